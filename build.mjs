@@ -1,12 +1,14 @@
-// Makes dist/: the program as one executable file for each machine kind, and what is handed out with it.
+// Makes dist/: the program as one executable file for each machine kind, and the files distributed with it.
 //
 //   npm run build                 everything, reproducibly: two clean checkouts of a commit give the same bytes
+//
 //   npm run build -- --only x64   one executable, without archives: enough for npm run test:e2e
+//
 //   node build.mjs --missing      only prints the Debian packages that are missing here, and builds nothing
 //
-// Read it from top to bottom. It uses strip and xz, and for the other machine kind its strip (or llvm-strip), qemu-user
-// and its C libraries. The first line names the Debian packages that are missing. Nothing is downloaded but the other
-// machine kind's Node, through npm and checked against package-lock.json.
+// Read it from top to bottom. The build uses strip and xz, and for the other machine kind its strip (or llvm-strip),
+// qemu-user and its C libraries. The first line names the Debian packages that are missing. Nothing is downloaded but
+// the other machine kind's Node, through npm and checked against package-lock.json.
 
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -23,15 +25,28 @@ process.chdir(import.meta.dirname)
 const { version } = readJson('package.json')
 const locked = readJson('package-lock.json').packages
 const UNIT = 'src/cli/service/cambista.service'
-const MANUAL = fs.readdirSync('src/manual').map((name) => `src/manual/${name}`)
+const MANUAL = fs.globSync('src/manual/**/*.md').sort()
 const CLUSTER_SCHEMA = 'src/store/postgres/schema-cluster.sql'
-const PACKED_ASSETS = ['schema.sql', CLUSTER_SCHEMA, 'package.json', UNIT, ...MANUAL] // what src/assets.ts reads, besides the addon
+const MONITORING = ['src/cli/commands/metrics/dashboard.json', 'src/cli/commands/metrics/rules.yaml']
+const WSDL = 'src/http/compat/bccr/wsindicadoreseconomicos.wsdl'
+const HELP = 'src/cli/help/help.txt'
+// Assets that src/runtime/assets.ts reads, besides the addon.
+const PACKED_ASSETS = [
+  'schema.sql',
+  CLUSTER_SCHEMA,
+  'package.json',
+  UNIT,
+  ...MANUAL,
+  HELP,
+  ...MONITORING,
+  WSDL,
+]
 const IN_ARCHIVES = ['README.md', 'LICENSE']
 const LARGEST_MB = 125
-// V8 would let each half of the heap's young generation grow from 1 to 32 MB, which a server that answers as much as it
-// can keeps for ever. With 4 instead of 8 it has 14 MB less once every history was sent, but all 47 rates cost each of
-// 320 clients 1.28 times what they cost each of 32, with 8 1.24 times (five runs each). No other flags: with most of them
-// it does not take the compiled code of Node's own modules that is in the runtime, and a start takes 27 ms longer.
+// V8 would let each half of the heap's young generation grow from 1 to 32 MB. A server under full load never returns
+// them. With 4 instead of 8 the process has 14 MB less after it sent every history. But all 47 rates then cost each of
+// 320 clients 1.28 times the cost of 32 clients, and 1.24 times with 8 (five runs each). No other flags: most of them
+// disable the compiled code of Node's own modules in the runtime. A start then takes 27 ms longer.
 const V8_FLAGS = ['--min-semi-space-size=2', '--max-semi-space-size=8']
 const QUIET = ['ignore', 'ignore', 'inherit']
 
@@ -75,12 +90,12 @@ const page = join(work, 'page')
 fs.mkdirSync(page)
 const pageInputs = await bundlePage(page)
 const licenses = licensesOrStop([...chunks.flatMap(({ inputs }) => inputs), ...pageInputs])
-const MADE_ASSETS = Object.assign(...[code, page].map(assetsIn))
+const MADE_ASSETS = Object.assign(...[code, page].map(listAssets))
 
-// 2. An executable for each machine kind: Node of that kind, the launcher, the assets. Tried at once.
+// 2. An executable for each machine kind: Node of that kind, the launcher, the assets. Each is run at once.
 for (const arch of archs) {
   const executable = join(dist, `cambista-linux-${arch}`)
-  const { runtime, stripped } = stripOf(runtimeOf(arch), arch)
+  const { runtime, stripped } = stripRuntime(runtimeOf(arch), arch)
   pack({ runtime, arch, executable })
   const size = fs.statSync(executable).size / 1e6
   if (stripped && size > LARGEST_MB) stop(`${basename(executable)} has ${size} MB, more than ${LARGEST_MB}`)
@@ -88,7 +103,7 @@ for (const arch of archs) {
   if (arch === process.arch) fs.linkSync(executable, join(dist, 'cambista'))
 }
 
-// 3. What is handed out.
+// 3. The distributed files.
 if (!only) {
   fs.writeFileSync(join(dist, `cambista-${version}.cdx.json`), sbom())
   for (const arch of archs) archive(`cambista-linux-${arch}`)
@@ -101,7 +116,7 @@ fs.renameSync(dist, 'dist')
 say(`dist/ holds ${fs.readdirSync('dist').join(', ')}`)
 
 /** The files of a folder, under its name. */
-function assetsIn(folder) {
+function listAssets(folder) {
   return Object.fromEntries(
     fs.readdirSync(folder).map((name) => [`${basename(folder)}/${name}`, join(folder, name)]),
   )
@@ -129,7 +144,7 @@ function runtimeOf(arch) {
 }
 
 /** The runtime without its symbol table, which is a fifth of it and only of use to a debugger. */
-function stripOf(runtime, arch) {
+function stripRuntime(runtime, arch) {
   const command = stripCommand(arch)
   const target = join(work, `node-${arch}`)
   if (command && spawnSync(command, ['-o', target, runtime]).status === 0)
@@ -141,11 +156,11 @@ function stripOf(runtime, arch) {
 /**
  * Puts launcher and assets into a runtime, as a Node single executable application.
  *
- * pkg is handed the runtime through its own cache below HOME: given as `nodePath` it would be run to learn its version,
- * which the other machine kind's cannot be. Should it not find it there it must fail, and not download another one.
+ * pkg finds the runtime in its own cache below HOME. With `nodePath` it would run the file for its version, which fails
+ * for the other machine kind. Without a file in the cache it must fail, and not download another one.
  *
- * No code cache: V8 makes other bytes each time, and it saves 10 of 85 ms from start to first answer. `main` is relative to
- * pkg's own temporary directory, because the path becomes part of the executable.
+ * No code cache: V8 makes other bytes each time. The gain is only 10 of 85 ms from start to first answer. `main` is
+ * relative to pkg's own temporary directory, because the path becomes part of the executable.
  */
 function pack({ runtime, arch, executable }) {
   const shelf = join(work, '.pkg-cache/sea')
@@ -190,7 +205,7 @@ async function smokeRun(executable, arch) {
     stdio: ['ignore', 'inherit', 'pipe'],
   })
   process.on('exit', () => child.kill('SIGKILL'))
-  const ended = new Promise((resolve) => child.once('exit', (code, signal) => resolve(code ?? signal)))
+  const exit = new Promise((resolve) => child.once('exit', (code, signal) => resolve(code ?? signal)))
   const lines = []
   let url
   for await (const line of createInterface({ input: child.stderr })) {
@@ -198,22 +213,22 @@ async function smokeRun(executable, arch) {
     url = / listening url=(\S+)/.exec(line)?.[1]
     if (url) break
   }
-  const failed = (what) => stop(`${basename(executable)} ${what}:\n${lines.join('\n')}`)
-  if (!url) failed(`does not serve: ${await ended}`)
+  const fail = (what) => stop(`${basename(executable)} ${what}:\n${lines.join('\n')}`)
+  if (!url) fail(`does not serve: ${await exit}`)
   const { status } = await fetch(`${url}/healthz`)
   const ms = performance.now() - started
-  if (status !== 200) failed(`answers /healthz with ${status}`)
+  if (status !== 200) fail(`answers /healthz with ${status}`)
   await new Promise((resolve) => setTimeout(resolve, 1000))
   const idle = /VmRSS:\s+(\d+) kB/.exec(fs.readFileSync(`/proc/${child.pid}/status`, 'utf8'))[1] / 1024
   child.stderr.resume()
   child.kill('SIGTERM')
-  if ((await ended) !== 0) failed(`ends on SIGTERM with ${await ended}`)
-  if (fs.readdirSync(home).join() !== 'data') failed(`leaves ${fs.readdirSync(home)} behind`)
+  if ((await exit) !== 0) fail(`ends on SIGTERM with ${await exit}`)
+  if (fs.readdirSync(home).join() !== 'data') fail(`leaves ${fs.readdirSync(home)} behind`)
   const how = runner.length > 0 ? ` under ${basename(command)}` : ''
   return `first answer ${ms.toFixed(0)} ms after start, ${idle.toFixed(0)} MB of memory when idle${how}`
 }
 
-/** What the program is made of, in CycloneDX. npm gives it a random number, the time and the folder's name. */
+/** Writes the bill of materials in CycloneDX, without npm's random number, time and folder name. */
 function sbom() {
   const words = 'sbom --sbom-format cyclonedx --sbom-type application --omit dev --package-lock-only'.split(
     ' ',
@@ -264,11 +279,12 @@ function output(command, ...words) {
   return run(command, words, { stdio: ['ignore', 'pipe', 'inherit'] }).stdout
 }
 
-/** Runs a tool that must succeed; what it has to say is on its stderr. */
+/** Runs a tool that must succeed; its messages are on its stderr. */
 function run(command, words, options = { stdio: 'inherit' }) {
-  const ended = spawnSync(command, words, { encoding: 'utf8', maxBuffer: 1e8, ...options })
-  if (ended.status !== 0) stop(`${command} failed: ${ended.error?.message ?? ended.signal ?? ended.status}`)
-  return ended
+  const result = spawnSync(command, words, { encoding: 'utf8', maxBuffer: 1e8, ...options })
+  if (result.status !== 0)
+    stop(`${command} failed: ${result.error?.message ?? result.signal ?? result.status}`)
+  return result
 }
 
 function readJson(path) {

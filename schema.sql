@@ -1,19 +1,23 @@
--- The whole schema of a new cambista database. A file of an older version is brought here
--- by src/store/sqlite/migrations.ts; a test builds a database both ways and compares them.
+-- The whole schema of a new cambista database. src/store/migrations.ts upgrades a file of an older version.
+-- A test builds a database both ways and compares them.
 --
--- Conventions: dates are 'YYYY-MM-DD', instants RFC 3339 in UTC, rates canonical decimals as TEXT
--- (no exponent, no needless zeros), so that the bank's digits are never touched by a float.
+-- Conventions: dates are 'YYYY-MM-DD', instants RFC 3339 in UTC. Rates are canonical decimals as TEXT (no exponent, no
+-- needless zeros), so that no float changes the bank's digits.
 
--- One row. `data_revision` rises with every transaction that changes rates or the catalogue: caches and
--- ETags hang on it. `epoch` is random and made anew by a restore, so that a revision never means two things.
--- Of a store that is older than the record below, in milliseconds: `record_from` is since when it knows when its values
--- were stored, `coverage_from` since when changes of the coverage are recorded; NULL: from its beginning on.
+-- Has one row. Each transaction that changes rates or the catalogue raises `data_revision`; caches and ETags depend
+-- on it. `epoch` is random, and a restore renews it, so that a revision never means two things. `record_from`, in
+-- milliseconds: since when the store records the instants of its values. `coverage_from`: since when it records
+-- changes of the coverage. NULL: since its beginning; only a store older than the record has values.
+-- `contents_mark`: text of the file or object `cambista-contents` in a store that several nodes share.
+-- `contents_listed_at`: instant of the last comparison of a store with the rows.
 CREATE TABLE meta (
-  id            INTEGER PRIMARY KEY CHECK (id = 1),
-  data_revision INTEGER NOT NULL,
-  epoch         TEXT    NOT NULL,
-  record_from   INTEGER,
-  coverage_from INTEGER
+  id                 INTEGER PRIMARY KEY CHECK (id = 1),
+  data_revision      INTEGER NOT NULL,
+  epoch              TEXT    NOT NULL,
+  record_from        INTEGER,
+  coverage_from      INTEGER,
+  contents_mark      TEXT,
+  contents_listed_at TEXT
 ) STRICT;
 
 CREATE TABLE providers (
@@ -42,9 +46,9 @@ CREATE TABLE series (
   UNIQUE (provider_id, base_currency, quote_currency, rate_type)
 ) STRICT;
 
--- `rounded_to`: the value was read from a source that rounds to so many decimals; NULL is the exact value.
--- `stored_at`: when the value, as it stands here, was committed: milliseconds since 1970 in UTC, because an
--- instant as text would double the largest table.
+-- `rounded_to`: decimals of a source that rounds; NULL: the exact value.
+-- `stored_at`: instant of the commit of this value, in milliseconds since 1970 in UTC. An instant as text would double
+-- the largest table.
 CREATE TABLE rates (
   series_id  INTEGER NOT NULL REFERENCES series (id),
   rate_date  TEXT    NOT NULL,
@@ -68,14 +72,13 @@ CREATE TABLE sync_runs (
   message     TEXT,
   started_at  TEXT    NOT NULL,
   finished_at TEXT,                                -- NULL while it runs
-  token_hash  TEXT CHECK (length(token_hash) = 64), -- SHA-256 of the token that the run was given; NULL: none
-  token_only  INTEGER NOT NULL DEFAULT 0 CHECK (token_only IN (0, 1)) -- 1: all that failed is that it was refused
+  token_hash  TEXT CHECK (length(token_hash) = 64), -- SHA-256 of the token of the run; NULL: none
+  token_only  INTEGER NOT NULL DEFAULT 0 CHECK (token_only IN (0, 1)) -- 1: the refusal of the token is the only failure
 ) STRICT;
 
--- Every stored value that was replaced by another one, for the accountant who booked the first. `refined`: the bank
--- corrected nothing, a rounded value became an exact one that it agrees with. `discarded`: an operator removed a value of
--- a day that was yet to come; no other value and no run took its place. `old_stored_at` is NULL where it was not written
--- down yet.
+-- Every replaced value, for the accountant who booked the old one. `refined`: the bank corrected nothing; an exact
+-- value replaced a rounded one that agrees with it. `discarded`: an operator removed a value of a future day; it has
+-- no new value and no run. `old_stored_at` is NULL where it was not recorded yet.
 CREATE TABLE rate_revisions (
   id             INTEGER PRIMARY KEY AUTOINCREMENT,
   series_id      INTEGER NOT NULL REFERENCES series (id),
@@ -92,10 +95,9 @@ CREATE TABLE rate_revisions (
 ) STRICT;
 CREATE INDEX rate_revisions_by_series ON rate_revisions (series_id, rate_date);
 
--- The days of each series that were asked for and validly answered, as intervals, ends included, that neither
--- overlap nor touch. Of these days, `final` are those that were asked for two weeks after their date or later, when
--- nothing is corrected any more, and `exact` those that a source answered that does not round: what is still rounded
--- there need not be asked for again.
+-- Validly answered days of each series, as intervals, ends included, that neither overlap nor touch. `final`: days that
+-- were requested two weeks after their date or later, after the last corrections. `exact`: days that a source without
+-- rounding answered; values still rounded there need no further request.
 CREATE TABLE coverage (
   series_id    INTEGER NOT NULL REFERENCES series (id),
   kind         TEXT    NOT NULL CHECK (kind IN ('answered', 'final', 'exact')),
@@ -105,12 +107,12 @@ CREATE TABLE coverage (
   CHECK (covered_from <= covered_to)
 ) STRICT, WITHOUT ROWID;
 
--- The record: how coverage and catalogue came to be what they are, to be read backwards from there (decisions 2.22).
--- Instants are those of rates.stored_at. Nothing of it is ever removed.
+-- The record: changes of coverage and catalogue, read backwards from the present (decisions 2.22). Instants are
+-- those of rates.stored_at. No row is ever removed.
 
--- Days that `coverage` has as answered since then, or has no more: one row for all series that changed alike, because a
--- day adds itself to nearly every one. `imported` is no change of coverage: of these days there was no value before, and
--- an import brought values that have the instants of another server.
+-- Days added to the answered days of `coverage`, or removed from them. Series with the same change share one
+-- row, because a day adds itself to nearly every one. `imported` does not change coverage: it marks days
+-- without a value before, whose imported values have the instants of another server.
 CREATE TABLE coverage_changes (
   id         INTEGER PRIMARY KEY,
   changed_at INTEGER NOT NULL,
@@ -133,17 +135,17 @@ CREATE TABLE catalogue_changes (
 ) STRICT;
 CREATE INDEX catalogue_changes_by_time ON catalogue_changes (changed_at);
 
--- What was stored and answered from the making of a backup until it was restored is lost.
+-- Lost intervals of the record: from the making of a backup to its restore.
 CREATE TABLE record_gaps (
   gap_from INTEGER NOT NULL,
   gap_to   INTEGER NOT NULL,
   CHECK (gap_from < gap_to)
 ) STRICT;
 
--- Keys of the rates API. Only the SHA-256 of a key is kept. A name is that of one active key. A rotation changes its
--- hash, and nothing else of the row: what goes by id and name goes on. The hash before moves to former_secrets.
--- What ends in the logs of other programs is of a kind of its own, and opens less: one that a client may put into a URL
--- (`url`), and an old token of the bank, which its client sends as ever (`bank`).
+-- Keys of the rates API. Only the SHA-256 of a key is stored. A name is that of one active key. A rotation changes
+-- only the hash of the row, so that id and name stay valid. The old hash moves to former_secrets. Keys that end in
+-- the logs of other programs have kinds of their own, and open less. A client may put a `url` key into a URL. A
+-- `bank` key is an old token of the bank, which its client continues to send.
 CREATE TABLE api_keys (
   id           INTEGER PRIMARY KEY AUTOINCREMENT,
   name         TEXT NOT NULL,
@@ -154,20 +156,20 @@ CREATE TABLE api_keys (
   expires_at   TEXT,                               -- the last day, in Costa Rica, on which it is valid
   kind         TEXT NOT NULL DEFAULT 'header' CHECK (kind IN ('header', 'url', 'bank')),
   side         TEXT NOT NULL DEFAULT 'venta' CHECK (side IN ('compra', 'venta')), -- for shapes that have one rate
-  network      TEXT                                -- the networks it is good from, as given; NULL: any
+  network      TEXT                                -- networks that may use it, as given; NULL: any
 ) STRICT;
 CREATE UNIQUE INDEX api_keys_active_name ON api_keys (name) WHERE revoked_at IS NULL;
 
--- Whose documents they are. Ids may be the ERP's own; the code is what the agent side knows a company by. `used` is
--- the sum of the sizes of its documents, kept by the transactions that write and delete them: over a million documents
--- it would take seconds to add up. Equal contents count each time, though they are stored once.
+-- Companies own documents. Ids may be the ERP's own; agents know a company by its code. `used` is the sum of the
+-- sizes of its documents. The transactions that write and delete documents maintain it, since a sum of a million
+-- takes seconds. Equal blobs count each time, though they are stored once.
 CREATE TABLE companies (
   id         INTEGER PRIMARY KEY AUTOINCREMENT,
   name       TEXT NOT NULL,
   code       TEXT NOT NULL UNIQUE,
   created_at TEXT NOT NULL,
-  quota      INTEGER,                              -- bytes that its documents may have; NULL: any number
-  used       INTEGER NOT NULL DEFAULT 0            -- bytes that they have
+  quota      INTEGER,                              -- limit of `used` in bytes; NULL: none
+  used       INTEGER NOT NULL DEFAULT 0            -- bytes
 ) STRICT;
 
 -- An owner belongs to one company, or to none and may then own documents of any.
@@ -188,12 +190,10 @@ CREATE TABLE agents (
 ) STRICT;
 CREATE INDEX agents_by_company ON agents (company_id);
 
--- Tokens of the documents API. Only the SHA-256 of a token is kept. `allow` lists what it may do, such as
--- 'documents:POST agent:POST'. To a token with a company every other company is not there. `used` is the sum of the
--- sizes of the documents that it made, as that of a company; what earlier tokens of its name made counts against its
--- quota too.
--- Names and rotations are as with keys: what hangs on the token, such as idempotency keys, stays its own, whatever its
--- secret is today.
+-- Tokens of the documents API. Only the SHA-256 of a token is stored. `allow` lists its permissions, such as
+-- 'documents:POST agent:POST'. A token with a company sees no other company. `used` is the sum of the sizes of its
+-- documents, as that of a company. Documents of earlier tokens of its name count against its quota too.
+-- Names and rotations are as with keys: its data, such as idempotency keys, stay its own after a rotation.
 CREATE TABLE tokens (
   id           INTEGER PRIMARY KEY AUTOINCREMENT,
   name         TEXT NOT NULL,
@@ -210,8 +210,8 @@ CREATE TABLE tokens (
 ) STRICT;
 CREATE UNIQUE INDEX tokens_active_name ON tokens (name) WHERE revoked_at IS NULL;
 
--- What the secret of a key or token was before a rotation. It opens what the row opens, until ends_at and no longer;
--- nothing has to be done then. Several rotations in a row leave several.
+-- Secrets of keys and tokens from before a rotation. Each is valid for its row until ends_at, without a clean-up.
+-- Several rotations in a row leave several.
 CREATE TABLE former_secrets (
   hash         TEXT PRIMARY KEY,
   key_id       INTEGER REFERENCES api_keys (id),
@@ -221,8 +221,8 @@ CREATE TABLE former_secrets (
   CHECK ((key_id IS NULL) <> (token_id IS NULL))
 ) STRICT, WITHOUT ROWID;
 
--- Links that sign a browser in once (cambista web): the SHA-256 of the code in each, and the key, the token or both that it
--- signs in with. A link that is used is deleted; one that is not ends at ends_at, and the next that is made removes it.
+-- Links that sign a browser in once (cambista web). A row has the SHA-256 of the link's code, and its key, token or
+-- both. Use deletes a link. An unused one ends at ends_at, and the next new link removes it.
 CREATE TABLE login_links (
   hash     TEXT PRIMARY KEY CHECK (length(hash) = 64),
   key_id   INTEGER REFERENCES api_keys (id),
@@ -231,7 +231,30 @@ CREATE TABLE login_links (
   CHECK (key_id IS NOT NULL OR token_id IS NOT NULL)
 ) STRICT, WITHOUT ROWID;
 
--- One row for each uploaded file. Several may name one blob: contents are stored once, by their SHA-256.
+-- Sessions of the page. `id` and `page` are the SHA-256 of both halves, `key` and `token` of the secrets that opened
+-- the session. `used_at` may be ten minutes older than the last use. Signing in deletes expired sessions.
+CREATE TABLE page_sessions (
+  id        TEXT PRIMARY KEY,
+  page      TEXT NOT NULL,
+  key       TEXT,
+  token     TEXT,
+  opened_at TEXT NOT NULL,
+  used_at   TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX page_sessions_by_use ON page_sessions (used_at);
+
+-- Tickets of the page: the SHA-256 of the last part of a URL. A browser may open that once, while the session is
+-- open, for one document or one export. Use deletes a ticket. Adding one deletes those that ended.
+CREATE TABLE page_tickets (
+  hash        TEXT PRIMARY KEY,
+  session_id  TEXT NOT NULL,
+  document_id INTEGER,
+  format      TEXT,
+  ends_at     TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX page_tickets_by_end ON page_tickets (ends_at);
+
+-- Uploaded files, one row each. Several may reference one blob: blobs are stored once, by their SHA-256.
 CREATE TABLE attachments (
   id         INTEGER PRIMARY KEY AUTOINCREMENT,
   name       TEXT    NOT NULL,
@@ -242,10 +265,12 @@ CREATE TABLE attachments (
 ) STRICT;
 CREATE INDEX attachments_by_blob ON attachments (sha256);
 
--- `state`: 'new' until a worker of its agent claims it. A claim is known by `claim_id`, and holds the document for its
--- lease; the process measures how long that is left, for a clock may jump, and gives each its whole length again when it
--- starts. A claim stays valid until another one takes its place, and it is kept when the document is finished or released:
--- the same request, sent again, is known by it. `finished_by` is NULL where the server gave up, after too many attempts.
+-- `state`: 'new' until a worker of its agent claims it. `claim_id` identifies the claim, and is valid until another
+-- claim replaces it. A finish or release leaves it, so that a repeated request is recognized. `lease_ends` is valid
+-- while `state` is 'claimed'. In a file it counts milliseconds since the start of the server, for a clock may jump.
+-- Each server sets it again when it starts. PostgreSQL has an instant of its own clock there. The index
+-- documents_open has only the documents that a worker may claim. `finished_by` is NULL where the server failed the
+-- document after too many attempts.
 CREATE TABLE documents (
   id            INTEGER PRIMARY KEY AUTOINCREMENT,
   attachment_id INTEGER NOT NULL UNIQUE REFERENCES attachments (id),
@@ -254,97 +279,117 @@ CREATE TABLE documents (
   owner_id      INTEGER NOT NULL REFERENCES owners (id),
   name          TEXT    NOT NULL,
   created_at    TEXT    NOT NULL,
-  created_by    INTEGER REFERENCES tokens (id),    -- NULL: it was not written down yet
+  created_by    INTEGER REFERENCES tokens (id),    -- NULL: not recorded yet
   state         TEXT    NOT NULL DEFAULT 'new' CHECK (state IN ('new', 'claimed', 'done', 'failed')),
-  attempts      INTEGER NOT NULL DEFAULT 0,        -- how often it was claimed
+  attempts      INTEGER NOT NULL DEFAULT 0,        -- number of claims
   claim_id      TEXT,                              -- the last claim; NULL: none, or it was made new by an operator
-  lease_seconds INTEGER,                           -- of a document that is claimed
+  lease_seconds INTEGER,                           -- length of the lease of a claimed document
   finished_at   TEXT,
   finished_by   INTEGER REFERENCES tokens (id),
-  note          TEXT                               -- what the worker says of its outcome, or why the server gave up
+  note          TEXT,                              -- the worker's note on the outcome, or the server's reason
+  lease_ends    INTEGER                            -- end of the lease
 ) STRICT;
 CREATE INDEX documents_by_company ON documents (company_id, id);
 CREATE INDEX documents_by_agent ON documents (agent_id, id);
 CREATE INDEX documents_by_agent_state ON documents (agent_id, state, id);
 CREATE INDEX documents_by_state ON documents (state, id);
 CREATE INDEX documents_by_owner ON documents (owner_id);
+CREATE INDEX documents_open ON documents (agent_id, id) WHERE state IN ('new', 'claimed');
 
--- Contents that are known to be lost: what a restore left out because it was damaged or missing in the backup. An
--- upload of the same bytes removes the row.
+-- Blobs in the store, each once. `object` is the object of a bucket; NULL: a file by its hash. An upload adds or
+-- locks the row. A deletion locks it, so that neither takes the blob from the other.
+CREATE TABLE contents (
+  sha256     TEXT    NOT NULL PRIMARY KEY CHECK (length(sha256) = 64),
+  object     TEXT,
+  size       INTEGER NOT NULL,
+  created_at TEXT    NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX contents_by_object ON contents (object) WHERE object IS NOT NULL;
+
+-- Objects, or files by their hash, that no document needs. A single machine removes them at once. Nodes wait for
+-- `--keep-removed` days: a database restored to an earlier moment references them again.
+CREATE TABLE removed_objects (
+  object     TEXT NOT NULL PRIMARY KEY,
+  removed_at TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX removed_objects_by_age ON removed_objects (removed_at);
+
+-- Lost blobs: a restore left them out because they were damaged or missing in the backup. An upload of the same bytes
+-- removes the row.
 CREATE TABLE lost_contents (
   sha256 TEXT NOT NULL PRIMARY KEY CHECK (length(sha256) = 64),
-  fault  TEXT NOT NULL,                            -- what was wrong with it, in words
-  since  TEXT NOT NULL                             -- when that became known
+  fault  TEXT NOT NULL,                            -- the fault in words
+  since  TEXT NOT NULL                             -- instant of the discovery
 ) STRICT, WITHOUT ROWID;
 
--- What was done to documents, by which token or user, and with which key or token a link signed a browser in: kept for
--- --keep-events days, also after the document is gone, which is why nothing here refers to another table. A key or token
--- is named as it was then. Of what is deleted the file name is not kept. That a document was created stands in its own
--- row; `created_at` and `created_by` are what that row said when it was deleted.
+-- Audit log of documents and of links that signed a browser in. Rows exist for --keep-events days, even without the
+-- document, so rows reference no other table. A key or token is named as it was then. The file name of a deleted
+-- document is omitted. A creation has no event: the document's row records it. `created_at` and `created_by` copy
+-- that row at its deletion.
 CREATE TABLE events (
   id          INTEGER PRIMARY KEY AUTOINCREMENT,
   at          TEXT    NOT NULL,
   kind        TEXT    NOT NULL,                    -- 'created', 'claimed', 'released', 'done', 'failed', 'retried',
                                                    -- 'deleted', or 'login' by a link, which has no document
   via         TEXT    NOT NULL CHECK (via IN ('key', 'token', 'cli', 'server')),
-  actor       TEXT    NOT NULL,                    -- the name of the key or token, or the user of the system
+  actor       TEXT    NOT NULL,                    -- name of the key or token, or the system user
   document_id INTEGER,
   company_id  INTEGER,
-  sha256      TEXT CHECK (length(sha256) = 64),    -- of the content that was deleted
+  sha256      TEXT CHECK (length(sha256) = 64),    -- SHA-256 of the deleted blob
   created_at  TEXT,
   created_by  TEXT                                 -- the name of the token
 ) STRICT;
 CREATE INDEX events_by_document ON events (document_id, id);
 CREATE INDEX events_by_age ON events (at);
 
--- Answers of uploads that named an Idempotency-Key, kept for 24 hours to be given again.
+-- Answers of uploads with an Idempotency-Key, stored for 24 hours and repeated.
 CREATE TABLE idempotency (
   token_id    INTEGER NOT NULL REFERENCES tokens (id),
   key         TEXT    NOT NULL,
-  fingerprint TEXT    NOT NULL,                    -- SHA-256 of what was asked for, contents included
+  fingerprint TEXT    NOT NULL,                    -- SHA-256 of the request, blobs included
   answer      TEXT    NOT NULL,
   created_at  TEXT    NOT NULL,
   PRIMARY KEY (token_id, key)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX idempotency_by_age ON idempotency (created_at);
 
--- Addresses of the operator's that are told of what happens here (cambista hook). `secret` signs what is sent to one. It is
--- encrypted with hook.key, a file beside this database that is in no backup: a copy of this file alone signs nothing.
+-- The operator's addresses for notifications (cambista hook). `secret` signs the messages of a hook. Its
+-- encryption key is hook.key, a file beside this database and in no backup. A copy of this file alone signs nothing.
 CREATE TABLE hooks (
   id             INTEGER PRIMARY KEY AUTOINCREMENT,
   url            TEXT    NOT NULL,
-  events         TEXT    NOT NULL,                 -- such as 'document.created sync.failed'
-  company_id     INTEGER REFERENCES companies (id), -- of documents it is told of those of this company alone
-  agent_id       INTEGER REFERENCES agents (id),   -- and of those for this agent alone
+  events         TEXT    NOT NULL,                 -- types of events, as 'document.created sync.failed'
+  company_id     INTEGER REFERENCES companies (id), -- filter of documents: this company alone
+  agent_id       INTEGER REFERENCES agents (id),   -- filter of documents: this agent alone
   secret         BLOB    NOT NULL,                 -- AES-256-GCM: nonce, text, tag
   former_secret  BLOB,                             -- from before a rotation, signs too until former_ends_at
   former_ends_at TEXT,
   created_at     TEXT    NOT NULL,
-  sent_at        TEXT,                             -- when a message arrived last
-  failing_since  TEXT,                             -- when the first try after that failed
-  failure        TEXT,                             -- why the last one did
-  off_at         TEXT,                             -- its receiver wanted no more (410): it gets none
+  sent_at        TEXT,                             -- last delivery
+  failing_since  TEXT,                             -- first failed try after that
+  failure        TEXT,                             -- reason of the last failed try
+  off_at         TEXT,                             -- the receiver answered 410: it gets no more messages
   given_up       INTEGER NOT NULL DEFAULT 0        -- messages that never arrived
 ) STRICT;
 CREATE INDEX hooks_by_agent ON hooks (agent_id);
 
--- What hooks are still to be told. A row is written by the transaction that it tells of, and deleted when it has arrived or
--- is given up. There are no more than 10,000 for a hook.
+-- Queued messages of hooks. A row is written by the transaction that it reports, and deleted when it was delivered or
+-- given up. A hook has at most 10,000.
 CREATE TABLE hook_messages (
   id         INTEGER PRIMARY KEY AUTOINCREMENT,
   hook_id    INTEGER NOT NULL REFERENCES hooks (id),
-  message_id TEXT    NOT NULL,                     -- the same in each try, so that its receiver knows it again
+  message_id TEXT    NOT NULL,                     -- the same in each try, so that the receiver recognizes it
   type       TEXT    NOT NULL,
-  body       TEXT    NOT NULL,                     -- what is signed and sent, as it is
+  body       TEXT    NOT NULL,                     -- the signed text, sent unchanged
   created_at TEXT    NOT NULL,
-  tries      INTEGER NOT NULL DEFAULT 0,           -- that failed
+  tries      INTEGER NOT NULL DEFAULT 0,           -- failed tries
   due_at     TEXT    NOT NULL
 ) STRICT;
 CREATE INDEX hook_messages_by_hook ON hook_messages (hook_id);
 CREATE INDEX hook_messages_due ON hook_messages (hook_id, due_at);
 
--- Days for which a side of a provider's benchmark was stored, and of which hooks were not told yet: the end of its next run
--- tells of them, also when the run that stored them was killed. Empty where no hook wants to know.
+-- Days with a stored side of a provider's benchmark that hooks were not notified of yet. The end of the provider's next
+-- run reports them, even if the run that stored them was killed. Empty without hooks for them.
 CREATE TABLE hook_days (
   provider_id INTEGER NOT NULL REFERENCES providers (id),
   day         TEXT    NOT NULL,

@@ -1,5 +1,5 @@
-// The launcher of the executable. The program lies among its assets in chunks that src/bundle.mjs makes: one that each
-// start reads, and others that are read when they are first asked for.
+// The launcher of the executable. Its assets contain the program in chunks that src/bundle.mjs makes. Each start reads the
+// first chunk; the others are read on first use.
 
 const { isBuiltin } = require('node:module')
 const { getAsset } = require('node:sea')
@@ -7,7 +7,7 @@ const { compileFunction } = require('node:vm')
 
 const loaded = new Map()
 
-/** What a chunk exports, or a module of Node. */
+/** Returns the exports of a chunk or of a module of Node. */
 function requireChunk(name) {
   if (isBuiltin(name)) return require(name)
   return (loaded.get(name) ?? loadChunk(name)).exports
@@ -22,7 +22,7 @@ function loadChunk(name) {
     const run = compileFunction(getAsset(asset, 'utf8'), parameters, { filename: asset })
     run(module.exports, requireChunk, module)
   } catch (error) {
-    loaded.delete(name) // it may be asked for again
+    loaded.delete(name) // a later call may retry
     throw error
   }
   return module

@@ -1,15 +1,15 @@
-// Makes the code of the executable: the chunk that each start reads, and one for each part that an `import()` loads
-// later. V8 reads a megabyte of source in 20 ms, whether it is run or not. bin/packed.cjs loads them.
+// Bundles the code of the executable: a first chunk for each start, with `serve`, and a chunk for each later `import()`.
+// V8 parses a megabyte of source in 20 ms, whether the code runs or not. bin/packed.cjs loads the chunks.
 //
-// esbuild splits into more: what a start needs lies in a chunk of its own for each set of later parts that need it too.
-// These are joined again, into one scope, and the later chunks have from its exports what they share with it. So each
-// module is there once, and a class is the same one for all.
+// esbuild splits further: modules of a start that later chunks need too are chunks of their own. This file joins them
+// again in one scope and exports them to the later chunks. So each module exists once, with its state and its classes.
 
 import { isBuiltin } from 'node:module'
 import { basename, join } from 'node:path'
 import * as esbuild from 'esbuild'
 
 const FIRST = 'cambista.js'
+const SERVE = 'src/cli/commands/serve.ts' // with the first chunk, since a server is the usual start
 const NODE = { platform: 'node', target: 'node26', legalComments: 'none' } // licences: THIRD-PARTY-LICENSES
 const CHUNK = {
   ...NODE,
@@ -34,37 +34,44 @@ export async function bundleProgram() {
     splitting: true,
     format: 'esm',
     alias: { ofetch: './node_modules/ofetch/dist/index.mjs' }, // its other half makes a fetch for a Node without one
-    external: ['pg-native'], // pg would load it for a client of another kind, which nothing here asks for
-    plugins: [{ name: 'lean', setup: beLean }],
+    external: ['pg-native'], // pg would load it for its native client
+    plugins: [{ name: 'lean', setup: dropUnusedBuiltins }],
     metafile: true,
     logLevel: 'warning',
   })
   const texts = new Map(outputFiles.map(({ path, text }) => [basename(path), text]))
   const { outputs } = metafile
-  const atStart = new Set([FIRST])
-  for (const name of atStart) for (const one of importsOf(outputs[name])) atStart.add(one)
+  const serve = Object.keys(outputs).find((name) => outputs[name].entryPoint === SERVE)
+  const atStart = new Set([FIRST, serve])
+  for (const name of atStart) for (const one of listImports(outputs[name])) atStart.add(one)
   const later = [...texts.keys()].filter((name) => !atStart.has(name)).sort()
   const shared = new Set(
-    later.flatMap((name) => importsOf(outputs[name])).filter((name) => atStart.has(name)),
+    later.flatMap((name) => listImports(outputs[name])).filter((name) => atStart.has(name)),
   )
-  const inputsOf = (names) => [...new Set(names.flatMap((name) => Object.keys(outputs[name].inputs)))].sort()
+  const listInputs = (names) =>
+    [...new Set(names.flatMap((name) => Object.keys(outputs[name].inputs)))].sort()
 
-  const first = { name: FIRST, code: await joined(texts, [...shared].sort()), inputs: inputsOf([...atStart]) }
+  shared.add(serve)
+  const first = {
+    name: FIRST,
+    code: await joined(texts, [...shared].sort()),
+    inputs: listInputs([...atStart]),
+  }
   const others = later.map(async (name) => {
     const { code } = await esbuild.transform(texts.get(name), CHUNK)
-    return { name, code: inAscii(code), inputs: inputsOf([name]) }
+    return { name, code: inAscii(code), inputs: listInputs([name]) }
   })
   return [first, ...(await Promise.all(others))]
 }
 
-/** What is imported by a chunk as it is loaded. */
-function importsOf({ imports }) {
+/** Lists the chunks that a chunk imports while it loads. */
+function listImports({ imports }) {
   return imports
     .filter(({ kind, external }) => kind === 'import-statement' && !external)
     .map(({ path }) => path)
 }
 
-/** The first chunk and all that it imports as one, which exports those of them that later chunks need, by name. */
+/** Joins the first chunk and its imports. The result exports, by name, the chunks that later ones need. */
 async function joined(texts, shared) {
   const exported = shared.map((name) => `export * as "./${name}" from "./${name}"`)
   const { outputFiles } = await esbuild.build({
@@ -85,13 +92,13 @@ async function joined(texts, shared) {
   }
 }
 
-/** V8 keeps text with one other character in two bytes a character. esbuild leaves such characters in regular expressions. */
+/** Escapes other than ASCII characters, which V8 stores in two bytes each. esbuild leaves them in regular expressions. */
 function inAscii(code) {
   return code.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-/** What never runs shall not be read: modules of Node that a library names for what we do not use of it. */
-function beLean({ onResolve }) {
+/** Drops imports of Node's modules for unused parts of a library, so that no start loads these modules. */
+function dropUnusedBuiltins({ onResolve }) {
   onResolve({ filter: /./ }, ({ path }) =>
     isBuiltin(path) ? { path, external: true, sideEffects: false } : undefined,
   )

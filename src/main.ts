@@ -1,38 +1,52 @@
-// run(argv): finds the command, runs it, sets the exit code. Errors end here as one line on stderr.
+// Entry: finds the command, runs it and sets the exit code. An error becomes one line on stderr.
 
 import { resolve } from 'node:path'
-import { VERSION } from './assets.ts'
-import { inWords, isDatabaseAddress, misused } from './cli/advice.ts'
-import { checkRequired, parseWords } from './cli/args.ts'
 import type { Command, Terminal } from './cli/command.ts'
 import { readCommandLine } from './cli/command-line.ts'
-import { COMMANDS, GROUPS } from './cli/commands.ts'
-import { databaseIn } from './cli/data-dir.ts'
-import { commandHelp, type HelpTexts, helpWidth, programHelp, usageOf } from './cli/help.ts'
-import type { OptionValues } from './cli/option-values.ts'
-import { OPTIONS } from './cli/options.ts'
-import { placeOf, refuseWithoutRegion } from './cli/place/place.ts'
-import { lendToLibraries, readSettings, SETTINGS_FILE, type Settings, withSettings } from './cli/settings.ts'
+import { COMMAND_NAMES, loadCommand, loadCommands } from './cli/commands.ts'
+import {
+  isDatabaseAddress,
+  messageWithAdvice,
+  usageError,
+  usageErrorDetails,
+  usageErrorText,
+} from './cli/help/advice.ts'
+import { messageLanguage } from './cli/help/locale.ts'
+import { helpTexts, type Texts } from './cli/help/texts.ts'
+import { commandHelp, commandUsage, helpWidth, programHelp } from './cli/help.ts'
+import { OPTIONS } from './cli/options/options.ts'
+import type { OptionValues } from './cli/options/values.ts'
+import { checkRequired, parseWords } from './cli/parse/args.ts'
+import {
+  exportLibraryEnv,
+  readSettings,
+  SETTINGS_FILE,
+  type Settings,
+  withSettings,
+} from './cli/parse/settings.ts'
+import { databaseOpener } from './cli/storage/data-dir.ts'
+import { refuseWithoutRegion, storageConfig } from './cli/storage/storage-config.ts'
 import { isJournal } from './cli/terminal-log.ts'
-import { AppError, reasonOf } from './errors.ts'
-import { asJournalErrors } from './log.ts'
 import { PROVIDERS } from './providers/list.ts'
 import type { Provider } from './providers/provider.ts'
-import { lostDatabaseError } from './storage-error.ts'
-import type { Place } from './store/place.ts'
+import { VERSION } from './runtime/assets.ts'
+import { AppError, errorReason } from './runtime/errors.ts'
+import { journalErrors } from './runtime/log.ts'
+import { lostDatabaseError } from './runtime/storage-error.ts'
+import type { StorageConfig } from './store/storage-config.ts'
 
 /** Runs the program with this process as its terminal. */
 export async function main(providers: readonly Provider[] = PROVIDERS): Promise<void> {
-  process.umask(0o077) // whatever is written is for this user alone
+  process.umask(0o077) // new files are for this user alone
   const stop = new AbortController()
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    // Once asks, twice insists.
+    // The first signal stops the command, the second ends the process.
     process.on(signal, () => (stop.signal.aborted ? process.exit(1) : stop.abort()))
   }
-  // Node would open its debugger on a port, to everybody on the machine.
+  // Without a handler Node opens its debugger on a port, to every user of the machine.
   process.on('SIGUSR1', () => {})
   for (const stream of [process.stdout, process.stderr]) {
-    stream.on('error', () => {}) // a reader that went away (`| head`) is no failure of ours
+    stream.on('error', () => {}) // a reader that closes its end (`| head`) is no error
   }
   process.exitCode = await run(process.argv.slice(2), {
     env: process.env,
@@ -50,108 +64,115 @@ export async function main(providers: readonly Provider[] = PROVIDERS): Promise<
 
 /** Runs one command line and returns the exit code: 0 done, 1 failed, 2 wrong usage, 3 done in part. */
 export async function run(argv: readonly string[], terminal: Terminal): Promise<number> {
-  let about: string | undefined
+  let commandName: string | undefined
   try {
-    const asked = readCommandLine(argv, COMMANDS)
-    if (asked.what === 'version') terminal.out(`${VERSION}\n`)
-    else if (asked.what === 'help') {
-      const { of } = asked
-      const texts = await textsFor(terminal)
+    const commandLine = readCommandLine(argv, COMMAND_NAMES)
+    if (commandLine.kind === 'version') terminal.out(`${VERSION}\n`)
+    else if (commandLine.kind === 'help') {
+      const texts = terminalTexts(terminal)
       const width = helpWidth(terminal.columns)
+      const { command, group } = commandLine
       terminal.out(
-        typeof of === 'object' ? commandHelp(of, texts, width) : programHelp(GROUPS, of, texts, width),
+        command === undefined
+          ? programHelp(await loadCommands(), group, texts, width)
+          : commandHelp(await loadCommand(command), texts, width),
       )
       if (argv.length === 0) return 2
     } else {
-      about = asked.command.name
-      return await runCommand(asked.command, asked.words, terminal)
+      commandName = commandLine.command
+      return await runCommand(await loadCommand(commandName), commandLine.words, terminal)
     }
     return 0
   } catch (error) {
     if (error instanceof AppError && error.code === 'usage') {
-      const texts = await textsFor(terminal)
-      sayError(texts.misuseText?.(error) ?? inWords(error), terminal)
-      terminal.err(texts.tryHelp(about ?? texts.command))
+      const texts = terminalTexts(terminal)
+      const details = usageErrorDetails(error)
+      printError(details ? usageErrorText(details, texts) : messageWithAdvice(error), terminal)
+      terminal.err(`${texts.text('try', { command: commandName ?? texts.placeholder('COMMAND') })}\n`)
       return 2
     }
-    sayError(error instanceof AppError ? inWords(error) : reasonOf(lostDatabaseError(error)), terminal)
+    printError(
+      error instanceof AppError ? messageWithAdvice(error) : errorReason(lostDatabaseError(error)),
+      terminal,
+    )
     return 1
   }
 }
 
-function sayError(message: string, terminal: Terminal): void {
+function printError(message: string, terminal: Terminal): void {
   const line = `cambista: ${message}\n`
-  terminal.err(terminal.journal ? asJournalErrors(line) : line)
+  terminal.err(terminal.journal ? journalErrors(line) : line)
 }
 
 async function runCommand(command: Command, words: readonly string[], terminal: Terminal): Promise<number> {
   const settings = readSettings(command.ignoresService ? undefined : terminal.settingsFile, terminal.env)
-  const parsed = parseWords(words, command.options, terminal.env, settings, command.own)
-  if (parsed.help) {
-    terminal.out(commandHelp(command, await textsFor(terminal), helpWidth(terminal.columns)))
+  const args = parseWords(words, command.options, terminal.env, settings, command.overrides)
+  if (args.help) {
+    terminal.out(commandHelp(command, terminalTexts(terminal), helpWidth(terminal.columns)))
     return 0
   }
-  const options: Partial<OptionValues> = parsed.options
-  warnOfHidden(settings, options, terminal)
-  checkPositionals(command, parsed.positionals)
-  checkRequired(command.required ?? [], options, command.own)
+  const options: Partial<OptionValues> = args.options
+  warnHiddenSettings(settings, options, terminal)
+  checkPositionals(command, args.positionals)
+  checkRequired(command.required ?? [], options, command.overrides)
   const { changesData } = command
-  const say = (text: string) => terminal.err(text)
-  let known: Place | undefined
-  const place = () => {
-    known ??= placeOf(options, { flags: parsed.flags, say })
-    if (known.database !== undefined) lendToLibraries(settings)
-    refuseWithoutRegion(known, process.env) // which the client of the bucket looks at
-    return known
+  const print = (text: string) => terminal.err(text)
+  let config: StorageConfig | undefined
+  const storage = () => {
+    config ??= storageConfig(options, { flags: args.flags, warn: print })
+    if (config.database !== undefined) exportLibraryEnv(settings)
+    refuseWithoutRegion(config, process.env) // the client of the bucket reads the region from there
+    return config
   }
-  const hasPlace = options['data-dir'] !== undefined
+  const hasStorage = options['data-dir'] !== undefined
   const env = withSettings(terminal.env, settings)
-  return command.run({
+  const exitCode = await command.run({
     options,
-    positionals: parsed.positionals,
-    flags: parsed.flags,
+    positionals: args.positionals,
+    flags: args.flags,
     terminal: { ...terminal, env },
     settings,
-    place: hasPlace ? place : undefined,
-    withDatabase: hasPlace
-      ? databaseIn(place, { changesData, providers: terminal.providers, say })
+    storage: hasStorage ? storage : undefined,
+    withDatabase: hasStorage
+      ? databaseOpener(storage, { changesData, providers: terminal.providers, print })
       : undefined,
   })
+  return exitCode ?? 0
 }
 
-/** Loaded only where there is something to say: a start of the server needs no languages. The journal is English. */
-async function textsFor({ journal, env }: Terminal): Promise<HelpTexts> {
-  const { helpTexts } = await import('./cli/language/language.ts')
-  return helpTexts(journal ? {} : env)
+/** Texts in the language of the terminal; the journal is English. */
+function terminalTexts({ journal, env }: Terminal): Texts {
+  return helpTexts(journal ? 'en' : messageLanguage(env))
 }
 
-/** Says on stderr that the data directory may not be the one that is meant. */
-function warnOfHidden(settings: Settings, options: Partial<OptionValues>, terminal: Terminal): void {
+/** Warns that the service's settings are hidden, so that the data directory may not be the service's. */
+function warnHiddenSettings(settings: Settings, options: Partial<OptionValues>, terminal: Terminal): void {
   const dataDir = options['data-dir']
-  const inDatabase = options.database !== undefined || options['database-file'] !== undefined
-  const told = inDatabase || (dataDir !== undefined && dataDir !== OPTIONS['data-dir'].fallback)
-  if (settings.hidden && !told && options.url === undefined) {
-    const used = dataDir === undefined ? '' : `; the data directory is ${resolve(dataDir)}`
+  const hasDatabase = options.database !== undefined || options['database-file'] !== undefined
+  const isChosen = hasDatabase || (dataDir !== undefined && dataDir !== OPTIONS['data-dir'].fallback)
+  if (settings.hidden && !isChosen && options.url === undefined) {
+    const note = dataDir === undefined ? '' : `; the data directory is ${resolve(dataDir)}`
     terminal.err(
       `cambista: not using the service's settings, because this user may not read ${settings.file}`,
     )
-    terminal.err(` (sudo may)${used}\n`)
+    terminal.err(` (sudo may)${note}\n`)
   }
 }
 
-function checkPositionals(command: Command, given: readonly string[]): void {
+function checkPositionals(command: Command, words: readonly string[]): void {
   const { positionals } = command
-  if (given.some(isDatabaseAddress)) throw misused({ misuse: 'address-word', takes: addressOptions(command) })
-  const extra = given[positionals.length]
-  const next = positionals[given.length]
+  if (words.some(isDatabaseAddress))
+    throw usageError({ reason: 'address-word', takes: addressOptions(command) })
+  const extra = words[positionals.length]
+  const next = positionals[words.length]
   if (extra === undefined && (next === undefined || next.startsWith('['))) return
-  const usage = usageOf(command)
+  const usage = commandUsage(command)
   throw extra === undefined
-    ? misused({ misuse: 'missing-word', word: next ?? '', usage })
-    : misused({ misuse: 'extra-word', word: extra, usage })
+    ? usageError({ reason: 'missing-word', word: next ?? '', usage })
+    : usageError({ reason: 'extra-word', word: extra, usage })
 }
 
-/** Those of a command that are the address of a database; `--to` may be another thing elsewhere. */
-function addressOptions({ options, own }: Command): string[] {
-  return options.filter((name) => name === 'database' || (name === 'to' && own?.to?.value === 'URL'))
+/** Options of a command that take the address of a database. `--to` does so only in `cluster import`. */
+function addressOptions({ options, overrides }: Command): string[] {
+  return options.filter((name) => name === 'database' || (name === 'to' && overrides?.to?.value === 'URL'))
 }

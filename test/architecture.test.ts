@@ -1,4 +1,4 @@
-// Reads the imports and holds the house rules: layers only import downward, each dependency has one door.
+// Checks the rules of the source tree: imports go down the layers, and each dependency has one door.
 
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -7,63 +7,51 @@ import { test } from 'node:test'
 
 const ROOT = join(import.meta.dirname, '..')
 
-// From the top down. A file imports only from its own place or from below. Folders of a layer have their order too;
-// files that lie directly in a layer's folder may stand above them or below, as long as nothing goes in a circle.
+// Layers from top to bottom, with their folders in order. A file imports only from its own folder or from below. Files
+// directly in a layer may import its folders and be imported by them, without cycles.
 const LAYERS = [
   'bin',
   'main',
-  ['cli', 'language', 'service', 'commands', 'place'],
+  ['cli', 'commands', 'service', 'storage', 'parse', 'help', 'options'],
   'app',
   'demo',
-  ['web', 'rates', 'documents', 'status', 'session', 'parts', 'server', 'texts', 'words'],
+  ['web', 'rates', 'documents', 'status', 'session', 'components', 'api', 'i18n', 'model'],
   [
     'http',
     'mcp',
-    'page',
+    'web',
     'status',
     'openapi',
     'compat',
     'rates',
     'documents',
     'listener',
-    'api',
-    'credentials',
+    'access',
+    'endpoint',
   ],
   ['sync', 'import'],
-  'hooks',
-  ['domain', 'doctor', 'move', 'backup', 'documents', 'hooks', 'directory', 'rates'],
-  ['providers', ...foldersIn('src/providers')],
-  [
-    'store',
-    'rates',
-    'directory',
-    'uploads',
-    'secrets',
-    'hooks',
-    'nodes',
-    'backup',
-    'blobs',
-    'postgres',
-    'sqlite',
-    'move',
-  ],
-  'spreadsheets',
-  'json',
-  'words',
+  ['domain', 'operations', 'documents', 'hooks', 'directory', 'access', 'rates'],
+  ['providers', ...listFolders('src/providers')],
+  ['store', 'rates', 'access', 'directory', 'hooks', 'blobs', 'postgres', 'sqlite', 'cluster', 'documents'],
+  ['formats', 'sheets', 'json'],
+  'runtime',
+  'values',
 ].map((layer) => (Array.isArray(layer) ? layer : [layer]))
 const NAMES = LAYERS.map(([name]) => name)
-// The demo bank stands beside the layers: it may know what a provider is, nothing else.
-const DEMO_MAY_IMPORT = new Set(['demo', 'providers', 'words'])
-// The page runs in a browser: it shares no file with the program.
-const BESIDE = 'web'
-// A table's row names the side of a rate as the provider does, and a window is a window everywhere: the
-// vocabulary of providers/provider.ts is shared with the store, as types only.
+// The fake bank is beside the layers and may import providers only.
+const DEMO_MAY_IMPORT = new Set(['demo', 'providers', 'runtime', 'values'])
+// The page runs in a browser and shares no file with the program.
+const WEB = 'web'
+// Types of sides and windows, which the store shares with the providers.
 const SHARED_TYPES = 'src/providers/provider.ts'
 
 const KNOW_A_PROVIDER = /^src\/(providers\/list\.ts|demo\/|cli\/commands\/demo\.ts)/
 
-/** Where what only one engine understands may be. */
+/** Folders for code that only one engine understands. */
 const ENGINE = /^src\/store\/(sqlite|postgres)\//
+
+/** Folders that may ask which engine it is. */
+const MAY_ASK = /^src\/(store|domain\/operations)\//
 
 const DOORS: Record<string, (path: string) => boolean> = {
   h3: (path) => path.startsWith('src/http/'),
@@ -74,9 +62,9 @@ const DOORS: Record<string, (path: string) => boolean> = {
   pg: (path) => path.startsWith('src/store/postgres/'),
   'prom-client': (path) => path === 'src/http/status/metrics.ts',
   asn1js: (path) => path === 'src/cli/commands/certificates/certificate.ts',
-  croner: (path) => path === 'src/schedule.ts',
-  'decimal.js': (path) => path === 'src/decimal.ts',
-  'lru-cache': (path) => path === 'src/lru.ts',
+  croner: (path) => path === 'src/runtime/schedule.ts',
+  'decimal.js': (path) => path === 'src/values/decimal.ts',
+  'lru-cache': (path) => path === 'src/runtime/lru.ts',
   '@valibot/to-json-schema': (path) => path === 'src/http/openapi/schemas.ts',
   valibot: (path) => path.startsWith('src/'),
   'content-disposition': (path) => path === 'src/http/documents/documents.ts',
@@ -85,14 +73,14 @@ const DOORS: Record<string, (path: string) => boolean> = {
   htmlparser2: (path) =>
     path === 'src/http/documents/plain-text.ts' ||
     path === 'src/http/compat/bccr/xml.ts' ||
-    path === 'src/spreadsheets/xml.ts' ||
+    path === 'src/formats/sheets/xml.ts' ||
     path.startsWith('src/providers/'),
   preact: (path) => path.startsWith('src/web/'),
   '@preact/signals': (path) => path.startsWith('src/web/'),
   uplot: (path) => path === 'src/web/rates/chart.ts',
   '@aws-sdk/client-s3': (path) => path === 'src/store/blobs/bucket/client.ts',
-  'csv-parse': (path) => path === 'src/spreadsheets/csv.ts',
-  yauzl: (path) => path === 'src/spreadsheets/archive.ts',
+  'csv-parse': (path) => path === 'src/formats/sheets/csv.ts',
+  yauzl: (path) => path === 'src/formats/sheets/archive.ts',
 }
 
 type Import = { from: string; to: string; typeOnly: boolean }
@@ -103,8 +91,8 @@ const sources = [...read('src'), ...read('bin')]
 test('imports only go down the layers', () => {
   const wrong = locals().filter(({ from, to, typeOnly }) => {
     if (typeOnly && to === SHARED_TYPES) return false
-    const [above, below] = [layerOf(from), layerOf(to)]
-    if (above === BESIDE || below === BESIDE) return above !== below
+    const [above, below] = [layerName(from), layerName(to)]
+    if (above === WEB || below === WEB) return above !== below
     if (above === 'demo') return !DEMO_MAY_IMPORT.has(below)
     return NAMES.indexOf(above) > NAMES.indexOf(below)
   })
@@ -115,7 +103,7 @@ test('each dependency has one door', () => {
   const wrong = sources.flatMap(({ path, imports }) =>
     imports
       .filter(({ to }) => !isLocal(to) && !to.startsWith('node:'))
-      .filter(({ to }) => !DOORS[packageOf(to)]?.(path))
+      .filter(({ to }) => !DOORS[packageName(to)]?.(path))
       .map(({ to }) => `${path} imports ${to}`),
   )
   assert.deepEqual(wrong, [])
@@ -123,41 +111,43 @@ test('each dependency has one door', () => {
 
 test('inside a layer imports only go down its folders', () => {
   const wrong = locals().filter(({ from, to }) => {
-    const [above, below] = [folderOf(from), folderOf(to)]
-    const order = LAYERS.find(([name]) => name === layerOf(from)) ?? []
-    if (layerOf(from) !== layerOf(to) || above === '' || below === '') return false
+    const [above, below] = [folderName(from), folderName(to)]
+    const order = LAYERS.find(([name]) => name === layerName(from)) ?? []
+    if (layerName(from) !== layerName(to) || above === '' || below === '') return false
     return order.indexOf(above) > order.indexOf(below)
   })
   assert.deepEqual(wrong, [])
 })
 
-test('a provider knows no other one, and only the list and the demo know a provider', () => {
-  const ofProvider = (path: string) => (layerOf(path) === 'providers' ? folderOf(path) : '')
+test('a provider is imported by the list and the demo only', () => {
+  const providerFolder = (path: string) => (layerName(path) === 'providers' ? folderName(path) : '')
   const wrong = locals().filter(({ from, to }) => {
-    const provider = ofProvider(to)
-    return provider !== '' && ofProvider(from) !== provider && !KNOW_A_PROVIDER.test(from)
+    const provider = providerFolder(to)
+    return provider !== '' && providerFolder(from) !== provider && !KNOW_A_PROVIDER.test(from)
   })
   assert.deepEqual(wrong, [])
 })
 
-test('every folder of a layer has its place in the order', () => {
-  const folders = new Set(sources.map(({ path }) => [layerOf(path), folderOf(path)].join('/')))
-  const known = new Set(LAYERS.flatMap(([name, ...inside]) => ['', ...inside].map((one) => `${name}/${one}`)))
-  assert.deepEqual([...folders.difference(known)], [])
+test('LAYERS lists each folder of a layer', () => {
+  const folders = new Set(sources.map(({ path }) => [layerName(path), folderName(path)].join('/')))
+  const expected = new Set(
+    LAYERS.flatMap(([name, ...inside]) => ['', ...inside].map((one) => `${name}/${one}`)),
+  )
+  assert.deepEqual([...folders.difference(expected)], [])
 })
 
-test('no import goes in a circle, neither of files nor of folders', () => {
+test('imports have no cycle, neither of files nor of folders', () => {
   assert.deepEqual(
-    circlesAmong((path) => path),
+    findCycles((path) => path),
     [],
   )
   assert.deepEqual(
-    circlesAmong((path) => (folderOf(path) === '' ? path : `${layerOf(path)}/${folderOf(path)}`)),
+    findCycles((path) => (folderName(path) === '' ? path : `${layerName(path)}/${folderName(path)}`)),
     [],
   )
 })
 
-test('every import of ours names a file that is there', () => {
+test('each local import names an existing file', () => {
   assert.deepEqual(
     locals().filter(({ to }) => !existsSync(join(ROOT, to))),
     [],
@@ -174,7 +164,7 @@ test('no index files, no default exports, no file over 400 lines', () => {
   )
 })
 
-test('transactions are those of the engine, which may do their work twice', () => {
+test('only engines call .transaction(), as work may run twice', () => {
   const wrong = sources.filter(({ path, text }) => !ENGINE.test(path) && /\.transaction\(/.test(text))
   assert.deepEqual(
     wrong.map(({ path }) => path),
@@ -182,7 +172,7 @@ test('transactions are those of the engine, which may do their work twice', () =
   )
 })
 
-test('raw SQL is only where one engine alone is meant', () => {
+test('raw SQL is in the folders of engines only', () => {
   const raw = /^import [^;]*?\b(sql|CompiledQuery)\b[^;]*?from 'kysely'/m
   const wrong = sources.filter(({ path, text }) => !ENGINE.test(path) && raw.test(text))
   assert.deepEqual(
@@ -191,7 +181,29 @@ test('raw SQL is only where one engine alone is meant', () => {
   )
 })
 
-test('no folder holds more than 25 files', () => {
+test('import() loads heavy packages and the called command, at 11 places beside the providers at most', () => {
+  const places = sources
+    .filter(({ path }) => !/^src\/(web\/|providers\/\w+\/)/.test(path))
+    .flatMap(({ path, text }) => [...text.matchAll(/\bawait import\(/g)].map(() => path))
+  assert.ok(places.includes('src/store/postgres/pool.ts'))
+  assert.ok(places.length <= 11, places.join('\n'))
+})
+
+test('only store/ and operations ask which engine is open', () => {
+  const question =
+    /\b(engine|lock|database|db|reads|node)\??\.(kind|isLease|isShared|isAlone|dialect)\b|\b\w*kind [!=]== '(sqlite|postgres)'/
+  const wrong = sources.filter(
+    ({ path, text, imports }) =>
+      !MAY_ASK.test(path) && (question.test(text) || imports.some(({ to }) => ENGINE.test(to))),
+  )
+  assert.ok(question.test("const isAlone = engine.kind === 'sqlite'"))
+  assert.deepEqual(
+    wrong.map(({ path }) => path),
+    [],
+  )
+})
+
+test('folders have at most 25 files', () => {
   const folders = Map.groupBy([...sources, ...read('test')], ({ path }) => dirname(path))
   assert.deepEqual(
     [...folders]
@@ -201,17 +213,32 @@ test('no folder holds more than 25 files', () => {
   )
 })
 
-test('directly in src lie the entry and the words that every layer may use', () => {
-  const found = readdirSync(join(ROOT, 'src')).filter((name) => name.endsWith('.ts'))
-  const known = `app assets dates decimal edit-distance errors file-hash fraction intervals log lru main memory-budget
-    periodic records schedule semaphore sizes storage-error turns`
-  assert.deepEqual(found.map((name) => name.replace(/\.ts$/, '')).sort(), known.split(/\s+/))
+test('a file of at most 30 lines has a second reader', () => {
+  const readers = Map.groupBy(
+    [...sources, ...read('test')].flatMap(({ path, imports }) => imports.map(({ to }) => ({ path, to }))),
+    ({ to }) => to,
+  )
+  const late = 'src/web/other-screens.ts' // its own chunk, loaded after the first screen
+  const wrong = sources.filter(({ path, lines }) => {
+    const paths = new Set(readers.get(path)?.map((one) => one.path))
+    const [reader = ''] = paths
+    return lines <= 30 && path !== late && paths.size === 1 && dirname(reader) === dirname(path)
+  })
+  assert.deepEqual(
+    wrong.map(({ path }) => path),
+    [],
+  )
 })
 
-test('only main and cli look at the process and its environment', () => {
+test('src has the expected files directly in it', () => {
+  const files = readdirSync(join(ROOT, 'src')).filter((name) => name.endsWith('.ts'))
+  assert.deepEqual(files.sort(), ['app.ts', 'main.ts'])
+})
+
+test('only main and cli read the process and its environment', () => {
   const wrong = sources.filter(
     ({ path, text }) =>
-      !['bin', 'main', 'cli'].includes(layerOf(path)) && /\bprocess\.(env|argv|exit|on)\b/.test(text),
+      !['bin', 'main', 'cli'].includes(layerName(path)) && /\bprocess\.(env|argv|exit|on)\b/.test(text),
   )
   assert.deepEqual(
     wrong.map(({ path }) => path),
@@ -219,7 +246,7 @@ test('only main and cli look at the process and its environment', () => {
   )
 })
 
-test('the top level holds what the project says it holds', () => {
+test('the top level has the expected files and folders', () => {
   const allowed = new Set(
     'package.json package-lock.json tsconfig.json biome.json src schema.sql bin test build.mjs README.md CHANGELOG.md LICENSE'.split(
       ' ',
@@ -232,31 +259,31 @@ test('the top level holds what the project says it holds', () => {
   assert.deepEqual(extra, [])
 })
 
-function foldersIn(path: string): string[] {
+function listFolders(path: string): string[] {
   const entries = readdirSync(join(ROOT, path), { withFileTypes: true })
   return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
 }
 
 function read(folder: string): Source[] {
   return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => /\.tsx?$/.test(name) && !name.includes('node_modules')) // those of test/clients
+    .filter((name) => /\.tsx?$/.test(name) && !name.includes('node_modules')) // for test/clients
     .map((name) => {
       const path = join(folder, name)
       const text = readFileSync(join(ROOT, path), 'utf8')
-      return { path, text, lines: text.split('\n').length - 1, imports: importsOf(path, text) }
+      return { path, text, lines: text.split('\n').length - 1, imports: parseImports(path, text) }
     })
 }
 
-function importsOf(path: string, text: string): Import[] {
-  const found: Import[] = []
+function parseImports(path: string, text: string): Import[] {
+  const imports: Import[] = []
   for (const match of text.matchAll(
     /^(?:import|export)\s(type\s)?[^'"]*?from\s+'([^']+)'|^import\s+'([^']+)'|\bimport\(\s*'([^']+)'/gm,
   )) {
     const name = match[2] ?? match[3] ?? match[4] ?? ''
     const to = name.startsWith('.') ? relative(ROOT, join(ROOT, dirname(path), name)) : name
-    found.push({ from: path, to, typeOnly: match[1] !== undefined })
+    imports.push({ from: path, to, typeOnly: match[1] !== undefined })
   }
-  return found
+  return imports
 }
 
 function locals(): Import[] {
@@ -267,44 +294,44 @@ function isLocal(to: string): boolean {
   return to.startsWith('src/') || to.startsWith('bin/')
 }
 
-function layerOf(path: string): string {
+function layerName(path: string): string {
   const [top, second = ''] = path.split('/')
   if (top === 'bin') return 'bin'
   const name = second.replace(/\.ts$/, '')
-  return NAMES.includes(name) || !second.endsWith('.ts') ? name : 'words'
+  return name
 }
 
-/** The folder inside the layer, or nothing for a file that lies directly in it. */
-function folderOf(path: string): string {
+/** Returns the folder inside the layer; '' for a file directly in it. */
+function folderName(path: string): string {
   const [, , folder = '', ...rest] = path.split('/')
   return rest.length > 0 ? folder : ''
 }
 
-/** The circles that imports make between places, of which a file is in one. */
-function circlesAmong(placeOf: (path: string) => string): string[] {
+/** Returns the cycles of imports between groups of files. */
+function findCycles(place: (path: string) => string): string[] {
   const next = new Map<string, Set<string>>()
   for (const { from, to } of locals()) {
-    const [above, below] = [placeOf(from), placeOf(to)]
+    const [above, below] = [place(from), place(to)]
     if (above !== below) next.getOrInsertComputed(above, () => new Set()).add(below)
   }
   const circles: string[] = []
-  const done = new Set<string>()
+  const visitedGroups = new Set<string>()
   const visit = (place: string, trail: string[]) => {
     if (trail.includes(place)) circles.push([...trail.slice(trail.indexOf(place)), place].join(' > '))
-    else if (!done.has(place)) {
+    else if (!visitedGroups.has(place)) {
       for (const to of next.get(place) ?? []) visit(to, [...trail, place])
-      done.add(place)
+      visitedGroups.add(place)
     }
   }
   for (const place of next.keys()) visit(place, [])
   return circles
 }
 
-function packageOf(name: string): string {
+function packageName(name: string): string {
   return name.startsWith('@') ? name.split('/').slice(0, 2).join('/') : (name.split('/')[0] ?? name)
 }
 
-test('tests take their providers from test/support/providers.ts, not from the list of the program', () => {
+test('tests import providers from test/support/providers.ts, not from src/providers/list.ts', () => {
   const files = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' }).filter(
     (name) => name.endsWith('.ts') && !name.includes('node_modules'),
   )

@@ -1,5 +1,5 @@
-// What is in the executable that is not ours: a list that somebody has looked at. A package more in it is a
-// decision, not an accident of an update.
+// Reviewed list of the third-party packages in the executable. A further package is a decision, not an accident of an
+// update.
 
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -13,19 +13,19 @@ const PAGE = join(ROOT, 'src/web/bundle.mjs')
 const LICENSES = join(ROOT, 'src/packaging/licenses.mjs')
 const { packageFolders, licenseText, thirdPartyLicenses }: Licenses = await import(LICENSES)
 const ALLOWED: Record<string, string> = {
-  '@aws-sdk/checksums': 'Apache-2.0', // as all of @aws-sdk and @smithy: the client of a bucket
+  '@aws-sdk/checksums': 'Apache-2.0', // like @aws-sdk and @smithy as a whole: the client of a bucket
   '@aws-sdk/client-s3': 'Apache-2.0', // a bucket, loaded where one is named: credentials, regions, retries, skewed clocks
   '@aws-sdk/core': 'Apache-2.0',
   '@aws-sdk/credential-provider-env': 'Apache-2.0',
-  '@aws-sdk/credential-provider-http': 'Apache-2.0', // of a container
-  '@aws-sdk/credential-provider-ini': 'Apache-2.0', // of files
+  '@aws-sdk/credential-provider-http': 'Apache-2.0', // credentials from a container
+  '@aws-sdk/credential-provider-ini': 'Apache-2.0', // credentials from files
   '@aws-sdk/credential-provider-login': 'Apache-2.0',
-  '@aws-sdk/credential-provider-node': 'Apache-2.0', // the order of all these
+  '@aws-sdk/credential-provider-node': 'Apache-2.0', // the order of the credential providers
   '@aws-sdk/credential-provider-process': 'Apache-2.0',
   '@aws-sdk/credential-provider-sso': 'Apache-2.0',
-  '@aws-sdk/credential-provider-web-identity': 'Apache-2.0', // of a role in Kubernetes
+  '@aws-sdk/credential-provider-web-identity': 'Apache-2.0', // credentials from a role in Kubernetes
   '@aws-sdk/middleware-sdk-s3': 'Apache-2.0',
-  '@aws-sdk/nested-clients': 'Apache-2.0', // those of STS and SSO, which give credentials
+  '@aws-sdk/nested-clients': 'Apache-2.0', // clients of STS and SSO, for credentials
   '@aws-sdk/signature-v4-multi-region': 'Apache-2.0',
   '@aws-sdk/token-providers': 'Apache-2.0',
   '@aws-sdk/xml-builder': 'Apache-2.0',
@@ -36,7 +36,7 @@ const ALLOWED: Record<string, string> = {
   '@preact/signals': 'MIT', // the page
   '@preact/signals-core': 'MIT', // @preact/signals
   '@smithy/core': 'Apache-2.0',
-  '@smithy/credential-provider-imds': 'Apache-2.0', // of a machine at AWS
+  '@smithy/credential-provider-imds': 'Apache-2.0', // credentials from a machine at AWS
   '@smithy/node-http-handler': 'Apache-2.0',
   '@smithy/signature-v4': 'Apache-2.0',
   '@smithy/types': 'Apache-2.0',
@@ -101,7 +101,7 @@ const lockText = readFileSync(join(ROOT, 'package-lock.json'), 'utf8')
 const locked: Record<string, Package> = JSON.parse(lockText).packages
 const { '': own = {} } = locked
 
-test('the executable holds the packages of this list and no other', async (t) => {
+test('the executable contains the packages of ALLOWED and no other', async (t) => {
   const names = (await bundledFolders(t)).map((folder) => folder.replace('node_modules/', ''))
   assert.deepEqual(names, Object.keys(ALLOWED).sort())
 })
@@ -122,12 +122,12 @@ test('THIRD-PARTY-LICENSES has a text of Node and of each package in the executa
 })
 
 test('a package without a licence file has the text that its package.json names, with its author', (t) => {
-  const folder = packageIn(t, { license: 'MIT', author: 'Ana Mora <ana@example.com>' })
+  const folder = createPackage(t, { license: 'MIT', author: 'Ana Mora <ana@example.com>' })
   assert.match(
     licenseText(folder),
     /^Copyright Ana Mora <ana@example\.com>\..*MIT.*\n\nMIT License\n\n.*free of/s,
   )
-  const team = packageIn(t, {
+  const team = createPackage(t, {
     license: 'Apache-2.0',
     author: { name: 'The Team', url: 'https://example.com' },
   })
@@ -137,14 +137,14 @@ test('a package without a licence file has the text that its package.json names,
 test('a package without a licence file is refused unless a known licence and an author are named', (t) => {
   for (const content of [{}, { license: 'MIT' }, { author: 'Ana' }, { license: 'MIT', author: {} }])
     assert.throws(
-      () => licenseText(packageIn(t, content)),
+      () => licenseText(createPackage(t, content)),
       /no licence file, and package\.json does not name/,
     )
-  const unknown = packageIn(t, { license: 'SEE LICENSE IN terms', author: 'Ana' })
+  const unknown = createPackage(t, { license: 'SEE LICENSE IN terms', author: 'Ana' })
   assert.throws(() => licenseText(unknown), /has no text of SEE LICENSE IN terms$/)
 })
 
-test('each of them has the licence that the list says', () => {
+test('each package of ALLOWED has the licence of the list', () => {
   const licences = Object.keys(ALLOWED).map((name) => [name, locked[`node_modules/${name}`]?.license])
   assert.deepEqual(Object.fromEntries(licences), ALLOWED)
 })
@@ -159,8 +159,8 @@ test('each dependency is pinned to one version', () => {
   )
 })
 
-// esbuild looks whether its binary runs. PostgreSQL's makes links, and so do the tests: test/support/postgres/server.ts.
-test('no package runs a script when it is installed that anything here needs', () => {
+// The script of esbuild checks its binary. PostgreSQL's makes links, like the tests: test/support/postgres/server.ts.
+test('no package needs its install script', () => {
   const scripted = Object.entries(locked).filter(([, { hasInstallScript }]) => hasInstallScript)
   assert.deepEqual(
     scripted.map(([path]) => path),
@@ -186,7 +186,7 @@ async function bundledFolders(t: TestContext): Promise<string[]> {
 }
 
 /** Returns a folder with nothing but a package.json. */
-function packageIn(t: TestContext, content: object): string {
+function createPackage(t: TestContext, content: object): string {
   const path = temporaryDirectory(t)
   writeFileSync(join(path, 'package.json'), JSON.stringify(content))
   return relative(ROOT, path)

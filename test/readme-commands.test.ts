@@ -1,5 +1,5 @@
-// Runs the commands of README's shell blocks, in their order, as an administrator would: only the places are
-// others, and the bank is ours. What needs npm, systemd or root is left to the tests that have them.
+// Runs the commands of README's shell blocks, in their order, with temporary folders and the fake bank. Other tests run
+// the commands for npm, systemd or root.
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -9,8 +9,8 @@ import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
-import { todayIn } from '../src/dates.ts'
 import { startBank } from '../src/demo/bank.ts'
+import { currentDay } from '../src/values/dates.ts'
 import { temporaryDirectory } from './support/temporary.ts'
 import { runCommand, startCommand, until } from './support/terminal.ts'
 
@@ -18,18 +18,18 @@ const run = promisify(execFile)
 const readme = readFileSync(join(import.meta.dirname, '../README.md'), 'utf8')
 
 async function freePort(): Promise<number> {
-  const taken = createServer().listen(0, '127.0.0.1')
-  await once(taken, 'listening')
-  const { port } = taken.address() as AddressInfo
-  taken.close()
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
   return port
 }
 
-test('the commands of README do what it says', async (t) => {
+test('README commands run in their order', async (t) => {
   const home = temporaryDirectory(t)
   const dataDir = join(home, 'data')
   const port = await freePort()
-  const today = todayIn(() => new Date())
+  const today = currentDay(() => new Date())
   const bank = await startBank({ today: () => today })
   t.after(() => bank.close())
   const env = {
@@ -37,22 +37,22 @@ test('the commands of README do what it says', async (t) => {
     CAMBISTA_BCCR_URL: bank.url,
     CAMBISTA_BCCR_PACE: '0',
     CAMBISTA_BACKFILL_FROM: `${Number(today.slice(0, 4)) - 1}-12-01`,
-    CAMBISTA_DATA_DIR: dataDir, // for those that README shows without one
+    CAMBISTA_DATA_DIR: dataDir, // for commands without --data-dir
   }
   const lines = [...readme.matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, block = '']) => block.split('\n'))
-  const ours = lines
+  const commands = lines
     .filter((line) => /^(cambista|curl) /.test(line))
     .map((line) => line.replace(/\s+#.*$/, '').replaceAll('8080', String(port)))
-  assert.ok(ours.length >= 13, 'README lost its commands')
+  assert.ok(commands.length >= 13, 'README lost its commands')
 
   let key = ''
-  let serving: ReturnType<typeof startCommand> | undefined
+  let serveCommand: ReturnType<typeof startCommand> | undefined
   const stop = async () => {
-    serving?.stop()
-    await serving?.ended
+    serveCommand?.stop()
+    await serveCommand?.ended
   }
   t.after(stop)
-  for (const line of ours) {
+  for (const line of commands) {
     if (line.startsWith('curl ')) {
       const { stdout } = await run('bash', ['-c', line.replace('curl -s', 'curl -sf')], {
         env: { PATH: process.env.PATH, KEY: key },
@@ -61,15 +61,15 @@ test('the commands of README do what it says', async (t) => {
       continue
     }
     const isRestore = line.includes('backup restore')
-    if (isRestore) await stop() // as README says: the server stopped, the directory an empty one
+    if (isRestore) await stop() // a restore needs a stopped server and an empty directory
     const words = [...line.matchAll(/'([^']*)'|(\S+)/g)]
       .map(([, quoted, plain]) => quoted ?? plain ?? '')
       .map((word) => word.replace('/var/lib/cambista', isRestore ? join(home, 'restored') : dataDir))
       .map((word) => word.replace('/var/backups/cambista', join(home, 'backups')))
       .slice(1)
     if (words[0] === 'serve') {
-      serving = startCommand(words, env)
-      await until(async () => serving?.printed.err.includes('sync finished') === true)
+      serveCommand = startCommand(words, env)
+      await until(async () => serveCommand?.printed.err.includes('sync finished') === true)
       continue
     }
     const end = await runCommand(words, env)

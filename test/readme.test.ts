@@ -1,50 +1,43 @@
-// README and the manual are true: the option table is the program's, and the commands are ones that the program takes.
+// Compares README and the manual with the program: options, commands, endpoints.
 
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { parseWords } from '../src/cli/args.ts'
-import { COMMANDS } from '../src/cli/commands.ts'
-import { flagOf } from '../src/cli/help.ts'
-import type { Option } from '../src/cli/option-names.ts'
-import { CALL_ONLY, CLUSTER_ONLY, OPTIONS, type OptionName } from '../src/cli/options.ts'
+import { loadCommands } from '../src/cli/commands.ts'
+import { helpTexts } from '../src/cli/help/texts.ts'
+import { flagText } from '../src/cli/help.ts'
+import type { Option } from '../src/cli/options/names.ts'
+import { CALL_ONLY, CLUSTER_ONLY, OPTIONS, type OptionName } from '../src/cli/options/options.ts'
+import { parseWords } from '../src/cli/parse/args.ts'
+
+const COMMANDS = await loadCommands()
 
 const ROOT = join(import.meta.dirname, '..')
+const texts = helpTexts('en')
 const readme = readFileSync(join(ROOT, 'README.md'), 'utf8')
-const manualFiles = readdirSync(join(ROOT, 'src/manual')).map((name) => `src/manual/${name}`)
+const manualFiles = globSync('src/manual/**/*.md', { cwd: ROOT })
 
-test('the option table is that of the program, without those of several nodes', () => {
-  const expected = Object.entries(OPTIONS as Record<string, Option>)
-    .filter(([name]) => !CALL_ONLY.has(name) && !CLUSTER_ONLY.has(name))
-    .map(([name, { fallback, help }]) => {
-      const value = fallback === undefined ? '' : `\`${fallback}\``
-      return `| \`${flagOf(name as OptionName)}\` | ${value} | ${help} |`
-    })
-  const [, table = ''] =
-    /\| Flag \| Default \| Meaning \|\n\|---\|---\|---\|\n((?:\|.*\n)+)/.exec(readme) ?? []
-  assert.deepEqual(table.trimEnd().split('\n'), expected)
-})
-
-test('those of several nodes are in the manual of the cluster, with the texts of the help', () => {
-  const manual = readFileSync(join(ROOT, 'src/manual/cluster.md'), 'utf8')
-  const options = Object.entries(OPTIONS as Record<string, Option>).filter(([name]) => CLUSTER_ONLY.has(name))
-  const expected = options.map(([name, { fallback, help }]) => {
-    const value = fallback === undefined ? '' : ` (\`${fallback}\`)`
-    return `\`${flagOf(name as OptionName)}\`${value}: ${help}`
-  })
-  const [, section = ''] = /^## Options\n([\s\S]*?)(?=^## |$(?![\s\S]))/m.exec(manual) ?? []
-  const items = section.split(/^- /m).slice(1)
-  assert.deepEqual(
-    items.map((item) => item.split('\n\n')[0]?.trim().replace(/\n */g, ' ')),
-    expected,
+test('src/manual/options.md has the options of the program, with the texts of the help', () => {
+  const rows = (isCluster: boolean) =>
+    Object.entries(OPTIONS as Record<string, Option>)
+      .filter(([name]) => !CALL_ONLY.has(name) && CLUSTER_ONLY.has(name) === isCluster)
+      .map(([name, { fallback }]) => {
+        const value = fallback === undefined ? '' : ` (\`${fallback}\`)`
+        return `\`${flagText(name as OptionName)}\`${value}: ${texts.option(name)}`
+      })
+  const [, single = '', cluster = ''] = readFileSync(join(ROOT, 'src/manual/options.md'), 'utf8').split(
+    /^## /m,
   )
+  assert.ok(rows(true).length > 5 && rows(false).length > 20)
+  assert.deepEqual(listItems(single), rows(false))
+  assert.deepEqual(listItems(cluster), rows(true))
 })
 
 for (const path of ['README.md', ...manualFiles]) {
-  test(`every cambista command in ${path} is one that the program takes`, () => {
+  test(`each cambista command in ${path} is valid`, () => {
     const text = readFileSync(join(ROOT, path), 'utf8')
-    const lines = commandLinesIn(text)
+    const lines = parseCommandLines(text)
     assert.ok(lines.length > 0, 'it shows no command any more')
     for (const line of lines) checkCommand(line, { whole: true })
     for (const [, line = ''] of text.matchAll(/`(?:sudo )?cambista ([^`]+)`/g))
@@ -52,60 +45,73 @@ for (const path of ['README.md', ...manualFiles]) {
   })
 }
 
-test('a command line that the program does not take is noticed', () => {
+test('checkCommand rejects an invalid command line', () => {
   for (const line of ['backup make DIR', 'serve --prot 1', 'key create', 'key create a b', 'manual backup']) {
     assert.throws(() => checkCommand(line, { whole: true }), Error, line)
   }
   assert.deepEqual(
-    commandLinesIn('x\n```sh\n  sudo ./cambista serve   # it serves\nls | cambista\n```\ncambista y\n'),
+    parseCommandLines('x\n```sh\n  sudo ./cambista serve   # it serves\nls | cambista\n```\ncambista y\n'),
     ['serve'],
   )
 })
 
-test('it names every endpoint that is there', () => {
+test('src/manual/api.md names each endpoint', () => {
   const folder = join(ROOT, 'src/http')
-  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
-    name.endsWith('.ts'),
-  )
+  const files = globSync('**/*.ts', { cwd: folder })
   const text = files.map((file) => readFileSync(join(folder, file), 'utf8')).join('')
   const paths = [...text.matchAll(/^ +path: '(\/(?:api|healthz|readyz)[^']*)'/gm)].map(
     ([, path = '']) => path,
   )
   assert.ok(paths.length >= 15, 'the endpoints are not found any more')
+  const api = readFileSync(join(ROOT, 'src/manual/api.md'), 'utf8')
   const isNamed = (path: string) =>
-    readme.includes(path) || readme.includes(path.replace('/api/v1/documents/{id}', '…/{id}'))
+    api.includes(path) || api.includes(path.replace('/api/v1/documents/{id}', '…/{id}'))
   assert.deepEqual(
     paths.filter((path) => !isNamed(path)),
     [],
   )
 })
 
-test('it links each topic of the manual', () => {
-  const linked = [...readme.matchAll(/^\| \[(\w+)\]\((src\/manual\/\1\.md)\) \|/gm)].map(([, , path]) => path)
-  assert.deepEqual(linked.sort(), manualFiles.sort())
+test('README links each topic of the manual', () => {
+  const links = [...readme.matchAll(/^\| \[(\w+)\]\((src\/manual\/(?:es\/)?\1\.md)\) \|/gm)].map(
+    ([, , path]) => path,
+  )
+  const english = manualFiles.filter((path) => !path.includes('/es/'))
+  assert.deepEqual(links.sort(), [...english, 'src/manual/es/leame.md'].sort())
 })
 
-test('README is at most 220 lines beside its table of options', () => {
-  const lines = readme.split('\n').filter((line) => !line.startsWith('| `--'))
-  assert.ok(lines.length <= 220, `${lines.length} lines`)
+test('README has at most 150 lines', () => {
+  const lines = readme.split('\n')
+  assert.ok(lines.length <= 150, `${lines.length} lines`)
 })
 
-/** The command lines of the shell blocks, without their comments and what goes before and after. */
-function commandLinesIn(text: string): string[] {
+/** Returns the items of a list, each as one line. */
+function listItems(section: string): string[] {
+  const items = section.split(/\n(?=- )|\n\n/).filter((part) => part.startsWith('- '))
+  return items.map((item) =>
+    item
+      .slice(2)
+      .replace(/\n {2}/g, ' ')
+      .trimEnd(),
+  )
+}
+
+/** Returns the command lines of the shell blocks, without comments, sudo, pipes and redirections. */
+function parseCommandLines(text: string): string[] {
   const blocks = [...text.matchAll(/^ *```sh\n([\s\S]*?)^ *```/gm)].map(([, block = '']) => block)
   return blocks
     .flatMap((block) => block.split('\n'))
     .flatMap((line) => /^ *(?:sudo )?(?:\.\/)?cambista (.+?)(?: +(?:#|&&|\||>).*)?$/.exec(line)?.[1] ?? [])
 }
 
-/** @throws when there is no such command, it has no such flag, or, of a `whole` line, a word is missing or too many */
+/** @throws for an unknown command or flag, and in a `whole` line for a missing or excess word */
 function checkCommand(line: string, { whole }: { whole: boolean }): void {
   const words = [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '')
-  if (!whole && /^[A-Z…]|^--/.test(line)) return // COMMAND stands for any
+  if (!whole && /^[A-Z…]|^--/.test(line)) return // COMMAND is a placeholder
   const command = COMMANDS.find(({ name }) => `${words.join(' ')} `.startsWith(`${name} `))
   assert.ok(command, line)
   const rest = words.slice(command.name.split(' ').length).filter((word) => word !== '--help')
-  const { positionals } = parseWords(rest, command.options, {}, undefined, command.own)
+  const { positionals } = parseWords(rest, command.options, {}, undefined, command.overrides)
   const { choices } = command
   const least = whole ? command.positionals.filter((word) => !word.startsWith('[')).length : 0
   assert.ok(positionals.length >= least && positionals.length <= command.positionals.length, line)

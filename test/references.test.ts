@@ -1,4 +1,4 @@
-// What comments and documents point at is there: each numbered rule has its entry, each path its file.
+// Checks references of comments and documents: each numbered rule has an entry, each path a file.
 
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -9,7 +9,7 @@ const ROOT = join(import.meta.dirname, '..')
 const BOOKS = { decisions: 'src/DECISIONS.md', upstream: 'src/providers/bccr/README.md' }
 const DOCUMENTS = [
   'README.md',
-  'src/manual/leame.md',
+  'src/manual/es/leame.md',
   'src/README.md',
   ...Object.values(BOOKS),
   '.github/CONTRIBUTING.md',
@@ -23,31 +23,53 @@ const REFERENCE = new RegExp(
 type Book = keyof typeof BOOKS
 type Reference = { path: string; book: Book; number: string }
 
-test('each rule that a comment names has an entry', () => {
-  const references = [...sourcesBelow('src'), ...sourcesBelow('test'), 'schema.sql', 'build.mjs'].flatMap(
-    (path) => referencesIn(path, readFileSync(join(ROOT, path), 'utf8')),
+test('each rule number in a comment has an entry', () => {
+  const references = [...listSources('src'), ...listSources('test'), 'schema.sql', 'build.mjs'].flatMap(
+    (path) => findReferences(path, readFileSync(join(ROOT, path), 'utf8')),
   )
   assert.ok(references.length > 100, 'the references are not found any more')
-  const entries = { decisions: entriesOf('decisions'), upstream: entriesOf('upstream') }
+  const entries = { decisions: listEntries('decisions'), upstream: listEntries('upstream') }
   assert.deepEqual(
     references.filter(({ book, number }) => !entries[book].has(number)),
     [],
   )
 })
 
-test('no comment names a number of a page that is not here', () => {
-  const elsewhere = [...sourcesBelow('src'), ...sourcesBelow('test')].filter((path) =>
+test('comments cite rules of this repository only', () => {
+  const elsewhere = [...listSources('src'), ...listSources('test')].filter((path) =>
     /\((?:contract|[a-z]+-api),? \d/.test(readFileSync(join(ROOT, path), 'utf8')),
   )
   assert.deepEqual(elsewhere, [])
 })
 
-test('lists, ranges and references over two lines are found', () => {
+test('the table of caches in src/README.md has each LRU cache, each list of statements, and their bounds', () => {
+  const [, table = ''] =
+    /\n## Caches\n(.*?)\n## /s.exec(readFileSync(join(ROOT, 'src/README.md'), 'utf8')) ?? []
+  const rows = new Map(
+    [...table.matchAll(/^\|[^|]*\(`([^`]+)`\)[^|]*\|[^|]*\| ([^|]+) \|/gm)].map(([, path, bound]) => [
+      path,
+      bound,
+    ]),
+  )
+  const bounds = listSources('src').flatMap((path) => {
+    const text = readFileSync(join(ROOT, path), 'utf8')
+    if (!/createLruCache(<[^(]+)?\(\w*BYTES|createSharedCache|MAX_STATEMENTS/.test(text)) return []
+    const sizes = [
+      ...text.matchAll(/^const (?:CACHE|COLUMN|STATE|ADDRESSES)_BYTES = (?:(\d+) \* )?1024 \* 1024$/gm),
+    ]
+    const [, count] = /^const MAX_STATEMENTS = (\d+)$/m.exec(text) ?? []
+    return [[relative('src', path), count ?? `${sizes.map(([, size = '1']) => size).join(' and ')} MiB`]]
+  })
+  assert.equal(bounds.length, 6)
+  for (const [path = '', bound] of bounds) assert.equal(rows.get(path), bound, path)
+})
+
+test('findReferences parses lists, ranges and references over two lines', () => {
   const text = `// It is so (decisions 1.4 to 1.6, 2.10 and 3.7), as the bank
 // has it (upstream
 // 4). A dozen decisions 12 lines below.`
-  const found = referencesIn('a.ts', text).map(({ book, number }) => `${book} ${number}`)
-  assert.deepEqual(found, [
+  const references = findReferences('a.ts', text).map(({ book, number }) => `${book} ${number}`)
+  assert.deepEqual(references, [
     'decisions 1.4',
     'decisions 1.5',
     'decisions 1.6',
@@ -58,7 +80,7 @@ test('lists, ranges and references over two lines are found', () => {
   ])
 })
 
-test('each entry is there once and says something', () => {
+test('each entry is unique and has a text', () => {
   for (const path of Object.values(BOOKS)) {
     const text = readFileSync(join(ROOT, path), 'utf8')
     const numbers = [...text.matchAll(new RegExp(`^#+ (${NUMBER})\\.? `, 'gm'))].map(([, number]) => number)
@@ -69,7 +91,7 @@ test('each entry is there once and says something', () => {
   }
 })
 
-test('each path in a document is that of a file or folder', () => {
+test('each path in a document exists', () => {
   const missing = DOCUMENTS.flatMap((path) => {
     const text = readFileSync(join(ROOT, path), 'utf8')
     const places = [ROOT, join(ROOT, 'src'), join(ROOT, dirname(path))]
@@ -88,49 +110,36 @@ test('each path in a document is that of a file or folder', () => {
   assert.deepEqual(missing, [])
 })
 
-test('the lanes that CONTRIBUTING lists are those of .ci/run, with their seconds', () => {
-  const script = readFileSync(join(ROOT, '.ci/run'), 'utf8')
-  const lanes = [...script.matchAll(/^lane (\d+) (.*)$/gm)].map(([, seconds, command = '']) => [
-    command.replace('"$machine"', 'x64'),
-    seconds,
-  ])
-  const listed = readFileSync(join(ROOT, '.github/CONTRIBUTING.md'), 'utf8')
-  const rows = [...listed.matchAll(/^\| `(npm [^`]+)` \| .* \| (\d+) \|$/gm)].map(([, ...row]) => row)
-  assert.ok(lanes.length >= 5)
-  assert.deepEqual(rows, lanes)
-})
-
-test('each path that a comment or a script in a test names is there', () => {
-  const missing = [...sourcesBelow('src'), ...sourcesBelow('test'), 'schema.sql', 'build.mjs'].flatMap(
-    (path) =>
-      [
-        ...readFileSync(join(ROOT, path), 'utf8').matchAll(
-          /(?<![\w./]|\.\.\/)(?:\.\/)?((?:src|test)\/[\w/.-]+\.ts)\b/g,
-        ),
-      ]
-        .map(([, named = '']) => named)
-        .filter((named) => !/NAME/.test(named) && !existsSync(join(ROOT, named)))
-        .map((named) => `${path}: ${named}`),
+test('each path in a comment or a script of a test exists', () => {
+  const missing = [...listSources('src'), ...listSources('test'), 'schema.sql', 'build.mjs'].flatMap((path) =>
+    [
+      ...readFileSync(join(ROOT, path), 'utf8').matchAll(
+        /(?<![\w./]|\.\.\/)(?:\.\/)?((?:src|test)\/[\w/.-]+\.ts)\b/g,
+      ),
+    ]
+      .map(([, named = '']) => named)
+      .filter((named) => !/NAME/.test(named) && !existsSync(join(ROOT, named)))
+      .map((named) => `${path}: ${named}`),
   )
   assert.deepEqual(missing, [])
 })
 
-function sourcesBelow(folder: string): string[] {
+function listSources(folder: string): string[] {
   return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts') && !name.includes('node_modules'))
     .map((name) => join(folder, name))
-    .filter((path) => path !== relative(ROOT, import.meta.filename)) // its examples are none
+    .filter((path) => path !== relative(ROOT, import.meta.filename)) // without its own examples
 }
 
-function referencesIn(path: string, text: string): Reference[] {
+function findReferences(path: string, text: string): Reference[] {
   const oneLine = text.replace(/\s*\n\s*(?:\/\/|\*|--)?\s*/g, ' ')
   return [...oneLine.matchAll(REFERENCE)].flatMap(([, book, list = '']) =>
-    expanded(list).map((number) => ({ path, book: book as Book, number })),
+    expandList(list).map((number) => ({ path, book: book as Book, number })),
   )
 }
 
-/** `1.4 to 1.6, 2.10 and 3.7` as single numbers. */
-function expanded(list: string): string[] {
+/** Expands `1.4 to 1.6, 2.10 and 3.7` to single numbers. */
+function expandList(list: string): string[] {
   return list.split(/, | and /).flatMap((part) => {
     const [first = '', last] = part.split(' to ')
     if (last === undefined) return [first]
@@ -140,8 +149,8 @@ function expanded(list: string): string[] {
   })
 }
 
-/** The numbers of the headings of a book: `## 2. Rates` and `### 2.6 Holes`. */
-function entriesOf(book: Book): Set<string> {
+/** Returns the numbers of the headings of a book: `## 2. Rates` and `### 2.6 Holes`. */
+function listEntries(book: Book): Set<string> {
   const text = readFileSync(join(ROOT, BOOKS[book]), 'utf8')
   return new Set(
     [...text.matchAll(new RegExp(`^#+ (${NUMBER})\\.? `, 'gm'))].map(([, number = '']) => number),

@@ -48,7 +48,7 @@ async function packagesAtStart(t: TestContext, locale: string): Promise<Set<stri
     join(ROOT, 'bin/cambista.ts'),
   ]
   const server = startProgram(t, args, { LC_ALL: locale }, launcher)
-  const [, url] = await server.says(/listening url=(\S+)/)
+  const [, url] = await server.waitForOutput(/listening url=(\S+)/)
   assert.equal((await fetch(`${url}/healthz`)).status, 200)
   const modules = server.printed.err.matchAll(/^module .*node_modules\/((?:@[^/\n]+\/)?[^/\n]+)/gm)
   return new Set([...modules].map(([, name = '']) => name))

@@ -1,22 +1,26 @@
-// Which command a command line means. Flags may stand before it, between its two words and after it.
+// Finds the command of a command line. Flags may precede it, follow it, or be between its two words.
 
 import { parseArgs } from 'node:util'
-import { nearest } from '../edit-distance.ts'
-import type { AppError } from '../errors.ts'
-import { isDatabaseAddress, misused } from './advice.ts'
-import { unknownFlag } from './args.ts'
-import type { Command } from './command.ts'
-import type { Option } from './option-names.ts'
-import { OPTIONS } from './options.ts'
+import type { AppError } from '../runtime/errors.ts'
+import { nearest } from '../values/edit-distance.ts'
+import { isDatabaseAddress, usageError } from './help/advice.ts'
+import type { Option } from './options/names.ts'
+import { OPTIONS } from './options/options.ts'
+import { unknownFlag } from './parse/args.ts'
 
-export type Asked =
-  | { what: 'version' }
-  /** Of all commands, of the two-word ones that begin with a word, or of one. */
-  | { what: 'help'; of?: string | Command }
-  /** `words` are those beside the command's name. */
-  | { what: 'command'; command: Command; words: string[] }
+export type ParsedCommand =
+  | { kind: 'version' }
+  /** Help for a group of commands, for one command, or for the program. */
+  | { kind: 'help'; group?: string; command?: string }
+  /** `words`: all others than the command's name. */
+  | { kind: 'command'; command: string; words: string[] }
 
-// What other programs call it.
+// Former names of commands. The first one may mean either of two.
+const RENAMED: Record<string, string[]> = {
+  migrate: ['cluster import', 'database upgrade'],
+  'database migrate': ['database upgrade'],
+}
+// Names of the same commands in other programs.
 const SYNONYMS: Record<string, string> = {
   start: 'serve',
   run: 'serve',
@@ -25,14 +29,14 @@ const SYNONYMS: Record<string, string> = {
   health: 'healthcheck',
   check: 'doctor',
 }
-const MOST_LETTERS = 2
+const MAX_TYPOS = 2
 
-/** @throws AppError `usage` when there is no such command, with the one that was probably meant */
-export function readCommandLine(argv: readonly string[], commands: readonly Command[]): Asked {
-  if (argv.length === 0) return { what: 'help' }
+/** @throws AppError `usage` when there is no such command, with the command that was probably meant */
+export function readCommandLine(argv: readonly string[], names: readonly string[]): ParsedCommand {
+  if (argv.length === 0) return { kind: 'help' }
   const { tokens } = parseArgs({
     args: [...argv],
-    options: arities(),
+    options: flagTypes(),
     strict: false,
     allowPositionals: true,
     tokens: true,
@@ -40,34 +44,34 @@ export function readCommandLine(argv: readonly string[], commands: readonly Comm
   const [first, second] = tokens.filter((token) => token.kind === 'positional')
   const flags = tokens.filter((token) => token.kind === 'option')
   for (const { index, name } of flags.filter(({ index }) => index < (first?.index ?? argv.length))) {
-    if (name === 'version' || name === 'V') return { what: 'version' }
-    if (!Object.hasOwn(arities(), name)) throw unknownFlag(argv[index] ?? '', Object.keys(OPTIONS))
+    if (name === 'version' || name === 'V') return { kind: 'version' }
+    if (!Object.hasOwn(flagTypes(), name)) throw unknownFlag(argv[index] ?? '', Object.keys(OPTIONS))
   }
   const wantsHelp = flags.some(({ name }) => name === 'help')
   if (!first) {
-    if (wantsHelp) return { what: 'help' }
-    throw misused({ misuse: 'no-command' })
+    if (wantsHelp) return { kind: 'help' }
+    throw usageError({ reason: 'no-command' })
   }
-  if (first.value === 'help') return helpOf(argv.slice(first.index + 1), commands)
-  const names = [first.value, ...(second ? [`${first.value} ${second.value}`] : [])]
-  const command = commands.find(({ name }) => names.includes(name))
+  if (first.value === 'help') return parseHelp(argv.slice(first.index + 1), names)
+  const typed = [first.value, ...(second ? [`${first.value} ${second.value}`] : [])]
+  const command = names.find((name) => typed.includes(name))
   if (command) {
-    const taken = command.name === first.value ? [first.index] : [first.index, second?.index]
-    return { what: 'command', command, words: argv.filter((_, at) => !taken.includes(at)) }
+    const nameIndexes = command === first.value ? [first.index] : [first.index, second?.index]
+    return { kind: 'command', command, words: argv.filter((_, at) => !nameIndexes.includes(at)) }
   }
-  const isGroup = commands.some(({ name }) => name.startsWith(`${first.value} `))
-  if (isGroup && (second ? second.value === 'help' : wantsHelp)) return { what: 'help', of: first.value }
-  throw unknownCommand(first.value, second?.value, commands)
+  const isGroup = names.some((name) => name.startsWith(`${first.value} `))
+  if (isGroup && (second ? second.value === 'help' : wantsHelp)) return { kind: 'help', group: first.value }
+  throw unknownCommand(first.value, second?.value, names)
 }
 
-function helpOf(words: readonly string[], commands: readonly Command[]): Asked {
-  if (words.length === 0) return { what: 'help' }
-  const asked = readCommandLine([...words, '--help'], commands)
-  return asked.what === 'command' ? { what: 'help', of: asked.command } : asked
+function parseHelp(words: readonly string[], names: readonly string[]): ParsedCommand {
+  if (words.length === 0) return { kind: 'help' }
+  const commandLine = readCommandLine([...words, '--help'], names)
+  return commandLine.kind === 'command' ? { kind: 'help', command: commandLine.command } : commandLine
 }
 
-/** Which flags there are, and which of them take a value. */
-function arities() {
+/** Returns the flags of all options, as `parseArgs` takes them. */
+function flagTypes() {
   const options: Record<string, { type: 'string' | 'boolean'; short?: string }> = {
     help: { type: 'boolean', short: 'h' },
     version: { type: 'boolean', short: 'v' },
@@ -79,46 +83,47 @@ function arities() {
   return options
 }
 
-function unknownCommand(first: string, second: string | undefined, commands: readonly Command[]): AppError {
+function unknownCommand(first: string, second: string | undefined, names: readonly string[]): AppError {
   if ([first, second ?? ''].some(isDatabaseAddress))
-    throw misused({ misuse: 'address-word', takes: ['database'] })
+    throw usageError({ reason: 'address-word', takes: ['database'] })
   const typed = second === undefined ? first : `${first} ${second}`
-  const near = nearestCommands(first, second, commands)
-  const group = commands.filter(({ name }) => name.startsWith(`${first} `)).map(({ name }) => name)
-  return misused({ misuse: 'unknown-command', typed, near, group })
+  const near = nearestCommands(first, second, names)
+  const group = names.filter((name) => name.startsWith(`${first} `))
+  return usageError({ reason: 'unknown-command', typed, near, group })
 }
 
-/** The names of the commands that were probably meant; empty: it could be anything. */
-function nearestCommands(first: string, second: string | undefined, commands: readonly Command[]): string[] {
+/** Names of the commands that were probably meant; empty if none is near. */
+function nearestCommands(first: string, second: string | undefined, names: readonly string[]): string[] {
   const [one, two] = [first.toLowerCase(), second?.toLowerCase()]
-  const names = commands.map(({ name }) => name)
+  const renamed = RENAMED[`${one} ${two}`] ?? RENAMED[one]
+  if (renamed) return renamed
   const single = names.filter((name) => !name.includes(' '))
   const groups = [
     ...new Set(names.filter((name) => name.includes(' ')).map((name) => name.split(' ')[0] ?? '')),
   ]
-  const verbsOf = (group: string | undefined) =>
+  const groupVerbs = (group: string | undefined) =>
     names.filter((name) => name.startsWith(`${group} `)).map((name) => name.slice(`${group} `.length))
   if (two !== undefined) {
     for (const [noun, verb] of [
       [one, two],
       [two, one],
     ] as const) {
-      const group = nearest(noun, groups, mostIn(noun))
-      const found = group && nearest(verb, verbsOf(group), mostIn(verb))
-      if (found) return [`${group} ${found}`]
+      const group = nearest(noun, groups, maxTypos(noun))
+      const nearVerb = group && nearest(verb, groupVerbs(group), maxTypos(verb))
+      if (nearVerb) return [`${group} ${nearVerb}`]
     }
   }
   if (groups.includes(one)) return []
-  const known = SYNONYMS[one] ?? nearest(one, [...single, ...groups], mostIn(one))
-  if (known === undefined) return names.filter((name) => name.endsWith(` ${one}`)).slice(0, 3)
-  return groups.includes(known)
-    ? verbsOf(known)
-        .map((verb) => `${known} ${verb}`)
+  const name = SYNONYMS[one] ?? nearest(one, [...single, ...groups], maxTypos(one))
+  if (name === undefined) return names.filter((name) => name.endsWith(` ${one}`)).slice(0, 3)
+  return groups.includes(name)
+    ? groupVerbs(name)
+        .map((verb) => `${name} ${verb}`)
         .slice(0, 4)
-    : [known]
+    : [name]
 }
 
-/** In a short word two other letters are another word. */
-function mostIn(word: string): number {
-  return Math.min(MOST_LETTERS, Math.floor(word.length / 2))
+/** Most letters in which a typo may differ; in a short word two other letters make another word. */
+function maxTypos(word: string): number {
+  return Math.min(MAX_TYPOS, Math.floor(word.length / 2))
 }

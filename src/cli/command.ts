@@ -1,102 +1,94 @@
-// What a command is: a name, its options, a line of help, an example, and what it does.
+// Type of a command: name, options and function. Its texts are in help.txt.
 
 import type { Readable } from 'node:stream'
 import type { Provider } from '../providers/provider.ts'
-import type { Place } from '../store/place.ts'
-import type { Environment } from './args.ts'
-import type { WithDatabase } from './data-dir.ts'
-import type { OptionsOf } from './option-values.ts'
-import type { OptionName, OwnOptions } from './options.ts'
-import type { Settings } from './settings.ts'
+import type { StorageConfig } from '../store/storage-config.ts'
+import type { OptionName, OptionOverrides } from './options/options.ts'
+import type { CommandOptions } from './options/values.ts'
+import type { Environment } from './parse/args.ts'
+import type { Settings } from './parse/settings.ts'
+import type { WithDatabase } from './storage/data-dir.ts'
 
-/** The world outside, handed in so that a command can be run in a test. */
+/** The command's surroundings, passed to it so that tests can run it. */
 export type Terminal = {
   env: Environment
-  /** Sources of rates. Tests pass their own, so that none calls a real host. */
+  /** Sources of rates. Tests pass fakes, so that none requests a real host. */
   providers: readonly Provider[]
-  /** Where the settings of a service on this machine would be; undefined: nowhere. */
+  /** Path of the settings of this machine's service; undefined: none is read. */
   settingsFile?: string
   /** Results. */
   out(text: string | Uint8Array): void
   /** Messages. */
   err(text: string): void
-  /** What is sent to its stdin. */
+  /** Opens stdin. */
   input?(): Readable
-  /** Whether messages go to a person's screen. */
+  /** Messages go to a person's screen. */
   interactive: boolean
-  /** The width of the screen that results go to; undefined: not known, or they go to no screen. */
+  /** Width of the screen for results; undefined: unknown, or no screen. */
   columns?: number | undefined
-  /** Whether messages go to the journal of systemd. */
+  /** Messages go to the journal of systemd. */
   journal?: boolean
-  /** Ends when the process is asked to stop (SIGTERM, SIGINT). */
+  /** Aborts on SIGTERM or SIGINT. */
   stop: AbortSignal
 }
 
 export type Command = {
-  /** One word or two, such as `key create`. */
+  /** Name of one or two words, such as `key create`. */
   name: string
-  /** The words that it takes, such as `NAME`, or `[NAME]` where it may be left out. */
+  /** Its words after the name, such as `NAME`, or `[NAME]` if optional. */
   positionals: readonly string[]
-  /** What its first word must be one of, for the completion. */
+  /** Allowed values of its first word, for the completion. */
   choices?: readonly string[]
-  summary: string
-  /** What else its help says. */
-  about?: string
   options: readonly OptionName[]
-  /** Those of its options that are its own, though another one has the name: they are flags alone, without a variable. */
-  own?: OwnOptions
-  /** Those of its options that must be given. */
+  /** Definitions in place of those of the table, as flags without a variable. */
+  overrides?: OptionOverrides
+  /** Options that the caller must give. */
   required?: readonly OptionName[]
-  /** Whether it changes what is stored: then it says in which data directory. */
+  /** Changes stored data, so it prints the data directory. */
   changesData: boolean
-  /** Whatever service this machine has, its settings are not looked at. */
+  /** Does not read the settings of this machine's service. */
   ignoresService?: boolean
-  example: string
-  /** Returns the exit code. */
-  run(input: CommandInput): Promise<number>
+  /** Returns the exit code; undefined: 0. */
+  run(input: CommandInput): Promise<ExitCode>
 }
 
-/** One of which the compiler knows the texts that another language must have: its name, whether it says more, its own options. */
-export type NamedCommand<
-  Words extends string,
-  About extends string | undefined,
-  Own extends OwnOptions,
-> = Omit<Command, 'name' | 'about' | 'own'> & { name: Words; about?: About; own?: Own }
+// biome-ignore lint/suspicious/noConfusingVoidType: most commands return nothing
+type ExitCode = number | void
 
 export type CommandInput<Options = object> = {
   options: Options
-  /** As many as it takes. */
+  /** As many words as it takes. */
   positionals: string[]
-  /** The options that were given as flags. */
+  /** Names of the options given as flags. */
   flags: readonly string[]
   terminal: Terminal
-  /** They are in the terminal's environment already. */
+  /** Settings of the service. `terminal.env` has them already. */
   settings: Settings
-  /** Where its data are, if it has options for that (`placeOf`). */
-  place: Options extends { 'data-dir': string } ? () => Place : (() => Place) | undefined
-  /** Opens the database of that place. */
+  /** Reads the storage options (`storageConfig`), if the command has them. */
+  storage: Options extends { 'data-dir': string } ? () => StorageConfig : (() => StorageConfig) | undefined
+  /** Opens the database of that storage. */
   withDatabase: Options extends { 'data-dir': string } ? WithDatabase : WithDatabase | undefined
 }
 
-/** A command that can read the options which it declares, and no others: those that it needs are there. */
+/**
+ * Defines a command. Its function can read the declared options alone, and required ones have a value. By default it
+ * takes no words and changes nothing.
+ */
 export function command<
-  const Words extends string,
   const Name extends OptionName,
   const Needed extends Name = never,
-  const Own extends OwnOptions = Record<never, never>,
-  const About extends string | undefined = undefined,
+  const Own extends OptionOverrides = Record<never, never>,
 >(
-  definition: Omit<Command, 'name' | 'about' | 'options' | 'own' | 'required' | 'run'> & {
-    name: Words
-    about?: About
+  definition: Partial<Omit<Command, 'options' | 'overrides' | 'required' | 'run'>> & {
+    name: string
     options: readonly Name[]
-    own?: Own
+    overrides?: Own
     required?: readonly Needed[]
-    run(input: CommandInput<OptionsOf<Name, Needed, Own>>): Promise<number>
+    run(input: CommandInput<CommandOptions<Name, Needed, Own>>): Promise<ExitCode>
   },
-): NamedCommand<Words, About, Own> {
+): Command {
   // The parser gives each command the values of the options that it declares.
-  return definition as unknown as NamedCommand<Words, About, Own>
+  return { positionals: [], changesData: false, ...definition } as unknown as Command
 }
 
 /** Prints a result: one JSON document, or lines for a person. */

@@ -1,18 +1,21 @@
-// A question to the person at the terminal, before something is removed.
+// Question to the user at the terminal, before data are removed.
 
 import { createInterface } from 'node:readline'
 import type { ReadStream } from 'node:tty'
-import { AppError } from '../errors.ts'
+import { AppError } from '../runtime/errors.ts'
 import type { Terminal } from './command.ts'
 
 const YES = /^(y|yes|s|si|sí)$/i
 
-/** Whether there is a person to be asked. */
-export function canAsk({ input, interactive }: Pick<Terminal, 'input' | 'interactive'>): boolean {
+/** Returns true if stdin and stderr are a terminal. */
+export function canConfirm({ input, interactive }: Pick<Terminal, 'input' | 'interactive'>): boolean {
   return interactive && (input?.() as Partial<ReadStream> | undefined)?.isTTY === true
 }
 
-/** Whether the person says yes; anything else, an empty line too, is no. @throws AppError `failed` when stopped meanwhile */
+/**
+ * Returns true if the user types yes; any other line, also an empty one, is no.
+ * @throws AppError `failed` if stopped before the answer
+ */
 export async function isConfirmed(terminal: Terminal, question: string): Promise<boolean> {
   const input = terminal.input?.()
   if (!input) return false

@@ -1,5 +1,5 @@
-// The machine that a service is installed on: its files below a root, and its commands. Each step does what is
-// missing and says so, or finds nothing to do and is silent.
+// The machine of a service: files below a root, and commands. Each step makes what is missing and prints it; a step
+// with nothing to do prints nothing.
 
 import { spawnSync } from 'node:child_process'
 import {
@@ -22,141 +22,141 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { AppError, codeOf } from '../errors.ts'
+import { AppError, errorCode } from '../runtime/errors.ts'
 
-export type Ran = {
-  /** The exit code; undefined: there is no such command. */
+export type CommandResult = {
+  /** Exit code; undefined: the command does not exist. */
   status: number | undefined
-  /** What it printed, stderr included. */
+  /** stdout and stderr. */
   text: string
 }
 
 export type Machine = {
-  /** What its files are below: `/`, or the root of an image. */
+  /** Directory that its paths are relative to: `/`, or the root of an image. */
   root: string
-  /** Whether systemd runs it, so that things are started and stopped. */
+  /** systemd runs it, so units are started and stopped. */
   live: boolean
-  run(command: string, words: readonly string[]): Ran
-  say(line: string): void
+  run(command: string, words: readonly string[]): CommandResult
+  print(line: string): void
 }
 
 export type Owner = { uid: number; gid: number }
 
-export function runHere(command: string, words: readonly string[]): Ran {
-  const ended = spawnSync(command, words, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
-  const missing = codeOf(ended.error) === 'ENOENT'
-  const text = `${ended.stdout ?? ''}${ended.stderr ?? ''}`.trim() || (ended.error?.message ?? '')
-  return { status: missing ? undefined : (ended.status ?? 1), text }
+export function spawnCommand(command: string, words: readonly string[]): CommandResult {
+  const child = spawnSync(command, words, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
+  const missing = errorCode(child.error) === 'ENOENT'
+  const text = `${child.stdout ?? ''}${child.stderr ?? ''}`.trim() || (child.error?.message ?? '')
+  return { status: missing ? undefined : (child.status ?? 1), text }
 }
 
-/** @throws AppError `failed` when there is no such command or it fails */
-export function runSurely(machine: Machine, command: string, ...words: string[]): void {
+/** Runs a command. @throws AppError `failed` if it does not exist or fails */
+export function runOrFail(machine: Machine, command: string, ...words: string[]): void {
   const { status, text } = machine.run(command, words)
   if (status === 0) return
   const why = status === undefined ? 'there is no such command' : text || `exit code ${status}`
   throw new AppError('failed', `${command} ${words.join(' ')} failed: ${why}`)
 }
 
-/** Makes a directory, or gives the one that is there this owner and mode. What is in it goes to the owner too. */
+/** Makes a directory, or corrects owner and mode of the existing one. Its content gets the same owner. */
 export function ensureDirectory(machine: Machine, path: string, owner: Owner, mode: number): void {
-  const place = join(machine.root, path)
-  const made = makeDirectory(place)
-  const { uid, gid, mode: before } = statSync(place)
-  const moved = uid !== owner.uid || gid !== owner.gid
-  if (moved) handOver(place, owner)
-  const changed = (before & 0o7777) !== mode
-  if (changed) chmodSync(place, mode)
-  if (made) machine.say(`made ${path}`)
-  else if (moved || changed) machine.say(`corrected owner and mode of ${path}`)
+  const target = join(machine.root, path)
+  const isNew = makeDirectory(target)
+  const { uid, gid, mode: before } = statSync(target)
+  const hasOtherOwner = uid !== owner.uid || gid !== owner.gid
+  if (hasOtherOwner) chownTree(target, owner)
+  const hasOtherMode = (before & 0o7777) !== mode
+  if (hasOtherMode) chmodSync(target, mode)
+  if (isNew) machine.print(`made ${path}`)
+  else if (hasOtherOwner || hasOtherMode) machine.print(`corrected owner and mode of ${path}`)
 }
 
-/** Makes a directory and those above it for everybody to enter, whatever the umask. Returns whether it was missing. */
-export function makeDirectory(place: string): boolean {
-  if (existsSync(place)) return false
-  makeDirectory(dirname(place))
-  mkdirSync(place)
-  chmodSync(place, 0o755)
+/** Makes a directory and its parents with mode 0755, regardless of the umask. Returns false if it exists. */
+export function makeDirectory(target: string): boolean {
+  if (existsSync(target)) return false
+  makeDirectory(dirname(target))
+  mkdirSync(target)
+  chmodSync(target, 0o755)
   return true
 }
 
-/** Links are not followed, so that none can lead out of the directory. */
-function handOver(path: string, { uid, gid }: Owner): void {
-  if (basename(path) === 'lost+found') return // of a disk of its own: the file system's
+/** Changes the owner of a tree. Links are not followed, since one might lead out of it. */
+function chownTree(path: string, { uid, gid }: Owner): void {
+  if (basename(path) === 'lost+found') return // made by the file system, at the root of a disk
   if (lstatSync(path).isDirectory())
-    for (const name of readdirSync(path)) handOver(join(path, name), { uid, gid })
+    for (const name of readdirSync(path)) chownTree(join(path, name), { uid, gid })
   lchownSync(path, uid, gid)
 }
 
-/** Makes a file unless there is one, which is kept whatever is in it. */
+/** Makes a file. An existing one is left as it is. */
 export function ensureFile(machine: Machine, path: string, text: string, owner: Owner, mode: number): void {
-  const place = join(machine.root, path)
-  if (existsSync(place)) return
-  replaceFile(place, (temporary) => {
+  const target = join(machine.root, path)
+  if (existsSync(target)) return
+  replaceFile(target, (temporary) => {
     writeFileSync(temporary, text, { flag: 'wx', mode: 0o600 })
     const { uid, gid } = statSync(temporary)
     if (uid !== owner.uid || gid !== owner.gid) lchownSync(temporary, owner.uid, owner.gid)
     chmodSync(temporary, mode)
   })
-  machine.say(`made ${path}`)
+  machine.print(`made ${path}`)
 }
 
-/** Gives a file that is there another text; owner and mode stay. */
+/** Replaces the text of an existing file. Owner and mode stay. */
 export function rewriteFile(machine: Machine, path: string, text: string): void {
-  const place = join(machine.root, path)
-  const { uid, gid, mode } = statSync(place)
-  replaceFile(place, (temporary) => {
+  const target = join(machine.root, path)
+  const { uid, gid, mode } = statSync(target)
+  replaceFile(target, (temporary) => {
     writeFileSync(temporary, text, { flag: 'wx', mode: 0o600 })
     lchownSync(temporary, uid, gid)
     chmodSync(temporary, mode & 0o7777)
   })
 }
 
-/** Writes a file that is ours alone, when it is not there or says something else. Returns whether it did. */
-export function writeOwn(machine: Machine, path: string, text: string): boolean {
-  const place = join(machine.root, path)
-  const found = existsSync(place)
-  if (found && readFileSync(place, 'utf8') === text) return false
-  makeDirectory(dirname(place))
-  replaceFile(place, (temporary) => {
+/** Writes a file that only this program edits, if it is missing or differs. Returns true if written. */
+export function writeIfChanged(machine: Machine, path: string, text: string): boolean {
+  const target = join(machine.root, path)
+  const exists = existsSync(target)
+  if (exists && readFileSync(target, 'utf8') === text) return false
+  makeDirectory(dirname(target))
+  replaceFile(target, (temporary) => {
     writeFileSync(temporary, text, { flag: 'wx' })
     chmodSync(temporary, 0o644)
   })
-  machine.say(`${found ? 'replaced' : 'made'} ${path}`)
+  machine.print(`${exists ? 'replaced' : 'made'} ${path}`)
   return true
 }
 
-/** Copies an executable, unless the same one is there. The one that runs goes on running. Returns whether it did. */
+/** Copies an executable unless the same one is there; a running one goes on. Returns true if copied. */
 export function copyExecutable(machine: Machine, path: string, executable: string): boolean {
-  const place = join(machine.root, path)
-  const found = existsSync(place)
-  if (found && (realpathSync(place) === realpathSync(executable) || sameContent(place, executable)))
+  const target = join(machine.root, path)
+  const exists = existsSync(target)
+  if (exists && (realpathSync(target) === realpathSync(executable) || hasSameBytes(target, executable)))
     return false
-  makeDirectory(dirname(place))
-  replaceFile(place, (temporary) => {
+  makeDirectory(dirname(target))
+  replaceFile(target, (temporary) => {
     copyFileSync(executable, temporary)
     chmodSync(temporary, 0o755)
   })
-  machine.say(`${found ? 'replaced' : 'made'} ${path}`)
+  machine.print(`${exists ? 'replaced' : 'made'} ${path}`)
   return true
 }
 
-/** A file appears whole and on the disk, or not at all. */
-function replaceFile(place: string, write: (temporary: string) => void): void {
-  const temporary = `${place}.new`
+/** Replaces a file atomically: whole and synced to the disk, or not at all. */
+function replaceFile(target: string, write: (temporary: string) => void): void {
+  const temporary = `${target}.new`
   rmSync(temporary, { force: true })
   try {
     write(temporary)
     const file = openSync(temporary, 'r')
     fsyncSync(file)
     closeSync(file)
-    renameSync(temporary, place)
+    renameSync(temporary, target)
   } catch (error) {
     rmSync(temporary, { force: true })
     throw error
   }
 }
 
-function sameContent(one: string, other: string): boolean {
+function hasSameBytes(one: string, other: string): boolean {
   if (statSync(one).size !== statSync(other).size) return false
   const [a, b] = [Buffer.alloc(1 << 20), Buffer.alloc(1 << 20)]
   const [first, second] = [openSync(one, 'r'), openSync(other, 'r')]

@@ -1,30 +1,32 @@
+// Progress of a long command on the terminal.
+
 import type { Terminal } from './command.ts'
 
 const EVERY_MS = 200
 
 /**
- * A line that is written over while a person watches. Without one there is nothing, or with `plainEveryMs` a line
- * of its own each time so many milliseconds have passed.
+ * Progress line that overwrites itself on a terminal. Elsewhere nothing is printed, or one line every `plainEveryMs`
+ * milliseconds.
  */
-export function progressOf(
+export function createProgress(
   terminal: Terminal,
   { plainEveryMs = Number.POSITIVE_INFINITY }: { plainEveryMs?: number } = {},
 ): { show(text: string): void; clear(): void } {
-  let shown = terminal.interactive ? 0 : Date.now()
+  let lastMs = terminal.interactive ? 0 : Date.now()
   const every = terminal.interactive ? EVERY_MS : plainEveryMs
   return {
     show(text) {
-      if (Date.now() - shown < every) return
-      shown = Date.now()
+      if (Date.now() - lastMs < every) return
+      lastMs = Date.now()
       terminal.err(terminal.interactive ? `\r\x1b[2K${text}` : `${text}\n`)
     },
     clear() {
-      if (terminal.interactive && shown > 0) terminal.err('\r\x1b[2K')
+      if (terminal.interactive && lastMs > 0) terminal.err('\r\x1b[2K')
     },
   }
 }
 
-/** How long something will take, such as `95 s`, `12 min` or `1 h 5 min`. */
+/** Formats a duration, such as `95 s`, `12 min` or `1 h 5 min`. */
 export function durationText(ms: number): string {
   const seconds = Math.ceil(ms / 1000)
   if (seconds < 120) return `${seconds} s`

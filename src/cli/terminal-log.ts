@@ -1,20 +1,20 @@
-// The log of a command: on its terminal, or in the journal where stderr leads there.
+// Log of a command: on its terminal, or in the journal if stderr is connected to it.
 
 import { fstatSync } from 'node:fs'
-import { createLog, type Log, type LogFormat, type LogLevel } from '../log.ts'
-import type { Environment } from './args.ts'
+import { createLog, type Log, type LogFormat, type LogLevel } from '../runtime/log.ts'
 import type { Terminal } from './command.ts'
+import type { Environment } from './parse/args.ts'
 
 export function terminalLog(
   terminal: Pick<Terminal, 'err' | 'journal'>,
-  how: { level: LogLevel; format: LogFormat },
+  options: { level: LogLevel; format: LogFormat },
 ): Log {
-  return createLog({ ...how, write: (text) => terminal.err(text), journal: terminal.journal })
+  return createLog({ ...options, write: (text) => terminal.err(text), journal: terminal.journal })
 }
 
 /**
- * Whether a file of this process, stderr by default, is the one that systemd connected to the journal. A child process
- * inherits the variable also when its own stderr leads elsewhere, so device and inode are compared (systemd.exec(5)).
+ * Returns true if systemd connected a file descriptor, stderr by default, to the journal. A child process inherits the
+ * variable even if its stderr was redirected, so device and inode are compared (systemd.exec(5)).
  */
 export function isJournal(env: Environment, file = 2): boolean {
   if (!env.JOURNAL_STREAM) return false

@@ -1,7 +1,7 @@
-// The service behind the bank's website (upstream 2).
+// Website API of the fake bank (upstream 2).
 
 import type { IncomingHttpHeaders } from 'node:http'
-import { dayOf, isIsoDate, isoOf } from '../dates.ts'
+import { dayNumber, isIsoDate, isoDate } from '../values/dates.ts'
 import type { Books, Indicator } from './books.ts'
 import type { BankReply } from './reply.ts'
 
@@ -14,7 +14,7 @@ const DECIMALS = 2
 const SPANISH = ['ene', 'feb', 'mar', 'abr', 'may', 'jun', 'jul', 'ago', 'set', 'oct', 'nov', 'dic']
 const ENGLISH = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 
-/** The answer to a request for the site's service; undefined when the path is another one. */
+/** Answers a request to the website's API; undefined: another path. */
 export function siteAnswer(
   books: Books,
   tokens: Set<string>,
@@ -23,24 +23,24 @@ export function siteAnswer(
   headers: IncomingHttpHeaders,
 ): BankReply | undefined {
   if (path === CSRF_PATH)
-    return { status: 200, headers: { 'Content-Type': 'text/plain' }, body: issue(tokens) }
+    return { status: 200, headers: { 'Content-Type': 'text/plain' }, body: issueToken(tokens) }
   if (path !== TABLE_PATH) return undefined
   const token = headers.token_csrf ?? headers['token-csrf']
   if (typeof token !== 'string' || headers.origin !== ORIGIN) return { status: 500, body: '' }
   if (!tokens.has(token)) return { status: 401, body: '' }
-  const indicators = books.indicatorsOf(query.IdGrupoVariable ?? '')
+  const indicators = books.listIndicators(query.IdGrupoVariable ?? '')
   const until = query.FechaFin ?? ''
   if (!indicators || !isIsoDate(until)) return { status: 500, body: '' }
-  return { status: 200, body: JSON.stringify(page(books, indicators, dayOf(until))) }
+  return { status: 200, body: JSON.stringify(page(books, indicators, dayNumber(until))) }
 }
 
-/** Rounded half away from zero and grouped, like .NET's `{0:N2}`. What is no plain decimal stays as it is. */
+/** Rounds half away from zero and groups digits, like .NET's `{0:N2}`; other texts are unchanged. */
 export function groupedText(value: string): string {
   const parts = /^(-?)(\d+)(?:\.(\d+))?$/.exec(value)
   if (!parts) return value
   const [, sign, whole = '', fraction = ''] = parts
-  const kept = BigInt(whole + fraction.slice(0, DECIMALS).padEnd(DECIMALS, '0'))
-  const rounded = String(kept + (fraction.charAt(DECIMALS) >= '5' ? 1n : 0n)).padStart(DECIMALS + 1, '0')
+  const truncated = BigInt(whole + fraction.slice(0, DECIMALS).padEnd(DECIMALS, '0'))
+  const rounded = String(truncated + (fraction.charAt(DECIMALS) >= '5' ? 1n : 0n)).padStart(DECIMALS + 1, '0')
   const grouped = rounded.slice(0, -DECIMALS).replace(/\B(?=(\d{3})+$)/g, ',')
   return `${sign}${grouped}.${rounded.slice(-DECIMALS)}`
 }
@@ -63,28 +63,28 @@ function page(books: Books, indicators: Indicator[], until: number) {
       idIndicador: Number(code),
       nombreEspanol: name,
       indicadores: [],
-      series: seriesOf(books, code, days),
+      series: seriesFields(books, code, days),
     })),
     notas: [],
     enlaces: [],
   }
 }
 
-/** The last days up to `until` on which the table has any value, oldest first. */
+/** Returns the last days up to `until` on which the table has a value, oldest first. */
 function lastDays(books: Books, indicators: Indicator[], until: number): number[] {
   const days: number[] = []
   const last = Math.min(until, books.lastDay())
   for (let day = last; day >= books.firstDay && days.length < COLUMNS; day--) {
-    const iso = isoOf(day)
+    const iso = isoDate(day)
     if (indicators.some(({ code }) => typeof books.valueOn(code, day, iso) === 'string')) days.push(day)
   }
   return days.reverse()
 }
 
-function seriesOf(books: Books, code: string, days: number[]): Record<string, string> {
+function seriesFields(books: Books, code: string, days: number[]): Record<string, string> {
   const series: Record<string, string> = {}
   days.forEach((day, index) => {
-    const value = books.valueOn(code, day, isoOf(day))
+    const value = books.valueOn(code, day, isoDate(day))
     const text = typeof value === 'string' ? groupedText(value) : ''
     series[`serie${index + 1}`] = text.replace(/[.,]/g, (mark) => (mark === '.' ? ',' : '.'))
     series[`serie${index + 1}Ingles`] = text
@@ -93,11 +93,11 @@ function seriesOf(books: Books, code: string, days: number[]): Record<string, st
 }
 
 function title(day: number, months: string[]): string {
-  const [year = '', month = '', date = ''] = isoOf(day).split('-')
+  const [year = '', month = '', date = ''] = isoDate(day).split('-')
   return `${date} ${months[Number(month) - 1]} ${year}`
 }
 
-function issue(tokens: Set<string>): string {
+function issueToken(tokens: Set<string>): string {
   const part = (content: object) => Buffer.from(JSON.stringify(content)).toString('base64url')
   const token = `${part({ alg: 'HS256', typ: 'JWT' })}.${part({ iss: 'BCCR-SDDE', jti: tokens.size + 1 })}.stand-in`
   tokens.add(token)

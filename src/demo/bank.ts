@@ -1,97 +1,97 @@
-// The stand-in bank: both services of the central bank on this machine, as they are known (upstream 1 and 2), with
-// invented values. For `demo`, and for tests, which can make it misbehave.
+// Fake bank for `demo` and tests: both services of the central bank (upstream 1 and 2) with invented values. Tests can
+// make it misbehave.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import type { IsoDate } from '../dates.ts'
+import type { IsoDate } from '../values/dates.ts'
 import { publicAnswer, type UnsynchronizedDays } from './bank-public.ts'
 import { siteAnswer } from './bank-site.ts'
 import { createBooks, type ValueOverride } from './books.ts'
 import type { BankReply } from './reply.ts'
 
-/** A request as the bank saw it. */
-export type SeenRequest = {
+/** Request that the bank received. */
+export type BankRequest = {
   method: string
   path: string
   query: Record<string, string>
-  /** Whether it carried an Authorization header; never what it said. */
+  /** The request had an Authorization header, whose value is not stored. */
   authorized: boolean
   userAgent: string
 }
 
-/** `cut`: half of an answer, then the connection ends; `reset`: none of it; `hang`: silence. */
+/** `cut`: half of an answer, then the connection ends; `reset`: it ends at once; `hang`: no answer. */
 export type Fault = 'pass' | 'cut' | 'reset' | 'hang' | BankReply
 
-export type FaultHook = (request: SeenRequest) => Fault | undefined | Promise<Fault | undefined>
+export type FaultHook = (request: BankRequest) => Fault | undefined | Promise<Fault | undefined>
 
 export type BankOptions = {
-  /** 0, the default, takes any free one. */
+  /** 0, the default: any free port. */
   port?: number
-  /** The one token that the public API accepts; undefined: none is. */
+  /** Only valid token of the public API; undefined: none is. */
   token?: string
   today: () => IsoDate
-  /** Replaces invented values: a text is published verbatim, null is a day without a value, undefined keeps the invented. */
   value?: ValueOverride
-  /** The codes in table 520, known or not; by default all that the catalogue knows, and XDR. */
+  /** Codes in table 520; by default those of the catalogue, and XDR. */
   codes?: readonly string[]
   /** Names instead of the bank's own. */
   names?: Record<string, string>
   faults?: FaultHook
   refusals?: Refusals
-  /** Days that are answered as another cambista does which has not synchronized them, by code. */
+  /** Unsynchronized days of another cambista, by code. */
   unsynchronized?: UnsynchronizedDays
-  /** Answers over TLS, with this key and chain. */
+  /** Key and chain; without them, plain HTTP. */
   tls?: { key: string; cert: string }
 }
 
-/** Refusals that other banks began with in 2026. */
+/** Refusals that other banks introduced in 2026. */
 export type Refusals = {
-  /** 406 for a request that does not say which form it takes. */
+  /** 406 for a request without `Accept`. */
   withoutAccept?: boolean
-  /** 403 for a User-Agent of another form. */
+  /** 403 for a User-Agent that does not match. */
   userAgents?: RegExp
-  /** 302 to this address, whatever is asked for. */
-  movedTo?: string
+  /** 302 to this address for each request. */
+  redirectUrl?: string
 }
 
 export type Bank = {
-  /** The base of both services. */
+  /** Base URL of both services. */
   url: string
-  /** The last requests, oldest first. */
-  requests: SeenRequest[]
-  /** What goes wrong from now on; undefined: nothing. */
+  /** Last requests, oldest first. */
+  requests: BankRequest[]
+  /** Faults of further requests. */
   faults: FaultHook | undefined
   close(): Promise<void>
 }
 
 const BASE = '/SDDE/api'
-const REQUESTS_KEPT = 10_000
+const MOST_REQUESTS = 10_000
 
 export async function startBank(options: BankOptions): Promise<Bank> {
   const books = createBooks(options)
   const csrfTokens = new Set<string>()
-  const requests: SeenRequest[] = []
+  const requests: BankRequest[] = []
 
-  const answer = (request: IncomingMessage, seen: SeenRequest): BankReply => {
-    const refusal = refusalOf(request, options.refusals)
+  const answer = (request: IncomingMessage, bankRequest: BankRequest): BankReply => {
+    const refusal = findRefusal(request, options.refusals)
     if (refusal) return refusal
-    if (seen.method !== 'GET' || !seen.path.startsWith(`${BASE}/`)) return { status: 404, body: '' }
-    const path = seen.path.slice(BASE.length + 1)
+    if (bankRequest.method !== 'GET' || !bankRequest.path.startsWith(`${BASE}/`))
+      return { status: 404, body: '' }
+    const path = bankRequest.path.slice(BASE.length + 1)
     return (
-      publicAnswer(books, options, path, seen.query, request.headers) ??
-      siteAnswer(books, csrfTokens, path, seen.query, request.headers) ?? { status: 404, body: '' }
+      publicAnswer(books, options, path, bankRequest.query, request.headers) ??
+      siteAnswer(books, csrfTokens, path, bankRequest.query, request.headers) ?? { status: 404, body: '' }
     )
   }
 
   const serve = async (request: IncomingMessage, response: ServerResponse) => {
-    const seen = see(request)
-    requests.push(seen)
-    if (requests.length > REQUESTS_KEPT) requests.shift()
-    const fault = (await bank.faults?.(seen)) ?? 'pass'
+    const bankRequest = parseRequest(request)
+    requests.push(bankRequest)
+    if (requests.length > MOST_REQUESTS) requests.shift()
+    const fault = (await bank.faults?.(bankRequest)) ?? 'pass'
     if (fault === 'hang') return
     if (fault === 'reset') return void response.destroy()
-    const reply = typeof fault === 'object' ? fault : answer(request, seen)
+    const reply = typeof fault === 'object' ? fault : answer(request, bankRequest)
     const body = Buffer.from(reply.body ?? '')
     response.writeHead(reply.status, {
       'Content-Type': 'application/json; charset=utf-8',
@@ -104,6 +104,7 @@ export async function startBank(options: BankOptions): Promise<Bank> {
   }
 
   const listener = (request: IncomingMessage, response: ServerResponse) => {
+    // Clients see a cut connection, as with a broken bank.
     serve(request, response).catch(() => response.destroy())
   }
   const server = options.tls ? createTlsServer(options.tls, listener) : createServer(listener)
@@ -125,15 +126,15 @@ export async function startBank(options: BankOptions): Promise<Bank> {
   return bank
 }
 
-function refusalOf({ headers }: IncomingMessage, refusals: Refusals = {}): BankReply | undefined {
-  const { withoutAccept, userAgents, movedTo } = refusals
-  if (movedTo !== undefined) return { status: 302, headers: { Location: movedTo }, body: '' }
+function findRefusal({ headers }: IncomingMessage, refusals: Refusals = {}): BankReply | undefined {
+  const { withoutAccept, userAgents, redirectUrl } = refusals
+  if (redirectUrl !== undefined) return { status: 302, headers: { Location: redirectUrl }, body: '' }
   if (withoutAccept && [undefined, '*/*'].includes(headers.accept)) return { status: 406, body: '' }
   if (userAgents?.test(headers['user-agent'] ?? '') === false) return { status: 403, body: 'Forbidden' }
   return undefined
 }
 
-function see(request: IncomingMessage): SeenRequest {
+function parseRequest(request: IncomingMessage): BankRequest {
   const url = new URL(request.url ?? '/', 'http://bank')
   return {
     method: request.method ?? '',

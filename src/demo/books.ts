@@ -1,21 +1,21 @@
-// What the stand-in bank has published: which indicators, and each one's value on each day.
+// Published data of the fake bank: its indicators, and their value on each day.
 
-import { dayOf, type IsoDate } from '../dates.ts'
 import { DOLLAR_TABLE, PARITY_TABLE } from '../providers/bccr/catalogue.ts'
-import { FIRST_DAY, inventedOn, inventedSeries, isHoliday } from './invented-rates.ts'
+import { dayNumber, type IsoDate } from '../values/dates.ts'
+import { FIRST_DAY, inventedDayValue, inventedSeries, isHoliday } from './invented-rates.ts'
 
-/** A text is published verbatim, null is a day without a value, undefined keeps the invented one. */
+/** Returns a text to publish verbatim, null for a day without a value, or undefined for the invented value. */
 export type ValueOverride = (code: string, day: IsoDate) => string | null | undefined
 
 export type Indicator = { code: string; name: string }
 
 export type Books = {
-  /** Undefined where there is no such table. */
-  indicatorsOf(table: string): Indicator[] | undefined
+  /** Returns undefined for an unknown table. */
+  listIndicators(table: string): Indicator[] | undefined
   find(code: string): Indicator | undefined
-  /** Undefined where nothing was published; null: a row without a value. */
+  /** Returns undefined for a day without a row, null for a row without a value. */
   valueOn(code: string, day: number, iso: IsoDate): string | null | undefined
-  /** No day after it has a value. */
+  /** Returns the last day that may have a value. */
   lastDay(): number
   firstDay: number
 }
@@ -28,28 +28,28 @@ export function createBooks(options: {
 }): Books {
   const names = new Map(inventedSeries.map(({ code, name }) => [code, name]))
   for (const [code, name] of Object.entries(options.names ?? {})) names.set(code, name)
-  const named = (code: string) => ({ code, name: names.get(code) ?? `Indicador ${code}` })
-  const codesOf = (table: string) =>
+  const createIndicator = (code: string) => ({ code, name: names.get(code) ?? `Indicador ${code}` })
+  const listCodes = (table: string) =>
     inventedSeries.filter((series) => series.table === table).map(({ code }) => code)
   const tables = new Map([
-    [DOLLAR_TABLE, codesOf(DOLLAR_TABLE).map(named)],
-    [PARITY_TABLE, (options.codes ?? codesOf(PARITY_TABLE)).map(named)],
+    [DOLLAR_TABLE, listCodes(DOLLAR_TABLE).map(createIndicator)],
+    [PARITY_TABLE, (options.codes ?? listCodes(PARITY_TABLE)).map(createIndicator)],
   ])
   const indicators = new Map([...tables.values()].flat().map((indicator) => [indicator.code, indicator]))
-  const dollars = new Set(codesOf(DOLLAR_TABLE))
+  const dollars = new Set(listCodes(DOLLAR_TABLE))
 
   return {
-    indicatorsOf: (table) => tables.get(table),
+    listIndicators: (table) => tables.get(table),
     find: (code) => indicators.get(code),
     valueOn(code, day, iso) {
       const other = options.value?.(code, iso)
       if (other !== undefined) return other
       // The dollar's value is published the evening before, a parity's on its day (upstream 4).
-      const last = dayOf(options.today()) + (dollars.has(code) ? 1 : 0)
+      const last = dayNumber(options.today()) + (dollars.has(code) ? 1 : 0)
       if (day > last || day < FIRST_DAY) return undefined
-      return inventedOn(code, day) ?? (isHoliday(day) ? null : undefined)
+      return inventedDayValue(code, day) ?? (isHoliday(day) ? null : undefined)
     },
-    lastDay: () => dayOf(options.today()) + 1,
+    lastDay: () => dayNumber(options.today()) + 1,
     firstDay: FIRST_DAY,
   }
 }

@@ -1,8 +1,8 @@
-// What the stand-in bank answers with.
+// Reply of the fake bank.
 
 export type BankReply = { status: number; headers?: Record<string, string>; body?: string }
 
-/** An error as the public API words it (upstream 1). */
+/** Returns an error of the public API (upstream 1). */
 export function bankError(status: number, message: string): BankReply {
   return { status, body: JSON.stringify({ CodigoError: String(status), Mensaje: message }) }
 }

@@ -1,128 +1,137 @@
-// Every API that there is. What a start need not wait for is loaded with the first request for it.
+// Creates all APIs. MCP and the compat APIs are loaded with their first request.
 
 import type { BlockList } from 'node:net'
-import type { NightlyBackup } from '../domain/backup/nightly.ts'
-import type { DatabaseState } from '../domain/database-watch.ts'
-import type { Arrivals } from '../domain/documents/arrivals.ts'
-import { type Claiming, claimDocuments } from '../domain/documents/claims/claims.ts'
+import { type ClaimDeps, claimDocuments } from '../domain/documents/claims/claims.ts'
 import { finishDocument } from '../domain/documents/claims/outcomes.ts'
-import { documentBy, documentsOn, documentsOnceThere } from '../domain/documents/queries.ts'
-import type { HealthQuestion } from '../domain/rates/health.ts'
+import { listDocuments, requireDocument, waitForDocuments } from '../domain/documents/queries.ts'
+import type { NightlyBackup } from '../domain/operations/backup/nightly.ts'
+import type { DatabaseState } from '../domain/operations/database-watch.ts'
+import type { HealthQuery } from '../domain/rates/health.ts'
 import type { PastRates } from '../domain/rates/past.ts'
-import type { CacheState, RateCache } from '../domain/rates/rate-cache.ts'
-import type { Log } from '../log.ts'
-import type { Semaphore } from '../semaphore.ts'
+import type { RateCache } from '../domain/rates/rate-cache.ts'
+import type { Log } from '../runtime/log.ts'
 import type { Blobs } from '../store/blobs/blobs.ts'
-import type { Db } from '../store/tables.ts'
+import type { Engine } from '../store/engine.ts'
+import type { ReadDb } from '../store/tables.ts'
 import type { Schedulers } from '../sync/schedulers.ts'
-import type { Api } from './api/api.ts'
-import type { Keyring } from './api/auth.ts'
-import type { LateApis } from './api/late.ts'
+import type { Keyring } from './access/auth.ts'
 import type { OpenNetworks } from './compat/admission.ts'
 import { documentsApi } from './documents/api.ts'
-import type { UploadLimits } from './documents/uploads/receive.ts'
+import type { UploadDeps } from './documents/uploads/receive.ts'
+import type { Api } from './endpoint/api.ts'
+import type { LazyApis } from './endpoint/lazy-apis.ts'
 import type { DocumentQueries, DocumentWork } from './mcp/documents/queries.ts'
-import { pageApi } from './page/api.ts'
-import { pageAssetsApi } from './page/assets.ts'
-import type { SignInDeps } from './page/sign-in.ts'
 import { ratesApi } from './rates/api.ts'
 import { createExports } from './rates/export.ts'
 import { descriptionApi, statusApi } from './status/api.ts'
-import { keptTotals, type Totals } from './status/totals.ts'
+import { type MetricsSnapshot, metricsSnapshotOf } from './status/metrics-snapshot.ts'
+import { cachedTotals } from './status/totals.ts'
+import { pageApi } from './web/api.ts'
+import { pageAssetsApi } from './web/assets.ts'
 
-export type HttpDeps = HealthQuestion & {
-  db: Db
-  /** The same, for what only reads: it waits for no transaction of `db`. */
-  reads: Db
-  /** Sessions and tickets of the page, where several nodes answer a browser. */
-  sharedSessions: SignInDeps['shared']
-  /** Whether the database answers and is that of this program. */
-  isReady: () => Promise<boolean>
+/** Parts of a running server, by subject. Each API gets those that it names. */
+export type ServerParts = {
+  /** Queries of `reads` never wait for transactions of `db`. */
+  engine: Pick<Engine, 'db' | 'reads' | 'isReady'>
   database: DatabaseState
-  cache: RateCache
-  past: PastRates
+  rates: { cache: RateCache; past: PastRates }
+  health: HealthQuery
+  documents: Pick<UploadDeps, 'blobs' | 'limits' | 'wakeHooks'> & { claiming: ClaimDeps }
   keyring: Keyring
   scheduler: Schedulers
   backups: NightlyBackup | undefined
-  /** To be called after each commit of documents. */
-  wakeHooks: () => void
-  /** It leaves out what fails because the database is away (`DatabaseState.quiet`); that of defects does not. */
+  /** Omits failures while the database is away (`DatabaseState.quiet`); `defects` logs all. */
   log: Log
   defects: Log
-  blobs: Blobs
-  arrivals: Arrivals
-  claiming: Claiming
-  limits: UploadLimits
 }
 
 export type ApisOptions = {
-  /** Proxies whose X-Forwarded-For is believed. */
+  /** Proxies whose X-Forwarded-For is trusted. */
   proxies?: BlockList | undefined
-  /** Names that the server is asked by in a browser, beside its addresses and `localhost`. */
+  /** Host names of the server for browsers, beside its addresses and `localhost`. */
   hostNames?: readonly string[] | undefined
-  /** The shapes of other services: networks that need no key, and whether rounded values are answered; undefined: none. */
+  /** Compat APIs: networks that need no key, and whether rounded values are served; undefined: no compat APIs. */
   compat?: { open: OpenNetworks | undefined; serveRounded: boolean } | undefined
 }
 
-/** Every API, in the order of the description, those that are loaded later, and what the metrics look at. */
-export function apisOf(
-  deps: HttpDeps,
+/** Creates the APIs in the order of OpenAPI, the lazy ones, and the source of the metrics. */
+export function createApis(
+  parts: ServerParts,
   { compat, proxies, hostNames = [] }: ApisOptions,
 ): {
   apis: Api[]
-  /** Of them the paths that are open to everybody, to ask whether the server is well. */
+  /** The unauthenticated health endpoints. */
   probes: Api
-  late: readonly LateApis[]
-  /** Of them those that further addresses have too. */
-  shapes: readonly LateApis[]
-  uploads: Pick<Semaphore, 'status'>
-  caches: () => Record<string, CacheState>
-  totals: () => Promise<Totals>
+  late: readonly LazyApis[]
+  /** Lazy APIs that further addresses serve too. */
+  shapes: readonly LazyApis[]
+  readMetrics: () => Promise<MetricsSnapshot>
 } {
-  const reading = { ...deps, db: deps.reads }
+  const { database, health, keyring, scheduler, backups, log } = parts
+  const { db, reads, isReady } = parts.engine
+  const { cache, past } = parts.rates
+  const { blobs, limits, wakeHooks, claiming } = parts.documents
+  const { waiters, clock } = claiming
   const names = { hostNames, proxies }
-  const exports = createExports(reading)
-  const { sharedSessions: shared, db: writes } = deps
-  const { api: page, sessionOf } = pageApi({ ...reading, writes, exports, names, shared })
-  const rates = ratesApi({ ...reading, exports, sessionOf })
-  const documents = documentsApi({ ...deps, sessionOf })
-  const totals = keptTotals(deps.reads)
-  const status = statusApi({ ...reading, totals, sessionOf })
-  let loaded: Api[] | undefined // on whichever port they are asked for: wrong keys and answers are of all ports
-  const shapes: LateApis | undefined = compat && {
+  const exports = createExports({ db: reads, cache })
+  const page = pageApi({ db, reads, blobs, keyring, clock, log, names, exports })
+  const { findSession } = page
+  const rates = ratesApi({
+    ...{ db: reads, database, cache, past, exports, clock },
+    ...{ keyring, findSession, scheduler, backups },
+  })
+  const documents = documentsApi({
+    ...{ db, reads, blobs, limits, wakeHooks, claiming },
+    ...{ keyring, findSession, log },
+  })
+  const totals = cachedTotals(reads)
+  const status = statusApi({
+    ...{ db: reads, isReady, database, cache, health, blobs, totals },
+    ...{ keyring, findSession, scheduler, backups, log },
+  })
+  let loaded: Api[] | undefined // shared by all ports: rate limits of wrong keys and caches of answers
+  const shapes: LazyApis | undefined = compat && {
     prefix: '/compat',
     async load() {
       const { compatApis } = await import('./compat/api.ts')
-      loaded ??= compatApis({ ...reading, proxies, ...compat })
+      loaded ??= compatApis({ cache, clock, log, keyring, database, scheduler, proxies, ...compat })
       return loaded
     },
   }
   let mcp: Api[] | undefined
-  const agents: LateApis = {
+  const agents: LazyApis = {
     prefix: '/mcp',
     async load() {
       const { mcpApi } = await import('./mcp/api.ts')
-      mcp ??= [mcpApi({ ...reading, names, documents: documentWork(deps) })]
+      const work = documentWork(reads, blobs, claiming)
+      mcp ??= [
+        mcpApi({ rates: { db: reads, cache, health }, documents: work, keyring, database, names, log }),
+      ]
       return mcp
     },
   }
-  const probes = { ...status, endpoints: status.endpoints.filter(({ open }) => open) }
+  const probes = { ...status, endpoints: status.endpoints.filter(({ permission }) => permission === 'open') }
   const late = shapes ? [agents, shapes] : [agents]
-  const own: Api[] = [status, page, rates.api, documents.api]
+  const own: Api[] = [status, page.api, rates.api, documents.api]
   const all = async () => [...own, ...(await Promise.all(late.map(({ load }) => load()))).flat()]
   const apis = [...own, descriptionApi(all), pageAssetsApi(names)]
   const { uploads } = documents
   const { caches } = rates
-  return { apis, probes, late, shapes: shapes ? [shapes] : [], uploads, caches, totals }
+  const readMetrics = metricsSnapshotOf({
+    ...{ db: reads, database, cache, caches, health, scheduler, backups },
+    ...{ blobs, uploads, waiters, totals },
+  })
+  return { apis, probes, late, shapes: shapes ? [shapes] : [], readMetrics }
 }
 
-/** What the tools of agents ask the database (decisions 6.1). */
-function documentWork({ reads, blobs, arrivals, claiming }: HttpDeps): DocumentQueries & DocumentWork {
+/** Database functions for the tools of agents (decisions 6.1). */
+function documentWork(reads: ReadDb, blobs: Blobs, claiming: ClaimDeps): DocumentQueries & DocumentWork {
+  const { waiters } = claiming
   return {
-    page: (access, asked) => documentsOn(reads, access, asked),
+    page: (access, asked) => listDocuments(reads, access, asked),
     pageOnceThere: (access, asked, patience) =>
-      documentsOnceThere({ db: reads, arrivals }, access, asked, patience),
-    find: (access, id) => documentBy(reads, access, id),
+      waitForDocuments({ db: reads, waiters }, access, asked, patience),
+    find: (access, id) => requireDocument(reads, access, id),
     claim: (worker, asked, patience) => claimDocuments(claiming, worker, asked, patience),
     finish: (worker, held, told) => finishDocument(claiming, worker, held, told),
     blobs,

@@ -1,23 +1,23 @@
-// What is noted of each request: its line of the log, and its place in the metrics.
+// Records each request in the log and in the metrics.
 
 import type { BlockList } from 'node:net'
 import type { H3Event } from 'h3'
-import type { Log } from '../log.ts'
-import type { AuthorizedToken } from './api/auth.ts'
-import { nodeOf } from './api/send.ts'
-import { clientBehind } from './listener/proxy.ts'
+import type { Log } from '../runtime/log.ts'
+import type { AuthorizedToken } from './access/auth.ts'
+import { nodeContext } from './endpoint/send.ts'
+import { clientAddress } from './listener/proxy.ts'
 import type { Metrics } from './status/metrics.ts'
 
-const CLIENT_GONE = 499 // as nginx logs it: there was no client left to answer
-const PROBES = new Set(['/healthz', '/readyz']) // asked every few seconds, by what keeps a record of its own
+const CLIENT_GONE = 499 // as nginx logs it: the client disconnected before the answer
+const PROBES = new Set(['/healthz', '/readyz']) // requested every few seconds by monitors that log themselves
 
-/** Logs and counts the request when its answer is out, or its client gone. */
-export function noteWhenDone(
+/** Logs and counts the request when its answer is sent or its client has disconnected. */
+export function logRequest(
   event: H3Event,
   { log, metrics, proxies }: { log: Log; metrics: Metrics | undefined; proxies: BlockList | undefined },
 ): void {
-  const { req, res } = nodeOf(event)
-  const client = clientBehind(req, proxies) // a connection that is gone has none
+  const { req, res } = nodeContext(event)
+  const client = clientAddress(req, proxies) // read now: a closed connection has no address
   const started = performance.now()
   res.on('close', () => {
     const { requestId, route, key, token, waitedMs } = event.context
@@ -25,8 +25,8 @@ export function noteWhenDone(
     const template = String(route ?? '-')
     const status = res.headersSent ? res.statusCode : CLIENT_GONE
     const ms = performance.now() - started
-    const waited = (waitedMs as (() => number) | undefined)?.() ?? 0 // as its client asked, and no work of ours
-    metrics?.observe(method, template, status, Math.max(0, ms - waited) / 1000)
+    const waitMs = (waitedMs as (() => number) | undefined)?.() ?? 0 // long polling, not work of the server
+    metrics?.observe(method, template, status, Math.max(0, ms - waitMs) / 1000)
     const level = PROBES.has(template) ? 'debug' : 'info'
     log[level]('request', {
       id: String(requestId),
@@ -38,7 +38,7 @@ export function noteWhenDone(
       status,
       cut: res.writableFinished ? undefined : true,
       ms: Math.round(ms * 10) / 10,
-      waited: waited > 0 ? Math.round(waited * 10) / 10 : undefined,
+      waited: waitMs > 0 ? Math.round(waitMs * 10) / 10 : undefined,
     })
   })
 }

@@ -1,83 +1,83 @@
-// The HTTP server: what is mounted, what every request passes, where errors end.
+// The HTTP server: mounts the APIs, prepares each request, and answers errors.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { H3, type H3Event, HTTPError } from 'h3'
 import { NodeRequest, sendNodeResponse } from 'srvx/node'
-import { AppError, reasonOf } from '../errors.ts'
-import type { Log } from '../log.ts'
-import { isOfDatabase, storageError } from '../storage-error.ts'
-import { apiOf, mountApis, urlKeysOf } from './api/api.ts'
-import { drainAfter } from './api/body.ts'
-import { createCors } from './api/cors.ts'
-import { type ErrorShape, errorAnswer } from './api/errors.ts'
-import { credentialHint, nearestPath } from './api/hints.ts'
-import { type Fetch, mountLate } from './api/late.ts'
-import { SENT, send } from './api/send.ts'
-import { type ApisOptions, apisOf, type HttpDeps } from './apis.ts'
-import { routeToShape } from './compat/route.ts'
+import { AppError, errorReason } from '../runtime/errors.ts'
+import type { Log } from '../runtime/log.ts'
+import { isDatabaseError, storageError } from '../runtime/storage-error.ts'
+import { type ApisOptions, createApis, type ServerParts } from './apis.ts'
+import { rewritePath } from './compat/route.ts'
+import { mountApis, selectApi, urlKeyMatcher } from './endpoint/api.ts'
+import { drainBody } from './endpoint/body.ts'
+import { createCors } from './endpoint/cors.ts'
+import { type ErrorShape, errorAnswer } from './endpoint/errors.ts'
+import { credentialHint, nearestPath } from './endpoint/hints.ts'
+import { type Fetch, mountLazy } from './endpoint/lazy-apis.ts'
+import { SENT, send } from './endpoint/send.ts'
 import { type ConnectionLimits, type Connections, limitConnections } from './listener/connections.ts'
 import { createLingering } from './listener/lingering.ts'
-import { bareHeaders, listenOn, type Place } from './listener/listen.ts'
-import { isSharedBy } from './listener/proxy.ts'
-import { pathOf } from './listener/request-line.ts'
+import { bareHeaders, type ListenAddress, openListener } from './listener/listen.ts'
+import { sharedAddressTest } from './listener/proxy.ts'
+import { targetPath } from './listener/request-line.ts'
 import { openTls, type Tls, type TlsFiles } from './listener/tls.ts'
-import { noteWhenDone } from './request-log.ts'
+import { logRequest } from './request-log.ts'
 import type { Metrics } from './status/metrics.ts'
-import { metricsSnapshotOf } from './status/metrics-snapshot.ts'
 
 export type ServerOptions = ApisOptions & {
   host: string
   port: number
-  /** Pairs of certificate and key; the first is for clients that name no host of the others. None: no TLS. */
+  /** Pairs of certificate and key; the first is the default. None: no TLS. */
   tls?: readonly TlsFiles[] | undefined
-  /** Further addresses, where there are the shapes of other services and the probes, and nothing else. */
+  /** Further addresses, with compat APIs and health probes alone. */
   also?: readonly AlsoListen[] | undefined
   connections?: ConnectionLimits | undefined
   /** Origins of websites that may read answers in a browser; `*` is any. */
   corsOrigins?: readonly string[] | undefined
-  /** `local`: at /metrics, for clients on this machine. A place: there, for each client that reaches it. */
+  /** `local`: /metrics for clients on this machine. An address: a listener of its own, for every client. */
   metrics?: 'local' | { host: string; port: number } | undefined
 }
 
 export type AlsoListen = { scheme: 'http' | 'https'; host: string; port: number }
 
-type Listening = Place & { tls?: Tls | undefined; connections?: Connections }
+type Listening = ListenAddress & { tls?: Tls | undefined; connections?: Connections }
 
-/** What every request passes, on whichever port. */
+/** Context of requests on every port. */
 type Frame = {
   log: Log
-  /** For 500s. */
+  /** Log of 500s. */
   defects: Log
   nextId: () => string
   options: ServerOptions
   metrics: Metrics | undefined
-  /** The shape of the errors of a path. */
-  errorsOf: (path: string) => ErrorShape
-  /** Every path of the APIs, for the hint of a 404. */
+  /** Returns the error shape of a path. */
+  selectErrorShape: (path: string) => ErrorShape
+  /** Paths of the APIs, for the hint of a 404. */
   paths: readonly string[]
-  /** Whether a path has an endpoint that reads a key in its URL. */
+  /** Returns true if the endpoint of a path accepts a key in the URL. */
   takesUrlKeys: (method: string, path: string) => boolean
 }
 
 const SANE_ID = /^[\w.:/+=-]{1,128}$/
 
-/** Listens; `url` is where. @throws AppError `failed` when an address cannot be had */
+/** Starts the server and returns its URLs. @throws AppError `failed` when an address is not available */
 export async function startServer(
-  deps: HttpDeps,
+  serverParts: ServerParts,
   options: ServerOptions,
 ): Promise<{ url: string; alsoUrls: string[]; metricsUrl: string | undefined; close(): Promise<void> }> {
   await using parts = new AsyncDisposableStack()
-  const { log } = deps
+  const { log, defects } = serverParts
+  const { waiters, clock } = serverParts.documents.claiming
   const metering = options.metrics && (await import('./status/metrics.ts'))
-  const { apis, probes, late, shapes, ...looks } = apisOf(deps, options)
-  const errorsOf = (path: string) => apiOf(apis, path).errors
+  const { apis, probes, late, shapes, readMetrics } = createApis(serverParts, options)
+  const selectErrorShape = (path: string) => selectApi(apis, path).errors
   const metrics = metering?.createMetrics()
   const paths = apis.flatMap(({ endpoints }) => endpoints.map(({ path }) => path))
   const frame: Frame = {
-    ...{ log, defects: deps.defects, nextId: requestIds(), options, metrics, errorsOf, paths },
-    takesUrlKeys: urlKeysOf(apis),
+    ...{ log, defects, nextId: requestIds(), options, metrics, selectErrorShape, paths },
+    takesUrlKeys: urlKeyMatcher(apis),
   }
-  const limits = { log, limits: options.connections, isShared: isSharedBy(options.proxies) }
+  const limits = { log, limits: options.connections, isShared: sharedAddressTest(options.proxies) }
   const connections = limitConnections(limits)
   const lingering = createLingering()
   const listen = async (fetch: Fetch, where: Listening) => {
@@ -85,50 +85,53 @@ export async function startServer(
     const handle = (req: IncomingMessage, res: ServerResponse) => {
       const work = answer(fetch, frame, req, res)
       if (!work) return
-      const done = () => running.delete(work)
+      const remove = () => running.delete(work)
       running.add(work)
-      work.then(done, done)
+      work.then(remove, remove)
     }
-    const listener = await listenOn({ connections, lingering, ...where, errorsOf }, handle, frame.nextId)
+    const listener = await openListener(
+      { connections, lingering, ...where, selectErrorShape },
+      handle,
+      frame.nextId,
+    )
     parts.defer(async () => {
       await listener.close()
-      await Promise.allSettled(running) // a client that went away does not take its upload's last steps with it
+      await Promise.allSettled(running) // uploads are completed, also if the client has disconnected
     })
     return listener.url
   }
   const app = createH3(frame)
   mountApis(app, apis)
-  const fetch = mountLate(app, apis, late)
+  const fetch = mountLazy(app, apis, late)
   let metricsUrl: string | undefined
   if (metering && metrics) {
-    const alone = options.metrics === 'local' ? undefined : options.metrics
-    const shown = alone ? createH3(frame) : app
-    const snapshot = metricsSnapshotOf({ ...deps, ...looks })
-    mountApis(shown, [metering.metricsApi(metrics, snapshot, { localOnly: !alone })])
-    if (alone) {
-      // Counted apart: a flood of connections to the other ports shall not hide the metrics.
-      const where = { ...alone, portFlag: '--metrics-port', connections: limitConnections(limits) }
-      metricsUrl = `${await listen(shown.fetch, where)}/metrics`
+    const ownAddress = options.metrics === 'local' ? undefined : options.metrics
+    const metricsApp = ownAddress ? createH3(frame) : app
+    mountApis(metricsApp, [metering.metricsApi(metrics, readMetrics, { localOnly: !ownAddress })])
+    if (ownAddress) {
+      // Has its own limit of connections, so that a flood on other ports does not block the metrics.
+      const where = { ...ownAddress, portFlag: '--metrics-port', connections: limitConnections(limits) }
+      metricsUrl = `${await listen(metricsApp.fetch, where)}/metrics`
     }
   }
-  const tls = options.tls?.length ? await openTls(options.tls, log, deps.clock) : undefined
+  const tls = options.tls?.length ? await openTls(options.tls, log, clock) : undefined
   const url = await listen(fetch, { host: options.host, port: options.port, tls })
   const alsoUrls: string[] = []
   if (options.also?.length) {
     const others = createH3(frame)
     mountApis(others, [probes])
-    const fetchOthers = mountLate(others, apis, shapes)
-    for (const { scheme, ...place } of options.also) {
-      const where = { ...place, portFlag: '--also-listen', tls: scheme === 'https' ? tls : undefined }
+    const fetchOthers = mountLazy(others, apis, shapes)
+    for (const { scheme, ...address } of options.also) {
+      const where = { ...address, portFlag: '--also-listen', tls: scheme === 'https' ? tls : undefined }
       alsoUrls.push(await listen(fetchOthers, where))
     }
   }
-  parts.defer(() => deps.arrivals.close()) // before the listeners, which wait for the answers
+  parts.defer(() => waiters.close()) // before the listeners, which wait for open answers
   const open = parts.move()
   return { url, alsoUrls, metricsUrl, close: () => open.disposeAsync() }
 }
 
-/** Ids for requests that bring none: when the server started, and a number. */
+/** Ids for requests without one: start of the server, and a number. */
 function requestIds(): () => string {
   const started = Date.now().toString(36)
   let requests = 0
@@ -144,35 +147,42 @@ function createH3(frame: Frame): H3 {
   const noted = { ...frame, proxies: options.proxies }
   return new H3({
     silent: true,
-    allowMalformedURL: true, // a bad escape in a path is a 404 of ours, not a 400 of the framework's
+    allowMalformedURL: true, // a bad escape in a path is our 404, not a 400 of the framework
     onRequest(event) {
-      const sent = event.req.headers.get('x-request-id')
-      event.context.requestId = sent && SANE_ID.test(sent) ? sent : nextId()
+      const clientId = event.req.headers.get('x-request-id')
+      event.context.requestId = clientId && SANE_ID.test(clientId) ? clientId : nextId()
       if (cors) event.context.cors = cors(event.req.headers.get('origin'))
-      noteWhenDone(event, noted)
+      logRequest(event, noted)
     },
     onError: (error, event) => sendError(error, event, frame),
   })
 }
 
-function sendError(error: HTTPError, event: H3Event, { log, defects, errorsOf, paths }: Frame): Response {
+function sendError(
+  error: HTTPError,
+  event: H3Event,
+  { log, defects, selectErrorShape, paths }: Frame,
+): Response {
   let cause: unknown = error.unhandled ? error.cause : error
   if (HTTPError.isError(cause) && cause.status === 404) cause = new AppError('not-found', 'Not found')
-  if (isOfDatabase(cause)) cause = storageError(cause)
-  const errors = errorsOf(event.url.pathname)
-  const { isDefect, ...reply } = errorAnswer(cause, errors, hintOf(cause, errors, event, paths))
+  if (isDatabaseError(cause)) cause = storageError(cause)
+  const errors = selectErrorShape(event.url.pathname)
+  const { isDefect, ...reply } = errorAnswer(cause, errors, errorHint(cause, errors, event, paths))
   const { requestId, route } = event.context
   const about = { id: String(requestId), route: String(route ?? '-') }
   if (isDefect) {
-    defects.error('request failed', { ...about, cause: cause instanceof Error ? cause.stack : String(cause) })
+    defects.error('request failed', {
+      ...about,
+      cause: cause instanceof Error ? cause.stack : String(cause),
+    })
   } else if (reply.status >= 500 && !(cause instanceof AppError && cause.isLogged)) {
-    log.warn('request refused', { ...about, reason: reasonOf(cause) })
+    log.warn('request refused', { ...about, reason: errorReason(cause) })
   }
   return send(event, reply)
 }
 
-/** The nearest path of an unknown one, or the kind of credential that is needed. */
-function hintOf(
+/** Returns the nearest path for an unknown one, or the required kind of credential. */
+function errorHint(
   cause: unknown,
   { challenge }: ErrorShape,
   { req, url, context }: H3Event,
@@ -186,33 +196,33 @@ function hintOf(
   return path === undefined || path === url.pathname ? undefined : `did you mean ${path}?`
 }
 
-/** Answers a request; a promise is for the end of the work on it. */
+/** Answers a request. A promise is for the end of its work. */
 function answer(
   fetch: Fetch,
-  { defects, nextId, errorsOf, options, takesUrlKeys }: Frame,
+  { defects, nextId, selectErrorShape, options, takesUrlKeys }: Frame,
   req: IncomingMessage,
   res: ServerResponse,
 ): Promise<unknown> | undefined {
-  const failed = (error: unknown) => {
+  const handleFailure = (error: unknown) => {
     const id = nextId()
-    defects.error('response failed', { id, reason: reasonOf(error) })
+    defects.error('response failed', { id, reason: errorReason(error) })
     if (res.headersSent) return res.destroy()
-    const errors = errorsOf(pathOf(req.url ?? ''))
+    const errors = selectErrorShape(targetPath(req.url ?? ''))
     res.writeHead(500, bareHeaders(id, errors.contentType)).end(errorAnswer(undefined, errors).body)
   }
-  if (options.compat) routeToShape(req, takesUrlKeys)
-  // Nothing from here on depends on the host, and one that is no host (`a:99999`) would make the URL unreadable.
+  if (options.compat) rewritePath(req, takesUrlKeys)
+  // Nothing below depends on the host, and an invalid one (`a:99999`) would make the URL invalid.
   req.headers.host = 'localhost'
-  drainAfter(req, res)
+  drainBody(req, res)
   try {
-    const response = fetch(new NodeRequest({ req, res }), pathOf(req.url ?? ''))
+    const response = fetch(new NodeRequest({ req, res }), targetPath(req.url ?? ''))
     const finish = (one: Response) => (one === SENT ? undefined : sendNodeResponse(res, one))
     if (response instanceof Promise) {
-      response.then(finish).catch(failed)
+      response.then(finish).catch(handleFailure)
       return response
     }
-    finish(response)?.catch(failed)
+    finish(response)?.catch(handleFailure)
   } catch (error) {
-    failed(error)
+    handleFailure(error)
   }
 }

@@ -1,4 +1,4 @@
-// Machine kinds that the executable is built for, and the tools of this machine that strip and run each of them.
+// Machine kinds of the executable, and the tools of this machine that strip and run each of them.
 // Names the Debian packages that are missing; installs nothing.
 
 import { spawnSync } from 'node:child_process'

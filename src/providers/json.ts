@@ -1,5 +1,5 @@
-// Reads JSON of a foreign source. A number becomes the text that the source wrote, so that no published digit
-// goes through a float (upstream 1).
+// Parses JSON of a provider. Numbers become their source text, so that no published digit goes through a float
+// (upstream 1).
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { FetchFailure } from './provider.ts'
@@ -14,14 +14,14 @@ const [QUOTE, BACKSLASH, COMMA, MINUS, ZERO, NINE] = [0x22, 0x5c, 0x2c, 0x2d, 0x
 const [BRACKET, END_BRACKET, BRACE, END_BRACE] = [0x5b, 0x5d, 0x7b, 0x7d]
 
 /**
- * The document, with every number as its own text: `496.44000000` is `'496.44000000'`.
+ * Returns the document with every number as its source text: `496.44000000` is `'496.44000000'`.
  * @throws FetchFailure when the text is not JSON, nests too deep, or holds too many values
  */
 export function parseJson(text: string): unknown {
   return parsePlain(quoteNumbers(text))
 }
 
-/** As `parseJson`, for answers that take some ten milliseconds: in between and afterwards others have their turn. */
+/** `parseJson` for answers that take over ten milliseconds: yields to the event loop between its steps. */
 export async function parseLargeJson(text: string): Promise<unknown> {
   await nextTurn()
   const quoted = quoteNumbers(text)
@@ -35,19 +35,18 @@ function parsePlain(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // The engine's own message quotes the body, which is not for every eye.
+    // The message of JSON.parse quotes the body, which may contain a secret.
     throw new FetchFailure(NOT_JSON)
   }
 }
 
 /**
- * The text with its numbers in quotes; what is not JSON stays so. The engine's own way to their text, a reviver, takes
- * five times as long, in which no other client is served. Values are counted before they are made: 8 MiB of `{},` would
- * become a gigabyte of objects.
+ * Puts the numbers of a text in quotes; invalid JSON stays invalid. A reviver of JSON.parse would block the event loop five
+ * times as long. Values are counted before parsing: 8 MiB of `{},` would become a gigabyte of objects.
  */
 function quoteNumbers(text: string): string {
   let quoted = ''
-  let done = 0
+  let copyEnd = 0
   let values = 0
   let level = 0
   for (let at = 0; at < text.length; at++) {
@@ -62,16 +61,16 @@ function quoteNumbers(text: string): string {
     else if (code === MINUS || (code >= ZERO && code <= NINE)) {
       NUMBER.lastIndex = at
       if (!NUMBER.test(text)) throw new FetchFailure(NOT_JSON)
-      quoted += `${text.slice(done, at)}"${text.slice(at, NUMBER.lastIndex)}"`
-      done = NUMBER.lastIndex
-      at = done - 1
+      quoted += `${text.slice(copyEnd, at)}"${text.slice(at, NUMBER.lastIndex)}"`
+      copyEnd = NUMBER.lastIndex
+      at = copyEnd - 1
     }
     if (values > MOST_VALUES) throw new FetchFailure('the answer holds too many values')
   }
-  return quoted + text.slice(done)
+  return quoted + text.slice(copyEnd)
 }
 
-/** Where the quote is that ends the string which begins here. */
+/** Returns the index of the closing quote of the string that begins at `begin`. */
 function endOfString(text: string, begin: number): number {
   for (let end = text.indexOf('"', begin + 1); end >= 0; end = text.indexOf('"', end + 1)) {
     let at = end
@@ -85,22 +84,22 @@ export function isRecord(value: unknown): value is JsonRecord {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** A scalar's own text without the white space around it; absent and null are empty, the rest is shown as JSON. */
-export function textOf(value: unknown): string {
+/** Returns a string without the white space around it, '' for null and undefined, and JSON for other values. */
+export function scalarText(value: unknown): string {
   if (typeof value === 'string') return value.trim()
   if (value === undefined || value === null) return ''
   return JSON.stringify(value)
 }
 
-/** The items of a list that may be absent or null. */
-export function listOf(value: unknown, what: string): unknown[] {
+/** Returns the items of a list that may be absent or null. */
+export function listItems(value: unknown, what: string): unknown[] {
   if (value === undefined || value === null) return []
   if (Array.isArray(value)) return value
   throw new FetchFailure(`${what} is not a list`)
 }
 
-/** One line of at most `length` characters for a message. */
-export function excerptOf(text: string, length = 300): string {
+/** Returns a line of at most `length` characters for a message. */
+export function excerpt(text: string, length = 300): string {
   return text
     .slice(0, 20 * length)
     .replace(/[\s\p{C}]+/gu, ' ')

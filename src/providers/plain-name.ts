@@ -1,4 +1,4 @@
-/** A name as it is compared: without accents, in lower case, with single spaces. */
+/** Normalizes a name for comparison: no accents, lower case, single spaces. */
 export function plainName(name: string): string {
   return name.normalize('NFD').replace(/\p{M}/gu, '').replace(/\s+/g, ' ').trim().toLowerCase()
 }

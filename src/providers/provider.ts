@@ -1,17 +1,17 @@
-// What a source of rates is. A provider only fetches: asked for a window of days it answers with what was
-// published, as published. It knows neither which values we have nor which of these we will believe.
+// Interface of a source of rates. A provider only fetches: for a window of days it returns the published values,
+// unchanged. Values are neither validated here nor compared with the database.
 
-import type { IsoDate } from '../dates.ts'
-import type { Interval } from '../intervals.ts'
+import type { IsoDate } from '../values/dates.ts'
+import type { Interval } from '../values/intervals.ts'
 
 export type RateType = 'compra' | 'venta' | 'referencia'
 
 /** Both ends included. */
 export type Window = Interval
 
-/** A series that the program knows of before it has asked its source. */
+/** Series that is known before its first fetch. */
 export type CatalogueSeries = {
-  /** The provider's own code; undefined when it must be learned by name from an answer. */
+  /** Code of the provider; undefined: an answer supplies it, matched by name. */
   externalCode: string | undefined
   name: string
   base: string
@@ -19,191 +19,191 @@ export type CatalogueSeries = {
   rateType: RateType
   unit: string
   periodicity: string
-  /** The table that the series is read from. */
+  /** Table that contains the series. */
   table: string
   /**
-   * Today's plausible values, both ends included. A first answer far outside of it whose inverse lies inside
-   * is quoted in the other direction (upstream 3). Undefined where nothing is plausible enough.
+   * Plausible values of today, both ends included. A first value far outside, with its inverse inside, is quoted in the
+   * other direction (upstream 3). Undefined: no range is reliable.
    */
   plausibleRange: { low: string; high: string } | undefined
 }
 
-/** Series that are asked for together, and whose values of a window are stored together. */
+/** Series that are fetched together; their values of a window are stored together. */
 export type SeriesGroup = {
-  /** What a run's progress calls it. */
+  /** Name in the progress of a run. */
   name: string
   table: string
-  /** The series asked for, each with a request of its own, or undefined for the whole table with one. */
+  /** Series with a request each; undefined: a single request for the whole table. */
   indicators: readonly string[] | undefined
-  /** The longest window to ask for at once. */
+  /** Days of the longest window of a request. */
   chunkDays: number
-  /** The first day of the history where it is known; undefined: ask backwards until a year brings nothing. */
+  /** First day of the history; undefined: fetch backwards until a year has no values. */
   startsOn: IsoDate | undefined
 }
 
-/** A whole table, or one indicator of it asked for alone. */
+/** Request for a whole table, or for a single indicator of it. */
 export type FetchRequest = {
   table: string
   indicator: string | undefined
   window: Window
-  /** The source itself is asked again, not what the session remembers of it. */
+  /** Bypasses the cache of the session. */
   again?: boolean
 }
 
-/** One published value. Nothing of it has been judged: `day` and `value` are the answer's own text. */
+/** Published value. `day` and `value` are the text of the answer, not validated. */
 export type Observation = {
   code: string
   day: string
   value: string
-  /** The source rounds to so many decimals; undefined: the value is exact. */
+  /** Decimals to which the source rounds; undefined: the value is exact. */
   roundedTo: number | undefined
 }
 
 export type Answer = {
-  /** The series that the answer lists, with values or without. */
+  /** Series in the answer, with values or without. */
   listed: { code: string; name: string }[]
   observations: Observation[]
   /**
-   * Codes of series that the source left out of a table because days of them were not synchronized there. Each is asked for
-   * alone.
+   * Codes of series that the source omitted from a table because it has not synchronized some of their days. Each needs
+   * a request of its own.
    */
   leftOut?: readonly string[]
 }
 
-/** Something that an operator must hear of although the sync went on, such as a refused token. */
-export type Notice = { message: string /** It is about the token. */; token?: true }
+/** Problem that does not stop the sync but needs the operator, such as a refused token. */
+export type Notice = { message: string /** The problem is the token. */; token?: true }
 
-/** What a run hands to its provider: its own settings and no other's, read anew for each run. */
+/** Settings of the provider, read anew for each run. */
 export type ProviderSettings = {
   url: string
-  /** The operator's token; undefined or empty: none. */
+  /** Token of the operator; undefined or empty: none. */
   token: string | undefined
-  /** Least milliseconds between the starts of two requests. */
+  /** Minimum milliseconds between the starts of two requests. */
   paceMs: number
   userAgent: string
 }
 
-/** A setting that the operator may give: a flag, and the environment variable of the same name. */
+/** Setting of the operator: a flag, and the environment variable of the same name. */
 export type Setting = {
-  /** The flag without its dashes; it begins with the provider's code. */
+  /** Flag without its dashes, with the code of the provider as prefix. */
   option: string
   fallback: string
   help: string
-  /** The help in Spanish. */
+  /** Help in Spanish. */
   spanish: string
 }
 
-/** A token is read from a file, or from the variable of the file's option without `_FILE`; no flag shows it to `ps`. */
+/** Token from a file, or from the variable of the option without `_FILE`. No flag contains it, as `ps` shows flags. */
 export type TokenSetting = {
   option: string
   help: string
   spanish: string
-  /** What messages call it: `the bank's token`. */
+  /** Name in messages: `the bank's token`. */
   name: string
-  /** What the log says of a server that has none. */
-  without: string
-  /** Where an installed service has it. */
-  installed?: { file: string /** In the list of what to do next. */; title: string }
+  /** Log event of a server without a token. */
+  absence: string
+  /** File of an installed service. */
+  installed?: { file: string /** Title in the list of next steps. */; title: string }
 }
 
-/** When values appear, by the provider's own clock. */
+/** Times of publication, in the time zone of the provider. */
 export type Publication = {
-  /** From this time on the values of the day are there: `16:00`. */
+  /** Time from which the values of the day are available: `16:00`. */
   time: string
   days: 'every day' | 'working days'
 }
 
-/** The pair whose sides say whether the rates are current: each of them must have the newest day that is due. */
+/** Pair that decides whether the rates are current: each side must have the newest day that is due. */
 export type Benchmark = {
   base: string
   quote: string
-  /** What messages call it: `dollar`. */
+  /** Name in messages: `dollar`. */
   noun: string
-  /** A side that is more days behind the day that is due is stale. */
+  /** Days that a side may lag behind the day that is due; above them it is stale. */
   staleDays: number
 }
 
-/** What tests replace of a conversation: waiting, and the bounds of one request. */
+/** Overrides for tests: the wait, and the bounds of a request. */
 export type RequestTuning = {
   sleep?: (ms: number, signal: AbortSignal) => Promise<unknown>
   timeoutMs?: number
   bodyLimit?: number
 }
 
-/** One run's conversation with a provider. */
+/** Connection of a run to a provider. */
 export type Session = {
   /**
-   * Reads one window. Windows of any length are fine; the session splits them as its source needs.
-   * @throws UnsynchronizedFailure when the source is well, but names days that it has not synchronized itself
-   * @throws FetchFailure when the source did not give a valid answer
+   * Reads a window of any length; the session splits it as its source requires.
+   * @throws UnsynchronizedFailure when the source works, but has not synchronized some of the days itself
+   * @throws FetchFailure when the source does not return a valid answer
    */
   read(request: FetchRequest): Promise<Answer>
-  /** Whether the source can be asked for one series alone; without it, such an ask reads the whole table. */
+  /** Without it, a request for a single series reads the whole table. */
   readonly supportsSingleSeries: boolean
-  /** Whether the source gives values as published; without it, they are rounded. */
+  /** Values are as published; without it, they are rounded. */
   readonly exact: boolean
-  /** Which day it is in the provider's zone by the clock of the source, as its last answer said; undefined: it did not. */
+  /** Current day in the time zone of the provider, from the Date of the last answer; undefined: it had none. */
   readonly sourceDay: IsoDate | undefined
-  /** Takes what has to be said about the conversation so far. */
+  /** Returns the notices since the last call. */
   notices(): Notice[]
 }
 
-/** A file that the source hands out on its website, and what is known of it. */
+/** File from the website of the source, with the options of its import. */
 export type SpreadsheetFile = {
   bytes: Buffer
-  /** The series that it may be of. */
+  /** Candidates for the series of the file. */
   series: readonly { code: string; name: string }[]
-  /** The code of the one that it is of; undefined: it says so itself. */
+  /** Code of the series; undefined: read from the titles of the file. */
   code: string | undefined
-  /** The decimal sign of numbers that are text; undefined: the numbers themselves say which. */
+  /** Decimal sign of numbers in text cells; undefined: read from the numbers. */
   decimal: 'comma' | 'point' | undefined
-  /** Whether its values are as published; else they are rounded to the decimals that it shows. */
+  /** Values are as published; else they are rounded to the decimals that the file shows. */
   exact: boolean
-  /** No value can be of a later day. */
+  /** Latest day that may have a value. */
   lastDay: IsoDate
 }
 
-/** What a file says of one series, by day; `place` is where a person finds a value in it. */
+/** Values of a series in a file, by day; `place` is the cell or line, for messages. */
 export type SpreadsheetSeries = {
   code: string
   values: { day: IsoDate; value: string; roundedTo: number | undefined; place: string }[]
   covered: Interval[]
 }
 
-/** @throws AppError `failed`, which names each bad cell, for a file that is not understood as a whole */
+/** @throws AppError `failed`, with each bad cell, unless the whole file is valid */
 export type SpreadsheetReader = (file: SpreadsheetFile) => Promise<SpreadsheetSeries[]>
 
-/** A source of rates: all that the rest of the program knows of it. */
+/** Source of rates. */
 export type Provider = {
   code: string
   name: string
   country: string
   website: string
-  /** The currency that a conversion goes through where no series leads directly. */
+  /** Intermediate currency of a conversion without a direct series. */
   pivot: string
-  /** Its days and its schedule are of this zone, as the IANA names it. */
+  /** IANA name of the time zone of its days and its schedule. */
   timeZone: string
   publication: Publication
   benchmark: Benchmark
-  /** Where rounded values come from, in words such as `the bank's website`; undefined: it never rounds. */
+  /** Name of the source of rounded values, such as `the bank's website`; undefined: all values are exact. */
   roundedSource: string | undefined
   settings: {
-    /** A cron pattern in the provider's zone: when to sync. */
+    /** Cron pattern of the syncs, in the time zone of the provider. */
     schedule: Setting
     url: Setting
     pace: Setting
     token: TokenSetting | undefined
   }
-  /** In the order in which the series get their ids. */
+  /** Series in the order of their ids. */
   catalogue: readonly CatalogueSeries[]
-  /** In the order in which they are read: what matters most first, and first of all the group of the benchmark. */
+  /** Groups in the order of reading: most important first, beginning with the group of the benchmark. */
   groups: readonly SeriesGroup[]
   connect(settings: ProviderSettings, signal: AbortSignal, tuning?: RequestTuning): Session
-  /** Loads what reads files of its website; undefined: there are none. */
+  /** Loads the reader of files from its website; undefined: it has no files. */
   spreadsheets?: () => Promise<SpreadsheetReader>
 }
 
-/** The source did not give a valid answer; the message is for a run's record and holds no secret. */
+/** The source did not return a valid answer. The message goes into the record of a run and contains no secret. */
 export class FetchFailure extends Error {
   constructor(message: string) {
     super(message)
@@ -212,11 +212,11 @@ export class FetchFailure extends Error {
 }
 
 /**
- * The source answers from a store of its own and has not synchronized some of the days. Days before and after these can be
+ * The source has a store of its own and has not synchronized some of the days. Days before and after these can be
  * requested; a retry of the same days is pointless.
  */
 export class UnsynchronizedFailure extends FetchFailure {
-  /** Within the window of the request. */
+  /** Days within the window of the request. */
   readonly days: Interval
 
   constructor(message: string, days: Interval) {

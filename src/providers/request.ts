@@ -1,10 +1,10 @@
-// One request at a time to a slow, sometimes sick service: keeps the pace, tries again where that can help, and
-// turns everything that went wrong into a FetchFailure that names what was asked and shows no secret.
+// Requests to a slow, sometimes failing service, one at a time. Limits their pace and retries where that can help.
+// Failures become FetchFailures that name the request and contain no secret.
 
 import { setTimeout as wait } from 'node:timers/promises'
-import { type IsoDate, todayIn } from '../dates.ts'
-import { networkReason } from '../errors.ts'
-import { excerptOf } from './json.ts'
+import { networkReason } from '../runtime/errors.ts'
+import { currentDay, type IsoDate } from '../values/dates.ts'
+import { excerpt } from './json.ts'
 import {
   FetchFailure,
   type ProviderSettings,
@@ -14,15 +14,15 @@ import {
 } from './provider.ts'
 
 export type SourceRequest = {
-  /** What a message calls it. */
+  /** Name in messages. */
   name: string
   url: string
   headers: Record<string, string>
-  /** Texts that no message may show. */
+  /** Texts to mask in messages. */
   secrets: readonly string[]
-  /** What the body of an error says; without it, the body as it is. */
+  /** Returns the message in the body of an error; without it, messages quote the body. */
   readError?: (body: string) => string
-  /** The days of the request that the source has not synchronized, if an error says so. */
+  /** Returns the days of the request that the source has not synchronized, from the body of an error. */
   readUnsynchronized?: (status: number, body: string) => Window | undefined
 }
 
@@ -30,16 +30,16 @@ type Reader<T> = (body: string, headers: Headers) => T | Promise<T>
 
 export type Requester = {
   /**
-   * What `read` makes of the body. What it throws gets the request's name and an excerpt of the body.
+   * Returns the result of `read` on the body. Errors of `read` get the name of the request and an excerpt of the body.
    * @throws RefusedFailure for 401, 403 and 404; UnsynchronizedFailure for days that the source does not have;
-   * FetchFailure for everything else that is not a good answer; the signal's reason when the session was aborted
+   * FetchFailure for every other invalid answer; the reason of the signal when the session was aborted
    */
   get<T>(request: SourceRequest, read: Reader<T>): Promise<T>
-  /** Which day it is in the provider's zone by the clock of the source, as its last good answer said. */
+  /** Current day in the time zone of the provider, from the Date of the last good answer. */
   sourceDay(): IsoDate | undefined
 }
 
-/** The source does not let us in: asking again with the same credentials is pointless. */
+/** The source rejects the credentials: a retry with the same ones is pointless. */
 export class RefusedFailure extends FetchFailure {
   readonly status: number
 
@@ -57,10 +57,10 @@ const BODY_LIMIT = 8 * 1024 * 1024 // decompressed; the largest answer known is 
 const ERROR_BODY_LIMIT = 64 * 1024
 const CUT_SHORT = 'the answer was cut short'
 const INCOMPLETE_CHAIN = new Set(['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY'])
-const RETRIED = [429, ...Array.from({ length: 100 }, (_, at) => 500 + at)]
+const RETRY_STATUSES = [429, ...Array.from({ length: 100 }, (_, at) => 500 + at)]
 
-/** Why an attempt failed; `again`: worth another, after `waitMs` where the source said how long. */
-type Failed = { failure: FetchFailure; again: boolean; waitMs?: number | undefined }
+/** Failure of an attempt; `waitMs`: delay that the source requested. */
+type AttemptFailure = { failure: FetchFailure; canRetry: boolean; waitMs?: number | undefined }
 
 export function createRequester(
   settings: Pick<ProviderSettings, 'paceMs' | 'userAgent'> & { timeZone: string },
@@ -69,25 +69,25 @@ export function createRequester(
 ): Requester {
   const sleep = tuning.sleep ?? ((ms, stop) => wait(ms, undefined, { signal: stop }))
   let lastStart = Number.NEGATIVE_INFINITY
-  // A source that exhausted one request's retries gets single attempts until it answers: a bank that is down
-  // must not cost minutes for each thing that we wanted to ask.
-  let down = false
+  // After a request exhausted its retries, further ones get a single attempt until the source answers. An unavailable
+  // bank must not cost minutes for each request.
+  let isDown = false
   let day: IsoDate | undefined
 
   const pause = async (ms: number) => {
-    if (ms > 0 && !signal.aborted) await sleep(ms, signal).catch(() => undefined)
+    if (ms > 0 && !signal.aborted) await sleep(ms, signal).catch(() => undefined) // the next line throws
     signal.throwIfAborted()
   }
 
   return {
     async get(request, read) {
-      const { createFetch } = await import('ofetch') // not before the first request: a start need not wait for it
+      const { createFetch } = await import('ofetch') // imported here for a faster start
       const $fetch = createFetch({ fetch: fetchWhole(tuning.bodyLimit ?? BODY_LIMIT) })
-      let tried = 0
-      let failed: Failed | undefined
-      const fail = (options: { retry?: number | false | undefined }, why: Failed) => {
-        failed = why
-        if (down || !why.again) options.retry = false
+      let attempts = 0
+      let lastFailure: AttemptFailure | undefined
+      const fail = (options: { retry?: number | false | undefined }, why: AttemptFailure) => {
+        lastFailure = why
+        if (isDown || !why.canRetry) options.retry = false
       }
       const response = await $fetch
         .raw(request.url, {
@@ -95,60 +95,61 @@ export function createRequester(
           redirect: 'manual',
           responseType: 'text',
           retry: BACKOFF_MS.length,
-          retryStatusCodes: RETRIED,
-          // ofetch would wait without looking at the signal: a run that is stopped must end at once.
+          retryStatusCodes: RETRY_STATUSES,
+          // ofetch counts the retries. Its own wait ignores the signal of a stopped run. After its own timeout each retry
+          // would reuse the aborted signal, and send no request.
           async onRequest({ options }) {
-            if (failed)
-              await pause(failed.waitMs ?? (BACKOFF_MS[tried - 1] ?? 0) * (0.75 + Math.random() / 2))
+            if (lastFailure)
+              await pause(lastFailure.waitMs ?? (BACKOFF_MS[attempts - 1] ?? 0) * (0.75 + Math.random() / 2))
             await pause(lastStart + settings.paceMs - performance.now())
             lastStart = performance.now()
-            tried += 1
+            attempts += 1
             options.signal = AbortSignal.any([signal, AbortSignal.timeout(tuning.timeoutMs ?? TIMEOUT_MS)])
           },
           onRequestError({ error, options }) {
-            fail(options, failedRequest(request, error))
+            fail(options, connectionFailure(request, error))
           },
           onResponseError({ response, options }) {
-            fail(options, failedStatus(request, response, settings.userAgent))
+            fail(options, statusFailure(request, response, settings.userAgent))
           },
         })
         .catch((error: unknown) => {
           signal.throwIfAborted()
-          if (!failed) throw error
-          down = failed.again
-          throw failed.failure
+          if (!lastFailure) throw error
+          isDown = lastFailure.canRetry
+          throw lastFailure.failure
         })
-      down = false
-      if (!response.ok) throw failedStatus(request, response, settings.userAgent).failure
-      day = dayOfHeader(response.headers.get('date'), settings.timeZone)
+      isDown = false
+      if (!response.ok) throw statusFailure(request, response, settings.userAgent).failure
+      day = headerDay(response.headers.get('date'), settings.timeZone)
       return readBody(request, response._data ?? '', response.headers, read)
     },
     sourceDay: () => day,
   }
 }
 
-function dayOfHeader(date: string | null, timeZone: string): IsoDate | undefined {
+function headerDay(date: string | null, timeZone: string): IsoDate | undefined {
   const instant = new Date(date ?? Number.NaN)
-  return Number.isNaN(instant.getTime()) ? undefined : todayIn(() => instant, timeZone)
+  return Number.isNaN(instant.getTime()) ? undefined : currentDay(() => instant, timeZone)
 }
 
 async function readBody<T>(
   request: SourceRequest,
-  answered: string,
+  text: string,
   headers: Headers,
   read: Reader<T>,
 ): Promise<T> {
-  const body = masked(answered, request) // what echoes a secret as a name would put it into a run's message
+  const body = maskSecrets(text, request) // an echoed secret could otherwise become a name in the message of a run
   try {
     return await read(body, headers)
   } catch (error) {
     if (!(error instanceof FetchFailure)) throw error
-    const message = `${request.name}: ${masked(error.message, request)}`
+    const message = `${request.name}: ${maskSecrets(error.message, request)}`
     throw new FetchFailure(withExcerpt(message, body, request))
   }
 }
 
-/** A fetch that has the whole body before it is done, so that one that is cut short is an attempt that failed. */
+/** Returns a fetch that resolves after the whole body, so that a truncated body is a failed attempt. */
 function fetchWhole(limit: number): typeof fetch {
   return async (input, init) => {
     const response = await fetch(input, init)
@@ -162,15 +163,15 @@ function fetchWhole(limit: number): typeof fetch {
   }
 }
 
-function failedRequest(request: SourceRequest, error: unknown): Failed {
-  if (error instanceof FetchFailure) return given(request, error.message)
+function connectionFailure(request: SourceRequest, error: unknown): AttemptFailure {
+  if (error instanceof FetchFailure) return finalFailure(request, error.message)
   const isCut = error instanceof Error && error.message === CUT_SHORT
   const certificate = certificateReason(error)
-  if (certificate !== undefined) return given(request, certificate) // it will be no other in a few seconds
+  if (certificate !== undefined) return finalFailure(request, certificate) // a retry meets the same certificate
   const reason = isTimeout(error) ? 'no complete answer in time' : networkReason(error)
   // The Fetch standard has a list of ports, such as 6000, that no client opens.
   if (reason === 'bad port') {
-    return given(
+    return finalFailure(
       request,
       `${hostAndPort(request.url)} cannot be reached (bad port: it is reserved, no HTTP client opens it)`,
     )
@@ -178,16 +179,16 @@ function failedRequest(request: SourceRequest, error: unknown): Failed {
   const message = isCut
     ? `${CUT_SHORT} (${reason})`
     : `${hostAndPort(request.url)} cannot be reached (${reason})`
-  return { failure: new FetchFailure(`${request.name}: ${masked(message, request)}`), again: true }
+  return { failure: new FetchFailure(`${request.name}: ${maskSecrets(message, request)}`), canRetry: true }
 }
 
-/** The port also where the URL leaves it out. */
+/** Returns the host with its port, also where the URL omits the port. */
 function hostAndPort(url: string): string {
   const { hostname, port, protocol } = new URL(url)
   return `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`
 }
 
-/** Why the certificate of a source is rejected, in words; undefined: that is not the reason. */
+/** Describes why the certificate of a source is rejected; undefined: another error. */
 function certificateReason(error: unknown): string | undefined {
   const code = networkReason(error)
   if (INCOMPLETE_CHAIN.has(code)) {
@@ -202,64 +203,62 @@ function isTimeout(error: unknown): boolean {
   return error instanceof Error && (error.name === 'TimeoutError' || isTimeout(error.cause))
 }
 
-function failedStatus(
+function statusFailure(
   request: SourceRequest,
   response: Response & { _data?: string | undefined },
   userAgent: string,
-): Failed {
+): AttemptFailure {
   const { status, _data: body = '' } = response
-  const said = `${request.name}: HTTP ${status}`
+  const prefix = `${request.name}: HTTP ${status}`
   if (status >= 300 && status < 400) {
     const target = response.headers.get('location') ?? ''
-    const place = masked(excerptOf(target), request)
-    const where = isElsewhere(target, request.url) ? `another host, "${place}"` : `"${place}"`
-    return given(request, `HTTP ${status}, a redirect to ${where}, which is never followed`)
+    const shortTarget = maskSecrets(excerpt(target), request)
+    const where = isOtherHost(target, request.url) ? `another host, "${shortTarget}"` : `"${shortTarget}"`
+    return finalFailure(request, `HTTP ${status}, a redirect to ${where}, which is never followed`)
   }
-  const excerpted = withExcerpt(said, request.readError?.(body) ?? body, request)
-  const message = excerpted + hintOf(status, request, userAgent)
+  const text = withExcerpt(prefix, request.readError?.(body) ?? body, request)
+  const message = text + statusHint(status, request, userAgent)
   const days = request.readUnsynchronized?.(status, body)
-  // Neither retried nor waited for: the source is well, and other days can be requested at once.
-  if (days) return { failure: new UnsynchronizedFailure(message, days), again: false }
+  // No retry and no wait: the source works, and other days can be requested at once.
+  if (days) return { failure: new UnsynchronizedFailure(message, days), canRetry: false }
   if (status === 401 || status === 403 || status === 404) {
-    return { failure: new RefusedFailure(message, status), again: false }
+    return { failure: new RefusedFailure(message, status), canRetry: false }
   }
-  if (status !== 429 && status < 500) {
-    return { failure: new FetchFailure(message), again: false }
-  }
-  const waitMs = retryAfter(response.headers)
+  if (!RETRY_STATUSES.includes(status)) return { failure: new FetchFailure(message), canRetry: false }
+  const waitMs = retryDelay(response.headers)
   if (waitMs !== undefined && waitMs > LONGEST_WAIT_MS) {
-    return given(
+    return finalFailure(
       request,
       `HTTP ${status}, and it asks to wait ${Math.ceil(waitMs / 1000)} s, longer than a run waits`,
     )
   }
-  return { failure: new FetchFailure(message), again: true, waitMs }
+  return { failure: new FetchFailure(message), canRetry: true, waitMs }
 }
 
-function isElsewhere(target: string, url: string): boolean {
+function isOtherHost(target: string, url: string): boolean {
   return URL.canParse(target, url) && new URL(target, url).host !== new URL(url).host
 }
 
-/** What an operator can do about a status that is about the request itself and not about its days. */
-function hintOf(status: number, { headers }: SourceRequest, userAgent: string): string {
+/** Returns advice for a status that concerns the request itself and not its days. */
+function statusHint(status: number, { headers }: SourceRequest, userAgent: string): string {
   if (status === 403) return ` (it refuses the User-Agent "${userAgent}", this address or the credentials)`
   if (status === 406) return ` (it does not answer in the form "${headers.Accept ?? '*/*'}")`
   return ''
 }
 
-function given(request: SourceRequest, message: string): Failed {
-  return { failure: new FetchFailure(`${request.name}: ${message}`), again: false }
+function finalFailure(request: SourceRequest, message: string): AttemptFailure {
+  return { failure: new FetchFailure(`${request.name}: ${message}`), canRetry: false }
 }
 
-/** Milliseconds of a Retry-After in seconds or as a date; a date is read against the answer's own clock. */
-function retryAfter(headers: Headers): number | undefined {
+/** Returns milliseconds from Retry-After, in seconds or as a date; a date is relative to the Date of the answer. */
+function retryDelay(headers: Headers): number | undefined {
   const text = headers.get('retry-after')?.trim() ?? ''
   if (/^\d+$/.test(text)) return Number(text) * 1000
   const until = Date.parse(text)
-  // The engine takes almost anything for a date, such as "-5".
+  // Date.parse accepts almost anything as a date, such as "-5".
   if (Number.isNaN(until) || !text.endsWith(' GMT')) return undefined
-  const sent = Date.parse(headers.get('date') ?? '')
-  return Math.max(0, until - (Number.isNaN(sent) ? Date.now() : sent))
+  const answerTime = Date.parse(headers.get('date') ?? '')
+  return Math.max(0, until - (Number.isNaN(answerTime) ? Date.now() : answerTime))
 }
 
 async function readWhole(response: Response, limit: number): Promise<string> {
@@ -274,7 +273,7 @@ async function readWhole(response: Response, limit: number): Promise<string> {
   return text + decoder.decode()
 }
 
-/** As much of an error's body as arrives and fits: whatever else goes wrong, its status is the news. */
+/** Reads the part of an error body that arrives and fits. A further failure is ignored: the status matters more. */
 async function readStart(response: Response): Promise<string> {
   let text = ''
   const decoder = new TextDecoder()
@@ -284,16 +283,16 @@ async function readStart(response: Response): Promise<string> {
       if (text.length > ERROR_BODY_LIMIT) break
     }
   } catch {
-    // The status says enough.
+    // The status is enough.
   }
   return text
 }
 
 function withExcerpt(message: string, body: string, request: SourceRequest): string {
-  const excerpt = excerptOf(masked(body, request))
-  return excerpt === '' ? message : `${message}: ${excerpt}`
+  const start = excerpt(maskSecrets(body, request))
+  return start === '' ? message : `${message}: ${start}`
 }
 
-function masked(text: string, { secrets }: SourceRequest): string {
+function maskSecrets(text: string, { secrets }: SourceRequest): string {
   return secrets.reduce((rest, secret) => (secret === '' ? rest : rest.replaceAll(secret, '***')), text)
 }

@@ -1,34 +1,34 @@
-// Files that travel with the program: beside src/ when it is run from source, inside the executable when it is
-// packed (build.mjs says which). Nothing else in the program knows the difference, but store/sqlite/native.ts.
+// Files of the program: beside src/ in a checkout, inside the executable of a package (build.mjs lists them). Only
+// this file and store/sqlite/native.ts depend on the difference.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { getAsset, getAssetKeys, getRawAsset, isSea } from 'node:sea'
 
-const PACKED_PAGE = 'page/' // how the names of its files begin among the assets (build.mjs)
+const PACKED_PAGE = 'page/' // prefix of its files among the assets (build.mjs)
 
-/** The text of a file at the project's root, such as `schema.sql`. */
+/** Reads a text file of the root of the project, such as `schema.sql`. */
 export function readAsset(name: string): string {
-  return isSea() ? getAsset(name, 'utf8') : readFileSync(new URL(`../${name}`, import.meta.url), 'utf8')
+  return isSea() ? getAsset(name, 'utf8') : readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8')
 }
 
-/** The bytes of a file that only the packed program carries; undefined when it is run from source. */
+/** Returns the bytes of a file of the executable; undefined in a checkout. */
 export function packedAsset(name: string): Uint8Array | undefined {
   return isSea() ? new Uint8Array(getRawAsset(name)) : undefined
 }
 
-/** The files of the page by name, packed with gzip. Run from source they are made when they are first asked for. */
+/** Returns the files of the web page by name, compressed with gzip. A checkout bundles them at the first call. */
 export async function pageFiles(): Promise<ReadonlyMap<string, Uint8Array>> {
   if (isSea()) {
     const names = getAssetKeys().filter((name) => name.startsWith(PACKED_PAGE))
     return new Map(names.map((name) => [name.slice(PACKED_PAGE.length), new Uint8Array(getRawAsset(name))]))
   }
-  const bundler = new URL('web/bundle.mjs', import.meta.url).href // not a literal: it is no part of the packed program
+  const bundler = new URL('../web/bundle.mjs', import.meta.url).href // no literal, so that the executable does not contain it
   const { bundledPage }: { bundledPage(): Promise<string> } = await import(bundler)
   const folder = await bundledPage()
   return new Map(readdirSync(folder).map((name) => [name, readFileSync(`${folder}/${name}`)]))
 }
 
-/** The file of this program when it is the packed one, which needs nothing beside it. */
+/** Returns the path of the executable, which needs no other file; undefined in a checkout. */
 export function packedExecutable(): string | undefined {
   return isSea() ? process.execPath : undefined
 }

@@ -1,8 +1,8 @@
-// One line an event, on stderr. Lines of one turn of the event loop are written together, because a write
-// to a terminal or a pipe costs more than a request. In the journal of systemd each line has a priority, which
-// journald takes off its front, and a text line has no time of its own, because the journal has one.
+// Log on stderr, a line for each event. Lines of a turn of the event loop are written together: a write takes longer
+// than a request. For the journal of systemd each line begins with a priority, which journald removes. Text
+// lines omit the time there, because the journal adds it.
 
-import { reasonOf } from './errors.ts'
+import { errorReason } from './errors.ts'
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 export type LogFormat = 'text' | 'json'
@@ -13,7 +13,7 @@ export type Log = {
   info(event: string, fields?: LogFields): void
   warn(event: string, fields?: LogFields): void
   error(event: string, fields?: LogFields): void
-  /** Writes what is still held back. */
+  /** Writes the pending lines. */
   flush(): void
 }
 
@@ -24,7 +24,7 @@ export function createLog(options: {
   level: LogLevel
   format: LogFormat
   write: (text: string) => void
-  /** Whether what is written goes to the journal of systemd. */
+  /** The output goes to the journal of systemd. */
   journal?: boolean | undefined
   now?: () => Date
 }): Log {
@@ -35,46 +35,46 @@ export function createLog(options: {
     if (options.format === 'json') return jsonLine(time(), level, event, fields)
     return journal ? textLine(level, event, fields) : `${time()} ${textLine(level, event, fields)}`
   }
-  let held: string[] = []
+  let pendingLines: string[] = []
 
   const flush = () => {
-    if (held.length === 0) return
-    const text = held.join('')
-    held = []
+    if (pendingLines.length === 0) return
+    const text = pendingLines.join('')
+    pendingLines = []
     options.write(text)
   }
   const at =
     (level: LogLevel) =>
     (event: string, fields: LogFields = {}) => {
       if (RANK[level] < RANK[options.level]) return
-      if (held.length === 0) setImmediate(flush)
+      if (pendingLines.length === 0) setImmediate(flush)
       const line = render(level, event, fields)
-      held.push(journal ? `${PRIORITY[level]}${line}` : line)
+      pendingLines.push(journal ? `${PRIORITY[level]}${line}` : line)
     }
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error'), flush }
 }
 
-/** Work that is done again and again, as work that never fails: the same reason is logged once, until it succeeds. */
-export function loggingFailures(
+/** Wraps repeated work so that it never rejects. Equal consecutive reasons are logged once. */
+export function logFailures(
   log: Pick<Log, 'error'>,
   event: string,
   work: () => Promise<unknown>,
 ): () => Promise<void> {
-  let known: string | undefined
+  let lastReason: string | undefined
   return async () => {
     try {
       await work()
-      known = undefined
+      lastReason = undefined
     } catch (error) {
-      const reason = reasonOf(error)
-      if (reason !== known) log.error(event, { reason })
-      known = reason
+      const reason = errorReason(error)
+      if (reason !== lastReason) log.error(event, { reason })
+      lastReason = reason
     }
   }
 }
 
-/** Lines for the journal that are no events: each with the priority of an error. */
-export function asJournalErrors(text: string): string {
+/** Puts the priority of an error before each line, for output to the journal that is no event. */
+export function journalErrors(text: string): string {
   return text.replace(/^(?=.)/gm, PRIORITY.error)
 }
 

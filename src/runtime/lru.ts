@@ -1,32 +1,32 @@
-// A bounded cache of things that cost time to make: what was not used for longest goes first. The only door to the library.
+// LRU cache with a limit of bytes. The only door to the library.
 
 import { LRUCache } from 'lru-cache'
 
 export type LruCache<T> = {
   get(key: string): T | undefined
-  /** Keeps a value, unless it alone would fill half of the cache. `bytes` is what it takes, more or less. */
+  /** Caches a value, unless it alone would fill half of the cache. `bytes` is its approximate size. */
   put(key: string, value: T, bytes: number): void
   size(): { entries: number; bytes: number }
 }
 
 export type CacheStats = { hits: number; misses: number }
 
-/** `stats` are counted on: they may be those of a cache before this one. */
+/** `stats` continue those of an earlier cache. */
 export function createLruCache<T extends NonNullable<unknown>>(
   maxBytes: number,
   stats: CacheStats = { hits: 0, misses: 0 },
 ): LruCache<T> {
-  const kept = new LRUCache<string, T>({ maxSize: maxBytes, maxEntrySize: Math.floor(maxBytes / 2) })
+  const cache = new LRUCache<string, T>({ maxSize: maxBytes, maxEntrySize: Math.floor(maxBytes / 2) })
   return {
     get(key) {
-      const found = kept.get(key)
-      if (found === undefined) stats.misses += 1
+      const value = cache.get(key)
+      if (value === undefined) stats.misses += 1
       else stats.hits += 1
-      return found
+      return value
     },
     put(key, value, bytes) {
-      kept.set(key, value, { size: bytes })
+      cache.set(key, value, { size: bytes })
     },
-    size: () => ({ entries: kept.size, bytes: kept.calculatedSize }),
+    size: () => ({ entries: cache.size, bytes: cache.calculatedSize }),
   }
 }

@@ -1,74 +1,72 @@
-// How much memory requests may hold, each and all together (decisions 3.3). What is counted is what is taken: the buffers
-// come from here, and go back to the system when they are freed, not when the garbage collector finds them.
+// Memory limits for each request and for all together (decisions 3.3). Buffers are allocated here, so the count is
+// exact. A freed buffer returns to the system at once, without the garbage collector.
 
 import { AppError } from './errors.ts'
 
 export type MemoryLimits = {
-  /** Bytes that one request may hold. */
+  /** Bytes for a request. */
   each: number
-  /** Bytes that all of them may hold together. */
+  /** Bytes for all requests together. */
   all: number
 }
 
 export type MemoryBudget = {
-  /** The share of one request. */
+  /** Opens the share of a request. */
   open(): MemoryShare
-  /** Bytes that are held. */
-  held(): number
+  usedBytes(): number
 }
 
-/** Disposing of it frees all that was taken of it and its parts; once more is harmless. */
+/** Memory of a request. Disposal frees the buffers of the share and its parts; a second disposal is harmless. */
 export type MemoryShare = Disposable & {
-  /** Zeroed bytes. @throws AppError `too-large` over the limit of one request, `busy` over that of all */
+  /** Allocates zeroed bytes. @throws AppError `too-large` over the limit of a request, `busy` over that of all */
   take(bytes: number): Buffer
-  /** Frees what `take` gave, which has no bytes any more then. */
+  /** Frees a buffer of `take`, which is empty then. */
   free(bytes: Uint8Array): void
-  /** A share within this one, that can be disposed of before it. */
+  /** Opens a share within this one, which can be disposed of first. */
   part(): MemoryShare
-  /** Bytes that are held. */
-  held(): number
+  usedBytes(): number
 }
 
 export function createMemoryBudget({ each, all }: MemoryLimits): MemoryBudget {
   let total = 0
   return {
-    held: () => total,
+    usedBytes: () => total,
     open() {
-      let held = 0
-      return shareOf((bytes) => {
-        if (bytes > 0 && held + bytes > each) throw tooLarge(each)
+      let usedBytes = 0
+      return createShare((bytes) => {
+        if (bytes > 0 && usedBytes + bytes > each) throw tooLarge(each)
         if (bytes > 0 && total + bytes > all) throw busy(all)
-        held += bytes
+        usedBytes += bytes
         total += bytes
       })
     },
   }
 }
 
-/** `count` is told how many bytes more or fewer are held, and may refuse more. */
-function shareOf(count: (bytes: number) => void): MemoryShare {
-  const taken = new Set<Uint8Array>()
+/** `count` receives each change of the used bytes, and may throw on an increase. */
+function createShare(count: (bytes: number) => void): MemoryShare {
+  const buffers = new Set<Uint8Array>()
   const parts = new Set<MemoryShare>()
-  let held = 0
-  const counted = (bytes: number) => {
+  let usedBytes = 0
+  const countBytes = (bytes: number) => {
     count(bytes)
-    held += bytes
+    usedBytes += bytes
   }
   const free = (bytes: Uint8Array) => {
-    if (!taken.delete(bytes)) return
-    counted(-bytes.length)
-    ;(bytes.buffer as ArrayBuffer).transfer(0) // gives it back now
+    if (!buffers.delete(bytes)) return
+    countBytes(-bytes.length)
+    ;(bytes.buffer as ArrayBuffer).transfer(0) // returns the memory to the system at once
   }
   return {
     take(size) {
-      counted(size)
+      countBytes(size)
       const bytes = Buffer.alloc(size)
-      taken.add(bytes)
+      buffers.add(bytes)
       return bytes
     },
     free,
     part() {
-      const part = shareOf(counted)
+      const part = createShare(countBytes)
       parts.add(part)
       return {
         ...part,
@@ -78,10 +76,10 @@ function shareOf(count: (bytes: number) => void): MemoryShare {
         },
       }
     },
-    held: () => held,
+    usedBytes: () => usedBytes,
     [Symbol.dispose]() {
       for (const part of parts) part[Symbol.dispose]()
-      for (const bytes of taken) free(bytes)
+      for (const bytes of buffers) free(bytes)
     },
   }
 }

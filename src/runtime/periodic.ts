@@ -1,35 +1,35 @@
-// Work at the times of a cron pattern, and between them when it is planned: one run at a time. Compares clock readings
-// every second instead of sleeping until the time comes, so that a machine that slept or a clock that jumped neither
-// skips a run nor repeats one.
+// Runs work at the times of a cron pattern, and at planned times between them: one run at a time. Polls the clock each
+// second instead of sleeping until the next run. So a suspended machine or a clock that jumps neither skips nor repeats
+// a run.
 
-import type { Clock } from './dates.ts'
+import type { Clock } from '../values/dates.ts'
 import { nextTime } from './schedule.ts'
 
-/** A run that the pattern does not name, such as a retry. */
+/** Run outside of the pattern, such as a retry. */
 export type ExtraRun = {
   at: Date
-  /** It begins no later than so many milliseconds after the clock was set back; without it, it is dropped then. */
+  /** Maximum milliseconds until it begins after the clock was set back; without it, it is dropped then. */
   wait?: number
 }
 
 export type Periodic<Extra extends ExtraRun> = {
-  /** Begins to look at the clock; before that nothing runs. */
+  /** Starts to poll the clock; nothing runs before. */
   start(): void
-  /** Runs at once. */
+  /** Starts a run at once. */
   runNow(extra: Extra): void
-  /** Plans a run before the next scheduled one, which drops it; undefined: there is none. */
+  /** Plans a run before the next scheduled one, which drops it; undefined: cancels it. */
   plan(extra: Extra | undefined): void
   nextRun(): Date | undefined
-  /** Aborted when it is closed. */
+  /** Aborted by `close`. */
   readonly signal: AbortSignal
-  /** Stops, and waits for the end of a run that is under way. */
+  /** Stops, and waits for the end of the current run. */
   close(): Promise<void>
 }
 
-const LOOK_EVERY_MS = 1000
+const POLL_MS = 1000
 const CORRECTION_MS = 15 * 60_000
 
-/** `work` gets the time at which it began, and the extra run that it is unless it is a scheduled one; it must not throw. */
+/** `work` receives its start time, and the extra run unless it was scheduled; it must not throw. */
 export function createPeriodic<Extra extends ExtraRun>({
   cron,
   timeZone,
@@ -37,14 +37,14 @@ export function createPeriodic<Extra extends ExtraRun>({
   work,
 }: {
   cron: string
-  /** By default that of Costa Rica. */
+  /** Default: Costa Rica's. */
   timeZone?: string
   clock: Clock
   work: (now: Date, extra: Extra | undefined) => Promise<void>
 }): Periodic<Extra> {
   const stop = new AbortController()
-  let seen = clock()
-  let scheduled = nextTime(cron, seen, timeZone)
+  let lastTime = clock()
+  let scheduled = nextTime(cron, lastTime, timeZone)
   let extra: Extra | undefined
   let running: Promise<void> | undefined
   let timer: NodeJS.Timeout | undefined
@@ -55,20 +55,20 @@ export function createPeriodic<Extra extends ExtraRun>({
       running = undefined
     })
   }
-  const heedSetBack = (now: Date) => {
-    if (isSetBack(seen, now)) {
+  const handleSetBack = (now: Date) => {
+    if (isSetBack(lastTime, now)) {
       scheduled = nextTime(cron, now, timeZone)
       if (extra?.wait === undefined) extra = undefined
     }
-    if (now < seen && extra?.wait !== undefined) {
+    if (now < lastTime && extra?.wait !== undefined) {
       extra = { ...extra, at: new Date(Math.min(extra.at.getTime(), now.getTime() + extra.wait)) }
     }
-    seen = now
+    lastTime = now
   }
-  const look = () => {
+  const poll = () => {
     const now = clock()
-    heedSetBack(now)
-    // What comes due while a run is under way waits for its end: that run may have begun yesterday.
+    handleSetBack(now)
+    // A run that comes due waits for the end of the current one, which may have begun yesterday.
     if (running) return
     if (scheduled !== undefined && now >= scheduled) {
       scheduled = nextTime(cron, now, timeZone)
@@ -78,7 +78,7 @@ export function createPeriodic<Extra extends ExtraRun>({
 
   return {
     start() {
-      timer = setInterval(look, LOOK_EVERY_MS)
+      timer = setInterval(poll, POLL_MS)
     },
     runNow: (run) => begin(clock(), run),
     plan(run) {
@@ -95,9 +95,9 @@ export function createPeriodic<Extra extends ExtraRun>({
 }
 
 /**
- * Whether a clock was set back between two looks at it, and not only corrected: then what was planned from the future
- * does not hold. After a correction it does, or the same time would come again and again.
+ * Returns true when the clock was set back between two polls by more than a correction of 15 minutes. Then the schedule
+ * is computed anew; after a correction it is not, or the same time would come twice.
  */
-function isSetBack(seen: Date, now: Date): boolean {
-  return seen.getTime() - now.getTime() > CORRECTION_MS
+function isSetBack(lastTime: Date, now: Date): boolean {
+  return lastTime.getTime() - now.getTime() > CORRECTION_MS
 }

@@ -1,26 +1,27 @@
-// Many small records in few buffers: as objects of their own they would take ten times the memory, and the garbage
-// collector would look at each of them again and again.
+// Many small records in few buffers. Objects would take ten times the memory, and the garbage collector would scan each
+// of them repeatedly.
 
 import type { MemoryShare } from './memory-budget.ts'
 
 export type FixedRecords = {
   count(): number
-  /** The bytes of a new record, zeroed. */
+  /** Returns the zeroed bytes of a new record. */
   add(): Buffer
   at(index: number): Buffer
 }
 
 export type Records = Iterable<Buffer> & {
-  /** The bytes of a new record, zeroed. */
+  /** Returns the zeroed bytes of a new record. */
   add(size: number): Buffer
 }
 
-// Most uploads need one small block; in large ones a block of its own mapping goes back to the system when it is freed.
+// Most uploads need a small block. A large block has a memory mapping of its own, which returns to the system when
+// freed.
 const FIRST_BLOCK = 8 * 1024
 const BLOCK = 256 * 1024
 const SIZE_BYTES = 2
 
-/** Records of one size, found by their number. */
+/** Creates records of one size, accessed by index. */
 export function createFixedRecords(size: number, memory: MemoryShare): FixedRecords {
   const inFirst = Math.floor(FIRST_BLOCK / size)
   const inBlock = Math.floor(BLOCK / size)
@@ -43,7 +44,7 @@ export function createFixedRecords(size: number, memory: MemoryShare): FixedReco
   }
 }
 
-/** Records of up to 2000 bytes, read from the first to the last. */
+/** Creates records of up to 2000 bytes, read from the first to the last. */
 export function createRecords(memory: MemoryShare): Records {
   const blocks: { bytes: Buffer; filled: number }[] = []
   return {

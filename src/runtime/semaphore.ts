@@ -1,17 +1,17 @@
-// At most so many at once; the others wait, the longest waiting first.
+// Semaphore: at most `permits` holders at once; others wait in order of arrival.
 
 import { AppError } from './errors.ts'
 
 export type Semaphore = {
-  /** Waits for a permit; disposing of it gives it back. @throws AppError `busy` when none comes in time */
+  /** Waits for a permit; disposal returns it. @throws AppError `busy` after the time-out */
   acquire(): Promise<Disposable>
   status(): { running: number; waiting: number }
 }
 
-/** How long to wait for a permit, and what the error says then. */
+/** Longest wait for a permit, and the message of its error. */
 export type Timeout = { ms: number; message: string }
 
-/** Without a time-out it waits as long as it takes. */
+/** Without a time-out, the wait is unlimited. */
 export function createSemaphore(permits: number, timeout?: Timeout): Semaphore {
   let acquired = 0
   const waiting: (() => void)[] = []
@@ -19,21 +19,21 @@ export function createSemaphore(permits: number, timeout?: Timeout): Semaphore {
     [Symbol.dispose]() {
       const next = waiting.shift()
       if (next)
-        next() // the permit passes on, so that no later caller slips in between
+        next() // passes the permit on directly, so that no later caller overtakes
       else acquired -= 1
     },
   })
   return {
     async acquire() {
       if (acquired < permits) acquired += 1
-      else await released(waiting, timeout)
+      else await waitForPermit(waiting, timeout)
       return permit()
     },
     status: () => ({ running: acquired, waiting: waiting.length }),
   }
 }
 
-function released(waiting: (() => void)[], timeout: Timeout | undefined): Promise<void> {
+function waitForPermit(waiting: (() => void)[], timeout: Timeout | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     if (!timeout) return waiting.push(resolve)
     const timer = setTimeout(() => {

@@ -1,5 +1,7 @@
-/** Some of them at a time, for statements that take so many values and no more: PostgreSQL takes 65,535, SQLite 32,766. */
-export function* portionsOf<T>(all: Iterable<T>, count: number): Generator<T[]> {
+/**
+ * Splits values into batches of `count`, for the limits of a statement: PostgreSQL takes 65,535 values, SQLite 32,766.
+ */
+export function* splitBatches<T>(all: Iterable<T>, count: number): Generator<T[]> {
   let some: T[] = []
   for (const one of all) {
     some.push(one)
@@ -10,8 +12,8 @@ export function* portionsOf<T>(all: Iterable<T>, count: number): Generator<T[]> 
   if (some.length > 0) yield some
 }
 
-/** What comes one by one, in pages of so many, or fewer at the end. */
-export async function* pagesOf<T>(all: AsyncIterable<T>, size: number): AsyncGenerator<T[]> {
+/** Groups an asynchronous sequence into pages of `size`; the last page may be shorter. */
+export async function* readPages<T>(all: AsyncIterable<T>, size: number): AsyncGenerator<T[]> {
   let page: T[] = []
   for await (const one of all) {
     page.push(one)

@@ -1,157 +1,209 @@
-// What the program asks of a database engine: the one type, and how a query that only has `db` finds what its engine
-// says in its own way. Queries that every engine understands are in this folder's other files.
+// Contract of a database engine, and how a query finds the engine-specific SQL of its connection. Queries that every
+// engine understands are in this folder's other files.
 
-import type { SelectQueryBuilder } from 'kysely'
-import type { Clock, IsoDate } from '../dates.ts'
-import type { SharedClaims } from './claims.ts'
-import type { CoverageKind, Db } from './tables.ts'
+import type { DialectAdapter, Expression, SelectQueryBuilder, SqlBool } from 'kysely'
+import type { Clock, IsoDate } from '../values/dates.ts'
+import type { ServerSettings } from './server-address.ts'
+import type { CoverageKind, LeaseEnd, ReadDb, WriteDb } from './tables.ts'
 
-/** Milliseconds that the clock of a machine may be off: one that is more is not ready (`Engine.isReady`). */
-export const MOST_OFF_MS = 60_000
+/** Largest difference of a machine's clock, in milliseconds. Beyond it the node is not ready (`Engine.isReady`). */
+export const MAX_CLOCK_OFFSET_MS = 60_000
 
-/** An open database with what belongs to it. It is right with one process and with many. */
+/** An open database with its clock, locks and change counters, for one process or for many. */
 export type Engine = {
   readonly kind: 'sqlite' | 'postgres'
-  /** Where its data are, for messages: a directory, or host and name of a database, never a user or a password. */
-  readonly place: string
-  readonly db: Db
-  /** For queries of a request that only reads: none of them waits for a transaction that writes. */
-  readonly reads: Db
-  /** For what reads whole series: nothing else waits for it. */
-  readonly longReads: Db
-  /** The time that counts: of this machine, or of a database that several machines share. */
+  /** Location of the data, for messages: a directory, or host and database. Never has a user or a password. */
+  readonly location: string
+  /** Location as a line of a command's output: `data directory: /var/lib/cambista`. */
+  readonly description: string
+  readonly db: WriteDb
+  /** For requests that only read: their queries never wait for a transaction that writes. */
+  readonly reads: ReadDb
+  /** For queries of whole series, so that short queries never wait for them. */
+  readonly longReads: ReadDb
+  /** Time of this machine, or of the database that several machines share. */
   readonly clock: Clock
-  /** A task that one process at a time may do. Undefined: another has it. */
+  /** Locks a task that one process at a time may do. Undefined: another process has the lock. */
   takeLock(name: LockName): Promise<Lock | undefined>
   /**
-   * Where a task is done, in words such as `on /var/lib/cambista` or `on host a, pid 7, since …`. Undefined: nowhere, where
-   * that can be told.
+   * Describes the holder of a lock: `on /var/lib/cambista` or `on host a, pid 7, since …`. Undefined: the lock is known
+   * to be free.
    */
-  holderOf(name: LockName): Promise<string | undefined>
-  /** What changes by the commits of others; those of this process may change it or not. */
-  look(): Promise<Look>
-  /** How far the clock of this machine is behind that of the database; negative: ahead. Without one they are the same. */
+  findHolder(name: LockName): Promise<string | undefined>
+  /**
+   * Returns the change counters. Each commit of another process changes them; commits of this process may not.
+   */
+  poll(): Promise<ChangeCounters>
+  /** How far this machine's clock is behind the database's; negative: ahead. Undefined: they are the same clock. */
   clockOffsetMs?(): number
-  /** Whether the database answers and has the schema of this program. */
+  /** Returns whether the database answers and has the schema of this program. */
   isReady(): Promise<boolean>
+  /** Translates a failure of the disk or of the connection to an AppError that names the location. */
+  explain(error: unknown): unknown
+  /** Publishes the address of the server for commands on the same machine. Returns a function that withdraws it. */
+  publishServer(url: string, settings: ServerSettings): () => void
   close(): Promise<void>
 }
 
 /**
- * `sync`: asks a provider and stores what it says. `scheduler`: decides when. `janitor`: removes what is left over.
- * `migrate`: changes the schema. `hooks`: tells them. An engine of one process answers with a lock that is nothing where it needs none.
+ * `sync`: queries a provider and stores its values. `scheduler`: decides when to sync. `janitor`: collects garbage.
+ * `migrate`: changes the schema. `hooks`: delivers messages. An engine of one process returns a lock without effect
+ * where it needs none.
  */
 export type LockName = 'sync' | 'scheduler' | 'janitor' | 'migrate' | 'hooks'
 
 export type Lock = {
   /**
-   * Inside each transaction of the task, before it writes.
-   * @throws AppError `busy` when another has the lock by now
+   * Called inside each transaction of the task, before it writes; outside of one, before the task sends a request.
+   * @throws AppError `busy` when another process has taken the lock over
    */
-  check(trx: Db): Promise<void>
-  /** Aborted when the lock could not be kept. */
+  check(trx: WriteDb): Promise<void>
+  /** Milliseconds that it stays locked after its holder died; 0: unlocked at once. */
+  readonly outlivesHolderMs: number
+  /** Aborted when the lock is lost. */
   readonly lost: AbortSignal
   release(): Promise<void>
 }
 
-/** Texts that say nothing but whether they are the same: of rates and catalogue, of keys and tokens, of documents. */
-export type Look = { readonly data: string; readonly access: string; readonly documents: string }
+/**
+ * Opaque texts, to be compared for equality alone. `data`: rates and catalogue; `access`: keys and tokens; `documents`:
+ * documents.
+ */
+export type ChangeCounters = { readonly data: string; readonly access: string; readonly documents: string }
 
-/** A database that is only looked at, such as by the doctor: it may be older, damaged, or a copy. */
-export type Examined = {
-  readonly db: Db
+/** A database that is only read, such as by the doctor: an older, a damaged or a copied one. */
+export type InspectedDatabase = {
+  readonly db: ReadDb
   readonly schema: number
-  /** What the engine finds wrong with it, a line each; none when it is sound. */
+  /** Returns the findings of the engine's integrity check, a line each; none when it is sound. */
   faults(): Promise<string[]>
-  /** Copies it, which may be in use, into a new file, as it is at one instant, and flushes that. */
-  copyTo(target: string, signal?: AbortSignal): Promise<void>
+  /** Writes a snapshot into a new file and flushes it. The database may be in use. */
+  writeCopy(target: string, signal?: AbortSignal): Promise<void>
   close(): Promise<void>
 }
 
-/** What SQL cannot say alike. Each takes the database or a transaction on it. */
-export type Dialect = {
-  /** `isThere` as in `Together`. */
-  atomically<T>(db: Db, work: (trx: Db) => Promise<T>, isThere?: Together<T>['isThere']): Promise<T>
-  snapshot<T>(db: Db, work: (trx: Db) => Promise<T>): Promise<T>
-  /** Whether all series are read before they are asked for: the database may be away by then. */
-  readonly readsAhead: boolean
-  /** As selectColumnsOfSeries of rates.ts, but for those without a value. */
-  columnsOfSeries(
-    db: Db,
-    seriesIds: readonly number[],
-  ): Promise<{ id: number; count: number; lines: string }[]>
-  /** `sent`: JSON, by `SERIES DECIMALS` (`317 `, `317 2`) a list of dates each with its value, as upsertRates writes it. */
-  upsertRates(db: Db, sent: string, storedAt: number): Promise<void>
-  /** As selectStoredAtRuns of stored-at.ts. */
-  storedAtRuns(db: Db, seriesId: number): Promise<{ from: IsoDate; storedAt: number }[]>
-  /** `sent`: JSON, a list of `[series, from, to]`. */
-  insertCoverage(db: Db, kind: CoverageKind, sent: string): Promise<void>
-  /** The SHA-256 that attachments name, not by an index, which may be damaged. */
-  namedBlobs(db: Db): Promise<Set<string>>
-  /** Whether the table is there: a database that is only looked at may be older than the table. */
-  hasTable(db: Db, name: string): Promise<boolean>
-  /**
-   * Ids for documents to be inserted, rising. From then until the commit no other transaction gets any, so that documents
-   * are committed in the order of their ids. Undefined: those that the database gives rise in the order of the rows and of
-   * the commits.
-   */
-  newIds(trx: Db, count: number): Promise<number[] | undefined>
-  /** After a row was inserted with an id of the caller's: the next one that is given is greater. */
-  moveIds(db: Db, table: 'companies' | 'agents' | 'owners', id: number): Promise<void>
-  /** Undefined: one process has the database, and measures leases itself. */
-  readonly sharedClaims?: SharedClaims
-  /** The query, whose rows stay as they are until the transaction ends; `update`: and no other one may rely on them. */
-  locking<From, Table extends keyof From, Row>(
-    query: SelectQueryBuilder<From, Table, Row>,
-    strength: 'share' | 'update',
-    tables: readonly (Table & string)[],
-  ): SelectQueryBuilder<From, Table, Row>
-  orderContent(trx: Db, sha256: string): Promise<void>
+/** Documents of a company and an agent; `last`: the greatest of their ids. */
+export type Arrival = { companyId: number; agentId: number; last: number }
+
+/** The leader's next sync of a provider, for the answers of the other nodes. */
+export type ScheduleRow = { provider: string; cron: string; next_run: string | null }
+
+/** The time of a server. `ticks`: monotonic milliseconds; undefined: those of the process. */
+export type ServerTime = { clock: Clock; ticks?: (() => number) | undefined }
+
+/** SQL of leases. Each expression is evaluated when its statement runs. */
+export type LeaseSql = {
+  /** New or claimed, as literals like the index documents_open: with parameters SQLite would not use it. */
+  readonly isOpen: Expression<SqlBool>
+  readonly now: () => Expression<LeaseEnd>
+  /** End of a lease that begins now. `seconds` undefined: the length in the row. */
+  end(seconds?: number): Expression<LeaseEnd>
+  /** Returns the end of a lease as an instant of the clock. */
+  toInstant(end: LeaseEnd): Date
+  /** True when ends are valid for one run of one server: the next run cannot compare them. */
+  readonly isPerProcess: boolean
 }
 
-/** The adapter of an engine's Kysely dialect carries its Dialect; transactions have the same adapter. */
-export type CarriesDialect = { readonly cambista: Dialect }
-
-/** What goes with the work of a transaction. A lock is such. */
-export type Together<T> = {
-  /** First, inside of it: with the lock of a task nothing is written once another has that. */
-  check?(trx: Db): Promise<void>
+/** SQL that differs between engines. Each function takes the database or a transaction on it. */
+export type EngineSql = {
+  /** `wasCommitted` as in `TransactionOptions`. */
+  atomically<T>(
+    db: WriteDb,
+    work: (trx: WriteDb) => Promise<T>,
+    wasCommitted?: TransactionOptions<T>['wasCommitted'],
+  ): Promise<T>
+  snapshot<T>(db: ReadDb, work: (trx: ReadDb) => Promise<T>): Promise<T>
+  /** True when all series are read in advance, because the database may be unreachable later. */
+  readonly readsAhead: boolean
+  /** Like selectColumnsOfSeries of rates.ts, without the series that have no value. */
+  columnsOfSeries(
+    db: ReadDb,
+    seriesIds: readonly number[],
+  ): Promise<{ id: number; count: number; lines: string }[]>
   /**
-   * Whether what `work` returned is in the database. Asked when the connection was lost while it was committed, and only
-   * once that has ended in one way or the other.
+   * Returns the number of stored rows. `sent`: JSON as upsertRates writes it: by `SERIES DECIMALS` (`317 `, `317 2`) a
+   * list of dates and values.
    */
-  isThere?(db: Db, result: T): Promise<boolean>
+  upsertRates(db: WriteDb, sent: string, storedAt: number): Promise<number>
+  /** Like selectStoredAtRuns of stored-at.ts. */
+  storedAtRuns(db: ReadDb, seriesId: number): Promise<{ from: IsoDate; storedAt: number }[]>
+  /** Returns the number of stored rows. `sent`: JSON, a list of `[series, from, to]`. */
+  insertCoverage(db: WriteDb, kind: CoverageKind, sent: string): Promise<number>
+  /** Selects the SHA-256 of all attachments, without an index, which may be damaged. */
+  selectReferencedHashes(db: ReadDb): Promise<Set<string>>
+  /**
+   * Allocates rising ids for documents to be inserted. Other transactions get ids only after this one has committed, so
+   * that documents are committed in the order of ids. Undefined: the ids of the database already have that order.
+   */
+  allocateIds(trx: WriteDb, count: number): Promise<number[] | undefined>
+  /** Raises the sequence above an id that the caller has inserted. */
+  raiseIdSequence(db: WriteDb, table: 'companies' | 'agents' | 'owners', id: number): Promise<void>
+  /** Measures leases by the time of the only server of a database, or by the database's clock. */
+  leases(time: ServerTime): LeaseSql
+  /**
+   * Returns the query with a lock on its rows until the transaction ends. `share`: others may read-lock them too;
+   * `update`: no other may; `update-skip-locked`: skips rows that another transaction has locked.
+   */
+  lockRows<From, Table extends keyof From, Row>(
+    query: SelectQueryBuilder<From, Table, Row>,
+    strength: 'share' | 'update' | 'update-skip-locked',
+    tables: readonly (Table & string)[],
+  ): SelectQueryBuilder<From, Table, Row>
+  /**
+   * Selects the documents of all nodes with greater ids. A process without other nodes announces its uploads itself,
+   * and selects none.
+   */
+  selectArrivals(db: ReadDb, after: number): Promise<Arrival[]>
+  /** Selects the schedules of the leader; none where there is no other node. */
+  selectSchedules(db: ReadDb): Promise<ScheduleRow[]>
+  /** Writes the schedules of the leader for the other nodes. */
+  upsertSchedules(trx: WriteDb, rows: readonly ScheduleRow[]): Promise<void>
+}
+
+/** Options of a transaction; a Lock can be passed as one. */
+export type TransactionOptions<T> = {
+  /** Runs first, inside the transaction: nothing is written once another process has the lock of the task. */
+  check?(trx: WriteDb): Promise<void>
+  /**
+   * Returns whether the result of `work` is in the database. Called when the connection was lost during the commit, and
+   * only after that commit has ended.
+   */
+  wasCommitted?(db: WriteDb, result: T): Promise<boolean>
 }
 
 /**
- * All of `work` is committed, or nothing of it. It may run twice, where the engine had to give it up because of others:
- * it touches nothing but the database, and what it finds out it returns.
+ * Commits all of `work`, or nothing. The engine runs `work` again after a conflict with another transaction. So `work`
+ * may change nothing but the database, and returns its findings as its result.
  */
 export function atomically<T>(
-  db: Db,
-  work: (trx: Db) => Promise<T>,
-  { check, isThere }: Together<T> = {},
+  db: WriteDb,
+  work: (trx: WriteDb) => Promise<T>,
+  { check, wasCommitted }: TransactionOptions<T> = {},
 ): Promise<T> {
-  const checked = async (trx: Db) => {
+  const checked = async (trx: WriteDb) => {
     await check?.(trx)
     return work(trx)
   }
-  return dialectOf(db).atomically(db, check ? checked : work, isThere)
+  return engineSql(db).atomically(db, check ? checked : work, wasCommitted)
 }
 
-/** Queries that see the data of one moment, whatever is committed while they run. They only read. */
-export function snapshot<T>(db: Db, work: (trx: Db) => Promise<T>): Promise<T> {
-  return dialectOf(db).snapshot(db, work)
+/** Runs queries that see the data of one instant, whatever is committed while they run. Queries must only read. */
+export function snapshot<T>(db: ReadDb, work: (trx: ReadDb) => Promise<T>): Promise<T> {
+  return engineSql(db).snapshot(db, work)
 }
 
-/**
- * Inside a transaction that lets go of a content, first: an upload of the same content has committed the rows that name it,
- * or makes them afterwards. What names it is looked for in a statement after this one.
- */
-export function orderContent(trx: Db, sha256: string): Promise<void> {
-  return dialectOf(trx).orderContent(trx, sha256)
+// Keyed by the adapter, which a connection shares with its transactions.
+const sqlByAdapter = new WeakMap<DialectAdapter, EngineSql>()
+
+/** Registers the SQL of the connections that Kysely makes with an adapter. */
+export function withEngineSql(adapter: DialectAdapter, sql: EngineSql): DialectAdapter {
+  sqlByAdapter.set(adapter, sql)
+  return adapter
 }
 
-export function dialectOf(db: Db): Dialect {
-  return (db.getExecutor().adapter as unknown as CarriesDialect).cambista
+/** @throws TypeError for a database that was opened past the engines */
+export function engineSql(db: ReadDb): EngineSql {
+  const sql = sqlByAdapter.get(db.getExecutor().adapter)
+  if (!sql) throw new TypeError('no engine opened this database')
+  return sql
 }

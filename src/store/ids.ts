@@ -1,20 +1,20 @@
-// Ids that are given out by the database, and what no id may ever do: mean two things.
+// Counters of ids. No id is ever reused, not even after a restore.
 
-import { readAsset } from '../assets.ts'
+import { readAsset } from '../runtime/assets.ts'
 
 const STEP = 1_000_000
-const HIGHEST = Number.MAX_SAFE_INTEGER // 2^53-1: what JSON carries exactly
+const HIGHEST = Number.MAX_SAFE_INTEGER // 2^53-1: the largest integer that JSON carries exactly
 const COUNTED = /^CREATE TABLE (\w+) \(\s+id +INTEGER PRIMARY KEY AUTOINCREMENT,/gm
 
 /**
- * Where a counter goes on after a restore, so that no id is given again that a client may have seen. An ERP may have chosen
- * ids near 2^53: there it moves by half of what is left.
+ * Returns the value of a counter after a restore. Ids that a client may have seen are not reused. An ERP may have
+ * chosen ids near 2^53: there the counter moves by half of the rest.
  */
-export function raisedAbove(counter: number): number {
+export function raiseCounter(counter: number): number {
   return counter + Math.max(0, Math.min(STEP, Math.floor((HIGHEST - counter) / 2)))
 }
 
-/** The tables of which no id may be given twice, though a row is deleted. */
+/** Tables whose ids are never reused, not even after a row is deleted. */
 export function tablesWithCounters(): string[] {
   return [...readAsset('schema.sql').matchAll(COUNTED)].map(([, table = '']) => table)
 }

@@ -1,18 +1,18 @@
 // The data revision: a number that rises with every transaction that changes rates or the catalogue.
 
-import type { Db, Row } from './tables.ts'
+import type { ReadDb, Row, WriteDb } from './tables.ts'
 
-export async function selectMeta(db: Db): Promise<{ revision: number; epoch: string }> {
+export async function selectMeta(db: ReadDb): Promise<{ revision: number; epoch: string }> {
   const row = await db.selectFrom('meta').select(['data_revision', 'epoch']).executeTakeFirstOrThrow()
   return { revision: row.data_revision, epoch: row.epoch }
 }
 
-export function selectMetaRow(db: Db): Promise<Row<'meta'>> {
+export function selectMetaRow(db: ReadDb): Promise<Row<'meta'>> {
   return db.selectFrom('meta').selectAll().executeTakeFirstOrThrow()
 }
 
 /** Raises the data revision, inside the transaction that changed the data, and returns the new one. */
-export async function raiseRevision(db: Db): Promise<number> {
+export async function raiseRevision(db: WriteDb): Promise<number> {
   const row = await db
     .updateTable('meta')
     .set((of) => ({ data_revision: of('data_revision', '+', 1) }))

@@ -1,23 +1,24 @@
-// How a database of either engine comes from one schema to the next, since there are two engines. Append only: entry N
-// takes schema FIRST_SHARED_SCHEMA + N to the one after it. What SQLite alone went through before is in sqlite/.
+// Migrations of both engines. Append only: entry N takes schema FIRST_SCHEMA + N to the next one.
+// Databases of an earlier schema are rejected: an older build upgrades them first (manual, upgrades).
 //
-// An entry is in the words of schema.sql, or in those of each engine, a statement that may be said twice: PostgreSQL runs them one by one, and the next
-// node goes on where one died. Nodes of the version before run meanwhile, so that an entry only adds: tables, indices,
-// columns that are NULL or have a default, values of such columns; or lets a column have more than before. What nobody uses any more is removed by a later entry,
-// which says by `oldest` who may still run then.
+// An entry has the dialect of schema.sql, or a text for each engine. Its statements must be repeatable: PostgreSQL runs
+// them one by one, and the next node continues where one died. Nodes of the previous version run at the same time. An
+// entry may therefore add tables, indices, columns that are NULL or have a default, and values of such columns. An
+// entry may also allow more values in a column. A later entry removes unused parts; its `oldest` is the oldest schema
+// that may still run then.
 
 export type Migration = {
-  /** Two texts where the engines say it differently. */
+  /** Two texts where the SQL of the engines differs. */
   sql: string | { sqlite: string; postgres: string }
-  /** The oldest schema whose programs understand what this makes; left out: as before it. */
+  /** Oldest schema whose programs work with the result; undefined: as before this entry. */
   oldest?: number
 }
 
-/** The first schema that PostgreSQL had. */
-export const FIRST_SHARED_SCHEMA = 7
+/** Oldest schema that is migrated, and the first one of PostgreSQL. */
+export const FIRST_SCHEMA = 7
 
-// SQLite changes a column only by making its table anew. Programs of the schema before write what the new constraints allow,
-// and read no kind of revision that they do not know.
+// SQLite changes a column only by a new table. Programs of the previous schema write rows that the new constraints
+// allow, and skip unknown kinds of revision.
 const DISCARDED_RATES = {
   sqlite: `
 DROP INDEX rate_revisions_by_series;
@@ -55,14 +56,71 @@ ALTER TABLE rate_revisions
 `,
 }
 
-export const SHARED_MIGRATIONS: readonly Migration[] = [{ sql: DISCARDED_RATES }]
+// PostgreSQL has both tables already.
+const PAGE_SESSIONS = `
+CREATE TABLE page_sessions (
+  id        TEXT PRIMARY KEY,
+  page      TEXT NOT NULL,
+  key       TEXT,
+  token     TEXT,
+  opened_at TEXT NOT NULL,
+  used_at   TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX page_sessions_by_use ON page_sessions (used_at);
+CREATE TABLE page_tickets (
+  hash        TEXT PRIMARY KEY,
+  session_id  TEXT NOT NULL,
+  document_id INTEGER,
+  format      TEXT,
+  ends_at     TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX page_tickets_by_end ON page_tickets (ends_at);
+`
 
-/** The schema of a program that has these. */
-export function schemaOf(migrations: readonly Migration[]): number {
-  return FIRST_SHARED_SCHEMA + migrations.length
+// PostgreSQL has both since schema 7.
+const LEASES_IN_ROWS = `
+ALTER TABLE documents ADD COLUMN lease_ends INTEGER;
+CREATE INDEX documents_open ON documents (agent_id, id) WHERE state IN ('new', 'claimed');
+`
+
+// PostgreSQL has these since schema 7, except in databases that were made before the last of them was added.
+const CONTENTS = `
+ALTER TABLE meta ADD COLUMN contents_mark TEXT;
+ALTER TABLE meta ADD COLUMN contents_listed_at TEXT;
+CREATE TABLE contents (
+  sha256     TEXT    NOT NULL PRIMARY KEY CHECK (length(sha256) = 64),
+  object     TEXT,
+  size       INTEGER NOT NULL,
+  created_at TEXT    NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX contents_by_object ON contents (object) WHERE object IS NOT NULL;
+CREATE TABLE removed_objects (
+  object     TEXT NOT NULL PRIMARY KEY,
+  removed_at TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX removed_objects_by_age ON removed_objects (removed_at);
+`
+// The blobs of one machine are files: each row has one.
+const CONTENTS_OF_FILES = `
+INSERT INTO contents (sha256, object, size, created_at)
+  SELECT sha256, NULL, max(size), min(created_at) FROM attachments GROUP BY sha256;
+`
+
+export const SHARED_MIGRATIONS: readonly Migration[] = [
+  { sql: DISCARDED_RATES },
+  { sql: PAGE_SESSIONS },
+  { sql: LEASES_IN_ROWS },
+  { sql: { sqlite: CONTENTS + CONTENTS_OF_FILES, postgres: CONTENTS } },
+]
+
+export const SCHEMA_VERSION = schemaVersion(SHARED_MIGRATIONS)
+
+/** Schema version of a program with these migrations. */
+export function schemaVersion(migrations: readonly Migration[]): number {
+  return FIRST_SCHEMA + migrations.length
 }
 
-/** The oldest schema whose programs understand what these make. */
-export function oldestOf(migrations: readonly Migration[]): number {
-  return migrations.reduce((oldest, one) => one.oldest ?? oldest, FIRST_SHARED_SCHEMA)
+/** Oldest schema whose programs work with the result of these migrations. */
+export function oldestProgram(migrations: readonly Migration[]): number {
+  return migrations.reduce((oldest, one) => one.oldest ?? oldest, FIRST_SCHEMA)
 }

@@ -1,25 +1,47 @@
-// Which engine keeps the data: the file of a data directory, or a PostgreSQL that is named. The second is loaded only then.
+// Opens the engine of a configuration: the file of a data directory, or a PostgreSQL. The client of the second is
+// loaded only when it is used.
 
-import type { Clock } from '../dates.ts'
+import type { Clock } from '../values/dates.ts'
 import type { Engine } from './engine.ts'
-import type { Place } from './place.ts'
 import type { LeaseTimes } from './postgres/lease.ts'
+import { openPostgres } from './postgres/open.ts'
+import { openStandaloneReads, type Upgrade } from './sqlite/database.ts'
 import { type EngineOptions, openSqliteEngine } from './sqlite/engine.ts'
+import type { StorageConfig } from './storage-config.ts'
+import type { ReadDb } from './tables.ts'
 
-type OfNodes = { wentBack?: () => void; leaseTimes?: LeaseTimes | undefined; migrate?: boolean | undefined }
+export type { LeaseTimes, Upgrade }
+
+type ClusterOptions = {
+  onRollback?: () => void
+  leaseTimes?: LeaseTimes | undefined
+  migrate?: boolean | undefined
+}
 
 /** @throws AppError like `openSqliteEngine` and `openPostgres` */
 export async function openEngine(
-  { dataDir, database }: Pick<Place, 'dataDir' | 'database'>,
-  options: EngineOptions & OfNodes = {},
+  { dataDir, database }: Pick<StorageConfig, 'dataDir' | 'database'>,
+  options: EngineOptions & ClusterOptions = {},
 ): Promise<Engine> {
   if (database === undefined) return openSqliteEngine(dataDir, options)
-  const { openPostgres } = await import('./postgres/open.ts')
-  const { wentBack, leaseTimes, migrate = true } = options
+  const { onRollback, leaseTimes, migrate = true } = options
   const engine = await openPostgres(database, {
     migrate,
-    ...(wentBack && { wentBack }),
+    ...(onRollback && { onRollback }),
     ...(leaseTimes && { leaseTimes }),
   })
   return { ...engine, clock: options.clock ?? engine.clock } satisfies { clock: Clock }
+}
+
+/** An open database for commands that only read, with or without a running server. */
+export type Reader = Pick<Engine, 'kind'> & { db: ReadDb; clock: Clock; close(): Promise<void> }
+
+/** @throws AppError like `openEngine`; also for a data directory without a database */
+export async function openReader(place: Pick<StorageConfig, 'dataDir' | 'database'>): Promise<Reader> {
+  if (place.database === undefined) {
+    const db = await openStandaloneReads(place.dataDir)
+    return { kind: 'sqlite', db, clock: () => new Date(), close: () => db.destroy() }
+  }
+  const { kind, reads, clock, close } = await openEngine(place, { migrate: false })
+  return { kind, db: reads, clock, close }
 }

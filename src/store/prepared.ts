@@ -1,23 +1,24 @@
-// A query of which only the values change: its text is made once for each engine. SQLite answers it in less time than it takes
-// to build, and an upload asks twice.
+// Queries that are compiled once for each engine; only their values change. Building one takes longer than SQLite takes
+// to answer it, and an upload runs three.
 
-import type { SelectQueryBuilder } from 'kysely'
-import { type Dialect, dialectOf } from './engine.ts'
-import type { Db, Tables } from './tables.ts'
+import type { Compilable } from 'kysely'
+import { type EngineSql, engineSql } from './engine.ts'
+import type { ReadDb } from './tables.ts'
 
-type Compiled = ReturnType<SelectQueryBuilder<Tables, never, unknown>['compile']>
-type Values = Readonly<Record<string, number | null>>
+type Values = Readonly<Record<string, number | string | null>>
 
-/** `build` is given what stands for the values, which it hands to the query as they are. */
-export function prepared<Given extends Values, Row>(
+/** `build` gets placeholders instead of values, and must pass them to the query unchanged. */
+export function prepared<D extends ReadDb, Given extends Values, Row>(
   names: readonly (keyof Given & string)[],
-  build: (db: Db, places: Given) => SelectQueryBuilder<Tables, never, Row>,
-): (db: Db, values: Given) => Promise<Row[]> {
+  build: (db: D, places: Given) => Compilable<Row>,
+): (db: D, values: Given) => Promise<Row[]> {
   const places = new Map(names.map((name) => [Symbol(name) as unknown, name]))
-  const standIns = Object.fromEntries([...places].map(([place, name]) => [name, place])) as unknown as Given
-  const made = new Map<Dialect, Compiled>()
+  const placeholders = Object.fromEntries(
+    [...places].map(([place, name]) => [name, place]),
+  ) as unknown as Given
+  const compiledQueries = new Map<EngineSql, ReturnType<Compilable['compile']>>()
   return async (db, values) => {
-    const query = made.getOrInsertComputed(dialectOf(db), () => build(db, standIns).compile())
+    const query = compiledQueries.getOrInsertComputed(engineSql(db), () => build(db, placeholders).compile())
     const parameters = query.parameters.map((one) => {
       const name = places.get(one)
       return name === undefined ? one : values[name]

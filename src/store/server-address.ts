@@ -1,23 +1,23 @@
-// Where the server of a data directory is to be found, and the settings of it that commands beside it go by: a file that
-// it writes when it listens, a line each. It means nothing unless the lock of the server is held.
+// Address of the server of a data directory, and the settings that commands on the same machine need. The server
+// writes both to a file, a line each, when it listens. The file is valid only while the server's lock is taken.
 
 import { readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { codeOf } from '../errors.ts'
+import { errorCode } from '../runtime/errors.ts'
 
 const FILE = 'serve.url'
 
-/** Where a server that listens on every address is found on its own machine. */
+/** Loopback address, for commands on the same machine, of a server that listens on every address. */
 export const WILDCARD: Record<string, string> = { '0.0.0.0': '127.0.0.1', '[::]': '[::1]' }
 
 export type ServerSettings = {
   /** Disk space that uploads leave free. */
   minFree: number
-  /** Where nightly backups go, and when; undefined: nowhere. */
+  /** Folder and schedule of the nightly backups; undefined: none are made. */
   backup?: { dir: string; cron: string } | undefined
 }
 
-/** Written by the holder of the lock. */
+/** Writes address and settings. Only the holder of the server's lock may call it. */
 export function writeServerAddress(dataDir: string, url: string, { minFree, backup }: ServerSettings): void {
   removeServerAddress(dataDir)
   const own = backup && { dir: resolve(backup.dir), cron: backup.cron } // a command may run in another directory
@@ -27,31 +27,34 @@ export function writeServerAddress(dataDir: string, url: string, { minFree, back
 
 export function removeServerAddress(dataDir: string): void {
   try {
-    unlinkSync(join(dataDir, FILE)) // rmSync has no code for a disk that is read-only
+    unlinkSync(join(dataDir, FILE)) // errors of rmSync have no code on a read-only disk
   } catch (error) {
-    if (codeOf(error) !== 'ENOENT') throw error
+    if (errorCode(error) !== 'ENOENT') throw error
   }
 }
 
-/** The same at the end: on a disk that has become read-only it stays, and means nothing without the lock. */
+/**
+ * Like `removeServerAddress`, at shutdown, without errors: a file that stays on a failing disk is invalid without the
+ * lock.
+ */
 export function forgetServerAddress(dataDir: string): void {
   try {
     removeServerAddress(dataDir)
-  } catch {}
+  } catch {} // readers ignore the file without the lock
 }
 
-/** Undefined: there is none. */
+/** Returns the address; undefined without a file. */
 export function readServerAddress(dataDir: string): string | undefined {
   return readLines(dataDir)?.[0]
 }
 
-/** Undefined: there are none, the server is of a version that wrote none, or the file is damaged. */
+/** Returns the settings. Undefined: no file, a file of a version that wrote none, or a damaged file. */
 export function readServerSettings(dataDir: string): ServerSettings | undefined {
   const [, settings] = readLines(dataDir) ?? []
   try {
     return settings ? JSON.parse(settings) : undefined
   } catch {
-    return undefined // who asks goes by settings of its own
+    return undefined // the command falls back to its own settings
   }
 }
 
@@ -59,7 +62,7 @@ function readLines(dataDir: string): string[] | undefined {
   try {
     return readFileSync(join(dataDir, FILE), 'utf8').trim().split('\n')
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined
+    if (errorCode(error) === 'ENOENT') return undefined
     throw error
   }
 }

@@ -1,16 +1,19 @@
-// The tables as Kysely sees them; schema.sql says what they mean.
+// The tables as types of Kysely; schema.sql describes them.
 
 import type { Generated, Kysely, Selectable } from 'kysely'
 import type { RateType } from '../providers/provider.ts'
 
 export type SyncTrigger = 'scheduler' | 'startup' | 'retry' | 'cli' | 'refine' | 'import'
-/** Days that were validly answered; long enough after their date; by a source that does not round. */
+/** `answered`: validly answered; `final`: long enough after their date; `exact`: by a source that does not round. */
 export type CoverageKind = 'answered' | 'final' | 'exact'
-/** Days that became covered, or are no longer; or whose values came with an import. */
+/** `added`, `removed`: days that became covered or uncovered; `imported`: days whose values came with an import. */
 export type CoverageChangeKind = 'added' | 'imported' | 'removed'
-/** A value that the bank changed; a rounded one that became exact; one of a day to come that an operator removed. */
+/**
+ * `correction`: the bank changed a value. `refined`: a rounded value became exact. `discarded`: an operator removed a
+ * value of a future day.
+ */
 export type RevisionKind = 'correction' | 'refined' | 'discarded'
-/** Of a document what happened to it, in the order in which it may; a sign-in by a link has none. */
+/** Events of a document in their order; `login`, a sign-in by a link, has no document. */
 export type EventKind =
   | 'created'
   | 'claimed'
@@ -20,13 +23,15 @@ export type EventKind =
   | 'retried'
   | 'deleted'
   | 'login'
-/** Whether a key or a token acted, a user on the command line, or the server by itself. */
+/** Actor of an event: a key, a token, a user on the command line, or the server itself. */
 export type ActorKind = 'key' | 'token' | 'cli' | 'server'
-/** Whether a worker has taken a document, and what became of it. */
+/** State of the work on a document. */
 export type DocumentState = 'new' | 'claimed' | 'done' | 'failed'
-/** A key for a header; one that may stand in a URL or a form; an old token of the bank, registered as a key. */
+/** End of a lease on the time line of the engine (`LeaseSql`). */
+export type LeaseEnd = number | Date
+/** `header`: only in headers. `url`: also in URLs and forms. `bank`: an old token of the bank, registered as a key. */
 export type KeyKind = 'header' | 'url' | 'bank'
-/** What a shape answers that has one rate of the dollar. */
+/** Side of the dollar that a key prefers in compat APIs that have one rate. */
 export type Side = 'compra' | 'venta'
 export type SyncStatus = 'ok' | 'parcial' | 'error'
 
@@ -37,6 +42,8 @@ export type Tables = {
     epoch: string
     record_from: number | null
     coverage_from: number | null
+    contents_mark: string | null
+    contents_listed_at: string | null
   }
   providers: {
     id: Generated<number>
@@ -162,6 +169,21 @@ export type Tables = {
     last_used_at: string | null
   }
   login_links: { hash: string; key_id: number | null; token_id: number | null; ends_at: string }
+  page_sessions: {
+    id: string
+    page: string
+    key: string | null
+    token: string | null
+    opened_at: string
+    used_at: string
+  }
+  page_tickets: {
+    hash: string
+    session_id: string
+    document_id: number | null
+    format: string | null
+    ends_at: string
+  }
   attachments: {
     id: Generated<number>
     name: string
@@ -186,6 +208,7 @@ export type Tables = {
     finished_at: string | null
     finished_by: number | null
     note: string | null
+    lease_ends: LeaseEnd | null
   }
   events: {
     id: Generated<number>
@@ -226,15 +249,20 @@ export type Tables = {
     due_at: string
   }
   hook_days: { provider_id: number; day: string }
+  contents: { sha256: string; object: string | null; size: number; created_at: string }
+  removed_objects: { object: string; removed_at: string }
   lost_contents: { sha256: string; fault: string; since: string }
   idempotency: { token_id: number; key: string; fingerprint: string; answer: string; created_at: string }
 }
 
-/** A row as it is read. */
+/** A row as a query returns it. */
 export type Row<Name extends keyof Tables> = Selectable<Tables[Name]>
 
-/** A row whose column of 0 or 1 is a boolean outside the store: the functions of its table convert it on both ways. */
+/** A row whose column of 0 or 1 is a boolean outside the store. Functions of its table convert it. */
 export type WithBoolean<R, Column extends keyof R> = Omit<R, Column> & { [name in Column]: boolean }
 
-/** The open database, or a transaction on it. */
-export type Db = Kysely<Tables>
+/** A connection that writes, or a transaction on it. */
+export type WriteDb = Kysely<Tables>
+
+/** The part of a connection that reads. Queries take it if they work on connections that cannot write. */
+export type ReadDb = Pick<WriteDb, 'selectFrom' | 'selectNoFrom' | 'executeQuery' | 'getExecutor'>

@@ -1,51 +1,50 @@
-// One window of one group: ask, validate, and in one short transaction store the values and what is covered now, of both
-// sides of a pair together, so that a crash leaves neither a gap nor half a window.
+// Reads and stores one window of one group. Values and coverage of both sides of a pair are stored in one short
+// transaction. A crash leaves neither a hole nor half a window.
 
-import { earliest, latest } from '../dates.ts'
-import { type Interval, joined } from '../intervals.ts'
 import { plainName } from '../providers/plain-name.ts'
 import type { SeriesGroup, Window } from '../providers/provider.ts'
 import { atomically } from '../store/engine.ts'
 import { raiseRevision } from '../store/meta.ts'
 import { replaceCoverage } from '../store/rates/coverage.ts'
-import { markSeriesChanged, selectRatesIn, upsertRates } from '../store/rates/rates.ts'
+import { markSeriesChanged, selectRates, upsertRates } from '../store/rates/rates.ts'
 import { insertRevisions } from '../store/rates/record.ts'
-import { insertSeries, type SeriesRow, selectSeriesOf } from '../store/rates/series.ts'
-import type { SyncCounts } from '../store/sync-runs.ts'
-import type { Db } from '../store/tables.ts'
-import { type AcceptedRate, changesOf, isQuotedInversely, validateRows } from './accept.ts'
-import { type Reading, readWindow, saysOf, type Unsynchronized } from './ask.ts'
-import { COVERAGE_KINDS, type Coverages, coverageAfter, coverageWithout } from './coverage.ts'
-import { noteNewDays } from './publication.ts'
-import { catalogueEntry, currencyOf, type SyncState, seriesOf } from './state.ts'
+import { insertSeries, type SeriesRow, selectProviderSeries } from '../store/rates/series.ts'
+import type { WriteDb } from '../store/tables.ts'
+import { earliest, latest } from '../values/dates.ts'
+import { addInterval, type Interval } from '../values/intervals.ts'
+import { type AcceptedRate, compareRates, isQuotedInversely, validateRows } from './accept.ts'
+import { COVERAGE_KINDS, type Coverages, extendCoverage, reduceCoverage } from './coverage.ts'
+import { answersSeries, fetchWindow, type Reading, type Unsynchronized } from './fetch-window.ts'
+import { recordNewDays } from './publication.ts'
+import { catalogueEntry, enabledSeries, type RunState, seriesCurrency } from './state.ts'
 
-const UNKNOWN_NAMED = 10 // each is a line of the log in every run
+const UNKNOWN_LISTED = 10 // each is a log line in every run
 
-/** What became of one window. */
+/** Result of one window. */
 export type ChunkResult = {
-  /** Codes of the series that were asked for and that no answer lists. */
+  /** Codes of requested series that no answer lists. */
   unlisted: ReadonlySet<string>
-  /** Whether the answers list anything at all. */
+  /** True when an answer lists at least one series. */
   listsAny: boolean
-  /** Whether the answers held rows of what was wanted, accepted or not. */
+  /** True when the answers have rows of requested series, accepted or rejected. */
   hasRows: boolean
-  /** Codes that the source says it left out of a table. */
+  /** Codes that the source reports as omitted from a table. */
   leftOut: ReadonlySet<string>
-  /** Days that the source says it has not synchronized. */
+  /** Days that the source reports as not synchronized. */
   unsynchronized: readonly Unsynchronized[]
 }
 
 /**
  * Reads and stores one window, of all series of a group or of those with these codes. Undefined when every request
- * failed, which the run's problems then say.
+ * failed; the problems of the run have the reasons.
  */
 export async function syncChunk(
-  state: SyncState,
+  state: RunState,
   group: SeriesGroup,
   window: Window,
-  codes: readonly string[] = seriesOf(state, group).map((one) => one.external_code),
+  codes: readonly string[] = enabledSeries(state, group).map((one) => one.external_code),
 ): Promise<ChunkResult | undefined> {
-  const { readings, unsynchronized, stopped } = await readWindow(state, group, new Set(codes), window)
+  const { readings, unsynchronized, stopped } = await fetchWindow(state, group, new Set(codes), window)
   const isAnswered = readings.length > 0 || unsynchronized.length > 0
   const result = isAnswered
     ? await storeReadings(state, group, window, { readings, unsynchronized })
@@ -55,34 +54,34 @@ export async function syncChunk(
 }
 
 async function storeReadings(
-  state: SyncState,
+  state: RunState,
   group: SeriesGroup,
   window: Window,
   { readings, unsynchronized }: { readings: readonly Reading[]; unsynchronized: readonly Unsynchronized[] },
 ): Promise<ChunkResult> {
-  let retracted: Coverages[] = []
-  const work = async (trx: Db) => {
+  let reduced: Coverages[] = []
+  const work = async (trx: WriteDb) => {
     const now = state.now()
-    const done: Stored[] = []
-    retracted = []
-    for (const one of unsynchronized) retracted.push(await retractDays(trx, state, group, one, now))
-    for (const reading of readings) done.push(await storeReading(trx, state, group, window, reading, now))
-    const changed = new Set(done.flatMap((one) => [...one.changed]))
-    const isMoved = [...retracted, ...done.map(({ covered }) => covered)].some(
+    const results: StoredReading[] = []
+    reduced = []
+    for (const one of unsynchronized) reduced.push(await reduceDays(trx, state, group, one, now))
+    for (const reading of readings) results.push(await storeReading(trx, state, group, window, reading, now))
+    const changedIds = new Set(results.flatMap((one) => [...one.changedIds]))
+    const isCoverageChanged = [...reduced, ...results.map(({ covered }) => covered)].some(
       ({ answered }) => answered.size > 0,
     )
-    if (changed.size > 0 || isMoved || done.some(({ learned }) => learned)) {
-      await markSeriesChanged(trx, [...changed], await raiseRevision(trx))
+    if (changedIds.size > 0 || isCoverageChanged || results.some(({ hasNewSeries }) => hasNewSeries)) {
+      await markSeriesChanged(trx, [...changedIds], await raiseRevision(trx))
     }
-    return done
+    return results
   }
   const results = await atomically(state.db, work, state.lock)
-  // Only what is committed changes what the run believes.
+  // Applied after the commit, since the transaction may run twice.
   state.answers += results.length
-  for (const covered of retracted) applyCoverage(state, covered)
-  for (const one of unsynchronized) noteUnsynchronized(state, group, one)
-  for (const result of results) apply(state, window, result)
-  await state.stored({ group: group.name, window })
+  for (const covered of reduced) applyCoverage(state, covered)
+  for (const one of unsynchronized) recordUnsynchronized(state, group, one)
+  for (const result of results) applyResult(state, window, result)
+  await state.onStored({ group: group.name, window })
   return {
     unlisted: new Set(readings.flatMap(({ unlisted }) => [...unlisted])),
     listsAny: readings.some(({ answer }) => answer.listed.length > 0),
@@ -92,62 +91,53 @@ async function storeReadings(
   }
 }
 
-/** The series that were requested, by an indicator or with the whole table. */
-function requestedSeries(state: SyncState, group: SeriesGroup, indicator: string | undefined): SeriesRow[] {
-  return seriesOf(state, indicator === undefined ? group : alone(group, indicator))
+/** Returns the requested series: those of an indicator, or of the whole table. */
+function requestedSeries(state: RunState, group: SeriesGroup, indicator: string | undefined): SeriesRow[] {
+  return enabledSeries(state, indicator === undefined ? group : narrowGroup(group, indicator))
 }
 
 /**
- * Days that the source has not synchronized are not covered here either, even if it had no data for them before. Stored
- * values go on answering for their day.
+ * Removes unsynchronized days from the coverage, even if an earlier answer had no data for them. Stored values still
+ * answer for their day.
  */
-async function retractDays(
-  trx: Db,
-  state: SyncState,
+async function reduceDays(
+  trx: WriteDb,
+  state: RunState,
   group: SeriesGroup,
   unsynchronized: Unsynchronized,
   now: Date,
 ): Promise<Coverages> {
   const series = requestedSeries(state, group, unsynchronized.indicator)
-  const rates = await selectRatesIn(
+  const rates = await selectRates(
     trx,
     series.map(({ id }) => id),
     unsynchronized.days,
   )
-  const covered = coverageWithout(state, series, unsynchronized, rates)
+  const covered = reduceCoverage(state, series, unsynchronized, rates)
   for (const kind of COVERAGE_KINDS) await replaceCoverage(trx, kind, covered[kind], now.getTime())
   return covered
 }
 
-function noteUnsynchronized(state: SyncState, group: SeriesGroup, { indicator, days }: Unsynchronized): void {
+function recordUnsynchronized(
+  state: RunState,
+  group: SeriesGroup,
+  { indicator, days }: Unsynchronized,
+): void {
   if (indicator === undefined) {
-    const known = state.unsynchronizedTables.get(group.table) ?? []
-    state.unsynchronizedTables.set(group.table, joined(known, days))
+    const tableDays = state.unsynchronizedTables.get(group.table) ?? []
+    state.unsynchronizedTables.set(group.table, addInterval(tableDays, days))
     return
   }
   for (const { id } of requestedSeries(state, group, indicator)) {
-    state.unsynchronized.set(id, joined(state.unsynchronized.get(id) ?? [], days))
+    state.unsynchronized.set(id, addInterval(state.unsynchronized.get(id) ?? [], days))
   }
 }
 
-type Stored = {
-  covered: Coverages
-  series: SeriesRow[]
-  learned: boolean
-  changed: ReadonlySet<number>
-  refused: Iterable<number>
-  /** The series that the answer says something of, be it that there is nothing. */
-  answered: number[]
-  /** The days of the oldest and the newest accepted value. */
-  values: ReadonlyMap<number, Interval>
-  problems: string[]
-  counts: SyncCounts
-  hasRows: boolean
-}
+type StoredReading = Awaited<ReturnType<typeof storeReading>>
 
-function apply(state: SyncState, window: Window, result: Stored): void {
+function applyResult(state: RunState, window: Window, result: StoredReading): void {
   state.series = result.series
-  for (const id of result.answered) state.answered.set(id, joined(state.answered.get(id) ?? [], window))
+  for (const id of result.answered) state.answered.set(id, addInterval(state.answered.get(id) ?? [], window))
   applyCoverage(state, result.covered)
   for (const [id, { from, to }] of result.values) {
     state.firstValues.set(id, earliest(from, state.firstValues.get(id) ?? from))
@@ -160,149 +150,158 @@ function apply(state: SyncState, window: Window, result: Stored): void {
   state.counts.unchanged += result.counts.unchanged
 }
 
-function applyCoverage(state: SyncState, covered: Coverages): void {
+function applyCoverage(state: RunState, covered: Coverages): void {
   for (const kind of COVERAGE_KINDS) {
     for (const [id, days] of covered[kind]) state.covered[kind].set(id, days)
   }
 }
 
 async function storeReading(
-  trx: Db,
-  state: SyncState,
+  trx: WriteDb,
+  state: RunState,
   group: SeriesGroup,
   window: Window,
   reading: Reading,
   now: Date,
-): Promise<Stored> {
+) {
   const { indicator, answer } = reading
-  const learned =
-    indicator === undefined ? await learnSeries(trx, state, group, answer.listed, now.getTime()) : false
-  const series = learned ? await selectSeriesOf(trx, state.providerId) : state.series
-  const wanted = requestedSeries({ ...state, series }, group, indicator)
+  const hasNewSeries =
+    indicator === undefined
+      ? await insertListedSeries(trx, state, group, answer.listed, now.getTime())
+      : false
+  const series = hasNewSeries ? await selectProviderSeries(trx, state.providerId) : state.series
+  const requested = requestedSeries({ ...state, series }, group, indicator)
   const problems: string[] = []
 
-  // A table holds more than is wanted: what is disabled is left out in silence, what is not known is said.
-  const wantedCodes = new Set(wanted.map((one) => one.external_code))
+  // A table has further series. Disabled ones are skipped; unknown ones are reported.
+  const requestedCodes = new Set(requested.map((one) => one.external_code))
   const rows =
     indicator !== undefined
       ? answer.observations
-      : answer.observations.filter(({ code }) => wantedCodes.has(code))
-  if (indicator === undefined) problems.push(...unknownInWords(group, series, answer.listed))
-  const validated = validateRows(rows, wantedCodes, window)
+      : answer.observations.filter(({ code }) => requestedCodes.has(code))
+  if (indicator === undefined) problems.push(...describeUnknown(group, series, answer.listed))
+  const validated = validateRows(rows, requestedCodes, window)
   if (validated.rejected.length > 0)
-    problems.push(rejectedInWords(indicator ?? group.name, validated.rejected))
+    problems.push(describeRejected(indicator ?? group.name, validated.rejected))
 
-  const refused = inverselyQuoted(state, wanted, validated.accepted)
+  const refused = findInverselyQuoted(state, requested, validated.accepted)
   for (const { currency, value } of refused.values()) {
     problems.push(`${group.name}: ${currency} seems to be quoted the other way round (${value}), not stored`)
   }
-  const idOf = new Map(wanted.filter(({ id }) => !refused.has(id)).map((one) => [one.external_code, one.id]))
-  const accepted = validated.accepted.filter(({ code }) => idOf.has(code))
+  const idByCode = new Map(
+    requested.filter(({ id }) => !refused.has(id)).map((one) => [one.external_code, one.id]),
+  )
+  const accepted = validated.accepted.filter(({ code }) => idByCode.has(code))
 
-  const stored = await selectRatesIn(trx, [...idOf.values()], window)
-  const changes = changesOf(accepted, idOf, stored)
+  const before = await selectRates(trx, [...idByCode.values()], window)
+  const changes = compareRates(accepted, idByCode, before)
   await upsertRates(trx, changes.writes, now.getTime())
-  const replaced = { replaced_at: now.toISOString(), run_id: state.runId }
-  await noteNewDays(trx, state, changes.writes, stored)
+  const replacement = { replaced_at: now.toISOString(), run_id: state.runId }
+  await recordNewDays(trx, state, changes.writes, before)
   await insertRevisions(
     trx,
-    changes.revisions.map((one) => ({ ...one, ...replaced })),
+    changes.revisions.map((one) => ({ ...one, ...replacement })),
   )
 
-  const covered = coverageAfter(state, idOf, { reading, validated, accepted, stored, changes, window })
+  const covered = extendCoverage(state, idByCode, { reading, validated, accepted, before, changes, window })
   for (const kind of COVERAGE_KINDS) await replaceCoverage(trx, kind, covered[kind], now.getTime())
   return {
     covered,
     series,
-    learned,
-    changed: changes.changed,
+    hasNewSeries,
+    changedIds: changes.changedIds,
     refused: refused.keys(),
-    answered: [...idOf].filter(([code]) => saysOf(reading, code)).map(([, id]) => id),
-    values: valueDays(accepted, idOf),
+    // Series that the answer covers, with or without values.
+    answered: [...idByCode].filter(([code]) => answersSeries(reading, code)).map(([, id]) => id),
+    values: valueDays(accepted, idByCode),
     problems,
     counts: changes,
     hasRows: rows.length > 0,
   }
 }
 
-/** A group of one series of another. */
-export function alone(group: SeriesGroup, indicator: string): SeriesGroup {
+/** Returns a copy of a group with one of its series. */
+export function narrowGroup(group: SeriesGroup, indicator: string): SeriesGroup {
   return { ...group, indicators: [indicator] }
 }
 
 function valueDays(
   accepted: readonly AcceptedRate[],
-  idOf: ReadonlyMap<string, number>,
+  idByCode: ReadonlyMap<string, number>,
 ): Map<number, Interval> {
   const days = new Map<number, Interval>()
   for (const { code, day } of accepted) {
-    const id = idOf.get(code)
+    const id = idByCode.get(code)
     if (id === undefined) continue
-    const known = days.getOrInsertComputed(id, () => ({ from: day, to: day }))
-    if (day < known.from) known.from = day
-    if (day > known.to) known.to = day
+    const range = days.getOrInsertComputed(id, () => ({ from: day, to: day }))
+    if (day < range.from) range.from = day
+    if (day > range.to) range.to = day
   }
   return days
 }
 
-/** Makes the series of a catalogue entry whose code is not known, when the answer shows it by name. */
-async function learnSeries(
-  trx: Db,
-  state: SyncState,
+/** Inserts series without a known code, when the answer lists them by name. */
+async function insertListedSeries(
+  trx: WriteDb,
+  state: RunState,
   group: SeriesGroup,
   listed: readonly { code: string; name: string }[],
   at: number,
 ): Promise<boolean> {
-  let learned = false
+  let isInserted = false
   for (const entry of state.provider.catalogue) {
     if (entry.table !== group.table || entry.externalCode !== undefined) continue
     if (state.series.some((one) => catalogueEntry(state.provider, one) === entry)) continue
-    const shown = listed.find(({ name }) => plainName(name) === plainName(entry.name))
-    if (!shown || state.series.some((one) => one.external_code === shown.code)) continue
-    await insertSeries(trx, state.providerId, { ...entry, externalCode: shown.code }, at)
-    learned = true
+    const match = listed.find(({ name }) => plainName(name) === plainName(entry.name))
+    if (!match || state.series.some((one) => one.external_code === match.code)) continue
+    await insertSeries(trx, state.providerId, { ...entry, externalCode: match.code }, at)
+    isInserted = true
   }
-  return learned
+  return isInserted
 }
 
-/** Series without a stored value whose first answer is quoted in the other direction. */
-function inverselyQuoted(state: SyncState, wanted: readonly SeriesRow[], accepted: readonly AcceptedRate[]) {
+/** Finds new series whose first answer is quoted in the other direction. */
+function findInverselyQuoted(
+  state: RunState,
+  requested: readonly SeriesRow[],
+  accepted: readonly AcceptedRate[],
+) {
   const refused = new Map<number, { currency: string; value: string }>()
-  for (const one of wanted) {
+  for (const one of requested) {
     if (state.firstValues.has(one.id)) continue
     let newest: AcceptedRate | undefined
     for (const rate of accepted) {
       if (rate.code === one.external_code && (!newest || rate.day > newest.day)) newest = rate
     }
     if (newest && isQuotedInversely(newest.value, catalogueEntry(state.provider, one)?.plausibleRange)) {
-      refused.set(one.id, { currency: currencyOf(state.provider, one), value: newest.value })
+      refused.set(one.id, { currency: seriesCurrency(state.provider, one), value: newest.value })
     }
   }
   return refused
 }
 
-function unknownInWords(
+function describeUnknown(
   group: SeriesGroup,
   series: readonly SeriesRow[],
   listed: readonly { code: string; name: string }[],
 ): string[] {
-  const known = new Set(series.map((one) => one.external_code))
-  const unknown = listed.filter(({ code }) => !known.has(code))
+  const knownCodes = new Set(series.map((one) => one.external_code))
+  const unknown = listed.filter(({ code }) => !knownCodes.has(code))
   const words = unknown
-    .slice(0, UNKNOWN_NAMED)
+    .slice(0, UNKNOWN_LISTED)
     .map(
       ({ code, name }) =>
         `${group.name}: unknown indicator ${code.slice(0, 20)} (${name.slice(0, 60)}), not stored`,
     )
-  if (unknown.length > UNKNOWN_NAMED) {
-    words.push(`${group.name}: ${unknown.length - UNKNOWN_NAMED} more unknown indicators, not stored`)
+  if (unknown.length > UNKNOWN_LISTED) {
+    words.push(`${group.name}: ${unknown.length - UNKNOWN_LISTED} more unknown indicators, not stored`)
   }
   return words
 }
 
-function rejectedInWords(asked: string, rejected: readonly string[]): string {
+function describeRejected(request: string, rejected: readonly string[]): string {
   const [first = ''] = rejected
   return rejected.length === 1
-    ? `${asked}: row rejected: ${first}`
-    : `${asked}: ${rejected.length} rows rejected, the first: ${first}`
+    ? `${request}: row rejected: ${first}`
+    : `${request}: ${rejected.length} rows rejected, the first: ${first}`
 }

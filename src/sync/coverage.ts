@@ -1,112 +1,119 @@
-// What a valid answer covers (decisions 2.6). It covers its whole window: "no data" is an answer, and so is silence once
-// the series was asked for alone, or twice. It does not cover a day whose row was rejected, nor a day without a value
-// that had not begun when it was asked for.
+// Days covered by a valid answer (decisions 2.6). An answer covers its whole window, also without data. An unlisted
+// series is covered if it was requested alone, or twice. Days of rejected rows are not covered, nor days without a
+// value that had not begun.
 
-import { addDays, EARLIEST_DAY, earliest, type IsoDate, LATEST_DAY, latest } from '../dates.ts'
-import { gapsIn, type Interval, joined, runsOf, without } from '../intervals.ts'
 import type { Window } from '../providers/provider.ts'
 import type { StoredRate } from '../store/rates/rates.ts'
 import type { SeriesRow } from '../store/rates/series.ts'
 import type { CoverageKind } from '../store/tables.ts'
+import { addDays, EARLIEST_DAY, earliest, type IsoDate, LATEST_DAY, latest } from '../values/dates.ts'
+import { addInterval, findGaps, type Interval, subtractInterval, toIntervals } from '../values/intervals.ts'
 import type { AcceptedRate, Changes, ValidatedRows } from './accept.ts'
-import { type Reading, saysOf, type Unsynchronized } from './ask.ts'
-import { finalBy } from './plan.ts'
-import type { SyncState } from './state.ts'
+import { answersSeries, type Reading, type Unsynchronized } from './fetch-window.ts'
+import { lastFinalDay } from './plan.ts'
+import type { RunState } from './state.ts'
 
 export const COVERAGE_KINDS = ['answered', 'final', 'exact'] as const
 
-/** Covered days of the series of which they change. */
+/** Covered days of the series whose coverage changes. */
 export type Coverages = Record<CoverageKind, Map<number, readonly Interval[]>>
 
 type Outcome = {
   reading: Reading
   validated: ValidatedRows
   accepted: readonly AcceptedRate[]
-  /** What was stored of the window before. */
-  stored: readonly StoredRate[]
+  /** Values of the window before this answer. */
+  before: readonly StoredRate[]
   changes: Changes
   window: Window
 }
 
-/** What is covered after an answer, of the series that it says something of. */
-export function coverageAfter(
-  state: SyncState,
-  idOf: ReadonlyMap<string, number>,
+/** Returns the changed coverage of the series that an answer covers. */
+export function extendCoverage(
+  state: RunState,
+  idByCode: ReadonlyMap<string, number>,
   outcome: Outcome,
 ): Coverages {
   const { reading, validated, window } = outcome
-  const acceptedOf = Map.groupBy(outcome.accepted, ({ code }) => code)
-  const storedOf = Map.groupBy(outcome.stored, ({ series_id }) => series_id)
+  const acceptedByCode = Map.groupBy(outcome.accepted, ({ code }) => code)
+  const storedBySeries = Map.groupBy(outcome.before, ({ series_id }) => series_id)
   const rounded = outcome.changes.writes.filter(({ rounded_to }) => rounded_to !== null)
-  const roundedOf = Map.groupBy(rounded, ({ series_id }) => series_id)
-  const moved: Coverages = { answered: new Map(), final: new Map(), exact: new Map() }
-  for (const [code, id] of idOf) {
-    if (!saysOf(reading, code)) continue
-    const move = (kind: CoverageKind, added: readonly Interval[], removed: readonly IsoDate[]) => {
-      const before = state.covered[kind].get(id) ?? []
-      const after = withAndWithout(before, added, removed)
-      if (!isSame(before, after)) moved[kind].set(id, after)
+  const roundedBySeries = Map.groupBy(rounded, ({ series_id }) => series_id)
+  const result: Coverages = { answered: new Map(), final: new Map(), exact: new Map() }
+  for (const [code, id] of idByCode) {
+    if (!answersSeries(reading, code)) continue
+    const change = (kind: CoverageKind, added: readonly Interval[], removed: readonly IsoDate[]) => {
+      const after = changeDays(state.covered[kind].get(id) ?? [], added, removed)
+      if (after) result[kind].set(id, after)
     }
-    const valueDays = (acceptedOf.get(code) ?? []).map(({ day }) => day)
-    const answered = answeredDays(valueDays, validated.undated.has(code), window, reading.askedOn)
-    const storedDays = new Set(storedOf.get(id)?.map(({ rate_date }) => rate_date))
+    const valueDays = (acceptedByCode.get(code) ?? []).map(({ day }) => day)
+    const answered = answeredDays(valueDays, validated.undated.has(code), window, reading.requestedOn)
+    const storedDays = new Set(storedBySeries.get(id)?.map(({ rate_date }) => rate_date))
     const rejected = [...(validated.rejectedDays.get(code) ?? [])]
-    // What is stored of a day goes on answering for it.
-    move(
+    // A stored value still answers for its day.
+    change(
       'answered',
       answered,
       rejected.filter((day) => !storedDays.has(day)),
     )
     const final = reading.isConfirmed ? answered : []
     const newestValue = valueDays.reduce(latest, state.newestValues.get(id) ?? EARLIEST_DAY)
-    const finalTo = finalBy(reading.askedOn, newestValue)
-    move('final', without(final, { from: addDays(finalTo, 1), to: LATEST_DAY }), rejected)
-    const roundedDays = roundedOf.get(id)?.map(({ rate_date }) => rate_date) ?? []
-    move('exact', reading.exact ? answered : [], roundedDays)
+    const lastFinal = lastFinalDay(reading.requestedOn, newestValue)
+    change('final', subtractInterval(final, { from: addDays(lastFinal, 1), to: LATEST_DAY }), rejected)
+    const roundedDays = roundedBySeries.get(id)?.map(({ rate_date }) => rate_date) ?? []
+    change('exact', reading.exact ? answered : [], roundedDays)
   }
-  return moved
+  return result
 }
 
 /**
- * What is covered when the source has not synchronized some days: of these the days with a value alone. Each series of a
- * table lacks some of the table's days, and which is not known: days that are final stay covered.
+ * Removes unsynchronized days without a value from the coverage. Each series of a table lacks only some of its days,
+ * so days that are final stay covered.
  */
-export function coverageWithout(
-  { covered }: Pick<SyncState, 'covered'>,
+export function reduceCoverage(
+  { covered }: Pick<RunState, 'covered'>,
   series: readonly Pick<SeriesRow, 'id'>[],
   { indicator, days }: Unsynchronized,
   stored: readonly StoredRate[],
 ): Coverages {
-  const moved: Coverages = { answered: new Map(), final: new Map(), exact: new Map() }
+  const result: Coverages = { answered: new Map(), final: new Map(), exact: new Map() }
   for (const { id } of series) {
-    const values = runsOf(stored.flatMap((one) => (one.series_id === id ? one.rate_date : [])).sort())
+    const values = toIntervals(stored.flatMap((one) => (one.series_id === id ? one.rate_date : [])).sort())
     const final = indicator === undefined ? (covered.final.get(id) ?? []) : []
-    const removed = final.reduce(without, gapsIn(values, days))
+    const staleDays = final.reduce(subtractInterval, findGaps(values, days))
     for (const kind of ['answered', 'final'] as const) {
       const before = covered[kind].get(id) ?? []
-      const after = removed.reduce(without, before)
-      if (!isSame(before, after)) moved[kind].set(id, after)
+      const after = staleDays.reduce(subtractInterval, before)
+      if (!isSame(before, after)) result[kind].set(id, after)
     }
   }
-  return moved
+  return result
 }
 
-/** The days that had begun, and later ones with a value; of an undated row it is not known which day it was. */
-function answeredDays(valueDays: IsoDate[], undated: boolean, window: Window, askedOn: IsoDate): Interval[] {
-  const to = earliest(window.to, askedOn)
-  const values = runsOf(valueDays.sort())
-  return undated || window.from > to ? values : joined(values, { from: window.from, to })
+/**
+ * Returns the days that had begun, and later ones with a value. A row without a day may be of any day of the window:
+ * then only days with a value count.
+ */
+function answeredDays(
+  valueDays: IsoDate[],
+  undated: boolean,
+  window: Window,
+  requestedOn: IsoDate,
+): Interval[] {
+  const to = earliest(window.to, requestedOn)
+  const values = toIntervals(valueDays.sort())
+  return undated || window.from > to ? values : addInterval(values, { from: window.from, to })
 }
 
-function withAndWithout(
+/** Returns the covered days with added intervals and without some days; undefined: they do not change. */
+export function changeDays(
   before: readonly Interval[],
   added: readonly Interval[],
   removed: readonly string[],
-): readonly Interval[] {
-  let after = before
-  for (const interval of added) after = joined(after, interval)
-  for (const interval of runsOf(removed.toSorted())) after = without(after, interval)
-  return after
+): readonly Interval[] | undefined {
+  const extended = added.reduce<readonly Interval[]>(addInterval, before)
+  const after = toIntervals(removed.toSorted()).reduce(subtractInterval, extended as Interval[])
+  return isSame(before, after) ? undefined : after
 }
 
 function isSame(a: readonly Interval[], b: readonly Interval[]): boolean {

@@ -1,9 +1,6 @@
-// The questions of one window, and which of the answers is believed to be whole. What fails is a problem of the run,
-// and the other answers of the window count all the same.
+// Fetches the answers of one window and checks that they are complete. A failed request is a problem of the run; the
+// other answers of the window still count.
 
-import { addDays, dayOf, earliest, type IsoDate, todayIn } from '../dates.ts'
-import { reasonOf } from '../errors.ts'
-import { intersects } from '../intervals.ts'
 import {
   type Answer,
   FetchFailure,
@@ -12,42 +9,45 @@ import {
   UnsynchronizedFailure,
   type Window,
 } from '../providers/provider.ts'
-import { type SyncState, seriesOf } from './state.ts'
+import { errorReason } from '../runtime/errors.ts'
+import { addDays, currentDay, dayNumber, earliest, type IsoDate } from '../values/dates.ts'
+import { intersects } from '../values/intervals.ts'
+import { enabledSeries, type RunState } from './state.ts'
 
-/** One valid answer. */
+/** Valid answer to one request. */
 export type Reading = {
-  /** The one series that was asked for; undefined: the whole table. */
+  /** Code of the requested series; undefined: the whole table. */
   indicator: string | undefined
   answer: Answer
-  /** Series that were asked for and that the answer does not list. */
+  /** Requested series that the answer does not list. */
   unlisted: ReadonlySet<string>
-  /** Whether these were asked for alone, or twice where that is impossible: then silence is an answer. */
+  /** True when unlisted series have no data: each was requested alone, or twice if that is impossible. */
   silenceCounts: boolean
   /**
-   * The day in the provider's zone when it was asked: days after it had not begun. Not later than by the clock of the source:
-   * this machine's may be years ahead, and would have empty years believed.
+   * Day of the request in the time zone of the provider; later days had not begun. The clock of the source limits it.
+   * Otherwise a machine whose clock is years ahead would store empty years.
    */
-  askedOn: IsoDate
-  /** Whether the source gives values as published. */
+  requestedOn: IsoDate
+  /** True when the source does not round. */
   exact: boolean
-  /** Not so: there was nothing at all, and a second look failed. */
+  /** False for an answer without data whose second request failed. */
   isConfirmed: boolean
 }
 
-/** Days that the source says it has not synchronized, of an indicator or, undefined, of the whole table. */
+/** Days that the source reports as not synchronized, of an indicator or, undefined, of the whole table. */
 export type Unsynchronized = { indicator: string | undefined; days: Window }
 
-/** Whether an answer says something of a series, be it that there is nothing (decisions 2.6). */
-export function saysOf({ answer, unlisted, silenceCounts }: Reading, code: string): boolean {
+/** Returns true when an answer covers a series, with or without values (decisions 2.6). */
+export function answersSeries({ answer, unlisted, silenceCounts }: Reading, code: string): boolean {
   return !unlisted.has(code) || (silenceCounts && !answer.leftOut?.includes(code))
 }
 
 /**
- * Asks for a window of a group; `codes` are those of its series that are wanted. `stopped` is what ends the run, such as
- * a wish to stop: what was read before is still to be stored.
+ * Fetches a window of a group for the series in `codes`. `stopped` is an error that ends the run, such as an abort;
+ * the caller stores the readings first.
  */
-export async function readWindow(
-  state: SyncState,
+export async function fetchWindow(
+  state: RunState,
   group: SeriesGroup,
   codes: ReadonlySet<string>,
   window: Window,
@@ -57,27 +57,30 @@ export async function readWindow(
   const unsynchronized: Unsynchronized[] = []
   for (const indicator of indicators) {
     try {
-      readings.push(await readOne(state, group, indicator, window))
+      readings.push(await fetchAnswer(state, group, indicator, window))
     } catch (cause) {
       if (!(cause instanceof FetchFailure)) return { readings, unsynchronized, stopped: { cause } }
       if (cause instanceof UnsynchronizedFailure) {
-        // Days beside the window would have it requested again for ever.
+        // Days outside the window would cause endless requests.
         const days = intersects(cause.days, window) ? cause.days : window
         unsynchronized.push({ indicator, days })
         continue
       }
-      state.problems.add(failureInWords(group, indicator, reasonOf(cause)))
+      state.problems.add(describeFailure(group, indicator, errorReason(cause)))
     }
   }
   checkClock(state)
   return { readings, unsynchronized }
 }
 
-/** A clock that is years ahead would have a run ask for empty years; one that is wrong at all answers for a wrong day. */
-function checkClock(state: SyncState): void {
+/**
+ * Reports a clock that differs by 2 days or more. If the clock is ahead, the day of the source replaces it, or the
+ * run would store empty years.
+ */
+function checkClock(state: RunState): void {
   const { sourceDay } = state.session
   if (sourceDay === undefined) return
-  const ahead = dayOf(state.today) - dayOf(sourceDay)
+  const ahead = dayNumber(state.today) - dayNumber(sourceDay)
   if (Math.abs(ahead) < 2) return
   state.problems.add(`the clock of this machine says ${state.today}, that of the source ${sourceDay}`)
   if (ahead < 0) return
@@ -85,8 +88,8 @@ function checkClock(state: SyncState): void {
   state.tomorrow = addDays(sourceDay, 1)
 }
 
-async function readOne(
-  state: SyncState,
+async function fetchAnswer(
+  state: RunState,
   group: SeriesGroup,
   indicator: string | undefined,
   window: Window,
@@ -94,58 +97,62 @@ async function readOne(
   const { session } = state
   const request = { table: group.table, indicator, window }
   const read = async (one: FetchRequest) => {
-    const startedOn = todayIn(state.now, state.provider.timeZone)
+    const requestDay = currentDay(state.now, state.provider.timeZone)
     const answer = await session.read(one)
-    return { answer, askedOn: earliest(startedOn, session.sourceDay ?? startedOn) }
+    return { answer, requestedOn: earliest(requestDay, session.sourceDay ?? requestDay) }
   }
-  const { answer, askedOn } = await read(request)
-  const unlisted = unlistedIn(state, group, indicator, answer)
+  const { answer, requestedOn } = await read(request)
+  const unlisted = findUnlisted(state, group, indicator, answer)
   const isAlone = indicator !== undefined && session.supportsSingleSeries
-  // Nothing at all for days that have begun is rare enough to be worth a second look before it is believed. So is what a
-  // table does not list, where it cannot be asked for alone (decisions 2.6).
+  // An answer without data for past days is rare, so it is confirmed by a second request. So are unlisted series that
+  // cannot be requested alone (decisions 2.6).
   const isDoubtful =
-    (answer.observations.length === 0 && window.from < askedOn) ||
+    (answer.observations.length === 0 && window.from < requestedOn) ||
     (unlisted.size > 0 && !session.supportsSingleSeries)
   const first = {
     indicator,
     answer,
     unlisted,
     silenceCounts: isAlone,
-    askedOn,
+    requestedOn,
     exact: session.exact,
     isConfirmed: true,
   }
   if (!isDoubtful) return first
   try {
     const second = await read({ ...request, again: true })
-    const both = mergedAnswer(second.answer, answer)
-    const stillUnlisted = unlistedIn(state, group, indicator, both)
-    const silenceCounts = isAlone || !session.supportsSingleSeries
-    const { askedOn } = second
-    return { ...first, answer: both, unlisted: stillUnlisted, silenceCounts, askedOn, exact: session.exact }
+    const both = mergeAnswers(second.answer, answer)
+    return {
+      ...first,
+      answer: both,
+      unlisted: findUnlisted(state, group, indicator, both),
+      silenceCounts: isAlone || !session.supportsSingleSeries,
+      requestedOn: second.requestedOn,
+      exact: session.exact,
+    }
   } catch (error) {
     if (!(error instanceof FetchFailure) || error instanceof UnsynchronizedFailure) throw error
-    state.problems.add(failureInWords(group, indicator, reasonOf(error)))
-    // Nothing at all is an answer too, but without a second one the next run asks again.
+    state.problems.add(describeFailure(group, indicator, errorReason(error)))
+    // An unconfirmed answer without data is not final, so the next run requests it again.
     return { ...first, isConfirmed: answer.observations.length > 0 }
   }
 }
 
-/** The series that were asked for and are not among those that the answer lists. */
-function unlistedIn(
-  state: SyncState,
+/** Returns the requested series that an answer does not list. */
+function findUnlisted(
+  state: RunState,
   group: SeriesGroup,
   indicator: string | undefined,
   answer: Answer,
 ): Set<string> {
-  const wanted =
-    indicator === undefined ? seriesOf(state, group).map((one) => one.external_code) : [indicator]
+  const requested =
+    indicator === undefined ? enabledSeries(state, group).map((one) => one.external_code) : [indicator]
   const listed = new Set(answer.listed.map(({ code }) => code))
-  return new Set(wanted.filter((code) => !listed.has(code)))
+  return new Set(requested.filter((code) => !listed.has(code)))
 }
 
-/** The newer answer, and of the one before it the series that the newer does not list. */
-function mergedAnswer(newer: Answer, older: Answer): Answer {
+/** Merges two answers. The older one adds the series that the newer one does not list. */
+function mergeAnswers(newer: Answer, older: Answer): Answer {
   const listed = new Set(newer.listed.map(({ code }) => code))
   const isOnlyInOlder = ({ code }: { code: string }) => !listed.has(code)
   return {
@@ -155,8 +162,8 @@ function mergedAnswer(newer: Answer, older: Answer): Answer {
   }
 }
 
-/** Names what was asked for, unless the provider has named it by itself. */
-function failureInWords(group: SeriesGroup, indicator: string | undefined, reason: string): string {
-  const asked = indicator ?? group.table
-  return reason.startsWith(`${asked}: `) ? reason : `${group.indicators ? asked : group.name}: ${reason}`
+/** Prefixes a reason with the request, unless the provider already did. */
+function describeFailure(group: SeriesGroup, indicator: string | undefined, reason: string): string {
+  const request = indicator ?? group.table
+  return reason.startsWith(`${request}: `) ? reason : `${group.indicators ? request : group.name}: ${reason}`
 }

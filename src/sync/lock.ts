@@ -1,21 +1,22 @@
-// One process at a time asks a provider and stores what it says, be it a server or a command beside it.
+// Lock of a sync: one process at a time queries a provider and stores its rates. The process is a server or a
+// command.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { AppError } from '../errors.ts'
+import { AppError } from '../runtime/errors.ts'
 import { atomically, type Engine, type Lock } from '../store/engine.ts'
-import { closeInterruptedRuns, findOpenTrigger } from '../store/sync-runs.ts'
+import { closeInterruptedRuns, findOpenTrigger } from '../store/rates/sync-runs.ts'
 
-export type LockDeps = Pick<Engine, 'db' | 'clock' | 'takeLock' | 'holderOf'>
+export type LockDeps = Pick<Engine, 'db' | 'clock' | 'takeLock' | 'findHolder'>
 
-const TRY_AGAIN_MS = 20
-const LOOKS_WITHIN_MS = 1000 // a query for each series
-const REFINING_ENDS_WITHIN_MS = 5 * 60_000 // a window: its requests, each with its time-out and its tries
+const RETRY_MS = 20
+const REFINING_STARTS_WITHIN_MS = 1000 // finding the first window takes a query for each series
+const REFINING_ENDS_WITHIN_MS = 5 * 60_000 // a window: its requests, each with time-out and retries
 
 /**
- * Does what only one process at a time may do: no other run is open meanwhile.
+ * Runs `work` under the lock of a sync, after closing interrupted runs.
  * @throws AppError `conflict` when a sync is already running
  */
-export async function underSyncLock<T>(deps: LockDeps, work: (lock: Lock) => Promise<T>): Promise<T> {
+export async function withSyncLock<T>(deps: LockDeps, work: (lock: Lock) => Promise<T>): Promise<T> {
   const { db, clock } = deps
   const lock = await takeSyncLock(deps)
   try {
@@ -27,20 +28,20 @@ export async function underSyncLock<T>(deps: LockDeps, work: (lock: Lock) => Pro
 }
 
 /**
- * Refining gives the lock up after each window, so it is waited for, and briefly so while no run is open: refining looks
- * for its first window before it opens one.
+ * Waits for refining, which releases the lock after each window. Without an open run it waits for 1 second: refining
+ * takes the lock before it opens a run.
  */
-async function takeSyncLock({ db, takeLock, holderOf }: LockDeps): Promise<Lock> {
-  const begun = performance.now()
+async function takeSyncLock({ db, takeLock, findHolder }: LockDeps): Promise<Lock> {
+  const startMs = performance.now()
   for (;;) {
     const lock = await takeLock('sync')
     if (lock) return lock
     const trigger = await findOpenTrigger(db)
-    const longest = trigger === 'refine' ? REFINING_ENDS_WITHIN_MS : trigger ? 0 : LOOKS_WITHIN_MS
-    if (performance.now() - begun > longest) {
-      const where = (await holderOf('sync')) ?? 'on a node that has ended meanwhile'
+    const longest = trigger === 'refine' ? REFINING_ENDS_WITHIN_MS : trigger ? 0 : REFINING_STARTS_WITHIN_MS
+    if (performance.now() - startMs > longest) {
+      const where = (await findHolder('sync')) ?? 'on a node that has ended meanwhile'
       throw new AppError('conflict', `a sync is already running ${where}`)
     }
-    await sleep(TRY_AGAIN_MS)
+    await sleep(RETRY_MS)
   }
 }

@@ -1,7 +1,5 @@
-// Counts and times what a run asks its provider, to say at any moment how far the run is.
+// Counts and times the requests of a run, to report its progress.
 
-import { addDays, type IsoDate } from '../dates.ts'
-import { type Interval, joined } from '../intervals.ts'
 import {
   type FetchRequest,
   type SeriesGroup,
@@ -9,47 +7,45 @@ import {
   UnsynchronizedFailure,
   type Window,
 } from '../providers/provider.ts'
-import { floorOf, todoOfSeries } from './order.ts'
-import { REREAD_DAYS, windowsOf } from './plan.ts'
-import { type Asked, msLeft, type RunProgress, requestsFor, yearsRead } from './progress.ts'
-import { type SyncRecord, seriesOf } from './state.ts'
+import { addDays, type IsoDate } from '../values/dates.ts'
+import { addInterval, type Interval } from '../values/intervals.ts'
+import { historyFloor, remainingDays } from './order.ts'
+import { REREAD_DAYS, splitWindows } from './plan.ts'
+import { countRequests, msLeft, type RequestTotals, type RunProgress, yearsRead } from './progress.ts'
+import { enabledSeries, type RunContext } from './state.ts'
 
 export type Meter = {
-  /** The same conversation, counted. */
+  /** Returns the session with counted requests. */
   over(session: Session): Session
-  /** Whether the run began with history to read; never so for a run over a range. */
+  /** True when the run began with history to read; false for a run over a range. */
   readonly readsHistory: boolean
   progress(): RunProgress
 }
 
-/** `ticks` are milliseconds of a clock that is never set. */
 export function createMeter(
-  record: SyncRecord,
-  plan: { range: Window | undefined; backfillFrom: IsoDate },
-  ticks: () => number = () => performance.now(),
+  context: RunContext,
+  { range, backfillFrom }: { range: Window | undefined; backfillFrom: IsoDate },
 ): Meter {
-  const { range, backfillFrom } = plan
-  const began = ticks()
+  const began = performance.now()
   let since = began
   let last: SeriesGroup | undefined
-  const asked = new Map<string, Asked>()
-  const failed = new Set<string>()
+  const totals = new Map<string, RequestTotals>()
+  const failedGroups = new Set<string>()
 
-  const groups = record.provider.groups.filter((group) => seriesOf(record, group).length > 0)
-  const daysLeftOf = (group: SeriesGroup): Interval[] => {
-    let days: Interval[] = []
-    for (const { id } of seriesOf(record, group)) {
-      for (const interval of todoOfSeries(record, group, id, backfillFrom)) days = joined(days, interval)
-    }
-    return days
+  const groups = context.provider.groups.filter((group) => enabledSeries(context, group).length > 0)
+  const remainingGroupDays = (group: SeriesGroup): Interval[] => {
+    const days = enabledSeries(context, group).flatMap(({ id }) =>
+      remainingDays(context, group, id, backfillFrom),
+    )
+    return days.reduce<Interval[]>(addInterval, [])
   }
-  // Of an empty series the newest days are read first, in a window of their own.
-  const newest = addDays(record.tomorrow, -REREAD_DAYS)
-  const isFresh = record.covered.answered.size === 0
-  const apart = (days: Interval[]) =>
+  // The newest days of an empty series are read first, in their own window.
+  const newest = addDays(context.tomorrow, -REREAD_DAYS)
+  const isFresh = context.covered.answered.size === 0
+  const splitNewest = (days: Interval[]) =>
     isFresh
       ? days.flatMap(({ from, to }) =>
-          from < newest && to === record.tomorrow
+          from < newest && to === context.tomorrow
             ? [
                 { from, to: addDays(newest, -1) },
                 { from: newest, to },
@@ -57,35 +53,39 @@ export function createMeter(
             : [{ from, to }],
         )
       : days
-  const requestsLeftOf = (group: SeriesGroup) => {
-    // A failure ends a walk, and the run goes on with another group.
-    if (failed.has(group.name) && last !== group) return 0
-    const requestsAWindow = group.indicators ? seriesOf(record, group).length : 1
-    if (!range) return requestsFor(apart(daysLeftOf(group)), group.chunkDays) * requestsAWindow
-    const planned = windowsOf(range, group.chunkDays).length * requestsAWindow
-    return Math.max(0, planned - (asked.get(group.name)?.requests ?? 0))
+  const remainingRequests = (group: SeriesGroup) => {
+    // After a failure the run continues with another group.
+    if (failedGroups.has(group.name) && last !== group) return 0
+    const requestsAWindow = group.indicators ? enabledSeries(context, group).length : 1
+    if (!range)
+      return countRequests(splitNewest(remainingGroupDays(group)), group.chunkDays) * requestsAWindow
+    const planned = splitWindows(range, group.chunkDays).length * requestsAWindow
+    return Math.max(0, planned - (totals.get(group.name)?.requests ?? 0))
   }
-  // A series that is asked for alone is part of its table.
-  const groupOf = ({ table, indicator }: FetchRequest) =>
+  // A series that is requested alone belongs to its table.
+  const findGroup = ({ table, indicator }: FetchRequest) =>
     groups.find((group) => indicator !== undefined && group.indicators?.includes(indicator)) ??
     groups.find((group) => group.table === table)
   const count = (group: SeriesGroup, answered: boolean) => {
-    const now = ticks()
-    const before = asked.get(group.name) ?? { requests: 0, ms: 0 }
-    asked.set(group.name, { requests: before.requests + 1, ms: before.ms + now - since })
+    const now = performance.now()
+    const before = totals.get(group.name) ?? { requests: 0, ms: 0 }
+    totals.set(group.name, { requests: before.requests + 1, ms: before.ms + now - since })
     since = now
-    if (answered) failed.delete(group.name)
-    else failed.add(group.name)
+    if (answered) failedGroups.delete(group.name)
+    else failedGroups.add(group.name)
   }
 
   return {
     readsHistory:
       !range &&
-      groups.some((group) => daysLeftOf(group).some(({ from }) => from <= floorOf(group, backfillFrom))),
-    over: (session) => ({
-      async read(request) {
+      groups.some((group) =>
+        remainingGroupDays(group).some(({ from }) => from <= historyFloor(group, backfillFrom)),
+      ),
+    over: (session) => {
+      // The other members are inherited.
+      const read: Session['read'] = async (request) => {
         let answered = false
-        last = groupOf(request)
+        last = findGroup(request)
         try {
           const answer = await session.read(request)
           answered = true
@@ -96,27 +96,20 @@ export function createMeter(
         } finally {
           if (last) count(last, answered)
         }
-      },
-      get supportsSingleSeries() {
-        return session.supportsSingleSeries
-      },
-      get exact() {
-        return session.exact
-      },
-      get sourceDay() {
-        return session.sourceDay
-      },
-      notices: () => session.notices(),
-    }),
+      }
+      return Object.assign(Object.create(session), { read })
+    },
     progress() {
-      const left = new Map(groups.map((group) => [group.name, requestsLeftOf(group)]))
-      const shown = last ?? groups[0]
+      const remaining = new Map(groups.map((group) => [group.name, remainingRequests(group)]))
+      const group = last ?? groups[0]
       return {
-        group: shown?.name ?? '',
-        yearsRead: shown ? yearsRead(floorOf(shown, backfillFrom), daysLeftOf(shown), record.tomorrow) : 0,
-        requests: [...asked.values()].reduce((sum, { requests }) => sum + requests, 0),
-        requestsLeft: [...left.values()].reduce((sum, requests) => sum + requests, 0),
-        msLeft: msLeft(left, asked, ticks() - began),
+        group: group?.name ?? '',
+        yearsRead: group
+          ? yearsRead(historyFloor(group, backfillFrom), remainingGroupDays(group), context.tomorrow)
+          : 0,
+        requests: [...totals.values()].reduce((sum, { requests }) => sum + requests, 0),
+        requestsLeft: [...remaining.values()].reduce((sum, requests) => sum + requests, 0),
+        msLeft: msLeft(remaining, totals, performance.now() - began),
       }
     },
   }

@@ -1,121 +1,126 @@
-// What a run reads, in which order: the newest days of everything first, then what is missing, newest first. A series
-// that its table does not list is asked for alone. A failed window ends its walk, and the next run goes on there.
+// Order of the requests of a run: the newest days of all groups first, then missing days, newest first. Series that
+// their table does not list are requested alone. A failed window ends its walk; the next run resumes there.
 
-import { addDays, dayOf, EARLIEST_DAY, earliest, type IsoDate, LATEST_DAY, latest } from '../dates.ts'
 import { EMPTY_DAYS } from '../domain/rates/holes.ts'
-import { type Interval, joined, without } from '../intervals.ts'
 import type { SeriesGroup, Window } from '../providers/provider.ts'
 import type { SeriesRow } from '../store/rates/series.ts'
-import { alone, type ChunkResult, syncChunk } from './chunk.ts'
-import { beginningOf, daysToAsk, nextWindow, REREAD_DAYS } from './plan.ts'
+import { addDays, EARLIEST_DAY, earliest, type IsoDate, LATEST_DAY, latest } from '../values/dates.ts'
+import { addInterval, countDays, type Interval, subtractInterval } from '../values/intervals.ts'
+import { type ChunkResult, narrowGroup, syncChunk } from './chunk.ts'
+import { findBeginning, nextWindow, pendingDays, REREAD_DAYS } from './plan.ts'
 import { EXTRA_REQUESTS } from './record.ts'
-import { currencyOf, type SyncRecord, type SyncState, seriesOf } from './state.ts'
+import { enabledSeries, type RunContext, type RunState, seriesCurrency } from './state.ts'
 import { readNewestDays, tableHoles, type Walk, walk } from './walk.ts'
 
-const CHUNK_ALONE_DAYS = 366
+const SINGLE_SERIES_DAYS = 366
 
-/** The days that a run without a range may ask for. */
-export function plannedRange(state: SyncRecord, backfillFrom: IsoDate): Window {
+/** Returns the days that a run without a range may request. */
+export function plannedRange(state: RunContext, backfillFrom: IsoDate): Window {
   let from = state.tomorrow
   for (const group of state.provider.groups) {
-    if (seriesOf(state, group).length === 0) continue
-    for (const { id } of seriesOf(state, group)) {
-      for (const days of todoOfSeries(state, group, id, backfillFrom)) from = earliest(from, days.from)
+    for (const { id } of enabledSeries(state, group)) {
+      for (const days of remainingDays(state, group, id, backfillFrom)) from = earliest(from, days.from)
     }
   }
   return { from, to: state.tomorrow }
 }
 
-/** Reads exactly the days given. */
+/** Reads the days of a range. */
 export async function readRange(
-  state: SyncState,
+  state: RunState,
   groups: readonly SeriesGroup[],
   range: Window,
 ): Promise<void> {
   for (const group of groups) {
-    if (seriesOf(state, group).length === 0) continue
+    if (enabledSeries(state, group).length === 0) continue
     const unlisted = new Set<string>()
     await walk(state, group, {
-      todoOf: () => [range],
+      daysToRead: () => [range],
       isEnd(window, result) {
         if (window.to >= state.today) reportAbsent(state, group, result)
-        for (const code of askableAlone(state, group, result)) unlisted.add(code)
+        for (const code of requestableAlone(state, group, result)) unlisted.add(code)
         return false
       },
     })
-    for (const code of unlisted) await walk(state, groupOfOne(group, code), { todoOf: () => [range] })
+    for (const code of unlisted)
+      await walk(state, singleSeriesGroup(group, code), { daysToRead: () => [range] })
     const tableDays = tableHoles(state, group)
     for (const { external_code: code } of tableDays.length > 0 ? rotatedSeries(state, group) : []) {
-      if (!unlisted.has(code)) await walk(state, groupOfOne(group, code), { todoOf: () => tableDays })
+      if (!unlisted.has(code))
+        await walk(state, singleSeriesGroup(group, code), { daysToRead: () => tableDays })
     }
   }
 }
 
 /** Reads the newest days of everything, then what is missing since `backfillFrom`. */
 export async function readEverything(
-  state: SyncState,
+  state: RunState,
   groups: readonly SeriesGroup[],
   backfillFrom: IsoDate,
 ): Promise<void> {
-  const begun = new Map<SeriesGroup, Newest>()
+  const newestByGroup = new Map<SeriesGroup, Newest>()
   for (const group of groups) {
-    if (seriesOf(state, group).length === 0) continue
-    begun.set(group, await readNewest(state, group, newestWindow(state, group, backfillFrom)))
+    if (enabledSeries(state, group).length === 0) continue
+    newestByGroup.set(group, await readNewest(state, group, newestWindow(state, group, backfillFrom)))
   }
-  // What is left of the newest days around holes comes before all history, for requests around holes are few.
-  for (const [group, newest] of begun) {
+  // The rest of the newest days comes before history, since extra requests around holes are limited.
+  for (const [group, newest] of newestByGroup) {
     const older = { from: EARLIEST_DAY, to: addDays(newest.from, -1) }
     const days = {
-      groupDays: joined(newest.groupDays, older),
-      seriesDays: joined(newest.seriesDays, older),
+      groupDays: addInterval(newest.groupDays, older),
+      seriesDays: addInterval(newest.seriesDays, older),
     }
-    if (!(await readHistory(state, group, { ...newest, ...days }, backfillFrom))) begun.delete(group)
+    if (!(await readHistory(state, group, { ...newest, ...days }, backfillFrom))) newestByGroup.delete(group)
   }
-  for (const [group, newest] of begun) await readHistory(state, group, newest, backfillFrom)
+  for (const [group, newest] of newestByGroup) await readHistory(state, group, newest, backfillFrom)
 }
 
-/** Reads the days of a group that are still to be asked for; false when a window failed. */
+/** Reads the remaining days of a group. Returns false when a window failed. */
 async function readHistory(
-  state: SyncState,
+  state: RunState,
   group: SeriesGroup,
-  { from, groupDays, seriesDays, deaf }: Newest,
+  { from, groupDays, seriesDays, tableOnly }: Newest,
   backfillFrom: IsoDate,
 ): Promise<boolean> {
-  const todoOf = ({ id }: SeriesRow) => todoOfSeries(state, group, id, backfillFrom)
-  const series = () => followed(state, group, deaf)
+  const daysToRead = ({ id }: SeriesRow) => remainingDays(state, group, id, backfillFrom)
+  const series = () => leadingSeries(state, group, tableOnly)
   const isEnd = endOfTable(state, group)
   const isWhole = await walk(state, group, {
-    todoOf,
+    daysToRead,
     series,
     skippedDays: groupDays,
-    requestedFrom: from,
+    firstRequested: from,
     isEnd,
   })
   if (!isWhole || group.indicators !== undefined || !state.session.supportsSingleSeries) return isWhole
-  // What a table is silent about, each series in windows of its own.
+  // Reads the days that the table does not list, for each series in its own windows.
   for (const { external_code: code } of rotatedSeries(state, group)) {
-    if (deaf.has(code)) continue
-    await walk(state, groupOfOne(group, code), { todoOf, skippedDays: seriesDays, requestedFrom: from })
+    if (tableOnly.has(code)) continue
+    await walk(state, singleSeriesGroup(group, code), {
+      daysToRead,
+      skippedDays: seriesDays,
+      firstRequested: from,
+    })
   }
   return true
 }
 
-/** What came of the newest window of a group. */
+/** Result of the newest window of a group. */
 type Newest = {
   from: IsoDate
-  /** Days that are not requested again with the group, and of a series alone. */
+  /** Days that are not requested again: with the group, and for a series alone. */
   groupDays: readonly Interval[]
   seriesDays: readonly Interval[]
-  /** The series that cannot be asked for alone, although the table does not list them. */
-  deaf: ReadonlySet<string>
+  /** Unlisted series whose own request failed. */
+  tableOnly: ReadonlySet<string>
 }
 
-async function readNewest(state: SyncState, group: SeriesGroup, window: Window): Promise<Newest> {
-  const deaf = new Set<string>()
+async function readNewest(state: RunState, group: SeriesGroup, window: Window): Promise<Newest> {
+  const tableOnly = new Set<string>()
   const { from } = window
   const whole = [{ from, to: LATEST_DAY }]
   const first = await syncChunk(state, group, window)
-  if (!first) return { from, groupDays: whole, seriesDays: whole, deaf }
+  if (!first) return { from, groupDays: whole, seriesDays: whole, tableOnly }
   const newer = await readNewestDays(state, group, { window, result: first })
   const results = [first, ...newer.map(({ result }) => result)]
   for (const result of results) reportAbsent(state, group, result)
@@ -123,118 +128,127 @@ async function readNewest(state: SyncState, group: SeriesGroup, window: Window):
   const answered = newer.filter(({ result }) => result.unsynchronized.length === 0)
   const groupDays = isSynchronized
     ? whole
-    : answered.map(({ window }) => window).reduce<Interval[]>(joined, [])
-  // A few days without any row list nothing.
+    : answered.map(({ window }) => window).reduce<Interval[]>(addInterval, [])
+  // A window of a few days without rows lists no series.
   const listing = results.filter((result) => result === first || result.listsAny)
-  for (const code of new Set(listing.flatMap((result) => [...askableAlone(state, group, result)]))) {
-    const one = groupOfOne(group, code)
+  for (const code of new Set(listing.flatMap((result) => [...requestableAlone(state, group, result)]))) {
+    const one = singleSeriesGroup(group, code)
     const result = await syncChunk(state, one, window)
-    if (!result) deaf.add(code)
+    if (!result) tableOnly.add(code)
     else if (result.unsynchronized.length > 0) isSynchronized = false
   }
-  return { from, groupDays, seriesDays: isSynchronized ? whole : [], deaf }
+  return { from, groupDays, seriesDays: isSynchronized ? whole : [], tableOnly }
 }
 
-/** Finds the end of a walk over a table: once a year has brought nothing, the rest is asked for series by series. */
-function endOfTable(state: SyncState, group: SeriesGroup): NonNullable<Walk['isEnd']> {
-  let emptyTo: IsoDate | undefined
+/** Returns a function that ends the walk over a table after an empty year. Each series is requested alone from there. */
+function endOfTable(state: RunState, group: SeriesGroup): NonNullable<Walk['isEnd']> {
+  let lastEmptyDay: IsoDate | undefined
   return (window, { hasRows, unsynchronized }) => {
-    emptyTo = hasRows || unsynchronized.length > 0 ? undefined : (emptyTo ?? window.to)
-    return emptyTo !== undefined && isBeforeAll(state, group, window.from, emptyTo)
+    lastEmptyDay = hasRows || unsynchronized.length > 0 ? undefined : (lastEmptyDay ?? window.to)
+    return lastEmptyDay !== undefined && isBeforeAll(state, group, window.from, lastEmptyDay)
   }
 }
 
-/** The series of a group; each run begins with others, for its extra requests may not suffice for all. */
-function rotatedSeries(state: SyncState, group: SeriesGroup): SeriesRow[] {
-  const series = seriesOf(state, group)
+/** Returns the series of a group, rotated by the number of the run. Extra requests may not suffice for all. */
+function rotatedSeries(state: RunState, group: SeriesGroup): SeriesRow[] {
+  const series = enabledSeries(state, group)
   const begin = (state.runId * EXTRA_REQUESTS) % Math.max(1, series.length)
   return [...series.slice(begin), ...series.slice(0, begin)]
 }
 
 /**
- * The series whose days are asked for with a group. One that its table never lists would have the whole history of the
- * table read again: it is asked for alone.
+ * Returns the series whose days are requested with a group. Series that the table never lists are requested alone.
+ * Otherwise the whole history of the table would be read again.
  */
-function followed(state: SyncState, group: SeriesGroup, deaf: ReadonlySet<string>): SeriesRow[] {
-  const series = seriesOf(state, group)
+function leadingSeries(state: RunState, group: SeriesGroup, tableOnly: ReadonlySet<string>): SeriesRow[] {
+  const series = enabledSeries(state, group)
   if (group.indicators !== undefined) return series
   const listed = series.filter(
-    ({ id, external_code }) => state.covered.answered.has(id) && !deaf.has(external_code),
+    ({ id, external_code }) => state.covered.answered.has(id) && !tableOnly.has(external_code),
   )
   return listed.length > 0 ? listed : series
 }
 
-/** Whether a table has had nothing for a year, and nothing older is stored: the rest is asked for series by series. */
-function isBeforeAll(state: SyncState, group: SeriesGroup, from: IsoDate, emptyTo: IsoDate): boolean {
+/**
+ * Returns true when a table has been empty for a year and no older value is stored. The rest is requested for each
+ * series.
+ */
+function isBeforeAll(state: RunState, group: SeriesGroup, from: IsoDate, lastEmptyDay: IsoDate): boolean {
   if (group.indicators !== undefined || !state.session.supportsSingleSeries) return false
-  if (dayOf(emptyTo) - dayOf(from) + 1 < EMPTY_DAYS) return false
-  return seriesOf(state, group).every(({ id }) => (state.firstValues.get(id) ?? from) >= from)
+  if (countDays({ from, to: lastEmptyDay }) < EMPTY_DAYS) return false
+  return enabledSeries(state, group).every(({ id }) => (state.firstValues.get(id) ?? from) >= from)
 }
 
-/** The window that holds the newest days, with as many older ones as one request takes. */
-function newestWindow(state: SyncState, group: SeriesGroup, backfillFrom: IsoDate): Window {
+/** Returns the window of the newest days, with as many older ones as one request returns. */
+function newestWindow(state: RunState, group: SeriesGroup, backfillFrom: IsoDate): Window {
   const newest = { from: addDays(state.tomorrow, -REREAD_DAYS), to: state.tomorrow }
-  const series = seriesOf(state, group).filter(({ id }) => state.covered.answered.has(id))
-  const days = series.flatMap(({ id }) => todoOfSeries(state, group, id, backfillFrom))
+  const series = enabledSeries(state, group).filter(({ id }) => state.covered.answered.has(id))
+  const days = series.flatMap(({ id }) => remainingDays(state, group, id, backfillFrom))
   return nextWindow(days, addDays(state.tomorrow, 1), group.chunkDays) ?? newest
 }
 
-/** The oldest day that a group is asked for by itself. */
-export function floorOf(group: SeriesGroup, backfillFrom: IsoDate): IsoDate {
+/** Returns the oldest day to request of a group. */
+export function historyFloor(group: SeriesGroup, backfillFrom: IsoDate): IsoDate {
   return latest(group.startsOn ?? backfillFrom, backfillFrom)
 }
 
-/** What a series is still to be asked for in this run; nothing before its beginning, where that has shown itself. */
-export function todoOfSeries(
-  state: SyncRecord,
+/** Returns the days of a series that this run has not requested yet, from its beginning if that is known. */
+export function remainingDays(
+  state: RunContext,
   group: SeriesGroup,
   id: number,
   backfillFrom: IsoDate,
 ): readonly Interval[] {
-  const known = { covered: state.covered.answered.get(id) ?? [], firstValue: state.firstValues.get(id) }
-  let todo = daysToAsk(state.covered.final.get(id) ?? [], floorOf(group, backfillFrom), state.tomorrow)
-  for (const answered of state.answered.get(id) ?? []) todo = without(todo, answered)
-  for (const missing of state.unsynchronized.get(id) ?? []) todo = without(todo, missing)
+  const history = { covered: state.covered.answered.get(id) ?? [], firstValue: state.firstValues.get(id) }
+  const pending = pendingDays(
+    state.covered.final.get(id) ?? [],
+    historyFloor(group, backfillFrom),
+    state.tomorrow,
+  )
+  const requested = [...(state.answered.get(id) ?? []), ...(state.unsynchronized.get(id) ?? [])]
+  const todo = requested.reduce(subtractInterval, pending)
   // A history with a known first day does not end with an empty year.
-  const begun = group.startsOn === undefined ? beginningOf(known) : undefined
-  return begun === undefined ? todo : without(todo, { from: EARLIEST_DAY, to: addDays(begun, -1) })
+  const beginning = group.startsOn === undefined ? findBeginning(history) : undefined
+  return beginning === undefined
+    ? todo
+    : subtractInterval(todo, { from: EARLIEST_DAY, to: addDays(beginning, -1) })
 }
 
-/** Series of a table that an answer does not list, where each can be asked for alone. */
-function askableAlone(state: SyncState, group: SeriesGroup, { unlisted }: ChunkResult): Iterable<string> {
+/** Returns unlisted series of a table, if each can be requested alone. */
+function requestableAlone(state: RunState, group: SeriesGroup, { unlisted }: ChunkResult): Iterable<string> {
   return group.indicators === undefined && state.session.supportsSingleSeries ? unlisted : []
 }
 
-function groupOfOne(group: SeriesGroup, code: string): SeriesGroup {
-  return { ...alone(group, code), name: `${group.name}/${code}`, chunkDays: CHUNK_ALONE_DAYS }
+function singleSeriesGroup(group: SeriesGroup, code: string): SeriesGroup {
+  return { ...narrowGroup(group, code), name: `${group.name}/${code}`, chunkDays: SINGLE_SERIES_DAYS }
 }
 
-/** Says which currencies of the catalogue an answer that reaches up to today leaves out (upstream 3). */
-function reportAbsent(state: SyncState, group: SeriesGroup, result: ChunkResult): void {
+/** Reports currencies of the catalogue that an answer up to today omits (upstream 3). */
+function reportAbsent(state: RunState, group: SeriesGroup, result: ChunkResult): void {
   const { listsAny, leftOut } = result
   const unlisted = [...result.unlisted].filter((code) => !leftOut.has(code))
-  const nameOf = (code: string) => {
+  const seriesName = (code: string) => {
     const series = state.series.find(({ external_code }) => external_code === code)
-    return series ? currencyOf(state.provider, series) : code
+    return series ? seriesCurrency(state.provider, series) : code
   }
   if (group.indicators !== undefined) {
-    for (const code of unlisted) state.problems.add(`${code}: absent from the answer: ${nameOf(code)}`)
+    for (const code of unlisted) state.problems.add(`${code}: absent from the answer: ${seriesName(code)}`)
     return
   }
-  // A whole table with nothing in it lists nothing: that is the public API's "no data".
+  // A whole table without rows lists no series: the public API sends this for "no data".
   if (!listsAny) return
-  const absent = unlisted.map(nameOf)
-  // A code that is not known may be that of a series which is still to be learned.
+  const absent = unlisted.map(seriesName)
+  // An unknown code may be of a series that is not inserted yet.
   const learnable = [...leftOut].every((code) =>
     state.series.some(({ external_code }) => external_code === code),
   )
   for (const entry of state.provider.catalogue) {
     if (entry.table !== group.table || entry.externalCode !== undefined) continue
-    const made = state.series.some(
+    const isInserted = state.series.some(
       (one) => one.base_currency === entry.base && one.quote_currency === entry.quote,
     )
-    if (made || !learnable) continue
-    absent.push(currencyOf(state.provider, { base_currency: entry.base, quote_currency: entry.quote }))
+    if (isInserted || !learnable) continue
+    absent.push(seriesCurrency(state.provider, { base_currency: entry.base, quote_currency: entry.quote }))
   }
   if (absent.length > 0) state.problems.add(`${group.name}: absent from the answer: ${absent.join(', ')}`)
 }

@@ -1,63 +1,59 @@
-// How far a run is and how long the rest will take, from the days that are left and the pace of its own requests. Pure.
-// What is left is an upper bound: a history that began later than its floor ends earlier.
+// Estimates the progress and the remaining time of a run, from its remaining days and the pace of its requests. Pure.
+// Estimates are upper bounds, since a history may begin after its floor.
 
-import { dayOf, type IsoDate } from '../dates.ts'
-import type { Interval } from '../intervals.ts'
+import type { IsoDate } from '../values/dates.ts'
+import { countDays, type Interval } from '../values/intervals.ts'
 
-/** How far a run is. */
+/** Progress of a run. */
 export type RunProgress = {
-  /** The group that was asked last. */
+  /** Group of the last request. */
   group: string
-  /** Years of that group's days up to tomorrow that are read, to a tenth, those of earlier runs included. */
+  /** Years of the group that are stored, up to tomorrow, to a tenth, with those of earlier runs. */
   yearsRead: number
-  /** Requests so far, and those that are left, of all groups. */
+  /** Requests so far, and remaining ones, of all groups. */
   requests: number
   requestsLeft: number
   msLeft: number
 }
 
-/** The same of a run that reads history, for one that looks at it from outside. */
+/** Progress of a run that reads history, for callers outside of sync/. */
 export type HistoryProgress = Omit<RunProgress, 'requests' | 'msLeft'> & { provider: string; doneAt: Date }
 
-/** How many requests were made, and what they took, the storing of their answers included. */
-export type Asked = { requests: number; ms: number }
+/** Number of requests, and their milliseconds with the storing of answers. */
+export type RequestTotals = { requests: number; ms: number }
 
-/** Requests for days, of which one request takes at most so many. */
-export function requestsFor(days: readonly Interval[], chunkDays: number): number {
-  return days.reduce((sum, interval) => sum + Math.ceil(lengthOf(interval) / chunkDays), 0)
+/** Counts the requests for days, with `chunkDays` days for each request. */
+export function countRequests(days: readonly Interval[], chunkDays: number): number {
+  return days.reduce((sum, interval) => sum + Math.ceil(countDays(interval) / chunkDays), 0)
 }
 
-/** Years from the floor to tomorrow that are not left, to a tenth. */
+/** Returns the years from the floor to tomorrow that are read, to a tenth. */
 export function yearsRead(floor: IsoDate, left: readonly Interval[], tomorrow: IsoDate): number {
-  const whole = lengthOf({ from: floor, to: tomorrow })
-  const days = left.reduce((rest, interval) => rest - lengthOf(interval), whole)
+  const whole = countDays({ from: floor, to: tomorrow })
+  const days = left.reduce((rest, interval) => rest - countDays(interval), whole)
   return Math.round((Math.max(0, days) / 365.25) * 10) / 10
 }
 
 /**
- * Milliseconds that the requests left will take, each group at its own pace where it has one.
- * @param left requests by group
- * @param asked what was asked so far by group
- * @param elapsed milliseconds since the run began, the pace of one that has no answer yet
+ * Estimates the milliseconds of the remaining requests, at the pace of each group.
+ * @param left remaining requests by group
+ * @param totals requests so far by group
+ * @param elapsed milliseconds since the run began, the pace before the first answer
  */
 export function msLeft(
   left: ReadonlyMap<string, number>,
-  asked: ReadonlyMap<string, Asked>,
+  totals: ReadonlyMap<string, RequestTotals>,
   elapsed: number,
 ): number {
   const all = { requests: 0, ms: 0 }
-  for (const { requests, ms } of asked.values()) {
+  for (const { requests, ms } of totals.values()) {
     all.requests += requests
     all.ms += ms
   }
   let sum = 0
   for (const [group, requests] of left) {
-    const pace = asked.get(group) ?? all
+    const pace = totals.get(group) ?? all
     sum += requests * (pace.requests > 0 ? pace.ms / pace.requests : elapsed)
   }
   return sum
-}
-
-function lengthOf({ from, to }: Interval): number {
-  return dayOf(to) - dayOf(from) + 1
 }

@@ -1,34 +1,40 @@
-// What a run knows when it begins, and the words that its record ends with.
+// Loads the context of a run, and words the end of its record.
 
-import { addDays, type Clock, todayIn } from '../dates.ts'
 import { unsynchronizedInWords } from '../domain/rates/unsynchronized.ts'
-import { AppError } from '../errors.ts'
 import type { Provider } from '../providers/provider.ts'
+import { AppError } from '../runtime/errors.ts'
 import { selectCoverage } from '../store/rates/coverage.ts'
 import { selectProviders } from '../store/rates/providers.ts'
 import { selectNewestDays } from '../store/rates/rates.ts'
-import { selectSeriesOf } from '../store/rates/series.ts'
-import type { CoverageKind, Db, SyncStatus, SyncTrigger } from '../store/tables.ts'
-import type { SyncProgress, SyncRecord } from './state.ts'
+import { selectProviderSeries } from '../store/rates/series.ts'
+import type { CoverageKind, SyncStatus, SyncTrigger, WriteDb } from '../store/tables.ts'
+import { addDays, type Clock, currentDay } from '../values/dates.ts'
+import type { RunContext, SyncProgress } from './state.ts'
 
 const MAX_MESSAGE = 2000
-/** Requests around days that the source has not synchronized, of a run that nobody waits for (decisions 2.6). */
+/** Limit of requests around unsynchronized days, for a run without a waiting person (decisions 2.6). */
 export const EXTRA_REQUESTS = 40
 
+/** Totals of a run that starts now. */
+export function newTotals(extraRequests = EXTRA_REQUESTS) {
+  const counts = { inserted: 0, updated: 0, unchanged: 0 }
+  return { counts, answers: 0, problems: new Set<string>(), extraRequests }
+}
+
 /** @throws AppError `failed` for a provider that is not in the database */
-export async function readRecord(
-  db: Db,
+export async function loadContext(
+  db: WriteDb,
   provider: Provider,
   { clock, trigger }: { clock: Clock; trigger: SyncTrigger },
-  stored: (progress: SyncProgress) => Promise<void>,
-): Promise<Omit<SyncRecord, 'runId' | 'lock'>> {
+  onStored: (progress: SyncProgress) => Promise<void>,
+): Promise<Omit<RunContext, 'runId' | 'lock'>> {
   const row = (await selectProviders(db)).find(({ code }) => code === provider.code)
   if (!row) throw new AppError('failed', `the provider ${provider.code} is not in the database`)
-  const today = todayIn(clock, provider.timeZone)
-  const series = await selectSeriesOf(db, row.id)
-  const isOurs = ([id]: [number, unknown]) => series.some((one) => one.id === id)
-  const coverageOf = async (kind: CoverageKind) =>
-    new Map([...(await selectCoverage(db, kind))].filter(isOurs))
+  const today = currentDay(clock, provider.timeZone)
+  const series = await selectProviderSeries(db, row.id)
+  const isOfProvider = ([id]: [number, unknown]) => series.some((one) => one.id === id)
+  const loadCoverage = async (kind: CoverageKind) =>
+    new Map([...(await selectCoverage(db, kind))].filter(isOfProvider))
   return {
     db,
     provider,
@@ -38,32 +44,29 @@ export async function readRecord(
     now: clock,
     series,
     covered: {
-      answered: await coverageOf('answered'),
-      final: await coverageOf('final'),
-      exact: await coverageOf('exact'),
+      answered: await loadCoverage('answered'),
+      final: await loadCoverage('final'),
+      exact: await loadCoverage('exact'),
     },
     firstValues: new Map(series.flatMap(({ id, first_data_date: day }) => (day ? [[id, day]] : []))),
     newestValues: await selectNewestDays(db),
     answered: new Map(),
     unsynchronized: new Map(),
     unsynchronizedTables: new Map(),
-    extraRequests: trigger === 'cli' ? Number.POSITIVE_INFINITY : EXTRA_REQUESTS,
+    ...newTotals(trigger === 'cli' ? Number.POSITIVE_INFINITY : undefined),
     needsExtraRequests: false,
     refused: new Set(),
-    counts: { inserted: 0, updated: 0, unchanged: 0 },
-    answers: 0,
-    problems: new Set(),
-    stored,
+    onStored,
   }
 }
 
-/** `ok`: nothing failed; `parcial`: something was answered all the same (decisions 2.10). */
-export function statusOf({ problems, answers }: Pick<SyncRecord, 'problems' | 'answers'>): SyncStatus {
+/** Returns `ok` without problems, and `parcial` with problems and at least one answer (decisions 2.10). */
+export function runStatus({ problems, answers }: Pick<RunContext, 'problems' | 'answers'>): SyncStatus {
   return problems.size === 0 ? 'ok' : answers > 0 ? 'parcial' : 'error'
 }
 
-/** The days that the source has not synchronized itself, as one problem; undefined: there are none. */
-export function unsynchronizedProblem(state: SyncRecord): string | undefined {
+/** Returns the days that the source has not synchronized, as one problem; undefined: none. */
+export function unsynchronizedProblem(state: RunContext): string | undefined {
   const lacking = [...state.unsynchronizedTables].map(([code, days]) => ({ code, days }))
   for (const { id, external_code: code } of state.series) {
     lacking.push({ code, days: state.unsynchronized.get(id) ?? [] })
@@ -71,7 +74,7 @@ export function unsynchronizedProblem(state: SyncRecord): string | undefined {
   return unsynchronizedInWords(lacking, state.needsExtraRequests)
 }
 
-export function messageOf(problems: ReadonlySet<string>): string | null {
+export function runMessage(problems: ReadonlySet<string>): string | null {
   if (problems.size === 0) return null
   const text = [...problems].join('; ')
   return text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE)}…` : text

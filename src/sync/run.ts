@@ -1,31 +1,31 @@
-// One run over one provider: takes the lock, opens the record, reads, closes the record. Whatever happens in
-// between, the record says it.
+// Run of a sync over one provider: takes the lock, opens the record, reads, closes the record. The record is closed
+// after errors too.
 
-import type { IsoDate } from '../dates.ts'
+import { hashOfSecret } from '../domain/access/secrets.ts'
 import { dueDay, dueInWords, isBenchmark } from '../domain/rates/freshness.ts'
 import { lacksOnlyUnsynchronizedDays } from '../domain/rates/unsynchronized.ts'
-import { hashOfSecret } from '../domain/secrets.ts'
-import { AppError, reasonOf } from '../errors.ts'
-import type { Log, LogFields } from '../log.ts'
 import type { Provider, ProviderSettings, Session, Window } from '../providers/provider.ts'
-import { lostDatabaseError } from '../storage-error.ts'
+import { AppError, errorReason } from '../runtime/errors.ts'
+import type { Log, LogFields } from '../runtime/log.ts'
+import { lostDatabaseError } from '../runtime/storage-error.ts'
 import { atomically, type Lock } from '../store/engine.ts'
 import { selectProviders } from '../store/rates/providers.ts'
-import { selectRatesIn } from '../store/rates/rates.ts'
-import { selectSeriesOf } from '../store/rates/series.ts'
-import { INTERRUPTED, insertRun, type SyncRunRow } from '../store/sync-runs.ts'
-import type { Db, SyncStatus, SyncTrigger } from '../store/tables.ts'
-import { type LockDeps, underSyncLock } from './lock.ts'
+import { selectRates } from '../store/rates/rates.ts'
+import { selectProviderSeries } from '../store/rates/series.ts'
+import { INTERRUPTED, insertRun, type SyncRunRow } from '../store/rates/sync-runs.ts'
+import type { ReadDb, SyncStatus, SyncTrigger } from '../store/tables.ts'
+import type { IsoDate } from '../values/dates.ts'
+import { type LockDeps, withSyncLock } from './lock.ts'
 import { createMeter, type Meter } from './meter.ts'
 import { plannedRange, readEverything, readRange } from './order.ts'
 import type { HistoryProgress, RunProgress } from './progress.ts'
-import { closeAndTell } from './publication.ts'
-import { messageOf, readRecord, statusOf, unsynchronizedProblem } from './record.ts'
-import type { SyncProgress, SyncRecord } from './state.ts'
+import { finishRun } from './publication.ts'
+import { loadContext, runMessage, runStatus, unsynchronizedProblem } from './record.ts'
+import type { RunContext, SyncProgress } from './state.ts'
 
 export type SyncRequest = {
   trigger: SyncTrigger
-  /** Exactly these days, or undefined: what is new, then what is missing. */
+  /** Days to read. Undefined: the newest days, then the missing ones. */
   range: Window | undefined
   signal: AbortSignal
   /** Called after each committed chunk. */
@@ -35,75 +35,76 @@ export type SyncRequest = {
 export type SyncDeps = LockDeps & {
   log: Log
   backfillFrom: IsoDate
-  /** A provider's own settings, read anew for each run of it. */
+  /** Returns the current settings of a provider; called for each run. */
   settings: (provider: Provider) => ProviderSettings
-  /** Called after each commit of ours, so that the read model turns its page. */
-  changed: () => Promise<void>
-  /** Called when the record of a run is closed. */
-  ended?: () => void
-  /** Called when a run begins that has history to read, with what says how far it is, and without when it ends. */
-  readsHistory?: (progress: (() => HistoryProgress) | undefined) => void
+  /** Called after each commit, to refresh the read model. */
+  onCommit: () => Promise<void>
+  /** Called after the record of a run is closed. */
+  onClose?: () => void
+  /**
+   * Called with a function that returns the progress, when a run begins to read history. Called with undefined at its
+   * end.
+   */
+  onHistory?: (progress: (() => HistoryProgress) | undefined) => void
 }
 
-export type SyncEnd = {
+export type SyncResult = {
   run: SyncRunRow
-  /** Whether the newest values that are due are stored, of the provider's benchmark. */
+  /** True when the due values of the benchmark are stored. */
   current: boolean
-  /** What is due, in words. */
+  /** Words for the due day. */
   due: string
 }
 
-/** The event in the log of a run that has closed its record. */
-export const ENDED = 'sync finished'
+/** Log event of a run whose record is closed. */
+export const RUN_FINISHED = 'sync finished'
 const LEVELS = { ok: 'info', parcial: 'warn', error: 'error' } as const satisfies Record<SyncStatus, string>
-const TELL_EVERY_MS = 30_000
+const PROGRESS_LOG_MS = 30_000
 
 /**
- * One run over each enabled provider, in turn.
+ * Runs a sync over each enabled provider, one after the other.
  * @throws AppError `conflict` when a sync is already running on the data directory
  */
 export async function syncAll(
   deps: SyncDeps,
   providers: readonly Provider[],
   request: SyncRequest,
-): Promise<SyncEnd[]> {
-  const stored = await selectProviders(deps.db)
-  const enabled = providers.filter((one) => stored.some(({ code, enabled }) => enabled && code === one.code))
-  return underSyncLock(deps, async (lock) => {
+): Promise<SyncResult[]> {
+  const rows = await selectProviders(deps.db)
+  const enabled = providers.filter((one) => rows.some(({ code, enabled }) => enabled && code === one.code))
+  return withSyncLock(deps, async (lock) => {
     const signal = AbortSignal.any([request.signal, lock.lost])
-    const ends: SyncEnd[] = []
-    for (const provider of enabled) ends.push(await recordRun(deps, provider, { ...request, signal }, lock))
-    return ends
+    return Array.fromAsync(enabled, (provider) => recordRun(deps, provider, { ...request, signal }, lock))
   })
 }
 
-/** Whether a value of that day is stored for each enabled side of the provider's benchmark. */
-export async function hasBenchmarkOf(db: Db, provider: Provider, day: IsoDate): Promise<boolean> {
+/** Returns true when a day has a value for each enabled side of the benchmark. */
+export async function hasBenchmark(db: ReadDb, provider: Provider, day: IsoDate): Promise<boolean> {
   const row = (await selectProviders(db)).find(({ code }) => code === provider.code)
-  const series = row ? await selectSeriesOf(db, row.id) : []
+  const series = row ? await selectProviderSeries(db, row.id) : []
   const ids = series.filter((one) => one.enabled && isBenchmark(provider, one)).map(({ id }) => id)
-  return (await selectRatesIn(db, ids, { from: day, to: day })).length === ids.length
+  return (await selectRates(db, ids, { from: day, to: day })).length === ids.length
 }
 
-/** SHA-256 of the provider's token; null: there is none. */
-export function tokenHashOf({ token }: ProviderSettings): string | null {
+/** Returns the SHA-256 of the token of a provider; null: no token. */
+export function hashToken({ token }: ProviderSettings): string | null {
   const plain = token?.trim()
   return plain ? hashOfSecret(plain) : null
 }
 
-/** Why there must be another run, in words for the log; `isSoon`: before the usual hour is over. */
+/** Reason for another run, for the log. `isSoon`: the retry does not wait for an hour. */
 export type RetryReason = { why: string; isSoon: boolean }
 
-/** Undefined when every run was ok and what is due is stored. */
-export function retryReason(ends: readonly SyncEnd[]): RetryReason | undefined {
-  const failed = ends.find(({ run }) => run.status !== 'ok')
+/** Returns undefined when all runs were ok and the due values are stored. */
+export function retryReason(ends: readonly SyncResult[]): RetryReason | undefined {
+  const failedRun = ends.find(({ run }) => run.status !== 'ok')
   const behind = ends.find(({ current }) => !current)
   const isSoon = behind !== undefined || ends.some(({ run }) => isUrgent(run))
-  if (failed) return { why: `the sync was ${failed.run.status}`, isSoon }
+  if (failedRun) return { why: `the sync was ${failedRun.run.status}`, isSoon }
   return behind && { why: `${behind.due} is not there yet`, isSoon }
 }
 
-/** Days that the source has not synchronized itself are not there a few minutes later (decisions 2.6). */
+/** Days that the source has not synchronized do not appear within minutes (decisions 2.6). */
 function isUrgent({ status, message }: SyncRunRow): boolean {
   return status !== 'ok' && !lacksOnlyUnsynchronizedDays(message)
 }
@@ -113,58 +114,58 @@ async function recordRun(
   provider: Provider,
   request: SyncRequest,
   lock: Lock,
-): Promise<SyncEnd> {
+): Promise<SyncResult> {
   const { db, clock, log } = deps
-  const settings = settingsOf(deps, provider)
-  const { record, meter } = await openRecord(deps, provider, request, { settings, lock })
-  const about = { run: record.runId, provider: provider.code, trigger: request.trigger }
+  const settings = readSettings(deps, provider)
+  const { context, meter } = await openRecord(deps, provider, request, { settings, lock })
+  const about = { run: context.runId, provider: provider.code, trigger: request.trigger }
   log.info('sync started', about)
   let session: Session | undefined
   try {
     if ('unreadable' in settings) throw settings.unreadable
-    using _telling = tellHistory(deps, meter, about)
+    using _progress = logHistoryProgress(deps, meter, about)
     session = provider.connect(settings, request.signal)
-    const state = Object.assign(record, { session: meter.over(session) })
+    const state = Object.assign(context, { session: meter.over(session) })
     if (request.range) await readRange(state, provider.groups, request.range)
     else await readEverything(state, provider.groups, deps.backfillFrom)
   } catch (error) {
-    if (request.signal.aborted) record.problems.add(`${INTERRUPTED}: the program was stopped`)
+    if (request.signal.aborted) context.problems.add(`${INTERRUPTED}: the program was stopped`)
     else {
       const failure = lostDatabaseError(error)
-      record.problems.add(reasonOf(failure))
-      const told = error instanceof AppError || !(error instanceof Error)
-      // Of a database that went away the problem and the end of the run say enough.
+      context.problems.add(errorReason(failure))
+      const isExpected = error instanceof AppError || !(error instanceof Error)
+      // A lost database needs no line: the problem and the end of the run are logged.
       if (failure === error)
-        log.error('sync failed', { ...about, cause: told ? reasonOf(error) : error.stack })
+        log.error('sync failed', { ...about, cause: isExpected ? errorReason(error) : error.stack })
     }
   }
-  const unsynchronized = unsynchronizedProblem(record)
-  if (unsynchronized !== undefined) record.problems.add(unsynchronized)
+  const unsynchronized = unsynchronizedProblem(context)
+  if (unsynchronized !== undefined) context.problems.add(unsynchronized)
   const notices = session?.notices() ?? []
-  const tokenOnly = record.problems.size === 0 && notices.length > 0 && notices.every(({ token }) => token)
-  for (const notice of notices) record.problems.add(notice.message)
-  for (const problem of record.problems) log.warn('sync problem', { ...about, problem })
-  const status = statusOf(record)
+  const tokenOnly = context.problems.size === 0 && notices.length > 0 && notices.every(({ token }) => token)
+  for (const notice of notices) context.problems.add(notice.message)
+  for (const problem of context.problems) log.warn('sync problem', { ...about, problem })
+  const status = runStatus(context)
   const end = {
-    ...record.counts,
+    ...context.counts,
     status,
-    message: messageOf(record.problems),
-    finishedAt: clock().toISOString(),
-    tokenOnly,
+    message: runMessage(context.problems),
+    finished_at: clock().toISOString(),
+    token_only: Number(tokenOnly),
   }
-  const run = await closeAndTell(db, provider, record.runId, end, {
-    tellFailure: !request.signal.aborted, // a run that ended because the program did is no failure
+  const run = await finishRun(db, provider, context.runId, end, {
+    reportFailure: !request.signal.aborted, // a stop of the program is no failure
     lock,
   })
-  deps.ended?.()
-  log[LEVELS[status]](ENDED, { ...about, status, ...record.counts })
-  const due = dueDay(provider, clock, record.today)
-  const current = await hasBenchmarkOf(db, provider, due)
-  return { run, current, due: dueInWords(provider, due, record.today) }
+  deps.onClose?.()
+  log[LEVELS[status]](RUN_FINISHED, { ...about, status, ...context.counts })
+  const due = dueDay(provider, clock, context.today)
+  const current = await hasBenchmark(db, provider, due)
+  return { run, current, due: dueInWords(provider, due, context.today) }
 }
 
-/** What cannot be read is for the record of the run, which is not open yet. */
-function settingsOf(deps: SyncDeps, provider: Provider): ProviderSettings | { unreadable: unknown } {
+/** Returns an error as a value, because the record that stores it is not open yet. */
+function readSettings(deps: SyncDeps, provider: Provider): ProviderSettings | { unreadable: unknown } {
   try {
     return deps.settings(provider)
   } catch (unreadable) {
@@ -172,56 +173,55 @@ function settingsOf(deps: SyncDeps, provider: Provider): ProviderSettings | { un
   }
 }
 
-/** Logs how far the history is, as long as it is read, and lets others look. */
-function tellHistory(
-  { clock, log, readsHistory }: SyncDeps,
+/** Logs the progress of a run that reads history, every 30 seconds, and passes it to `onHistory`. */
+function logHistoryProgress(
+  { clock, log, onHistory }: SyncDeps,
   meter: Meter,
   about: LogFields & { provider: string },
 ): Disposable {
   if (!meter.readsHistory) return { [Symbol.dispose]: () => {} }
   const progress = (): HistoryProgress => {
     const { group, yearsRead, requestsLeft, msLeft } = meter.progress()
-    const doneAt = new Date(clock().getTime() + msLeft)
-    return { provider: about.provider, group, yearsRead, requestsLeft, doneAt }
+    const endTime = new Date(clock().getTime() + msLeft)
+    return { provider: about.provider, group, yearsRead, requestsLeft, doneAt: endTime }
   }
   const timer = setInterval(() => {
     const { doneAt, ...rest } = progress()
     log.info('reading history', { ...about, ...rest, doneAt: doneAt.toISOString() })
-  }, TELL_EVERY_MS)
-  readsHistory?.(progress)
+  }, PROGRESS_LOG_MS)
+  onHistory?.(progress)
   return {
     [Symbol.dispose]() {
       clearInterval(timer)
-      readsHistory?.(undefined)
+      onHistory?.(undefined)
     },
   }
 }
 
-/** Opens the row of a run, and gathers what is known when it starts. */
+/** Inserts the row of a run and loads its context. */
 async function openRecord(
   deps: SyncDeps,
   provider: Provider,
   request: SyncRequest,
   { settings, lock }: { settings: ProviderSettings | { unreadable: unknown }; lock: Lock },
-): Promise<{ record: SyncRecord; meter: Meter }> {
+): Promise<{ context: RunContext; meter: Meter }> {
   const { db, clock } = deps
-  const read = await readRecord(db, provider, { clock, trigger: request.trigger }, async (progress) => {
-    await deps.changed()
+  const loaded = await loadContext(db, provider, { clock, trigger: request.trigger }, async (progress) => {
+    await deps.onCommit()
     request.progress?.({ ...progress, ...meter.progress() })
   })
-  const base = { ...read, lock }
+  const base = { ...loaded, lock }
   const range = request.range ?? plannedRange({ ...base, runId: 0 }, deps.backfillFrom)
-  const startedAt = clock().toISOString()
   const run = {
-    providerId: base.providerId,
+    provider_id: base.providerId,
     trigger: request.trigger,
-    dateFrom: range.from,
-    dateTo: range.to,
-    startedAt,
-    tokenHash: 'unreadable' in settings ? null : tokenHashOf(settings),
+    date_from: range.from,
+    date_to: range.to,
+    started_at: clock().toISOString(),
+    token_hash: 'unreadable' in settings ? null : hashToken(settings),
   }
   const runId = await atomically(db, (trx) => insertRun(trx, run), lock)
-  const record: SyncRecord = { ...base, runId }
-  const meter = createMeter(record, { range: request.range, backfillFrom: deps.backfillFrom })
-  return { record, meter }
+  const context: RunContext = { ...base, runId }
+  const meter = createMeter(context, { range: request.range, backfillFrom: deps.backfillFrom })
+  return { context, meter }
 }

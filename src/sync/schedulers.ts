@@ -1,105 +1,224 @@
-// The syncs that a server makes by itself: of each provider by a scheduler of its own, one at a time, because a data
-// directory has one lock for all of them. After a good run rounded values are read again, beside everything else.
+// Scheduled syncs of a server, on the leader alone. Each provider has its own scheduler. A single lock serves all, so
+// one sync runs at a time. After a good run rounded values are refined in the background. A new leader reads the
+// state from the database, so a missed sync runs once.
 
-import { reasonOf } from '../errors.ts'
+import { setTimeout as wait } from 'node:timers/promises'
 import type { Provider } from '../providers/provider.ts'
+import { errorReason } from '../runtime/errors.ts'
+import { type LeaderTask, runAsLeader } from '../store/cluster/leader.ts'
+import { atomically, engineSql, type Lock, type LockName } from '../store/engine.ts'
+import type { SyncTrigger } from '../store/tables.ts'
 import { refine } from './refine.ts'
 import { retryReason, type SyncDeps, syncAll } from './run.ts'
-import { createScheduler, disabledScheduler, type Scheduler, type SchedulerStatus } from './scheduler.ts'
+import { createScheduler, type Scheduler } from './scheduler.ts'
 import { readStartFacts, type Timetable } from './start.ts'
 
-/** When a provider is synced. */
+/** Next sync of a provider. */
 export type SyncTask = Timetable & { provider: string; nextRun: Date | undefined }
 
 export type Schedulers = {
-  /** Begins to look at the clock; before that nothing runs. */
+  /** Starts to compete for the lead. No run begins before this call. */
   start(): void
-  state(): Promise<SchedulerStatus['state']>
+  state(): Promise<'running' | 'disabled' | 'stopped'>
   tasks(): Promise<SyncTask[]>
-  /** Stops, and waits until a run that is under way has closed its record. */
+  /** Stops, and waits until an open run has closed its record. */
   close(): Promise<void>
 }
 
-type Scheduled = { provider: Provider; scheduler: Scheduler; refinesAtStart: boolean }
+export type SchedulersOptions = {
+  /** False for an external cron: this process never becomes the leader. */
+  enabled: boolean
+  syncCron: (provider: Provider) => string
+  /** Milliseconds between two attempts to become the leader. */
+  retryMs?: number | undefined
+}
 
-/** `enabled` is false for an external cron. */
-export async function openSchedulers(
+const PUBLISH_EVERY_MS = 1000
+const DEAD_RUN_POLL_MS = 250
+const FIRST_ATTEMPT_MS = 1000
+
+export function openSchedulers(
   deps: SyncDeps,
   providers: readonly Provider[],
-  { enabled, cronOf }: { enabled: boolean; cronOf: (provider: Provider) => string },
-): Promise<Schedulers> {
+  { enabled, syncCron, retryMs }: SchedulersOptions,
+): Schedulers {
+  const { db, findHolder, log } = deps
+  const events = { leads: 'this node has the scheduler', failed: 'the scheduler cannot be had' }
+  const firstAttempt = Promise.withResolvers<void>()
+  if (!enabled) firstAttempt.resolve()
+  let local: LocalSchedulers | undefined
+  let leader: LeaderTask | undefined
+  let state: Awaited<ReturnType<Schedulers['state']>> = enabled ? 'running' : 'disabled'
+
+  const begin = async (lock: Lock, stop: AbortSignal) => {
+    await waitForDeadRun(deps, stop, lock.outlivesHolderMs)
+    // A leader that was suspended past its lease may see a due sync before it notices the loss. This check leaves
+    // that sync to the next leader.
+    const takeLock = async (name: LockName) => {
+      await lock.check(db)
+      return deps.takeLock(name)
+    }
+    const started = await startSchedulers({ ...deps, takeLock }, providers, syncCron)
+    const publisher = publishSchedules(deps, started, lock)
+    local = started
+    return {
+      async close() {
+        local = undefined
+        await started.close()
+        await publisher.close()
+      },
+    }
+  }
+  return {
+    start() {
+      if (!enabled) return
+      leader = runAsLeader(deps, 'scheduler', { begin, log, events, retryMs })
+      const limit = wait(FIRST_ATTEMPT_MS, undefined, { ref: false }) // the attempt may wait for a run of a dead node
+      void Promise.race([leader.attempted, limit]).then(firstAttempt.resolve)
+    },
+    async state() {
+      // An outage does not change the state.
+      if (!enabled) state = (await findHolder('scheduler').catch(() => state)) ? 'running' : 'disabled'
+      return state
+    },
+    async tasks() {
+      await firstAttempt.promise
+      if (local) return local.tasks()
+      const isRunning = enabled || (await findHolder('scheduler')) !== undefined
+      const rows = isRunning ? await engineSql(db).selectSchedules(db) : []
+      return providers.map((provider) => {
+        const { code, timeZone } = provider
+        const row = rows.find((one) => one.provider === code)
+        const nextRun = row?.next_run ? new Date(row.next_run) : undefined
+        return { provider: code, cron: row?.cron ?? syncCron(provider), timeZone, nextRun }
+      })
+    },
+    async close() {
+      state = 'stopped'
+      firstAttempt.resolve()
+      await leader?.close()
+    },
+  }
+}
+
+/**
+ * Waits until the lease of a dead leader expires, at most `limitMs`. A sync before that would be rejected, and
+ * retried only after 15 minutes.
+ */
+async function waitForDeadRun({ takeLock }: SyncDeps, stop: AbortSignal, limitMs: number): Promise<void> {
+  const until = performance.now() + limitMs
+  while (!stop.aborted && performance.now() < until) {
+    const lock = await takeLock('sync')
+    if (lock) return lock.release()
+    await wait(DEAD_RUN_POLL_MS)
+  }
+}
+
+/** Writes the next runs into the table that other nodes read. A failed write is retried after 1 second. */
+function publishSchedules({ db }: SyncDeps, { tasks }: LocalSchedulers, lock: Lock) {
+  let published = ''
+  let writing: Promise<void> | undefined
+  const write = async () => {
+    const rows = tasks().map(({ provider, cron, nextRun }) => ({
+      ...{ provider, cron },
+      next_run: nextRun?.toISOString() ?? null,
+    }))
+    const text = JSON.stringify(rows)
+    if (text === published) return
+    await atomically(db, (trx) => engineSql(trx).upsertSchedules(trx, rows), lock)
+    published = text
+  }
+  const publish = () => {
+    writing ??= write()
+      .catch(() => {}) // the next publication writes it again
+      .finally(() => {
+        writing = undefined
+      })
+  }
+  publish()
+  const timer = setInterval(publish, PUBLISH_EVERY_MS)
+  return {
+    async close() {
+      clearInterval(timer)
+      await writing
+    },
+  }
+}
+
+type LocalSchedulers = { tasks(): SyncTask[]; close(): Promise<void> }
+
+/** Starts the schedulers of all providers in this process. */
+async function startSchedulers(
+  deps: SyncDeps,
+  providers: readonly Provider[],
+  syncCron: SchedulersOptions['syncCron'],
+): Promise<LocalSchedulers> {
   const { db, clock, log } = deps
   const refining = createRefining(deps)
-  const inTurn = createTurns()
-  const all: Scheduled[] = []
+  const enqueue = createSerialQueue()
+  type Entry = { timetable: Omit<SyncTask, 'nextRun'>; scheduler: Scheduler | undefined }
+  const all: Entry[] = []
+  const refinedAtStart: Provider[] = []
   for (const provider of providers) {
-    const cron = cronOf(provider)
-    const facts = enabled ? await readStartFacts(db, provider, deps) : undefined
-    if (!facts) {
-      all.push({ provider, scheduler: disabledScheduler(cron), refinesAtStart: false })
-      continue
-    }
-    const run = (trigger: Parameters<typeof syncAll>[2]['trigger'], signal: AbortSignal) =>
-      inTurn(async () => {
+    const facts = await readStartFacts(db, provider, deps)
+    const run = (trigger: SyncTrigger, signal: AbortSignal) =>
+      enqueue(async () => {
         if (signal.aborted) return undefined
         const ends = await syncAll(deps, [provider], { trigger, signal, range: undefined })
         if (ends.every(({ run }) => run.status === 'ok')) refining.begin(provider)
         return retryReason(ends)
       })
     const { code, timeZone } = provider
-    const scheduler = createScheduler({ provider: code, cron, timeZone, clock, log, facts, run })
-    all.push({ provider, scheduler, refinesAtStart: facts.lastRun?.status === 'ok' })
+    const timetable = { provider: code, cron: syncCron(provider), timeZone }
+    const scheduler = facts && createScheduler({ ...timetable, clock, log, facts, run })
+    all.push({ timetable, scheduler })
+    if (facts?.lastRun?.status === 'ok') refinedAtStart.push(provider)
   }
+  for (const { scheduler } of all) scheduler?.start()
+  for (const provider of refinedAtStart) refining.begin(provider)
   return {
-    start() {
-      for (const { scheduler } of all) scheduler.start()
-      for (const { provider, refinesAtStart } of all) if (refinesAtStart) refining.begin(provider)
-    },
-    state: async () => all[0]?.scheduler.status().state ?? 'disabled',
-    tasks: async () =>
-      all.map(({ provider: { code, timeZone }, scheduler }) => {
-        const { schedule, nextRun } = scheduler.status()
-        return { provider: code, cron: schedule, timeZone, nextRun }
-      }),
+    tasks: () => all.map(({ timetable, scheduler }) => ({ ...timetable, nextRun: scheduler?.nextRun() })),
     async close() {
-      await Promise.all(all.map(({ scheduler }) => scheduler.close()))
+      await Promise.all(all.map(({ scheduler }) => scheduler?.close()))
       await refining.close()
     },
   }
 }
 
-/** One piece of work after the other, in the order in which they came. */
-function createTurns() {
+/** Returns a function that runs tasks one after the other, first in, first out. */
+function createSerialQueue() {
   let last: Promise<unknown> = Promise.resolve()
   return <T>(work: () => Promise<T>): Promise<T> => {
-    const done = last.then(work)
-    last = done.catch(() => undefined)
-    return done
+    const result = last.then(work)
+    last = result.catch(() => undefined) // the caller gets the error
+    return result
   }
 }
 
-/** Reads the rounded values of providers again, one provider after the other; one that waits already is not added. */
+/**
+ * Refines the values of providers, one provider after the other. A provider that is queued already is not added
+ * again.
+ */
 function createRefining(deps: SyncDeps) {
   const stop = new AbortController()
   const waiting = new Set<string>()
-  const inTurn = createTurns()
-  let last: Promise<unknown> = Promise.resolve()
+  const enqueue = createSerialQueue()
   return {
     begin(provider: Provider) {
       const { code } = provider
       if (waiting.has(code)) return
       waiting.add(code)
-      last = inTurn(async () => {
+      enqueue(async () => {
         if (!stop.signal.aborted) await refine(deps, [provider], { signal: stop.signal })
       })
         .catch((error: unknown) =>
-          deps.log.error('refining failed', { provider: code, reason: reasonOf(error) }),
+          deps.log.error('refining failed', { provider: code, reason: errorReason(error) }),
         )
         .finally(() => waiting.delete(code))
     },
     async close() {
       stop.abort()
-      await last
+      await enqueue(async () => {}) // after the current one
     },
   }
 }

@@ -1,56 +1,56 @@
-// Whether the start of the program syncs at once, and when the next try is if it does not (decisions 2.15). An
-// administrator who mended something and restarted waits for nothing, and a program that crashes again and again does
-// not hammer the bank: the starts that synced are counted in the database.
+// Decides whether a start of the program syncs at once, and otherwise the next attempt (decisions 2.15). A restart
+// after a repair syncs at once. A program that crashes again and again does not overload the bank: the database
+// counts the starts that synced.
 
-import { type Clock, todayIn } from '../dates.ts'
 import { dueDay, dueInWords } from '../domain/rates/freshness.ts'
 import type { Provider, ProviderSettings } from '../providers/provider.ts'
-import { previousTime } from '../schedule.ts'
+import { previousTime } from '../runtime/schedule.ts'
 import { selectProviders } from '../store/rates/providers.ts'
-import { hasRatesOf } from '../store/rates/rates.ts'
-import { INTERRUPTED, type LastRun, selectNewestRun, selectStartsOf } from '../store/sync-runs.ts'
-import type { Db, SyncTrigger } from '../store/tables.ts'
-import { hasBenchmarkOf, tokenHashOf } from './run.ts'
+import { hasProviderRates } from '../store/rates/rates.ts'
+import { INTERRUPTED, type LastRun, selectNewestRun, selectStartTimes } from '../store/rates/sync-runs.ts'
+import type { ReadDb, SyncTrigger } from '../store/tables.ts'
+import { type Clock, currentDay } from '../values/dates.ts'
+import { hasBenchmark, hashToken } from './run.ts'
 
 const MINUTE_MS = 60_000
 export const FIRST_RETRY_MS = 15 * MINUTE_MS
 export const LATER_RETRY_MS = 60 * MINUTE_MS
-const MOST_STARTS = 3
+const MAX_STARTS = 3
 const STARTS_WITHIN_MS = 10 * MINUTE_MS
 
-/** What the database knows of a provider when the program starts. */
+/** Stored facts about a provider at the start of the program. */
 export type StartFacts = {
   enabled: boolean
-  /** The newest run; undefined: there was none. */
+  /** Newest run; undefined: none. */
   lastRun: LastRun | undefined
-  /** When the newest starts that synced did so. */
+  /** Times of the newest starts that synced. */
   starts: readonly Date[]
-  /** Whether any rate is stored. */
+  /** True when a rate is stored. */
   hasRates: boolean
-  /** Whether the newest values that are due are stored. */
+  /** True when the due values of the benchmark are stored. */
   current: boolean
-  /** What is due, in words. */
+  /** Words for the due day. */
   due: string
-  /** SHA-256 of the token that a run would be given; null: none; undefined: it cannot be read. */
+  /** SHA-256 of the token of the next run; null: no token; undefined: unreadable settings. */
   tokenHash: string | null | undefined
 }
 
-/** When a provider is synced: a cron pattern, in the time of a zone. */
+/** Schedule of a provider: a cron pattern and its time zone. */
 export type Timetable = { cron: string; timeZone: string }
 
-export type NextTry = {
+export type NextAttempt = {
   trigger: SyncTrigger
   at: Date
-  /** No later than so many milliseconds from now, if the clock should be set back. */
+  /** Limit in milliseconds from now, in case the clock is set back. */
   wait: number
 }
 
-/** `next` is undefined when nothing is to be done before the scheduled time. `why`, in words for the log. */
-export type StartPlan = { why: string; next: NextTry | undefined }
+/** `next` is undefined when the scheduled time is the next attempt. `why` is the reason for the log. */
+export type StartPlan = { why: string; next: NextAttempt | undefined }
 
-/** Undefined for a provider that is not in the database. */
+/** Returns undefined for a provider that is not in the database. */
 export async function readStartFacts(
-  db: Db,
+  db: ReadDb,
   provider: Provider,
   { clock, settings }: { clock: Clock; settings: (provider: Provider) => ProviderSettings },
 ): Promise<StartFacts | undefined> {
@@ -58,18 +58,18 @@ export async function readStartFacts(
   if (!row) return undefined
   let tokenHash: string | null | undefined
   try {
-    tokenHash = tokenHashOf(settings(provider))
+    tokenHash = hashToken(settings(provider))
   } catch {
-    // The run that is begun for this will say why.
+    // The run that follows reports the reason.
   }
   const due = dueDay(provider, clock)
   return {
     enabled: row.enabled,
     lastRun: await selectNewestRun(db, row.id),
-    starts: await selectStartsOf(db, { providerId: row.id, trigger: 'startup', limit: MOST_STARTS }),
-    hasRates: await hasRatesOf(db, row.id),
-    current: await hasBenchmarkOf(db, provider, due),
-    due: dueInWords(provider, due, todayIn(clock, provider.timeZone)),
+    starts: await selectStartTimes(db, { providerId: row.id, trigger: 'startup', limit: MAX_STARTS }),
+    hasRates: await hasProviderRates(db, row.id),
+    current: await hasBenchmark(db, provider, due),
+    due: dueInWords(provider, due, currentDay(clock, provider.timeZone)),
     tokenHash,
   }
 }
@@ -77,29 +77,29 @@ export async function readStartFacts(
 export function planStart(facts: StartFacts, timetable: Timetable, now: Date): StartPlan {
   const { enabled, lastRun, starts, current, due } = facts
   if (!enabled) return { why: 'the provider is disabled', next: undefined }
-  const why = whyDue(facts, timetable, now)
-  const startAt = (at: Date): NextTry => ({ trigger: 'startup', at, wait: STARTS_WITHIN_MS })
+  const why = dueReason(facts, timetable, now)
+  const startupAttempt = (at: Date): NextAttempt => ({ trigger: 'startup', at, wait: STARTS_WITHIN_MS })
   const recent = starts.filter((at) => isRecent(at, now))
-  if (why !== undefined && recent.length >= MOST_STARTS) {
+  if (why !== undefined && recent.length >= MAX_STARTS) {
     const oldest = Math.min(...recent.map((at) => at.getTime()), now.getTime())
-    const full = `${MOST_STARTS} starts have synced within ${STARTS_WITHIN_MS / MINUTE_MS} minutes`
-    return { why: full, next: startAt(new Date(oldest + STARTS_WITHIN_MS)) }
+    const full = `${MAX_STARTS} starts have synced within ${STARTS_WITHIN_MS / MINUTE_MS} minutes`
+    return { why: full, next: startupAttempt(new Date(oldest + STARTS_WITHIN_MS)) }
   }
-  if (why !== undefined || !lastRun) return { why: why ?? '', next: startAt(now) }
+  if (why !== undefined || !lastRun) return { why: why ?? '', next: startupAttempt(now) }
   if (lastRun.status !== 'ok') {
-    return { why: 'the token was refused, and is still the same', next: retryAfter(lastRun, now) }
+    return { why: 'the token was refused, and is still the same', next: retryAttempt(lastRun, now) }
   }
   if (current) return { why: 'the last sync was ok', next: undefined }
-  return { why: `${due} was not there yet`, next: retryAfter(lastRun, now) }
+  return { why: `${due} was not there yet`, next: retryAttempt(lastRun, now) }
 }
 
-/** A start of a clock that has been set back since counts too. */
+/** Returns true within 10 minutes, also for a later time, after the clock was set back. */
 function isRecent(start: Date, now: Date): boolean {
   return Math.abs(now.getTime() - start.getTime()) < STARTS_WITHIN_MS
 }
 
-/** Why a start syncs, in words; undefined when it does not. */
-function whyDue(
+/** Returns the reason for a sync at the start; undefined: no sync. */
+function dueReason(
   { lastRun, hasRates, tokenHash }: StartFacts,
   { cron, timeZone }: Timetable,
   now: Date,
@@ -108,19 +108,20 @@ function whyDue(
   const { status, message, started_at, finished_at, token_only, token_hash } = lastRun
   if (finished_at === null || message?.includes(INTERRUPTED)) return 'the last sync was interrupted'
   if (status !== 'ok' && !(token_only && token_hash === tokenHash)) return `the last sync was ${status}`
-  const began = new Date(started_at)
-  // Then it was made under a wrong clock, and says nothing of today.
-  if (began > now) return 'the last sync is of a later date than today'
+  const runStart = new Date(started_at)
+  // A later start was written by a wrong clock.
+  if (runStart > now) return 'the last sync is of a later date than today'
   const dawn = previousTime(cron, now, timeZone)
-  return dawn !== undefined && began < dawn ? `the sync of ${dawn.toISOString()} was missed` : undefined
+  return dawn !== undefined && runStart < dawn ? `the sync of ${dawn.toISOString()} was missed` : undefined
 }
 
-/** When a program that had gone on after this run would try again: a restart puts nothing off. */
-function retryAfter({ trigger, finished_at, started_at }: LastRun, now: Date): NextTry {
-  const first = trigger === 'retry' ? LATER_RETRY_MS : FIRST_RETRY_MS
-  const at = new Date(finished_at ?? started_at).getTime() + first
+/** Returns the time at which a program without a restart would retry. */
+function retryAttempt({ trigger, finished_at, started_at }: LastRun, now: Date): NextAttempt {
+  const interval = trigger === 'retry' ? LATER_RETRY_MS : FIRST_RETRY_MS
+  const at = new Date(finished_at ?? started_at).getTime() + interval
   const late = now.getTime() - at
-  if (late < 0) return { trigger: 'retry', at: new Date(Math.min(at, now.getTime() + first)), wait: first }
+  if (late < 0)
+    return { trigger: 'retry', at: new Date(Math.min(at, now.getTime() + interval)), wait: interval }
   const hours = Math.floor(late / LATER_RETRY_MS) + 1
   return { trigger: 'retry', at: new Date(at + hours * LATER_RETRY_MS), wait: LATER_RETRY_MS }
 }

@@ -1,71 +1,71 @@
-// What one run knows while it goes: filled at its start, brought up to date after each committed window.
+// State of one run: filled at its start, updated after each committed window.
 
-import type { IsoDate } from '../dates.ts'
-import type { Interval } from '../intervals.ts'
 import type { Provider, SeriesGroup, Session, Window } from '../providers/provider.ts'
 import type { Lock } from '../store/engine.ts'
 import type { SeriesRow } from '../store/rates/series.ts'
-import type { SyncCounts } from '../store/sync-runs.ts'
-import type { CoverageKind, Db } from '../store/tables.ts'
+import type { SyncCounts } from '../store/rates/sync-runs.ts'
+import type { CoverageKind, WriteDb } from '../store/tables.ts'
+import type { IsoDate } from '../values/dates.ts'
+import type { Interval } from '../values/intervals.ts'
 
-/** What was stored last. */
+/** Last stored window. */
 export type SyncProgress = { group: string; window: Window }
 
-export type SyncRecord = {
-  readonly db: Db
+export type RunContext = {
+  readonly db: WriteDb
   readonly provider: Provider
   readonly providerId: number
   readonly runId: number
-  /** That of a sync. */
+  /** Lock of the sync. */
   readonly lock: Lock
-  /** By the clock of this machine, but not later than by that of the source. */
+  /** Day by the clock of this machine, but not later than by the clock of the source. */
   today: IsoDate
   tomorrow: IsoDate
   readonly now: () => Date
   series: SeriesRow[]
   /** Covered days of each series. */
   covered: Record<CoverageKind, Map<number, readonly Interval[]>>
-  /** The day of the oldest stored value of each series that has one. */
+  /** Day of the oldest stored value by series. */
   firstValues: Map<number, IsoDate>
-  /** The day of the newest one. */
+  /** Day of the newest stored value by series. */
   newestValues: Map<number, IsoDate>
-  /** The days of each series that were answered in this run. */
+  /** Days answered in this run by series. */
   answered: Map<number, readonly Interval[]>
-  /** The days of each series that the source says it has not synchronized itself: not requested again in this run. */
+  /** Days by series that the source reports as not synchronized. This run does not request them again. */
   unsynchronized: Map<number, readonly Interval[]>
-  /** The same of whole tables, of whose series each lacks some of these days. */
+  /** Days by table that are not synchronized. Each series of the table may lack some of them. */
   unsynchronizedTables: Map<string, readonly Interval[]>
-  /** Requests that the run may still make around such days. */
+  /** Remaining requests around such days. */
   extraRequests: number
-  /** Whether these were too few. */
+  /** True when these requests did not suffice. */
   needsExtraRequests: boolean
   /** Series refused in this run because they are quoted in the other direction. */
   refused: Set<number>
   counts: SyncCounts
-  /** Valid answers so far. */
+  /** Number of valid answers. */
   answers: number
-  /** What failed, in words for the administrator; each once. */
+  /** Problems for the operator, each once. */
   problems: Set<string>
-  readonly stored: (progress: SyncProgress) => Promise<void>
+  readonly onStored: (progress: SyncProgress) => Promise<void>
 }
 
-/** What a run knows once it talks with its provider. */
-export type SyncState = SyncRecord & { readonly session: Session }
+/** State of a run that is connected to its provider. */
+export type RunState = RunContext & { readonly session: Session }
 
-/** The enabled series that are read with a group, in this run. */
-export function seriesOf(state: SyncRecord, group: SeriesGroup): SeriesRow[] {
+/** Returns the enabled series of a group that this run has not refused. */
+export function enabledSeries(state: RunContext, group: SeriesGroup): SeriesRow[] {
   return state.series.filter(
     (one) =>
       one.enabled &&
       !state.refused.has(one.id) &&
       (group.indicators === undefined
-        ? tableOf(state.provider, one) === group.table
+        ? seriesTable(state.provider, one) === group.table
         : group.indicators.includes(one.external_code)),
   )
 }
 
-/** The table that a stored series is read from, found by its pair and side. */
-export function tableOf(provider: Provider, series: SeriesRow): string | undefined {
+/** Returns the table of a stored series, by its pair and side. */
+export function seriesTable(provider: Provider, series: SeriesRow): string | undefined {
   return catalogueEntry(provider, series)?.table
 }
 
@@ -81,8 +81,8 @@ export function catalogueEntry(
   )
 }
 
-/** The currency by which an administrator knows a series: the one that is not the pivot. */
-export function currencyOf(
+/** Returns the currency of a series that is not the pivot. */
+export function seriesCurrency(
   { pivot }: Provider,
   series: { base_currency: string; quote_currency: string },
 ): string {

@@ -1,46 +1,56 @@
-// Reads the days of a group from the newest to the oldest, in windows of at most its length. Days that the source has not
-// synchronized do not end a walk: the days after and before them are requested again, as far as the run may (decisions 2.6).
+// Reads the days of a group from the newest to the oldest, in windows of at most its length. Days that the source has
+// not synchronized do not end a walk. Extra requests read the days after and before them (decisions 2.6).
 
-import { addDays, dayOf, earliest, type IsoDate, LATEST_DAY, latest } from '../dates.ts'
-import { type Interval, intersects, intervalAt, joined, without } from '../intervals.ts'
 import type { SeriesGroup, Window } from '../providers/provider.ts'
 import type { SeriesRow } from '../store/rates/series.ts'
+import { addDays, earliest, type IsoDate, LATEST_DAY, latest } from '../values/dates.ts'
+import {
+  addInterval,
+  countDays,
+  findInterval,
+  type Interval,
+  intersects,
+  subtractInterval,
+} from '../values/intervals.ts'
 import { type ChunkResult, syncChunk } from './chunk.ts'
 import { nextWindow, REREAD_DAYS } from './plan.ts'
-import { type SyncState, seriesOf } from './state.ts'
+import { enabledSeries, type RunState } from './state.ts'
 
 export type Walk = {
-  /** The days to request of a series. */
-  todoOf: (series: SeriesRow) => readonly Interval[]
-  /** The series to request; by default all of the group. */
+  /** Returns the days to read of a series. */
+  daysToRead: (series: SeriesRow) => readonly Interval[]
+  /** Returns the series to read; by default all of the group. */
   series?: (() => readonly SeriesRow[]) | undefined
-  /** Days that are not requested in any case. */
+  /** Days to skip. */
   skippedDays?: readonly Interval[]
-  /** Days from this one on were requested before the walk: requests for them are extra ones. */
-  requestedFrom?: IsoDate
-  /** Called with each window that was read; true ends the walk. */
+  /** First day that was requested before the walk. Requests from this day on are extra ones. */
+  firstRequested?: IsoDate
+  /** Called after each window; true ends the walk. */
   isEnd?: (window: Window, result: ChunkResult) => boolean
 }
 
-/** A window that was read. */
+/** Window with its result. */
 export type WindowRead = { window: Window; result: ChunkResult }
 
 const LONG_DAYS = 366
 
-/** False when a window failed: the next run goes on there. */
-export async function walk(state: SyncState, group: SeriesGroup, plan: Walk): Promise<boolean> {
-  // By indicator; a table is one request for all its series.
+/** Returns false when a window failed. The next run resumes there. */
+export async function walk(state: RunState, group: SeriesGroup, plan: Walk): Promise<boolean> {
+  // Requested days by indicator. A table is one request for all its series.
   const requested = new Map<string | undefined, readonly Interval[]>()
-  const keyOf = ({ external_code: code }: SeriesRow) => (group.indicators ? code : undefined)
+  const requestKey = ({ external_code: code }: SeriesRow) => (group.indicators ? code : undefined)
   const daysDone = (key: string | undefined) => requested.get(key) ?? plan.skippedDays ?? []
-  let requestedFrom = plan.requestedFrom ?? LATEST_DAY
+  let firstRequested = plan.firstRequested ?? LATEST_DAY
   let skipsTableHoles = false
   for (;;) {
-    const todo = (plan.series?.() ?? seriesOf(state, group)).map((series) => {
-      const holes = holesOf(state, group, series)
+    const todo = (plan.series?.() ?? enabledSeries(state, group)).map((series) => {
+      const holes = seriesHoles(state, group, series)
       const skipped = skipsTableHoles ? [...holes, ...tableHoles(state, group)] : holes
-      const days = [...daysDone(keyOf(series)), ...skipped].reduce(without, plan.todoOf(series) as Interval[])
-      return { code: series.external_code, key: keyOf(series), holes, days }
+      const days = [...daysDone(requestKey(series)), ...skipped].reduce(
+        subtractInterval,
+        plan.daysToRead(series) as Interval[],
+      )
+      return { code: series.external_code, key: requestKey(series), holes, days }
     })
     const longest = nextWindow(
       todo.flatMap(({ days }) => days),
@@ -48,24 +58,25 @@ export async function walk(state: SyncState, group: SeriesGroup, plan: Walk): Pr
       group.chunkDays,
     )
     if (!longest) return true
-    const leading = todo.filter(({ days }) => intervalAt(days, longest.to))
+    const leading = todo.filter(({ days }) => findInterval(days, longest.to))
     const window = afterHoles(
       longest,
       leading.flatMap(({ holes }) => holes),
     )
-    const asked = todo.filter(
+    const due = todo.filter(
       ({ days, holes }) =>
         days.some((one) => intersects(one, window)) && !holes.some((one) => intersects(one, window)),
     )
     const isRefused =
       group.indicators !== undefined && tableHoles(state, group).some((one) => intersects(one, window))
-    if (window.to >= requestedFrom || isRefused) {
-      const cost = group.indicators ? asked.length : 1
+    if (window.to >= firstRequested || isRefused) {
+      const cost = group.indicators ? due.length : 1
       if (state.extraRequests < cost) {
-        // Of what a table lacks, its series most likely lack the same: that is said as such, and not as days left to read.
+        // Holes of a table most likely affect all its series. The run reports them as holes, not as days that need
+        // extra requests.
         state.needsExtraRequests ||= !isRefused
-        const skipped = window.to >= requestedFrom ? { from: requestedFrom, to: LATEST_DAY } : window
-        for (const { key } of todo) requested.set(key, joined(daysDone(key), skipped))
+        const skipped = window.to >= firstRequested ? { from: firstRequested, to: LATEST_DAY } : window
+        for (const { key } of todo) requested.set(key, addInterval(daysDone(key), skipped))
         continue
       }
       state.extraRequests -= cost
@@ -74,35 +85,35 @@ export async function walk(state: SyncState, group: SeriesGroup, plan: Walk): Pr
       state,
       group,
       window,
-      asked.map(({ code }) => code),
+      due.map(({ code }) => code),
     )
     if (!result) return false
-    requestedFrom = earliest(requestedFrom, window.from)
-    for (const key of new Set(asked.map(({ key }) => key))) {
+    firstRequested = earliest(firstRequested, window.from)
+    for (const key of new Set(due.map(({ key }) => key))) {
       const hole = result.unsynchronized.find(({ indicator }) => indicator === key)
-      if (!hole) requested.set(key, joined(daysDone(key), window))
-      // A whole year: of the days before it, those that the table refused too are taken for the same.
-      else if (isRefused && lengthOf(hole.days) >= LONG_DAYS) skipsTableHoles = true
+      if (!hole) requested.set(key, addInterval(daysDone(key), window))
+      // After a hole of a year, the remaining holes of the table count as holes of this series.
+      else if (isRefused && countDays(hole.days) >= LONG_DAYS) skipsTableHoles = true
     }
     if (plan.isEnd?.(window, result)) return true
   }
 }
 
 /**
- * Reads the newest days of a window of which the source has not synchronized others, in at most three steps, so that today's
- * values arrive whatever lies before them.
+ * Reads the newest days of a window with holes, in at most three steps. So the values of today arrive although the
+ * source lacks older days.
  */
 export async function readNewestDays(
-  state: SyncState,
+  state: RunState,
   group: SeriesGroup,
   { window, result }: WindowRead,
   lengths: readonly number[] = [group.chunkDays, REREAD_DAYS + 1, 2],
 ): Promise<WindowRead[]> {
   const [length, ...shorter] = lengths
   if (length === undefined) return []
-  // Both sides of a pair have the same days missing more often than not, and are stored together.
+  // Both sides of a pair mostly have the same holes, and are stored together.
   const holes = Map.groupBy(result.unsynchronized, ({ days }) => days.to)
-  // A table that left series out may have all of them in fewer days.
+  // A table that omitted series may have all of them in fewer days.
   if (holes.size === 0 && result.leftOut.size > 0) holes.set(addDays(window.from, -1), [])
   const reads: WindowRead[] = []
   for (const [end, missing] of holes) {
@@ -122,22 +133,18 @@ export async function readNewestDays(
   return reads
 }
 
-/** The days of a table that the source has not synchronized; which of its series lack which of them is not known. */
-export function tableHoles(state: SyncState, group: SeriesGroup): readonly Interval[] {
+/** Returns the days of a table that the source has not synchronized. Each of its series may lack some of them. */
+export function tableHoles(state: RunState, group: SeriesGroup): readonly Interval[] {
   return state.unsynchronizedTables.get(group.table) ?? []
 }
 
-function holesOf(state: SyncState, group: SeriesGroup, { id }: SeriesRow): readonly Interval[] {
+function seriesHoles(state: RunState, group: SeriesGroup, { id }: SeriesRow): readonly Interval[] {
   return group.indicators ? (state.unsynchronized.get(id) ?? []) : tableHoles(state, group)
 }
 
-/** The newest part of a window that is free of holes; its last day is. */
+/** Returns the part of a window after its last hole. The last day of the window is in no hole. */
 function afterHoles({ from, to }: Window, holes: readonly Interval[]): Window {
   let first = from
   for (const hole of holes) if (hole.to < to) first = latest(first, addDays(hole.to, 1))
   return { from: first, to }
-}
-
-function lengthOf({ from, to }: Interval): number {
-  return dayOf(to) - dayOf(from) + 1
 }

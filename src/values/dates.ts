@@ -1,17 +1,17 @@
-// Calendar days. A day is an IsoDate ('YYYY-MM-DD') outside and a day number (days since 1970-01-01)
-// where days are counted or searched. The host's time zone never decides which day it is.
+// Calendar days. A day is an IsoDate ('YYYY-MM-DD') in interfaces, and a day number (days since 1970-01-01) in loops
+// and searches. The time zone of the host never matters.
 
 export type IsoDate = string
 export type Clock = () => Date
 
-/** The earliest day that there is (decisions 1.2). */
+/** Earliest valid day (decisions 1.2). */
 export const EARLIEST_DAY: IsoDate = '1900-01-01'
 
-/** The latest day that there is. */
+/** Latest valid day. */
 export const LATEST_DAY: IsoDate = '2999-12-31'
 
 const DAY_MS = 86_400_000
-/** That of the program's own days: of `on`, of keys and of nightly backups. */
+/** Time zone of the program's own days: of `on`, of keys and of nightly backups. */
 export const TIME_ZONE = 'America/Costa_Rica'
 const COSTA_RICA_OFFSET_MS = -6 * 3_600_000 // UTC-6 all year, no daylight saving (decisions 1.1)
 const ISO_DATE = /^\d{4}-\d{2}-\d{2}$/
@@ -20,16 +20,16 @@ const INSTANT = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?Z$/
 const FROM_YEAR_0_MARCH = 719_468 // days from 0000-03-01 to 1970-01-01
 const ZERO = 48
 
-/** Whether the text is a real calendar day of the years 1900 to 2999, strictly `YYYY-MM-DD` (decisions 1.2). */
+/** Returns true for a calendar day of the years 1900 to 2999, strictly `YYYY-MM-DD` (decisions 1.2). */
 export function isIsoDate(text: string): boolean {
   if (!ISO_DATE.test(text)) return false
-  const { year, month, day } = partsOf(text)
+  const { year, month, day } = splitDate(text)
   if (year < 1900 || year > 2999 || day < 1) return false
   const leapDay = month === 2 && year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 1 : 0
   return day <= (MONTH_DAYS[month - 1] ?? 0) + leapDay
 }
 
-/** An instant in UTC as RFC 3339 has it (decisions 1.2), with its milliseconds; undefined: it is none. */
+/** Normalizes an RFC 3339 instant in UTC (decisions 1.2) to milliseconds; undefined: another text. */
 export function utcInstant(text: string): string | undefined {
   const [, day = '', time = '', fraction = ''] = INSTANT.exec(text) ?? []
   if (!isIsoDate(day) || time > '23:59:59' || time.slice(3, 5) > '59' || time.slice(6) > '59')
@@ -37,25 +37,25 @@ export function utcInstant(text: string): string | undefined {
   return `${day}T${time}.${fraction.slice(0, 3).padEnd(3, '0')}Z`
 }
 
-// Every answer reads dates and writes them, and a Date object costs ten times this arithmetic: days since
-// 0000-03-01 in eras of 400 years, so that the leap day is the last of its year.
+// Each answer parses and formats dates, and a Date object takes ten times as long as this arithmetic. Days are counted
+// since 0000-03-01 in eras of 400 years; the leap day is the last of its year.
 
-/** Day number of a date; the text must be an IsoDate. */
-export function dayOf(date: IsoDate): number {
-  return dayAt(date, 0)
+/** Returns the day number of an IsoDate, without validation. */
+export function dayNumber(date: IsoDate): number {
+  return parseDayNumber(date, 0)
 }
 
-/** That of the IsoDate that begins at a place of a text. */
-export function dayAt(text: string, from: number): number {
-  const { year, month, day } = partsOf(text, from)
+/** Returns the day number of the IsoDate at an index of a text. */
+export function parseDayNumber(text: string, from: number): number {
+  const { year, month, day } = splitDate(text, from)
   const fromMarch = month > 2 ? month - 3 : month + 9
   const marchYear = month > 2 ? year : year - 1
   const leapDays = Math.floor(marchYear / 4) - Math.floor(marchYear / 100) + Math.floor(marchYear / 400)
   return marchYear * 365 + leapDays + Math.floor((153 * fromMarch + 2) / 5) + day - 1 - FROM_YEAR_0_MARCH
 }
 
-/** The date of a day number. */
-export function isoOf(day: number): IsoDate {
+/** Returns the date of a day number. */
+export function isoDate(day: number): IsoDate {
   const shifted = day + FROM_YEAR_0_MARCH
   const era = Math.floor(shifted / 146_097)
   const inEra = shifted - era * 146_097
@@ -69,7 +69,7 @@ export function isoOf(day: number): IsoDate {
   return `${year}-${TWO_DIGITS[month]}-${TWO_DIGITS[dayOfMonth]}`
 }
 
-function partsOf(text: string, from = 0): { year: number; month: number; day: number } {
+function splitDate(text: string, from = 0): { year: number; month: number; day: number } {
   return {
     year: twoDigits(text, from) * 100 + twoDigits(text, from + 2),
     month: twoDigits(text, from + 5),
@@ -84,38 +84,30 @@ function twoDigits(text: string, at: number): number {
 const TWO_DIGITS = Array.from({ length: 32 }, (_, number) => String(number).padStart(2, '0'))
 
 export function addDays(date: IsoDate, days: number): IsoDate {
-  return isoOf(dayOf(date) + days)
+  return isoDate(dayNumber(date) + days)
 }
 
-/** Today in a time zone, by default that of Costa Rica, whatever the machine's (decisions 1.1). */
-export function todayIn(clock: Clock, timeZone = TIME_ZONE): IsoDate {
-  if (timeZone !== TIME_ZONE) return wallClock(clock, timeZone).slice(0, 10)
-  return isoOf(Math.floor((clock().getTime() + COSTA_RICA_OFFSET_MS) / DAY_MS))
+/** Returns the current day in a time zone, by default of Costa Rica, independent of the machine's (decisions 1.1). */
+export function currentDay(clock: Clock, timeZone = TIME_ZONE): IsoDate {
+  if (timeZone !== TIME_ZONE) return wallClock(clock, timeZone).toPlainDate().toString()
+  return isoDate(Math.floor((clock().getTime() + COSTA_RICA_OFFSET_MS) / DAY_MS))
 }
 
-/** The time of day in a time zone: `16:05`. */
-export function timeIn(clock: Clock, timeZone: string): string {
-  // Costa Rica's without Intl, whose first use takes a start 14 ms.
-  if (timeZone !== TIME_ZONE) return wallClock(clock, timeZone).slice(11)
+/** Returns the time of day in a time zone: `16:05`. */
+export function currentTime(clock: Clock, timeZone: string): string {
+  if (timeZone !== TIME_ZONE)
+    return wallClock(clock, timeZone).toPlainTime().toString({ smallestUnit: 'minute' })
   return new Date(clock().getTime() + COSTA_RICA_OFFSET_MS).toISOString().slice(11, 16)
 }
 
-const WALL_CLOCKS = new Map<string, Intl.DateTimeFormat>()
-
-/** What clocks show in a zone: `2026-03-24 16:05`. */
-function wallClock(clock: Clock, timeZone: string): string {
-  const format = WALL_CLOCKS.getOrInsertComputed(timeZone, () => {
-    const two = '2-digit'
-    const fields = { year: 'numeric', month: two, day: two, hour: two, minute: two } as const
-    return new Intl.DateTimeFormat('en', { timeZone, hourCycle: 'h23', ...fields })
-  })
-  const parts = Object.fromEntries(format.formatToParts(clock()).map(({ type, value }) => [type, value]))
-  return `${parts.year}-${parts.month}-${parts.day} ${parts.hour}:${parts.minute}`
+/** Returns the local time in a time zone. */
+function wallClock(clock: Clock, timeZone: string): Temporal.ZonedDateTime {
+  return Temporal.Instant.fromEpochMilliseconds(clock().getTime()).toZonedDateTimeISO(timeZone)
 }
 
-/** When a day of Costa Rica ends, in milliseconds since 1970. */
+/** Returns the end of a day of Costa Rica, in milliseconds since 1970. */
 export function endOfDay(day: IsoDate): number {
-  return (dayOf(day) + 1) * DAY_MS - COSTA_RICA_OFFSET_MS
+  return (dayNumber(day) + 1) * DAY_MS - COSTA_RICA_OFFSET_MS
 }
 
 export function earliest(a: IsoDate, b: IsoDate): IsoDate {
@@ -124,4 +116,9 @@ export function earliest(a: IsoDate, b: IsoDate): IsoDate {
 
 export function latest(a: IsoDate, b: IsoDate): IsoDate {
   return a > b ? a : b
+}
+
+/** Returns the latest tomorrow of the time zones and Costa Rica's. No source has values of later days. */
+export function lastTomorrow(clock: Clock, timeZones: readonly string[]): IsoDate {
+  return addDays(timeZones.map((zone) => currentDay(clock, zone)).reduce(latest, currentDay(clock)), 1)
 }

@@ -1,6 +1,6 @@
-// What was probably meant by a word that is mistyped.
+// Suggestions for a mistyped word.
 
-/** How many letters have to be put in, left out, replaced, or exchanged with their neighbour. */
+/** Counts the letters to insert, delete, replace, or swap with their neighbour. */
 export function editDistance(a: string, b: string): number {
   let before: number[] = []
   let row = Array.from({ length: b.length + 1 }, (_, at) => at)
@@ -8,12 +8,12 @@ export function editDistance(a: string, b: string): number {
     const next = [i]
     for (let j = 1; j <= b.length; j += 1) {
       const same = a[i - 1] === b[j - 1]
-      const exchanged = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+      const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
       next[j] = Math.min(
         (row[j] ?? 0) + 1,
         (next[j - 1] ?? 0) + 1,
         (row[j - 1] ?? 0) + (same ? 0 : 1),
-        exchanged ? (before[j - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY,
+        isSwap ? (before[j - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY,
       )
     }
     before = row
@@ -22,15 +22,15 @@ export function editDistance(a: string, b: string): number {
   return row[b.length] ?? 0
 }
 
-/** The nearest of the words that is at most `most` letters away; of several the first. */
-export function nearest(word: string, known: readonly string[], most: number): string | undefined {
+/** Returns the nearest candidate at most `most` letters away, the first of equal ones. */
+export function nearest(word: string, candidates: readonly string[], most: number): string | undefined {
   let best: string | undefined
   let least = most + 1
-  for (const one of known) {
-    if (Math.abs(one.length - word.length) >= least) continue
-    const edits = editDistance(word, one)
+  for (const candidate of candidates) {
+    if (Math.abs(candidate.length - word.length) >= least) continue
+    const edits = editDistance(word, candidate)
     if (edits < least) {
-      best = one
+      best = candidate
       least = edits
     }
   }

@@ -1,11 +1,11 @@
-// Sets of calendar days as intervals, ends included: ascending, neither overlapping nor touching.
+// Sets of calendar days as intervals, both ends included: ascending, neither overlapping nor adjacent.
 
-import { addDays, earliest, type IsoDate, latest } from './dates.ts'
+import { addDays, dayNumber, earliest, type IsoDate, latest } from './dates.ts'
 
 export type Interval = { from: IsoDate; to: IsoDate }
 
-/** The days that are in the set or in the interval. */
-export function joined(set: readonly Interval[], added: Interval): Interval[] {
+/** Returns the union of a set and an interval. */
+export function addInterval(set: readonly Interval[], added: Interval): Interval[] {
   const result: Interval[] = []
   let { from, to } = added
   let rest: Interval[] = []
@@ -23,8 +23,8 @@ export function joined(set: readonly Interval[], added: Interval): Interval[] {
   return result
 }
 
-/** The days of the set that are not in the interval. */
-export function without(set: readonly Interval[], removed: Interval): Interval[] {
+/** Returns the days of a set that are not in the interval. */
+export function subtractInterval(set: readonly Interval[], removed: Interval): Interval[] {
   const result: Interval[] = []
   for (const one of set) {
     if (one.to < removed.from || one.from > removed.to) result.push(one)
@@ -36,35 +36,39 @@ export function without(set: readonly Interval[], removed: Interval): Interval[]
   return result
 }
 
-/** The days of a set that are not in another. */
+/** Returns the days of a set that are not in the other. */
 export function difference(set: readonly Interval[], other: readonly Interval[]): Interval[] {
-  // What both have as it is costs nothing: of thousands of intervals few change.
-  const textOf = ({ from, to }: Interval) => `${from} ${to}`
-  const known = new Set(other.map(textOf))
-  const own = new Set(set.map(textOf))
-  const rest = set.filter((one) => !known.has(textOf(one)))
-  return other.filter((one) => !own.has(textOf(one))).reduce(without, rest)
+  // Equal intervals are skipped first: of thousands few differ.
+  const intervalKey = ({ from, to }: Interval) => `${from} ${to}`
+  const otherKeys = new Set(other.map(intervalKey))
+  const ownKeys = new Set(set.map(intervalKey))
+  const rest = set.filter((one) => !otherKeys.has(intervalKey(one)))
+  return other.filter((one) => !ownKeys.has(intervalKey(one))).reduce(subtractInterval, rest)
 }
 
-/** The days within the bounds that are not in the set. */
-export function gapsIn(set: readonly Interval[], within: Interval): Interval[] {
+/** Returns the days within the bounds that are not in the set. */
+export function findGaps(set: readonly Interval[], within: Interval): Interval[] {
   let gaps: Interval[] = within.from <= within.to ? [within] : []
-  for (const one of set) gaps = without(gaps, one)
+  for (const one of set) gaps = subtractInterval(gaps, one)
   return gaps
 }
 
-/** Whether two intervals have a day in common. */
+/** Returns true when two intervals have a day in common. */
 export function intersects(one: Interval, other: Interval): boolean {
   return one.from <= other.to && one.to >= other.from
 }
 
-/** The interval of the set that holds the day. */
-export function intervalAt(set: readonly Interval[], day: IsoDate): Interval | undefined {
+/** Returns the interval of the set that contains the day. */
+export function findInterval(set: readonly Interval[], day: IsoDate): Interval | undefined {
   return set.find(({ from, to }) => from <= day && day <= to)
 }
 
-/** Days, ascending, as intervals. */
-export function runsOf(days: Iterable<IsoDate>): Interval[] {
+export function countDays({ from, to }: Interval): number {
+  return dayNumber(to) - dayNumber(from) + 1
+}
+
+/** Converts ascending days to intervals. */
+export function toIntervals(days: Iterable<IsoDate>): Interval[] {
   const runs: Interval[] = []
   for (const day of days) {
     const last = runs.at(-1)

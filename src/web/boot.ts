@@ -1,14 +1,14 @@
-// Runs before anything is painted: the theme that was chosen, and the language of the page. A one-time code leaves the
-// address before any other file is asked for; the page itself takes it from here.
+// Sets theme and language before the first paint. Moves the code of a one-time link from the address into a variable
+// for page.tsx. Later requests therefore never carry the code.
 
 const root = document.documentElement
 try {
   const theme = localStorage.getItem('cambista-theme')
   if (theme === 'light' || theme === 'dark') root.dataset.theme = theme
-  const chosen = localStorage.getItem('cambista-language')
-  root.lang = (chosen ?? navigator.language).startsWith('en') ? 'en' : 'es'
+  const language = localStorage.getItem('cambista-language')
+  root.lang = (language ?? navigator.language).startsWith('en') ? 'en' : 'es'
 } catch {
-  root.lang = 'es' // storage may be forbidden; the page says so where it needs it
+  root.lang = 'es' // the browser forbids storage; sign-in reports it
 }
 
 const [, code] = /^#login=([\w-]{1,100})$/.exec(location.hash) ?? []

@@ -1,38 +1,39 @@
-// Makes the files of the page from these sources: scripts and styles with their hash in the name, and the HTML that
-// names them, each packed with gzip as it is sent. The same sources always make the same bytes.
+// Bundles the page: scripts and styles with their hash in the name, and the HTML that refers to them. Files are gzipped
+// as served. Equal sources give equal bytes.
 
 import { createHash } from 'node:crypto'
 import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
+import reference from '@scalar/fastify-api-reference'
 import * as esbuild from 'esbuild'
-import { referenceScript } from './reference.mjs'
+import fastify from 'fastify'
 
 const HERE = import.meta.dirname
 const ROOT = join(HERE, '../..')
-// More memory makes longer blocks, which are smaller for some files and larger for others, by up to one in a hundred.
+// zlib's memory levels change the size of a file by up to 1 %. The smallest result is used.
 const MEMORY_LEVELS = [6, 7, 8, 9]
 const OTHER_LINES_AND_SCALES =
   /^\t\(paths\.(?:stepped|bars|spline) *= \w+\);\n|sc\.distr (?:== [34]|>= 3)(?: && sc\.log == \d+)? \? \w+(?:[XY]|Splits|Filt) : /gm
 const CACHE = join(ROOT, 'node_modules/.cache/cambista')
 
-/** The folder with the page of these very sources, made if it is not there yet. */
+/** Returns the folder with the bundle of the present sources, and bundles them if it does not exist. */
 export async function bundledPage() {
-  const folder = join(CACHE, `page-${hashOfSources()}`)
+  const folder = join(CACHE, `page-${sourcesHash()}`)
   if (fs.existsSync(folder)) return folder
   fs.mkdirSync(CACHE, { recursive: true })
-  const made = fs.mkdtempSync(join(CACHE, 'making-page-'))
-  await bundlePage(made)
+  const temporary = fs.mkdtempSync(join(CACHE, 'making-page-'))
+  await bundlePage(temporary)
   try {
-    fs.renameSync(made, folder)
+    fs.renameSync(temporary, folder)
   } catch (error) {
-    fs.rmSync(made, { recursive: true })
+    fs.rmSync(temporary, { recursive: true })
     if (!fs.existsSync(folder)) throw error // else another process was faster
   }
   return folder
 }
 
-/** Writes the page into a folder, and answers with the paths of all that went into it. */
+/** Writes the bundle into a folder. @returns the paths of its sources */
 export async function bundlePage(folder) {
   const options = {
     absWorkingDir: ROOT,
@@ -47,8 +48,8 @@ export async function bundlePage(folder) {
     chunkNames: '[name]-[hash]',
     logLevel: 'warning',
     plugins: [
-      { name: 'lean-chart', setup: leaveOutPaths },
-      { name: 'no-legend', setup: leaveOutLegend },
+      { name: 'lean-chart', setup: removePlotPaths },
+      { name: 'no-legend', setup: removePlotLegend },
     ],
   }
   const app = await esbuild.build({
@@ -67,55 +68,66 @@ export async function bundlePage(folder) {
   const files = [...app.outputFiles, ...boot.outputFiles]
   const names = files.map(({ path }) => path.slice(folder.length + 1))
   for (const [index, { contents }] of files.entries()) pack(join(folder, names[index]), contents)
-  const reference = await referenceScript()
-  names.push(`reference-${createHash('sha256').update(reference).digest('hex').slice(0, 8)}.js`)
-  pack(join(folder, names.at(-1)), reference)
+  const script = await referenceScript()
+  names.push(`reference-${createHash('sha256').update(script).digest('hex').slice(0, 8)}.js`)
+  pack(join(folder, names.at(-1)), script)
   for (const html of ['page.html', 'docs.html']) {
     const text = fs.readFileSync(join(HERE, html), 'utf8').replace(/\{(\w+)\.(\w+)\}/g, (_, name, ending) => {
-      const found = names.find((one) => one.startsWith(`${name}-`) && one.endsWith(`.${ending}`))
-      if (!found) throw new Error(`${html} names ${name}.${ending}, which is not made`)
-      return found
+      const file = names.find((one) => one.startsWith(`${name}-`) && one.endsWith(`.${ending}`))
+      if (!file) throw new Error(`${html} refers to ${name}.${ending}, which the bundle lacks`)
+      return file
     })
     pack(join(folder, html), text)
   }
   return [...Object.keys(app.metafile.inputs), ...Object.keys(boot.metafile.inputs)]
 }
 
-/**
- * The chart draws straight lines alone, over linear scales. The other ways to draw a line, and the other scales, are a
- * tenth of the library, and hang on these places.
- */
-function leaveOutPaths({ onLoad }) {
+/** Removes the code for other than straight lines and linear scales, a tenth of uPlot, by its 11 references. */
+function removePlotPaths({ onLoad }) {
   onLoad({ filter: /\/uPlot\.esm\.js$/ }, ({ path }) => {
-    let left = 0
+    let count = 0
     const contents = fs.readFileSync(path, 'utf8').replace(OTHER_LINES_AND_SCALES, () => {
-      left += 1
+      count += 1
       return ''
     })
-    if (left !== 11) throw new Error(`${path} is not as it was`)
+    if (count !== 11) throw new Error(`${path} has ${count} references to unused code instead of 11`)
     return { contents }
   })
 }
 
-/** The chart has neither a legend nor a title. */
-function leaveOutLegend({ onLoad }) {
+/** Removes the styles of legend and title, which the chart lacks. */
+function removePlotLegend({ onLoad }) {
   onLoad({ filter: /\/uPlot\.min\.css$/ }, ({ path }) => {
     const whole = fs.readFileSync(path, 'utf8')
     const contents = whole.replace(/\.u-(?:legend|inline|title|series)[^{}]*\{[^{}]*\}/g, '')
-    if (contents.length > whole.length - 600) throw new Error(`${path} is not as it was`)
+    if (contents.length > whole.length - 600) throw new Error(`${path} lacks the styles of the legend`)
     return { contents, loader: 'css' }
   })
 }
 
+/**
+ * Script of the API reference, which defines `window.Scalar`. Scalar's package for Fastify ships it built, with a tenth
+ * of the dependencies of its source package.
+ */
+async function referenceScript() {
+  const server = fastify()
+  await server.register(reference, { routePrefix: '/docs', configuration: { url: '/openapi.json' } })
+  const { statusCode, rawPayload } = await server.inject('/docs/js/scalar.js')
+  await server.close()
+  if (statusCode !== 200)
+    throw new Error(`@scalar/fastify-api-reference answers ${statusCode} for its script`)
+  return rawPayload
+}
+
 function pack(path, contents) {
-  const tries = MEMORY_LEVELS.map((memLevel) => gzipSync(contents, { level: 9, memLevel }))
+  const results = MEMORY_LEVELS.map((memLevel) => gzipSync(contents, { level: 9, memLevel }))
   fs.writeFileSync(
     path,
-    tries.reduce((least, one) => (one.length < least.length ? one : least)),
+    results.reduce((least, one) => (one.length < least.length ? one : least)),
   )
 }
 
-function hashOfSources() {
+function sourcesHash() {
   const hash = createHash('sha256')
   const sources = fs.readdirSync(HERE, { recursive: true, withFileTypes: true }).filter((one) => one.isFile())
   const paths = sources.map(({ parentPath, name }) => join(parentPath, name))

@@ -1,5 +1,5 @@
-// The reference at /docs: Scalar over /openapi.json, with everything off that would ask another server for something or
-// keep a secret. The policy of the page (http/page/assets.ts) is the second lock.
+// API reference at /docs: Scalar over /openapi.json. Options that contact another server or store a secret are off; the
+// policy of http/web/assets.ts blocks them too.
 
 type Scalar = { createApiReference(element: string, configuration: object): void }
 

@@ -1,10 +1,9 @@
-// What is not shown first, in one file that is fetched when any of it is: each file more would cost the first screen its
-// headers and what compresses well together.
+// Components outside the first view, in one lazily fetched file. Every further file would cost headers and compression.
 
 export { DocumentsScreen } from './documents/documents-screen.tsx'
-export { EmptyBox } from './rates/empty-box.tsx'
+export { EmptyDatabase } from './rates/empty-database.tsx'
 export { ExportAll } from './rates/export-all.tsx'
-export { LeftOut, MissingDaysNote } from './rates/missing-days.tsx'
+export { LeftOutNote, MissingDaysNote } from './rates/missing-days.tsx'
 export { MonthEnds } from './rates/month-ends.tsx'
 export { AddSecret } from './session/add-secret.tsx'
 export { NeedsSecret } from './session/needs-secret.tsx'

@@ -1,67 +1,69 @@
 import { useEffect, useState } from 'preact/hooks'
-import { refreshes } from './parts/answer.ts'
-import { Footer } from './parts/footer.tsx'
-import { Header } from './parts/header.tsx'
-import { lazily } from './parts/lazily.tsx'
-import { FailureNotice } from './parts/notice.tsx'
-import { texts, view } from './parts/view.ts'
+import type { Failure } from './api/request.ts'
+import { session } from './api/session.ts'
+import { resumeSession } from './api/sign-in.ts'
+import { Header } from './components/header.tsx'
+import { icons } from './components/icons.tsx'
+import { lazyComponent } from './components/lazy-component.tsx'
+import { FailureNotice } from './components/notice.tsx'
+import { refreshCount } from './components/use-api.ts'
+import { texts, view } from './components/view.ts'
 import { RatesScreen } from './rates/rates-screen.tsx'
-import type { Failure } from './server/ask.ts'
-import { session } from './server/session.ts'
-import { resumeSession } from './server/sign-in.ts'
-import { SignIn } from './session/sign-in.tsx'
+import { SecretForm } from './session/secret-form.tsx'
 
-const AddSecret = lazily(() => import('./other-screens.ts').then((file) => file.AddSecret))
-const OneTimeLink = lazily(() => import('./other-screens.ts').then((file) => file.OneTimeLink))
-const DocumentsScreen = lazily(() => import('./other-screens.ts').then((file) => file.DocumentsScreen))
-const StatusScreen = lazily(() => import('./other-screens.ts').then((file) => file.StatusScreen))
+const AddSecret = lazyComponent(() => import('./other-screens.ts').then((file) => file.AddSecret))
+const OneTimeLink = lazyComponent(() => import('./other-screens.ts').then((file) => file.OneTimeLink))
+const DocumentsScreen = lazyComponent(() => import('./other-screens.ts').then((file) => file.DocumentsScreen))
+const StatusScreen = lazyComponent(() => import('./other-screens.ts').then((file) => file.StatusScreen))
 const BELOW_RATES = {
-  MonthEnds: lazily(() => import('./other-screens.ts').then((file) => file.MonthEnds)),
-  EmptyBox: lazily(() => import('./other-screens.ts').then((file) => file.EmptyBox)),
-  LeftOut: lazily(() => import('./other-screens.ts').then((file) => file.LeftOut)),
-  MissingDaysNote: lazily(() => import('./other-screens.ts').then((file) => file.MissingDaysNote)),
-  NeedsSecret: lazily(() => import('./other-screens.ts').then((file) => file.NeedsSecret)),
-  ExportAll: lazily(() => import('./other-screens.ts').then((file) => file.ExportAll)),
+  MonthEnds: lazyComponent(() => import('./other-screens.ts').then((file) => file.MonthEnds)),
+  EmptyDatabase: lazyComponent(() => import('./other-screens.ts').then((file) => file.EmptyDatabase)),
+  LeftOutNote: lazyComponent(() => import('./other-screens.ts').then((file) => file.LeftOutNote)),
+  MissingDaysNote: lazyComponent(() => import('./other-screens.ts').then((file) => file.MissingDaysNote)),
+  NeedsSecret: lazyComponent(() => import('./other-screens.ts').then((file) => file.NeedsSecret)),
+  ExportAll: lazyComponent(() => import('./other-screens.ts').then((file) => file.ExportAll)),
 }
 
 export function Page() {
   const [code, setCode] = useState(takeLoginCode)
-  const [adding, setAdding] = useState<'key' | 'token' | undefined>(undefined)
+  const [missingSecret, setMissingSecret] = useState<'key' | 'token' | undefined>(undefined)
   const [failure, setFailure] = useState<Failure | undefined>(undefined)
-  const refresh = refreshes.value
+  const refresh = refreshCount.value
   const current = session.value
   useEffect(() => {
-    if (session.value.state === 'asking') void resumeSession().then(setFailure)
+    if (session.value.state === 'loading') void resumeSession().then(setFailure)
   }, [refresh, current.state])
   useEffect(() => {
-    const arrived = () => {
+    const readCode = () => {
       const next = takeLoginCode()
       if (next !== undefined) setCode(next)
     }
-    addEventListener('hashchange', arrived)
-    return () => removeEventListener('hashchange', arrived)
+    addEventListener('hashchange', readCode)
+    return () => removeEventListener('hashchange', readCode)
   }, [])
   return (
     <>
       <button type="button" class="skip button" onClick={skip}>
         {texts.value.skip}
       </button>
-      <Header onAdd={setAdding} />
+      <Header onAdd={setMissingSecret} />
       <main id="main" tabIndex={-1}>
-        {failure && current.state === 'asking' && (
+        {failure && current.state === 'loading' && (
           <>
             <h1 class="unseen">cambista</h1>
             <FailureNotice failure={failure} />
           </>
         )}
-        {current.state !== 'asking' && code !== undefined && (
+        {current.state !== 'loading' && code !== undefined && (
           <OneTimeLink code={code} onDone={() => setCode(undefined)} />
         )}
         {current.state === 'out' && code === undefined && <SignIn />}
         {current.state === 'in' && code === undefined && <Screen />}
       </main>
-      {(current.state !== 'asking' || failure) && <Footer />}
-      {adding && current.state === 'in' && <AddSecret what={adding} onDone={() => setAdding(undefined)} />}
+      {(current.state !== 'loading' || failure) && <Footer />}
+      {missingSecret && current.state === 'in' && (
+        <AddSecret kind={missingSecret} onDone={() => setMissingSecret(undefined)} />
+      )}
     </>
   )
 }
@@ -73,16 +75,46 @@ function Screen() {
   return <RatesScreen below={BELOW_RATES} />
 }
 
+function SignIn() {
+  const words = texts.value.session
+  const current = session.value
+  return (
+    <div class="door">
+      <section class="card door-card" aria-labelledby="sign-in">
+        <div class="door-mark">{icons.mark}</div>
+        <h1 id="sign-in">{words.title}</h1>
+        {current.state === 'out' && current.reason === 'ended' && (
+          <p class="refusal" role="status">
+            {words.ended}
+          </p>
+        )}
+        <SecretForm button={words.enter} hint={words.hint} />
+        <p class="quiet">{words.linkHint}</p>
+      </section>
+    </div>
+  )
+}
+
+function Footer() {
+  const words = texts.value
+  return (
+    <footer class="footer">
+      <p>{words.manualNote}</p>
+      <a href="/docs">{words.reference}</a>
+    </footer>
+  )
+}
+
 function skip() {
   document.getElementById('main')?.focus()
 }
 
-/** The code of a one-time link, which boot.ts took out of the address; one that is pasted later comes from there. */
+/** Removes and returns the code of a one-time link: from the address, or as boot.ts stored it. */
 function takeLoginCode(): string | undefined {
-  const [, pasted] = /^#login=([\w-]{1,100})$/.exec(location.hash) ?? []
-  if (pasted !== undefined) history.replaceState(null, '', location.pathname)
-  const holder = window as { cambistaLoginCode?: string }
-  const code = pasted ?? holder.cambistaLoginCode
-  delete holder.cambistaLoginCode
+  const [, newCode] = /^#login=([\w-]{1,100})$/.exec(location.hash) ?? []
+  if (newCode !== undefined) history.replaceState(null, '', location.pathname)
+  const globals = window as { cambistaLoginCode?: string }
+  const code = newCode ?? globals.cambistaLoginCode
+  delete globals.cambistaLoginCode
   return code
 }

@@ -1,4 +1,4 @@
-// The key comes before everything else on a known path (decisions 1.6).
+// The key is checked before everything else on a known path (decisions 1.6).
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -35,12 +35,12 @@ test("a key in Authorization is a 401 with the contract's text and a hint on eve
   }
 })
 
-test('takes a key from the header only, not from the query', async () => {
+test('the key is read from the header, not from the query', async () => {
   const { status } = await send(`${app.url}/api/v1/health?X-API-Key=${key}&api_key=${key}`)
   assert.equal(status, 401)
 })
 
-test('takes a key whatever the case of the header name', async () => {
+test('the key is read whatever the case of the header name', async () => {
   for (const name of ['X-API-Key', 'x-api-key', 'X-API-KEY']) {
     const { status } = await send(`${app.url}/api/v1/providers`, { headers: { [name]: key } })
     assert.equal(status, 200, name)
@@ -58,7 +58,7 @@ const worse: [what: string, path: string, method?: string][] = [
   ['404 of a pair', '/api/v1/rates/latest?base=XXX'],
 ]
 for (const [what, path, method = 'GET'] of worse) {
-  test(`refuses who has no key before the ${what}`, async () => {
+  test(`a request without a key is a 401 before the ${what}`, async () => {
     const answer = await send(app.url + path, { method })
     assert.deepEqual([answer.status, answer.body], [401, REFUSAL])
     assert.equal(answer.headers.allow, undefined)
@@ -67,26 +67,26 @@ for (const [what, path, method = 'GET'] of worse) {
   })
 }
 
-test('needs no key to say that a path is unknown', async () => {
+test('an unknown path is a 404 without a key too', async () => {
   for (const path of ['/api', '/api/v1', '/api/v1/nothing', '/api/v2/health', '/api/v1/series/1']) {
     const { status, body } = await send(app.url + path)
     assert.deepEqual([status, body], [404, '{"detail":"Not found"}'], path)
   }
 })
 
-test('needs no key for the probes and the description', async () => {
+test('the probes and the description need no key', async () => {
   for (const path of OPEN) assert.equal((await send(app.url + path)).status, 200, path)
 })
 
-test('accepts the key on every endpoint', async () => {
+test('every endpoint accepts the key', async () => {
   for (const path of ENDPOINTS) assert.notEqual((await get(path)).status, 401, path)
 })
 
-test('logs no key, right or wrong', async () => {
+test('the log has no key, right or wrong', async () => {
   const own = await openApp()
   await own.get('/api/v1/providers')
   await send(`${own.app.url}/api/v1/providers`, { headers: { 'X-API-Key': 'wrong-key-of-mine' } })
-  await until(() => own.logged.join('').includes('"status":401'))
-  const logged = own.logged.join('')
+  await until(() => own.logLines.join('').includes('"status":401'))
+  const logged = own.logLines.join('')
   assert.ok(!logged.includes(own.key) && !logged.includes('wrong-key-of-mine'))
 })

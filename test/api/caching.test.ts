@@ -1,4 +1,4 @@
-// Validators: when an answer that a client holds is still good (decisions 2.14).
+// Validators: when a cached answer is still valid (decisions 2.14).
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -17,11 +17,11 @@ import {
 const app = await openApp()
 await app.sync()
 
-const etagOf = async (path: string, of = app) => String((await of.get(path)).headers.get('etag'))
-const statusWith = async (path: string, held: string) =>
-  (await app.get(path, { 'If-None-Match': held })).status
+const readEtag = async (path: string, of = app) => String((await of.get(path)).headers.get('etag'))
+const conditionalStatus = async (path: string, etag: string) =>
+  (await app.get(path, { 'If-None-Match': etag })).status
 
-// Those whose answer hangs on today's date, and the same with the date given.
+// Paths whose answer depends on today's date, then the same paths with the date given.
 const FLOATING = [
   '/api/v1/rates/latest',
   '/api/v1/rates',
@@ -41,20 +41,28 @@ const SETTLED = [
 ]
 
 for (const path of CACHED) {
-  test(`lets a client keep ${path} and ask again`, async () => {
+  test(`${path} is private, revalidated by the client, and has a stable ETag`, async () => {
     const response = await app.get(path)
     assert.match(String(response.headers.get('etag')), /^"[\x21\x23-\x7e]+"$/)
     assert.equal(response.headers.get('cache-control'), 'private, no-cache')
     assert.match(String(response.headers.get('vary')), /\bAccept-Encoding\b/i)
-    assert.equal(await etagOf(path), response.headers.get('etag'), 'the same answer has the same tag')
+    assert.equal(await readEtag(path), response.headers.get('etag'), 'the same answer has the same tag')
   })
 
-  test(`answers 304 for ${path} when the client holds it`, async () => {
-    const etag = await etagOf(path)
-    const held = [etag, `W/${etag}`, `"other", ${etag}`, `"a",W/"b" , W/${etag}`, `${etag} , "c"`, '*', ' * ']
-    for (const one of held) {
-      const response = await app.get(path, { 'If-None-Match': one })
-      assert.equal(response.status, 304, one)
+  test(`${path} is 304 for If-None-Match in every spelling`, async () => {
+    const etag = await readEtag(path)
+    const validators = [
+      etag,
+      `W/${etag}`,
+      `"other", ${etag}`,
+      `"a",W/"b" , W/${etag}`,
+      `${etag} , "c"`,
+      '*',
+      ' * ',
+    ]
+    for (const validator of validators) {
+      const response = await app.get(path, { 'If-None-Match': validator })
+      assert.equal(response.status, 304, validator)
       assert.equal(await response.text(), '')
       assert.equal(response.headers.get('etag'), etag)
       assert.equal(response.headers.get('cache-control'), 'private, no-cache')
@@ -62,27 +70,27 @@ for (const path of CACHED) {
       assert.equal(response.headers.get('content-type'), null)
     }
     for (const other of ['"other"', etag.slice(1, -1), `"${etag.slice(2)}`, 'W/*', '"*"', '""']) {
-      assert.equal(await statusWith(path, other), 200, other)
+      assert.equal(await conditionalStatus(path, other), 200, other)
     }
   })
 }
 
-test('answers HEAD with 304 too', async () => {
-  const etag = await etagOf('/api/v1/rates')
+test('HEAD is answered with 304 too', async () => {
+  const etag = await readEtag('/api/v1/rates')
   const headers = { 'X-API-Key': app.key, 'If-None-Match': etag }
   const response = await fetch(`${app.app.url}/api/v1/rates`, { method: 'HEAD', headers })
   assert.deepEqual([response.status, response.headers.get('etag')], [304, etag])
 })
 
-test('gives each answer a tag of its own, and the same answer to today and to its date the same one', async () => {
+test('each answer has an ETag of its own; today and its date have the same one', async () => {
   const [floating, settled] = [new Set<string>(), new Set<string>()]
-  for (const path of FLOATING) floating.add(await etagOf(path))
-  for (const path of SETTLED) settled.add(await etagOf(path))
+  for (const path of FLOATING) floating.add(await readEtag(path))
+  for (const path of SETTLED) settled.add(await readEtag(path))
   assert.deepEqual([floating.size, settled.size], [FLOATING.length, SETTLED.length])
   assert.equal(floating.intersection(settled).size, 4)
 })
 
-test('lets nobody keep the state of the service or an error', async () => {
+test('the status and errors are not cached', async () => {
   const uncached = ENDPOINTS.filter((path) => !CACHED.includes(path))
   const errors = [
     '/nothing',
@@ -94,7 +102,7 @@ test('lets nobody keep the state of the service or an error', async () => {
   ]
   assert.equal(uncached.length, 5)
   for (const path of [...uncached, ...errors, ...OPEN]) {
-    // Not even to one that holds whatever there is.
+    // `*` matches any cached answer, and still no 304 is sent.
     const { status, headers } = await app.get(path, { 'If-None-Match': '*' })
     assert.notEqual(status, 304, path)
     assert.equal(headers.get('etag'), null, path)
@@ -104,51 +112,51 @@ test('lets nobody keep the state of the service or an error', async () => {
   assert.deepEqual([refused.status, refused.headers.get('cache-control')], [401, 'no-store'])
 })
 
-test('changes the tag when an old value is corrected, and keeps it otherwise', async () => {
+test('the ETag changes when an old value is corrected, not when a sync finds nothing new', async () => {
   const paths = ['/api/v1/rates', '/api/v1/rates/latest', '/api/v1/series/1/history?to=2026-03-24']
-  const before = await Promise.all(paths.map((path) => etagOf(path)))
+  const before = await Promise.all(paths.map((path) => readEtag(path)))
   await storeAsOtherProcess(app, { series: 1, day: '2026-01-15', value: '444.44' })
-  const changed = async () => (await etagOf('/api/v1/rates')) !== before[0]
-  await withinASecond(changed, 'the tag has changed')
+  const hasChanged = async () => (await readEtag('/api/v1/rates')) !== before[0]
+  await withinASecond(hasChanged, 'the tag has changed')
   for (const [at, path] of paths.entries()) {
-    assert.notEqual(await etagOf(path), before[at], path)
-    assert.equal(await statusWith(path, String(before[at])), 200, path)
+    assert.notEqual(await readEtag(path), before[at], path)
+    assert.equal(await conditionalStatus(path, String(before[at])), 200, path)
   }
-  const after = await etagOf('/api/v1/rates')
+  const after = await readEtag('/api/v1/rates')
   await app.sync({ from: '2026-03-20', to: '2026-03-24' })
-  assert.equal(await etagOf('/api/v1/rates'), after, 'a run that found nothing new')
+  assert.equal(await readEtag('/api/v1/rates'), after, 'a run that found nothing new')
 })
 
-test('changes the tag when a series is switched off', async () => {
-  const before = await etagOf('/api/v1/series')
+test('the ETag changes when a series is disabled', async () => {
+  const before = await readEtag('/api/v1/series')
   await asOtherProcess(app, async (db) => {
     await updateSeriesEnabled(db, 40, false, Date.now())
     await raiseRevision(db)
   })
-  const changed = async () => (await etagOf('/api/v1/series')) !== before
-  await withinASecond(changed, 'the tag has changed')
+  const hasChanged = async () => (await readEtag('/api/v1/series')) !== before
+  await withinASecond(hasChanged, 'the tag has changed')
 })
 
-test('changes the tag with the epoch, which a restore renews', async () => {
-  const before = await etagOf('/api/v1/rates?on=2026-03-24')
+test('the ETag changes with the epoch, which a restore renews', async () => {
+  const before = await readEtag('/api/v1/rates?on=2026-03-24')
   await asOtherProcess(app, (db) => db.updateTable('meta').set({ epoch: 'another' }).execute())
-  const changed = async () => (await etagOf('/api/v1/rates?on=2026-03-24')) !== before
-  await withinASecond(changed, 'the tag has changed')
+  const hasChanged = async () => (await readEtag('/api/v1/rates?on=2026-03-24')) !== before
+  await withinASecond(hasChanged, 'the tag has changed')
 })
 
-test('changes the tag on a new day where the answer hangs on today, and only there', async () => {
+test('the ETag changes on a new day only where the answer depends on today', async () => {
   const own = await openApp({ now: '2026-03-25T05:59:59Z' })
   await own.sync({ from: '2026-03-10', to: '2026-03-24' })
-  const tags = (paths: string[]) => Promise.all(paths.map((path) => etagOf(path, own)))
+  const tags = (paths: string[]) => Promise.all(paths.map((path) => readEtag(path, own)))
   const floating = await tags(FLOATING)
   const settled = await tags(SETTLED)
   own.clock.now = new Date('2026-03-25T06:00:00Z')
   assert.deepEqual(await tags(SETTLED), settled)
-  const kept = (await tags(FLOATING)).filter((tag) => floating.includes(tag))
-  assert.deepEqual(kept, [])
+  const unchangedTags = (await tags(FLOATING)).filter((tag) => floating.includes(tag))
+  assert.deepEqual(unchangedTags, [])
 })
 
-test('gives who asks again the same bytes, and only to who has a key', async () => {
+test('a repeated request has the same bytes, and a 401 without a key', async () => {
   const path = '/api/v1/rates/latest?on=2026-03-23'
   const [first, second] = [await app.get(path), await app.get(path)]
   assert.equal(await second.text(), await first.text())
@@ -160,7 +168,7 @@ test('gives who asks again the same bytes, and only to who has a key', async () 
   assert.equal(posted.status, 405)
 })
 
-test('gives a corrected value to who asks again', async () => {
+test('a repeated request has a corrected value', async () => {
   const path = '/api/v1/rates?on=2026-01-16&base=USD&quote=CRC'
   const before = await (await app.get(path)).text()
   await storeAsOtherProcess(app, { series: 1, day: '2026-01-16', value: '555.55' })
@@ -168,7 +176,7 @@ test('gives a corrected value to who asks again', async () => {
   assert.match(await (await app.get(path)).text(), /"555\.55"/)
 })
 
-// What is written in another way but means the same is one answer; what differs in a single parameter is another.
+// Spellings of the same request share one cached answer. A request that differs in one parameter has another.
 const SAME = [
   ['/api/v1/rates/latest', '/api/v1/rates/latest?base=usd&quote=crc&provider=bccr&on=2026-03-24'],
   ['/api/v1/rates?exact=false', '/api/v1/rates?on=2026-03-24&_=1'],
@@ -177,13 +185,13 @@ const SAME = [
 ] as const
 
 for (const [path, same] of SAME) {
-  test(`keeps one answer for ${path} and ${same}`, async () => {
-    assert.equal(await etagOf(path), await etagOf(same))
+  test(`${path} and ${same} share one cached answer`, async () => {
+    assert.equal(await readEtag(path), await readEtag(same))
     assert.equal(await (await app.get(path)).text(), await (await app.get(same)).text())
   })
 }
 
-test('no parameter that changes an answer is forgotten in the key under which it is kept', async () => {
+test('the key of the answer cache has every parameter that changes an answer', async () => {
   const convert = '/api/v1/convert?amount=1&from=USD&to=CRC'
   const paths = [
     ...SAME.map(([path]) => path),
@@ -204,6 +212,6 @@ test('no parameter that changes an answer is forgotten in the key under which it
     ...['&type=compra', '&details=true', '&on=2026-03-23', ''].map((more) => convert + more),
     convert.replace('amount=1', 'amount=2'),
   ]
-  const tags = await Promise.all(paths.map((path) => etagOf(path)))
+  const tags = await Promise.all(paths.map((path) => readEtag(path)))
   assert.equal(new Set(tags).size, paths.length, String(tags))
 })

@@ -15,7 +15,7 @@ before(async (t) => {
 const ask = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
   send(app.app.url + path, { method, headers: { 'x-api-key': app.key, ...headers } })
 
-test('a long answer is compressed for who takes it, and is the same below', async () => {
+test('a long answer is compressed for clients that accept it, with the same content', async () => {
   for (const path of [HISTORY, '/api/v1/rates', '/api/v1/series']) {
     const plain = await ask(path)
     assert.equal(plain.headers['content-encoding'], undefined)
@@ -38,12 +38,12 @@ for (const accepted of ['identity', 'br', 'gzip;q=0', 'gzip; q=0.000', 'xgzip', 
   })
 }
 
-test('a short answer is not worth it', async () => {
+test('a short answer is not compressed', async () => {
   const answer = await ask('/api/v1/rates/latest', { 'accept-encoding': 'gzip' })
   assert.equal(answer.headers['content-encoding'], undefined)
 })
 
-test('either tag says that nothing has changed', async () => {
+test('both the plain and the compressed ETag give 304', async () => {
   for (const coding of ['gzip', 'identity']) {
     const { headers } = await ask(HISTORY, { 'accept-encoding': coding })
     const again = await ask(HISTORY, { 'if-none-match': String(headers.etag), 'accept-encoding': 'gzip' })
@@ -53,7 +53,7 @@ test('either tag says that nothing has changed', async () => {
   }
 })
 
-test('HEAD tells the length of the compressed answer', async () => {
+test('HEAD has the length of the compressed answer', async () => {
   const get = await ask(HISTORY, { 'accept-encoding': 'gzip' })
   const head = await ask(HISTORY, { 'accept-encoding': 'gzip' }, 'HEAD')
   assert.equal(head.headers['content-length'], get.headers['content-length'])
@@ -61,7 +61,7 @@ test('HEAD tells the length of the compressed answer', async () => {
   assert.equal(head.bytes.length, 0)
 })
 
-test('a history is the published values, whatever range is cut out of it', async () => {
+test('a history has the published values, whatever range is requested', async () => {
   const all = JSON.parse(String((await ask(HISTORY)).bytes)) as { points: { rate_date: string }[] }
   for (const [from, to] of [
     ['2026-01-01', '2026-03-24'],

@@ -1,4 +1,4 @@
-// How many connections there may be, and how long one may hold its answer up.
+// Limits of the number of connections, and of the time in which a client must read its answer.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -8,10 +8,10 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { queryObjects } from 'node:v8'
 import { limitConnections } from '../../src/http/listener/connections.ts'
-import { listenOn } from '../../src/http/listener/listen.ts'
+import { openListener } from '../../src/http/listener/listen.ts'
 import { RATES_ERRORS } from '../../src/http/rates/errors.ts'
 import { startTestApp } from '../support/app.ts'
-import { steadily } from '../support/stalls.ts'
+import { retryWhenStalled } from '../support/stalls.ts'
 import { until } from '../support/terminal.ts'
 
 const GET = 'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n'
@@ -21,18 +21,18 @@ async function dial(t: TestContext, url: string): Promise<Socket> {
   t.after(() => socket.destroy())
   socket.on('error', () => {})
   await once(socket, 'connect')
-  socket.resume() // or it would not see its own end
+  socket.resume() // a paused socket would not see its own end
   return socket
 }
 
-/** Whether the server answers on the socket, or has closed it. */
+/** Resolves to true if the server answers on the socket, to false if it closes it. */
 async function isServed(socket: Socket, text = GET): Promise<boolean> {
   socket.write(text)
-  const closed = socket.destroyed || once(socket, 'close').then(() => true)
-  return Promise.race([once(socket, 'data').then(() => true), Promise.resolve(closed).then(() => false)])
+  const closing = socket.destroyed || once(socket, 'close').then(() => true)
+  return Promise.race([once(socket, 'data').then(() => true), Promise.resolve(closing).then(() => false)])
 }
 
-test('a full server closes the connection that waits longest, and no other', async (t) => {
+test('a full server closes the connection that has been idle longest, and no other', async (t) => {
   const { app } = await startTestApp(t, { listen: { connections: { connections: 3, unreadMs: 60_000 } } })
   const longest = await dial(t, app.url)
   assert.equal(await isServed(longest), true)
@@ -45,8 +45,8 @@ test('a full server closes the connection that waits longest, and no other', asy
   assert.equal(await isServed(shorter), true)
 })
 
-test('one that is new, or half-way through its headers, does not make room', async (t) => {
-  const { app, logged } = await startTestApp(t, {
+test('a full server does not close a new connection, nor one within its headers', async (t) => {
+  const { app, logLines } = await startTestApp(t, {
     listen: { connections: { connections: 3, unreadMs: 60_000 } },
   })
   const [fresh, first, again] = [await dial(t, app.url), await dial(t, app.url), await dial(t, app.url)]
@@ -58,19 +58,19 @@ test('one that is new, or half-way through its headers, does not make room', asy
   assert.equal(await isServed(fresh), true)
   for (const half of [first, again]) assert.equal(await isServed(half, GET.slice(20)), true)
   assert.equal(await isServed(await dial(t, app.url)), true, 'there was room again')
-  const warnings = logged.join('').match(/.*too many connections.*/g)
+  const warnings = logLines.join('').match(/.*too many connections.*/g)
   assert.equal(warnings?.length, 1)
   assert.match(warnings[0] ?? '', /"level":"warn".*"limit":3,"client":"127.0.0.1","refused":1/)
 })
 
-test('one client has at most a quarter of the connections, unless many share its address', async (t) => {
+test('a client has at most a quarter of the connections, unless the address is shared', async (t) => {
   const serve = async (isShared: boolean) => {
     const warned: string[] = []
-    const server = await listenOn(
+    const server = await openListener(
       {
         host: '127.0.0.1',
         port: 0,
-        errorsOf: () => RATES_ERRORS,
+        selectErrorShape: () => RATES_ERRORS,
         connections: limitConnections({
           log: { warn: (event) => warned.push(event) },
           limits: { connections: 8, unreadMs: 60_000 },
@@ -81,9 +81,9 @@ test('one client has at most a quarter of the connections, unless many share its
       () => 'id',
     )
     t.after(() => server.close())
-    const served: boolean[] = []
-    for (let at = 0; at < 4; at += 1) served.push(await isServed(await dial(t, server.url)))
-    return { served, warned }
+    const results: boolean[] = []
+    for (let at = 0; at < 4; at += 1) results.push(await isServed(await dial(t, server.url)))
+    return { served: results, warned }
   }
   assert.deepEqual(await serve(true), { served: [true, true, true, true], warned: [] })
   const alone = await serve(false)
@@ -91,36 +91,36 @@ test('one client has at most a quarter of the connections, unless many share its
   assert.deepEqual(alone.warned, ['too many connections of one client'])
 })
 
-test('a client that takes nothing of its answers is cut off, one that takes its time is not', async (t) => {
+test('a client that does not read its answers is cut off, one that reads slowly is not', async (t) => {
   const { app } = await startTestApp(t, { listen: { connections: { connections: 10, unreadMs: 300 } } })
   const many = 'GET /openapi.json HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(600)
-  await steadily(150, async () => {
+  await retryWhenStalled(150, async () => {
     const [deaf, slow] = [await dial(t, app.url), await dial(t, app.url)]
     deaf.pause()
-    let ended = false
+    let isSlowClosed = false
     slow.on('close', () => {
-      ended = true
+      isSlowClosed = true
     })
     for (const socket of [deaf, slow]) socket.write(many)
-    let taken = 0
+    let bytesRead = 0
     slow.on('data', (bytes) => {
-      taken += bytes.length
+      bytesRead += bytes.length
       slow.pause()
       setTimeout(() => slow.resume(), 20)
     })
     await wait(1500)
-    assert.equal(ended, false)
-    assert.ok(taken > 0)
+    assert.equal(isSlowClosed, false)
+    assert.ok(bytesRead > 0)
     slow.destroy()
-    const left = once(deaf, 'close')
+    const closing = once(deaf, 'close')
     deaf.resume()
-    await left // it hears the rest of what was under way, and the end
+    await closing // the client reads the rest of what was sent, and the end
   })
 })
 
-test('nothing of a request that was answered is kept while its connection waits', async (t) => {
+test('an idle connection retains no memory of an answered request', async (t) => {
   const { app } = await startTestApp(t)
-  const answers = () => queryObjects(ServerResponse, { format: 'count' }) // after a collection
+  const answers = () => queryObjects(ServerResponse, { format: 'count' }) // counted after a garbage collection
   assert.equal(await isServed(await dial(t, app.url)), true)
   await wait(50)
   const before = answers()

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { originsFault } from '../../src/http/api/cors.ts'
+import { originsFault } from '../../src/http/endpoint/cors.ts'
 import { type Answer, CACHED, ENDPOINTS, OPEN, openApp, send } from './support.ts'
 
 const ERP = 'https://erp.example.com'
@@ -21,22 +21,22 @@ const ask = ({ app, key }: Where, path: string, origin?: string, more: Record<st
   send(app.url + path, { headers: { 'X-API-Key': key, ...(origin && { Origin: origin }), ...more } })
 const preflight = ({ app }: Where, path: string, origin: string) =>
   send(app.url + path, { method: 'OPTIONS', headers: { Origin: origin, ...PREFLIGHT } })
-const corsIn = ({ headers }: Answer) =>
+const corsHeaders = ({ headers }: Answer) =>
   Object.keys(headers).filter((name) => name.startsWith('access-control'))
-const allowed = ({ headers }: Answer) => headers['access-control-allow-origin']
+const allowedOrigin = ({ headers }: Answer) => headers['access-control-allow-origin']
 
-test('says nothing of origins by default, and a preflight is refused like any request without a key', async () => {
+test('without CORS settings no answer mentions origins, and a preflight is a 401 or 405', async () => {
   for (const path of KNOWN) {
     const answer = await ask(off, path, ERP)
-    assert.deepEqual(corsIn(answer), [], path)
+    assert.deepEqual(corsHeaders(answer), [], path)
     assert.doesNotMatch(answer.headers.vary ?? '', /origin/i)
-    const asked = await preflight(off, path, ERP)
-    assert.ok([401, 405].includes(asked.status), path)
-    assert.deepEqual(corsIn(asked), [], path)
+    const response = await preflight(off, path, ERP)
+    assert.ok([401, 405].includes(response.status), path)
+    assert.deepEqual(corsHeaders(response), [], path)
   }
 })
 
-test('lets a named origin read every answer, errors and 304 among them', async () => {
+test('a named origin may read every answer, errors and 304 among them', async () => {
   const etag = String((await ask(some, '/api/v1/rates')).headers.etag)
   const answers: [status: number, answer: Answer][] = [
     [200, await ask(some, '/api/v1/rates', ERP)],
@@ -51,7 +51,7 @@ test('lets a named origin read every answer, errors and 304 among them', async (
   ]
   for (const [status, answer] of answers) {
     assert.equal(answer.status, status)
-    assert.ok([ERP, 'http://localhost:5173'].includes(String(allowed(answer))), String(status))
+    assert.ok([ERP, 'http://localhost:5173'].includes(String(allowedOrigin(answer))), String(status))
     assert.match(String(answer.headers.vary), /\bOrigin\b/)
     const exposed = String(answer.headers['access-control-expose-headers'])
     for (const name of ['ETag', 'X-Request-Id', 'Content-Disposition'])
@@ -70,42 +70,42 @@ for (const origin of [
   '*',
   '',
 ]) {
-  test(`answers the origin ${origin} as ever, but tells caches that it varies`, async () => {
+  test(`the origin ${origin} gets the plain answer, with Vary: Origin`, async () => {
     for (const path of ['/api/v1/rates', '/healthz', '/nothing', '/api/v1/rates?on=x']) {
       const answer = await ask(some, path, origin)
       assert.equal(answer.status, (await ask(off, path)).status)
-      assert.deepEqual(corsIn(answer), [], path)
+      assert.deepEqual(corsHeaders(answer), [], path)
       assert.match(String(answer.headers.vary), /\bOrigin\b/, path)
     }
   })
 }
 
-test('says what an answer varies by beside the origin', async () => {
+test('Vary has Origin beside the other headers', async () => {
   for (const path of CACHED) {
     assert.equal((await ask(some, path, ERP)).headers.vary, 'Accept, Accept-Encoding, Origin', path)
     assert.equal((await ask(any, '/api/v1/providers', ERP)).headers.vary, 'Accept, Accept-Encoding')
   }
 })
 
-test('answers the preflight of a named origin on every known path, without a key', async () => {
+test('the preflight of a named origin is answered on every known path, without a key', async () => {
   for (const path of KNOWN) {
     const answer = await preflight(some, path, ERP)
     assert.equal(answer.status, 204, path)
     assert.equal(answer.body, '')
-    assert.equal(allowed(answer), ERP)
+    assert.equal(allowedOrigin(answer), ERP)
     assert.equal(answer.headers.vary, 'Origin')
     assert.equal(answer.headers['content-type'], undefined)
     assert.equal(answer.headers['content-length'], undefined)
     assert.equal(answer.headers['access-control-allow-credentials'], undefined)
     const methods = /create$|company$/.test(path) ? 'POST' : 'GET, HEAD'
     assert.equal(answer.headers['access-control-allow-methods'], methods, path)
-    const taken = String(answer.headers['access-control-allow-headers']).toLowerCase().split(', ')
+    const allowedHeaders = String(answer.headers['access-control-allow-headers']).toLowerCase().split(', ')
     const needed = 'x-api-key authorization content-type if-none-match idempotency-key range'
-    for (const name of needed.split(' ')) assert.ok(taken.includes(name), name)
+    for (const name of needed.split(' ')) assert.ok(allowedHeaders.includes(name), name)
   }
 })
 
-test('a preflight is no way around the key', async () => {
+test('a preflight does not replace the key', async () => {
   for (const path of [...ENDPOINTS, ...DOCUMENTS]) {
     assert.equal((await preflight(some, path, OTHER)).status, 401, 'another origin')
     const plain = { method: 'OPTIONS', headers: { Origin: ERP } }
@@ -118,18 +118,18 @@ test('a preflight is no way around the key', async () => {
   assert.equal((await preflight(some, '/nothing', ERP)).status, 404)
 })
 
-test('with * anybody may read, and nothing varies by it', async () => {
+test('with * every origin may read, without Vary: Origin', async () => {
   for (const origin of [ERP, OTHER, 'null', undefined]) {
     const answer = await ask(any, '/healthz', origin)
-    assert.equal(allowed(answer), '*')
+    assert.equal(allowedOrigin(answer), '*')
     assert.equal(answer.headers.vary, undefined)
   }
   const answer = await preflight(any, '/api/v1/rates', OTHER)
-  assert.deepEqual([answer.status, allowed(answer)], [204, '*'])
+  assert.deepEqual([answer.status, allowedOrigin(answer)], [204, '*'])
   assert.equal((await ask(any, '/api/v1/rates', OTHER, { 'X-API-Key': 'x' })).status, 401)
 })
 
-test('an origin is a scheme, a host and perhaps a port, as a browser writes it', () => {
+test('the parser of origins accepts a scheme, a host and perhaps a port, as a browser writes them', () => {
   const good = [
     '*',
     ERP,

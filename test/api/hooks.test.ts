@@ -1,10 +1,11 @@
-// A server that tells hooks: of uploads, of syncs, of what other processes did; and what of it is in logs and backups.
+// Hooks of a running server: uploads, syncs, commits of other processes, and their traces in logs and
+// backups.
 
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import type { Db } from '../../src/store/tables.ts'
+import type { WriteDb } from '../../src/store/tables.ts'
 import { ofSqlite, startTestApp, type TestAppOptions, temporaryDirectory } from '../support/app.ts'
 import { runJson } from '../support/company.ts'
 import { batch, CREATE, fillDirectory, pdf, post } from '../support/directory.ts'
@@ -14,8 +15,8 @@ import { asOtherProcess, send } from './support.ts'
 
 type Made = { id: number; secret: string }
 
-/** A server with a directory, and a receiver that one hook leads to. */
-async function ground(t: Parameters<typeof startTestApp>[0], options: TestAppOptions = {}) {
+/** A server with a data directory, and a receiver with one hook. */
+async function startWithHook(t: Parameters<typeof startTestApp>[0], options: TestAppOptions = {}) {
   const app = await startTestApp(t, { listen: { metrics: 'local' }, ...options })
   await fillDirectory(app)
   const receiver = await startReceiver(t)
@@ -41,16 +42,16 @@ async function ground(t: Parameters<typeof startTestApp>[0], options: TestAppOpt
   return { app, receiver, hook, upload, metric }
 }
 
-async function allTriedTwice(db: Db): Promise<boolean> {
+async function allTriedTwice(db: WriteDb): Promise<boolean> {
   const rows = await db.selectFrom('hook_messages').select('tries').execute()
   return rows.every(({ tries }) => tries === 2)
 }
 
-const typesOf = ({ received }: Receiver) => received.map(({ body }) => body.type)
+const receivedTypes = ({ received }: Receiver) => received.map(({ body }) => body.type)
 const arrives = (receiver: Receiver, count: number) => until(() => receiver.received.length >= count)
 
-test('an upload and a sync are told by the running server, though the hook was made beside it', async (t) => {
-  const { app, receiver, upload, metric } = await ground(t)
+test('a hook made by another process receives uploads and syncs of the running server', async (t) => {
+  const { app, receiver, upload, metric } = await startWithHook(t)
   const ids = await upload('one', 'two')
   await arrives(receiver, 1)
   const [first] = receiver.received
@@ -69,8 +70,8 @@ test('an upload and a sync are told by the running server, though the hook was m
   assert.deepEqual([await metric('hooks_failing'), await metric('hook_messages_given_up')], [0, 0])
 })
 
-test('an upload that is refused, or sent again with its key, is told of no more than once', async (t) => {
-  const { app, receiver, upload } = await ground(t)
+test('a rejected or repeated upload sends no second message', async (t) => {
+  const { app, receiver, upload } = await startWithHook(t)
   const bad = await post(app, CREATE, batch(pdf('good'), { ...pdf(), base64: '!' }))
   assert.equal(bad.status, 400)
   const headers = { 'idempotency-key': 'one' }
@@ -80,15 +81,15 @@ test('an upload that is refused, or sent again with its key, is told of no more 
   assert.deepEqual(receiver.received.flatMap(({ body }) => body.data.document_ids).sort(), [1, 2])
 })
 
-test('a receiver that fails is in the metrics; one that is mended is told all by hook test', async (t) => {
-  const { app, receiver, upload, metric } = await ground(t, { now: new Date().toISOString() })
+test('a failing receiver is in the metrics; after its repair `hook test` delivers everything', async (t) => {
+  const { app, receiver, upload, metric } = await startWithHook(t, { now: new Date().toISOString() })
   receiver.answer = (response) => response.writeHead(500).end()
   for (let at = 0; at < 5; at++) await upload(`text ${at}`)
   await arrives(receiver, 5)
   await until(async () => (await metric('hooks_failing')) === 1)
   assert.equal(await metric('hook_messages_waiting'), 5)
   app.clock.now = new Date(app.clock.now.getTime() + 5000)
-  await until(() => asOtherProcess(app, allTriedTwice)) // the next try is in a minute
+  await until(() => asOtherProcess(app, allTriedTwice)) // the next attempt is in a minute
   receiver.answer = (response) => response.writeHead(204).end()
   assert.equal((await runCommand(['hook', 'test', '1', '--data-dir', app.dataDir])).code, 0)
   app.clock.now = new Date(Math.max(app.clock.now.getTime(), Date.now()))
@@ -96,9 +97,9 @@ test('a receiver that fails is in the metrics; one that is mended is told all by
   assert.equal(await metric('hooks_failing'), 0)
 })
 
-test('what a restart finds in the queue is sent', async (t) => {
+test('messages that are queued at a restart are sent', async (t) => {
   const dataDir = temporaryDirectory(t)
-  const { app, receiver, upload } = await ground(t, { dataDir })
+  const { app, receiver, upload } = await startWithHook(t, { dataDir })
   receiver.answer = () => {}
   const ids = await upload('one')
   await arrives(receiver, 1)
@@ -111,18 +112,18 @@ test('what a restart finds in the queue is sent', async (t) => {
 })
 
 test(
-  'a secret is in no backup, log or error; after a restore nothing is sent until it has a new one',
+  'a secret is in no backup, log or error; a restored hook sends nothing until its secret is rotated',
   ofSqlite,
   async (t) => {
     const home = temporaryDirectory(t)
     const [dataDir, set] = [join(home, 'data'), join(home, 'set')]
-    const { app, receiver, hook, upload } = await ground(t, { dataDir })
+    const { app, receiver, hook, upload } = await startWithHook(t, { dataDir })
     receiver.answer = (response) => response.writeHead(500).end()
     await upload('one')
     await arrives(receiver, 1)
-    await until(() => app.logged.join('').includes('"event":"hook fails"'))
-    const made = await runCommand(['backup', 'create', set, '--data-dir', dataDir])
-    assert.equal(made.code, 0, made.err)
+    await until(() => app.logLines.join('').includes('"event":"hook fails"'))
+    const backup = await runCommand(['backup', 'create', set, '--data-dir', dataDir])
+    assert.equal(backup.code, 0, backup.err)
     await app.app.close()
     const plain = hook.secret.slice('whsec_'.length)
     const secrets = [plain, Buffer.from(plain, 'base64'), readFileSync(join(dataDir, 'hook.key'))]
@@ -136,7 +137,7 @@ test(
       const content = readFileSync(join(parentPath, name))
       for (const secret of secrets) assert.equal(content.includes(secret), false, name)
     }
-    const log = app.logged.join('')
+    const log = app.logLines.join('')
     for (const word of [plain, 'whsec_', 'sesamo'])
       assert.equal(log.includes(word), false, `the log has ${word}`)
 
@@ -144,10 +145,10 @@ test(
     const restored = await runCommand(['backup', 'restore', set, '--data-dir', dataDir])
     assert.equal(restored.code, 0, restored.err)
     receiver.answer = (response) => response.writeHead(200).end()
-    const told = receiver.received.length
+    const countBeforeRestore = receiver.received.length
     const again = await startTestApp(t, { dataDir, clock: app.clock, listen: { metrics: 'local' } })
     await until(() =>
-      /"event":"hook fails".*its secret cannot be read.*cambista hook rotate 1/.test(again.logged.join('')),
+      /"event":"hook fails".*its secret cannot be read.*cambista hook rotate 1/.test(again.logLines.join('')),
     )
     assert.match(
       (await runCommand(['hook', 'list', '--data-dir', dataDir])).out,
@@ -155,10 +156,10 @@ test(
     )
     const response = await post(again, CREATE, batch(pdf('new')))
     assert.equal(response.status, 200)
-    assert.equal(receiver.received.length, told)
+    assert.equal(receiver.received.length, countBeforeRestore)
     const { secret } = await runJson<Made>(dataDir, 'hook', 'rotate', '1')
-    await arrives(receiver, told + 1)
-    assert.deepEqual(typesOf(receiver).slice(told), ['document.created'])
+    await arrives(receiver, countBeforeRestore + 1)
+    assert.deepEqual(receivedTypes(receiver).slice(countBeforeRestore), ['document.created'])
     assert.deepEqual(receiver.received.at(-1)?.body.data.document_ids, [1_000_002])
     assert.notEqual(secret, hook.secret)
   },

@@ -1,5 +1,5 @@
-// Ids that no row can have, on each path and in each parameter and field: they are ids like others, of nothing, whatever
-// numbers the engine knows.
+// Ids that no row can have, on each path and in each parameter and field. Clients see ids that do not exist,
+// whatever the integers of the engine.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -22,7 +22,7 @@ await app.sync({ from: '2026-03-20', to: '2026-03-24' })
 assert.equal((await post(app, CREATE, batch(pdf('one')))).status, 200)
 
 for (const id of HUGE) {
-  test(`${id} on paths is not found, and in parameters is of nothing`, async () => {
+  test(`${id} is a 404 in paths, and matches nothing in parameters`, async () => {
     await expect(404, [
       app.get(`/api/v1/series/${id}/history`),
       read(app, `/api/v1/documents/${id}`),
@@ -51,18 +51,19 @@ for (const id of HUGE) {
     )
   })
 
-  test(`${id} in bodies is refused, or of nothing`, async () => {
-    const sent = (field: string, rest: object) => `{${JSON.stringify(rest).slice(1, -1)},"${field}":${id}}`
+  test(`${id} in bodies is rejected, or matches nothing`, async () => {
+    const jsonBody = (field: string, rest: object) =>
+      `{${JSON.stringify(rest).slice(1, -1)},"${field}":${id}}`
     const { company_id, agent_id, owner_id, documents } = batch(pdf('two')) as Record<string, unknown>
     await expect(
       [400, 404, 422],
       [
-        post(app, CREATE, sent('company_id', { agent_id, owner_id, documents })),
-        post(app, CREATE, sent('agent_id', { company_id, owner_id, documents })),
-        post(app, CREATE, sent('owner_id', { company_id, agent_id, documents })),
-        post(app, '/api/v1/documents/claim', sent('agent_id', { limit: 1, lease_seconds: 60 }), work),
-        post(app, '/api/v1/documents/claim', sent('limit', { agent_id: 1, lease_seconds: 60 }), work),
-        post(app, '/api/v1/agent/list', sent('company_id', { x: 1 })),
+        post(app, CREATE, jsonBody('company_id', { agent_id, owner_id, documents })),
+        post(app, CREATE, jsonBody('agent_id', { company_id, owner_id, documents })),
+        post(app, CREATE, jsonBody('owner_id', { company_id, agent_id, documents })),
+        post(app, '/api/v1/documents/claim', jsonBody('agent_id', { limit: 1, lease_seconds: 60 }), work),
+        post(app, '/api/v1/documents/claim', jsonBody('limit', { agent_id: 1, lease_seconds: 60 }), work),
+        post(app, '/api/v1/agent/list', jsonBody('company_id', { x: 1 })),
       ],
     )
     const call = { jsonrpc: '2.0', id: 1, method: 'tools/call' }
@@ -79,12 +80,12 @@ for (const id of HUGE) {
       const answer = await post(app, '/mcp', body, headers)
       assert.ok(answer.status < 500, `${name}: ${answer.status} ${await answer.text()}`)
     }
-    assert.doesNotMatch(app.logged.join(''), /request failed|tool failed/)
+    assert.doesNotMatch(app.logLines.join(''), /request failed|tool failed/)
   })
 }
 
-async function expect(allowed: number | number[], asked: Promise<Response>[]): Promise<void> {
-  for (const answer of await Promise.all(asked)) {
+async function expect(allowed: number | number[], responses: Promise<Response>[]): Promise<void> {
+  for (const answer of await Promise.all(responses)) {
     const body = await answer.text()
     assert.ok([allowed].flat().includes(answer.status), `${answer.url}: ${answer.status} ${body}`)
   }

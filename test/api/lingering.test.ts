@@ -1,5 +1,5 @@
-// Clients that write a whole body before they read see the 413 to it, not a broken pipe: over HTTP and TLS, on every path
-// that reads a body.
+// A client that writes a whole body before it reads gets the 413, not a broken pipe. Covers HTTP and TLS, on
+// every path that reads a body.
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -35,7 +35,7 @@ async function open(t: TestContext, scheme: 'http' | 'https'): Promise<TestApp> 
   })
 }
 
-function targetsOf({ key }: TestApp): Target[] {
+function bodyTargets({ key }: TestApp): Target[] {
   const bearer = { authorization: `Bearer ${TOKENS.all}` }
   return [
     {
@@ -82,8 +82,8 @@ for sent in json.loads(sys.argv[1]):
 print(json.dumps(seen))
 `
 
-/** What Python's urllib sees, which writes all of a body before it reads. */
-async function askInPython(all: Sent[]): Promise<Seen[]> {
+/** Answers that Python's urllib gets, which writes all of a body before it reads. */
+async function sendInPython(all: Sent[]): Promise<Seen[]> {
   const { stdout } = await run('/usr/bin/python3', ['-c', PYTHON, JSON.stringify(all)])
   return JSON.parse(stdout) as Seen[]
 }
@@ -105,17 +105,17 @@ function askInNode({ url, headers, size }: Sent, options: ClientRequestArgs = {}
 for (const scheme of ['http', 'https'] as const) {
   test(`${scheme}: urllib and node:http read the 413 to a body over the limit, of any size up to 12 MB`, async (t) => {
     const app = await open(t, scheme)
-    for (const { path, headers, words } of targetsOf(app)) {
+    for (const { path, headers, words } of bodyTargets(app)) {
       const all = SIZES.map((size) => ({ url: app.app.url + path, headers, size }))
-      const seen: Record<string, Seen[]> = { urllib: await askInPython(all) }
-      seen['node:http, one request a connection'] = []
-      seen['node:http, keep-alive'] = []
-      for (const sent of all) {
-        seen['node:http, one request a connection'].push(await askInNode(sent, { agent: false }))
-        seen['node:http, keep-alive'].push(await askInNode(sent))
+      const answers: Record<string, Seen[]> = { urllib: await sendInPython(all) }
+      answers['node:http, one request a connection'] = []
+      answers['node:http, keep-alive'] = []
+      for (const request of all) {
+        answers['node:http, one request a connection'].push(await askInNode(request, { agent: false }))
+        answers['node:http, keep-alive'].push(await askInNode(request))
       }
-      for (const [client, answers] of Object.entries(seen)) {
-        for (const [at, answer] of answers.entries()) {
+      for (const [client, seen] of Object.entries(answers)) {
+        for (const [at, answer] of seen.entries()) {
           const about = `${client}, ${path}, ${SIZES[at]} bytes: ${JSON.stringify(answer)}`
           assert.ok(typeof answer === 'object', about)
           assert.deepEqual([answer.status, answer.connection], [413, 'close'], about)
@@ -126,27 +126,27 @@ for (const scheme of ['http', 'https'] as const) {
   })
 }
 
-test('urllib reads the 413 to a body without a length, of which a part was read', async (t) => {
+test('urllib reads the 413 to a body without a length that was read in part', async (t) => {
   const app = await open(t, 'http')
-  for (const { path, headers, words } of targetsOf(app)) {
-    const sent = { url: app.app.url + path, headers, size: 12_000_000, chunked: true }
-    const [answer] = await askInPython([sent])
+  for (const { path, headers, words } of bodyTargets(app)) {
+    const request = { url: app.app.url + path, headers, size: 12_000_000, chunked: true }
+    const [answer] = await sendInPython([request])
     assert.ok(typeof answer === 'object', `${path}: ${answer}`)
     assert.deepEqual([answer.status, answer.connection], [413, 'close'], path)
     assert.match(answer.body, words)
   }
 })
 
-test('a client without a key reads its 401 to a body that it writes first', async (t) => {
+test('a client without a key reads its 401 after a body that it writes first', async (t) => {
   const app = await open(t, 'http')
   const all = SIZES.map((size) => ({ url: app.app.url + BATCH, headers: {}, size }))
-  for (const answer of await askInPython(all)) {
+  for (const answer of await sendInPython(all)) {
     assert.ok(typeof answer === 'object', String(answer))
     assert.equal(answer.status, 401)
   }
 })
 
-test('keep-alive stays for bodies within the limit, also of a request that is refused', async (t) => {
+test('a connection stays open for bodies within the limit, also after a rejected request', async (t) => {
   const app = await open(t, 'http')
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   t.after(() => agent.destroy())
@@ -170,7 +170,7 @@ test('keep-alive stays for bodies within the limit, also of a request that is re
   assert.equal(ports.size, 1)
 })
 
-test('with Expect: 100-continue a body over the limit is refused, and the connection is closed at once', async (t) => {
+test('with Expect: 100-continue a body over the limit is a 413, and the connection is closed at once', async (t) => {
   const app = await open(t, 'http')
   const where = { host: '127.0.0.1', port: Number(new URL(app.app.url).port), allowHalfOpen: true }
   const socket = connect(where)
@@ -184,9 +184,9 @@ test('with Expect: 100-continue a body over the limit is refused, and the connec
   for await (const piece of socket.iterator({ destroyOnReturn: false })) received += piece
   assert.match(received, /^HTTP\/1\.1 413 /)
   assert.match(received, /\r\nconnection: close\r\n/i)
-  const cut = once(socket, 'error') // it is reset when the server is sent more
+  const reset = once(socket, 'error') // the server resets a connection that sends more
   const sending = setInterval(() => socket.write('x'), 20)
   t.after(() => clearInterval(sending))
-  assert.match(String((await cut)[0]), /EPIPE|ECONNRESET/)
+  assert.match(String((await reset)[0]), /EPIPE|ECONNRESET/)
   assert.ok(performance.now() - began < 4000, 'sooner than a connection that lingers')
 })

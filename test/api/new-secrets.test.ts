@@ -1,23 +1,23 @@
-// A key or a token is good from the moment its command has printed it, and wrong ones cannot load the database
+// A key or token is valid as soon as its command has printed it. Wrong ones cannot load the database
 // (decisions 1.6).
 
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import { hashOfSecret, makeSecret } from '../../src/domain/secrets.ts'
-import { openKeyring } from '../../src/http/api/auth.ts'
-import { insertApiKey, revokeApiKey } from '../../src/store/api-keys.ts'
-import type { Db } from '../../src/store/tables.ts'
-import { insertToken, revokeToken } from '../../src/store/tokens.ts'
+import { hashOfSecret, makeSecret } from '../../src/domain/access/secrets.ts'
+import { openKeyring } from '../../src/http/access/auth.ts'
+import { insertApiKey, revokeApiKey } from '../../src/store/access/api-keys.ts'
+import { insertToken, revokeToken } from '../../src/store/access/tokens.ts'
+import type { WriteDb } from '../../src/store/tables.ts'
 import { AT, CREATE, fillDirectory } from '../support/directory.ts'
-import { fixedClock, openDatabaseOf, temporaryDatabase } from '../support/temporary.ts'
+import { fixedClock, openTestDatabase, temporaryDatabase } from '../support/temporary.ts'
 import { until } from '../support/terminal.ts'
 import { openApp, send } from './support.ts'
 
 const app = await openApp()
 await fillDirectory(app)
-let db: Db // as a command has it open
+let db: WriteDb // as a command has it open
 before((t) => {
-  db = openDatabaseOf(app.dataDir)
+  db = openTestDatabase(app.dataDir)
   if ('after' in t) t.after(() => db.destroy())
 })
 
@@ -42,7 +42,7 @@ const withKey = (key: string, path: string = PROVIDERS) =>
 const withToken = (token: string, path = DOCUMENTS, method = 'GET') =>
   send(app.app.url + path, { method, headers: { Authorization: `Bearer ${token}` } })
 
-test('a key is good at once, each of many', async () => {
+test('each of many new keys is valid at once', async () => {
   for (let at = 0; at < 30; at += 1) {
     const key = await newKey()
     const { status, body } = await withKey(key)
@@ -51,7 +51,7 @@ test('a key is good at once, each of many', async () => {
   }
 })
 
-test('a token is good at once, for what it allows and until it expires', async () => {
+test('a new token is valid at once, for its permissions and until it expires', async () => {
   assert.equal((await withToken(await newToken())).status, 200)
   const narrow = await withToken(await newToken(), CREATE, 'POST')
   assert.deepEqual(
@@ -65,16 +65,17 @@ test('a token is good at once, for what it allows and until it expires', async (
   assert.equal((await withToken(bound, `${DOCUMENTS}?company_id=1`)).status, 404)
 })
 
-test('a key that was refused is let in once it is there', async () => {
+test('a key that was rejected is accepted once it exists', async () => {
   const key = makeSecret('cbk_')
   assert.equal((await withKey(key)).status, 401)
   await insertApiKey(db, { name: key, hash: hashOfSecret(key), createdAt: AT })
   assert.equal((await withKey(key)).status, 200)
 })
 
-test('what was revoked is not found again', async () => {
+test('a revoked key or token is not found again', async () => {
   const key = makeSecret('cbk_')
-  // At once: memory that is renewed between the two has it for a quarter of a second more.
+  // Both are revoked in one transaction. A cache renewed between two would accept one for a quarter of a
+  // second.
   await db.transaction().execute(async (trx) => {
     await revokeApiKey(
       trx,
@@ -91,7 +92,7 @@ test('what was revoked is not found again', async () => {
   assert.equal((await withToken(token)).status, 401)
 })
 
-test('new keys are good at once beside a flood of wrong ones', async () => {
+test('new keys are valid at once during a flood of wrong ones', async () => {
   let flooding = true
   let refused = 0
   const flood = Array.from({ length: 40 }, async () => {
@@ -110,7 +111,7 @@ test('new keys are good at once beside a flood of wrong ones', async () => {
   assert.ok(refused >= 40, String(refused))
 })
 
-test('the request that is looked up is answered as any other: refused before the rest, and with its body', async () => {
+test('a request during a look-up is answered like any other: rejected before the rest, and with its body', async () => {
   const wrong = await withKey(makeSecret('cbk_'), '/api/v1/rates?on=never&x=1')
   assert.equal(wrong.status, 401)
   const right = await withKey(await newKey(), '/api/v1/rates?on=never')
@@ -124,8 +125,8 @@ test('the request that is looked up is answered as any other: refused before the
   assert.equal(response.status, 200, await response.text())
 })
 
-/** A keyring, and how often it has asked the database. */
-async function countedKeyring(db: Db) {
+/** A keyring, with the number of its database queries. */
+async function openCountedKeyring(db: WriteDb) {
   const counted = { queries: 0 }
   const counting = db.withPlugin({
     transformQuery({ node }) {
@@ -139,8 +140,8 @@ async function countedKeyring(db: Db) {
   return { keyring, counted }
 }
 
-test('wrong secrets are looked up at most 20 times a second, all together', async (t) => {
-  const { keyring, counted } = await countedKeyring(temporaryDatabase(t))
+test('wrong secrets cause at most 20 look-ups a second in all', async (t) => {
+  const { keyring, counted } = await openCountedKeyring(temporaryDatabase(t))
   const ask = async (at: number) => {
     const secret = makeSecret('cbk_')
     await keyring.withLookUp(() =>
@@ -148,25 +149,25 @@ test('wrong secrets are looked up at most 20 times a second, all together', asyn
     )
   }
   const began = performance.now()
-  let asked = 0
+  let requests = 0
   while (counted.queries < 20 * 3 && performance.now() - began < 60_000) {
-    const some = Array.from({ length: 20 }, (_, at) => ask(at))
-    asked += some.length
-    for (const { status } of await Promise.allSettled(some)) assert.equal(status, 'rejected')
+    const lookups = Array.from({ length: 20 }, (_, at) => ask(at))
+    requests += lookups.length
+    for (const { status } of await Promise.allSettled(lookups)) assert.equal(status, 'rejected')
   }
   const seconds = (performance.now() - began) / 1000
-  const lookUps = counted.queries / 3 // of keys, of tokens, of former secrets
+  const lookUps = counted.queries / 3 // keys, tokens and former secrets
   assert.ok(lookUps >= 20 && lookUps <= 20 * seconds + 1, `${lookUps} in ${seconds} s`)
-  assert.ok(asked > lookUps)
+  assert.ok(requests > lookUps)
 })
 
-test('nothing is looked up for a secret that is known, or for none', async (t) => {
+test('a known secret, and an absent one, cause no look-up', async (t) => {
   const own = temporaryDatabase(t)
   const [key, token] = [makeSecret('cbk_'), makeSecret('cbt_')]
   await insertApiKey(own, { name: 'a', hash: hashOfSecret(key), createdAt: AT })
   const facts = { name: 'b', allow: ['agent:POST'], companyId: null, createdAt: AT }
   await insertToken(own, { ...facts, hash: hashOfSecret(token), expiresAt: '2026-03-23' })
-  const { keyring, counted } = await countedKeyring(own)
+  const { keyring, counted } = await openCountedKeyring(own)
   assert.equal(
     keyring.withLookUp(() => keyring.checkKey(key).name),
     'a',
@@ -181,22 +182,22 @@ test('nothing is looked up for a secret that is known, or for none', async (t) =
   assert.equal(counted.queries, 0)
 })
 
-test('of two looks at keys the one that began last counts, whichever ends last', async (t) => {
+test('the later of two overlapping reads of the keys wins, whichever ends last', async (t) => {
   const db = temporaryDatabase(t)
   const key = makeSecret('cbk_')
   const late = Promise.withResolvers<void>()
   let results = 0
-  const isHeld = (at: number) => at === 6 // the last query of the first look after that of the opening
-  const held = db.withPlugin({
+  const isDelayed = (at: number) => at === 6 // the last query of the first read after the one at opening
+  const delayedDb = db.withPlugin({
     transformQuery: ({ node }) => node,
     async transformResult({ result }) {
       results += 1
-      if (isHeld(results)) await late.promise
+      if (isDelayed(results)) await late.promise
       return result
     },
   })
   const id = await insertApiKey(db, { name: 'a', hash: hashOfSecret(key), createdAt: AT })
-  const keyring = await openKeyring({ db: held, reads: held }, fixedClock().read)
+  const keyring = await openKeyring({ db: delayedDb, reads: delayedDb }, fixedClock().read)
   assert.equal(results, 3)
   const first = keyring.refresh()
   await until(() => results === 6)
@@ -208,7 +209,7 @@ test('of two looks at keys the one that began last counts, whichever ends last',
   assert.throws(() => keyring.checkKey(key))
 })
 
-test('a database that does not answer is no reason to call a key wrong', async (t) => {
+test('a failing database is an error of its own, not a wrong key', async (t) => {
   const own = temporaryDatabase(t)
   const keyring = await openKeyring({ db: own, reads: own }, fixedClock().read)
   await own.schema.alterTable('api_keys').renameTo('gone').execute()

@@ -1,12 +1,12 @@
-// What another process commits is seen by the running server within one second (decisions 2.14).
+// Commits of another process are visible in the running server within one second (decisions 2.14).
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { hashOfSecret, makeSecret } from '../../src/domain/secrets.ts'
-import { insertApiKey, revokeApiKey } from '../../src/store/api-keys.ts'
+import { hashOfSecret, makeSecret } from '../../src/domain/access/secrets.ts'
+import { insertApiKey, revokeApiKey } from '../../src/store/access/api-keys.ts'
 import { raiseRevision } from '../../src/store/meta.ts'
 import { updateProviderEnabled } from '../../src/store/rates/providers.ts'
-import { closeRun, insertRun } from '../../src/store/sync-runs.ts'
+import { closeRun, insertRun } from '../../src/store/rates/sync-runs.ts'
 import { asOtherProcess, openApp, send, storeAsOtherProcess, withinASecond } from './support.ts'
 
 const NOW = '2026-03-24T12:00:00.000Z'
@@ -14,12 +14,12 @@ const app = await openApp()
 await app.sync()
 
 type Latest = { rate_date: string; compra: string | null }
-const compraOn = async (day: string) => (await app.json<Latest>(`/api/v1/rates/latest?on=${day}`)).compra
+const readCompra = async (day: string) => (await app.json<Latest>(`/api/v1/rates/latest?on=${day}`)).compra
 
-test('sees a corrected value, in every endpoint that shows it', async () => {
-  assert.notEqual(await compraOn('2026-02-10'), '412.34')
+test('a corrected value is visible in every endpoint that has it', async () => {
+  assert.notEqual(await readCompra('2026-02-10'), '412.34')
   await storeAsOtherProcess(app, { series: 1, day: '2026-02-10', value: '412.34' })
-  await withinASecond(async () => (await compraOn('2026-02-10')) === '412.34', 'the corrected value')
+  await withinASecond(async () => (await readCompra('2026-02-10')) === '412.34', 'the corrected value')
   const [rate] = await app.json<{ value: string }[]>('/api/v1/rates?on=2026-02-10')
   assert.equal(rate?.value, '412.34')
   const history = await app.json<{ points: { value: string }[] }>(
@@ -32,28 +32,28 @@ test('sees a corrected value, in every endpoint that shows it', async () => {
   assert.equal(conversion.rate, '412.34')
 })
 
-test('sees a new day, and an older one than any before', async () => {
+test('a new day is visible, and so is one older than all others', async () => {
   for (const day of ['2026-03-26', '2026-03-27']) {
     for (const series of [1, 2]) await storeAsOtherProcess(app, { series, day, value: '413' })
   }
-  await withinASecond(async () => (await compraOn('2026-03-28')) === '413', 'the new day')
+  await withinASecond(async () => (await readCompra('2026-03-28')) === '413', 'the new day')
   await storeAsOtherProcess(app, { series: 1, day: '1983-01-01', value: '40' })
   const first = async () =>
     (await app.json<{ first_data_date: string }[]>('/api/v1/series'))[0]?.first_data_date
   await withinASecond(async () => (await first()) === '1983-01-01', 'the first date')
-  assert.equal(await compraOn('1983-01-01'), '40')
+  assert.equal(await readCompra('1983-01-01'), '40')
   const later = await app.get('/api/v1/rates/latest?on=1999-01-01')
   assert.equal(later.status, 404, 'the days between were never asked for')
 })
 
-test('counts what was stored', async () => {
+test('the counts of the status include rows of another process', async () => {
   const rates = async () => (await app.json<{ rates: number }>('/api/v1/health')).rates
   const before = await rates()
   await storeAsOtherProcess(app, { series: 2, day: '1983-01-01', value: '41' })
   await withinASecond(async () => (await rates()) === before + 1, 'one more rate')
 })
 
-test('lets a new key in and a revoked one no longer', async () => {
+test('a new key is accepted and a revoked one rejected', async () => {
   const key = makeSecret('cbk_')
   const ask = async () =>
     (await send(`${app.app.url}/api/v1/providers`, { headers: { 'X-API-Key': key } })).status
@@ -66,7 +66,7 @@ test('lets a new key in and a revoked one no longer', async () => {
   await withinASecond(async () => (await ask()) === 401, 'its revocation')
 })
 
-test('sees a disabled provider', async () => {
+test('a disabled provider is visible', async () => {
   const enabled = async () => (await app.json<{ enabled: boolean }[]>('/api/v1/providers'))[0]?.enabled
   const set = (to: boolean) =>
     asOtherProcess(app, async (db) => {
@@ -79,17 +79,17 @@ test('sees a disabled provider', async () => {
   await withinASecond(async () => (await enabled()) === true, 'enabled again')
 })
 
-test('shows a run of another process at once, open and closed', async () => {
+test('a run of another process is visible at once, open and closed', async () => {
   const newest = async () => (await app.json<Record<string, unknown>[]>('/api/v1/sync/runs?limit=1'))[0]
   const health = () => app.json<{ last_sync: string }>('/api/v1/health')
   const before = (await health()).last_sync
   const id = await asOtherProcess(app, (db) =>
     insertRun(db, {
-      providerId: 1,
+      provider_id: 1,
       trigger: 'cli',
-      dateFrom: '2026-03-01',
-      dateTo: '2026-03-02',
-      startedAt: '2026-03-24T13:00:00.000Z',
+      date_from: '2026-03-01',
+      date_to: '2026-03-02',
+      started_at: '2026-03-24T13:00:00.000Z',
     }),
   )
   assert.deepEqual(await newest(), {
@@ -108,7 +108,7 @@ test('shows a run of another process at once, open and closed', async () => {
   })
   assert.equal((await health()).last_sync, before, 'a run in progress is not a finished one')
   const end = { status: 'ok', message: null, inserted: 1, updated: 2, unchanged: 3 } as const
-  await asOtherProcess(app, (db) => closeRun(db, id, { ...end, finishedAt: '2026-03-24T13:00:09.000Z' }))
+  await asOtherProcess(app, (db) => closeRun(db, id, { ...end, finished_at: '2026-03-24T13:00:09.000Z' }))
   const { status, inserted, updated, unchanged, finished_at } = (await newest()) ?? {}
   assert.deepEqual([status, inserted, updated, unchanged], ['ok', 1, 2, 3])
   assert.equal(finished_at, '2026-03-24T13:00:09.000Z')

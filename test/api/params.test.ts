@@ -1,8 +1,8 @@
-// Every 422: which parameter, why, and what was sent (decisions 1.4, 1.5, 2.13).
+// Every 422: which parameter, why, and the value sent (decisions 1.4, 1.5, 2.13).
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Item, itemsOf, openApp } from './support.ts'
+import { type Item, openApp, validationItems } from './support.ts'
 
 const app = await openApp()
 await app.sync({ from: '2026-03-16', to: '2026-03-25' })
@@ -93,24 +93,24 @@ const table: [path: string, name: string, type: string, values: string[]][] = [
   ['/api/v1/sync/runs?', 'provider', 'provider', ['']],
 ]
 for (const [path, name, type, values] of table) {
-  test(`refuses ${name} of ${path.replace(/\?.*/, '')} unless it is right`, async () => {
+  test(`a wrong ${name} of ${path.replace(/\?.*/, '')} is a 422`, async () => {
     for (const value of values) {
-      const items = await itemsOf(app, `${path}${name}=${value}`)
+      const items = await validationItems(app, `${path}${name}=${value}`)
       const input = decodeURIComponent(value.replaceAll('+', ' '))
       isItem(items, { loc: ['query', name], type, input })
     }
   })
 }
 
-test('refuses a series id that is no integer', async () => {
+test('a series id that is no integer is a 422', async () => {
   for (const id of ['abc', '1.0', '1e2', '0x1', '%201', '1%20', '+1', '--1', '1%2F2', '٣']) {
-    const items = await itemsOf(app, `/api/v1/series/${id}/history`)
+    const items = await validationItems(app, `/api/v1/series/${id}/history`)
     isItem(items, { loc: ['path', 'series_id'], type: 'integer', input: decodeURIComponent(id) })
   }
 })
 
-test('says which required parameters are missing', async () => {
-  const items = await itemsOf(app, '/api/v1/convert')
+test('a 422 names the required parameters that are missing', async () => {
+  const items = await validationItems(app, '/api/v1/convert')
   assert.deepEqual(
     items.map(({ loc, type }) => [loc, type]),
     ['amount', 'from', 'to'].map((name) => [['query', name], 'missing']),
@@ -118,26 +118,26 @@ test('says which required parameters are missing', async () => {
   for (const { msg } of items) assert.ok(msg.length > 0)
 })
 
-test('lists each bad parameter once, whatever is wrong with it, those of the path too', async () => {
+test('a 422 lists each bad parameter once, whatever its faults, path parameters too', async () => {
   const path = '/api/v1/series/abc/history?from=%zz&from=%ff&to=2026-02-30&x=%'
-  const items = await itemsOf(app, path)
+  const items = await validationItems(app, path)
   assert.deepEqual(items.map(({ loc, type }) => [loc.join('.'), type]).sort(), [
     ['path.series_id', 'integer'],
     ['query.from', 'encoding'],
     ['query.to', 'date'],
     ['query.x', 'encoding'],
   ])
-  const all = await itemsOf(app, '/api/v1/convert?amount=-1&from=1&to=&type=x&on=y&provider=')
+  const all = await validationItems(app, '/api/v1/convert?amount=-1&from=1&to=&type=x&on=y&provider=')
   const names = ['amount', 'from', 'on', 'provider', 'to', 'type']
   assert.deepEqual(all.map(({ loc }) => loc[1]).sort(), names)
 })
 
-test('does not call a parameter missing that could not be decoded', async () => {
-  const items = await itemsOf(app, '/api/v1/convert?amount=%zz&from=USD&to=CRC')
+test('a parameter that cannot be decoded is not reported as missing', async () => {
+  const items = await validationItems(app, '/api/v1/convert?amount=%zz&from=USD&to=CRC')
   isItem(items, { loc: ['query', 'amount'], type: 'encoding', input: '%zz' })
 })
 
-test('refuses malformed percent-encoding in every query, even where there are no parameters', async () => {
+test('malformed percent-encoding is a 422 in every query, also of paths without parameters', async () => {
   const paths = [
     '/api/v1/health',
     '/api/v1/scheduler',
@@ -148,48 +148,48 @@ test('refuses malformed percent-encoding in every query, even where there are no
   ]
   for (const path of paths) {
     for (const value of ['%', '%z1', '%1', '%ff', '%c3', '%ed%a0%80']) {
-      isItem(await itemsOf(app, `${path}?q=${value}`), {
+      isItem(await validationItems(app, `${path}?q=${value}`), {
         loc: ['query', 'q'],
         type: 'encoding',
         input: value,
       })
     }
-    assert.deepEqual((await itemsOf(app, `${path}?%ff=1`))[0]?.loc, ['query', '%ff'])
+    assert.deepEqual((await validationItems(app, `${path}?%ff=1`))[0]?.loc, ['query', '%ff'])
   }
 })
 
-test('counts the last of a repeated parameter', async () => {
+test('the last of a repeated parameter counts', async () => {
   const day = '2026-03-18'
   const right = await app.json<{ rate_date: string }>(`/api/v1/rates/latest?on=never&on=${day}`)
   assert.equal(right.rate_date, day)
-  const items = await itemsOf(app, `/api/v1/rates/latest?on=${day}&on=never`)
+  const items = await validationItems(app, `/api/v1/rates/latest?on=${day}&on=never`)
   isItem(items, { loc: ['query', 'on'], type: 'date', input: 'never' })
-  await itemsOf(app, `/api/v1/rates/latest?on=${day}&on=`)
+  await validationItems(app, `/api/v1/rates/latest?on=${day}&on=`)
 })
 
-test('reads escaped names and values like plain ones', async () => {
+test('escaped names and values are read like plain ones', async () => {
   const { rate_date } = await app.json<{ rate_date: string }>('/api/v1/rates/latest?%6fn=2026%2D03%2D18')
   assert.equal(rate_date, '2026-03-18')
 })
 
-test('knows no parameters by the names of what every object has', async () => {
+test('names of Object.prototype are unknown parameters', async () => {
   const odd = 'x=1&__proto__=2&constructor=3&toString=4&ON=never&on[]=never&amount&=&'
   const unknown = ['ON', 'amount', 'constructor', 'on[]', 'toString', 'x']
-  const items = await itemsOf(app, `/api/v1/rates/latest?${odd}`)
+  const items = await validationItems(app, `/api/v1/rates/latest?${odd}`)
   assert.deepEqual(
     items.map(({ loc, type }) => `${loc[1]} ${type}`).sort(),
     unknown.map((one) => `${one} unknown`),
   )
 })
 
-test('calls a bare name empty', async () => {
-  isItem(await itemsOf(app, '/api/v1/rates?on'), { loc: ['query', 'on'], type: 'date', input: '' })
+test('a name without a value is reported as empty', async () => {
+  isItem(await validationItems(app, '/api/v1/rates?on'), { loc: ['query', 'on'], type: 'date', input: '' })
 })
 
-test('refuses a range that ends before it begins, named as the client wrote it', async () => {
-  const items = await itemsOf(app, '/api/v1/series/1/history?from=2026-03-19&to=2026-03-18')
+test("a range that ends before it begins is a 422 with the client's parameter names", async () => {
+  const items = await validationItems(app, '/api/v1/series/1/history?from=2026-03-19&to=2026-03-18')
   isItem(items, { loc: ['query', 'from'], type: 'order', input: '2026-03-19' })
-  const later = await itemsOf(app, '/api/v1/series/1/history?from=2026-03-26&to=2026-03-25')
+  const later = await validationItems(app, '/api/v1/series/1/history?from=2026-03-26&to=2026-03-25')
   isItem(later, { loc: ['query', 'from'], type: 'order', input: '2026-03-26' })
 })
 

@@ -1,5 +1,5 @@
-// Several requests on one socket, and clients that close their side: each request is answered in its turn, and
-// nothing of ours gets into the body of another answer.
+// Several requests on one socket, and clients that close their side. Requests are answered in order, and no
+// answer has bytes of another.
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
@@ -7,7 +7,7 @@ import { connect, type Socket } from 'node:net'
 import { before, type TestContext, test } from 'node:test'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { batch, CREATE, fillDirectory, pdf, post, TOKENS } from '../support/directory.ts'
-import { answersIn } from '../support/raw-requests.ts'
+import { parseAnswers } from '../support/raw-requests.ts'
 import { until } from '../support/terminal.ts'
 
 const AUTH = `Host: a\r\nAuthorization: Bearer ${TOKENS.all}\r\n`
@@ -28,15 +28,15 @@ function open(t: TestContext): { socket: Socket; received: () => Buffer; closed:
   const socket = connect({ host: '127.0.0.1', port, allowHalfOpen: true })
   t.after(() => socket.destroy())
   const pieces: Buffer[] = []
-  let closed = false
+  let isClosed = false
   socket.on('data', (piece: Buffer) => pieces.push(piece))
   socket.on('error', () => {})
   for (const end of ['end', 'close'] as const) {
     socket.on(end, () => {
-      closed = true
+      isClosed = true
     })
   }
-  return { socket, received: () => Buffer.concat(pieces), closed: () => closed }
+  return { socket, received: () => Buffer.concat(pieces), closed: () => isClosed }
 }
 
 function upload(text: string): string {
@@ -46,7 +46,7 @@ function upload(text: string): string {
 
 const download = () => `GET /api/v1/documents/${large}/content HTTP/1.1\r\n${AUTH}\r\n`
 
-test('a download that is followed by nonsense comes whole, and the nonsense is refused after it', async (t) => {
+test('a download followed by garbage is complete, and the garbage is rejected after it', async (t) => {
   const { socket, received, closed } = open(t)
   socket.write(download())
   await until(() => received().length > 0)
@@ -55,18 +55,18 @@ test('a download that is followed by nonsense comes whole, and the nonsense is r
   await new Promise((resolve) => setTimeout(resolve, 100))
   socket.resume()
   await until(closed)
-  const [first, second, ...rest] = answersIn(received())
+  const [first, second, ...rest] = parseAnswers(received())
   assert.equal(first?.status, 200)
   assert.ok(first?.body.equals(LARGE))
   assert.equal(second?.status, 400)
   assert.deepEqual(rest, [])
 })
 
-test('an upload that is followed by nonsense is answered for itself', async (t) => {
+test('an upload followed by garbage has its own answer', async (t) => {
   const { socket, received, closed } = open(t)
   socket.write(`${upload('uno')}NONSENSE\r\n\r\n`)
   await until(closed)
-  const answers = answersIn(received())
+  const answers = parseAnswers(received())
   assert.deepEqual(
     answers.map(({ status }) => status),
     [200, 400],
@@ -74,11 +74,11 @@ test('an upload that is followed by nonsense is answered for itself', async (t) 
   assert.equal(answers[1]?.body.toString(), '{"detail":"Malformed HTTP request"}')
 })
 
-test('uploads and a download in a row are answered in a row', async (t) => {
+test('uploads and a download in a row are answered in order', async (t) => {
   const { socket, received, closed } = open(t)
   socket.end(upload('uno') + download() + upload('dos'))
   await until(closed)
-  const answers = answersIn(received())
+  const answers = parseAnswers(received())
   assert.deepEqual(
     answers.map(({ status }) => status),
     [200, 200, 200],
@@ -86,12 +86,12 @@ test('uploads and a download in a row are answered in a row', async (t) => {
   assert.ok(answers[1]?.body.equals(LARGE))
 })
 
-test('a client that closes its side after its request is answered', async (t) => {
+test('a client that closes its side after its request gets its answer', async (t) => {
   const { socket, received, closed } = open(t)
   socket.end(upload('uno'))
   await until(closed)
   assert.deepEqual(
-    answersIn(received()).map(({ status }) => status),
+    parseAnswers(received()).map(({ status }) => status),
     [200],
   )
 })
@@ -104,12 +104,12 @@ const broken: [string, string, boolean][] = [
   ['that ends within a chunk', `${chunked}5\r\n{`, true],
 ]
 for (const [what, bytes, ends] of broken) {
-  test(`a body ${what} is refused in the shape of its API`, async (t) => {
+  test(`a body ${what} is rejected in the error format of its API`, async (t) => {
     const { socket, received, closed } = open(t)
     if (ends) socket.end(bytes)
     else socket.write(bytes)
     await until(closed)
-    const [answer, ...rest] = answersIn(received())
+    const [answer, ...rest] = parseAnswers(received())
     assert.equal(answer?.status, 400)
     const { status, message } = JSON.parse(String(answer?.body)) as Record<string, string>
     assert.deepEqual([status, message], ['error', 'Malformed HTTP request'])
@@ -117,9 +117,9 @@ for (const [what, bytes, ends] of broken) {
   })
 }
 
-test('CONNECT behind a download cuts it, and puts nothing into it', async (t) => {
+test('CONNECT behind a download cuts it, and adds nothing to it', async (t) => {
   const { socket, received, closed } = open(t)
-  socket.pause() // so that most of it is still to be sent when CONNECT comes
+  socket.pause() // most of it must be unsent when CONNECT arrives
   socket.write(download())
   await new Promise((resolve) => setTimeout(resolve, 200))
   socket.write(`CONNECT a:1 HTTP/1.1\r\n${AUTH}\r\n`)
@@ -135,7 +135,7 @@ for (const [what, wish] of [
   ['a GET', `GET /healthz HTTP/1.1\r\n${AUTH}Connection: Upgrade\r\nUpgrade: h2c\r\n\r\n`],
   ['an upload', upload('uno').replace('Host: a', 'Host: a\r\nConnection: Upgrade\r\nUpgrade: h2c')],
 ] as const) {
-  test(`a body behind ${what} with a wish to upgrade is never taken for a request`, async (t) => {
+  test(`a body behind ${what} with an Upgrade header is never parsed as a request`, async (t) => {
     const { socket, received, closed } = open(t)
     const hidden = upload('hidden')
     const head = `POST ${CREATE} HTTP/1.1\r\n${AUTH}Content-Length: ${hidden.length + 7}\r\n\r\n`
@@ -143,7 +143,7 @@ for (const [what, wish] of [
     await until(() => received().length > 0)
     socket.end(hidden)
     await until(closed)
-    const [answer, ...others] = answersIn(received())
+    const [answer, ...others] = parseAnswers(received())
     assert.equal(answer?.status, 200)
     assert.match(answer?.head ?? '', /^connection: close$/im)
     assert.deepEqual(others, [])

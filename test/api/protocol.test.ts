@@ -1,4 +1,4 @@
-// What is the same on every path: errors, methods, HEAD, request ids, headers (decisions 1.4 to 1.7).
+// Rules of every path: errors, methods, HEAD, request ids, headers (decisions 1.4 to 1.7).
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -13,7 +13,7 @@ const KNOWN = [...ENDPOINTS, ...OPEN]
 const ask = (path: string, method = 'GET', headers: Record<string, string> = {}): Promise<Answer> =>
   send(app.url + path, { method, headers: { 'X-API-Key': key, ...headers } })
 
-test('answers every endpoint with JSON', async () => {
+test('every endpoint answers JSON', async () => {
   for (const path of KNOWN) {
     const { status, headers, body } = await ask(path)
     assert.equal(status, 200, `${path}: ${body}`)
@@ -34,7 +34,7 @@ for (const method of [
   'PROPFIND',
   'M-SEARCH',
 ]) {
-  test(`answers ${method} with 405 on every known path`, async () => {
+  test(`${method} is a 405 on every known path`, async () => {
     for (const path of KNOWN) {
       const { status, headers, body } = await ask(path, method)
       assert.equal(status, 405, path)
@@ -44,21 +44,21 @@ for (const method of [
     }
   })
 
-  test(`answers ${method} with 404 on an unknown path`, async () => {
+  test(`${method} is a 404 on an unknown path`, async () => {
     const { status, headers, body } = await ask('/api/v1/nothing', method)
     assert.deepEqual([status, headers.allow, body], [404, undefined, '{"detail":"Not found"}'])
   })
 }
 
-const asked = [
+const PATHS = [
   ...KNOWN,
   '/api/v1/nothing',
   '/api/v1/rates?on=never',
   '/api/v1/series/999/history',
   '/api/v1/series/abc/history',
 ]
-for (const path of asked) {
-  test(`answers HEAD ${path} with the headers of GET and no body`, async () => {
+for (const path of PATHS) {
+  test(`HEAD ${path} has the headers of GET and no body`, async () => {
     const id = { 'X-Request-Id': 'the-same' }
     const whole = await ask(path, 'GET', id)
     const head = await ask(path, 'HEAD', id)
@@ -71,7 +71,7 @@ for (const path of asked) {
   })
 }
 
-test('answers HEAD without a key with 401 and no body', async () => {
+test('HEAD without a key is a 401 without a body', async () => {
   const { status, headers, body } = await send(`${app.url}/api/v1/rates`, { method: 'HEAD' })
   assert.deepEqual([status, body], [401, ''])
   assert.equal(
@@ -82,7 +82,7 @@ test('answers HEAD without a key with 401 and no body', async () => {
 
 const sane = ['a', 'A-z_0.9:/+=', '2f1c7c1e-52b0-4a51-8e6f-0d4a5f3b9c11', 'x'.repeat(128)]
 for (const id of sane) {
-  test(`hands back the request id ${id.slice(0, 40)}`, async () => {
+  test(`the request id ${id.slice(0, 40)} is returned`, async () => {
     for (const path of ['/api/v1/rates', '/nothing', '/api/v1/rates?on=', '/healthz']) {
       assert.equal((await ask(path, 'GET', { 'X-Request-Id': id })).headers['x-request-id'], id)
     }
@@ -91,7 +91,7 @@ for (const id of sane) {
 
 const insane = ['', 'two words', 'x'.repeat(129), 'a\tb', 'a,b', '<script>', 'a"b', '\xff', "a'b", 'a;b']
 for (const id of insane) {
-  test(`replaces the request id ${JSON.stringify(id.slice(0, 40))}`, async () => {
+  test(`the request id ${JSON.stringify(id.slice(0, 40))} is replaced`, async () => {
     const answer = await ask('/api/v1/providers', 'GET', { 'X-Request-Id': id })
     assert.equal(answer.status, 200)
     assert.match(String(answer.headers['x-request-id']), /^[\w-]+$/)
@@ -99,15 +99,15 @@ for (const id of insane) {
   })
 }
 
-test('gives each request an id of its own, and logs it', async () => {
+test('each request has an id of its own, which is logged', async () => {
   const ids = new Set<string>()
   for (let at = 0; at < 20; at += 1) ids.add(String((await ask('/healthz')).headers['x-request-id']))
   assert.equal(ids.size, 20)
-  const unlogged = () => [...ids].filter((id) => !whole.logged.join('').includes(`"id":"${id}"`))
+  const unlogged = () => [...ids].filter((id) => !whole.logLines.join('').includes(`"id":"${id}"`))
   await until(() => unlogged().length === 0)
 })
 
-test('says nosniff and an id on every response, errors and 304 among them', async () => {
+test('nosniff and a request id are on every response, errors and 304 among them', async () => {
   const { headers } = await ask('/api/v1/rates')
   const etag = String(headers.etag)
   const every: Answer[] = [
@@ -131,7 +131,7 @@ test('says nosniff and an id on every response, errors and 304 among them', asyn
   }
 })
 
-test('tells a client nothing about the inside when it fails', async () => {
+test('an internal error is a 500 without details', async () => {
   const own = await openApp()
   await asOtherProcess(own, (db) => db.schema.alterTable('sync_runs').renameTo('gone').execute())
   const { status, headers, body } = await send(`${own.app.url}/api/v1/sync/runs`, {
@@ -141,7 +141,7 @@ test('tells a client nothing about the inside when it fails', async () => {
   assert.equal(headers['cache-control'], 'no-store')
   assert.equal(headers['x-content-type-options'], 'nosniff')
   const lines = (event: string) =>
-    own.logged
+    own.logLines
       .join('')
       .split('\n')
       .filter((line) => line.includes(event))
@@ -152,7 +152,7 @@ test('tells a client nothing about the inside when it fails', async () => {
   assert.ok(failures[0]?.includes(`"id":"${headers['x-request-id']}"`))
 })
 
-test('a path with a slash more is a 404 that names the path without it, with and without a key', async () => {
+test('a path with a trailing slash is a 404 that names the path without it, with and without a key', async () => {
   for (const path of KNOWN) {
     const [where = '', query = ''] = path.split('?')
     for (const headers of [{}, { 'X-API-Key': key }]) {

@@ -1,22 +1,22 @@
-// The client's address behind a proxy: in the log, believed only of proxies that are trusted.
+// The client's address behind a proxy, as it is logged. Only headers of trusted proxies count.
 
 import assert from 'node:assert/strict'
 import type { IncomingMessage } from 'node:http'
 import { test } from 'node:test'
-import { networksFault, networksOf } from '../../src/http/listener/networks.ts'
-import { peerOf } from '../../src/http/listener/proxy.ts'
+import { networksFault, parseNetworks } from '../../src/http/listener/networks.ts'
+import { peerAddress } from '../../src/http/listener/proxy.ts'
 import type { TestApp } from '../support/app.ts'
 import { until } from '../support/terminal.ts'
 import { openApp, send } from './support.ts'
 
-/** The client that the log names for one request. */
-async function clientIn(
-  { app, logged }: TestApp,
+/** The client address that is logged for one request. */
+async function loggedClient(
+  { app, logLines }: TestApp,
   headers: Record<string, string | string[]>,
 ): Promise<string> {
   const { headers: sent } = await send(`${app.url}/healthz`, { headers })
   const line = () =>
-    logged
+    logLines
       .join('')
       .split('\n')
       .find((one) => one.includes(`"id":"${sent['x-request-id']}"`))
@@ -25,16 +25,16 @@ async function clientIn(
 }
 
 const plain = await openApp()
-const trusting = await openApp({ listen: { proxies: networksOf('loopback, 10.0.0.0/8,2001:db8::/32') } })
-const elsewhere = await openApp({ listen: { proxies: networksOf('10.0.0.0/8') } })
+const trusting = await openApp({ listen: { proxies: parseNetworks('loopback, 10.0.0.0/8,2001:db8::/32') } })
+const elsewhere = await openApp({ listen: { proxies: parseNetworks('10.0.0.0/8') } })
 
-test('without trusted proxies the client is the peer, whatever a header says', async () => {
-  assert.equal(await clientIn(plain, {}), '127.0.0.1')
-  assert.equal(await clientIn(plain, { 'X-Forwarded-For': '203.0.113.7' }), '127.0.0.1')
+test('without trusted proxies the client is the peer, whatever the headers', async () => {
+  assert.equal(await loggedClient(plain, {}), '127.0.0.1')
+  assert.equal(await loggedClient(plain, { 'X-Forwarded-For': '203.0.113.7' }), '127.0.0.1')
 })
 
-test('a peer that is not trusted is the client, whatever it says', async () => {
-  assert.equal(await clientIn(elsewhere, { 'X-Forwarded-For': '203.0.113.7' }), '127.0.0.1')
+test('an untrusted peer is the client, whatever its headers', async () => {
+  assert.equal(await loggedClient(elsewhere, { 'X-Forwarded-For': '203.0.113.7' }), '127.0.0.1')
 })
 
 const chains: [title: string, sent: string | string[], client: string][] = [
@@ -56,26 +56,26 @@ const chains: [title: string, sent: string | string[], client: string][] = [
   ['the proxy for an empty header', '', '127.0.0.1'],
   ['the proxy for commas alone', ',,', '127.0.0.1'],
 ]
-for (const [title, sent, client] of chains) {
+for (const [title, forwarded, client] of chains) {
   test(`behind a trusted proxy the client is ${title}`, async () => {
-    assert.equal(await clientIn(trusting, { 'X-Forwarded-For': sent }), client)
+    assert.equal(await loggedClient(trusting, { 'X-Forwarded-For': forwarded }), client)
   })
 }
 
-test('an IPv4 peer of an IPv6 socket is named as what it is', () => {
-  const from = (remoteAddress: string) => peerOf({ socket: { remoteAddress } } as IncomingMessage)
+test('an IPv4 peer of an IPv6 socket is logged as IPv4', () => {
+  const from = (remoteAddress: string) => peerAddress({ socket: { remoteAddress } } as IncomingMessage)
   assert.equal(from('::ffff:127.0.0.1'), '127.0.0.1')
   assert.equal(from('2001:db8::1'), '2001:db8::1')
 })
 
-test('lets nobody in because of an address', async () => {
+test('a forwarded address does not replace the key', async () => {
   const { status } = await send(`${trusting.app.url}/api/v1/providers`, {
     headers: { 'X-Forwarded-For': '127.0.0.1', Forwarded: 'for=127.0.0.1' },
   })
   assert.equal(status, 401)
 })
 
-test('a list of proxies is addresses, networks and the word loopback', () => {
+test('a list of proxies has addresses, networks and the word loopback', () => {
   for (const good of [
     'loopback',
     '10.0.0.0/8',
@@ -87,7 +87,7 @@ test('a list of proxies is addresses, networks and the word loopback', () => {
     '10.0.0.0/8,128.0.0.0/1',
   ]) {
     assert.equal(networksFault(good), undefined, good)
-    networksOf(good)
+    parseNetworks(good)
   }
   for (const bad of [
     '',

@@ -1,5 +1,5 @@
-// Requests that no HTTP library would send. Whatever comes, the answer has the API's own shape, and the server
-// goes on.
+// Requests that no HTTP library sends. The answer has the API's own error format, and the server continues to
+// serve.
 
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
@@ -8,14 +8,14 @@ import { startTestApp } from '../support/app.ts'
 import { until } from '../support/terminal.ts'
 import { exchange, openApp } from './support.ts'
 
-const { app, key, logged } = await openApp()
+const { app, key, logLines } = await openApp()
 const KEY = `X-API-Key: ${key}`
 const HEALTH = '/api/v1/health'
 
 afterEach(async () => {
   assert.equal((await fetch(`${app.url}/healthz`)).status, 200)
   assert.deepEqual(
-    logged.filter((line) => line.includes('"level":"error"')),
+    logLines.filter((line) => line.includes('"level":"error"')),
     [],
   )
 })
@@ -24,12 +24,12 @@ const ask = (first: string, ...headers: string[]) =>
   exchange(app.url, `${[first, ...headers].join('\r\n')}\r\n\r\n`)
 
 async function hasDetail(first: string, headers: string[], status: number): Promise<void> {
-  const { status: got, headers: sent, body } = await ask(first, ...headers)
-  assert.equal(got, status, body)
-  assert.equal(sent['content-type'], 'application/json; charset=utf-8')
-  assert.equal(sent['x-content-type-options'], 'nosniff')
-  assert.equal(sent['cache-control'], 'no-store')
-  assert.match(String(sent['x-request-id']), /^[\w-]+$/)
+  const { status: responseStatus, headers: responseHeaders, body } = await ask(first, ...headers)
+  assert.equal(responseStatus, status, body)
+  assert.equal(responseHeaders['content-type'], 'application/json; charset=utf-8')
+  assert.equal(responseHeaders['x-content-type-options'], 'nosniff')
+  assert.equal(responseHeaders['cache-control'], 'no-store')
+  assert.match(String(responseHeaders['x-request-id']), /^[\w-]+$/)
   const { detail, hint, ...rest } = JSON.parse(body)
   assert.ok(typeof detail === 'string' && detail !== '')
   assert.deepEqual(rest, {})
@@ -57,22 +57,22 @@ const malformed: [title: string, first: string, ...headers: string[]][] = [
   ['a length that is no number', 'POST /api/v1/health HTTP/1.1', 'Host: a', 'Content-Length: zz'],
 ]
 for (const [title, first, ...headers] of malformed) {
-  test(`answers ${title} with 400`, () => hasDetail(first, headers, 400))
+  test(`${title} is a 400`, () => hasDetail(first, headers, 400))
 }
 
-test('answers headers that are too large with 431', async () => {
+test('headers over the size limit are a 431', async () => {
   await hasDetail(`GET ${HEALTH} HTTP/1.1`, ['Host: a', `X: ${'a'.repeat(20_000)}`], 431)
   await hasDetail(`GET ${HEALTH}?${'a'.repeat(20_000)} HTTP/1.1`, ['Host: a'], 431)
 })
 
-test('is no proxy: CONNECT is 405', async () => {
+test('CONNECT is a 405', async () => {
   await hasDetail('CONNECT example.org:443 HTTP/1.1', ['Host: a', KEY], 405)
   const { headers } = await ask('CONNECT example.org:443 HTTP/1.1', 'Host: a')
   assert.equal(headers.allow, 'GET, HEAD')
 })
 
 for (const first of ['CONNECT a:1 HTTP/1.1', 'GARBAGE', `GET ${HEALTH} HTTP/1.1`]) {
-  test(`survives a client that is gone after ${first}`, async () => {
+  test(`the server survives a client that disconnects after ${first}`, async () => {
     const socket = connect({ host: '127.0.0.1', port: Number(new URL(app.url).port) })
     await new Promise<void>((resolve) => socket.once('connect', resolve))
     socket.write(`${first}\r\n${KEY}\r\nHost: a\r\n\r\n`)
@@ -111,7 +111,7 @@ const fine: [title: string, first: string, ...headers: string[]][] = [
   ['a wish to upgrade', 'GET /api/v1/health HTTP/1.1', 'Connection: Upgrade', 'Upgrade: websocket'],
 ]
 for (const [title, first, ...headers] of fine) {
-  test(`answers ${title} as ever`, async () => {
+  test(`${title} is answered normally`, async () => {
     const { status, body } = await ask(first, KEY, ...headers)
     assert.equal(status, 200, body)
     assert.equal(JSON.parse(body).database, 'ok')
@@ -135,20 +135,20 @@ const unknown = [
   'http://a$b:99999/api/v1/health',
 ]
 for (const target of unknown) {
-  test(`knows no path ${target}`, () => hasDetail(`GET ${target} HTTP/1.1`, ['Host: a'], 404))
+  test(`the path ${target} is a 404`, () => hasDetail(`GET ${target} HTTP/1.1`, ['Host: a'], 404))
 }
 
-test('takes no two keys for one', () => hasDetail(`GET ${HEALTH} HTTP/1.1`, [KEY, KEY], 401))
+test('two keys are a 401', () => hasDetail(`GET ${HEALTH} HTTP/1.1`, [KEY, KEY], 401))
 
-test('closes although a client that was refused keeps its side open', async (t) => {
+test('close() does not wait for a rejected client that leaves its side open', async (t) => {
   const own = await startTestApp(t)
   const socket = connect({ host: '127.0.0.1', port: Number(new URL(own.app.url).port), allowHalfOpen: true })
   t.after(() => socket.destroy())
   socket.write('CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n')
   await new Promise((resolve) => socket.once('data', resolve))
-  let closed = false
+  let isClosed = false
   own.app.close().then(() => {
-    closed = true
+    isClosed = true
   })
-  await until(() => closed)
+  await until(() => isClosed)
 })

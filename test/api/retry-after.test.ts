@@ -1,5 +1,5 @@
-// Every 503 says in Retry-After when to try again, in whichever shape: over a database that is damaged under the server, a
-// data directory that is gone, and rates that are stale. test/engines/outage.test.ts has the database that is away.
+// Retry-After is on every 503, in each face: damaged database, lost data directory, stale rates.
+// test/engines/outage.test.ts has the unreachable database.
 
 import assert from 'node:assert/strict'
 import { closeSync, openSync, readSync, renameSync, statSync, writeSync } from 'node:fs'
@@ -15,7 +15,7 @@ const SDDE = '/SDDE/api/Bccr.GE.SDDE.Publico.Indicadores.API/indicadoresEconomic
 const OLD_SERVICE =
   'Indicador=318&FechaInicio=02/02/2026&FechaFinal=02/02/2026&Nombre=N&SubNiveles=N&CorreoElectronico=a@b.cr&Token=x'
 
-/** What is asked of a database that cannot be read: a path, and the body of a POST. */
+/** Requests that need the database: a path, and the body of a POST. */
 const UNREADABLE: [path: string, body?: unknown][] = [
   ['/api/v1/health'],
   ['/api/v1/status'],
@@ -46,7 +46,7 @@ const UNREADABLE: [path: string, body?: unknown][] = [
   ['/indicadores/tc/dolar/historico?d=2026-01-05&h=2026-02-02'],
 ]
 
-test('Retry-After is in the 503 of a database that cannot be read, in every shape', ofSqlite, async (t) => {
+test('Retry-After is on the 503 of an unreadable database, in every face', ofSqlite, async (t) => {
   const app = await startTestApp(t, { listen: { compat: { open: 'any', serveRounded: false } } })
   await fillDirectory(app)
   await app.sync()
@@ -56,7 +56,7 @@ test('Retry-After is in the 503 of a database that cannot be read, in every shap
     const response = await fetch(app.app.url + path, {
       headers: {
         ...(isOfDocuments ? { authorization: `Bearer ${TOKENS.all}` } : {}),
-        // Of /mcp an unknown key, which is looked for in the database.
+        // For /mcp an unknown key, which needs a query of the database.
         ...(isOfDocuments ? {} : { 'x-api-key': path === '/mcp' ? 'unknown' : app.key }),
         ...(body ? { 'content-type': 'application/json' } : {}),
       },
@@ -67,7 +67,7 @@ test('Retry-After is in the 503 of a database that cannot be read, in every shap
   }
 })
 
-test('Retry-After is in the 503 of an upload whose folder is gone', async (t) => {
+test('Retry-After is on the 503 of an upload whose folder is gone', async (t) => {
   const app = await startTestApp(t, { dataDir: join(temporaryDirectory(t), 'data') })
   await fillDirectory(app)
   renameSync(app.dataDir, `${app.dataDir}-gone`)
@@ -75,7 +75,7 @@ test('Retry-After is in the 503 of an upload whose folder is gone', async (t) =>
   assert.deepEqual([refused.status, refused.headers.get('retry-after')], [503, '5'])
 })
 
-test('Retry-After is in the 503 of /readyz over a dollar that is stale', async (t) => {
+test('Retry-After is on the 503 of /readyz when the dollar is stale', async (t) => {
   const app = await startTestApp(t)
   const stale = await fetch(`${app.app.url}/readyz?fresh=true`)
   assert.deepEqual([stale.status, stale.headers.get('retry-after')], [503, '5'])
@@ -84,7 +84,7 @@ test('Retry-After is in the 503 of /readyz over a dollar that is stale', async (
   assert.deepEqual([fresh.status, fresh.headers.get('retry-after')], [200, null])
 })
 
-/** Alters every page of the database but the first, and makes the server read them again. */
+/** Damages every page of the database but the first; the commit makes the server read them again. */
 function damage(t: TestContext, app: TestApp): void {
   const path = join(app.dataDir, 'cambista.db')
   const other = new Sqlite(path)

@@ -1,4 +1,4 @@
-// One server a data directory, and the command line's work beside it; with real processes.
+// A data directory has one server, with commands beside it, in real processes.
 
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
@@ -15,18 +15,18 @@ const FLAGS = ['--port', '0', '--no-scheduler']
 
 async function serve(t: TestContext, dataDir: string): Promise<{ server: Program; url: string }> {
   const server = startProgram(t, ['serve', '--data-dir', dataDir, ...FLAGS])
-  const [, url = ''] = await server.says(/url=(\S+)/)
+  const [, url = ''] = await server.waitForOutput(/url=(\S+)/)
   return { server, url }
 }
 
-test('a second server on a data directory is refused, and the first goes on', async (t) => {
+test('a second server on a data directory is refused, and the first continues', async (t) => {
   const dataDir = temporaryDirectory(t)
   const { url } = await serve(t, dataDir)
   const temporary = join(dataDir, 'blobs/tmp/of-an-upload-that-runs')
   writeFileSync(temporary, 'half')
   for (const other of [dataDir, `${dataDir}/.`]) {
     const second = startProgram(t, ['serve', '--data-dir', other, ...FLAGS])
-    assert.equal(await second.ended(), 1)
+    assert.equal(await second.waitForExit(), 1)
     assert.match(second.printed.err, /data directory is in use/)
     assert.equal(second.printed.err.trim().split('\n').length, 1)
   }
@@ -48,21 +48,21 @@ test('after kill -9 the next server starts at once', async (t) => {
   }
 })
 
-test('a server that stopped by itself leaves the directory to the next', async (t) => {
+test('a server that stopped normally leaves the directory to the next', async (t) => {
   const dataDir = temporaryDirectory(t)
   const { server } = await serve(t, dataDir)
   server.child.kill('SIGTERM')
-  assert.equal(await server.ended(), 0)
+  assert.equal(await server.waitForExit(), 0)
   await serve(t, dataDir)
 })
 
-test('keys, tokens and lists are made beside a running server, which knows them within a second', async (t) => {
+test('keys, tokens and lists are made beside a running server, which reads them within a second', async (t) => {
   const dataDir = temporaryDirectory(t)
   await fillDatabase(dataDir)
   const { url } = await serve(t, dataDir)
   const tool = async (...words: string[]) => {
     const program = startProgram(t, [...words, '--data-dir', dataDir, '--json'])
-    assert.equal(await program.ended(), 0, program.printed.err)
+    assert.equal(await program.waitForExit(), 0, program.printed.err)
     return JSON.parse(program.printed.out)
   }
   const { key } = await tool('key', 'create', 'beside')
@@ -86,7 +86,7 @@ test('keys, tokens and lists are made beside a running server, which knows them 
   }
 })
 
-test('what a crash left is swept before the server listens, also if it is much', async (t) => {
+test('blobs without rows are moved before the server listens, even 5,000 of them', async (t) => {
   const dataDir = temporaryDirectory(t)
   await fillDatabase(dataDir)
   for (let count = 0; count < 5000; count += 1) {
@@ -97,10 +97,14 @@ test('what a crash left is swept before the server listens, also if it is much',
     writeFileSync(join(folder, sha256), bytes)
   }
   const { url, server } = await serve(t, dataDir)
-  assert.match(server.printed.err, /swept what a crash left temporary=0 unnamed=5000/)
-  const left = readdirSync(join(dataDir, 'blobs'), { recursive: true, withFileTypes: true })
+  assert.match(
+    server.printed.err,
+    /contents that belong to no document moved to blobs\/removed contents=5000/,
+  )
+  assert.equal(readdirSync(join(dataDir, 'blobs/removed')).length, 5000)
+  const entries = readdirSync(join(dataDir, 'blobs'), { recursive: true, withFileTypes: true })
   assert.deepEqual(
-    left.filter((entry) => entry.isFile()),
+    entries.filter((entry) => entry.isFile() && !entry.parentPath.endsWith('/removed')),
     [],
   )
   const headers = { authorization: `Bearer ${TOKENS.all}` }

@@ -1,22 +1,22 @@
-// What every test of the API needs: one app for a whole file, requests that fetch would not make, and a second
-// connection to the database, which the running app sees like another process.
+// Support for the tests of the API: one app for a file, and requests that fetch cannot send. A second
+// connection to the database is another process to the running app.
 
 import assert from 'node:assert/strict'
 import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from 'node:http'
 import { connect } from 'node:net'
 import { after, type TestContext } from 'node:test'
-import { type Interval, joined, without } from '../../src/intervals.ts'
 import { raiseRevision } from '../../src/store/meta.ts'
 import { replaceCoverage, selectCoverage } from '../../src/store/rates/coverage.ts'
 import { markSeriesChanged, upsertRates } from '../../src/store/rates/rates.ts'
 import { selectSeries } from '../../src/store/rates/series.ts'
-import type { Db } from '../../src/store/tables.ts'
+import type { WriteDb } from '../../src/store/tables.ts'
+import { addInterval, type Interval, subtractInterval } from '../../src/values/intervals.ts'
 import { startTestApp, type TestApp, type TestAppOptions } from '../support/app.ts'
-import { openDatabaseOf } from '../support/temporary.ts'
+import { openTestDatabase } from '../support/temporary.ts'
 
 export type Answer = { status: number; headers: IncomingHttpHeaders; body: string }
 
-/** The parameters that the contract lets be wrong, as a 422 names them. */
+/** A parameter of a 422. */
 export type Item = { loc: (string | number)[]; msg: string; type: string; input?: unknown }
 
 export const ENDPOINTS = [
@@ -37,13 +37,13 @@ export const ENDPOINTS = [
 export const CACHED = ENDPOINTS.filter((path) => !/health$|revisions$|runs$|scheduler$|status$/.test(path))
 export const OPEN = ['/healthz', '/readyz', '/openapi.json'] as const
 
-/** An app that lasts until the tests of the file are done. */
+/** An app for all tests of a file. */
 export function openApp(options: TestAppOptions = {}): Promise<TestApp> {
   const lasting: Pick<TestContext, 'after'> = { after: (done) => after(done as () => void) }
   return startTestApp(lasting as TestContext, options)
 }
 
-/** One request as given: no key, no header of fetch's own. */
+/** A request without a key and without the default headers of fetch. */
 export function send(url: string, options: { method?: string; headers?: OutgoingHttpHeaders } = {}) {
   const { method = 'GET', headers = {} } = options
   return new Promise<Answer & { bytes: Buffer }>((resolve, reject) => {
@@ -62,27 +62,27 @@ export function send(url: string, options: { method?: string; headers?: Outgoing
   })
 }
 
-/** Bytes to the server's port, and the first final answer that comes back; status 0 when none does. */
+/** Sends bytes to the server's port and returns the first final answer; status 0 without one. */
 export function exchange(url: string, bytes: string): Promise<Answer> {
   return new Promise((resolve, reject) => {
     let received = ''
     const socket = connect({ host: '127.0.0.1', port: Number(new URL(url).port) })
     const finish = () => {
       socket.destroy()
-      resolve(answerIn(received) ?? { status: 0, headers: {}, body: received })
+      resolve(parseAnswer(received) ?? { status: 0, headers: {}, body: received })
     }
-    socket.setTimeout(20_000, finish) // it shall not come to that
+    socket.setTimeout(20_000, finish) // a limit for a broken server
     socket.on('error', reject)
     socket.on('close', finish)
     socket.on('data', (chunk) => {
       received = (received + chunk.toString('latin1')).replace(/^HTTP\/1\.1 100 [\s\S]*?\r\n\r\n/, '')
-      if (answerIn(received)) finish()
+      if (parseAnswer(received)) finish()
     })
     socket.write(bytes, 'latin1')
   })
 }
 
-function answerIn(received: string): Answer | undefined {
+function parseAnswer(received: string): Answer | undefined {
   const end = received.indexOf('\r\n\r\n')
   const [first = '', ...lines] = received.slice(0, Math.max(0, end)).split('\r\n')
   const pairs = lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.split(': ')[1]])
@@ -93,15 +93,15 @@ function answerIn(received: string): Answer | undefined {
 }
 
 /** The items of a 422. */
-export async function itemsOf(app: TestApp, path: string): Promise<Item[]> {
+export async function validationItems(app: TestApp, path: string): Promise<Item[]> {
   const response = await app.get(path)
   const body = await response.text()
   assert.equal(response.status, 422, `${path}: ${response.status} ${body}`)
   return (JSON.parse(body) as { detail: Item[] }).detail
 }
 
-/** The text of an error of any other status. */
-export async function detailOf(app: TestApp, path: string, status: number): Promise<string> {
+/** The text of an error with another status. */
+export async function errorDetail(app: TestApp, path: string, status: number): Promise<string> {
   const response = await app.get(path)
   const body = await response.text()
   assert.equal(response.status, status, `${path}: ${response.status} ${body}`)
@@ -113,8 +113,8 @@ export async function detailOf(app: TestApp, path: string, status: number): Prom
 }
 
 /** Commits over another connection. */
-export async function asOtherProcess<T>(app: TestApp, change: (db: Db) => Promise<T>): Promise<T> {
-  const db = openDatabaseOf(app.dataDir)
+export async function asOtherProcess<T>(app: TestApp, change: (db: WriteDb) => Promise<T>): Promise<T> {
+  const db = openTestDatabase(app.dataDir)
   try {
     return await change(db)
   } finally {
@@ -122,7 +122,7 @@ export async function asOtherProcess<T>(app: TestApp, change: (db: Db) => Promis
   }
 }
 
-/** What a sync does when the bank has corrected a value, done by another process. */
+/** Stores a corrected value, as a sync of another process does. */
 export function storeAsOtherProcess(app: TestApp, rate: { series: number; day: string; value: string }) {
   return asOtherProcess(app, (db) =>
     db.transaction().execute(async (trx) => {
@@ -130,14 +130,14 @@ export function storeAsOtherProcess(app: TestApp, rate: { series: number; day: s
       const row = { series_id: series, rate_date: day, value, rounded_to: null }
       await upsertRates(trx, [row], Date.now())
       const covered = (await selectCoverage(trx)).get(series) ?? []
-      const answered = new Map([[series, joined(covered, { from: day, to: day })]])
+      const answered = new Map([[series, addInterval(covered, { from: day, to: day })]])
       await replaceCoverage(trx, 'answered', answered, Date.now())
       await markSeriesChanged(trx, [series], await raiseRevision(trx))
     }),
   )
 }
 
-/** Takes the values and the coverage of some days from every series, or from some, as if they had never been synchronized. */
+/** Deletes values and coverage of some days, of every series or of `codes`, as if never synchronized. */
 export function loseDays(app: TestApp, days: Interval, codes?: readonly string[]): Promise<void> {
   return asOtherProcess(app, (db) =>
     db.transaction().execute(async (trx) => {
@@ -147,7 +147,7 @@ export function loseDays(app: TestApp, days: Interval, codes?: readonly string[]
       for (const { id } of series) {
         const rates = trx.deleteFrom('rates').where('series_id', '=', id)
         await rates.where('rate_date', '>=', from).where('rate_date', '<=', to).execute()
-        coverage.set(id, without(coverage.get(id) ?? [], days))
+        coverage.set(id, subtractInterval(coverage.get(id) ?? [], days))
       }
       await replaceCoverage(trx, 'answered', coverage, Date.now())
       await markSeriesChanged(trx, [...coverage.keys()], await raiseRevision(trx))
@@ -156,12 +156,12 @@ export function loseDays(app: TestApp, days: Interval, codes?: readonly string[]
 }
 
 /**
- * Waits until it is so, at most as long as the contract allows: a second, in looks between which the app, which is in this
- * process, has its turns. What the machine stands still for is not counted.
+ * Polls until `condition` is true, at most one second as the contract allows. The app runs in this process, so
+ * each poll yields to it. Time in which the machine did not run does not count.
  */
-export async function withinASecond(isSo: () => Promise<boolean>, what: string): Promise<void> {
-  for (let looks = 0; looks < 50; looks += 1) {
-    if (await isSo()) return
+export async function withinASecond(condition: () => Promise<boolean>, what: string): Promise<void> {
+  for (let polls = 0; polls < 50; polls += 1) {
+    if (await condition()) return
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
   assert.fail(`not within a second: ${what}`)

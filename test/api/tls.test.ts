@@ -1,4 +1,4 @@
-// HTTPS without a proxy: the same answers and limits, and a certificate that is renewed under way.
+// HTTPS without a proxy: the same answers and limits as HTTP, and renewal of the certificate while serving.
 
 import assert from 'node:assert/strict'
 import { chmodSync, copyFileSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
@@ -12,9 +12,9 @@ import { runCommand, until } from '../support/terminal.ts'
 
 const FIXTURES = join(import.meta.dirname, '../fixtures/tls')
 type Name = 'first' | 'second'
-const certificateOf = (name: Name) => readFileSync(join(FIXTURES, `${name}.crt`))
+const readCertificate = (name: Name) => readFileSync(join(FIXTURES, `${name}.crt`))
 
-/** Files as certbot leaves them: renewed by a rename. */
+/** Files as certbot writes them: renewed by a rename. */
 function files(t: TestContext, name: Name = 'first') {
   const dir = temporaryDirectory(t)
   const paths = { cert: join(dir, 'chain.pem'), key: join(dir, 'key.pem') }
@@ -32,7 +32,7 @@ type Answer = { status: number; headers: Record<string, unknown>; body: string }
 
 function ask({ app, key }: TestApp, path: string, ca: Name, method = 'GET'): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const options = { method, ca: certificateOf(ca), agent: false, headers: { 'X-API-Key': key } }
+    const options = { method, ca: readCertificate(ca), agent: false, headers: { 'X-API-Key': key } }
     const outgoing = request(app.url + path, options, async (response) => {
       const { statusCode: status = 0, headers } = response
       const body = Buffer.concat(await response.toArray()).toString()
@@ -42,7 +42,7 @@ function ask({ app, key }: TestApp, path: string, ca: Name, method = 'GET'): Pro
   })
 }
 
-/** What comes back for bytes sent over a connection of one's own. */
+/** Sends bytes over a new connection and returns the answer. */
 function exchange(socket: TLSSocket | ReturnType<typeof connectPlainly>, bytes: string): Promise<string> {
   return new Promise((resolve) => {
     let received = ''
@@ -58,22 +58,22 @@ function exchange(socket: TLSSocket | ReturnType<typeof connectPlainly>, bytes: 
 
 function open({ app }: TestApp, options: ConnectionOptions = {}): TLSSocket {
   const { port } = new URL(app.url)
-  return connect({ host: '127.0.0.1', port: Number(port), ca: certificateOf('first'), ...options })
+  return connect({ host: '127.0.0.1', port: Number(port), ca: readCertificate('first'), ...options })
 }
 
-test('serves HTTPS, and says so', async (t) => {
+test('HTTPS is served, and the certificate is logged', async (t) => {
   const app = await startTestApp(t, { listen: { tls: [files(t)] } })
   assert.match(app.app.url, /^https:\/\/127\.0\.0\.1:\d+$/)
   const { status, headers, body } = await ask(app, '/api/v1/providers', 'first')
   assert.equal(status, 200)
   assert.equal(JSON.parse(body)[0].code, 'bccr')
   assert.equal(headers['strict-transport-security'], undefined)
-  assert.match(app.logged.join(''), /"event":"certificate".*"until":"2126-10-28T/)
+  assert.match(app.logLines.join(''), /"event":"certificate".*"until":"2126-10-28T/)
 })
 
-test('speaks TLS 1.2 and 1.3, and nothing older', async (t) => {
+test('TLS 1.2 and 1.3 are accepted, older versions are not', async (t) => {
   const app = await startTestApp(t, { listen: { tls: [files(t)] } })
-  const protocolOf = (options: ConnectionOptions) =>
+  const negotiatedProtocol = (options: ConnectionOptions) =>
     new Promise<string | null>((resolve) => {
       const socket = open(app, { ciphers: 'DEFAULT@SECLEVEL=0', ...options })
       socket.once('secureConnect', () => {
@@ -82,12 +82,12 @@ test('speaks TLS 1.2 and 1.3, and nothing older', async (t) => {
       })
       socket.once('error', () => resolve(null))
     })
-  assert.equal(await protocolOf({}), 'TLSv1.3')
-  assert.equal(await protocolOf({ maxVersion: 'TLSv1.2' }), 'TLSv1.2')
-  assert.equal(await protocolOf({ minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1' }), null)
+  assert.equal(await negotiatedProtocol({}), 'TLSv1.3')
+  assert.equal(await negotiatedProtocol({ maxVersion: 'TLSv1.2' }), 'TLSv1.2')
+  assert.equal(await negotiatedProtocol({ minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1' }), null)
 })
 
-test('holds the limits and the error bodies of plain HTTP', async (t) => {
+test('HTTPS has the limits and the error bodies of plain HTTP', async (t) => {
   const app = await startTestApp(t, { listen: { tls: [files(t)] } })
   const closing = 'Connection: close\r\n\r\n'
   const cases: [bytes: string, status: number, body: RegExp][] = [
@@ -111,22 +111,22 @@ test('holds the limits and the error bodies of plain HTTP', async (t) => {
   }
 })
 
-test('lets go of a client that does not speak TLS, and goes on', async (t) => {
+test('a client that does not speak TLS is disconnected, and the server continues', async (t) => {
   const app = await startTestApp(t, { listen: { tls: [files(t)] } })
   const { port } = new URL(app.app.url)
   const plain = connectPlainly({ host: '127.0.0.1', port: Number(port) })
   const received = await exchange(plain, 'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n')
   assert.doesNotMatch(received, /HTTP/)
   assert.equal((await ask(app, '/healthz', 'first')).status, 200)
-  assert.doesNotMatch(app.logged.join(''), /"level":"error"/)
+  assert.doesNotMatch(app.logLines.join(''), /"level":"error"/)
 })
 
-test('takes a renewed certificate without a restart, once both files are there', async (t) => {
+test('a renewed certificate is loaded without a restart, once both files are there', async (t) => {
   const pair = files(t)
   const app = await startTestApp(t, { listen: { tls: [pair] } })
-  const held = open(app)
-  await new Promise((resolve) => held.once('secureConnect', resolve))
-  const statusWith = (ca: Name) =>
+  const openConnection = open(app)
+  await new Promise((resolve) => openConnection.once('secureConnect', resolve))
+  const statusTrusting = (ca: Name) =>
     ask(app, '/healthz', ca).then(
       ({ status }) => status,
       () => 0,
@@ -135,36 +135,39 @@ test('takes a renewed certificate without a restart, once both files are there',
   pair.put('cert', 'second')
   const complaint =
     /certificate not renewed.*the TLS key .*key\.pem does not belong to the certificate .*chain\.pem/
-  await until(() => complaint.test(app.logged.join('')))
-  assert.deepEqual([await statusWith('first'), await statusWith('second')], [200, 0])
+  await until(() => complaint.test(app.logLines.join('')))
+  assert.deepEqual([await statusTrusting('first'), await statusTrusting('second')], [200, 0])
 
   pair.put('key', 'second')
-  await until(async () => (await statusWith('second')) === 200)
-  assert.equal(await statusWith('first'), 0)
-  const answer = await exchange(held, 'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n')
+  await until(async () => (await statusTrusting('second')) === 200)
+  assert.equal(await statusTrusting('first'), 0)
+  const answer = await exchange(openConnection, 'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n')
   assert.match(answer, /^HTTP\/1\.1 200 /, 'who was connected before stays connected')
 })
 
-test('keeps its certificate while the files are gone, and says so once', async (t) => {
+test('the server serves the old certificate while the files are gone, and logs that once', async (t) => {
   const pair = files(t)
   const app = await startTestApp(t, { listen: { tls: [pair] } })
   rmSync(pair.cert)
-  const complaints = () => app.logged.join('').split('certificate not renewed').length - 1
+  const complaints = () => app.logLines.join('').split('certificate not renewed').length - 1
   await until(() => complaints() === 1)
   await new Promise((resolve) => setTimeout(resolve, 1500))
   assert.equal(complaints(), 1)
   assert.equal((await ask(app, '/healthz', 'first')).status, 200)
 })
 
-test('warns of a key that everybody can read', async (t) => {
+test('the server warns of a private key that every user can read', async (t) => {
   const pair = files(t)
   chmodSync(pair.key, 0o644)
   const app = await startTestApp(t, { listen: { tls: [pair] } })
-  await until(() => app.logged.join('').includes('"event":"certificate"'))
-  assert.match(app.logged.join(''), /"level":"warn","event":"everybody on this machine can read the TLS key"/)
+  await until(() => app.logLines.join('').includes('"event":"certificate"'))
+  assert.match(
+    app.logLines.join(''),
+    /"level":"warn","event":"everybody on this machine can read the TLS key"/,
+  )
   const careful = await startTestApp(t, { listen: { tls: [files(t)] } })
-  await until(() => careful.logged.join('').includes('certificate'))
-  assert.doesNotMatch(careful.logged.join(''), /everybody/)
+  await until(() => careful.logLines.join('').includes('certificate'))
+  assert.doesNotMatch(careful.logLines.join(''), /everybody/)
 })
 
 const wrong: [title: string, spoil: (pair: ReturnType<typeof files>) => void, message: RegExp][] = [
@@ -191,7 +194,7 @@ const wrong: [title: string, spoil: (pair: ReturnType<typeof files>) => void, me
   ],
 ]
 for (const [title, spoil, message] of wrong) {
-  test(`${title} is a clear failure of the start`, async (t) => {
+  test(`${title} stops the start with a clear error`, async (t) => {
     const pair = files(t)
     spoil(pair)
     const dataDir = join(temporaryDirectory(t), 'data')

@@ -1,10 +1,10 @@
-// A parameter that an endpoint does not have is refused, with the one that was probably meant (decisions 1.5).
+// An unknown parameter is rejected, with the name that was probably meant (decisions 1.5).
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { batch, CREATE, fillDirectory, pdf, post, read } from '../support/directory.ts'
-import { cpuMsOf } from '../support/stalls.ts'
-import { detailOf, type Item, itemsOf, openApp, send } from './support.ts'
+import { measureCpuMs } from '../support/stalls.ts'
+import { errorDetail, type Item, openApp, send, validationItems } from './support.ts'
 
 const app = await openApp()
 await app.sync()
@@ -17,7 +17,7 @@ const HISTORY = '/api/v1/series/1/history'
 const CONVERT = '/api/v1/convert?amount=1&from=USD&to=CRC&'
 const HEALTH = '/api/v1/health'
 
-const meant: [path: string, name: string, known: string][] = [
+const SUGGESTIONS: [path: string, name: string, known: string][] = [
   [LATEST, 'date', 'on'],
   [LATEST, 'day', 'on'],
   [RATES, 'fecha', 'on'],
@@ -47,9 +47,12 @@ const meant: [path: string, name: string, known: string][] = [
   ['/api/v1/providers', 'only-enabled', 'only_enabled'],
   ['/api/v1/sync/runs', 'limits', 'limit'],
 ]
-for (const [path, name, known] of meant) {
-  test(`takes ${name} of ${path.replace(/\?.*/, '')} for ${known}`, async () => {
-    const [item, ...others] = await itemsOf(app, `${path}${path.endsWith('&') ? '' : '?'}${name}=2020-01-01`)
+for (const [path, name, known] of SUGGESTIONS) {
+  test(`${name} of ${path.replace(/\?.*/, '')} is a 422 that suggests ${known}`, async () => {
+    const [item, ...others] = await validationItems(
+      app,
+      `${path}${path.endsWith('&') ? '' : '?'}${name}=2020-01-01`,
+    )
     const msg = `there is no parameter ${name}: did you mean ${known}?`
     assert.deepEqual(item, { loc: ['query', name], msg, type: 'unknown', input: '2020-01-01' })
     assert.deepEqual(others, [])
@@ -60,8 +63,8 @@ for (const [path, name] of [
   [`${RATES}.csv`, 'decimals'],
   ['/api/v1/history?base=EUR&quote=CRC&', 'status'],
 ] as const) {
-  test(`gives no hint at a parameter of another sense for ${name}`, async () => {
-    const [item] = await itemsOf(app, `${path}${path.endsWith('&') ? '' : '?'}${name}=2`)
+  test(`${name} is a 422 that suggests no parameter of another meaning`, async () => {
+    const [item] = await validationItems(app, `${path}${path.endsWith('&') ? '' : '?'}${name}=2`)
     assert.match(item?.msg ?? '', new RegExp(`^there is no parameter ${name}: this path has `))
   })
 }
@@ -75,64 +78,64 @@ const far: [path: string, name: string, said: string, sent?: string][] = [
   [LATEST, 'constructor', 'this path has provider, base, quote, on, as_of'],
   [LATEST, 'to string', 'this path has provider, base, quote, on, as_of', 'to%20string'],
 ]
-for (const [path, name, said, sent = name] of far) {
-  test(`says what there is where ${name} of ${path} is like none of it`, async () => {
-    const [item, ...others] = await itemsOf(app, `${path}?${sent}=1`)
-    const shown = name.includes(' ') ? JSON.stringify(name) : name
-    const msg = `there is no parameter ${shown}: ${said}`
+for (const [path, name, message, query = name] of far) {
+  test(`${name} of ${path} is a 422 that lists the parameters`, async () => {
+    const [item, ...others] = await validationItems(app, `${path}?${query}=1`)
+    const quotedName = name.includes(' ') ? JSON.stringify(name) : name
+    const msg = `there is no parameter ${quotedName}: ${message}`
     assert.deepEqual(item, { loc: ['query', name], msg, type: 'unknown', input: '1' })
     assert.deepEqual(others, [])
   })
 }
 
-test('names a value without a name, and shortens an endless one', async () => {
-  const [nameless] = await itemsOf(app, `${RATES}?=2020-01-01`)
+test('a value without a name is reported, and an endless one is shortened', async () => {
+  const [nameless] = await validationItems(app, `${RATES}?=2020-01-01`)
   assert.match(nameless?.msg ?? '', /^there is no parameter without a name: this path has on, /)
-  const [endless] = await itemsOf(app, `${RATES}?${'x'.repeat(10_000)}=1`)
+  const [endless] = await validationItems(app, `${RATES}?${'x'.repeat(10_000)}=1`)
   assert.match(endless?.msg ?? '', /^there is no parameter x{60}…: this path/)
 })
 
-test('lists it beside what else is wrong, each parameter once', async () => {
+test('a 422 lists unknown parameters beside other faults, each once', async () => {
   const path = `${RATES}?on=never&fecha=2020-01-01&Base=EUR&x=%zz&x=1`
-  const listed = (await itemsOf(app, path)).map(({ loc, type }) => `${loc[1]} ${type}`)
+  const listed = (await validationItems(app, path)).map(({ loc, type }) => `${loc[1]} ${type}`)
   assert.deepEqual(listed.sort(), ['Base unknown', 'fecha unknown', 'on date', 'x encoding'])
-  const items = await itemsOf(app, '/api/v1/convert?amont=1&from=USD&to=CRC')
+  const items = await validationItems(app, '/api/v1/convert?amont=1&from=USD&to=CRC')
   assert.deepEqual(
     items.map(({ msg }) => msg),
     ['amount is required', 'there is no parameter amont: did you mean amount?'],
   )
 })
 
-test('refuses thousands of them in a moment', async () => {
+test('thousands of unknown parameters are rejected without delay', async () => {
   const names = Array.from({ length: 3000 }, (_, at) => `a${at.toString(36)}`)
   let items: Item[] = []
-  const took = await cpuMsOf(async () => {
-    items = await itemsOf(app, `${CONVERT}${names.join('&')}`)
+  const took = await measureCpuMs(async () => {
+    items = await validationItems(app, `${CONVERT}${names.join('&')}`)
   })
   assert.equal(items.length, 3000)
   assert.ok(took < 1000, `${took} ms`)
 })
 
-test('refuses it too where the same answer was given a moment ago, and for HEAD', async () => {
+test('an unknown parameter is rejected for a cached answer and for HEAD too', async () => {
   await app.json(LATEST)
   await app.json(LATEST)
-  await itemsOf(app, `${LATEST}?date=2020-01-01`)
+  await validationItems(app, `${LATEST}?date=2020-01-01`)
   const headers = { 'X-API-Key': app.key }
   const { status, body } = await send(`${app.app.url}${LATEST}?date=2020-01-01`, { method: 'HEAD', headers })
   assert.deepEqual([status, body], [422, ''])
 })
 
-test('ignores names that begin with an underscore, on every path', async () => {
+test('names that begin with an underscore are ignored, on every path', async () => {
   const plain = await app.json(LATEST)
   assert.deepEqual(await app.json(`${LATEST}?_=1700000000&_on=never&__proto__=1&_`), plain)
   assert.equal((await app.get(`${HEALTH}?_=1`)).status, 200)
   assert.equal((await read(app, '/api/v1/documents?_=1')).status, 200)
-  assert.equal((await itemsOf(app, `${LATEST}?_=%zz`))[0]?.type, 'encoding')
+  assert.equal((await validationItems(app, `${LATEST}?_=%zz`))[0]?.type, 'encoding')
 })
 
-test('an empty value is malformed, but for a name that is ignored', async () => {
-  assert.equal((await itemsOf(app, `${RATES}?on=`))[0]?.type, 'date')
-  assert.equal((await itemsOf(app, `${RATES}?exact=&_=`))[0]?.type, 'boolean')
+test('an empty value is malformed, except for an ignored name', async () => {
+  assert.equal((await validationItems(app, `${RATES}?on=`))[0]?.type, 'date')
+  assert.equal((await validationItems(app, `${RATES}?exact=&_=`))[0]?.type, 'boolean')
 })
 
 const documents: [query: string, message: string][] = [
@@ -147,14 +150,14 @@ const documents: [query: string, message: string][] = [
   ['/1/content?inline', 'there is no parameter inline: this path has none'],
 ]
 for (const [query, message] of documents) {
-  test(`refuses /documents${query} in the shape of the documents API`, async () => {
+  test(`/documents${query} is rejected in the error format of the documents API`, async () => {
     const response = await read(app, `/api/v1/documents${query}`)
     assert.equal(response.status, 422)
     assert.deepEqual(await response.json(), { status: 'error', message })
   })
 }
 
-test('the probes, the description and the POSTs ignore what they do not know', async () => {
+test('the probes, the description and the POSTs ignore unknown parameters', async () => {
   for (const path of ['/healthz', '/readyz', '/openapi.json']) {
     assert.equal((await send(`${app.app.url}${path}?utm_source=x&on=`)).status, 200, path)
   }
@@ -164,7 +167,7 @@ test('the probes, the description and the POSTs ignore what they do not know', a
   assert.equal(agents.status, 200)
 })
 
-test('says nothing of parameters to who has no key, nor on a path that there is not', async () => {
+test('unknown parameters are not reported without a key, nor on an unknown path', async () => {
   assert.equal((await send(`${app.app.url}${LATEST}?date=x`)).status, 401)
-  assert.equal(await detailOf(app, '/api/v1/nothing?date=x', 404), 'Not found')
+  assert.equal(await errorDetail(app, '/api/v1/nothing?date=x', 404), 'Not found')
 })

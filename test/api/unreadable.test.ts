@@ -1,5 +1,5 @@
-// What is refused below the framework has the shape of the API that its path belongs to (decisions 1.8), with and
-// without TLS, and whatever came before it on the connection.
+// Requests that are rejected below the framework have the error format of the API of their path (decisions
+// 1.8). Covers HTTP and TLS, and earlier requests on the connection.
 
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { connect as connectSecurely } from 'node:tls'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { batch, CREATE, fillDatabase, pdf, TOKENS } from '../support/directory.ts'
-import { answersIn, type RawAnswer } from '../support/raw-requests.ts'
+import { parseAnswers, type RawAnswer } from '../support/raw-requests.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 
 const FIXTURES = join(import.meta.dirname, '../fixtures/tls')
@@ -79,7 +79,7 @@ const refused: [what: string, shape: Shape, status: number, ...packets: string[]
 ]
 for (const [what, shape, status, ...packets] of refused) {
   for (const listener of ['plain', 'secure'] as const) {
-    test(`${what} is ${status} in the shape of ${shape}, ${listener}`, async () => {
+    test(`${what} is ${status} in the error format of ${shape}, ${listener}`, async () => {
       const [answer, ...others] = await send(listener, ...packets)
       isRefusal(answer, status, shape)
       assert.deepEqual(others, [])
@@ -111,7 +111,7 @@ const pipelined: [what: string, statuses: number[], shape: Shape, ...packets: st
   ],
 ]
 for (const [what, statuses, shape, ...packets] of pipelined) {
-  test(`after ${what} the next request decides: ${statuses} ${shape} ${packets.length}`, async () => {
+  test(`after ${what} the next request has its own format: ${statuses} ${shape} ${packets.length}`, async () => {
     for (const listener of ['plain', 'secure'] as const) {
       const answers = await send(listener, ...packets)
       assert.deepEqual(
@@ -124,7 +124,7 @@ for (const [what, statuses, shape, ...packets] of pipelined) {
   })
 }
 
-test('the rest of a body that was refused belongs to its request', async () => {
+test('the rest of a rejected body belongs to its request', async () => {
   const head = lines(`POST ${CREATE} HTTP/1.1`, 'Transfer-Encoding: chunked')
   const [refusal, answer, ...others] = await send('plain', head, 'zz\r\n')
   assert.equal(refusal?.status, 401)
@@ -132,25 +132,25 @@ test('the rest of a body that was refused belongs to its request', async () => {
   assert.deepEqual(others, [])
 })
 
-test('nothing of it was a failure of the program', () => {
-  for (const { logged } of Object.values(apps)) assert.doesNotMatch(logged.join(''), /"level":"error"/)
+test('rejected requests are not logged as errors of the program', () => {
+  for (const { logLines } of Object.values(apps)) assert.doesNotMatch(logLines.join(''), /"level":"error"/)
 })
 
-/** Sends packets apart, and gives the answers when the server has closed the connection. */
+/** Sends packets apart, and returns the answers when the server has closed the connection. */
 async function send(listener: keyof typeof apps, ...packets: string[]): Promise<RawAnswer[]> {
   const where = { host: '127.0.0.1', port: Number(new URL(apps[listener].app.url).port) }
   const socket =
     listener === 'plain' ? connect(where) : connectSecurely({ ...where, rejectUnauthorized: false })
   const received: Buffer[] = []
   socket.on('data', (block: Buffer) => received.push(block))
-  socket.on('error', () => {}) // what was answered came before
-  const closed = new Promise((resolve) => socket.once('close', resolve))
+  socket.on('error', () => {}) // the answers arrived before the reset
+  const closing = new Promise((resolve) => socket.once('close', resolve))
   for (const [at, packet] of packets.entries()) {
     if (at > 0) await sleep(50)
     socket.write(packet, 'latin1')
   }
-  await closed
-  return answersIn(Buffer.concat(received))
+  await closing
+  return parseAnswers(Buffer.concat(received))
 }
 
 function isRefusal(answer: RawAnswer | undefined, status: number, shape: Shape): void {

@@ -1,10 +1,10 @@
-// What a worker does with a million documents in the database, over the same with ten thousand: one request after the
-// other, in turn at two servers.
+// Work of an agent's worker with a million documents in the database, over the same with ten thousand. Requests
+// follow one another, in turn at two servers.
 
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
-import { hashOfSecret } from '../../src/domain/secrets.ts'
+import { hashOfSecret } from '../../src/domain/access/secrets.ts'
 import { batch, CREATE, pdf } from '../support/directory.ts'
 import { type Figure, median } from './figure.ts'
 import { type Running, startProgram } from './process.ts'
@@ -56,7 +56,7 @@ const WORK: Record<string, Work> = {
 
 /** `dataDir` has the directory of the tests. */
 export async function measureAgentsDesk(dataDir: string, dir: string): Promise<Figure[]> {
-  const [few, many] = [await serverWith(FEW, dataDir, dir), await serverWith(MANY, dataDir, dir)]
+  const [few, many] = [await startDeskServer(FEW, dataDir, dir), await startDeskServer(MANY, dataDir, dir)]
   const figures: Figure[] = []
   for (const [name, work] of Object.entries(WORK)) {
     const ms = { few: [] as number[], many: [] as number[] }
@@ -79,14 +79,14 @@ export async function measureAgentsDesk(dataDir: string, dir: string): Promise<F
   return figures
 }
 
-async function serverWith(count: number, from: string, dir: string): Promise<Running> {
+async function startDeskServer(count: number, from: string, dir: string): Promise<Running> {
   const dataDir = join(dir, `desk-${count}`)
   cpSync(from, dataDir, { recursive: true })
   fill(join(dataDir, 'cambista.db'), count)
   return startProgram(dataDir)
 }
 
-/** One in twenty is agent 1's. The newest are new; of the others half of agent 1's have failed, and the rest is done. */
+/** Agent 1 has one document in twenty. The newest are new; half of its others have failed, and the rest is done. */
 function fill(file: string, count: number): void {
   const db = new Sqlite(file)
   db.pragma('synchronous = off')
@@ -107,14 +107,14 @@ function fill(file: string, count: number): void {
 }
 
 async function timed(work: Work, server: Running): Promise<number> {
-  const begun = performance.now()
+  const start = performance.now()
   await work(server)
-  return performance.now() - begun
+  return performance.now() - start
 }
 
 async function ask<T>({ port }: Running, path: string, body?: unknown): Promise<T> {
-  const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
-  const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers: HEADERS, ...sent })
+  const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers: HEADERS, ...init })
   if (response.status !== 200) throw new Error(`${path}: ${response.status} ${await response.text()}`)
   return (await response.json()) as T
 }

@@ -1,6 +1,6 @@
-// /rates/latest while the first sync, of the whole history, runs in the same server, beside the same requests to the
-// same server while the bank has not answered yet. The bank has no latency, so that the sync takes whatever the machine
-// can give: with a second between two requests, as the bank is asked, it takes a hundredth of that.
+// /rates/latest during the first sync of the whole history, beside the same requests before the
+// bank has answered. The bank has no latency, so that the sync takes all of the machine. With the real pace of one
+// request a second it takes a hundredth of that.
 
 import { cpSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ const LOOK_EVERY_MS = 20
 const MOST_MS = 100
 const LATEST = '/api/v1/rates/latest'
 
-/** `dataDir` has the whole history, which the bank has been asked for before. */
+/** `dataDir` has the whole history, whose answers the bank has stored. */
 export async function measureBesideSync(
   bank: Bank,
   dataDir: string,
@@ -27,7 +27,7 @@ export async function measureBesideSync(
 ): Promise<Figure[]> {
   const newDir = join(dir, 'beside')
   const hold = join(bank.folder, 'hold')
-  const seen = { quiet: [] as Latencies[], beside: [] as Latencies[] }
+  const durations = { quiet: [] as Latencies[], beside: [] as Latencies[] }
   let values = 0
   for (let round = 0; round < ROUNDS; round++) {
     cpSync(dataDir, newDir, { recursive: true })
@@ -36,9 +36,9 @@ export async function measureBesideSync(
     const server = await startSyncing(bank, newDir)
     const order = { port: server.port, path: LATEST, headers: { 'X-API-Key': key } }
     await latencies(order, wait(WARM_MS))
-    seen.quiet.push(await latencies(order, wait(QUIET_MS)))
+    durations.quiet.push(await latencies(order, wait(QUIET_MS)))
     rmSync(hold)
-    seen.beside.push(
+    durations.beside.push(
       await latencies(
         order,
         endOfRun(order).then((run) => {
@@ -49,22 +49,22 @@ export async function measureBesideSync(
     await server.stop()
     rmSync(newDir, { recursive: true })
   }
-  const [beside, quiet] = [seen.beside, seen.quiet].map((all) => median(all.map(({ p99 }) => p99)))
-  const longest = median(seen.beside.map((one) => one.longest))
-  const shown = (ms = Number.NaN) => `${ms.toFixed(1)} ms`
+  const [beside, quiet] = [durations.beside, durations.quiet].map((all) => median(all.map(({ p99 }) => p99)))
+  const longest = median(durations.beside.map((one) => one.longest))
+  const formatMs = (ms = Number.NaN) => `${ms.toFixed(1)} ms`
   return [
     {
       work: `latest beside a sync of ${values.toLocaleString('en')} values, p99 (limit: without the sync)`,
-      ours: shown(beside),
-      limit: shown(quiet),
-      measured: median(seen.beside.map(({ p99 }, round) => p99 / (seen.quiet[round]?.p99 ?? 0))),
+      ours: formatMs(beside),
+      limit: formatMs(quiet),
+      measured: median(durations.beside.map(({ p99 }, round) => p99 / (durations.quiet[round]?.p99 ?? 0))),
       unit: ' times',
       must: { atMost: 3 },
     },
     {
       work: 'the longest of them',
-      ours: shown(longest),
-      limit: shown(MOST_MS),
+      ours: formatMs(longest),
+      limit: formatMs(MOST_MS),
       measured: longest / MOST_MS,
       unit: ' times',
       must: { atMost: 1 },
@@ -72,7 +72,7 @@ export async function measureBesideSync(
   ]
 }
 
-/** Leaves the last days' rates, so that there is an answer from the start, and nothing that says they are known. */
+/** Deletes all coverage, and all rates but those of the last days, which answer from the start. */
 function forgetHistory(file: string): void {
   const sqlite = new Sqlite(file)
   sqlite.exec(`
@@ -94,7 +94,7 @@ function startSyncing(bank: Bank, dataDir: string): Promise<Running> {
   })
 }
 
-/** How long answers take until something has happened. */
+/** Returns the durations of answers until an event. */
 async function latencies(order: LatencyOrder, until: Promise<void>): Promise<Latencies> {
   const load = startScript(script('latency.ts', JSON.stringify(order)))
   await until

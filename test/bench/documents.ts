@@ -1,6 +1,6 @@
 // An upload and a download of 100 MB through the program, over HTTP on this machine.
-// Upload: from its first byte to the 200, that is read, checked, decoded, hashed, written, flushed and recorded, beside
-// a plain script that decodes, hashes, writes and flushes as many bytes of its own memory (plain-upload.ts).
+// Upload: from its first byte to the 200; it is read, checked, decoded, hashed, written, flushed and recorded. Its
+// peer is a plain script that decodes, hashes, writes and flushes as many bytes of its own memory (plain-upload.ts).
 // Download: to the last byte, beside a plain node:http server that pipes the same file (plain-server.ts).
 
 import { rmSync, statSync } from 'node:fs'
@@ -27,9 +27,9 @@ export async function measureDocuments(dataDir: string, dir: string): Promise<Fi
   const ids: number[] = []
   const send = async (form: Form, round: number) => {
     haveMemoryAtHand(dir, 3 * SIZE)
-    const done = await upload(server.port, SIZE, `${form} ${round}`, form)
-    ids.push(done.id)
-    times[form].push(done.ms)
+    const transfer = await upload(server.port, SIZE, `${form} ${round}`, form)
+    ids.push(transfer.id)
+    times[form].push(transfer.ms)
   }
   for (let round = 0; round < ROUNDS; round++) {
     times.rawScript.push(await plainUpload(plainFile, 'raw'))
@@ -66,7 +66,7 @@ export async function measureDocuments(dataDir: string, dir: string): Promise<Fi
 }
 
 async function plainUpload(file: string, form = 'base64'): Promise<number> {
-  rmSync(file, { force: true }) // to write over a large file takes as long again
+  rmSync(file, { force: true }) // overwriting a large file doubles the time
   haveMemoryAtHand(dirname(file), 3 * SIZE)
   return Number(await runToEnd(script('plain-upload.ts', file, String(SIZE), form)))
 }

@@ -1,6 +1,6 @@
-// The same reads, each asked for the first time, from ten times the history and by ten times the clients: what a
-// request costs, which is the time between two answers of a server that is never idle, over what it costs with the
-// history since 1983 and 32 clients.
+// The same reads, each requested for the first time, over ten times the history and by ten times the clients. The
+// cost of a request is the time between two answers of a server that is never idle. The figure is that cost over the
+// cost with the history since 1983 and 32 clients.
 
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { type Figure, median } from './figure.ts'
 import type { LoadOrder } from './load.ts'
 import { answersPerSecond, startProgram } from './process.ts'
 
-// Many short rounds in turn: a neighbour of the machine takes away from a few of them, not from the median.
+// Many short rounds in turn: other load of the machine affects a few of them, not the median.
 const ROUNDS = 15
 const ROUND_MS = 400
 const WARM_MS = 2000
@@ -66,7 +66,7 @@ export async function measureGrowth(dataDir: string, dir: string, key: string): 
   return figures
 }
 
-/** Nine histories more before 1983, of the same values: no answer of a day since then becomes another one. */
+/** Adds nine more histories before 1983, of the same values. Answers of later days do not change. */
 function lengthen(file: string): void {
   const sqlite = new Sqlite(file)
   sqlite.pragma('synchronous = OFF')

@@ -1,6 +1,6 @@
-// How long answers take: keep-alive connections that ask one after the other, as a process of its own so that it does
-// not share a thread with what it measures. Run by others: node latency.ts '{"port":…,"path":…,"headers":{…}}'; it asks
-// until it is told to stop (SIGTERM), and prints what it saw; before that an empty line, once it has seen something.
+// Measures the duration of answers on keep-alive connections, in a process of its own. A thread shared with the
+// server would distort them. Run by others: node latency.ts '{"port":…,"path":…,"headers":{…}}'. Prints an empty
+// line after the first answers, and the results on SIGTERM.
 
 import { connect } from 'node:net'
 
@@ -9,17 +9,17 @@ export type LatencyOrder = {
   path: string
   headers?: Record<string, string>
   connections?: number
-  /** Between an answer and the next request of a connection. */
+  /** Pause between an answer and the next request of a connection, in milliseconds. */
   pauseMs?: number
 }
 
 /** Milliseconds. */
 export type Latencies = { answers: number; median: number; p99: number; longest: number }
 
-const WARM_MS = 500 // compiling this script holds up its own clock for a tenth of a second
+const WARM_MS = 500 // compiling this script delays its own clock by a tenth of a second
 const END_OF_HEAD = '\r\n\r\n'
 
-/** Asks until it is told to stop; `begun` is called with the first answer that counts. @throws when one is not a 200 */
+/** Sends requests until SIGTERM; calls `begun` with the first answer that counts. @throws when one is not a 200 */
 export async function measureLatencies(
   order: LatencyOrder,
   stop: AbortSignal,
@@ -33,39 +33,39 @@ export async function measureLatencies(
   const one = () =>
     new Promise<void>((resolve, reject) => {
       const socket = connect({ port, host: '127.0.0.1', noDelay: true })
-      let held = ''
-      let asked = 0
+      let pending = ''
+      let start = 0
       const ask = () => {
         if (stop.aborted) return void socket.end(resolve)
-        held = ''
-        asked = performance.now()
+        pending = ''
+        start = performance.now()
         socket.write(request)
       }
       socket.on('connect', ask)
       socket.on('error', reject)
       socket.on('data', (data: Buffer) => {
-        held += data.toString('latin1')
-        const end = held.indexOf(END_OF_HEAD)
+        pending += data.toString('latin1')
+        const end = pending.indexOf(END_OF_HEAD)
         if (end < 0) return
-        const length = Number(/content-length: (\d+)/i.exec(held)?.[1] ?? 0)
-        if (held.length < end + END_OF_HEAD.length + length) return
-        if (!held.startsWith('HTTP/1.1 200')) return reject(new Error(`${path}: ${held}`))
-        if (asked > begin && times.push(performance.now() - asked) === 1) begun()
+        const length = Number(/content-length: (\d+)/i.exec(pending)?.[1] ?? 0)
+        if (pending.length < end + END_OF_HEAD.length + length) return
+        if (!pending.startsWith('HTTP/1.1 200')) return reject(new Error(`${path}: ${pending}`))
+        if (start > begin && times.push(performance.now() - start) === 1) begun()
         if (pauseMs > 0) setTimeout(ask, pauseMs)
         else ask()
       })
     })
   await Promise.all(Array.from({ length: connections }, one))
-  const sorted = Float64Array.from(times).sort()
+  const ascending = Float64Array.from(times).sort()
   const at = (share: number) =>
-    sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
-  return { answers: sorted.length, median: at(0.5), p99: at(0.99), longest: at(1) }
+    ascending[Math.min(ascending.length - 1, Math.floor(ascending.length * share))] ?? Number.NaN
+  return { answers: ascending.length, median: at(0.5), p99: at(0.99), longest: at(1) }
 }
 
 if (import.meta.main) {
   const stop = new AbortController()
   process.on('SIGTERM', () => stop.abort())
   const order = JSON.parse(process.argv[2] ?? '{}') as LatencyOrder
-  const seen = await measureLatencies(order, stop.signal, () => process.stdout.write('\n'))
-  process.stdout.write(JSON.stringify(seen))
+  const latencies = await measureLatencies(order, stop.signal, () => process.stdout.write('\n'))
+  process.stdout.write(JSON.stringify(latencies))
 }

@@ -1,13 +1,13 @@
-// A load of keep-alive connections that ask one after the other, as a process of its own so that it does not
-// share a thread with what it measures. Run by others: node load.ts '{"port":…,"paths":[…],"headers":{…}}'
+// A load of keep-alive connections with one request at a time, in a process of its own. A thread shared with the
+// server would distort the result. Run by others: node load.ts '{"port":…,"paths":[…],"headers":{…}}'
 
 import { connect, type Socket } from 'node:net'
-import { addDays } from '../../src/dates.ts'
+import { addDays } from '../../src/values/dates.ts'
 
 export type LoadOrder = {
   port: number
   /**
-   * Asked in turn, beginning anywhere. `{n}` is another number each time, `{day}` another of 15,000 days
+   * Requested in turn, from a random start. `{n}` is another number each time, `{day}` another of 15,000 days
    * since 1984, `{year later}` the day a year after it.
    */
   paths: string[]
@@ -25,15 +25,15 @@ export type LoadResult = {
 
 const END_OF_HEAD = Buffer.from('\r\n\r\n')
 
-/** Runs a load and says how many answers came whole. */
+/** Runs a load and returns the number of complete answers. */
 export function runLoad(order: LoadOrder): Promise<LoadResult> {
   const { port, paths, headers = {}, connections = 32, ms = 2000 } = order
   const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   const tail = ` HTTP/1.1\r\nHost: bench\r\n${head.join('')}\r\n`
   const requests = paths.map((path) => Buffer.from(`GET ${path}${tail}`))
   const fresh = paths.some((path) => /[{]n[}]|[{]day[}]/.test(path))
-  const run = Date.now() % 1e9 // another one than that of the load before
-  const freshOf = (at: number) => {
+  const run = Date.now() % 1e9 // different from that of the load before
+  const freshPath = (at: number) => {
     const day = addDays('1984-01-01', ((run + at) * 7919) % 15_000)
     const path = (paths[at % paths.length] ?? '')
       .replace('{n}', `${run}${at}`)
@@ -49,10 +49,10 @@ export function runLoad(order: LoadOrder): Promise<LoadResult> {
       const socket = connect({ port, host: '127.0.0.1', noDelay: true })
       let next = at
       let missing = 0
-      let held: Buffer | undefined
+      let pending: Buffer | undefined
       const ask = () => {
         if (performance.now() >= end) return finish(socket, resolve)
-        socket.write(fresh ? freshOf(next) : (requests[next % requests.length] ?? ''))
+        socket.write(fresh ? freshPath(next) : (requests[next % requests.length] ?? ''))
         next += connections
       }
       socket.on('connect', ask)
@@ -61,15 +61,15 @@ export function runLoad(order: LoadOrder): Promise<LoadResult> {
         result.bytes += data.length
         if (missing > 0) missing -= data.length
         else {
-          held = held ? Buffer.concat([held, data]) : data
-          const at = held.indexOf(END_OF_HEAD)
+          pending = pending ? Buffer.concat([pending, data]) : data
+          const at = pending.indexOf(END_OF_HEAD)
           if (at < 0) return
-          const text = held.toString('latin1', 0, at)
+          const text = pending.toString('latin1', 0, at)
           const status = text.slice(9, 12)
           result.statuses[status] = (result.statuses[status] ?? 0) + 1
           const length = Number(/content-length: (\d+)/i.exec(text)?.[1] ?? 0)
-          missing = at + 4 + length - held.length
-          held = undefined
+          missing = at + 4 + length - pending.length
+          pending = undefined
         }
         if (missing > 0) return
         result.requests += 1

@@ -1,11 +1,11 @@
-// What a call over MCP costs beside the same question over the rates API, one after the other on one connection, and what
-// 6,000 of them leave in memory.
+// Cost of a call over MCP beside the same request to the rates API, in series on one connection. Also the
+// memory left after 6,000 calls.
 
 import { copyFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { addDays } from '../../src/dates.ts'
+import { addDays } from '../../src/values/dates.ts'
 import { type Figure, median } from './figure.ts'
 import { PROGRAM, type Running, startProgram } from './process.ts'
 
@@ -21,18 +21,18 @@ type Ask = (at: number) => Promise<string>
 /** `dataDir` has the whole history. */
 export async function measureMcp(dataDir: string, dir: string, key: string): Promise<Figure[]> {
   const program = join(dir, 'cambista-mcp')
-  copyFileSync(PROGRAM, program) // as memory.ts says
+  copyFileSync(PROGRAM, program) // for the reason in memory.ts
   const server = await startProgram(dataDir, program)
-  const [rest, modern, legacy] = asksOf(server, key)
+  const [rest, modern, legacy] = createRequests(server, key)
   for (let at = 0; at < WARM; at += 1) await rest(at)
   await wait(SETTLED_MS)
   const before = server.memory()
   const times: number[][] = [[], [], []]
   for (let at = 0; at < CALLS; at += 1) {
     for (const [which, ask] of [rest, modern, legacy].entries()) {
-      const asked = performance.now()
+      const start = performance.now()
       await ask(at)
-      if (at >= WARM) times[which]?.push(performance.now() - asked)
+      if (at >= WARM) times[which]?.push(performance.now() - start)
     }
   }
   await wait(SETTLED_MS)
@@ -60,11 +60,11 @@ export async function measureMcp(dataDir: string, dir: string, key: string): Pro
   ]
 }
 
-/** The dollar of a day, another each time: of the rates API, and of MCP of both eras. */
-function asksOf({ port }: Running, key: string): [Ask, Ask, Ask] {
+/** Requests for the dollar of a new day each time: to the rates API, and to both protocol versions of MCP. */
+function createRequests({ port }: Running, key: string): [Ask, Ask, Ask] {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const headers = { 'x-api-key': key }
-  const dayOf = (at: number) => addDays('1984-01-01', (at * 7919) % 15_000)
+  const requestDay = (at: number) => addDays('1984-01-01', (at * 7919) % 15_000)
   const send = (path: string, more: Record<string, string> = {}, body?: object) =>
     new Promise<string>((resolve, reject) => {
       const options = { port, host: '127.0.0.1', path, agent, method: body ? 'POST' : 'GET' }
@@ -79,13 +79,13 @@ function asksOf({ port }: Running, key: string): [Ask, Ask, Ask] {
       outgoing.end(body && JSON.stringify(body))
     })
   const json = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
-  const params = (at: number) => ({ name: 'get_rate', arguments: { on: dayOf(at) } })
+  const params = (at: number) => ({ name: 'get_rate', arguments: { on: requestDay(at) } })
   const version = '2026-07-28'
   const _meta = { [`${META}protocolVersion`]: version, [`${META}clientCapabilities`]: {} }
-  const said = { 'mcp-protocol-version': version, 'mcp-method': 'tools/call', 'mcp-name': 'get_rate' }
+  const mcpHeaders = { 'mcp-protocol-version': version, 'mcp-method': 'tools/call', 'mcp-name': 'get_rate' }
   return [
-    (at) => send(`/api/v1/rates/latest?on=${dayOf(at)}`),
-    (at) => send('/mcp', { ...json, ...said }, { ...CALL, params: { ...params(at), _meta } }),
+    (at) => send(`/api/v1/rates/latest?on=${requestDay(at)}`),
+    (at) => send('/mcp', { ...json, ...mcpHeaders }, { ...CALL, params: { ...params(at), _meta } }),
     (at) => send('/mcp', json, { ...CALL, params: params(at) }),
   ]
 }

@@ -1,6 +1,6 @@
-// Resident memory of the program over that of its runtime when idle, `node -e 'setInterval(() => {}, 1e6)'`. Of a copy
-// of the executable, as an installation is one: of a file as the build has written it, in one go, the kernel maps whole
-// megabytes at a touch, which adds 20 MB that nobody asked for.
+// Resident memory of the program over that of its runtime when idle, `node -e 'setInterval(() => {}, 1e6)'`. Runs a
+// copy of the executable, as an installation is one. The build writes its file at once. The kernel maps whole
+// megabytes of such a file, which adds 20 MB of unused pages.
 
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,7 +17,7 @@ export async function measureMemory(dataDir: string, dir: string, key: string): 
   const program = join(dir, 'cambista')
   copyFileSync(PROGRAM, program)
   const runtime = await idleRuntimeMemory()
-  const figureOf = (work: string, ours: number, atMost?: number): Figure => ({
+  const memoryFigure = (work: string, ours: number, atMost?: number): Figure => ({
     work: `memory, ${work} (limit: idle runtime)`,
     ours: `${ours.toFixed(0)} MB`,
     limit: `${runtime.toFixed(0)} MB`,
@@ -28,13 +28,13 @@ export async function measureMemory(dataDir: string, dir: string, key: string): 
 
   let server = await startProgram(dataDir, program)
   await wait(SETTLED_MS)
-  const figures = [figureOf('idle', server.memory(), 45)]
+  const figures = [memoryFigure('idle', server.memory(), 45)]
   await readEverySeries(server.port, key)
   await wait(SETTLED_MS)
-  figures.push(figureOf('after every series was read', server.memory(), 110))
+  figures.push(memoryFigure('after every series was read', server.memory(), 110))
   await sendEveryHistory(server.port, key)
   await wait(SETTLED_MS)
-  figures.push(figureOf('after every history was sent whole', server.memory(), 110))
+  figures.push(memoryFigure('after every history was sent whole', server.memory(), 110))
   await server.stop()
 
   let id = 0
@@ -42,35 +42,35 @@ export async function measureMemory(dataDir: string, dir: string, key: string): 
     server = await startProgram(dataDir, program)
     haveMemoryAtHand(dir, 2 * LARGE)
     server.peak()
-    const sent = await upload(server.port, LARGE, `400 MB, ${form}`, form)
-    id = sent.id
-    const rate = `${(LARGE / 1e3 / sent.ms).toFixed(0)} MB/s`
-    figures.push(figureOf(`most while 400 MB are uploaded, ${form}, ${rate}`, server.peak(), 96))
+    const transfer = await upload(server.port, LARGE, `400 MB, ${form}`, form)
+    id = transfer.id
+    const rate = `${(LARGE / 1e3 / transfer.ms).toFixed(0)} MB/s`
+    figures.push(memoryFigure(`most while 400 MB are uploaded, ${form}, ${rate}`, server.peak(), 96))
     await server.stop()
   }
 
   server = await startProgram(dataDir, program)
   server.peak()
   await Promise.all(Array.from({ length: 16 }, () => download(server.port, contentPath(id), LARGE)))
-  figures.push(figureOf('most while 16 clients download 400 MB', server.peak()))
+  figures.push(memoryFigure('most while 16 clients download 400 MB', server.peak()))
   await server.stop()
   return figures
 }
 
-/** All series on one day, for which each of them is read whole. */
+/** Reads all series on one day, which loads each series completely. */
 async function readEverySeries(port: number, key: string): Promise<void> {
-  const rates = await answerOf(port, '/rates?on=2001-05-06', key)
+  const rates = await fetchAnswer(port, '/rates?on=2001-05-06', key)
   if (rates.length < 47) throw new Error(`only ${rates.length} series were read`)
 }
 
-/** 35 MB of answers, which go through both caches and are compressed. */
+/** Requests 35 MB of answers, which pass both caches and are compressed. */
 async function sendEveryHistory(port: number, key: string): Promise<void> {
-  for (const { id } of await answerOf(port, '/series', key)) {
-    await answerOf(port, `/series/${id}/history?from=1983-01-01`, key)
+  for (const { id } of await fetchAnswer(port, '/series', key)) {
+    await fetchAnswer(port, `/series/${id}/history?from=1983-01-01`, key)
   }
 }
 
-async function answerOf(port: number, path: string, key: string): Promise<{ id: number }[]> {
+async function fetchAnswer(port: number, path: string, key: string): Promise<{ id: number }[]> {
   const answer = await fetch(`http://127.0.0.1:${port}/api/v1${path}`, { headers: { 'X-API-Key': key } })
   if (!answer.ok) throw new Error(await answer.text())
   return (await answer.json()) as { id: number }[]

@@ -1,4 +1,4 @@
-// What we are held against: a bare node:http server that answers a constant. Run by others: node peers.ts SIZE
+// Peer of the reads: a bare node:http server that answers a constant. Run by others: node peers.ts SIZE
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

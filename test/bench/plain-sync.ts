@@ -1,6 +1,6 @@
-// The least that a sync can be: the bodies are read from a folder, parsed, and each value is inserted with one prepared
-// statement, a transaction for each body. No request, no check, no comparison with what is stored; the digits of a
-// number are those of the engine. Run by others: node plain-sync.ts FOLDER FILE; prints how many values.
+// Smallest possible sync: reads and parses the bodies of a folder. Inserts each value with one prepared
+// statement, a transaction for each body. No request, no check, no comparison with stored values; the digits of a
+// number are those of the engine. Run by others: node plain-sync.ts FOLDER FILE; prints the number of values.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,6 +1,6 @@
-// The least that an upload can be: the base64 of a block that is in memory already is decoded, hashed and written
-// again and again, and the file flushed. Nothing is checked, parsed or waited for. Prints how long it took. Of bytes that
-// are sent as they are nothing is decoded. Run by others: node plain-upload.ts FILE BYTES [raw]
+// Smallest possible upload: decodes, hashes and writes the base64 of one block in memory repeatedly, and flushes the
+// file. Without checks, parsing or waits. `raw` bytes are not decoded. Prints the duration. Run by others: node
+// plain-upload.ts FILE BYTES [raw]
 
 import { createHash, randomBytes } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs'
@@ -14,7 +14,7 @@ const text = Buffer.from(form === 'raw' ? content : content.toString('base64'))
 const started = performance.now()
 const file = openSync(path, 'wx')
 const hash = createHash('sha256')
-for (let sent = 0; sent < Number(bytes); sent += BLOCK) {
+for (let sentBytes = 0; sentBytes < Number(bytes); sentBytes += BLOCK) {
   for (let at = 0; at < text.length; at += PIECE) {
     const piece = text.subarray(at, at + PIECE)
     const decoded = form === 'raw' ? piece : Buffer.from(piece.toString('latin1'), 'base64')

@@ -1,28 +1,30 @@
-// The processes of a bench: the program as it is handed out, and the plain scripts that it is held against.
+// Processes of a bench: the built program, and the plain scripts that are its peers.
 
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import type { LoadOrder, LoadResult } from './load.ts'
 
-/** The built executable: what is measured is what is handed out. */
+/** The built executable, as it is distributed. */
 export const PROGRAM = join(import.meta.dirname, '../../dist/cambista')
 
-// Nothing of the developer's own settings: NODE_OPTIONS and the like change what a runtime costs.
+// Without the developer's own settings: NODE_OPTIONS and the like change the cost of a runtime.
 const ENV = { PATH: process.env.PATH }
 const PATIENCE_MS = 60_000
 
 export type Running = {
   port: number
-  /** How long it took from its start to its first 200. */
+  /** Milliseconds from its start to its first 200. */
   startMs: number
   /** Resident memory in MB. */
   memory(): number
-  /** The most that it had since this was asked last. */
+  /** Milliseconds of processor time since the start, of all its threads. */
+  processorMs(): number
+  /** Returns the peak in MB since the last call. */
   peak(): number
   stop(): Promise<void>
 }
@@ -32,7 +34,7 @@ export function script(name: string, ...words: string[]): string[] {
   return [process.execPath, join(import.meta.dirname, name), ...words]
 }
 
-/** Runs to the end and answers what was printed. @throws when it fails */
+/** Runs to the end and returns the output. @throws when it fails */
 export async function runToEnd(
   [command = '', ...words]: readonly string[],
   env: Record<string, string> = {},
@@ -41,7 +43,7 @@ export async function runToEnd(
   return stdout
 }
 
-/** Starts a script; `line` is the first that it prints. */
+/** Starts a script; `line` is the first line of its output. */
 export async function startPrinting([command = '', ...words]: readonly string[]): Promise<{
   line: string
   stop(): void
@@ -51,7 +53,7 @@ export async function startPrinting([command = '', ...words]: readonly string[])
   return { line: String(data).trim(), stop: () => child.kill() }
 }
 
-/** Starts a script that goes on until it is stopped, and then says what it has printed. */
+/** Starts a script that runs until it is stopped; stopping it returns its output. */
 export function startScript([command = '', ...words]: readonly string[]): {
   printed(): string
   stop(): Promise<string>
@@ -61,19 +63,19 @@ export function startScript([command = '', ...words]: readonly string[]): {
   child.stdout.on('data', (data) => {
     printed += data
   })
-  const ended = once(child, 'close')
+  const closing = once(child, 'close')
   return {
     printed: () => printed,
     async stop() {
       child.kill()
-      const [code] = await ended
+      const [code] = await closing
       if (code !== 0) throw new Error(`it failed: ${words.join(' ')}`)
       return printed
     },
   }
 }
 
-/** Starts a server on a port that it is told, and waits until it answers `path` with a 200. */
+/** Starts a server on a given port, and waits until it answers `path` with a 200. */
 export async function startServer(
   commandFor: (port: string) => string[],
   path = '/',
@@ -83,7 +85,7 @@ export async function startServer(
   const [command = '', ...words] = commandFor(String(port))
   const started = performance.now()
   const child = spawn(command, words, { env: { ...ENV, ...env }, stdio: ['ignore', 'ignore', 'inherit'] })
-  const ended = once(child, 'exit')
+  const exit = once(child, 'exit')
   while (!(await answers(port, path))) {
     if (child.exitCode !== null) throw new Error(`it ended: ${command} ${words.join(' ')}`)
     if (performance.now() - started > PATIENCE_MS) throw new Error(`it does not answer: ${command}`)
@@ -93,23 +95,23 @@ export async function startServer(
   const memory = () => residentMemory(child.pid)
   const stop = async () => {
     child.kill()
-    await ended
+    await exit
   }
   const peak = () => {
-    const seen = residentMemory(child.pid, 'VmHWM')
-    writeFileSync(`/proc/${child.pid}/clear_refs`, '5') // from now on the peak is what it has now
-    return seen
+    const peak = residentMemory(child.pid, 'VmHWM')
+    writeFileSync(`/proc/${child.pid}/clear_refs`, '5') // resets the peak
+    return peak
   }
-  return { port, startMs, memory, peak, stop }
+  return { port, startMs, processorMs: () => processorTime(child.pid), memory, peak, stop }
 }
 
-/** Serves a data directory; only what goes wrong is logged. */
+/** Serves a data directory; logs only warnings and errors. */
 export function startProgram(dataDir: string, program = PROGRAM): Promise<Running> {
   const words = ['serve', '--data-dir', dataDir, '--no-scheduler', '--min-free', '0', '--log-level', 'warn']
   return startServer((port) => [program, ...words, '--port', port], '/readyz')
 }
 
-/** What the runtime has in memory when it does nothing. */
+/** Returns the memory of the idle runtime. */
 export async function idleRuntimeMemory(): Promise<number> {
   const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)'], { env: ENV, stdio: 'ignore' })
   await wait(2000)
@@ -118,14 +120,14 @@ export async function idleRuntimeMemory(): Promise<number> {
   return memory
 }
 
-/** How long the runtime takes to do nothing. */
+/** Returns the duration of an empty run of the runtime. */
 export async function emptyRuntimeMs(): Promise<number> {
   const started = performance.now()
   await runToEnd([process.execPath, '-e', '0'])
   return performance.now() - started
 }
 
-/** Answers a second of a load that is a process of its own. @throws if one was neither 200 nor 304 */
+/** Runs a load in a process of its own; returns answers a second. @throws for a status other than 200 and 304 */
 export async function answersPerSecond(order: LoadOrder): Promise<number> {
   const result = JSON.parse(await runToEnd(script('load.ts', JSON.stringify(order)))) as LoadResult
   const other = Object.keys(result.statuses).filter((status) => status !== '200' && status !== '304')
@@ -134,10 +136,10 @@ export async function answersPerSecond(order: LoadOrder): Promise<number> {
 }
 
 async function freePort(): Promise<number> {
-  const taken = createServer().listen(0, '127.0.0.1')
-  await once(taken, 'listening')
-  const { port } = taken.address() as AddressInfo
-  taken.close()
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
   return port
 }
 
@@ -146,16 +148,26 @@ function residentMemory(pid: number | undefined, line: 'VmRSS' | 'VmHWM' = 'VmRS
   return (Number(kib) * 1024) / 1e6
 }
 
-/** Asks on a bare socket: a fetch would take longer than many a server to start. */
+/** Milliseconds of processor time of all threads of a process. */
+function processorTime(pid: number | undefined): number {
+  const folder = `/proc/${pid}/task`
+  const nanoseconds = readdirSync(folder).map((task) => {
+    const [ran] = readFileSync(join(folder, task, 'schedstat'), 'utf8').split(' ')
+    return Number(ran)
+  })
+  return nanoseconds.reduce((sum, one) => sum + one, 0) / 1e6
+}
+
+/** Sends a request on a bare socket: a fetch would take longer than the start of many servers. */
 function answers(port: number, path: string): Promise<boolean> {
   const request = `GET ${path} HTTP/1.1\r\nHost: bench\r\nConnection: close\r\n\r\n`
   return new Promise((resolve) => {
-    let said = ''
+    let answer = ''
     const socket = connect(port, '127.0.0.1', () => socket.write(request))
     socket.on('data', (data) => {
-      said += data.toString('latin1')
+      answer += data.toString('latin1')
     })
     socket.on('error', () => resolve(false))
-    socket.on('close', () => resolve(said.startsWith('HTTP/1.1 200')))
+    socket.on('close', () => resolve(answer.startsWith('HTTP/1.1 200')))
   })
 }

@@ -1,7 +1,7 @@
-// Reads beside a bare node:http server that returns a constant of the same size: how much of its answers a
-// second are left. In turn, several times, so that a machine whose speed drifts does not decide.
+// Answers a second of reads, over those of a bare node:http server that returns as many constant bytes.
+// In turn, several times, so that a machine whose speed drifts does not decide.
 
-import { addDays } from '../../src/dates.ts'
+import { addDays } from '../../src/values/dates.ts'
 import { type Figure, median } from './figure.ts'
 import type { LoadOrder } from './load.ts'
 import { answersPerSecond, script, startPrinting, startProgram } from './process.ts'
@@ -80,17 +80,17 @@ async function beside(
   const bare = await startPrinting(script('peers.ts', String(size)))
   const order: LoadOrder = { ...to, paths }
   await answersPerSecond({ ...order, ms: 500 }) // warm
-  const seen = { ours: [] as number[], bare: [] as number[] }
+  const speeds = { ours: [] as number[], bare: [] as number[] }
   for (let round = 0; round < ROUNDS; round += 1) {
-    seen.bare.push(await answersPerSecond({ ...to, port: Number(bare.line), paths: ['/'] }))
-    seen.ours.push(await answersPerSecond(order))
+    speeds.bare.push(await answersPerSecond({ ...to, port: Number(bare.line), paths: ['/'] }))
+    speeds.ours.push(await answersPerSecond(order))
   }
   bare.stop()
   return {
     work: `${name} (limit: bare node:http)`,
-    ours: `${median(seen.ours).toFixed(0)}/s`,
-    limit: `${median(seen.bare).toFixed(0)}/s`,
-    measured: median(seen.ours.map((ours, round) => ours / (seen.bare[round] ?? 0))),
+    ours: `${median(speeds.ours).toFixed(0)}/s`,
+    limit: `${median(speeds.bare).toFixed(0)}/s`,
+    measured: median(speeds.ours.map((ours, round) => ours / (speeds.bare[round] ?? 0))),
     unit: '',
     must,
   }

@@ -1,5 +1,5 @@
-// npm run bench: one table of our figures beside a stated limit, all in one run, on this machine. What is measured is
-// the built executable. A part of it: npm run bench -- start memory
+// npm run bench: one table of our figures beside a limit, all in one run, on this machine. Measures the built
+// executable. To run a part: npm run bench -- start memory. Beside another executable: npm run bench -- against PATH
 
 import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
@@ -7,9 +7,10 @@ import { join } from 'node:path'
 import { fillDatabase } from '../support/directory.ts'
 import { measureAgentsDesk } from './agents-desk.ts'
 import { measureBesideSync } from './beside-sync.ts'
+import { printComparison } from './comparison.ts'
 import { measureDocuments } from './documents.ts'
 import { measureBesideFastify } from './fastify/fastify.ts'
-import { type Figure, HEADING, rowOf } from './figure.ts'
+import { type Figure, figureRow, HEADING } from './figure.ts'
 import { measureGrowth } from './growth.ts'
 import { measureMcp } from './mcp.ts'
 import { measureMemory } from './memory.ts'
@@ -20,7 +21,7 @@ import { measureExport } from './rates/export.ts'
 import { measureHistories } from './rates/history.ts'
 import { measureReads } from './reads.ts'
 import { measureStart } from './start.ts'
-import { measureSync, startReplayBank, syncFrom } from './sync.ts'
+import { measureSync, startReplayBank, syncHistory } from './sync.ts'
 
 const print = (text: string) => process.stdout.write(`${text}\n`)
 if (!existsSync(PROGRAM)) {
@@ -34,7 +35,12 @@ process.on('exit', () => {
   bank.stop()
   rmSync(dir, { recursive: true, force: true })
 })
-await syncFrom(bank, dataDir)
+const [comparison, other] = process.argv.slice(2)
+if (comparison === 'against') {
+  await printComparison(other ?? '', bank, dir)
+  process.exit()
+}
+await syncHistory(bank, dataDir)
 await fillDatabase(dataDir)
 const key = (await runToEnd([PROGRAM, 'key', 'create', 'bench', '--data-dir', dataDir])).trim()
 
@@ -55,12 +61,12 @@ const TOPICS: Record<string, () => Promise<Figure[]>> = {
   memory: () => measureMemory(dataDir, dir, key),
 }
 
-const built = statSync(PROGRAM).mtime.toISOString()
-print(`${cpus().length} x ${cpus()[0]?.model}, Node ${process.version}, dist/cambista of ${built}\n`)
+const buildTime = statSync(PROGRAM).mtime.toISOString()
+print(`${cpus().length} x ${cpus()[0]?.model}, Node ${process.version}, dist/cambista of ${buildTime}\n`)
 print(HEADING)
-const asked = process.argv.slice(2)
+const topics = process.argv.slice(2)
 for (const [topic, measure] of Object.entries(TOPICS)) {
-  if (asked.length > 0 && !asked.includes(topic)) continue
-  for (const figure of await measure()) print(rowOf(figure))
+  if (topics.length > 0 && !topics.includes(topic)) continue
+  for (const figure of await measure()) print(figureRow(figure))
 }
 process.exit()

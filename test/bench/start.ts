@@ -1,5 +1,5 @@
-// From the start of the executable to its first 200, on a database with the whole history, beside the same runtime
-// that starts and does nothing.
+// Time from the start of the executable to its first 200, on a database with the whole history. The limit is the same
+// runtime with an empty script.
 
 import { type Figure, median } from './figure.ts'
 import { emptyRuntimeMs, startProgram } from './process.ts'

@@ -1,6 +1,6 @@
-// The first sync, of the whole history, from a bank without latency, beside a plain script that parses the same bodies
-// and inserts each value (plain-sync.ts); and the sync of a day on which nothing is new. Each is a process of its own
-// and counted whole, its start included.
+// The first sync of the whole history, from a bank without latency. The limit is a plain script that parses the
+// same bodies and inserts each value (plain-sync.ts). Also the sync of a day without new values. Each is a process of its
+// own, measured with its start.
 
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ const ENV = { CAMBISTA_BCCR_TOKEN: 'bench' }
 
 export type Bank = { url: string; folder: string; stop(): void }
 
-/** The bank, which writes its answers into a folder when it is asked for them first. */
+/** The bank, which stores its answers in a folder on the first request. */
 export async function startReplayBank(dir: string): Promise<Bank> {
   const folder = join(dir, 'bank')
   mkdirSync(folder)
@@ -21,11 +21,11 @@ export async function startReplayBank(dir: string): Promise<Bank> {
 }
 
 /** Syncs everything into a data directory. */
-export async function syncFrom(bank: Bank, dataDir: string): Promise<void> {
-  await runToEnd([PROGRAM, 'sync', '--data-dir', dataDir, '--bccr-url', bank.url, '--bccr-pace', '0'], ENV)
+export async function syncHistory(bank: Bank, dataDir: string, program = PROGRAM): Promise<void> {
+  await runToEnd([program, 'sync', '--data-dir', dataDir, '--bccr-url', bank.url, '--bccr-pace', '0'], ENV)
 }
 
-/** The bank has been asked for everything before. */
+/** The bank has stored all its answers before. */
 export async function measureSync(bank: Bank, dir: string): Promise<Figure[]> {
   const dataDir = join(dir, 'sync')
   const plainFile = join(dir, 'plain.db')
@@ -38,18 +38,18 @@ export async function measureSync(bank: Bank, dir: string): Promise<Figure[]> {
         values = Number(await plain())
       }),
     )
-    times.ours.push(await timed(() => syncFrom(bank, dataDir)))
-    times.again.push(await timed(() => syncFrom(bank, dataDir)))
+    times.ours.push(await timed(() => syncHistory(bank, dataDir)))
+    times.again.push(await timed(() => syncHistory(bank, dataDir)))
     rmSync(dataDir, { recursive: true })
     rmSync(plainFile)
   }
-  const shown = (ms: number[]) => `${(median(ms) / 1000).toFixed(2)} s`
+  const formatSeconds = (ms: number[]) => `${(median(ms) / 1000).toFixed(2)} s`
   const share = (ms: number[]) => median(times.plain.map((least, round) => least / (ms[round] ?? 0)))
-  const limit = shown(times.plain)
+  const limit = formatSeconds(times.plain)
   return [
     {
       work: `sync of ${values.toLocaleString('en')} values (limit: plain script)`,
-      ours: shown(times.ours),
+      ours: formatSeconds(times.ours),
       limit,
       measured: share(times.ours),
       unit: '',
@@ -57,7 +57,7 @@ export async function measureSync(bank: Bank, dir: string): Promise<Figure[]> {
     },
     {
       work: 'sync again, with nothing new',
-      ours: shown(times.again),
+      ours: formatSeconds(times.again),
       limit,
       measured: share(times.again),
       unit: '',

@@ -1,4 +1,4 @@
-// A client of uploads and downloads that costs as little as one can: bytes that are there already, on a bare socket.
+// Cheapest possible client of uploads and downloads: prepared bytes on a bare socket.
 
 import { createHash, randomBytes } from 'node:crypto'
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { SEND } from '../support/documents/ways.ts'
 
 export const MB = 1e6
 
-const BLOCK = 3 * 1024 * 1024 // of whole base64 quanta, so that it can be sent again and again
+const BLOCK = 3 * 1024 * 1024 // whole base64 quanta, so that it can be repeated
 const PIECE = 256 * 1024
 const bytes: Buffer = randomBytes(BLOCK)
 const text: Buffer = Buffer.from(bytes.toString('base64'))
@@ -19,38 +19,38 @@ const AUTHORIZATION = `Authorization: Bearer ${TOKENS.all}`
 const BOUNDARY = 'bench-boundary'
 const CLOSE = `\r\n--${BOUNDARY}--\r\n`
 
-/** In JSON, whose base64 is as it is, or with the slashes of PHP's json_encode; or without: as the body, or in a form. */
+/** Ways of an upload: JSON with plain base64, or with the slashes of PHP's json_encode; the body; a form. */
 export type Form = 'plain' | 'escaped' | 'raw' | 'multipart'
 
-/** Sends one document of about so many bytes; how long it took to the end of the answer, and the document's id. */
+/** Sends one document of about `bytes` bytes. Returns the duration to the end of the answer, and the document's id. */
 export async function upload(
   port: number,
   bytes: number,
   name: string,
   form: Form = 'plain',
 ): Promise<{ ms: number; id: number }> {
-  const pieces = chunksOf(bytes, name, form)
+  const pieces = uploadChunks(bytes, name, form)
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
-  const { path, type } = targetOf(name, form)
+  const { path, type } = uploadTarget(name, form)
   const more = `${AUTHORIZATION}\r\nContent-Type: ${type}\r\nContent-Length: ${length}\r\nConnection: close`
   const head = `POST ${path} HTTP/1.1\r\nHost: bench\r\n${more}\r\n\r\n`
   const started = performance.now()
   const socket = connect(port, '127.0.0.1')
-  const answer = textOf(socket)
+  const answer = readText(socket)
   socket.write(head)
   for (const piece of pieces) {
     if (!socket.write(piece)) await new Promise((resolve) => socket.once('drain', resolve))
   }
-  const said = await answer
+  const response = await answer
   const ms = performance.now() - started
-  if (!said.startsWith('HTTP/1.1 200')) throw new Error(said)
-  const { created_documents: made } = JSON.parse(said.slice(said.indexOf('\r\n\r\n')))
+  if (!response.startsWith('HTTP/1.1 200')) throw new Error(response)
+  const { created_documents: made } = JSON.parse(response.slice(response.indexOf('\r\n\r\n')))
   return { ms, id: made[0].id }
 }
 
 /**
- * Makes memory for so many bytes of files on the disk of a folder, by removing one: a virtual machine first has to be given
- * what it never had, which takes three times as long as to write to it, and would be what is measured.
+ * Allocates memory for files on the disk of a folder, by writing and removing one. The first use of memory in a virtual
+ * machine takes three times as long as a write and would distort results.
  */
 export function haveMemoryAtHand(dir: string, bytes: number): void {
   const path = join(dir, 'memory-at-hand')
@@ -61,7 +61,7 @@ export function haveMemoryAtHand(dir: string, bytes: number): void {
   rmSync(path)
 }
 
-/** Takes all bytes of an answer into one and the same buffer; how long it took. */
+/** Reads all bytes of an answer into one buffer, and returns the duration. */
 export function download(port: number, path: string, bytes: number): Promise<number> {
   const started = performance.now()
   return new Promise((resolve, reject) => {
@@ -85,26 +85,26 @@ export function contentPath(id: number): string {
   return `/api/v1/documents/${id}/content`
 }
 
-function targetOf(name: string, form: Form): { path: string; type: string } {
+function uploadTarget(name: string, form: Form): { path: string; type: string } {
   if (form === 'multipart') return { path: SEND, type: `multipart/form-data; boundary=${BOUNDARY}` }
   if (form !== 'raw') return { path: CREATE, type: 'application/json' }
   const query = new URLSearchParams({ company_id: '1', agent_id: '1', owner_id: '1', name })
   return { path: `${SEND}?${query}`, type: 'a/b' }
 }
 
-/** The block again and again, after a few bytes that make this document another one than every other. */
-function chunksOf(size: number, name: string, form: Form): Buffer[] {
+/** Yields the block repeatedly, after a few bytes that make this document unique. */
+function uploadChunks(size: number, name: string, form: Form): Buffer[] {
   const own = createHash('sha256').update(`${name} ${process.pid}`).digest('base64url').slice(0, 40)
-  const { begin, block, end } = partsOf(name, form)
+  const { begin, block, end } = documentParts(name, form)
   const pieces: Buffer[] = [Buffer.from(begin + own.replace(/[-_]/g, 'A'))]
-  for (let sent = 0; sent < size; sent += BLOCK) {
+  for (let sentBytes = 0; sentBytes < size; sentBytes += BLOCK) {
     for (let at = 0; at < block.length; at += PIECE) pieces.push(block.subarray(at, at + PIECE))
   }
   pieces.push(Buffer.from(end))
   return pieces
 }
 
-function partsOf(name: string, form: Form): { begin: string; block: Buffer; end: string } {
+function documentParts(name: string, form: Form): { begin: string; block: Buffer; end: string } {
   if (form === 'raw') return { begin: '', block: bytes, end: '' }
   const ids = ['owner_id', 'company_id', 'agent_id']
   if (form === 'multipart') {
@@ -122,8 +122,8 @@ function partsOf(name: string, form: Form): { begin: string; block: Buffer; end:
   }
 }
 
-async function textOf(socket: Socket): Promise<string> {
-  let said = ''
-  for await (const piece of socket) said += piece
-  return said
+async function readText(socket: Socket): Promise<string> {
+  let text = ''
+  for await (const piece of socket) text += piece
+  return text
 }

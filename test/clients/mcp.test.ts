@@ -1,5 +1,4 @@
-// Programs of others that speak MCP: the official SDK as it was for revision 2025-11-25, and the Inspector on its command
-// line.
+// MCP clients by others: the official SDK for revision 2025-11-25, and the Inspector on its command line.
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -10,7 +9,7 @@ import { promisify } from 'node:util'
 import { openApp } from '../api/support.ts'
 import { temporaryDirectory } from '../support/app.ts'
 import { batch, CREATE, fillDirectory, pdf, post, TOKENS } from '../support/directory.ts'
-import { readBy } from './support.ts'
+import { runProgram } from './support.ts'
 
 type Result = { content: { text: string }[]; structuredContent?: Record<string, unknown>; isError?: boolean }
 type Told = { name: string; tools: string[]; results: Result[]; resources: string[] }
@@ -37,8 +36,8 @@ async function upload(): Promise<number> {
   return created_documents[0]?.id ?? 0
 }
 
-/** Calls of every tool but the one that needs what another answers. */
-const callsOf = (id: number): [string, object][] => [
+/** Calls of every tool except `finish_document`, which needs the answer of another. */
+const toolCalls = (id: number): [string, object][] => [
   ['get_rate', { on: ON }],
   ['get_rates_on', { on: ON }],
   ['convert', { amount: 15000, from: 'JPY', to: 'CRC', on: ON }],
@@ -52,16 +51,16 @@ const callsOf = (id: number): [string, object][] => [
   ['claim_documents', { agent_id: 1, limit: 10 }],
 ]
 
-/** Under which claim a document is held, by the answer to claim_documents. */
-function claimIdIn(answer: Result['structuredContent'], id: number): string | undefined {
-  const claimed = answer?.documents as { id: number; claim_id: string }[]
-  return claimed.find((one) => one.id === id)?.claim_id
+/** Claim id of a document in the answer to claim_documents. */
+function findClaimId(answer: Result['structuredContent'], id: number): string | undefined {
+  const documents = answer?.documents as { id: number; claim_id: string }[]
+  return documents.find((one) => one.id === id)?.claim_id
 }
 
-test('the SDK of 2025-11-25 calls every tool over HTTP, and what it gets is as the tool says', async () => {
+test('the SDK of 2025-11-25 calls every tool over HTTP, and results match the output schemas', async () => {
   const id = await upload()
-  const calls = callsOf(id)
-  const { name, tools, results, resources } = await readBy<Told>('mcp-sdk.mjs', [
+  const calls = toolCalls(id)
+  const { name, tools, results, resources } = await runProgram<Told>('mcp-sdk.mjs', [
     url,
     JSON.stringify(headers),
     JSON.stringify(calls),
@@ -73,16 +72,20 @@ test('the SDK of 2025-11-25 calls every tool over HTTP, and what it gets is as t
   assert.deepEqual(results[0]?.structuredContent, await app.json(`/api/v1/rates/latest?on=${ON}`))
   const converted = await app.json(`/api/v1/convert?amount=15000&from=JPY&to=CRC&on=${ON}`)
   assert.deepEqual(results[2]?.structuredContent, converted)
-  const claim_id = claimIdIn(results.at(-1)?.structuredContent, id)
+  const claim_id = findClaimId(results.at(-1)?.structuredContent, id)
   const finish = [['finish_document', { id, claim_id, outcome: 'done' }]]
-  const ended = await readBy<Told>('mcp-sdk.mjs', [url, JSON.stringify(headers), JSON.stringify(finish)])
-  assert.equal(ended.results[0]?.structuredContent?.state, 'done')
+  const finishResult = await runProgram<Told>('mcp-sdk.mjs', [
+    url,
+    JSON.stringify(headers),
+    JSON.stringify(finish),
+  ])
+  assert.equal(finishResult.results[0]?.structuredContent?.state, 'done')
 })
 
 test('the SDK of 2025-11-25 reads a data directory over stdin', async () => {
   const words = [join(ROOT, 'test/support/cambista.ts'), 'mcp', '--data-dir', app.dataDir]
-  const calls = callsOf(await upload()).filter(([name]) => !/wait|claim/.test(name))
-  const { tools, results } = await readBy<Told>('mcp-sdk.mjs', [
+  const calls = toolCalls(await upload()).filter(([name]) => !/wait|claim/.test(name))
+  const { tools, results } = await runProgram<Told>('mcp-sdk.mjs', [
     JSON.stringify(words),
     '{}',
     JSON.stringify(calls),
@@ -94,9 +97,9 @@ test('the SDK of 2025-11-25 reads a data directory over stdin', async () => {
 test('the Inspector lists the tools without a complaint, calls them, and reads a resource', async (t) => {
   const home = temporaryDirectory(t)
   const inspect = async (target: string[], ...words: string[]) => {
-    const asked = [join(import.meta.dirname, INSPECTOR), '--cli', ...target, '--format', 'json']
+    const command = [join(import.meta.dirname, INSPECTOR), '--cli', ...target, '--format', 'json']
     const env = { PATH: process.env.PATH ?? '', HOME: home }
-    const all = [...asked, '--method', ...words]
+    const all = [...command, '--method', ...words]
     const { stdout, stderr } = await promisify(execFile)(process.execPath, all, { env, timeout: 120_000 })
     assert.doesNotMatch(stderr, /warning/i)
     return JSON.parse(stdout).result
@@ -122,15 +125,15 @@ test('the Inspector lists the tools without a complaint, calls them, and reads a
     )
   }
   const call = async (name: string, args: object): Promise<Result['structuredContent']> => {
-    const called = ['tools/call', '--tool-name', name, '--tool-args-json', JSON.stringify(args)]
-    const { structuredContent, isError } = await inspect(http, ...called)
+    const callWords = ['tools/call', '--tool-name', name, '--tool-args-json', JSON.stringify(args)]
+    const { structuredContent, isError } = await inspect(http, ...callWords)
     assert.ok(structuredContent && !isError, name)
     return structuredContent
   }
   const id = await upload()
   let last: Result['structuredContent']
-  for (const [name, args] of callsOf(id)) last = await call(name, args)
-  const finished = await call('finish_document', { id, claim_id: claimIdIn(last, id), outcome: 'done' })
+  for (const [name, args] of toolCalls(id)) last = await call(name, args)
+  const finished = await call('finish_document', { id, claim_id: findClaimId(last, id), outcome: 'done' })
   assert.equal(finished?.state, 'done')
   const { contents } = await inspect(http, 'resources/read', '--uri', 'cambista://series')
   assert.equal(JSON.parse(contents[0].text).length, 47)

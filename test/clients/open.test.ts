@@ -1,11 +1,11 @@
-// Programs that send no key of their own: their network is open.
+// Programs that send no key, from an open network.
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { temporaryDirectory } from '../support/app.ts'
-import { KEY, leadHere, openForClients, readBy, run, saveByCalc, TODAY, worth } from './support.ts'
+import { KEY, leadHere, openForClients, run, runProgram, saveByCalc, TODAY, worth } from './support.ts'
 
 const app = await openForClients({ listen: { compat: { open: 'any', serveRounded: false } } })
 const { url } = app.app
@@ -15,7 +15,7 @@ const euro = await worth(app, 'EUR', 'USD')
 
 test('npm @dsanchezcr/colonesexchangerate, led here by https_proxy, reads both sides and the euro', async (t) => {
   const { env, asked } = await leadHere(t, app, ['api.hacienda.go.cr'])
-  const { date, ...read } = await readBy<{ date: string }>('colonesexchangerate.mjs', [], env)
+  const { date, ...read } = await runProgram<{ date: string }>('colonesexchangerate.mjs', [], env)
   assert.deepEqual(read, { sale: venta, purchase: compra, dollar: venta, euro })
   assert.ok(date.startsWith(TODAY), date)
   assert.deepEqual([...asked], ['https://api.hacienda.go.cr'])
@@ -28,7 +28,7 @@ for (const [service, origin] of [
   test(`npm easy-currencies, led here by NODE_USE_ENV_PROXY, reads from ${service}`, async (t) => {
     const { env, asked } = await leadHere(t, app, [new URL(origin).hostname])
     const fetching = { ...env, NODE_USE_ENV_PROXY: '1' }
-    assert.equal(await readBy('easy-currencies.mjs', [service, '', 'USD', 'CRC'], fetching), venta)
+    assert.equal(await runProgram('easy-currencies.mjs', [service, '', 'USD', 'CRC'], fetching), venta)
     assert.deepEqual([...asked], [origin])
   })
 }

@@ -1,4 +1,4 @@
-// What programs that read descriptions say of /openapi.json.
+// Linters and generators of types read /openapi.json.
 
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { before, test } from 'node:test'
 import type { Document } from '../api/openapi/description.ts'
 import { temporaryDirectory } from '../support/app.ts'
-import { openForClients, readBy, run } from './support.ts'
+import { openForClients, run, runProgram } from './support.ts'
 
 const app = await openForClients()
 let dir: string
@@ -18,26 +18,26 @@ before(async (t) => {
 })
 
 test("Redocly's recommended rules and Spectral's find nothing", async () => {
-  assert.deepEqual(await readBy<string[]>('lint-openapi.mjs', [file]), [])
+  assert.deepEqual(await runProgram<string[]>('lint-openapi.mjs', [file]), [])
 })
 
-test('they would find a parameter without a description, and an operation without credentials', async () => {
+test('the linters find a parameter without a description, and an operation without credentials', async () => {
   const document = (await (await fetch(`${app.app.url}/openapi.json`)).json()) as Document
   delete document.paths['/api/v1/convert']?.get?.parameters[0]?.description
   document.paths['/healthz'] = { get: { ...document.paths['/healthz']?.get, security: undefined } as never }
   const other = join(dir, 'other.json')
   writeFileSync(other, JSON.stringify(document))
-  const found = (await readBy<string[]>('lint-openapi.mjs', [other])).map((line) =>
+  const findings = (await runProgram<string[]>('lint-openapi.mjs', [other])).map((line) =>
     line.split(' ', 2).join(' '),
   )
   assert.deepEqual(
-    new Set(found),
+    new Set(findings),
     new Set(['redocly security-defined', 'spectral oas3-parameter-description']),
   )
 })
 
 test('the types that openapi-typescript makes of it are used under strict tsc', async () => {
-  writeFileSync(join(dir, 'api.d.ts'), await readBy<string>('openapi-types.mjs', [file]))
+  writeFileSync(join(dir, 'api.d.ts'), await runProgram<string>('openapi-types.mjs', [file]))
   const use = (type: string) => `import type { components, paths } from './api.d.ts'
 type Answer = paths['/api/v1/convert']['get']['responses'][200]['content']['application/json']
 type Asked = paths['/api/v1/convert']['get']['parameters']['query']

@@ -1,11 +1,11 @@
-// The bank's old web service, read by SOAP libraries that make their calls from our WSDL, and by a package for it.
+// SOAP libraries that read the WSDL, and a package for the bank's old web service, call the compat API.
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { ASMX } from '../api/compat/asmx.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
-import { KEY, leadHere, openForClients, readBy, run, TODAY, worth } from './support.ts'
+import { KEY, leadHere, openForClients, run, runProgram, TODAY, worth } from './support.ts'
 
 const app = await openForClients()
 const address = app.app.url + ASMX
@@ -19,25 +19,28 @@ for (const [version, binding] of [
   ['1.2', 'wsindicadoreseconomicosSoap12'],
 ] as const) {
   test(`zeep reads venta by both operations of SOAP ${version}`, async () => {
-    const read = await readBy('soap.py', [address, binding, ...words])
+    const read = await runProgram('soap.py', [address, binding, ...words])
     assert.deepEqual(read, { xml: venta, set: [venta] })
   })
 
   test(`PHP's SoapClient reads venta by both operations of SOAP ${version}`, async () => {
-    const read = await readBy('soap.php', [address, version, ...words])
+    const read = await runProgram('soap.php', [address, version, ...words])
     assert.deepEqual(read, { xml: venta, set: [venta] })
   })
 }
 
 test('npm soap reads venta and compra', async () => {
-  assert.equal(await readBy('soap.mjs', [address, ...words]), venta)
-  assert.equal(await readBy('soap.mjs', [address, '317', DAY, KEY]), compra)
+  assert.equal(await runProgram('soap.mjs', [address, ...words]), venta)
+  assert.equal(await runProgram('soap.mjs', [address, '317', DAY, KEY]), compra)
 })
 
 test('npm indicadores-economicos-bccr, led here by https_proxy, reads compra and venta', async (t) => {
   const { env, overTls, asked } = await leadHere(t, app, ['gee.bccr.fi.cr'])
   const proxied = { ...env, https_proxy: overTls }
-  assert.deepEqual(await readBy('indicadores-economicos-bccr.mjs', [DAY, KEY], proxied), { compra, venta })
+  assert.deepEqual(await runProgram('indicadores-economicos-bccr.mjs', [DAY, KEY], proxied), {
+    compra,
+    venta,
+  })
   assert.deepEqual([...asked], ['https://gee.bccr.fi.cr'])
 })
 

@@ -1,6 +1,6 @@
-// What the programs of others are run with: an app that holds the rates of some months, and a way in for those whose host
-// is fixed. The way in is what `cambista manual programs` describes: a proxy with a certificate for the host's name. The
-// programs find it by environment variables, and nothing of them is changed.
+// Runs programs by others against an app with the rates of some months. Programs with a fixed host are redirected as
+// `cambista manual programs` describes, by a proxy with a certificate for the host. Environment variables name the
+// proxy; the programs are unchanged.
 
 import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
@@ -11,13 +11,13 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
-import { selfSigned } from '../../src/cli/commands/certificates/certificate.ts'
+import { createSelfSigned } from '../../src/cli/commands/certificates/certificate.ts'
 import { addKey } from '../api/compat/asmx.ts'
 import { openApp } from '../api/support.ts'
 import { type TestApp, type TestAppOptions, temporaryDirectory } from '../support/app.ts'
 
 export const TODAY = '2026-03-24'
-/** A key that was made for addresses. */
+/** A key that is allowed in URLs. */
 export const KEY = 'cbk_of_the_clients'
 
 const PROGRAMS = join(import.meta.dirname, 'programs')
@@ -28,7 +28,7 @@ const INTERPRETERS: Record<string, string> = {
   py: '/usr/bin/python3', // Debian's: another one on the PATH does not see Debian's packages
 }
 
-/** An app for a whole file, synchronized; only `KEY` opens it, unless a network is open. */
+/** A synchronized app for a whole test file; it accepts only `KEY`, unless a network is open. */
 export async function openForClients(options: TestAppOptions = {}): Promise<TestApp> {
   const app = await openApp({ listen: { compat: { open: undefined, serveRounded: false } }, ...options })
   await app.sync()
@@ -36,14 +36,14 @@ export async function openForClients(options: TestAppOptions = {}): Promise<Test
   return app
 }
 
-/** What /api/v1/convert says one unit is worth today. */
+/** Value of one unit today, by /api/v1/convert. */
 export async function worth(app: TestApp, from: string, to: string, side = 'venta'): Promise<number> {
   const query = new URLSearchParams({ amount: '1', from, to, type: side, on: TODAY })
   return Number((await app.json<{ rate: string }>(`/api/v1/convert?${query}`)).rate)
 }
 
-/** The JSON that a program of `programs/` prints, in an environment with nothing else in it. @throws if it fails */
-export async function readBy<T = unknown>(
+/** Runs a program of `programs/` in an otherwise empty environment, and parses its output. @throws if it fails */
+export async function runProgram<T = unknown>(
   program: string,
   words: string[],
   env: Record<string, string> = {},
@@ -53,7 +53,7 @@ export async function readBy<T = unknown>(
   return JSON.parse(await run(interpreter, [join(PROGRAMS, program), ...words], env)) as T
 }
 
-/** What a command prints. @throws with what it said, if it fails or is not installed */
+/** Output of a command. @throws with that output, if it fails or is not installed */
 export async function run(
   command: string,
   words: string[],
@@ -64,29 +64,33 @@ export async function run(
   return stdout
 }
 
-export type WayIn = {
+export type Redirect = {
   /** For Node, LWP and curl: the proxy, and the certificate to trust. */
   env: Record<string, string>
   /** The same proxy over TLS, for axios before 1.0, which speaks TLS to a proxy. */
   overTls: string
-  /** The origins that were asked for, such as `https://api.hacienda.go.cr`. */
+  /** Requested origins, such as `https://api.hacienda.go.cr`. */
   asked: Set<string>
 }
 
-/** A proxy that leads to the app whatever is asked of these hosts; any other host is refused. */
-export async function leadHere(t: TestContext, app: TestApp, hosts: [string, ...string[]]): Promise<WayIn> {
+/** A proxy that forwards requests for these hosts to the app, and rejects any other host. */
+export async function leadHere(
+  t: TestContext,
+  app: TestApp,
+  hosts: [string, ...string[]],
+): Promise<Redirect> {
   const now = Date.now()
-  const { pem } = selfSigned([...hosts, '127.0.0.1'], {
+  const { pem } = createSelfSigned([...hosts, '127.0.0.1'], {
     from: new Date(now - 3_600_000),
     to: new Date(now + 3_600_000),
   })
   const file = join(temporaryDirectory(t), 'certificate.pem')
   writeFileSync(file, pem.cert)
-  const asked = new Set<string>()
+  const origins = new Set<string>()
   const forward = (scheme: string) => (incoming: IncomingMessage, response: ServerResponse) => {
-    // A proxy is sent a whole URL, axios sends it one for HTTPS too; inside a tunnel there is a path.
+    // A proxy receives a whole URL, from axios for HTTPS too; a request inside a tunnel has a path.
     const url = new URL(incoming.url ?? '', `${scheme}://${incoming.headers.host}`)
-    asked.add(url.origin)
+    origins.add(url.origin)
     if (!hosts.includes(url.hostname)) return void response.writeHead(403).end()
     const { method, headers } = incoming
     const onward = request(app.app.url + url.pathname + url.search, { method, headers }, (answer) => {
@@ -107,14 +111,14 @@ export async function leadHere(t: TestContext, app: TestApp, hosts: [string, ...
     })
   }
   proxy.on('connect', (_, socket) => {
-    const onward = connect(portOf(secure), '127.0.0.1', () => socket.write('HTTP/1.1 200 OK\r\n\r\n'))
+    const onward = connect(serverPort(secure), '127.0.0.1', () => socket.write('HTTP/1.1 200 OK\r\n\r\n'))
     socket.pipe(onward).pipe(socket)
     for (const end of [socket, onward]) end.on('error', () => socket.destroy())
   })
-  const url = `http://127.0.0.1:${portOf(proxy)}`
+  const url = `http://127.0.0.1:${serverPort(proxy)}`
   return {
-    asked,
-    overTls: `https://127.0.0.1:${portOf(secure)}`,
+    asked: origins,
+    overTls: `https://127.0.0.1:${serverPort(secure)}`,
     env: {
       http_proxy: url,
       https_proxy: url,
@@ -125,11 +129,11 @@ export async function leadHere(t: TestContext, app: TestApp, hosts: [string, ...
   }
 }
 
-function portOf(server: { address(): unknown }): number {
+function serverPort(server: { address(): unknown }): number {
   return (server.address() as AddressInfo).port
 }
 
-/** Has LibreOffice Calc open a CSV, a file or a URL, as a person in Costa Rica does, and save it beside in another form. */
+/** Opens a CSV or a URL in LibreOffice Calc with the locale of Costa Rica, and saves it in another form. */
 export async function saveByCalc(dir: string, source: string, form: 'fods' | 'xlsx'): Promise<void> {
   const csv = 'Text - txt - csv (StarCalc):59,34,76,1,,5130,false,true' // ; " UTF-8, from line 1, es-CR
   const profile = `-env:UserInstallation=${pathToFileURL(join(dir, 'profile'))}`

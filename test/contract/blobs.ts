@@ -1,27 +1,29 @@
-// What every store of contents does, wherever it keeps them: a suite that each of them passes.
+// Contract suite of blob stores: every store passes it.
 
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
-import { AppError } from '../../src/errors.ts'
-import { createMemoryBudget } from '../../src/memory-budget.ts'
+import { collectGarbage } from '../../src/domain/documents/gc.ts'
+import { AppError } from '../../src/runtime/errors.ts'
+import { createMemoryBudget } from '../../src/runtime/memory-budget.ts'
 import type { BlobBatch } from '../../src/store/blobs/batch.ts'
 import type { Blobs } from '../../src/store/blobs/blobs.ts'
 import type { ByteRange } from '../../src/store/blobs/chunks.ts'
-import { removeOrphans } from '../../src/store/blobs/orphans.ts'
 import { inParallel } from '../../src/store/blobs/parallel.ts'
-import type { Db } from '../../src/store/tables.ts'
+import { atomically } from '../../src/store/engine.ts'
+import type { WriteDb } from '../../src/store/tables.ts'
+import { dropBlob, dropReference } from '../support/documents/drop.ts'
 
 export type OpenedBlobs = {
   blobs: Blobs
-  /** A transaction of the rows beside it. */
-  atomically<T>(work: (trx: Db) => Promise<T>): Promise<T>
-  /** Alters a byte of a stored content, as a failing disk does. */
+  /** Rows of the database beside the store. */
+  db: WriteDb
+  /** Alters a byte of a stored blob, as a failing disk does. */
   damage(sha256: string): Promise<void>
-  /** Takes the end of a stored content away. */
+  /** Removes the end of a stored blob. */
   cut(sha256: string): Promise<void>
-  /** What unfinished uploads have left. */
+  /** Remains of unfinished uploads. */
   unfinished(): Promise<string[]>
 }
 
@@ -29,9 +31,11 @@ const KIB = 1024
 const MIB = 1024 * KIB
 const LONG_AGO = new Date('2000-01-01T00:00:00.000Z')
 const NOT_YET = new Date('2999-01-01T00:00:00.000Z')
+const NEVER = new AbortController().signal
+const NOTHING = { removed: 0, kept: 0, unnamed: 0, unfinished: 0 }
 const UNKNOWN = '0'.repeat(64)
 
-const sha256Of = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
+const sha256Hex = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
 const memory = () => createMemoryBudget({ each: 2 ** 26, all: 2 ** 26 }).open()
 
 /** @param open a store of its own, with nothing in it */
@@ -49,7 +53,7 @@ export function testBlobs(name: string, open: (t: TestContext) => Promise<Opened
         const about = `${size} by ${piece}`
         if (size < MIB) assert.ok((await streamed(opened.blobs, bytes))?.equals(bytes), `${about}: stream`)
         assert.ok((await chunked(opened.blobs, bytes))?.equals(bytes), `${about}: chunks`)
-        assert.equal((await opened.blobs.read(sha256Of(bytes)))?.size, size, about)
+        assert.equal((await opened.blobs.read(sha256Hex(bytes)))?.size, size, about)
       }
     }
     assert.deepEqual(await opened.unfinished(), [])
@@ -62,11 +66,11 @@ export function testBlobs(name: string, open: (t: TestContext) => Promise<Opened
     const single = [0, first - 1, first, second, last].map((at) => [at, at] as const)
     const over = [first, second].map((at) => [at - 70 * KIB, at + 70 * KIB] as const)
     for (const [start, end] of [...single, ...over, [0, last - 1], [1, last], [0, last]] as const) {
-      const wanted = bytes.subarray(start, end + 1)
+      const expected = bytes.subarray(start, end + 1)
       const about = `${start} to ${end}`
-      assert.ok((await streamed(opened.blobs, bytes, { start, end }))?.equals(wanted), about)
-      assert.ok((await chunked(opened.blobs, bytes, { start, end }))?.equals(wanted), about)
-      assert.equal((await opened.blobs.read(sha256Of(bytes), { start, end }))?.size, bytes.length)
+      assert.ok((await streamed(opened.blobs, bytes, { start, end }))?.equals(expected), about)
+      assert.ok((await chunked(opened.blobs, bytes, { start, end }))?.equals(expected), about)
+      assert.equal((await opened.blobs.read(sha256Hex(bytes), { start, end }))?.size, bytes.length)
     }
   })
 
@@ -84,7 +88,7 @@ export function testBlobs(name: string, open: (t: TestContext) => Promise<Opened
     for (const fill of 'abcdef') await writer.write(piece.fill(fill))
     await writer.keep()
     await batch.commit()
-    await claim(opened, batch)
+    await addReferences(opened, batch)
     const expected = Buffer.concat([...'abcdef'].map((fill) => Buffer.alloc(2 * MIB, fill)))
     assert.ok((await streamed(opened.blobs, expected))?.equals(expected))
   })
@@ -92,13 +96,13 @@ export function testBlobs(name: string, open: (t: TestContext) => Promise<Opened
   testStore('counts equal contents of one upload once, whatever their size', async (opened) => {
     const contents = [Buffer.from('small'), randomBytes(100 * KIB), randomBytes(6 * MIB)]
     const batch = opened.blobs.beginBatch(memory())
-    assert.deepEqual(await keep(batch, [...contents, ...contents]), [0, 1, 2, 0, 1, 2])
+    assert.deepEqual(await storeBatch(batch, [...contents, ...contents]), [0, 1, 2, 0, 1, 2])
     await batch.commit()
     assert.deepEqual(
       contents.map((_, at) => [batch.at(at).sha256, batch.at(at).size]),
-      contents.map((bytes) => [sha256Of(bytes), bytes.length]),
+      contents.map((bytes) => [sha256Hex(bytes), bytes.length]),
     )
-    await claim(opened, batch)
+    await addReferences(opened, batch)
     for (const bytes of contents) assert.ok((await streamed(opened.blobs, bytes))?.equals(bytes))
     assert.deepEqual(await opened.unfinished(), [])
   })
@@ -121,21 +125,21 @@ export function testBlobs(name: string, open: (t: TestContext) => Promise<Opened
     await inParallel(contents, 8, async (bytes) => {
       assert.ok((await streamed(opened.blobs, bytes))?.equals(bytes))
     })
-    assert.equal((await namesOf(opened.blobs)).length, 300)
+    assert.equal((await listNames(opened.blobs)).length, 300)
   })
 
   testStore('has nothing left of what is discarded, at any time and repeatedly', async (opened) => {
     for (const size of [10, 100 * KIB, 6 * MIB, 17 * MIB]) {
       const bytes = randomBytes(size)
       const batch = opened.blobs.beginBatch(memory())
-      await keep(batch, [bytes])
+      await storeBatch(batch, [bytes])
       const cutShort = batch.begin()
-      await cutShort.write(bytes.subarray(0, size - 1)) // its client is gone
+      await cutShort.write(bytes.subarray(0, size - 1)) // its client has disconnected
       if (size > MIB) await cutShort.discard()
       await batch.discard()
       await batch.discard()
-      assert.equal(await opened.blobs.read(sha256Of(bytes)), undefined, `${size}`)
-      assert.deepEqual(await namesOf(opened.blobs), [], `${size}`)
+      assert.equal(await opened.blobs.read(sha256Hex(bytes)), undefined, `${size}`)
+      assert.deepEqual(await listNames(opened.blobs), [], `${size}`)
       assert.deepEqual(await opened.unfinished(), [], `${size}`)
     }
   })
@@ -143,14 +147,14 @@ export function testBlobs(name: string, open: (t: TestContext) => Promise<Opened
   testStore('keeps what was committed when it is discarded afterwards', async (opened) => {
     const [one, two, three] = [Buffer.from('one'), randomBytes(100 * KIB), randomBytes(6 * MIB)]
     const batch = opened.blobs.beginBatch(memory())
-    await keep(batch, [one, two, three])
-    await batch.commit(new Set([sha256Of(one), sha256Of(three)]))
-    await opened.atomically((trx) => opened.blobs.claim(trx, [batch.at(0), batch.at(2)]))
+    await storeBatch(batch, [one, two, three])
+    await batch.commit(new Set([sha256Hex(one), sha256Hex(three)]))
+    await atomically(opened.db, (trx) => opened.blobs.addReferences(trx, [batch.at(0), batch.at(2)]))
     await batch.discard()
     assert.deepEqual(await streamed(opened.blobs, one), one)
     assert.equal(await streamed(opened.blobs, two), undefined)
     assert.ok((await streamed(opened.blobs, three))?.equals(three))
-    assert.equal((await namesOf(opened.blobs)).length, 2)
+    assert.equal((await listNames(opened.blobs)).length, 2)
     assert.deepEqual(await opened.unfinished(), [])
   })
 
@@ -159,81 +163,94 @@ export function testBlobs(name: string, open: (t: TestContext) => Promise<Opened
       for (const spoil of [opened.damage, opened.cut]) {
         const bytes = randomBytes(size)
         await store(opened, [bytes])
-        await spoil(sha256Of(bytes))
-        let given = 0
+        await spoil(sha256Hex(bytes))
+        let bytesRead = 0
         const reading = async () => {
-          const blob = await opened.blobs.read(sha256Of(bytes))
-          for await (const chunk of blob?.chunks() ?? []) given += chunk.length
+          const blob = await opened.blobs.read(sha256Hex(bytes))
+          for await (const chunk of blob?.chunks() ?? []) bytesRead += chunk.length
         }
         await assert.rejects(reading(), (error) => error instanceof AppError && error.code === 'failed')
-        assert.ok(given < size, `${given} of ${size}`)
+        assert.ok(bytesRead < size, `${bytesRead} of ${size}`)
       }
     }
   })
 
-  testStore('lets a content go, and says whether there was one', async (opened) => {
-    const { blobs, atomically } = opened
+  testStore('drops the reference of a content once, and takes the content again', async (opened) => {
+    const { blobs, db } = opened
     const bytes = Buffer.from('let go')
     await store(opened, [bytes])
-    assert.equal(await atomically((trx) => blobs.release(trx, sha256Of(bytes))), true)
-    if (!blobs.removesLater) assert.equal(await blobs.read(sha256Of(bytes)), undefined)
-    assert.equal(await atomically((trx) => blobs.release(trx, sha256Of(bytes))), false)
+    assert.equal(await dropReference(db, sha256Hex(bytes)), true)
+    const { removed } = await blobs.removeFree(db, { names: blobs.keepsRemoved ? [] : [sha256Hex(bytes)] })
+    assert.deepEqual(removed, blobs.keepsRemoved ? [] : [sha256Hex(bytes)])
+    if (!blobs.keepsRemoved) assert.equal(await blobs.read(sha256Hex(bytes)), undefined)
+    assert.equal(await dropReference(db, sha256Hex(bytes)), false)
     await store(opened, [bytes])
     assert.deepEqual(await streamed(blobs, bytes), bytes, 'it may come again')
   })
 
-  testStore('claims a content only where it is, also when an equal one was let go', async (opened) => {
-    const { blobs, atomically } = opened
-    const bytes = Buffer.from('the same')
-    await store(opened, [bytes])
-    const batch = blobs.beginBatch(memory())
-    await keep(batch, [bytes])
-    await batch.commit()
-    await atomically((trx) => blobs.release(trx, sha256Of(bytes)))
-    const claimed = await atomically((trx) => blobs.claim(trx, [batch.at(0)]))
-    assert.deepEqual(await streamed(blobs, bytes), claimed ? bytes : undefined)
-  })
+  testStore(
+    'addReferences is true only where the content is, also when an equal one was dropped',
+    async (opened) => {
+      const { blobs, db } = opened
+      const bytes = Buffer.from('the same')
+      await store(opened, [bytes])
+      const batch = blobs.beginBatch(memory())
+      await storeBatch(batch, [bytes])
+      await batch.commit()
+      await dropBlob(db, blobs, sha256Hex(bytes))
+      const isThere = await atomically(db, (trx) => blobs.addReferences(trx, [batch.at(0)]))
+      assert.equal(isThere, blobs.keepsRemoved)
+      if (isThere) assert.deepEqual(await streamed(blobs, bytes), bytes)
+      else assert.equal(await blobs.findModifiedTime(sha256Hex(bytes)), undefined)
+    },
+  )
 
   testStore('lists what is there, says since when, and removes it by its name', async (opened) => {
     const { blobs } = opened
     await store(opened, [Buffer.from('one'), Buffer.from('two')])
-    const [name = '', other = '', ...more] = await namesOf(blobs)
+    const [name = '', other = '', ...more] = await listNames(blobs)
     assert.deepEqual(more, [])
-    const written = await blobs.writtenAt(name)
-    assert.ok(written && Math.abs(written.getTime() - Date.now()) < 3_600_000, String(written))
+    const writeTime = await blobs.findModifiedTime(name)
+    assert.ok(writeTime && Math.abs(writeTime.getTime() - Date.now()) < 3_600_000, String(writeTime))
     assert.equal(await blobs.remove(name), true)
     assert.equal(await blobs.remove(name), false)
-    assert.equal(await blobs.writtenAt(name), undefined)
-    assert.deepEqual(await namesOf(blobs), [other])
+    assert.equal(await blobs.findModifiedTime(name), undefined)
+    assert.deepEqual(await listNames(blobs), [other])
   })
 
-  testStore('removes what no row names, once it is old enough', async (opened) => {
-    const { blobs } = opened
-    await store(opened, [Buffer.from('named'), Buffer.from('unnamed'), Buffer.from('too')])
-    const [named] = await namesOf(blobs)
-    const isNamed = (name: string) => name === named
-    const young = await removeOrphans(blobs, { isNamed, writtenBefore: LONG_AGO })
-    assert.deepEqual([young.unnamed, (await namesOf(blobs)).length], [0, 3])
-    const old = await removeOrphans(blobs, { isNamed, writtenBefore: NOT_YET })
-    assert.deepEqual([old.unnamed, await namesOf(blobs)], [2, [named]])
+  testStore('gc removes what no row names, once it is old enough', async (opened) => {
+    const { blobs, db } = opened
+    const bytes = Buffer.from('named')
+    await store(opened, [bytes, Buffer.from('unnamed'), Buffer.from('too')])
+    await db.deleteFrom('contents').where('sha256', '!=', sha256Hex(bytes)).execute()
+    const collect = (now: Date) =>
+      collectGarbage({ db, clock: () => now, blobs, keepRemovedDays: 0 }, undefined, NEVER)
+    const young = await collect(LONG_AGO)
+    assert.deepEqual([young, (await listNames(blobs)).length], [NOTHING, 3])
+    const old = await collect(NOT_YET)
+    const counts = blobs.keepsRemoved ? { removed: 2, unnamed: 2 } : { moved: 2 }
+    assert.deepEqual(old, { ...NOTHING, ...counts })
+    assert.equal((await listNames(blobs)).length, 1)
+    assert.deepEqual(await streamed(blobs, bytes), bytes)
+    assert.deepEqual(await db.selectFrom('removed_objects').selectAll().execute(), [])
   })
 
   testStore('removes what an upload that never ended left, once it is old enough', async (opened) => {
     const { blobs } = opened
-    const lost = blobs.beginBatch(memory())
-    const writer = lost.begin()
+    const abandoned = blobs.beginBatch(memory())
+    const writer = abandoned.begin()
     for (let at = 0; at < 12; at++) await writer.write(randomBytes(MIB))
     assert.equal(await blobs.removeUnfinished(LONG_AGO), 0)
     assert.equal((await opened.unfinished()).length, 1)
     assert.equal(await blobs.removeUnfinished(NOT_YET), 1)
     assert.deepEqual(await opened.unfinished(), [])
-    await lost.discard()
+    await abandoned.discard()
     assert.equal(await blobs.removeUnfinished(), 0)
   })
 }
 
-/** Keeps contents that come in pieces; the numbers that they got. */
-async function keep(batch: BlobBatch, contents: Iterable<Buffer>, piece = 200_000): Promise<number[]> {
+/** Stores blobs that arrive in pieces; returns their numbers. */
+async function storeBatch(batch: BlobBatch, contents: Iterable<Buffer>, piece = 200_000): Promise<number[]> {
   const numbers: number[] = []
   for (const bytes of contents) {
     const writer = batch.begin()
@@ -243,32 +260,32 @@ async function keep(batch: BlobBatch, contents: Iterable<Buffer>, piece = 200_00
   return numbers
 }
 
-async function claim({ blobs, atomically }: OpenedBlobs, batch: BlobBatch): Promise<void> {
+async function addReferences({ blobs, db }: OpenedBlobs, batch: BlobBatch): Promise<void> {
   const contents = Array.from({ length: batch.count() }, (_, at) => batch.at(at))
-  assert.equal(await atomically((trx) => blobs.claim(trx, contents)), true)
+  assert.equal(await atomically(db, (trx) => blobs.addReferences(trx, contents)), true)
 }
 
-/** What an upload does. */
+/** Stores blobs and commits their rows, as an upload does. */
 async function store(opened: OpenedBlobs, contents: Iterable<Buffer>, piece?: number): Promise<void> {
   const batch = opened.blobs.beginBatch(memory())
-  await keep(batch, contents, piece)
+  await storeBatch(batch, contents, piece)
   await batch.commit()
-  await claim(opened, batch)
+  await addReferences(opened, batch)
   await batch.discard()
 }
 
 async function streamed(blobs: Blobs, bytes: Buffer, range?: ByteRange): Promise<Buffer | undefined> {
-  const blob = await blobs.read(sha256Of(bytes), range)
+  const blob = await blobs.read(sha256Hex(bytes), range)
   return blob && buffer(blob.stream())
 }
 
 async function chunked(blobs: Blobs, bytes: Buffer, range?: ByteRange): Promise<Buffer | undefined> {
-  const blob = await blobs.read(sha256Of(bytes), range)
-  const seen: Buffer[] = []
-  for await (const chunk of blob?.chunks() ?? []) seen.push(Buffer.from(chunk))
-  return blob && Buffer.concat(seen)
+  const blob = await blobs.read(sha256Hex(bytes), range)
+  const chunks: Buffer[] = []
+  for await (const chunk of blob?.chunks() ?? []) chunks.push(Buffer.from(chunk))
+  return blob && Buffer.concat(chunks)
 }
 
-async function namesOf(blobs: Blobs): Promise<string[]> {
+async function listNames(blobs: Blobs): Promise<string[]> {
   return (await Array.fromAsync(blobs.list())).sort()
 }

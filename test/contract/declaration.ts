@@ -1,12 +1,12 @@
-// What a provider says of itself must hang together: zone, pivot, benchmark, settings, catalogue, groups.
+// Consistency of a provider's declaration: zone, pivot, benchmark, settings, catalogue, groups.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { providerOptions, scheduleOptions } from '../../src/cli/provider-options.ts'
+import { providerOptions, scheduleOptions } from '../../src/cli/options/provider-options.ts'
 import type { CatalogueSeries, Provider } from '../../src/providers/provider.ts'
 
-const OF_THE_FIRST = 'sync-cron' // from when there was one provider
-const pairOf = ({ base, quote }: { base: string; quote: string }) => `${base}/${quote}`
+const UNPREFIXED_OPTION = 'sync-cron' // from the time of a single provider
+const pairName = ({ base, quote }: { base: string; quote: string }) => `${base}/${quote}`
 
 export function testDeclaration(name: string, provider: Provider): void {
   const { catalogue, groups, benchmark, pivot } = provider
@@ -20,10 +20,10 @@ export function testDeclaration(name: string, provider: Provider): void {
     assert.match(provider.publication.time, /^([01]\d|2[0-3]):[0-5]\d$/)
   })
 
-  test(`${name}: its series are told apart by code and by pair and side`, () => {
+  test(`${name}: its series differ by code, and by pair and side`, () => {
     const codes = catalogue.flatMap(({ externalCode }) => externalCode ?? [])
     assert.deepEqual(codes, [...new Set(codes)])
-    const sides = catalogue.map((one) => `${pairOf(one)} ${one.rateType}`)
+    const sides = catalogue.map((one) => `${pairName(one)} ${one.rateType}`)
     assert.deepEqual(sides, [...new Set(sides)])
     for (const one of catalogue) {
       for (const currency of [one.base, one.quote]) assert.match(currency, /^[A-Z]{3}$/)
@@ -38,25 +38,25 @@ export function testDeclaration(name: string, provider: Provider): void {
     }
   })
 
-  test(`${name}: each currency is a step away from the pivot`, () => {
+  test(`${name}: each currency is one step away from the pivot`, () => {
     const strays = catalogue.filter(({ base, quote }) => base !== pivot && quote !== pivot)
     assert.deepEqual(strays, [])
   })
 
   test(`${name}: the sides of the benchmark come first in the catalogue`, () => {
-    const sides = catalogue.filter((one) => pairOf(one) === pairOf(benchmark))
+    const sides = catalogue.filter((one) => pairName(one) === pairName(benchmark))
     assert.ok(sides.length > 0)
     assert.deepEqual(catalogue.slice(0, sides.length), sides)
     assert.ok(benchmark.staleDays >= 0)
   })
 
   test(`${name}: each series is read with a group, the benchmark with the first`, () => {
-    const isReadBy = (one: CatalogueSeries, { table, indicators }: Provider['groups'][number]) =>
+    const isInGroup = (one: CatalogueSeries, { table, indicators }: Provider['groups'][number]) =>
       table === one.table && (!indicators || indicators.includes(one.externalCode ?? ''))
     for (const one of catalogue) {
-      assert.equal(groups.filter((group) => isReadBy(one, group)).length, 1, one.name)
+      assert.equal(groups.filter((group) => isInGroup(one, group)).length, 1, one.name)
       const [first] = groups
-      if (pairOf(one) === pairOf(benchmark)) assert.ok(first && isReadBy(one, first))
+      if (pairName(one) === pairName(benchmark)) assert.ok(first && isInGroup(one, first))
     }
     assert.equal(new Set(groups.map((group) => group.name)).size, groups.length)
     assert.ok(groups.every(({ chunkDays }) => chunkDays > 0))
@@ -64,12 +64,14 @@ export function testDeclaration(name: string, provider: Provider): void {
 
   test(`${name}: its options begin with its code, and their defaults are values`, () => {
     const options = { ...scheduleOptions([provider]), ...providerOptions([provider]) }
-    for (const [option, { fallback, help, format }] of Object.entries(options)) {
-      assert.ok(option === OF_THE_FIRST || option.startsWith(`${provider.code}-`), option)
-      assert.notEqual(help, '')
-      if (fallback !== undefined) assert.equal(format.fault(fallback), undefined, option)
+    for (const [option, { fallback, format }] of Object.entries(options)) {
+      assert.ok(option === UNPREFIXED_OPTION || option.startsWith(`${provider.code}-`), option)
+      if (fallback !== undefined) assert.equal(format.validate(fallback), undefined, option)
     }
-    const { token } = provider.settings
+    const { schedule, url, pace, token } = provider.settings
+    for (const setting of [schedule, url, pace, token]) {
+      if (setting) assert.ok(setting.help && setting.spanish, setting.option)
+    }
     if (token) assert.ok(token.option.endsWith('-file'), token.option)
   })
 }

@@ -1,4 +1,4 @@
-// The part of the suite of an engine that is about rates: what each engine says in its own SQL (`Dialect`).
+// The part of an engine's contract suite about rates: the queries of `EngineSql`.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -13,7 +13,7 @@ import {
 } from '../../src/store/rates/rates.ts'
 import { selectStoredAtRuns } from '../../src/store/rates/stored-at.ts'
 import { ensureCatalogue } from '../../src/sync/catalogue.ts'
-import { createMemoryBank, daysFrom } from '../support/rates/memory-bank.ts'
+import { createMemoryBank, listDays } from '../support/rates/memory-bank.ts'
 import { fixedClock } from '../support/temporary.ts'
 import type { OpenNodes } from './engine.ts'
 
@@ -28,7 +28,7 @@ export function testRates(name: string, open: OpenNodes): void {
     ...{ series_id, rate_date, value, rounded_to },
   })
 
-  test(`${name}: rates keep their digits, and a later one replaces the one of its day`, async (t) => {
+  test(`${name}: rates preserve their digits, and a later one replaces the one of its day`, async (t) => {
     const [{ db }, other] = await openWithSeries(t)
     const first = [
       rate(1, '1983-01-01', '0.0000000001'),
@@ -49,7 +49,7 @@ export function testRates(name: string, open: OpenNodes): void {
 
   test(`${name}: a series is one column of text, by day`, async (t) => {
     const [{ db }, { longReads }] = await openWithSeries(t)
-    const days = daysFrom('2020-01-01', '2026-01-01')
+    const days = listDays('2020-01-01', '2026-01-01')
     const rates = days.map((day, at) => rate(1, day, `5${at}.5`, at % 3 === 0 ? 2 : null))
     await atomically(db, (trx) => upsertRates(trx, rates.toReversed(), STORED_AT))
     const [{ count, lines } = assert.fail(), none] = await selectColumnsOfSeries(longReads, [1, 2])
@@ -61,9 +61,9 @@ export function testRates(name: string, open: OpenNodes): void {
     assert.deepEqual(none, { id: 2, count: 0, lines: '' })
   })
 
-  test(`${name}: the instants of a series are told as runs, of its revision alone`, async (t) => {
+  test(`${name}: the instants of a series are returned as runs, for its revision alone`, async (t) => {
     const [{ db, reads }] = await openWithSeries(t)
-    const days = daysFrom('2026-01-01', '2026-01-06')
+    const days = listDays('2026-01-01', '2026-01-06')
     const store = (from: number, to: number, at: number) =>
       upsertRates(
         db,
@@ -85,7 +85,7 @@ export function testRates(name: string, open: OpenNodes): void {
     assert.equal(await selectStoredAtRuns(reads, { id: 1, revision: 6 }), undefined)
   })
 
-  test(`${name}: covered days are replaced for the series given`, async (t) => {
+  test(`${name}: covered days are replaced for the given series`, async (t) => {
     const [{ db }, other] = await openWithSeries(t)
     const [old, now] = [
       { from: '1983-01-01', to: '1983-12-31' },

@@ -1,10 +1,10 @@
-// What every engine must do: values come back as they were stored, a transaction is all or nothing, a snapshot is of one
-// moment, ids rise, a lock is of one process. An engine passes it with a line `testEngine(…)`.
+// Contract suite of engines: stored values, atomic transactions, consistent snapshots, rising ids, exclusive
+// locks. An engine runs it with a line `testEngine(…)`.
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { insertCompany, selectCompanies } from '../../src/store/directory/companies.ts'
-import { atomically, dialectOf, type Engine, snapshot } from '../../src/store/engine.ts'
+import { atomically, type Engine, engineSql, snapshot } from '../../src/store/engine.ts'
 import { raiseRevision, selectMeta } from '../../src/store/meta.ts'
 import { testRates } from './engine-rates.ts'
 
@@ -34,7 +34,7 @@ export function testEngine(name: string, open: OpenNodes): void {
     assert.ok(Math.abs(one.clock().getTime() - other.clock().getTime()) < 60_000)
   })
 
-  test(`${name}: texts, numbers and nothing come back as they were stored`, async (t) => {
+  test(`${name}: texts, numbers and nulls are returned as they were stored`, async (t) => {
     const [{ db }, { reads, longReads }] = await open(t)
     const quotas = [0, 1, 2 ** 31, 2 ** 53 - 1, null]
     for (const [at, text] of TEXTS.entries()) {
@@ -42,16 +42,16 @@ export function testEngine(name: string, open: OpenNodes): void {
       await insertCompany(db, { name: text, code: `code ${at}`, quota, createdAt: CREATED })
     }
     for (const queries of [db, reads, longReads]) {
-      const stored = await selectCompanies(queries)
+      const companies = await selectCompanies(queries)
       assert.deepEqual(
-        stored.map(({ name }) => name),
+        companies.map(({ name }) => name),
         TEXTS,
       )
       assert.deepEqual(
-        stored.map(({ quota }) => quota),
+        companies.map(({ quota }) => quota),
         TEXTS.map((_, at) => quotas[at % quotas.length]),
       )
-      assert.ok(stored.every(({ id, used, created_at }) => id > 0 && used === 0 && created_at === CREATED))
+      assert.ok(companies.every(({ id, used, created_at }) => id > 0 && used === 0 && created_at === CREATED))
     }
   })
 
@@ -74,7 +74,7 @@ export function testEngine(name: string, open: OpenNodes): void {
     assert.equal(rows.map(({ code }) => code).join(''), '-1AB_ab')
   })
 
-  test(`${name}: what fails in a transaction leaves nothing, and the error is the caller's`, async (t) => {
+  test(`${name}: a failed transaction leaves nothing, and its error is the caller's`, async (t) => {
     const [{ db }, other] = await open(t)
     const failure = new Error('no')
     const failing = atomically(db, async (trx) => {
@@ -87,7 +87,7 @@ export function testEngine(name: string, open: OpenNodes): void {
     assert.equal((await selectCompanies(other.db)).length, 1)
   })
 
-  test(`${name}: a row that breaks a constraint is refused, and the connection goes on`, async (t) => {
+  test(`${name}: a row that breaks a constraint is rejected, and the connection continues`, async (t) => {
     const [{ db }] = await open(t)
     await insertCompany(db, { name: 'a', code: 'same', createdAt: CREATED })
     await assert.rejects(insertCompany(db, { name: 'b', code: 'same', createdAt: CREATED }))
@@ -99,7 +99,7 @@ export function testEngine(name: string, open: OpenNodes): void {
     assert.equal((await selectCompanies(db)).length, 1)
   })
 
-  test(`${name}: of transactions of two nodes at once each one counts`, async (t) => {
+  test(`${name}: concurrent transactions of two nodes both count`, async (t) => {
     const nodes = await open(t)
     const { revision } = await selectMeta(nodes[0].db)
     const raise = (at: number) => atomically((nodes[at % 2] as Engine).db, raiseRevision)
@@ -111,7 +111,7 @@ export function testEngine(name: string, open: OpenNodes): void {
     assert.equal((await selectMeta(nodes[0].db)).revision, revision + 40)
   })
 
-  test(`${name}: a snapshot sees one moment, whatever is committed meanwhile`, async (t) => {
+  test(`${name}: a snapshot has the state of one moment, without later commits`, async (t) => {
     const [{ longReads }, other] = await open(t)
     const [before, after] = await snapshot(longReads, async (trx) => {
       const before = await selectMeta(trx)
@@ -122,22 +122,22 @@ export function testEngine(name: string, open: OpenNodes): void {
     assert.equal((await selectMeta(longReads)).revision, before.revision + 1)
   })
 
-  test(`${name}: a look is another one once another node has committed, and else the same`, async (t) => {
+  test(`${name}: change counters change after a commit of another node, and else stay`, async (t) => {
     const [one, other] = await open(t)
-    const before = await one.look()
-    assert.deepEqual(await one.look(), before)
+    const before = await one.poll()
+    assert.deepEqual(await one.poll(), before)
     await atomically(other.db, raiseRevision)
-    const after = await one.look()
+    const after = await one.poll()
     assert.notEqual(after.data, before.data)
-    assert.deepEqual(await one.look(), after)
+    assert.deepEqual(await one.poll(), after)
   })
 
-  test(`${name}: the lock of a sync is of one node, and the next may have it`, async (t) => {
+  test(`${name}: the lock of a sync belongs to one node, and is free after its release`, async (t) => {
     const [one, other] = await open(t)
     const lock = await one.takeLock('sync')
     assert.ok(lock)
     assert.equal(await other.takeLock('sync'), undefined)
-    assert.match(String(await other.holderOf('sync')), /^on \S/)
+    assert.match(String(await other.findHolder('sync')), /^on \S/)
     await atomically(one.db, raiseRevision, lock)
     assert.equal(lock.lost.aborted, false)
     await lock.release()
@@ -155,23 +155,23 @@ export function testEngine(name: string, open: OpenNodes): void {
     assert.equal((await insertCompany(other.db, { name: 'd', code: 'd', createdAt: CREATED })).id, 902)
   })
 
-  test(`${name}: ids that are taken first rise and are of nobody else; a table that is not there is not`, async (t) => {
+  test(`${name}: allocated ids rise and are unique`, async (t) => {
     const [one, other] = await open(t)
-    const taken = await Promise.all([one, other, one].map(({ db }) => dialectOf(db).newIds(db, 50)))
-    for (const some of taken)
+    const allocations = await Promise.all(
+      [one, other, one].map(({ db }) => engineSql(db).allocateIds(db, 50)),
+    )
+    for (const some of allocations)
       assert.deepEqual(
         some,
         some?.toSorted((a, b) => a - b),
       )
-    const all = taken.flatMap((some) => some ?? [])
+    const all = allocations.flatMap((some) => some ?? [])
     assert.equal(new Set(all).size, all.length)
     assert.ok(all.length === 0 || all.length === 150)
-    const { hasTable } = dialectOf(one.db)
-    assert.deepEqual([await hasTable(one.db, 'rates'), await hasTable(one.db, 'rate')], [true, false])
   })
 
   test(`${name}: a transaction has its engine's dialect`, async (t) => {
     const [{ db }] = await open(t)
-    await atomically(db, async (trx) => assert.equal(dialectOf(trx), dialectOf(db)))
+    await atomically(db, async (trx) => assert.equal(engineSql(trx), engineSql(db)))
   })
 }

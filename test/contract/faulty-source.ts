@@ -1,4 +1,4 @@
-// A source of rates on this machine that answers every request in the way that a test says.
+// Source of rates on this machine, whose answers a test chooses.
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -6,14 +6,14 @@ import type { TestContext } from 'node:test'
 
 export type Reply = { status?: number; headers?: Record<string, string>; body: string | Buffer }
 
-/** `cut`: half of a text, then the connection ends; `echo`: what it was sent; `reset`: nothing; `hang`: silence. */
+/** `cut`: half of a text, then the connection ends; `echo`: the request; `reset`: it ends at once; `hang`: no answer. */
 export type Manner = Reply | { cut: string } | { echo: number } | 'reset' | 'hang'
 
 export type Seen = { path: string; userAgent: string; headers: string }
 
 export type FaultySource = { url: string; seen: Seen[]; manner: Manner }
 
-/** `signOn` is what a path that only lets a client in is answered with, whatever goes wrong elsewhere. */
+/** `signOn` returns the answer of a sign-on path, whatever the manner. */
 export async function startFaultySource(
   t: TestContext,
   manner: Manner,

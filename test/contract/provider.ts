@@ -1,10 +1,8 @@
-// What every provider must do, whatever its source is: a valid answer gives what was published, an empty one is an answer,
-// everything else is a FetchFailure that shows no secret. A provider passes it with a line `testProvider(…)`.
+// Contract suite of providers. A valid answer has the published values. An empty one is valid. Other answers are a
+// FetchFailure without secrets. The test of a provider calls `testProvider(…)`.
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { todayIn } from '../../src/dates.ts'
-import { canonicalNumber } from '../../src/decimal.ts'
 import {
   FetchFailure,
   type FetchRequest,
@@ -13,25 +11,27 @@ import {
   UnsynchronizedFailure,
   type Window,
 } from '../../src/providers/provider.ts'
+import { currentDay } from '../../src/values/dates.ts'
+import { canonicalNumber } from '../../src/values/decimal.ts'
 import { testDeclaration } from './declaration.ts'
 import { type FaultySource, type Manner, type Reply, startFaultySource } from './faulty-source.ts'
 
-/** A question and the text that the source answers it with. */
+/** Request with the body of its answer. */
 export type Exchange = { ask: FetchRequest; body: string }
 
 export type ProviderSample = {
   provider: Provider
-  /** Undefined: the source is read without one. */
+  /** Undefined: the source needs none. */
   token: string | undefined
-  /** The days of the ask have these values, in canonical form: `[code, day, value]`. */
+  /** Values of the answer, in canonical form: `[code, day, value]`. */
   valid: Exchange & { values: [code: string, day: string, value: string][] }
-  /** The source has nothing for these days. */
+  /** Request for days without data. */
   empty: Exchange
-  /** Well-formed texts that are no such answer. */
+  /** Well-formed texts that are not valid answers. */
   wrong: string[]
-  /** How the source says which days of the valid ask it has not synchronized; undefined: no source of this kind does. */
+  /** Answer about unsynchronized days of the valid request; undefined: no source of this kind has one. */
   unsynchronized?: { reply: Reply; days: Window }
-  /** What a path that only lets a client in is answered with. */
+  /** Returns the answer of a sign-on path. */
   signOn?: (path: string) => string | undefined
 }
 
@@ -42,7 +42,7 @@ export function testProvider(name: string, sample: ProviderSample): void {
   const { provider, token, valid, empty, wrong } = sample
   testDeclaration(name, provider)
 
-  test(`${name}: a valid answer gives each value as it was published`, async (t) => {
+  test(`${name}: a valid answer has each value as published`, async (t) => {
     const { session } = await open(t, sample, { body: valid.body })
     const { listed, observations } = await session.read(valid.ask)
     assert.deepEqual(
@@ -58,12 +58,12 @@ export function testProvider(name: string, sample: ProviderSample): void {
     assert.deepEqual(session.notices(), [])
   })
 
-  test(`${name}: an empty answer is an answer`, async (t) => {
+  test(`${name}: an empty answer is valid`, async (t) => {
     const { session } = await open(t, sample, { body: empty.body })
     assert.deepEqual((await session.read(empty.ask)).observations, [])
   })
 
-  const failing: [what: string, manner: Manner][] = [
+  const failing: [title: string, manner: Manner][] = [
     ['HTML of maintenance', { body: MAINTENANCE }],
     ['HTTP 500', { status: 500, body: MAINTENANCE }],
     ['HTTP 400', { status: 400, body: '' }],
@@ -81,19 +81,19 @@ export function testProvider(name: string, sample: ProviderSample): void {
     ['a huge body', { body: valid.body + ' '.repeat(LARGEST) }],
     ...wrong.map((body): [string, Manner] => [`wrong content: ${body.slice(0, 40)}`, { body }]),
   ]
-  for (const [what, manner] of failing) {
-    test(`${name}: ${what} is a failure`, async (t) => {
+  for (const [title, manner] of failing) {
+    test(`${name}: ${title} is a failure`, async (t) => {
       const { session, source } = await open(t, sample, manner)
-      await assert.rejects(session.read(valid.ask), isQuietFailure(token))
+      await assert.rejects(session.read(valid.ask), isFailureWithoutSecret(token))
       assert.ok(source.seen.length > 0, 'it was asked')
       source.manner = { body: valid.body }
-      // The next window is another try. A token that was refused may have been given up.
-      if (what !== 'HTTP 401')
+      // The next window is requested again. A refused token may have been dropped.
+      if (title !== 'HTTP 401')
         assert.equal((await session.read(valid.ask)).observations.length, valid.values.length)
     })
   }
 
-  const refusals: [what: string, manner: Manner, message: RegExp][] = [
+  const refusals: [title: string, manner: Manner, message: RegExp][] = [
     ['HTTP 403', { status: 403, body: '' }, /HTTP 403.* \(it refuses the User-Agent "cambista\/test"/],
     ['HTTP 406', { status: 406, body: '' }, /HTTP 406.* \(it does not answer in the form "/],
     [
@@ -102,8 +102,8 @@ export function testProvider(name: string, sample: ProviderSample): void {
       /HTTP 301, a redirect to another host, "https:\/\/bank\.example\/new"/,
     ],
   ]
-  for (const [what, manner, message] of refusals) {
-    test(`${name}: the message of ${what} names it`, async (t) => {
+  for (const [title, manner, message] of refusals) {
+    test(`${name}: the message names ${title}`, async (t) => {
       const { session, source } = await open(t, sample, manner)
       await assert.rejects(session.read(valid.ask), message)
       for (const { headers } of source.seen) {
@@ -114,14 +114,14 @@ export function testProvider(name: string, sample: ProviderSample): void {
 
   const { unsynchronized } = sample
   if (unsynchronized) {
-    test(`${name}: days that the source has not synchronized are named, without a retry or a wait`, async (t) => {
+    test(`${name}: UnsynchronizedFailure has the days, without a retry or a wait`, async (t) => {
       const waits: number[] = []
       const sleep = async (ms: number) => void waits.push(ms)
       const { session, source } = await open(t, sample, unsynchronized.reply, { sleep })
       await assert.rejects(session.read(valid.ask), (error) => {
         assert.ok(error instanceof UnsynchronizedFailure, String(error))
         assert.deepEqual(error.days, unsynchronized.days)
-        return isQuietFailure(token)(error)
+        return isFailureWithoutSecret(token)(error)
       })
       assert.deepEqual([source.seen.length, waits], [1, []])
       source.manner = { body: valid.body }
@@ -131,7 +131,7 @@ export function testProvider(name: string, sample: ProviderSample): void {
   }
 
   if (token !== undefined) {
-    test(`${name}: the token goes into the header of requests, and nowhere else`, async (t) => {
+    test(`${name}: the token is in the header of requests only`, async (t) => {
       const { session, source } = await open(t, sample, { body: valid.body })
       await session.read(valid.ask)
       for (const { path, headers } of source.seen) {
@@ -140,15 +140,15 @@ export function testProvider(name: string, sample: ProviderSample): void {
       }
       for (const echo of [200, 400, 500, 401]) {
         source.manner = { echo }
-        const told = await session.read(valid.ask).then(JSON.stringify, String)
-        assert.match(told, /Failure/)
-        assert.ok(!told.includes(token), told)
+        const result = await session.read(valid.ask).then(JSON.stringify, String)
+        assert.match(result, /Failure/)
+        assert.ok(!result.includes(token), result)
       }
       assert.ok(!JSON.stringify(session.notices()).includes(token))
     })
   }
 
-  test(`${name}: the day of the source is that of the provider's zone`, async (t) => {
+  test(`${name}: sourceDay is in the time zone of the provider`, async (t) => {
     const { session, source } = await open(t, sample, { body: valid.body })
     assert.equal(session.sourceDay, undefined)
     for (let hour = 0; hour < 24; hour += 3) {
@@ -157,12 +157,12 @@ export function testProvider(name: string, sample: ProviderSample): void {
       await session.read({ ...valid.ask, again: true })
       assert.equal(
         session.sourceDay,
-        todayIn(() => instant, provider.timeZone),
+        currentDay(() => instant, provider.timeZone),
       )
     }
   })
 
-  test(`${name}: a run that is stopped stops at once, with the reason`, async (t) => {
+  test(`${name}: an aborted session stops at once, with the reason`, async (t) => {
     const { session, source, abort } = await open(t, sample, 'hang', { timeoutMs: 60_000 })
     const reason = new Error('shutting down')
     const reading = session.read(valid.ask)
@@ -172,7 +172,7 @@ export function testProvider(name: string, sample: ProviderSample): void {
     assert.ok(source.seen.length <= 1)
   })
 
-  test(`${name}: it says who asks, and keeps the pace`, async (t) => {
+  test(`${name}: requests have the User-Agent and wait for the pace`, async (t) => {
     const waits: number[] = []
     const sleep = async (ms: number) => void waits.push(ms)
     const { session, source } = await open(t, sample, { body: valid.body }, { sleep }, 60_000)
@@ -198,8 +198,8 @@ async function open(
   return { source, abort, session: provider.connect(settings, abort.signal, quick) }
 }
 
-/** A failure that names no secret. */
-function isQuietFailure(token: string | undefined) {
+/** Returns an assertion for a FetchFailure without the token. */
+function isFailureWithoutSecret(token: string | undefined) {
   return (error: unknown) => {
     assert.ok(error instanceof FetchFailure, String(error))
     assert.notEqual(error.message, '')

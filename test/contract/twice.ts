@@ -1,20 +1,20 @@
-// Loaded before tests (`node --import ./test/contract/twice.ts --test …`), this has the work of each transaction done twice:
-// rolled back, and done again, as by an engine that had to give it up because of others. What touches more than the
-// database in it then counts twice.
+// Runs the work of each transaction twice: rolled back, then again, like an engine after a serialization
+// failure. Effects outside the database then happen twice. Load it before tests: `node --import
+// ./test/contract/twice.ts --test …`.
 
-import { sqliteDialect } from '../../src/store/sqlite/dialect.ts'
+import { sqliteSql } from '../../src/store/sqlite/engine-sql.ts'
 
-const GIVEN_UP = Symbol('given up')
+const ROLLBACK = Symbol('given up')
 
-sqliteDialect.atomically = async (db, work) => {
+sqliteSql.atomically = async (db, work) => {
   await db
     .transaction()
     .execute(async (trx) => {
       await work(trx)
-      throw GIVEN_UP
+      throw ROLLBACK
     })
     .catch((reason: unknown) => {
-      if (reason !== GIVEN_UP) throw reason
+      if (reason !== ROLLBACK) throw reason
     })
   return db.transaction().execute(work)
 }

@@ -1,10 +1,11 @@
 // The executable backs up, checks, restores and upgrades: with its own SQLite addon, under its own umask.
 
 import assert from 'node:assert/strict'
-import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { mkdirSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import Sqlite from 'better-sqlite3'
+import { emptyOlderSchema, OLDEST_SCHEMA } from '../support/older-schema.ts'
 import { directory, remounted, run, serve } from './executable.ts'
 
 test('backs up a running server, checks it, restores it elsewhere and serves that', async (t) => {
@@ -23,8 +24,8 @@ test('backs up a running server, checks it, restores it elsewhere and serves tha
   const upload = await fetch(`${server.url}/api/v1/documents/create`, { method: 'POST', headers, body })
   assert.equal(upload.status, 200)
 
-  const made = await run(t, ['backup', 'create', set, ...at])
-  assert.equal(made.code, 0, made.err)
+  const creation = await run(t, ['backup', 'create', set, ...at])
+  assert.equal(creation.code, 0, creation.err)
   const backups = readdirSync(set).filter((name) => name.startsWith('2'))
   assert.equal(backups.length, 1)
   for (const name of readdirSync(set, { recursive: true, encoding: 'utf8' })) {
@@ -47,19 +48,15 @@ test('backs up a running server, checks it, restores it elsewhere and serves tha
   assert.equal(await content.text(), 'a bill')
 })
 
-test('upgrades a data directory of the first schema, and keeps a copy of it as it was', async (t) => {
+test('`serve` upgrades a data directory of an older schema, and copies it before', async (t) => {
   const dataDir = join(directory(t), 'data')
   mkdirSync(dataDir, { mode: 0o700 })
-  const sqlite = new Sqlite(join(dataDir, 'cambista.db'))
-  sqlite.exec(readFileSync(join(import.meta.dirname, '../fixtures/schema-1.sql'), 'utf8'))
-  sqlite.pragma(`application_id = ${0x63616d62}`)
-  sqlite.pragma('user_version = 1')
-  sqlite.close()
+  emptyOlderSchema(dataDir).close()
   const server = await serve(t, dataDir)
-  const copy = await server.says(/database upgraded from=1 to=\d+ copy=(\S+)/)
+  const copy = await server.says(/database upgraded from=7 to=\d+ copy=(\S+)/)
   assert.equal((await fetch(`${server.url}/readyz`)).status, 200)
   const before = new Sqlite(copy, { readonly: true })
-  assert.equal(before.pragma('user_version', { simple: true }), 1)
+  assert.equal(before.pragma('user_version', { simple: true }), OLDEST_SCHEMA)
   before.close()
   assert.equal(statSync(copy).mode & 0o777, 0o600)
 })

@@ -42,9 +42,9 @@ test('needs neither an environment nor a certain directory nor anything beside i
   copyFileSync(EXECUTABLE, executable)
   const cwd = join(home, 'elsewhere')
   mkdirSync(cwd)
-  const made = await run(t, ['key', 'create', 'erp'], { executable, cwd, env: {} })
-  assert.equal(made.code, 0, made.err)
-  assert.match(made.out, /^cbk_\w+\n$/)
+  const key = await run(t, ['key', 'create', 'erp'], { executable, cwd, env: {} })
+  assert.equal(key.code, 0, key.err)
+  assert.match(key.out, /^cbk_\w+\n$/)
   assert.deepEqual(readdirSync(home).sort(), ['cambista', 'elsewhere'])
   assert.deepEqual(readdirSync(cwd), ['cambista-data'])
 })
@@ -55,7 +55,23 @@ test('has the manual in it', async (t) => {
   const topics = [...list.out.matchAll(/^ {2}(\w+) /gm)].map(([, topic = '']) => topic)
   assert.ok(topics.length > 5)
   for (const topic of topics) {
-    const text = readFileSync(join(import.meta.dirname, `../../src/manual/${topic}.md`), 'utf8')
+    const text = readFileSync(
+      join(import.meta.dirname, `../../src/manual/${topic === 'leame' ? 'es/' : ''}${topic}.md`),
+      'utf8',
+    )
     assert.deepEqual(await run(t, ['manual', topic]), { code: 0, out: text, err: '' })
+  }
+})
+
+test('has the help in Spanish, the dashboard and the alert rules in it', async (t) => {
+  const spanish = await run(t, ['key', 'create', '--help'], { env: { LANG: 'es_CR.UTF-8' } })
+  assert.deepEqual([spanish.code, spanish.err], [0, ''])
+  assert.match(spanish.out, /^Uso: cambista key create NOMBRE/)
+  for (const [word, file] of [
+    ['dashboard', 'dashboard.json'],
+    ['rules', 'rules.yaml'],
+  ] as const) {
+    const text = readFileSync(join(import.meta.dirname, '../../src/cli/commands/metrics', file), 'utf8')
+    assert.deepEqual(await run(t, ['metrics', word]), { code: 0, out: text, err: '' })
   }
 })

@@ -1,4 +1,4 @@
-// The executable keeps what it acknowledged over kill -9, and its data directory to itself.
+// The executable loses no acknowledged document by kill -9, and locks its data directory.
 
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'

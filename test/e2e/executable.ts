@@ -36,27 +36,27 @@ export function start(t: TestContext, words: readonly string[], how: How = {}): 
   const child = spawn(command, args, { cwd: how.cwd, env: how.env ?? {} })
   t.after(() => child.kill('SIGKILL'))
   const printed = { out: '', err: '' }
-  const heard = new EventTarget()
+  const output = new EventTarget()
   for (const [stream, name] of [[child.stdout, 'out'] as const, [child.stderr, 'err'] as const]) {
     stream.setEncoding('utf8').on('data', (text) => {
       printed[name] += text
-      heard.dispatchEvent(new Event('text'))
+      output.dispatchEvent(new Event('text'))
     })
   }
   const end = once(child, 'close').then(([code, signal]): Ended => {
-    heard.dispatchEvent(new Event('text'))
+    output.dispatchEvent(new Event('text'))
     return { code: code ?? signal, ...printed }
   })
   return {
     child,
     async says(text) {
       for (;;) {
-        const found = text.exec(printed.out) ?? text.exec(printed.err)
-        if (found) return found[1] ?? found[0]
+        const match = text.exec(printed.out) ?? text.exec(printed.err)
+        if (match) return match[1] ?? match[0]
         if (child.exitCode !== null || child.signalCode !== null) {
           throw new Error(`it ended without saying ${text}: ${JSON.stringify(await end)}`)
         }
-        await once(heard, 'text')
+        await once(output, 'text')
       }
     },
     ended(signal) {
@@ -68,9 +68,9 @@ export function start(t: TestContext, words: readonly string[], how: How = {}): 
 
 /** Runs it to its end. Whatever happens, no stack is shown. */
 export async function run(t: TestContext, words: readonly string[], how?: How): Promise<Ended> {
-  const ended = await start(t, words, how).ended()
-  assert.doesNotMatch(ended.err, /^\s+at /m, 'a stack is shown')
-  return ended
+  const result = await start(t, words, how).ended()
+  assert.doesNotMatch(result.err, /^\s+at /m, 'a stack is shown')
+  return result
 }
 
 /** Serves on a free port until the test ends. */

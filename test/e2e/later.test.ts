@@ -1,12 +1,12 @@
-// What a start does not read: each part that an `import()` loads is in the executable, works, and takes the errors of the
-// rest for its own.
+// Parts that the executable loads on their first use. Each is packed and works, and shares its error classes with the
+// rest.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { dayCell, TWO, workbookOf } from '../support/rates/workbooks.ts'
+import { createWorkbook, dayCell, TWO } from '../support/rates/workbooks.ts'
 import { directory, run, serve, start } from './executable.ts'
 
 test('commands load what they alone need', async (t) => {
@@ -15,8 +15,8 @@ test('commands load what they alone need', async (t) => {
   const certificate = await run(t, ['cert', 'create', '--host', 'localhost', '--out', join(home, 'tls')])
   assert.equal(certificate.code, 0, certificate.err)
   const host = 'gee.bccr.fi.cr'
-  const standIn = await run(t, ['compat', 'cert', '--host', host, '--out', join(home, 'stand-in')])
-  assert.equal(standIn.code, 0, standIn.err)
+  const interceptCert = await run(t, ['compat', 'cert', '--host', host, '--out', join(home, 'stand-in')])
+  assert.equal(interceptCert.code, 0, interceptCert.err)
   assert.match((await run(t, ['metrics', 'rules'])).out, /^groups:/m)
   assert.ok(JSON.parse((await run(t, ['metrics', 'dashboard'])).out).panels.length > 0)
   assert.match((await run(t, ['--help'], { env: { LC_ALL: 'es_CR.UTF-8' } })).out, /^Uso: /m)
@@ -38,7 +38,7 @@ test('commands load what they alone need', async (t) => {
 
   const bank = join(home, 'bank.xlsx')
   const cells = [dayCell('2025-03-10'), { n: '503.89999999999998', style: TWO }]
-  writeFileSync(bank, await workbookOf({ Datos: [['Fecha', 'Tipo cambio venta'], cells] }))
+  writeFileSync(bank, await createWorkbook({ Datos: [['Fecha', 'Tipo cambio venta'], cells] }))
   const imported = await run(t, ['import', '--bccr', bank, ...at])
   assert.deepEqual([imported.code, imported.out.includes('1 new')], [0, true], imported.err)
   writeFileSync(bank, 'PK and no more')
@@ -77,7 +77,7 @@ test('an agent speaks MCP with it over stdin and over HTTP', async (t) => {
   assert.deepEqual([code, JSON.parse(out).result.serverInfo.name], [0, 'cambista'])
 })
 
-test('requests load what they are about, and what is wrong with one is said', async (t) => {
+test('requests load their APIs, and invalid ones have the errors of their API', async (t) => {
   const dataDir = join(directory(t), 'data')
   const at = ['--data-dir', dataDir]
   await run(t, ['company', 'create', '--name', 'Acme', '--code', 'ACME', '--id', '1', ...at])
@@ -86,9 +86,9 @@ test('requests load what they are about, and what is wrong with one is said', as
   await run(t, ['agent', 'create', '--name', 'Lector', '--company', '1', '--id', '1', ...about, ...at])
   const key = (await run(t, ['key', 'create', 'erp', ...at])).out.trim()
   const allow = ['--allow', 'documents:POST', '--allow', 'documents:GET']
-  const made = await run(t, ['token', 'create', 'erp', ...allow, ...at])
-  assert.equal(made.code, 0, made.err)
-  const authorization = `Bearer ${made.out.trim()}`
+  const token = await run(t, ['token', 'create', 'erp', ...allow, ...at])
+  assert.equal(token.code, 0, token.err)
+  const authorization = `Bearer ${token.out.trim()}`
   const { url, ended } = await serve(t, dataDir, { env: { CAMBISTA_METRICS: 'true' } })
   const ask = async (path: string, init: RequestInit = {}) => {
     const response = await fetch(`${url}${path}`, init)

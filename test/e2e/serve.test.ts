@@ -4,8 +4,8 @@ import { readdirSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { todayIn } from '../../src/dates.ts'
 import { startBank } from '../../src/demo/bank.ts'
+import { currentDay } from '../../src/values/dates.ts'
 import { directory, run, serve, start } from './executable.ts'
 
 const JANUARY = ['--from', '2026-01-05', '--to', '2026-01-16']
@@ -13,14 +13,14 @@ const DOLLAR = '/api/v1/rates/latest?on=2026-01-16'
 
 test('syncs, serves what it has, and still has it after a restart', async (t) => {
   const dataDir = join(directory(t), 'data')
-  const bank = await startBank({ token: 'secret', today: () => todayIn(() => new Date()) })
+  const bank = await startBank({ token: 'secret', today: () => currentDay(() => new Date()) })
   t.after(() => bank.close())
   const env = { CAMBISTA_BCCR_URL: bank.url, CAMBISTA_BCCR_PACE: '0', CAMBISTA_BCCR_TOKEN: 'secret' }
   const synced = await run(t, ['sync', ...JANUARY, '--json', '--data-dir', dataDir], { env })
   assert.equal(synced.code, 0, synced.err)
   assert.equal(JSON.parse(synced.out).status, 'ok')
-  const made = await run(t, ['key', 'create', 'erp', '--data-dir', dataDir])
-  const headers = { 'x-api-key': made.out.trim() }
+  const key = await run(t, ['key', 'create', 'erp', '--data-dir', dataDir])
+  const headers = { 'x-api-key': key.out.trim() }
 
   const first = await serve(t, dataDir)
   assert.equal((await fetch(`${first.url}${DOLLAR}`)).status, 401)
@@ -28,6 +28,8 @@ test('syncs, serves what it has, and still has it after a restart', async (t) =>
   assert.equal(answer.status, 200)
   const rate = await answer.json()
   assert.equal((await fetch(`${first.url}/openapi.json`)).status, 200)
+  const description = '/Indicadores/Suscripciones/WS/wsindicadoreseconomicos.asmx?WSDL'
+  assert.match(await (await fetch(first.url + description)).text(), /<\/wsdl:definitions>$/)
   const { code, err } = await first.ended('SIGTERM')
   assert.equal(code, 0)
   assert.match(err, / stopped\n$/)
@@ -39,15 +41,15 @@ test('syncs, serves what it has, and still has it after a restart', async (t) =>
 
 test('SIGTERM ends a sync that waits for the bank', async (t) => {
   const dataDir = join(directory(t), 'data')
-  const asked = new EventTarget()
+  const requests = new EventTarget()
   const hang = () => {
-    asked.dispatchEvent(new Event('request'))
+    requests.dispatchEvent(new Event('request'))
     return 'hang' as const
   }
-  const bank = await startBank({ today: () => todayIn(() => new Date()), faults: hang })
+  const bank = await startBank({ today: () => currentDay(() => new Date()), faults: hang })
   t.after(() => bank.close())
   const env = { CAMBISTA_BCCR_URL: bank.url, CAMBISTA_BCCR_PACE: '0' }
-  const request = once(asked, 'request')
+  const request = once(requests, 'request')
   const program = start(t, ['sync', ...JANUARY, '--data-dir', dataDir], { env })
   await request
   const { code, out } = await program.ended('SIGTERM')

@@ -1,5 +1,5 @@
-// The service as systemd would run it: installed into a root of its own, whose /etc, /var and /usr/local/bin are then
-// put over those of the machine for the eyes of one process, with the unit's user, environment and command lines.
+// Runs the service as systemd would. It is installed into a root of its own, whose /etc, /var and /usr/local/bin are
+// mounted for one process. User, environment and command lines come from the unit.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -16,10 +16,10 @@ import {
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { parseEnvironmentFile } from '../../src/cli/parse/settings.ts'
 import { unitText } from '../../src/cli/service/install.ts'
-import { parseEnvironmentFile } from '../../src/cli/settings.ts'
-import { todayIn } from '../../src/dates.ts'
 import { startBank } from '../../src/demo/bank.ts'
+import { currentDay } from '../../src/values/dates.ts'
 import { until } from '../support/terminal.ts'
 import { directory, EXECUTABLE, run, start } from './executable.ts'
 
@@ -62,7 +62,7 @@ async function freePort(): Promise<number> {
 test('the installed service serves; root and others use it from the command line', {
   skip: NEEDS_ROOT,
 }, async (t) => {
-  const bank = await startBank({ token: 'secret', today: () => todayIn(() => new Date()) })
+  const bank = await startBank({ token: 'secret', today: () => currentDay(() => new Date()) })
   t.after(() => bank.close())
   const port = await freePort()
   const place = await machine(
@@ -76,20 +76,20 @@ test('the installed service serves; root and others use it from the command line
   writeFileSync(at('etc/cambista/bccr-token'), 'secret\n')
   const executable = '/usr/local/bin/cambista'
 
-  // What systemd makes of the unit.
+  // Values of the unit, as systemd reads them.
   const credentials = directory(t)
   copyFileSync(at('etc/cambista/bccr-token'), join(credentials, 'bccr-token'))
   chownSync(join(credentials, 'bccr-token'), cambista.uid, cambista.gid)
   const unit = readFileSync(at('etc/systemd/system/cambista.service'), 'utf8')
-  const valuesOf = (key: string) =>
+  const unitValues = (key: string) =>
     [...unit.matchAll(new RegExp(`^${key}=(.*)$`, 'gm'))].map(([, value = '']) => value)
-  const environment = valuesOf('Environment').map((line) => line.replaceAll('%S', '/var/lib').split('=', 2))
+  const environment = unitValues('Environment').map((line) => line.replaceAll('%S', '/var/lib').split('=', 2))
   const env = {
     ...Object.fromEntries(environment),
     ...parseEnvironmentFile(readFileSync(at('etc/cambista/cambista.env'), 'utf8')),
   } as Record<string, string>
-  const wordsOf = (key: string, pid = 0) =>
-    valuesOf(key).flatMap((line) =>
+  const commandWords = (key: string, pid = 0) =>
+    unitValues(key).flatMap((line) =>
       line
         .replace('$' + '{CREDENTIALS_DIRECTORY}', credentials)
         .replace('$MAINPID', String(pid))
@@ -100,16 +100,16 @@ test('the installed service serves; root and others use it from the command line
   const TMPDIR = directory(t)
   chownSync(TMPDIR, cambista.uid, cambista.gid)
   const service = { under: as(cambista), executable, env: { ...env, TMPDIR }, cwd: '/' }
-  const server = start(t, wordsOf('ExecStart'), service)
-  const ready = await run(t, wordsOf('ExecStartPost', server.child.pid), service)
+  const server = start(t, commandWords('ExecStart'), service)
+  const ready = await run(t, commandWords('ExecStartPost', server.child.pid), service)
   assert.deepEqual(ready, { code: 0, out: `http://127.0.0.1:${port} is ready\n`, err: '' })
   await server.says(/ listening url=\S+ data=(\/var\/lib\/cambista) /)
 
   const shell = { under: inside, executable, env: {}, cwd: '/' }
   assert.equal((await run(t, ['healthcheck'], shell)).code, 0)
-  const made = await run(t, ['key', 'create', 'erp'], shell)
-  assert.equal(made.code, 0, made.err)
-  assert.match(made.err, /^data directory: \/var\/lib\/cambista\n/)
+  const key = await run(t, ['key', 'create', 'erp'], shell)
+  assert.equal(key.code, 0, key.err)
+  assert.match(key.err, /^data directory: \/var\/lib\/cambista\n/)
   const synced = await run(t, ['sync', '--from', '2026-01-05', '--to', '2026-01-16', '--json'], shell)
   assert.equal(synced.code, 0, synced.err)
   assert.equal(JSON.parse(synced.out).status, 'ok')
@@ -117,17 +117,17 @@ test('the installed service serves; root and others use it from the command line
     bank.requests.length > 0 && bank.requests.every(({ authorized }) => authorized),
     'the token was read',
   )
-  const headers = { 'x-api-key': made.out.trim() }
-  const asked = () => fetch(`http://127.0.0.1:${port}/api/v1/rates/latest?on=2026-01-16`, { headers })
-  await until(async () => (await asked()).status === 200) // the server sees the key and the rates
+  const headers = { 'x-api-key': key.out.trim() }
+  const requestRate = () => fetch(`http://127.0.0.1:${port}/api/v1/rates/latest?on=2026-01-16`, { headers })
+  await until(async () => (await requestRate()).status === 200) // the server sees the key and the rates
 
   const other = await run(t, ['key', 'list'], { ...shell, under: as(NOBODY) })
   assert.equal(other.code, 1)
   const notice =
     /^cambista: not using the service's settings, because this user may not read \/etc\/cambista\/cambista\.env/
   assert.match(other.err, notice)
-  const told = await run(t, ['key', 'list', '--data-dir', '/nowhere'], { ...shell, under: as(NOBODY) })
-  assert.doesNotMatch(told.err, /settings/)
+  const denied = await run(t, ['key', 'list', '--data-dir', '/nowhere'], { ...shell, under: as(NOBODY) })
+  assert.doesNotMatch(denied.err, /settings/)
 
   assert.equal((await server.ended('SIGTERM')).code, 0)
   for (const name of readdirSync(at('var/lib/cambista'))) {
@@ -159,12 +159,12 @@ test('install and uninstall can be repeated, and what root left in the data dire
   assert.match(backed.out, /^a backup is made each night into \/var\/backups\/cambista /)
   assert.match((await run(t, ['service', 'install', ...words], { env })).out, /^nothing to do: [^\n]*\n$/)
 
-  const gone = await run(t, ['service', 'uninstall', ...words], { env })
-  assert.match(gone.out, /^removed \/etc\/systemd\/system\/cambista\.service\nkept \/var\/lib\/cambista /)
+  const removal = await run(t, ['service', 'uninstall', ...words], { env })
+  assert.match(removal.out, /^removed \/etc\/systemd\/system\/cambista\.service\nkept \/var\/lib\/cambista /)
   assert.equal((await run(t, ['service', 'install', ...words], { env })).code, 0)
 })
 
-test('where systemd does not run it says so, and does nothing', { skip: NEEDS_ROOT }, async (t) => {
+test('`service install` without systemd refuses, and changes nothing', { skip: NEEDS_ROOT }, async (t) => {
   const empty = directory(t)
   const under = [
     '/usr/bin/unshare',
@@ -179,7 +179,7 @@ test('where systemd does not run it says so, and does nothing', { skip: NEEDS_RO
   assert.match(end.err, /^cambista: systemd does not run this machine .*--root DIR to prepare an image\n$/)
 })
 
-test('service print is the unit that the archives hold', async (t) => {
+test('`service print` prints the unit of the archives', async (t) => {
   assert.deepEqual(await run(t, ['service', 'print']), { code: 0, out: unitText(), err: '' })
   assert.doesNotMatch(unitText(), /\{(codes|credentials|variables|flags)\}/)
   assert.ok(statSync(EXECUTABLE).size > 0)

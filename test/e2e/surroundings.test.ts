@@ -23,8 +23,8 @@ test('refuses the data directory of a newer version and leaves it alone', async 
   await run(t, ['key', 'create', 'erp', '--data-dir', dataDir])
   const path = database(dataDir, 'pragma user_version = 999; pragma wal_checkpoint(truncate)')
   const before = readFileSync(path)
-  const ended = await run(t, [...SERVE, dataDir])
-  refused(ended, /cambista\.db has schema version 999, this program knows \d+: use a newer cambista$/)
+  const result = await run(t, [...SERVE, dataDir])
+  refused(result, /cambista\.db has schema version 999, this program knows \d+: use a newer cambista$/)
   assert.deepEqual(readFileSync(path), before)
 })
 
@@ -47,7 +47,7 @@ test('refuses a file that is no database', async (t) => {
   )
 })
 
-test('on a read-only file system it says so, with data and without', async (t) => {
+test('a read-only file system is an error, with data and without', async (t) => {
   const home = directory(t)
   const dataDir = join(home, 'data')
   const under = remounted(home, 'ro')
@@ -75,17 +75,17 @@ test('a temporary directory that is noexec, read-only or missing makes it use th
     assert.equal((await fetch(`${url}/healthz`)).status, 200)
     assert.equal((await ended('SIGTERM')).code, 0)
     assert.deepEqual(readdirSync(TMPDIR), [])
-    assert.deepEqual(addonsIn(dataDir), [])
+    assert.deepEqual(listAddons(dataDir), [])
   }
 })
 
-test('when the data directory is noexec too it says what to do', async (t) => {
+test('an error advises to set TMPDIR if the data directory is noexec too', async (t) => {
   const TMPDIR = directory(t)
   const dataDir = join(TMPDIR, 'data')
-  const ended = await run(t, [...SERVE, dataDir], { under: remounted(TMPDIR, 'noexec'), env: { TMPDIR } })
-  refused(ended, /cannot load SQLite .*Set TMPDIR to a directory that .* is not mounted noexec$/)
+  const result = await run(t, [...SERVE, dataDir], { under: remounted(TMPDIR, 'noexec'), env: { TMPDIR } })
+  refused(result, /cannot load SQLite .*Set TMPDIR to a directory that .* is not mounted noexec$/)
   assert.deepEqual(readdirSync(TMPDIR), ['data'])
-  assert.deepEqual(addonsIn(dataDir), [])
+  assert.deepEqual(listAddons(dataDir), [])
 })
 
 for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
@@ -97,7 +97,7 @@ for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
   })
 }
 
-test('serves as a user who owns but its data directory, and keeps that to itself', async (t) => {
+test('`serve` runs as a user who owns only the data directory, and makes it private', async (t) => {
   const root = process.getuid?.() === 0
   const under = root ? ['/usr/bin/setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'] : []
   const home = directory(t)
@@ -110,12 +110,12 @@ test('serves as a user who owns but its data directory, and keeps that to itself
   copyFileSync(EXECUTABLE, executable)
   const { url, ended } = await serve(t, dataDir, { under, env: { TMPDIR }, executable })
   assert.equal((await fetch(`${url}/healthz`)).status, 200)
-  assert.equal(modeOf(dataDir), '700')
+  assert.equal(fileMode(dataDir), '700')
   const files = readdirSync(dataDir)
   assert.ok(files.includes('cambista.db') && files.includes('cambista.db-wal'), files.join())
   for (const name of files) {
     const one = statSync(join(dataDir, name))
-    assert.equal(modeOf(join(dataDir, name)), one.isDirectory() ? '700' : '600', name)
+    assert.equal(fileMode(join(dataDir, name)), one.isDirectory() ? '700' : '600', name)
     if (root) assert.equal(one.uid, NOBODY, name)
   }
   assert.equal((await ended('SIGTERM')).code, 0)
@@ -136,10 +136,10 @@ function database(dataDir: string, sql: string): string {
   return path
 }
 
-function addonsIn(dataDir: string): string[] {
+function listAddons(dataDir: string): string[] {
   return readdirSync(dataDir, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.node'))
 }
 
-function modeOf(path: string): string {
+function fileMode(path: string): string {
   return (statSync(path).mode & 0o777).toString(8)
 }

@@ -1,12 +1,11 @@
-// Claims of two nodes over one database: 16 workers that ask either of them, nodes that are killed, clocks of nodes that
-// jump, and leases that end by the database's clock, which goes fifty times faster here. And that a worker that waits
-// at one node is awake for what happened at the other.
+// Claims of two nodes over one database. 16 workers use either node, nodes are killed, and leases expire by the
+// database clock, fifty times leaseSpeed here. A worker that waits at one node must also notice events at the other.
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Facts } from '../support/documents/fast-server.ts'
+import type { ServerProcessOptions } from '../support/documents/server-process.ts'
 
 process.env.CAMBISTA_TEST_ENGINE = 'postgres' // before the modules that look at it are loaded
 const { startTestApp } = await import('../support/app.ts')
@@ -16,11 +15,11 @@ const { batch, CREATE, fillDatabase, fillDirectory, pdf, post, TOKENS } = await 
 const { checkOutcomes, createWorld, LEASE_SECONDS, uploadDocuments, workUntilDone } = await import(
   '../support/documents/claim-workers.ts'
 )
-const { leaseTimeIn } = await import('../support/documents/lease-time.ts')
-const { openNode, postgresAddressOf } = await import('../support/postgres/database.ts')
-const { ask } = await import('../support/postgres/server.ts')
+const { openLeaseTime: leaseTimeIn } = await import('../support/documents/lease-time.ts')
+const { openNode, postgresAddress } = await import('../support/postgres/database.ts')
+const { queryOnce: ask } = await import('../support/postgres/server.ts')
 const { startProgram } = await import('../support/program.ts')
-const { randomOf } = await import('../support/rates/random-bank.ts')
+const { createRandom: randomOf } = await import('../support/rates/random-bank.ts')
 const { temporaryDirectory } = await import('../support/temporary.ts')
 const { until } = await import('../support/terminal.ts')
 const { figure, SEED, scaled } = await import('../faults/scale.ts')
@@ -28,37 +27,37 @@ const { figure, SEED, scaled } = await import('../faults/scale.ts')
 type TestApp = Awaited<ReturnType<typeof startTestApp>>
 type Claimed = { id: number; claim_id: string; attempts: number }
 
-const DOCUMENTS = scaled({ short: 500, long: 10_000 })
+const DOCUMENTS = scaled({ short: 250, long: 10_000 })
 const WORKERS = 16
-const FASTER = 50
-const SERVER = join(import.meta.dirname, '../support/documents/fast-server.ts')
+const SPEED = 50
+const SERVER = join(import.meta.dirname, '../support/documents/server-process.ts')
 
-test(`${WORKERS} workers of two nodes, ${DOCUMENTS} documents, seed ${SEED}: each has one outcome`, async (t) => {
+test(`each of ${DOCUMENTS} documents gets one outcome from ${WORKERS} workers of two nodes (seed ${SEED})`, async (t) => {
   const dataDir = temporaryDirectory(t)
   await fillDatabase(dataDir)
-  const database = await withFastClock(await postgresAddressOf(dataDir))
+  const database = await withFastClock(await postgresAddress(dataDir))
   const random = randomOf(SEED)
   let kills = 0
   const start = async () => {
-    const facts: Facts = { dataDir, database, seed: SEED + kills }
-    const program = startProgram(t, [JSON.stringify(facts)], {}, [process.execPath, SERVER])
-    const [, url = ''] = await program.says(/(http:\S+)/)
+    const options: ServerProcessOptions = { dataDir, database, seed: SEED + kills }
+    const program = startProgram(t, [JSON.stringify(options)], {}, [process.execPath, SERVER])
+    const [, url = ''] = await program.waitForOutput(/(http:\S+)/)
     return { program, url }
   }
   const nodes = await Promise.all([start(), start()])
-  const urlOf = (at: number) => nodes[at]?.url ?? ''
+  const nodeUrl = (at: number) => nodes[at]?.url ?? ''
   const world = createWorld({
-    url: () => urlOf(Math.random() < 0.5 ? 0 : 1),
-    leaseMs: (LEASE_SECONDS * 1000) / FASTER,
+    url: () => nodeUrl(Math.random() < 0.5 ? 0 : 1),
+    leaseMs: (LEASE_SECONDS * 1000) / SPEED,
   })
-  const ids = await uploadDocuments(urlOf(0), DOCUMENTS)
+  const ids = await uploadDocuments(nodeUrl(0), DOCUMENTS)
   const { db } = await openNode(t, database)
   const disturb = async () => {
     await pause(random.int(500, 3000))
     if (world.isOver) return
     const at = random.int(0, 1)
     nodes[at]?.program.child.kill('SIGKILL')
-    await nodes[at]?.program.ended()
+    await nodes[at]?.program.waitForExit()
     kills++
     nodes[at] = await start()
   }
@@ -70,7 +69,7 @@ test(`${WORKERS} workers of two nodes, ${DOCUMENTS} documents, seed ${SEED}: eac
   assert.ok(kills > 0 && counts.died > 0 && counts.taken > 0 && counts.twice > 0, 'the faults happened')
 })
 
-test('a worker that waits at one node is awake for an upload, a release and the end of a lease at the other', async (t) => {
+test('a claim that waits at one node gets an upload, a release and an expired lease of the other', async (t) => {
   const dataDir = temporaryDirectory(t)
   const time = leaseTimeIn(dataDir)
   const [one, other] = [await startTestApp(t, { dataDir }), await startTestApp(t, { dataDir })]
@@ -82,44 +81,44 @@ test('a worker that waits at one node is awake for an upload, a release and the 
   }
   let happened = 0
   const afterwards: Record<string, number> = {}
-  const waitsFor = async (what: string, event: () => Promise<unknown>): Promise<Claimed> => {
+  const waitForClaim = async (what: string, event: () => Promise<unknown>): Promise<Claimed> => {
     const waiting = claim(other, { wait: 50, lease_seconds: 3600 }).then(async (answer) => {
       afterwards[what] = Math.round(performance.now() - happened)
       return answer
     })
-    await pause(300) // it looked once, and found nothing
+    await pause(300) // its first query found nothing
     await event()
     happened = performance.now()
     const { documents } = (await (await waiting).json()) as { documents: Claimed[] }
     assert.equal(documents.length, 1, what)
     return documents[0] as Claimed
   }
-  const uploaded = await waitsFor('upload', () => post(one, CREATE, batch(pdf('a'))))
-  const released = await waitsFor('release', () => tell('release', one, uploaded))
-  const ended = await waitsFor('end of a lease', () => time.pass(3600))
+  const uploaded = await waitForClaim('upload', () => post(one, CREATE, batch(pdf('a'))))
+  const released = await waitForClaim('release', () => tell('release', one, uploaded))
+  const expired = await waitForClaim('end of a lease', () => time.pass(3600))
   assert.deepEqual(
-    [uploaded, released, ended].map(({ id, attempts }) => [id, attempts]),
+    [uploaded, released, expired].map(({ id, attempts }) => [id, attempts]),
     [1, 2, 3].map((attempts) => [uploaded.id, attempts]),
   )
-  await tell('extend', one, ended, { lease_seconds: 60 })
-  await tell('finish', one, ended, { outcome: 'done' })
-  await tell('finish', other, ended, { outcome: 'done' })
+  await tell('extend', one, expired, { lease_seconds: 60 })
+  await tell('finish', one, expired, { outcome: 'done' })
+  await tell('finish', other, expired, { outcome: 'done' })
   figure(t, 'milliseconds until awake', JSON.stringify(afterwards))
   for (const [what, ms] of Object.entries(afterwards)) assert.ok(ms < 30_000, `${what}: ${ms} ms`)
 })
 
 const BEARER = { authorization: `Bearer ${TOKENS.work}` }
 
-function claim(node: TestApp, asked: object): Promise<Response> {
-  return post(node, '/api/v1/documents/claim', { agent_id: 1, ...asked }, BEARER)
+function claim(node: TestApp, options: object): Promise<Response> {
+  return post(node, '/api/v1/documents/claim', { agent_id: 1, ...options }, BEARER)
 }
 
-/** The address of the same database where another clock is found before PostgreSQL's own. */
+/** The address of the same database with a leaseSpeed clock_timestamp(), found before the one of PostgreSQL. */
 async function withFastClock(url: string): Promise<string> {
   await ask(
     url,
     `create function clock_timestamp() returns timestamptz volatile language sql as $$
-       select to_timestamp(${Date.now() / 1000}) + ${FASTER} * (pg_catalog.clock_timestamp() - to_timestamp(${Date.now() / 1000}))
+       select to_timestamp(${Date.now() / 1000}) + ${SPEED} * (pg_catalog.clock_timestamp() - to_timestamp(${Date.now() / 1000}))
      $$`,
   )
   return `${url}${encodeURIComponent(',pg_catalog')}`

@@ -1,5 +1,5 @@
-// A database of which each transaction is serializable, as others of its kind are by default, and that gives up a tenth of
-// all statements for others that run at the same time: nobody who asks the program hears of it, and nothing is lost or there twice.
+// A database with serializable transactions that aborts a tenth of all statements as conflicts. Clients get no error,
+// and nothing is lost or duplicated.
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -9,11 +9,11 @@ process.env.CAMBISTA_TEST_ENGINE = 'postgres' // before the modules that look at
 const { startTestApp, temporaryDirectory } = await import('../support/app.ts')
 const { batch, CREATE, fillDirectory, pdf, post, read, TOKENS } = await import('../support/directory.ts')
 const { startReceiver } = await import('../support/hooks/receiver.ts')
-const { postgresAddressOf } = await import('../support/postgres/database.ts')
+const { postgresAddress } = await import('../support/postgres/database.ts')
 const { runJson } = await import('../support/company.ts')
 const { until } = await import('../support/terminal.ts')
 const { connect } = await import('../api/mcp/support.ts')
-const { signIn } = await import('../api/page/support.ts')
+const { signIn } = await import('../api/web/support.ts')
 
 type TestApp = Awaited<ReturnType<typeof startTestApp>>
 type Created = { created_documents: { id: number }[] }
@@ -35,8 +35,8 @@ const RATES = [
 const OF_DOCUMENTS = ['/api/v1/documents', '/api/v1/companies', '/api/v1/documents?state=done']
 let busy = 0
 
-test('on each route what the database gave up is done again, once', async (t) => {
-  const { app, conflicts } = await givingUp(t)
+test('each route retries conflicts of the database, and takes effect once', async (t) => {
+  const { app, conflicts } = await startWithConflicts(t)
   const receiver = await startReceiver(t)
   await runJson(
     app.dataDir,
@@ -55,7 +55,7 @@ test('on each route what the database gave up is done again, once', async (t) =>
     Array.from({ length: 4 }, async (_, uploader) => {
       for (let at = 0; at < 8; at++) {
         const headers = { 'idempotency-key': `${uploader} ${at}` }
-        const answer = await answered(() =>
+        const answer = await requestUntilOk(() =>
           post(app, CREATE, batch(pdf(`a ${uploader} ${at}`), pdf('b')), headers),
         )
         ids.push(...((await answer.json()) as Created).created_documents.map(({ id }) => id))
@@ -63,10 +63,10 @@ test('on each route what the database gave up is done again, once', async (t) =>
     }),
   )
   const { run } = await sync
-  // A window of days is one transaction of many statements: a run that could not store one says so, and is tried again.
+  // A window is one transaction of many statements: a run that could not store one reports it, and is repeated.
   if (run.status !== 'ok') assert.match(run.message ?? '', /The database is in use/)
   const url = `/api/v1/documents?company_id=1&agent_id=1&owner_id=1&name=x.txt`
-  await answered(() => post(app, url, 'as it is', { 'content-type': 'text/plain' }))
+  await requestUntilOk(() => post(app, url, 'as it is', { 'content-type': 'text/plain' }))
 
   const finished: number[] = []
   await Promise.all(
@@ -74,11 +74,11 @@ test('on each route what the database gave up is done again, once', async (t) =>
       const headers = { authorization: `Bearer ${secret}` }
       while (finished.length < ids.length + 1) {
         const claim = { agent_id: 1, limit: 9, lease_seconds: 600 }
-        const answer = await answered(() => post(app, '/api/v1/documents/claim', claim, headers))
+        const answer = await requestUntilOk(() => post(app, '/api/v1/documents/claim', claim, headers))
         const { documents } = (await answer.json()) as { documents: Claimed[] }
         for (const [at, { id, claim_id }] of documents.entries()) {
           const work = (what: string, more: object = {}) =>
-            answered(() => post(app, `/api/v1/documents/${id}/${what}`, { claim_id, ...more }, headers))
+            requestUntilOk(() => post(app, `/api/v1/documents/${id}/${what}`, { claim_id, ...more }, headers))
           if (at === 0) await work('extend', { lease_seconds: 700 })
           if (at === 8) await work('release')
           else {
@@ -91,12 +91,12 @@ test('on each route what the database gave up is done again, once', async (t) =>
   )
   assert.equal(new Set(finished).size, ids.length + 1, 'each is finished once')
 
-  for (const path of RATES) await answered(() => app.get(path))
-  for (const path of OF_DOCUMENTS) await answered(() => read(app, path))
+  for (const path of RATES) await requestUntilOk(() => app.get(path))
+  for (const path of OF_DOCUMENTS) await requestUntilOk(() => read(app, path))
   const [first = 0, second = 0] = ids
-  await answered(() => read(app, `/api/v1/documents/${first}/content`))
+  await requestUntilOk(() => read(app, `/api/v1/documents/${first}/content`))
   const remove = { method: 'DELETE', headers: { authorization: `Bearer ${TOKENS.remove}` } }
-  await answered(() => fetch(`${app.app.url}/api/v1/documents/${second}`, remove))
+  await requestUntilOk(() => fetch(`${app.app.url}/api/v1/documents/${second}`, remove))
 
   const client = await connect(t, 'modern', {
     app,
@@ -120,26 +120,26 @@ test('on each route what the database gave up is done again, once', async (t) =>
   assert.equal((await fetch(`${app.app.url}/metrics`)).status, 200)
   assert.equal((await fetch(`${app.app.url}/readyz`)).status, 200)
 
-  const told = () =>
+  const reportedIds = () =>
     receiver.received.flatMap(({ body }) => (body.data as { document_ids?: number[] }).document_ids ?? [])
-  await until(() => new Set(told()).size === ids.length + 1)
-  const stored = await idsOf(app)
+  await until(() => new Set(reportedIds()).size === ids.length + 1)
+  const storedIds = await listIds(app)
   assert.deepEqual(
-    stored,
+    storedIds,
     [...new Set(finished)].filter((id) => id !== second).sort((a, b) => a - b),
   )
   t.diagnostic(`${conflicts() - before} statements were given up; ${busy} answers were busy`)
   assert.ok(conflicts() - before > 100)
-  const failed = app.logged
+  const failureLines = app.logLines
     .join('')
     .split('\n')
     .filter((line) => /"event":"(request failed|response failed)"/.test(line))
-  assert.deepEqual(failed, [])
+  assert.deepEqual(failureLines, [])
 })
 
-async function givingUp(t: TestContext): Promise<{ app: TestApp; conflicts: () => number }> {
+async function startWithConflicts(t: TestContext): Promise<{ app: TestApp; conflicts: () => number }> {
   const dataDir = temporaryDirectory(t)
-  const proxy = await startProxy(t, await postgresAddressOf(dataDir, t))
+  const proxy = await startProxy(t, await postgresAddress(dataDir, t))
   const app = await startTestApp(t, {
     dataDir,
     database: `${proxy.url}${SERIALIZABLE}`,
@@ -147,7 +147,7 @@ async function givingUp(t: TestContext): Promise<{ app: TestApp; conflicts: () =
   })
   await fillDirectory(app)
   await app.sync({ from: '2026-03-01', to: '2026-03-24' })
-  // By chance: of a transaction with ten statements or more exactly each tenth would be one of its own each time.
+  // Random, since every tenth statement would hit each transaction of ten statements or more.
   let random = 17
   let conflicts = 0
   proxy.decide((text) => {
@@ -160,8 +160,8 @@ async function givingUp(t: TestContext): Promise<{ app: TestApp; conflicts: () =
   return { app, conflicts: () => conflicts }
 }
 
-/** What is busy for five seconds is asked again, as `Retry-After` says. */
-async function answered(ask: () => Promise<Response>): Promise<Response> {
+/** Repeats a request that is busy after five seconds, as `Retry-After` requires. */
+async function requestUntilOk(ask: () => Promise<Response>): Promise<Response> {
   for (let tries = 0; ; tries++) {
     const answer = await ask()
     if (answer.status === 200) return answer
@@ -172,8 +172,8 @@ async function answered(ask: () => Promise<Response>): Promise<Response> {
   }
 }
 
-async function idsOf(app: TestApp): Promise<number[]> {
-  const answer = await answered(() => read(app, '/api/v1/documents?limit=200'))
+async function listIds(app: TestApp): Promise<number[]> {
+  const answer = await requestUntilOk(() => read(app, '/api/v1/documents?limit=200'))
   const { documents } = (await answer.json()) as { documents: { id: number }[] }
   return documents.map(({ id }) => id).sort((a, b) => a - b)
 }

@@ -2,9 +2,9 @@
 
 import { testEngine } from '../contract/engine.ts'
 import { openNode } from '../support/postgres/database.ts'
-import { postgresSchemaFor } from '../support/postgres/server.ts'
+import { createPostgresSchema } from '../support/postgres/server.ts'
 
 testEngine('postgres', async (t) => {
-  const url = await postgresSchemaFor(t)
+  const url = await createPostgresSchema(t)
   return [await openNode(t, url), await openNode(t, url)]
 })

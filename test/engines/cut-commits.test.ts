@@ -1,5 +1,5 @@
-// A connection that breaks exactly while a sync, or a worker's claim, is committed: whether the database has it or not, it is
-// there once in the end, and counted once.
+// A connection that breaks during the commit of a sync or of a claim. Whether the database stored it or not, its data
+// exist once in the end, and count once.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -9,9 +9,9 @@ process.env.CAMBISTA_TEST_ENGINE = 'postgres' // before the modules that look at
 const { startTestApp, temporaryDirectory } = await import('../support/app.ts')
 const { runJson } = await import('../support/company.ts')
 const { batch, CREATE, pdf, post, TOKENS } = await import('../support/directory.ts')
-const { postgresAddressOf } = await import('../support/postgres/database.ts')
+const { postgresAddress } = await import('../support/postgres/database.ts')
 const { startNodeBehindProxy } = await import('../support/postgres/behind-proxy.ts')
-const { ask } = await import('../support/postgres/server.ts')
+const { queryOnce: ask } = await import('../support/postgres/server.ts')
 
 type Network = Awaited<ReturnType<typeof startProxy>>
 
@@ -21,7 +21,7 @@ const COMMITS_OF_A_RUN = 4
 test('whichever commit of a sync is cut off, the next one leaves all values there, and counted once', async (t) => {
   const { node, proxy, url } = await startNodeBehindProxy(t)
   const whole = await startTestApp(t, { dataDir: temporaryDirectory(t) })
-  const wholeUrl = await postgresAddressOf(whole.dataDir)
+  const wholeUrl = await postgresAddress(whole.dataDir)
   for (const { dataDir } of [node, whole]) {
     await runJson(dataDir, 'hook', 'create', '--url', 'https://a.example', '--event', 'rates.published')
   }
@@ -49,14 +49,14 @@ test('whichever commit of a sync is cut off, the next one leaves all values ther
   const [{ counted: most = 0, stored = 0 } = {}] = await ask(url, counted)
   assert.ok(Number(stored) > 500 && Number(most) <= Number(stored), `${most} counted, ${stored} stored`)
   assert.deepEqual(await ask(url, 'select id from sync_runs where finished_at is null'), [])
-  assert.deepEqual(await daysTold(url), await daysTold(wholeUrl))
+  assert.deepEqual(await reportedDays(url), await reportedDays(wholeUrl))
 })
 
-test('a claim, a release and an outcome whose commit is cut off happen once, and can be asked for again', async (t) => {
+test('a claim, a release and an outcome happen once if their commit is cut off, and can be repeated', async (t) => {
   const { node, proxy, url } = await startNodeBehindProxy(t)
   const bearer = { authorization: `Bearer ${TOKENS.work}` }
-  const asked = { agent_id: 1, limit: 1, lease_seconds: 600 }
-  const claim = () => post(node, '/api/v1/documents/claim', asked, bearer)
+  const claimOptions = { agent_id: 1, limit: 1, lease_seconds: 600 }
+  const claim = () => post(node, '/api/v1/documents/claim', claimOptions, bearer)
   for (const fate of ['lose', 'cut'] as const) {
     await post(node, CREATE, batch(pdf(fate)))
     const cutOnce = () => cutCommit(proxy, 'documents', 1, fate)
@@ -91,19 +91,19 @@ function cutCommit(proxy: Network, table: string, n: number, fate: 'cut' | 'lose
   let commits = 0
   let isDone = false
   proxy.decide((text, connection) => {
-    const is = open.getOrInsertComputed(connection, () => ({ names: false, writes: false }))
-    is.names ||= text.includes(table)
-    is.writes ||= WRITES.test(text)
+    const transaction = open.getOrInsertComputed(connection, () => ({ names: false, writes: false }))
+    transaction.names ||= text.includes(table)
+    transaction.writes ||= WRITES.test(text)
     if (text !== 'commit') return 'pass'
     open.delete(connection)
-    if (isDone || !is.names || !is.writes || ++commits < n) return 'pass'
+    if (isDone || !transaction.names || !transaction.writes || ++commits < n) return 'pass'
     isDone = true
     return fate
   })
   return { isDone: () => isDone }
 }
 
-async function daysTold(url: string): Promise<string[]> {
+async function reportedDays(url: string): Promise<string[]> {
   const rows = await ask(url, `select body from hook_messages where type = 'rates.published' order by id`)
   const days = rows.flatMap(
     ({ body }) => (JSON.parse(String(body)) as { data: { days: string[] } }).data.days,

@@ -1,4 +1,5 @@
-// The key of the secrets of hooks, which all nodes are given: a node without it says so, and leaves the hooks to the others.
+// The key that encrypts the secrets of hooks, which all nodes need. A node without it logs a warning, and leaves
+// hooks to the others.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -10,45 +11,45 @@ const { startTestApp } = await import('../support/app.ts')
 const { runJson } = await import('../support/company.ts')
 const { CREATE, batch, fillDirectory, pdf, post } = await import('../support/directory.ts')
 const { startReceiver } = await import('../support/hooks/receiver.ts')
-const { postgresAddressOf } = await import('../support/postgres/database.ts')
+const { postgresAddress } = await import('../support/postgres/database.ts')
 const { temporaryDirectory } = await import('../support/temporary.ts')
 const { until } = await import('../support/terminal.ts')
 
-test('a node without the key leaves hooks to one that has it, and says so', async (t) => {
+test('a node without the key leaves hooks to one with it, and logs a warning', async (t) => {
   const dataDir = temporaryDirectory(t)
   const receiver = await startReceiver(t)
   receiver.answer = (response) => response.writeHead(204).end()
-  const made = ['hook', 'create', '--url', receiver.url, '--event', 'document.created'] as const
-  await runJson(dataDir, ...made)
+  const createCommand = ['hook', 'create', '--url', receiver.url, '--event', 'document.created'] as const
+  await runJson(dataDir, ...createCommand)
   const keyless = await startTestApp(t, { dataDir, hookKey: null })
   await fillDirectory(keyless)
   assert.equal((await post(keyless, CREATE, batch(pdf('one')))).status, 200)
-  await until(() => keyless.logged.some((line) => /"warn".*this node cannot tell hooks/.test(line)))
+  await until(() => keyless.logLines.some((line) => /"warn".*this node cannot tell hooks/.test(line)))
   const keyed = await startTestApp(t, { dataDir })
   await until(() => receiver.received.length === 1)
   assert.equal((await post(keyless, CREATE, batch(pdf('two')))).status, 200)
   await until(() => receiver.received.length === 2)
-  assert.equal(keyed.logged.filter((line) => line.includes('hook fails')).length, 0)
-  assert.equal(keyless.logged.filter((line) => line.includes('cannot tell hooks')).length, 1)
+  assert.equal(keyed.logLines.filter((line) => line.includes('hook fails')).length, 0)
+  assert.equal(keyless.logLines.filter((line) => line.includes('cannot tell hooks')).length, 1)
 })
 
-test('hooks are made and rotated with the key alone, and the refusal says how to make one', async (t) => {
+test('`hook create` and `hook rotate` require the key, and their error names the command for one', async (t) => {
   const dataDir = temporaryDirectory(t)
-  const env = { CAMBISTA_DATABASE: await postgresAddressOf(dataDir, t) }
+  const env = { CAMBISTA_DATABASE: await postgresAddress(dataDir, t) }
   await runJson(dataDir, 'hook', 'create', '--url', 'http://127.0.0.1:1/', '--event', 'sync.failed')
   for (const words of [
     ['create', '--url', 'http://127.0.0.1:1/', '--event', 'sync.failed'],
     ['rotate', '1'],
   ]) {
-    let said = ''
+    let errorText = ''
     const err = (text: string) => {
-      said += text
+      errorText += text
     }
     const stop = new AbortController().signal
     const terminal = { providers: TEST_PROVIDERS, out: () => {}, err, interactive: false, stop, env }
     assert.equal(await run(['hook', ...words], terminal), 2)
     assert.match(
-      said,
+      errorText,
       /key that all nodes have: openssl rand -base64 32 > FILE makes one, and --hook-key-file/,
     )
   }

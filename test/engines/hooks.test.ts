@@ -1,21 +1,21 @@
-// Hooks of two nodes over one database: one of them tells, the other one goes on when that dies. Each document is told of,
-// none is told by two at once, and a node that slept past its lease tells nothing any more.
+// Hooks of two nodes over one database: one node delivers, and the other one takes over when it dies. Each document
+// is reported, and no message is delivered by two nodes at a time. A node with an expired lease delivers nothing.
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Facts } from '../support/documents/fast-server.ts'
+import type { ServerProcessOptions } from '../support/documents/server-process.ts'
 import type { Program } from '../support/program.ts'
 
 process.env.CAMBISTA_TEST_ENGINE = 'postgres' // before the modules that look at it are loaded
 const { runJson } = await import('../support/company.ts')
 const { batch, CREATE, fillDatabase, pdf, TOKENS } = await import('../support/directory.ts')
 const { startReceiver } = await import('../support/hooks/receiver.ts')
-const { postgresAddressOf } = await import('../support/postgres/database.ts')
-const { ask } = await import('../support/postgres/server.ts')
+const { postgresAddress } = await import('../support/postgres/database.ts')
+const { queryOnce: ask } = await import('../support/postgres/server.ts')
 const { startProgram } = await import('../support/program.ts')
-const { randomOf } = await import('../support/rates/random-bank.ts')
+const { createRandom: randomOf } = await import('../support/rates/random-bank.ts')
 const { temporaryDirectory } = await import('../support/temporary.ts')
 const { until } = await import('../support/terminal.ts')
 const { figure, SEED, scaled } = await import('../faults/scale.ts')
@@ -23,32 +23,32 @@ const { figure, SEED, scaled } = await import('../faults/scale.ts')
 type Node = { program: Program; url: string }
 type Receiver = Awaited<ReturnType<typeof startReceiver>>
 
-const KILLS = scaled({ short: 3, long: 30 })
+const KILLS = scaled({ short: 2, long: 30 })
 const LEASE_TIMES = { ttlMs: 3000, renewMs: 500 }
-const SERVER = join(import.meta.dirname, '../support/documents/fast-server.ts')
+const SERVER = join(import.meta.dirname, '../support/documents/server-process.ts')
 
-test(`over ${KILLS} kills of the node that tells each document is told of, by one node at a time`, async (t) => {
+test(`hooks report each document over ${KILLS} kills of the delivering node, by one node at a time`, async (t) => {
   const random = randomOf(SEED)
   figure(t, 'seed', SEED)
   const receiver = await startReceiver(t)
-  let isOver = false
-  const atOnce = watchTries(receiver, (response) => {
-    if (!isOver && random.chance(0.02)) response.destroy()
+  let hasEnded = false
+  const atOnce = watchAttempts(receiver, (response) => {
+    if (!hasEnded && random.chance(0.02)) response.destroy()
     else setTimeout(() => response.writeHead(204).end(), random.int(0, 60))
   })
   const cluster = await startNodes(t, receiver)
-  const kept = new Set<number>()
+  const acknowledged = new Set<number>()
   using _stop = {
     [Symbol.dispose]() {
-      isOver = true // also when something was wrong
+      hasEnded = true // also when something was wrong
     },
   }
   const uploading = Promise.all(
     [0, 1, 2, 3].map(async (at) => {
-      while (!isOver) {
-        const found = await upload(cluster.nodes[at % 2])
-        for (const id of found) kept.add(id)
-        if (found.length === 0) await wait(20)
+      while (!hasEnded) {
+        const uploadedIds = await upload(cluster.nodes[at % 2])
+        for (const id of uploadedIds) acknowledged.add(id)
+        if (uploadedIds.length === 0) await wait(20)
       }
     }),
   )
@@ -58,27 +58,27 @@ test(`over ${KILLS} kills of the node that tells each document is told of, by on
     await until(() => receiver.received.length > count + 20)
     const at = await cluster.teller()
     cluster.nodes[at]?.program.child.kill('SIGKILL')
-    await cluster.nodes[at]?.program.ended()
-    const begun = performance.now()
+    await cluster.nodes[at]?.program.waitForExit()
+    const killMs = performance.now()
     const before = receiver.received.length
     const starting = cluster.start(at)
     await until(() => receiver.received.length > before)
-    takeOvers.push(Math.round(performance.now() - begun))
+    takeOvers.push(Math.round(performance.now() - killMs))
     await starting
   }
-  isOver = true
+  hasEnded = true
   await uploading
-  await runJson(cluster.dataDir, 'hook', 'test', '1') // what failed meanwhile is due now, and not in a minute
+  await runJson(cluster.dataDir, 'hook', 'test', '1') // failed messages become due now instead of in a minute
   await until(async () => (await cluster.waiting()) === 0)
   const [{ ids } = { ids: [] }] = await ask(
     cluster.database,
     'select array_agg(id::int order by id) as ids from documents',
   )
   assert.deepEqual(
-    [...toldBy(receiver)].sort((one, other) => one - other),
+    [...reportedIds(receiver)].sort((one, other) => one - other),
     ids,
   )
-  assert.deepEqual([...kept.difference(toldBy(receiver))], [])
+  assert.deepEqual([...acknowledged.difference(reportedIds(receiver))], [])
   for (const [, messages] of Map.groupBy(receiver.received, ({ id }) => id)) {
     assert.equal(new Set(messages.map(({ text }) => text)).size, 1)
   }
@@ -86,23 +86,23 @@ test(`over ${KILLS} kills of the node that tells each document is told of, by on
   figure(
     t,
     'documents, acknowledged, posts',
-    `${toldBy(receiver).size}, ${kept.size}, ${receiver.received.length}`,
+    `${reportedIds(receiver).size}, ${acknowledged.size}, ${receiver.received.length}`,
   )
-  figure(t, 'milliseconds until the next node told', takeOvers.join(', '))
+  figure(t, 'milliseconds until the next node delivered', takeOvers.join(', '))
 })
 
-test('a node that slept past its lease tells nothing any more', async (t) => {
+test('a node with an expired lease delivers no hook messages', async (t) => {
   const receiver = await startReceiver(t)
-  const atOnce = watchTries(receiver, (response) => response.writeHead(204).end())
+  const atOnce = watchAttempts(receiver, (response) => response.writeHead(204).end())
   const cluster = await startNodes(t, receiver)
   await upload(cluster.nodes[0])
-  await until(() => toldBy(receiver).size === 1)
+  await until(() => reportedIds(receiver).size === 1)
   await until(async () => (await cluster.waiting()) === 0)
   const at = await cluster.teller()
   const [asleep, awake] = at === 0 ? cluster.nodes : cluster.nodes.toReversed()
   asleep?.program.child.kill('SIGSTOP')
   for (let more = 0; more < 5; more++) await upload(awake)
-  await until(() => toldBy(receiver).size === 6)
+  await until(() => reportedIds(receiver).size === 6)
   assert.notEqual(await cluster.teller(), at)
   receiver.answer = (response) => setTimeout(() => response.writeHead(204).end(), 100) // there is a queue now
   const uploads = Promise.all(Array.from({ length: 30 }, () => upload(awake)))
@@ -117,31 +117,31 @@ test('a node that slept past its lease tells nothing any more', async (t) => {
 async function startNodes(t: TestContext, receiver: Receiver) {
   const dataDir = temporaryDirectory(t)
   await fillDatabase(dataDir)
-  const database = await postgresAddressOf(dataDir)
+  const database = await postgresAddress(dataDir)
   await runJson(dataDir, 'hook', 'create', '--url', receiver.url, '--event', 'document.created')
   const nodes: Node[] = []
   const start = async (at: number) => {
-    const facts: Facts = { dataDir, database, leaseTimes: LEASE_TIMES }
-    const program = startProgram(t, [JSON.stringify(facts)], {}, [process.execPath, SERVER])
-    const [, url = ''] = await program.says(/(http:\S+)/)
+    const options: ServerProcessOptions = { dataDir, database, leaseTimes: LEASE_TIMES }
+    const program = startProgram(t, [JSON.stringify(options)], {}, [process.execPath, SERVER])
+    const [, url = ''] = await program.waitForOutput(/(http:\S+)/)
     nodes[at] = { program, url }
   }
   await Promise.all([start(0), start(1)])
   return {
     ...{ dataDir, database, nodes, start },
-    /** Which node tells. */
+    /** The index of the delivering node. */
     async teller(): Promise<number> {
-      let found = -1
+      let index = -1
       await until(async () => {
-        const held = `select holder from leases where name = 'hooks' and expires_at > clock_timestamp()`
-        const [row] = await ask(database, held)
+        const leaseQuery = `select holder from leases where name = 'hooks' and expires_at > clock_timestamp()`
+        const [row] = await ask(database, leaseQuery)
         const [, pid] = /pid (\d+)/.exec(String(row?.holder)) ?? []
-        found = nodes.findIndex(({ program }) => String(program.child.pid) === pid)
-        return found >= 0
+        index = nodes.findIndex(({ program }) => String(program.child.pid) === pid)
+        return index >= 0
       })
-      return found
+      return index
     },
-    /** How many messages wait. */
+    /** Number of queued messages. */
     async waiting(): Promise<number> {
       const [row] = await ask(database, 'select count(*)::int as count from hook_messages')
       return Number(row?.count)
@@ -149,8 +149,8 @@ async function startNodes(t: TestContext, receiver: Receiver) {
   }
 }
 
-/** Counts the tries that began while another one of the same message was under way. */
-function watchTries(receiver: Receiver, answer: Receiver['answer']): { same: number } {
+/** Counts attempts that began during another attempt of the same message. */
+function watchAttempts(receiver: Receiver, answer: Receiver['answer']): { same: number } {
   const atOnce = { same: 0 }
   const under = new Set<string>()
   receiver.answer = (response, message) => {
@@ -162,7 +162,7 @@ function watchTries(receiver: Receiver, answer: Receiver['answer']): { same: num
   return atOnce
 }
 
-/** The ids that were acknowledged; none where the node is gone. */
+/** The acknowledged ids; none if the node is down. */
 async function upload(node: Node | undefined): Promise<number[]> {
   try {
     const response = await fetch(`${node?.url}${CREATE}`, {
@@ -177,7 +177,7 @@ async function upload(node: Node | undefined): Promise<number[]> {
   }
 }
 
-function toldBy(receiver: Receiver): Set<number> {
+function reportedIds(receiver: Receiver): Set<number> {
   const ids = receiver.received
     .filter(({ body }) => body.type === 'document.created')
     .flatMap(({ body }) => body.data.document_ids as number[])

@@ -1,5 +1,5 @@
-// Two nodes over one PostgreSQL and one folder of contents: what one of them was told, the other one knows, and what both
-// are told at once happens once. Where one process was right because it was alone, these are the tests.
+// Two nodes over one PostgreSQL and one blob folder. Each knows what the other one stored, and parallel requests to
+// both take effect once.
 
 import assert from 'node:assert/strict'
 import { hostname } from 'node:os'
@@ -8,14 +8,14 @@ import { before, type TestContext, test } from 'node:test'
 process.env.CAMBISTA_TEST_ENGINE = 'postgres' // before the modules that look at it are loaded
 const { startTestApp } = await import('../support/app.ts')
 const { batch, CREATE, fillDirectory, pdf, post, read } = await import('../support/directory.ts')
-const { postgresAddressOf } = await import('../support/postgres/database.ts')
-const { ask } = await import('../support/postgres/server.ts')
+const { postgresAddress } = await import('../support/postgres/database.ts')
+const { queryOnce: ask } = await import('../support/postgres/server.ts')
 const { startProgram } = await import('../support/program.ts')
 const { runCommand, until } = await import('../support/terminal.ts')
 const { temporaryDirectory } = await import('../support/temporary.ts')
 
 const SYNCS = 50
-const COMMANDS = 6 // of them
+const COMMANDS = 6 // the part of SYNCS that the command line runs
 
 type TestApp = Awaited<ReturnType<typeof startTestApp>>
 type Created = { created_documents: { id: number }[] }
@@ -31,7 +31,7 @@ before(async (t) => {
   }
 })
 
-test('one Idempotency-Key that both get at once is kept once, and both answer alike', async () => {
+test('an Idempotency-Key at both nodes stores one document, with equal answers', async () => {
   for (let at = 0; at < 50; at++) {
     const headers = { 'idempotency-key': `key ${at}` }
     const answers = await Promise.all(
@@ -43,12 +43,12 @@ test('one Idempotency-Key that both get at once is kept once, and both answer al
     assert.equal(answers[0]?.[0], 200, String(answers[0]?.[1]))
     assert.deepEqual(answers[0], answers[1])
   }
-  assert.equal((await idsAfter(nodes[0], 0)).length, 50)
+  assert.equal((await listIds(nodes[0], 0)).length, 50)
 })
 
 test('a reader of a company that pages beside uploads to both nodes misses nothing, and sees nothing twice', async () => {
-  const [last = 0] = (await idsAfter(nodes[0], 0)).slice(-1)
-  const made: number[] = []
+  const [last = 0] = (await listIds(nodes[0], 0)).slice(-1)
+  const createdIds: number[] = []
   let uploading = true
   const uploaders = Promise.all(
     Array.from({ length: 8 }, async (_, uploader) => {
@@ -60,28 +60,28 @@ test('a reader of a company that pages beside uploads to both nodes misses nothi
           batch(pdf(`${uploader} ${at}`), pdf(`more ${uploader} ${at}`)),
         )
         assert.equal(answer.status, 200)
-        made.push(...((await answer.json()) as Created).created_documents.map(({ id }) => id))
+        createdIds.push(...((await answer.json()) as Created).created_documents.map(({ id }) => id))
       }
     }),
   ).finally(() => {
     uploading = false
   })
-  const seen: number[] = []
+  const readIds: number[] = []
   const page = async () => {
-    const found = await idsAfter(nodes[seen.length % 2] ?? nodes[0], seen.at(-1) ?? last)
-    seen.push(...found)
-    return found.length
+    const ids = await listIds(nodes[readIds.length % 2] ?? nodes[0], readIds.at(-1) ?? last)
+    readIds.push(...ids)
+    return ids.length
   }
   while (uploading) await page()
   await uploaders
   while ((await page()) > 0);
   assert.deepEqual(
-    seen,
-    made.sort((one, other) => one - other),
+    readIds,
+    createdIds.sort((one, other) => one - other),
   )
 })
 
-test('what one node commits the other one answers with within seconds, and a tag is that of one text', async () => {
+test('a commit of one node reaches the other within seconds, and an ETag has one text', async () => {
   const [one, other] = nodes
   const texts = new Map<string, string>()
   for (let day = 1; day <= 5; day++) {
@@ -102,22 +102,26 @@ test('what one node commits the other one answers with within seconds, and a tag
   assert.ok(texts.size > 1)
 })
 
-test(`of ${SYNCS} syncs at once, of two nodes and the command line, one runs, and the others are told where`, async (t) => {
+test(`only one of ${SYNCS} parallel syncs of nodes and commands runs, and the errors of the others name it`, async (t) => {
   const [{ dataDir, bank }] = nodes
   const gate = Promise.withResolvers<undefined>()
   let ended = 0
-  for (const node of nodes) node.bank.faults = () => gate.promise // the one that runs runs as long as the others try
+  for (const node of nodes) node.bank.faults = () => gate.promise // the one that runs runs until all others ended
   const range = { from: '2026-02-01', to: '2026-03-20' }
   const env = {
-    CAMBISTA_DATABASE: await postgresAddressOf(dataDir),
+    CAMBISTA_DATABASE: await postgresAddress(dataDir),
     ...{ CAMBISTA_BCCR_URL: bank.url, CAMBISTA_BCCR_TOKEN: 'test-token', CAMBISTA_BCCR_PACE: '0' },
     HOME: dataDir,
   }
-  const before = await runsOf(nodes[0])
+  const before = await fetchRuns(nodes[0])
   const attempt = async (at: number): Promise<{ pid: number; refusal: string | undefined }> => {
     if (at < COMMANDS) {
-      const { child, printed, ended } = startProgram(t, ['sync', '--from', range.from, '--to', range.to], env)
-      const code = await ended()
+      const { child, printed, waitForExit } = startProgram(
+        t,
+        ['sync', '--from', range.from, '--to', range.to],
+        env,
+      )
+      const code = await waitForExit()
       assert.ok(code === 0 || code === 1, printed.err)
       return { pid: child.pid ?? 0, refusal: code === 0 ? undefined : printed.err }
     }
@@ -135,12 +139,12 @@ test(`of ${SYNCS} syncs at once, of two nodes and the command line, one runs, an
   const where = `a sync is already running on host ${hostname()}, pid ${ran[0]?.pid}, since ${since}`
   const refused = ends.filter(({ refusal }) => refusal?.includes(where))
   assert.equal(refused.length, SYNCS - 1, `${where}: ${ends.map(({ refusal }) => refusal)}`)
-  const runs = await runsOf(nodes[0])
+  const runs = await fetchRuns(nodes[0])
   assert.equal(runs.length, before.length + 1)
   assert.deepEqual([runs[0]?.status, runs[0]?.date_from], ['ok', range.from])
 })
 
-async function runsOf(node: TestApp) {
+async function fetchRuns(node: TestApp) {
   return node.json<{ status: string; date_from: string }[]>('/api/v1/sync/runs?limit=100')
 }
 
@@ -158,19 +162,19 @@ test('an id that was chosen is not given again', async () => {
 test('both are ready, and the documents of each are read from the other', async () => {
   for (const [at, node] of nodes.entries()) {
     assert.equal((await fetch(`${node.app.url}/readyz`)).status, 200)
-    const made = (await (await post(node, CREATE, batch(pdf(`of ${at}`)))).json()) as Created
+    const reply = (await (await post(node, CREATE, batch(pdf(`of ${at}`)))).json()) as Created
     const content = await read(
       nodes[1 - at] ?? node,
-      `/api/v1/documents/${made.created_documents[0]?.id}/content`,
+      `/api/v1/documents/${reply.created_documents[0]?.id}/content`,
     )
     assert.equal(await content.text(), `of ${at}`)
   }
 })
 
-async function idsAfter(node: TestApp, after: number): Promise<number[]> {
+async function listIds(node: TestApp, after: number): Promise<number[]> {
   const answer = await read(node, `/api/v1/documents?company_id=1&after=${after}&limit=200`)
   const body = await answer.text()
   assert.equal(answer.status, 200, body)
-  const parsed = JSON.parse(body) as { documents?: { id: number }[] } | { id: number }[]
-  return (Array.isArray(parsed) ? parsed : (parsed.documents ?? [])).map(({ id }) => id)
+  const page = JSON.parse(body) as { documents?: { id: number }[] } | { id: number }[]
+  return (Array.isArray(page) ? page : (page.documents ?? [])).map(({ id }) => id)
 }

@@ -1,19 +1,19 @@
-// The database crashes, freezes, comes back, and ends connections as it likes: what a node answers meanwhile, what it says
-// of it, and that it goes on by itself.
+// The database crashes, freezes, comes back, and ends connections at random. Tests the answers and the log of a node,
+// and its recovery.
 
 import assert from 'node:assert/strict'
 import { request } from 'node:http'
 import { before, type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { createWaiting } from '../../src/http/waiting.ts'
-import { createLog } from '../../src/log.ts'
+import { createLog } from '../../src/runtime/log.ts'
 import { openPostgres } from '../../src/store/postgres/open.ts'
 import { startProxy } from '../support/postgres/proxy.ts'
 import {
-  ask,
-  inSchema,
   type PostgresServer,
+  queryOnce,
   SERVER_VARIABLE,
+  schemaAddress,
   startPostgres,
 } from '../support/postgres/server.ts'
 
@@ -51,14 +51,14 @@ before(async (t) => {
   impatient = await startTestApp(context, { dataDir, staleForMs: 2000 })
 })
 
-test('crashed: rates go on for a time, all else is refused at once, and two lines say it', async (t) => {
-  const [from, fromOther] = [patient.logged.length, impatient.logged.length]
+test('crashed: rates are served for a time, all else is 503 at once, and two log lines report it', async (t) => {
+  const [from, fromOther] = [patient.logLines.length, impatient.logLines.length]
   assert.equal((await rates(patient)).get('age'), null)
   await server.crash()
-  const fellAt = performance.now()
-  while (linesOf(patient, from).length === 0) await rates(patient) // until its first look that fails
+  const crashMs = performance.now()
+  while (logEvents(patient, from).length === 0) await rates(patient) // until its first poll fails
   assert.equal(await probe(patient, '/readyz'), 503)
-  t.diagnostic(`not ready after ${since(fellAt)} ms`)
+  t.diagnostic(`not ready after ${since(crashMs)} ms`)
   assert.match((await rates(patient)).get('age') ?? '', /^\d+$/)
   assert.equal(await probe(patient, '/readyz?rates'), 200)
   assert.equal(await probe(patient, '/healthz'), 200)
@@ -73,15 +73,15 @@ test('crashed: rates go on for a time, all else is refused at once, and two line
     '/api/v1/sync/runs',
     '/api/v1/rates/latest?as_of=2026-03-24T00:00:00Z',
   ]) {
-    const asked = performance.now()
+    const requestMs = performance.now()
     const answer = path.includes('documents') ? await read(patient, path) : await patient.get(path)
     assert.deepEqual([answer.status, answer.headers.get('retry-after')], [503, '5'], path)
     assert.match(await answer.text(), /database does not answer/)
-    t.diagnostic(`${path} refused after ${since(asked)} ms`)
+    t.diagnostic(`${path} refused after ${since(requestMs)} ms`)
   }
-  const asked = performance.now()
+  const requestMs = performance.now()
   assert.deepEqual(await beginUpload(patient), [503, '5'])
-  t.diagnostic(`an upload of which nothing was sent is refused after ${since(asked)} ms`)
+  t.diagnostic(`an upload of which nothing was sent is refused after ${since(requestMs)} ms`)
   await until(async () => (await impatient.get('/api/v1/rates/latest')).status === 503)
   assert.equal(await probe(impatient, '/readyz?rates'), 503)
   for (const [path, body] of [['/readyz'], ['/api/v1/rates/latest'], ['/mcp', '{}']] as const) {
@@ -93,16 +93,16 @@ test('crashed: rates go on for a time, all else is refused at once, and two line
   assert.equal((await read(impatient, '/api/v1/documents')).status, 503, 'its token is not believed any more')
 
   await server.start()
-  const backAt = performance.now()
+  const restartMs = performance.now()
   await until(
     async () => (await probe(patient, '/readyz')) === 200 && (await probe(impatient, '/readyz')) === 200,
   )
-  t.diagnostic(`ready ${since(backAt)} ms after the server answered again`)
+  t.diagnostic(`ready ${since(restartMs)} ms after the server answered again`)
   assert.equal((await upload(patient, 'after a crash')).status, 200)
   await until(async () => (await impatient.get('/api/v1/rates/latest')).headers.get('age') === null)
   await rates(impatient)
-  const said = [...linesOf(patient, from), ...linesOf(impatient, fromOther)]
-  assert.deepEqual(said.sort(), [
+  const events = [...logEvents(patient, from), ...logEvents(impatient, fromOther)]
+  assert.deepEqual(events.sort(), [
     'the database answers again',
     'the database answers again',
     'the database does not answer',
@@ -110,34 +110,34 @@ test('crashed: rates go on for a time, all else is refused at once, and two line
   ])
 })
 
-test('frozen: rates take no longer, what asks the database is refused within seconds, and it goes on', async (t) => {
-  const from = patient.logged.length
+test('frozen: rates are as fast, queries get 503 within seconds, and the node recovers', async (t) => {
+  const from = patient.logLines.length
   const thaw = server.freeze()
   t.after(thaw)
-  const frozenAt = performance.now()
-  const uploading = upload(patient, 'while it is frozen').then((answer) => [answer.status, since(frozenAt)])
+  const freezeMs = performance.now()
+  const uploading = upload(patient, 'while it is frozen').then((answer) => [answer.status, since(freezeMs)])
   let longest = 0
   let isNoticed = false
   const noticing = until(async () => (await probe(patient, '/readyz')) === 503).then(() => {
     isNoticed = true
   })
   while (!isNoticed) {
-    const asked = performance.now()
+    const requestMs = performance.now()
     await rates(patient)
-    longest = Math.max(longest, since(asked))
+    longest = Math.max(longest, since(requestMs))
   }
   await noticing
-  t.diagnostic(`not ready after ${since(frozenAt)} ms; all forms of rates in ${longest} ms at most`)
+  t.diagnostic(`not ready after ${since(freezeMs)} ms; all forms of rates in ${longest} ms at most`)
   const [status, ms = 0] = await uploading
   t.diagnostic(`an upload that had begun ends with ${status} after ${ms} ms`)
   assert.equal(status, 503)
   assert.ok(ms < 12_000, `${ms} ms`)
   thaw()
-  const thawedAt = performance.now()
+  const thawMs = performance.now()
   await until(async () => (await probe(patient, '/readyz')) === 200)
-  t.diagnostic(`ready ${since(thawedAt)} ms after it went on`)
+  t.diagnostic(`ready ${since(thawMs)} ms after it went on`)
   assert.equal((await upload(patient, 'after it was frozen')).status, 200)
-  assert.deepEqual(linesOf(patient, from), ['the database does not answer', 'the database answers again'])
+  assert.deepEqual(logEvents(patient, from), ['the database does not answer', 'the database answers again'])
 })
 
 test('connections that are ended at random, beside uploads and reads: no 500, nothing lost or twice', async (t) => {
@@ -147,17 +147,17 @@ test('connections that are ended at random, beside uploads and reads: no 500, no
     statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1)
     return answer
   }
-  const isOver = AbortSignal.timeout(LONG ? 60_000 : 8000)
+  const endSignal = AbortSignal.timeout(LONG ? 60_000 : 8000)
   const kill = `select pg_terminate_backend(pid) from pg_stat_activity
     where application_name = 'cambista' and pid <> pg_backend_pid() order by random() limit 2`
   const killing = (async () => {
-    while (!isOver.aborted) {
-      await ask(server.url, kill)
+    while (!endSignal.aborted) {
+      await queryOnce(server.url, kill)
       await wait(20)
     }
   })()
   const uploading = Array.from({ length: 6 }, async (_, uploader) => {
-    for (let at = 0; !isOver.aborted; at++) {
+    for (let at = 0; !endSignal.aborted; at++) {
       const key = `killed ${uploader} ${at}`
       const headers = { 'idempotency-key': key }
       const node = at % 2 ? patient : impatient
@@ -181,25 +181,25 @@ test('connections that are ended at random, beside uploads and reads: no 500, no
     [...statuses.keys()].filter((status) => status !== 200 && status !== 503),
     [],
   )
-  const stored = new Map<string, number>()
+  const storedIds = new Map<string, number>()
   for (let after: number | undefined = 0; after !== undefined; ) {
     const answer: Response = await read(patient, `/api/v1/documents?company_id=1&after=${after}&limit=200`)
     const { documents } = (await answer.json()) as { documents: { id: number }[] }
     for (const { id } of documents) {
       const content = await (await read(patient, `/api/v1/documents/${id}/content`)).text()
       if (!content.startsWith('killed')) continue
-      assert.equal(stored.get(content), undefined, `${content} is there twice`)
-      stored.set(content, id)
+      assert.equal(storedIds.get(content), undefined, `${content} is there twice`)
+      storedIds.set(content, id)
     }
     after = documents.at(-1)?.id
   }
-  assert.deepEqual([...ids].sort(), [...stored].filter(([key]) => ids.has(key)).sort())
-  assert.equal(stored.size, ids.size)
+  assert.deepEqual([...ids].sort(), [...storedIds].filter(([key]) => ids.has(key)).sort())
+  assert.equal(storedIds.size, ids.size)
 })
 
 test('a start without a database waits for it, on a port that answers, and fails when it has waited enough', async (t) => {
-  const database = inSchema(server.url, 'waited_for')
-  await ask(server.url, 'create schema waited_for')
+  const database = schemaAddress(server.url, 'waited_for')
+  await queryOnce(server.url, 'create schema waited_for')
   t.after(() => server.start())
   await server.stop()
   const log = createLog({ level: 'error', format: 'text', write: () => {} })
@@ -217,8 +217,8 @@ test('a start without a database waits for it, on a port that answers, and fails
   }
   const url = await says(/the port answers already url=(\S+)/)
   assert.match(printed.err, /warn +waiting for the database reason=/)
-  const statusOf = async (path: string) => (await fetch(url + path)).status
-  assert.deepEqual([await statusOf('/healthz'), await statusOf('/readyz')], [200, 503])
+  const fetchStatus = async (path: string) => (await fetch(url + path)).status
+  assert.deepEqual([await fetchStatus('/healthz'), await fetchStatus('/readyz')], [200, 503])
   const refused = await fetch(`${url}/api/v1/documents`)
   assert.deepEqual([refused.status, refused.headers.get('retry-after')], [503, '5'])
   await server.start()
@@ -229,8 +229,8 @@ test('a start without a database waits for it, on a port that answers, and fails
 
 test('a start whose connections end goes on, whichever statement it was at', async (t) => {
   const schema = 'cut_at_its_start'
-  await ask(server.url, `create schema ${schema}`)
-  const proxy = await startProxy(t, inSchema(server.url, schema))
+  await queryOnce(server.url, `create schema ${schema}`)
+  const proxy = await startProxy(t, schemaAddress(server.url, schema))
   const dir = temporaryDirectory(t)
   const env = { CAMBISTA_DATABASE: proxy.url, CAMBISTA_BLOBS: dir, CAMBISTA_BLOBS_SHARED: '1', HOME: dir }
   let isInTime = true
@@ -249,8 +249,8 @@ test('a start whose connections end goes on, whichever statement it was at', asy
 
 test('after a fail-over no connection stays with the server that only reads', async (t) => {
   const settings = async (value: string) => {
-    await ask(server.url, `alter system set default_transaction_read_only = ${value}`)
-    await ask(server.url, 'select pg_reload_conf()')
+    await queryOnce(server.url, `alter system set default_transaction_read_only = ${value}`)
+    await queryOnce(server.url, 'select pg_reload_conf()')
   }
   t.after(() => settings('off'))
   assert.equal((await upload(patient, 'before the fail-over')).status, 200)
@@ -288,7 +288,7 @@ function upload(app: TestApp, text: string): Promise<Response> {
   return post(app, CREATE, batch(pdf(text)))
 }
 
-/** The status and Retry-After of an upload of 50 MB of which no byte is sent. */
+/** Status and Retry-After of an upload of 50 MB before its first byte. */
 function beginUpload({ app }: TestApp): Promise<[number | undefined, string | undefined]> {
   return new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${TOKENS.all}`, 'content-length': 50_000_000 }
@@ -301,9 +301,9 @@ function beginUpload({ app }: TestApp): Promise<[number | undefined, string | un
   })
 }
 
-/** The warnings and errors that a node logged. */
-function linesOf({ logged }: TestApp, from: number): string[] {
-  const lines = logged.slice(from).flatMap((text) => text.trim().split('\n'))
+/** Events of the warnings and errors of a node. */
+function logEvents({ logLines }: TestApp, from: number): string[] {
+  const lines = logLines.slice(from).flatMap((text) => text.trim().split('\n'))
   return lines
     .map((line) => JSON.parse(line) as { level: string; event: string })
     .filter(({ level }) => level === 'warn' || level === 'error')

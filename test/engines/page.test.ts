@@ -1,25 +1,24 @@
-// The page behind a balancer: each request of a browser may come to another of two nodes, and none of them notices. What is good
-// once is good once over both.
+// The page behind a balancer: requests of a browser may reach either of two nodes. A one-time link or ticket works
+// once over both.
 
 import assert from 'node:assert/strict'
 import { before, type TestContext, test } from 'node:test'
-import { makeLoginLink } from '../../src/domain/login-links.ts'
-import { selectEvents } from '../../src/store/events.ts'
-import { findActiveTokenByName } from '../../src/store/tokens.ts'
+import { makeLoginLink } from '../../src/domain/access/login-links.ts'
+import { findActiveTokenByName } from '../../src/store/access/tokens.ts'
+import { selectEvents } from '../../src/store/documents/events.ts'
 
 process.env.CAMBISTA_TEST_ENGINE = 'postgres' // before the modules that look at it are loaded
 const { startTestApp } = await import('../support/app.ts')
 const { runJson } = await import('../support/company.ts')
 const { CREATE, batch, fillDirectory, pdf, post } = await import('../support/directory.ts')
-const { ask: askServer } = await import('../support/postgres/server.ts')
-const { postgresAddressOf, postgresDatabase } = await import('../support/postgres/database.ts')
+const { postgresDatabase } = await import('../support/postgres/database.ts')
 const { temporaryDirectory } = await import('../support/temporary.ts')
-const { ask, browserOf, makeToken, signIn } = await import('../api/page/support.ts')
+const { ask, openBrowser: browserOf, makeToken, signIn } = await import('../api/web/support.ts')
 
 type TestApp = Awaited<ReturnType<typeof startTestApp>>
 type Browser = Awaited<ReturnType<typeof signIn>>
 
-// What the browser asks: the name of the cookie has its port.
+// Host of the browser: the name of the cookie has its port.
 const BALANCER = { host: '127.0.0.1:8080' }
 
 let nodes: [TestApp, TestApp]
@@ -32,8 +31,8 @@ before(async (t) => {
   ;({ token } = await makeToken(nodes[0], 'scans', '--allow', 'documents:GET'))
 })
 
-/** The same browser as each of the nodes gets to see it. */
-async function signedIn(secret: string): Promise<[Browser, Browser]> {
+/** The same session at each of the nodes. */
+async function signInOnBoth(secret: string): Promise<[Browser, Browser]> {
   const [one, other] = nodes.map(({ app }) => app.url) as [string, string]
   const answer = await ask(`${one}/session`, { json: { secret }, headers: BALANCER })
   assert.equal(answer.status, 200, answer.body)
@@ -41,7 +40,7 @@ async function signedIn(secret: string): Promise<[Browser, Browser]> {
 }
 
 test('a session that one node opened is open on both, is added to on both, and ends on both', async () => {
-  const [here, there] = await signedIn(nodes[0].key)
+  const [here, there] = await signInOnBoth(nodes[0].key)
   for (const browser of [here, there]) assert.equal((await browser.ask('/api/v1/rates')).status, 200)
   assert.equal((await here.ask('/api/v1/documents')).status, 401)
   assert.equal((await there.ask('/session', { json: { secret: token } })).status, 200)
@@ -50,28 +49,15 @@ test('a session that one node opened is open on both, is added to on both, and e
   for (const browser of [here, there]) assert.equal((await browser.ask('/api/v1/rates')).status, 401)
 })
 
-test('halves of two sessions open nothing, and no secret or half is stored', async () => {
-  const [one] = await signedIn(nodes[0].key)
-  const [, other] = await signedIn(nodes[0].key)
-  const mixed = { cookie: one.cookie, 'x-cambista-page': other.page, ...BALANCER }
-  assert.equal((await ask(`${nodes[1].app.url}/api/v1/rates`, { headers: mixed })).status, 401)
-  const rows = await askServer(await postgresAddressOf(nodes[0].dataDir), 'select * from page_sessions')
-  const stored = JSON.stringify(rows)
-  assert.ok(rows.length >= 2)
-  for (const text of [one.page, other.page, one.cookie.split('=')[1] ?? '', nodes[0].key]) {
-    assert.ok(text.length > 20 && !stored.includes(text))
-  }
-})
-
 test('a key that was made a moment ago signs in on one node, and opens the other at once', async () => {
   for (let at = 0; at < 10; at++) {
     const { key } = await runJson<{ key: string }>(nodes[0].dataDir, 'key', 'create', `new ${at}`)
-    const [, there] = await signedIn(key)
+    const [, there] = await signInOnBoth(key)
     assert.equal((await there.ask('/api/v1/rates')).status, 200)
   }
 })
 
-test('of both nodes that a link comes to at once one signs in', async () => {
+test('a one-time link at both nodes signs in on one', async () => {
   const db = postgresDatabase(nodes[0].dataDir)
   const tokenId = (await findActiveTokenByName(db, 'scans'))?.id
   for (let at = 0; at < 10; at++) {
@@ -90,7 +76,7 @@ test('a ticket of one node shows its PDF on either, once', async () => {
   const uploaded = await post(nodes[0], CREATE, batch(pdf('%PDF-1.7 hello')))
   const body = (await uploaded.json()) as { created_documents: { id: number }[] }
   const { token: own } = await makeToken(nodes[0], 'all', '--allow', 'documents:GET')
-  const [here, there] = await signedIn(own)
+  const [here, there] = await signInOnBoth(own)
   const ticket = async () => {
     const json = { document_id: body.created_documents[0]?.id }
     const answer = await here.ask('/session/ticket', { json })
@@ -101,8 +87,8 @@ test('a ticket of one node shows its PDF on either, once', async () => {
   const path = await ticket()
   const head = { method: 'HEAD', headers: BALANCER }
   assert.equal((await ask(nodes[1].app.url + path, head)).status, 200)
-  const shown = await open(nodes[1], path)
-  assert.deepEqual([shown.status, shown.body], [200, '%PDF-1.7 hello'])
+  const pdfReply = await open(nodes[1], path)
+  assert.deepEqual([pdfReply.status, pdfReply.body], [200, '%PDF-1.7 hello'])
   assert.equal((await open(nodes[0], path)).status, 404)
   for (let at = 0; at < 10; at++) {
     const path = await ticket()
@@ -114,8 +100,8 @@ test('a ticket of one node shows its PDF on either, once', async () => {
   assert.equal((await open(nodes[0], late)).status, 401)
 })
 
-test('an export is kept as a file from either node', async () => {
-  const [here] = await signedIn(nodes[0].key)
+test('an export ticket downloads from either node, once', async () => {
+  const [here] = await signInOnBoth(nodes[0].key)
   const { url } = JSON.parse((await here.ask('/session/ticket', { json: { export: 'csv' } })).body)
   const file = await ask(nodes[1].app.url + url, { headers: BALANCER })
   assert.equal(file.status, 200)

@@ -1,10 +1,10 @@
-// What a node answers rates from, where the database is another machine's: all of a snapshot is of one revision, whatever is
-// committed while it is read, the same revision is the same on each node, and a snapshot needs no database any more.
+// The read model of a node whose database is remote. A snapshot has one revision, whatever is committed during its
+// queries, and the revision is equal on each node. A loaded snapshot answers without the database.
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { valueAt } from '../../src/domain/rates/column.ts'
-import { exportable, keptExportable } from '../../src/domain/rates/export.ts'
+import { columnValue } from '../../src/domain/rates/column.ts'
+import { createExportReader, readExportData } from '../../src/domain/rates/export.ts'
 import { openRateCache, type RateSnapshot } from '../../src/domain/rates/rate-cache.ts'
 import { atomically, type Engine } from '../../src/store/engine.ts'
 import { raiseRevision, selectMeta } from '../../src/store/meta.ts'
@@ -12,7 +12,7 @@ import { replaceCoverage } from '../../src/store/rates/coverage.ts'
 import { markSeriesChanged, upsertRates } from '../../src/store/rates/rates.ts'
 import { ensureCatalogue } from '../../src/sync/catalogue.ts'
 import { openNode } from '../support/postgres/database.ts'
-import { postgresSchemaFor } from '../support/postgres/server.ts'
+import { createPostgresSchema } from '../support/postgres/server.ts'
 import { createMemoryBank } from '../support/rates/memory-bank.ts'
 import { fixedClock } from '../support/temporary.ts'
 import { until } from '../support/terminal.ts'
@@ -30,7 +30,7 @@ test('whatever is committed between its queries, a snapshot is of one revision, 
       await cache.refresh()
       const snapshot = cache.snapshot()
       const name = `${snapshot.epoch} ${snapshot.revision}`
-      const text = textOf(snapshot)
+      const text = snapshotText(snapshot)
       assert.equal(texts.get(name) ?? text, text, 'one revision, two contents')
       texts.set(name, text)
       const { values, covered } = JSON.parse(text) as { values: string[]; covered: number[] }
@@ -49,19 +49,19 @@ test('a snapshot has all columns, and answers when the database is gone', async 
   const other = await openRateCache(writer.longReads, [])
   await writer.close()
   const snapshot = other.snapshot()
-  assert.deepEqual(JSON.parse(textOf(snapshot)).values.slice(0, 4), ['505.5', '505.5', '600', null])
+  assert.deepEqual(JSON.parse(snapshotText(snapshot)).values.slice(0, 4), ['505.5', '505.5', '600', null])
   assert.deepEqual(await snapshot.countRates(), { all: 3, rounded: 0, roundedSeries: new Set() })
 })
 
-test('what an export needs is read ahead of it, anew after each change', async (t) => {
+test('`createExportReader` reads export data ahead, and again after each change', async (t) => {
   const [writer, gone] = await openNodes(t, 2)
   assert.ok(gone)
   await selectMeta(gone.reads)
   await gone.close()
   const cache = await openRateCache(writer.longReads, [])
-  const readAhead = keptExportable(writer.reads, cache)
+  const readAhead = createExportReader(writer.reads, cache)
   const isThere = () =>
-    exportable(gone.reads, cache).then(
+    readExportData(gone.reads, cache).then(
       () => true,
       () => false,
     )
@@ -74,7 +74,7 @@ test('what an export needs is read ahead of it, anew after each change', async (
 })
 
 async function openNodes(t: TestContext, count: number): Promise<[Engine, ...Engine[]]> {
-  const url = await postgresSchemaFor(t)
+  const url = await createPostgresSchema(t)
   const first = await openNode(t, url)
   const { read } = fixedClock()
   await ensureCatalogue(first.db, [createMemoryBank(fixedClock()).provider], read)
@@ -82,7 +82,7 @@ async function openNodes(t: TestContext, count: number): Promise<[Engine, ...Eng
   return [first, ...(await Promise.all(Array.from({ length: count - 1 }, () => openNode(t, url))))]
 }
 
-/** The same value for each of the series, and so many covered days of the first, in one transaction. */
+/** Stores one value for all series, and `days` covered days of the first, in one transaction. */
 async function store({ db }: Engine, series: number[], value: string, days: number): Promise<void> {
   await atomically(db, async (trx) => {
     const rows = series.map((series_id) => ({ series_id, rate_date: '2026-03-24', value, rounded_to: null }))
@@ -93,12 +93,12 @@ async function store({ db }: Engine, series: number[], value: string, days: numb
   })
 }
 
-/** The newest value of each series, and the days that the first one covers; nothing of it is waited for. */
-function textOf(snapshot: RateSnapshot): string {
+/** The newest value of each series, and the covered days of the first; fails if a column is not loaded. */
+function snapshotText(snapshot: RateSnapshot): string {
   const columns = snapshot.columns(snapshot.series)
   assert.ok(Array.isArray(columns), 'a column is still to be read')
   const values = columns.map((column) =>
-    column.days.length > 0 ? valueAt(column, column.days.length - 1) : null,
+    column.days.length > 0 ? columnValue(column, column.days.length - 1) : null,
   )
-  return JSON.stringify({ values, covered: [...snapshot.coveredOf(1)] })
+  return JSON.stringify({ values, covered: [...snapshot.coveredDays(1)] })
 }

@@ -1,20 +1,20 @@
-// The scheduler of two nodes: one of them has it, both say the same of it, and when its node dies the other goes on with what
-// is due. A node dies here by being cut off from the database: its lease ends as if the process had been killed.
+// The scheduler of two nodes. One has it, and both report the same; when its node dies, the other one runs due syncs.
+// A node dies here by losing its connection to the database: its lease expires as after a kill.
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { INTERRUPTED, selectRuns } from '../../src/store/sync-runs.ts'
+import { INTERRUPTED, selectRuns } from '../../src/store/rates/sync-runs.ts'
 
 process.env.CAMBISTA_TEST_ENGINE = 'postgres' // before the modules that look at it are loaded
 const { startTestApp } = await import('../support/app.ts')
-const { postgresAddressOf, postgresDatabase } = await import('../support/postgres/database.ts')
-const { ask } = await import('../support/postgres/server.ts')
+const { postgresAddress, postgresDatabase } = await import('../support/postgres/database.ts')
+const { queryOnce: ask } = await import('../support/postgres/server.ts')
 const { startProxy } = await import('../support/postgres/proxy.ts')
 const { fixedClock, temporaryDirectory } = await import('../support/temporary.ts')
 const { until } = await import('../support/terminal.ts')
 
-// A machine that stands still for two seconds shall not look dead.
+// Long enough that a machine that pauses for two seconds does not count as dead.
 const LEASE = { ttlMs: 3000, renewMs: 500 }
 const HAS_IT = 'this node has the scheduler'
 const ROUNDS = process.env.CAMBISTA_TORTURE === 'long' ? 20 : 4
@@ -25,7 +25,7 @@ type Shown = { enabled: boolean; running: boolean; tasks: { next_run: string | n
 async function openNodes(t: TestContext, schedulers: readonly boolean[], leaseTimes = LEASE) {
   const dataDir = temporaryDirectory(t)
   const clock = fixedClock('2026-03-24T12:00:00Z')
-  const address = await postgresAddressOf(dataDir, t)
+  const address = await postgresAddress(dataDir, t)
   const db = postgresDatabase(dataDir, t)
   t.after(() => db.destroy())
   const nodes = []
@@ -33,7 +33,7 @@ async function openNodes(t: TestContext, schedulers: readonly boolean[], leaseTi
     const proxy = await startProxy(t, address)
     const options = { scheduler, leaseTimes, backfillFrom: '2026-03-20' } as const
     const node = await startTestApp(t, { dataDir, clock, database: proxy.url, ...options })
-    const hasIt = () => node.logged.filter((line) => line.includes(HAS_IT)).length
+    const hasIt = () => node.logLines.filter((line) => line.includes(HAS_IT)).length
     const cut = (isCut: boolean) => proxy.decide(() => (isCut ? 'cut' : 'pass'))
     nodes.push({ ...node, hasIt, cut, shown: () => node.json<Shown>('/api/v1/scheduler') })
   }
@@ -42,20 +42,20 @@ async function openNodes(t: TestContext, schedulers: readonly boolean[], leaseTi
   return { nodes, clock, runs, address }
 }
 
-test('one of three has the scheduler, all say the same of it, and a node that closes hands it on', async (t) => {
+test('the scheduler runs on one of three nodes, all report the same, and another one takes over at its close', async (t) => {
   const { nodes, runs } = await openNodes(t, [true, true, false], { ttlMs: 15_000, renewMs: 1000 })
   const [one, other, third] = nodes
   assert.ok(one && other && third)
   await until(async () => (await runs()).some(({ finished_at }) => finished_at !== null))
   assert.deepEqual([one.hasIt(), other.hasIt(), third.hasIt()], [1, 0, 0])
   const expected = { enabled: true, running: true, nextRun: '2026-03-25T11:00:00.000Z' }
-  const said = async (node: typeof one) => {
+  const readScheduler = async (node: typeof one) => {
     const { enabled, running, tasks } = await node.shown()
     return { enabled, running, nextRun: tasks[0]?.next_run }
   }
   for (const node of nodes) {
-    await until(async () => (await said(node)).nextRun === expected.nextRun)
-    assert.deepEqual(await said(node), expected)
+    await until(async () => (await readScheduler(node)).nextRun === expected.nextRun)
+    assert.deepEqual(await readScheduler(node), expected)
     const status = await node.json<{ providers: { next_sync: string }[] }>('/api/v1/status')
     assert.equal(status.providers[0]?.next_sync, expected.nextRun)
     assert.equal((await node.json<{ scheduler: string }>('/api/v1/health')).scheduler, 'running')
@@ -63,9 +63,9 @@ test('one of three has the scheduler, all say the same of it, and a node that cl
   const before = (await runs()).length
   await one.app.close()
   await until(async () => other.hasIt() === 1)
-  assert.deepEqual(await said(third), expected)
+  assert.deepEqual(await readScheduler(third), expected)
   await other.app.close()
-  assert.deepEqual(await said(third), { enabled: false, running: false, nextRun: null })
+  assert.deepEqual(await readScheduler(third), { enabled: false, running: false, nextRun: null })
   assert.equal((await runs()).length, before, 'nothing was due')
 })
 
@@ -84,13 +84,13 @@ test('a due run happens once, whenever the node dies that has the scheduler', as
   for (let at = 0; at < ROUNDS; at++) {
     const dawn = day(at, '11:00:00')
     const kind = at % 3
-    const tookOver = waiting.hasIt()
+    const takeOvers = waiting.hasIt()
     if (kind === 0) holder.cut(true) // before it is due
     clock.now = day(at, '11:00:30')
     if (kind === 1) await wait(Math.random() * 1500) // somewhere in the run, or before it
     if (kind === 2) await until(async () => (await whole(dawn)).length === 1) // after it
     holder.cut(true)
-    await until(() => waiting.hasIt() > tookOver)
+    await until(() => waiting.hasIt() > takeOvers)
     await until(async () => (await whole(dawn)).length === 1)
     await until(async () => (await runs()).every(({ finished_at }) => finished_at !== null))
     await wait(300)
@@ -106,6 +106,6 @@ test('a node that slept past its lease begins no run, though it does not know ye
   const before = (await runs()).length
   await ask(address, `update leases set holder = 'another', fence = fence + 1 where name = 'scheduler'`)
   clock.now = new Date('2026-03-25T11:00:30Z')
-  await until(() => nodes[0]?.logged.some((line) => line.includes('sync refused')) === true)
+  await until(() => nodes[0]?.logLines.some((line) => line.includes('sync refused')) === true)
   assert.equal((await runs()).length, before)
 })

@@ -1,15 +1,15 @@
-// Uploads to several nodes over one PostgreSQL: in which order documents come, what becomes of those whose commit was cut
-// off, and that what an upload relies on stays as it is until its end.
+// Uploads to several nodes over one PostgreSQL: the order of documents, and the result of uploads whose commit was
+// cut off. Locks protect their agent, company and quota.
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { hashOfSecret } from '../../src/domain/secrets.ts'
+import { hashOfSecret } from '../../src/domain/access/secrets.ts'
+import { findTokenByName, insertToken, revokeToken } from '../../src/store/access/tokens.ts'
 import { updateAgent } from '../../src/store/directory/agents.ts'
-import { lockForUpdate } from '../../src/store/directory/lock.ts'
-import { atomically, dialectOf } from '../../src/store/engine.ts'
-import { findTokenByName, insertToken, revokeToken } from '../../src/store/tokens.ts'
-import { ask } from '../support/postgres/server.ts'
+import { lockForUpdate } from '../../src/store/directory/parties.ts'
+import { atomically, engineSql } from '../../src/store/engine.ts'
+import { queryOnce } from '../support/postgres/server.ts'
 
 process.env.CAMBISTA_TEST_ENGINE = 'postgres' // before the modules that look at it are loaded
 const { startTestApp } = await import('../support/app.ts')
@@ -17,7 +17,7 @@ const { AT, batch, CREATE, fillDirectory, pdf, post, read, TOKENS, tokenName } =
   '../support/directory.ts'
 )
 const { startNodeBehindProxy } = await import('../support/postgres/behind-proxy.ts')
-const { openNode, postgresAddressOf } = await import('../support/postgres/database.ts')
+const { openNode, postgresAddress } = await import('../support/postgres/database.ts')
 const { until } = await import('../support/terminal.ts')
 const { temporaryDirectory } = await import('../support/temporary.ts')
 
@@ -28,19 +28,19 @@ type Listed = { documents: { id: number }[] }
 type Created = { created_documents: { id: number }[] }
 
 test('a transaction gets ids of documents once the one before it has ended', async (t) => {
-  const url = await postgresAddressOf(temporaryDirectory(t), t)
+  const url = await postgresAddress(temporaryDirectory(t), t)
   const [{ db: one }, { db: other }] = [await openNode(t, url), await openNode(t, url)]
-  const { newIds } = dialectOf(one)
-  const ended: string[] = []
+  const { allocateIds: newIds } = engineSql(one)
+  const finishOrder: string[] = []
   const first = await one.startTransaction().execute()
   const before = await newIds(first, 2)
   const second = atomically(other, (trx) => newIds(trx, 2)).then((ids) => {
-    ended.push('second')
+    finishOrder.push('second')
     return ids
   })
-  await until(async () => (await ask(url, WAITING)).length > 0)
+  await until(async () => (await queryOnce(url, WAITING)).length > 0)
   assert.deepEqual(await newIds(first, 1), [3], 'what waits has taken none')
-  ended.push('first')
+  finishOrder.push('first')
   await first.commit().execute()
   assert.deepEqual(
     [before, await second],
@@ -49,12 +49,13 @@ test('a transaction gets ids of documents once the one before it has ended', asy
       [4, 5],
     ],
   )
-  assert.deepEqual(ended, ['first', 'second'])
+  assert.deepEqual(finishOrder, ['first', 'second'])
 })
 
-test('of a commit that was cut off a client hears what became of it', async (t) => {
+test('an upload whose commit was cut off is answered by its true result', async (t) => {
   const { node, url, proxy } = await startNodeBehindProxy(t)
-  const kept = async () => Number((await ask(url, 'select count(*)::int as n from documents'))[0]?.n)
+  const countDocuments = async () =>
+    Number((await queryOnce(url, 'select count(*)::int as n from documents'))[0]?.n)
   const cutOnce = (fate: 'cut' | 'lose') => {
     let uploading: number | undefined // else it is the transaction of another task
     proxy.decide((text, connection) => {
@@ -66,54 +67,55 @@ test('of a commit that was cut off a client hears what became of it', async (t) 
       return fate
     })
   }
-  cutOnce('lose') // the server has it
+  cutOnce('lose') // the server stored it
   const there = await post(node, CREATE, batch(pdf('one'), pdf('two')))
   assert.equal(there.status, 200, await there.clone().text())
   const { created_documents: created } = (await there.json()) as Created
-  assert.equal(await kept(), 2)
+  assert.equal(await countDocuments(), 2)
   const content = await read(node, `/api/v1/documents/${created[0]?.id}/content`)
   assert.equal(await content.text(), 'one')
 
-  cutOnce('cut') // it has not
+  cutOnce('cut') // the server did not
   const not = await post(node, CREATE, batch(pdf('three')), { 'idempotency-key': 'three' })
   assert.equal(not.status, 503, await not.text())
-  assert.equal(await kept(), 2)
+  assert.equal(await countDocuments(), 2)
   const again = await post(node, CREATE, batch(pdf('three')), { 'idempotency-key': 'three' })
   assert.equal(again.status, 200, await again.text())
-  assert.equal(await kept(), 3)
+  assert.equal(await countDocuments(), 3)
 })
 
-test('uploads that wait for one another keep a node from no news', async (t) => {
+test('waiting uploads do not delay reads and revocations', async (t) => {
   const { node, url } = await oneNode(t)
   const { db } = await openNode(t, url)
   const first = await db.startTransaction().execute()
-  await dialectOf(first).newIds(first, 1)
-  const ended: number[] = []
+  await engineSql(first).allocateIds(first, 1)
+  const statuses: number[] = []
   const uploads = Array.from({ length: 10 }, async (_, at) => {
-    ended.push((await post(node, CREATE, batch(pdf(`${at}`)))).status)
+    statuses.push((await post(node, CREATE, batch(pdf(`${at}`)))).status)
   })
   await until(
-    async () => (await ask(url, `select 1 from pg_stat_activity where wait_event_type = 'Lock'`)).length >= 5,
+    async () =>
+      (await queryOnce(url, `select 1 from pg_stat_activity where wait_event_type = 'Lock'`)).length >= 5,
   )
   const headers = { authorization: `Bearer ${TOKENS.read}` }
   assert.equal((await read(node, '/api/v1/documents', headers)).status, 200)
   const token = await findTokenByName(db, tokenName(TOKENS.read))
   await revokeToken(db, token?.id ?? 0, AT)
   await until(async () => (await read(node, '/api/v1/documents', headers)).status === 401)
-  assert.deepEqual(ended, [], 'while all of them wait')
+  assert.deepEqual(statuses, [], 'while all of them wait')
   await first.rollback().execute()
   await Promise.all(uploads)
 })
 
-test('what cannot be found out is a 503, no content goes, and the same request again makes no second document', async (t) => {
+test('an upload of unknown result is 503, preserves its blob, and is not stored twice', async (t) => {
   const { node, url, proxy } = await startNodeBehindProxy(t)
   const send = async (text: string, headers?: Record<string, string>) => {
     const answer = await post(node, CREATE, batch(pdf(text)), headers)
     return { status: answer.status, body: await answer.text() }
   }
   const unlucky = async (fate: 'cut' | 'lose', text: string, headers?: Record<string, string>) => {
-    const cutFrom = (text: string) => text === 'commit' || text.startsWith('select 1 from document_order')
-    proxy.decide((text) => (cutFrom(text) ? fate : 'pass'))
+    const isCut = (text: string) => text === 'commit' || text.startsWith('select 1 from document_order')
+    proxy.decide((text) => (isCut(text) ? fate : 'pass'))
     const answer = await send(text, headers)
     proxy.decide(() => 'pass')
     return answer
@@ -128,7 +130,7 @@ test('what cannot be found out is a 503, no content goes, and the same request a
   const three = await unlucky('lose', 'three', key('three'))
   assert.equal(three.status, 200, 'its key says that it is kept')
   assert.deepEqual(await send('three', key('three')), three)
-  assert.equal((await ask(url, 'select id from documents')).length, 3)
+  assert.equal((await queryOnce(url, 'select id from documents')).length, 3)
 })
 
 test('an agent moves before the uploads for it, or behind them, and never under one', async (t) => {
@@ -140,7 +142,7 @@ test('an agent moves before the uploads for it, or behind them, and never under 
     const uploads = Array.from({ length: 4 }, (_, of) =>
       post(node, CREATE, { ...batch(pdf(`${at} ${of}`)), company_id: 3 - companyId, owner_id: 3 }),
     )
-    const moved = atomically(db, async (trx) => {
+    const move = atomically(db, async (trx) => {
       await lockForUpdate(trx, 'agents', [1])
       await wait(10)
       await updateAgent(trx, { ...agent, company_id: companyId })
@@ -152,8 +154,8 @@ test('an agent moves before the uploads for it, or behind them, and never under 
       statuses.every((status) => status === 200 || status === 404),
       `${statuses}`,
     )
-    const before = await moved
-    const later = await ask(
+    const before = await move
+    const later = await queryOnce(
       url,
       `select 1 from documents where id > ${before} and company_id <> ${companyId}`,
     )
@@ -161,7 +163,7 @@ test('an agent moves before the uploads for it, or behind them, and never under 
   }
 })
 
-test('two nodes together keep no more than a quota of the token, whose company may be any', async (t) => {
+test('two nodes together store no more than the quota of a token without a company', async (t) => {
   const { node, url, dataDir } = await oneNode(t)
   const other = await startTestApp(t, { dataDir })
   const { db } = await openNode(t, url)
@@ -186,17 +188,17 @@ test('two nodes together keep no more than a quota of the token, whose company m
   assert.deepEqual([statuses[200]?.length, statuses[507]?.length], [10, 20])
 })
 
-test('keys that both nodes get at once are kept once each, and of two bodies under one key one is', async (t) => {
+test('keys at both nodes are stored once each, and one of two bodies of a key', async (t) => {
   const { node, url, dataDir } = await oneNode(t)
   const other = await startTestApp(t, { dataDir })
   await until(async () => (await read(other, '/api/v1/documents')).status === 200)
-  const left = Array.from({ length: KEYS }, (_, at) => at)
+  const openKeys = Array.from({ length: KEYS }, (_, at) => at)
   const send = async (app: TestApp, at: number, text: string) => {
     const answer = await post(app, CREATE, batch(pdf(text)), { 'idempotency-key': `key ${at}` })
     return { status: answer.status, body: await answer.text() }
   }
   const work = async () => {
-    for (let at = left.pop(); at !== undefined; at = left.pop()) {
+    for (let at = openKeys.pop(); at !== undefined; at = openKeys.pop()) {
       const isClash = at % 10 === 0
       const [one, two] = await Promise.all([
         send(node, at, `${at}`),
@@ -210,15 +212,15 @@ test('keys that both nodes get at once are kept once each, and of two bodies und
     }
   }
   await Promise.all(Array.from({ length: 8 }, work))
-  assert.equal((await ask(url, 'select id from documents')).length, KEYS)
+  assert.equal((await queryOnce(url, 'select id from documents')).length, KEYS)
 })
 
 test('readers of a company, of an agent and of all who page and wait miss nothing beside 16 uploaders', async (t) => {
   const { node, dataDir } = await oneNode(t)
   const nodes = [node, await startTestApp(t, { dataDir })] as const
-  const nodeOf = (at: number) => nodes[at % 2] ?? node
+  const pickNode = (at: number) => nodes[at % 2] ?? node
   await until(async () => (await read(nodes[1], '/api/v1/documents')).status === 200)
-  const made: { id: number; company: number }[] = []
+  const createdDocuments: { id: number; company: number }[] = []
   let uploading = true
   const uploaders = Promise.all(
     Array.from({ length: 16 }, async (_, uploader) => {
@@ -226,28 +228,28 @@ test('readers of a company, of an agent and of all who page and wait miss nothin
       for (let at = 0; at < UPLOADS; at++) {
         const documents = Array.from({ length: 10 }, (_, of) => pdf(`${uploader} ${at} ${of}`))
         const body = { ...batch(...documents), company_id, agent_id, owner_id: 3 }
-        const answer = await post(nodeOf(uploader + at), CREATE, body)
+        const answer = await post(pickNode(uploader + at), CREATE, body)
         assert.equal(answer.status, 200, await answer.clone().text())
         const { created_documents: created } = (await answer.json()) as Created
-        made.push(...created.map(({ id }) => ({ id, company: company_id ?? 0 })))
+        createdDocuments.push(...created.map(({ id }) => ({ id, company: company_id ?? 0 })))
       }
     }),
   ).finally(() => {
     uploading = false
   })
   const readAll = async (filter: string, wait: string) => {
-    const seen: number[] = []
+    const readIds: number[] = []
     let isLast = false
     for (let at = 0; !isLast; at++) {
-      const ended = !uploading
-      const path = `/api/v1/documents?limit=200&after=${seen.at(-1) ?? 0}${filter}${ended ? '' : wait}`
-      const answer = await read(nodeOf(at), path)
+      const isFinal = !uploading
+      const path = `/api/v1/documents?limit=200&after=${readIds.at(-1) ?? 0}${filter}${isFinal ? '' : wait}`
+      const answer = await read(pickNode(at), path)
       assert.equal(answer.status, 200)
       const { documents } = (await answer.json()) as { documents: { id: number }[] }
-      seen.push(...documents.map(({ id }) => id))
-      isLast = ended && documents.length === 0
+      readIds.push(...documents.map(({ id }) => id))
+      isLast = isFinal && documents.length === 0
     }
-    return seen
+    return readIds
   }
   const [ofCompany, ofAgent, ofAll, polled] = await Promise.all([
     readAll('&company_id=1', '&wait=2'),
@@ -257,30 +259,30 @@ test('readers of a company, of an agent and of all who page and wait miss nothin
     uploaders,
   ])
   const ids = (of?: number) =>
-    made
+    createdDocuments
       .filter(({ company }) => of === undefined || company === of)
       .map(({ id }) => id)
       .sort((one, two) => one - two)
-  assert.equal(made.length, 16 * UPLOADS * 10)
+  assert.equal(createdDocuments.length, 16 * UPLOADS * 10)
   assert.deepEqual(ofCompany, ids(1))
   assert.deepEqual(ofAgent, ids(2))
   assert.deepEqual(ofAll, ids())
   assert.deepEqual(polled, ids())
 })
 
-test('a client that waits at one node is told within a second of what another one keeps', async (t) => {
+test('a wait at one node is answered within a second of an upload at another', async (t) => {
   const { node, dataDir } = await oneNode(t)
   const other = await startTestApp(t, { dataDir, listen: { metrics: 'local' } })
   await until(async () => (await read(other, '/api/v1/documents')).status === 200)
   for (const filter of ['&company_id=1', '&agent_id=1', '']) {
     const { documents } = (await (await read(node, '/api/v1/documents?order=desc')).json()) as Listed
     const waiting = read(other, `/api/v1/documents?after=${documents[0]?.id ?? 0}${filter}&wait=50`)
-    await until(async () => (await waitingAt(other)) === 1)
-    const sent = await post(node, CREATE, batch(pdf('now')))
+    await until(async () => (await countWaits(other)) === 1)
+    const uploadReply = await post(node, CREATE, batch(pdf('now')))
     const from = performance.now()
     const answer = (await (await waiting).json()) as Listed
     t.diagnostic(`woken after ${Math.round(performance.now() - from)} ms`)
-    const { created_documents: created } = (await sent.json()) as Created
+    const { created_documents: created } = (await uploadReply.json()) as Created
     assert.deepEqual(
       answer.documents.map(({ id }) => id),
       created.map(({ id }) => id),
@@ -288,7 +290,7 @@ test('a client that waits at one node is told within a second of what another on
   }
 })
 
-async function waitingAt(app: TestApp): Promise<number> {
+async function countWaits(app: TestApp): Promise<number> {
   const metrics = await (await fetch(`${app.app.url}/metrics`)).text()
   return Number(/^cambista_document_waits (\d+)$/m.exec(metrics)?.[1])
 }
@@ -297,7 +299,7 @@ const WAITING = `select 1 from pg_stat_activity where wait_event_type = 'Lock' a
 
 async function oneNode(t: TestContext): Promise<{ node: TestApp; url: string; dataDir: string }> {
   const dataDir = temporaryDirectory(t)
-  const url = await postgresAddressOf(dataDir, t)
+  const url = await postgresAddress(dataDir, t)
   const node = await startTestApp(t, { dataDir })
   await fillDirectory(node)
   return { node, url, dataDir }

@@ -1,4 +1,4 @@
-// The copy of the sources on which an errand is done.
+// Copies the sources, so that an errand can change them.
 
 import { execFile } from 'node:child_process'
 import { chmodSync, cpSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -10,31 +10,31 @@ import { temporaryDirectory } from '../support/temporary.ts'
 
 export const ROOT = join(import.meta.dirname, '../..')
 /**
- * Tests that an errand could break; `npm run test:long` runs the whole fast lane, but the test of dependencies, which knows
- * packages by their paths: those of a copy are links.
+ * Tests that an errand could break. `npm run test:long` runs the whole fast lane except the test of dependencies, which
+ * needs the real paths of packages: a copy has links.
  */
 export const TESTS = LONG
-  ? ['test/!(dependencies).test.ts', 'test/!(e2e|faults|clients|page|engines|release|errands)/**/*.test.ts']
+  ? ['test/!(dependencies).test.ts', 'test/!(e2e|faults|clients|web|engines|release|errands)/**/*.test.ts']
   : [
-      'test/{start,bundle,readme,readme-spanish,architecture}.test.ts',
-      'test/cli/{language/*,progress,command-line,commands/completion,commands/rates/exchange}.test.ts',
+      'test/{start,bundle,readme,manual-spanish,architecture}.test.ts',
+      'test/unit/cli/{help/language,help/spanish,progress,command-line,commands/completion,commands/rates/exchange}.test.ts',
     ]
 const SOURCES = ['src', 'bin', 'schema.sql', 'package.json', 'tsconfig.json']
 
 /** Copies the sources of the program, with the installed packages; the copy is removed when the test ends. */
 export function copySources(t: TestContext): string {
-  return copyOf(t, SOURCES)
+  return createCopy(t, SOURCES)
 }
 
 /** Copies the whole repository in the same way, its tests included. */
 export function copyRepository(t: TestContext): string {
   const names = readdirSync(ROOT).filter((name) => !['.git', 'node_modules', 'dist'].includes(name))
-  const copy = copyOf(t, names)
+  const copy = createCopy(t, names)
   chmodSync(copy, 0o755) // a test becomes another user, who reads schema.sql
   return copy
 }
 
-function copyOf(t: TestContext, names: readonly string[]): string {
+function createCopy(t: TestContext, names: readonly string[]): string {
   const copy = temporaryDirectory(t)
   const filter = (path: string) => basename(path) !== 'node_modules'
   for (const name of names) cpSync(join(ROOT, name), join(copy, name), { recursive: true, filter })
@@ -62,6 +62,6 @@ export async function runTests(copy: string, patterns: readonly string[]): Promi
 }
 
 /** The program of a copy, to be started. */
-export function launcherIn(copy: string) {
+export function copyLauncher(copy: string) {
   return [process.execPath, join(copy, 'bin/cambista.ts')] as const
 }

@@ -1,5 +1,5 @@
-// The errand of a provider, done on a copy of the sources with the one of the tests: its folder, and a line in
-// src/providers/list.ts. Everything else follows.
+// Adds the provider of the tests to a copy of the sources: its folder, and a line in src/providers/list.ts. Nothing
+// else changes.
 
 import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -8,19 +8,17 @@ import { test } from 'node:test'
 import { startProgram } from '../support/program.ts'
 import { PRUEBAS_TOKEN, startPruebas } from '../support/pruebas/source.ts'
 import { fixedClock, temporaryDirectory } from '../support/temporary.ts'
-import { compile, copyRepository, copySources, launcherIn, ROOT, runTests, TESTS } from './copy.ts'
+import { compile, copyLauncher, copyRepository, copySources, ROOT, runTests, TESTS } from './copy.ts'
 
-const README_ROWS = {
-  '| `--sync-cron ': [
-    '| `--pruebas-cron PATTERN` | `30 16 * * 1-5` | when to sync, in the time of Helsinki |',
-  ],
-  '| `--bccr-token-file ': [
-    '| `--pruebas-url URL` | `https://pruebas.example/rates` | base of its rates |',
-    '| `--pruebas-pace MS` | `500` | least milliseconds between two requests to it |',
-    '| `--pruebas-token-file FILE` |  | file with its token (or the token itself in CAMBISTA_PRUEBAS_TOKEN) |',
+const OPTION_ROWS = {
+  '- `--sync-cron ': ['- `--pruebas-cron PATTERN` (`30 16 * * 1-5`): when to sync, in the time of Helsinki'],
+  '  each sync': [
+    '- `--pruebas-url URL` (`https://pruebas.example/rates`): base of its rates',
+    '- `--pruebas-pace MS` (`500`): least milliseconds between two requests to it',
+    '- `--pruebas-token-file FILE`: file with its token (or the token itself in CAMBISTA_PRUEBAS_TOKEN)',
   ],
 }
-const LEAME_ROWS = {
+const SPANISH_ROWS = {
   '- `--sync-cron ': [
     '- `--pruebas-cron PATRÓN` (`30 16 * * 1-5`): cuándo se sincroniza, en hora de Helsinki',
   ],
@@ -45,8 +43,8 @@ function addPruebas(copy: string): string {
   const source = readFileSync(join(ROOT, 'test/support/pruebas/pruebas.ts'), 'utf8')
   const folder = join(copy, 'src/providers')
   mkdirSync(join(folder, 'pruebas'))
-  const moved = source.replaceAll('../../../src/providers/', '../')
-  writeFileSync(join(folder, 'pruebas/pruebas.ts'), moved)
+  const providerSource = source.replaceAll('../../../src/providers/', '../')
+  writeFileSync(join(folder, 'pruebas/pruebas.ts'), providerSource)
   const list = join(folder, 'list.ts')
   const before = readFileSync(list, 'utf8')
   const after = before
@@ -63,18 +61,18 @@ test('a provider that was added satisfies the compiler', async (t) => {
 
 test('a provider that was added with its rows in the manual breaks no test', async (t) => {
   const copy = addPruebas(copyRepository(t))
-  addRows(join(copy, 'README.md'), README_ROWS)
-  addRows(join(copy, 'src/manual/leame.md'), LEAME_ROWS)
+  addRows(join(copy, 'src/manual/options.md'), OPTION_ROWS)
+  addRows(join(copy, 'src/manual/es/options.md'), SPANISH_ROWS)
   await runTests(copy, TESTS)
 })
 
 test('a provider that was added has its options, rows, runs and part of doctor', async (t) => {
-  const launcher = launcherIn(addPruebas(copySources(t)))
+  const launcher = copyLauncher(addPruebas(copySources(t)))
   const source = await startPruebas(t, fixedClock(new Date().toISOString()))
   const dataDir = join(temporaryDirectory(t), 'data')
   const cambista = async (words: string[], env: Record<string, string> = {}) => {
     const program = startProgram(t, words, { CAMBISTA_DATA_DIR: dataDir, ...env }, launcher)
-    const code = await program.ended()
+    const code = await program.waitForExit()
     return { code, ...program.printed }
   }
   assert.match(

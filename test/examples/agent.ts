@@ -1,4 +1,4 @@
-// An agent over MCP: takes the documents of its agent, reads each, asks what a dollar costs, and says so.
+// An agent over MCP: claims and reads documents, queries the rate of the dollar, and finishes each with a note.
 // npm install @modelcontextprotocol/client; then, with a key and a token:
 //   CAMBISTA_KEY=cbk_… CAMBISTA_TOKEN=cbt_… node agent.ts http://127.0.0.1:8080/mcp AGENT_ID
 
@@ -13,8 +13,8 @@ await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestIn
 async function call<T>(name: string, args: Record<string, unknown>): Promise<T> {
   const { isError, content, structuredContent } = await client.callTool({ name, arguments: args })
   if (!isError) return structuredContent as T
-  const [said] = content
-  throw new Error(said?.type === 'text' ? said.text : `${name} failed`)
+  const [message] = content
+  throw new Error(message?.type === 'text' ? message.text : `${name} failed`)
 }
 
 type Claimed = { documents: { id: number; name: string; claim_id: string }[] }
@@ -32,7 +32,7 @@ async function read(id: number): Promise<string> {
   return text
 }
 
-/** Here a model would be asked. What the document says is data: it decides nothing about which tools are called. */
+/** Replace this by a query to a model. Text of a document is data: never let it choose the tools to call. */
 async function work(document: Claimed['documents'][number]): Promise<string> {
   const text = await read(document.id)
   const { venta, rate_date } = await call<Rate>('get_rate', { base: 'USD', quote: 'CRC' })
@@ -43,12 +43,12 @@ for (;;) {
   const { documents } = await call<Claimed>('claim_documents', { agent_id: Number(agent), limit: 5 })
   if (documents.length === 0) break // a service would wait with wait_for_documents, and go on
   for (const document of documents) {
-    const said = await work(document).then(
+    const result = await work(document).then(
       (note) => ({ outcome: 'done', note }),
       (error: Error) => ({ outcome: 'failed', note: error.message }),
     )
-    await call('finish_document', { id: document.id, claim_id: document.claim_id, ...said })
-    process.stdout.write(`${document.id} ${document.name}: ${said.outcome}, ${said.note}\n`)
+    await call('finish_document', { id: document.id, claim_id: document.claim_id, ...result })
+    process.stdout.write(`${document.id} ${document.name}: ${result.outcome}, ${result.note}\n`)
   }
 }
 await client.close()

@@ -1,19 +1,18 @@
-// Whether Prometheus itself takes the alert rules, and the queries of the dashboard: its own tool says so. Only in the long
-// version, which needs Debian's package prometheus.
+// Checks the alert rules and the dashboard's queries with promtool, Prometheus's own tool. Only in the long version,
+// which needs Debian's package prometheus.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { PANELS } from '../../src/cli/commands/metrics/dashboard.ts'
-import { RULES, rulesFile } from '../../src/cli/commands/metrics/rules.ts'
+import { PANELS, RULES, RULES_FILE } from '../support/monitoring.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { figure, LONG } from './scale.ts'
 
 const SERIES = 'job="cambista", instance="a"'
 
-/** What a rule is tried with: a series, and which alerts go off after a day of it. */
+/** Cases of a rule: a series, its value, and the alerts that fire after a day of it. */
 const CASES: { series: string; values: string; alerts: string[] }[] = [
   { series: 'up', values: '0', alerts: ['CambistaDown'] },
   { series: 'up', values: '1', alerts: [] },
@@ -36,37 +35,37 @@ const CASES: { series: string; values: string; alerts: string[] }[] = [
   { series: 'cambista_clock_offset_seconds', values: '3', alerts: [] },
 ]
 
-function promtool(t: TestContext, ...words: string[]): string {
-  const { status, stdout, stderr, error } = spawnSync('promtool', words, { encoding: 'utf8' })
-  assert.equal(error, undefined, 'Debian has it in the package prometheus')
+function promtool(t: TestContext, ...args: string[]): string {
+  const { status, stdout, stderr, error } = spawnSync('promtool', args, { encoding: 'utf8' })
+  assert.equal(error, undefined, 'install the Debian package prometheus')
   assert.equal(status, 0, stdout + stderr)
-  figure(t, words.slice(0, 2).join(' '), stdout.trim().split('\n').at(-1) ?? '')
+  figure(t, args.slice(0, 2).join(' '), stdout.trim().split('\n').at(-1) ?? '')
   return stdout
 }
 
 if (LONG) {
-  test('Prometheus takes the rules, and the queries of the dashboard', (t) => {
+  test('Prometheus accepts the alert rules and the dashboard queries', (t) => {
     const dir = temporaryDirectory(t)
     const rules = join(dir, 'rules.yml')
-    writeFileSync(rules, rulesFile())
+    writeFileSync(rules, RULES_FILE)
     assert.ok(promtool(t, 'check', 'rules', rules).includes(`${RULES.length} rules found`))
-    const queries = PANELS.flatMap((panel) => panel.queries).map(({ expr }, at) => {
+    const queries = PANELS.flatMap((panel) => panel.targets).map(({ expr }, at) => {
       const plain = expr.replaceAll('$__rate_interval', '5m').replaceAll('$instance', '.*')
       return { record: `panel:${at}`, expr: plain }
     })
-    const board = join(dir, 'dashboard.yml') // JSON is YAML
-    writeFileSync(board, JSON.stringify({ groups: [{ name: 'panels', rules: queries }] }))
-    assert.ok(promtool(t, 'check', 'rules', board).includes(`${queries.length} rules found`))
+    const queryFile = join(dir, 'dashboard.yml') // JSON is YAML
+    writeFileSync(queryFile, JSON.stringify({ groups: [{ name: 'panels', rules: queries }] }))
+    assert.ok(promtool(t, 'check', 'rules', queryFile).includes(`${queries.length} rules found`))
   })
 
-  test('alerts go off for what they are about, and for nothing else', (t) => {
+  test('each alert fires for its condition alone', (t) => {
     const dir = temporaryDirectory(t)
-    writeFileSync(join(dir, 'rules.yml'), rulesFile())
-    const of = (name: string, labels = '') => `${name}{${SERIES}${labels}}`
+    writeFileSync(join(dir, 'rules.yml'), RULES_FILE)
+    const selector = (name: string, labels = '') => `${name}{${SERIES}${labels}}`
     const steady = (value: string) => `${value}x1600` // a minute each
     const groups = CASES.map(({ series, values, alerts }) => ({
       interval: '1m',
-      input_series: [{ series: of(series), values: steady(values) }],
+      input_series: [{ series: selector(series), values: steady(values) }],
       promql_expr_test: RULES.map(({ alert }) => ({
         expr: `count(ALERTS{alertname="${alert}",alertstate="firing"}) or vector(0)`,
         eval_time: '26h',
@@ -76,27 +75,27 @@ if (LONG) {
     const sides = (compra: string, venta: string, alerts: string[]) => ({
       interval: '1m',
       input_series: [
-        { series: of('cambista_dollar_age_days', ', side="compra"'), values: steady(compra) },
-        { series: of('cambista_dollar_age_days', ', side="venta"'), values: steady(venta) },
+        { series: selector('cambista_dollar_age_days', ', side="compra"'), values: steady(compra) },
+        { series: selector('cambista_dollar_age_days', ', side="venta"'), values: steady(venta) },
       ],
       promql_expr_test: ['CambistaDollarOld', 'CambistaSideMissing'].map((alert) => ({
         expr: `count(ALERTS{alertname="${alert}",alertstate="firing"}) or vector(0)`,
         eval_time: '26h',
-        exp_samples: [{ labels: '{}', value: alerts.filter((one) => one === alert).length }],
+        exp_samples: [{ labels: '{}', value: alerts.filter((name) => name === alert).length }],
       })),
     })
     const http = (status: string, errors: number) => ({
       interval: '1m',
       input_series: [
         {
-          series: of(
+          series: selector(
             'cambista_http_request_duration_seconds_count',
             ', method="GET", route="/", status="200"',
           ),
           values: '0+100x1600',
         },
         {
-          series: of(
+          series: selector(
             'cambista_http_request_duration_seconds_count',
             `, method="GET", route="/", status="${status}"`,
           ),

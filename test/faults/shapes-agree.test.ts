@@ -1,24 +1,24 @@
-// Every shape says the number that /api/v1/convert says, digit by digit, for any pair, side and day since the first value.
-// Hacienda's euro, which it rounds to two decimals, is in test/api/compat.
+// Every compat API returns the same digits as /api/v1/convert for any pair, side and day since the first value.
+// test/api/compat tests the euro of Hacienda, which is rounded to two decimals.
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { addDays, dayOf, todayIn } from '../../src/dates.ts'
 import { startBank } from '../../src/demo/bank.ts'
+import { addDays, currentDay, dayNumber } from '../../src/values/dates.ts'
 import { startProgram } from '../support/program.ts'
-import { randomOf } from '../support/rates/random-bank.ts'
+import { createRandom } from '../support/rates/random-bank.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { pick } from './hostile/shape-requests.ts'
 import { figure, PROGRAM, SEED, scaled } from './scale.ts'
 
-const QUESTIONS = scaled({ short: 250, long: 5000 })
+const QUESTIONS = scaled({ short: 70, long: 5000 })
 const FIRST_DAY = '1983-01-03'
 const ASMX = '/Indicadores/Suscripciones/WS/wsindicadoreseconomicos.asmx/ObtenerIndicadoresEconomicosXML'
 const SDDE = '/SDDE/api/Bccr.GE.SDDE.Publico.Indicadores.API/indicadoresEconomicos'
 const NUMBER = String.raw`(-?\d+(?:\.\d+)?)`
 
 type Question = { from: string; to: string; side: 'compra' | 'venta'; day: string }
-/** Where a shape is asked, and what its number stands behind. */
+/** The path of a request, and a pattern for the number in its answer. */
 type Shape = (question: Question) => { path: string; number: RegExp }
 
 const SHAPES: Readonly<Record<string, Shape>> = {
@@ -51,7 +51,7 @@ const SHAPES: Readonly<Record<string, Shape>> = {
     number: new RegExp(`"${to}":${NUMBER}[,}]`),
   }),
 }
-const OF_THE_DOLLAR: Readonly<Record<string, Shape>> = {
+const DOLLAR_SHAPES: Readonly<Record<string, Shape>> = {
   "the bank's old service": ({ side, day }) => {
     const local = day.split('-').reverse().join('/')
     const rest = 'Nombre=N&SubNiveles=N&CorreoElectronico=a@b.cr&Token='
@@ -71,12 +71,12 @@ const OF_THE_DOLLAR: Readonly<Record<string, Shape>> = {
   }),
 }
 
-test(`${QUESTIONS} questions to every shape since ${FIRST_DAY}`, async (t) => {
+test(`every compat API agrees with /api/v1/convert on ${QUESTIONS} questions since ${FIRST_DAY}`, async (t) => {
   figure(t, 'seed', SEED)
-  const { ask, currencies, today } = await startGround(t)
-  const random = randomOf(SEED)
-  const days = dayOf(today) - dayOf(FIRST_DAY)
-  let held = 0
+  const { fetchText, currencies, today } = await startServer(t)
+  const random = createRandom(SEED)
+  const days = dayNumber(today) - dayNumber(FIRST_DAY)
+  let answeredQuestions = 0
   for (let at = 0; at < QUESTIONS; at += 1) {
     const side = pick(random, ['compra', 'venta'] as const)
     const day = addDays(FIRST_DAY, random.int(0, days))
@@ -89,39 +89,41 @@ test(`${QUESTIONS} questions to every shape since ${FIRST_DAY}`, async (t) => {
             currencies.filter((one) => one !== from),
           )
     const question = { from, to, side, day }
-    const converted = await ask(`/api/v1/convert?amount=1&from=${from}&to=${to}&type=${side}&on=${day}`)
+    const converted = await fetchText(`/api/v1/convert?amount=1&from=${from}&to=${to}&type=${side}&on=${day}`)
     const rate = converted.status === 200 ? String(JSON.parse(converted.body).rate) : undefined
-    if (rate !== undefined) held += 1
+    if (rate !== undefined) answeredQuestions += 1
     for (const [name, shape] of Object.entries(SHAPES)) await compare(name, shape, question, rate)
     if (from !== 'USD' || to !== 'CRC') continue
-    const own = await ask(`/api/v1/rates?on=${day}&base=USD&quote=CRC&exact=true`)
-    const exact = JSON.parse(own.body).find((one: { rate_type: string }) => one.rate_type === side)?.value
-    for (const [name, shape] of Object.entries(OF_THE_DOLLAR)) {
-      const isForDays = name !== 'Hacienda'
-      await compare(name, shape, question, isForDays ? exact : rate)
+    const exactReply = await fetchText(`/api/v1/rates?on=${day}&base=USD&quote=CRC&exact=true`)
+    const exact = JSON.parse(exactReply.body).find(
+      (one: { rate_type: string }) => one.rate_type === side,
+    )?.value
+    for (const [name, shape] of Object.entries(DOLLAR_SHAPES)) {
+      const usesExact = name !== 'Hacienda'
+      await compare(name, shape, question, usesExact ? exact : rate)
     }
   }
-  figure(t, 'held', held)
-  assert.ok(held > QUESTIONS / 3, 'many of the questions have an answer')
+  figure(t, 'questions with an answer', answeredQuestions)
+  assert.ok(answeredQuestions > QUESTIONS / 3, 'many of the questions have an answer')
 
   async function compare(name: string, shape: Shape, question: Question, expected: string | undefined) {
     const { path, number } = shape(question)
-    const { status, body } = await ask(path)
-    const [, told] = number.exec(body) ?? []
-    const about = `${name} ${path}: ${status} ${body.slice(0, 300)}`
-    assert.ok(status < 500, about)
-    const plain = told?.includes('.') ? told.replace(/\.?0+$/, '') : told
-    assert.equal(plain, expected, about)
+    const { status, body } = await fetchText(path)
+    const [, digits] = number.exec(body) ?? []
+    const details = `${name} ${path}: ${status} ${body.slice(0, 300)}`
+    assert.ok(status < 500, details)
+    const plain = digits?.includes('.') ? digits.replace(/\.?0+$/, '') : digits
+    assert.equal(plain, expected, details)
   }
 })
 
-/** A server with the history since 1983 that needs no key for the shapes, and a way to ask it. */
-async function startGround(t: TestContext) {
+/** A server with the history since 1983 that opens compat APIs to this machine, and a function to query it. */
+async function startServer(t: TestContext) {
   const dataDir = temporaryDirectory(t)
-  const today = todayIn(() => new Date())
+  const today = currentDay(() => new Date())
   const bank = await startBank({ token: 'test-token', today: () => today })
   t.after(() => bank.close())
-  const words = [
+  const options = [
     '--data-dir',
     dataDir,
     '--bccr-url',
@@ -132,21 +134,21 @@ async function startGround(t: TestContext) {
     FIRST_DAY,
   ]
   const env = { CAMBISTA_BCCR_TOKEN: 'test-token' }
-  assert.equal(await startProgram(t, ['sync', ...words], env, PROGRAM).ended(), 0)
-  const making = startProgram(t, ['key', 'create', 'agree', '--data-dir', dataDir], {}, PROGRAM)
-  assert.equal(await making.ended(), 0)
-  const headers = { 'X-API-Key': making.printed.out.trim() }
+  assert.equal(await startProgram(t, ['sync', ...options], env, PROGRAM).waitForExit(), 0)
+  const keyCommand = startProgram(t, ['key', 'create', 'agree', '--data-dir', dataDir], {}, PROGRAM)
+  assert.equal(await keyCommand.waitForExit(), 0)
+  const headers = { 'X-API-Key': keyCommand.printed.out.trim() }
   const flags = ['--port', '0', '--no-scheduler', '--log-format', 'json', '--open-rates', '127.0.0.0/8']
   const server = startProgram(t, ['serve', '--data-dir', dataDir, ...flags], {}, PROGRAM)
-  const [, url = ''] = await server.says(/"url":"([^"]+)"/)
-  const ask = async (path: string) => {
+  const [, url = ''] = await server.waitForOutput(/"url":"([^"]+)"/)
+  const fetchText = async (path: string) => {
     const response = await fetch(url + path, { headers })
     return { status: response.status, body: await response.text() }
   }
-  const series = JSON.parse((await ask('/api/v1/series')).body) as {
+  const series = JSON.parse((await fetchText('/api/v1/series')).body) as {
     base_currency: string
     quote_currency: string
   }[]
   const currencies = new Set(series.flatMap((one) => [one.base_currency, one.quote_currency]))
-  return { ask, currencies: [...currencies], today }
+  return { fetchText, currencies: [...currencies], today }
 }

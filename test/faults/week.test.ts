@@ -1,29 +1,29 @@
-// Weeks in seconds: a bank that publishes day by day, fails by chance and corrects itself, a server that is restarted,
-// clients that upload, keys that come and go. At the end of each day a model says what is stored and answered.
+// Simulated weeks. The bank publishes day by day, fails by chance and corrects values; the server is restarted,
+// clients upload, keys are created and revoked. After each day, a model predicts the stored rows and the answers.
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { addDays, type IsoDate } from '../../src/dates.ts'
 import type { Fault } from '../../src/demo/bank.ts'
 import { inventedValue } from '../../src/demo/invented-rates.ts'
-import { createBackup } from '../../src/domain/backup/backup.ts'
+import { hashOfSecret, makeSecret } from '../../src/domain/access/secrets.ts'
 import { removeDocuments } from '../../src/domain/documents/removal.ts'
-import { hashOfSecret, makeSecret } from '../../src/domain/secrets.ts'
-import { insertApiKey, revokeApiKey } from '../../src/store/api-keys.ts'
-import { openBackupSet } from '../../src/store/backup/set.ts'
-import { selectDocuments } from '../../src/store/documents.ts'
-import { selectEvents } from '../../src/store/events.ts'
+import { createBackup } from '../../src/domain/operations/backup/backup.ts'
+import { openBackupSet } from '../../src/domain/operations/backup/set.ts'
+import { insertApiKey, revokeApiKey } from '../../src/store/access/api-keys.ts'
+import { updateTokenQuota } from '../../src/store/access/tokens.ts'
+import { selectDocuments } from '../../src/store/documents/documents.ts'
+import { selectEvents } from '../../src/store/documents/events.ts'
+import { selectWrongSums } from '../../src/store/documents/usage.ts'
 import { selectRevisions } from '../../src/store/rates/record.ts'
 import { openDatabase } from '../../src/store/sqlite/database.ts'
-import { updateTokenQuota } from '../../src/store/tokens.ts'
-import { selectWrongSums } from '../../src/store/usage.ts'
+import { addDays, type IsoDate } from '../../src/values/dates.ts'
 import { startTestApp, type TestApp, temporaryDirectory } from '../support/app.ts'
-import { faultsIn } from '../support/backups.ts'
+import { checkBackup } from '../support/backups.ts'
 import { openTestBlobs } from '../support/company.ts'
 import { CREATE, fillDatabase, pdf, TOKENS, tokenName } from '../support/directory.ts'
-import { daysFrom } from '../support/rates/memory-bank.ts'
-import { type Random, randomOf } from '../support/rates/random-bank.ts'
+import { listDays } from '../support/rates/memory-bank.ts'
+import { createRandom, type Random } from '../support/rates/random-bank.ts'
 import { until } from '../support/terminal.ts'
 import { figure, SEED, scaled } from './scale.ts'
 
@@ -31,7 +31,7 @@ const FIRST_DAY = '2026-03-17'
 const BACKFILL = '2026-02-20'
 const DOLLAR = '318'
 const EURO = '333'
-// Those that the program does not wait and ask again after.
+// Faults after which the program does not retry.
 const FAULTS: Fault[] = [
   { status: 400, body: 'no' },
   { status: 302, headers: { location: '/' } },
@@ -40,30 +40,30 @@ const FAULTS: Fault[] = [
 ]
 
 const CLERKS = ['ana', 'beto']
-const ROOM = 90 // bytes: some three documents
+const QUOTA = 90 // bytes: about three documents
 
 type Week = {
   random: Random
   corrected: Map<string, string>
   sent: Map<number, string>
-  /** Who deleted which document. */
+  /** Deletions, with the clerk who made each. */
   deleted: { document_id: number; actor: string }[]
   revisions: number
 }
 
-test('a week of everything leaves the store and the answers as the model says, every day', async (t) => {
+test('rates, documents and keys match the model after each day of a random week', async (t) => {
   const seeds = scaled({ short: 2, long: 40 })
   figure(t, 'seeds', `${SEED} to ${SEED + seeds - 1}`)
   for (let seed = SEED; seed < SEED + seeds; seed++) {
-    await t.test(`seed ${seed}`, (one) => liveAWeek(one, randomOf(seed)))
+    await t.test(`seed ${seed}`, (seedTest) => runWeek(seedTest, createRandom(seed)))
   }
 })
 
-async function liveAWeek(t: TestContext, random: Random): Promise<void> {
+async function runWeek(t: TestContext, random: Random): Promise<void> {
   const dataDir = temporaryDirectory(t)
   const sets = temporaryDirectory(t)
   await fillDatabase(dataDir)
-  await limit(dataDir)
+  await limitQuota(dataDir)
   const week: Week = { random, corrected: new Map(), sent: new Map(), deleted: [], revisions: 0 }
   const value = (code: string, day: IsoDate) => week.corrected.get(`${code} ${day}`)
   const open = (day: IsoDate) =>
@@ -77,89 +77,89 @@ async function liveAWeek(t: TestContext, random: Random): Promise<void> {
       await app.bank.close()
       app = await open(today)
     }
-    if (day > 0 && random.chance(0.6)) correct(week, addDays(today, -random.int(1, 10)))
+    if (day > 0 && random.chance(0.6)) correctValue(week, addDays(today, -random.int(1, 10)))
     const share = random.chance(0.5) ? random.next() : 0
     app.bank.faults = () => (random.chance(share) ? FAULTS[random.int(0, FAULTS.length - 1)] : undefined)
     const { run } = await app.sync()
     assert.ok(run.status === 'ok' || share > 0, run.message ?? '')
     app.bank.faults = undefined
     assert.equal((await app.sync()).run.status, 'ok')
-    for (let upload = random.int(0, 3); upload > 0; upload--) await send(app, week)
-    if (random.chance(0.5)) await deleteSome(app, week)
+    for (let upload = random.int(0, 3); upload > 0; upload--) await uploadDocument(app, week)
+    if (random.chance(0.5)) await deleteDocuments(app, week)
     await changeKeys(app)
-    await compare(app, week, today)
+    await compareWithModel(app, week, today)
     const set = await openBackupSet(join(sets, 'set'), dataDir)
     const { path } = await createBackup(set, { dataDir, now: app.clock.read() }).finally(() => set.close())
-    assert.deepEqual((await faultsIn(path)).lines, [])
+    assert.deepEqual((await checkBackup(path)).lines, [])
   }
   await app.app.close()
 }
 
-/** The bank takes a value of some days ago back, and gives another. */
-function correct(week: Week, day: IsoDate): void {
+/** The bank replaces a value of some days ago. */
+function correctValue(week: Week, day: IsoDate): void {
   const key = `${DOLLAR} ${day}`
-  const old = week.corrected.get(key) ?? inventedValue(DOLLAR, day)
-  if (old === undefined) return
+  const oldValue = week.corrected.get(key) ?? inventedValue(DOLLAR, day)
+  if (oldValue === undefined) return
   week.corrected.set(key, `4${week.random.int(60, 99)}.${week.random.int(11, 98)}7`)
-  if (week.corrected.get(key) !== old) week.revisions += 1
+  if (week.corrected.get(key) !== oldValue) week.revisions += 1
 }
 
-/** The documents of a token may have no more than some bytes. */
-async function limit(dataDir: string): Promise<void> {
+/** Limits the documents of a token to QUOTA bytes. */
+async function limitQuota(dataDir: string): Promise<void> {
   const db = openDatabase(dataDir)
-  await updateTokenQuota(db, tokenName(TOKENS.all), ROOM)
+  await updateTokenQuota(db, tokenName(TOKENS.all), QUOTA)
   await db.destroy()
 }
 
-async function send(app: TestApp, week: Week): Promise<void> {
+async function uploadDocument(app: TestApp, week: Week): Promise<void> {
   const text = `factura ${week.random.next()}`
   const body = JSON.stringify({ company_id: 1, agent_id: 1, owner_id: 1, documents: [pdf(text, 'f.pdf')] })
   const headers = { authorization: `Bearer ${TOKENS.all}`, 'content-type': 'application/json' }
   const response = await fetch(app.app.url + CREATE, { method: 'POST', headers, body })
-  const used = [...week.sent.values()].join('').length
-  const fits = used + text.length <= ROOM
+  const usedBytes = [...week.sent.values()].join('').length
+  const fits = usedBytes + text.length <= QUOTA
   assert.equal(response.status, fits ? 200 : 507, await response.clone().text())
   if (!fits) return
-  const made = (await response.json()) as { created_documents: { id: number }[] }
-  week.sent.set(made.created_documents[0]?.id ?? 0, text)
+  const reply = (await response.json()) as { created_documents: { id: number }[] }
+  week.sent.set(reply.created_documents[0]?.id ?? 0, text)
 }
 
-/** Somebody deletes what was sent, beside the server. */
-async function deleteSome(app: TestApp, week: Week): Promise<void> {
+/** A clerk deletes documents by a command beside the server. */
+async function deleteDocuments(app: TestApp, week: Week): Promise<void> {
   const db = openDatabase(app.dataDir)
   const actor = CLERKS[week.random.int(0, 1)] ?? ''
-  const by = { via: 'cli', actor, clock: app.clock.read } as const
-  const removed = ({ id }: { id: number }) => {
+  const origin = { via: 'cli', actor, clock: app.clock.read } as const
+  const forget = ({ id }: { id: number }) => {
     week.sent.delete(id)
     week.deleted.push({ document_id: id, actor })
   }
   try {
     const documents = (await selectDocuments(db, { limit: 100 })).filter(() => week.random.chance(0.5))
     if (documents.length > 0) {
-      await removeDocuments(db, await openTestBlobs(app.dataDir), documents, by, removed)
+      await removeDocuments(db, await openTestBlobs(app.dataDir), documents, origin, forget)
     }
   } finally {
     await db.destroy()
   }
 }
 
-/** A key is made and let in, revoked and let in no more. */
+/** A new key is accepted; after its revocation it is rejected. */
 async function changeKeys(app: TestApp): Promise<void> {
   const key = makeSecret('cbk_')
   const db = openDatabase(app.dataDir)
-  const ask = async () => (await app.get('/api/v1/providers', { 'x-api-key': key })).status
-  const at = app.clock.read().toISOString()
+  const requestStatus = async () => (await app.get('/api/v1/providers', { 'x-api-key': key })).status
+  const now = app.clock.read().toISOString()
   try {
-    const id = await insertApiKey(db, { name: key.slice(-12), hash: hashOfSecret(key), createdAt: at })
-    await until(async () => (await ask()) === 200)
-    await revokeApiKey(db, id, at)
-    await until(async () => (await ask()) === 401)
+    const id = await insertApiKey(db, { name: key.slice(-12), hash: hashOfSecret(key), createdAt: now })
+    await until(async () => (await requestStatus()) === 200)
+    await revokeApiKey(db, id, now)
+    await until(async () => (await requestStatus()) === 401)
   } finally {
     await db.destroy()
   }
 }
 
-async function compare(app: TestApp, week: Week, today: IsoDate): Promise<void> {
+async function compareWithModel(app: TestApp, week: Week, today: IsoDate): Promise<void> {
   const series = await app.json<{ id: number; external_code: string }[]>('/api/v1/series')
   for (const code of [DOLLAR, '317', EURO]) {
     const id = series.find(({ external_code }) => external_code === code)?.id
@@ -167,9 +167,9 @@ async function compare(app: TestApp, week: Week, today: IsoDate): Promise<void> 
     const { points } = await app.json<{ points: { rate_date: string; value: string }[] }>(
       `/api/v1/series/${id}/history?from=${BACKFILL}&to=${last}`,
     )
-    const expected = daysFrom(BACKFILL, last).flatMap((day) => {
-      const found = week.corrected.get(`${code} ${day}`) ?? inventedValue(code, day)
-      return found === undefined ? [] : [[day, found]]
+    const expected = listDays(BACKFILL, last).flatMap((day) => {
+      const value = week.corrected.get(`${code} ${day}`) ?? inventedValue(code, day)
+      return value === undefined ? [] : [[day, value]]
     })
     assert.deepEqual(
       points.map((point) => [point.rate_date, point.value]),

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { todayIn } from '../../src/dates.ts'
 import { startBank } from '../../src/demo/bank.ts'
+import { currentDay } from '../../src/values/dates.ts'
 import { directory, run, serve } from '../e2e/executable.ts'
 
 const { CAMBISTA_FOREIGN_EXECUTABLE: executable, CAMBISTA_FOREIGN_ARCH: arch } = process.env
@@ -22,7 +22,7 @@ test(`the ${arch} executable syncs, serves, and answers rates as this machine's 
   assert.ok(under, `this machine cannot run ${arch}: node build.mjs --missing`)
   const foreign = { executable, under }
   const dataDir = join(directory(t), 'data')
-  const bank = await startBank({ today: () => todayIn(() => new Date()) })
+  const bank = await startBank({ today: () => currentDay(() => new Date()) })
   t.after(() => bank.close())
   const env = { CAMBISTA_BCCR_URL: bank.url, CAMBISTA_BCCR_PACE: '0' }
   const sync = await run(t, ['sync', ...JANUARY, '--data-dir', dataDir], { ...foreign, env })

@@ -1,5 +1,5 @@
-// npm run test:release: builds a fresh clone of HEAD for both machine kinds, checks what is in dist/, and drives the
-// executables that come out of the archives. Prints a table; the exit code is 1 if a step fails, and later steps are
+// npm run test:release: builds a fresh clone of HEAD for both architectures and checks dist/. Runs the executables out
+// of the archives. Prints a table; the exit code is 1 if a step fails, and later steps are
 // left out. Needs root where Debian packages are missing, and npm's registry.
 
 import { spawn } from 'node:child_process'
@@ -46,9 +46,8 @@ printTable()
 
 async function step(name: string, work: () => Promise<string>): Promise<void> {
   process.stdout.write(`\n==> ${name}\n`)
-  const startedAt = performance.now()
-  const add = (result: string) =>
-    steps.push({ name, seconds: (performance.now() - startedAt) / 1000, result })
+  const start = performance.now()
+  const add = (result: string) => steps.push({ name, seconds: (performance.now() - start) / 1000, result })
   try {
     add(await work())
   } catch (error) {
@@ -88,9 +87,9 @@ async function checkSums(): Promise<string> {
     `cambista-linux-${kind}`,
     `cambista-linux-${kind}.tar.xz`,
   ])
-  const named = readFileSync(join(dist, 'SHA256SUMS'), 'utf8').matchAll(/^[0-9a-f]{64} {2}(.+)$/gm)
+  const listedNames = readFileSync(join(dist, 'SHA256SUMS'), 'utf8').matchAll(/^[0-9a-f]{64} {2}(.+)$/gm)
   sameNames(
-    [...named].map(([, name = '']) => name),
+    [...listedNames].map(([, name = '']) => name),
     [...expected, `cambista-${version}.cdx.json`],
   )
   sameNames(readdirSync(dist), [...expected, `cambista-${version}.cdx.json`, 'cambista', 'SHA256SUMS'])

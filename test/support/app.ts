@@ -1,24 +1,24 @@
-// A whole cambista in this process for one test: real SQLite, real HTTP on both sides; only the bank and the
-// clock are ours. Everything is gone when the test ends.
+// A whole cambista in this process for one test: real SQLite, real HTTP on both sides. The bank and the clock are
+// fakes. Everything is closed and removed when the test ends.
 
 import { mkdirSync } from 'node:fs'
 import type { TestContext } from 'node:test'
 import { type App, startApp } from '../../src/app.ts'
-import type { IsoDate } from '../../src/dates.ts'
 import { type Bank, type BankOptions, startBank } from '../../src/demo/bank.ts'
-import type { BackupPlan } from '../../src/domain/backup/nightly.ts'
-import { hashOfSecret, makeSecret } from '../../src/domain/secrets.ts'
+import { hashOfSecret, makeSecret } from '../../src/domain/access/secrets.ts'
+import type { BackupPlan } from '../../src/domain/operations/backup/nightly.ts'
 import type { UploadLimits } from '../../src/http/documents/uploads/receive.ts'
 import type { ServerOptions } from '../../src/http/server.ts'
-import { createLog } from '../../src/log.ts'
 import type { Provider } from '../../src/providers/provider.ts'
-import { insertApiKey } from '../../src/store/api-keys.ts'
+import { createLog } from '../../src/runtime/log.ts'
+import { insertApiKey } from '../../src/store/access/api-keys.ts'
 import type { BlobFs } from '../../src/store/blobs/folder.ts'
-import { needHookKey } from '../../src/store/hooks/key.ts'
+import { ensureHookKey } from '../../src/store/hooks/key.ts'
 import type { LeaseTimes } from '../../src/store/postgres/lease.ts'
-import type { SyncEnd } from '../../src/sync/run.ts'
+import type { SyncResult } from '../../src/sync/run.ts'
+import type { IsoDate } from '../../src/values/dates.ts'
 import { TEST_PROVIDERS } from './providers.ts'
-import { fixedClock, openDatabaseOf, postgres, type TestClock, temporaryDirectory } from './temporary.ts'
+import { fixedClock, openTestDatabase, postgres, type TestClock, temporaryDirectory } from './temporary.ts'
 
 export {
   fixedClock,
@@ -35,14 +35,14 @@ export type TestApp = {
   clock: TestClock
   dataDir: string
   key: string
-  /** What the program logged. */
-  logged: string[]
+  /** Log lines of the program. */
+  logLines: string[]
   /** GET with the key. */
   get(path: string, headers?: Record<string, string>): Promise<Response>
   /** GET with the key, the JSON body of a 200. */
   json<T = unknown>(path: string): Promise<T>
-  /** One run, of a range or of everything since `backfillFrom`. */
-  sync(range?: { from: IsoDate; to: IsoDate }): Promise<SyncEnd>
+  /** Syncs a range, or everything since `backfillFrom`. */
+  sync(range?: { from: IsoDate; to: IsoDate }): Promise<SyncResult>
 }
 
 export type TestAppOptions = {
@@ -50,29 +50,29 @@ export type TestAppOptions = {
   dataDir?: string
   backfillFrom?: IsoDate
   scheduler?: boolean
-  /** `null`: no token, so that the website API is read; a function is asked anew for each run. */
+  /** `null`: no token, so that the website API is read. A function is called for each run. */
   token?: string | null | (() => string | undefined)
   /** A clock that outlives this app, instead of `now`. */
   clock?: TestClock
-  /** Instead of the central bank behind the stand-in. */
+  /** Replaces the central bank, which reads the fake bank. */
   providers?: readonly Provider[]
-  /** By code, where another provider than the central bank is, and the token for it. */
+  /** Address and token of each provider other than the central bank, by code. */
   sources?: Record<string, () => { url: string; token: string | undefined }>
   bank?: Partial<BankOptions>
   limits?: Partial<UploadLimits>
   blobFs?: BlobFs
   maxAttempts?: number
-  /** Milliseconds by which leases are measured, instead of those of the process. */
+  /** Monotonic milliseconds that leases are measured with, instead of those of the process. */
   ticks?: () => number
-  /** How long the database is waited for that another process blocks. */
+  /** Milliseconds to wait for a database that another process locks. */
   patienceMs?: number
-  /** Of the tasks that one of several nodes has. */
+  /** Times of the leases of leader tasks. */
   leaseTimes?: LeaseTimes
-  /** `null`: it was given no key of hooks. */
+  /** `null`: no key of hooks is configured. */
   hookKey?: null
-  /** The address by which this node alone has the database. */
+  /** Database address for this node alone. */
   database?: string
-  /** For how long rates are answered while that is away. */
+  /** Milliseconds for which rates are served while the database is unreachable. */
   staleForMs?: number
   listen?: Partial<ServerOptions>
   backup?: BackupPlan
@@ -83,19 +83,19 @@ export async function startTestApp(t: TestContext, options: TestAppOptions = {})
   const dataDir = options.dataDir ?? temporaryDirectory(t)
   const bank = await startBank({ token: 'test-token', today: clock.today, ...options.bank })
   t.after(() => bank.close())
-  const logged: string[] = []
+  const logLines: string[] = []
   if (postgres) mkdirSync(dataDir, { recursive: true }) // the database makes none; contents and the hook key go there
   const key = await makeKey(dataDir, clock)
-  const { token: chosen = 'test-token' } = options
-  const token = typeof chosen === 'function' ? chosen : () => chosen ?? undefined
+  const { token: tokenOption = 'test-token' } = options
+  const token = typeof tokenOption === 'function' ? tokenOption : () => tokenOption ?? undefined
   const app = await startApp(
     {
       host: '127.0.0.1',
       port: 0,
       ...options.listen,
       dataDir,
-      database: options.database ?? (await postgres?.postgresAddressOf(dataDir)),
-      hookKey: postgres && options.hookKey !== null ? await needHookKey(dataDir) : undefined,
+      database: options.database ?? (await postgres?.postgresAddress(dataDir)),
+      hookKey: postgres && options.hookKey !== null ? await ensureHookKey(dataDir) : undefined,
       scheduler: options.scheduler ?? false,
       syncCron: ({ settings }) => settings.schedule.fallback,
       backfillFrom: options.backfillFrom ?? '2026-01-01',
@@ -107,7 +107,7 @@ export async function startTestApp(t: TestContext, options: TestAppOptions = {})
         maxBody: 64 * 1024 ** 2,
         minFree: 0,
         maxUploads: 16,
-        waitMs: 60_000, // a time-out is for the test of it: a machine that stands still shall bring none about
+        waitMs: 60_000, // long, so that a stall of the machine causes no time-out
         idleMs: 60_000,
         ...options.limits,
       },
@@ -116,7 +116,7 @@ export async function startTestApp(t: TestContext, options: TestAppOptions = {})
       keepRemovedDays: 8,
       keepEvents: 730,
       maxAttempts: options.maxAttempts ?? 5,
-      log: createLog({ level: 'debug', format: 'json', write: (text) => logged.push(text) }),
+      log: createLog({ level: 'debug', format: 'json', write: (text) => logLines.push(text) }),
       providers: options.providers ?? TEST_PROVIDERS,
     },
     {
@@ -136,7 +136,7 @@ export async function startTestApp(t: TestContext, options: TestAppOptions = {})
     clock,
     dataDir,
     key,
-    logged,
+    logLines,
     get,
     async json<T>(path: string) {
       const response = await get(path)
@@ -152,7 +152,7 @@ export async function startTestApp(t: TestContext, options: TestAppOptions = {})
 }
 
 async function makeKey(dataDir: string, clock: TestClock): Promise<string> {
-  const db = openDatabaseOf(dataDir)
+  const db = openTestDatabase(dataDir)
   const key = makeSecret('cbk_')
   await insertApiKey(db, {
     name: `test ${key.slice(-6)}`,

@@ -3,34 +3,39 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { type BackupEnd, createBackup } from '../../src/domain/backup/backup.ts'
-import { type Checked, type Checking, verifyBackup } from '../../src/domain/backup/check.ts'
-import { type BackupSet, openBackupSet } from '../../src/store/backup/set.ts'
+import { type BackupEnd, createBackup } from '../../src/domain/operations/backup/backup.ts'
+import {
+  type CheckOptions,
+  type VerifyResult,
+  verifyBackup,
+} from '../../src/domain/operations/backup/check.ts'
+import { type BackupSet, openBackupSet } from '../../src/domain/operations/backup/set.ts'
+import { blobPath } from '../../src/store/blobs/commit.ts'
 import type { BlobFolder } from '../../src/store/blobs/folder.ts'
-import { blobPath } from '../../src/store/blobs/place.ts'
 import { openDatabase } from '../../src/store/sqlite/database.ts'
-import type { Db } from '../../src/store/tables.ts'
-import { keepTexts, makeDirectory, openTestBlobs } from './company.ts'
+import type { WriteDb } from '../../src/store/tables.ts'
+import { makeDirectory, openTestBlobs, storeTexts } from './company.ts'
 import { temporaryDirectory } from './temporary.ts'
 
 export const NOW = new Date('2026-03-24T09:30:00.000Z')
 
-export type Vault = {
+export type BackupSource = {
+  /** Parent of the data directory and of the backup set. */
   home: string
   dataDir: string
   setDir: string
-  db: Db
+  db: WriteDb
   blobs: BlobFolder
-  /** Keeps documents as an upload does, and returns their ids. */
-  keep(...texts: string[]): Promise<number[]>
+  /** Stores documents as an upload does, and returns their ids. */
+  storeTexts(...texts: string[]): Promise<number[]>
   /** Makes a backup in the set. */
   backUp(now?: Date, change?: (set: BackupSet) => BackupSet): Promise<BackupEnd>
-  /** The place of a content in the data directory, or in a set. */
-  place(sha256: string, set?: string): string
+  /** Path of a blob in the data directory, or in a set. */
+  blobPath(sha256: string, set?: string): string
 }
 
-/** A data directory with documents of these texts, open, and an empty place for a backup set. */
-export async function openVault(t: TestContext, ...texts: string[]): Promise<Vault> {
+/** An open data directory with documents of these texts, and the path of an empty backup set. */
+export async function openBackupSource(t: TestContext, ...texts: string[]): Promise<BackupSource> {
   const home = temporaryDirectory(t)
   const dataDir = join(home, 'data')
   const setDir = join(home, 'set')
@@ -38,13 +43,13 @@ export async function openVault(t: TestContext, ...texts: string[]): Promise<Vau
   const db = openDatabase(dataDir)
   t.after(() => db.destroy())
   const blobs = await openTestBlobs(dataDir)
-  const vault: Vault = {
+  const source: BackupSource = {
     home,
     dataDir,
     setDir,
     db,
     blobs,
-    keep: (...more) => keepTexts(db, blobs, more),
+    storeTexts: (...more) => storeTexts(db, blobs, more),
     async backUp(now = NOW, change = (set) => set) {
       const set = await openBackupSet(setDir, dataDir)
       try {
@@ -53,24 +58,24 @@ export async function openVault(t: TestContext, ...texts: string[]): Promise<Vau
         set.close()
       }
     },
-    place: (sha256, set = dataDir) => blobPath(join(set, 'blobs'), sha256),
+    blobPath: (sha256, set = dataDir) => blobPath(join(set, 'blobs'), sha256),
   }
-  if (texts.length > 0) await vault.keep(...texts)
-  return vault
+  if (texts.length > 0) await source.storeTexts(...texts)
+  return source
 }
 
-/** What a check of a backup finds. */
-export async function faultsIn(
+/** Verifies a backup; `lines` are its faults. */
+export async function checkBackup(
   path: string,
-  more: Partial<Checking> = {},
-): Promise<Checked & { lines: string[] }> {
+  more: Partial<CheckOptions> = {},
+): Promise<VerifyResult & { lines: string[] }> {
   const lines: string[] = []
   const fault = (line: string) => lines.push(line)
   return { ...(await verifyBackup(path, { fault, inPieces: false, ...more })), lines }
 }
 
 /** Everything below a directory with its mode, such as `700 blobs/ab`. */
-export function modesIn(dir: string): string[] {
+export function fileModes(dir: string): string[] {
   return readdirSync(dir, { recursive: true, encoding: 'utf8' })
     .map((name) => `${(statSync(join(dir, name)).mode & 0o777).toString(8)} ${name}`)
     .sort()

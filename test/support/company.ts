@@ -3,8 +3,8 @@
 import { join } from 'node:path'
 import type { Deleter } from '../../src/domain/documents/removal.ts'
 import { type BlobFolder, openBlobFolder } from '../../src/store/blobs/folder.ts'
-import type { Db } from '../../src/store/tables.ts'
-import { addUsed } from '../../src/store/usage.ts'
+import { addUsed } from '../../src/store/documents/usage.ts'
+import type { WriteDb } from '../../src/store/tables.ts'
 import { type DocumentsToInsert, insertFiles } from './documents/insert.ts'
 import { runCommand } from './terminal.ts'
 
@@ -12,7 +12,7 @@ export const COMPANY = 7
 export const OWNER = 31
 export const AGENT = 12
 
-/** Somebody on the command line. */
+/** The actor of a deletion on the command line. */
 export const ANA: Deleter = { via: 'cli', actor: 'ana', clock: () => new Date('2026-03-24T12:00:00.000Z') }
 
 /** Runs a command on a data directory; what it printed as JSON. @throws if it fails */
@@ -43,9 +43,9 @@ export function openTestBlobs(dataDir: string): Promise<BlobFolder> {
   return openBlobFolder(join(dataDir, 'blobs'))
 }
 
-/** Keeps a document for each text, as an upload does, and returns their ids. */
-export async function keepTexts(
-  db: Db,
+/** Stores a document for each text, as an upload does, and returns their ids. */
+export async function storeTexts(
+  db: WriteDb,
   blobs: BlobFolder,
   texts: readonly string[],
   options: { createdAt?: string; createdBy?: number; name?: string } = {},
@@ -59,16 +59,15 @@ export async function keepTexts(
     const { sha256, size } = staged
     files.push({ name: options.name ?? 'nota.txt', mimetype: 'text/plain', size, sha256 })
   }
-  const createdAt = options.createdAt ?? '2026-03-24T12:00:00.000Z'
   const party = { companyId: COMPANY, agentId: AGENT, ownerId: OWNER, createdBy: options.createdBy ?? null }
   const bytes = files.reduce((sum, { size }) => sum + size, 0)
   const rows = await db.transaction().execute(async (trx) => {
     await addUsed(trx, [{ companyId: COMPANY, tokenId: party.createdBy, bytes }])
-    return insertFiles(trx, { ...party, createdAt, files })
+    return insertFiles(trx, { ...party, createdAt: options.createdAt ?? '2026-03-24T12:00:00.000Z', files })
   })
   return rows.map(({ id }) => id)
 }
 
-export async function contentsOf(blobs: BlobFolder): Promise<string[]> {
+export async function blobHashes(blobs: BlobFolder): Promise<string[]> {
   return Array.fromAsync(blobs.list())
 }

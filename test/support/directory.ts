@@ -1,14 +1,14 @@
 // A company with an owner, agents and tokens, made straight in the database.
 
-import { hashOfSecret } from '../../src/domain/secrets.ts'
-import type { Db } from '../../src/store/tables.ts'
+import { hashOfSecret } from '../../src/domain/access/secrets.ts'
+import type { WriteDb } from '../../src/store/tables.ts'
 import type { TestApp } from './app.ts'
-import { openDatabaseOf } from './temporary.ts'
+import { openTestDatabase } from './temporary.ts'
 import { until } from './terminal.ts'
 
 export const AT = '2026-03-01T00:00:00.000Z'
 
-/** Tokens of the directory below, by what they may do. */
+/** Tokens of the directory below, by their permission. */
 export const TOKENS = {
   all: 'cbt_all',
   upload: 'cbt_upload',
@@ -26,28 +26,28 @@ export const TOKENS = {
 
 const WORK = 'documents:CLAIM documents:GET'
 
-/** What a token of the tests is called: names are logged, secrets never. */
+/** The logged name of a token of the tests; secrets are never logged. */
 export function tokenName(secret: string): string {
   return secret.replace('cbt_', 'test-')
 }
 
 /**
- * Company 1 (ACME) with agents 1 (active) and 2 (not) and owner 1; company 2 (OTRA) with agent 3 and owner 2;
- * owner 3 of no company. Tokens are known to the server when this returns; its today must be 2026-03-24.
+ * Inserts company 1 (ACME) with owner 1 and agents 1 (active) and 2 (inactive). Company 2 (OTRA) has owner 2 and
+ * agent 3. Owner 3 has no company. The server accepts the tokens when this returns. Its day must be 2026-03-24.
  */
 export async function fillDirectory(app: TestApp): Promise<void> {
   await fillDatabase(app.dataDir)
   await until(async () => (await read(app, '/api/v1/documents')).status === 200)
 }
 
-/** The same, for a server that is not running, or is another process. */
+/** Fills the database of a server that is stopped, or that is another process. */
 export async function fillDatabase(dataDir: string): Promise<void> {
-  const db = openDatabaseOf(dataDir)
+  const db = openTestDatabase(dataDir)
   await fillTables(db)
   await db.destroy()
 }
 
-export async function fillTables(db: Db): Promise<void> {
+export async function fillTables(db: WriteDb): Promise<void> {
   const agent = (facts: {
     id: number
     company_id: number
@@ -117,7 +117,7 @@ export async function fillTables(db: Db): Promise<void> {
     .execute()
 }
 
-/** A POST of JSON, or of a body as it is. */
+/** A POST of JSON, or of a text or bytes unchanged. */
 export function post(
   app: TestApp,
   path: string,

@@ -1,5 +1,5 @@
-// Clients that mean no good, as a process of its own: node hostile-clients.ts '{"url":…}'. It ends when its stdin does,
-// and then prints what it was answered, by kind and status.
+// Hostile clients in a process of their own: node hostile-clients.ts '{"url":…}'. The process ends with its stdin, and
+// prints the counts of answers by kind and status.
 
 import { connect, type Socket } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -8,24 +8,24 @@ export type Hostile = {
   url: string
   token: string
   key: string
-  /** A document, and a history, that are large. */
+  /** Paths of a large document and of a large history. */
   large: { document: string; history: string }
-  /** Connections of each of the kinds, which hold on for as long as they can; */
-  each: number
+  /** Connections to open of each kind; the clients never close them. */
+  perKind: number
   kinds: readonly Kind[]
-  /** or so many that are opened and dropped. */
+  /** Connections to open and drop, instead of `kinds`. */
   flood?: number
 }
 
-/** How often each status was answered, or `cut`: the connection was closed without one. */
-export type Met = Record<string, Record<string, number>>
+/** Count of each status; `cut` counts connections that closed without an answer. */
+export type StatusCounts = Record<string, Record<string, number>>
 
-type Way = (socket: Socket, order: Hostile) => void
+type Attack = (socket: Socket, order: Hostile) => void
 
 const HALF_HEADERS = 'GET /healthz HTTP/1.1\r\nHost: a\r\nX-Slow: '
 const DRIP_MS = 1000
 const AT_ONCE = 100
-const RAMP_MS = 100 // a thousand a second: they shall be stuck, not be more than a processor can take in
+const RAMP_MS = 100 // 1000 connections a second, so that the processor can accept them all
 
 export type Kind = keyof typeof KINDS
 
@@ -55,7 +55,7 @@ const KINDS = {
   },
 }
 
-const DROPS: Way[] = [
+const DROPS: Attack[] = [
   (socket) => socket.destroy(),
   (socket) => socket.resetAndDestroy(),
   (socket) => socket.write(HALF_HEADERS, () => socket.destroy()),
@@ -70,46 +70,47 @@ const DROPS: Way[] = [
 if (import.meta.main) await main(JSON.parse(process.argv[2] ?? '') as Hostile)
 
 async function main(order: Hostile): Promise<void> {
-  const met = order.flood ? await flood(order, order.flood) : await hold(order)
-  process.stdout.write(`${JSON.stringify(met)}\n`)
+  const counts = order.flood ? await flood(order, order.flood) : await openAll(order)
+  process.stdout.write(`${JSON.stringify(counts)}\n`)
   process.exit()
 }
 
-/** Opens all connections and keeps them, until stdin ends. */
-async function hold(order: Hostile): Promise<Met> {
-  const met: Met = {}
-  let opened = 0
-  for (let at = 0; at < order.each; at += 1) {
+/** Opens all connections and leaves them open until stdin ends. */
+async function openAll(order: Hostile): Promise<StatusCounts> {
+  const counts: StatusCounts = {}
+  let socketCount = 0
+  for (let at = 0; at < order.perKind; at += 1) {
     for (const kind of order.kinds) {
-      const way: Way = KINDS[kind]
-      const note = (what: string) => {
-        met[kind] = { ...met[kind], [what]: (met[kind]?.[what] ?? 0) + 1 }
+      const attack: Attack = KINDS[kind]
+      const countOutcome = (outcome: string) => {
+        counts[kind] = { ...counts[kind], [outcome]: (counts[kind]?.[outcome] ?? 0) + 1 }
       }
       const socket = dial(order)
       let answered = false
       socket.on('data', (bytes: Buffer) => {
         answered = true
-        for (const [, status = ''] of bytes.toString('latin1').matchAll(/HTTP\/1\.1 (\d+) /g)) note(status)
+        for (const [, status = ''] of bytes.toString('latin1').matchAll(/HTTP\/1\.1 (\d+) /g))
+          countOutcome(status)
       })
-      socket.on('close', () => answered || note('cut'))
-      way(socket, order)
-      opened += 1
-      if (opened % AT_ONCE === 0) await wait(RAMP_MS)
+      socket.on('close', () => answered || countOutcome('cut'))
+      attack(socket, order)
+      socketCount += 1
+      if (socketCount % AT_ONCE === 0) await wait(RAMP_MS)
     }
   }
   process.stdout.write('holding\n')
   for await (const _ of process.stdin);
-  return met
+  return counts
 }
 
-async function flood(order: Hostile, count: number): Promise<Met> {
-  let left = count
+async function flood(order: Hostile, count: number): Promise<StatusCounts> {
+  let remaining = count
   const lane = async (at: number) => {
-    for (let turn = at; left-- > 0; turn += 1) {
+    for (let turn = at; remaining-- > 0; turn += 1) {
       const socket = dial(order)
-      const closed = new Promise((resolve) => socket.once('close', resolve))
+      const closing = new Promise((resolve) => socket.once('close', resolve))
       socket.once('connect', () => DROPS[turn % DROPS.length]?.(socket, order))
-      await closed
+      await closing
       await wait(RAMP_MS)
     }
   }

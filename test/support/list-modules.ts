@@ -1,4 +1,4 @@
-// Loaded before the program (`node --import`): prints each module when it is loaded, a line each on stderr.
+// Preloaded by `node --import`: prints the name of each module to stderr when it is loaded.
 
 import { registerHooks } from 'node:module'
 import { relative } from 'node:path'

@@ -1,85 +1,85 @@
-// A client that behaves, beside others that do not, and a bare server in a process of its own: what takes long there too
-// is the machine's doing.
+// A well-behaved client beside hostile ones, and a bare server in a process of its own. A delay of the bare server is
+// a delay of the machine.
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { batch, CREATE, TOKENS } from './directory.ts'
-import { startOther } from './other-process.ts'
+import { startScript } from './other-process.ts'
 
 const PROBE_EVERY_MS = 200
 const CONTROL = `import { createServer } from 'node:http'
   const server = createServer((_, res) => res.end('x'))
   server.listen(0, '127.0.0.1', () => console.log(server.address().port))`
 
-/** In milliseconds; `over` is how much longer than the control, at the same moment. */
-type Longest = { control: number; health: number; key: number; upload: number; over: number }
-export type Probed = Longest & { rounds: number; uploads: Map<number, number> }
+/** Longest response times in milliseconds; `over` is the excess over the control at the same moment. */
+type MaxTimes = { control: number; health: number; key: number; upload: number; over: number }
+export type ProbeResult = MaxTimes & { rounds: number; uploads: Map<number, number> }
 
-/** A client that behaves: it asks for health, a rate and a bare server at once, and uploads beside. */
+/** Requests health, a rate and the bare server at once, and uploads in parallel. */
 export function startProbes(
   { url, key }: { url: string; key: string },
   control: string,
-): { stop(): Promise<Probed> } {
-  const most: Longest = { control: 0, health: 0, key: 0, upload: 0, over: 0 }
+): { stop(): Promise<ProbeResult> } {
+  const max: MaxTimes = { control: 0, health: 0, key: 0, upload: 0, over: 0 }
   const uploads = new Map<number, number>()
   let rounds = 0
   let stopped = false
-  const behaving = async () => {
+  const probeReads = async () => {
     while (!stopped) {
       const [alone, health, rate] = await Promise.all([
-        timed(() => statusOf(control)),
-        timed(() => statusOf(`${url}/healthz`)),
-        timed(() => statusOf(`${url}/api/v1/rates/latest`, { 'x-api-key': key })),
+        timed(() => fetchStatus(control)),
+        timed(() => fetchStatus(`${url}/healthz`)),
+        timed(() => fetchStatus(`${url}/api/v1/rates/latest`, { 'x-api-key': key })),
       ])
       assert.deepEqual([health.result, rate.result], [200, 200])
-      most.control = Math.max(most.control, alone.ms)
-      most.health = Math.max(most.health, health.ms)
-      most.key = Math.max(most.key, rate.ms)
-      most.over = Math.max(most.over, health.ms - alone.ms, rate.ms - alone.ms)
+      max.control = Math.max(max.control, alone.ms)
+      max.health = Math.max(max.health, health.ms)
+      max.key = Math.max(max.key, rate.ms)
+      max.over = Math.max(max.over, health.ms - alone.ms, rate.ms - alone.ms)
       rounds += 1
       await wait(PROBE_EVERY_MS)
     }
   }
-  const uploading = async () => {
+  const probeUploads = async () => {
     while (!stopped) {
-      const { ms, result } = await timed(() => uploadOf(url))
+      const { ms, result } = await timed(() => uploadDocument(url))
       uploads.set(result.status, (uploads.get(result.status) ?? 0) + 1)
-      most.upload = Math.max(most.upload, ms)
+      max.upload = Math.max(max.upload, ms)
       await wait(PROBE_EVERY_MS)
     }
   }
-  const asking = Promise.all([behaving(), uploading()])
-  asking.catch(() => {}) // `stop` reports it
+  const probes = Promise.all([probeReads(), probeUploads()])
+  probes.catch(() => {}) // `stop` reports it
   return {
-    async stop(): Promise<Probed> {
+    async stop(): Promise<ProbeResult> {
       stopped = true
-      await asking
-      return { ...most, rounds, uploads }
+      await probes
+      return { ...max, rounds, uploads }
     },
   }
 }
 
-/** A bare server in a process of its own: what it takes to answer is the machine's doing. */
+/** Starts a bare server in a process of its own, and returns its URL. */
 export async function startControl(t: TestContext): Promise<string> {
-  const { said: port } = await startOther(t, CONTROL)
+  const { firstLine: port } = await startScript(t, CONTROL)
   return `http://127.0.0.1:${port}/`
 }
 
 async function timed<T>(work: () => Promise<T>): Promise<{ result: T; ms: number }> {
-  const begun = performance.now()
-  return { result: await work(), ms: performance.now() - begun }
+  const start = performance.now()
+  return { result: await work(), ms: performance.now() - start }
 }
 
-async function statusOf(url: string, headers: Record<string, string> = {}): Promise<number> {
+async function fetchStatus(url: string, headers: Record<string, string> = {}): Promise<number> {
   const response = await fetch(url, { headers: { ...headers, connection: 'close' } })
   await response.arrayBuffer()
   return response.status
 }
 
-/** Uploads one document of so many bytes. */
-export async function uploadOf(
+/** Uploads one document of `bytes` random bytes. */
+export async function uploadDocument(
   url: string,
   bytes = 100,
 ): Promise<{ status: number; id: number | undefined }> {

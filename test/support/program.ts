@@ -1,4 +1,4 @@
-// The program as a process of its own, for what only a process shows: signals, exit codes, users, ps.
+// The program in a process of its own, for signals, exit codes, users and ps.
 
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -9,18 +9,18 @@ import { until } from './terminal.ts'
 const ENTRY = join(import.meta.dirname, 'cambista.ts')
 const SOURCES = [process.execPath, ENTRY] as const
 const { PATH, NODE_COMPILE_CACHE } = process.env
-const COMMON = { PATH, ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }) } // of which a start takes half the time
+const COMMON = { PATH, ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }) } // the compile cache halves the start
 
 export type Program = {
   child: ChildProcessWithoutNullStreams
   printed: { out: string; err: string }
-  /** Waits for a text on stdout or stderr. */
-  says(text: RegExp, withinMs?: number): Promise<RegExpExecArray>
-  /** Waits for the end: the exit code, or the signal that killed it. */
-  ended(): Promise<number | string>
+  /** Waits for a text on stdout or stderr. @throws if the program exits before */
+  waitForOutput(text: RegExp, withinMs?: number): Promise<RegExpExecArray>
+  /** Waits for the exit code, or for the signal that killed the process. */
+  waitForExit(): Promise<number | string>
 }
 
-/** Starts `cambista` with these words, from its sources unless told; it is killed when the test ends. */
+/** Starts `cambista` with these arguments, by default from its sources. Killed when the test ends. */
 export function startProgram(
   t: Pick<TestContext, 'after'>,
   words: string[],
@@ -40,11 +40,11 @@ export function startProgram(
   return {
     child,
     printed,
-    ended: () => end,
-    async says(text, withinMs) {
-      const found = () => text.exec(printed.out) ?? text.exec(printed.err)
-      await until(() => found() !== null || child.exitCode !== null, withinMs)
-      const match = found()
+    waitForExit: () => end,
+    async waitForOutput(text, withinMs) {
+      const findMatch = () => text.exec(printed.out) ?? text.exec(printed.err)
+      await until(() => findMatch() !== null || child.exitCode !== null, withinMs)
+      const match = findMatch()
       if (!match) throw new Error(`it ended without saying ${text}: ${printed.out}${printed.err}`)
       return match
     },

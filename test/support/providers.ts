@@ -1,5 +1,5 @@
-// Providers of tests: the central bank's alone, whatever src/providers/list.ts has, so that a further provider neither changes
-// a test nor is called by one.
+// Providers of tests: the central bank alone. A further provider in src/providers/list.ts changes no test and is never
+// called by one.
 
 import { bccr } from '../../src/providers/bccr/bccr.ts'
 import type { Provider } from '../../src/providers/provider.ts'

@@ -1,40 +1,40 @@
-// A server for raw bytes, requests to make them of, and the two things that must hold whatever is sent: what is stored is
-// what was acknowledged, and no answer is one that no client should get.
+// A server for raw bytes, and requests to build them from. For any input, it stores exactly the acknowledged documents
+// and answers with an expected status.
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import type { TestContext } from 'node:test'
-import { hashOfSecret } from '../../src/domain/secrets.ts'
-import { insertApiKey } from '../../src/store/api-keys.ts'
+import { hashOfSecret } from '../../src/domain/access/secrets.ts'
+import { insertApiKey } from '../../src/store/access/api-keys.ts'
 import { AT, batch, CREATE, fillDatabase, pdf, TOKENS } from './directory.ts'
-import { sent, WAYS, type WayName } from './documents/ways.ts'
+import { sampleDocument, UPLOAD_FORMS, type UploadFormName } from './documents/ways.ts'
 import { startProgram } from './program.ts'
 import { exchangeRaw, type RawAnswer } from './raw-requests.ts'
-import { openDatabaseOf, temporaryDirectory } from './temporary.ts'
+import { openTestDatabase, temporaryDirectory } from './temporary.ts'
 
 export const CHUNKED = 'Transfer-Encoding: chunked'
 
 const KEY = 'cbk_torture'
 const FRAMED = /^(content-length|transfer-encoding)/i
 const FINE = [200, 204, 206, 304]
-// 421: a change may make the path that of the page, which answers to names of the server alone.
+// 421: a changed path may be one of the page, which serves only the configured host names.
 const REFUSED = [400, 401, 403, 404, 405, 408, 409, 413, 415, 416, 417, 421, 422, 431, 503]
 const ANSWERS = new Set([...FINE, ...REFUSED])
 
-export type RawGround = {
+export type RawServer = {
   port: number
-  /** Sends the pieces, judges the answers, and gives their statuses. */
+  /** Sends the pieces, checks the answers, and returns their statuses. */
   send(...pieces: string[]): Promise<number[]>
-  /** Notes what was acknowledged. @throws for an answer that no client should get */
-  judge(answers: readonly RawAnswer[], about: string): number[]
-  /** @throws unless the server lives, has logged no error, and has stored what was acknowledged, and only that */
+  /** Records acknowledged documents. @throws for an unexpected status */
+  checkAnswers(answers: readonly RawAnswer[], about: string): number[]
+  /** @throws unless the server runs, logged no error, and stored exactly the acknowledged documents */
   check(): Promise<void>
 }
 
-/** A request as bytes; its length is stated unless a header frames it otherwise. */
+/** A request as bytes. Has a Content-Length unless a header frames the body. */
 export function request(first: string, headers: string[] = [], body = ''): string {
-  const framed = body === '' || headers.some((one) => FRAMED.test(one))
-  const length = framed ? [] : [`Content-Length: ${Buffer.byteLength(body)}`]
+  const hasLength = body === '' || headers.some((one) => FRAMED.test(one))
+  const length = hasLength ? [] : [`Content-Length: ${Buffer.byteLength(body)}`]
   const secrets = [`X-API-Key: ${KEY}`, `Authorization: Bearer ${TOKENS.all}`]
   return `${[first, 'Host: a', ...secrets, ...headers, ...length].join('\r\n')}\r\n\r\n${body}`
 }
@@ -43,8 +43,8 @@ export function get(path: string, ...headers: string[]): string {
   return request(`GET ${path} HTTP/1.1`, headers)
 }
 
-/** Uploads one document; it may be framed by headers of one's own. */
-export function upload(name: string, headers: string[] = [], body = bodyNamed(name)): string {
+/** An upload of one document; `headers` may frame the body. */
+export function uploadRequest(name: string, headers: string[] = [], body = bodyNamed(name)): string {
   return request(`POST ${CREATE} HTTP/1.1`, headers, body)
 }
 
@@ -52,34 +52,34 @@ export function bodyNamed(name: string): string {
   return JSON.stringify(batch(pdf(`content of ${name}`, name)))
 }
 
-/** Uploads one document in any of the ways. */
-export function uploadAs(way: WayName, name: string, headers: string[] = []): string {
-  const { path, headers: own, body } = WAYS[way]([sent(`content of ${name}`, name)])
+/** An upload of one document in the given form. */
+export function encodedUpload(way: UploadFormName, name: string, headers: string[] = []): string {
+  const { path, headers: own, body } = UPLOAD_FORMS[way]([sampleDocument(`content of ${name}`, name)])
   const lines = Object.entries(own).map(([header, value]) => `${header}: ${value}`)
   return request(`POST ${path} HTTP/1.1`, [...lines, ...headers], String(body))
 }
 
-/** A body of one chunk. */
-export function chunksOf(text: string): string {
+/** A chunked body of one chunk. */
+export function chunkedBody(text: string): string {
   return `${text.length.toString(16)}\r\n${text}\r\n0\r\n\r\n`
 }
 
-export async function startRawGround(
+export async function startRawServer(
   t: TestContext,
   program: readonly [string, ...string[]],
-): Promise<RawGround> {
+): Promise<RawServer> {
   const dataDir = temporaryDirectory(t)
   await fillDatabase(dataDir)
-  const db = openDatabaseOf(dataDir)
+  const db = openTestDatabase(dataDir)
   await insertApiKey(db, { name: 'faults', hash: hashOfSecret(KEY), createdAt: AT })
   await db.destroy()
   const words = ['serve', '--port', '0', '--no-scheduler', '--min-free', '0', '--log-format', 'json']
   const server = startProgram(t, [...words, '--data-dir', dataDir], {}, program)
-  const [, url = ''] = await server.says(/"url":"([^"]+)"/)
+  const [, url = ''] = await server.waitForOutput(/"url":"([^"]+)"/)
   const port = Number(new URL(url).port)
   const created = new Map<number, string>() // ids and names
 
-  const judge = (answers: readonly RawAnswer[], about: string) => {
+  const checkAnswers = (answers: readonly RawAnswer[], about: string) => {
     for (const { status, body } of answers) {
       assert.ok(ANSWERS.has(status), `${status}: ${about}`)
       if (status !== 200 || !body.includes('created_documents')) continue
@@ -91,12 +91,12 @@ export async function startRawGround(
 
   return {
     port,
-    judge,
+    checkAnswers: checkAnswers,
     async send(...pieces) {
-      return judge(await exchangeRaw(port, ...pieces), JSON.stringify(pieces.join('').slice(0, 600)))
+      return checkAnswers(await exchangeRaw(port, ...pieces), JSON.stringify(pieces.join('').slice(0, 600)))
     },
     async check() {
-      assert.deepEqual([...(await storedAt(url))].sort(), [...created].sort())
+      assert.deepEqual([...(await fetchDocumentNames(url))].sort(), [...created].sort())
       assert.equal(server.child.exitCode, null, server.printed.err.slice(-2000))
       const errors = server.printed.err.split('\n').filter((line) => line.includes('"level":"error"'))
       assert.deepEqual(errors, [])
@@ -105,9 +105,9 @@ export async function startRawGround(
   }
 }
 
-/** Ids and names of all documents; each content is read, and is the one that its row names. */
-async function storedAt(url: string): Promise<Map<number, string>> {
-  const stored = new Map<number, string>()
+/** Ids and names of all documents. Checks each blob against the SHA-256 of its row. */
+async function fetchDocumentNames(url: string): Promise<Map<number, string>> {
+  const names = new Map<number, string>()
   const headers = { authorization: `Bearer ${TOKENS.all}` }
   for (let next = 0, more = true; more; ) {
     const page: Response = await fetch(`${url}/api/v1/documents?limit=200&after=${next}`, { headers })
@@ -117,7 +117,7 @@ async function storedAt(url: string): Promise<Map<number, string>> {
       has_more: boolean
     }
     for (const { id, name, sha256 } of documents) {
-      stored.set(id, name)
+      names.set(id, name)
       const content = await fetch(`${url}/api/v1/documents/${id}/content`, { headers })
       assert.equal(
         createHash('sha256')
@@ -129,5 +129,5 @@ async function storedAt(url: string): Promise<Map<number, string>> {
     next = next_after
     more = has_more
   }
-  return stored
+  return names
 }

@@ -1,9 +1,9 @@
-// Who must be let in, said a second time and simply: keys and tokens, their secrets, and until when each is good
-// (decisions 1.6). It has its own arithmetic of days, so that a mistake in the program's is seen.
+// A second, simple model of access: keys and tokens, their secrets and expiry (decisions 1.6). Its arithmetic of days
+// is its own, so that an error in the program's is found.
 
 export type Kind = 'key' | 'token'
 
-/** A key or a token. Without a last day, and without a company, it is for any. */
+/** A key or a token. Null as last day or company means unlimited. */
 export type Holder = {
   kind: Kind
   id: number
@@ -14,49 +14,49 @@ export type Holder = {
   allow: readonly string[]
 }
 
-/** One that was handed out; `endsAt` is when its overlap ends, in milliseconds since 1970. */
-export type Secret = { of: Holder; text: string; endsAt: number }
+/** An issued secret; `endsAt` is the end of its overlap in milliseconds since 1970. */
+export type Secret = { holder: Holder; text: string; endsAt: number }
 
 export type SecretsModel = { holders: Holder[]; secrets: Secret[] }
 
 const HOUR = 3_600_000
 
-/** The day in Costa Rica, so many days later. */
-export function dayAt(now: number, later = 0): string {
+/** The day in Costa Rica, `later` days after the instant. */
+export function localDay(now: number, later = 0): string {
   return new Date(now - 6 * HOUR + later * 24 * HOUR).toISOString().slice(0, 10)
 }
 
-/** When a last day is over. */
-export function endOf(lastDay: string | null): number {
+/** The instant after a last day, in milliseconds since 1970. */
+export function dayEnd(lastDay: string | null): number {
   return lastDay === null ? Number.POSITIVE_INFINITY : Date.parse(`${lastDay}T06:00:00Z`) + 24 * HOUR
 }
 
-export function isLetIn({ of, endsAt }: Secret, now: number): boolean {
-  return of.revokedAt === null && now < endsAt && now < endOf(of.lastDay)
+export function isAccepted({ holder, endsAt }: Secret, now: number): boolean {
+  return holder.revokedAt === null && now < endsAt && now < dayEnd(holder.lastDay)
 }
 
-/** Of an id, or of a name: the active one, else the one that was revoked last. */
-export function holderOf({ holders }: SecretsModel, kind: Kind, word: string | number): Holder | undefined {
+/** Finds by id or name: the active holder, else the one that was revoked last. */
+export function findHolder({ holders }: SecretsModel, kind: Kind, word: string | number): Holder | undefined {
   const revoked = ({ revokedAt }: Holder) => revokedAt ?? Number.POSITIVE_INFINITY
   return holders
     .filter((one) => one.kind === kind && (typeof word === 'number' ? one.id : one.name) === word)
     .sort((one, other) => (revoked(one) < revoked(other) ? 1 : -1))[0]
 }
 
-/** Whether `create` would be carried out: a name is that of one active key, and of one active token. */
+/** True if `create` would succeed: a name belongs to one active key, and to one active token. */
 export function mayCreate(model: SecretsModel, kind: Kind, name: string): boolean {
-  return holderOf(model, kind, name)?.revokedAt !== null
+  return findHolder(model, kind, name)?.revokedAt !== null
 }
 
 export function mayRotate(holder: Holder | undefined, lastDay: string | undefined, now: number): boolean {
   if (!holder || holder.revokedAt !== null) return false
-  return now < endOf(holder.lastDay) || lastDay !== undefined
+  return now < dayEnd(holder.lastDay) || lastDay !== undefined
 }
 
-/** Gives a holder a new secret: each of before ends after the overlap, or sooner if it would have. */
-export function rotated(
+/** Adds a new secret to a holder. The former ones end after the overlap, or at their own end if that is sooner. */
+export function rotateHolder(
   model: SecretsModel,
-  of: Holder,
+  holder: Holder,
   {
     text,
     overlap,
@@ -64,23 +64,23 @@ export function rotated(
     now,
   }: { text: string; overlap: number; lastDay: string | undefined; now: number },
 ): Secret {
-  for (const secret of secretsOf(model, of)) {
-    secret.endsAt = Math.min(secret.endsAt, now + overlap, endOf(of.lastDay))
+  for (const secret of holderSecrets(model, holder)) {
+    secret.endsAt = Math.min(secret.endsAt, now + overlap, dayEnd(holder.lastDay))
   }
-  of.lastDay = lastDay ?? of.lastDay
-  const next = { of, text, endsAt: Number.POSITIVE_INFINITY }
+  holder.lastDay = lastDay ?? holder.lastDay
+  const next = { holder, text, endsAt: Number.POSITIVE_INFINITY }
   model.secrets.push(next)
   return next
 }
 
-export function secretsOf({ secrets }: SecretsModel, holder: Holder): Secret[] {
-  return secrets.filter(({ of }) => of === holder)
+export function holderSecrets({ secrets }: SecretsModel, holder: Holder): Secret[] {
+  return secrets.filter((secret) => secret.holder === holder)
 }
 
-/** When the former secrets that are still good end, as the lists show them. */
-export function formerEnds(model: SecretsModel, holder: Holder, now: number): string[] {
+/** Ends of the former secrets that are still valid, as the lists print them. */
+export function formerSecretEnds(model: SecretsModel, holder: Holder, now: number): string[] {
   if (holder.revokedAt !== null) return []
-  return secretsOf(model, holder)
+  return holderSecrets(model, holder)
     .map(({ endsAt }) => endsAt)
     .filter((endsAt) => endsAt > now && endsAt !== Number.POSITIVE_INFINITY)
     .sort((one, other) => one - other)

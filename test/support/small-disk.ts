@@ -1,5 +1,5 @@
-// File systems of a test's own, such as a small one that fills up. Only root can mount one; where that is not allowed the
-// test is told why. What was mounted is gone when the test ends.
+// File systems for one test, such as a small one that fills up. Mounting needs root; without it the test receives the
+// reason. Mounts are removed when the test ends.
 
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
@@ -9,16 +9,16 @@ import type { TestContext } from 'node:test'
 
 export type SmallDisk = {
   dir: string
-  /** Fills the disk up to so many bytes. */
-  leave(bytes: number): void
+  /** Fills the disk, with `bytes` free. */
+  leaveFree(bytes: number): void
   makeRoom(): void
 }
 
-export const PAGE = 4096 // what the database, and the file systems here, take at a time
+export const PAGE = 4096 // block size of the database and of the file systems here
 
-/** A disk of so many bytes, or the reason why there is none. */
+/** Mounts a disk of `bytes` bytes, or returns the reason why it cannot. */
 export function mountSmallDisk(t: TestContext, bytes: number): SmallDisk | { reason: string } {
-  const mounted = mountAt(t, ['-t', 'tmpfs', '-o', `size=${bytes}`, 'tmpfs'])
+  const mounted = mountTemporary(t, ['-t', 'tmpfs', '-o', `size=${bytes}`, 'tmpfs'])
   if ('reason' in mounted) return mounted
   const { dir } = mounted
   const filler = join(dir, 'filler')
@@ -26,7 +26,7 @@ export function mountSmallDisk(t: TestContext, bytes: number): SmallDisk | { rea
   return {
     dir,
     makeRoom,
-    leave(bytes) {
+    leaveFree(bytes) {
       makeRoom()
       const { bavail, bsize } = statfsSync(dir)
       writeFileSync(filler, Buffer.alloc(Math.max(0, bavail * bsize - bytes)))
@@ -34,8 +34,8 @@ export function mountSmallDisk(t: TestContext, bytes: number): SmallDisk | { rea
   }
 }
 
-/** Mounts something on a new directory; `umount -l` takes it away though files are open. */
-export function mountAt(t: TestContext, what: string[]): { dir: string } | { reason: string } {
+/** Mounts a file system on a new directory; `umount -l` removes it while files are open. */
+export function mountTemporary(t: TestContext, what: string[]): { dir: string } | { reason: string } {
   if (process.getuid?.() !== 0) return { reason: 'only root can mount a file system' }
   const dir = mkdtempSync(join(tmpdir(), 'cambista-disk-'))
   const mounted = spawnSync('mount', [...what, dir])

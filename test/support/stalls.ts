@@ -1,8 +1,7 @@
-// Time in tests, on a machine that others share: it may stand still for seconds, at any moment, and that is no fault of
-// what is tested.
+// Time measurements on a shared machine, which may stall for seconds. A stall is no fault of the program.
 
-/** The processor's time that something takes in this process, in milliseconds: none goes by while the machine stands still. */
-export async function cpuMsOf(work: () => unknown): Promise<number> {
+/** Processor time of some work in this process, in milliseconds; a stall of the machine adds nothing. */
+export async function measureCpuMs(work: () => unknown): Promise<number> {
   const before = process.cpuUsage()
   await work()
   const { user, system } = process.cpuUsage(before)
@@ -10,11 +9,11 @@ export async function cpuMsOf(work: () => unknown): Promise<number> {
 }
 
 /**
- * For what must stay within a time-out of some hundred milliseconds: a failure counts only if this process did not stand
- * still for `mostMs` meanwhile, else it is tried again.
+ * Retries an attempt that depends on a time-out of some hundred milliseconds. A failure counts only if this process
+ * stalled for less than `mostMs`.
  */
-export async function steadily(mostMs: number, attempt: () => Promise<void>): Promise<void> {
-  for (let left = 20; ; left -= 1) {
+export async function retryWhenStalled(mostMs: number, attempt: () => Promise<void>): Promise<void> {
+  for (let attemptsLeft = 20; ; attemptsLeft -= 1) {
     let last = performance.now()
     let longest = 0
     const tick = () => {
@@ -27,7 +26,7 @@ export async function steadily(mostMs: number, attempt: () => Promise<void>): Pr
       return await attempt()
     } catch (error) {
       tick()
-      if (longest < mostMs || left === 0) throw error
+      if (longest < mostMs || attemptsLeft === 0) throw error
     } finally {
       clearInterval(ticking)
     }

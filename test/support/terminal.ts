@@ -1,11 +1,11 @@
-// A terminal for one command line: what it printed, and a way to ask it to stop.
+// A terminal for one command line, with its output and a way to stop it.
 
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Terminal } from '../../src/cli/command.ts'
 import { run } from '../../src/main.ts'
-import { needHookKey } from '../../src/store/hooks/key.ts'
+import { ensureHookKey } from '../../src/store/hooks/key.ts'
 import { TEST_PROVIDERS } from './providers.ts'
 import { postgres } from './temporary.ts'
 
@@ -17,46 +17,49 @@ export async function runCommand(argv: string[], env: Record<string, string> = {
   return ended
 }
 
-/** Runs a command line in this process; `stop` asks it to end, as SIGTERM does. */
+/** Runs a command line in this process; `stop` ends it as SIGTERM does. */
 export function startCommand(argv: string[], env: Record<string, string> = {}) {
   const printed = { out: '', err: '' }
   const stop = new AbortController()
-  const code = runOn(argv, env, {
+  const code = runOnTestEngine(argv, env, {
     out: (text) => {
       printed.out += text
     },
     err: (text) => {
-      // What each command that changes something says first has a test of its own: test/cli/service/settings.test.ts.
+      // The first lines of commands that change data have a test: test/unit/cli/service/settings.test.ts.
       if (!/^(data directory|database): |^cambista: --data-dir .* is ignored/.test(text)) printed.err += text
     },
     providers: TEST_PROVIDERS,
     interactive: false,
     stop: stop.signal,
   })
-  const ended = code.then((number): CommandEnd => ({ code: number, ...printed }))
-  return { printed, stop: () => stop.abort(), ended }
+  return {
+    printed,
+    stop: () => stop.abort(),
+    ended: code.then((number): CommandEnd => ({ code: number, ...printed })),
+  }
 }
 
-/** On the engine of this run: a data directory stands for a schema of PostgreSQL. */
-async function runOn(
+/** Runs on the engine of this run; a data directory names a schema of PostgreSQL. */
+async function runOnTestEngine(
   argv: string[],
-  given: Record<string, string>,
+  env: Record<string, string>,
   terminal: Omit<Terminal, 'env'>,
 ): Promise<number> {
   const dataDir = argv[argv.indexOf('--data-dir') + 1]
   if (!postgres || !argv.includes('--data-dir') || dataDir === undefined)
-    return run(argv, { ...terminal, env: given })
-  const CAMBISTA_DATABASE = await postgres.postgresAddressOf(dataDir)
+    return run(argv, { ...terminal, env: env })
+  const CAMBISTA_DATABASE = await postgres.postgresAddress(dataDir)
   const shared = { CAMBISTA_BLOBS: join(dataDir, 'blobs'), CAMBISTA_BLOBS_SHARED: '1' }
   if (argv[0] === 'hook') {
     await mkdir(dataDir, { recursive: true })
-    await needHookKey(dataDir)
+    await ensureHookKey(dataDir)
     Object.assign(shared, { CAMBISTA_HOOK_KEY_FILE: join(dataDir, 'hook.key') })
   }
-  return run(argv, { ...terminal, env: { ...given, CAMBISTA_DATABASE, ...shared } })
+  return run(argv, { ...terminal, env: { ...env, CAMBISTA_DATABASE, ...shared } })
 }
 
-/** Waits until a condition holds: long, for a machine that others share may stand still for seconds. @throws after `ms` */
+/** Waits until a condition is true. The limit is long, since a shared machine may stall. @throws after `ms` */
 export async function until(condition: () => boolean | Promise<boolean>, ms = 60_000): Promise<void> {
   const end = performance.now() + ms
   while (!(await condition())) {

@@ -1,17 +1,17 @@
-// A box with what each screen can show: rates since 1983, two companies, documents of every kind that a preview knows; and
-// an empty one. The clock of both stands still, and that of the pages begins at the same moment.
+// Apps for tests of the page. The full one has rates since 1983, two companies and documents of every preview kind. The
+// clocks of apps and pages start at the same time.
 
-import { makeLoginLink } from '../../src/domain/login-links.ts'
-import { hashOfSecret } from '../../src/domain/secrets.ts'
+import { makeLoginLink } from '../../src/domain/access/login-links.ts'
+import { hashOfSecret } from '../../src/domain/access/secrets.ts'
 import { openDatabase } from '../../src/store/sqlite/database.ts'
 import { openApp } from '../api/support.ts'
 import { COMPANY, makeDirectory, runJson } from '../support/company.ts'
-import { NOW, openPageApp, type PageApp, post, type Sent } from './support.ts'
+import { createDocuments, type NewDocument, NOW, openPageApp, type PageApp } from './support.ts'
 
 // 1 x 1 pixel
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 
-export const DOCUMENTS: readonly Sent[] = [
+export const DOCUMENTS: readonly NewDocument[] = [
   {
     name: 'Estado de cuenta octubre.csv',
     mimetype: 'text/csv',
@@ -33,22 +33,22 @@ export const DOCUMENTS: readonly Sent[] = [
   { name: 'Factura 2026-11.txt', mimetype: 'text/plain', content: 'Factura 118: 15.000,00 CRC\n' },
 ]
 
-/** With all of it, for the tests of a whole file. It takes some seconds. */
-export async function openFullBox(): Promise<PageApp> {
-  const box = await openPageApp({ backfillFrom: '1983-01-01' })
-  const make = (...words: string[]) => runJson(box.dataDir, ...words)
-  await make('agent', 'create', '--name', 'Archivista', '--company', String(COMPANY))
-  await make('company', 'create', '--name', 'Comercial Demostración S.A.', '--code', 'DEMO', '--id', '8')
-  await make('owner', 'create', '--name', 'Luis Rojas', '--company', '8')
-  await make('agent', 'create', '--name', 'Lector', '--company', '8')
-  for (const document of DOCUMENTS) await post(box, [document])
-  return box
+/** Starts the full app for a file of tests, in some seconds. */
+export async function openFullApp(): Promise<PageApp> {
+  const app = await openPageApp({ backfillFrom: '1983-01-01' })
+  const create = (...words: string[]) => runJson(app.dataDir, ...words)
+  await create('agent', 'create', '--name', 'Archivista', '--company', String(COMPANY))
+  await create('company', 'create', '--name', 'Comercial Demostración S.A.', '--code', 'DEMO', '--id', '8')
+  await create('owner', 'create', '--name', 'Luis Rojas', '--company', '8')
+  await create('agent', 'create', '--name', 'Lector', '--company', '8')
+  for (const document of DOCUMENTS) await createDocuments(app, [document])
+  return app
 }
 
-/** The path of a one-time link for the key and the token of a box, as `cambista web` prints it. */
+/** Path of a one-time link for the key and the token, as `cambista web` prints it. */
 export async function loginPath({ dataDir, key, token, clock }: PageApp): Promise<string> {
   const db = openDatabase(dataDir)
-  const idIn = async (table: 'api_keys' | 'tokens', secret: string) =>
+  const selectId = async (table: 'api_keys' | 'tokens', secret: string) =>
     (
       await db
         .selectFrom(table)
@@ -57,15 +57,15 @@ export async function loginPath({ dataDir, key, token, clock }: PageApp): Promis
         .executeTakeFirstOrThrow()
     ).id
   try {
-    const target = { keyId: await idIn('api_keys', key), tokenId: await idIn('tokens', token) }
+    const target = { keyId: await selectId('api_keys', key), tokenId: await selectId('tokens', token) }
     return `/#login=${(await makeLoginLink(db, target, clock.read)).code}`
   } finally {
     await db.destroy()
   }
 }
 
-/** One that was just installed: nothing is synchronized, and nothing has arrived. */
-export async function openEmptyBox(): Promise<PageApp> {
+/** Starts an app as after an installation, without rates and documents. */
+export async function openEmptyApp(): Promise<PageApp> {
   const app = await openApp({ now: NOW })
   await makeDirectory(app.dataDir)
   const words = ['token', 'create', 'facturas', '--allow', 'documents:GET', '--allow', 'documents:POST']

@@ -1,81 +1,289 @@
+// Compares the digits of the page with the API: days, conversions, typed amounts, and workbooks in a spreadsheet.
+
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
-import fc from 'fast-check'
-import { difference, dividedBy, scaledOf, textOf } from '../../src/web/words/decimal.ts'
-import { formatsIn } from '../../src/web/words/formats.ts'
-import { statisticsOf } from '../../src/web/words/statistics.ts'
-import { significantDigits } from '../../src/web/words/xlsx.ts'
+import { promisify } from 'node:util'
+import { addDays } from '../../src/values/dates.ts'
+import { temporaryDirectory } from '../support/app.ts'
+import { until } from '../support/terminal.ts'
+import {
+  enterSecret,
+  openBrowser,
+  openPageApp,
+  openVisit,
+  setDownloadFolder,
+  TODAY,
+  type Visit,
+} from './support.ts'
 
-const es = formatsIn('es')
-const en = formatsIn('en')
-const plain = (text: string) => text.replace(/\s/g, ' ')
-const pointsOf = (...values: string[]) =>
-  values.map((value, index) => ({ rate_date: `2026-01-0${index + 1}`, value }))
+const FIRST = '2024-01-01'
+const DAYS = 200
+const { CAMBISTA_SEED = '17' } = process.env
+const browser = await openBrowser()
+const app = await openPageApp({ backfillFrom: FIRST })
+const random = randomNumbers(Number(CAMBISTA_SEED))
 
-test('differences keep every digit', () => {
-  assert.equal(difference('487.07', '484.98'), '2.09')
-  assert.equal(difference('484.98', '487.07'), '-2.09')
-  assert.equal(difference('0.1', '0.3'), '-0.2')
-  assert.equal(difference('1234567890123456789012.345', '0.0000001'), '1234567890123456789012.3449999')
-  assert.throws(() => scaledOf('1e5'), RangeError)
+type Latest = { compra: string | null; venta: string | null; rate_date: string }
+type Rate = { pair: string; rate_type: string; value: string }
+type Conversion = { rate: string; result: string; rate_date: string }
+
+test(`the page shows the digits of the API for ${DAYS} days and conversions (seed ${CAMBISTA_SEED})`, async () => {
+  for (const language of ['es', 'en'] as const) {
+    const visit = await openVisit(browser, app, { language })
+    await enterSecret(visit, app.key)
+    await visit.page.waitForSelector('.side-value')
+    const series = await app.json<{ base_currency: string; quote_currency: string }[]>('/api/v1/series')
+    const codes = [...new Set(series.flatMap((one) => [one.base_currency, one.quote_currency]))]
+    for (let turn = 0; turn < DAYS / 2; turn += 1) {
+      const on = addDays(FIRST, Math.floor(random() * 1050))
+      const [from, to] = [randomItem(codes), randomItem(codes)]
+      const type = randomItem(['compra', 'venta'])
+      const amount = `${1 + Math.floor(random() * 10 ** randomItem([2, 6, 12]))}.${turn + 1}7`
+      const params = new URLSearchParams({ on, amount, source: from, target: to, side: type })
+      await visit.page.evaluate((fragment) => {
+        location.hash = fragment
+      }, `rates?${params}`)
+      const figures = await readFigures(visit, on, plainDecimal(amount))
+      const context = `${language} ${params}`
+      const answer = await app.get(`/api/v1/rates/latest?on=${on}`)
+      if (answer.ok) {
+        const { compra, venta } = (await answer.json()) as Latest
+        assert.deepEqual(
+          figures.sides,
+          [compra, venta].map((value) => (value === null ? '' : plainDecimal(value))),
+          context,
+        )
+      } else assert.deepEqual([answer.status, figures.sides], [404, []], context)
+      const rates = await app.json<Rate[]>(`/api/v1/rates?on=${on}`)
+      assert.deepEqual(
+        figures.rates,
+        rates.map(({ pair, value }) => `${pair} ${plainDecimal(value)}`),
+        context,
+      )
+      const conversion = await app.get(
+        `/api/v1/convert?${new URLSearchParams({ amount, from, to, type, on })}`,
+      )
+      if (conversion.ok) {
+        const { rate, result } = (await conversion.json()) as Conversion
+        assert.deepEqual(figures.conversion, [plainDecimal(result), plainDecimal(rate)], context)
+      } else assert.deepEqual([conversion.status, figures.conversion], [404, []], context)
+    }
+    await visit.page.browserContext().close()
+  }
 })
 
-test('a decimal is the same after a way through whole numbers', () => {
-  fc.assert(
-    fc.property(fc.bigInt(), fc.nat(30), (units, scale) => {
-      const text = textOf({ units, scale })
-      const again = scaledOf(text)
-      assert.equal(again.units * 10n ** BigInt(scale), units * 10n ** BigInt(again.scale))
-      assert.doesNotMatch(text, /^-?0\d|\.\d*0$|\.$/)
-    }),
-  )
+/** Typed amounts, and the digits that they mean. */
+const SPELLINGS: Record<string, string> = {
+  '15.000,50': '15000.5',
+  '15,000.50': '15000.5',
+  '15 000.50': '15000.5',
+  '15.000': '15000',
+  '15,5': '15.5',
+  '0,125': '0.125',
+  '₡1.234.567,891': '1234567.891',
+  "1'000'000": '1000000',
+  '1234567890123456789012345': '1234567890123456789012345',
+  '1.234.567.890.123.456.789.012.345,67': '1234567890123456789012345.67',
+}
+
+test('the converter parses typed amounts, shows the parsed amount and requests it from the API', async () => {
+  for (const language of ['es', 'en'] as const) {
+    const visit = await openVisit(browser, app, { language })
+    const { page } = visit
+    // A headless browser has no clipboard.
+    await page.evaluateOnNewDocument(() => {
+      navigator.clipboard.writeText = async (text) => {
+        Object.assign(window, { copied: text })
+      }
+    })
+    await page.reload()
+    await enterSecret(visit, app.key)
+    for (const [typed, value] of Object.entries(SPELLINGS)) {
+      const field = await page.waitForSelector('.field.amount')
+      await field?.click({ count: 3 })
+      await field?.type(typed)
+      const figures = await readFigures(visit, TODAY, value)
+      const query = { amount: value, from: 'USD', to: 'CRC', type: 'venta' }
+      const { result, rate } = await app.json<Conversion>(`/api/v1/convert?${new URLSearchParams(query)}`)
+      assert.deepEqual(figures.conversion, [plainDecimal(result), plainDecimal(rate)], `${language} ${typed}`)
+      const last = new URL(visit.requests.filter((one) => one.includes('/convert?')).at(-1) ?? '')
+      assert.equal(last.searchParams.get('amount'), value)
+      await page.click('.copy')
+      assert.equal(await page.evaluate(() => (window as { copied?: string }).copied), result)
+    }
+    const field = await page.waitForSelector('.field.amount')
+    for (const unreadable of ['1.50.00', '1e5', '-5', '0']) {
+      await field?.click({ count: 3 })
+      await field?.type(unreadable)
+      await page.waitForSelector('.reading.refusal')
+      assert.equal(await page.$('.result-facts'), null, unreadable)
+    }
+    await page.browserContext().close()
+  }
 })
 
-test('a quotient is rounded to the nearest', () => {
-  assert.deepEqual(
-    [7n, 8n, -7n, -8n, 5n, -5n].map((one) => dividedBy(one, 5n)),
-    [1n, 2n, -1n, -2n, 1n, -1n],
-  )
-  assert.equal(dividedBy(25n, 10n), 3n)
-  assert.equal(dividedBy(-25n, 10n), -3n)
-})
-
-test('lowest, highest, mean and change are of the digits', () => {
-  const statistics = statisticsOf(pointsOf('500.1', '499.95', '501', '499.95', '500.33'))
-  assert.deepEqual(statistics, {
-    low: { rate_date: '2026-01-02', value: '499.95' },
-    high: { rate_date: '2026-01-03', value: '501' },
-    mean: '500.266',
-    change: '0.23',
-    percent: '0.05',
+test('workbooks open in a spreadsheet: days are dates, digits are numbers, no name is a formula', async (t) => {
+  const visit = await openVisit(browser, app, { prepare: renameSeries })
+  const { page } = visit
+  await enterSecret(visit, app.key)
+  const folder = temporaryDirectory(t)
+  await setDownloadFolder(visit, folder)
+  await page.waitForFunction(() => document.querySelectorAll('.currency').length > 3)
+  await page.waitForSelector('.history-tools .buttons button:last-child:not([disabled])')
+  await page.click('.history-tools .buttons button:last-child')
+  await page.click('.currencies .buttons button:last-child')
+  const files = () => readdirSync(folder).filter((name) => name.endsWith('.xlsx'))
+  await until(() => files().length === 2)
+  const out = join(folder, 'out')
+  mkdirSync(out)
+  const profile = `-env:UserInstallation=file://${folder}/profile`
+  const convert = ['--headless', profile, '--convert-to', 'fods', '--outdir', out]
+  const words = [...convert, ...files().map((name) => join(folder, name))]
+  await promisify(execFile)('soffice', words, { env: { PATH: process.env.PATH, HOME: folder } })
+  const [currencies = '', history = ''] = ['2', 'U'].map((begin) => {
+    const name = readdirSync(out).find((one) => one.startsWith(begin)) ?? ''
+    return readFileSync(join(out, name), 'utf8')
   })
-  assert.equal(statisticsOf(pointsOf('1', '1', '2'))?.mean, '1.33')
-  assert.equal(statisticsOf([]), undefined)
-  assert.equal(statisticsOf(pointsOf('0', '2'))?.percent, undefined)
+
+  const { points } = await app.json<{ points: { rate_date: string; value: string }[] }>(
+    `/api/v1/series/1/history?from=2025-11-21&to=2026-11-21`,
+  )
+  const rows = sheetRows(history).slice(1)
+  assert.equal(rows.length, points.length)
+  assert.ok(points.length > 300)
+  const first = new Map(rows.map(([day, compra]) => [day, compra]))
+  for (const { rate_date: date, value } of points)
+    assert.equal(first.get(`date ${date}`), `float ${plainDecimal(value)}`, date)
+
+  for (const sheet of [history, currencies]) assert.doesNotMatch(sheet, /table:formula/)
+  const names = sheetRows(currencies).map(([, name]) => name)
+  for (const [name] of FORMULAS) assert.ok(names.includes(`string ${name}`), `${name} in ${names}`)
+  const rates = await app.json<Rate[]>('/api/v1/rates')
+  assert.deepEqual(
+    sheetRows(currencies)
+      .slice(1)
+      .map((row) => row.at(-1)),
+    rates.map(({ value }) => `float ${plainDecimal(value)}`),
+  )
 })
 
-test('25 digits survive to the screen', () => {
-  assert.equal(plain(es.exact('1234567890123456789.012345')), '1 234 567 890 123 456 789,012345')
-  assert.equal(en.exact('1234567890123456789.012345'), '1,234,567,890,123,456,789.012345')
-  assert.equal(en.whole('9999999999999999999999999'), '9,999,999,999,999,999,999,999,999')
-})
+const FORMULAS = [
+  ['=1+2', 'XQA'],
+  ['+1+2', 'XQB'],
+  ['-1+2', 'XQC'],
+  ['@SUM(1)', 'XQD'],
+] as const
 
-test('figures are written as the language does', () => {
-  assert.equal(plain(es.exact('487.1')), '487,10')
-  assert.equal(plain(es.exact('1656.84')), '1 656,84')
-  assert.equal(plain(es.rounded('62003.16965184135')), '62 003,17')
-  assert.equal(en.rounded('0.000241927'), '0.000241927')
-  assert.equal(en.rounded('0.5'), '0.50')
-  assert.equal(es.signed('2.09'), '+2,09')
-  assert.equal(en.signed('-2.1'), '-2.10')
-  assert.equal(en.signed('0'), '0.00')
-  assert.equal(en.percent('1142.2'), '+1,142.20 %')
-  assert.equal(es.longDay('2026-11-21'), 'Sábado, 21 de noviembre de 2026')
-  assert.equal(en.longDay('2026-11-21'), 'Saturday, November 21, 2026')
-  assert.equal(es.currency('JPY'), 'Yen japonés')
-  assert.equal(es.currency('QQQ'), undefined)
-})
+/** Replaces series by those of a provider with unknown currencies, whose names are formulas. */
+async function renameSeries(page: Visit['page']): Promise<void> {
+  await page.setRequestInterception(true)
+  page.on('request', (request) => {
+    const { pathname, search } = new URL(request.url())
+    if (pathname !== '/api/v1/series' && pathname !== '/api/v1/rates') return void request.continue()
+    type SeriesRow = {
+      id?: number
+      series_id?: number
+      name?: string
+      base_currency: string
+      quote_currency: string
+    }
+    void app.json<SeriesRow[]>(pathname + search).then((all) => {
+      for (const one of all) {
+        const [name, code] = FORMULAS[(one.id ?? one.series_id ?? 0) - 3] ?? []
+        if (code === undefined) continue
+        if (one.name !== undefined) one.name = name
+        if (one.base_currency !== 'USD') one.base_currency = code
+        else one.quote_currency = code
+      }
+      void request.respond({ contentType: 'application/json', body: JSON.stringify(all) })
+    })
+  })
+}
 
-test('what a spreadsheet can keep is told by the digits that say something', () => {
-  assert.deepEqual(['0.0019803', '496.44', '4.13354464345609', '100'].map(significantDigits), [5, 5, 15, 3])
-})
+/** Cells of the rows of a flat spreadsheet, as `kind value`. */
+function sheetRows(sheet: string): string[][] {
+  return [...sheet.matchAll(/<table:table-row[^>]*>(.*?)<\/table:table-row>/gs)].map(([, row = '']) =>
+    [...row.matchAll(/<table:table-cell([^>]*?)(?:\/>|>(.*?)<\/table:table-cell>)/gs)].flatMap(
+      ([, facts = '', inner = '']) => {
+        const attribute = (name: string) => new RegExp(`office:${name}="([^"]*)"`).exec(facts)?.[1]
+        const kind = attribute('value-type')
+        const text = /<text:p>(.*?)<\/text:p>/s.exec(inner)?.[1] ?? ''
+        return kind === undefined ? [] : [`${kind} ${attribute('date-value') ?? attribute('value') ?? text}`]
+      },
+    ),
+  )
+}
+
+/** Waits until the page shows the day and amount, and reads its figures. */
+async function readFigures({ page }: Visit, on: string, amount: string) {
+  const read = () =>
+    page.evaluate(() => {
+      const texts = (where: string) =>
+        [...document.querySelectorAll(where)].map((element) => {
+          const copy = element.cloneNode(true) as Element
+          for (const more of copy.querySelectorAll('small, .unseen, .sign, .awaited')) more.remove()
+          return copy.textContent ?? ''
+        })
+      const pairs = [...document.querySelectorAll('.currency-name small')].map((one) => one.textContent ?? '')
+      return {
+        language: document.documentElement.lang,
+        day: document.querySelector<HTMLInputElement>('.day-picker input')?.value,
+        reading: texts('.reading')[0] ?? '',
+        isBusy:
+          document.querySelector(
+            '.sides[aria-busy=true], .outcome[aria-busy=true], .currencies[aria-busy=true]',
+          ) !== null,
+        isOut: texts('.outcome')[0] === '',
+        sides: texts('.side-value'),
+        pairs,
+        values: texts('.currency-value'),
+        facts: texts('.result-facts dd'),
+      }
+    })
+  let screen = await read()
+  const digits = (text: string) => plainFigure(text, screen.language)
+  await until(async () => {
+    screen = await read()
+    return screen.day === on && !screen.isBusy && !screen.isOut && digits(screen.reading) === amount
+  })
+  const [exact, rate] = screen.facts
+  return {
+    sides: screen.sides.map(digits),
+    rates: screen.values.map((value, at) => `${screen.pairs[at]?.slice(0, 7)} ${digits(value)}`),
+    conversion: exact === undefined ? [] : [digits(exact), digits((rate ?? '').replace(/^.*=/, ''))],
+  }
+}
+
+/** The only figure of a text in the notation of the API, without trailing zeros. @throws if there are several */
+function plainFigure(text: string, language: string): string {
+  const figures = text.match(/\d[\d.,\s\u00a0\u202f]*/g) ?? []
+  if (figures.length > 1) throw new Error(`${text} has several figures`)
+  const [figure = ''] = figures
+  const bare =
+    language === 'es'
+      ? figure.replace(/[.\s\u00a0\u202f]/g, '').replace(',', '.')
+      : figure.replace(/[,\s]/g, '')
+  return plainDecimal(bare)
+}
+
+function plainDecimal(value: string): string {
+  return value.includes('.') ? value.replace(/\.?0+$/, '') : value
+}
+
+function randomItem<T>(all: readonly T[]): T {
+  return all[Math.floor(random() * all.length)] as T
+}
+
+/** Random numbers by mulberry32. */
+function randomNumbers(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}

@@ -1,5 +1,5 @@
-// Every screen and state, in both languages, light and dark, on a desk and on a phone: axe finds nothing, nothing is wider
-// than the phone, and a finger hits what is to be hit.
+// Checks each state in both languages and themes, on a desk and on a phone. Axe finds nothing, nothing is wider than
+// the screen, and touch targets are large enough.
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -7,27 +7,27 @@ import { createRequire } from 'node:module'
 import { test } from 'node:test'
 import type { AxeResults } from 'axe-core'
 import type { Page } from 'puppeteer-core'
-import { openEmptyBox, openFullBox } from './box.ts'
-import { enterAs, reach, STATES, type State } from './states.ts'
-import { assertClean, DESKTOP, openBrowser, type PageApp, PHONE, type Visit, visit } from './support.ts'
+import { openEmptyApp, openFullApp } from './apps.ts'
+import { openState, STATES, type State, startSession } from './states.ts'
+import { assertClean, DESKTOP, openBrowser, openVisit, type PageApp, PHONE, type Visit } from './support.ts'
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
-const TARGET = 40
-const SESSIONS: Record<State['as'], string> = {
+const MIN_TARGET = 40
+const SESSIONS: Record<State['session'], string> = {
   nobody: 'no session',
   key: 'a key',
   token: 'a token',
   both: 'a key and a token',
-  empty: 'an empty box',
+  empty: 'an empty database',
 }
 
 const browser = await openBrowser()
-const full = await openFullBox()
-const empty = await openEmptyBox()
+const full = await openFullApp()
+const empty = await openEmptyApp()
 
-// On a desk and on a phone the other two: together each state is seen in all four.
-const PLACES = {
+// Each state is checked in four combinations of language and theme: two on a desk, two on a phone.
+const DEVICES = {
   desk: {
     viewport: DESKTOP,
     isPhone: false,
@@ -46,22 +46,22 @@ const PLACES = {
   },
 } as const
 
-for (const [name, place] of Object.entries(PLACES)) {
-  for (const [as, states] of Map.groupBy(STATES, ({ as }) => as)) {
-    test(`axe and the ruler find nothing on a ${name}, with ${SESSIONS[as]}`, async () => {
-      const box = as === 'empty' ? empty : full
-      const seen = await visit(browser, box, { language: 'es', viewport: place.viewport })
-      await enterAs(seen, box, as)
+for (const [name, device] of Object.entries(DEVICES)) {
+  for (const [session, states] of Map.groupBy(STATES, ({ session }) => session)) {
+    test(`axe and geometry find nothing on a ${name}, with ${SESSIONS[session]}`, async () => {
+      const app = session === 'empty' ? empty : full
+      const visit = await openVisit(browser, app, { language: 'es', viewport: device.viewport })
+      await startSession(visit, app, session)
       const findings: string[] = []
-      for (const state of states) findings.push(...(await findingsIn(seen, box, state, place)))
+      for (const state of states) findings.push(...(await checkState(visit, app, state, device)))
       assert.deepEqual(findings, [])
-      if (as === 'empty') assertClean(seen)
+      if (session === 'empty') assertClean(visit)
     })
   }
 }
 
-test('axe would find a low contrast, a nameless button and a missing language', async () => {
-  const { page } = await visit(browser, full, { language: 'es' })
+test('axe finds a low contrast, a nameless button and a missing language', async () => {
+  const { page } = await openVisit(browser, full, { language: 'es' })
   await page.waitForSelector('.secret')
   await page.evaluate(() => {
     document.documentElement.lang = ''
@@ -78,8 +78,8 @@ test('axe would find a low contrast, a nameless button and a missing language', 
   ])
 })
 
-test('a wide element and a small target would be found', async () => {
-  const { page } = await visit(browser, full, { language: 'es', viewport: PHONE })
+test('geometry finds a wide element and a small target', async () => {
+  const { page } = await openVisit(browser, full, { language: 'es', viewport: PHONE })
   await page.waitForSelector('.secret')
   await page.evaluate(() => {
     const button = document.createElement('button')
@@ -87,33 +87,33 @@ test('a wide element and a small target would be found', async () => {
     button.style.cssText = 'width: 500px; height: 30px'
     document.querySelector('main')?.append(button)
   })
-  const found = await page.evaluate(geometry, TARGET)
-  assert.equal(found.length, 2, String(found))
+  const problems = await page.evaluate(geometry, MIN_TARGET)
+  assert.equal(problems.length, 2, String(problems))
 })
 
-async function findingsIn(
-  seen: Visit,
-  box: PageApp,
+async function checkState(
+  visit: Visit,
+  app: PageApp,
   state: State,
-  { isPhone, looks }: Place,
+  { isPhone, looks }: Device,
 ): Promise<string[]> {
-  const { page } = seen
+  const { page } = visit
   const findings: string[] = []
-  const undo = await reach(seen, box, state)
+  const undo = await openState(visit, app, state)
   for (const [language, colours] of looks) {
     await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: colours }])
     if ((await page.$eval('html', ({ lang }) => lang)) !== language)
       await page.$eval('.language', (button) => (button as HTMLElement).click())
-    const found = [...(await axe(page)), ...(await page.evaluate(geometry, isPhone ? TARGET : 0))]
-    findings.push(...found.map((finding) => `${state.name}, ${language}, ${colours}: ${finding}`))
+    const problems = [...(await axe(page)), ...(await page.evaluate(geometry, isPhone ? MIN_TARGET : 0))]
+    findings.push(...problems.map((finding) => `${state.name}, ${language}, ${colours}: ${finding}`))
   }
   await undo()
   return findings
 }
 
-type Place = (typeof PLACES)[keyof typeof PLACES]
+type Device = (typeof DEVICES)[keyof typeof DEVICES]
 
-/** Rules of axe that are broken, with what breaks them. */
+/** Violations of axe: rule and elements. */
 async function axe(page: Page): Promise<string[]> {
   if (!(await page.evaluate('Boolean(globalThis.axe)'))) await page.evaluate(AXE)
   const { violations } = await page.evaluate(
@@ -129,12 +129,12 @@ async function axe(page: Page): Promise<string[]> {
   return violations.map(({ id, nodes }) => `${id} ${nodes.map(({ html }) => html.slice(0, 150)).join(' ')}`)
 }
 
-/** Runs in the page: what is wider than the screen, and targets that are too small for a finger. */
+/** Runs in the page: elements wider than the screen, and touch targets below a size. */
 function geometry(least: number): string[] {
-  const found: string[] = []
+  const problems: string[] = []
   const { scrollWidth } = document.documentElement
   if (scrollWidth > innerWidth || (least > 0 && innerWidth > screen.width))
-    found.push(`${scrollWidth} px wide, on a screen of ${innerWidth}`)
+    problems.push(`${scrollWidth} px wide, on a screen of ${innerWidth}`)
   const open = document.querySelector('dialog[open]') ?? document
   const selector = 'a[href], button, input, select, summary, [role=button]'
   for (const target of open.querySelectorAll<HTMLElement>(selector)) {
@@ -142,11 +142,11 @@ function geometry(least: number): string[] {
     if (type === 'range' || !target.checkVisibility({ visibilityProperty: true })) continue
     const hit = (type === 'radio' && target.closest('label')) || target
     const { width, height, left, right } = hit.getBoundingClientRect()
-    if (width <= 2) continue // seen only when it has the focus
+    if (width <= 2) continue // visible only with the focus
     const what = hit.outerHTML.slice(0, 120)
     if (Math.min(width, height) < least - 0.5)
-      found.push(`${width.toFixed(1)} x ${height.toFixed(1)}: ${what}`)
-    if (left < 0 || right > innerWidth + 0.5) found.push(`from ${left} to ${right}: ${what}`)
+      problems.push(`${width.toFixed(1)} x ${height.toFixed(1)}: ${what}`)
+    if (left < 0 || right > innerWidth + 0.5) problems.push(`from ${left} to ${right}: ${what}`)
   }
-  return found
+  return problems
 }

@@ -1,30 +1,29 @@
-// How the screens behave for eyes: nothing moves for those who asked for calm, themes and languages are remembered, and
-// what is shown is in the address.
+// Screens: reduced motion, stored language and theme, and links to a view.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { until } from '../support/terminal.ts'
-import { openFullBox } from './box.ts'
-import { enterAs, reach, rest, STATES } from './states.ts'
-import { assertClean, openBrowser, openScreen, PHONE, visit } from './support.ts'
+import { openFullApp } from './apps.ts'
+import { openState, STATES, startSession, waitForIdle } from './states.ts'
+import { assertClean, openBrowser, openScreen, openVisit, PHONE } from './support.ts'
 
 const browser = await openBrowser()
-const box = await openFullBox()
+const app = await openFullApp()
 
 for (const motion of ['reduce', 'no-preference']) {
-  test(`with prefers-reduced-motion: ${motion}, ${motion === 'reduce' ? 'nothing' : 'something'} moves`, async () => {
-    const seen = await visit(browser, box, { language: 'es' })
-    const { page } = seen
-    await enterAs(seen, box, 'both')
+  test(`the page ${motion === 'reduce' ? 'stops' : 'runs'} animations for prefers-reduced-motion: ${motion}`, async () => {
+    const visit = await openVisit(browser, app, { language: 'es' })
+    const { page } = visit
+    await startSession(visit, app, 'both')
     await page.emulateMediaFeatures([{ name: 'prefers-reduced-motion', value: motion }])
     const loading = STATES.find(({ name }) => name === 'rates loading')
     assert.ok(loading)
-    const undo = await reach(seen, box, loading)
+    const undo = await openState(visit, app, loading)
     const running = await page.evaluate(() => document.getAnimations().length)
     await undo()
     await page.goto('about:blank')
-    await page.goto(`${seen.url}/#rates`)
-    await rest(page)
+    await page.goto(`${visit.url}/#rates`)
+    await waitForIdle(page)
     const [at, later] = await page.evaluate(async () => {
       document.querySelector<HTMLElement>('.currency-list li:nth-child(30) button')?.scrollIntoView()
       document.querySelector<HTMLElement>('.currency-list li:nth-child(30) button')?.click()
@@ -42,28 +41,28 @@ for (const motion of ['reduce', 'no-preference']) {
   })
 }
 
-test('a walk over all screens on a phone breaks no rule of the page', async () => {
-  const seen = await visit(browser, box, { language: 'es', viewport: PHONE })
-  await enterAs(seen, box, 'both')
+test('a walk through all screens on a phone violates no policy', async () => {
+  const visit = await openVisit(browser, app, { language: 'es', viewport: PHONE })
+  await startSession(visit, app, 'both')
   for (const screen of ['status', 'rates', 'documents', 'rates'] as const) {
-    await openScreen(seen, screen)
-    await rest(seen.page)
+    await openScreen(visit, screen)
+    await waitForIdle(visit.page)
   }
-  assertClean(seen)
+  assertClean(visit)
 })
 
-test('language and colours are kept, and a link opens what was looked at', async () => {
-  const seen = await visit(browser, box, { language: 'es' })
-  const { page } = seen
-  await enterAs(seen, box, 'both')
-  await page.goto(`${seen.url}/#rates?on=2019-03-12&pair=EUR/USD&span=5y&amount=15000&source=JPY`)
-  await rest(page)
+test('the page stores language and theme, and a link opens its view', async () => {
+  const visit = await openVisit(browser, app, { language: 'es' })
+  const { page } = visit
+  await startSession(visit, app, 'both')
+  await page.goto(`${visit.url}/#rates?on=2019-03-12&pair=EUR/USD&span=5y&amount=15000&source=JPY`)
+  await waitForIdle(page)
   await page.click('.language')
   await page.click('[title="Use dark colours"]')
   await page.reload()
   await until(async () => (await page.$eval('html', ({ lang }) => lang)) === 'en')
-  await rest(page)
-  const shown = await page.evaluate(() => ({
+  await waitForIdle(page)
+  const screen = await page.evaluate(() => ({
     theme: document.documentElement.dataset.theme,
     ground: getComputedStyle(document.documentElement).backgroundColor,
     day: document.querySelector('.dollar-day')?.textContent,
@@ -71,7 +70,7 @@ test('language and colours are kept, and a link opens what was looked at', async
     span: document.querySelector('.history input:checked + span')?.textContent,
     read: document.querySelector('.reading')?.textContent,
   }))
-  assert.deepEqual(shown, {
+  assert.deepEqual(screen, {
     theme: 'dark',
     ground: 'rgb(14, 19, 17)',
     day: 'Tuesday, March 12, 2019Today',
@@ -79,5 +78,5 @@ test('language and colours are kept, and a link opens what was looked at', async
     span: '5YFive years',
     read: 'Read as 15,000.00 JPY',
   })
-  assertClean(seen)
+  assertClean(visit)
 })

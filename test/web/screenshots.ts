@@ -1,15 +1,15 @@
-// npm run screenshots: the picture of the README, made from the demo; with a folder behind it, every screen in both
-// languages, light and dark, for a desk and for a phone, to be looked at. It needs Debian's chromium and pngquant.
+// npm run screenshots: captures the picture of the README from the demo. With a folder as argument it captures all
+// screens: both languages and themes, desk and phone. Requires Debian's chromium and pngquant.
 
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Browser, launch, type Page } from 'puppeteer-core'
 import { startProgram } from '../support/program.ts'
-import { rest } from './states.ts'
+import { waitForIdle } from './states.ts'
 import { CHROMIUM, DESKTOP, PHONE } from './support.ts'
 
-const OF_README = join(import.meta.dirname, '../../.github/page.png')
+const README_IMAGE = join(import.meta.dirname, '../../.github/page.png')
 const LINK = /http:\S+\/#login=[\w-]+/
 const SCREENS = ['rates', 'documents', 'status']
 const [folder] = process.argv.slice(2)
@@ -17,30 +17,37 @@ const [folder] = process.argv.slice(2)
 const ends: (() => unknown)[] = []
 const program = startProgram({ after: (end) => ends.push(end as () => unknown) }, ['demo', '--port', '0'])
 try {
-  const [link] = await program.says(LINK)
+  const [link] = await program.waitForOutput(LINK)
   const [upload = ''] = program.printed.out.match(/curl .*documents\/create'$/m) ?? []
-  await program.says(/History complete/)
+  await program.waitForOutput(/History complete/)
   const browser = await launch({
     executablePath: CHROMIUM,
     args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
   })
   ends.push(() => browser.close())
-  const page = await signedIn(browser, link)
+  const page = await signIn(browser, link)
   await fillDocuments(upload)
   if (folder === undefined) {
     await page.setViewport({ width: 1280, height: 846 })
     await open(page, { screen: 'rates', language: 'en', colours: 'light' })
-    writeFileSync(OF_README, await page.screenshot())
-    execFileSync('pngquant', ['--quality=80-98', '--speed=1', '--strip', '--force', '--ext=.png', OF_README])
+    writeFileSync(README_IMAGE, await page.screenshot())
+    execFileSync('pngquant', [
+      '--quality=80-98',
+      '--speed=1',
+      '--strip',
+      '--force',
+      '--ext=.png',
+      README_IMAGE,
+    ])
   } else {
     mkdirSync(folder, { recursive: true })
-    await takeAll(page, folder)
+    await captureScreens(page, folder)
   }
 } finally {
   for (const end of ends.reverse()) await end()
 }
 
-async function signedIn(browser: Browser, link: string): Promise<Page> {
+async function signIn(browser: Browser, link: string): Promise<Page> {
   const page = await browser.newPage()
   await page.goto(link)
   await page.waitForSelector('.door .main')
@@ -58,11 +65,11 @@ async function open(page: Page, { screen, language, colours }: Look): Promise<vo
   await page.goto('about:blank')
   await page.goto(`${address.origin}/#${screen}`)
   await page.waitForSelector('.currency, .document, .runs .pill')
-  await page.keyboard.press('Shift') // what lies below is made now
-  await rest(page)
+  await page.keyboard.press('Shift') // renders the sections below
+  await waitForIdle(page)
 }
 
-async function takeAll(page: Page, folder: string): Promise<void> {
+async function captureScreens(page: Page, folder: string): Promise<void> {
   for (const [place, viewport] of Object.entries({ desk: DESKTOP, phone: PHONE })) {
     await page.setViewport(viewport)
     for (const screen of SCREENS) {
@@ -77,7 +84,7 @@ async function takeAll(page: Page, folder: string): Promise<void> {
   }
 }
 
-/** Some documents, by the request that the demo prints. */
+/** Creates documents with the request that the demo prints. */
 async function fillDocuments(curl: string): Promise<void> {
   const [, authorization = '', body = '', url = ''] =
     /-H 'Authorization: (.*?)' -d '(\{.*\})' '(http.*?)'/.exec(curl) ?? []

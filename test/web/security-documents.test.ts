@@ -1,22 +1,32 @@
-// Documents are hostile: markup, scripts and names that would be markup, in the list, the preview and the download.
+// Hostile documents and names, with markup and scripts, in the list, the preview and the download.
 
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { EN_DOCUMENTS } from '../../src/web/texts/en-documents.ts'
-import { visibleText } from '../../src/web/words/visible.ts'
+import { DOCUMENTS } from '../../src/web/i18n/documents.ts'
+import { inLanguage } from '../../src/web/i18n/table.ts'
+import { visibleText } from '../../src/web/model/visible.ts'
 import { temporaryDirectory } from '../support/app.ts'
 import { until } from '../support/terminal.ts'
 import { openWebsite } from './attacker.ts'
-import { assertClean, downloadInto, enter, openBrowser, openPageApp, post, says, visit } from './support.ts'
+import {
+  assertClean,
+  createDocuments,
+  enterSecret,
+  openBrowser,
+  openPageApp,
+  openVisit,
+  setDownloadFolder,
+  waitForText,
+} from './support.ts'
 
 const browser = await openBrowser()
 const app = await openPageApp()
 const website = await openWebsite()
 const REMOTE = `http://127.0.0.1:${website.port}/pixel.png`
 const SCRIPT = `window.taken=1;fetch('${REMOTE}')`
-const WORDS = EN_DOCUMENTS.documents
+const WORDS = inLanguage(DOCUMENTS, 'en').documents
 const NAMES = [
   `<img src=${REMOTE} onerror="${SCRIPT}">.txt`,
   `"><script>${SCRIPT}</script>.md`,
@@ -31,8 +41,8 @@ const PDF = `%PDF-1.7\n1 0 obj<</Type/Catalog/Pages 2 0 R/OpenAction<</S/JavaScr
 2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj 3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]/AA<</O<</S/URI/URI(${REMOTE})>>>>>>endobj
 trailer<</Root 1 0 R>>\n%%EOF\n`
 
-/** What is sent, and how its preview shows it: its text, or words about it. */
-const HOSTILE: [name: string, mimetype: string, content: string, shown: 'text' | RegExp][] = [
+/** Hostile documents, and their preview: the text, or a notice. */
+const HOSTILE: [name: string, mimetype: string, content: string, preview: 'text' | RegExp][] = [
   ['drawing.svg', 'image/svg+xml', SVG, 'text'],
   ['page.html', 'text/html', HTML, 'text'],
   ['page.xhtml', 'application/xhtml+xml', HTML, 'text'],
@@ -47,65 +57,65 @@ const HOSTILE: [name: string, mimetype: string, content: string, shown: 'text' |
   ...NAMES.map((name): (typeof HOSTILE)[number] => [name, 'text/html', HTML, 'text']),
 ]
 
-for (const [name, mimetype, content, shown] of HOSTILE) {
+for (const [name, mimetype, content, preview] of HOSTILE) {
   test(`${JSON.stringify(name)} of the type ${mimetype} does no harm in list, preview and download`, async (t) => {
-    await post(app, [{ name, mimetype, content }])
-    const seen = await visit(browser, app, { path: '/#documents' })
-    const { page } = seen
-    page.on('dialog', (dialog) => void dialog.dismiss().then(() => seen.errors.push('a dialog')))
-    await enter(seen, app.token)
+    await createDocuments(app, [{ name, mimetype, content }])
+    const visit = await openVisit(browser, app, { path: '/#documents' })
+    const { page } = visit
+    page.on('dialog', (dialog) => void dialog.dismiss().then(() => visit.errors.push('a dialog')))
+    await enterSecret(visit, app.token)
     await page.waitForSelector('.document')
     assert.equal(await page.$eval('.document h3 bdi', (found) => found.textContent), visibleText(name))
     await page.click('.document .button')
-    if (shown === 'text') {
+    if (preview === 'text') {
       await page.waitForSelector('.preview pre')
       assert.equal(await page.$eval('.preview pre', (found) => found.textContent), content)
     } else {
-      await says(seen, '.preview .notice', shown)
+      await waitForText(visit, '.preview .notice', preview)
       assert.equal(await page.$('.preview :is(pre, img, iframe, object, embed)'), null)
     }
     assert.equal(await page.$eval('#preview', (found) => found.textContent), visibleText(name))
     const folder = temporaryDirectory(t)
-    await downloadInto(seen, folder)
+    await setDownloadFolder(visit, folder)
     await page.click('.preview > .buttons button')
-    // Its name is there before its bytes.
+    // The file exists before its bytes are written.
     const isWhole = (file: string) => !file.endsWith('.crdownload') && statSync(join(folder, file)).size > 0
     await until(() => readdirSync(folder).some(isWhole))
     const [file = ''] = readdirSync(folder).filter(isWhole)
     assert.equal(readFileSync(join(folder, file), 'utf8'), content)
     assert.equal(await page.evaluate(() => 'taken' in window || 'taken' in {}), false)
-    assertClean(seen)
+    assertClean(visit)
     await page.browserContext().close()
   })
 }
 
-after(() => assert.deepEqual(website.asked, []))
+after(() => assert.deepEqual(website.requests, []))
 
-test('a PDF with a script opens in a tab of its own, which has no way back', async () => {
-  await post(app, [{ name: 'script.pdf', mimetype: 'application/pdf', content: PDF }])
-  const seen = await visit(browser, app, { path: '/#documents' })
-  await enter(seen, app.token)
-  await seen.page.waitForSelector('.document')
-  await seen.page.click('.document .button')
+test('a PDF with a script opens in its own tab without an opener', async () => {
+  await createDocuments(app, [{ name: 'script.pdf', mimetype: 'application/pdf', content: PDF }])
+  const visit = await openVisit(browser, app, { path: '/#documents' })
+  await enterSecret(visit, app.token)
+  await visit.page.waitForSelector('.document')
+  await visit.page.click('.document .button')
   const isTab = (url: string) => new URL(url).pathname.startsWith('/t/')
-  const opened = browser.waitForTarget((target) => target.type() === 'page' && isTab(target.url()))
-  await seen.page.click('.preview .notice .main')
-  const tab = await (await opened).page()
+  const newTarget = browser.waitForTarget((target) => target.type() === 'page' && isTab(target.url()))
+  await visit.page.click('.preview .notice .main')
+  const tab = await (await newTarget).page()
   assert.ok(tab)
   assert.equal(await tab.evaluate(() => window.opener), null)
   assert.match(await tab.evaluate(() => location.pathname), /^\/t\//)
-  assertClean(seen)
+  assertClean(visit)
 })
 
-test('what says it is a PDF and is none opens no tab, and the page says why', async () => {
-  await post(app, [{ name: 'fake.pdf', mimetype: 'application/pdf', content: HTML }])
-  const seen = await visit(browser, app, { path: '/#documents' })
-  await enter(seen, app.token)
-  await seen.page.waitForSelector('.document')
-  await seen.page.click('.document .button')
-  await seen.page.waitForSelector('.preview .notice .main')
+test('a document that is falsely declared a PDF opens no tab but a notice', async () => {
+  await createDocuments(app, [{ name: 'fake.pdf', mimetype: 'application/pdf', content: HTML }])
+  const visit = await openVisit(browser, app, { path: '/#documents' })
+  await enterSecret(visit, app.token)
+  await visit.page.waitForSelector('.document')
+  await visit.page.click('.document .button')
+  await visit.page.waitForSelector('.preview .notice .main')
   const before = (await browser.pages()).length
-  await seen.page.click('.preview .notice .main')
-  await says(seen, '.preview .refusal', new RegExp(WORDS.notAPdf))
+  await visit.page.click('.preview .notice .main')
+  await waitForText(visit, '.preview .refusal', new RegExp(WORDS.notAPdf))
   assert.equal((await browser.pages()).length, before)
 })

@@ -1,31 +1,31 @@
-// The policy of the page: a script that came in all the same cannot make markup, run text, or send anything away; and the
-// page itself never runs against its policy, in a walk over everything.
+// Content security policy of the page. An injected script cannot create markup, evaluate text or send data. The page
+// itself violates nothing in a walk through all screens.
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { temporaryDirectory } from '../support/app.ts'
 import { until } from '../support/terminal.ts'
-import { EVIL, openWebsite, RESOLVED } from './attacker.ts'
+import { DNS_FLAG, EVIL, openWebsite } from './attacker.ts'
 import {
   assertClean,
-  downloadInto,
-  enter,
+  createDocuments,
+  enterSecret,
   openBrowser,
   openPageApp,
   openScreen,
-  post,
+  openVisit,
+  setDownloadFolder,
   signIn,
-  visit,
 } from './support.ts'
 
-const browser = await openBrowser(RESOLVED, '--disable-features=LocalNetworkAccessChecks')
+const browser = await openBrowser(DNS_FLAG, '--disable-features=LocalNetworkAccessChecks')
 const app = await openPageApp({ backfillFrom: '2025-01-01' })
 const website = await openWebsite()
 const REMOTE = `http://127.0.0.1:${website.port}/taken`
-after(() => assert.deepEqual(website.asked, []))
+after(() => assert.deepEqual(website.requests, []))
 
-/** Scripts that an attacker has got into the page, and the directive that stops each. */
-const INJECTED: [what: string, script: string, stopped: string][] = [
+/** Injected scripts, and the directive that blocks each. */
+const INJECTED: [what: string, script: string, directive: string][] = [
   ['markup', `document.body.innerHTML = '<img src=x onerror="taken=1">'`, 'require-trusted-types-for'],
   ['markup beside', `document.body.insertAdjacentHTML('beforeend', '<b>x</b>')`, 'require-trusted-types-for'],
   ['a document', `document.write('<script>taken=1</script>')`, 'require-trusted-types-for'],
@@ -101,50 +101,50 @@ const INJECTED: [what: string, script: string, stopped: string][] = [
     'manifest-src|default-src',
   ],
 ]
-const injectedInto = await visit(browser, app)
-await signIn(injectedInto, app)
-for (const [what, script, stopped] of INJECTED) {
-  test(`an injected script gets nowhere with ${what}`, async () => {
-    const { page, cdp, violations } = injectedInto
+const target = await openVisit(browser, app)
+await signIn(target, app)
+for (const [what, script, directive] of INJECTED) {
+  test(`the policy blocks an injected script with ${what}`, async () => {
+    const { page, cdp, violations } = target
     const before = violations.length
-    // In a task of the page's own, for what the debugger runs itself may be excused from the policy.
-    const later = `setTimeout(() => { ${script} })`
-    await cdp.send('Runtime.evaluate', { expression: later, allowUnsafeEvalBlockedByCSP: false })
-    const isStopped = () => violations.slice(before).some((one) => new RegExp(`^(${stopped})`).test(one))
+    // Runs in a task of the page, since the policy may not apply to scripts of the debugger.
+    const expression = `setTimeout(() => { ${script} })`
+    await cdp.send('Runtime.evaluate', { expression, allowUnsafeEvalBlockedByCSP: false })
+    const isBlocked = () => violations.slice(before).some((one) => new RegExp(`^(${directive})`).test(one))
     if (what !== 'a manifest')
-      await until(isStopped, 20_000).catch(() => assert.fail(`${violations.slice(before)}`))
+      await until(isBlocked, 20_000).catch(() => assert.fail(`${violations.slice(before)}`))
     assert.equal(await page.evaluate(() => 'taken' in window), false)
-    assert.deepEqual(website.asked, [])
+    assert.deepEqual(website.requests, [])
   })
 }
 
 for (const language of ['es', 'en'] as const) {
   for (const colours of ['light', 'dark'] as const) {
-    test(`a walk over everything, ${language} and ${colours}, is within the policy and stays here`, async (t) => {
-      const seen = await visit(browser, app, { language, colours })
-      const { page } = seen
+    test(`a walk through all screens in ${language} and ${colours} violates no policy`, async (t) => {
+      const visit = await openVisit(browser, app, { language, colours })
+      const { page } = visit
       const folder = temporaryDirectory(t)
-      await downloadInto(seen, folder)
+      await setDownloadFolder(visit, folder)
       await page.waitForSelector('form.secret')
       await page.type('form.secret input', 'no secret')
       await page.click('form.secret [type=submit]')
       await page.waitForFunction(() => document.querySelector('.refusal')?.textContent)
       await page.reload()
-      await enter(seen, app.key)
+      await enterSecret(visit, app.key)
       for (const step of ['.day-picker button', '.swap', '.copy', '.currency'])
-        await page.waitForSelector(step).then((found) => found?.click())
+        await page.waitForSelector(step).then((element) => element?.click())
       for (const span of await page.$$('.history input[type=radio], .history .segmented button'))
         await span.evaluate((one) => (one as HTMLElement).click())
       await page.type('.search input', 'eu')
       for (const button of await page.$$('.history-tools .buttons button, .currencies .buttons button')) {
         await button.evaluate((one) => (one as HTMLButtonElement).click())
       }
-      await openScreen(seen, 'status')
+      await openScreen(visit, 'status')
       await page.waitForSelector('.status .card')
-      await openScreen(seen, 'documents')
-      await enter(seen, app.token)
+      await openScreen(visit, 'documents')
+      await enterSecret(visit, app.token)
       const pixel = Buffer.from('R0lGODlhAQABAAAAACwAAAAAAQABAAA=', 'base64')
-      await post(app, [
+      await createDocuments(app, [
         { name: 'a.txt', mimetype: 'text/plain', content: 'text' },
         { name: 'b.gif', mimetype: 'image/gif', content: pixel },
         { name: 'c.pdf', mimetype: 'application/pdf', content: '%PDF-1.7' },
@@ -164,7 +164,7 @@ for (const language of ['es', 'en'] as const) {
       await page.click('.menu summary')
       await page.click('.menu-inside > .button')
       await page.waitForSelector('form.secret')
-      assertClean(seen)
+      assertClean(visit)
       await page.browserContext().close()
     })
   }

@@ -1,83 +1,85 @@
-// What a session in a browser opens, and until when: keys that are revoked under an open page, companies, links that someone
-// else sends, tickets, and what is left behind in the browser.
+// Scope and end of a session in a browser: revoked secrets, companies, one-time links, tickets, and browser storage.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { makeLoginLink } from '../../src/domain/login-links.ts'
-import { findActiveTokenByName } from '../../src/store/tokens.ts'
-import { EN } from '../../src/web/texts/en.ts'
-import { EN_DOCUMENTS } from '../../src/web/texts/en-documents.ts'
-import { EN_LINK } from '../../src/web/texts/en-link.ts'
+import { makeLoginLink } from '../../src/domain/access/login-links.ts'
+import { findActiveTokenByName } from '../../src/store/access/tokens.ts'
+import { DOCUMENTS } from '../../src/web/i18n/documents.ts'
+import { LINK } from '../../src/web/i18n/link.ts'
+import { PAGE } from '../../src/web/i18n/page.ts'
+import { inLanguage } from '../../src/web/i18n/table.ts'
 import { asOtherProcess } from '../api/support.ts'
 import { runJson } from '../support/company.ts'
 import { until } from '../support/terminal.ts'
 import {
   assertClean,
-  enter,
+  createDocuments,
+  elementText,
+  enterSecret,
   openBrowser,
   openPageApp,
   openScreen,
-  post,
-  says,
+  openVisit,
   signIn,
-  textOf,
   type Visit,
-  visit,
+  waitForText,
 } from './support.ts'
 
 const browser = await openBrowser()
 const app = await openPageApp()
-const BOTH = ['--allow', 'documents:GET', '--allow', 'documents:POST']
+const READ_AND_WRITE = ['--allow', 'documents:GET', '--allow', 'documents:POST']
 const PDF = { name: 'invoice.pdf', mimetype: 'application/pdf', content: '%PDF-1.7\n%%EOF\n' }
 const makeToken = (name: string, ...words: string[]) =>
-  runJson<{ token: string }>(app.dataDir, 'token', 'create', name, ...BOTH, ...words)
-const namesIn = ({ page }: Visit) =>
-  page.$$eval('.document h3', (found) => found.map((one) => one.textContent ?? ''))
+  runJson<{ token: string }>(app.dataDir, 'token', 'create', name, ...READ_AND_WRITE, ...words)
+const readNames = ({ page }: Visit) =>
+  page.$$eval('.document h3', (elements) => elements.map((one) => one.textContent ?? ''))
 
-/** The code of a link for a token. */
-const codeFor = (name: string) =>
+/** Creates a one-time link for a token. @returns its code */
+const createCode = (name: string) =>
   asOtherProcess(app, async (db) => {
     const tokenId = (await findActiveTokenByName(db, name))?.id
     return (await makeLoginLink(db, { keyId: undefined, tokenId }, app.clock.read)).code
   })
 
-test('a key that is revoked under an open page is said in words at the next look at it', async () => {
+test('the page reports a revoked key at its next request', async () => {
   const { key } = await runJson<{ key: string }>(app.dataDir, 'key', 'create', 'brief')
-  const seen = await visit(browser, app)
-  await enter(seen, key)
-  await seen.page.waitForSelector('.side-value')
+  const visit = await openVisit(browser, app)
+  await enterSecret(visit, key)
+  await visit.page.waitForSelector('.side-value')
   await runJson(app.dataDir, 'key', 'revoke', 'brief')
-  await seen.page.click('.day-picker button')
-  await says(seen, '.door-card .refusal', new RegExp(EN.session.ended))
-  assert.equal(await seen.page.$('.side-value'), null)
-  assert.equal(await seen.page.evaluate(() => localStorage.getItem('cambista-page')), null)
+  const headers = { 'x-api-key': key }
+  await until(async () => (await fetch(`${app.app.url}/api/v1/series`, { headers })).status === 401)
+  await visit.page.click('.day-picker button')
+  await waitForText(visit, '.door-card .refusal', new RegExp(inLanguage(PAGE, 'en').session.ended))
+  assert.equal(await visit.page.$('.side-value'), null)
+  assert.equal(await visit.page.evaluate(() => localStorage.getItem('cambista-page')), null)
 })
 
-test('a token that is revoked under an open list is said in words, and shows nothing that comes', async () => {
+test('the list of documents reports a revoked token, and shows no later document', async () => {
   const { token } = await makeToken('brief')
   const headers = { authorization: `Bearer ${token}` }
-  await post(app, [{ name: 'before.txt', mimetype: 'text/plain', content: 'x' }])
-  const seen = await visit(browser, app, { path: '/#documents' })
-  await enter(seen, token)
-  await until(async () => (await namesIn(seen)).length > 0)
+  await createDocuments(app, [{ name: 'before.txt', mimetype: 'text/plain', content: 'x' }])
+  const visit = await openVisit(browser, app, { path: '/#documents' })
+  await enterSecret(visit, token)
+  await until(async () => (await readNames(visit)).length > 0)
   await runJson(app.dataDir, 'token', 'revoke', 'brief')
   await until(async () => (await fetch(`${app.app.url}/api/v1/documents`, { headers })).status === 401)
-  await post(app, [{ name: 'after.txt', mimetype: 'text/plain', content: 'y' }])
-  await says(seen, '.door-card .refusal', new RegExp(EN.session.ended))
-  assert.deepEqual(await namesIn(seen), [])
-  assert.doesNotMatch(await seen.page.content(), /after\.txt/)
+  await createDocuments(app, [{ name: 'after.txt', mimetype: 'text/plain', content: 'y' }])
+  await waitForText(visit, '.door-card .refusal', new RegExp(inLanguage(PAGE, 'en').session.ended))
+  assert.deepEqual(await readNames(visit), [])
+  assert.doesNotMatch(await visit.page.content(), /after\.txt/)
 })
 
-test('a token of company 8 shows nothing of company 7, whatever link it is sent', async () => {
+test('a token of company 8 shows nothing of company 7, even with a link to it', async () => {
   await runJson(app.dataDir, 'company', 'create', '--name', 'Otra', '--code', 'OTRA', '--id', '8')
   const { token } = await makeToken('theirs', '--company', '8')
-  const [id = 0] = await post(app, [PDF])
-  const seen = await visit(browser, app, { path: '/#documents?company=7&agent=12' })
-  await enter(seen, token)
-  await says(seen, '.received .notice', new RegExp(EN.failures.notFound))
-  assert.deepEqual(await namesIn(seen), [])
-  assert.doesNotMatch(await textOf(seen, 'main'), /Café Britt|Facturas|Ana Mora|invoice/)
-  const statuses = await seen.page.evaluate(async (id) => {
+  const [id = 0] = await createDocuments(app, [PDF])
+  const visit = await openVisit(browser, app, { path: '/#documents?company=7&agent=12' })
+  await enterSecret(visit, token)
+  await waitForText(visit, '.received .notice', new RegExp(inLanguage(PAGE, 'en').failures.notFound))
+  assert.deepEqual(await readNames(visit), [])
+  assert.doesNotMatch(await elementText(visit, 'main'), /Café Britt|Facturas|Ana Mora|invoice/)
+  const statuses = await visit.page.evaluate(async (id) => {
     const headers = { 'X-Cambista-Page': localStorage.getItem('cambista-page') ?? '' }
     const json = { ...headers, 'Content-Type': 'application/json' }
     const ticket = { method: 'POST', headers: json, body: JSON.stringify({ document_id: id }) }
@@ -92,114 +94,116 @@ test('a token of company 8 shows nothing of company 7, whatever link it is sent'
   assert.deepEqual(statuses, [404, 404, 404, 404])
 })
 
-test('a link that an attacker sends does nothing without a click, and its code is nowhere', async () => {
+test('a one-time link signs in only after a click, and its code is neither stored nor logged', async () => {
   await makeToken('attacker')
-  const code = await codeFor('attacker')
-  const seen = await visit(browser, app)
-  const { page, cdp } = seen
-  await signIn(seen, app)
+  const code = await createCode('attacker')
+  const visit = await openVisit(browser, app)
+  const { page, cdp } = visit
+  await signIn(visit, app)
   const half = await page.evaluate(() => localStorage.getItem('cambista-page'))
-  const answered: string[] = []
+  const writes: string[] = []
   const referers: string[] = []
   page.on('response', (answer) => {
     const { pathname } = new URL(answer.url())
-    if (answer.request().method() !== 'GET') answered.push(`${answer.request().method()} ${pathname}`)
+    if (answer.request().method() !== 'GET') writes.push(`${answer.request().method()} ${pathname}`)
     referers.push(answer.request().headers().referer ?? '')
   })
-  // All but the first script is held back: the code is gone from the address before.
-  const held: (() => void)[] = []
+  // Delays all requests after the first script, which removes the code from the address.
+  const pending: (() => void)[] = []
   await page.setRequestInterception(true)
-  let isHolding = true
+  let isBlocking = true
   page.on('request', (request) => {
     const isFirst = request.isNavigationRequest() || /\/page\/boot-/.test(request.url())
-    if (isFirst || !isHolding) void request.continue()
-    else held.push(() => void request.continue())
+    if (isFirst || !isBlocking) void request.continue()
+    else pending.push(() => void request.continue())
   })
   await page.goto('about:blank')
-  const opened = page.goto(`${app.app.url}/#login=${code}`)
-  await until(async () => held.length > 0 && (await page.evaluate(() => location.href)) === `${app.app.url}/`)
-  isHolding = false
-  for (const release of held) release()
-  await opened
-  await says(seen, '#one-time-link', new RegExp(EN_LINK.askTitle('attacker')))
-  await says(seen, '.door-card .caution', /erp \+ facturas/)
-  assert.deepEqual(answered, ['POST /session/code'])
+  const navigation = page.goto(`${app.app.url}/#login=${code}`)
+  await until(
+    async () => pending.length > 0 && (await page.evaluate(() => location.href)) === `${app.app.url}/`,
+  )
+  isBlocking = false
+  for (const release of pending) release()
+  await navigation
+  await waitForText(visit, '#one-time-link', new RegExp(inLanguage(LINK, 'en').askTitle('attacker')))
+  await waitForText(visit, '.door-card .caution', /erp \+ facturas/)
+  assert.deepEqual(writes, ['POST /session/code'])
   const { entries } = await cdp.send('Page.getNavigationHistory')
-  const visited = entries.map(({ url }) => url)
-  for (const [where, left] of Object.entries({ visited, referers, logged: app.logged }))
-    assert.ok(!JSON.stringify(left).includes(code), where)
+  const addresses = entries.map(({ url }) => url)
+  for (const [where, texts] of Object.entries({ addresses, referers, logged: app.logLines }))
+    assert.ok(!JSON.stringify(texts).includes(code), where)
   assert.equal(await page.evaluate(() => localStorage.getItem('cambista-page')), half)
-  await page.reload() // a user who turns away keeps the own session
+  await page.reload() // leaving without a click does not change the session
   await page.waitForSelector('.side-value')
   await page.click('.menu summary')
-  await says(seen, '.menu-inside', /erp.*facturas/)
-  assert.deepEqual(answered, ['POST /session/code'])
+  await waitForText(visit, '.menu-inside', /erp.*facturas/)
+  assert.deepEqual(writes, ['POST /session/code'])
 
-  // The same link pasted into the open page asks as well; refused, nothing has changed.
+  // The link needs a click in an open page too. After a refusal the session is unchanged.
   await page.evaluate((code) => {
     location.hash = `login=${code}`
   }, code)
-  await says(seen, '#one-time-link', /attacker/)
+  await waitForText(visit, '#one-time-link', /attacker/)
   assert.equal(await page.evaluate(() => location.hash), '')
   await page.click('.door-card .buttons button:not(.main)')
   await page.waitForSelector('.side-value')
   assert.equal(await page.evaluate(() => localStorage.getItem('cambista-page')), half)
 })
 
-test('a link that the user wants signs in with a click, once', async () => {
-  const code = await codeFor('facturas')
-  const seen = await visit(browser, app, { path: `/#login=${code}` })
-  await says(seen, '#one-time-link', /facturas/)
-  await seen.page.click('.door-card .main')
-  await seen.page.waitForSelector('.tabs')
-  assertClean(seen)
-  const again = await visit(browser, app, { path: `/#login=${code}` })
-  await says(again, '#one-time-link', new RegExp(EN_LINK.codeGone))
+test('a one-time link signs in with a click, once', async () => {
+  const code = await createCode('facturas')
+  const visit = await openVisit(browser, app, { path: `/#login=${code}` })
+  await waitForText(visit, '#one-time-link', /facturas/)
+  await visit.page.click('.door-card .main')
+  await visit.page.waitForSelector('.tabs')
+  assertClean(visit)
+  const again = await openVisit(browser, app, { path: `/#login=${code}` })
+  await waitForText(again, '#one-time-link', new RegExp(inLanguage(LINK, 'en').codeGone))
 })
 
 test('the ticket of a PDF opens it once, within a minute', async () => {
-  await post(app, [PDF])
-  const seen = await visit(browser, app, { path: '/#documents' })
-  await enter(seen, app.token)
-  await seen.page.waitForSelector('.document')
+  await createDocuments(app, [PDF])
+  const visit = await openVisit(browser, app, { path: '/#documents' })
+  await enterSecret(visit, app.token)
+  await visit.page.waitForSelector('.document')
   const tickets: string[] = []
-  seen.page.on('response', async (answer) => {
+  visit.page.on('response', async (answer) => {
     if (answer.url().endsWith('/session/ticket')) tickets.push(((await answer.json()) as { url: string }).url)
   })
   const openTab = async () => {
     const before = tickets.length
-    await seen.page.click('.preview .notice .main')
+    await visit.page.click('.preview .notice .main')
     await until(() => tickets.length > before)
     return tickets.at(-1) ?? ''
   }
-  const statusOf = async (path: string) => (await fetch(app.app.url + path, { method: 'HEAD' })).status // uses none up
-  await seen.page.click('.document .button')
-  await says(seen, '.preview .notice', new RegExp(EN_DOCUMENTS.documents.pdfText))
+  const fetchStatus = async (path: string) => (await fetch(app.app.url + path, { method: 'HEAD' })).status // HEAD does not use up the ticket
+  await visit.page.click('.document .button')
+  await waitForText(visit, '.preview .notice', new RegExp(inLanguage(DOCUMENTS, 'en').documents.pdfText))
   const tab = new Promise<string>((resolve) => {
     browser.on('targetcreated', (target) => target.type() === 'page' && resolve(target.url()))
   })
-  const used = await openTab()
+  const usedPath = await openTab()
   await tab
-  await seen.page.bringToFront() // what is behind another tab is not painted, and takes no click
-  await until(async () => (await statusOf(used)) === 404)
-  // This one is kept from its tab.
-  await seen.page.evaluate(() => {
+  await visit.page.bringToFront() // a hidden tab is neither painted nor clickable
+  await until(async () => (await fetchStatus(usedPath)) === 404)
+  // The next ticket never reaches its tab.
+  await visit.page.evaluate(() => {
     window.open = () => null
   })
-  const late = await openTab()
+  const expiredPath = await openTab()
   const began = app.clock.now
   app.clock.now = new Date(began.getTime() + 60_000)
-  assert.equal(await statusOf(late), 404)
+  assert.equal(await fetchStatus(expiredPath), 404)
   app.clock.now = began
-  assertClean(seen)
+  assertClean(visit)
 })
 
-test('a browser keeps half a session and two choices, and none of the secrets', async () => {
-  const seen = await visit(browser, app)
-  const { page, cdp } = seen
-  await signIn(seen, app)
-  await openScreen(seen, 'status')
-  const kept = await page.evaluate(async () => ({
+test('a browser stores half a session and two choices, but no secret', async () => {
+  const visit = await openVisit(browser, app)
+  const { page, cdp } = visit
+  await signIn(visit, app)
+  await openScreen(visit, 'status')
+  const storage = await page.evaluate(async () => ({
     local: { ...localStorage },
     session: { ...sessionStorage },
     cookie: document.cookie,
@@ -209,9 +213,9 @@ test('a browser keeps half a session and two choices, and none of the secrets', 
     name: window.name,
     state: history.state as unknown,
   }))
-  const { 'cambista-page': half = '', ...choices } = kept.local
+  const { 'cambista-page': half = '', ...choices } = storage.local
   assert.deepEqual(
-    { ...kept, local: choices },
+    { ...storage, local: choices },
     {
       local: {},
       session: {},
@@ -231,12 +235,12 @@ test('a browser keeps half a session and two choices, and none of the secrets', 
   assert.equal(cookie?.name, `cambista-${new URL(app.app.url).port}`)
   assert.match(String(cookie?.value), /^[\w-]{32}$/)
   assert.notEqual(cookie?.value, half)
-  const left = JSON.stringify([kept, cookies, seen.requests, await page.content(), app.logged])
-  for (const secret of [app.key, app.token]) assert.ok(!left.includes(secret.slice(4)))
+  const traces = JSON.stringify([storage, cookies, visit.requests, await page.content(), app.logLines])
+  for (const secret of [app.key, app.token]) assert.ok(!traces.includes(secret.slice(4)))
   await page.click('.menu summary')
   await page.click('.menu-inside > .button')
   await page.waitForSelector('form.secret')
   assert.deepEqual(await page.evaluate(() => ({ ...localStorage })), {})
   assert.deepEqual((await cdp.send('Network.getCookies')).cookies, [])
-  assertClean(seen)
+  assertClean(visit)
 })

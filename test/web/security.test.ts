@@ -1,26 +1,25 @@
-// Attacks from outside on a page that is signed in: other websites, other names of this machine, proxies that lie, links
-// that someone else sends, and what is left behind in the browser.
+// Attacks on a page with a session: other websites, other names of this machine, and proxies with forged headers.
 
 import assert from 'node:assert/strict'
 import { networkInterfaces } from 'node:os'
 import { test } from 'node:test'
-import { networksOf } from '../../src/http/listener/networks.ts'
-import { EVIL, openProxy, openWebsite, RESOLVED } from './attacker.ts'
+import { parseNetworks } from '../../src/http/listener/networks.ts'
+import { DNS_FLAG, EVIL, openProxy, openWebsite } from './attacker.ts'
 import {
   assertClean,
+  createDocuments,
   openBrowser,
   openPageApp,
+  openVisit,
   type PageApp,
-  post,
-  says,
   signIn,
   type Visit,
-  visit,
+  waitForText,
 } from './support.ts'
 
-// Chromium asks before a website reaches this machine; here the server has to do without that.
+// Disables Chromium's check of requests from websites to this machine, to test the server alone.
 const browser = await openBrowser(
-  RESOLVED,
+  DNS_FLAG,
   '--ignore-certificate-errors',
   '--disable-features=LocalNetworkAccessChecks',
 )
@@ -31,8 +30,8 @@ const PIXEL =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 const PIXEL_DOCUMENT = { name: 'pixel.png', mimetype: 'image/png', content: Buffer.from(PIXEL, 'base64') }
 
-/** What the page's session holds, asked in the page as the page does. */
-const held = ({ page }: Visit) =>
+/** Names of key and token of the page's session, requested from within the page. */
+const readSession = ({ page }: Visit) =>
   page.evaluate(async () => {
     const headers = { 'X-Cambista-Page': localStorage.getItem('cambista-page') ?? '' }
     const { key, token } = (await (await fetch('/session', { headers })).json()) as {
@@ -49,12 +48,12 @@ const websites = [
   ['of another name, where any website may use a key', open, EVIL],
 ] as const
 for (const [what, target, host] of websites) {
-  test(`a website ${what}, gets at nothing by fetch, form, image, script, frame or window`, async () => {
-    const seen = await visit(browser, target)
-    await signIn(seen, target)
-    const [id = 0] = await post(target, [PIXEL_DOCUMENT])
-    const before = await held(seen)
-    const attack = await seen.page.browserContext().newPage()
+  test(`a website ${what}, reads nothing by fetch, form, image, script, frame or window`, async () => {
+    const visit = await openVisit(browser, target)
+    await signIn(visit, target)
+    const [id = 0] = await createDocuments(target, [PIXEL_DOCUMENT])
+    const before = await readSession(visit)
+    const attack = await visit.page.browserContext().newPage()
     const cdp = await attack.createCDPSession()
     await cdp.send('Network.enable')
     const answers: string[] = []
@@ -69,8 +68,8 @@ for (const [what, target, host] of websites) {
       if (Host === new URL(target.app.url).host && Cookie) cookies.push(Cookie)
     })
     await attack.goto(`http://${host}:${website.port}/attack`)
-    const got = await attack.evaluate(forge, target.app.url, id)
-    assert.deepEqual(got, { read: [], image: 'refused', script: 'refused', window: 'cut off' })
+    const results = await attack.evaluate(forge, target.app.url, id)
+    assert.deepEqual(results, { read: [], image: 'refused', script: 'refused', window: 'cut off' })
     const [, frame] = attack.frames()
     assert.match(String(frame?.url()), /^chrome-error:/, 'no website shows the page in a frame')
     const isSent = host === '127.0.0.1'
@@ -79,18 +78,18 @@ for (const [what, target, host] of websites) {
       isSent,
       'the same host with another port is sent the cookie, another host is not',
     )
-    const taken = answers.filter((answer) => answer.startsWith('2') && answer !== '200 /')
-    assert.deepEqual(taken, [], 'no forged request was taken')
+    const accepted = answers.filter((answer) => answer.startsWith('2') && answer !== '200 /')
+    assert.deepEqual(accepted, [], 'no forged request was accepted')
     assert.ok(answers.length > 5, `the requests were made: ${answers}`)
     await attack.goto(`http://${host}:${website.port}/form`)
     await Promise.all([attack.waitForNavigation(), attack.evaluate(sendForm, target.app.url, target.token)])
     assert.match(await attack.evaluate(() => document.body.textContent ?? ''), /another|website|Origin/i)
-    assert.deepEqual(await held(seen), before)
+    assert.deepEqual(await readSession(visit), before)
     await attack.close()
   })
 }
 
-/** Everything that a website can try; answers with what it got. */
+/** Runs in a website: tries to read from the app. @returns what it could read */
 async function forge(url: string, id: number) {
   const read: string[] = []
   const JSON_TYPE = { 'Content-Type': 'application/json' }
@@ -114,7 +113,7 @@ async function forge(url: string, id: number) {
     if (init.method !== 'DELETE')
       await fetch(url + path, { ...simple, mode: 'no-cors', credentials: 'include' }).catch(() => {})
   }
-  const loaded = (tag: 'img' | 'script', path: string) =>
+  const load = (tag: 'img' | 'script', path: string) =>
     new Promise<string>((resolve) => {
       const element = document.createElement(tag)
       element.onload = () => resolve('loaded')
@@ -122,21 +121,21 @@ async function forge(url: string, id: number) {
       element.src = url + path
       document.body.append(element)
     })
-  const image = await loaded('img', `/api/v1/documents/${id}/content`)
-  const script = await loaded('script', '/api/v1/rates/latest')
+  const image = await load('img', `/api/v1/documents/${id}/content`)
+  const script = await load('script', '/api/v1/rates/latest')
   const frame = document.createElement('iframe')
-  const framed = new Promise((resolve) => {
+  const frameLoad = new Promise((resolve) => {
     frame.onload = resolve
   })
   frame.src = url
   document.body.append(frame)
-  await framed
-  const opened = window.open(url)
+  await frameLoad
+  const popup = window.open(url)
   await new Promise((resolve) => setTimeout(resolve, 500))
-  return { read, image, script, window: opened?.closed ? 'cut off' : `within reach: ${opened}` }
+  return { read, image, script, window: popup?.closed ? 'cut off' : `within reach: ${popup}` }
 }
 
-/** A form whose text is JSON, which needs no leave of the server. */
+/** Runs in a website: submits a form with JSON as text, which needs no CORS preflight. */
 function sendForm(url: string, secret: string): void {
   const form = document.createElement('form')
   form.method = 'post'
@@ -150,20 +149,20 @@ function sendForm(url: string, secret: string): void {
   form.submit()
 }
 
-test('a page of another name that is led to this machine is refused everything', async () => {
+test('a host name that DNS rebinding resolves to this machine gets 421', async () => {
   const { port } = new URL(app.app.url)
-  const there = `http://${EVIL}:${port}`
-  const seen = await visit(browser, app)
-  await signIn(seen, app)
-  const rebound = await seen.page.browserContext().newPage()
-  // What the attacker's server answered before its name was led here.
+  const evilUrl = `http://${EVIL}:${port}`
+  const visit = await openVisit(browser, app)
+  await signIn(visit, app)
+  const rebound = await visit.page.browserContext().newPage()
+  // Response of the attacker's server before the rebinding.
   await rebound.setRequestInterception(true)
   rebound.on('request', (request) =>
     new URL(request.url()).pathname === '/attack'
       ? void request.respond({ contentType: 'text/html', body: '<!doctype html>' })
       : void request.continue(),
   )
-  await rebound.goto(`${there}/attack`)
+  await rebound.goto(`${evilUrl}/attack`)
   const statuses = await rebound.evaluate(async (secret) => {
     const statuses: Record<string, number> = {}
     for (const path of ['/', '/session', '/api/v1/rates/latest', '/api/v1/documents']) {
@@ -175,63 +174,63 @@ test('a page of another name that is led to this machine is refused everything',
     return { ...statuses, signIn: (await fetch('/session', signIn)).status }
   }, app.key)
   for (const [path, status] of Object.entries(statuses)) assert.equal(status, 421, path)
-  assert.equal((await rebound.goto(`${there}/`))?.status(), 421)
+  assert.equal((await rebound.goto(`${evilUrl}/`))?.status(), 421)
   assert.equal(await rebound.$('#app'), null)
 })
 
-test('behind a trusted proxy with TLS the whole page works, with a cookie for TLS alone', async () => {
-  const trusting = await openPageApp({
-    listen: { proxies: networksOf('127.0.0.1/32'), hostNames: ['rates.example'] },
+test('the page works behind a trusted proxy with TLS, with a cookie for TLS alone', async () => {
+  const proxiedApp = await openPageApp({
+    listen: { proxies: parseNetworks('127.0.0.1/32'), hostNames: ['rates.example'] },
   })
-  const says = ({ headers: { host = '' } }: { headers: { host?: string } }) => ({
+  const addHeaders = ({ headers: { host = '' } }: { headers: { host?: string } }) => ({
     'x-forwarded-for': '203.0.113.7',
     'x-forwarded-proto': 'https',
     'x-forwarded-host': host,
   })
-  const port = await openProxy(trusting.app.url, says, true)
-  const seen = await visit(browser, trusting, { url: `https://rates.example:${port}` })
-  await signIn(seen, trusting)
-  assert.deepEqual(await cookiesOf(seen), [
+  const port = await openProxy(proxiedApp.app.url, addHeaders, true)
+  const visit = await openVisit(browser, proxiedApp, { url: `https://rates.example:${port}` })
+  await signIn(visit, proxiedApp)
+  assert.deepEqual(await readCookies(visit), [
     { name: '__Host-cambista', secure: true, httpOnly: true, sameSite: 'Strict', path: '/' },
   ])
-  assert.deepEqual(await held(seen), { key: 'erp', token: 'facturas' })
-  assertClean(seen)
+  assert.deepEqual(await readSession(visit), { key: 'erp', token: 'facturas' })
+  assertClean(visit)
 })
 
-test('behind a proxy that speaks plain HTTP, or is not trusted, the page says how to come in', async () => {
-  const trusting = await openPageApp({ listen: { proxies: networksOf('127.0.0.1/32') } })
+test('sign-in explains its refusal behind a proxy with plain HTTP and behind an untrusted one', async () => {
+  const trusting = await openPageApp({ listen: { proxies: parseNetworks('127.0.0.1/32') } })
   const plain = await openProxy(trusting.app.url, () => ({
     'x-forwarded-for': '203.0.113.7',
     'x-forwarded-proto': 'http',
   }))
-  await refusesToSignIn(trusting, `http://127.0.0.1:${plain}`)
+  await assertSignInRefused(trusting, `http://127.0.0.1:${plain}`)
   const untrusted = await openProxy(
     app.app.url,
     () => ({ 'x-forwarded-for': '203.0.113.7', 'x-forwarded-proto': 'https' }),
     true,
   )
-  await refusesToSignIn(app, `https://127.0.0.1:${untrusted}`)
+  await assertSignInRefused(app, `https://127.0.0.1:${untrusted}`)
 })
 
-test('over plain HTTP from another address of the machine the page says how to come in', async () => {
-  const everywhere = await openPageApp({ listen: { host: '0.0.0.0' } })
-  const { port } = new URL(everywhere.app.url)
+test('sign-in explains its refusal over plain HTTP on another address of the machine', async () => {
+  const publicApp = await openPageApp({ listen: { host: '0.0.0.0' } })
+  const { port } = new URL(publicApp.app.url)
   const others = Object.values(networkInterfaces()).flatMap((one = []) =>
     one.filter(({ internal, family }) => !internal && family === 'IPv4'),
   )
-  for (const { address } of others) await refusesToSignIn(everywhere, `http://${address}:${port}`)
+  for (const { address } of others) await assertSignInRefused(publicApp, `http://${address}:${port}`)
 })
 
-async function refusesToSignIn(target: PageApp, url: string): Promise<void> {
-  const seen = await visit(browser, target, { url })
-  await seen.page.type('form.secret input', target.key)
-  await seen.page.click('form.secret [type=submit]')
-  await says(seen, 'form.secret .refusal', /HTTPS.*cambista cert create --host/)
-  assert.deepEqual(await cookiesOf(seen), [])
-  assert.equal(await seen.page.evaluate(() => localStorage.getItem('cambista-page')), null)
+async function assertSignInRefused(target: PageApp, url: string): Promise<void> {
+  const visit = await openVisit(browser, target, { url })
+  await visit.page.type('form.secret input', target.key)
+  await visit.page.click('form.secret [type=submit]')
+  await waitForText(visit, 'form.secret .refusal', /HTTPS.*cambista cert create --host/)
+  assert.deepEqual(await readCookies(visit), [])
+  assert.equal(await visit.page.evaluate(() => localStorage.getItem('cambista-page')), null)
 }
 
-async function cookiesOf({ page }: Visit) {
+async function readCookies({ page }: Visit) {
   const cookies = await page.browserContext().cookies()
   return cookies.map(({ name, secure, httpOnly, sameSite, path }) => ({
     name,

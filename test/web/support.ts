@@ -1,4 +1,4 @@
-// Chromium over a whole app: pages that sign in, and what no page may ever do, collected while it is walked through.
+// Opens the page of an app in Chromium, and records violations, errors and requests.
 
 import assert from 'node:assert/strict'
 import { after } from 'node:test'
@@ -8,42 +8,42 @@ import type { TestApp, TestAppOptions } from '../support/app.ts'
 import { makeDirectory, runJson } from '../support/company.ts'
 import { until } from '../support/terminal.ts'
 
-/** Debian's; a machine without one fails these tests. */
+/** Path of Chromium, by default Debian's. Tests fail without it. */
 export const { CAMBISTA_CHROMIUM: CHROMIUM = '/usr/bin/chromium' } = process.env
-/** The moment of apps and pages: an afternoon at the bank. */
+/** Time of apps and pages: an afternoon of a working day. */
 export const NOW = '2026-11-20T18:00:00Z'
 export const TODAY = '2026-11-20'
 export const DESKTOP = { width: 1280, height: 900 }
 export const PHONE = { width: 390, height: 844, isMobile: true, hasTouch: true, deviceScaleFactor: 2 }
-const BOTH = ['--allow', 'documents:GET', '--allow', 'documents:POST']
+const READ_AND_WRITE = ['--allow', 'documents:GET', '--allow', 'documents:POST']
 
 export type Visit = {
   page: Page
   cdp: CDPSession
-  /** Where the page lies. */
+  /** Origin of the page. */
   url: string
-  /** What the policy of the page refused, as `directive: what`. */
+  /** Violations of the policy, as `directive: url or type`. */
   violations: string[]
-  /** Errors of the console but for the line of a 404, which means "no data", and of scripts. */
+  /** Errors of scripts and of the console, except 404, which means "no data". */
   errors: string[]
-  /** All that was asked for. */
+  /** URLs of all requests. */
   requests: string[]
 }
 
 export type VisitOptions = {
-  /** Another address of the app than its own. */
+  /** Origin other than the app's own. */
   url?: string
   path?: string
   language?: 'es' | 'en'
   viewport?: Viewport
   colours?: 'light' | 'dark'
-  /** Before the page is opened. */
-  before?: (page: Page) => Promise<unknown>
+  /** Runs before the page is opened. */
+  prepare?: (page: Page) => Promise<unknown>
 }
 
-/** A browser for a whole file. */
+/** Starts a browser, which is closed after the tests of the file. */
 export async function openBrowser(...flags: string[]): Promise<Browser> {
-  const asRoot = process.getuid?.() === 0 ? ['--no-sandbox'] : [] // its sandbox does not run as root
+  const asRoot = process.getuid?.() === 0 ? ['--no-sandbox'] : [] // the sandbox does not run as root
   const browser = await launch({
     executablePath: CHROMIUM,
     args: [...asRoot, '--disable-dev-shm-usage', ...flags],
@@ -55,51 +55,57 @@ export async function openBrowser(...flags: string[]): Promise<Browser> {
 
 export type PageApp = TestApp & { token: string }
 
-/** An app for a whole file with rates, the key "erp", a company with an agent and an owner, and a token for documents. */
+/** Starts an app for a file of tests: rates, key "erp", a company with agent and owner, token "facturas". */
 export async function openPageApp(options: TestAppOptions = {}): Promise<PageApp> {
   const app = await openApp({ now: NOW, ...options })
   await app.sync()
   await makeDirectory(app.dataDir)
   const { key } = await runJson<{ key: string }>(app.dataDir, 'key', 'create', 'erp')
-  const { token } = await runJson<{ token: string }>(app.dataDir, 'token', 'create', 'facturas', ...BOTH)
+  const { token } = await runJson<{ token: string }>(
+    app.dataDir,
+    'token',
+    'create',
+    'facturas',
+    ...READ_AND_WRITE,
+  )
   return { ...app, key, token }
 }
 
-/** A page in a browser profile of its own, whose clock is the app's. */
-export async function visit(browser: Browser, app: TestApp, options: VisitOptions = {}): Promise<Visit> {
+/** Opens the page in a new browser profile with the clock of the app. */
+export async function openVisit(browser: Browser, app: TestApp, options: VisitOptions = {}): Promise<Visit> {
   const { url = app.app.url, path = '/', language = 'en', viewport = DESKTOP, colours = 'light' } = options
   const context = await browser.createBrowserContext()
   const page = await context.newPage()
   page.setDefaultTimeout(60_000)
   await page.setViewport(viewport)
   await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: colours }])
-  await page.evaluateOnNewDocument(prepare, language, app.clock.now.getTime())
+  await page.evaluateOnNewDocument(fixEnvironment, language, app.clock.now.getTime())
   const cdp = await page.createCDPSession()
-  const seen: Visit = { page, cdp, url, violations: [], errors: [], requests: [] }
-  await collect(seen)
-  await options.before?.(page)
+  const visit: Visit = { page, cdp, url, violations: [], errors: [], requests: [] }
+  await recordIssues(visit)
+  await options.prepare?.(page)
   await page.goto(url + path)
-  return seen
+  return visit
 }
 
-/** Runs in the page before anything of its own. */
-function prepare(language: string, now: number): void {
-  const [began, clock] = [Date.now(), Date.now.bind(Date)]
-  Date.now = () => now + clock() - began
+/** Runs in the page before its scripts: sets clock and language. */
+function fixEnvironment(language: string, now: number): void {
+  const [startTime, clock] = [Date.now(), Date.now.bind(Date)]
+  Date.now = () => now + clock() - startTime
   const { get } = Headers.prototype
-  // The Date of an answer is the machine's, by which the page would set its clock.
+  // Hides the Date header: the page would set its clock by it, and it has the time of the machine.
   Headers.prototype.get = function (name) {
     return name.toLowerCase() === 'date' ? null : get.call(this, name)
   }
   Object.defineProperty(navigator, 'language', { get: () => language })
 }
 
-async function collect({ page, cdp, violations, errors, requests }: Visit): Promise<void> {
+async function recordIssues({ page, cdp, violations, errors, requests }: Visit): Promise<void> {
   cdp.on('Audits.issueAdded', ({ issue }) => {
-    const found = issue.details.contentSecurityPolicyIssueDetails
-    if (found)
+    const violation = issue.details.contentSecurityPolicyIssueDetails
+    if (violation)
       violations.push(
-        `${found.violatedDirective}: ${found.blockedURL ?? found.contentSecurityPolicyViolationType}`,
+        `${violation.violatedDirective}: ${violation.blockedURL ?? violation.contentSecurityPolicyViolationType}`,
       )
   })
   await cdp.send('Audits.enable')
@@ -111,28 +117,28 @@ async function collect({ page, cdp, violations, errors, requests }: Visit): Prom
   page.on('request', (request) => requests.push(request.url()))
 }
 
-/** Nothing was refused by the policy, nothing went wrong, and nothing but the app was asked. */
+/** Asserts that the page had no violation, no error and no request to another host. */
 export function assertClean({ violations, errors, requests, url }: Visit): void {
   const foreign = requests.filter((one) => !one.startsWith(`${url}/`) && !/^(data:|blob:|about:)/.test(one))
   assert.deepEqual({ violations, errors, foreign }, { violations: [], errors: [], foreign: [] })
 }
 
-/** Types a key or token into the field that asks for it, and waits until it is taken. */
-export async function enter({ page }: Visit, secret: string): Promise<void> {
+/** Types a key or token into the form, and waits until it is accepted. */
+export async function enterSecret({ page }: Visit, secret: string): Promise<void> {
   const field = await page.waitForSelector('form.secret input')
   await field?.type(secret)
   await page.click('form.secret [type=submit]')
   await page.waitForFunction((typed) => typed?.isConnected === false, {}, field)
 }
 
-/** Signs in with the key, then with the token where documents are asked for, and ends on the screen of rates. */
-export async function signIn(seen: Visit, { key, token }: PageApp): Promise<void> {
-  await enter(seen, key)
-  await seen.page.waitForSelector('.side-value')
-  await openScreen(seen, 'documents')
-  await enter(seen, token)
-  await seen.page.waitForSelector('.received')
-  await openScreen(seen, 'rates')
+/** Signs in with the key, adds the token on the screen of documents, and returns to the rates. */
+export async function signIn(visit: Visit, { key, token }: PageApp): Promise<void> {
+  await enterSecret(visit, key)
+  await visit.page.waitForSelector('.side-value')
+  await openScreen(visit, 'documents')
+  await enterSecret(visit, token)
+  await visit.page.waitForSelector('.received')
+  await openScreen(visit, 'rates')
 }
 
 export async function openScreen({ page }: Visit, screen: 'rates' | 'documents' | 'status'): Promise<void> {
@@ -140,15 +146,15 @@ export async function openScreen({ page }: Visit, screen: 'rates' | 'documents' 
   await page.waitForSelector(`.tabs a[href^="#${screen}"][aria-current=page]`)
 }
 
-/** Where the files go that the page hands over. */
-export async function downloadInto({ cdp }: Visit, folder: string): Promise<void> {
+/** Sets the folder of downloads. */
+export async function setDownloadFolder({ cdp }: Visit, folder: string): Promise<void> {
   const { browserContextId } = (await cdp.send('Target.getTargetInfo')).targetInfo
-  const of = browserContextId === undefined ? {} : { browserContextId }
-  await cdp.send('Browser.setDownloadBehavior', { behavior: 'allow', downloadPath: folder, ...of })
+  const target = browserContextId === undefined ? {} : { browserContextId }
+  await cdp.send('Browser.setDownloadBehavior', { behavior: 'allow', downloadPath: folder, ...target })
 }
 
-/** The text that is shown, without what is for screen readers alone. */
-export function textOf({ page }: Visit, selector: string): Promise<string> {
+/** Text of an element, without text for screen readers only. */
+export function elementText({ page }: Visit, selector: string): Promise<string> {
   return page.$eval(selector, (element) => {
     const copy = element.cloneNode(true) as Element
     for (const unseen of copy.querySelectorAll('.unseen')) unseen.remove()
@@ -156,29 +162,35 @@ export function textOf({ page }: Visit, selector: string): Promise<string> {
   })
 }
 
-/** Waits until the text of what the selector finds fits. */
-export async function says(seen: Visit, selector: string, text: RegExp): Promise<void> {
-  const all = async () => {
-    const texts = await seen.page.$$eval(selector, (found) => found.map((one) => one.textContent ?? ''))
+/** Waits until the text of a selected element matches. */
+export async function waitForText(visit: Visit, selector: string, text: RegExp): Promise<void> {
+  const hasText = async () => {
+    const texts = await visit.page.$$eval(selector, (elements) =>
+      elements.map((one) => one.textContent ?? ''),
+    )
     return texts.some((one) => text.test(one))
   }
-  await until(all)
+  await until(hasText)
 }
 
-export type Sent = { name: string; mimetype: string; content: string | Uint8Array }
+export type NewDocument = { name: string; mimetype: string; content: string | Uint8Array }
 
-/** Keeps documents as another client does, and returns their ids. */
-export async function post(app: PageApp, documents: readonly Sent[], token = app.token): Promise<number[]> {
+/** Creates documents as another client. @returns their ids */
+export async function createDocuments(
+  app: PageApp,
+  documents: readonly NewDocument[],
+  token = app.token,
+): Promise<number[]> {
   const files = documents.map(({ content, ...rest }) => ({
     ...rest,
     base64: Buffer.from(content).toString('base64'),
   }))
-  const answer = await fetch(`${app.app.url}/api/v1/documents/create`, {
+  const response = await fetch(`${app.app.url}/api/v1/documents/create`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     body: JSON.stringify({ company_id: 7, owner_id: 31, agent_id: 12, documents: files }),
   })
-  const body = (await answer.json()) as { created_documents: { id: number }[] }
-  assert.equal(answer.status, 200, JSON.stringify(body))
+  const body = (await response.json()) as { created_documents: { id: number }[] }
+  assert.equal(response.status, 200, JSON.stringify(body))
   return body.created_documents.map(({ id }) => id)
 }

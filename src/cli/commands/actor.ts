@@ -1,22 +1,22 @@
-// The user of this system who runs a command that changes documents, as events and log lines name it.
+// User who runs a command that changes documents, as events and log lines name it.
 
 import { userInfo } from 'node:os'
-import type { Actor } from '../../store/events.ts'
-import type { Environment } from '../args.ts'
+import type { Actor } from '../../store/documents/events.ts'
+import type { Environment } from '../parse/args.ts'
 
-export type WhoRuns = { by: string | undefined; uid: number | undefined; sudo_user: string | undefined }
+export type CurrentUser = { by: string | undefined; uid: number | undefined; sudo_user: string | undefined }
 
-export function whoRuns(env: Environment): WhoRuns {
+export function currentUser(env: Environment): CurrentUser {
   return { by: userName(), uid: process.getuid?.(), sudo_user: env.SUDO_USER }
 }
 
-/** Who is written down as the one who acts. */
-export function whoActs(env: Environment): Actor {
-  return { via: 'cli', actor: actorOf(whoRuns(env)) }
+/** Returns the actor that events store. */
+export function cliActor(env: Environment): Actor {
+  return { via: 'cli', actor: actorName(currentUser(env)) }
 }
 
-/** The user as an event names it: `ana`, `root (sudo: ana)`, or `uid 1000` where it has no name. */
-export function actorOf({ by, uid, sudo_user }: WhoRuns): string {
+/** Returns the user's name in events: `ana`, `root (sudo: ana)`, or `uid 1000` for a user without a name. */
+export function actorName({ by, uid, sudo_user }: CurrentUser): string {
   const user = by ?? `uid ${uid}`
   return sudo_user === undefined ? user : `${user} (sudo: ${sudo_user})`
 }
@@ -25,6 +25,6 @@ function userName(): string | undefined {
   try {
     return userInfo().username
   } catch {
-    return undefined // a user id without a name, as containers have it
+    return undefined // user ids of containers may have no name
   }
 }

@@ -1,55 +1,44 @@
-// Completion for shells, made from the list of commands and the table of options. Nothing is asked of the program while
-// the user types: what the scripts print is all in them.
+// Completion for shells, built from the list of commands and the table of options. The scripts contain all words, so
+// they do not run the program while the user types.
 
-import { AppError } from '../../errors.ts'
+import { AppError } from '../../runtime/errors.ts'
 import { type Command, command } from '../command.ts'
-import type { Option } from '../option-names.ts'
-import { OPTIONS } from '../options.ts'
+import { loadCommands } from '../commands.ts'
+import type { Option } from '../options/names.ts'
+import { OPTIONS } from '../options/options.ts'
 
 const SHELLS = ['bash', 'zsh']
 
-/** The command that prints a script; `commands` are asked for only then, because it is one of them. */
-export function completionOf(commands: () => readonly Command[]) {
-  return command({
-    name: 'completion',
-    positionals: [SHELLS.join('|')],
-    summary: 'print what makes a shell complete commands and flags',
-    about: `For this shell only:
-  source <(cambista completion bash)
-For all users from their next login on:
-  cambista completion bash |
-    sudo tee /usr/share/bash-completion/completions/cambista >/dev/null
-  cambista completion zsh |
-    sudo tee /usr/local/share/zsh/site-functions/_cambista >/dev/null`,
-    options: [],
-    ignoresService: true,
-    changesData: false,
-    example: 'source <(cambista completion bash)',
-    async run({ positionals: [shell = ''], terminal }) {
-      if (!SHELLS.includes(shell)) {
-        throw new AppError(
-          'usage',
-          `there is completion for ${SHELLS.join(' and ')}, not for ${JSON.stringify(shell)}`,
-        )
-      }
-      terminal.out(shell === 'bash' ? bash(commands()) : zsh(commands()))
-      return 0
-    },
-  })
-}
+/** Prints a script. */
+export const completion = command({
+  name: 'completion',
+  positionals: [SHELLS.join('|')],
+  options: [],
+  ignoresService: true,
+  async run({ positionals: [shell = ''], terminal }) {
+    if (!SHELLS.includes(shell)) {
+      throw new AppError(
+        'usage',
+        `there is completion for ${SHELLS.join(' and ')}, not for ${JSON.stringify(shell)}`,
+      )
+    }
+    const commands = await loadCommands()
+    terminal.out(shell === 'bash' ? bash(commands) : zsh(commands))
+  },
+})
 
-/** What comes after a flag, or for a word of a command: files, directories, words to choose from, or nothing. */
-function kindOf(value: string | undefined, choices?: readonly string[]): string {
+/** Returns the candidates for a value or a word: files, directories, a list of words, or none. */
+function completionKind(value: string | undefined, choices?: readonly string[]): string {
   if (choices) return choices.join(' ')
   if (value === 'FILE') return '<files>'
   if (value === 'DIR') return '<directories>'
   return value !== undefined && /^[a-z|]+$/.test(value) ? value.replaceAll('|', ' ') : ''
 }
 
-/** What both shells understand: functions that set variables by a `case` on a flag, and on the words before it. */
+/** Returns functions for both shells: each sets variables by a `case` on a flag or on the words before it. */
 function tables(commands: readonly Command[]): string {
   const valued = Object.entries<Option>(OPTIONS).filter(([, { value }]) => value !== undefined)
-  const kinds = Map.groupBy(valued, ([, { value, format }]) => kindOf(value, format.choices))
+  const kinds = Map.groupBy(valued, ([, { value, format }]) => completionKind(value, format.choices))
   const flagLines = [...kinds].map(
     ([kind, options]) => `    ${options.map(([name]) => `--${name}`).join('|')}) kind='${kind}' ;;`,
   )
@@ -61,7 +50,7 @@ function tables(commands: readonly Command[]): string {
   })
   const commandLines = commands.map(({ name, options, positionals, choices }) => {
     const flags = [...options, 'help'].map((option) => `--${option}`).join(' ')
-    return `    '${name} '*) own=${name.split(' ').length} takes='${kindOf(positionals[0], choices)}' flags='${flags}' ;;`
+    return `    '${name} '*) own=${name.split(' ').length} takes='${completionKind(positionals[0], choices)}' flags='${flags}' ;;`
   })
   return `_cambista_kind() {
   case $1 in
@@ -78,7 +67,7 @@ ${[...groupLines, ...commandLines].join('\n')}
 `
 }
 
-// Bash cuts what is typed at = and : too, and what is offered goes behind the last cut.
+// Bash also splits words at = and :, and a completion replaces only the text after the last split.
 function bash(commands: readonly Command[]): string {
   return `# Completion of cambista for bash: source this.
 ${tables(commands)}_cambista() {

@@ -2,23 +2,23 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type App, startApp } from '../../app.ts'
-import { VERSION } from '../../assets.ts'
-import { todayIn } from '../../dates.ts'
 import { startBank } from '../../demo/bank.ts'
+import { LINK_MINUTES, makeLoginLink } from '../../domain/access/login-links.ts'
+import { hashOfSecret, makeSecret } from '../../domain/access/secrets.ts'
 import { createAgent, createCompany, createOwner } from '../../domain/directory/directory.ts'
-import { LINK_MINUTES, makeLoginLink } from '../../domain/login-links.ts'
-import { hashOfSecret, makeSecret } from '../../domain/secrets.ts'
 import { UPLOAD_WAITS } from '../../http/documents/uploads/receive.ts'
 import { bccr } from '../../providers/bccr/bccr.ts'
 import { FIRST_DAY } from '../../providers/list.ts'
-import { insertApiKey } from '../../store/api-keys.ts'
-import { openDatabase } from '../../store/sqlite/database.ts'
-import { insertToken } from '../../store/tokens.ts'
+import { VERSION } from '../../runtime/assets.ts'
+import { insertApiKey } from '../../store/access/api-keys.ts'
+import { insertToken } from '../../store/access/tokens.ts'
+import { openEngine } from '../../store/open-engine.ts'
+import { currentDay } from '../../values/dates.ts'
 import { command, type Terminal } from '../command.ts'
-import { namesOfMachine } from '../listen.ts'
-import { progressOf } from '../progress.ts'
+import { machineNames } from '../listen.ts'
+import { createProgress } from '../progress.ts'
 import { terminalLog } from '../terminal-log.ts'
-import { stopped } from './serve.ts'
+import { waitForStop } from './serve.ts'
 import { syncLine } from './sync.ts'
 
 const DEMO_BANK = { ...bccr, name: 'Banco de demostración (valores inventados)' }
@@ -26,18 +26,14 @@ const TOKEN = 'demo'
 
 export const demo = command({
   name: 'demo',
-  positionals: [],
-  summary: 'try it: a throw-away server with invented rates of 47 currencies since 1983, and a company',
   options: ['host', 'port'],
   ignoresService: true,
-  changesData: false,
-  example: 'cambista demo --port 8080',
   async run({ options, terminal }) {
     await using parts = new AsyncDisposableStack()
     const clock = () => new Date()
     const dataDir = mkdtempSync(join(tmpdir(), 'cambista-demo-'))
     parts.defer(() => rmSync(dataDir, { recursive: true, force: true }))
-    const bank = await startBank({ token: TOKEN, today: () => todayIn(clock) })
+    const bank = await startBank({ token: TOKEN, today: () => currentDay(clock) })
     parts.defer(() => bank.close())
     const log = terminalLog(terminal, { level: 'warn', format: 'text' })
     const secrets = await fillDirectory(dataDir)
@@ -54,8 +50,8 @@ export const demo = command({
         paceMs: 0,
         userAgent: `cambista/${VERSION}`,
       }),
-      hostNames: namesOfMachine(),
-      compat: { open: 'any', serveRounded: false }, // every value is invented: there is nothing to protect
+      hostNames: machineNames(),
+      compat: { open: 'any', serveRounded: false }, // invented values need no protection
       limits: { ...UPLOAD_WAITS, maxBody: 2 * 1024 ** 3, minFree: 64 * 1024 ** 2, maxUploads: 16 },
       staleForMs: 0,
       keepRemovedDays: 8,
@@ -66,21 +62,20 @@ export const demo = command({
     })
     parts.defer(() => app.close())
     terminal.out(`cambista ${VERSION} demo: every value is invented; nothing is kept.\n`)
-    await Promise.all([fill(app, terminal, secrets), stopped(terminal.stop)])
+    await Promise.all([fill(app, terminal, secrets), waitForStop(terminal.stop)])
     log.flush()
-    return 0
   },
 })
 
-/** `code`: that of a link to the page. */
+/** `code`: one-time code of a link to the page. */
 type Secrets = { key: string; token: string; code: string }
 
-/** Makes a key, a company with an owner, two agents and a token for its documents, and a link that signs in with both. */
+/** Makes a key, a token, a company with an owner and two agents, and a link. */
 async function fillDirectory(dataDir: string): Promise<Secrets> {
   const [key, token] = [makeSecret('cbk_'), makeSecret('cbt_')]
-  const createdAt = new Date().toISOString()
-  const db = openDatabase(dataDir)
-  const keyId = await insertApiKey(db, { name: 'demo', hash: hashOfSecret(key), createdAt })
+  const now = new Date().toISOString()
+  const { db, close } = await openEngine({ dataDir })
+  const keyId = await insertApiKey(db, { name: 'demo', hash: hashOfSecret(key), createdAt: now })
   const allow = ['documents:POST', 'documents:GET', 'documents:CLAIM', 'agent:POST']
   const hash = hashOfSecret(token)
   const tokenId = await insertToken(db, {
@@ -89,33 +84,33 @@ async function fillDirectory(dataDir: string): Promise<Secrets> {
     allow,
     companyId: null,
     expiresAt: null,
-    createdAt,
+    createdAt: now,
   })
-  await createCompany(db, { id: 1, name: 'Comercial Demostración S.A.', code: 'DEMO' }, createdAt)
-  await createOwner(db, { id: 1, name: 'Ana Rojas', company_id: 1 }, createdAt)
+  await createCompany(db, { id: 1, name: 'Comercial Demostración S.A.', code: 'DEMO' }, now)
+  await createOwner(db, { id: 1, name: 'Ana Rojas', company_id: 1 }, now)
   const agent = { company_id: 1, active: true }
   const reader = '<p>Lee <b>facturas</b> y las registra.</p>'
-  await createAgent(db, { ...agent, id: 1, name: 'Lector de facturas', description: reader }, createdAt)
+  await createAgent(db, { ...agent, id: 1, name: 'Lector de facturas', description: reader }, now)
   const filer = '<p>Archiva contratos.</p>'
-  await createAgent(db, { ...agent, id: 2, name: 'Archivista', description: filer }, createdAt)
+  await createAgent(db, { ...agent, id: 2, name: 'Archivista', description: filer }, now)
   const { code } = await makeLoginLink(db, { keyId, tokenId }, () => new Date())
-  await db.destroy()
+  await close()
   return { key, token, code }
 }
 
-/** Syncs, and prints what to try as soon as today's rates are there. */
+/** Syncs the history, and prints examples once today's rates are stored. */
 async function fill(app: App, terminal: Terminal, secrets: Secrets): Promise<void> {
-  const line = progressOf(terminal)
-  let shown = false
+  const line = createProgress(terminal)
+  let hasPrinted = false
   const [end] = await app.sync({
     trigger: 'cli',
     range: undefined,
     signal: terminal.stop,
     progress: (progress) => {
-      if (!shown && progress.group === '520') {
-        shown = true
+      if (!hasPrinted && progress.group === '520') {
+        hasPrinted = true
         line.clear()
-        terminal.out(whatToTry(app.url, secrets))
+        terminal.out(exampleText(app.url, secrets))
       }
       line.show(syncLine(progress))
     },
@@ -127,7 +122,7 @@ async function fill(app: App, terminal: Terminal, secrets: Secrets): Promise<voi
     )
 }
 
-function whatToTry(url: string, { key, token, code }: Secrets): string {
+function exampleText(url: string, { key, token, code }: Secrets): string {
   const rates = (path: string) => `  curl -s -H 'X-API-Key: ${key}' '${url}${path}'\n`
   const documents = (path: string, ...more: string[]) =>
     `  curl -s -H 'Authorization: Bearer ${token}' ${more.join('')}'${url}${path}'\n`

@@ -1,15 +1,15 @@
-// Gives memory back after a rush. V8 collects when something is allocated: a server that no client asks any more would
-// keep what its busiest minute needed, for days, on a machine that others share.
+// Returns memory to the system after a busy time. V8 collects garbage only on allocation. An idle server would occupy
+// the memory of its busiest minute for days, on a machine that other programs share.
 
 import { performance } from 'node:perf_hooks'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-const LOOK_EVERY_MS = 10_000
-const BUSY = 0.1 // of the time
+const POLL_EVERY_MS = 10_000
+const BUSY = 0.1 // utilization of the event loop
 const IDLE = 0.01
 
-/** Collects once when a time with much to do is followed by one with nothing to do. Does not keep the process alive. */
+/** Collects once when an idle interval follows a busy one. Its timer does not prevent the exit of the process. */
 export function collectWhenIdle(): Disposable {
   const isIdleAfterRush = idleAfterRush()
   let last = performance.eventLoopUtilization()
@@ -17,11 +17,11 @@ export function collectWhenIdle(): Disposable {
     const now = performance.eventLoopUtilization()
     if (isIdleAfterRush(performance.eventLoopUtilization(now, last).utilization)) collectGarbage()
     last = now
-  }, LOOK_EVERY_MS).unref()
+  }, POLL_EVERY_MS).unref()
   return { [Symbol.dispose]: () => clearInterval(timer) }
 }
 
-/** For the utilization of one interval after the other (0 to 1): whether it is the first idle one after a busy one. */
+/** Returns a function of each interval's utilization (0 to 1): true for the first idle one after a busy one. */
 export function idleAfterRush(): (utilization: number) => boolean {
   let wasBusy = false
   return (utilization) => {
@@ -32,9 +32,9 @@ export function idleAfterRush(): (utilization: number) => boolean {
   }
 }
 
-/** A full collection, now. */
+/** Runs a full collection. */
 export function collectGarbage(): void {
-  setFlagsFromString('--expose-gc') // at the start of the program it would make that slower
+  setFlagsFromString('--expose-gc') // as a flag of the program it would slow the start
   const gc = runInNewContext('gc') as () => void
   gc()
 }

@@ -1,12 +1,15 @@
-// Longer texts for operators: Markdown files of src/manual, which are inside the packed executable too.
+// The manual for operators: Markdown files of src/manual in English, and of src/manual/es in Spanish.
 
-import { readAsset } from '../../assets.ts'
-import { nearest } from '../../edit-distance.ts'
-import { misused } from '../advice.ts'
+import { readAsset } from '../../runtime/assets.ts'
+import { nearest } from '../../values/edit-distance.ts'
 import { command, table } from '../command.ts'
+import { usageError } from '../help/advice.ts'
+import { type Language, messageLanguage } from '../help/locale.ts'
 
-/** In the order in which an operator comes to need them. `leame` is README in Spanish. */
+/** Topics in the order in which an operator needs them. `leame` is README in Spanish. */
 export const TOPICS = [
+  'api',
+  'options',
   'rates',
   'programs',
   'hostnames',
@@ -25,47 +28,53 @@ export const TOPICS = [
 
 type Topic = (typeof TOPICS)[number]
 
-const MOST_LETTERS = 2
+const MAX_TYPOS = 2
+const LIST = {
+  en: { heading: 'Topics of the manual:', closing: 'cambista manual TOPIC prints one.' },
+  es: { heading: 'Temas del manual:', closing: 'cambista manual TEMA imprime uno.' },
+}
 
 export const manual = command({
   name: 'manual',
   positionals: ['[TOPIC]'],
   choices: TOPICS,
-  summary: 'print a topic of the manual; without one, list the topics',
   options: [],
   ignoresService: true,
-  changesData: false,
-  example: 'cambista manual backups',
   async run({ positionals: [word], terminal }) {
-    terminal.out(word === undefined ? listText() : textOf(topicOf(word)))
-    return 0
+    const language = messageLanguage(terminal.env)
+    terminal.out(word === undefined ? topicList(language) : topicText(findTopic(word, language), language))
   },
 })
 
-function listText(): string {
-  const lines = table(TOPICS.map((topic) => [`  ${topic}`, titleOf(topic)]))
-  return `Topics of the manual:\n${lines.join('\n')}\n\ncambista manual TOPIC prints one.\n`
+function topicList(language: Language): string {
+  const { heading, closing } = LIST[language]
+  const lines = table(TOPICS.map((topic) => [`  ${topic}`, topicTitle(topic, language)]))
+  return `${heading}\n${lines.join('\n')}\n\n${closing}\n`
 }
 
-function textOf(topic: Topic): string {
-  return readAsset(`src/manual/${topic}.md`)
+function topicText(topic: Topic, language: Language): string {
+  const isSpanish = language === 'es' || topic === 'leame'
+  return readAsset(`src/manual/${isSpanish ? 'es/' : ''}${topic}.md`)
 }
 
-function titleOf(topic: Topic): string {
-  return /^# (.*)$/m.exec(textOf(topic))?.[1] ?? topic
+function topicTitle(topic: Topic, language: Language): string {
+  return /^# (.*)$/m.exec(topicText(topic, language))?.[1] ?? topic
 }
 
-/** @throws AppError `usage` for a word that is no topic, with the one that was probably meant */
-function topicOf(word: string): Topic {
+/** @throws AppError `usage` for an unknown topic, with the nearest one */
+function findTopic(word: string, language: Language): Topic {
   const topic = TOPICS.find((one) => one === word)
   if (topic) return topic
-  const typed = word.toLowerCase()
-  const near = nearest(typed, TOPICS, MOST_LETTERS) ?? TOPICS.find((one) => isAbout(one, typed))
-  throw misused({ misuse: 'unknown-topic', word, near, topics: TOPICS })
+  const lower = word.toLowerCase()
+  const near =
+    nearest(lower, TOPICS, MAX_TYPOS) ?? TOPICS.find((one) => hasHeading(topicText(one, language), lower))
+  throw usageError({ reason: 'unknown-topic', word, near, topics: TOPICS })
 }
 
-/** Whether a heading of the topic has the word, or its plural. */
-function isAbout(topic: Topic, word: string): boolean {
-  const headings = [...textOf(topic).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => heading.toLowerCase())
-  return headings.some((heading) => heading.split(/[^\w]+/).some((one) => one === word || one === `${word}s`))
+/** Returns whether a heading of the text has the word, or its plural. */
+function hasHeading(text: string, word: string): boolean {
+  const headings = [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => heading.toLowerCase())
+  return headings.some((heading) =>
+    heading.split(/[^\p{L}\d]+/u).some((one) => one === word || one === `${word}s`),
+  )
 }

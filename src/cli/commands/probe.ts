@@ -1,22 +1,21 @@
-// Asking a server whether it is ready, and finding out why it cannot be asked: another protocol, a certificate that is
-// not trusted, no server there.
+// Requests /readyz of a server. An error names the cause: another protocol, an untrusted certificate, or no server.
 
 import { request as httpRequest } from 'node:http'
 import { request as httpsRequest, type RequestOptions } from 'node:https'
 import { connect } from 'node:tls'
-import { codeOf, reasonOf } from '../../errors.ts'
+import { errorCode, errorReason } from '../../runtime/errors.ts'
 
 export type Probe = {
   url: URL
-  /** Certificates to trust; undefined: any will do. */
+  /** Certificates to trust; undefined: any. */
   trusted: readonly (string | Buffer)[] | undefined
   stop: AbortSignal
 }
 
-const ANSWER_WITHIN_MS = 5000
-const OTHER_WITHIN_MS = 1000
+const ANSWER_TIMEOUT_MS = 5000
+const OTHER_TIMEOUT_MS = 1000
 const LONGEST_BODY = 65_536
-const NOBODY = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|EADDRNOTAVAIL)$/
+const NO_SERVER = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|EADDRNOTAVAIL)$/
 const UNTRUSTED: Record<string, string> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed: trust a copy of it with --tls-cert FILE',
   SELF_SIGNED_CERT_IN_CHAIN:
@@ -27,26 +26,26 @@ const UNTRUSTED: Record<string, string> = {
   CERT_HAS_EXPIRED: 'its certificate has expired',
 }
 
-/** Why a server is not ready, in words; undefined: it is. */
-export async function faultOf(probe: Probe): Promise<string | undefined> {
+/** Returns the reason why a server is not ready, as text; undefined if ready. */
+export async function probeError(probe: Probe): Promise<string | undefined> {
   const { href } = probe.url
-  const late = AbortSignal.timeout(ANSWER_WITHIN_MS)
-  const signal = AbortSignal.any([late, probe.stop])
+  const timeout = AbortSignal.timeout(ANSWER_TIMEOUT_MS)
+  const signal = AbortSignal.any([timeout, probe.stop])
   try {
-    const { status, body } = await ask(probe, signal)
+    const { status, body } = await requestServer(probe, signal)
     if (status === 200) return undefined
-    const other = status === 400 ? await otherProtocol(probe) : undefined
-    return other ?? staleIn(body) ?? `${href} answered ${status}`
+    const other = status === 400 ? await otherProtocolError(probe) : undefined
+    return other ?? staleDetail(body) ?? `${href} answered ${status}`
   } catch (error) {
-    if (late.aborted) return `${href} did not answer within ${ANSWER_WITHIN_MS / 1000} seconds`
-    const code = codeOf(error)
-    const why = UNTRUSTED[code] ?? (NOBODY.test(code) ? undefined : await otherProtocol(probe))
-    return `${href} cannot be reached: ${why ?? (reasonOf(error) || code)}`
+    if (timeout.aborted) return `${href} did not answer within ${ANSWER_TIMEOUT_MS / 1000} seconds`
+    const code = errorCode(error)
+    const why = UNTRUSTED[code] ?? (NO_SERVER.test(code) ? undefined : await otherProtocolError(probe))
+    return `${href} cannot be reached: ${why ?? (errorReason(error) || code)}`
   }
 }
 
-/** What a server says that is ready but for its rates; undefined: it says something else. */
-function staleIn(body: string): string | undefined {
+/** Returns the detail of an answer with status `stale`; undefined for other answers. */
+function staleDetail(body: string): string | undefined {
   try {
     const { status, detail } = JSON.parse(body)
     return status === 'stale' && Array.isArray(detail) ? detail.join('; ') : undefined
@@ -55,23 +54,29 @@ function staleIn(body: string): string | undefined {
   }
 }
 
-/** Whether the port speaks HTTPS where HTTP was spoken, or the other way round. */
-async function otherProtocol({ url, stop }: Probe): Promise<string | undefined> {
-  const signal = AbortSignal.any([AbortSignal.timeout(OTHER_WITHIN_MS), stop])
+/** Returns an error if the port serves HTTPS for an HTTP URL, or the reverse. */
+async function otherProtocolError({ url, stop }: Probe): Promise<string | undefined> {
+  const signal = AbortSignal.any([AbortSignal.timeout(OTHER_TIMEOUT_MS), stop])
   try {
     if (url.protocol === 'http:') {
       await handshake(url, signal)
       return `the port speaks HTTPS: ask https://${url.host}`
     }
-    await ask({ url: new URL(url.href.replace(/^https/, 'http')), trusted: undefined, stop }, signal)
+    await requestServer(
+      { url: new URL(url.href.replace(/^https/, 'http')), trusted: undefined, stop },
+      signal,
+    )
     return `the port speaks HTTP, without TLS: ask http://${url.host}`
   } catch {
     return undefined
   }
 }
 
-/** Not by fetch, which takes no certificate but a trusted one. */
-function ask({ url, trusted }: Probe, signal: AbortSignal): Promise<{ status: number; body: string }> {
+/** Sends the request without `fetch`, which cannot accept an untrusted certificate. */
+function requestServer(
+  { url, trusted }: Probe,
+  signal: AbortSignal,
+): Promise<{ status: number; body: string }> {
   const options: RequestOptions = { agent: false, signal, rejectUnauthorized: trusted !== undefined }
   if (trusted) options.ca = [...trusted]
   return new Promise((resolve, reject) => {
@@ -79,15 +84,15 @@ function ask({ url, trusted }: Probe, signal: AbortSignal): Promise<{ status: nu
     const request = send(url, options, (answer) => {
       let body = ''
       answer.setEncoding('utf8')
-      const done = () => {
+      const finish = () => {
         resolve({ status: answer.statusCode ?? 0, body })
         request.destroy()
       }
       answer.on('data', (text: string) => {
         body += text
-        if (body.length > LONGEST_BODY) done()
+        if (body.length > LONGEST_BODY) finish()
       })
-      answer.on('end', done).on('error', reject)
+      answer.on('end', finish).on('error', reject)
     })
     request.on('error', reject).end()
   })

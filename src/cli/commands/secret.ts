@@ -1,53 +1,145 @@
-// What the commands for keys and for tokens have in common.
+// Shared by the commands for keys and tokens.
 
-import { todayIn } from '../../dates.ts'
-import { AppError } from '../../errors.ts'
-import type { FormerSecret } from '../../store/secrets/former-secrets.ts'
+import type { Rotation, RotationResult } from '../../domain/access/rotation.ts'
+import { hashOfSecret, makeSecret } from '../../domain/access/secrets.ts'
+import { AppError } from '../../runtime/errors.ts'
+import { type FormerSecret, selectFormerSecrets } from '../../store/access/former-secrets.ts'
+import { atomically, type Engine } from '../../store/engine.ts'
+import type { ReadDb, WriteDb } from '../../store/tables.ts'
+import { currentDay } from '../../values/dates.ts'
+import { command, printResult } from '../command.ts'
+import { STORAGE } from '../options/storage.ts'
+import { parseNameOrId } from './positionals.ts'
+import { changeRow, notFound } from './rows.ts'
 
-type Kind = 'key' | 'token'
+type SecretRow = { id: number; name: string }
 
-export const ROTATION = `The new secret has the name, the id and all else of the one before, its last day too unless --expires gives another.
-The one before goes on for --overlap and then ends by itself: time to give the new one to all who use it. Secrets of
-earlier rotations end then too, if they have not. When a secret got into wrong hands, --overlap 0 ends it at once.`
+/** Keys or tokens. */
+export type SecretKind<Row extends SecretRow> = {
+  noun: 'key' | 'token'
+  prefix: 'cbk_' | 'cbt_'
+  /** Its header, as messages name it. */
+  header: string
+  findById(db: ReadDb, id: number): Promise<Row | undefined>
+  /** Finds the active row of a name, else the newest revoked one. */
+  findByName(db: ReadDb, name: string): Promise<Row | undefined>
+  findActive(db: ReadDb, name: string): Promise<Row | undefined>
+  hasHash(db: ReadDb, hash: string): Promise<boolean>
+  rotate(db: WriteDb, row: Row, rotation: Rotation): Promise<RotationResult>
+  revoke(db: WriteDb, id: number, revokedAt: string): Promise<Row | undefined>
+}
 
-/** The last day of a new secret; undefined: not given. @throws AppError `usage` for one that is past */
-export function lastDayOf(day: string | undefined): string | undefined {
-  const today = todayIn(() => new Date())
+/**
+ * Inserts a key or token with a new name in one transaction.
+ * @throws AppError `conflict` if an active one has the name
+ */
+export function insertSecret<Row extends SecretRow, T>(
+  db: WriteDb,
+  { noun, findActive, hasHash }: SecretKind<Row>,
+  { name, hash }: { name: string; hash: string },
+  insert: (trx: WriteDb) => Promise<T>,
+): Promise<T> {
+  const work = async (trx: WriteDb) => {
+    const twin = await findActive(trx, name)
+    if (!twin) return insert(trx)
+    const advice = `revoke it or choose another name; cambista ${noun} rotate gives it a new secret`
+    throw new AppError('conflict', `${noun} ${twin.id} is named ${twin.name} already: ${advice}`)
+  }
+  return atomically(db, work, { wasCommitted: (trx) => hasHash(trx, hash) })
+}
+
+export function rotateCommand<Row extends SecretRow>(kind: SecretKind<Row>) {
+  const { noun, prefix, header, hasHash } = kind
+  return command({
+    name: `${noun} rotate`,
+    positionals: ['NAME|ID'],
+    options: ['overlap', 'expires', ...STORAGE, 'json'],
+    changesData: true,
+    run({ options, positionals, terminal, withDatabase }) {
+      const word = parseNameOrId(positionals[0])
+      const overlapMs = options.overlap
+      const expiryDay = parseExpiryDay(options.expires)
+      return withDatabase({ mustExist: true }, async (db, { clock }) => {
+        const secret = makeSecret(prefix)
+        const now = clock()
+        const rotation = { hash: hashOfSecret(secret), overlapMs, expiresAt: expiryDay, now }
+        const rotate = async (trx: WriteDb) => {
+          const row = await findSecret(trx, kind, word)
+          if (!row) throw notFound(noun, word)
+          return { row, result: await kind.rotate(trx, row, rotation) }
+        }
+        const wasCommitted = (trx: WriteDb) => hasHash(trx, rotation.hash)
+        const { row, result } = await atomically(db, rotate, { wasCommitted })
+        const { id, name } = row
+        const former = formerLine(noun, result.formerEndsAt, now)
+        const title = `${noun === 'key' ? 'Key' : 'Token'} ${id} (${name})`
+        terminal.err(
+          `${title} has a new secret, shown only now. Send it in the header ${header}.\n${former}\n`,
+        )
+        const ends = { expires_at: result.expiresAt, former_ends_at: result.formerEndsAt }
+        printResult(terminal, options, { id, name, [noun]: secret, ...ends }, [secret])
+      })
+    },
+  })
+}
+
+export function revokeCommand<Row extends SecretRow>(kind: SecretKind<Row>) {
+  return command({
+    name: `${kind.noun} revoke`,
+    positionals: ['NAME|ID'],
+    options: [...STORAGE, 'json'],
+    changesData: true,
+    run: (input) =>
+      changeRow(
+        input,
+        { noun: kind.noun, parse: parseNameOrId },
+        async (db, word, { clock }) => {
+          const row = await findSecret(db, kind, word)
+          return row && kind.revoke(db, row.id, clock().toISOString())
+        },
+        ({ id, name }) => `${kind.noun} ${id} (${name}) is revoked`,
+      ),
+  })
+}
+
+function findSecret<Row extends SecretRow>(
+  db: ReadDb,
+  { findById, findByName }: SecretKind<Row>,
+  word: string | number,
+): Promise<Row | undefined> {
+  return typeof word === 'number' ? findById(db, word) : findByName(db, word)
+}
+
+/** Validates the last day of a new secret. @throws AppError `usage` for a past day */
+export function parseExpiryDay(day: string | undefined): string | undefined {
+  const today = currentDay(() => new Date())
   if (day === undefined || day >= today) return day
   throw new AppError('usage', `--expires ${day} is past: today in Costa Rica is ${today}`)
 }
 
-/** The error for a name that an active key or token has. */
-export function taken(kind: Kind, twin: { id: number; name: string }): AppError {
-  const advice = `revoke it or choose another name; cambista ${kind} rotate gives it a new secret`
-  return new AppError('conflict', `${kind} ${twin.id} is named ${twin.name} already: ${advice}`)
-}
-
-/** @throws AppError `not-found` for undefined */
-export function needSecret<T>(kind: Kind, word: string | number, found: T | undefined): T {
-  if (found !== undefined) return found
-  const which = typeof word === 'number' ? word : `named ${word}`
-  throw new AppError('not-found', `there is no ${kind} ${which}: see cambista ${kind} list`)
-}
-
-/** Until when the secret of before goes on, in a sentence. */
-export function formerLine(kind: Kind, formerEndsAt: string, now: Date): string {
+/** Returns a sentence about the end of the former secret. */
+function formerLine(noun: string, formerEndsAt: string, now: Date): string {
   if (Date.parse(formerEndsAt) <= now.getTime()) return 'The one before is refused from now on.'
-  const watch = `cambista ${kind} list says when it was last used`
+  const watch = `cambista ${noun} list says when it was last used`
   return `The one before goes on until ${formerEndsAt}, then ends by itself; ${watch}.`
 }
 
-/** A key or token with the secrets before it that still go on, when there are any. */
-export function withFormer<T extends { id: number; revoked_at: string | null }>(
-  row: T,
-  former: ReadonlyMap<number, FormerSecret[]>,
-): T & { former?: FormerSecret[] } {
-  const before = row.revoked_at === null ? former.get(row.id) : undefined
-  return before === undefined ? row : { ...row, former: before }
+/** Selects keys or tokens, each with its former secrets that are still valid, if any. */
+export function withFormer<Row extends { id: number; revoked_at: string | null }>(
+  select: (db: ReadDb) => Promise<Row[]>,
+  kind: 'keys' | 'tokens',
+): (db: ReadDb, engine: Engine) => Promise<(Row & { former?: FormerSecret[] })[]> {
+  return async (db, { clock }) => {
+    const former = (await selectFormerSecrets(db, clock().toISOString()))[kind]
+    return (await select(db)).map((row) => {
+      const before = row.revoked_at === null ? former.get(row.id) : undefined
+      return before === undefined ? row : { ...row, former: before }
+    })
+  }
 }
 
-/** Whether a secret is let in, and the ones before it, as the lists show it. */
-export function stateOf(
+/** Returns the state of a secret and of its former secrets, for the lists. */
+export function secretState(
   { revoked_at, expires_at }: { revoked_at: string | null; expires_at: string | null },
   today: string,
   former: readonly FormerSecret[] = [],

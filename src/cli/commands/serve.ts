@@ -1,76 +1,50 @@
 import { setFlagsFromString } from 'node:v8'
 import { startApp } from '../../app.ts'
-import { VERSION } from '../../assets.ts'
-import type { BackupPlan } from '../../domain/backup/nightly.ts'
+import type { BackupPlan } from '../../domain/operations/backup/nightly.ts'
 import { UPLOAD_WAITS } from '../../http/documents/uploads/receive.ts'
 import type { Provider, ProviderSettings } from '../../providers/provider.ts'
-import { diskError } from '../../storage-error.ts'
+import { VERSION } from '../../runtime/assets.ts'
+import { diskError } from '../../runtime/storage-error.ts'
 import { command, type Terminal } from '../command.ts'
-import { becomeOwnerOf } from '../data-dir.ts'
-import { LISTEN_OPTIONS, listenSettings, placesWithoutTls } from '../listen.ts'
-import type { OptionValues } from '../option-values.ts'
-import { WHOLE_PLACE } from '../place/options.ts'
-import { refuseBackups } from '../place/place.ts'
-import { PROVIDER_OPTIONS, SCHEDULE_OPTIONS } from '../provider-options.ts'
-import { cronOf, settingsOfProviders, tokenFileWarning } from '../provider-settings.ts'
-import { unknownSettings } from '../setting-names.ts'
+import { addressesWithoutTls, listenSettings } from '../listen.ts'
+import type { OptionValues } from '../options/values.ts'
+import { cronReader, providerSettingsReader, tokenFileWarning } from '../parse/provider-settings.ts'
+import { unknownSettings } from '../parse/setting-names.ts'
+import { SERVE_OPTIONS } from '../serve-options.ts'
+import { becomeStorageOwner } from '../storage/data-dir.ts'
+import { refuseBackups } from '../storage/storage-config.ts'
 import { terminalLog } from '../terminal-log.ts'
 import { collectWhenIdle } from './idle-collection.ts'
 
-const LOG_OPTIONS = ['log-format', 'log-level'] as const
-// Under hundreds of clients what belongs to a request lives through a collection, and V8 may conclude, for as long as it
-// runs, that such objects are born old: a request then costs half as much again. Not a flag of the executable, whose
-// start would take 28 ms longer, because Node's own compiled code is kept for the usual flags only.
-const NOTHING_IS_BORN_OLD = '--no-allocation-site-pretenuring'
+// With hundreds of clients, objects of a request survive a garbage collection. From then on V8 may allocate all such
+// objects in the old generation, and a request costs 50 % more. The flag is set after the start. As a flag of the
+// executable it would disable Node's code cache, and the start would take 28 ms longer.
+const NO_PRETENURING = '--no-allocation-site-pretenuring'
 
 export const serve = command({
   name: 'serve',
-  positionals: [],
-  summary: 'serve the API, and keep the rates fresh',
-  options: [
-    ...LISTEN_OPTIONS,
-    ...WHOLE_PLACE,
-    'no-scheduler',
-    ...SCHEDULE_OPTIONS,
-    'backfill-from',
-    ...PROVIDER_OPTIONS,
-    'max-body',
-    'min-free',
-    'max-uploads',
-    'backup-dir',
-    'backup-cron',
-    'backup-keep',
-    'keep-events',
-    'max-attempts',
-    'no-migrate',
-    'stale-for',
-    'hook-key-file',
-    'keep-removed',
-    ...LOG_OPTIONS,
-  ],
-  changesData: false,
-  example: 'cambista serve --port 8080 --data-dir /var/lib/cambista',
-  async run({ options, terminal, settings, place: placeOf }) {
-    const unknown = unknownSettings(terminal.env, settings)
-    const place = placeOf()
-    const { dataDir } = place
-    const log = logOf(options, terminal)
-    if (unknown.length > 0) {
-      log.warn('not settings of cambista, so they do nothing', { names: unknown.join(', ') })
+  options: SERVE_OPTIONS,
+  async run({ options, terminal, settings, storage }) {
+    const unknownNames = unknownSettings(terminal.env, settings)
+    const config = storage()
+    const { dataDir } = config
+    const log = openLog(options, terminal)
+    if (unknownNames.length > 0) {
+      log.warn('not settings of cambista, so they do nothing', { names: unknownNames.join(', ') })
     }
-    const providerSettings = settingsOfProviders(options, terminal.env, terminal.providers)
+    const providerSettings = providerSettingsReader(options, terminal.env, terminal.providers)
     const backup = backupPlan(options)
-    if (backup) refuseBackups(place, '--backup-dir')
-    becomeOwnerOf(place)
+    if (backup) refuseBackups(config, '--backup-dir')
+    becomeStorageOwner(config)
     const listening = listenSettings(options)
     const app = await startApp({
       ...listening,
-      ...place,
+      ...config,
       migrate: !options['no-migrate'],
       staleForMs: options['stale-for'],
       keepRemovedDays: options['keep-removed'],
       scheduler: !options['no-scheduler'],
-      syncCron: cronOf(options),
+      syncCron: cronReader(options),
       backfillFrom: options['backfill-from'],
       providerSettings,
       limits: {
@@ -88,7 +62,7 @@ export const serve = command({
     }).catch((error: unknown) => {
       throw diskError(error, dataDir)
     })
-    setFlagsFromString(NOTHING_IS_BORN_OLD)
+    setFlagsFromString(NO_PRETENURING)
     using _collection = collectWhenIdle()
     const also = app.alsoUrls.length > 0 ? app.alsoUrls.join(' ') : undefined
     const { url, metricsUrl: metrics, place: data } = app
@@ -101,26 +75,25 @@ export const serve = command({
         log.warn(event, fields)
       }
       if (!token || hasToken(provider, providerSettings)) continue
-      log.warn(token.without, { hint: `cambista serve --help names --${token.option}` })
+      log.warn(token.absence, { hint: `cambista serve --help names --${token.option}` })
     }
-    const bare = placesWithoutTls(listening)
-    if (bare.length > 0) {
+    const plainHosts = addressesWithoutTls(listening)
+    if (plainHosts.length > 0) {
       log.warn('without TLS keys and tokens can be read on their way from other machines', {
-        host: bare.join(', '),
+        host: plainHosts.join(', '),
         hint: 'give --tls-cert and --tls-key (cambista cert create makes them), or serve on 127.0.0.1 behind a proxy with TLS',
       })
     }
     if (app.hasNoKey) {
       log.warn('no API key yet, so every request is refused', {
-        hint: `make one with: cambista key create NAME${place.database ? '' : ` --data-dir ${dataDir}`}`,
+        hint: `make one with: cambista key create NAME${config.database ? '' : ` --data-dir ${dataDir}`}`,
       })
     }
-    await stopped(terminal.stop)
+    await waitForStop(terminal.stop)
     log.info('stopping')
     await app.close()
     log.info('stopped')
     log.flush()
-    return 0
   },
 })
 
@@ -128,11 +101,11 @@ function hasToken(provider: Provider, settings: (provider: Provider) => Provider
   try {
     return Boolean(settings(provider).token)
   } catch {
-    return true // the file is at fault, which a warning of its own says
+    return true // tokenFileWarning reports the file
   }
 }
 
-/** An empty directory is none: that is what an unset line in an environment file looks like. */
+/** Returns the backup plan. An empty directory means none, as an unset line of an environment file. */
 function backupPlan(
   options: Pick<OptionValues, 'backup-dir' | 'backup-cron' | 'backup-keep'>,
 ): BackupPlan | undefined {
@@ -140,14 +113,14 @@ function backupPlan(
   return !dir ? undefined : { dir, cron: options['backup-cron'], keep: options['backup-keep'] }
 }
 
-function logOf(options: Pick<OptionValues, 'log-level' | 'log-format'>, terminal: Terminal) {
+function openLog(options: Pick<OptionValues, 'log-level' | 'log-format'>, terminal: Terminal) {
   return terminalLog(terminal, {
     level: options['log-level'],
     format: options['log-format'],
   })
 }
 
-export function stopped(signal: AbortSignal): Promise<void> {
+export function waitForStop(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve()
     else signal.addEventListener('abort', () => resolve(), { once: true })

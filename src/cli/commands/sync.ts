@@ -1,35 +1,32 @@
-import { addDays, latest, todayIn } from '../../dates.ts'
-import { AppError } from '../../errors.ts'
-import type { Log } from '../../log.ts'
 import { FIRST_DAY } from '../../providers/list.ts'
-import type { SyncRunRow } from '../../store/sync-runs.ts'
+import { AppError } from '../../runtime/errors.ts'
+import type { Log } from '../../runtime/log.ts'
+import type { SyncRunRow } from '../../store/rates/sync-runs.ts'
 import type { RunProgress } from '../../sync/progress.ts'
 import { refine } from '../../sync/refine.ts'
-import { ENDED, type SyncDeps, syncAll } from '../../sync/run.ts'
+import { RUN_FINISHED, type SyncDeps, syncAll } from '../../sync/run.ts'
 import type { SyncProgress } from '../../sync/state.ts'
+import { addDays, currentDay, latest } from '../../values/dates.ts'
 import { command, printResult, type Terminal } from '../command.ts'
-import type { OptionValues } from '../option-values.ts'
-import { PLACE } from '../place/options.ts'
-import { durationText, progressOf } from '../progress.ts'
-import { PROVIDER_OPTIONS } from '../provider-options.ts'
-import { settingsOfProviders } from '../provider-settings.ts'
+import { PROVIDER_OPTIONS } from '../options/provider-options.ts'
+import { STORAGE } from '../options/storage.ts'
+import type { OptionValues } from '../options/values.ts'
+import { providerSettingsReader } from '../parse/provider-settings.ts'
+import { createProgress, durationText } from '../progress.ts'
 import { terminalLog } from '../terminal-log.ts'
 
 const PLAIN_EVERY_MS = 10_000
-const FEW_REQUESTS = 20 // cron mails whatever is printed: the daily run is not worth it, however slow the bank is
+const FEW_REQUESTS = 20 // cron mails all output, and the daily run of few requests should send no mail
 
 export const sync = command({
   name: 'sync',
-  positionals: [],
-  summary: 'fetch rates now: what is new, then what is missing; or exactly --from to --to',
-  options: [...PLACE, 'from', 'to', 'backfill-from', ...PROVIDER_OPTIONS, 'json'],
+  options: [...STORAGE, 'from', 'to', 'backfill-from', ...PROVIDER_OPTIONS, 'json'],
   changesData: true,
-  example: 'cambista sync --from 2026-01-01 --to 2026-01-31',
   run({ options, terminal, withDatabase }) {
     const clock = () => new Date()
-    const todays = terminal.providers.map(({ timeZone }) => todayIn(clock, timeZone))
-    const range = rangeOf(options, addDays(todays.reduce(latest), 1))
-    const settings = settingsOfProviders(options, terminal.env, terminal.providers)
+    const todays = terminal.providers.map(({ timeZone }) => currentDay(clock, timeZone))
+    const range = dateRange(options, addDays(todays.reduce(latest), 1))
+    const settings = providerSettingsReader(options, terminal.env, terminal.providers)
     return withDatabase({ mustExist: false }, async (_, engine) => {
       const log = runLog(terminal)
       const deps = {
@@ -37,9 +34,9 @@ export const sync = command({
         log,
         backfillFrom: options['backfill-from'],
         settings,
-        changed: async () => {},
+        onCommit: async () => {},
       }
-      const line = progressOf(terminal, { plainEveryMs: PLAIN_EVERY_MS })
+      const line = createProgress(terminal, { plainEveryMs: PLAIN_EVERY_MS })
       const progress = (now: SyncProgress & RunProgress) => {
         if (terminal.interactive || now.requests + now.requestsLeft > FEW_REQUESTS) line.show(syncLine(now))
       }
@@ -53,14 +50,14 @@ export const sync = command({
         throw new AppError('failed', 'no provider is enabled: see cambista provider list')
       const lines = [...runs, ...refined].map(runLine)
       printResult(terminal, options, runs.length === 1 ? runs[0] : runs, lines)
-      return exitCodeOf(runs)
+      return exitCode(runs)
     })
   },
 })
 
-/** Makes rounded values exact, where there is a token now; to be stopped at any time. */
+/** Makes rounded values exact, if there is a token now. A stop loses nothing. */
 async function refineNow(deps: SyncDeps, terminal: Terminal): Promise<SyncRunRow[]> {
-  const line = progressOf(terminal)
+  const line = createProgress(terminal)
   const progress = ({ group, window }: SyncProgress) =>
     line.show(
       `making rounded values exact  ${group}  ${window.from} to ${window.to}  (Ctrl-C stops it, nothing is lost)`,
@@ -68,34 +65,34 @@ async function refineNow(deps: SyncDeps, terminal: Terminal): Promise<SyncRunRow
   return refine(deps, terminal.providers, { signal: terminal.stop, progress }).finally(line.clear)
 }
 
-/** What went wrong is in the run that is printed: its end is logged only in the journal, where stdout has no priority. */
+/** Opens the log of runs. The printed run has its error, so its end is logged only to the journal, by priority. */
 function runLog(terminal: Terminal): Log {
   const log = terminalLog(terminal, { level: 'error', format: 'text' })
   if (terminal.journal) return log
-  return { ...log, error: (event, fields) => event !== ENDED && log.error(event, fields) }
+  return { ...log, error: (event, fields) => event !== RUN_FINISHED && log.error(event, fields) }
 }
 
-/** How far a sync is, such as `37 %  318  1998-03-01 to 1999-03-01  4 min left`. */
+/** Formats the progress of a sync, such as `37 %  318  1998-03-01 to 1999-03-01  4 min left`. */
 export function syncLine(progress: SyncProgress & RunProgress): string {
   const { group, window, requests, requestsLeft, msLeft } = progress
   const percent = Math.floor((100 * requests) / (requests + requestsLeft))
-  const left = requestsLeft === 0 ? [] : [`${durationText(msLeft)} left`]
-  return [`${percent} %`, group, `${window.from} to ${window.to}`, ...left].join('  ')
+  const timeLeft = requestsLeft === 0 ? [] : [`${durationText(msLeft)} left`]
+  return [`${percent} %`, group, `${window.from} to ${window.to}`, ...timeLeft].join('  ')
 }
 
 function runLine(run: SyncRunRow): string {
   const counts = `${run.inserted} new, ${run.updated} replaced, ${run.unchanged} unchanged`
   const message = run.message === null ? '' : `\n  ${run.message.replaceAll('; ', '\n  ')}`
-  const what = run.trigger === 'refine' ? ' (rounded values made exact)' : ''
-  return `run ${run.id}${what}: ${run.status}, ${run.date_from} to ${run.date_to}: ${counts}${message}`
+  const kind = run.trigger === 'refine' ? ' (rounded values made exact)' : ''
+  return `run ${run.id}${kind}: ${run.status}, ${run.date_from} to ${run.date_to}: ${counts}${message}`
 }
 
-function exitCodeOf(runs: readonly SyncRunRow[]): number {
+function exitCode(runs: readonly SyncRunRow[]): number {
   if (runs.some(({ status }) => status === 'error')) return 1
   return runs.some(({ status }) => status === 'parcial') ? 3 : 0
 }
 
-function rangeOf({ from, to }: Pick<OptionValues, 'from' | 'to'>, tomorrow: string) {
+function dateRange({ from, to }: Pick<OptionValues, 'from' | 'to'>, tomorrow: string) {
   if (from === undefined && to === undefined) return undefined
   const range = { from: from ?? FIRST_DAY, to: to ?? tomorrow }
   if (range.from > range.to) throw new AppError('usage', `--from ${range.from} is after --to ${range.to}`)

@@ -1,72 +1,58 @@
-// A link that opens the page signed in, for a user who has the data directory and no secret at hand.
+// Makes a link that opens the page signed in. The user needs access to the data directory, and no secret.
 
 import { hostname } from 'node:os'
-import { LINK_MINUTES, makeLoginLink } from '../../domain/login-links.ts'
-import { AppError } from '../../errors.ts'
-import { findActiveApiKeyByName } from '../../store/api-keys.ts'
-import { isServed } from '../../store/backup/data-dir-files.ts'
-import type { Place } from '../../store/place.ts'
+import { LINK_MINUTES, makeLoginLink } from '../../domain/access/login-links.ts'
+import { isServed } from '../../domain/operations/backup/data-dir-files.ts'
+import { AppError } from '../../runtime/errors.ts'
+import { findActiveApiKeyByName } from '../../store/access/api-keys.ts'
+import { findActiveTokenByName } from '../../store/access/tokens.ts'
 import { readServerAddress, WILDCARD } from '../../store/server-address.ts'
-import type { Db } from '../../store/tables.ts'
-import { findActiveTokenByName } from '../../store/tokens.ts'
+import type { StorageConfig } from '../../store/storage-config.ts'
+import type { ReadDb } from '../../store/tables.ts'
 import { command, printResult } from '../command.ts'
-import { httpUrl } from '../option-formats.ts'
-import { PLACE } from '../place/options.ts'
-import { needSecret } from './secret.ts'
+import { httpUrl } from '../options/formats.ts'
+import { option } from '../options/names.ts'
+import { STORAGE } from '../options/storage.ts'
+import { notFound } from './rows.ts'
 
 export const web = command({
   name: 'web',
-  positionals: [],
-  summary: 'print a link that opens the page signed in, once',
-  about: `The link signs a browser in with a key (rates), with a token (documents), or with both. It is good for five minutes
-and once, and the page asks before it takes it. The secrets themselves are neither needed nor shown. The address is that of
-the server that runs on the data directory; behind a proxy, --url says the address that browsers use.`,
-  options: ['key', 'token', 'url', ...PLACE, 'json'],
-  own: {
-    url: {
-      value: 'URL',
-      fallback: undefined,
-      help: 'address of the page in the browser; else that of the running server',
-      format: httpUrl,
-    },
-  },
+  options: ['key', 'token', 'url', ...STORAGE, 'json'],
+  overrides: { url: option('URL', httpUrl) },
   changesData: true,
-  example: 'cambista web --key erp --token scans',
-  run({ options, terminal, place, withDatabase }) {
+  run({ options, terminal, storage, withDatabase }) {
     const { key: keyName, token: tokenName } = options
     if (keyName === undefined && tokenName === undefined) {
       throw new AppError('usage', 'give --key NAME, --token NAME or both: what the link signs in with')
     }
     const { url } = options
     return withDatabase({ mustExist: true }, async (db, { clock }) => {
-      const key = keyName === undefined ? undefined : await keyNamed(db, keyName)
-      const token =
-        tokenName === undefined
-          ? undefined
-          : needSecret('token', tokenName, await findActiveTokenByName(db, tokenName))
-      const page = new URL(url ?? runningAt(place()))
+      const key = keyName === undefined ? undefined : await findSignInKey(db, keyName)
+      const token = tokenName === undefined ? undefined : await findActiveTokenByName(db, tokenName)
+      if (tokenName !== undefined && !token) throw notFound('token', tokenName)
+      const page = new URL(url ?? runningServerUrl(storage()))
       const { code, endsAt } = await makeLoginLink(db, { keyId: key?.id, tokenId: token?.id }, clock)
       page.hash = `login=${code}`
       const names = [...(key ? [`key ${key.name}`] : []), ...(token ? [`token ${token.name}`] : [])]
       terminal.err(`Signs in with ${names.join(' and ')}, once and within ${LINK_MINUTES} minutes:\n`)
       printResult(terminal, options, { url: page.href, ends_at: endsAt }, [page.href])
-      return 0
     })
   },
 })
 
-/** @throws AppError `not-found`, or `failed` for a key that does not sign in */
-async function keyNamed(db: Db, name: string) {
-  const key = needSecret('key', name, await findActiveApiKeyByName(db, name))
+/** Finds a key for signing in. @throws AppError `not-found`, or `failed` for a key of another kind */
+async function findSignInKey(db: ReadDb, name: string) {
+  const key = await findActiveApiKeyByName(db, name)
+  if (!key) throw notFound('key', name)
   if (key.kind === 'header') return key
   throw new AppError('failed', `key ${name} was made for URLs or is one of the bank: it does not sign in`)
 }
 
 /**
- * Where a browser of this machine finds the server of a data directory.
- * @throws AppError `failed`, and `usage` for a database, which any number of servers share
+ * Returns the URL of the data directory's server for a browser of this machine.
+ * @throws AppError `failed` without a server, `usage` for a database, since several servers may share it
  */
-function runningAt({ dataDir, database }: Place): string {
+function runningServerUrl({ dataDir, database }: StorageConfig): string {
   if (database !== undefined)
     throw new AppError('usage', 'with --database give --url, the address that browsers use')
   const address = isServed(dataDir) ? readServerAddress(dataDir) : undefined

@@ -1,29 +1,29 @@
-// The settings of the providers, from options, files and the environment.
+// Settings of the providers, from options, files and the environment.
 
 import { readFileSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { VERSION } from '../assets.ts'
-import { AppError, codeOf, reasonOf } from '../errors.ts'
-import type { Provider, ProviderSettings, TokenSetting } from '../providers/provider.ts'
+import type { Provider, ProviderSettings, TokenSetting } from '../../providers/provider.ts'
+import { VERSION } from '../../runtime/assets.ts'
+import { AppError, errorCode, errorReason } from '../../runtime/errors.ts'
+import type { ProviderOption } from '../options/names.ts'
+import { settingOption, tokenVariables } from '../options/provider-options.ts'
 import type { Environment } from './args.ts'
-import type { ProviderOption } from './option-names.ts'
-import { named, tokenVariables } from './provider-options.ts'
 
-/** What was given for the options of providers, by name. */
-type Given = { readonly [name: ProviderOption]: unknown }
+/** Values of the providers' options, by name. */
+type ProviderOptionValues = { readonly [name: ProviderOption]: unknown }
 
-/** The cron pattern of a provider. */
-export function cronOf(options: Given): (provider: Provider) => string {
-  return ({ settings }) => String(options[named(settings.schedule)])
+/** Returns a function that reads the cron pattern of a provider. */
+export function cronReader(options: ProviderOptionValues): (provider: Provider) => string {
+  return ({ settings }) => String(options[settingOption(settings.schedule)])
 }
 
 /**
- * A provider's own settings, read anew at each call, so that a token can be renewed without a restart. There is no flag
- * for a token, because `ps` shows flags. To be called before root becomes the owner of a data directory, a user that may not be
- * allowed to read the file: then the token that root saw holds.
+ * Returns a function that reads a provider's settings. Each call reads the token file again, so a token can be renewed
+ * without a restart. No flag takes a token, because `ps` shows flags. Call it before `becomeOwner`: if the new
+ * user may not read the file, the token of the first read is used.
  */
-export function settingsOfProviders(
-  options: Given,
+export function providerSettingsReader(
+  options: ProviderOptionValues,
   env: Environment,
   providers: readonly Provider[],
 ): (provider: Provider) => ProviderSettings {
@@ -31,23 +31,23 @@ export function settingsOfProviders(
     providers.map(({ code, settings: { token } }) => [code, token && tokenReader(token, options, env)]),
   )
   return ({ code, settings: { url, pace } }) => ({
-    url: String(options[named(url)]),
-    paceMs: Number(options[named(pace)]),
+    url: String(options[settingOption(url)]),
+    paceMs: Number(options[settingOption(pace)]),
     userAgent: `cambista/${VERSION}`,
     token: readers.get(code)?.(),
   })
 }
 
-/** A warning about the file of a provider's token, for the log. */
+/** Warning about the token file of a provider, for the log. */
 export type TokenWarning = { event: string; file: string; hint: string }
 
 /**
- * Returns a warning for a token file that is missing, empty, or readable by other users; undefined: there is none, or
- * it is well. systemd guards the files of CREDENTIALS_DIRECTORY by an access list, which their mode does not show.
+ * Returns a warning for a token file that is missing, empty, or readable by other users. The mode of files in
+ * CREDENTIALS_DIRECTORY is ignored, because systemd protects them by an access list.
  */
 export function tokenFileWarning(
   { settings: { token } }: Provider,
-  options: Given,
+  options: ProviderOptionValues,
   env: Environment,
 ): TokenWarning | undefined {
   const file = token && tokenFile(token, options)
@@ -62,7 +62,11 @@ export function tokenFileWarning(
   return { event, file, hint: `chmod 600 ${file}` }
 }
 
-function tokenReader(setting: TokenSetting, options: Given, env: Environment): () => string | undefined {
+function tokenReader(
+  setting: TokenSetting,
+  options: ProviderOptionValues,
+  env: Environment,
+): () => string | undefined {
   const file = tokenFile(setting, options)
   const atStart = file === undefined ? undefined : readTokenFile(file)
   const variable = tokenVariables(setting).token
@@ -70,26 +74,31 @@ function tokenReader(setting: TokenSetting, options: Given, env: Environment): (
     (file !== undefined && currentToken(file, atStart, setting)) || env[variable]?.trim() || undefined
 }
 
-function tokenFile(setting: TokenSetting, options: Given): string | undefined {
-  const path = options[named(setting)]
+function tokenFile(setting: TokenSetting, options: ProviderOptionValues): string | undefined {
+  const path = options[settingOption(setting)]
   return path === undefined || path === '' ? undefined : String(path)
 }
 
 type TokenFile =
-  /** Empty: nothing is in the file. Undefined: nothing but comments is, as `service install` writes it. */
+  /** Empty text: an empty file. Undefined: only comments, as `service install` writes. */
   { token: string | undefined } | { error: unknown }
 
-/** @throws AppError `failed` for a file that cannot be read or is empty: a mistake must not store rounded values */
+/**
+ * Returns the token of a file now.
+ * @throws AppError `failed` for an unreadable or empty file: without its token, rounded values would be stored
+ */
 function currentToken(
   file: string,
   atStart: TokenFile | undefined,
   { name }: TokenSetting,
 ): string | undefined {
   let content = readTokenFile(file)
-  if ('error' in content && codeOf(content.error) === 'EACCES' && atStart) content = atStart
+  if ('error' in content && errorCode(content.error) === 'EACCES' && atStart) content = atStart
   if ('error' in content) {
     const { error } = content
-    throw new AppError('failed', `cannot read ${name}: ${reasonOf(error)} (${WRITE_TOKEN})`, { cause: error })
+    throw new AppError('failed', `cannot read ${name}: ${errorReason(error)} (${WRITE_TOKEN})`, {
+      cause: error,
+    })
   }
   if (content.token === '') throw new AppError('failed', `${emptyMessage(name)}: ${file} (${WRITE_TOKEN})`)
   return content.token
@@ -103,7 +112,7 @@ function emptyMessage(name: string): string {
 }
 
 function unreadableEvent(name: string, error: unknown): { event: string; hint: string } {
-  return { event: `cannot read ${name}`, hint: reasonOf(error) }
+  return { event: `cannot read ${name}`, hint: errorReason(error) }
 }
 
 function readTokenFile(file: string): TokenFile {

@@ -1,63 +1,65 @@
-// The service's settings on this machine. systemd hands the file to the service; every command takes it below
-// flags and environment, so that `sudo cambista key create erp` makes a key of the service.
+// Settings of this machine's service. systemd passes the file to the service. Every command reads it too, below flags
+// and environment, so that `sudo cambista key create erp` makes a key of the service.
 
 import { existsSync, readFileSync } from 'node:fs'
-import { AppError, codeOf, reasonOf } from '../errors.ts'
+import { AppError, errorCode, errorReason } from '../../runtime/errors.ts'
+import { TOKEN_VARIABLES } from '../options/provider-options.ts'
 import type { Environment } from './args.ts'
-import { TOKEN_VARIABLES } from './provider-options.ts'
 
 export const SETTINGS_FILE = '/etc/cambista/cambista.env'
 
-const OURS = /^CAMBISTA_[\w-]+$/
-const OF_LIBRARIES = /^(AWS_\w+|PGPASS(FILE|WORD))$/
+const OUR_VARIABLES = /^CAMBISTA_[\w-]+$/
+const LIBRARY_VARIABLES = /^(AWS_\w+|PGPASS(FILE|WORD))$/
 const DATABASE = ['CAMBISTA_DATABASE', 'CAMBISTA_DATABASE_FILE']
 
 export type Settings = {
   file: string
-  /** The variables in it that are ours by their names, mistyped ones too. */
+  /** Its variables with our prefix, also mistyped ones. */
   values: Environment
-  /** There may be such a file, but this user cannot see it. */
+  /** The file may exist, but this user may not read it. */
   hidden: boolean
 }
 
 /**
- * The settings in a file, as far as the environment leaves them in force; none when it is not there, or when there is
- * no file to look at. @throws AppError `failed`
+ * Reads the settings in a file, without those that the environment replaces. A missing file has no settings.
+ * @throws AppError `failed`
  */
 export function readSettings(file: string | undefined, env: Environment): Settings {
   const none = { file: file ?? '', values: {}, hidden: false }
   if (file === undefined) return none
   try {
     const values = parseEnvironmentFile(readFileSync(file, 'utf8'))
-    // The two say one thing, and a token file is looked at first: below a token it must not be seen at all.
+    // A token file wins over a token, so a token in the environment must remove the file of the settings.
     for (const { token, file } of TOKEN_VARIABLES) if (env[token]) delete values[file]
-    // One of these in the environment is in place of the other one here.
+    // Either database variable of the environment replaces both of the settings.
     if (DATABASE.some((name) => env[name])) for (const name of DATABASE) delete values[name]
     return { ...none, values }
   } catch (error) {
-    const code = codeOf(error)
+    const code = errorCode(error)
     if (code === 'ENOENT' || code === 'ENOTDIR') return none
     if (code === 'EACCES') return { ...none, hidden: true }
-    throw new AppError('failed', `cannot read the service's settings: ${reasonOf(error)}`, { cause: error })
+    throw new AppError('failed', `cannot read the service's settings: ${errorReason(error)}`, {
+      cause: error,
+    })
   }
 }
 
 /**
- * What the clients of PostgreSQL and S3 look for in the environment themselves, such as AWS_ACCESS_KEY_ID, as the settings
- * have it: systemd gives it to the service, and to commands nobody else would.
+ * Reads the settings that the clients of PostgreSQL and S3 expect in the environment, such as AWS_ACCESS_KEY_ID.
+ * For the service systemd sets them; commands read them here.
  */
 export function readLibrarySettings({ file, hidden }: Settings): Environment {
   return file === '' || hidden || !existsSync(file)
     ? {}
-    : parseEnvironmentFile(readFileSync(file, 'utf8'), OF_LIBRARIES)
+    : parseEnvironmentFile(readFileSync(file, 'utf8'), LIBRARY_VARIABLES)
 }
 
-/** They look at the environment of the process by themselves. */
-export function lendToLibraries(settings: Settings): void {
+/** Sets them in the environment of this process, which the clients read. */
+export function exportLibraryEnv(settings: Settings): void {
   for (const [name, value] of Object.entries(readLibrarySettings(settings))) process.env[name] ||= value
 }
 
-/** An environment with the settings below it. An empty variable is an unset one. */
+/** Merges settings into an environment, which wins. An empty variable counts as unset. */
 export function withSettings(env: Environment, { values }: Settings): Environment {
   const merged = { ...env }
   for (const [name, value] of Object.entries(values)) merged[name] ||= value
@@ -65,17 +67,17 @@ export function withSettings(env: Environment, { values }: Settings): Environmen
 }
 
 /**
- * The variables in a file, those of ours unless told, that systemd reads as EnvironmentFile=, understood as it does. (Node's
- * util.parseEnv cuts values at a #, and knows other quotes and escapes.)
+ * Parses an EnvironmentFile= as systemd does and returns the variables of matching names. (Node's util.parseEnv cuts
+ * values at a #, and has other quotes and escapes.)
  */
-export function parseEnvironmentFile(text: string, wanted = OURS): Environment {
+export function parseEnvironmentFile(text: string, names = OUR_VARIABLES): Environment {
   const values: Environment = {}
   let at = 0
   const take = (pattern: RegExp) => {
     pattern.lastIndex = at
-    const found = pattern.exec(text)
-    if (found) at = pattern.lastIndex
-    return found
+    const match = pattern.exec(text)
+    if (match) at = pattern.lastIndex
+    return match
   }
   const takeValue = () => {
     let value = ''
@@ -93,12 +95,12 @@ export function parseEnvironmentFile(text: string, wanted = OURS): Environment {
     const name = take(/[^\r\n][^=\r\n]*/y)?.[0].trimEnd() ?? ''
     if (!take(/=/y)) continue
     const value = takeValue()
-    if (wanted.test(name)) values[name] = value
+    if (names.test(name)) values[name] = value
   }
   return values
 }
 
-/** What is not in quotes: a backslash keeps the next character, or joins the next line; space at the end is dropped. */
+/** Unescapes text outside quotes. A backslash escapes a character or a line break; trailing space is dropped. */
 function bareText(text: string): string {
   let value = ''
   let end = 0

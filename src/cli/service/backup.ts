@@ -1,48 +1,48 @@
-// Nightly backups of the service: where they go is a setting, and the unit lets the service write there. What is asked
-// for on the command line is written into the settings; from then on the settings say it.
+// Nightly backups of the service. Their directory is a setting, and the unit must make it writable. The flag on the
+// command line is stored in the settings file, which counts from then on.
 
 import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { AppError, codeOf } from '../../errors.ts'
-import { checkSetPlace } from '../../store/backup/set.ts'
+import { validateSetPath } from '../../domain/operations/backup/set.ts'
+import { AppError, errorCode } from '../../runtime/errors.ts'
 import { ensureDirectory, type Machine, type Owner, rewriteFile } from '../host.ts'
-import { variableOf } from '../option-names.ts'
-import { parseEnvironmentFile, SETTINGS_FILE } from '../settings.ts'
+import { variableName } from '../options/names.ts'
+import { parseEnvironmentFile, SETTINGS_FILE } from '../parse/settings.ts'
 
 export const BACKUPS = '/var/backups/cambista'
 
-const VARIABLE = variableOf('backup-dir')
+const VARIABLE = variableName('backup-dir')
 const LINE = new RegExp(`^[ \\t]*(#?)[ \\t]*${VARIABLE}[ \\t]*=.*$`, 'gm')
-// What the unit hides from the service, or gives it another one of (ProtectHome, PrivateTmp, PrivateDevices, ProtectSystem).
+// Directories that the unit hides or replaces (ProtectHome, PrivateTmp, PrivateDevices, ProtectSystem).
 const HIDDEN = ['/home', '/root', '/run/user', '/tmp', '/var/tmp', '/dev', '/proc', '/sys']
-// What a settings file and a unit of systemd need no escapes for.
+// Paths that need no escapes in a settings file or a unit of systemd.
 const PLAIN = /^\/[\p{L}\p{N} ._@:+=,/-]*$/u
 
 /**
- * Refuses a directory that the service could make no backups in, before anything is changed.
+ * Rejects a directory that the service cannot write backups into, before anything is changed.
  * @throws AppError `usage` or `failed`
  */
 export function checkBackupDir(machine: Machine, dir: string, dataDir: string): void {
-  if (isInDatabase(machine))
+  if (usesDatabase(machine))
     throw new AppError('usage', `--backup-dir is for a data directory: ${SETTINGS_FILE} names a database`)
-  const wrong = faultOf(dir)
-  if (wrong !== undefined) throw new AppError('usage', `--backup-dir ${wrong}, not ${JSON.stringify(dir)}`)
-  const place = join(machine.root, dir)
-  if (lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink()) {
-    throw new AppError('failed', `${dir} is a link: give --backup-dir ${realpathSync(place)} itself`)
+  const error = validateDir(dir)
+  if (error !== undefined) throw new AppError('usage', `--backup-dir ${error}, not ${JSON.stringify(dir)}`)
+  const target = join(machine.root, dir)
+  if (lstatSync(target, { throwIfNoEntry: false })?.isSymbolicLink()) {
+    throw new AppError('failed', `${dir} is a link: give --backup-dir ${realpathSync(target)} itself`)
   }
-  if (dir !== BACKUPS || existsSync(place)) checkSetPlace(place, join(machine.root, dataDir))
+  if (dir !== BACKUPS || existsSync(target)) validateSetPath(target, join(machine.root, dataDir))
 }
 
-/** Makes the directory, for the service alone, and writes it into the settings. Returns whether these changed. */
-export function turnOnBackups(machine: Machine, dir: string, user: Owner, dataDir: string): boolean {
-  const place = join(machine.root, dir)
+/** Makes the directory, for the service alone, and stores it in the settings. Returns true if these changed. */
+export function enableBackups(machine: Machine, dir: string, user: Owner, dataDir: string): boolean {
+  const target = join(machine.root, dir)
   refuseLocked(machine.root, dirname(dir), user)
   try {
     ensureDirectory(machine, dir, user, 0o700)
   } catch (error) {
-    if (!/^(EPERM|EINVAL|ENOTSUP|EOPNOTSUPP)$/.test(codeOf(error))) throw error
+    if (!/^(EPERM|EINVAL|ENOTSUP|EOPNOTSUPP)$/.test(errorCode(error))) throw error
     const why = `the file system of ${dir} keeps no owners or does not let root set them`
     throw new AppError('failed', `${why}: mount it so that all of it belongs to the user cambista`, {
       cause: error,
@@ -53,52 +53,52 @@ export function turnOnBackups(machine: Machine, dir: string, user: Owner, dataDi
   const after = withBackupDir(before, dir)
   if (after === before) return false
   rewriteFile(machine, SETTINGS_FILE, after)
-  machine.say(`a backup is made each night into ${dir} (${VARIABLE} in ${SETTINGS_FILE})`)
+  machine.print(`a backup is made each night into ${dir} (${VARIABLE} in ${SETTINGS_FILE})`)
   const data = join(machine.root, dataDir)
-  if (existsSync(data) && statSync(data).dev === statSync(place).dev) {
-    machine.say(`${dir} is on the disk of ${dataDir}, and would be lost with it: another disk is better`)
+  if (existsSync(data) && statSync(data).dev === statSync(target).dev) {
+    machine.print(`${dir} is on the disk of ${dataDir}, and would be lost with it: another disk is better`)
   }
   return true
 }
 
-/** Where the service makes its backups, as its settings say; undefined: nowhere. */
-export function backupDirIn(machine: Machine): string | undefined {
-  return settingsOf(machine)[VARIABLE] || undefined
+/** Returns the backup directory of the settings, or undefined. */
+export function readBackupDir(machine: Machine): string | undefined {
+  return readServiceSettings(machine)[VARIABLE] || undefined
 }
 
-/** The unit that lets the service write where its backups go, and where it keeps contents that other nodes see too. */
-export function unitWith(unit: string, backupDir: string | undefined, contentsDir?: string): string {
-  const dirs = [backupDir, contentsDir].filter((dir) => dir !== undefined && dir !== BACKUPS)
+/** Returns the unit with write access to the backup directory and to the shared blob directory. */
+export function withWritableDirs(unit: string, backupDir: string | undefined, blobDir?: string): string {
+  const dirs = [backupDir, blobDir].filter((dir) => dir !== undefined && dir !== BACKUPS)
   const writable = `ReadWritePaths=-${BACKUPS}\n`
   const lines = dirs
-    .filter((dir) => faultOf(dir ?? '') === undefined)
+    .filter((dir) => validateDir(dir ?? '') === undefined)
     .map((dir) => `ReadWritePaths="-${dir}"\n`)
-  // Below a mount that is missing it would write where no other node looks.
-  const mounted = contentsDir !== undefined && faultOf(contentsDir) === undefined
+  // Without its mount the service would write blobs that no other node can read.
+  const needsMount = blobDir !== undefined && validateDir(blobDir) === undefined
   const after = 'After=network-online.target\n'
   return unit
     .replace(writable, writable + lines.join(''))
-    .replace(after, mounted ? `${after}RequiresMountsFor="${contentsDir}"\n` : after)
+    .replace(after, needsMount ? `${after}RequiresMountsFor="${blobDir}"\n` : after)
 }
 
-/** Whether the data are in a database that nodes share, as the settings say, which is then not the service's to back up. */
-export function isInDatabase(machine: Machine): boolean {
-  const settings = settingsOf(machine)
-  return ['database', 'database-file'].some((name) => settings[variableOf(name)])
+/** Returns true if the settings name a shared database, which the service does not back up. */
+export function usesDatabase(machine: Machine): boolean {
+  const settings = readServiceSettings(machine)
+  return ['database', 'database-file'].some((name) => settings[variableName(name)])
 }
 
-/** Where contents are that other nodes see too; undefined: nowhere, or in a bucket. */
-export function contentsDirIn(machine: Machine): string | undefined {
-  const dir = isInDatabase(machine) ? settingsOf(machine)[variableOf('blobs')] : undefined
+/** Returns the shared blob directory of the settings; undefined: none, or a bucket. */
+export function readBlobDir(machine: Machine): string | undefined {
+  const dir = usesDatabase(machine) ? readServiceSettings(machine)[variableName('blobs')] : undefined
   return dir?.includes('://') ? undefined : dir || undefined
 }
 
-/** The data directory of the service, as its settings say. */
-export function dataDirIn(machine: Machine, fallback: string): string {
-  return settingsOf(machine)[variableOf('data-dir')] || fallback
+/** Returns the data directory of the settings. */
+export function readDataDir(machine: Machine, fallback: string): string {
+  return readServiceSettings(machine)[variableName('data-dir')] || fallback
 }
 
-/** The text of a settings file with this setting in it, all others as they are. @throws AppError `failed` */
+/** Sets the backup directory in a settings text and leaves other lines as they are. @throws AppError `failed` */
 export function withBackupDir(text: string, dir: string): string {
   const before = parseEnvironmentFile(text)
   if (before[VARIABLE] === dir) return text
@@ -110,33 +110,33 @@ export function withBackupDir(text: string, dir: string): string {
     line &&
     !line[0].endsWith('\\') &&
     text.slice(0, line.index) + setting + text.slice(line.index + line[0].length)
-  // A line may be inside of a quoted value, or go on in the next: what counts is how the file is read then.
-  const wanted = { ...before, [VARIABLE]: dir }
-  const found = [replaced, appended].find(
-    (candidate) => candidate && isDeepStrictEqual(parseEnvironmentFile(candidate), wanted),
+  // A line may be inside a quoted value or continue in the next, so the parsed result is compared.
+  const expected = { ...before, [VARIABLE]: dir }
+  const result = [replaced, appended].find(
+    (candidate) => candidate && isDeepStrictEqual(parseEnvironmentFile(candidate), expected),
   )
-  if (found) return found
+  if (result) return result
   throw new AppError('failed', `cannot write ${setting} into ${SETTINGS_FILE}: write it there yourself`)
 }
 
-/** @throws AppError `failed` when the user may not get to a directory */
+/** @throws AppError `failed` if the user may not enter a directory of the path */
 function refuseLocked(root: string, dir: string, user: Owner): void {
-  if (dir === '/') return // which an image's is not yet
+  if (dir === '/') return // the root of an image may still be locked
   refuseLocked(root, dirname(dir), user)
-  const found = statSync(join(root, dir), { throwIfNoEntry: false })
-  if (!found) return
-  const shift = found.uid === user.uid ? 6 : found.gid === user.gid ? 3 : 0
-  if (found.mode & (1 << shift)) return
-  const mode = (found.mode & 0o777).toString(8)
+  const stats = statSync(join(root, dir), { throwIfNoEntry: false })
+  if (!stats) return
+  const shift = stats.uid === user.uid ? 6 : stats.gid === user.gid ? 3 : 0
+  if (stats.mode & (1 << shift)) return
+  const mode = (stats.mode & 0o777).toString(8)
   throw new AppError('failed', `the user cambista may not enter ${dir} (mode ${mode}): chmod o+x ${dir}`)
 }
 
-function settingsOf({ root }: Machine): Record<string, string | undefined> {
+function readServiceSettings({ root }: Machine): Record<string, string | undefined> {
   const file = join(root, SETTINGS_FILE)
   return existsSync(file) ? parseEnvironmentFile(readFileSync(file, 'utf8')) : {}
 }
 
-function faultOf(dir: string): string | undefined {
+function validateDir(dir: string): string | undefined {
   if (!dir.startsWith('/') || join(dir) !== dir || dir.endsWith('/')) {
     return 'must be a whole path such as /mnt/backup/cambista, without . and .. and a / at its end'
   }

@@ -1,11 +1,11 @@
-// Installing the service, step by step. Doing it again repairs what is missing, upgrades the executable and the
-// unit, and changes nothing else; what an administrator wrote is never overwritten.
+// Installs the service step by step. A second call adds what is missing, upgrades executable and unit, and changes
+// nothing else. Files of the administrator are never overwritten.
 
 import { existsSync, lstatSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { readAsset, VERSION } from '../../assets.ts'
-import { AppError } from '../../errors.ts'
 import { PROVIDERS } from '../../providers/list.ts'
+import { readAsset, VERSION } from '../../runtime/assets.ts'
+import { AppError } from '../../runtime/errors.ts'
 import {
   copyExecutable,
   ensureDirectory,
@@ -14,20 +14,20 @@ import {
   makeDirectory,
   type Owner,
   rewriteFile,
-  runSurely,
-  writeOwn,
+  runOrFail,
+  writeIfChanged,
 } from '../host.ts'
-import { variableOf } from '../option-names.ts'
-import { SETTINGS_FILE } from '../settings.ts'
+import { variableName } from '../options/names.ts'
+import { SETTINGS_FILE } from '../parse/settings.ts'
 import {
   BACKUPS,
-  backupDirIn,
   checkBackupDir,
-  contentsDirIn,
-  dataDirIn,
-  isInDatabase,
-  turnOnBackups,
-  unitWith,
+  enableBackups,
+  readBackupDir,
+  readBlobDir,
+  readDataDir,
+  usesDatabase,
+  withWritableDirs,
 } from './backup.ts'
 import { DATA_DIR, SETTINGS_DIR, TOKENS, USER } from './names.ts'
 import { settingsText } from './settings-file.ts'
@@ -43,7 +43,7 @@ export function unitText(): string {
   const values: Record<string, string> = {
     codes: PROVIDERS.map(({ code }) => code.toUpperCase()).join(', '),
     credentials: perToken(({ file }) => `LoadCredential=${basename(file)}:${file}`).join('\n'),
-    variables: perToken(({ option }) => variableOf(option)).join(', '),
+    variables: perToken(({ option }) => variableName(option)).join(', '),
     flags: perToken(({ option, file }) => ` --${option} \${CREDENTIALS_DIRECTORY}/${basename(file)}`).join(
       '',
     ),
@@ -55,22 +55,22 @@ export function unitText(): string {
 }
 
 /**
- * Installs this executable as a service, and starts it unless it goes into an image. With a `backupDir` it makes its
- * nightly backups there from now on.
+ * Installs this executable as a service, and starts it unless it is installed into an image. `backupDir`: directory for
+ * nightly backups.
  */
 export function installService(
   machine: Machine,
   executable: string,
   { backupDir }: { backupDir?: string | undefined } = {},
 ): void {
-  const dataDir = dataDirIn(machine, DATA_DIR)
+  const dataDir = readDataDir(machine, DATA_DIR)
   if (backupDir !== undefined) checkBackupDir(machine, backupDir, dataDir)
-  let said = 0
+  let messages = 0
   const counting: Machine = {
     ...machine,
-    say(line) {
-      said += 1
-      machine.say(line)
+    print(line) {
+      messages += 1
+      machine.print(line)
     },
   }
   const isNew = !existsSync(join(machine.root, SETTINGS_FILE))
@@ -80,42 +80,42 @@ export function installService(
   ensureFile(counting, SETTINGS_FILE, settingsText(), { uid: admin.uid, gid: user.gid }, 0o640)
   for (const { file, name } of TOKENS) ensureTokenFile(counting, file, name, admin)
   for (const path of [DATA_DIR, BACKUPS]) ensureDirectory(counting, path, user, 0o700)
-  const changed = backupDir !== undefined && turnOnBackups(counting, backupDir, user, dataDir)
-  const copied = copyExecutable(counting, EXECUTABLE, executable)
-  const written = writeOwn(
+  const settingsChanged = backupDir !== undefined && enableBackups(counting, backupDir, user, dataDir)
+  const isNewExecutable = copyExecutable(counting, EXECUTABLE, executable)
+  const isNewUnit = writeIfChanged(
     counting,
     UNIT_FILE,
-    unitWith(unitText(), backupDirIn(machine), contentsDirIn(machine)),
+    withWritableDirs(unitText(), readBackupDir(machine), readBlobDir(machine)),
   )
-  if (machine.live) startUnit(counting, { written, changed: changed || copied })
+  if (machine.live) startUnit(counting, { isNewUnit, mustRestart: settingsChanged || isNewExecutable })
   else enableInImage(counting)
-  if (said === 0) machine.say(`nothing to do: cambista ${VERSION} is installed, enabled and running`)
-  if (backupDirIn(machine) === undefined && !isInDatabase(machine)) machine.say(NO_BACKUPS)
-  if (isNew) for (const line of NEXT) machine.say(line)
+  if (messages === 0) machine.print(`nothing to do: cambista ${VERSION} is installed, enabled and running`)
+  if (readBackupDir(machine) === undefined && !usesDatabase(machine)) machine.print(NO_BACKUPS)
+  if (isNew) for (const line of NEXT) machine.print(line)
 }
 
-/** Stops the service and removes its unit. Everything else stays, and is named. */
+/** Stops the service and removes its unit. Prints all that stays. */
 export function uninstallService(machine: Machine): void {
   const unit = join(machine.root, UNIT_FILE)
-  if (!existsSync(unit)) machine.say(`nothing to do: there is no ${UNIT_FILE}`)
+  if (!existsSync(unit)) machine.print(`nothing to do: there is no ${UNIT_FILE}`)
   else {
     if (machine.live) {
-      runSurely(machine, 'systemctl', 'disable', '--now', UNIT)
-      machine.say(`stopped and disabled ${UNIT}`)
+      runOrFail(machine, 'systemctl', 'disable', '--now', UNIT)
+      machine.print(`stopped and disabled ${UNIT}`)
     } else rmSync(join(machine.root, WANTED), { force: true })
     rmSync(unit)
-    if (machine.live) runSurely(machine, 'systemctl', 'daemon-reload')
-    machine.say(`removed ${UNIT_FILE}`)
+    if (machine.live) runOrFail(machine, 'systemctl', 'daemon-reload')
+    machine.print(`removed ${UNIT_FILE}`)
   }
-  const kept = [
+  const remaining = [
     `${DATA_DIR} (data)`,
     BACKUPS,
     `${SETTINGS_DIR} (settings, token)`,
     EXECUTABLE,
     `the user ${USER}`,
   ]
-  machine.say(`kept ${kept.join(', ')}`)
-  machine.say(`commands still work on ${DATA_DIR} as long as there is ${SETTINGS_FILE}`)
+  machine.print(`kept ${remaining.join(', ')}`)
+  machine.print(`commands still work on ${DATA_DIR} as long as there is ${SETTINGS_FILE}`)
 }
 
 const NO_BACKUPS =
@@ -133,19 +133,19 @@ const NEXT = [
 ]
 
 /**
- * systemd does not start a unit whose credential is missing, and an empty file is an error of each sync: a comment in
- * it means that there is no token yet.
+ * Makes a token file that has only a comment, which means that there is no token yet. Without the file systemd does not
+ * start the unit, and an empty file fails each sync.
  */
 function ensureTokenFile(machine: Machine, file: string, name: string, owner: Owner): void {
   const comment = `# Write ${name} here, in place of this line. Lines that begin with # are no token.\n`
   const path = join(machine.root, file)
   if (existsSync(path) && readFileSync(path, 'utf8').trim() === '') {
     rewriteFile(machine, file, comment)
-    machine.say(`wrote into ${file} that there is no token yet`)
+    machine.print(`wrote into ${file} that there is no token yet`)
   } else ensureFile(machine, file, comment, owner, 0o600)
 }
 
-/** Makes the system user, when there is none. @throws AppError `failed` */
+/** Makes the system user if it is missing. @throws AppError `failed` */
 function ensureUser(machine: Machine): Owner {
   const before = findUser(machine.root)
   if (before) return before
@@ -170,10 +170,10 @@ function ensureUser(machine: Machine): Owner {
       throw new AppError('failed', `cannot make the system user ${USER}: ${what.replace(/\s*\n\s*/g, '; ')}`)
     }
   }
-  const made = findUser(machine.root)
-  if (!made) throw new AppError('failed', `the user ${USER} was made, but is not in /etc/passwd`)
-  machine.say(`made the system user ${USER}`)
-  return made
+  const user = findUser(machine.root)
+  if (!user) throw new AppError('failed', `the user ${USER} was made, but is not in /etc/passwd`)
+  machine.print(`made the system user ${USER}`)
+  return user
 }
 
 function findUser(root: string): Owner | undefined {
@@ -183,24 +183,27 @@ function findUser(root: string): Owner | undefined {
   return uid === undefined ? undefined : { uid: Number(uid), gid: Number(gid) }
 }
 
-function startUnit(machine: Machine, { written, changed }: { written: boolean; changed: boolean }): void {
+function startUnit(
+  machine: Machine,
+  { isNewUnit, mustRestart }: { isNewUnit: boolean; mustRestart: boolean },
+): void {
   const is = (question: string) => machine.run('systemctl', [question, UNIT]).text
-  if (written) runSurely(machine, 'systemctl', 'daemon-reload')
+  if (isNewUnit) runOrFail(machine, 'systemctl', 'daemon-reload')
   if (is('is-enabled') !== 'enabled') {
-    runSurely(machine, 'systemctl', 'enable', UNIT)
-    machine.say(`enabled ${UNIT}: it starts with the machine`)
+    runOrFail(machine, 'systemctl', 'enable', UNIT)
+    machine.print(`enabled ${UNIT}: it starts with the machine`)
   }
   const active = is('is-active') === 'active'
-  if (active && !changed && !written) return
-  if (!active) machine.run('systemctl', ['reset-failed', UNIT]) // or it may have been started too often
+  if (active && !mustRestart && !isNewUnit) return
+  if (!active) machine.run('systemctl', ['reset-failed', UNIT]) // else systemd may refuse a start after too many failures
   restartUnit(machine, UNIT)
-  machine.say(`${active ? 'restarted' : 'started'} ${UNIT}: cambista ${VERSION} is ready`)
+  machine.print(`${active ? 'restarted' : 'started'} ${UNIT}: cambista ${VERSION} is ready`)
 }
 
 function enableInImage(machine: Machine): void {
   const link = join(machine.root, WANTED)
-  if (lstatSync(link, { throwIfNoEntry: false })) return // it leads to a path of the image
+  if (lstatSync(link, { throwIfNoEntry: false })) return // `existsSync` would follow it out of the image
   makeDirectory(dirname(link))
   symlinkSync(UNIT_FILE, link)
-  machine.say(`enabled ${UNIT}: it starts with the image`)
+  machine.print(`enabled ${UNIT}: it starts with the image`)
 }

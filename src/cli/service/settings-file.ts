@@ -1,23 +1,25 @@
-// The settings file of a new service: each option of serve with its help, and what is to be known of it there.
+// Settings file of a new service: each option of serve with its help, and remarks about the service.
 
-import { serve } from '../commands/serve.ts'
-import { variableOf } from '../option-names.ts'
-import { type OptionName, optionOf } from '../options.ts'
+import { helpTexts } from '../help/texts.ts'
+import { variableName } from '../options/names.ts'
+import { type OptionName, requireOption } from '../options/options.ts'
+import { SERVE_OPTIONS } from '../serve-options.ts'
 import { BACKUPS } from './backup.ts'
 import { DATA_DIR, TOKENS, USER } from './names.ts'
 
-/** The settings file of a new service: each option of serve, commented out where the default is meant. */
+/** Returns the text of the settings file. An option with its default is commented out. */
 export function settingsText(): string {
   const head = `# Settings of cambista. systemd gives them to the service; every cambista command takes them too, below its
 # flags and environment. After a change: systemctl restart cambista
 `
-  const lines = serve.options.map((name) => {
-    const { help, fallback, value } = optionOf(name)
-    const chosen = CHOSEN[name]
-    const text = chosen?.value ?? fallback ?? (value === undefined ? '1' : '')
-    const setting = `${variableOf(name)}=${text.includes(' ') ? `"${text}"` : text}`
-    const remarks = [help, ...(chosen?.remarks ?? [])].map((line) => `# ${line}\n`)
-    return `\n${remarks.join('')}${chosen?.value === undefined ? '#' : ''}${setting}\n`
+  const texts = helpTexts('en')
+  const lines = SERVE_OPTIONS.map((name) => {
+    const { fallback, value } = requireOption(name)
+    const preset = PRESETS[name]
+    const text = preset?.value ?? fallback ?? (value === undefined ? '1' : '')
+    const setting = `${variableName(name)}=${text.includes(' ') ? `"${text}"` : text}`
+    const remarks = [texts.option(name), ...(preset?.remarks ?? [])].map((line) => `# ${line}\n`)
+    return `\n${remarks.join('')}${preset?.value === undefined ? '#' : ''}${setting}\n`
   })
   return head + lines.join('')
 }
@@ -25,7 +27,7 @@ export function settingsText(): string {
 const TOKEN_COPY =
   'for commands that root runs; the service always reads a copy of this one, made when it starts'
 
-const CHOSEN: { [name in OptionName]?: { value?: string; remarks: string[] } } = {
+const PRESETS: { [name in OptionName]?: { value?: string; remarks: string[] } } = {
   port: {
     remarks: ['below 1024 it needs the drop-in that cambista service print --low-ports prints'],
   },

@@ -1,13 +1,13 @@
-// Starting the unit, and why it does not start. systemd says only that it failed, and the reason stands in the journal:
-// an administrator who installs a service at night shall not have to look for it.
+// Starts the unit. If it fails, the error includes the reason from the journal, since systemd reports only the failure.
+// An administrator who installs at night need not search for it.
 
-import { AppError } from '../../errors.ts'
+import { AppError } from '../../runtime/errors.ts'
 import type { Machine } from '../host.ts'
-import { SETTINGS_FILE } from '../settings.ts'
+import { SETTINGS_FILE } from '../parse/settings.ts'
 
 const LINES = 200
 
-/** @throws AppError `failed` with the reason that the program gave, or else what systemd says */
+/** Restarts the unit. @throws AppError `failed` with the program's own error, or else systemd's */
 export function restartUnit(machine: Machine, unit: string): void {
   const since = Math.floor(Date.now() / 1000)
   const { status, text } = machine.run('systemctl', ['restart', unit])
@@ -21,7 +21,7 @@ export function restartUnit(machine: Machine, unit: string): void {
   throw new AppError('failed', `systemctl restart ${unit} failed: ${why}`)
 }
 
-/** The last thing that the program said before it ended, since an instant in seconds. */
+/** Returns the last error line of the program since an instant (Unix seconds). */
 function reasonInJournal(machine: Machine, unit: string, since: number): string | undefined {
   const words = [
     `--unit=${unit}`,
@@ -33,7 +33,7 @@ function reasonInJournal(machine: Machine, unit: string, since: number): string 
   ]
   const { status, text } = machine.run('journalctl', words)
   if (status !== 0) return undefined
-  // The check that waits for the start says so too, and knows less.
-  const said = [...text.matchAll(/^cambista: (.+)$/gm)].map(([, line = '']) => line)
-  return said.findLast((line) => !/^the server has ended before|readyz/.test(line))
+  // The healthcheck that waits for the start logs an error too, without the reason.
+  const errors = [...text.matchAll(/^cambista: (.+)$/gm)].map(([, line = '']) => line)
+  return errors.findLast((line) => !/^the server has ended before|readyz/.test(line))
 }

@@ -1,16 +1,16 @@
-// Where the data of a command are, from its options: a data directory, or a database that several nodes share with a place
-// for contents that all of them see. What does not go together is refused before anything is opened.
+// Storage of a command, from its options: a data directory, or the shared database and blob store of a cluster.
+// Contradictory options are rejected before anything is opened.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { AppError, reasonOf } from '../../errors.ts'
+import { AppError, errorReason } from '../../runtime/errors.ts'
 import { parseHookKey } from '../../store/hooks/key.ts'
-import type { BlobsPlace, Place } from '../../store/place.ts'
-import type { BlobsOption } from './options.ts'
+import type { BlobStoreConfig, StorageConfig } from '../../store/storage-config.ts'
+import type { BlobsOption } from '../options/storage.ts'
 
-/** What was given; one that a command does not take is not there at all. */
-export type PlaceOptions = {
+/** Storage options. A command that does not declare an option has no such property. */
+export type StorageOptions = {
   'data-dir'?: string
   database?: string | undefined
   'database-file'?: string | undefined
@@ -22,50 +22,51 @@ export type PlaceOptions = {
   'hook-key-file'?: string | undefined
 }
 
-type Asking = {
-  /** The options that were given as flags. */
+type Invocation = {
+  /** Names of the options given as flags. */
   flags: readonly string[]
-  say(text: string): void
+  warn(text: string): void
 }
 
 const PASSWORD = /^\w+:\/\/[^@]*:[^@]*@|[?&]password=/
-const BOTH_WAYS =
+const BLOBS_ADVICE =
   'give --blobs s3://BUCKET/PREFIX, or --blobs DIR --blobs-shared for a directory that all nodes see'
 
 /**
- * To be called while this process is still the user that started it: only that one may be allowed to read the file.
- * @throws AppError `usage` for options that do not go together, `failed` for a file that cannot be read
+ * Builds the storage configuration. Call it before `becomeOwner`: perhaps only the first user may read the files.
+ * @throws AppError `usage` for contradictory options, `failed` for a file that cannot be read
  */
-export function placeOf(options: PlaceOptions, { flags, say }: Asking): Place {
+export function storageConfig(options: StorageOptions, { flags, warn }: Invocation): StorageConfig {
   const { 'data-dir': dataDir = '' } = options
-  const database = databaseOf(options)
+  const database = databaseAddress(options)
   if (database === undefined) {
-    refuseWithoutDatabase(options)
+    refuseClusterOptions(options)
     return { dataDir }
   }
   if (flags.includes('database') && PASSWORD.test(database)) {
-    say(
+    warn(
       'cambista: every user of this machine may read a password in a flag (ps shows it): give the address in\n',
     )
-    say(
+    warn(
       '  CAMBISTA_DATABASE or --database-file, or the password alone in ~/.pgpass or in the file of PGPASSFILE\n',
     )
   }
   if (flags.includes('data-dir'))
-    say(`cambista: --data-dir ${dataDir} is ignored: the data are in --database\n`)
-  return { dataDir, database, blobs: blobsOf(options), hookKey: hookKeyOf(options) }
+    warn(`cambista: --data-dir ${dataDir} is ignored: the data are in --database\n`)
+  return { dataDir, database, blobs: blobStoreConfig(options), hookKey: readHookKey(options) }
 }
 
 /**
- * `env`: as the client of the bucket sees it. In a file of AWS there may be a region, which only the client can read.
- * @throws AppError `usage` for a bucket of which nothing says the region
+ * Requires a region for a bucket. `env`: the environment of the S3 client. A configuration file of AWS may have the
+ * region, and only the client can parse it.
+ * @throws AppError `usage` for a bucket without a region
  */
-export function refuseWithoutRegion({ blobs }: Place, env: NodeJS.ProcessEnv): void {
+export function refuseWithoutRegion({ blobs }: StorageConfig, env: NodeJS.ProcessEnv): void {
   if (!blobs || !('bucket' in blobs) || blobs.region !== undefined || env.AWS_REGION) return
-  const ofAws = (file: string) => join(env.HOME || homedir(), '.aws', file)
+  const awsFile = (file: string) => join(env.HOME || homedir(), '.aws', file)
   const files = [
-    env.AWS_CONFIG_FILE || ofAws('config'),
-    env.AWS_SHARED_CREDENTIALS_FILE || ofAws('credentials'),
+    env.AWS_CONFIG_FILE || awsFile('config'),
+    env.AWS_SHARED_CREDENTIALS_FILE || awsFile('credentials'),
   ]
   if (files.some(existsSync)) return
   throw new AppError(
@@ -74,20 +75,20 @@ export function refuseWithoutRegion({ blobs }: Place, env: NodeJS.ProcessEnv): v
   )
 }
 
-/** @throws AppError `usage` where the data are in a database: backups are of a data directory */
-export function refuseBackups({ database }: Place, asked: string): void {
+/** Rejects backups of a shared database. @throws AppError `usage` */
+export function refuseBackups({ database }: StorageConfig, subject: string): void {
   if (database === undefined) return
-  const whose =
+  const advice =
     'the data are in a PostgreSQL, which its administrator backs up (pg_dump, or an archive of its WAL)'
-  const contents =
+  const limit =
     'what was deleted stays in the place for contents for --keep-removed days, so go back no further'
   throw new AppError(
     'usage',
-    `${asked} is for a data directory: ${whose}; ${contents} (cambista manual cluster)`,
+    `${subject} is for a data directory: ${advice}; ${limit} (cambista manual cluster)`,
   )
 }
 
-function databaseOf({ database, 'database-file': file }: PlaceOptions): string | undefined {
+function databaseAddress({ database, 'database-file': file }: StorageOptions): string | undefined {
   if (file === undefined) return database
   if (database !== undefined) {
     throw new AppError(
@@ -95,30 +96,30 @@ function databaseOf({ database, 'database-file': file }: PlaceOptions): string |
       '--database and --database-file (or their variables) are both given: leave one out',
     )
   }
-  const text = bytesOf(file, 'the address of the database').toString().trim()
+  const text = readSecretFile(file, 'the address of the database').toString().trim()
   if (text !== '') return text
   throw new AppError('failed', `there is no address of a database in ${file} (--database-file)`)
 }
 
-function hookKeyOf({ 'hook-key-file': file }: PlaceOptions): Buffer | undefined {
+function readHookKey({ 'hook-key-file': file }: StorageOptions): Buffer | undefined {
   if (file === undefined) return undefined
-  const key = parseHookKey(bytesOf(file, 'the key of hooks'))
+  const key = parseHookKey(readSecretFile(file, 'the key of hooks'))
   if (key) return key
-  const right = '32 bytes, as they are or in base64 or hex: openssl rand -base64 32 makes one'
-  throw new AppError('failed', `there is no key in ${file} (--hook-key-file), which is ${right}`)
+  const format = '32 bytes, as they are or in base64 or hex: openssl rand -base64 32 makes one'
+  throw new AppError('failed', `there is no key in ${file} (--hook-key-file), which is ${format}`)
 }
 
-function bytesOf(file: string, what: string): Buffer {
+function readSecretFile(file: string, what: string): Buffer {
   try {
     return readFileSync(file)
   } catch (error) {
-    throw new AppError('failed', `cannot read ${what}: ${reasonOf(error)}`, { cause: error })
+    throw new AppError('failed', `cannot read ${what}: ${errorReason(error)}`, { cause: error })
   }
 }
 
-function refuseWithoutDatabase(options: PlaceOptions): void {
+function refuseClusterOptions(options: StorageOptions): void {
   const { blobs, 'no-migrate': noMigrate, 'blobs-shared': shared, ...others } = options
-  const given = [
+  const option = [
     blobs && 'blobs',
     shared && 'blobs-shared',
     others['s3-endpoint'] !== undefined && 's3-endpoint',
@@ -126,20 +127,20 @@ function refuseWithoutDatabase(options: PlaceOptions): void {
     others['hook-key-file'] !== undefined && 'hook-key-file',
     noMigrate && 'no-migrate',
   ].find(Boolean)
-  if (!given) return
+  if (!option) return
   throw new AppError(
     'usage',
-    `--${given} goes with --database: without one, rates and documents are in the data directory (cambista manual cluster)`,
+    `--${option} goes with --database: without one, rates and documents are in the data directory (cambista manual cluster)`,
   )
 }
 
-/** Undefined: the command does not need them. */
-function blobsOf(options: PlaceOptions): BlobsPlace | undefined {
+/** Returns undefined for a command that does not use blobs. */
+function blobStoreConfig(options: StorageOptions): BlobStoreConfig | undefined {
   if (!Object.hasOwn(options, 'blobs')) return undefined
   const { blobs, 'blobs-shared': shared = false } = options
   const { 's3-endpoint': endpoint, 's3-region': region } = options
   if (blobs === undefined) {
-    throw new AppError('usage', `--database needs a place for the contents of documents: ${BOTH_WAYS}`)
+    throw new AppError('usage', `--database needs a place for the contents of documents: ${BLOBS_ADVICE}`)
   }
   if ('bucket' in blobs) {
     if (shared) throw new AppError('usage', '--blobs-shared is for a directory, and --blobs names a bucket')
@@ -148,9 +149,10 @@ function blobsOf(options: PlaceOptions): BlobsPlace | undefined {
   const { folder } = blobs
   if (!shared) {
     const why = `other nodes would not find what this one keeps in ${folder}`
-    throw new AppError('usage', `${why}: ${BOTH_WAYS}`)
+    throw new AppError('usage', `${why}: ${BLOBS_ADVICE}`)
   }
-  const ofBucket = endpoint === undefined ? (region === undefined ? undefined : 'region') : 'endpoint'
-  if (ofBucket) throw new AppError('usage', `--s3-${ofBucket} is for a bucket, and --blobs names a directory`)
+  const bucketOption = endpoint === undefined ? (region === undefined ? undefined : 'region') : 'endpoint'
+  if (bucketOption)
+    throw new AppError('usage', `--s3-${bucketOption} is for a bucket, and --blobs names a directory`)
   return { folder: resolve(folder) }
 }

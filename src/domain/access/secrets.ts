@@ -1,13 +1,13 @@
-// API keys and tokens: how one is made and what is kept of it. 30 base62 characters are 178 bits, so a plain SHA-256 at
-// rest is enough: there is nothing to guess. The checksum lets a person or a script see a mistyped key.
+// API keys and tokens: how they are made and stored. Their 30 base62 characters are 178 bits, so a plain SHA-256 at
+// rest is enough. The checksum lets a person or a script detect a mistyped key.
 
 import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
-/** Of a key of the rates API, and of a token of the documents API. */
+/** `cbk_`: key of the rates API; `cbt_`: token of the documents API. */
 export type KeyPrefix = 'cbk_' | 'cbt_'
 
-/** What a token can be for: a family of endpoints and a method, or what is done there (decisions 3.7). */
+/** Permissions of a token: a family of endpoints and a method or an action (decisions 3.7). */
 export const ALLOWED = [
   'documents:POST',
   'agent:POST',
@@ -21,24 +21,24 @@ const RANDOM_CHARS = 30
 const CHECKSUM_CHARS = 6
 const CODE_BYTES = 24
 
-/** A new secret: the prefix, 30 random base62 characters and a 6-character checksum of them. */
+/** Creates a secret: the prefix, 30 random base62 characters and a 6-character checksum of them. */
 export function makeSecret(prefix: KeyPrefix): string {
   let random = ''
   while (random.length < RANDOM_CHARS) {
     for (const byte of randomBytes(RANDOM_CHARS)) {
-      // 248 is the largest multiple of 62 in a byte: beyond it some characters would come up more often.
+      // 248 is the largest multiple of 62 in a byte: beyond it some characters would be more frequent.
       if (byte < 248 && random.length < RANDOM_CHARS) random += BASE62[byte % 62]
     }
   }
   return `${prefix}${random}${checksum(random)}`
 }
 
-/** 192 random bits, as text that may stand in a URL, a header or a cookie: for what is good for a while only. */
+/** Creates 192 random bits as text for a URL, a header or a cookie. For short-lived secrets only. */
 export function makeCode(): string {
   return randomBytes(CODE_BYTES).toString('base64url')
 }
 
-/** What is stored of a secret: its SHA-256 in hex. */
+/** Stored form of a secret: its SHA-256 in hex. */
 export function hashOfSecret(secret: string): string {
   return hash('sha256', secret, 'hex')
 }

@@ -1,32 +1,32 @@
-// The directory: companies, their owners and agents. What each may look like, how one is made, and which facts
-// may not change any more once documents hang on them. Rows are checked alike from a flag, a file and the API.
+// The directory: companies, owners and agents. Has their schemas, creates them, and protects facts that documents
+// depend on. Options, files and requests are validated alike.
 
 import * as v from 'valibot'
-import { AppError } from '../../errors.ts'
-import { quotaText } from '../../sizes.ts'
+import { AppError } from '../../runtime/errors.ts'
 import { type AgentRow, findAgent, insertAgent } from '../../store/directory/agents.ts'
 import {
   type CompanyRow,
   findCompany,
-  findCompanyOfCode,
+  findCompanyByCode,
   insertCompany,
   selectCompanies,
 } from '../../store/directory/companies.ts'
 import { findOwner, insertOwner, type OwnerRow } from '../../store/directory/owners.ts'
 import { atomically } from '../../store/engine.ts'
-import type { Db } from '../../store/tables.ts'
+import type { ReadDb, WriteDb } from '../../store/tables.ts'
+import { quotaText } from '../../values/sizes.ts'
 
 const MAX_TEXT = 255
 const MAX_DESCRIPTION = 65_536
-// What Excel makes of a boolean in Spanish is among them.
+// includes booleans of Excel in Spanish
 const BOOLEANS: Record<string, boolean> = {
   ...{ true: true, yes: true, on: true, 1: true, verdadero: true },
   ...{ false: false, no: false, off: false, 0: false, falso: false },
 }
 
-const digitsAsNumber = (given: unknown) =>
-  typeof given === 'string' && /^\d{1,16}$/.test(given) ? Number(given) : given
-const wordAsBoolean = (given: unknown) => BOOLEANS[String(given).toLowerCase()] ?? given
+const digitsAsNumber = (value: unknown) =>
+  typeof value === 'string' && /^\d{1,16}$/.test(value) ? Number(value) : value
+const wordAsBoolean = (value: unknown) => BOOLEANS[String(value).toLowerCase()] ?? value
 
 const Id = v.pipe(v.unknown(), v.transform(digitsAsNumber), v.number(), v.safeInteger(), v.minValue(1))
 const Text = v.pipe(
@@ -41,7 +41,7 @@ const Html = v.pipe(
 )
 const Active = v.pipe(v.unknown(), v.transform(wordAsBoolean), v.boolean())
 
-// A field that may be left out is one that an import then leaves as it is.
+// An import leaves omitted optional fields unchanged.
 export const Company = v.strictObject({ id: Id, name: Text, code: Text })
 export const Owner = v.strictObject({ id: Id, name: Text, company_id: v.optional(v.nullable(Id)) })
 export const Agent = v.strictObject({
@@ -57,7 +57,7 @@ export type Agent = v.InferOutput<typeof Agent>
 
 const AN_ID = `must be an integer from 1 to ${Number.MAX_SAFE_INTEGER}`
 const A_TEXT = `must be 1 to ${MAX_TEXT} characters, no control characters, no spaces at either end`
-const RIGHT: Record<string, string> = {
+const RULES: Record<string, string> = {
   id: AN_ID,
   company_id: AN_ID,
   name: A_TEXT,
@@ -68,7 +68,7 @@ const RIGHT: Record<string, string> = {
 
 export type Fault = { field: string; message: string }
 
-/** The row as it is used, or what is wrong with it: one fault for each field. */
+/** Validates a row: returns it parsed, or one fault for each invalid field. */
 export function checkRow<S extends typeof Company | typeof Owner | typeof Agent>(
   schema: S,
   row: unknown,
@@ -79,35 +79,37 @@ export function checkRow<S extends typeof Company | typeof Owner | typeof Agent>
   for (const issue of result.issues) {
     const field = v.getDotPath(issue)
     if (field === null) return { row: undefined, faults: [{ field: '', message: 'must be an object' }] }
-    const known = field in schema.entries
+    const isKnown = field in schema.entries
     const fields = Object.keys(schema.entries).join(', ')
-    const message = known ? faultOf(field, issue.path?.at(-1)?.value) : `is not one of the fields ${fields}`
+    const message = isKnown
+      ? fieldFault(field, issue.path?.at(-1)?.value)
+      : `is not one of the fields ${fields}`
     faults.set(field, { field, message })
   }
   return { row: undefined, faults: [...faults.values()] }
 }
 
-/** A row and whether it was made now; false: it was there already with the same facts. */
-export type Made<T> = { row: T; made: boolean }
+/** A row; `made` is false if it existed before with the same facts. */
+export type CreateResult<T> = { row: T; made: boolean }
 
-/** @throws AppError `conflict` if the id or the code is that of another one */
+/** Creates a company. @throws AppError `conflict` if another company has the id or the code */
 export function createCompany(
-  db: Db,
+  db: WriteDb,
   company: Omit<Company, 'id'> & { id: number | undefined; quota?: number | null | undefined },
   createdAt: string,
-): Promise<Made<CompanyRow>> {
+): Promise<CreateResult<CompanyRow>> {
   return atomically(db, async (trx) => {
     const { id, name, code, quota } = company
-    const there = id === undefined ? undefined : await findCompany(trx, id)
-    if (there) {
-      const same = sameOrClash('company', there, { name, code })
-      if (quota === undefined || quota === there.quota) return same
-      const clash = `quota ${quotaText(there.quota)}, not ${quotaText(quota)}`
+    const existing = id === undefined ? undefined : await findCompany(trx, id)
+    if (existing) {
+      const same = checkSameFacts('company', existing, { name, code })
+      if (quota === undefined || quota === existing.quota) return same
+      const clash = `quota ${quotaText(existing.quota)}, not ${quotaText(quota)}`
       throw new AppError('conflict', `company ${id} is there already with ${clash}: nothing was changed`, {
         advice: { about: 'company-change' },
       })
     }
-    const same = await findCompanyOfCode(trx, code)
+    const same = await findCompanyByCode(trx, code)
     const twin =
       same ?? (await selectCompanies(trx)).find((one) => withoutCase(one.code) === withoutCase(code))
     if (twin) {
@@ -115,42 +117,42 @@ export function createCompany(
       const why = same ? '' : `, and ${JSON.stringify(code)} differs from it only by case`
       throw new AppError('conflict', holder + why)
     }
-    return made('company', await insertCompany(trx, { ...company, createdAt }))
+    return checkNewId('company', await insertCompany(trx, { ...company, createdAt }))
   })
 }
 
-/** @throws AppError `not-found` without such a company, `conflict` if the id is that of another owner */
+/** Creates an owner. @throws AppError `not-found` without such a company, `conflict` if another owner has the id */
 export function createOwner(
-  db: Db,
+  db: WriteDb,
   owner: { id: number | undefined; name: string; company_id: number | null },
   createdAt: string,
-): Promise<Made<OwnerRow>> {
+): Promise<CreateResult<OwnerRow>> {
   return atomically(db, async (trx) => {
     const { id, name, company_id } = owner
-    if (company_id !== null) await needCompany(trx, company_id)
-    const there = id === undefined ? undefined : await findOwner(trx, id)
-    if (there) return sameOrClash('owner', there, { name, company_id })
-    return made('owner', await insertOwner(trx, { ...owner, createdAt }))
+    if (company_id !== null) await requireCompany(trx, company_id)
+    const existing = id === undefined ? undefined : await findOwner(trx, id)
+    if (existing) return checkSameFacts('owner', existing, { name, company_id })
+    return checkNewId('owner', await insertOwner(trx, { ...owner, createdAt }))
   })
 }
 
-/** @throws AppError `not-found` without such a company, `conflict` if the id is that of another agent */
+/** Creates an agent. @throws AppError `not-found` without such a company, `conflict` if another agent has the id */
 export function createAgent(
-  db: Db,
+  db: WriteDb,
   agent: Omit<AgentRow, 'id' | 'created_at'> & { id: number | undefined },
   createdAt: string,
-): Promise<Made<AgentRow>> {
+): Promise<CreateResult<AgentRow>> {
   return atomically(db, async (trx) => {
     const { id, ...facts } = agent
-    await needCompany(trx, facts.company_id)
-    const there = id === undefined ? undefined : await findAgent(trx, id)
-    if (there) return sameOrClash('agent', there, facts)
-    return made('agent', await insertAgent(trx, { ...agent, createdAt }))
+    await requireCompany(trx, facts.company_id)
+    const existing = id === undefined ? undefined : await findAgent(trx, id)
+    if (existing) return checkSameFacts('agent', existing, facts)
+    return checkNewId('agent', await insertAgent(trx, { ...agent, createdAt }))
   })
 }
 
-/** @throws AppError `not-found` */
-export async function needCompany(db: Db, id: number): Promise<CompanyRow> {
+/** Finds a company. @throws AppError `not-found` */
+export async function requireCompany(db: ReadDb, id: number): Promise<CompanyRow> {
   const company = await findCompany(db, id)
   if (!company)
     throw new AppError('not-found', `there is no company ${id}`, { advice: { about: 'companies' } })
@@ -158,38 +160,44 @@ export async function needCompany(db: Db, id: number): Promise<CompanyRow> {
 }
 
 /**
- * What codes have in common that differ only by case. A code is looked up letter by letter, so a client that mixes up two such
- * companies is told nothing: there must be no new ones.
+ * Normal form of a code, equal for codes that differ only by case. Codes are compared exactly, so a client that
+ * confuses two such companies gets no error. New ones are therefore rejected.
  */
 export function withoutCase(code: string): string {
   return code.toUpperCase().toLowerCase()
 }
 
-function faultOf(field: string, given: unknown): string {
-  const right = RIGHT[field] ?? 'is wrong'
-  if (given === undefined) return `is missing: it ${right}`
-  return `${right}, not ${shown(given)}`
+function fieldFault(field: string, value: unknown): string {
+  const rule = RULES[field] ?? 'is wrong'
+  if (value === undefined) return `is missing: it ${rule}`
+  return `${rule}, not ${quote(value)}`
 }
 
-function shown(given: unknown): string {
-  if (given === null) return 'none'
-  const text = JSON.stringify(given)
+function quote(value: unknown): string {
+  if (value === null) return 'none'
+  const text = JSON.stringify(value)
   return text.length > 60 ? `${text.slice(0, 60)}…` : text
 }
 
-function sameOrClash<T extends { id: number }>(kind: string, there: T, facts: Partial<T>): Made<T> {
-  const other = (Object.keys(facts) as (keyof T & string)[]).filter((field) => there[field] !== facts[field])
-  if (other.length === 0) return { row: there, made: false }
-  const clash = other.map((field) => `${field} ${shown(there[field])}, not ${shown(facts[field])}`)
+function checkSameFacts<T extends { id: number }>(
+  kind: string,
+  existing: T,
+  facts: Partial<T>,
+): CreateResult<T> {
+  const other = (Object.keys(facts) as (keyof T & string)[]).filter(
+    (field) => existing[field] !== facts[field],
+  )
+  if (other.length === 0) return { row: existing, made: false }
+  const clash = other.map((field) => `${field} ${quote(existing[field])}, not ${quote(facts[field])}`)
   throw new AppError(
     'conflict',
-    `${kind} ${there.id} is there already with ${clash.join('; ')}: nothing was changed`,
+    `${kind} ${existing.id} is there already with ${clash.join('; ')}: nothing was changed`,
     { advice: { about: 'directory-change' } },
   )
 }
 
-/** SQLite gives the id after the greatest one ever used, which an ERP may have chosen. */
-function made<T extends { id: number }>(kind: string, row: T): Made<T> {
+/** Checks a new id. SQLite uses the id after the greatest ever used, which an ERP may have chosen. */
+function checkNewId<T extends { id: number }>(kind: string, row: T): CreateResult<T> {
   if (Number.isSafeInteger(row.id)) return { row, made: true }
   throw new AppError('failed', `the next id would be beyond 2^53-1`, { advice: { about: 'own-id', kind } })
 }

@@ -3,7 +3,7 @@
 import { selectAgents } from '../../store/directory/agents.ts'
 import { selectCompanies } from '../../store/directory/companies.ts'
 import { selectOwners } from '../../store/directory/owners.ts'
-import type { Db } from '../../store/tables.ts'
+import type { ReadDb } from '../../store/tables.ts'
 
 export type Directory = {
   companies: { id: number; name: string; code: string }[]
@@ -11,7 +11,7 @@ export type Directory = {
   agents: { id: number; company_id: number; name: string; description: string; active: boolean }[]
 }
 
-export async function exportDirectory(db: Db): Promise<Directory> {
+export async function exportDirectory(db: ReadDb): Promise<Directory> {
   return {
     companies: (await selectCompanies(db)).map(({ id, name, code }) => ({ id, name, code })),
     owners: (await selectOwners(db)).map(({ created_at: _, ...owner }) => owner),

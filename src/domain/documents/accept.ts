@@ -1,130 +1,137 @@
-// What becomes of an upload that was read: it is kept, or it is the same as one before, whose answer its client gets again.
+// Accepts an upload that was read: stores it, or finds the stored answer of the same request.
 
-import type { Clock } from '../../dates.ts'
-import { AppError } from '../../errors.ts'
+import { setImmediate } from 'node:timers/promises'
+import { AppError } from '../../runtime/errors.ts'
+import { splitBatches } from '../../store/batches.ts'
 import type { Blobs } from '../../store/blobs/blobs.ts'
-import { findAnswer, type Run } from '../../store/idempotency.ts'
-import type { Db } from '../../store/tables.ts'
+import { selectExistingIds } from '../../store/documents/documents.ts'
+import { findAnswer, type IdRange, type IdRun, rangeIds } from '../../store/documents/idempotency.ts'
+import type { ReadDb, WriteDb } from '../../store/tables.ts'
+import type { Clock } from '../../values/dates.ts'
 import { type Access, checkAgentAccess, checkCompanyAccess } from './access.ts'
-import type { Arrivals } from './arrivals.ts'
-import { fingerprintOf, type IdempotencyRecord, storeBatch } from './batch.ts'
+import type { DocumentWaiters } from './arrivals.ts'
+import { computeFingerprint, type IdempotencyRecord, storeBatch } from './batch.ts'
 import { type Batch, checkUpload } from './documents.ts'
-import { healLostContents } from './lost-contents.ts'
-import { checkQuotas, type Quota, quotasOf } from './quotas.ts'
-import { deletedAmong } from './replay.ts'
+import { restoreLostContents } from './lost-contents.ts'
+import { checkQuotas, type Quota, selectQuotas } from './quotas.ts'
 import type { Upload } from './upload.ts'
 
-/** Where an upload comes from: a token, what it may see, and an Idempotency-Key. */
-export type Sender = { tokenId: number; access: Access; key: string | undefined }
+/** Sender of an upload: a token, its access, and an Idempotency-Key. */
+export type UploadSender = { tokenId: number; access: Access; key: string | undefined }
 
-/** An upload whose documents are kept, by this request or by an equal one before it. */
-export type Accepted = {
+/** An upload whose documents are stored, by this request or by an earlier equal one. */
+export type AcceptedUpload = {
   batch: Batch
   isRepeated: boolean
-  runs: readonly Run[]
-  /** Which of its documents, of a repeated one, are there no more. */
+  runs: readonly IdRange[]
+  /** Documents of a repeated upload that were deleted since. */
   deleted: readonly number[]
 }
 
 export type AcceptDeps = {
-  db: Db
+  db: WriteDb
   blobs: Blobs
   clock: Clock
-  arrivals: Arrivals
-  /** Called after the commit: hooks may be told of it now. */
+  waiters: DocumentWaiters
+  /** Starts the delivery of hooks; called after the commit. */
   wakeHooks: () => void
 }
 
-const KEPT_MS = 24 * 3_600_000 // decisions 3.11
+const IDS_AT_ONCE = 500 // takes at most 1 ms
+const ANSWER_LIFE_MS = 24 * 3_600_000 // decisions 3.11
 
 /**
- * The quotas that are known before the upload is: those of the token and its company. None for a request that was
- * answered before: it gets its answer again, whatever was used up since, perhaps by that very upload.
+ * Selects the quotas of the token and its company, before the upload is read. Returns none for a request with a
+ * stored answer. Its answer is sent again, although that upload may have used up the quota.
  * @throws AppError `over-quota` when nothing is left
  */
-export async function quotasBefore(
-  { db, clock }: { db: Db; clock: Clock },
-  { tokenId, access, key }: Sender,
+export async function selectSenderQuotas(
+  { db, clock }: { db: ReadDb; clock: Clock },
+  { tokenId, access, key }: UploadSender,
 ): Promise<Quota[]> {
-  if (key !== undefined && (await findAnswer(db, tokenId, key, keptSince(clock())))) return []
-  const quotas = await quotasOf(db, { tokenId, companyId: access.companyId })
+  if (key !== undefined && (await findAnswer(db, tokenId, key, answerCutoff(clock())))) return []
+  const quotas = await selectQuotas(db, { tokenId, companyId: access.companyId })
   checkQuotas(quotas, 1) // no document is empty
   return quotas
 }
 
 /**
- * Checks an upload and keeps it, or finds what the same request got before. When this returns, all of it is on disk, and
- * clients that wait for it are awake.
- * @throws AppError like `checkUpload` and `storeBatch`, and `conflict` for another upload under a key
- *   that was used
+ * Checks and stores an upload, or finds the stored answer of the same request. After it returns, everything is on
+ * disk and waiting clients are awake.
+ * @throws AppError like `checkUpload` and `storeBatch`, and `conflict` for another upload under a used key
  */
 export async function acceptUpload(
-  { db, blobs, clock, arrivals, wakeHooks }: AcceptDeps,
+  { db, blobs, clock, waiters, wakeHooks }: AcceptDeps,
   upload: Upload,
-  { tokenId, access, key }: Sender,
-): Promise<Accepted> {
+  { tokenId, access, key }: UploadSender,
+): Promise<AcceptedUpload> {
   const batch = checkUpload(upload)
   const now = clock()
-  const forgetBefore = keptSince(now)
+  const cutoff = answerCutoff(now)
   const record =
-    key === undefined ? undefined : { tokenId, key, fingerprint: await fingerprintOf(batch), forgetBefore }
-  // Before the references are looked up: what was kept is kept, though its agent may be inactive by now.
-  const repeated = record && (await repeatedUpload(db, batch, record))
+    key === undefined ? undefined : { tokenId, key, fingerprint: await computeFingerprint(batch), cutoff }
+  // Before the references are checked: a stored upload stays accepted, though its agent may be inactive now.
+  const repeated = record && (await findRepeatedUpload(db, batch, record))
   if (repeated) {
-    await healLostContents(db, blobs, batch)
+    await restoreLostContents({ db, blobs, clock }, batch)
     await batch.contents.discard()
     return repeated
   }
   checkCompanyAccess(access, batch.companyId)
   checkAgentAccess(access, batch.agentId)
-  let runs: Run[] | undefined
+  let runs: IdRange[] | undefined
   try {
     runs = await storeBatch(db, blobs, batch, { at: now.toISOString(), tokenId }, record)
   } catch (error) {
-    // Its equal may have been kept meanwhile by another process, and have taken the room that this one wanted.
-    const kept = record && (await repeatedUpload(db, batch, record).catch(() => undefined))
-    if (!kept) throw error
-    return kept
+    // Another process may have stored an equal upload, which used up the quota or the disk.
+    const concurrent = record && (await findRepeatedUpload(db, batch, record).catch(() => undefined))
+    if (!concurrent) throw error
+    return concurrent
   }
-  if (!runs) return acceptedMeanwhile(db, batch, record)
+  if (!runs) {
+    // Another process stored an equal upload at the same time.
+    const concurrent = record && (await findRepeatedUpload(db, batch, record))
+    if (!concurrent) throw new AppError('busy', 'The same request was being answered: send it again')
+    return concurrent
+  }
   wakeHooks()
-  const newest = runs.at(-1)
-  if (newest) {
-    arrivals.announce({
+  const lastRun = runs.at(-1)
+  if (lastRun) {
+    waiters.announce({
       companyId: batch.companyId,
       agentId: batch.agentId,
-      last: newest.id + newest.count - 1,
+      last: lastRun.id + lastRun.count - 1,
     })
   }
   return { batch, isRepeated: false, runs, deleted: [] }
 }
 
-/** What the same request made before; undefined: there was none. @throws AppError `conflict` for another upload */
-async function repeatedUpload(
-  db: Db,
+/** Finds the stored answer of the same request; undefined: none. @throws AppError `conflict` for another upload */
+async function findRepeatedUpload(
+  db: ReadDb,
   batch: Batch,
-  { tokenId, key, fingerprint, forgetBefore }: IdempotencyRecord,
-): Promise<Accepted | undefined> {
-  const kept = await findAnswer(db, tokenId, key, forgetBefore)
-  if (!kept) return undefined
-  if (kept.fingerprint !== fingerprint) {
+  { tokenId, key, fingerprint, cutoff }: IdempotencyRecord,
+): Promise<AcceptedUpload | undefined> {
+  const answer = await findAnswer(db, tokenId, key, cutoff)
+  if (!answer) return undefined
+  if (answer.fingerprint !== fingerprint) {
     throw new AppError('conflict', 'Idempotency-Key was used with another body')
   }
-  return { batch, isRepeated: true, runs: kept.runs, deleted: await deletedAmong(db, kept.runs) }
+  return { batch, isRepeated: true, runs: answer.ranges, deleted: await selectDeletedIds(db, answer.ranges) }
 }
 
-/** Of two equal requests at once one is kept, and the other one, which came to another process, gets its answer. */
-async function acceptedMeanwhile(
-  db: Db,
-  batch: Batch,
-  record: IdempotencyRecord | undefined,
-): Promise<Accepted> {
-  const repeated = record && (await repeatedUpload(db, batch, record))
-  if (!repeated) throw new AppError('busy', 'The same request was being answered: send it again')
-  return repeated
+/** Instant before which the answers of idempotency keys have expired. */
+export function answerCutoff(now: Date): string {
+  return new Date(now.getTime() - ANSWER_LIFE_MS).toISOString()
 }
 
-/** Answers of requests from before this instant are not given again. */
-export function keptSince(now: Date): string {
-  return new Date(now.getTime() - KEPT_MS).toISOString()
+/** Ids of the runs whose documents were deleted since. */
+async function selectDeletedIds(db: ReadDb, runs: readonly IdRun[]): Promise<number[]> {
+  const ids: number[] = []
+  for (const some of splitBatches(rangeIds(runs), IDS_AT_ONCE)) {
+    const existing = await selectExistingIds(db, some)
+    ids.push(...some.filter((id) => !existing.has(id)))
+    if (some.length === IDS_AT_ONCE) await setImmediate() // yields to other requests
+  }
+  return ids
 }

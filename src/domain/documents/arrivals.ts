@@ -1,174 +1,158 @@
-// Clients that wait for a document (decisions 3.14). The commit of an upload wakes those that it concerns: while they wait,
-// nothing asks the database. Where several nodes share one, each looks for what the others have kept.
+// Clients that wait for a document (decisions 3.14). The commit of an upload wakes the clients that wait for it, so
+// waiting needs no queries. Nodes of a cluster poll for the uploads of the others.
 
-import { AppError } from '../../errors.ts'
-import type { Db } from '../../store/tables.ts'
-import { type Arrival, findNewestId, selectArrivals } from '../../store/uploads/look.ts'
+import { AppError } from '../../runtime/errors.ts'
+import { findNewestId } from '../../store/documents/context.ts'
+import { type Arrival, engineSql } from '../../store/engine.ts'
+import type { ReadDb } from '../../store/tables.ts'
 
-/** Documents of a greater id than `after`; of one company, or for one agent, where they are given. */
-export type Wanted = {
+/** Selects documents with an id greater than `after`, optionally of a company or for an agent. */
+export type WaitFilter = {
   after: number
   companyId?: number | undefined
   agentId?: number | undefined
-  /** The token of a worker that waits to claim: it is awake as well when a document may be free again. */
+  /** Token of a worker that waits to claim. Also wakes the waiter when a document may be free again. */
   worker?: number | undefined
 }
 
-export type Arrivals = {
-  /** To be called after each commit of documents. `last`: the greatest of their ids. */
+export type DocumentWaiters = {
+  /** Wakes the clients that wait for these documents. Call it after each commit. `last`: greatest id of them. */
   announce(committed: Arrival): void
-  /** To be called when a document may be free again for the workers of an agent, or of any. */
-  wakeWorkers(agentId?: number): void
-  /** Notices from now on what is wanted, and waits for it at most so long; until it is disposed of. */
-  begin(wanted: Wanted, ms: number): Wait
-  /** The agents for which workers wait. */
-  agentsAwaited(): number[]
-  /** How many wait. */
+  /** Wakes the workers of an agent. Call it when a document may be free again. */
+  wakeWorkers(agentId: number): void
+  /** Registers a waiter for at most `ms`, until it is disposed of. */
+  begin(filter: WaitFilter, ms: number): Wait
+  /** Agents for which workers wait. */
+  waitingAgents(): number[]
+  /** Number of waiting clients. */
   waiting(): number
-  /** Ends all waits, and those that begin later at once. */
+  /** Ends all waits, also those that begin later. */
   close(): void
 }
 
 export type Wait = Disposable & {
   /**
-   * Waits for documents that are wanted. What was committed since the wait began, or since this was last called, counts;
-   * so what is read between the two is not missed. False: the time is over, or the wait was ended.
-   * @throws AppError `busy` when too many wait already, or too many of one worker's token
+   * Waits for matching documents. Counts commits since the start of the wait or the last call, so that none is
+   * missed. False: the time is over, or the wait was ended.
+   * @throws AppError `busy` when too many clients wait, in all or with one token of a worker
    */
   next(): Promise<boolean>
   end(): void
 }
 
-type Noticing = Wait & {
-  readonly wanted: Wanted
+type Waiter = Wait & {
+  readonly filter: WaitFilter
+  /** True if the client really had to wait. */
+  hasSlot(): boolean
   notice(committed: Arrival): void
-  wakeWorker(agentId?: number): void
+  wakeWorker(agentId: number): void
 }
 
-const PLACES = 256
-const PLACES_OF_WORKER = 64 // decisions 3.16
+const MAX_WAITERS = 256
+const MAX_WAITERS_PER_TOKEN = 64 // decisions 3.16
 
-export function createArrivals(places = PLACES): Arrivals {
-  const noticing = new Set<Noticing>()
-  let waiting = 0
+export function createWaiters(): DocumentWaiters {
+  const waiters = new Set<Waiter>()
   let isClosed = false
-  const workers = new Map<number, number>() // how many wait with each token
-  const takePlace = ({ worker }: Wanted) => {
-    if (waiting >= places) {
-      throw new AppError('busy', `${places} clients wait for documents already: try again in a moment`)
+  const waiting = () => [...waiters].filter((one) => one.hasSlot())
+  const checkLimits = ({ worker }: WaitFilter) => {
+    const clients = waiting()
+    if (clients.length >= MAX_WAITERS) {
+      throw new AppError('busy', `${MAX_WAITERS} clients wait for documents already: try again in a moment`)
     }
-    if (worker !== undefined) {
-      const of = workers.get(worker) ?? 0
-      if (of >= PLACES_OF_WORKER) {
-        throw new AppError('busy', `${of} clients wait with this token already: try again in a moment`)
-      }
-      workers.set(worker, of + 1)
+    const own = clients.filter(({ filter }) => worker !== undefined && filter.worker === worker).length
+    if (own >= MAX_WAITERS_PER_TOKEN) {
+      throw new AppError('busy', `${own} clients wait with this token already: try again in a moment`)
     }
-    waiting++
-  }
-  const leavePlace = ({ worker }: Wanted) => {
-    waiting--
-    if (worker === undefined) return
-    const others = (workers.get(worker) ?? 1) - 1
-    if (others > 0) workers.set(worker, others)
-    else workers.delete(worker)
   }
   return {
     announce(committed) {
-      for (const one of noticing) one.notice(committed)
+      for (const one of waiters) one.notice(committed)
     },
     wakeWorkers(agentId) {
-      for (const one of noticing) one.wakeWorker(agentId)
+      for (const one of waiters) one.wakeWorker(agentId)
     },
-    begin(wanted, ms) {
-      const take = () => takePlace(wanted)
-      const one = createWait(wanted, ms, take, (hadPlace) => {
-        noticing.delete(one)
-        if (hadPlace) leavePlace(wanted)
-      })
-      noticing.add(one)
-      if (isClosed) one.end()
-      return one
+    begin(filter, ms) {
+      const checkSlots = () => checkLimits(filter)
+      const waiter = createWait(filter, ms, checkSlots, () => waiters.delete(waiter))
+      waiters.add(waiter)
+      if (isClosed) waiter.end()
+      return waiter
     },
-    agentsAwaited() {
-      const workers = [...noticing].filter(({ wanted }) => wanted.worker !== undefined)
-      return [...new Set(workers.flatMap(({ wanted }) => wanted.agentId ?? []))]
+    waitingAgents() {
+      const workers = [...waiters].filter(({ filter }) => filter.worker !== undefined)
+      return [...new Set(workers.flatMap(({ filter }) => filter.agentId ?? []))]
     },
-    waiting: () => waiting,
+    waiting: () => waiting().length,
     close() {
       isClosed = true
-      for (const one of noticing) one.end()
+      for (const one of waiters) one.end()
     },
   }
 }
 
 /**
- * Announces what any node has kept since this was last called. Documents are committed in the order of their ids, so what
- * comes later has a greater one.
+ * Returns a function that announces the commits of other nodes since its last call. Documents are committed in the
+ * order of their ids, so later ones have greater ids.
  */
-export async function openSharedArrivals(db: Db, arrivals: Arrivals): Promise<() => Promise<void>> {
-  let seen = await findNewestId(db)
+export async function openSharedWaiters(db: ReadDb, waiters: DocumentWaiters): Promise<() => Promise<void>> {
+  let lastId = await findNewestId(db)
   return async () => {
-    const found = await selectArrivals(db, seen)
-    for (const one of found) {
-      seen = Math.max(seen, one.last)
-      arrivals.announce(one)
+    for (const arrival of await engineSql(db).selectArrivals(db, lastId)) {
+      lastId = Math.max(lastId, arrival.last)
+      waiters.announce(arrival)
     }
   }
 }
 
-/** `takePlace` is called once, and only if there is something to wait for. */
-function createWait(
-  wanted: Wanted,
-  ms: number,
-  takePlace: () => void,
-  left: (hadPlace: boolean) => void,
-): Noticing {
+/** Creates a waiter. `checkLimits` is called once, and only if the client really has to wait. */
+function createWait(filter: WaitFilter, ms: number, checkLimits: () => void, onEnd: () => void): Waiter {
   let hasArrived = false
-  let isOver = false
-  let hasPlace = false
+  let hasEnded = false
+  let hasSlot = false
   let wake: (() => void) | undefined
   const end = () => {
-    isOver = true
+    hasEnded = true
     wake?.()
   }
   const timer = setTimeout(end, ms)
-  const found = () => {
+  const noteArrival = () => {
     hasArrived = true
     wake?.()
   }
   return {
-    wanted,
+    filter,
+    hasSlot: () => hasSlot,
     notice(committed) {
-      if (isWanted(committed, wanted)) found()
+      if (matches(committed, filter)) noteArrival()
     },
     wakeWorker(agentId) {
-      if (wanted.worker !== undefined && (agentId ?? wanted.agentId) === wanted.agentId) found()
+      if (filter.worker !== undefined && agentId === filter.agentId) noteArrival()
     },
     async next() {
-      if (!hasArrived && !isOver) {
-        if (!hasPlace) takePlace()
-        hasPlace = true
+      if (!hasArrived && !hasEnded) {
+        if (!hasSlot) checkLimits()
+        hasSlot = true
         await new Promise<void>((resolve) => {
           wake = resolve
         })
       }
-      const has = hasArrived
+      const result = hasArrived
       hasArrived = false
-      return has
+      return result
     },
     end,
     [Symbol.dispose]() {
       clearTimeout(timer)
-      left(hasPlace)
+      onEnd()
     },
   }
 }
 
-function isWanted({ last, ...of }: Arrival, { after, companyId, agentId }: Wanted): boolean {
+function matches({ last, ...parties }: Arrival, { after, companyId, agentId }: WaitFilter): boolean {
   return (
     last > after &&
-    (companyId === undefined || companyId === of.companyId) &&
-    (agentId === undefined || agentId === of.agentId)
+    (companyId === undefined || companyId === parties.companyId) &&
+    (agentId === undefined || agentId === parties.agentId)
   )
 }

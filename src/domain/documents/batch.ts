@@ -1,40 +1,45 @@
-// The moment at which an upload is kept: its bytes, then its rows, all or nothing (decisions 3.5). It may have hundreds of
-// thousands of documents, so others have their turn every few milliseconds.
+// Stores an upload: its bytes, then its rows, all or nothing (decisions 3.5). An upload may have hundreds of
+// thousands of documents, so the work yields every few milliseconds.
 
 import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
-import { AppError } from '../../errors.ts'
-import { isOutcomeUnknown, storageError } from '../../storage-error.ts'
+import { AppError } from '../../runtime/errors.ts'
+import { isOutcomeUnknown, storageError } from '../../runtime/storage-error.ts'
+import { splitBatches } from '../../store/batches.ts'
 import type { Blobs } from '../../store/blobs/blobs.ts'
-import { insertDocuments, newDocumentIds, selectIdsAmong } from '../../store/documents.ts'
+import { insertAttachments } from '../../store/documents/attachments.ts'
+import { type Parties, selectUploadContext, type UploadContext } from '../../store/documents/context.ts'
+import { allocateDocumentIds, insertDocuments, selectExistingIds } from '../../store/documents/documents.ts'
+import {
+  appendId,
+  type IdRange,
+  type IdRun,
+  insertAnswer,
+  rangeIds,
+} from '../../store/documents/idempotency.ts'
+import { deleteLostBlobs, selectLostHashes } from '../../store/documents/lost-contents.ts'
+import { addUsed } from '../../store/documents/usage.ts'
 import { atomically } from '../../store/engine.ts'
-import { addToRuns, insertAnswer, type Run } from '../../store/idempotency.ts'
-import { deleteLostContents, selectLostAmong } from '../../store/lost-contents.ts'
-import { portionsOf } from '../../store/portions.ts'
-import type { Db } from '../../store/tables.ts'
-import { insertAttachments } from '../../store/uploads/attachments.ts'
-import { lookForUpload, type Parties, type UploadLook } from '../../store/uploads/look.ts'
-import { addUsed } from '../../store/usage.ts'
+import type { ReadDb, WriteDb } from '../../store/tables.ts'
 import { queueDocuments } from '../hooks/events.ts'
-import { type Batch, refuseReferences } from './documents.ts'
-import { hashesOf, keptContentsOf } from './lost-contents.ts'
-import { checkQuotas, quotasIn, quotasOf } from './quotas.ts'
-import { removeUnnamedBlob } from './removal.ts'
+import { type Batch, rejectReferences } from './documents.ts'
+import { blobHashes, uploadedContents } from './lost-contents.ts'
+import { checkQuotas, selectQuotas, uploadQuotas } from './quotas.ts'
 
-/** When an upload was sent, and by which token; null: not known. */
-export type Sent = { at: string; tokenId: number | null }
+/** Time and token of an upload; null: the token is unknown. */
+export type UploadOrigin = { at: string; tokenId: number | null }
 
-/** How a batch is kept for a client that sends it again. */
-export type IdempotencyRecord = { tokenId: number; key: string; fingerprint: string; forgetBefore: string }
+/** Identifies a batch, so that a client can send it again. */
+export type IdempotencyRecord = { tokenId: number; key: string; fingerprint: string; cutoff: string }
 
 const ROWS_AT_ONCE = 50
-// While others wait for the ids that follow: each statement goes to the database and back.
+// Other uploads wait for ids during these statements, each of which is a round trip to the database.
 const DOCUMENTS_AT_ONCE = 500
-const ANSWERED = Symbol('there is an answer already')
-const LOOKED_AT_AT_ONCE = 200 // a millisecond or two
+const HAS_ANSWER = Symbol('there is an answer already')
+const FILES_AT_ONCE = 200 // takes 1 to 2 ms
 
-/** What two uploads have in common exactly if they ask for the same: ids, names, types and contents. */
-export async function fingerprintOf({
+/** Computes a fingerprint of ids, names, types and contents: equal exactly for equal requests. */
+export async function computeFingerprint({
   companyId,
   agentId,
   ownerId,
@@ -42,89 +47,88 @@ export async function fingerprintOf({
   contents,
 }: Batch): Promise<string> {
   const hash = createHash('sha256').update(`[${companyId},${agentId},${ownerId},[`)
-  let at = 0
+  let index = 0
   for (const { name, mimetype, content } of files) {
-    if (at > 0) hash.update(',')
+    if (index > 0) hash.update(',')
     hash.update(JSON.stringify([name, mimetype, contents.at(content).sha256]))
-    if (++at % LOOKED_AT_AT_ONCE === 0) await setImmediate()
+    if (++index % FILES_AT_ONCE === 0) await setImmediate()
   }
   return hash.update(']]').digest('hex')
 }
 
 /**
- * Keeps a batch: first its bytes, under their final names and flushed, then its rows in one transaction. When
- * this returns, all of it is on disk. Undefined: meanwhile another request of its key was kept, and nothing of this one.
- * @throws AppError `disk-full`, `over-quota`, `busy` or `unavailable`, and like `refuseReferences`; nothing is kept then
+ * Stores a batch: first its bytes, renamed and flushed, then its rows in one transaction. After it returns,
+ * everything is on disk. Undefined: a request with the same key was stored first, so this one was not.
+ * @throws AppError `disk-full`, `over-quota`, `busy` or `unavailable`, and like `rejectReferences`; nothing is stored
+ * then
  */
 export async function storeBatch(
-  db: Db,
+  db: WriteDb,
   blobs: Blobs,
   batch: Batch,
-  sent: Sent,
+  origin: UploadOrigin,
   record: IdempotencyRecord | undefined,
-): Promise<Run[] | undefined> {
+): Promise<IdRange[] | undefined> {
   const { companyId, agentId, ownerId } = batch
-  const parties: Parties = { companyId, agentId, ownerId, tokenId: sent.tokenId }
-  const bytes = await bytesOf(batch)
-  const look = (await lookForUpload(db, parties)) ?? (await refuseReferences(db, batch))
-  checkQuotas(quotasIn(look, companyId), bytes) // before gigabytes are flushed for nothing
+  const parties: Parties = { companyId, agentId, ownerId, tokenId: origin.tokenId }
+  const bytes = await totalSize(batch)
+  const context = (await selectUploadContext(db, parties)) ?? (await rejectReferences(db, batch))
+  checkQuotas(uploadQuotas(context, companyId), bytes) // before gigabytes are flushed in vain
   try {
     await batch.contents.commit()
-    const insert = async (trx: Db) => {
-      // Again: to flush a large batch takes a while, and an agent can be put to sleep.
-      const look = (await lookForUpload(trx, parties, { hold: true })) ?? (await refuseReferences(trx, batch))
-      const attachments = await insertContents(trx, blobs, batch, { ...look, ...sent })
-      // From here on others wait: for the sums, and for ids.
+    const insert = async (trx: WriteDb) => {
+      // Checked again: a flush of a large batch takes long, and the agent may have become inactive.
+      const context =
+        (await selectUploadContext(trx, parties, { lock: true })) ?? (await rejectReferences(trx, batch))
+      const attachments = await insertContents(trx, blobs, batch, { ...context, ...origin })
+      // From here on other uploads wait for the sums and the ids.
       await addUsed(trx, [{ ...parties, bytes }])
-      if (quotasIn(look, companyId).length > 0) {
-        const quotas = await quotasOf(trx, parties) // again: another upload may have taken the room
+      if (uploadQuotas(context, companyId).length > 0) {
+        const quotas = await selectQuotas(trx, parties) // again: another upload may have used it up
         checkQuotas(
           quotas.map((quota) => ({ ...quota, used: quota.used - bytes })),
           bytes,
         )
       }
-      const runs = await insertRows(trx, batch, attachments, sent)
-      if (look.hasHooks) await queueDocuments(trx, { companyId, agentId, runs, at: sent.at })
-      if (record) await insertRecord(trx, record, runs, sent.at)
+      const runs = await insertRows(trx, batch, attachments, origin)
+      if (context.hasHooks) await queueDocuments(trx, { companyId, agentId, runs, at: origin.at })
+      if (record) await insertRecord(trx, record, runs, origin.at)
       return runs
     }
-    return await atomically(db, insert, { isThere: haveFirst })
+    return await atomically(db, insert, { wasCommitted: wasInserted })
   } catch (error) {
     const failure = storageError(error)
-    if (!mayBeKept(error)) await removeContents(db, blobs, batch)
-    if (failure === ANSWERED) return undefined
+    if (!mayBeCommitted(error)) await removeContents(db, blobs, batch)
+    if (failure === HAS_ANSWER) return undefined
     throw failure
   }
 }
 
-/** Whether the rows of an upload are there: ids are never given twice, and all of them were written, or none. */
-async function haveFirst(db: Db, [first]: Run[]): Promise<boolean> {
-  return first !== undefined && (await selectIdsAmong(db, [first.id])).has(first.id)
+/** Returns true if the rows were committed. Ids are never reused, and either all rows exist or none. */
+async function wasInserted(db: ReadDb, [first]: IdRange[]): Promise<boolean> {
+  return first !== undefined && (await selectExistingIds(db, [first.id])).has(first.id)
 }
 
-/** Whether rows may name the contents, or it would be waited for again to see that. */
-function mayBeKept(error: unknown): boolean {
+/** True if the rows may be committed, or if a check would wait for the database again. */
+function mayBeCommitted(error: unknown): boolean {
   const failure = storageError(error)
   return isOutcomeUnknown(error) || (failure instanceof AppError && failure.code === 'busy')
 }
 
-/** Ids that rise by one, of as many rows. */
-type IdRun = { id: number; count: number }
-
 async function insertContents(
-  trx: Db,
+  trx: WriteDb,
   blobs: Blobs,
   { files, contents }: Batch,
-  { at: createdAt, hasLost }: Sent & Pick<UploadLook, 'hasLost'>,
+  { at: createdAt, hasLost }: UploadOrigin & Pick<UploadContext, 'hasLost'>,
 ): Promise<IdRun[]> {
-  // A deletion of the last other document of the same content may have come between.
-  if (!(await blobs.claim(trx, keptContentsOf(contents)))) {
+  // The last other document of the same content may have been deleted since the check.
+  if (!(await blobs.addReferences(trx, uploadedContents(contents)))) {
     throw new AppError('unavailable', 'The same content was being deleted: send it again')
   }
-  // They are on the disk again.
-  if (hasLost) await deleteLostContents(trx, await selectLostAmong(trx, hashesOf(contents)))
+  // The contents exist again.
+  if (hasLost) await deleteLostBlobs(trx, await selectLostHashes(trx, blobHashes(contents)))
   const runs: IdRun[] = []
-  for (const some of portionsOf(files, ROWS_AT_ONCE)) {
+  for (const some of splitBatches(files, ROWS_AT_ONCE)) {
     if (runs.length > 0) await setImmediate()
     const rows = some.map(({ name, mimetype, content }) => ({ name, mimetype, ...contents.at(content) }))
     for (const id of await insertAttachments(trx, rows, createdAt)) {
@@ -137,52 +141,48 @@ async function insertContents(
 }
 
 async function insertRows(
-  trx: Db,
+  trx: WriteDb,
   { companyId, agentId, ownerId, files }: Batch,
   attachments: readonly IdRun[],
-  { at: createdAt, tokenId: createdBy }: Sent,
-): Promise<Run[]> {
-  const runs: Run[] = []
-  const attachmentIds = idsIn(attachments)
-  const taken = await newDocumentIds(trx, files.count())
-  let done = 0
-  for (const some of portionsOf(files, taken ? DOCUMENTS_AT_ONCE : ROWS_AT_ONCE)) {
-    if (done > 0) await setImmediate()
-    const attached = some.map(({ name }) => ({ id: attachmentIds.next().value ?? 0, name }))
+  { at: createdAt, tokenId: createdBy }: UploadOrigin,
+): Promise<IdRange[]> {
+  const runs: IdRange[] = []
+  const attachmentIds = rangeIds(attachments)
+  const documentIds = await allocateDocumentIds(trx, files.count())
+  let count = 0
+  for (const some of splitBatches(files, documentIds ? DOCUMENTS_AT_ONCE : ROWS_AT_ONCE)) {
+    if (count > 0) await setImmediate()
+    const attachedFiles = some.map(({ name }) => ({ id: attachmentIds.next().value ?? 0, name }))
     const party = { companyId, agentId, ownerId, createdAt, createdBy }
-    const own = taken?.slice(done, done + some.length)
-    const ids = await insertDocuments(trx, { ...party, attachments: attached, ids: own })
-    done += some.length
-    for (const [at, id] of ids.entries()) addToRuns(runs, { id, attachment_id: attached[at]?.id ?? 0 })
+    const ownIds = documentIds?.slice(count, count + some.length)
+    const ids = await insertDocuments(trx, { ...party, attachments: attachedFiles, ids: ownIds })
+    count += some.length
+    for (const [at, id] of ids.entries()) appendId(runs, { id, attachment_id: attachedFiles[at]?.id ?? 0 })
   }
   return runs
 }
 
-function* idsIn(runs: readonly IdRun[]): Generator<number, undefined> {
-  for (const { id, count } of runs) for (let at = 0; at < count; at++) yield id + at
+async function insertRecord(trx: WriteDb, record: IdempotencyRecord, runs: IdRange[], createdAt: string) {
+  const { tokenId, key, fingerprint, cutoff } = record
+  const isFirst = await insertAnswer(trx, { tokenId, key, fingerprint, ranges: runs, createdAt }, cutoff)
+  if (!isFirst) throw HAS_ANSWER
 }
 
-async function insertRecord(trx: Db, record: IdempotencyRecord, runs: Run[], createdAt: string) {
-  const { tokenId, key, fingerprint, forgetBefore } = record
-  const isFirst = await insertAnswer(trx, { tokenId, key, fingerprint, runs, createdAt }, forgetBefore)
-  if (!isFirst) throw ANSWERED
-}
-
-/** What the documents count in the quotas: each its size, equal ones too. */
-async function bytesOf({ files, contents }: Batch): Promise<number> {
+/** Sum of the document sizes for the quotas; equal contents count each time. */
+async function totalSize({ files, contents }: Batch): Promise<number> {
   let bytes = 0
   let at = 0
   for (const { content } of files) {
     bytes += contents.at(content).size
-    if (++at % LOOKED_AT_AT_ONCE === 0) await setImmediate()
+    if (++at % FILES_AT_ONCE === 0) await setImmediate()
   }
   return bytes
 }
 
-/** Removes the contents of a batch that got no rows, as far as it can: what is left is an orphan, which is swept later. */
-async function removeContents(db: Db, blobs: Blobs, { contents }: Batch): Promise<void> {
-  if (blobs.removesLater) return // a database elsewhere may have committed and not been able to say so
+/** Removes the contents of a batch without rows, as far as possible. The garbage collection removes the rest. */
+async function removeContents(db: WriteDb, blobs: Blobs, { contents }: Batch): Promise<void> {
+  if (blobs.keepsRemoved) return // the commit may have succeeded on the database server without an answer
   try {
-    for (const { sha256 } of keptContentsOf(contents)) await removeUnnamedBlob(db, blobs, sha256)
-  } catch {} // what made the batch fail is the error to report
+    await blobs.removeFree(db, { names: [...blobHashes(contents)] })
+  } catch {} // the error of the batch is the one to report
 }

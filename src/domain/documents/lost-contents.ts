@@ -1,49 +1,59 @@
-// Contents that are known to be lost. A row in `lost_contents` says so, and goes when the same bytes are there again: with
-// an upload, or with a file that an administrator found and put in its place.
+// Contents known to be lost. A row of `lost_contents` records each, until the same bytes exist again. An upload
+// brings them, or an administrator who puts the file back.
 
 import type { BlobBatch } from '../../store/blobs/batch.ts'
 import type { Blobs } from '../../store/blobs/blobs.ts'
 import type { BlobReader } from '../../store/blobs/reader.ts'
-import type { KeptContent } from '../../store/contents.ts'
-import { isBlobNamed } from '../../store/documents.ts'
+import { dropReferences, lockBlobRows } from '../../store/documents/content-rows.ts'
+import type { UploadedBlob } from '../../store/documents/contents.ts'
+import { isBlobReferenced } from '../../store/documents/documents.ts'
+import { deleteLostBlobs, selectLostBlobs, selectLostHashes } from '../../store/documents/lost-contents.ts'
 import { atomically } from '../../store/engine.ts'
-import { deleteLostContents, selectLostAmong, selectLostContents } from '../../store/lost-contents.ts'
-import type { Db } from '../../store/tables.ts'
+import type { WriteDb } from '../../store/tables.ts'
+import type { Clock } from '../../values/dates.ts'
 import type { Batch } from './documents.ts'
-import { removeUnnamedBlob } from './removal.ts'
+import { removeDropped } from './removal.ts'
 
 /**
- * Looks for what is known to be lost: what is there again is lost no more, and what no row names any more is forgotten.
- * Of a folder of one process only while nothing is uploaded.
+ * Checks the lost contents. Deletes the record of a content that exists again or has no row. For a data directory
+ * only while no upload is under way.
  */
 export async function settleLostContents(
-  db: Db,
+  db: WriteDb,
   blobs: BlobReader,
-): Promise<{ found: number; lost: number }> {
-  const lost = await selectLostContents(db)
-  const found: string[] = []
+): Promise<{ restored: number; lost: number }> {
+  const losses = await selectLostBlobs(db)
+  const restored: string[] = []
   const unnamed: string[] = []
-  for (const { sha256 } of lost) {
-    if (!(await isBlobNamed(db, sha256))) unnamed.push(sha256)
-    else if (await isSound(blobs, sha256)) found.push(sha256)
+  for (const { sha256 } of losses) {
+    if (!(await isBlobReferenced(db, sha256))) unnamed.push(sha256)
+    else if (await isSound(blobs, sha256)) restored.push(sha256)
   }
-  await deleteLostContents(db, [...found, ...unnamed])
-  return { found: found.length, lost: lost.length - found.length - unnamed.length }
+  await deleteLostBlobs(db, [...restored, ...unnamed])
+  return { restored: restored.length, lost: losses.length - restored.length - unnamed.length }
 }
 
-/** Keeps the contents of an upload that makes no rows (it was answered before), if they are known to be lost. */
-export async function healLostContents(db: Db, blobs: Blobs, { contents }: Batch): Promise<void> {
-  const lost = new Set(await selectLostAmong(db, hashesOf(contents)))
-  if (lost.size === 0) return
-  await contents.commit(lost)
+/** Stores lost contents from a repeated upload, which makes no rows. */
+export async function restoreLostContents(
+  { db, blobs, clock }: { db: WriteDb; blobs: Blobs; clock: Clock },
+  { contents }: Batch,
+): Promise<void> {
+  const hashes = new Set(await selectLostHashes(db, blobHashes(contents)))
+  if (hashes.size === 0) return
+  await contents.commit(hashes)
   await atomically(db, async (trx) => {
-    const again = keptContentsOf(contents).filter(({ sha256 }) => lost.has(sha256))
-    if (await blobs.claim(trx, again)) await deleteLostContents(trx, [...lost])
+    const restored = uploadedContents(contents).filter(({ sha256 }) => hashes.has(sha256))
+    if (await blobs.addReferences(trx, restored)) await deleteLostBlobs(trx, [...hashes])
   })
-  for (const sha256 of lost) await removeUnnamedBlob(db, blobs, sha256) // its documents may have been deleted since
+  // Their documents may have been deleted since.
+  const dropped = await atomically(db, async (trx) => {
+    await lockBlobRows(trx, hashes)
+    return dropReferences(trx, hashes, clock().toISOString())
+  })
+  await removeDropped(db, blobs, dropped)
 }
 
-/** Whether the bytes of a content can be read, and are the right ones. */
+/** True if a content can be read and its bytes have the right hash. */
 async function isSound(blobs: BlobReader, sha256: string): Promise<boolean> {
   try {
     const blob = await blobs.read(sha256)
@@ -54,11 +64,11 @@ async function isSound(blobs: BlobReader, sha256: string): Promise<boolean> {
   }
 }
 
-/** The contents of an upload, each once. */
-export function* hashesOf(contents: BlobBatch): Generator<string> {
-  for (const { sha256 } of keptContentsOf(contents)) yield sha256
+/** SHA-256 of the contents of an upload, without duplicates. */
+export function* blobHashes(contents: BlobBatch): Generator<string> {
+  for (const { sha256 } of uploadedContents(contents)) yield sha256
 }
 
-export function* keptContentsOf(contents: BlobBatch): Generator<KeptContent> {
+export function* uploadedContents(contents: BlobBatch): Generator<UploadedBlob> {
   for (let at = 0; at < contents.count(); at++) yield contents.at(at)
 }

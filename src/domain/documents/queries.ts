@@ -1,163 +1,163 @@
-// What can be asked of the documents, and of the companies, owners and agents that they are for, by a client that may see
-// those of one company, or of all.
+// Queries of documents, companies, owners and agents, within the access of a client.
 
-import { AppError } from '../../errors.ts'
-import { type AgentRow, selectActiveAgents, selectAgentsAfter } from '../../store/directory/agents.ts'
+import { AppError } from '../../runtime/errors.ts'
+import { type AgentRow, selectAgents } from '../../store/directory/agents.ts'
 import {
   type CompanyRow,
   findCompany,
-  findCompanyByCode,
-  selectCompaniesAfter,
+  findCompanyByIdAndCode,
+  selectCompanies,
 } from '../../store/directory/companies.ts'
-import { type OwnerRow, selectOwnersForAfter } from '../../store/directory/owners.ts'
-import { type DocumentRow, findDocument, selectDocuments } from '../../store/documents.ts'
-import type { Db, DocumentState } from '../../store/tables.ts'
+import { type OwnerRow, selectOwnerPage } from '../../store/directory/owners.ts'
+import { type DocumentRow, findDocument, selectDocuments } from '../../store/documents/documents.ts'
+import type { DocumentState, ReadDb } from '../../store/tables.ts'
 import { type Access, checkAgentAccess, checkCompanyAccess } from './access.ts'
-import type { Arrivals } from './arrivals.ts'
+import type { DocumentWaiters } from './arrivals.ts'
 
-/** Ids beyond this one, in this order. */
-export type Page = { limit: number; order: 'asc' | 'desc'; after?: number; before?: number }
+/** Limits a list to ids beyond one, in this order. */
+export type PageRequest = { limit: number; order: 'asc' | 'desc'; after?: number; before?: number }
 
-/** The documents of which a page is asked for. */
-export type PageOfDocuments = {
+/** Filter and page of a list of documents. */
+export type DocumentsRequest = {
   companyId?: number | undefined
   agentId?: number | undefined
   state?: DocumentState | undefined
-  page: Page
+  page: PageRequest
 }
 
-/**
- * A page of the documents, and whether there is another.
- * @throws AppError `not-found` for a company or an agent that the client may not see
- */
-export async function documentsOn(
-  db: Db,
+/** Lists a page of the documents. @throws AppError `not-found` for a company or an agent outside of the access */
+export async function listDocuments(
+  db: ReadDb,
   access: Access,
-  asked: PageOfDocuments,
+  request: DocumentsRequest,
 ): Promise<{ documents: DocumentRow[]; hasMore: boolean }> {
-  const { state, page } = asked
-  const of = narrowed(access, asked)
-  // One more than asked for tells whether there is a next page.
-  const found = await selectDocuments(db, { ...of, state, ...page, limit: page.limit + 1 })
-  return { documents: found.slice(0, page.limit), hasMore: found.length > page.limit }
+  const { state, page } = request
+  const filter = accessFilter(access, request)
+  // An extra row shows whether there is a next page.
+  const rows = await selectDocuments(db, { ...filter, state, ...page, limit: page.limit + 1 })
+  return { documents: rows.slice(0, page.limit), hasMore: rows.length > page.limit }
 }
 
-/** How long a client waits for documents, and what becomes of it meanwhile. */
-export type Patience = {
+/** Options of a client that waits for documents. */
+export type WaitOptions = {
   ms: number
-  /** Calls `gone` when the client is gone, until it is disposed of. */
-  watch(gone: () => void): Disposable
-  /** What the client may see now. @throws AppError for one that may see nothing any more */
-  checkAgain(): Promise<Access>
+  /** Calls `gone` when the client disconnects, until it is disposed of. */
+  watch(onDisconnect: () => void): Disposable
+  /** Returns the current access of the client. @throws AppError if it has none any more */
+  recheckAccess(): Promise<Access>
 }
 
 /**
- * Such a page; one that would be empty, as soon as it is not, or when the time is over.
- * @throws AppError `busy` when too many wait, and what `access` throws
+ * Lists a page of the documents. If it is empty, waits for the first document or the end of the time.
+ * @throws AppError `busy` when too many clients wait, and errors of `recheckAccess`
  */
-export async function documentsOnceThere(
-  { db, arrivals }: { db: Db; arrivals: Arrivals },
+export async function waitForDocuments(
+  { db, waiters }: { db: ReadDb; waiters: DocumentWaiters },
   access: Access,
-  asked: PageOfDocuments,
-  { ms, watch, checkAgain }: Patience,
-): ReturnType<typeof documentsOn> {
+  asked: DocumentsRequest,
+  { ms, watch, recheckAccess }: WaitOptions,
+): ReturnType<typeof listDocuments> {
   const { page } = asked
-  // It begins before the first look, for what is committed while the database is read.
-  using wait = arrivals.begin({ ...narrowed(access, asked), after: page.after ?? 0 }, ms)
-  let found = await documentsOn(db, access, asked)
-  if (found.documents.length > 0) return found
+  // Registered before the first query, so that a commit during the query is not missed.
+  using wait = waiters.begin({ ...accessFilter(access, asked), after: page.after ?? 0 }, ms)
+  let list = await listDocuments(db, access, asked)
+  if (list.documents.length > 0) return list
   using _watch = watch(() => wait.end())
-  while (found.documents.length === 0) {
+  while (list.documents.length === 0) {
     const haveArrived = await wait.next()
-    const accessNow = await checkAgain()
+    const accessNow = await recheckAccess()
     if (!haveArrived) break
-    found = await documentsOn(db, accessNow, asked)
+    list = await listDocuments(db, accessNow, asked)
   }
-  return found
+  return list
 }
 
-/** What is asked for, within what the client may see. @throws AppError `not-found` for what lies outside */
-function narrowed(
+/** Combines a filter with the access. @throws AppError `not-found` outside of the access */
+function accessFilter(
   access: Access,
   {
     companyId = access.companyId ?? undefined,
     agentId = access.agentId ?? undefined,
-  }: Pick<PageOfDocuments, 'companyId' | 'agentId'>,
-): Pick<PageOfDocuments, 'companyId' | 'agentId'> {
+  }: Pick<DocumentsRequest, 'companyId' | 'agentId'>,
+): Pick<DocumentsRequest, 'companyId' | 'agentId'> {
   if (companyId !== undefined) checkCompanyAccess(access, companyId)
   if (agentId !== undefined) checkAgentAccess(access, agentId)
   return { companyId, agentId }
 }
 
-/** @throws AppError `not-found` for one that is not there, and alike for one that the client may not see */
-export async function documentBy(db: Db, access: Access, id: number): Promise<DocumentRow> {
+/**
+ * Returns a document.
+ * @throws AppError `not-found` if it does not exist, or with the same error outside of the access
+ */
+export async function requireDocument(db: ReadDb, access: Access, id: number): Promise<DocumentRow> {
   const document = Number.isSafeInteger(id) ? await findDocument(db, id, access) : undefined
   if (!document) throw new AppError('not-found', 'Document not found')
   return document
 }
 
 /**
- * A company and those of its active agents that the client may see, by id.
- * @throws AppError `not-found` for a company that is not there, has another code, or may not be seen
+ * Returns a company and its active agents within the access, by id.
+ * @throws AppError `not-found` for a company that does not exist, has another code, or is outside of the access
  */
-export async function activeAgentsOf(
-  db: Db,
+export async function listActiveAgents(
+  db: ReadDb,
   access: Access,
   { companyId, code }: { companyId: number; code: string },
 ): Promise<{ company: CompanyRow; agents: AgentRow[] }> {
   checkCompanyAccess(access, companyId)
-  const company = await findCompanyByCode(db, companyId, code)
+  const company = await findCompanyByIdAndCode(db, companyId, code)
   if (!company) throw new AppError('not-found', 'Company not found')
-  const agents = await selectActiveAgents(db, companyId)
-  const { agentId } = access
-  return { company, agents: agentId === null ? agents : agents.filter(({ id }) => id === agentId) }
+  const agents = await selectAgents(db, companyId, { isActive: true, id: access.agentId ?? undefined })
+  return { company, agents }
 }
 
-/** A part of a list by id, and whether there is more after it. */
-export type Part<Row> = { rows: Row[]; hasMore: boolean }
+/** A page of a list by id; `hasMore`: there is another. */
+export type ListPage<Row> = { rows: Row[]; hasMore: boolean }
 
-/** The companies that a client may see. */
-export function companiesOn(db: Db, { companyId }: Access, page: Page): Promise<Part<CompanyRow>> {
-  return partOf(page, (some) => selectCompaniesAfter(db, { ...some, id: companyId ?? undefined }))
+/** Lists the companies within the access. */
+export function listCompanies(
+  db: ReadDb,
+  { companyId }: Access,
+  page: PageRequest,
+): Promise<ListPage<CompanyRow>> {
+  return selectPage(page, (some) => selectCompanies(db, { ...some, id: companyId ?? undefined }))
 }
 
 /**
- * The agents of a company that the client may see, active or not.
- * @throws AppError `not-found` for a company that is not there, or may not be seen
+ * Lists the agents of a company within the access, active or not.
+ * @throws AppError `not-found` for a company that does not exist or is outside of the access
  */
-export async function agentsOn(
-  db: Db,
+export async function listAgents(
+  db: ReadDb,
   access: Access,
   companyId: number,
-  page: Page,
-): Promise<Part<AgentRow>> {
+  page: PageRequest,
+): Promise<ListPage<AgentRow>> {
   await checkCompany(db, access, companyId)
-  return partOf(page, (some) =>
-    selectAgentsAfter(db, companyId, { ...some, id: access.agentId ?? undefined }),
-  )
+  return selectPage(page, (some) => selectAgents(db, companyId, { ...some, id: access.agentId ?? undefined }))
 }
 
-/** The owners that may own documents of a company. @throws AppError like `agentsOn` */
-export async function ownersOn(
-  db: Db,
+/** Lists the owners that may own documents of a company. @throws AppError like `listAgents` */
+export async function listOwners(
+  db: ReadDb,
   access: Access,
   companyId: number,
-  page: Page,
-): Promise<Part<OwnerRow>> {
+  page: PageRequest,
+): Promise<ListPage<OwnerRow>> {
   await checkCompany(db, access, companyId)
-  return partOf(page, (some) => selectOwnersForAfter(db, companyId, some))
+  return selectPage(page, (some) => selectOwnerPage(db, companyId, some))
 }
 
-async function checkCompany(db: Db, access: Access, id: number): Promise<void> {
+async function checkCompany(db: ReadDb, access: Access, id: number): Promise<void> {
   checkCompanyAccess(access, id)
   const company = Number.isSafeInteger(id) ? await findCompany(db, id) : undefined
   if (!company) throw new AppError('not-found', 'Company not found')
 }
 
-async function partOf<Row>(
-  { limit, after = 0 }: Page,
+async function selectPage<Row>(
+  { limit, after = 0 }: PageRequest,
   select: (some: { after: number; limit: number }) => Promise<Row[]>,
-): Promise<Part<Row>> {
-  const found = await select({ after, limit: limit + 1 }) // one more tells whether there is a next page
-  return { rows: found.slice(0, limit), hasMore: found.length > limit }
+): Promise<ListPage<Row>> {
+  const rows = await select({ after, limit: limit + 1 }) // an extra row shows whether there is a next page
+  return { rows: rows.slice(0, limit), hasMore: rows.length > limit }
 }

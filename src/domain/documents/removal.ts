@@ -1,90 +1,103 @@
-// Deleting documents for good. The rows go first, in one transaction; then each content that no row needs any more.
-// A crash in between leaves contents without rows, which `serve` sweeps when it starts: never the other way round. Who
-// deleted what is written down with it (decisions 1.9).
+// Deletes documents for good. A transaction deletes the rows and drops their references to contents. Then a data
+// directory removes each content that no row names. After a crash in between the garbage collection removes the
+// contents; a row never lacks its content. The deletion is an event (decisions 1.9).
 
-import type { Clock } from '../../dates.ts'
 import type { Blobs } from '../../store/blobs/blobs.ts'
+import { dropReferences, lockBlobRows } from '../../store/documents/content-rows.ts'
 import {
   type DocumentRow,
   deleteDocuments,
-  isBlobNamed,
   selectDocuments,
-  selectIdsAmong,
-} from '../../store/documents.ts'
-import { atomically, orderContent } from '../../store/engine.ts'
-import { type Actor, insertEvents, type NewEvent } from '../../store/events.ts'
-import { deleteLostContents } from '../../store/lost-contents.ts'
-import type { Db } from '../../store/tables.ts'
+  selectExistingIds,
+} from '../../store/documents/documents.ts'
+import { type Actor, insertEvents, type NewEvent } from '../../store/documents/events.ts'
+import { atomically } from '../../store/engine.ts'
+import type { ReadDb, WriteDb } from '../../store/tables.ts'
+import type { Clock } from '../../values/dates.ts'
 
-export type Removed = {
+export type RemovalResult = {
   documents: number
-  /** Contents that no other document needed, and their bytes. Those of a shared store are removed later. */
+  /** Contents that no other document needed, and their bytes. A shared store removes them later. */
   blobs: number
   bytes: number
 }
 
-/** The token or user that deletes, and the clock that says when. */
+/** Token or user that deletes, and the clock for the event. */
 export type Deleter = Actor & { clock: Clock }
 
 export type Purge = {
-  /** Documents that were there at this instant go. */
+  /** Deletes documents that existed at this instant. */
   createdUpTo: string
   companyId?: number | undefined
   by: Deleter
-  /** Ends it after a batch. */
+  /** Stops after a batch. */
   signal?: AbortSignal
-  /** Told each document once its rows are gone for good. */
-  removed(document: DocumentRow): void
+  /** Called for each document after the commit. */
+  onRemoved(document: DocumentRow): void
 }
 
-// A server beside it waits for a batch's transaction when it writes: a few milliseconds.
+// Writes of a server on the same database wait for the transaction of a batch: a few milliseconds.
 const BATCH = 200
 
-/** Removes documents of any number that fit into one transaction. */
+/** Removes documents in one transaction, which limits their number. */
 export async function removeDocuments(
-  db: Db,
+  db: WriteDb,
   blobs: Blobs,
   documents: readonly DocumentRow[],
   by: Deleter,
-  removed: (document: DocumentRow) => void,
-): Promise<Removed> {
-  const remove = async (trx: Db) => {
+  onRemoved: (document: DocumentRow) => void,
+): Promise<RemovalResult> {
+  const sizes = new Map(documents.map(({ sha256, size }) => [sha256, size]))
+  const remove = async (trx: WriteDb) => {
+    await lockBlobRows(trx, sizes.keys()) // before the sums of companies and tokens, in the order of an upload
     const ids = await deleteDocuments(trx, documents)
-    const deleted = documents.filter(({ id }) => ids.has(id)) // another process may have deleted some
-    await insertEvents(trx, eventsOf(deleted, by))
-    return deleted
+    const deletedDocuments = documents.filter(({ id }) => ids.has(id)) // another process may have deleted some
+    await insertEvents(trx, deletionEvents(deletedDocuments, by))
+    const hashes = new Set(deletedDocuments.map(({ sha256 }) => sha256))
+    return { deleted: deletedDocuments, dropped: await dropReferences(trx, hashes, by.clock().toISOString()) }
   }
-  const isThere = async (trx: Db, gone: DocumentRow[]) => {
-    const ids = gone.map(({ id }) => id)
-    return (await selectIdsAmong(trx, ids)).size === 0
+  const isThere = async (trx: WriteDb, { deleted }: { deleted: DocumentRow[]; dropped: string[] }) => {
+    const ids = deleted.map(({ id }) => id)
+    return (await selectExistingIds(trx, ids)).size === 0
   }
-  const gone = await atomically(db, remove, { isThere })
-  for (const document of gone) removed(document)
-  const sum: Removed = { documents: gone.length, blobs: 0, bytes: 0 }
-  for (const [sha256, size] of new Map(gone.map(({ sha256, size }) => [sha256, size]))) {
-    if (!(await removeUnnamedBlob(db, blobs, sha256))) continue
-    sum.blobs++
-    sum.bytes += size
-  }
-  return sum
+  const { deleted, dropped } = await atomically(db, remove, { wasCommitted: isThere })
+  for (const document of deleted) onRemoved(document)
+  const free = await removeDropped(db, blobs, dropped)
+  const bytes = free.reduce((sum, sha256) => sum + (sizes.get(sha256) ?? 0), 0)
+  return { documents: deleted.length, blobs: free.length, bytes }
 }
 
-/** Removes old documents, batch by batch. */
-export async function purgeDocuments(db: Db, blobs: Blobs, purge: Purge): Promise<Removed> {
-  const sum: Removed = { documents: 0, blobs: 0, bytes: 0 }
+/**
+ * Removes contents without references. A shared store waits for `--keep-removed` days. Returns
+ * their SHA-256.
+ */
+export async function removeDropped(
+  db: WriteDb,
+  blobs: Pick<Blobs, 'keepsRemoved' | 'removeFree'>,
+  hashes: readonly string[],
+): Promise<readonly string[]> {
+  if (blobs.keepsRemoved || hashes.length === 0) return hashes
+  const removal = await blobs.removeFree(db, { names: hashes })
+  if (removal.errors.length > 0) throw removal.errors[0]
+  return removal.removed
+}
+
+/** Removes old documents in batches. */
+export async function purgeDocuments(db: WriteDb, blobs: Blobs, purge: Purge): Promise<RemovalResult> {
+  const sum: RemovalResult = { documents: 0, blobs: 0, bytes: 0 }
   for await (const batch of oldDocuments(db, purge)) {
-    const removed = await removeDocuments(db, blobs, batch, purge.by, purge.removed)
-    sum.documents += removed.documents
-    sum.blobs += removed.blobs
-    sum.bytes += removed.bytes
+    const result = await removeDocuments(db, blobs, batch, purge.by, purge.onRemoved)
+    sum.documents += result.documents
+    sum.blobs += result.blobs
+    sum.bytes += result.bytes
     if (purge.signal?.aborted) break
   }
   return sum
 }
 
-/** Documents that a purge would remove, by id, a batch at a time. */
+/** Documents that a purge would remove, in batches by id. */
 export async function* oldDocuments(
-  db: Db,
+  db: ReadDb,
   { createdUpTo, companyId }: Pick<Purge, 'createdUpTo' | 'companyId'>,
 ): AsyncGenerator<DocumentRow[]> {
   let after = 0
@@ -97,7 +110,7 @@ export async function* oldDocuments(
   }
 }
 
-function eventsOf(documents: readonly DocumentRow[], { via, actor, clock }: Deleter): NewEvent[] {
+function deletionEvents(documents: readonly DocumentRow[], { via, actor, clock }: Deleter): NewEvent[] {
   const shared = { at: clock().toISOString(), kind: 'deleted', via, actor } as const
   return documents.map(({ id: document_id, company_id, sha256, created_at, created_by }) => ({
     ...shared,
@@ -107,21 +120,4 @@ function eventsOf(documents: readonly DocumentRow[], { via, actor, clock }: Dele
     created_at,
     created_by,
   }))
-}
-
-/**
- * The one thing that is awaited inside a transaction and may be no query is the end of a file: an upload of the same
- * content either has written its rows, and then the content stays, or will claim it when it writes them, and find it gone.
- */
-export async function removeUnnamedBlob(db: Db, blobs: Blobs, sha256: string): Promise<boolean> {
-  let isUnlinked = false // in the first of two runs
-  const isReleased = await atomically(db, async (trx) => {
-    await orderContent(trx, sha256)
-    if (await isBlobNamed(trx, sha256)) return false
-    await deleteLostContents(trx, [sha256])
-    const wasThere = await blobs.release(trx, sha256)
-    isUnlinked ||= wasThere && !blobs.removesLater
-    return wasThere
-  })
-  return isReleased || isUnlinked
 }

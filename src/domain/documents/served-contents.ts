@@ -1,31 +1,32 @@
-// The contents of documents as a server opens them: what a crash left in the folder of one process is removed at once, and
-// of a place that several nodes share it is asked whether it may be used.
+// Opens the contents of documents for a server. Removes leftovers of a crash from a data directory; a shared store is
+// probed.
 
 import { setTimeout as wait } from 'node:timers/promises'
-import { AppError, reasonOf } from '../../errors.ts'
-import type { Log } from '../../log.ts'
+import { AppError, errorReason } from '../../runtime/errors.ts'
+import type { Log } from '../../runtime/log.ts'
 import type { BlobFs } from '../../store/blobs/folder.ts'
-import { type Contents, openContents } from '../../store/blobs/open.ts'
-import { removeOrphans } from '../../store/blobs/orphans.ts'
-import { scanNamedBlobs, selectNamedBlobs } from '../../store/contents.ts'
+import { type BlobStore, openBlobStore } from '../../store/blobs/open.ts'
 import type { Engine } from '../../store/engine.ts'
-import type { Place } from '../../store/place.ts'
-import type { Db } from '../../store/tables.ts'
+import type { StorageConfig } from '../../store/storage-config.ts'
+import { collectGarbage, logMoves } from './gc.ts'
 import { settleLostContents } from './lost-contents.ts'
 
-// Rates are served without contents: a place that only is away does not keep a node from starting.
+// Rates need no contents, so an unavailable store does not prevent the start of a node.
 const CHECK_MS = 10_000
 
-/** The caller holds the serve lock, if there is one. @throws AppError `failed` for a bucket that may not be used */
+/**
+ * Opens the contents. The caller has the serve lock, if there is one.
+ * @throws AppError `failed` for a bucket that must not be used
+ */
 export async function openServedContents(
-  place: Pick<Place, 'dataDir' | 'blobs'>,
+  place: Pick<StorageConfig, 'dataDir' | 'blobs'>,
   engine: Pick<Engine, 'kind' | 'db' | 'clock'>,
   { log, fs }: { log: Log; fs?: BlobFs | undefined },
-): Promise<Contents> {
-  const contents = await openContents(place, engine, fs)
+): Promise<BlobStore> {
+  const contents = await openBlobStore(place, engine, fs)
   try {
-    if (contents.shared) await check(contents, log)
-    else await sweep(engine.db, contents, log)
+    if (contents.blobs.keepsRemoved) await check(contents, log)
+    else await removeLeftovers(engine, contents, log)
     return contents
   } catch (error) {
     contents[Symbol.dispose]()
@@ -33,7 +34,7 @@ export async function openServedContents(
   }
 }
 
-async function check(contents: Contents, log: Log): Promise<void> {
+async function check(contents: BlobStore, log: Log): Promise<void> {
   const silence = wait(CHECK_MS, undefined, { ref: false }).then(() => {
     throw new AppError('unavailable', 'it does not answer')
   })
@@ -41,26 +42,23 @@ async function check(contents: Contents, log: Log): Promise<void> {
     await Promise.race([contents.check(), silence])
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'unavailable') throw error
-    log.warn('contents of documents cannot be reached', { reason: reasonOf(error) })
+    log.warn('contents of documents cannot be reached', { reason: errorReason(error) })
   }
 }
 
-/** Removes what a crash left in the folder of one process. */
-async function sweep(db: Db, { blobs }: Contents, log: Log): Promise<void> {
-  const near = { digits: '', named: new Set<string>() } // blobs are listed by their first digits
-  let all: Set<string> | undefined
-  const isNamed = async (sha256: string) => {
-    const digits = sha256.slice(0, 2)
-    if (near.digits !== digits) Object.assign(near, { digits, named: await selectNamedBlobs(db, digits) })
-    if (near.named.has(sha256)) return true
-    // Before the first is removed, all rows are asked: a document must not go because an index is damaged.
-    all ??= await scanNamedBlobs(db)
-    return all.has(sha256)
-  }
-  const removed = await removeOrphans(blobs, { isNamed })
-  if (removed.temporary + removed.unnamed > 0) log.info('swept what a crash left', removed)
-  const { found, lost } = await settleLostContents(db, blobs)
-  if (found > 0) log.info('lost contents of documents are there again', { contents: found })
+/** Removes leftovers of a crash from a data directory. */
+async function removeLeftovers(
+  { db, clock }: Pick<Engine, 'db' | 'clock'>,
+  { blobs }: BlobStore,
+  log: Log,
+): Promise<void> {
+  const gc = { db, clock, blobs, keepRemovedDays: 0, isIdle: true }
+  const result = await collectGarbage(gc, undefined, new AbortController().signal)
+  const { unfinished: temporary, removed: unnamed } = result
+  if (temporary + unnamed > 0) log.info('swept what a crash left', { temporary, unnamed })
+  logMoves(result, log)
+  const { restored, lost } = await settleLostContents(db, blobs)
+  if (restored > 0) log.info('lost contents of documents are there again', { contents: restored })
   if (lost > 0)
     log.warn('contents of documents are lost', { contents: lost, hint: 'cambista doctor names them' })
 }

@@ -1,18 +1,18 @@
-import type { MemoryShare } from '../../memory-budget.ts'
-import { createRecords } from '../../records.ts'
+import type { MemoryShare } from '../../runtime/memory-budget.ts'
+import { createRecords } from '../../runtime/records.ts'
 
-/** A good document; `content` is the number of its content among those of the upload. */
+/** A valid document; `content` is the index of its content within the upload. */
 export type UploadedFile = { name: string; mimetype: string; content: number }
 
-/** The good documents of an upload, in order. */
+/** Valid documents of an upload, in order. */
 export type UploadedFiles = Iterable<UploadedFile> & {
   count(): number
-  /** Adds one whose name and type were judged. */
+  /** Adds a document with a valid name and type. */
   add(file: UploadedFile): void
 }
 
 const CONTENT_BYTES = 4
-const HEAD_BYTES = CONTENT_BYTES + 1 // and the length of the type, 0 for the type of the file before
+const HEAD_BYTES = CONTENT_BYTES + 1 // plus the length of the type; 0 repeats the type of the previous file
 
 export function createUploadedFiles(memory: MemoryShare): UploadedFiles {
   const records = createRecords(memory)

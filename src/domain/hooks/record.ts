@@ -1,48 +1,49 @@
-// What a try came to, for the queue, the hook and the log: eight tries within a day, then a message is given up (decisions 5.2).
+// Records a delivery attempt in the queue, the hook and the log. A message is dropped after eight attempts within a
+// day (decisions 5.2).
 
-import type { Clock } from '../dates.ts'
-import type { Log } from '../log.ts'
-import { atomically, type Lock } from '../store/engine.ts'
-import { addGivenUp, findHook, type HookRow, updateHook } from '../store/hooks/hooks.ts'
+import type { Log } from '../../runtime/log.ts'
+import { atomically, type Lock } from '../../store/engine.ts'
+import { addGivenUp, findHook, type HookRow, updateHook } from '../../store/hooks/hooks.ts'
 import {
+  deleteHookMessages,
   deleteMessage,
-  deleteMessagesOf,
   type MessageRow,
-  updateMessageTried,
-} from '../store/hooks/messages.ts'
-import type { Db } from '../store/tables.ts'
-import type { Outcome } from './post.ts'
+  updateMessageAttempt,
+} from '../../store/hooks/messages.ts'
+import type { WriteDb } from '../../store/tables.ts'
+import type { Clock } from '../../values/dates.ts'
+import type { AttemptOutcome } from './post.ts'
 
 export type SenderDeps = {
-  db: Db
-  /** Of their secrets; it may change. @throws where it cannot be read */
+  db: WriteDb
+  /** Key that encrypts the secrets of hooks; it may change. @throws when it cannot be read */
   key: () => Buffer | undefined
   clock: Clock
   log: Log
-  /** How long a try may take; ten seconds unless told. */
-  tryMs?: number | undefined
-  /** Of several nodes the one that has it tells the hooks. */
-  lock?: Lock
+  /** Limit of an attempt; 10 s by default. */
+  attemptMs?: number | undefined
+  /** Lock of the leader. */
+  lock: Lock
 }
 
 const SECOND = 1000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
-/** How long after each try that failed comes the next. */
+/** Delay after each failed attempt. */
 const DELAYS_MS = [5 * SECOND, MINUTE, 10 * MINUTE, HOUR, 4 * HOUR, 8 * HOUR, 10 * HOUR]
 export const LONGEST_DELAY_MS = Math.max(...DELAYS_MS)
-const OLDEST_MS = 7 * 24 * HOUR // of a server that was stopped for long, or a hook that could not be told
+const OLDEST_MS = 7 * 24 * HOUR // for messages of a server that was stopped, or of a hook without a readable secret
 const GONE = 410
 
-/** Why a hook is not told whose secret cannot be opened, as after a restore. */
+/** Failure of a hook whose secret cannot be decrypted, as after a restore. */
 export const UNREADABLE = 'its secret cannot be read, as after a restore: give it a new one'
 
-/** Writes down what became of a try, all of it or nothing. */
-export async function recordTry(
+/** Records the outcome of an attempt in one transaction. */
+export async function recordAttempt(
   { db, clock, log, lock }: SenderDeps,
   hookId: number,
   message: MessageRow,
-  { status, ms, failure }: Outcome,
+  { status, ms, failure }: AttemptOutcome,
 ): Promise<void> {
   const now = clock()
   const at = now.toISOString()
@@ -61,9 +62,9 @@ export async function recordTry(
         await updateHook(trx, hookId, { sent_at: at, failing_since: null, failure: null })
         return { hook, unsent }
       }
-      if (status === GONE) unsent = await deleteMessagesOf(trx, hookId)
+      if (status === GONE) unsent = await deleteHookMessages(trx, hookId)
       else if (delay !== undefined && !isOld) {
-        await updateMessageTried(trx, id, tries, new Date(now.getTime() + delay).toISOString())
+        await updateMessageAttempt(trx, id, tries, new Date(now.getTime() + delay).toISOString())
       } else {
         await deleteMessage(trx, id)
         unsent = 1
@@ -75,7 +76,7 @@ export async function recordTry(
     },
     lock,
   )
-  if (!hook) return // it was deleted meanwhile, with its messages
+  if (!hook) return // deleted during the attempt, with its messages
   if (failure === undefined) {
     log.debug('hook told', { ...about, status })
     if (hook.failing_since !== null) log.info('hook works again', { hook: hookId, since: hook.failing_since })
@@ -90,7 +91,7 @@ export async function recordTry(
   }
 }
 
-/** A hook that cannot be told: its messages wait for a new secret. */
+/** Marks a hook whose secret cannot be decrypted: its messages wait for a new secret. */
 export async function markUnreadable({ db, clock, log, lock }: SenderDeps, hook: HookRow): Promise<void> {
   const failing_since = hook.failing_since ?? clock().toISOString()
   const change = { failing_since, failure: UNREADABLE }

@@ -1,4 +1,4 @@
-// Secrets of hooks: what signs a message (Standard Webhooks, https://www.standardwebhooks.com), and how it is stored.
+// Secrets of hooks: signatures (Standard Webhooks, https://www.standardwebhooks.com) and encryption for storage.
 
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
 import type { HookRow } from '../../store/hooks/hooks.ts'
@@ -9,19 +9,19 @@ const CIPHER = 'aes-256-gcm'
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-/** A new secret as its receiver is given it: `whsec_` and 256 random bits in base64. */
+/** Creates a secret in the form for its receiver: `whsec_` and 256 random bits in base64. */
 export function makeHookSecret(): string {
   return PREFIX + randomBytes(SECRET_BYTES).toString('base64')
 }
 
-/** A secret as it is stored: nonce, text and tag of AES-256-GCM. */
+/** Encrypts a secret for storage: nonce, ciphertext and tag of AES-256-GCM. */
 export function seal(key: Buffer, secret: string): Buffer {
   const nonce = randomBytes(NONCE_BYTES)
   const cipher = createCipheriv(CIPHER, key, nonce)
   return Buffer.concat([nonce, cipher.update(secret, 'utf8'), cipher.final(), cipher.getAuthTag()])
 }
 
-/** Undefined: it was sealed with another key. */
+/** Decrypts a secret; undefined: it was encrypted with another key. */
 export function unseal(key: Buffer, sealed: Buffer): string | undefined {
   try {
     const decipher = createDecipheriv(CIPHER, key, sealed.subarray(0, NONCE_BYTES))
@@ -34,10 +34,10 @@ export function unseal(key: Buffer, sealed: Buffer): string | undefined {
 }
 
 /**
- * The secrets that a message of this hook is signed with: its own and, after a rotation, for a while the one before.
- * Undefined: they cannot be read with this key, or there is none, as after a restore.
+ * Secrets that sign the messages of this hook: its own and, for a time after a rotation, the former one. Undefined:
+ * the key is missing or wrong, as after a restore.
  */
-export function secretsOf(
+export function signingSecrets(
   hook: Pick<HookRow, 'secret' | 'former_secret' | 'former_ends_at'>,
   key: Buffer | undefined,
   now: Date,
@@ -50,14 +50,17 @@ export function secretsOf(
   return former === undefined ? [secret] : [secret, former]
 }
 
-/** The header `webhook-signature`: a signature for each secret. `seconds` since 1970 are the header `webhook-timestamp`. */
-export function signatureOf(
+/**
+ * Header `webhook-signature`, with a signature for each secret. `seconds` since 1970 are the header
+ * `webhook-timestamp`.
+ */
+export function signatureHeader(
   secrets: readonly string[],
   message: { id: string; seconds: number; body: string },
 ): string {
-  const signed = `${message.id}.${message.seconds}.${message.body}`
+  const signedText = `${message.id}.${message.seconds}.${message.body}`
   return secrets
     .map((secret) => Buffer.from(secret.slice(PREFIX.length), 'base64'))
-    .map((key) => `v1,${createHmac('sha256', key).update(signed).digest('base64')}`)
+    .map((key) => `v1,${createHmac('sha256', key).update(signedText).digest('base64')}`)
     .join(' ')
 }

@@ -1,72 +1,62 @@
-// What amounts are worth in other currencies, by the stored rates: one, or many on one snapshot.
+// Converts amounts by the stored rates: a single amount, or many on one snapshot.
 
-import type { IsoDate } from '../../dates.ts'
-import { AppError } from '../../errors.ts'
 import type { RateType } from '../../providers/provider.ts'
+import { AppError } from '../../runtime/errors.ts'
 import type { SeriesRow } from '../../store/rates/series.ts'
-import type { Column } from './column.ts'
-import { type Conversion, convert, findRoute, type Route } from './convert.ts'
-import { notSynchronized, routeBetween, withColumns } from './queries.ts'
+import type { IsoDate } from '../../values/dates.ts'
+import { type Conversion, convert, findRoute, type Route, type StoredLeg } from './convert.ts'
+import { notSynchronizedError, requireRoute, withLegs } from './queries.ts'
 import type { RateSnapshot } from './rate-cache.ts'
 
-/** A conversion, and the way that it took. */
-export type Converted = Conversion & { path: readonly string[]; rateType: RateType }
+/** A conversion and its route. */
+export type ConversionResult = Conversion & { path: readonly string[]; rateType: RateType }
 
-/** Currencies of a provider, and the side of a pair that has two. */
-export type Way = { provider: string; from: string; to: string; type: RateType }
+/** Currencies of a provider, and the side for pairs with two. */
+export type RouteQuery = { provider: string; from: string; to: string; type: RateType }
 
-/** @throws AppError `not-found`: no value, or days that were not synchronized */
-export type Converter = (amount: string, day: IsoDate) => Converted
+/** Converts an amount on a day. @throws AppError `not-found`: no value, or days that were not synchronized */
+export type Converter = (amount: string, day: IsoDate) => ConversionResult
 
 /**
- * What an amount, a canonical decimal, is worth in another currency, to the last digit (decisions 2.9).
- * @throws AppError `not-found`: no such provider, way or value, or days that were not synchronized
+ * Converts an amount, a canonical decimal, to the last digit (decisions 2.9).
+ * @throws AppError `not-found`: no such provider, route or value, or days that were not synchronized
  */
-export function conversionOn(
+export function convertAmount(
   snapshot: RateSnapshot,
-  { amount, day, ...way }: Way & { amount: string; day: IsoDate },
-): Converted | Promise<Converted> {
-  const route = routeBetween(snapshot, way)
-  return withColumns(snapshot, seriesOf(route), (columns) => converter(snapshot, route, columns)(amount, day))
+  { amount, day, ...query }: RouteQuery & { amount: string; day: IsoDate },
+): ConversionResult | Promise<ConversionResult> {
+  const route = requireRoute(snapshot, query)
+  return withLegs(snapshot, route.legs, (legs) => converter(route, legs)(amount, day))
 }
 
-/** Reads what conversions over these ways need, so that there is a `converterOf` each on this snapshot. */
-export async function loadColumnsOf(snapshot: RateSnapshot, ways: Iterable<Way>): Promise<void> {
+/** Loads the columns for conversions, so that `loadedConverter` works on this snapshot. */
+export async function loadRouteColumns(snapshot: RateSnapshot, queries: Iterable<RouteQuery>): Promise<void> {
   const needed = new Set<SeriesRow>()
-  for (const { provider, from, to, type } of ways) {
-    const route = findRoute(snapshot.pairsOf(provider), snapshot.pivotOf(provider), from, to, type)
-    if ('legs' in route) for (const one of seriesOf(route)) needed.add(one)
+  for (const { provider, from, to, type } of queries) {
+    const route = findRoute(snapshot.pairs(provider), snapshot.pivot(provider), from, to, type)
+    if ('legs' in route) for (const { series } of route.legs) needed.add(series)
   }
   await snapshot.columns([...needed])
 }
 
-/** Conversions over a way whose columns are loaded. @throws AppError `not-found`: no such provider or way */
-export function converterOf(snapshot: RateSnapshot, way: Way): Converter {
-  const route = routeBetween(snapshot, way)
-  const columns = snapshot.columns(seriesOf(route))
-  if (columns instanceof Promise) throw new TypeError('a column was not loaded')
-  return converter(snapshot, route, columns)
+/**
+ * Returns the converter of a route whose columns are loaded.
+ * @throws AppError `not-found`: no such provider or route
+ */
+export function loadedConverter(snapshot: RateSnapshot, query: RouteQuery): Converter {
+  const route = requireRoute(snapshot, query)
+  const legs = withLegs(snapshot, route.legs, (storedLegs) => storedLegs)
+  if (legs instanceof Promise) throw new TypeError('a column was not loaded')
+  return converter(route, legs)
 }
 
-function converter(
-  snapshot: RateSnapshot,
-  { legs, path, rateType }: Route,
-  columns: readonly Column[],
-): Converter {
-  const stored = columns.map((column, at) => ({
-    column,
-    covered: snapshot.coveredOf(legs[at]?.series.id ?? 0),
-  }))
+function converter({ path, rateType }: Route, legs: readonly StoredLeg[]): Converter {
   return (amount, day) => {
-    const found = convert(amount, legs, stored, day)
-    if (!found) {
+    const conversion = convert(amount, legs, day)
+    if (!conversion) {
       throw new AppError('not-found', `No rate for ${path.join(' -> ')} is stored on or before ${day}`)
     }
-    if ('hole' in found) throw notSynchronized(found.hole)
-    return { ...found, path, rateType }
+    if ('hole' in conversion) throw notSynchronizedError(conversion.hole)
+    return { ...conversion, path, rateType }
   }
-}
-
-function seriesOf({ legs }: Route): SeriesRow[] {
-  return legs.map(({ series }) => series)
 }

@@ -1,37 +1,40 @@
-// Conversion: which route leads from one currency to another, and what it gives, to the last digit.
-// Refuses to guess: no inverse of a side, no second pivot, no rate that was not published (decisions 2.9).
+// Finds the route between two currencies and converts over it, to the last digit. Rejects guesses: no inverse of a
+// side, no second pivot, no unpublished rate (decisions 2.9).
 
-import type { IsoDate } from '../../dates.ts'
-import { product, ratio } from '../../decimal.ts'
 import type { RateType } from '../../providers/provider.ts'
 import type { SeriesRow } from '../../store/rates/series.ts'
-import type { Column, CoveredDays } from './column.ts'
+import { earliest, type IsoDate } from '../../values/dates.ts'
+import { product, ratio } from '../../values/decimal.ts'
+import type { SeriesDays } from './holes.ts'
 import type { SeriesByPair } from './rate-cache.ts'
 import { type Hole, knownRateOn, type RatePoint, smallest } from './rates.ts'
 
-/** One step of a route: a stored series, read in its own direction or against it. */
+/** A step of a route: a stored series, read in its own direction or inversely. */
 export type Leg = { series: SeriesRow; inverse: boolean }
+
+/** A leg with the values and covered days of its series. */
+export type StoredLeg = Leg & SeriesDays
 
 export type Route = { path: readonly string[]; legs: readonly Leg[]; rateType: RateType }
 
-/** Why there is no route: a currency that nothing is stored for, or a side that is not published. */
+/** Reason for a missing route: a currency without stored rates, or a side that is not published. */
 export type NoRoute = { missing: string }
 
-/** A leg with the value that it was computed with. */
+/** A leg and the value used for it. */
 export type ValuedLeg = Leg & { point: RatePoint }
 
 export type Conversion = {
   rateDate: IsoDate
   rate: string
   result: string
-  /** The fewest decimals that a leg's value is rounded to; undefined: all are exact. */
+  /** Fewest decimals to which a leg's value is rounded; undefined: all are exact. */
   roundedTo: number | undefined
   legs: readonly ValuedLeg[]
 }
 
 /**
- * The route between two currencies over one provider's series: nothing to do, a stored pair in either
- * direction, or two legs through the provider's pivot. `side` picks the series where a pair publishes more than one.
+ * Finds the route between two currencies in the series of a provider. A route is empty, a stored pair in either
+ * direction, or two legs through the provider's pivot. `side` selects among the series of a pair. /
  */
 export function findRoute(
   pairs: SeriesByPair,
@@ -41,53 +44,53 @@ export function findRoute(
   side: RateType,
 ): Route | NoRoute {
   if (from === to) {
-    return isKnown(pairs, from) ? { path: [from, to], legs: [], rateType: 'referencia' } : unknown(from)
+    return isKnown(pairs, from)
+      ? { path: [from, to], legs: [], rateType: 'referencia' }
+      : unknownCurrency(from)
   }
-  const direct = legsBetween(pairs, from, to)
-  if (direct.length > 0) return routeOver([from, to], [direct], side)
+  const direct = findLegs(pairs, from, to)
+  if (direct.length > 0) return chooseRoute([from, to], [direct], side)
 
-  const first = pivot === undefined ? [] : legsBetween(pairs, from, pivot)
-  const second = pivot === undefined ? [] : legsBetween(pairs, pivot, to)
+  const first = pivot === undefined ? [] : findLegs(pairs, from, pivot)
+  const second = pivot === undefined ? [] : findLegs(pairs, pivot, to)
   if (pivot !== undefined && first.length > 0 && second.length > 0) {
-    return routeOver([from, pivot, to], [first, second], side)
+    return chooseRoute([from, pivot, to], [first, second], side)
   }
-  if (!isKnown(pairs, from)) return unknown(from)
-  if (!isKnown(pairs, to)) return unknown(to)
+  if (!isKnown(pairs, from)) return unknownCurrency(from)
+  if (!isKnown(pairs, to)) return unknownCurrency(to)
   return { missing: `no series leads from ${from} to ${to}, directly${pivot ? ` or through ${pivot}` : ''}` }
 }
 
 /**
- * What the amount is worth over the legs and what is stored of each, with the last values on or before the day.
- * Undefined when a leg has none; a hole when one would have to be carried over days that were not synchronized.
- * `amount` must be a canonical decimal; the result is exactly amount x rate.
+ * Converts an amount over the legs with their last values on or before the day. Undefined when a leg has none; a hole
+ * when a value would be carried over days that were not synchronized. `amount` must be a canonical decimal; the
+ * result is exactly amount x rate.
  */
 export function convert(
   amount: string,
-  legs: readonly Leg[],
-  stored: readonly { column: Column; covered: CoveredDays }[],
+  legs: readonly StoredLeg[],
   day: IsoDate,
 ): Conversion | Hole | undefined {
   const numerator: string[] = []
   const denominator: string[] = []
   const valued: ValuedLeg[] = []
   let rateDate = day
-  let roundedTo: number | undefined
-  for (const [at, leg] of legs.entries()) {
-    const { column, covered } = stored[at] ?? {}
-    const point = column && covered && knownRateOn(column, covered, day)
+  let decimals: number | undefined
+  for (const { series, inverse, column, covered } of legs) {
+    const point = knownRateOn(column, covered, day)
     if (!point || 'hole' in point) return point
-    if (at === 0 || point.rate_date < rateDate) rateDate = point.rate_date
-    roundedTo = smallest(roundedTo, point.rounded_to)
-    if (leg.inverse) denominator.push(point.value)
+    rateDate = earliest(rateDate, point.rate_date)
+    decimals = smallest(decimals, point.rounded_to)
+    if (inverse) denominator.push(point.value)
     else numerator.push(point.value)
-    valued.push({ ...leg, point })
+    valued.push({ series, inverse, point })
   }
   const asPublished = numerator.length <= 1 && denominator.length === 0
   const rate = asPublished ? (numerator[0] ?? '1') : ratio(numerator, denominator)
-  return { rateDate, rate, result: product(amount, rate), roundedTo, legs: valued }
+  return { rateDate, rate, result: product(amount, rate), roundedTo: decimals, legs: valued }
 }
 
-function legsBetween(pairs: SeriesByPair, from: string, to: string): Leg[] {
+function findLegs(pairs: SeriesByPair, from: string, to: string): Leg[] {
   const legs: Leg[] = []
   for (const series of pairs.get(`${from}/${to}`) ?? []) legs.push({ series, inverse: false })
   for (const series of pairs.get(`${to}/${from}`) ?? []) legs.push({ series, inverse: true })
@@ -98,11 +101,11 @@ function isKnown(pairs: SeriesByPair, currency: string): boolean {
   return pairs.keys().some((pair) => pair.startsWith(`${currency}/`) || pair.endsWith(`/${currency}`))
 }
 
-function unknown(currency: string): NoRoute {
+function unknownCurrency(currency: string): NoRoute {
   return { missing: `no rates of ${currency} are stored` }
 }
 
-function routeOver(path: string[], choices: Leg[][], side: RateType): Route | NoRoute {
+function chooseRoute(path: string[], choices: Leg[][], side: RateType): Route | NoRoute {
   const legs: Leg[] = []
   let rateType: RateType = 'referencia'
   for (const choice of choices) {

@@ -1,57 +1,55 @@
-// Whether a value may answer for a later day: only if every day between was asked for (decisions 2.6).
+// Decides whether a value is valid for a later day: only if every day between was synchronized (decisions 2.6).
 
-import { isoOf } from '../../dates.ts'
-import { AppError } from '../../errors.ts'
-import type { Interval } from '../../intervals.ts'
+import { AppError } from '../../runtime/errors.ts'
+import { isoDate } from '../../values/dates.ts'
+import type { Interval } from '../../values/intervals.ts'
 import type { CoveredDays } from './column.ts'
 
-/** What stands for covered days of which there is no record. Every look at them is refused, so that none is a guess. */
+/** Placeholder for covered days without a record. Every access is rejected, so that no answer is a guess. */
 export const UNKNOWN_DAYS: CoveredDays = new Int32Array()
 
 /**
- * The days that were not synchronized between a value and the day that it is to answer for, as day numbers; undefined
- * when there are none. After the newest covered day the last value goes on answering.
+ * Finds the days between a value and a later day that were not synchronized; undefined: none. After the newest
+ * covered day the last value stays valid.
  */
-export function holeBetween(covered: CoveredDays, valueDay: number, day: number): Interval | undefined {
-  refuseUnknown(covered)
+export function findHole(covered: CoveredDays, valueDay: number, day: number): Interval | undefined {
+  rejectUnknown(covered)
   const last = Math.min(day, covered.at(-1) ?? valueDay)
-  let from: number | undefined
-  let to = last
-  let next = valueDay + 1 // the first day that is not known to be covered
-  for (let at = 0; at < covered.length; at += 2) {
-    const [begin = 0, end = 0] = [covered[at], covered[at + 1]]
-    if (end < next) continue
-    if (begin > last || next > last) break
-    if (begin > next) {
-      from ??= next
-      to = begin - 1
-    }
-    next = end + 1
-  }
-  if (next <= last) {
-    from ??= next
-    to = last
-  }
-  return from === undefined ? undefined : { from: isoOf(from), to: isoOf(to) }
+  if (last <= valueDay) return undefined // the usual case: a value of the day itself
+  const holes = uncoveredDays(covered, valueDay + 1, last)
+  const [first] = holes
+  return first && { from: isoDate(first.first), to: isoDate(holes.at(-1)?.last ?? first.last) }
 }
 
-/** Whether each of some days was asked for and validly answered. */
+/** Day numbers, both inclusive. */
+export type DayRange = { first: number; last: number }
+
+/** Lists the days of a range that are not covered, ascending. */
+export function uncoveredDays(covered: CoveredDays, first: number, last: number): DayRange[] {
+  const holes: DayRange[] = []
+  let next = first // the first day that is not known to be covered
+  for (let at = 0; at < covered.length && next <= last; at += 2) {
+    const [from = 0, to = 0] = [covered[at], covered[at + 1]]
+    if (from > next) holes.push({ first: next, last: Math.min(from - 1, last) })
+    next = Math.max(next, to + 1)
+  }
+  if (next <= last) holes.push({ first: next, last })
+  return holes
+}
+
+/** True if every day of a range was requested and validly answered. */
 export function areCovered(covered: CoveredDays, first: number, last: number): boolean {
-  refuseUnknown(covered)
-  return last <= (covered.at(-1) ?? Number.NEGATIVE_INFINITY) && !holeBetween(covered, first - 1, last)
+  rejectUnknown(covered)
+  return last <= (covered.at(-1) ?? Number.NEGATIVE_INFINITY) && !findHole(covered, first - 1, last)
 }
 
-/** Whether a day was asked for and validly answered. */
+/** True if a day was requested and validly answered. */
 export function isCovered(covered: CoveredDays, day: number): boolean {
-  refuseUnknown(covered)
-  for (let at = 0; at < covered.length; at += 2) {
-    if (day >= (covered[at] ?? 0) && day <= (covered[at + 1] ?? 0)) return true
-  }
-  return false
+  return areCovered(covered, day, day)
 }
 
-/** @throws AppError `not-found` */
-function refuseUnknown(covered: CoveredDays): void {
+/** Rejects coverage without a record. @throws AppError `not-found` */
+function rejectUnknown(covered: CoveredDays): void {
   if (covered !== UNKNOWN_DAYS) return
   const words = 'which days had been synchronized then is not in the record, and the answer depends on it'
   throw new AppError('not-found', words)

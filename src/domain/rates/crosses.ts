@@ -1,20 +1,18 @@
-// What one unit of a currency is worth in others: over every series that the bank publishes, in the way of /convert. This is
-// what the shapes of other services answer, each in its own words.
+// Cross rates: the price of a currency in others, over all published series, computed like /convert. The compat APIs
+// answer them in their own formats.
 
 import { setImmediate } from 'node:timers/promises'
-import { dayOf, earliest, type IsoDate, isoOf, LATEST_DAY, latest } from '../../dates.ts'
-import type { Interval } from '../../intervals.ts'
-import type { SeriesRow } from '../../store/rates/series.ts'
 import type { Side } from '../../store/tables.ts'
-import { type Column, makeColumn } from './column.ts'
-import { convert, findRoute, type Leg, type ValuedLeg } from './convert.ts'
-import { holeBetween } from './coverage.ts'
-import { holesOf, type SeriesDays, seriesDays } from './holes.ts'
-import { withColumns } from './queries.ts'
+import { dayNumber, earliest, type IsoDate, isoDate, LATEST_DAY, latest } from '../../values/dates.ts'
+import type { Interval } from '../../values/intervals.ts'
+import { convert, findRoute, type Leg, type StoredLeg, type ValuedLeg } from './convert.ts'
+import { findHole } from './coverage.ts'
+import { findHoles, type SeriesDays } from './holes.ts'
+import { withLegs } from './queries.ts'
 import type { RateSnapshot } from './rate-cache.ts'
-import { type Hole, pointsBetween } from './rates.ts'
+import { type Hole, pointRange } from './rates.ts'
 
-/** Which rates are meant; a quote that nothing leads to is left out of the answer. */
+/** Selects cross rates; a quote without a route is left out of the answer. */
 export type CrossQuery = {
   provider: string
   base: string
@@ -22,100 +20,97 @@ export type CrossQuery = {
   side: Side
 }
 
-/** Rates on a day, and of each quote without one the days that were not synchronized and that keep it from having one. */
+/** Rates on a day, and for each quote without a rate the days that were not synchronized. */
 export type CrossesOfDay = { crosses: Cross[]; holes: ReadonlyMap<string, Interval> }
 
 /** A rate of one unit of the base. */
 export type Cross = {
   quote: string
   rate: string
-  /** The older day of its legs' values, and the newer one. */
+  /** Older and newer day of the values of its legs. */
   date: IsoDate
   newest: IsoDate
-  /** To how many decimals it is rounded. */
+  /** Decimals to which it is rounded. */
   roundedTo: number | undefined
-  /** Whether no parity of it is rounded: the dollar is published with two decimals. */
+  /** True if no reference rate in it is rounded; the dollar is published with two decimals. */
   exact: boolean
 }
 
-const COMPUTED_AT_ONCE = 500 // some milliseconds
-const EMPTY = makeColumn(new Int32Array(), [])
+const RATES_AT_ONCE = 500 // takes some milliseconds
 
-/** Every currency of a provider, by code. */
-export function currenciesOf(snapshot: RateSnapshot, provider: string): string[] {
+/** Lists the currencies of a provider, sorted by code. */
+export function listCurrencies(snapshot: RateSnapshot, provider: string): string[] {
   const codes = new Set<string>()
-  for (const pair of snapshot.pairsOf(provider).keys()) for (const code of pair.split('/')) codes.add(code)
+  for (const pair of snapshot.pairs(provider).keys()) for (const code of pair.split('/')) codes.add(code)
   return [...codes].sort()
 }
 
-/** The first day of which a value of a currency is stored; undefined: there is none. */
-export function firstDayOf(snapshot: RateSnapshot, provider: string, code: string): IsoDate | undefined {
+/** First day with a stored value of a currency; undefined: none. */
+export function firstStoredDay(snapshot: RateSnapshot, provider: string, code: string): IsoDate | undefined {
   let first: IsoDate | undefined
-  for (const [pair, series] of snapshot.pairsOf(provider)) {
+  for (const [pair, series] of snapshot.pairs(provider)) {
     if (!pair.split('/').includes(code)) continue
     for (const { first_data_date: day } of series) if (day !== null) first = earliest(first ?? day, day)
   }
   return first
 }
 
-/** The rates on a day, in the order of `quotes`; what has no value then, or days without a sync before it, has none. */
-export function crossesOn(
+/**
+ * Computes the rates on a day, in the order of `quotes`. Quotes without a value, or with days that were not
+ * synchronized before the day, have none.
+ */
+export function computeCrosses(
   snapshot: RateSnapshot,
   { day, ...query }: CrossQuery & { day: IsoDate },
 ): CrossesOfDay | Promise<CrossesOfDay> {
-  const routes = routesOf(snapshot, query)
-  return withColumns(snapshot, seriesOf(routes), (columns) => {
-    const valueOn = valuer(snapshot, columnsById(routes, columns))
+  return withRoutes(snapshot, query, (routes) => {
     const crosses: Cross[] = []
     const holes = new Map<string, Interval>()
     for (const route of routes) {
       const { quote } = route
-      const found = valueOn(route, day)
-      if (found && 'hole' in found) holes.set(quote, found.hole)
-      else if (found) crosses.push(found)
+      const cross = valueRoute(route, day)
+      if (cross && 'hole' in cross) holes.set(quote, cross.hole)
+      else if (cross) crosses.push(cross)
     }
     return { crosses, holes }
   })
 }
 
 /**
- * Of each quote of a range the first days that were not synchronized: within it, or before it where a value would have to
- * be carried over them into the range (decisions 2.6, lists). With `onlyPublished` only to a day on which another leg was
- * published. Quotes without such days are absent.
+ * Finds for each quote the first days of a range that were not synchronized. Includes earlier days over which a value
+ * would be carried into the range (decisions 2.6, lists). With `onlyPublished` they count only if another leg was
+ * published on such a day. Quotes without such days are absent.
  */
-export function holesOfRange(
+export function findCrossHoles(
   snapshot: RateSnapshot,
   { from, to, onlyPublished, ...query }: CrossQuery & Range & { onlyPublished: boolean },
 ): ReadonlyMap<string, Interval> | Promise<ReadonlyMap<string, Interval>> {
-  const routes = routesOf(snapshot, query)
-  return withColumns(snapshot, seriesOf(routes), (columns) => {
-    const byId = columnsById(routes, columns)
+  return withRoutes(snapshot, query, (routes) => {
     const holes = new Map<string, Interval>()
     for (const { quote, legs } of routes) {
-      const stored = legs.map(({ series }) => seriesDays(snapshot, series, byId.get(series.id) ?? EMPTY))
-      const hole = holesOf(stored, { from, to })?.[0] ?? holeBefore(stored, { from, to }, onlyPublished)
+      const hole = findHoles(legs, { from, to })?.[0] ?? findEarlierHole(legs, { from, to }, onlyPublished)
       if (hole) holes.set(quote, hole)
     }
     return holes
   })
 }
 
-/** The days before a range over which a leg's value would have to be carried into it. */
-function holeBefore(
+/** Finds days before a range over which a leg's value would be carried into it. */
+function findEarlierHole(
   legs: readonly SeriesDays[],
   { from, to }: Range,
   onlyPublished: boolean,
 ): Interval | undefined {
   for (const leg of legs) {
     const { days } = leg.column
-    const { first } = pointsBetween(leg.column, from, to)
+    const { first } = pointRange(leg.column, from, to)
     const [before, next = Number.POSITIVE_INFINITY] = [days[first - 1], days[first]]
-    if (before === undefined || next === dayOf(from)) continue
-    const hole = holeBetween(leg.covered, before, dayOf(from))
-    const carriedTo = isoOf(Math.min(next - 1, dayOf(to)))
+    if (before === undefined || next === dayNumber(from)) continue
+    const hole = findHole(leg.covered, before, dayNumber(from))
+    const carriedEnd = isoDate(Math.min(next - 1, dayNumber(to)))
     const isShown = () =>
       legs.some(({ column }) => {
-        const other = pointsBetween(column, from, carriedTo)
+        const other = pointRange(column, from, carriedEnd)
         return other.first < other.end
       })
     if (hole && (!onlyPublished || isShown())) return hole
@@ -124,82 +119,76 @@ function holeBefore(
 }
 
 /**
- * The rates on each day of a range that has any, in the order of days and of `quotes`: as crossesOn has them. One day is
- * in memory at a time, for decades of all currencies take hundreds of megabytes. Others have their turn meanwhile.
+ * Computes the rates of each day of a range like `computeCrosses`, by day and in the order of `quotes`. Days without
+ * rates are absent. Only one day is in memory: decades of all currencies need hundreds of megabytes. Yields to other
+ * requests. /
  */
 export async function* crossesByDay(
   snapshot: RateSnapshot,
   { from, to, ...query }: CrossQuery & Range,
 ): AsyncGenerator<{ day: IsoDate; crosses: readonly Cross[] }> {
-  const routes = routesOf(snapshot, query)
-  const columns = columnsById(routes, await snapshot.columns(seriesOf(routes)))
-  const valueOn = valuer(snapshot, columns)
-  const begun = routes.map((route) => ({ ...route, first: firstNumberOf(route, columns) }))
-  const last = dayOf(to)
+  const routes = await withRoutes(snapshot, query, (storedRoutes) => storedRoutes)
+  const datedRoutes = routes.map((route) => ({ ...route, first: firstRouteDay(route) }))
+  const last = dayNumber(to)
   let computed = 0
   for (
-    let number = Math.max(dayOf(from), Math.min(...begun.map(({ first }) => first)));
+    let number = Math.max(dayNumber(from), Math.min(...datedRoutes.map(({ first }) => first)));
     number <= last;
     number++
   ) {
-    const day = isoOf(number)
-    const crosses = begun.flatMap(({ first, ...route }) => {
-      const found = number < first ? undefined : valueOn(route, day)
-      return found && !('hole' in found) ? found : []
+    const day = isoDate(number)
+    const crosses = datedRoutes.flatMap(({ first, ...route }) => {
+      const cross = number < first ? undefined : valueRoute(route, day)
+      return cross && !('hole' in cross) ? cross : []
     })
     if (crosses.length > 0) yield { day, crosses }
     computed += crosses.length + 1
-    if (computed < COMPUTED_AT_ONCE) continue
+    if (computed < RATES_AT_ONCE) continue
     computed = 0
     await setImmediate()
   }
 }
 
-function isExact(legs: readonly ValuedLeg[]): boolean {
-  return legs.every(
-    ({ series, point }) => point.rounded_to === undefined || series.rate_type !== 'referencia',
-  )
-}
-
 type Range = { from: IsoDate; to: IsoDate }
 /** `since`: a currency in itself is 1 from the first day of its data. */
-type Routed = { quote: string; legs: readonly Leg[]; since: IsoDate | undefined }
+type QuoteRoute<L = StoredLeg> = { quote: string; legs: readonly L[]; since: IsoDate | undefined }
 
-function routesOf(snapshot: RateSnapshot, { provider, base, quotes, side }: CrossQuery): Routed[] {
-  const pairs = snapshot.pairsOf(provider)
+function findRoutes(snapshot: RateSnapshot, { provider, base, quotes, side }: CrossQuery): QuoteRoute<Leg>[] {
+  const pairs = snapshot.pairs(provider)
   return quotes.flatMap((quote) => {
-    const route = findRoute(pairs, snapshot.pivotOf(provider), base, quote, side)
+    const route = findRoute(pairs, snapshot.pivot(provider), base, quote, side)
     if ('missing' in route) return []
-    const since = route.legs.length === 0 ? (firstDayOf(snapshot, provider, base) ?? LATEST_DAY) : undefined
+    const since =
+      route.legs.length === 0 ? (firstStoredDay(snapshot, provider, base) ?? LATEST_DAY) : undefined
     return { quote, legs: route.legs, since }
   })
 }
 
-function seriesOf(routes: readonly Routed[]): SeriesRow[] {
-  return [...new Set(routes.flatMap(({ legs }) => legs.map(({ series }) => series)))]
+function withRoutes<T>(
+  snapshot: RateSnapshot,
+  query: CrossQuery,
+  then: (routes: QuoteRoute[]) => T,
+): T | Promise<T> {
+  const routes = findRoutes(snapshot, query)
+  const legs = routes.flatMap((route) => route.legs)
+  return withLegs(snapshot, legs, (storedLegs) =>
+    then(routes.map((route) => ({ ...route, legs: storedLegs.splice(0, route.legs.length) }))),
+  )
 }
 
-function columnsById(routes: readonly Routed[], columns: readonly Column[]): ReadonlyMap<number, Column> {
-  return new Map(seriesOf(routes).map(({ id }, at) => [id, columns[at] ?? EMPTY]))
+function valueRoute({ quote, legs, since }: QuoteRoute, day: IsoDate): Cross | Hole | undefined {
+  if (since !== undefined && day < since) return undefined
+  const conversion = convert('1', legs, day)
+  if (!conversion || 'hole' in conversion) return conversion
+  const { rate, rateDate: date, roundedTo, legs: valued } = conversion
+  const isRounded = ({ series, point }: ValuedLeg) =>
+    series.rate_type === 'referencia' && point.rounded_to !== undefined
+  const newest = valued.reduce((last, { point }) => latest(last, point.rate_date), date)
+  return { quote, rate, date, newest, roundedTo, exact: !valued.some(isRounded) }
 }
 
-function valuer(snapshot: RateSnapshot, columns: ReadonlyMap<number, Column>) {
-  return ({ quote, legs, since }: Routed, day: IsoDate): Cross | Hole | undefined => {
-    if (since !== undefined && day < since) return undefined
-    const stored = legs.map(({ series: { id } }) => ({
-      column: columns.get(id) ?? EMPTY,
-      covered: snapshot.coveredOf(id),
-    }))
-    const found = convert('1', legs, stored, day)
-    if (!found || 'hole' in found) return found
-    const { rate, rateDate: date, roundedTo, legs: valued } = found
-    const newest = valued.reduce((last, { point }) => latest(last, point.rate_date), date)
-    return { quote, rate, date, newest, roundedTo, exact: isExact(valued) }
-  }
-}
-
-/** The first day on which each leg can have a value, as a number. */
-function firstNumberOf({ legs, since }: Routed, columns: ReadonlyMap<number, Column>): number {
-  const begins = legs.map(({ series }) => columns.get(series.id)?.days[0] ?? Number.POSITIVE_INFINITY)
-  return Math.max(since === undefined ? Number.NEGATIVE_INFINITY : dayOf(since), ...begins)
+/** First day, as a number, on which all legs can have a value. */
+function firstRouteDay({ legs, since }: QuoteRoute): number {
+  const begins = legs.map(({ column }) => column.days[0] ?? Number.POSITIVE_INFINITY)
+  return Math.max(since === undefined ? Number.NEGATIVE_INFINITY : dayNumber(since), ...begins)
 }

@@ -1,11 +1,12 @@
-// Reads what an export wrote. A file is believed as a whole or not at all: it must have its end, with the number of values
-// and the SHA-256 of what came before, and each line must be one that an export writes.
+// Reads the file of an export. Accepts it as a whole or not at all. Its last line has the number of values and the
+// SHA-256 of the text before. Each line must be valid.
 
 import { createHash } from 'node:crypto'
-import { addDays, type IsoDate, isIsoDate } from '../../dates.ts'
-import { canonicalDecimal } from '../../decimal.ts'
-import { AppError } from '../../errors.ts'
-import type { Interval } from '../../intervals.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { AppError } from '../../runtime/errors.ts'
+import { addDays, type IsoDate, isIsoDate } from '../../values/dates.ts'
+import { canonicalDecimal } from '../../values/decimal.ts'
+import type { Interval } from '../../values/intervals.ts'
 import {
   CSV_HEADER,
   type ExportedSeries,
@@ -15,89 +16,89 @@ import {
   readLine,
 } from './export-format.ts'
 
-/** What a file says of one series, in the order of days. */
+/** A series in a file, with its values by day. */
 export type SeriesInFile = { series: ExportedSeries; covered: Interval[]; values: ExportedValue[] }
 
-const MOST_DIGITS = 40 // as of values that are read from a provider
-const MOST_DECIMALS = 20
-const LONGEST_LINE = 4096
-const SHOWN = 80
+const MAX_DIGITS = 40 // limit for values of providers too
+const MAX_DECIMALS = 20
+const MAX_LINE_BYTES = 4096
+const MAX_EXCERPT = 80
 
-/** The series of a file, in its order. @throws AppError `failed` for a file that is not wholly an export */
+/** Reads the series of a file. @throws AppError `failed` for a file that is not a complete export */
 export async function readExport(chunks: AsyncIterable<Buffer>): Promise<SeriesInFile[]> {
   const hash = createHash('sha256')
-  const found: SeriesInFile[] = []
-  const seen = new Set<string>()
+  const series: SeriesInFile[] = []
+  const seenKeys = new Set<string>()
   let format: ExportFormat | undefined
   let number = 0
   let count = 0
-  let isOver = false
-  const refuse = (what: string) => new AppError('failed', `line ${number}: ${what}: nothing was imported`)
-  const take = (bytes: Buffer) => {
+  let hasEnd = false
+  const rejection = (what: string) => new AppError('failed', `line ${number}: ${what}: nothing was imported`)
+  const readNext = (bytes: Buffer) => {
     number += 1
-    if (isOver) throw refuse('there is more after the end of the export')
+    if (hasEnd) throw rejection('there is more after the end of the export')
     const text = bytes.toString('utf8', 0, bytes.length - 1)
     if (format === undefined) {
       format = text === CSV_HEADER ? 'csv' : 'ndjson'
       if (format === 'csv') return hash.update(bytes)
     }
     const line = readLine(text, format)
-    if (!line) throw refuse(`no line of an export of cambista: ${excerpt(text)}`)
+    if (!line) throw rejection(`no line of an export of cambista: ${excerpt(text)}`)
     if (line.kind === 'end') {
-      isOver = true
+      hasEnd = true
       if (line.sha256 !== hash.digest('hex'))
-        throw refuse('the SHA-256 is that of other lines: the file was altered')
-      if (line.count !== count) throw refuse(`the file has ${count} values, and not ${line.count}`)
+        throw rejection('the SHA-256 is that of other lines: the file was altered')
+      if (line.count !== count) throw rejection(`the file has ${count} values, and not ${line.count}`)
       return
     }
     hash.update(bytes)
-    let last = found.at(-1)
-    if (!last || !isSame(last.series, line.series)) {
+    let last = series.at(-1)
+    if (!last || !isDeepStrictEqual(last.series, line.series)) {
       const { provider, external_code } = line.series
       const key = `${provider} ${external_code}`
-      if (seen.has(key)) throw refuse(`the series ${external_code} is there twice`)
-      seen.add(key)
+      if (seenKeys.has(key)) throw rejection(`the series ${external_code} is there twice`)
+      seenKeys.add(key)
       last = { series: line.series, covered: [], values: [] }
-      found.push(last)
+      series.push(last)
     }
-    const fault = add(last, line)
-    if (fault) throw refuse(fault)
+    const fault = addLine(last, line)
+    if (fault) throw rejection(fault)
     if (line.kind === 'value') count += 1
   }
-  for await (const line of linesOf(chunks)) take(line)
-  if (!isOver)
+  for await (const line of splitLines(chunks)) readNext(line)
+  if (!hasEnd)
     throw new AppError('failed', 'the file has no end, so a part of it is missing: nothing was imported')
-  return found
+  return series
 }
 
-/** Adds a line to what is known of its series; what is wrong with it, if something is. */
-function add(
+/** Adds a line to its series; returns the fault of an invalid one. */
+function addLine(
   { covered, values }: SeriesInFile,
   line: Exclude<ExportLine, { kind: 'end' }>,
 ): string | undefined {
   if (line.kind === 'covered') {
     const { from, to } = line.days
     if (!isIsoDate(from) || !isIsoDate(to) || from > to) return `no range of days: ${from} to ${to}`
-    const before = covered.at(-1)
-    if (before && from <= addDays(before.to, 1)) return `the days from ${from} are not in order`
+    const previous = covered.at(-1)
+    if (previous && from <= addDays(previous.to, 1)) return `the days from ${from} are not in order`
     covered.push(line.days)
     return undefined
   }
   const { value } = line
-  const fault = faultOf(value, values.at(-1)?.rate_date)
+  const fault = valueFault(value, values.at(-1)?.rate_date)
   if (!fault) values.push(value)
   return fault
 }
 
-function faultOf(
+function valueFault(
   { rate_date, value, rounded_to, stored_at }: ExportedValue,
-  before: IsoDate | undefined,
+  previous: IsoDate | undefined,
 ): string | undefined {
   if (!isIsoDate(rate_date)) return `${excerpt(rate_date)} is no day`
-  if (before !== undefined && rate_date <= before) return `${rate_date} is not after ${before}`
-  const isValue = value.length <= MOST_DIGITS && canonicalDecimal(value) === value
+  if (previous !== undefined && rate_date <= previous) return `${rate_date} is not after ${previous}`
+  const isValue = value.length <= MAX_DIGITS && canonicalDecimal(value) === value
   if (!isValue || value === '0' || value.startsWith('-')) return `${excerpt(value)} is no value`
-  if (rounded_to !== null && (rounded_to < 0 || rounded_to > MOST_DECIMALS)) {
+  if (rounded_to !== null && (rounded_to < 0 || rounded_to > MAX_DECIMALS)) {
     return `${rounded_to} is no number of decimals`
   }
   const instant = Date.parse(stored_at)
@@ -105,18 +106,11 @@ function faultOf(
   return isInstant ? undefined : `${excerpt(stored_at)} is no instant such as 2026-03-24T12:00:00.000Z`
 }
 
-function isSame(a: ExportedSeries, b: ExportedSeries): boolean {
-  return (
-    a.external_code === b.external_code &&
-    a.provider === b.provider &&
-    a.series_id === b.series_id &&
-    a.pair === b.pair &&
-    a.rate_type === b.rate_type
-  )
-}
-
-/** Lines with their ends. @throws AppError `failed` for a last one without, or one that is too long */
-async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
+/**
+ * Splits text into lines with their ends.
+ * @throws AppError `failed` for a last line without an end, or one that is too long
+ */
+async function* splitLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
   let rest = Buffer.alloc(0)
   for await (const chunk of chunks) {
     const bytes = rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk
@@ -126,7 +120,7 @@ async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer, v
       from = at + 1
     }
     rest = Buffer.from(bytes.subarray(from))
-    if (rest.length > LONGEST_LINE)
+    if (rest.length > MAX_LINE_BYTES)
       throw new AppError('failed', 'the file is no export of cambista: its lines are too long')
   }
   if (rest.length > 0) {
@@ -138,5 +132,5 @@ async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer, v
 }
 
 function excerpt(text: string): string {
-  return JSON.stringify(text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text)
+  return JSON.stringify(text.length > MAX_EXCERPT ? `${text.slice(0, MAX_EXCERPT)}…` : text)
 }

@@ -1,13 +1,13 @@
-// The two forms of an export, CSV and NDJSON, for writing and for reading: of each series first the days that are covered,
-// then its values, and at the end how many values there are and the SHA-256 of every byte before (decisions 2.21).
+// Formats of an export, CSV and NDJSON, for writing and reading. Each series has its covered days, then its values.
+// At the end are the number of values and the SHA-256 of all bytes before (decisions 2.21).
 
-import type { IsoDate } from '../../dates.ts'
-import type { Interval } from '../../intervals.ts'
 import type { SeriesRow } from '../../store/rates/series.ts'
+import type { IsoDate } from '../../values/dates.ts'
+import type { Interval } from '../../values/intervals.ts'
 
 export type ExportFormat = 'csv' | 'ndjson'
 
-/** Which series a line is of. */
+/** Series of a line. */
 export type ExportedSeries = {
   provider: string
   series_id: number
@@ -35,13 +35,13 @@ export const CSV_HEADER =
 const COVERED = '# covered,'
 const END = '# end,'
 
-/** Writes the lines of a form. What a series begins its lines with is made once for all of them. */
+/** Writes the lines of a format. The prefix of a series is made once for all its lines. */
 export type LineWriter = {
   header: string
   covered(series: ExportedSeries, days: Interval): string
-  /** The beginning of a line of a value of this series, up to its day. */
+  /** Start of a line with a value of this series, up to its day. */
   prefix(series: ExportedSeries): string
-  /** The rest of it; `storedAt` is the instant as text. */
+  /** Remainder of the line; `storedAt` is the instant as text. */
   rest(day: IsoDate, value: string, roundedTo: number | undefined, storedAt: string): string
   end(count: number, sha256: string): string
 }
@@ -49,8 +49,8 @@ export type LineWriter = {
 export const WRITERS: Record<ExportFormat, LineWriter> = {
   csv: {
     header: `${CSV_HEADER}\n`,
-    covered: (series, { from, to }) => `${COVERED}${csvOf(series)},${from},${to}\n`,
-    prefix: (series) => `${csvOf(series)},`,
+    covered: (series, { from, to }) => `${COVERED}${csvPrefix(series)},${from},${to}\n`,
+    prefix: (series) => `${csvPrefix(series)},`,
     rest: (day, value, roundedTo, storedAt) => `${day},${value},${roundedTo ?? ''},${storedAt}\n`,
     end: (count, sha256) => `${END}${count},${sha256}\n`,
   },
@@ -65,7 +65,7 @@ export const WRITERS: Record<ExportFormat, LineWriter> = {
   },
 }
 
-/** What a line of a file says, without its end; undefined: it is none of an export. What it says is not judged. */
+/** Parses a line without its end; undefined: not a line of an export. Values are not validated. */
 export function readLine(line: string, format: ExportFormat): ExportLine | undefined {
   return format === 'csv' ? readCsv(line) : readJson(line)
 }
@@ -80,8 +80,8 @@ export function exportedSeries(series: SeriesRow, provider: string): ExportedSer
   }
 }
 
-/** Codes and pairs have neither commas nor quotes: what is known of providers is built into the program. */
-function csvOf({ provider, series_id, external_code, pair, rate_type }: ExportedSeries): string {
+/** Codes and pairs have neither commas nor quotes, because they are built into the program. */
+function csvPrefix({ provider, series_id, external_code, pair, rate_type }: ExportedSeries): string {
   return `${provider},${series_id},${external_code},${pair},${rate_type}`
 }
 
@@ -110,7 +110,7 @@ function readJson(line: string): ExportLine | undefined {
   try {
     row = JSON.parse(line)
   } catch {
-    return undefined
+    return undefined // the caller reports the line
   }
   if (typeof row !== 'object' || row === null) return undefined
   const { count, sha256, provider, series_id, external_code, pair, rate_type } = row

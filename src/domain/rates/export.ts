@@ -1,53 +1,57 @@
-// Everything that is known of the rates as one stream of text: each value with its digits, rounding and instant, and which
-// days were validly answered. It is of one state of the data, whatever is written while a client reads it.
+// Exports all rates as a stream of text: values with digits, rounding and instants, and the covered days. An export
+// is of one revision, whatever is written while a client reads.
 
 import { createHash } from 'node:crypto'
-import { isoOf } from '../../dates.ts'
-import { AppError } from '../../errors.ts'
+import { AppError } from '../../runtime/errors.ts'
+import { engineSql } from '../../store/engine.ts'
 import { type StoredAtRun, selectStoredAtRuns } from '../../store/rates/stored-at.ts'
-import type { Db } from '../../store/tables.ts'
-import { type Column, makeColumn, roundedAt, valueAt } from './column.ts'
+import type { ReadDb } from '../../store/tables.ts'
+import { isoDate } from '../../values/dates.ts'
+import { type Column, columnDecimals, columnValue, coveredIntervals, EMPTY_COLUMN } from './column.ts'
 import { type ExportFormat, exportedSeries, type LineWriter, WRITERS } from './export-format.ts'
 import type { RateCache, RateSnapshot } from './rate-cache.ts'
 
-/** What an export is made of; it holds no more than the columns and some instants. */
-export type Exportable = {
+/** Data of an export: the columns and some instants. */
+export type ExportData = {
   snapshot: RateSnapshot
   columns: readonly Column[]
-  storedAt: readonly (readonly StoredAtRun[])[]
+  runs: readonly (readonly StoredAtRun[])[]
 }
 
-const TRIES = 5
-const LINES_AT_ONCE = 2000 // 150 kB, in a millisecond or two
-const EMPTY = makeColumn(new Int32Array(), [])
-/** Of the columns that were exported before. */
+const MAX_ATTEMPTS = 5
+const LINES_AT_ONCE = 2000 // 150 kB, in 1 to 2 ms
+/** Instants of columns that were exported before. */
 const RUNS = new WeakMap<Column, readonly StoredAtRun[]>()
 
 /**
- * Reads what an export needs, of one state of the data.
- * @throws AppError `busy` when they go on changing
+ * Reads the data of an export, all of one revision.
+ * @throws AppError `busy` when they change during each of 5 attempts
  */
-export async function exportable(db: Db, cache: RateCache): Promise<Exportable> {
-  for (let tries = 0; tries < TRIES; tries += 1) {
+export async function readExportData(db: ReadDb, cache: RateCache): Promise<ExportData> {
+  for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts += 1) {
     const { snapshot, columns } = await cache.read(async (snapshot) => ({
       snapshot,
       columns: await snapshot.columns(snapshot.series),
     }))
-    const storedAt = await runsOf(db, snapshot, columns)
-    if (storedAt) return { snapshot, columns, storedAt }
+    const runs = await selectRuns(db, snapshot, columns)
+    if (runs) return { snapshot, columns, runs }
     await cache.refresh()
   }
   throw new AppError('busy', 'The rates are being changed: try again in a moment')
 }
 
-/** What reads ahead what an export needs, one at a time: the database may be away when one is asked for. */
-export function keptExportable(db: Db, cache: RateCache): () => void {
+/**
+ * Returns a function that reads the data of an export ahead, one call at a time. A later export then works during an
+ * outage of the database. The function does nothing if the engine reads no series ahead.
+ */
+export function createExportReader(db: ReadDb, cache: RateCache): () => void {
+  if (!engineSql(db).readsAhead) return () => {}
   let reading: Promise<unknown> | undefined
   let isOutdated = false
   const read = () => {
     isOutdated = reading !== undefined
-    reading ??= exportable(db, cache)
-      .catch(() => {}) // the export itself says what is wrong
+    reading ??= readExportData(db, cache)
+      .catch(() => {}) // the export itself reports the error
       .then(() => {
         reading = undefined
         if (isOutdated) read()
@@ -56,9 +60,9 @@ export function keptExportable(db: Db, cache: RateCache): () => void {
   return read
 }
 
-/** The text of an export in parts. */
+/** Text of an export, in parts. */
 export function* exportedText(
-  { snapshot, columns, storedAt }: Exportable,
+  { snapshot, columns, runs }: ExportData,
   format: ExportFormat,
 ): Generator<Buffer, void> {
   const writer = WRITERS[format]
@@ -73,17 +77,15 @@ export function* exportedText(
     return bytes
   }
   for (const [at, series] of snapshot.series.entries()) {
-    const of = exportedSeries(series, codes.get(series.provider_id) ?? '')
-    const covered = snapshot.coveredOf(series.id)
-    for (let pair = 0; pair < covered.length; pair += 2) {
-      text += writer.covered(of, { from: isoOf(covered[pair] ?? 0), to: isoOf(covered[pair + 1] ?? 0) })
-    }
-    const column = columns[at] ?? EMPTY
-    const prefix = writer.prefix(of)
-    const instantOf = instants(storedAt[at] ?? [])
+    const exported = exportedSeries(series, codes.get(series.provider_id) ?? '')
+    for (const days of coveredIntervals(snapshot.coveredDays(series.id)))
+      text += writer.covered(exported, days)
+    const column = columns[at] ?? EMPTY_COLUMN
+    const prefix = writer.prefix(exported)
+    const findInstant = instants(runs[at] ?? [])
     for (let first = 0; first < column.days.length; first += LINES_AT_ONCE) {
       const end = Math.min(first + LINES_AT_ONCE, column.days.length)
-      text += linesOf(column, first, end, prefix, writer, instantOf)
+      text += formatLines(column, first, end, prefix, writer, findInstant)
       yield part()
     }
     count += column.days.length
@@ -92,23 +94,23 @@ export function* exportedText(
   yield Buffer.from(writer.end(count, hash.digest('hex')))
 }
 
-function linesOf(
+function formatLines(
   column: Column,
   first: number,
   end: number,
   prefix: string,
   writer: LineWriter,
-  instantOf: (day: string) => string,
+  findInstant: (day: string) => string,
 ): string {
   let text = ''
   for (let at = first; at < end; at += 1) {
-    const day = isoOf(column.days[at] ?? 0)
-    text += prefix + writer.rest(day, valueAt(column, at), roundedAt(column, at), instantOf(day))
+    const day = isoDate(column.days[at] ?? 0)
+    text += prefix + writer.rest(day, columnValue(column, at), columnDecimals(column, at), findInstant(day))
   }
   return text
 }
 
-/** The instant of each day, for days that ascend. */
+/** Returns a function from day to instant, for ascending days. */
 function instants(runs: readonly StoredAtRun[]): (day: string) => string {
   let next = 0
   let text = ''
@@ -121,15 +123,15 @@ function instants(runs: readonly StoredAtRun[]): (day: string) => string {
   }
 }
 
-/** The instants of every series; undefined when one has changed since the snapshot. */
-async function runsOf(
-  db: Db,
+/** Selects the instants of every series; undefined when one has changed since the snapshot. */
+async function selectRuns(
+  db: ReadDb,
   { series }: RateSnapshot,
   columns: readonly Column[],
 ): Promise<(readonly StoredAtRun[])[] | undefined> {
   const all: (readonly StoredAtRun[])[] = []
   for (const [at, one] of series.entries()) {
-    const column = columns[at] ?? EMPTY
+    const column = columns[at] ?? EMPTY_COLUMN
     const runs = RUNS.get(column) ?? (await selectStoredAtRuns(db, one))
     if (!runs) return undefined
     RUNS.set(column, runs)

@@ -1,33 +1,32 @@
-// What there is to say of the stored rates, provider by provider: why they are not well, how far the first history is,
-// which days are missing between others, whether values are rounded (decisions 2.11). Holes and rounded values are no
-// reason to be degraded.
+// Health of the stored rates of each provider (decisions 2.11). Reports stale rates, failed runs, progress of the
+// first history, holes and rounded values. Holes and rounded values do not make it degraded.
 
-import { type Clock, type IsoDate, isoOf, todayIn } from '../../dates.ts'
-import { gapsIn, type Interval } from '../../intervals.ts'
 import type { Provider, RateType } from '../../providers/provider.ts'
 import type { ProviderRow } from '../../store/rates/providers.ts'
 import type { SeriesRow } from '../../store/rates/series.ts'
-import { selectLastFinishedRunOf, selectNewestRun } from '../../store/sync-runs.ts'
-import type { Db } from '../../store/tables.ts'
-import type { CoveredDays } from './column.ts'
+import { selectLastFinishedRun, selectNewestRun } from '../../store/rates/sync-runs.ts'
+import type { ReadDb } from '../../store/tables.ts'
+import { type Clock, currentDay, type IsoDate, isoDate } from '../../values/dates.ts'
+import { findGaps } from '../../values/intervals.ts'
+import { type CoveredDays, coveredIntervals } from './column.ts'
 import { type BenchmarkSide, benchmarkSide, dueDay, isBenchmark, staleness } from './freshness.ts'
 import type { RateSnapshot } from './rate-cache.ts'
 import { lacksOnlyUnsynchronizedDays } from './unsynchronized.ts'
 
-// A row that was rejected leaves a hole of a day; a history that is still to be read, one of a window or more.
+// A rejected row leaves a hole of one day; an unread history, one of a window or more.
 const SHORT_HOLE_DAYS = 31
 
-/** How far the reading of a provider's history is, while a run reads it. */
+/** Progress of a run that reads a provider's history. */
 export type HistoryReading = { provider: string; yearsRead: number; requestsLeft: number; doneAt: Date }
 
 export type Hole = { series_id: number; pair: string; rate_type: RateType; from: IsoDate; to: IsoDate }
 
 export type RateHealth = {
-  /** Why the rates are not well; empty: they are. Where there are several providers, each reason names its own. */
+  /** Reasons for degraded rates; empty: none. With several providers each reason names its own. */
   reasons: string[]
-  /** The reasons that are stale sides of a benchmark. */
+  /** Reasons that are stale sides of a benchmark. */
   stale: string[]
-  /** Of the first provider whose history of the benchmark is being fetched; undefined: there is none. */
+  /** First provider whose history of the benchmark is being read; undefined: none. */
   history:
     | {
         read_since: IsoDate | null
@@ -38,61 +37,61 @@ export type RateHealth = {
       }
     | undefined
   holes: Hole[]
-  /** Whether all stored values are as published. */
+  /** True if all stored values are as published. */
   exact: boolean
-  /** Where rounded values are from, and what makes them exact: one text for each provider that has some. */
+  /** Sources of rounded values and the token that makes them exact, one text for each such provider. */
   rounded: string[]
 }
 
-export type HealthQuestion = {
+export type HealthQuery = {
   clock: Clock
   providers: readonly Provider[]
-  /** The first day of a provider's benchmark that is fetched. */
-  historyFrom: (provider: Provider) => IsoDate
-  /** How far a run under way is with the history. */
+  /** First day of a provider's benchmark to fetch. */
+  findHistoryStart: (provider: Provider) => IsoDate
+  /** Progress of a run that reads history. */
   reading: () => HistoryReading | undefined
 }
 
 /** A provider with its row. */
-type Known = { provider: Provider; row: ProviderRow }
+type StoredProvider = { provider: Provider; row: ProviderRow }
 
 export async function rateHealth(
-  db: Db,
+  db: ReadDb,
   snapshot: RateSnapshot,
-  question: HealthQuestion,
+  query: HealthQuery,
 ): Promise<RateHealth> {
-  const { clock, providers, historyFrom, reading } = question
+  const { clock, providers, findHistoryStart, reading } = query
   const { rounded, roundedSeries } = await snapshot.countRates()
   const health: RateHealth = {
     reasons: [],
     stale: [],
     history: undefined,
-    holes: snapshot.series.flatMap((series) => holesOf(series, snapshot.coveredOf(series.id))),
+    holes: snapshot.series.flatMap((series) => listHoles(series, snapshot.coveredDays(series.id))),
     exact: rounded === 0,
     rounded: [],
   }
-  for (const known of knownOf(snapshot, providers)) {
-    const { provider, row } = known
-    const named = (words: string) => (providers.length > 1 ? `${provider.code}: ${words}` : words)
+  for (const entry of storedProviders(snapshot, providers)) {
+    const { provider, row } = entry
+    const withCode = (words: string) => (providers.length > 1 ? `${provider.code}: ${words}` : words)
     const due = dueDay(provider, clock)
-    const sides = await benchmarkSides(snapshot, known, clock)
-    const stale = sides.flatMap((side) => staleness(provider, side, due) ?? []).map(named)
+    const sides = await benchmarkSides(snapshot, entry, clock)
+    const stale = sides.flatMap((side) => staleness(provider, side, due) ?? []).map(withCode)
     health.stale.push(...stale)
     health.reasons.push(...stale)
-    const wantedSince = historyFrom(provider)
-    if (await isFetchingHistory(db, snapshot, known, wantedSince)) {
-      const readSince = oldestBenchmark(snapshot, known)
+    const historyStart = findHistoryStart(provider)
+    if (await isFetchingHistory(db, snapshot, entry, historyStart)) {
+      const oldestDay = oldestBenchmark(snapshot, entry)
       const { noun } = provider.benchmark
-      const since = `it is there since ${readSince ?? 'no day yet'}`
-      health.reasons.push(named(`the history of the ${noun} is being fetched: ${since}`))
+      const since = `it is there since ${oldestDay ?? 'no day yet'}`
+      health.reasons.push(withCode(`the history of the ${noun} is being fetched: ${since}`))
       health.history ??= {
-        read_since: readSince ?? null,
-        wanted_since: wantedSince,
-        ...progressOf(reading(), provider),
+        read_since: oldestDay ?? null,
+        wanted_since: historyStart,
+        ...readingProgress(reading(), provider),
       }
     }
-    const last = isJudged(snapshot, row) ? await selectLastFinishedRunOf(db, row.id) : undefined
-    if (last?.status === 'error') health.reasons.push(named(`the last run failed: ${last.message}`))
+    const last = isJudged(snapshot, row) ? await selectLastFinishedRun(db, row.id) : undefined
+    if (last?.status === 'error') health.reasons.push(withCode(`the last run failed: ${last.message}`))
     const isRounded = snapshot.series.some(
       ({ id, provider_id }) => provider_id === row.id && roundedSeries.has(id),
     )
@@ -101,31 +100,30 @@ export async function rateHealth(
   return health
 }
 
-/** Of each provider, the sides of its benchmark that are synchronized. */
-export async function sidesOfProviders(
+/** Lists the synchronized sides of the benchmark of each provider. */
+export function sidesOfProviders(
   snapshot: RateSnapshot,
-  { clock, providers }: Pick<HealthQuestion, 'clock' | 'providers'>,
+  { clock, providers }: Pick<HealthQuery, 'clock' | 'providers'>,
 ): Promise<{ provider: Provider; sides: BenchmarkSide[] }[]> {
-  const found: { provider: Provider; sides: BenchmarkSide[] }[] = []
-  for (const known of knownOf(snapshot, providers)) {
-    found.push({ provider: known.provider, sides: await benchmarkSides(snapshot, known, clock) })
-  }
-  return found
+  return Array.fromAsync(storedProviders(snapshot, providers), async (entry) => ({
+    provider: entry.provider,
+    sides: await benchmarkSides(snapshot, entry, clock),
+  }))
 }
 
-/** Whether the runs of a provider count: those of a disabled one do not, unless none is enabled. */
+/** True if the runs of a provider count: those of a disabled one do not, unless none is enabled. */
 export function isJudged(snapshot: RateSnapshot, row: ProviderRow): boolean {
   return row.enabled || snapshot.providers.every(({ enabled }) => !enabled)
 }
 
-function knownOf(snapshot: RateSnapshot, providers: readonly Provider[]): Known[] {
+function storedProviders(snapshot: RateSnapshot, providers: readonly Provider[]): StoredProvider[] {
   return providers.flatMap((provider) => {
     const row = snapshot.providers.find(({ code }) => code === provider.code)
     return row ? [{ provider, row }] : []
   })
 }
 
-function progressOf(reading: HistoryReading | undefined, { code }: Provider) {
+function readingProgress(reading: HistoryReading | undefined, { code }: Provider) {
   if (reading?.provider !== code) return {}
   const { yearsRead, requestsLeft, doneAt } = reading
   return { years_read: yearsRead, requests_left: requestsLeft, done_at: doneAt.toISOString() }
@@ -136,28 +134,32 @@ function roundedInWords({ roundedSource, settings, code }: Provider): string {
   return settings.token ? `${values}; with ${settings.token.name} they are read again` : values
 }
 
-async function benchmarkSides(snapshot: RateSnapshot, known: Known, clock: Clock): Promise<BenchmarkSide[]> {
-  const series = syncedBenchmark(snapshot, known)
+async function benchmarkSides(
+  snapshot: RateSnapshot,
+  entry: StoredProvider,
+  clock: Clock,
+): Promise<BenchmarkSide[]> {
+  const series = syncedBenchmark(snapshot, entry)
   const columns = await snapshot.columns(series)
-  const today = todayIn(clock, known.provider.timeZone)
+  const today = currentDay(clock, entry.provider.timeZone)
   return series.map(({ rate_type }, at) => {
     const newest = columns[at]?.days.at(-1)
-    return benchmarkSide(rate_type, newest === undefined ? undefined : isoOf(newest), today)
+    return benchmarkSide(rate_type, newest === undefined ? undefined : isoDate(newest), today)
   })
 }
 
-function syncedBenchmark(snapshot: RateSnapshot, { provider, row }: Known): SeriesRow[] {
+function syncedBenchmark(snapshot: RateSnapshot, { provider, row }: StoredProvider): SeriesRow[] {
   if (!row.enabled) return []
   return snapshot.series.filter(
     (one) => one.enabled && one.provider_id === row.id && isBenchmark(provider, one),
   )
 }
 
-/** The day since which the newest days of every side are covered, but for short holes. */
-function oldestBenchmark(snapshot: RateSnapshot, known: Known): IsoDate | undefined {
-  const begins = syncedBenchmark(snapshot, known).map(({ id }) => beginOfNewest(snapshot.coveredOf(id)))
+/** First day from which every side is covered up to its newest day, apart from short holes. */
+function oldestBenchmark(snapshot: RateSnapshot, entry: StoredProvider): IsoDate | undefined {
+  const begins = syncedBenchmark(snapshot, entry).map(({ id }) => beginOfNewest(snapshot.coveredDays(id)))
   if (begins.length === 0 || begins.includes(undefined)) return undefined
-  return isoOf(Math.max(...(begins as number[])))
+  return isoDate(Math.max(...(begins as number[])))
 }
 
 function beginOfNewest(covered: CoveredDays): number | undefined {
@@ -170,33 +172,30 @@ function beginOfNewest(covered: CoveredDays): number | undefined {
   return begin
 }
 
-/** Whether a run that asks for the whole history is under way, or has not come to a good end. */
+/** True if a run for the whole history is under way or has not succeeded yet. */
 async function isFetchingHistory(
-  db: Db,
+  db: ReadDb,
   snapshot: RateSnapshot,
-  known: Known,
-  historyFrom: IsoDate,
+  entry: StoredProvider,
+  historyStart: IsoDate,
 ): Promise<boolean> {
-  const readSince = oldestBenchmark(snapshot, known)
-  if (syncedBenchmark(snapshot, known).length === 0) return false
-  if (readSince !== undefined && readSince <= historyFrom) return false
-  const run = await selectNewestRun(db, known.row.id)
-  if (!run || run.date_from === null || run.date_from > historyFrom) return false
+  const oldestDay = oldestBenchmark(snapshot, entry)
+  if (syncedBenchmark(snapshot, entry).length === 0) return false
+  if (oldestDay !== undefined && oldestDay <= historyStart) return false
+  const run = await selectNewestRun(db, entry.row.id)
+  if (!run || run.date_from === null || run.date_from > historyStart) return false
   if (run.finished_at !== null && run.status === 'ok') return false
-  // Days that the source says it has not synchronized itself are no history that is still to come (decisions 2.11).
-  const last = run.finished_at === null ? await selectLastFinishedRunOf(db, known.row.id) : run
-  const isOfHistory = last !== undefined && last.date_from !== null && last.date_from <= historyFrom
+  // Days that the source itself has not synchronized are not awaited (decisions 2.11).
+  const last = run.finished_at === null ? await selectLastFinishedRun(db, entry.row.id) : run
+  const isOfHistory = last !== undefined && last.date_from !== null && last.date_from <= historyStart
   return !isOfHistory || !lacksOnlyUnsynchronizedDays(last.message, { isComplete: true })
 }
 
-function holesOf(series: SeriesRow, covered: CoveredDays): Hole[] {
-  const intervals: Interval[] = []
-  for (let at = 0; at < covered.length; at += 2) {
-    intervals.push({ from: isoOf(covered[at] ?? 0), to: isoOf(covered[at + 1] ?? 0) })
-  }
+function listHoles(series: SeriesRow, covered: CoveredDays): Hole[] {
+  const intervals = coveredIntervals(covered)
   const [first, last] = [intervals[0], intervals.at(-1)]
   if (!first || !last) return []
-  return gapsIn(intervals, { from: first.from, to: last.to }).map(({ from, to }) => ({
+  return findGaps(intervals, { from: first.from, to: last.to }).map(({ from, to }) => ({
     series_id: series.id,
     pair: `${series.base_currency}/${series.quote_currency}`,
     rate_type: series.rate_type,

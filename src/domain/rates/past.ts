@@ -1,12 +1,11 @@
-// The stored rates as they were at an instant (decisions 2.22): a snapshot like that of the present, for the same queries.
-// It is made backwards: of what is stored now, what came later is taken away and what was replaced later is put back. So a
-// series of which nothing has changed since costs no memory. What the record does not say is an error, never a guess.
+// The stored rates at a past instant (decisions 2.22), as a snapshot for the usual queries. The snapshot is computed
+// backwards from the stored data: later values are removed and replaced values restored. So a series without changes
+// needs no memory. Gaps in the record are errors, never guesses.
 
 import { setImmediate } from 'node:timers/promises'
-import { AppError } from '../../errors.ts'
-import { type Interval, joined } from '../../intervals.ts'
-import { createLruCache } from '../../lru.ts'
-import { createSemaphore } from '../../semaphore.ts'
+import { AppError } from '../../runtime/errors.ts'
+import { createLruCache } from '../../runtime/lru.ts'
+import { createSemaphore } from '../../runtime/semaphore.ts'
 import { snapshot } from '../../store/engine.ts'
 import { selectMeta } from '../../store/meta.ts'
 import { selectCoverage } from '../../store/rates/coverage.ts'
@@ -14,131 +13,126 @@ import type { ProviderRow } from '../../store/rates/providers.ts'
 import {
   type CatalogueChange,
   type CoverageChange,
-  selectCatalogueChangesAfter,
-  selectCoverageChangesAfter,
+  selectLaterCatalogueChanges,
+  selectLaterCoverageChanges,
   selectRecordBounds,
 } from '../../store/rates/record.ts'
 import { findSeriesRevision, type SeriesRow } from '../../store/rates/series.ts'
 import { selectValueRecord } from '../../store/rates/stored-at.ts'
-import type { Db } from '../../store/tables.ts'
-import { bytesOf, type Column, type CoveredDays, dayNumbersOf } from './column.ts'
+import type { ReadDb } from '../../store/tables.ts'
+import { addInterval, type Interval } from '../../values/intervals.ts'
+import { type Column, type CoveredDays, columnBytes, toCoveredDays } from './column.ts'
 import { UNKNOWN_DAYS } from './coverage.ts'
 import { outdatedError } from './loaded-columns.ts'
-import { type CoveredDaysChange, coveredBefore, pastColumn } from './past-column.ts'
-import { byPair, type RateSnapshot, type SeriesByPair } from './rate-cache.ts'
+import { type CoveredDaysChange, pastColumn, undoCoverage } from './past-column.ts'
+import { createPairFinder, NOT_COVERED, type RateSnapshot } from './rate-cache.ts'
 
 const COLUMN_BYTES = 16 * 1024 * 1024
 const STATE_BYTES = 4 * 1024 * 1024
-const ROW_BYTES = 300 // a series or provider that is another one than now
-const SHARED_BYTES = 100 // of a column that is that of now
-const AT_ONCE = 2
-const CHANGES_AT_ONCE = 2000 // some milliseconds; then others have their turn
-
-const NOT_COVERED: CoveredDays = new Int32Array()
-const NO_PAIRS: SeriesByPair = new Map()
+const ROW_BYTES = 300 // a series or provider that differs from the current one
+const SHARED_BYTES = 100 // a column that equals the current one
+const QUERIES_AT_ONCE = 2
+const CHANGES_AT_ONCE = 2000 // takes some milliseconds; then yields
 
 export type PastRates = {
   /**
-   * Answers from what was stored at an instant (milliseconds since 1970), made from what is stored now; a few at once, for
-   * each may need a copy of every series.
-   * @throws AppError `not-found` when the record does not reach so far or has a gap there; `busy` when the present has
-   * changed: RateCache.read() asks the next snapshot then
+   * Answers a query from the data at an instant (milliseconds since 1970). At most 2 run at once, because each may
+   * copy every series.
+   * @throws AppError `not-found` when the record begins later or has a gap there; `busy` when the data have changed:
+   * RateCache.read() then repeats it
    */
   read<T>(present: RateSnapshot, instant: number, find: (then: RateSnapshot) => T | Promise<T>): Promise<T>
 }
 
-/** What was stored beside the values, and what of them came later. */
+/** Stored data except values, and the days whose values came later. */
 type PastState = {
   providers: readonly ProviderRow[]
   series: readonly SeriesRow[]
-  /** Undefined: there is no record of it. */
+  /** Undefined: not recorded. */
   covered: ReadonlyMap<number, CoveredDays> | undefined
   imported: ReadonlyMap<number, readonly Interval[]>
 }
 
 type PastColumn = { column: Column; bytes: number }
 
-/** The last instants that were asked for are kept, within a bound. Give it a connection that no other query waits for. */
-export function openPastRates(db: Db): PastRates {
-  const kept = new WeakMap<RateSnapshot, ReturnType<typeof keptPasts>>() // a snapshot of before takes them along
-  const semaphore = createSemaphore(AT_ONCE)
+/**
+ * Opens the past rates. The most recently used instants are cached within a bound. Pass a connection that no other
+ * query waits for.
+ */
+export function openPastRates(db: ReadDb): PastRates {
+  const readers = new WeakMap<RateSnapshot, ReturnType<typeof createPastReader>>() // the next snapshot has its own
+  const semaphore = createSemaphore(QUERIES_AT_ONCE)
   return {
     async read(present, instant, find) {
       using _permit = await semaphore.acquire()
-      return await find(await kept.getOrInsertComputed(present, () => keptPasts(db, present))(instant))
+      return await find(
+        await readers.getOrInsertComputed(present, () => createPastReader(db, present))(instant),
+      )
     },
   }
 }
 
-function keptPasts(db: Db, present: RateSnapshot) {
-  const states = madeOnce(STATE_BYTES, bytesOfState)
-  const columns = madeOnce<PastColumn>(COLUMN_BYTES, ({ bytes }) => bytes)
+function createPastReader(db: ReadDb, present: RateSnapshot) {
+  const states = createSharedCache(STATE_BYTES, stateBytes)
+  const columns = createSharedCache<PastColumn>(COLUMN_BYTES, ({ bytes }) => bytes)
   return async (instant: number): Promise<RateSnapshot> => {
     const state = await states(String(instant), () => readState(db, present, instant))
-    const columnOf = async (series: SeriesRow) => {
+    const readPastColumn = async (series: SeriesRow) => {
       const [now] = await present.columns([series])
       if (!now) throw outdatedError()
       const read = () => readColumn(db, { series, now, state }, instant)
       return (await columns(`${instant} ${series.id}`, read)).column
     }
-    return snapshotOf(present, state, columnOf)
+    return makePastSnapshot(present, state, readPastColumn)
   }
 }
 
-function snapshotOf(
+function makePastSnapshot(
   present: RateSnapshot,
   { providers, series, covered }: PastState,
-  columnOf: (series: SeriesRow) => Promise<Column>,
+  readPastColumn: (series: SeriesRow) => Promise<Column>,
 ): RateSnapshot {
-  const pairs = new Map<string, SeriesByPair>()
-  for (const { id, code } of providers) {
-    pairs.set(code, byPair(series.filter(({ provider_id }) => provider_id === id)))
-  }
   return {
     ...present,
     providers,
     series,
-    coveredOf: (id) => (covered ? (covered.get(id) ?? NOT_COVERED) : UNKNOWN_DAYS),
-    pairsOf: (provider) => pairs.get(provider) ?? NO_PAIRS,
-    async columns(wanted) {
-      const found: Column[] = []
-      for (const one of wanted) found.push(await columnOf(one))
-      return found
-    },
+    coveredDays: (id) => (covered ? (covered.get(id) ?? NOT_COVERED) : UNKNOWN_DAYS),
+    pairs: createPairFinder(providers, series),
+    columns: (requested) => Array.fromAsync(requested, readPastColumn),
   }
 }
 
-/** What was stored beside the values; all of it is read at one moment, and that of the snapshot. */
-async function readState(db: Db, present: RateSnapshot, instant: number): Promise<PastState> {
+/** Reads the stored data except values, in one transaction and of the snapshot's revision. */
+async function readState(db: ReadDb, present: RateSnapshot, instant: number): Promise<PastState> {
   const { bounds, coverage, changes, catalogue } = await snapshot(db, async (trx) => {
     const { revision, epoch } = await selectMeta(trx)
     if (revision !== present.revision || epoch !== present.epoch) throw outdatedError()
     return {
       bounds: await selectRecordBounds(trx),
       coverage: await selectCoverage(trx),
-      changes: await selectCoverageChangesAfter(trx, instant),
-      catalogue: await selectCatalogueChangesAfter(trx, instant),
+      changes: await selectLaterCoverageChanges(trx, instant),
+      catalogue: await selectLaterCatalogueChanges(trx, instant),
     }
   })
   const { from, coverageFrom, gaps } = bounds
   if (from === undefined) throw new AppError('not-found', "this store's record has not begun")
-  if (instant < from) throw new AppError('not-found', `this store's record begins at ${textOf(from)}`)
+  if (instant < from) throw new AppError('not-found', `this store's record begins at ${formatInstant(from)}`)
   const gap = gaps.find((one) => one.from <= instant && instant < one.to)
   if (gap) {
-    const words = `what this store had from ${textOf(gap.from)} until it was restored at ${textOf(gap.to)} is lost`
+    const words = `what this store had from ${formatInstant(gap.from)} until it was restored at ${formatInstant(gap.to)} is lost`
     throw new AppError('not-found', words)
   }
   const isRecorded = coverageFrom === undefined || coverageFrom <= instant
-  const { covered, imported } = await daysBefore(coverage, changes)
+  const { covered, imported } = await pastDays(coverage, changes)
   return {
-    ...catalogueBefore(present, catalogue, isRecorded),
+    ...pastCatalogue(present, catalogue, isRecorded),
     covered: isRecorded ? covered : undefined,
     imported,
   }
 }
 
-/** The covered days of each series before the changes, and the days whose values came with an import. */
-async function daysBefore(
+/** Covered days of each series before the changes, and the days whose values were imported later. */
+async function pastDays(
   now: ReadonlyMap<number, readonly Interval[]>,
   changes: readonly CoverageChange[],
 ): Promise<{ covered: Map<number, CoveredDays>; imported: Map<number, Interval[]> }> {
@@ -146,28 +140,28 @@ async function daysBefore(
   const ofSeries = new Map<number, CoveredDaysChange[]>()
   for (const { kind, days, series } of changes) {
     for (const id of series) {
-      if (kind === 'imported') imported.set(id, joined(imported.get(id) ?? [], days))
+      if (kind === 'imported') imported.set(id, addInterval(imported.get(id) ?? [], days))
       else ofSeries.getOrInsertComputed(id, () => []).push({ kind, days })
     }
   }
   const covered = new Map<number, CoveredDays>()
-  let done = 0
+  let count = 0
   for (const id of new Set([...now.keys(), ...ofSeries.keys()])) {
-    const own = ofSeries.get(id) ?? []
-    covered.set(id, dayNumbersOf(coveredBefore(now.get(id) ?? [], own)))
-    done += own.length
-    if (done < CHANGES_AT_ONCE) continue
-    done = 0
+    const changesOfSeries = ofSeries.get(id) ?? []
+    covered.set(id, toCoveredDays(undoCoverage(now.get(id) ?? [], changesOfSeries)))
+    count += changesOfSeries.length
+    if (count < CHANGES_AT_ONCE) continue
+    count = 0
     await setImmediate()
   }
   return { covered, imported }
 }
 
 /**
- * Providers and series before the changes. What was enabled is not known before the record of it: there each side counts
- * as enabled, so that a side that may have been is looked for among its covered days, which are not known either.
+ * Providers and series before the changes. Before the record of enabled ones every side counts as enabled. A side
+ * that may have been enabled then needs its covered days, which are not recorded either.
  */
-function catalogueBefore(
+function pastCatalogue(
   { providers, series }: RateSnapshot,
   changes: readonly CatalogueChange[],
   isRecorded: boolean,
@@ -180,54 +174,60 @@ function catalogueBefore(
     if (kind === 'added') added[what].add(id)
     else enabled[what].set(id, kind === 'disabled')
   }
-  const before = <R extends { id: number; enabled: boolean }>(rows: readonly R[], what: keyof typeof added) =>
+  const restoreRows = <R extends { id: number; enabled: boolean }>(
+    rows: readonly R[],
+    what: keyof typeof added,
+  ) =>
     rows
       .filter(({ id }) => !added[what].has(id))
       .map((row) => {
-        const was = isRecorded ? (enabled[what].get(row.id) ?? row.enabled) : true
-        return was === row.enabled ? row : { ...row, enabled: was }
+        const wasEnabled = isRecorded ? (enabled[what].get(row.id) ?? row.enabled) : true
+        return wasEnabled === row.enabled ? row : { ...row, enabled: wasEnabled }
       })
-  return { providers: before(providers, 'provider'), series: before(series, 'series') }
+  return { providers: restoreRows(providers, 'provider'), series: restoreRows(series, 'series') }
 }
 
 async function readColumn(
-  db: Db,
+  db: ReadDb,
   { series: { id, revision }, now, state }: { series: SeriesRow; now: Column; state: PastState },
   instant: number,
 ): Promise<PastColumn> {
-  await setImmediate() // each takes some milliseconds; in between others have their turn
+  await setImmediate() // takes some milliseconds, so others are served in between
   const record = await snapshot(db, async (trx) => {
     if ((await findSeriesRevision(trx, id)) !== revision) throw outdatedError()
     return selectValueRecord(trx, id, instant)
   })
   const column = pastColumn(now, { ...record, imported: state.imported.get(id) ?? [] }, instant)
-  return { column, bytes: column === now ? SHARED_BYTES : bytesOf(column) }
+  return { column, bytes: column === now ? SHARED_BYTES : columnBytes(column) }
 }
 
-/** A cache of what takes time to make: who asks for what is being made waits for it. */
-function madeOnce<T extends NonNullable<unknown>>(maxBytes: number, bytesOfOne: (one: T) => number) {
+/** Creates a cache of slowly computed values; concurrent requests for a key share one computation. */
+function createSharedCache<T extends NonNullable<unknown>>(
+  maxBytes: number,
+  sizeInBytes: (one: T) => number,
+) {
   const cache = createLruCache<T>(maxBytes)
-  const making = new Map<string, Promise<T>>()
+  const pending = new Map<string, Promise<T>>()
   return async (key: string, make: () => Promise<T>): Promise<T> => {
-    const known = cache.get(key)
-    if (known) return known
+    const cached = cache.get(key)
+    if (cached) return cached
     try {
-      const made = await making.getOrInsertComputed(key, make)
-      cache.put(key, made, bytesOfOne(made))
-      return made
+      const value = await pending.getOrInsertComputed(key, make)
+      cache.put(key, value, sizeInBytes(value))
+      return value
     } finally {
-      making.delete(key)
+      pending.delete(key)
     }
   }
 }
 
-function bytesOfState({ providers, series, covered, imported }: PastState): number {
+function stateBytes({ providers, series, covered, imported }: PastState): number {
   let bytes = (providers.length + series.length) * ROW_BYTES
   for (const days of covered?.values() ?? []) bytes += days.byteLength
   for (const days of imported.values()) bytes += days.length * ROW_BYTES
   return bytes
 }
 
-function textOf(instant: number): string {
+function formatInstant(instant: number): string {
   return new Date(instant).toISOString()
 }

@@ -1,39 +1,32 @@
-// What can be asked of the stored rates: which series are meant, which day answers, and why there is no answer. Values
-// come back; how they are written is the business of the face that asked.
+// Queries of the stored rates: the series that match, the day that answers, and the error without an answer. Returns
+// values; each face encodes them in its own way.
 
-import { addDays, EARLIEST_DAY, type IsoDate, latest } from '../../dates.ts'
-import { AppError } from '../../errors.ts'
-import type { Interval } from '../../intervals.ts'
 import type { RateType } from '../../providers/provider.ts'
+import { AppError } from '../../runtime/errors.ts'
 import type { ProviderRow } from '../../store/rates/providers.ts'
 import type { SeriesRow } from '../../store/rates/series.ts'
-import { type Column, makeColumn } from './column.ts'
-import { findRoute, type Route } from './convert.ts'
-import { holesOf, seriesDays } from './holes.ts'
+import { addDays, EARLIEST_DAY, type IsoDate, latest } from '../../values/dates.ts'
+import type { Interval } from '../../values/intervals.ts'
+import { type Column, EMPTY_COLUMN } from './column.ts'
+import { findRoute, type Leg, type Route, type StoredLeg } from './convert.ts'
+import { findHoles, seriesDays } from './holes.ts'
 import type { RateSnapshot } from './rate-cache.ts'
-import {
-  knownRateOn,
-  type LatestRates,
-  latestOfPair,
-  pointsBetween,
-  type RatePoint,
-  rateOn,
-} from './rates.ts'
+import { knownRateOn, type LatestRates, latestOfPair, pointRange, type RatePoint, rateOn } from './rates.ts'
 
-/** Which series are meant; what is not given is any. Currencies are in capitals. */
+/** Selects series; an omitted field matches any. Currencies are in capitals. */
 export type SeriesFilter = {
   provider?: string | undefined
   base?: string | undefined
   quote?: string | undefined
 }
 
-/** The value of one series on a day. */
+/** Value of a series on a day. */
 export type SeriesRate = { provider: string; series: SeriesRow; point: RatePoint }
 
-/** The values of a day, by id, and the ids of the series without one because days were not synchronized. */
+/** Values of a day, by id, and the ids of series without one because days were not synchronized. */
 export type RatesOfDay = { rates: SeriesRate[]; leftOut: number[] }
 
-/** The values of a series: in its column from index `first` to before `end`. */
+/** Values of a series: those of its column from index `first` to before `end`. */
 export type SeriesHistory = {
   provider: string
   series: SeriesRow
@@ -42,20 +35,19 @@ export type SeriesHistory = {
   column: Column
   first: number
   end: number
-  /** The days of it that were not synchronized; null: that is not in the record. */
+  /** Days of the range that were not synchronized; null: coverage is not recorded. */
   holes: readonly Interval[] | null
 }
 
 const HISTORY_DAYS = 90
-const EMPTY = makeColumn(new Int32Array(), [])
 
-/** The providers, by id. */
-export function providersIn(snapshot: RateSnapshot, onlyEnabled: boolean): ProviderRow[] {
+/** Lists the providers, by id. */
+export function listProviders(snapshot: RateSnapshot, onlyEnabled: boolean): ProviderRow[] {
   return snapshot.providers.filter(({ enabled }) => enabled || !onlyEnabled)
 }
 
-/** The series that pass the filter, by id; with `onlyEnabled` those that are synchronized. */
-export function seriesIn(snapshot: RateSnapshot, filter: SeriesFilter, onlyEnabled = false): SeriesRow[] {
+/** Lists the series that match, by id; with `onlyEnabled` those that are synchronized. */
+export function listSeries(snapshot: RateSnapshot, filter: SeriesFilter, onlyEnabled = false): SeriesRow[] {
   const provider = snapshot.providers.find(({ code }) => code === filter.provider)
   if (filter.provider !== undefined && !provider) return []
   const synced = new Set(snapshot.providers.filter(({ enabled }) => enabled).map(({ id }) => id))
@@ -69,49 +61,49 @@ export function seriesIn(snapshot: RateSnapshot, filter: SeriesFilter, onlyEnabl
 }
 
 /**
- * All sides of a pair on the newest day, up to the one given, for which they are settled (decisions 2.6).
+ * Returns all sides of a pair on the newest settled day, up to `day` (decisions 2.6).
  * @throws AppError `not-found`: no such provider, pair or value, or days that were not synchronized
  */
 export function latestRates(
   snapshot: RateSnapshot,
   { provider, base, quote, day }: { provider: string; base: string; quote: string; day: IsoDate },
 ): LatestRates | Promise<LatestRates> {
-  const { enabled } = needProvider(snapshot, provider)
+  const { enabled } = requireProvider(snapshot, provider)
   const pair = `${base}/${quote}`
-  const series = needPair(snapshot, { provider, base, quote })
+  const series = requirePair(snapshot, { provider, base, quote })
   return withColumns(snapshot, series, (columns) => {
     const sides = series.map((one, at) => ({
       rateType: one.rate_type,
       enabled: one.enabled && enabled,
-      column: columns[at] ?? EMPTY,
-      covered: snapshot.coveredOf(one.id),
+      column: columns[at] ?? EMPTY_COLUMN,
+      covered: snapshot.coveredDays(one.id),
     }))
-    const found = latestOfPair(sides, day)
-    if (!found) throw new AppError('not-found', `No rate of ${pair} is stored on or before ${day}`)
-    if ('hole' in found) throw notSynchronized(found.hole)
-    return found
+    const rates = latestOfPair(sides, day)
+    if (!rates) throw new AppError('not-found', `No rate of ${pair} is stored on or before ${day}`)
+    if ('hole' in rates) throw notSynchronizedError(rates.hole)
+    return rates
   })
 }
 
 /**
- * The values on a day of the series that pass the filter, by id: the last on or before it, or with `exact` only that
- * very day's. A series without one, or with a hole before the day, has none.
+ * Returns the values of the matching series, by id. Each is the last on or before the day; with `exact` only that
+ * day's counts. A series without a value, or with a hole before the day, has none. /
  */
-export function ratesOn(
+export function listDayRates(
   snapshot: RateSnapshot,
   { day, exact, ...filter }: SeriesFilter & { day: IsoDate; exact: boolean },
 ): RatesOfDay | Promise<RatesOfDay> {
-  const series = seriesIn(snapshot, filter)
+  const series = listSeries(snapshot, filter)
   const codes = new Map(snapshot.providers.map(({ id, code }) => [id, code]))
   return withColumns(snapshot, series, (columns) => {
     const rates: SeriesRate[] = []
     const leftOut: number[] = []
     for (const [at, one] of series.entries()) {
-      const column = columns[at] ?? EMPTY
-      const point = exact ? rateOn(column, day, true) : knownRateOn(column, snapshot.coveredOf(one.id), day)
+      const column = columns[at] ?? EMPTY_COLUMN
+      const point = exact ? rateOn(column, day, true) : knownRateOn(column, snapshot.coveredDays(one.id), day)
       if (point && !('hole' in point)) {
         rates.push({ provider: codes.get(one.provider_id) ?? '', series: one, point })
-      } else if (point || holesOf([seriesDays(snapshot, one, column)], { from: day, to: day })?.length) {
+      } else if (point || findHoles([seriesDays(snapshot, one, column)], { from: day, to: day })?.length) {
         leftOut.push(one.id)
       }
     }
@@ -120,50 +112,53 @@ export function ratesOn(
 }
 
 /**
- * The way from a currency of a provider to another; `advice` is where the pairs are to be seen that there are.
- * @throws AppError `not-found`: no such provider, currency or side, or no way
+ * Finds the route between two currencies of a provider; `advice` names where the existing pairs are listed.
+ * @throws AppError `not-found`: no such provider, currency or side, or no route
  */
-export function routeBetween(
+export function requireRoute(
   snapshot: RateSnapshot,
   { provider, from, to, type }: { provider: string; from: string; to: string; type: RateType },
   advice?: 'series',
 ): Route {
-  needProvider(snapshot, provider)
-  const route = findRoute(snapshot.pairsOf(provider), snapshot.pivotOf(provider), from, to, type)
+  requireProvider(snapshot, provider)
+  const route = findRoute(snapshot.pairs(provider), snapshot.pivot(provider), from, to, type)
   if (!('missing' in route)) return route
   const more = advice ? { advice: { about: advice } } : {}
   throw new AppError('not-found', `Cannot convert: ${route.missing}`, more)
 }
 
 /**
- * The days of a history: without `to` up to today, also where it begins later, so that it is empty then; without `from`
- * of 90 days (decisions 2.8). Undefined: it would end before it begins.
+ * Days of a history. Without `to` it ends today, and is empty if it begins later. Without `from` it has 90 days
+ * (decisions 2.8). Undefined: its end is before its begin.
  */
 export function historyRange(
-  asked: { from?: IsoDate | undefined; to?: IsoDate | undefined },
+  query: { from?: IsoDate | undefined; to?: IsoDate | undefined },
   today: IsoDate,
 ): { from: IsoDate; to: IsoDate; last: IsoDate } | undefined {
-  const last = asked.to ?? today
-  const from = asked.from ?? latest(EARLIEST_DAY, addDays(last, -HISTORY_DAYS))
-  if (asked.to !== undefined && from > asked.to) return undefined
+  const last = query.to ?? today
+  const from = query.from ?? latest(EARLIEST_DAY, addDays(last, -HISTORY_DAYS))
+  if (query.to !== undefined && from > query.to) return undefined
   return { from, to: latest(last, from), last }
 }
 
-/** The values of one series from one day to another. @throws AppError `not-found` for a series that is not there */
-export function historyOf(
+/** Returns the values of a series in a range. @throws AppError `not-found` for a series that does not exist */
+export function seriesHistory(
   snapshot: RateSnapshot,
   { seriesId, from, to, last }: { seriesId: number; from: IsoDate; to: IsoDate; last: IsoDate },
 ): SeriesHistory | Promise<SeriesHistory> {
-  const { row: series, provider } = seriesOf(snapshot, seriesId)
-  return withColumns(snapshot, [series], ([column = EMPTY]) => ({
+  const { row: series, provider } = requireSeries(snapshot, seriesId)
+  return withColumns(snapshot, [series], ([column = EMPTY_COLUMN]) => ({
     ...{ provider, series, from, to, column },
-    ...pointsBetween(column, from, last),
-    holes: holesOf([seriesDays(snapshot, series, column)], { from, to: last }),
+    ...pointRange(column, from, last),
+    holes: findHoles([seriesDays(snapshot, series, column)], { from, to: last }),
   }))
 }
 
-/** A series and the code of its provider. @throws AppError `not-found` for a series that is not there */
-export function seriesOf(snapshot: RateSnapshot, seriesId: number): { row: SeriesRow; provider: string } {
+/** Finds a series and the code of its provider. @throws AppError `not-found` for a series that does not exist */
+export function requireSeries(
+  snapshot: RateSnapshot,
+  seriesId: number,
+): { row: SeriesRow; provider: string } {
   const row = snapshot.series.find(({ id }) => id === seriesId)
   if (!row) {
     throw new AppError('not-found', 'There is no series with this id', { advice: { about: 'series' } })
@@ -172,19 +167,19 @@ export function seriesOf(snapshot: RateSnapshot, seriesId: number): { row: Serie
   return { row, provider }
 }
 
-function needPair(
+function requirePair(
   snapshot: RateSnapshot,
   { provider, base, quote }: { provider: string; base: string; quote: string },
 ): readonly SeriesRow[] {
   const pair = `${base}/${quote}`
-  const series = snapshot.pairsOf(provider).get(pair) ?? []
+  const series = snapshot.pairs(provider).get(pair) ?? []
   if (series.length > 0) return series
   throw new AppError('not-found', `No series of ${provider} gives ${pair}`, {
     advice: { about: 'conversion', from: base, to: quote },
   })
 }
 
-function needProvider(snapshot: RateSnapshot, code: string): ProviderRow {
+function requireProvider(snapshot: RateSnapshot, code: string): ProviderRow {
   const provider = snapshot.providers.find((one) => one.code === code)
   if (!provider) {
     throw new AppError('not-found', `There is no provider ${code}`, { advice: { about: 'providers' } })
@@ -192,12 +187,12 @@ function needProvider(snapshot: RateSnapshot, code: string): ProviderRow {
   return provider
 }
 
-/** The refusal of a value that would have to be carried over days that were not asked for (decisions 2.6). */
-export function notSynchronized({ from, to }: Interval): AppError {
+/** Error of a value that would be carried over days that were not synchronized (decisions 2.6). */
+export function notSynchronizedError({ from, to }: Interval): AppError {
   return new AppError('not-found', `the days from ${from} to ${to} have not been synchronized`)
 }
 
-/** Goes on at once where nothing has to be waited for: a turn through the event loop costs more than an answer. */
+/** Runs `then` at once if nothing must be read. A turn of the event loop costs more than an answer. */
 export function withColumns<T>(
   snapshot: RateSnapshot,
   series: readonly SeriesRow[],
@@ -205,4 +200,21 @@ export function withColumns<T>(
 ): T | Promise<T> {
   const columns = snapshot.columns(series)
   return columns instanceof Promise ? columns.then(then) : then(columns)
+}
+
+/** Like `withColumns`, for the legs of routes with their values and covered days. */
+export function withLegs<T>(
+  snapshot: RateSnapshot,
+  legs: readonly Leg[],
+  then: (legs: StoredLeg[]) => T,
+): T | Promise<T> {
+  const series = legs.map((leg) => leg.series)
+  return withColumns(snapshot, series, (columns) =>
+    then(
+      legs.map((leg, at) => ({
+        ...leg,
+        ...seriesDays(snapshot, leg.series, columns[at] ?? EMPTY_COLUMN),
+      })),
+    ),
+  )
 }

@@ -1,30 +1,31 @@
-// The read model. A series is read whole, once, into a column that is kept until the series changes; every
-// rates answer is a pure function over such columns (rates.ts). All parts of a snapshot are of one revision, whatever
-// is written meanwhile: what it needs at once is read in one transaction, and a column that is read later must not have
-// changed since. Where the database is another machine's, a snapshot has all its columns, and goes on without it.
+// The read model. A series is read once as a whole into a column, which is cached until the series changes. Answers
+// about rates are pure functions over columns (rates.ts). The parts of a snapshot have the same revision. Its first
+// data are read in one transaction, and a column that is read later must be unchanged. For a remote database a
+// snapshot has all columns, so that it works during an outage.
 
-import type { IsoDate } from '../../dates.ts'
-import type { CacheStats } from '../../lru.ts'
 import type { Provider } from '../../providers/provider.ts'
-import { dialectOf, snapshot } from '../../store/engine.ts'
+import type { CacheStats } from '../../runtime/lru.ts'
+import { engineSql, snapshot } from '../../store/engine.ts'
 import { selectMeta } from '../../store/meta.ts'
 import { type Coverage, selectCoverage } from '../../store/rates/coverage.ts'
 import { type ProviderRow, selectProviders } from '../../store/rates/providers.ts'
 import { countRates, type RateCounts } from '../../store/rates/rates.ts'
 import { type SeriesRow, selectSeries } from '../../store/rates/series.ts'
-import type { Db } from '../../store/tables.ts'
-import { type Column, type CoveredDays, dayNumbersOf } from './column.ts'
+import type { ReadDb } from '../../store/tables.ts'
+import type { IsoDate } from '../../values/dates.ts'
+import { type Column, type CoveredDays, toCoveredDays } from './column.ts'
 import {
   type Columns,
-  countsOf,
+  countLoaded,
+  createLoader,
   isOutdated,
-  loaderOf,
   outdatedError,
   readAhead,
   readAll,
 } from './loaded-columns.ts'
 
-const NOT_COVERED: CoveredDays = new Int32Array()
+/** Covered days of a series without any. */
+export const NOT_COVERED: CoveredDays = new Int32Array()
 const NO_PAIRS: SeriesByPair = new Map()
 
 /** Series by base and quote currency, such as `USD/CRC`; within a pair by id. */
@@ -36,59 +37,59 @@ export type RateSnapshot = {
   readonly epoch: string
   readonly providers: readonly ProviderRow[]
   readonly series: readonly SeriesRow[]
-  /** The days of a series that were asked for and validly answered. */
-  coveredOf(seriesId: number): CoveredDays
-  /** A provider's series by what they give, such as `USD/CRC`; empty for a provider that is not there. */
-  pairsOf(provider: string): SeriesByPair
-  /** The currency that a provider's conversions go through; undefined for one that the program does not know. */
-  pivotOf(provider: string): string | undefined
-  /** The first day of a series' history where its provider knows it. */
-  startOf(series: SeriesRow): IsoDate | undefined
+  /** Days of a series that were requested and validly answered. */
+  coveredDays(seriesId: number): CoveredDays
+  /** Series of a provider by pair, such as `USD/CRC`; empty for an unknown provider. */
+  pairs(provider: string): SeriesByPair
+  /** Currency through which a provider's conversions go; undefined for an unknown provider. */
+  pivot(provider: string): string | undefined
+  /** First day of a series' history, if its provider knows it. */
+  historyStart(series: SeriesRow): IsoDate | undefined
   /**
-   * The columns of the series given, in their order; a promise only where one has to be read first.
-   * @throws AppError `busy` when one has changed since: RateCache.read() asks the next snapshot then
+   * Returns the columns of the series, in their order; a promise only if one must be read first.
+   * @throws AppError `busy` when one has changed since: RateCache.read() then queries the next snapshot
    */
   columns(series: readonly SeriesRow[]): Column[] | Promise<Column[]>
   countRates(): Promise<RateCounts>
 }
 
-/** What a cache holds, and how often what was asked for was in it since the cache was opened. */
+/** Size of a cache, and its hits and misses since it was opened. */
 export type CacheState = CacheStats & { entries: number; bytes: number }
 
 export type RateCache = {
-  /** The snapshot of the newest revision that the cache has seen. */
+  /** Snapshot of the newest revision read so far. */
   snapshot(): RateSnapshot
-  /** What a query finds in the newest snapshot, or in the next one if that was outdated before all columns were read. */
+  /** Queries the newest snapshot, or the next one if that was outdated before all columns were read. */
   read<T>(query: (snapshot: RateSnapshot) => T | Promise<T>): T | Promise<T>
-  /** Looks whether the data have changed and, if so, takes a new snapshot with the columns that are in use. */
+  /** Takes a new snapshot with the columns in use if the data have changed. */
   refresh(): Promise<void>
   state(): CacheState
 }
 
 /**
- * Opens the cache at the database's present revision. It reads in transactions of up to a tenth of a second: give it a
- * connection that no other query waits for.
+ * Opens the cache at the current revision of the database. Its transactions take up to 100 ms: pass a connection that
+ * no other query waits for.
  */
-export async function openRateCache(db: Db, providers: readonly Published[]): Promise<RateCache> {
+export async function openRateCache(db: ReadDb, providers: readonly Published[]): Promise<RateCache> {
   const pivots = new Map(providers.map(({ code, pivot }) => [code, pivot]))
-  const starts = startsOf(providers)
+  const starts = findStarts(providers)
   const shared: Shared = { stats: { hits: 0, misses: 0 }, outdated: new Set(), pivots, starts }
   let snapshot = await takeSnapshot(db, shared)
-  const turn = async () => {
+  const renew = async () => {
     snapshot = await takeSnapshot(db, shared, snapshot)
     return snapshot
   }
-  let turning = Promise.resolve(snapshot)
+  let renewal = Promise.resolve(snapshot)
   const next = () => {
-    turning = turning.then(turn, turn) // one at a time, or an older snapshot might come last
-    return turning
+    renewal = renewal.then(renew, renew) // never concurrent, otherwise an older snapshot might be the last
+    return renewal
   }
   return {
     snapshot: () => snapshot,
     read(query) {
-      const found = query(snapshot)
-      if (!(found instanceof Promise)) return found
-      return found.catch(async (error: unknown) => {
+      const result = query(snapshot)
+      if (!(result instanceof Promise)) return result
+      return result.catch(async (error: unknown) => {
         if (!isOutdated(error)) throw error
         return query(await next())
       })
@@ -104,72 +105,75 @@ export async function openRateCache(db: Db, providers: readonly Published[]): Pr
   }
 }
 
-type OwnSnapshot = RateSnapshot & { loaded: Columns }
-/** What all snapshots of a cache have in common. */
+type LoadedSnapshot = RateSnapshot & { loaded: Columns }
+/** Shared state of all snapshots of a cache. */
 type Shared = {
   stats: CacheStats
-  /** Series whose columns were asked for together with one that had changed: the next snapshot is to have them. */
+  /** Series whose columns were requested together with a changed one; the next snapshot loads them. */
   outdated: Set<number>
-  /** By code of the provider. */
+  /** Pivots by code of the provider. */
   pivots: ReadonlyMap<string, string>
-  /** First days of histories, by provider and the code of the series. */
-  starts: ReadonlyMap<string, ReadonlyMap<string, IsoDate>>
+  /** First days of histories, by the codes of provider and series. */
+  starts: ReadonlyMap<string, IsoDate>
 }
 type Published = Pick<Provider, 'code' | 'pivot' | 'groups' | 'catalogue'>
 type Catalogue = { providers: ProviderRow[]; series: SeriesRow[]; coverage: Coverage }
 
-/** The stored data as they are now; the snapshot of before, if they have not changed since. */
-async function takeSnapshot(db: Db, shared: Shared, before?: OwnSnapshot): Promise<OwnSnapshot> {
-  const taken = await readSnapshot(db, shared, before)
-  // Not all: a query may have found another one outdated meanwhile.
-  for (const id of taken.loaded.keys()) shared.outdated.delete(id)
-  return taken
+/** Takes a snapshot of the current data; returns the previous one if they have not changed. */
+async function takeSnapshot(db: ReadDb, shared: Shared, previous?: LoadedSnapshot): Promise<LoadedSnapshot> {
+  const newSnapshot = await readSnapshot(db, shared, previous)
+  // Only loaded ones: a query may have found further outdated series during the read.
+  for (const id of newSnapshot.loaded.keys()) shared.outdated.delete(id)
+  return newSnapshot
 }
 
-function readSnapshot(db: Db, shared: Shared, before: OwnSnapshot | undefined): Promise<OwnSnapshot> {
+function readSnapshot(
+  db: ReadDb,
+  shared: Shared,
+  previous: LoadedSnapshot | undefined,
+): Promise<LoadedSnapshot> {
   return snapshot(db, async (trx) => {
     const { revision, epoch } = await selectMeta(trx)
-    // After a restore the same revision may be another's: nothing of before is kept.
-    const same = before?.epoch === epoch ? before : undefined
+    // After a restore the same revision may belong to other data, so nothing is reused.
+    const same = previous?.epoch === epoch ? previous : undefined
     if (same?.revision === revision) return same
     const providers = await selectProviders(trx)
     const series = await selectSeries(trx)
     const coverage = await selectCoverage(trx)
     const loaded: Columns = new Map()
     for (const { id, revision } of series) {
-      const known = same?.loaded.get(id)
-      if (known?.revision === revision) loaded.set(id, known)
+      const cached = same?.loaded.get(id)
+      if (cached?.revision === revision) loaded.set(id, cached)
     }
-    if (dialectOf(trx).readsAhead) await readAll(trx, series, loaded)
+    if (engineSql(trx).readsAhead) await readAll(trx, series, loaded)
     else if (same) await readAhead(trx, { series, loaded, outdated: shared.outdated }, same)
     return makeSnapshot(db, { revision, epoch }, { providers, series, coverage }, loaded, shared)
   })
 }
 
 function makeSnapshot(
-  db: Db,
+  db: ReadDb,
   meta: { revision: number; epoch: string },
   { providers, series, coverage }: Catalogue,
   loaded: Columns,
   { stats, outdated, pivots, starts }: Shared,
-): OwnSnapshot {
+): LoadedSnapshot {
   const covered = new Map<number, CoveredDays>()
-  for (const [id, intervals] of coverage) covered.set(id, dayNumbersOf(intervals))
-  const pairs = new Map<string, SeriesByPair>()
-  for (const { id, code } of providers) {
-    pairs.set(code, byPair(series.filter(({ provider_id }) => provider_id === id)))
-  }
+  for (const [id, intervals] of coverage) covered.set(id, toCoveredDays(intervals))
   const codes = new Map(providers.map(({ id, code }) => [id, code]))
-  const load = loaderOf(db, loaded)
-  const loadEach = async (wanted: readonly SeriesRow[]) => {
+  const startsById = new Map(
+    series.map((one) => [one.id, starts.get(`${codes.get(one.provider_id)} ${one.external_code}`)]),
+  )
+  const load = createLoader(db, loaded)
+  const loadEach = async (requested: readonly SeriesRow[]) => {
     const columns: Column[] = []
-    for (const series of wanted) {
+    for (const series of requested) {
       const one = await load(series)
       if (!one) {
-        for (const { id } of wanted) outdated.add(id)
+        for (const { id } of requested) outdated.add(id)
         throw outdatedError()
       }
-      one.askedAt = meta.revision
+      one.usedRevision = meta.revision
       columns.push(one.column)
     }
     return columns
@@ -179,47 +183,55 @@ function makeSnapshot(
     ...meta,
     providers,
     series,
-    coveredOf: (id) => covered.get(id) ?? NOT_COVERED,
-    pairsOf: (provider) => pairs.get(provider) ?? NO_PAIRS,
-    pivotOf: (provider) => pivots.get(provider),
-    startOf: (one) => starts.get(codes.get(one.provider_id) ?? '')?.get(one.external_code),
+    coveredDays: (id) => covered.get(id) ?? NOT_COVERED,
+    pairs: createPairFinder(providers, series),
+    pivot: (provider) => pivots.get(provider),
+    historyStart: ({ id }) => startsById.get(id),
     loaded,
-    columns(wanted) {
+    columns(requested) {
       const columns: Column[] = []
-      for (const { id } of wanted) {
-        const known = loaded.get(id)
-        if (!known) {
+      for (const { id } of requested) {
+        const cached = loaded.get(id)
+        if (!cached) {
           stats.misses += 1
-          return loadEach(wanted)
+          return loadEach(requested)
         }
-        known.askedAt = meta.revision
-        columns.push(known.column)
+        cached.usedRevision = meta.revision
+        columns.push(cached.column)
       }
       stats.hits += 1
       return columns
     },
     async countRates() {
-      counts ??= countsOf(series, loaded) ?? (await countRates(db))
+      counts ??= countLoaded(series, loaded) ?? (await countRates(db))
       return counts
     },
   }
+}
+
+/** Returns a function from the code of a provider to its series. */
+export function createPairFinder(
+  providers: readonly ProviderRow[],
+  series: readonly SeriesRow[],
+): RateSnapshot['pairs'] {
+  const bySource = Map.groupBy(series, ({ provider_id }) => provider_id)
+  const pairs = new Map(providers.map(({ id, code }) => [code, byPair(bySource.get(id) ?? [])]))
+  return (provider) => pairs.get(provider) ?? NO_PAIRS
 }
 
 export function byPair(series: readonly SeriesRow[]): SeriesByPair {
   return Map.groupBy(series, ({ base_currency, quote_currency }) => `${base_currency}/${quote_currency}`)
 }
 
-/** First days of histories by provider, then by the code of the series. */
-function startsOf(providers: readonly Published[]): Map<string, Map<string, IsoDate>> {
-  const starts = new Map<string, Map<string, IsoDate>>()
+/** First days of histories, by the codes of provider and series. */
+function findStarts(providers: readonly Published[]): Map<string, IsoDate> {
+  const starts = new Map<string, IsoDate>()
   for (const { code, groups, catalogue } of providers) {
-    const own = new Map<string, IsoDate>()
     for (const { startsOn, table, indicators } of groups) {
       if (startsOn === undefined) continue
       const listed = catalogue.filter((one) => one.table === table).flatMap((one) => one.externalCode ?? [])
-      for (const series of indicators ?? listed) own.set(series, startsOn)
+      for (const series of indicators ?? listed) starts.set(`${code} ${series}`, startsOn)
     }
-    starts.set(code, own)
   }
   return starts
 }

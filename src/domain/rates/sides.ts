@@ -1,42 +1,40 @@
-// The published sides of a pair, day by day: for answers that have compra and venta beside each other.
+// Published sides of a pair by day, for answers that show compra and venta together.
 
-import { dayOf, type IsoDate, isoOf } from '../../dates.ts'
-import type { Interval } from '../../intervals.ts'
 import type { RateType } from '../../providers/provider.ts'
-import { makeColumn, valueAt } from './column.ts'
-import { holesOf, seriesDays } from './holes.ts'
+import { dayNumber, type IsoDate, isoDate } from '../../values/dates.ts'
+import type { Interval } from '../../values/intervals.ts'
+import { columnValue, EMPTY_COLUMN } from './column.ts'
+import { findHoles, seriesDays } from './holes.ts'
 import { withColumns } from './queries.ts'
 import type { RateSnapshot } from './rate-cache.ts'
-import { pointsBetween } from './rates.ts'
+import { pointRange } from './rates.ts'
 
-const EMPTY = makeColumn(new Int32Array(), [])
-
-/** What was published for a day; a side that was not is absent. */
+/** Values published for a day; an unpublished side is absent. */
 export type DaySides = { day: IsoDate } & { [side in RateType]?: string }
 
-/** Days in order, and the days of the range that were not synchronized of one side or more; null: not in the record. */
+/** Days in order, and days of the range that were not synchronized in a side; null: coverage is not recorded. */
 export type Sides = { days: DaySides[]; holes: readonly Interval[] | null }
 
-/** The days of a range for which a side of the pair was published. */
-export function sidesBetween(
+/** Lists the days of a range with at least one published side. */
+export function listSides(
   snapshot: RateSnapshot,
-  asked: { provider: string; base: string; quote: string; from: IsoDate; to: IsoDate },
+  query: { provider: string; base: string; quote: string; from: IsoDate; to: IsoDate },
 ): Sides | Promise<Sides> {
-  const { provider, base, quote, from, to } = asked
-  const series = snapshot.pairsOf(provider).get(`${base}/${quote}`) ?? []
+  const { provider, base, quote, from, to } = query
+  const series = snapshot.pairs(provider).get(`${base}/${quote}`) ?? []
   return withColumns(snapshot, series, (columns) => {
     const byDay = new Map<number, DaySides>()
     for (const [at, column] of columns.entries()) {
-      const { first, end } = pointsBetween(column, from, to)
+      const { first, end } = pointRange(column, from, to)
       for (let index = first; index < end; index += 1) {
         const number = column.days[index] ?? 0
-        const day = byDay.getOrInsertComputed(number, () => ({ day: isoOf(number) }))
-        day[series[at]?.rate_type ?? 'referencia'] = valueAt(column, index)
+        const day = byDay.getOrInsertComputed(number, () => ({ day: isoDate(number) }))
+        day[series[at]?.rate_type ?? 'referencia'] = columnValue(column, index)
       }
     }
-    const days = [...byDay.values()].sort((a, b) => dayOf(a.day) - dayOf(b.day))
-    const stored = series.map((one, at) => seriesDays(snapshot, one, columns[at] ?? EMPTY))
+    const days = [...byDay.values()].sort((a, b) => dayNumber(a.day) - dayNumber(b.day))
+    const seriesData = series.map((one, at) => seriesDays(snapshot, one, columns[at] ?? EMPTY_COLUMN))
     const isStored = series.length > 0 || from > to // before the first sync there is no series
-    return { days, holes: isStored ? holesOf(stored, { from, to }) : [{ from, to }] }
+    return { days, holes: isStored ? findHoles(seriesData, { from, to }) : [{ from, to }] }
   })
 }

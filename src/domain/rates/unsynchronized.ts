@@ -1,7 +1,7 @@
-// The words of a run whose source is another server like this one, and says which days it has not synchronized itself. Health
-// and the scheduler read them again from the message of the run.
+// Message of a run whose source is another server of this kind that has not synchronized some days itself. Health and
+// the scheduler parse the message again.
 
-import type { Interval } from '../../intervals.ts'
+import type { Interval } from '../../values/intervals.ts'
 
 /** Days that a source has not synchronized, of an indicator or a table. */
 export type MissingDays = { code: string; days: readonly Interval[] }
@@ -12,21 +12,21 @@ const INTERVALS_NAMED = 10
 const CODES_NAMED = 5
 
 /**
- * One problem without a semicolon, by which a message is split into its problems; undefined: no day is lacking. `needsMore`:
- * the run may not make all requests for the days around them.
+ * Describes such days without a semicolon, which separates the problems of a message; undefined: none. `needsMore`:
+ * the run has no requests left for the days around them.
  */
 export function unsynchronizedInWords(
   lacking: readonly MissingDays[],
   needsMore: boolean,
 ): string | undefined {
-  const codesOf = new Map<string, string[]>()
+  const codesByDays = new Map<string, string[]>()
   for (const { code, days } of lacking) {
     for (const { from, to } of days) {
-      codesOf.getOrInsertComputed(from === to ? from : `${from} to ${to}`, () => []).push(code)
+      codesByDays.getOrInsertComputed(from === to ? from : `${from} to ${to}`, () => []).push(code)
     }
   }
-  if (codesOf.size === 0) return undefined
-  const newestFirst = [...codesOf].sort(([one], [other]) => (one < other ? 1 : -1))
+  if (codesByDays.size === 0) return undefined
+  const newestFirst = [...codesByDays].sort(([one], [other]) => (one < other ? 1 : -1))
   const words = newestFirst
     .slice(0, INTERVALS_NAMED)
     .map(([days, codes]) => `${days} of ${listInWords(codes)}`)
@@ -36,7 +36,7 @@ export function unsynchronizedInWords(
   return `${UNSYNCHRONIZED} ${words.join(', ')}${rest}`
 }
 
-/** Whether a run with this message lacks nothing but such days; `isComplete`: and it requested all others. */
+/** True if a run with this message lacks only such days; `isComplete`: and it requested all others. */
 export function lacksOnlyUnsynchronizedDays(message: string | null, { isComplete = false } = {}): boolean {
   if (!message?.startsWith(UNSYNCHRONIZED) || message.includes('; ')) return false
   return !isComplete || !message.includes(NEEDS_MORE)

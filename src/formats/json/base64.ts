@@ -1,22 +1,22 @@
-// Which texts are base64 (decisions 3.4), decided on pieces of any size, at the speed of the engine's own decoder.
-// Strict is: the standard alphabet, padding present and only at the end, CR and LF anywhere, nothing else.
-// Node's decoder forgives everything; setFromBase64 forgives only white space and, at the very end, missing
-// padding, so these two are what is checked here. Bits under the padding are ignored.
+// Decodes base64 (decisions 3.4) in pieces of any size, at the speed of V8's own decoder. Strict: the standard
+// alphabet, padding required and only at the end, CR and LF anywhere, nothing else. Node's decoder accepts everything.
+// setFromBase64 accepts only white space, and missing padding at the very end. Both are checked here. Bits under the
+// padding are ignored.
 
 export type Base64Decoder = {
   /**
-   * The bytes that became known with this piece, or undefined as soon as the whole can no longer be base64. They are
-   * good until the next call, which writes over them: fresh memory for every piece would be the most costly part.
+   * Returns the bytes that this piece completes, or undefined once the text is not base64. The next call overwrites
+   * them: an allocation for each piece would be the most costly part.
    */
   decode(piece: Buffer): Buffer | undefined
-  /** Whether all that was given so far, taken together, is base64. */
+  /** Returns true when the pieces so far are complete base64. */
   complete(): boolean
 }
 
 const CR = 0x0d
 const LF = 0x0a
 const PADDING = 0x3d
-const BLANKS = [0x20, 0x09, 0x0c] // what setFromBase64 skips and decisions 3.4 does not
+const BLANKS = [0x20, 0x09, 0x0c] // skipped by setFromBase64, rejected by decisions 3.4
 const NOTHING = Buffer.alloc(0)
 
 const IN_QUANTUM = new Uint8Array(256)
@@ -25,12 +25,12 @@ for (const byte of Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuv
 }
 
 export function createBase64Decoder(): Base64Decoder {
-  let open = '' // up to three characters of a quantum that the next piece goes on with
+  let open = '' // up to three characters of a quantum that the next piece continues
   let padded = false
   let bad = false
   let out = NOTHING
 
-  /** Takes characters into the open quantum until it has four; undefined at one that is none of base64. */
+  /** Adds characters to the open quantum until it has four; undefined: a character is not base64. */
   const fill = (piece: Buffer, from: number): number | undefined => {
     let at = from
     for (; at < piece.length && open.length < 4; at++) {
@@ -59,7 +59,7 @@ export function createBase64Decoder(): Base64Decoder {
       const { read, written } = out
         .subarray(size)
         .setFromBase64(piece.toString('latin1', at), { lastChunkHandling: 'stop-before-partial' })
-      // Three bytes come from four characters. If they do not, something was skipped or padded: look what it was.
+      // Four characters make three bytes; any other ratio means skipped characters or padding.
       if (written * 4 !== read * 3) {
         const decoded = piece.subarray(at, at + read)
         if (BLANKS.some((blank) => decoded.includes(blank))) return undefined

@@ -1,6 +1,6 @@
-import { AppError } from '../errors.ts'
+import { AppError } from '../../runtime/errors.ts'
 
-/** What is wrong with a body that is no JSON, and where: `at` counts bytes from 0. */
+/** Creates the error for a body that is not JSON; `at` counts bytes from 0. */
 export function notJson(what: string, at: number): AppError {
   return new AppError('bad-request', `Request body must be valid JSON: ${what} at byte ${at}`)
 }

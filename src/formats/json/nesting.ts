@@ -1,17 +1,17 @@
-// What is open around the place that a reader of JSON has come to, in one bit a level: unknown fields may nest as deeply
-// as a body is long (decisions 1.5).
+// Stack of open objects and arrays in a JSON text. Each level takes a bit, because unknown fields may nest as deeply as
+// a body is long (decisions 1.5).
 
 export type JsonNesting = {
   depth(): number
   push(isObject: boolean): void
   pop(): void
-  /** Whether the innermost is an object. */
+  /** Returns true when the innermost is an object. */
   inObject(): boolean
 }
 
 const FIRST_BYTES = 64
 
-/** `allocate` gives zeroed bytes, or throws. `free` takes those back that are not needed any more. */
+/** `allocate` returns zeroed bytes, or throws; `free` releases them. */
 export function createJsonNesting(
   allocate: (bytes: number) => Uint8Array,
   free: (bytes: Uint8Array) => void,
@@ -21,12 +21,12 @@ export function createJsonNesting(
   let isInObject = false
 
   const grow = () => {
-    const grown = allocate(bits.length * 2)
-    grown.set(bits)
+    const larger = allocate(bits.length * 2)
+    larger.set(bits)
     if (bits.length > FIRST_BYTES) free(bits)
-    bits = grown
+    bits = larger
   }
-  const bitOf = (level: number) => 1 << (level & 7)
+  const levelBit = (level: number) => 1 << (level & 7)
 
   return {
     depth: () => depth,
@@ -34,14 +34,14 @@ export function createJsonNesting(
       const at = depth >>> 3
       if (at === bits.length) grow()
       const before = bits[at] as number
-      bits[at] = isObject ? before | bitOf(depth) : before & ~bitOf(depth)
+      bits[at] = isObject ? before | levelBit(depth) : before & ~levelBit(depth)
       depth++
       isInObject = isObject
     },
     pop() {
       depth--
       const around = depth - 1
-      isInObject = depth > 0 && ((bits[around >>> 3] as number) & bitOf(around)) !== 0
+      isInObject = depth > 0 && ((bits[around >>> 3] as number) & levelBit(around)) !== 0
     },
     inObject: () => isInObject,
   }

@@ -1,7 +1,6 @@
-// Reads JSON (RFC 8259, strictly) from pieces of any size in bounded memory and reports what it sees as events.
-// What the listener does not want is checked all the same, and neither kept nor reported: it may have any size and depth.
-// Written by hand because stream-json stops at 500 MB/s, a fifth of what sha256 does with the same bytes, and takes
-// invalid UTF-8 and keys of any length.
+// Parses JSON (RFC 8259, strictly) from pieces of any size in bounded memory, and reports it as events. Parts that the
+// listener skips are validated, but neither stored nor reported: they may have any size and depth. The library
+// stream-json reads at most 500 MB/s, a fifth of sha256's speed. Also, it accepts invalid UTF-8 and keys of any length.
 
 import { notJson, unexpected } from './error.ts'
 import { createJsonNesting } from './nesting.ts'
@@ -11,38 +10,38 @@ import type { JsonScalar, TOO_LONG } from './value.ts'
 import { createJsonWord, startsWord } from './word.ts'
 
 export type JsonListener = {
-  /** Whether what is inside is wanted. */
+  /** Returns false to skip the contents. */
   open(kind: 'object' | 'array'): boolean
   close(kind: 'object' | 'array', empty: boolean): void
   /** A key of more than 1024 bytes is TOO_LONG. */
   key(name: string | typeof TOO_LONG): void
   value(value: JsonScalar): void
-  /** How many bytes, as they are written, are to be kept of the plain value that begins now; 0: it is not wanted. */
-  keep(): number
-  /** Whether the string value that begins now comes as pieces and an endOfPieces instead of a value. */
+  /** Returns how many bytes of the plain value that begins are stored at most; 0 skips it. */
+  maxBytes(): number
+  /** Returns true to receive the string value that begins as pieces and an endOfPieces instead of a value. */
   wantsPieces(): boolean
-  /** Part of a string value, unescaped. True vouches that it holds only base64 characters, CR and LF. */
+  /** Receives an unescaped part of a string value. Returns true if it has only base64 characters, CR and LF. */
   piece(bytes: Buffer): boolean
   endOfPieces(): void
-  /** Whether it has enough to do for now; asked after a plain value, an object, an array. */
+  /** Returns true to pause; called after a plain value, an object, an array. */
   isBusy(): boolean
 }
 
 export type JsonScanner = {
   /**
-   * Reads a chunk, all of it or until the listener is busy; answers where to go on, `from` there, with the same chunk.
-   * Throws AppError 'bad-request' at what is not JSON. The bytes must be known to be UTF-8.
+   * Reads a chunk to its end, or until the listener is busy. Returns the index for `from` of the next call with this
+   * chunk. The bytes must be valid UTF-8. @throws AppError 'bad-request' for invalid JSON
    */
   push(chunk: Buffer, from?: number): number
   /** Throws if the text may not end here. */
   end(): void
 }
 
-/** Where what deep nesting takes comes from; it may throw. */
+/** Allocator for deep nesting; it may throw. */
 export type JsonMemory = { take(bytes: number): Uint8Array; free(bytes: Uint8Array): void }
 
 const HEAP: JsonMemory = { take: (bytes) => new Uint8Array(bytes), free: () => {} }
-const KEPT_OF_KEY = 1024
+const KEY_BYTES = 1024
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf]
 
 const VALUE = 0
@@ -60,14 +59,14 @@ const IN_WORD = 10
 const QUOTE = 0x22
 const IS_SPACE = new Uint8Array(256)
 for (const byte of Buffer.from(' \t\r\n')) IS_SPACE[byte] = 1
-const WANTED = 0
+const NOT_SKIPPED = 0
 
 export function createJsonScanner(listener: JsonListener, memory = HEAP): JsonScanner {
   let state = VALUE
-  let before = 0 // bytes of the chunks before this one
-  let marked = 0 // bytes of a byte order mark
-  let unwanted = WANTED // the depth of the outermost object or array whose inside is not wanted
-  let keep = 0 // of the value that is being read
+  let before = 0 // bytes of earlier chunks
+  let markBytes = 0 // bytes of a byte order mark
+  let skippedDepth = NOT_SKIPPED // depth of the outermost skipped object or array
+  let maxBytes = 0 // limit for the current value
   let isPaused = false
   const nesting = createJsonNesting(memory.take, memory.free)
   const text = createJsonText()
@@ -81,28 +80,28 @@ export function createJsonScanner(listener: JsonListener, memory = HEAP): JsonSc
   const open = (kind: 'object' | 'array') => {
     nesting.push(kind === 'object')
     state = kind === 'object' ? KEY_OR_END : VALUE_OR_END
-    if (unwanted === WANTED && !listener.open(kind)) unwanted = nesting.depth()
+    if (skippedDepth === NOT_SKIPPED && !listener.open(kind)) skippedDepth = nesting.depth()
   }
 
   const close = () => {
     const empty = state !== AFTER_VALUE
     const kind = nesting.inObject() ? 'object' : 'array'
-    if (unwanted === nesting.depth()) unwanted = WANTED
+    if (skippedDepth === nesting.depth()) skippedDepth = NOT_SKIPPED
     nesting.pop()
     afterValue()
-    if (unwanted !== WANTED) return
+    if (skippedDepth !== NOT_SKIPPED) return
     listener.close(kind, empty)
     isPaused = listener.isBusy()
   }
 
   const startString = () => {
-    if (unwanted === WANTED && listener.wantsPieces()) {
+    if (skippedDepth === NOT_SKIPPED && listener.wantsPieces()) {
       state = IN_PIECES
       return
     }
     state = IN_STRING
-    keep = unwanted === WANTED ? listener.keep() : 0
-    text.start(keep)
+    maxBytes = skippedDepth === NOT_SKIPPED ? listener.maxBytes() : 0
+    text.start(maxBytes)
   }
 
   const startValue = (byte: number, at: number) => {
@@ -111,19 +110,19 @@ export function createJsonScanner(listener: JsonListener, memory = HEAP): JsonSc
     if (byte === QUOTE) return startString()
     if (!startsWord(byte)) throw unexpected(byte, at)
     state = IN_WORD
-    keep = unwanted === WANTED ? listener.keep() : 0
-    word.start(keep)
+    maxBytes = skippedDepth === NOT_SKIPPED ? listener.maxBytes() : 0
+    word.start(maxBytes)
   }
 
   const startKey = () => {
     state = IN_KEY
-    text.start(unwanted === WANTED ? KEPT_OF_KEY : 0)
+    text.start(skippedDepth === NOT_SKIPPED ? KEY_BYTES : 0)
   }
 
-  /** One byte between the values, no white space: what may stand there depends on the state alone. */
+  /** Processes a byte between the values, other than white space. */
   const step = (byte: number, at: number) => {
-    if (at === marked && byte === BYTE_ORDER_MARK[at]) {
-      marked++
+    if (at === markBytes && byte === BYTE_ORDER_MARK[at]) {
+      markBytes++
       return
     }
     if (state === VALUE) return startValue(byte, at)
@@ -147,13 +146,13 @@ export function createJsonScanner(listener: JsonListener, memory = HEAP): JsonSc
 
   const readText = (chunk: Buffer, from: number): number => {
     const at = text.read(chunk, from, before)
-    if (!text.ended()) return at
+    if (!text.isClosed()) return at
     if (state === IN_KEY) {
       state = COLON
-      if (unwanted === WANTED) listener.key(text.value())
+      if (skippedDepth === NOT_SKIPPED) listener.key(text.value())
     } else {
       afterValue()
-      if (keep > 0) report(text.value())
+      if (maxBytes > 0) report(text.value())
     }
     return at
   }
@@ -172,12 +171,12 @@ export function createJsonScanner(listener: JsonListener, memory = HEAP): JsonSc
   const endWord = (at: number) => {
     if (!word.isValue()) throw notJson(`"${word.beginning()}" is no value`, at - word.length())
     afterValue()
-    if (keep > 0) report(word.value())
+    if (maxBytes > 0) report(word.value())
   }
 
   const readPieces = (chunk: Buffer, from: number): number => {
     const at = pieces.read(chunk, from, before)
-    if (pieces.ended()) {
+    if (pieces.isClosed()) {
       afterValue()
       listener.endOfPieces()
     }
@@ -192,7 +191,7 @@ export function createJsonScanner(listener: JsonListener, memory = HEAP): JsonSc
         if (state < IN_KEY) {
           at = afterSpace(chunk, at)
           if (at < chunk.length) step(chunk[at] as number, before + at)
-          if (state !== IN_WORD && at < chunk.length) at++ // else it is the first of the word
+          if (state !== IN_WORD && at < chunk.length) at++ // else it is the first byte of the word
         } else if (state === IN_WORD) at = readWord(chunk, at)
         else if (state === IN_PIECES) at = readPieces(chunk, at)
         else at = readText(chunk, at)
@@ -202,13 +201,13 @@ export function createJsonScanner(listener: JsonListener, memory = HEAP): JsonSc
     },
     end() {
       if (state === IN_WORD) endWord(before)
-      if (before === marked) throw notJson('nothing but the end', before)
+      if (before === markBytes) throw notJson('nothing but the end', before)
       if (state !== DONE) throw notJson('unexpected end', before)
     },
   }
 }
 
-/** The place of the first byte that is no white space, or the chunk's end. */
+/** Returns the index of the first byte that is not white space, or the end of the chunk. */
 function afterSpace(chunk: Buffer, from: number): number {
   let at = from
   while (at < chunk.length && IS_SPACE[chunk[at] as number] === 1) at++

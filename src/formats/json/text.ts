@@ -1,17 +1,16 @@
-// A key or a string value that is read byte by byte: all of it is checked, of its beginning as much is kept as is wanted.
+// Reads a key or a string value byte by byte. Validates each byte, and stores the first ones up to a limit.
 
 import { notJson } from './error.ts'
-import { createShortTexts } from './short-texts.ts'
 import { TOO_LONG } from './value.ts'
 
 export type JsonText = {
-  /** Begins a text, after its opening quote, of which so many bytes, as written, are to be kept. */
-  start(keep: number): void
-  /** Reads to its end or the chunk's; answers the place after what it read. `before`: where the chunk begins. */
+  /** Begins a text after its opening quote; at most `maxBytes` of its source are stored. */
+  start(maxBytes: number): void
+  /** Reads to the end of the text or chunk; returns the index after it. `before`: bytes of earlier chunks. */
   read(chunk: Buffer, from: number, before: number): number
-  /** Whether the last read met the closing quote. */
-  ended(): boolean
-  /** The text, unescaped. */
+  /** Returns true when the last read met the closing quote. */
+  isClosed(): boolean
+  /** Returns the text, unescaped. */
   value(): string | typeof TOO_LONG
 }
 
@@ -25,40 +24,41 @@ IS_PLAIN[BACKSLASH] = 0
 const SHORT = new Set(Buffer.from('"\\/bfnrt'))
 const HEXADECIMAL = new Set(Buffer.from('0123456789abcdefABCDEF'))
 
-// What the next byte is part of: plain text, an escape that has just begun, or so many digits of \u0041.
+// Kinds of pending bytes: plain text, the rest of an escape, or 4 to 1 digits of \u0041.
 const PLAIN = 0
 const ESCAPE = 5
 const ALL_DIGITS = 4
 
 export function createJsonText(): JsonText {
-  const textOf = createShortTexts()
-  let kept: Buffer = Buffer.allocUnsafe(64)
-  let source = kept // the chunk, for a text that no edge of a chunk cuts: it need not be copied
-  let begin = 0
+  const decodeText = createShortTexts()
+  let buffer: Buffer = Buffer.allocUnsafe(64)
+  let source = buffer // the chunk itself, without a copy, for a text within a chunk
+  let start = 0
   let size = 0
-  let keep = 0
+  let maxBytes = 0
   let tooLong = false
   let pending = PLAIN
   let escapes = false
-  let ended = false
+  let isClosed = false
 
   const append = (chunk: Buffer, from: number, to: number) => {
     const length = to - from
-    if (size + length > keep) tooLong = true
+    if (size + length > maxBytes) tooLong = true
     if (tooLong) return
-    if (size + length > kept.length) kept = Buffer.concat([kept], Math.min(2 * (size + length), keep))
-    chunk.copy(kept, size, from, to)
+    if (size + length > buffer.length)
+      buffer = Buffer.concat([buffer], Math.min(2 * (size + length), maxBytes))
+    chunk.copy(buffer, size, from, to)
     size += length
   }
 
   const appendLast = (chunk: Buffer, from: number, to: number) => {
-    if (size === 0 && to - from <= keep) {
+    if (size === 0 && to - from <= maxBytes) {
       source = chunk
-      begin = from
+      start = from
       size = to - from
     } else {
       append(chunk, from, to)
-      source = kept
+      source = buffer
     }
   }
 
@@ -71,13 +71,13 @@ export function createJsonText(): JsonText {
 
   return {
     start(most) {
-      keep = most
+      maxBytes = most
       size = 0
-      begin = 0
+      start = 0
       tooLong = false
       pending = PLAIN
       escapes = false
-      ended = false
+      isClosed = false
     },
     read(chunk, from, before) {
       let at = from
@@ -91,7 +91,7 @@ export function createJsonText(): JsonText {
           escapes = true
         } else if (byte === QUOTE) {
           appendLast(chunk, from, at)
-          ended = true
+          isClosed = true
           return at + 1
         } else throw notJson('control character in a string', before + at)
         at++
@@ -99,19 +99,47 @@ export function createJsonText(): JsonText {
       append(chunk, from, at)
       return at
     },
-    ended: () => ended,
+    isClosed: () => isClosed,
     value() {
       if (tooLong) return TOO_LONG
-      const written = textOf(source, begin, begin + size)
-      return escapes ? JSON.parse(`"${written}"`) : written
+      const text = decodeText(source, start, start + size)
+      return escapes ? JSON.parse(`"${text}"`) : text
     },
   }
 }
 
-/** The place of the first byte that is not plain, or the chunk's end. */
+/** Returns the index of the first byte that is not plain, or the end of the chunk. */
 function afterPlain(chunk: Buffer, from: number): number {
   const { length } = chunk
   let at = from
   while (at < length && IS_PLAIN[chunk[at] as number] === 1) at++
   return at
+}
+
+const LONGEST = 24 // bytes; a day has 10
+const CACHE_SIZE = 512
+
+/**
+ * Creates a cache of short texts that repeat, such as names of fields. A hit takes a third of the time of decoding and no
+ * further memory. Returns a decoder of the UTF-8 from `from` to before `to`.
+ */
+function createShortTexts(): (bytes: Buffer, from: number, to: number) => string {
+  const cache: string[] = new Array(CACHE_SIZE).fill('')
+  return (bytes, from, to) => {
+    const length = to - from
+    if (length > LONGEST) return bytes.toString('utf8', from, to)
+    let hash = length
+    for (let at = from; at < to; at += 1) hash = (Math.imul(hash, 31) + (bytes[at] as number)) | 0
+    const slot = (hash ^ (hash >>> 9)) & (CACHE_SIZE - 1)
+    const cachedText = cache[slot] as string
+    if (cachedText.length === length && isSame(cachedText, bytes, from)) return cachedText
+    const text = bytes.toString('utf8', from, to)
+    if (text.length === length) cache[slot] = text // ASCII: as many characters as bytes
+    return text
+  }
+}
+
+function isSame(text: string, bytes: Buffer, from: number): boolean {
+  for (let at = 0; at < text.length; at += 1) if (text.charCodeAt(at) !== bytes[from + at]) return false
+  return true
 }

@@ -1,8 +1,8 @@
-// Whether bytes that arrive in pieces are UTF-8. A character cut by the edge of a piece waits for the next one.
+// Validates UTF-8 that arrives in pieces. An incomplete character at the end of a piece waits for the next one.
 
 import { isAscii, isUtf8 } from 'node:buffer'
 
-/** Answers false at the first piece that cannot be part of UTF-8. Does not see a text that ends inside a character. */
+/** Returns false at the first invalid piece. Does not detect a text that ends inside a character. */
 export function createUtf8Check(): (chunk: Buffer) => boolean {
   let cut = Buffer.alloc(0)
   return (chunk) => {
@@ -14,12 +14,12 @@ export function createUtf8Check(): (chunk: Buffer) => boolean {
   }
 }
 
-/** The place after the last character that is complete, or the end if what stands there is no cut character. */
+/** Returns the index after the last complete character, or the end when no character is incomplete. */
 function lastWholeCharacter(bytes: Buffer): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back] as number
     if (byte < 0x80) return bytes.length
-    if (byte < 0xc0) continue // a continuation byte: the first one is further back
+    if (byte < 0xc0) continue // a continuation byte
     const length = byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4
     return length > back ? bytes.length - back : bytes.length
   }

@@ -1,8 +1,8 @@
-// What is in a sheet. A number keeps the digits that the file has, and how it is shown: no float touches it.
+// Cells of a sheet. Numbers are the digits of the file with their display format, without a float.
 
-import type { IsoDate } from '../dates.ts'
+import type { IsoDate } from '../../values/dates.ts'
 
-/** How a number is shown: as it is, with so many decimals, or as something that is no plain number. */
+/** Display format of a number: unchanged, with `least` to `most` decimals, as a day, or as another kind of value. */
 export type NumberFormat =
   | { kind: 'general' }
   | { kind: 'decimals'; least: number; most: number }
@@ -14,18 +14,18 @@ export type Cell =
   | { kind: 'number'; digits: string; format: NumberFormat }
   | { kind: 'day'; day: IsoDate }
 
-/** The cells of a row that are not empty, by column from 1, in their order. */
+/** Cells of a row that are not empty, by column from 1, in order. */
 export type Row = ReadonlyMap<number, Cell>
 
 export type Sheet = {
   name: string
   rows: readonly { cells: Row; number: number }[]
-  /** Where a person finds a cell: `cell B7`, or `line 7, column 2`. */
+  /** Formats the place of a cell for a message: `cell B7`, or `line 7, column 2`. */
   place(row: number, column: number): string
 }
 
-/** The text of a cell, as it is in a message. */
-export function shownCell(cell: Cell): string {
+/** Formats the start of a cell for a message. */
+export function cellExcerpt(cell: Cell): string {
   if (cell.kind === 'day') return cell.day
   const text = cell.kind === 'text' ? cell.text : cell.digits
   return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text)

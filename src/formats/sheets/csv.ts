@@ -1,13 +1,13 @@
-// CSV as programs of an office write it: separated by semicolons or tabs where there are any, else by commas.
+// Parses CSV of office programs: the separator is a semicolon or tab if the text contains one, else a comma.
 
 import { CsvError, parse } from 'csv-parse/sync'
-import { AppError } from '../errors.ts'
+import { AppError } from '../../runtime/errors.ts'
 import type { Cell, Sheet } from './cells.ts'
 
-/** The cells of a row without the white space around them, and the line on which it begins. */
+/** Cells of a row without the white space around them, and the first line of the row. */
 export type CsvRecord = { line: number; cells: string[] }
 
-/** Every row that is not empty. @throws AppError `failed` for what is no CSV */
+/** Returns the rows that are not empty. @throws AppError `failed` for invalid CSV */
 export function csvRecords(text: string, separator: string): CsvRecord[] {
   const records: CsvRecord[] = []
   try {
@@ -18,7 +18,7 @@ export function csvRecords(text: string, separator: string): CsvRecord[] {
       skip_empty_lines: true,
       relax_column_count: true,
       on_record(cells, { lines }) {
-        const line = lines - (cells.join('').split('\n').length - 1) // `lines` is where the row ends
+        const line = lines - (cells.join('').split('\n').length - 1) // `lines` is the last line of the row
         records.push({ cells, line })
         return null
       },
@@ -31,26 +31,26 @@ export function csvRecords(text: string, separator: string): CsvRecord[] {
   }
 }
 
-export function separatorIn(text: string): string {
+export function detectSeparator(text: string): string {
   return [';', '\t'].find((one) => text.includes(one)) ?? ','
 }
 
-/** @throws AppError `failed` for what is no text, or no CSV */
+/** @throws AppError `failed` for a binary file, or invalid CSV */
 export function readCsvSheet(bytes: Uint8Array): Sheet {
-  const text = decoded(bytes)
+  const text = decodeText(bytes)
   if (text.includes('\0')) throw new AppError('failed', 'the file is neither a workbook nor CSV in UTF-8')
-  const rows = csvRecords(text, separatorIn(text)).map(({ line, cells }) => {
-    const known = cells.flatMap((one, at): [number, Cell][] =>
-      one === '' ? [] : [[at + 1, { kind: 'text', text: one }]],
+  const rows = csvRecords(text, detectSeparator(text)).map(({ line, cells }) => {
+    const entries = cells.flatMap((text, at): [number, Cell][] =>
+      text === '' ? [] : [[at + 1, { kind: 'text', text }]],
     )
-    return { number: line, cells: new Map(known) }
+    return { number: line, cells: new Map(entries) }
   })
-  const filled = rows.filter(({ cells }) => cells.size > 0)
-  return { name: '', rows: filled, place: (line, column) => `line ${line}, column ${column}` }
+  const nonEmpty = rows.filter(({ cells }) => cells.size > 0)
+  return { name: '', rows: nonEmpty, place: (line, column) => `line ${line}, column ${column}` }
 }
 
-/** UTF-8, or what Excel writes that is not told to: of that only names need more than ASCII. */
-function decoded(bytes: Uint8Array): string {
+/** Decodes UTF-8, else the default encoding of Excel, in which only names have characters beyond ASCII. */
+function decodeText(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {

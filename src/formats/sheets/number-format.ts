@@ -1,9 +1,9 @@
-// How a workbook shows a number, from the code of its format (ECMA-376, 18.8.30 and 18.8.31): with how many decimals, or as
-// a day. What is neither, such as a percentage or a time, is told apart, so that it is not taken for a plain number.
+// Parses the format codes of a workbook (ECMA-376, 18.8.30 and 18.8.31) into a number of decimals, or a day. Other
+// formats, such as a percentage or a time, are distinct, so that they are not read as plain numbers.
 
 import type { NumberFormat } from './cells.ts'
 
-// Those below 164 have no code in the file. Others of them are times, fractions or depend on the language of the program.
+// Formats below 164, which have no code in the file. Absent ones are times, fractions or depend on the language.
 const BUILT_IN: Record<number, string> = {
   0: 'General',
   1: '0',
@@ -30,20 +30,20 @@ const BUILT_IN: Record<number, string> = {
 }
 const PLAIN = /^[#0?,]*[#0?](?:\.([#0?]*))?$/
 
-/** @param codes those of the file, by id */
-export function numberFormatOf(id: number, codes: ReadonlyMap<number, string>): NumberFormat {
+/** `codes`: format codes of the file, by id. */
+export function readNumberFormat(id: number, codes: ReadonlyMap<number, string>): NumberFormat {
   const code = codes.get(id) ?? BUILT_IN[id]
-  return code === undefined ? { kind: 'other', code: `format ${id}` } : readFormat(code)
+  return code === undefined ? { kind: 'other', code: `format ${id}` } : parseFormat(code)
 }
 
-function readFormat(code: string): NumberFormat {
-  if (/\[[<>=]/.test(code)) return { kind: 'other', code } // shown in one of several ways, by its size
+function parseFormat(code: string): NumberFormat {
+  if (/\[[<>=]/.test(code)) return { kind: 'other', code } // format depends on the value
   const [positive = ''] = code
     .replace(/"[^"]*"|\[[^\]]*\]|[\\_*]./g, '') // texts, colours and currencies, single signs, spaces, filling
     .split(';')
   const bare = positive.replace(/[\s$€₡¢()-]/g, '')
   if (/^(general|@)$/i.test(bare)) return { kind: 'general' }
-  // Without the day of the month it is a month or a year: what is of a month is of no day.
+  // A format without the day of the month displays a month or a year, not a day.
   if (/d/i.test(bare) && !/[^dmyhs/.,:]/i.test(bare)) return { kind: 'day' }
   const [all, decimals = ''] = PLAIN.exec(bare) ?? []
   if (all === undefined || /,(\.|$)/.test(bare)) return { kind: 'other', code } // a comma at the end divides by 1000

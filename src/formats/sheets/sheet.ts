@@ -1,28 +1,28 @@
-// One sheet of a workbook: its cells by row and column, bounded in number, wherever it says that they are.
+// Reads a sheet of a workbook: its cells by row and column, at most 500,000 of them.
 
-import { addDays, type IsoDate, isIsoDate } from '../dates.ts'
-import { AppError } from '../errors.ts'
+import { AppError } from '../../runtime/errors.ts'
+import { addDays, type IsoDate, isIsoDate } from '../../values/dates.ts'
 import type { Cell, NumberFormat, Sheet } from './cells.ts'
 import { readXml } from './xml.ts'
 
-type About = {
+type SheetContext = {
   name: string
   texts: readonly string[]
   formats: readonly NumberFormat[]
-  /** The day 0 of the workbook. */
+  /** Day 0 of the workbook. */
   day0: IsoDate
 }
 
-/** A cell as it is written. `isEmptyFormula`: no program has computed it, so nothing is known of it. */
+/** Source of a cell. `isEmptyFormula`: a formula without a stored result. */
 type CellText = { type: string; style: number; text: string; isEmptyFormula: boolean }
 
 const MOST_CELLS = 500_000 // a table of all indicators over ten years has 170,000
 const [LAST_ROW, LAST_COLUMN] = [1_048_576, 16_384]
 const GENERAL: NumberFormat = { kind: 'general' }
-const FIRST_SERIAL = 61 // 1900-03-01: the days before are counted with a leap day that was none
+const FIRST_SERIAL = 61 // 1900-03-01: earlier days count a leap day that did not exist
 
-/** @throws AppError `failed` for too many cells, or one that is nowhere */
-export function readSheet(xml: string, about: About): Sheet {
+/** @throws AppError `failed` for too many cells, or an invalid cell reference */
+export function readSheet(xml: string, context: SheetContext): Sheet {
   const rows = new Map<number, Map<number, Cell>>()
   let count = 0
   let row = 0
@@ -30,11 +30,11 @@ export function readSheet(xml: string, about: About): Sheet {
   let cell: CellText = { type: '', style: 0, text: '', isEmptyFormula: false }
   let [isValue, isPhonetic] = [false, false]
   const put = () => {
-    const made = cellOf(cell, about)
-    if (!made) return
+    const value = readCell(cell, context)
+    if (!value) return
     count += 1
     if (count > MOST_CELLS) throw new AppError('failed', `a sheet has more than ${MOST_CELLS} cells`)
-    rows.getOrInsertComputed(row, () => new Map()).set(column, made)
+    rows.getOrInsertComputed(row, () => new Map()).set(column, value)
   }
   readXml(xml, {
     open(name, { r: place, t: type = 'n', s: style = '0' }) {
@@ -42,7 +42,7 @@ export function readSheet(xml: string, about: About): Sheet {
         row = place === undefined ? row + 1 : Number(place)
         column = 0
       } else if (name === 'c') {
-        column = place === undefined ? column + 1 : columnOf(place, row)
+        column = place === undefined ? column + 1 : columnNumber(place, row)
         if (!(row >= 1 && row <= LAST_ROW && column >= 1 && column <= LAST_COLUMN))
           throw new AppError('failed', `a cell of the sheet has no place: ${place}`)
         cell = { type, style: Number(style), text: '', isEmptyFormula: false }
@@ -63,26 +63,26 @@ export function readSheet(xml: string, about: About): Sheet {
     },
   })
   return {
-    name: about.name,
+    name: context.name,
     rows: [...rows]
       .sort(([a], [b]) => a - b)
       .map(([number, cells]) => ({ number, cells: new Map([...cells].sort(([a], [b]) => a - b)) })),
-    place: (number, at) => `cell ${lettersOf(at)}${number}`,
+    place: (number, at) => `cell ${columnLetters(at)}${number}`,
   }
 }
 
-function cellOf({ type, style, text, isEmptyFormula }: CellText, about: About): Cell | undefined {
+function readCell({ type, style, text, isEmptyFormula }: CellText, context: SheetContext): Cell | undefined {
   if (isEmptyFormula) return textCell('a formula without its value')
   if (text.trim() === '') return undefined
-  if (type === 's') return textCell(about.texts[Number(text)] ?? `text ${text}, which is not there`)
+  if (type === 's') return textCell(context.texts[Number(text)] ?? `text ${text}, which is not there`)
   if (type === 'b') return textCell(text.trim() === '0' ? 'FALSE' : 'TRUE')
   if (type === 'd' && isIsoDate(text.slice(0, 10))) return { kind: 'day', day: text.slice(0, 10) }
   if (type !== 'n') return textCell(text)
-  const format = about.formats[style] ?? GENERAL
+  const format = context.formats[style] ?? GENERAL
   const digits = text.trim()
   if (format.kind !== 'day') return { kind: 'number', digits, format }
-  const day = /^\d{2,7}(\.0+)?$/.test(digits) ? addDays(about.day0, Number.parseInt(digits, 10)) : ''
-  const isDay = isIsoDate(day) && (Number.parseInt(digits, 10) >= FIRST_SERIAL || about.day0 > '1904')
+  const day = /^\d{2,7}(\.0+)?$/.test(digits) ? addDays(context.day0, Number.parseInt(digits, 10)) : ''
+  const isDay = isIsoDate(day) && (Number.parseInt(digits, 10) >= FIRST_SERIAL || context.day0 > '1904')
   return isDay ? { kind: 'day', day } : { kind: 'number', digits, format }
 }
 
@@ -91,17 +91,17 @@ function textCell(text: string): Cell | undefined {
   return trimmed === '' ? undefined : { kind: 'text', text: trimmed }
 }
 
-/** The column of `B7`, from 1; 0 where it is none of this row. */
-function columnOf(place: string, row: number): number {
+/** Returns the column of `B7`, from 1; 0: no reference to this row. */
+function columnNumber(place: string, row: number): number {
   const [, letters = '', number] = /^([A-Z]{1,3})(\d{1,7})$/.exec(place) ?? []
   if (Number(number) !== row) return 0
   return [...letters].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0)
 }
 
-function lettersOf(column: number): string {
+function columnLetters(column: number): string {
   let letters = ''
-  for (let left = column; left > 0; left = Math.floor((left - 1) / 26)) {
-    letters = String.fromCharCode(65 + ((left - 1) % 26)) + letters
+  for (let rest = column; rest > 0; rest = Math.floor((rest - 1) / 26)) {
+    letters = String.fromCharCode(65 + ((rest - 1) % 26)) + letters
   }
   return letters
 }

@@ -1,30 +1,32 @@
-// Which clients may ask. The active ones are held in memory and renewed when they change; before
-// one that is not among them is refused, memory is renewed, for it may have been made a moment ago (decisions 1.6).
+// Authentication of keys and tokens. The active ones are in memory and reloaded when they change. Before an unknown
+// secret is rejected they are reloaded, for it may have just been created (decisions 1.6).
 
 import type { H3Event } from 'h3'
-import type { Clock, IsoDate } from '../../dates.ts'
+import { ALLOWED } from '../../domain/access/secrets.ts'
 import type { Access } from '../../domain/documents/access.ts'
-import { AppError } from '../../errors.ts'
-import { type ActiveApiKey, selectActiveApiKeyHashes, updateApiKeysUsed } from '../../store/api-keys.ts'
+import { AppError } from '../../runtime/errors.ts'
+import { type ActiveApiKey, selectActiveApiKeyHashes } from '../../store/access/api-keys.ts'
+import { selectFormerHashes } from '../../store/access/former-secrets.ts'
+import { updateSecretsUsed } from '../../store/access/secrets.ts'
+import { type ActiveToken, selectActiveTokens } from '../../store/access/tokens.ts'
 import type { Engine } from '../../store/engine.ts'
-import { selectFormerHashes, updateFormerSecretsUsed } from '../../store/secrets/former-secrets.ts'
-import { type ActiveToken, selectActiveTokens, updateTokensUsed } from '../../store/tokens.ts'
+import type { Clock, IsoDate } from '../../values/dates.ts'
+import type { Credentials } from '../endpoint/api.ts'
+import { coalesce } from '../endpoint/coalesce.ts'
+import { keyInUrl } from '../endpoint/url-key.ts'
 import {
-  byHash,
-  find,
-  findHash,
+  findByHash,
+  findSecret,
+  indexByHash,
   isSecret,
-  type Known,
+  type SecretEntry,
+  type SecretRow,
   type Secrets,
-  type Stored,
-  taken,
-} from '../credentials/known-secrets.ts'
-import { isOfSession } from '../credentials/session.ts'
-import type { Credentials } from './api.ts'
-import { coalesced } from './coalesced.ts'
-import { keyInUrl } from './url-key.ts'
+  takeUsedHashes,
+} from './known-secrets.ts'
+import { hasSession } from './session.ts'
 
-/** A valid token; with a company, it is for that one alone, and with an agent for its documents alone. */
+/** A valid token. `company_id` and `agent_id` limit it to a company and to the documents of an agent. */
 export type AuthorizedToken = {
   id: number
   name: string
@@ -33,65 +35,65 @@ export type AuthorizedToken = {
   allow: readonly string[]
 }
 
-/** A valid key: where it may stand, and what it prefers. */
+/** A valid key: where it may be sent, its preferred side, and its network. */
 export type ApiKey = Pick<ActiveApiKey, 'id' | 'name' | 'kind' | 'side' | 'network'>
 
-/** What a session of the page holds that is let in now. */
-export type SessionHolds = { key: ApiKey | undefined; token: HeldToken | undefined }
-export type HeldToken = AuthorizedToken & { expires_at: IsoDate | null }
+/** Valid key and token of a session of the page. */
+export type SessionCredentials = { key: ApiKey | undefined; token: SessionToken | undefined }
+export type SessionToken = AuthorizedToken & { expires_at: IsoDate | null }
 
 /**
- * The session of a request that says in the header `X-Cambista-Page` that it has one.
+ * Returns key and token of the session of a request with the header `X-Cambista-Page`.
  * @throws AppError `misdirected`, `forbidden` or `unauthorized` for one that has none
  */
-export type SessionOf = (event: H3Event) => Promise<SessionHolds>
+export type FindSession = (event: H3Event) => Promise<SessionCredentials>
 
 export type Keyring = {
   /**
-   * Does a check of the two below, and where it refuses a secret that memory does not know, once more when keys and
-   * tokens were read again. A promise only then.
+   * Runs `checkKey` or `checkToken`. If the secret is unknown, reloads keys and tokens and runs it again; only then
+   * the result is a promise.
    */
   withLookUp<T>(check: () => T): T | Promise<T>
-  /** An active key. @throws AppError `unauthorized` for any other */
+  /** Returns an active key. @throws AppError `unauthorized` for any other */
   checkKey(key: string | null): ApiKey
   /**
-   * The token in an Authorization header.
+   * Returns the token in an Authorization header.
    * @throws AppError `unauthorized` for none, a bad header, an unknown, revoked or expired token (decisions 3.7)
    */
   checkToken(authorization: string | null): AuthorizedToken
-  /** The key of a hash, if it is let in: a session is open for as long as the secret is good that opened it. */
-  keyOfHash(hash: string | undefined): ApiKey | undefined
-  tokenOfHash(hash: string | undefined): HeldToken | undefined
-  /** The hash of the secret that the key or token of an id has now, if it is let in. */
-  hashOf(kind: 'key' | 'token', id: number): string | undefined
-  /** Whether there is no key that is let in. */
+  /** Returns the valid key of a hash: a session ends with the secret that opened it. */
+  findKeyByHash(hash: string | undefined): ApiKey | undefined
+  findTokenByHash(hash: string | undefined): SessionToken | undefined
+  /** Returns the current hash of a valid key or token. */
+  currentHash(kind: 'key' | 'token', id: number): string | undefined
+  /** Returns true if there is no valid key. */
   hasNoKey(): boolean
-  /** The name of a key that is let in from its network alone; undefined: there is none. */
+  /** Returns the name of a valid key with a network; undefined: there is none. */
   keyWithNetwork(): string | undefined
-  /** Reads keys and tokens again, after another process changed them. */
+  /** Reloads keys and tokens, after another process changed them. */
   refresh(): Promise<void>
-  /** Writes down which were used since the last time. */
+  /** Stores the last use of keys and tokens used since the previous call. */
   recordUse(): Promise<void>
-  /** As `refresh`, a few times a second at most: for what memory does not know. */
+  /** Like `refresh`, at most 20 times a second: for unknown secrets. */
   lookUp(): Promise<void>
 }
 
 const NO_KEY = 'Missing or invalid API key: send it in the header X-API-Key'
-/** Why a key that other programs write into their logs is refused, and one that must not get there. */
+/** Error for a key in a URL that was not made for URLs: other programs log URLs. */
 export const NOT_FOR_URLS =
   'This key was not made for URLs (cambista key create NAME --in-url): send it in a header'
-/** Why a key that was made for URLs is refused where they are not for rates. */
+/** Error for a key made for URLs on a path outside of rates. */
 export const ONLY_RATES =
   'This key was made for URLs: it opens rates, conversions and histories, and not this path'
 const NO_TOKEN = 'Invalid or expired token'
-/** Marks the refusal of a secret that may be stored and not yet known. */
+/** Marks the rejection of a secret that may be stored, but is not in memory yet. */
 const UNKNOWN = Symbol('unknown secret')
-const LOOK_UP_EVERY_MS = 52 // 20 a second at most, whatever is sent; timers may be a millisecond early
+const LOOK_UP_EVERY_MS = 52 // at most 20 a second, with timers that may be 1 ms early
 const BEARER = /^Bearer +([\x21-\x7e]+) *$/i
 
 /**
- * `reads`: for what is read, which uploads that wait for one another must not keep waiting. `checkMemory`: throws when what
- * is in memory is too old to be believed.
+ * Loads all keys and tokens. `reads`: a read connection, so that look-ups never queue behind uploads. `checkMemory`:
+ * throws when the data in memory are too old.
  */
 export async function openKeyring(
   { db, reads }: Pick<Engine, 'db' | 'reads'>,
@@ -100,27 +102,27 @@ export async function openKeyring(
 ): Promise<Keyring> {
   const keys: Secrets<ActiveApiKey> = { known: new Map(), used: new Set() }
   const tokens: Secrets<ActiveToken> = { known: new Map(), used: new Set() }
-  const isOver = ({ until }: { until: number }) =>
+  const hasExpired = ({ until }: { until: number }) =>
     until !== Number.POSITIVE_INFINITY && until <= clock().getTime()
-  const ofHash = <T>(secrets: Secrets<T>, hash: string | undefined) => {
+  const findValid = <T>(secrets: Secrets<T>, hash: string | undefined) => {
     checkMemory()
-    const found = hash === undefined ? undefined : findHash(secrets, hash)
-    return found && !isOver(found) ? found : undefined
+    const entry = hash === undefined ? undefined : findByHash(secrets, hash)
+    return entry && !hasExpired(entry) ? entry : undefined
   }
-  let [begun, kept] = [0, 0]
+  let [started, loaded] = [0, 0] // numbers of the newest reload that began, and of the one in memory
   const refresh = async () => {
-    begun += 1
-    const own = begun
+    started += 1
+    const own = started
     const active = { keys: await selectActiveApiKeyHashes(reads), tokens: await selectActiveTokens(reads) }
-    // After the active ones: a rotation between the two looks leaves its former hash among both, and not among neither.
+    // Read last: a hash that is rotated between the two queries is in both results, not in neither.
     const former = await selectFormerHashes(reads)
-    if (own < kept) return // what began later and is here already knows more
-    kept = own
-    keys.known = byHash(active.keys, former, 'key_id')
-    tokens.known = byHash(active.tokens, former, 'token_id')
+    if (own < loaded) return // a later reload has finished before
+    loaded = own
+    keys.known = indexByHash(active.keys, former, 'key_id')
+    tokens.known = indexByHash(active.tokens, former, 'token_id')
   }
   await refresh()
-  const lookUp = coalesced(refresh, LOOK_UP_EVERY_MS)
+  const lookUp = coalesce(refresh, LOOK_UP_EVERY_MS)
   return {
     withLookUp(check) {
       try {
@@ -133,52 +135,51 @@ export async function openKeyring(
     lookUp,
     checkKey(key) {
       checkMemory()
-      const found = find(keys, key)
-      if (!found) throw refusal(NO_KEY, key)
-      if (isOver(found)) throw new AppError('unauthorized', NO_KEY)
-      return found
+      const entry = findSecret(keys, key)
+      if (!entry) throw refusal(NO_KEY, key)
+      if (hasExpired(entry)) throw new AppError('unauthorized', NO_KEY)
+      return entry
     },
     checkToken(authorization) {
       const [, secret] = BEARER.exec(authorization ?? '') ?? []
       if (!secret) throw new AppError('unauthorized', 'Invalid Authorization header format')
       checkMemory()
-      const token = find(tokens, secret)
+      const token = findSecret(tokens, secret)
       if (!token) throw refusal(NO_TOKEN, secret)
-      if (isOver(token)) throw new AppError('unauthorized', NO_TOKEN)
+      if (hasExpired(token)) throw new AppError('unauthorized', NO_TOKEN)
       return token
     },
-    keyOfHash: (hash) => ofHash(keys, hash),
-    tokenOfHash: (hash) => ofHash(tokens, hash),
-    hashOf(kind, id) {
-      const known: Map<string, Known<Stored>> = kind === 'key' ? keys.known : tokens.known
-      const { hash = '' } = known.values().find((one) => one.id === id) ?? {}
-      const found = known.get(hash)
-      return found && !isOver(found) ? hash : undefined
+    findKeyByHash: (hash) => findValid(keys, hash),
+    findTokenByHash: (hash) => findValid(tokens, hash),
+    currentHash(kind, id) {
+      const entries: Map<string, SecretEntry<SecretRow>> = kind === 'key' ? keys.known : tokens.known
+      const { hash = '' } = entries.values().find((one) => one.id === id) ?? {}
+      const entry = entries.get(hash)
+      return entry && !hasExpired(entry) ? hash : undefined
     },
-    hasNoKey: () => keys.known.values().every(isOver),
-    keyWithNetwork: () => keys.known.values().find((key) => key.network !== null && !isOver(key))?.name,
+    hasNoKey: () => keys.known.values().every(hasExpired),
+    keyWithNetwork: () => keys.known.values().find((key) => key.network !== null && !hasExpired(key))?.name,
     refresh,
     async recordUse() {
-      const used = [...taken(keys), ...taken(tokens)]
-      if (used.length === 0) return
-      const now = clock().toISOString()
-      await updateApiKeysUsed(db, used, now)
-      await updateTokensUsed(db, used, now)
-      await updateFormerSecretsUsed(db, used, now)
+      const hashes = [...takeUsedHashes(keys), ...takeUsedHashes(tokens)]
+      if (hashes.length === 0) return
+      await updateSecretsUsed(db, hashes, clock().toISOString())
     },
   }
 }
 
 /**
- * A key in the header `X-API-Key`, or in the URL where the endpoint takes it and the key was made for it; without that
- * header the one of a session.
+ * Key in the header `X-API-Key`, else that of a session. Endpoints with the permission `url-key` accept keys made for
+ * URLs in the URL too.
  */
-export function keyCredentials(keyring: Keyring, sessionOf?: SessionOf): Credentials {
+export function keyCredentials(keyring: Keyring, findSession: FindSession): Credentials {
   return {
-    check(event, { takesUrlKeys }) {
+    permissions: ['key', 'url-key'],
+    check(event, { permission }) {
+      const takesUrlKeys = permission === 'url-key'
       const inHeader = event.req.headers.get('x-api-key')
-      if (inHeader === null && sessionOf && isOfSession(event)) {
-        return sessionOf(event).then(({ key }) => {
+      if (inHeader === null && hasSession(event)) {
+        return findSession(event).then(({ key }) => {
           if (!key) throw new AppError('unauthorized', 'This session has no key: sign in with one')
           event.context.key = key.name
         })
@@ -199,19 +200,20 @@ export function keyCredentials(keyring: Keyring, sessionOf?: SessionOf): Credent
 }
 
 /**
- * A token in the header `Authorization`, without that header the one of a session. It must be for the endpoint's scope
- * and its method or action (decisions 3.7).
+ * Token in the header `Authorization`, else that of a session. The token must have the permission of the endpoint
+ * (decisions 3.7).
  */
-export function tokenCredentials(keyring: Keyring, sessionOf?: SessionOf): Credentials {
+export function tokenCredentials(keyring: Keyring, findSession: FindSession): Credentials {
   return {
-    check(event, { scope, method, action = method }) {
+    permissions: ALLOWED,
+    check(event, { permission }) {
       const admit = (token: AuthorizedToken) => {
-        event.context.token = token // known to the log, whatever it may do
-        checkAllowed(token, `${scope}:${action}`)
+        event.context.token = token // logged, also if the token is not allowed
+        checkAllowed(token, permission)
       }
       const inHeader = event.req.headers.get('authorization')
-      if (inHeader === null && sessionOf && isOfSession(event)) {
-        return sessionOf(event).then(({ token }) => {
+      if (inHeader === null && hasSession(event)) {
+        return findSession(event).then(({ token }) => {
           if (!token) throw new AppError('unauthorized', 'This session has no token: sign in with one')
           admit(token)
         })
@@ -228,18 +230,18 @@ export function tokenCredentials(keyring: Keyring, sessionOf?: SessionOf): Crede
   }
 }
 
-/** @throws AppError `forbidden` for a token that is not for this family and method, such as `documents:GET` */
+/** @throws AppError `forbidden` for a token without this permission, such as `documents:GET` */
 export function checkAllowed({ allow }: AuthorizedToken, needed: string): void {
   if (!allow.includes(needed)) throw new AppError('forbidden', 'Token not allowed for this endpoint')
 }
 
-/** The token of a request to the documents API. */
+/** Token of a request to the documents API. */
 export function authorizedToken(event: H3Event): AuthorizedToken {
   return event.context.token as AuthorizedToken
 }
 
-/** What a token may see. */
-export function accessOf({ company_id, agent_id }: AuthorizedToken): Access {
+/** Company and agent whose documents a token may access. */
+export function tokenAccess({ company_id, agent_id }: AuthorizedToken): Access {
   return { companyId: company_id, agentId: agent_id }
 }
 

@@ -1,10 +1,9 @@
-// The addresses at which other services' programs ask: at the upstream's own path, below /compat/<shape>/, and both below
-// /k/<key>/ for a program that can set an address and nothing else. Here each of them becomes the one address under
-// which its endpoint is mounted. What is none of them stays as it is; below /k/<key>/ it is nothing, so that a proxy may
-// publish those paths alone, or deny others by their names.
+// Rewrites the addresses of other services to those of our endpoints. A program may use the upstream's own path, or
+// the same path below /compat/<name>/. Both also work below /k/<key>/, for a program that can set only an address.
+// Other paths are not rewritten. Below /k/<key>/ they are 404, so that a proxy may allow or deny paths by name.
 
-/** A request's target as it is to be routed: the path and query, and the key that stood in the path. */
-export type Address = { target: string; key: string | undefined }
+/** Path and query to route, and the key from the path. */
+export type RoutedTarget = { target: string; key: string | undefined }
 
 const ASMX = '/Indicadores/Suscripciones/WS/wsindicadoreseconomicos.asmx'
 const ASMX_FOLDERS =
@@ -20,11 +19,11 @@ const OXR = new RegExp(
 )
 const KEYED_LATEST = /[?&](?:access_key|base_currency)=/
 
-/** Paths of one shape: what its path below `/compat/<shape>` is; undefined: it is none of this shape. */
+/** Returns the path below `/compat/<name>`; undefined: the path is not of this API. */
 type Rule = (path: string, query: string) => string | undefined
 
-/** In this order: of two shapes with the same path the first has it. */
-const SHAPES: Readonly<Record<string, Rule>> = {
+/** Ordered: the first API of two with the same path has it. */
+const RULES: Readonly<Record<string, Rule>> = {
   bccr: (path) => (ASMX_FOLDERS.test(path) ? path.replace(ASMX_FOLDERS, ASMX) : undefined),
   sdde(path) {
     const [base] = SDDE_BASE.exec(path) ?? []
@@ -45,54 +44,58 @@ const SHAPES: Readonly<Record<string, Rule>> = {
   frankfurter: (path) => (/^\/v[12](?:\/|$)/.test(path) || UNVERSIONED.test(path) ? path : undefined),
 }
 
-/** Shapes that are another's under a name of their own. */
+/** Further names of an API. */
 const ALIASES: Readonly<Record<string, string>> = { 'hacienda-2020': 'hacienda' }
 
 const V6_KEYED = /^(\/v6)\/(?!latest\/)([^/?]+)(?=\/(?:latest|pair|codes|history|quota)(?:[/?]|$))/
-const OWN = /^\/(?:api\/v1|healthz|readyz|openapi\.json|metrics)(?:[/?]|$)/
-const KEYED = /^\/k\/([^/?]+)(?=\/)/
-const NAMED = /^\/compat\/([^/?]+)(?=\/)/
+const OWN_PATHS = /^\/(?:api\/v1|healthz|readyz|openapi\.json|metrics)(?:[/?]|$)/
+const KEY_PREFIX = /^\/k\/([^/?]+)(?=\/)/
+const COMPAT_NAME = /^\/compat\/([^/?]+)(?=\/)/
 
 const VALOR = /^\/compat\/valor(?:\?|$)/
-/** A path that a reader of URLs would make a shorter one. */
-const DOTS = /^[^?]*(?:\\|\/(?:\.|%2e){1,2}(?:[/?]|$))/i
-/** A path without an endpoint. */
-const NOWHERE = { target: '/k', key: undefined }
+/** A path with dot segments, which URL parsers shorten. */
+const DOT_SEGMENTS = /^[^?]*(?:\\|\/(?:\.|%2e){1,2}(?:[/?]|$))/i
+/** A path without an endpoint, so 404. */
+const NOT_FOUND = { target: '/k', key: undefined }
 
-/** Where a request goes; `target` begins with a slash. `takesUrlKeys`: whether a path of ours is there below a key. */
-export function addressOf(target: string, takesUrlKeys: (path: string) => boolean): Address {
-  if (OWN.test(target)) return { target, key: undefined } // most requests, at the cost of one look
-  const [prefix, key] = KEYED.exec(target) ?? []
+/**
+ * Rewrites a target, which begins with a slash. `takesUrlKeys` returns true for a path of ours that may have a key
+ * in front.
+ */
+export function rewriteTarget(target: string, takesUrlKeys: (path: string) => boolean): RoutedTarget {
+  if (OWN_PATHS.test(target)) return { target, key: undefined } // most requests, at the cost of one look
+  const [prefix, key] = KEY_PREFIX.exec(target) ?? []
   const rest = prefix === undefined ? target : target.slice(prefix.length)
-  if (prefix !== undefined && DOTS.test(rest)) return NOWHERE
-  const own = V6_KEYED.exec(rest.replace(/^\/compat\/exchangerate-api/, ''))
-  if (own) {
-    const [whole, version, inside] = own
-    const { path, query } = partsOf(rest.slice(rest.indexOf(whole) + whole.length))
+  if (prefix !== undefined && DOT_SEGMENTS.test(rest)) return NOT_FOUND
+  const keyedV6 = V6_KEYED.exec(rest.replace(/^\/compat\/exchangerate-api/, ''))
+  if (keyedV6) {
+    const [whole, version, inside] = keyedV6
+    const { path, query } = splitTarget(rest.slice(rest.indexOf(whole) + whole.length))
     return { target: `/compat/exchangerate-api${version}/keyed${path}${query}`, key: inside }
   }
-  const found = shapeTarget(rest)
-  if (prefix === undefined || found !== undefined || VALOR.test(rest)) return { target: found ?? rest, key }
+  const compatPath = compatTarget(rest)
+  if (prefix === undefined || compatPath !== undefined || VALOR.test(rest))
+    return { target: compatPath ?? rest, key }
   const [path = ''] = rest.split('?', 1)
-  return takesUrlKeys(path) ? { target: rest, key } : NOWHERE
+  return takesUrlKeys(path) ? { target: rest, key } : NOT_FOUND
 }
 
-function shapeTarget(target: string): string | undefined {
-  const [prefix = '', name] = NAMED.exec(target) ?? []
-  const { path, query } = partsOf(target.slice(prefix.length))
+function compatTarget(target: string): string | undefined {
+  const [prefix = '', name] = COMPAT_NAME.exec(target) ?? []
+  const { path, query } = splitTarget(target.slice(prefix.length))
   if (name !== undefined) {
-    const found = SHAPES[ALIASES[name] ?? name]?.(path, query) ?? path
-    return `/compat/${name}${found}${query}`
+    const upstreamPath = RULES[ALIASES[name] ?? name]?.(path, query) ?? path
+    return `/compat/${name}${upstreamPath}${query}`
   }
-  for (const [shape, rule] of Object.entries(SHAPES)) {
-    const found = rule(path, query)
-    if (found !== undefined) return `/compat/${shape}${found}${query}`
+  for (const [api, rule] of Object.entries(RULES)) {
+    const upstreamPath = rule(path, query)
+    if (upstreamPath !== undefined) return `/compat/${api}${upstreamPath}${query}`
   }
   return undefined
 }
 
-/** A path without slashes at its end, and its query. */
-function partsOf(target: string): { path: string; query: string } {
+/** Splits off the query, and the slashes at the end of the path. */
+function splitTarget(target: string): { path: string; query: string } {
   const at = target.indexOf('?')
   const whole = at < 0 ? target.length : at
   let end = whole

@@ -1,28 +1,28 @@
-// The shapes of other services, a folder or a file each. Each is an API with its own errors; all share who may ask.
+// APIs of other services, a folder or a file each. Each has its own errors; all share admission.
 
 import type { BlockList } from 'node:net'
-import type { Clock } from '../../dates.ts'
-import type { DatabaseState } from '../../domain/database-watch.ts'
+import type { DatabaseState } from '../../domain/operations/database-watch.ts'
 import type { RateCache } from '../../domain/rates/rate-cache.ts'
-import type { Log } from '../../log.ts'
+import type { Log } from '../../runtime/log.ts'
 import type { Schedulers } from '../../sync/schedulers.ts'
-import { createAnswerCache } from '../api/answer-cache.ts'
-import type { Api } from '../api/api.ts'
-import type { Keyring } from '../api/auth.ts'
-import { ageGuard } from '../api/stored.ts'
+import type { Clock } from '../../values/dates.ts'
+import type { Keyring } from '../access/auth.ts'
+import { createAnswerCache } from '../endpoint/answer-cache.ts'
+import type { Api } from '../endpoint/api.ts'
+import { ageGuard } from '../endpoint/stored.ts'
 import { createAdmission, type OpenNetworks } from './admission.ts'
 import { bccrApi } from './bccr/asmx.ts'
 import { frankfurterV1Api } from './frankfurter/v1.ts'
 import { frankfurterV2Api } from './frankfurter/v2.ts'
 import { haciendaApis } from './hacienda.ts'
 import { keyedApis } from './keyed/keyed.ts'
-import { createMissed } from './missed.ts'
-import { parametersOf } from './parameters.ts'
+import { endpointParameters } from './parameters.ts'
 import { sddeApi } from './sdde/sdde.ts'
-import { PROVIDER, type ShapeDeps, shapeCredentials } from './shape.ts'
+import { type CompatDeps, compatCredentials, PROVIDER } from './shape.ts'
+import { createUnservedLog } from './unserved-log.ts'
 import { valorApi } from './valor.ts'
 
-export type CompatDeps = {
+export type CompatApisDeps = {
   cache: RateCache
   clock: Clock
   log: Log
@@ -31,7 +31,7 @@ export type CompatDeps = {
   proxies: BlockList | undefined
   /** Networks that need no key. */
   open: OpenNetworks | undefined
-  /** Whether rounded values are answered too. */
+  /** Answers rounded values too. */
   serveRounded: boolean
   scheduler: Pick<Schedulers, 'tasks'>
 }
@@ -43,20 +43,20 @@ const REFUSALS = {
   429: 'Too many wrong keys from this address',
 }
 
-export function compatApis({ keyring, database, proxies, open, scheduler, ...own }: CompatDeps): Api[] {
+export function compatApis({ keyring, database, proxies, open, scheduler, ...own }: CompatApisDeps): Api[] {
   const { clock, log } = own
   const admission = createAdmission({ keyring, clock, log, proxies, open })
-  const deps: ShapeDeps = {
+  const deps: CompatDeps = {
     ...own,
     answers: createAnswerCache(),
     admission,
-    missed: createMissed(log, clock),
+    unserved: createUnservedLog(log, clock),
     async nextSync() {
       const tasks = await scheduler.tasks()
       return tasks.find(({ provider }) => provider === PROVIDER)?.nextRun
     },
   }
-  const credentials = shapeCredentials(admission)
+  const credentials = compatCredentials(admission)
   const apis = [
     bccrApi(deps, proxies),
     sddeApi(deps),
@@ -72,6 +72,6 @@ export function compatApis({ keyring, database, proxies, open, scheduler, ...own
     tag: 'Compatibility',
     refusals: REFUSALS,
     ...api,
-    endpoints: api.endpoints.map((endpoint) => ({ ...endpoint, takes: parametersOf(endpoint.path) })),
+    endpoints: api.endpoints.map((endpoint) => ({ ...endpoint, takes: endpointParameters(endpoint.path) })),
   }))
 }

@@ -1,31 +1,36 @@
-// Currency codes as other services' programs send them, and what the codes are called.
+// Parses currency codes of other services' programs, and names currencies.
 
-import { AppError } from '../../errors.ts'
+import { AppError } from '../../runtime/errors.ts'
 
-const MOST = 200
+const MAX_CODES = 200
 
-/** The codes of a comma list, in capitals, each once. @throws AppError `bad-request` for more than 200 */
-export function codesIn(list: string | null | undefined): string[] {
+/** Parses a comma list: capitals, no duplicates. @throws AppError `bad-request` for more than 200 */
+export function parseCodes(list: string | null | undefined): string[] {
   const codes = (list ?? '').split(',').map((one) => one.trim().toUpperCase())
-  if (codes.length > MOST) throw new AppError('bad-request', `a list has at most ${MOST} codes`)
+  if (codes.length > MAX_CODES) throw new AppError('bad-request', `a list has at most ${MAX_CODES} codes`)
   return [...new Set(codes.filter((code) => code !== ''))]
 }
 
-/** A currency as an error names it: of what is no code nothing is repeated, for it may be a part of a key. */
-export function shownCode(code: string): string {
+/** A code in capitals. */
+export function parseCode(text = ''): string {
+  return text.trim().toUpperCase()
+}
+
+/** Returns a code for an error text. Other input is not repeated, since it may be a part of a key. */
+export function displayCode(code: string): string {
   return /^[A-Z]{3}$/.test(code) ? code : 'what was sent'
 }
 
 let names: Intl.DisplayNames | undefined // made when it is first needed: it takes milliseconds
 
 /** The English name of a currency. */
-export function nameOfCurrency(code: string): string {
+export function currencyName(code: string): string {
   names ??= new Intl.DisplayNames('en', { type: 'currency' })
   return names.of(code) ?? code
 }
 
-/** The sign of a currency; null: it has none but its code. */
-export function symbolOfCurrency(code: string): string | null {
+/** Sign of a currency; null: only its code. */
+export function currencySymbol(code: string): string | null {
   const format = new Intl.NumberFormat('en', {
     style: 'currency',
     currency: code,

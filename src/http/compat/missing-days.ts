@@ -1,27 +1,27 @@
-// Days that were not synchronized, in a range that a shape is asked for (decisions 2.6, lists). Its reader knows no field that
-// says so and would take them for days without data: the range is an error in the shape's own form. A currency that nobody
-// named is left out instead, and named in a header.
+// Days that were not synchronized, in the range of a compat request (decisions 2.6, lists). Its clients know no
+// field for them and would read them as days without data. The request fails with an error in the form of that API.
+// A currency that the client did not name is left out instead, and named in a header.
 
-import { holesOfRange } from '../../domain/rates/crosses.ts'
+import { findCrossHoles } from '../../domain/rates/crosses.ts'
 import type { RateSnapshot } from '../../domain/rates/rate-cache.ts'
-import { AppError } from '../../errors.ts'
-import type { Interval } from '../../intervals.ts'
-import type { ShapeDeps } from './shape.ts'
+import { AppError } from '../../runtime/errors.ts'
+import type { Interval } from '../../values/intervals.ts'
+import type { CompatDeps } from './shape.ts'
 
 /** Days that a range lacks, ascending; `isRounded`: they are stored, but rounded, and rounded values are not answered. */
 export type MissingDays = { days: readonly Interval[]; isRounded?: boolean }
 
-/** What a range has of a currency or an indicator; without `missing` all. */
+/** A currency or indicator of a range; without `missing` it is complete. */
 export type Part<T> = { code: string; value: T; missing: MissingDays | undefined }
 
-const SOONEST_S = 3600 // before the next sync another try finds the same
+const MIN_RETRY_S = 3600 // before the next sync another try finds the same
 
 /**
- * The parts that lack nothing, and the codes of the others.
- * @throws AppError `unavailable` where a part that was named lacks days, or every part does
+ * Returns the complete parts, and the codes of the others.
+ * @throws AppError `unavailable` if a named part or every part is incomplete
  */
-export async function wholeParts<T>(
-  deps: Pick<ShapeDeps, 'missed' | 'clock' | 'nextSync'>,
+export async function completeParts<T>(
+  deps: Pick<CompatDeps, 'unserved' | 'clock' | 'nextSync'>,
   shape: string,
   parts: readonly Part<T>[],
   { areNamed }: { areNamed: boolean },
@@ -33,53 +33,53 @@ export async function wholeParts<T>(
     if (!missing) whole.push(value)
     else {
       leftOut.push(code)
-      if (!first || firstOf(missing).from < firstOf(first).from) first = missing
+      if (!first || firstInterval(missing).from < firstInterval(first).from) first = missing
     }
   }
   if (!first) return { whole, leftOut }
   const isRefused = areNamed || whole.length === 0
-  deps.missed.days(shape, firstOf(first), isRefused)
+  deps.unserved.days(shape, firstInterval(first), isRefused)
   if (!isRefused) return { whole, leftOut }
   const next = await deps.nextSync()
   const seconds = next ? (next.getTime() - deps.clock().getTime()) / 1000 : 0
-  throw new AppError('unavailable', inWords(first), {
+  throw new AppError('unavailable', missingDaysMessage(first), {
     details: { missing: first },
     isLogged: true,
-    retryAfter: Math.max(SOONEST_S, seconds),
+    retryAfter: Math.max(MIN_RETRY_S, seconds),
   })
 }
 
-/** The quotes that a range may show, and those that nobody named and that lack days. @throws AppError as wholeParts does */
-export async function wholeQuotes(
-  deps: Pick<ShapeDeps, 'missed' | 'clock' | 'nextSync'>,
+/** Returns the complete quotes, and the codes that are left out. @throws AppError as completeParts */
+export async function completeQuotes(
+  deps: Pick<CompatDeps, 'unserved' | 'clock' | 'nextSync'>,
   shape: string,
   snapshot: RateSnapshot,
-  { areNamed, ...asked }: Parameters<typeof holesOfRange>[1] & { areNamed: boolean },
+  { areNamed, ...range }: Parameters<typeof findCrossHoles>[1] & { areNamed: boolean },
 ): Promise<{ quotes: string[]; leftOut: string[] }> {
-  const holes = await holesOfRange(snapshot, asked)
-  // A currency in itself is 1 on any day: it is no answer where all others lack days.
-  const parts = asked.quotes.flatMap((code) => {
+  const holes = await findCrossHoles(snapshot, range)
+  // A currency in itself is 1 on any day, so it does not count as complete.
+  const parts = range.quotes.flatMap((code) => {
     const hole = holes.get(code)
-    return code === asked.base ? [] : { code, value: code, missing: hole && { days: [hole] } }
+    return code === range.base ? [] : { code, value: code, missing: hole && { days: [hole] } }
   })
-  const { leftOut } = await wholeParts(deps, shape, parts, { areNamed })
-  return { quotes: asked.quotes.filter((code) => !leftOut.includes(code)), leftOut }
+  const { leftOut } = await completeParts(deps, shape, parts, { areNamed })
+  return { quotes: range.quotes.filter((code) => !leftOut.includes(code)), leftOut }
 }
 
-/** The days that an error is about; undefined: it is another error. */
-export function missingDaysOf(details: unknown): MissingDays | undefined {
+/** Returns the missing days of an error; undefined: another error. */
+export function readMissingDays(details: unknown): MissingDays | undefined {
   if (typeof details !== 'object' || details === null || !('missing' in details)) return undefined
   return details.missing as MissingDays
 }
 
 /** The first of the missing days. */
-export function firstOf({ days: [first] }: MissingDays): Interval {
+export function firstInterval({ days: [first] }: MissingDays): Interval {
   if (!first) throw new TypeError('nothing is missing')
   return first
 }
 
-function inWords(missing: MissingDays): string {
-  const { from, to } = firstOf(missing)
-  const what = missing.isRounded ? 'are stored rounded, and not answered' : 'have not been synchronized'
-  return `the days from ${from} to ${to} ${what}`
+function missingDaysMessage(missing: MissingDays): string {
+  const { from, to } = firstInterval(missing)
+  const reason = missing.isRounded ? 'are stored rounded, and not answered' : 'have not been synchronized'
+  return `the days from ${from} to ${to} ${reason}`
 }

@@ -1,5 +1,5 @@
-// The query parameters of the shapes, as the description tells them. Each shape reads its own, as its service does, and
-// ignores what it does not know; names are theirs.
+// Query parameters of the compat APIs, for the OpenAPI description. Each API reads its own and ignores others, as
+// its service does.
 
 type Parameters = Readonly<Record<string, string>>
 
@@ -52,7 +52,7 @@ const DIALECT = {
 }
 
 /** By the beginning of the path; the first that fits has them. */
-const TAKEN: readonly [path: RegExp, parameters: Parameters][] = [
+const ENDPOINT_PARAMETERS: readonly [path: RegExp, parameters: Parameters][] = [
   [/^\/bccr\//, INDICATOR],
   [/^\/sdde\//, { fechaInicio: 'The first day, yyyy/mm/dd', fechaFin: 'The last day, yyyy/mm/dd' }],
   [/^\/hacienda[^/]*\/.*\/historico$/, { d: 'The first day, YYYY-MM-DD', h: 'The last day, YYYY-MM-DD' }],
@@ -88,8 +88,8 @@ const TAKEN: readonly [path: RegExp, parameters: Parameters][] = [
   ],
 ]
 
-/** The parameters of the shape that is mounted at a path, by name, with what they are. */
-export function parametersOf(path: string): Parameters {
-  const own = path.replace(/^\/compat/, '')
-  return TAKEN.find(([pattern]) => pattern.test(own))?.[1] ?? {}
+/** Returns the parameters of an endpoint, by name, with their descriptions. */
+export function endpointParameters(path: string): Parameters {
+  const apiPath = path.replace(/^\/compat/, '')
+  return ENDPOINT_PARAMETERS.find(([pattern]) => pattern.test(apiPath))?.[1] ?? {}
 }

@@ -1,11 +1,11 @@
-// How many rows an answer may have: one request must not take the memory of a small machine.
+// Limits the rows of an answer, so that one request cannot take the memory of a small machine.
 
-import { AppError } from '../../errors.ts'
+import { AppError } from '../../runtime/errors.ts'
 
-const MOST_ROWS = 200_000 // ten years of every currency, in some 14 MB
+const MAX_ROWS = 200_000 // ten years of every currency, in some 14 MB
 
 /** @throws AppError `invalid` for more rows than an answer may have */
-export function checkRows(count: number): void {
-  if (count > MOST_ROWS)
-    throw new AppError('invalid', `more than ${MOST_ROWS} rows: ask for fewer days or currencies`)
+export function checkRowCount(count: number): void {
+  if (count > MAX_ROWS)
+    throw new AppError('invalid', `more than ${MAX_ROWS} rows: ask for fewer days or currencies`)
 }

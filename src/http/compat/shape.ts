@@ -1,147 +1,148 @@
-// What the shapes of other services have in common: who may ask, which side of the dollar, which rates are held, how an
-// answer is kept. A shape itself is a list of endpoints, each of which reads a request, asks crosses.ts and encodes.
+// Shared parts of the compat APIs: credentials, side of the dollar, served rates, cached answers. Each API is a list
+// of endpoints, which parse a request, query crosses.ts and encode.
 
 import type { H3Event } from 'h3'
 import * as v from 'valibot'
-import { type Clock, type IsoDate, todayIn } from '../../dates.ts'
 import type { Cross } from '../../domain/rates/crosses.ts'
 import type { RateCache, RateSnapshot } from '../../domain/rates/rate-cache.ts'
-import { AppError } from '../../errors.ts'
-import type { Log } from '../../log.ts'
+import { AppError } from '../../runtime/errors.ts'
+import type { Log } from '../../runtime/log.ts'
 import type { Side } from '../../store/tables.ts'
-import { type AnswerCache, type Made, REVALIDATED } from '../api/answer-cache.ts'
-import { type Credentials, pathOf } from '../api/api.ts'
-import { type AnyEndpoint, get } from '../api/endpoint.ts'
-import type { Admission, Admitted } from './admission.ts'
-import type { Missed } from './missed.ts'
+import { type Clock, currentDay, type IsoDate } from '../../values/dates.ts'
+import { type AnswerCache, REVALIDATED, type RenderedAnswer } from '../endpoint/answer-cache.ts'
+import { type Credentials, pathParameters } from '../endpoint/api.ts'
+import { type AnyEndpoint, get } from '../endpoint/endpoint.ts'
+import { JSON_TYPE } from '../endpoint/forms.ts'
+import type { Path } from '../routes.ts'
+import type { Admission, AdmittedClient } from './admission.ts'
+import type { UnservedLog } from './unserved-log.ts'
 
 export const PROVIDER = 'bccr'
 
-export type ShapeDeps = {
+export type CompatDeps = {
   cache: RateCache
   answers: AnswerCache
   clock: Clock
   log: Log
   admission: Admission
-  /** Where what is asked for and not held is noted. */
-  missed: Missed
-  /** When the bank is asked next; undefined: no scheduler asks it. */
+  /** Logs requests for data that are not stored. */
+  unserved: UnservedLog
+  /** Time of the next sync; undefined: no scheduler runs. */
   nextSync: () => Promise<Date | undefined>
-  /** Whether rounded values are answered too, and say so. */
+  /** Answers rounded values too, with a header. */
   serveRounded: boolean
 }
 
-/** A request as a shape reads it. */
-export type Asked = {
+/** Request of a compat endpoint. */
+export type CompatRequest = {
   query: URLSearchParams
   params: Readonly<Record<string, string>>
   headers: Headers
   today: IsoDate
-  /** That of `tipo`, else that of the key. */
+  /** Side in `tipo`, else the side of the key. */
   side: Side
 }
 
-export type ShapeEndpoint<A, T> = {
-  path: string
-  summary: string
-  contentType: string | ((asked: A) => string)
-  /** All that it may be, where it depends on what is asked. */
+export type CompatEndpoint<A, T> = {
+  path: Path<'GET'>
+  /** Default: JSON. */
+  contentType?: string | ((input: A) => string)
+  /** List of content types, if `contentType` is a function. */
   contentTypes?: readonly string[]
-  /** Whether no key is needed. */
-  open?: boolean
-  /** What is asked for: all that the answer depends on. @throws AppError in the words of the shape */
-  ask(asked: Asked): A
-  find(snapshot: RateSnapshot, asked: A): T | Promise<T>
-  encode(found: T, asked: A): string | Uint8Array
-  /** To how many decimals the answer is rounded, if it is. */
-  roundedTo?(found: NoInfer<T>): number | undefined
-  /** The codes of what is left out over days that were not synchronized, for the header X-Left-Out. */
-  leftOut?(found: NoInfer<T>): readonly string[]
+  /** Parses the inputs of the answer; default: none. @throws AppError with the API's text */
+  parse?(request: CompatRequest): A
+  find(snapshot: RateSnapshot, input: A): T | Promise<T>
+  /** Default: JSON of the value. */
+  encode?(value: T, input: A): string | Uint8Array
+  /** Returns the decimals of a rounded answer. */
+  roundedTo?(value: NoInfer<T>): number | undefined
+  /** Returns the codes with days that were not synchronized, for the header X-Left-Out. */
+  leftOut?(value: NoInfer<T>): readonly string[]
 }
 
 const VARY = 'Accept, Accept-Encoding, X-API-Key, apikey, Authorization'
 
-/** An endpoint of a shape. Its answers are kept by what is asked, the side included. */
-export function shapeEndpoint<A, T>(deps: ShapeDeps, endpoint: ShapeEndpoint<A, T>): AnyEndpoint {
-  const { path, summary, contentType, open = false } = endpoint
+/** Creates an endpoint. Its answers are cached by their inputs, the side included. */
+export function compatEndpoint<A, T>(deps: CompatDeps, endpoint: CompatEndpoint<A, T>): AnyEndpoint {
+  const { path, contentType = JSON_TYPE } = endpoint
   return get({
     path,
-    summary,
-    open,
     answer: v.any(),
     contentTypes: endpoint.contentTypes ?? (typeof contentType === 'string' ? [contentType] : []),
     ...REVALIDATED,
     ...(endpoint.leftOut && { sends: ['X-Left-Out'] as const }),
     ignoresUnknown: true,
     handle({ event }) {
-      const { side } = (event.context.admitted as Admitted | undefined) ?? { side: 'venta' as const }
-      return shapeReply(deps, endpoint, event, side)
+      const { side } = (event.context.admitted as AdmittedClient | undefined) ?? { side: 'venta' as const }
+      return compatReply(deps, endpoint, event, side)
     },
   })
 }
 
-/** The reply to a request that was let in, for the side of its key. */
-export function shapeReply<A, T>(
-  { cache, answers, clock, serveRounded }: Pick<ShapeDeps, 'cache' | 'answers' | 'clock' | 'serveRounded'>,
-  { path, contentType, ask, find, encode, roundedTo, leftOut }: ShapeEndpoint<A, T>,
+/** Replies to an authenticated request, for the side of its key. */
+export function compatReply<A, T>(
+  { cache, answers, clock, serveRounded }: Pick<CompatDeps, 'cache' | 'answers' | 'clock' | 'serveRounded'>,
+  { path, contentType = JSON_TYPE, parse, find, encode, roundedTo, leftOut }: CompatEndpoint<A, T>,
   event: H3Event,
-  ofKey: Side,
+  keySide: Side,
   query = event.url.searchParams,
 ) {
-  const params = pathOf(event)
-  const side = sideOf(query, ofKey)
-  const asked = ask({ query, params, headers: event.req.headers, today: todayIn(clock), side })
-  const type = typeof contentType === 'string' ? contentType : contentType(asked)
-  // In the ETag too: what a client holds from before a restart with another setting is another answer.
-  const key = `${path} ${type} ${serveRounded ? 'rounded ' : ''}${JSON.stringify(asked)}`
-  const made = (found: T): Made => {
-    const decimals = roundedTo?.(found)
+  const params = pathParameters(event)
+  const side = requestedSide(query, keySide)
+  const request = { query, params, headers: event.req.headers, today: currentDay(clock), side }
+  const input = parse ? parse(request) : ({} as A)
+  const type = typeof contentType === 'string' ? contentType : contentType(input)
+  // The setting is in the ETag too, since a restart with another setting changes the answer.
+  const key = `${path} ${type} ${serveRounded ? 'rounded ' : ''}${JSON.stringify(input)}`
+  const encodeAnswer = (value: T): RenderedAnswer => {
+    const decimals = roundedTo?.(value)
     const headers: Record<string, string> = { vary: VARY }
     if (decimals !== undefined) headers['x-rounded-to'] = String(decimals)
-    const codes = leftOut?.(found) ?? []
+    const codes = leftOut?.(value) ?? []
     if (codes.length > 0) headers['x-left-out'] = codes.join(',')
-    return { body: encode(found, asked), headers }
+    return { body: encode ? encode(value, input) : JSON.stringify(value), headers }
   }
   return cache.read((snapshot) => {
-    const make = () => {
-      const found = find(snapshot, asked)
-      return found instanceof Promise ? found.then(made) : made(found)
+    const makeAnswer = () => {
+      const value = find(snapshot, input)
+      return value instanceof Promise ? value.then(encodeAnswer) : encodeAnswer(value)
     }
-    return answers.reply(event, snapshot, { key, contentType: type, make })
+    return answers.reply(event, snapshot, { key, contentType: type, make: makeAnswer })
   })
 }
 
-/** Lets in a client that has a key, or is in an open network. */
-export function shapeCredentials(admission: Admission): Credentials {
+/** Accepts a client with a key, or in an open network. */
+export function compatCredentials(admission: Admission): Credentials {
   return {
+    permissions: ['any-key'],
     check(event) {
       const admitted = admission(event)
-      const note = (one: Admitted) => {
-        event.context.admitted = one
+      const store = (client: AdmittedClient) => {
+        event.context.admitted = client
       }
-      return admitted instanceof Promise ? admitted.then(note) : note(admitted)
+      return admitted instanceof Promise ? admitted.then(store) : store(admitted)
     },
     ...{ name: 'anyKey', scheme: { type: 'apiKey', in: 'query', name: 'key' } },
     refusals: { 401: 'Missing or invalid key' },
   }
 }
 
-function sideOf(query: URLSearchParams, ofKey: Side): Side {
-  const given = query.get('tipo')?.toLowerCase()
-  if (given === undefined || given === '') return ofKey
-  if (given === 'compra' || given === 'venta') return given
+function requestedSide(query: URLSearchParams, keySide: Side): Side {
+  const tipo = query.get('tipo')?.toLowerCase()
+  if (tipo === undefined || tipo === '') return keySide
+  if (tipo === 'compra' || tipo === 'venta') return tipo
   throw new AppError('bad-request', 'tipo must be compra or venta')
 }
 
-/** The rates that may be answered. Those that are rounded are not held, unless the operator said so; they are noted. */
-export function heldOf<C extends Cross>(
-  { serveRounded, missed }: ShapeDeps,
+/** Returns the rates that may be served. Rounded ones are logged and left out, unless the operator serves them. */
+export function servedCrosses<C extends Cross>(
+  { serveRounded, unserved }: CompatDeps,
   crosses: readonly C[],
 ): readonly C[] {
   if (serveRounded) return crosses
-  const held = crosses.filter(({ exact }) => exact)
-  if (held.length < crosses.length) missed.rounded(crosses.length - held.length)
-  return held
+  const exactCrosses = crosses.filter(({ exact }) => exact)
+  if (exactCrosses.length < crosses.length) unserved.rounded(crosses.length - exactCrosses.length)
+  return exactCrosses
 }
 
 /** The fewest decimals of rates that are not exact. */

@@ -1,39 +1,39 @@
-// What programs ask for and is not held, in the log once a day each: so that the operator learns what is missed.
+// Logs requests for data that are not stored, once a day each, so that the operator learns of them.
 
-import { type Clock, type IsoDate, todayIn } from '../../dates.ts'
-import type { Interval } from '../../intervals.ts'
-import type { Log } from '../../log.ts'
+import type { Log } from '../../runtime/log.ts'
+import { type Clock, currentDay, type IsoDate } from '../../values/dates.ts'
+import type { Interval } from '../../values/intervals.ts'
 
-export type Missed = {
-  /** An indicator or a currency that nothing is stored of. What is no code is not noted. */
-  indicator(shape: string, what: string): void
-  /** Values that are stored rounded. */
+export type UnservedLog = {
+  /** Logs an unknown indicator or currency. Text that is no code is not logged. */
+  indicator(shape: string, code: string): void
+  /** Logs values that are stored rounded. */
   rounded(count: number): void
-  /** Days of a range that were not synchronized; `isRefused`: the range is, else a currency is left out. */
+  /** Logs days of a range that were not synchronized. `isRefused`: the request failed; else a currency is left out. */
   days(shape: string, days: Interval, isRefused: boolean): void
-  /** Days of a range of which one side was published, where a reader needs both. */
+  /** Logs days with one side only, for a reader that needs both. */
   oneSided(shape: string, count: number): void
 }
 
-const MOST_A_DAY = 200
-// Where an address lacks an & or a slash, a key stands in the place of a code: it must not get into the log.
+const MAX_LINES_PER_DAY = 200
+// If an address lacks an & or a slash, a key may be in the place of a code. Keys must not be logged.
 const CODE = /^(?:[A-Z]{3}|(?:cuadro )?\d{1,10})$/
 
-export function createMissed(log: Log, clock: Clock): Missed {
+export function createUnservedLog(log: Log, clock: Clock): UnservedLog {
   let day: IsoDate | undefined
-  let told = new Set<string>()
-  const isNew = (what: string) => {
-    const today = todayIn(clock)
-    if (day !== today) told = new Set()
+  let loggedKeys = new Set<string>()
+  const isNew = (code: string) => {
+    const today = currentDay(clock)
+    if (day !== today) loggedKeys = new Set()
     day = today
-    if (told.has(what) || told.size >= MOST_A_DAY) return false
-    told.add(what)
+    if (loggedKeys.has(code) || loggedKeys.size >= MAX_LINES_PER_DAY) return false
+    loggedKeys.add(code)
     return true
   }
   return {
-    indicator(shape, what) {
-      if (!CODE.test(what) || !isNew(`${shape} ${what}`)) return
-      log.info('asked for what is not held', { shape, indicator: what })
+    indicator(shape, code) {
+      if (!CODE.test(code) || !isNew(`${shape} ${code}`)) return
+      log.info('asked for what is not held', { shape, indicator: code })
     },
     days(shape, { from, to }, isRefused) {
       if (!isNew(`${shape} ${isRefused ? 'refused' : 'left out'}`)) return

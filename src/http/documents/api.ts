@@ -1,50 +1,48 @@
 // The documents API: a bearer token, for one part of it and one method or for more (decisions 3.7).
 
-import type { Claiming } from '../../domain/documents/claims/claims.ts'
-import type { Log } from '../../log.ts'
-import type { Semaphore } from '../../semaphore.ts'
-import type { Blobs } from '../../store/blobs/blobs.ts'
-import type { Db } from '../../store/tables.ts'
-import type { Api } from '../api/api.ts'
-import { type Keyring, type SessionOf, tokenCredentials } from '../api/auth.ts'
+import type { ClaimDeps } from '../../domain/documents/claims/claims.ts'
+import type { Semaphore } from '../../runtime/semaphore.ts'
+import type { ReadDb } from '../../store/tables.ts'
+import { type FindSession, type Keyring, tokenCredentials } from '../access/auth.ts'
+import type { Api } from '../endpoint/api.ts'
 import { agentsEndpoints } from './agents.ts'
 import { claimEndpoints } from './claims.ts'
 import { deletionEndpoint } from './deletion.ts'
-import { createDepartures } from './departures.ts'
 import { directoryEndpoints } from './directory.ts'
+import { createDisconnects } from './disconnects.ts'
 import { documentsEndpoints } from './documents.ts'
 import { DOCUMENTS_ERRORS } from './errors.ts'
 import { uploadEndpoints } from './uploads/endpoints.ts'
 import type { UploadDeps } from './uploads/receive.ts'
 
-export type DocumentsDeps = UploadDeps & {
+type DocumentsDeps = Omit<UploadDeps, 'waiters' | 'clock'> & {
   /** The same database, for what only reads. */
-  reads: Db
+  reads: ReadDb
   keyring: Keyring
-  sessionOf?: SessionOf
-  blobs: Blobs
-  claiming: Claiming
-  log: Log
+  findSession: FindSession
+  claiming: ClaimDeps
 }
 
-/** The API, and the semaphore of its uploads, to be looked at. */
+/** Creates the API, and the semaphore of its uploads for metrics. */
 export function documentsApi(deps: DocumentsDeps): { api: Api; uploads: Pick<Semaphore, 'status'> } {
-  const reading = { ...deps, db: deps.reads }
-  const { endpoints: uploads, semaphore } = uploadEndpoints(deps)
-  const departures = createDepartures()
-  const { claiming } = deps
+  const { db, reads, blobs, limits, wakeHooks, claiming, log } = deps
+  const { waiters, clock } = claiming
+  const { endpoints: uploads, semaphore } = uploadEndpoints({
+    ...{ db, blobs, limits, wakeHooks, waiters, clock, log },
+  })
+  const disconnects = createDisconnects()
   const api: Api = {
     prefixes: ['/api/v1/documents', '/api/v1/agent', '/api/v1/companies'],
     errors: DOCUMENTS_ERRORS,
     tag: 'Documents',
-    credentials: tokenCredentials(deps.keyring, deps.sessionOf),
+    credentials: tokenCredentials(deps.keyring, deps.findSession),
     endpoints: [
       ...uploads,
-      ...documentsEndpoints({ ...reading, departures }),
-      ...claimEndpoints({ claiming, departures }),
-      deletionEndpoint({ ...deps, leases: claiming.leases }),
-      ...agentsEndpoints(reading),
-      ...directoryEndpoints(reading),
+      ...documentsEndpoints({ db: reads, waiters, blobs, disconnects, log }),
+      ...claimEndpoints({ claiming, disconnects }),
+      deletionEndpoint({ db, blobs, clock, log }),
+      ...agentsEndpoints(reads),
+      ...directoryEndpoints(reads),
     ],
   }
   return { api, uploads: semaphore }

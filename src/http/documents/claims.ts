@@ -3,35 +3,32 @@
 import type { H3Event } from 'h3'
 import * as v from 'valibot'
 import { LEASE, LONGEST_NOTE } from '../../domain/documents/claims/claim-limits.ts'
-import { type Claiming, claimDocuments, type Worker } from '../../domain/documents/claims/claims.ts'
+import { type ClaimDeps, claimDocuments, type Worker } from '../../domain/documents/claims/claims.ts'
 import {
+  type ClaimRef,
   extendClaim,
   finishDocument,
-  type Held,
   releaseDocument,
 } from '../../domain/documents/claims/outcomes.ts'
 import { checkId, isMissing } from '../../domain/documents/documents.ts'
 import type { UploadedField } from '../../domain/documents/upload.ts'
-import { AppError } from '../../errors.ts'
-import { accessOf, authorizedToken } from '../api/auth.ts'
-import { wholeBodyOf } from '../api/body.ts'
-import { type AnyEndpoint, freshReply, post } from '../api/endpoint.ts'
-import { idParam } from '../api/params.ts'
-import { nodeOf } from '../api/send.ts'
-import { Instant } from '../api/shapes.ts'
-import type { Departures } from './departures.ts'
+import { AppError } from '../../runtime/errors.ts'
+import { authorizedToken, tokenAccess } from '../access/auth.ts'
+import { readWholeBody } from '../endpoint/body.ts'
+import { type AnyEndpoint, freshReply, post } from '../endpoint/endpoint.ts'
+import { idParam } from '../endpoint/params.ts'
+import { Instant, Integer } from '../endpoint/shapes.ts'
+import type { Disconnects } from './disconnects.ts'
 import { DocumentOut } from './document-shape.ts'
-import { fieldsOf } from './fields.ts'
-import { watchWait } from './waits.ts'
+import { parseFields } from './fields.ts'
+import { trackWait } from './waits.ts'
 
-const BODY_LIMITS = { maxBytes: 64 * 1024, idleMs: 30_000 }
 const LIMIT = { least: 1, most: 50, otherwise: 1 }
 const WAIT = { least: 0, most: 50, otherwise: 0 }
 
 type Bounds = { least: number; most: number; otherwise: number }
 
-const Id = v.pipe(v.number(), v.integer())
-const Seconds = ({ least, most, otherwise }: Bounds, description: string) =>
+const OptionalInteger = ({ least, most, otherwise }: Bounds, description: string) =>
   v.optional(
     v.pipe(v.number(), v.integer(), v.minValue(least), v.maxValue(most), v.description(description)),
     otherwise,
@@ -39,12 +36,12 @@ const Seconds = ({ least, most, otherwise }: Bounds, description: string) =>
 const ClaimId = v.pipe(v.string(), v.description('As the claim was answered'))
 const status = v.literal('success')
 
-const ClaimIn = v.pipe(
+const ClaimBody = v.pipe(
   v.object({
-    agent_id: v.optional(v.pipe(Id, v.description('May be left out by a token of one agent'))),
-    limit: Seconds(LIMIT, 'How many documents at most'),
-    lease_seconds: Seconds(LEASE, 'For how long they are held'),
-    wait: Seconds(WAIT, 'How many seconds to wait for a first document where there is none'),
+    agent_id: v.optional(v.pipe(Integer, v.description('May be left out by a token of one agent'))),
+    limit: OptionalInteger(LIMIT, 'How many documents at most'),
+    lease_seconds: OptionalInteger(LEASE, 'For how long they are held'),
+    wait: OptionalInteger(WAIT, 'How many seconds to wait for a first document where there is none'),
   }),
   v.title('Claim'),
 )
@@ -57,7 +54,7 @@ const ClaimOut = v.pipe(
   v.title('Claimed'),
 )
 
-const FinishIn = v.pipe(
+const FinishBody = v.pipe(
   v.object({
     claim_id: ClaimId,
     outcome: v.picklist(['done', 'failed']),
@@ -66,23 +63,21 @@ const FinishIn = v.pipe(
   v.title('Finish'),
 )
 
-const ExtendIn = v.pipe(
-  v.object({ claim_id: ClaimId, lease_seconds: Seconds(LEASE, 'From now on') }),
+const ExtendBody = v.pipe(
+  v.object({ claim_id: ClaimId, lease_seconds: OptionalInteger(LEASE, 'From now on') }),
   v.title('Extend'),
 )
-const ReleaseIn = v.pipe(v.object({ claim_id: ClaimId }), v.title('Release'))
+const ReleaseBody = v.pipe(v.object({ claim_id: ClaimId }), v.title('Release'))
 const RowOut = v.object({ status, document: DocumentOut })
 
 export function claimEndpoints({
   claiming,
-  departures,
+  disconnects,
 }: {
-  claiming: Claiming
-  departures: Departures
+  claiming: ClaimDeps
+  disconnects: Disconnects
 }): AnyEndpoint[] {
-  const shared = { scope: 'documents', action: 'CLAIM' } as const
-  const held = {
-    ...shared,
+  const documentOptions = {
     params: v.object({ id: idParam('A document, by its id') }),
     notFound: 'Document not found',
     refusals: { 409: 'Another worker may have the document by now, or its outcome is another one already' },
@@ -90,35 +85,33 @@ export function claimEndpoints({
   return [
     post({
       path: '/api/v1/documents/claim',
-      summary: 'Take the oldest documents of an agent to work on',
       about:
         'Those that are new, or whose lease is over; each is given to one worker at a time. What is not finished when ' +
         'its lease is over is given again, and failed after too many attempts. With wait the answer is given as soon ' +
         'as there is a document, or empty when the time is over.',
-      ...shared,
-      body: ClaimIn,
+      body: ClaimBody,
       answer: ClaimOut,
       notFound: 'Agent not found',
       refusals: { 503: 'Too many clients wait, or the storage does not answer: try again in a moment' },
       async handle({ event, checkAgain }) {
-        const sent = await bodyOf(event, ['agent_id', 'limit', 'lease_seconds', 'wait'])
-        const worker = workerOf(event)
-        const asked = {
-          agentId: agentOf(sent.agent_id, worker),
-          limit: integerOf('limit', sent.limit, LIMIT),
-          leaseSeconds: integerOf('lease_seconds', sent.lease_seconds, LEASE),
+        const body = await readFields(event, ['agent_id', 'limit', 'lease_seconds', 'wait'])
+        const worker = requestWorker(event)
+        const options = {
+          agentId: claimAgentId(body.agent_id, worker),
+          limit: parseInteger('limit', body.limit, LIMIT),
+          leaseSeconds: parseInteger('lease_seconds', body.lease_seconds, LEASE),
         }
-        const seconds = integerOf('wait', sent.wait, WAIT)
+        const seconds = parseInteger('wait', body.wait, WAIT)
         const documents = await claimDocuments(
           claiming,
           worker,
-          asked,
+          options,
           seconds === 0
             ? undefined
             : {
                 ms: seconds * 1000,
-                watch: (gone) => watchWait(event, departures, gone),
-                checkAgain: () => checkAgain().then(() => workerOf(event).access),
+                watch: (onDisconnect) => trackWait(event, disconnects, onDisconnect),
+                recheckAccess: () => checkAgain().then(() => requestWorker(event).access),
               },
         )
         return freshReply({ status: 'success', documents })
@@ -127,93 +120,89 @@ export function claimEndpoints({
 
     post({
       path: '/api/v1/documents/{id}/finish',
-      summary: 'Say what became of a claimed document',
       about: 'The same outcome sent again is answered alike. A note may say more; it is kept and shown.',
-      ...held,
-      body: FinishIn,
+      ...documentOptions,
+      body: FinishBody,
       answer: RowOut,
       async handle({ event, params }) {
-        const sent = await bodyOf(event, ['claim_id', 'outcome', 'note'])
-        const claim = heldOf(params.id, sent.claim_id)
-        const { outcome } = sent
+        const body = await readFields(event, ['claim_id', 'outcome', 'note'])
+        const claim = parseClaimRef(params.id, body.claim_id)
+        const { outcome } = body
         if (outcome !== 'done' && outcome !== 'failed') {
           throw new AppError('bad-request', 'outcome must be done or failed')
         }
-        const told = { outcome, note: noteOf(sent.note) } as const
+        const result = { outcome, note: parseNote(body.note) } as const
         return freshReply({
           status: 'success',
-          document: await finishDocument(claiming, workerOf(event), claim, told),
+          document: await finishDocument(claiming, requestWorker(event), claim, result),
         })
       },
     }),
 
     post({
       path: '/api/v1/documents/{id}/extend',
-      summary: 'Hold a claimed document for longer',
       about: 'The lease begins anew, for so many seconds from now.',
-      ...held,
-      body: ExtendIn,
+      ...documentOptions,
+      body: ExtendBody,
       answer: v.object({ status, document: DocumentOut, lease_until: Instant }),
       async handle({ event, params }) {
-        const sent = await bodyOf(event, ['claim_id', 'lease_seconds'])
-        const claim = heldOf(params.id, sent.claim_id)
-        const seconds = integerOf('lease_seconds', sent.lease_seconds, LEASE)
-        const { lease_until, ...document } = await extendClaim(claiming, workerOf(event), claim, seconds)
+        const body = await readFields(event, ['claim_id', 'lease_seconds'])
+        const claim = parseClaimRef(params.id, body.claim_id)
+        const seconds = parseInteger('lease_seconds', body.lease_seconds, LEASE)
+        const { lease_until, ...document } = await extendClaim(claiming, requestWorker(event), claim, seconds)
         return freshReply({ status: 'success', document, lease_until })
       },
     }),
 
     post({
       path: '/api/v1/documents/{id}/release',
-      summary: 'Give a claimed document back',
       about: 'It is new again, for another worker. The attempt counts.',
-      ...held,
-      body: ReleaseIn,
+      ...documentOptions,
+      body: ReleaseBody,
       answer: RowOut,
       async handle({ event, params }) {
-        const { claim_id } = await bodyOf(event, ['claim_id'])
-        const claim = heldOf(params.id, claim_id)
+        const { claim_id } = await readFields(event, ['claim_id'])
+        const claim = parseClaimRef(params.id, claim_id)
         return freshReply({
           status: 'success',
-          document: await releaseDocument(claiming, workerOf(event), claim),
+          document: await releaseDocument(claiming, requestWorker(event), claim),
         })
       },
     }),
   ]
 }
 
-async function bodyOf<Name extends string>(
+async function readFields<Name extends string>(
   event: H3Event,
   names: readonly Name[],
 ): Promise<Partial<Record<Name, UploadedField>>> {
-  const { req, res } = nodeOf(event)
-  return fieldsOf(await wholeBodyOf(req, res, BODY_LIMITS), names, { refuseOthers: true })
+  return parseFields(await readWholeBody(event), names, { refuseOthers: true })
 }
 
-function workerOf(event: H3Event): Worker {
+function requestWorker(event: H3Event): Worker {
   const token = authorizedToken(event)
-  return { tokenId: token.id, name: token.name, access: accessOf(token) }
+  return { tokenId: token.id, name: token.name, access: tokenAccess(token) }
 }
 
-function agentOf(sent: UploadedField, { access }: Worker): number {
-  if (!isMissing(sent)) return checkId('agent_id', sent)
+function claimAgentId(value: UploadedField, { access }: Worker): number {
+  if (!isMissing(value)) return checkId('agent_id', value)
   if (access.agentId !== null) return access.agentId
   throw new AppError('bad-request', 'agent_id is required: this token is not of one agent')
 }
 
-function heldOf(id: number, claimId: UploadedField): Held {
+function parseClaimRef(id: number, claimId: UploadedField): ClaimRef {
   if (typeof claimId === 'string' && claimId !== '') return { id, claimId }
   throw new AppError('bad-request', 'claim_id is required: the text that the claim was answered with')
 }
 
-function integerOf(field: string, sent: UploadedField, { least, most, otherwise }: Bounds): number {
-  if (sent === undefined || sent === null) return otherwise
-  if (typeof sent === 'number' && Number.isInteger(sent) && sent >= least && sent <= most) return sent
+function parseInteger(field: string, value: UploadedField, { least, most, otherwise }: Bounds): number {
+  if (value === undefined || value === null) return otherwise
+  if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return value
   throw new AppError('bad-request', `${field} must be an integer from ${least} to ${most}`)
 }
 
-function noteOf(sent: UploadedField): string | null {
-  if (sent === undefined || sent === null || sent === '') return null
-  if (typeof sent === 'string' && [...sent].length <= LONGEST_NOTE) return sent
+function parseNote(value: UploadedField): string | null {
+  if (value === undefined || value === null || value === '') return null
+  if (typeof value === 'string' && [...value].length <= LONGEST_NOTE) return value
   throw new AppError('bad-request', `note must be a text of at most ${LONGEST_NOTE} characters`)
 }

@@ -1,20 +1,20 @@
 import * as v from 'valibot'
-import type { Clock } from '../../dates.ts'
-import type { Leases } from '../../domain/documents/claims/leases.ts'
-import { documentBy } from '../../domain/documents/queries.ts'
+import { requireDocument } from '../../domain/documents/queries.ts'
 import { removeDocuments } from '../../domain/documents/removal.ts'
-import { AppError } from '../../errors.ts'
-import type { Log } from '../../log.ts'
+import { AppError } from '../../runtime/errors.ts'
+import type { Log } from '../../runtime/log.ts'
 import type { Blobs } from '../../store/blobs/blobs.ts'
-import type { Db } from '../../store/tables.ts'
-import { accessOf, authorizedToken } from '../api/auth.ts'
-import { type AnyEndpoint, freshReply, remove } from '../api/endpoint.ts'
-import { idParam } from '../api/params.ts'
+import type { WriteDb } from '../../store/tables.ts'
+import type { Clock } from '../../values/dates.ts'
+import { authorizedToken, tokenAccess } from '../access/auth.ts'
+import { type AnyEndpoint, freshReply, remove } from '../endpoint/endpoint.ts'
+import { idParam } from '../endpoint/params.ts'
+import { Integer } from '../endpoint/shapes.ts'
 
 const Out = v.pipe(
   v.object({
     status: v.literal('success'),
-    id: v.pipe(v.number(), v.integer()),
+    id: Integer,
     content: v.pipe(
       v.picklist(['deleted', 'kept']),
       v.description(
@@ -30,32 +30,27 @@ const Out = v.pipe(
 export function deletionEndpoint({
   db,
   blobs,
-  leases,
   clock,
   log,
 }: {
-  db: Db
+  db: WriteDb
   blobs: Blobs
-  leases: Leases
   clock: Clock
   log: Log
 }): AnyEndpoint {
   return remove({
     path: '/api/v1/documents/{id}',
-    summary: 'Delete a document for good',
     about:
       'Its row goes, and its bytes when no other document has the same. That it was there, who sent it and who deleted ' +
       'it is kept. A worker that holds it finds it gone.',
-    scope: 'documents',
     params: v.object({ id: idParam('A document, by its id') }),
     answer: Out,
     notFound: 'Document not found, or deleted already',
     async handle({ event, params }) {
       const token = authorizedToken(event)
-      const document = await documentBy(db, accessOf(token), params.id)
+      const document = await requireDocument(db, tokenAccess(token), params.id)
       const by = { via: 'token', actor: token.name, clock } as const
       const { documents, blobs: contents } = await removeDocuments(db, blobs, [document], by, (gone) => {
-        leases.forget(gone.id)
         const { id, company_id: company, agent_id: agent, sha256 } = gone
         const request = String(event.context.requestId)
         log.info('document deleted', { id: request, document: id, company, agent, sha256, token: token.name })

@@ -1,22 +1,29 @@
-// Companies, and their agents and owners, for a person who chooses among them, by what a token may see (decisions 3.15).
+// Companies with their agents and owners that a token may access, for a person who chooses one (decisions 3.15).
 
 import * as v from 'valibot'
-import { agentsOn, companiesOn, ownersOn, type Page, type Part } from '../../domain/documents/queries.ts'
-import type { Db } from '../../store/tables.ts'
-import { accessOf, authorizedToken } from '../api/auth.ts'
-import { type AnyEndpoint, freshReply, get, type Reply } from '../api/endpoint.ts'
-import { ASCENDING_PARAMETERS, pageOf, placeAfter } from '../api/pages.ts'
-import { idParam } from '../api/params.ts'
+import {
+  type ListPage,
+  listAgents,
+  listCompanies,
+  listOwners,
+  type PageRequest,
+} from '../../domain/documents/queries.ts'
+import type { ReadDb } from '../../store/tables.ts'
+import { authorizedToken, tokenAccess } from '../access/auth.ts'
+import { type AnyEndpoint, freshReply, get, type Reply } from '../endpoint/endpoint.ts'
+import { ASCENDING_PARAMETERS, nextCursor, parsePage } from '../endpoint/pages.ts'
+import { idParam } from '../endpoint/params.ts'
+import { Integer } from '../endpoint/shapes.ts'
+import { loadPlainText } from './agents.ts'
 
-const Id = v.pipe(v.number(), v.integer())
-const place = { next_after: Id, has_more: v.boolean() }
+const pageFields = { next_after: Integer, has_more: v.boolean() }
 const status = v.literal('success')
 
 const CompaniesOut = v.pipe(
   v.object({
     status,
-    companies: v.array(v.object({ id: Id, name: v.string() })),
-    ...place,
+    companies: v.array(v.object({ id: Integer, name: v.string() })),
+    ...pageFields,
   }),
   v.title('CompanyPage'),
 )
@@ -24,16 +31,16 @@ const CompaniesOut = v.pipe(
 const AgentsOut = v.pipe(
   v.object({
     status,
-    company_id: Id,
+    company_id: Integer,
     agents: v.array(
       v.object({
-        id: Id,
+        id: Integer,
         name: v.string(),
         description: v.pipe(v.string(), v.description('As plain text')),
         active: v.pipe(v.boolean(), v.description('Only an active one can be given documents')),
       }),
     ),
-    ...place,
+    ...pageFields,
   }),
   v.title('AgentPage'),
 )
@@ -41,86 +48,83 @@ const AgentsOut = v.pipe(
 const OwnersOut = v.pipe(
   v.object({
     status,
-    company_id: Id,
+    company_id: Integer,
     owners: v.array(
       v.object({
-        id: Id,
+        id: Integer,
         name: v.string(),
-        company_id: v.pipe(v.nullable(Id), v.description('null: it may own documents of any company')),
+        company_id: v.pipe(v.nullable(Integer), v.description('null: it may own documents of any company')),
       }),
     ),
-    ...place,
+    ...pageFields,
   }),
   v.title('OwnerPage'),
 )
 
 const params = v.object({ id: idParam('Id of the company') })
 const query = v.object(ASCENDING_PARAMETERS)
-const shared = { tag: 'Agents', scope: 'documents', query } as const
+const shared = { tag: 'Agents', query } as const
 const notFound = 'Company not found, or the token is of another one'
 
-export function directoryEndpoints({ db }: { db: Db }): AnyEndpoint[] {
+export function directoryEndpoints(db: ReadDb): AnyEndpoint[] {
   return [
     get({
       path: '/api/v1/companies',
-      summary: 'Companies that the token may see, by id',
       about: 'A token of one company sees that one alone. Go on at next_after while has_more is true.',
       ...shared,
       answer: CompaniesOut,
       async handle({ event, query }) {
-        const page = pageOf(query)
-        const part = await companiesOn(db, accessOf(authorizedToken(event)), page)
-        return partReply('companies', part, page, ({ id, name }) => ({ id, name }))
+        const page = parsePage(query)
+        const part = await listCompanies(db, tokenAccess(authorizedToken(event)), page)
+        return listReply('companies', part, page, ({ id, name }) => ({ id, name }))
       },
     }),
 
     get({
       path: '/api/v1/companies/{id}/agents',
-      summary: 'Agents of a company by id, active or not',
       about: 'For a person who chooses among names; an inactive agent may still have documents.',
       ...shared,
       params,
       answer: AgentsOut,
       notFound,
       async handle({ event, query, params }) {
-        const page = pageOf(query)
-        const part = await agentsOn(db, accessOf(authorizedToken(event)), params.id, page)
-        const { plainText } = await import('./plain-text.ts') // a parser of HTML, which no start needs
-        const shown = ({ id, name, description, active }: (typeof part.rows)[number]) => ({
+        const plainText = await loadPlainText()
+        const page = parsePage(query)
+        const part = await listAgents(db, tokenAccess(authorizedToken(event)), params.id, page)
+        const toRow = ({ id, name, description, active }: (typeof part.rows)[number]) => ({
           id,
           name,
           description: plainText(description),
           active,
         })
-        return partReply('agents', part, page, shown, { company_id: params.id })
+        return listReply('agents', part, page, toRow, { company_id: params.id })
       },
     }),
 
     get({
       path: '/api/v1/companies/{id}/owners',
-      summary: 'Owners by id that may own documents of a company',
       about: 'Those of the company itself, and those of no company, which may own documents of any.',
       ...shared,
       params,
       answer: OwnersOut,
       notFound,
       async handle({ event, query, params }) {
-        const page = pageOf(query)
-        const part = await ownersOn(db, accessOf(authorizedToken(event)), params.id, page)
-        const shown = ({ id, name, company_id }: (typeof part.rows)[number]) => ({ id, name, company_id })
-        return partReply('owners', part, page, shown, { company_id: params.id })
+        const page = parsePage(query)
+        const part = await listOwners(db, tokenAccess(authorizedToken(event)), params.id, page)
+        const toRow = ({ id, name, company_id }: (typeof part.rows)[number]) => ({ id, name, company_id })
+        return listReply('owners', part, page, toRow, { company_id: params.id })
       },
     }),
   ]
 }
 
-function partReply<Row extends { id: number }>(
+function listReply<Row extends { id: number }>(
   name: string,
-  { rows, hasMore }: Part<Row>,
-  page: Page,
-  shown: (row: Row) => unknown,
+  { rows, hasMore }: ListPage<Row>,
+  page: PageRequest,
+  toRow: (row: Row) => unknown,
   about: { company_id?: number } = {},
 ): Reply {
-  const place = placeAfter(page, rows.at(-1), hasMore)
-  return freshReply({ status: 'success', ...about, [name]: rows.map(shown), ...place })
+  const cursor = nextCursor(page, rows.at(-1), hasMore)
+  return freshReply({ status: 'success', ...about, [name]: rows.map(toRow), ...cursor })
 }

@@ -1,26 +1,24 @@
 // A document as clients see it.
 
 import * as v from 'valibot'
-import { Instant } from '../api/shapes.ts'
-
-const Id = v.pipe(v.number(), v.integer())
+import { Instant, Integer } from '../endpoint/shapes.ts'
 
 export const DocumentStateOut = v.picklist(['new', 'claimed', 'done', 'failed'])
 
 const document = v.object({
-  id: Id,
+  id: Integer,
   name: v.string(),
   mimetype: v.string(),
-  size: Id,
+  size: Integer,
   sha256: v.string(),
   created_at: Instant,
-  attachment_id: Id,
-  agent_id: Id,
-  owner_id: Id,
-  company_id: Id,
+  attachment_id: Integer,
+  agent_id: Integer,
+  owner_id: Integer,
+  company_id: Integer,
   created_by: v.pipe(v.nullable(v.string()), v.description('Name of the token that made it; null: unknown')),
   state: v.pipe(DocumentStateOut, v.description('new until a worker claims it')),
-  attempts: v.pipe(Id, v.description('How often it was claimed')),
+  attempts: v.pipe(Integer, v.description('How often it was claimed')),
   finished_at: v.nullable(Instant),
   note: v.pipe(v.nullable(v.string()), v.description('What its worker said of the outcome')),
   content: v.exactOptional(v.pipe(v.literal('lost'), v.description('Its bytes are lost; else absent'))),

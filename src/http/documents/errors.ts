@@ -1,12 +1,13 @@
-// The errors of the documents API: `{"status": "error", "message": …}`, with what is wrong with each document of an upload.
+// The errors of the documents API: `{"status": "error", "message": …}`, with what is wrong with each document of an
+// upload.
 
 import * as v from 'valibot'
-import type { ErrorShape } from '../api/errors.ts'
-import { Hint } from '../api/shapes.ts'
+import type { ErrorShape } from '../endpoint/errors.ts'
+import { Hint, Integer } from '../endpoint/shapes.ts'
 
-/** Of an upload with bad documents: the first 1,000, and how many there are. */
+/** Faults of an upload: the first 1,000, and their count. */
 const DocumentFaultOut = v.object({
-  index: v.pipe(v.number(), v.integer()),
+  index: Integer,
   field: v.picklist(['name', 'mimetype', 'base64', 'content']),
   message: v.string(),
 })
@@ -17,7 +18,7 @@ const ErrorOut = v.pipe(
     message: v.string(),
     hint: Hint,
     errors: v.optional(v.array(DocumentFaultOut)),
-    errors_total: v.optional(v.pipe(v.number(), v.integer())),
+    errors_total: v.optional(Integer),
   }),
   v.title('DocumentsError'),
 )
@@ -32,7 +33,6 @@ export const DOCUMENTS_ERRORS: ErrorShape = {
     })
   },
   schema: ErrorOut,
-  invalid: ErrorOut,
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

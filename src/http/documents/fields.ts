@@ -1,15 +1,15 @@
 import { isUtf8 } from 'node:buffer'
 import { NESTED, type UploadedField } from '../../domain/documents/upload.ts'
-import { AppError } from '../../errors.ts'
-import { createJsonScanner } from '../../json/scanner.ts'
-import { integerOf, TOO_LONG } from '../../json/value.ts'
+import { createJsonScanner } from '../../formats/json/scanner.ts'
+import { TOO_LONG, toInteger } from '../../formats/json/value.ts'
+import { AppError } from '../../runtime/errors.ts'
 
 /**
- * Fields of the object that a small body holds, by the same rules as those of an upload: of a repeated one the last
- * counts, an empty array is undefined, a number that is not written as an integer NaN. Others are skipped, or refused.
- * @throws AppError `bad-request` for what is not JSON, and with `refuseOthers` for a field of another name
+ * Parses fields of a small JSON body, by the rules of an upload. The last of repeated fields counts, an empty array
+ * is undefined, a number that is no integer NaN. Other fields are skipped, or rejected. @throws AppError `bad-
+ * request` for invalid JSON, and with `refuseOthers` for an unknown field
  */
-export function fieldsOf<Name extends string>(
+export function parseFields<Name extends string>(
   body: Buffer,
   names: readonly Name[],
   { refuseOthers = false } = {},
@@ -30,12 +30,12 @@ export function fieldsOf<Name extends string>(
       depth--
       if (depth === 1 && kind === 'array' && empty) set(undefined)
     },
-    key(sent) {
-      name = names.find((one) => one === sent)
-      if (name === undefined && depth === 1) other ??= sent === TOO_LONG ? '…' : sent.slice(0, 64)
+    key(rawName) {
+      name = names.find((one) => one === rawName)
+      if (name === undefined && depth === 1) other ??= rawName === TOO_LONG ? '…' : rawName.slice(0, 64)
     },
-    value: (value) => set(typeof value === 'object' && value !== null ? integerOf(value) : value),
-    keep: () => (name === undefined ? 0 : body.length),
+    value: (value) => set(typeof value === 'object' && value !== null ? toInteger(value) : value),
+    maxBytes: () => (name === undefined ? 0 : body.length),
     wantsPieces: () => false,
     piece: () => false,
     endOfPieces() {},

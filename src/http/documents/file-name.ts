@@ -2,10 +2,9 @@
 const BIDIRECTIONAL = /[\u202a-\u202e\u2066-\u2069]/g
 
 /**
- * A document's name as a file name: neither a path, nor hidden, nor with another ending than it seems to have. Separators,
- * leading dots with the blanks before them, and bidirectional controls become `_` (decisions 3.3).
+ * Returns a file name that is no path, not hidden, and has the extension that it shows. Separators, leading dots with the blanks before them, and bidirectional controls become `_` (decisions 3.3).
  */
-export function fileNameOf(name: string): string {
+export function toFileName(name: string): string {
   return name
     .replace(/[/\\]/g, '_')
     .replace(BIDIRECTIONAL, '_')

@@ -1,5 +1,5 @@
-// The text of an HTML fragment, folded to one line (decisions 3.10). Only the tokenizer of htmlparser2 is used: its
-// parser keeps a stack of open elements that takes quadratic time on deep nesting, and no rule here needs one.
+// The text of an HTML fragment, folded to one line (decisions 3.10). Only the tokenizer of htmlparser2 is used:
+// its parser has a stack of open elements, which takes quadratic time on deep nesting.
 
 import { Tokenizer } from 'htmlparser2'
 
@@ -10,18 +10,18 @@ const BLOCKS = new Set(
     /\s+/,
   ),
 )
-const UNSEEN = new Set(['script', 'style', 'iframe', 'noembed', 'noframes']) // hold no elements, only their end tag
-const TEMPLATE = 'template' // unseen too, but nests
+const HIDDEN = new Set(['script', 'style', 'iframe', 'noembed', 'noframes']) // they contain no elements, only their end tag
+const TEMPLATE = 'template' // hidden too, but may be nested
 
 export function plainText(html: string): string {
   let text = ''
-  let unseen = '' // the element whose content is being left out
+  let hiddenElement = '' // name of the element that is being skipped
   let templates = 0
 
   const add = (more: string) => {
-    if (unseen === '' && templates === 0) text += more
+    if (hiddenElement === '' && templates === 0) text += more
   }
-  const nameAt = (start: number, end: number) => html.slice(start, end).toLowerCase()
+  const tagName = (start: number, end: number) => html.slice(start, end).toLowerCase()
   const ignore = () => {}
 
   const tokenizer = new Tokenizer(
@@ -30,15 +30,15 @@ export function plainText(html: string): string {
       ontext: (start, end) => add(html.slice(start, end)),
       ontextentity: (codePoint) => add(String.fromCodePoint(codePoint)),
       onopentagname(start, end) {
-        const name = nameAt(start, end)
+        const name = tagName(start, end)
         if (BLOCKS.has(name)) add(' ')
-        else if (UNSEEN.has(name)) unseen = name
+        else if (HIDDEN.has(name)) hiddenElement = name
         else if (name === TEMPLATE) templates++
       },
       onclosetag(start, end) {
-        const name = nameAt(start, end)
+        const name = tagName(start, end)
         if (BLOCKS.has(name)) add(' ')
-        else if (name === unseen) unseen = ''
+        else if (name === hiddenElement) hiddenElement = ''
         else if (name === TEMPLATE && templates > 0) templates--
       },
       onopentagend: ignore,

@@ -1,17 +1,17 @@
 import type { H3Event } from 'h3'
-import { nodeOf } from '../api/send.ts'
-import type { Departures } from './departures.ts'
+import { nodeContext } from '../endpoint/send.ts'
+import type { Disconnects } from './disconnects.ts'
 
-/** Notes for the log how long a client waits, and notices when it goes. */
-export function watchWait(event: H3Event, departures: Departures, gone: () => void): Disposable {
-  const begun = performance.now()
-  let ended: number | undefined
-  event.context.waitedMs = () => (ended ?? performance.now()) - begun
-  const watched = departures.watch(nodeOf(event).req.socket, gone)
+/** Measures for the log how long a client waits, and detects its disconnect. */
+export function trackWait(event: H3Event, disconnects: Disconnects, onDisconnect: () => void): Disposable {
+  const startTime = performance.now()
+  let endTime: number | undefined
+  event.context.waitedMs = () => (endTime ?? performance.now()) - startTime
+  const listener = disconnects.watch(nodeContext(event).req.socket, onDisconnect)
   return {
     [Symbol.dispose]() {
-      ended = performance.now()
-      watched[Symbol.dispose]()
+      endTime = performance.now()
+      listener[Symbol.dispose]()
     },
   }
 }

@@ -1,38 +1,40 @@
-// An API is a value: whose paths are its own, how its clients say who they are, the shape of its errors, and what it
-// answers. Everything that is the same for all endpoints happens here, in this order: preflight, credentials, method,
-// parameters, handler.
+// An API is a value: path prefixes, credentials, error shape and endpoints. Steps that all endpoints share are here, in
+// this order: preflight, credentials, method, parameters, handler.
 
 import type { H3, H3Event } from 'h3'
-import { AppError } from '../../errors.ts'
+import { AppError } from '../../runtime/errors.ts'
+import type { Permission } from '../routes.ts'
 import { ANY_ORIGIN, preflightHeaders } from './cors.ts'
 import { type AnyEndpoint, type Reply, refusesUnknown, type Tag } from './endpoint.ts'
 import { type ErrorShape, invalidParameters, type ValidationItem } from './errors.ts'
-import { checked, decoded, queryOf } from './params.ts'
+import { parseQuery, percentDecode, validate } from './params.ts'
 import { send } from './send.ts'
 import { addUnknown } from './unknown-parameters.ts'
 import { KEY_NAMES } from './url-key.ts'
 
 export type Api = {
-  /** How the paths begin of which errors have its shape; the longest of all APIs that fits decides. */
+  /** Prefixes of the paths whose errors have its shape; of several APIs the longest matching prefix decides. */
   prefixes: readonly string[]
   errors: ErrorShape
-  /** Under what its endpoints are described; without it under Operation. */
+  /** OpenAPI tag of its endpoints; without it Operation. */
   tag?: Tag
-  /** True: any origin is let in where the operator named none. False: none, whichever are let into the others. */
+  /** CORS. True: any origin is allowed if the operator named none. False: no origin is ever allowed. */
   isForWebsites?: boolean
-  /** What each request for one of its paths passes first. @throws AppError for one that is refused */
+  /** Checks each request for one of its paths before all else. @throws AppError to reject it */
   guard?(event: H3Event): void
-  /** How a client says who it is; without it each endpoint must be open. */
+  /** Authentication of clients; without it the permission of each endpoint must be `open`. */
   credentials?: Credentials
-  /** What refusals mean that any of its endpoints may give, beside those of every API, by status. */
+  /** OpenAPI texts by status for errors of any of its endpoints, beside those of every API. */
   refusals?: Readonly<Record<number, string>>
   endpoints: readonly AnyEndpoint[]
 }
 
 export type Credentials = {
-  /** Notes in the event's context which client asks. @throws AppError for one that may not */
+  /** Permissions that it can check. */
+  permissions: readonly Permission[]
+  /** Authenticates the client and notes it in the event's context. @throws AppError to reject it */
   check(event: H3Event, endpoint: AnyEndpoint): void | Promise<void>
-  /** What OpenAPI calls it, its security scheme there, and what its refusals mean, by status. */
+  /** OpenAPI: name, security scheme, and texts of its errors by status. */
   name: string
   scheme: Readonly<Record<string, string>>
   refusals: Readonly<Record<number, string>>
@@ -43,19 +45,21 @@ type Methods = Map<string, { endpoint: AnyEndpoint; serve(event: H3Event): Respo
 export function mountApis(app: H3, apis: readonly Api[]): void {
   for (const api of apis) {
     const { credentials, endpoints } = api
-    const closed = credentials ? undefined : endpoints.find(({ open }) => !open)
-    if (closed) throw new TypeError(`${closed.path} is not open, and its API has no credentials`)
+    for (const { path, permission } of endpoints) {
+      if (permission !== 'open' && !credentials?.permissions.includes(permission))
+        throw new TypeError(`${path} has the permission ${permission}, which its API does not check`)
+    }
     for (const [path, here] of Map.groupBy(endpoints, (endpoint) => endpoint.path)) {
       const methods: Methods = new Map(
-        here.map((endpoint) => [endpoint.method, { endpoint, serve: handlerOf(endpoint, credentials) }]),
+        here.map((endpoint) => [endpoint.method, { endpoint, serve: createHandler(endpoint, credentials) }]),
       )
       mountPath(app, path, methods, api)
     }
   }
 }
 
-/** The API that a path belongs to: for a path without an endpoint, the shape of its 404. */
-export function apiOf(apis: readonly Api[], path: string): Api {
+/** Returns the API of a path; for a path without an endpoint it decides the shape of the 404. */
+export function selectApi(apis: readonly Api[], path: string): Api {
   let [found] = apis
   let longest = -1
   for (const api of apis) {
@@ -69,20 +73,20 @@ export function apiOf(apis: readonly Api[], path: string): Api {
   return found
 }
 
-/** Says whether a path has an endpoint that reads a key in its URL; all of them are read with GET. */
-export function urlKeysOf(apis: readonly Api[]): (method: string, path: string) => boolean {
+/** Returns a test for requests whose endpoint takes a key in the URL; all of these are GET. */
+export function urlKeyMatcher(apis: readonly Api[]): (method: string, path: string) => boolean {
   const paths = apis.flatMap(({ endpoints }) =>
-    endpoints.flatMap(({ takesUrlKeys, path }) => (takesUrlKeys ? [path] : [])),
+    endpoints.flatMap(({ permission, path }) => (permission === 'url-key' ? [path] : [])),
   )
-  const pattern = new RegExp(`^(?:${paths.map(patternOf).join('|')})$`)
+  const pattern = new RegExp(`^(?:${paths.map(pathPattern).join('|')})$`)
   return (method, path) => ['GET', 'HEAD', 'OPTIONS'].includes(method) && pattern.test(path)
 }
 
-function patternOf(path: string): string {
+function pathPattern(path: string): string {
   return RegExp.escape(path).replace(/\\\{\w+\\\}/g, '[^/]+')
 }
 
-/** Whether a path is that of a prefix, or begins with it and a slash. */
+/** Returns true if a path is the prefix, or begins with the prefix and a slash. */
 export function isBelow(path: string, prefix: string): boolean {
   return path.startsWith(prefix) && (prefix.endsWith('/') || [undefined, '/'].includes(path[prefix.length]))
 }
@@ -96,29 +100,30 @@ function mountPath(
   const allowed = [...methods.keys()].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
   const [first] = methods.values()
   app.all(path.replace(/\{(\w+)\}/g, ':$1'), (event) => {
-    // The router takes a trailing slash for nothing; an unknown path is a 404 (decisions 1.4).
+    // The router ignores a trailing slash; here such a path is a 404 (decisions 1.4).
     if (path !== '/' && event.url.pathname.endsWith('/')) throw new AppError('not-found', 'Not found')
     event.context.route = path
     guard?.(event)
-    // The one question that is answered before the key: a browser asks it without one (decisions 1.6).
+    // A preflight is answered before authentication: browsers send it without a key (decisions 1.6).
     if (isForWebsites) event.context.cors ??= ANY_ORIGIN
-    const asksFirst = event.req.method === 'OPTIONS' && isForWebsites !== false
-    const preflight = asksFirst && preflightHeaders(event, allowed)
+    const isPreflight = event.req.method === 'OPTIONS' && isForWebsites !== false
+    const preflight = isPreflight && preflightHeaders(event, allowed)
     if (preflight) return send(event, { status: 204, body: '', headers: preflight })
     const { method } = event.req
-    const asked = methods.get(method === 'HEAD' ? 'GET' : method)
-    const { endpoint } = asked ?? first ?? {}
+    const match = methods.get(method === 'HEAD' ? 'GET' : method)
+    const { endpoint } = match ?? first ?? {}
     const serve = () => {
       if (isForWebsites === false) event.context.cors = undefined
-      if (asked) return asked.serve(event)
+      if (match) return match.serve(event)
       throw new AppError('method-not-allowed', 'Method not allowed', { details: allowed.join(', ') })
     }
-    const checking = endpoint && !endpoint.open ? credentials?.check(event, endpoint) : undefined
+    const checking =
+      endpoint && endpoint.permission !== 'open' ? credentials?.check(event, endpoint) : undefined
     return checking ? checking.then(serve) : serve()
   })
 }
 
-function handlerOf(
+function createHandler(
   endpoint: AnyEndpoint,
   credentials: Credentials | undefined,
 ): (event: H3Event) => Response | Promise<Response> {
@@ -126,14 +131,14 @@ function handlerOf(
   const strict = refusesUnknown(endpoint)
   const readsOwn = endpoint.ignoresUnknown === true && !endpoint.query
   return (event) => {
-    const known = endpoint.recall?.(event)
-    if (known) return sendReply(event, known)
+    const cachedReply = endpoint.cachedReply?.(event)
+    if (cachedReply) return sendReply(event, cachedReply)
     const faults: ValidationItem[] = []
-    const params = endpoint.params ? checked(endpoint.params, 'path', pathOf(event), faults) : {}
-    const sent = readsOwn ? {} : queryOf(event.url.search, faults)
-    if (endpoint.takesUrlKeys) for (const name of KEY_NAMES) delete sent[name]
-    const query = endpoint.query ? checked(endpoint.query, 'query', sent, faults) : {}
-    if (strict) addUnknown(sent, names, faults)
+    const params = endpoint.params ? validate(endpoint.params, 'path', pathParameters(event), faults) : {}
+    const values = readsOwn ? {} : parseQuery(event.url.search, faults)
+    if (endpoint.permission === 'url-key') for (const name of KEY_NAMES) delete values[name]
+    const query = endpoint.query ? validate(endpoint.query, 'query', values, faults) : {}
+    if (strict) addUnknown(values, names, faults)
     if (faults.length > 0) throw invalidParameters(faults)
     const checkAgain = async () => credentials?.check(event, endpoint)
     return sendReply(event, endpoint.handle({ event, query, params, checkAgain }))
@@ -144,11 +149,11 @@ function sendReply(event: H3Event, reply: Reply | Promise<Reply>): Response | Pr
   return reply instanceof Promise ? reply.then((one) => send(event, one)) : send(event, reply)
 }
 
-/** The parameters in the path of a request. @throws AppError `not-found` for a bad escape */
-export function pathOf(event: H3Event): Record<string, string> {
+/** Returns the parameters in the path of a request. @throws AppError `not-found` for a bad escape */
+export function pathParameters(event: H3Event): Record<string, string> {
   const values: Record<string, string> = {}
   for (const [name, raw] of Object.entries(event.context.params ?? {})) {
-    const value = decoded(raw.replaceAll('+', '%2B'))
+    const value = percentDecode(raw.replaceAll('+', '%2B'))
     if (value === undefined) throw new AppError('not-found', 'Not found')
     values[name] = value
   }

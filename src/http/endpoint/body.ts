@@ -1,28 +1,31 @@
-// Request bodies: bounded in size, and in how long a client may be silent. A body is read only after the
-// request was let in, so that a client that is refused need not send it.
+// Reads request bodies, with a limit of size and a time-out for slow clients. A body is read only after authentication,
+// so that a rejected client need not send it.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { AppError } from '../../errors.ts'
+import type { H3Event } from 'h3'
+import { AppError } from '../../runtime/errors.ts'
+import { nodeContext } from './send.ts'
 
-export type BodyLimits = {
+type BodyLimits = {
   maxBytes: number
-  /** How long a client may keep us waiting for each `LEAST_BYTES`, or for the end. */
+  /** Longest wait for each `LEAST_BYTES`, or for the end. */
   idleMs: number
-  /** Called now and then with the bytes read so far; may throw to end the reading. */
+  /** Called every 32 MiB with the bytes read; may throw to stop reading. */
   watch?: (bytes: number) => Promise<void>
 }
 
-/** In 30 s it is 550 bytes a second, which the slowest line brings: a client that sends less holds a turn for nothing. */
+/** In 30 s this is 550 bytes a second, which the slowest line reaches. Slower clients would block a slot for nothing. */
 const LEAST_BYTES = 16 * 1024
 const WATCH_EVERY = 32 * 1024 * 1024
 const DRAIN_MS = 10_000
+const SMALL_BODY: BodyLimits = { maxBytes: 64 * 1024, idleMs: 30_000 }
 const ENDED_EARLY = 'The request body ended early'
 
 /**
- * The body of a request in pieces.
- * @throws AppError `too-large`, `unsupported`, `timeout`, or `bad-request` when the client breaks off
+ * Reads the body of a request in pieces.
+ * @throws AppError `too-large`, `unsupported`, `timeout`, or `bad-request` when the client disconnects
  */
-export async function* bodyOf(
+export async function* readBody(
   req: IncomingMessage,
   res: ServerResponse,
   limits: BodyLimits,
@@ -33,19 +36,19 @@ export async function* bodyOf(
   const pieces = req.iterator({ destroyOnReturn: false })
   let bytes = 0
   let watched = 0
-  let timely = 0 // the bytes for which the waiting began anew
-  let waited = 0 // since then, for the client alone: our own disk may take its time
+  let timely = 0 // bytes at the last restart of the time-out
+  let waitMs = 0 // wait for the client since then; time of our own disk does not count
   try {
     for (;;) {
-      const asked = performance.now()
-      const next = await withinIdle(pieces.next(), limits.idleMs, waited)
+      const start = performance.now()
+      const next = await withinIdle(pieces.next(), limits.idleMs, waitMs)
       if (next.done && req.complete) return
       if (next.done) throw new AppError('bad-request', ENDED_EARLY)
-      waited += performance.now() - asked
+      waitMs += performance.now() - start
       bytes += next.value.length
       if (bytes - timely >= LEAST_BYTES) {
         timely = bytes
-        waited = 0
+        waitMs = 0
       }
       if (bytes > limits.maxBytes) throw tooLarge(limits.maxBytes)
       if (limits.watch && bytes - watched >= WATCH_EVERY) {
@@ -55,18 +58,18 @@ export async function* bodyOf(
       yield next.value
     }
   } finally {
-    // Lets go of the request, so that what is left of it can be drained. Not awaited: a silent client's next
-    // piece may never come.
+    // Releases the request, so that the rest can be drained. Not awaited: a silent client may never send the next
+    // piece.
     pieces.return?.().catch(() => {})
   }
 }
 
-/** Whether the client sends the body when it is told to, and not before. */
+/** Returns true if the client waits for 100 Continue before it sends the body. */
 export function isExpecting({ headers }: IncomingMessage): boolean {
   return /^100-continue$/i.test(headers.expect ?? '')
 }
 
-/** The length that the client states, if it does. @throws AppError `too-large` when it is over the limit */
+/** Returns Content-Length; undefined without one. @throws AppError `too-large` when it is over the limit */
 export function checkLength(req: IncomingMessage, maxBytes: number): number | undefined {
   const stated = req.headers['content-length']
   if (stated === undefined) return undefined
@@ -74,35 +77,32 @@ export function checkLength(req: IncomingMessage, maxBytes: number): number | un
   return Number(stated)
 }
 
-/** Only what is sent as it is can be counted as it comes; of a zip bomb the limit would see a spark. */
+/** Rejects compressed bodies: the limit counts bytes as received, so a zip bomb would pass it. */
 function checkCoding({ headers }: IncomingMessage): void {
   const content = headers['content-encoding']
   if (content !== undefined && !/^(identity)?$/i.test(content)) {
     throw new AppError('unsupported', 'The request body must not be compressed (Content-Encoding)')
   }
-  // node:http takes any list that ends in chunked, and undoes only that.
+  // node:http accepts any list that ends in chunked, and decodes only that coding.
   const transfer = headers['transfer-encoding']
   if (transfer !== undefined && !/^chunked$/i.test(transfer)) {
     throw new AppError('unsupported', 'Of Transfer-Encoding only chunked is understood')
   }
 }
 
-/** A small body as a whole. @throws AppError like `bodyOf` */
-export async function wholeBodyOf(
-  req: IncomingMessage,
-  res: ServerResponse,
-  limits: BodyLimits,
-): Promise<Buffer> {
+/** Reads a small body as a whole, by default one of at most 64 KiB. @throws AppError like `readBody` */
+export async function readWholeBody(event: H3Event, limits: Partial<BodyLimits> = {}): Promise<Buffer> {
+  const { req, res } = nodeContext(event)
   const pieces: Uint8Array[] = []
-  for await (const piece of bodyOf(req, res, limits)) pieces.push(piece)
+  for await (const piece of readBody(req, res, { ...SMALL_BODY, ...limits })) pieces.push(piece)
   return Buffer.concat(pieces)
 }
 
 /**
- * Takes what a client still sends after it was answered, so that it can read the answer and use the connection
- * again; one that sends on and on is cut off. A connection that is closed after the answer is lingering.ts's.
+ * Drains the rest of a body after the answer, so that the client can reuse the connection. After
+ * 10 s the connection is cut. Connections that close after the answer are handled by lingering.ts.
  */
-export function drainAfter(req: IncomingMessage, res: ServerResponse): void {
+export function drainBody(req: IncomingMessage, res: ServerResponse): void {
   if (req.headers['content-length'] === undefined && req.headers['transfer-encoding'] === undefined) return
   res.once('finish', () => {
     if (req.complete || req.destroyed || req.socket.writableEnded) return

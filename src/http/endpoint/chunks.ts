@@ -2,8 +2,8 @@ import type { ServerResponse } from 'node:http'
 import type { Chunks } from '../../store/blobs/chunks.ts'
 
 /**
- * Sends chunks, one after the other: each is out of this process, or the client gone, before the next is asked for.
- * @throws what the first of them throws: until then nothing was sent, and an error can be answered as one
+ * Sends chunks in order; reads the next one after the kernel has the one before.
+ * @throws the error of the first chunk: nothing was sent, so it can be answered as an error
  */
 export async function sendChunks(
   res: ServerResponse,
@@ -15,26 +15,26 @@ export async function sendChunks(
     let next = await chunks.next()
     res.writeHead(status, headers)
     while (!next.done) {
-      if (!(await written(res, next.value))) return
+      if (!(await writeChunk(res, next.value))) return
       next = await chunks.next()
     }
     res.end()
   } catch (error) {
     if (!res.headersSent) throw error
-    res.destroy() // the client is told by an answer that ends early
+    res.destroy() // an incomplete answer shows the client the failure
   } finally {
     await chunks.return()
   }
 }
 
-/** Whether the bytes went to the kernel; false when the client is gone, so that nothing waits for it without end. */
-function written(res: ServerResponse, bytes: Buffer): Promise<boolean> {
+/** Returns true when the kernel has the bytes; false when the client has disconnected, so that nothing waits forever. */
+function writeChunk(res: ServerResponse, bytes: Buffer): Promise<boolean> {
   return new Promise((resolve) => {
     if (res.closed || res.destroyed) return resolve(false)
-    const gone = () => resolve(false)
-    res.once('close', gone)
+    const onClose = () => resolve(false)
+    res.once('close', onClose)
     res.write(bytes, (error) => {
-      res.off('close', gone)
+      res.off('close', onClose)
       resolve(!error)
     })
   })

@@ -1,17 +1,17 @@
-// One work for all callers that need it at the same time, so that however many ask, it is done only so often.
+// Shares one run of a task among concurrent callers, with a minimum interval between runs.
 
 import { setTimeout } from 'node:timers/promises'
 
 /**
- * The promise that it returns is of a turn of the work that begins after the call; callers meanwhile share it. Turns
- * begin at least `apartMs` apart.
+ * Returns a function that runs the work. Its promise is of a run that begins after the call; callers before that
+ * beginning share the run. Runs begin at least `apartMs` apart.
  */
-export function coalesced(work: () => Promise<void>, apartMs: number): () => Promise<void> {
+export function coalesce(work: () => Promise<void>, apartMs: number): () => Promise<void> {
   let next: Promise<void> | undefined
   let earliest = 0
   const turn = async () => {
     await setTimeout(Math.max(0, earliest - performance.now()))
-    next = undefined // what is asked for from now on may need more than this turn will see
+    next = undefined // later callers may need newer data than this run reads
     earliest = performance.now() + apartMs
     await work()
   }

@@ -1,11 +1,11 @@
-// Which websites may read answers in a browser (CORS). None, unless the administrator names origins; never with
-// cookies, for there are none. h3 has helpers for it, but they write to a Headers object that the framework then
-// merges into its Response; here it is a few fields more in the plain object that respond() makes anyway.
+// CORS: websites that may read answers in a browser. None, unless the operator names origins; never with cookies. The
+// helpers of h3 are not used: they write to a Headers object that is merged into a Response. Here the fields are added
+// to the plain object of `send`.
 
 import type { H3Event } from 'h3'
 
 /** Headers that a request's origin adds to its answer. */
-export type CorsFields = Readonly<Record<string, string>>
+type CorsFields = Readonly<Record<string, string>>
 
 declare module 'h3' {
   interface H3EventContext {
@@ -38,35 +38,35 @@ const MAY_READ = [
   'X-Future',
   'X-Ends-At',
 ]
-const KEEP_PREFLIGHT_S = 7200 // the most that Chrome keeps it
+const PREFLIGHT_MAX_AGE_S = 7200 // the maximum of Chrome
 
-/** What is wrong with a list of origins; undefined: nothing. */
+/** Returns the error of a list of origins; undefined: it is valid. */
 export function originsFault(text: string): string | undefined {
   if (text === ANY) return undefined
-  const wrong = originsIn(text).find((origin) => !isOrigin(origin))
+  const wrong = parseOrigins(text).find((origin) => !isOrigin(origin))
   return wrong === undefined
     ? undefined
     : `must be origins as a browser sends them, such as https://erp.example.com, with commas between, or *: ${JSON.stringify(wrong)} is none`
 }
 
-/** The origins of such a list; it must have no fault. */
-export function originsIn(text: string): string[] {
+/** Returns the origins of a valid list. */
+export function parseOrigins(text: string): string[] {
   return text.split(',').map((one) => one.trim())
 }
 
-/** What an answer says that any website may read. */
-export const ANY_ORIGIN: CorsFields = fieldsOf(ANY)
+/** Headers of an answer that any website may read. */
+export const ANY_ORIGIN: CorsFields = originFields(ANY)
 
-/** What each answer says, by the Origin of its request. */
+/** Returns a function from the Origin of a request to the headers of its answer. */
 export function createCors(origins: readonly string[]): (origin: string | null) => CorsFields {
   if (origins.includes(ANY)) return () => ANY_ORIGIN
-  // One answer differs from another by its origin, also where it names none: a cache must know.
+  // Answers vary by origin, also those to requests without one: a cache must know.
   const others = { vary: 'Origin' }
-  const known = new Map(origins.map((origin) => [origin, { ...others, ...fieldsOf(origin) }]))
-  return (origin) => (origin === null ? undefined : known.get(origin)) ?? others
+  const fieldsByOrigin = new Map(origins.map((origin) => [origin, { ...others, ...originFields(origin) }]))
+  return (origin) => (origin === null ? undefined : fieldsByOrigin.get(origin)) ?? others
 }
 
-function fieldsOf(allowed: string): CorsFields {
+function originFields(allowed: string): CorsFields {
   return {
     'access-control-allow-origin': allowed,
     'access-control-expose-headers': MAY_READ.join(', '),
@@ -80,22 +80,22 @@ export function addCors(headers: Record<string, string>, fields: CorsFields): vo
   if (vary && fields.vary) headers.vary = `${vary}, ${fields.vary}`
 }
 
-/** What to tell a browser that asks whether it may send a request, if this is such a question and it may. */
+/** Returns the headers for a CORS preflight; undefined: not a preflight, or a forbidden origin. */
 export function preflightHeaders(
   event: H3Event,
   methods: readonly string[],
 ): Record<string, string> | undefined {
   const { headers } = event.req
-  const asks = headers.has('origin') && headers.has('access-control-request-method')
-  if (!asks || !event.context.cors?.['access-control-allow-origin']) return undefined
+  const isPreflight = headers.has('origin') && headers.has('access-control-request-method')
+  if (!isPreflight || !event.context.cors?.['access-control-allow-origin']) return undefined
   return {
     'access-control-allow-methods': methods.join(', '),
     'access-control-allow-headers': MAY_SEND.join(', '),
-    'access-control-max-age': String(KEEP_PREFLIGHT_S),
+    'access-control-max-age': String(PREFLIGHT_MAX_AGE_S),
   }
 }
 
-// An app in a web view has an origin of a scheme of its own, such as capacitor://localhost.
+// An app in a web view has a custom scheme, such as capacitor://localhost.
 function isOrigin(text: string): boolean {
   if (!/^[a-z][a-z\d+.-]*:\/\/[^\s/?#@,*]+$/.test(text) || !URL.canParse(text)) return false
   const { origin } = new URL(text)

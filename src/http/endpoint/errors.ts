@@ -1,31 +1,31 @@
-// The one table from error codes to HTTP statuses; an API says the shape of its bodies. An error that is not ours is a
-// mute 500: the client learns nothing about the inside, the log gets the cause once.
+// Table from error codes to HTTP statuses. Each API defines the shape of its error bodies. An unknown error is a 500
+// without details for the client; the cause is logged once.
 
 import type * as v from 'valibot'
-import { type Advice, AppError, type ErrorCode } from '../../errors.ts'
+import { type Advice, AppError, type ErrorCode } from '../../runtime/errors.ts'
 
-/** How an API tells an error. */
+/** Encoding of the errors of an API. */
 export type ErrorShape = {
   /** How to authenticate, for the WWW-Authenticate of a 401 (decisions 1.6). */
   challenge: string
   /** Without it, JSON. */
   contentType?: string
-  /** Media types that its errors may have instead, where a request decides. */
+  /** Alternative media types, chosen by the request. */
   otherTypes?: readonly string[]
-  /** The status that goes with a body, for services that answer errors with 200. */
-  status?(of: number, details?: unknown): number
+  /** Status sent with a body, for services that answer errors with 200. */
+  status?(code: number, details?: unknown): number
   /** Headers of its own. */
   headers?(details: unknown): Readonly<Record<string, string>>
-  /** The body. `details` are those of the AppError; `hint` stands beside a text that is the contract's. */
+  /** The body. `details`: of the AppError. `hint`: an extra field beside the text, which the contract fixes. */
   body(status: number, message: string, details?: unknown, hint?: string): string
-  /** What the message goes on with; an API that has no words for an advice leaves it out. */
+  /** Text appended to the message; without it no advice is sent. */
   advise?(advice: Advice): string
-  /** What OpenAPI says of these bodies, and of those of a 422. */
+  /** OpenAPI schemas of the bodies; `invalid`: of a 422, if it is another one. */
   schema: v.GenericSchema
-  invalid: v.GenericSchema
+  invalid?: v.GenericSchema
 }
 
-/** One bad parameter, as the contract's HTTPValidationError lists it. */
+/** An invalid parameter, in the form of the contract's HTTPValidationError. */
 export type ValidationItem = { loc: (string | number)[]; msg: string; type: string; input?: unknown }
 
 const STATUS: Record<ErrorCode, number> = {
@@ -52,10 +52,10 @@ const STATUS: Record<ErrorCode, number> = {
   failed: 500,
 }
 
-/** Seconds, for a 503 whose error names no others. */
+/** Default Retry-After of a 503, in seconds. */
 const RETRY_AFTER_S = 5
 
-/** What a client is told of an error: a status, a body of its API's shape, and headers. `isDefect`: it is one of ours. */
+/** Converts an error to status, body and headers. `isDefect`: the error is a bug of the server. */
 export function errorAnswer(
   error: unknown,
   shape: ErrorShape,
@@ -70,24 +70,24 @@ export function errorAnswer(
   const headers = { ...typed, ...shape.headers?.(details) }
   if (code === 'unauthorized') headers['www-authenticate'] = shape.challenge
   if (code === 'method-not-allowed') headers.allow = String(details)
-  // Which of the two says what would have been taken: the coding of a body, or its type (RFC 9110, 15.5.16).
+  // Accept names the supported media types, Accept-Encoding the supported codings (RFC 9110, 15.5.16).
   if (code === 'unsupported' && details) headers.accept = String(details)
   else if (code === 'unsupported') headers['accept-encoding'] = 'identity'
   if (code === 'range') headers['content-range'] = String(details)
-  if (error.retryAfter !== undefined) headers['retry-after'] = retryAfterOf(error.retryAfter)
-  else if (status === 503) addRetryAfter(headers)
+  if (error.retryAfter !== undefined) headers['retry-after'] = retrySeconds(error.retryAfter)
+  else if (status === 503) setRetryDelay(headers)
   const advice = (error.advice && shape.advise?.(error.advice)) ?? ''
   const body = shape.body(status, error.message + advice, details, hint)
   return { status: shape.status?.(status, details) ?? status, body, headers, isDefect: false }
 }
 
-/** Gives the headers of a 503 the default Retry-After, unless they have one. */
-export function addRetryAfter(headers: Record<string, string>): void {
-  headers['retry-after'] ??= retryAfterOf(RETRY_AFTER_S)
+/** Sets the default Retry-After on the headers of a 503, unless they have one. */
+export function setRetryDelay(headers: Record<string, string>): void {
+  headers['retry-after'] ??= retrySeconds(RETRY_AFTER_S)
 }
 
-/** Whole seconds, at least one: a client that reads 0 tries again at once. */
-function retryAfterOf(seconds: number): string {
+/** Whole seconds, at least 1: with 0 clients would retry at once. */
+function retrySeconds(seconds: number): string {
   return String(Math.max(1, Math.ceil(seconds)))
 }
 

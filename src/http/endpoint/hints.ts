@@ -1,7 +1,7 @@
-// Hints beside the text of an error, which is the contract's: the nearest path of a 404, the credential of a 401
-// (decisions 1.4, 1.6).
+// Hints in a field beside the error text, which the contract fixes: the nearest path for a 404, and the
+// required credential for a 401 (decisions 1.4, 1.6).
 
-import { editDistance } from '../../edit-distance.ts'
+import { editDistance } from '../../values/edit-distance.ts'
 
 const LONGEST_PATH = 100
 const MOST_EDITS = 3
@@ -10,38 +10,38 @@ const API = '/api/v1/'
 /** Finds the nearest path in a list of paths such as `/api/v1/series/{id}`; undefined where none is near. */
 export function nearestPath(path: string, known: readonly string[]): string | undefined {
   if (path.length > LONGEST_PATH || /[^\w/.-]/.test(path)) return undefined
-  const segments = segmentsOf(path)
+  const segments = pathSegments(path)
   let best: string | undefined
   let least = MOST_EDITS + 1
   for (const one of known) {
-    const own = segmentsOf(one)
+    const own = pathSegments(one)
     if (own.length !== segments.length || own.length === 0) continue
     let edits = 0
-    let literals = 0 // letters of the path but for its parameters
-    const filled = own.map((word, at) => {
-      const sent = segments[at] ?? ''
-      if (word.startsWith('{')) return sent
-      edits += editDistance(sent, word)
+    let literals = 0 // letters of the path without its parameters
+    const words = own.map((word, at) => {
+      const segment = segments[at] ?? ''
+      if (word.startsWith('{')) return segment
+      edits += editDistance(segment, word)
       literals += word.length
       return word
     })
     if (edits >= least || edits >= literals / 2) continue
     least = edits
-    best = `${one.startsWith(API) ? API : '/'}${filled.join('/')}`
+    best = `${one.startsWith(API) ? API : '/'}${words.join('/')}`
   }
   return best
 }
 
 /** Words of a path without the prefix of the API and empty ones. */
-function segmentsOf(path: string): string[] {
+function pathSegments(path: string): string[] {
   const words = path.toLowerCase().split('/').filter(Boolean)
   return words[0] === 'api' && words[1] === 'v1' ? words.slice(2) : words
 }
 
-/** Says which credential was sent to an API that needs the other kind; undefined: none of ours, or the right kind. */
+/** Returns a hint if the request has the wrong kind of credential, or has it in the wrong header. */
 export function credentialHint(headers: Headers, needed: 'key' | 'token'): string | undefined {
-  const inKeyHeader = kindOf(headers.get('x-api-key'))
-  const inAuthorization = kindOf(headers.get('authorization')?.replace(/^bearer +/i, ''))
+  const inKeyHeader = credentialKind(headers.get('x-api-key'))
+  const inAuthorization = credentialKind(headers.get('authorization')?.replace(/^bearer +/i, ''))
   if (needed === 'key') {
     if (inKeyHeader === 'key') return undefined
     if (inKeyHeader === 'token')
@@ -60,7 +60,7 @@ export function credentialHint(headers: Headers, needed: 'key' | 'token'): strin
   return undefined
 }
 
-function kindOf(secret: string | null | undefined): 'key' | 'token' | undefined {
+function credentialKind(secret: string | null | undefined): 'key' | 'token' | undefined {
   if (secret?.startsWith('cbk_')) return 'key'
   return secret?.startsWith('cbt_') ? 'token' : undefined
 }

@@ -1,11 +1,11 @@
-// APIs whose modules are loaded with the first request for one of their paths: a start does not wait for them. A request
-// that is no HTTP, on a path of one that is not there yet, is refused in the shape of the rates API.
+// Loads the modules of an API with the first request for one of its paths, so that the start does not wait for them.
+// Until then malformed HTTP on these paths is rejected in the shape of the rates API.
 
 import type { H3 } from 'h3'
 import { type Api, isBelow, mountApis } from './api.ts'
 
-export type LateApis = {
-  /** How the paths of all of them begin. */
+export type LazyApis = {
+  /** Common prefix of their paths. */
   prefix: string
   load(): Promise<readonly Api[]>
 }
@@ -13,11 +13,11 @@ export type LateApis = {
 /** Answers a request for a path. */
 export type Fetch = (request: Request, path: string) => Response | Promise<Response>
 
-/** The app, with the APIs that are mounted on it when they are first asked for; from then on they are among `apis` too. */
-export function mountLate(app: H3, apis: Api[], late: readonly LateApis[]): Fetch {
-  const missing = new Set(late)
-  const loading = new Map<LateApis, Promise<void>>()
-  const load = async (one: LateApis) => {
+/** Returns the app's fetch. It loads and mounts lazy APIs before their first request, and adds them to `apis`. */
+export function mountLazy(app: H3, apis: Api[], lazyApis: readonly LazyApis[]): Fetch {
+  const missing = new Set(lazyApis)
+  const loading = new Map<LazyApis, Promise<void>>()
+  const load = async (one: LazyApis) => {
     try {
       const loaded = await one.load()
       mountApis(app, loaded)

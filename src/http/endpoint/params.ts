@@ -1,14 +1,13 @@
-// Parameters from the client's text: one schema each, with a message that says what would be right. The same
-// schemas make the OpenAPI document.
+// Schemas of parameters, with messages that name valid values. The OpenAPI document is generated from the same schemas.
 
 import * as v from 'valibot'
-import { isIsoDate, utcInstant } from '../../dates.ts'
-import { positiveAmount } from '../../decimal.ts'
-import type { AppError } from '../../errors.ts'
 import { DEFAULT_PROVIDER } from '../../providers/list.ts'
+import type { AppError } from '../../runtime/errors.ts'
+import { isIsoDate, utcInstant } from '../../values/dates.ts'
+import { positiveAmount } from '../../values/decimal.ts'
 import { invalidParameters, type ValidationItem } from './errors.ts'
 
-// The keys are the `type` of a 422 item.
+// Keys are the `type` of a 422 item.
 const FAULTS = {
   date: 'must be a calendar day written YYYY-MM-DD, years 1900 to 2999',
   instant: 'must be an instant in UTC written like 2026-03-24T12:00:00Z, years 1900 to 2999',
@@ -34,7 +33,7 @@ const FAULTS = {
   missing: 'is required',
 } as const
 
-const NO_ID = 2 ** 53 // beyond the safe integers; of a much greater number an engine would refuse the query
+const NO_ID = 2 ** 53 // the first unsafe integer: engines reject queries with much greater numbers
 const TRUE = new Set(['true', '1', 'yes', 'on'])
 const FALSE = new Set(['false', '0', 'no', 'off'])
 
@@ -97,7 +96,7 @@ export const DialectParam = v.pipe(
   v.check((text) => text.toLowerCase() === 'es-cr', FAULTS.dialect),
 )
 
-/** A further name of a parameter: read, and not described. */
+/** Synonym of a parameter: accepted, but not in OpenAPI. */
 export const DialectSynonymParam = v.pipe(DialectParam, v.metadata({ synonym: true }))
 
 export const DecimalSignParam = v.pipe(
@@ -119,7 +118,7 @@ export const LimitParam = v.pipe(
 
 const NAME_OF_FAULT = new Map<string, string>(Object.entries(FAULTS).map(([name, text]) => [text, name]))
 
-/** A currency code, in capitals once it is read. */
+/** Currency code; the output is in capitals. */
 export function currencyParam(description: string) {
   return v.pipe(
     v.string(),
@@ -137,7 +136,7 @@ export function providerParam(description: string) {
   )
 }
 
-/** An amount, in canonical form once it is read. */
+/** Amount; the output is in canonical form. */
 export function amountParam(about: { description: string; type?: string[] }) {
   return v.pipe(
     v.string(),
@@ -165,7 +164,7 @@ export function booleanParam(description: string, ways = ': true/false, 1/0, yes
   )
 }
 
-/** An id. One beyond the safe integers is an id like another, of nothing: it is read as the first of these. */
+/** An id. Numbers beyond the safe integers are limited to 2^53, which no row has. */
 export function idParam(description: string) {
   return v.pipe(
     v.string(),
@@ -176,8 +175,8 @@ export function idParam(description: string) {
 }
 
 /**
- * Where a page of a list begins: an id that an answer may have, or 0. An id of nothing would skip every row in silence, or
- * list each again.
+ * Cursor of a list: an id from an answer, or 0. An id out of range is rejected: it would silently skip all rows, or
+ * list them again.
  */
 export function cursorParam(description: string) {
   return v.pipe(
@@ -188,7 +187,7 @@ export function cursorParam(description: string) {
   )
 }
 
-/** Seconds; proxies commonly give up after 60. */
+/** Seconds; common proxies time out after 60. */
 export function waitParam(description: string) {
   return v.pipe(
     v.string(),
@@ -198,8 +197,8 @@ export function waitParam(description: string) {
   )
 }
 
-/** What a client sent, as the schema reads it; what is wrong with it joins `faults`, once for each parameter. */
-export function checked<S extends v.GenericSchema>(
+/** Parses values by a schema. Adds at most one item a parameter to `faults`. */
+export function validate<S extends v.GenericSchema>(
   schema: S,
   source: 'query' | 'path',
   values: Record<string, string>,
@@ -212,29 +211,29 @@ export function checked<S extends v.GenericSchema>(
     const input = Object.hasOwn(values, name) ? values[name] : undefined
     addFault(faults, input === undefined ? missing(source, name) : faulty(source, name, issue.message, input))
   }
-  return result.output as v.InferOutput<S> // never used: a request with faults is refused
+  return result.output as v.InferOutput<S> // never used: a request with faults is rejected
 }
 
-/** The 422 for a range that ends before it begins. */
+/** 422 for a range that ends before it begins. */
 export function reversedRange(from: string): AppError {
   return invalidParameters([faulty('query', 'from', FAULTS.order, from)])
 }
 
-/** The 422 for an instant that is yet to come. */
+/** 422 for an instant in the future. */
 export function futureInstant(asOf: string): AppError {
   return invalidParameters([faulty('query', 'as_of', FAULTS.future, asOf)])
 }
 
-/** The 422 for CSV whose decimal sign would separate cells, too. */
+/** 422 for CSV with the same sign for decimals and between cells. */
 export function sameSigns(separator: string): AppError {
   return invalidParameters([faulty('query', 'sep', FAULTS.separator, separator)])
 }
 
 /**
- * The parameters of a query string. Of a repeated one the last counts (decisions 1.5); malformed
- * percent-encoding joins `faults` (decisions 1.4).
+ * Parses a query string. The last value of a repeated parameter counts (decisions 1.5). Malformed percent-encoding is
+ * added to `faults` (decisions 1.4).
  */
-export function queryOf(search: string, faults: ValidationItem[]): Record<string, string> {
+export function parseQuery(search: string, faults: ValidationItem[]): Record<string, string> {
   const values: Record<string, string> = Object.create(null)
   if (search.length <= 1) return values
   for (const part of search.slice(1).split('&')) {
@@ -242,8 +241,8 @@ export function queryOf(search: string, faults: ValidationItem[]): Record<string
     const at = part.indexOf('=')
     const rawName = at < 0 ? part : part.slice(0, at)
     const rawValue = at < 0 ? '' : part.slice(at + 1)
-    const name = decoded(rawName)
-    const value = decoded(rawValue)
+    const name = percentDecode(rawName)
+    const value = percentDecode(rawValue)
     if (name === undefined || value === undefined) {
       addFault(faults, faulty('query', name ?? rawName, FAULTS.encoding, rawValue))
     } else values[name] = value
@@ -252,7 +251,7 @@ export function queryOf(search: string, faults: ValidationItem[]): Record<string
 }
 
 /** Decodes percent-encoding; undefined when it is malformed. */
-export function decoded(text: string): string | undefined {
+export function percentDecode(text: string): string | undefined {
   if (!/[%+]/.test(text)) return text
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))

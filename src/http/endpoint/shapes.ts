@@ -1,8 +1,9 @@
-// Building blocks of the answers, as the contract names them. They describe; answers are not checked at run
-// time, but a test checks live ones against the OpenAPI document that is made from these.
+// Common schemas of answers, named as in the contract. Answers are not validated at run time. A test validates live
+// answers against the OpenAPI document.
 
 import * as v from 'valibot'
 
+export const Integer = v.pipe(v.number(), v.integer())
 export const Day = v.pipe(v.string(), v.metadata({ format: 'date' }))
 export const Instant = v.pipe(v.string(), v.metadata({ format: 'date-time' }))
 export const DecimalText = v.pipe(
@@ -12,7 +13,7 @@ export const DecimalText = v.pipe(
 )
 export const Pair = v.pipe(v.string(), v.regex(/^[A-Z]{3}\/[A-Z]{3}$/))
 export const RateTypeOut = v.picklist(['compra', 'venta', 'referencia'])
-export const RoundedTo = v.optional(
+export const Rounding = v.optional(
   v.pipe(
     v.number(),
     v.integer(),
@@ -23,7 +24,7 @@ export const AsOfOut = v.optional(
   v.pipe(Instant, v.metadata({ description: 'The instant of `as_of`, where it was given' })),
 )
 
-/** Beside the text of an error. */
+/** Field beside the text of an error. */
 export const Hint = v.optional(
   v.pipe(
     v.string(),

@@ -1,18 +1,18 @@
-// Text that is made while it is sent: a table of thousands of lines is never in memory as a whole, and no other client waits
-// until all of it is made.
+// Generates long texts while they are sent. A table of thousands of lines is never in memory as a whole, and does not
+// delay other clients.
 
 import { pipeline, Readable } from 'node:stream'
 import { createGzip } from 'node:zlib'
+import type { Interleave } from '../../runtime/interleave.ts'
 import type { Chunks } from '../../store/blobs/chunks.ts'
-import type { Turns } from '../../turns.ts'
 
 const PART_LENGTH = 32 * 1024 // characters, in a millisecond or two
-const GZIP = { windowBits: 14, memLevel: 7, chunkSize: 16 * 1024 } // takes 128 kB, half of what is usual
+const GZIP = { windowBits: 14, memLevel: 7, chunkSize: 16 * 1024 } // takes 128 kB, half of the default
 
-/** Text, each part of which is made when it is asked for. */
+/** Text in parts, each generated when it is pulled. */
 export type TextParts = Iterator<string, void>
 
-/** Pieces of text as parts of some length. */
+/** Joins pieces of text to parts of at least 32 Ki characters. */
 export function* textParts(pieces: Iterable<string>): Generator<string, void> {
   let text = ''
   for (const piece of pieces) {
@@ -24,7 +24,7 @@ export function* textParts(pieces: Iterable<string>): Generator<string, void> {
   if (text !== '') yield text
 }
 
-/** The text, if it is of one part or none; else all of its parts. */
+/** Returns the text if it has at most one part, else all parts. */
 export function wholeOrParts(parts: TextParts): string | Iterable<string> {
   const first = parts.next()
   if (first.done) return ''
@@ -32,9 +32,13 @@ export function wholeOrParts(parts: TextParts): string | Iterable<string> {
   return second.done ? first.value : chain([first.value, second.value], parts)
 }
 
-/** What is sent of the parts; with `packed` as gzip. Other parts are made between two of them. */
-export function chunksOf(parts: Iterable<string>, inTurns: Turns, { packed }: { packed: boolean }): Chunks {
-  const chunks = encoded(inTurns(parts))
+/** Encodes parts as UTF-8, with `packed` as gzip. Parts of other answers are interleaved. */
+export function encodeChunks(
+  parts: Iterable<string>,
+  interleave: Interleave,
+  { packed }: { packed: boolean },
+): Chunks {
+  const chunks = encoded(interleave(parts))
   return packed ? gzipped(chunks) : chunks
 }
 
@@ -49,7 +53,7 @@ async function* encoded(parts: AsyncIterable<string>): Chunks {
 
 async function* gzipped(chunks: Chunks): Chunks {
   const gzip = createGzip(GZIP)
-  // What goes wrong ends the loop; when the loop is left, because the client has gone, the pipeline ends the chunks.
+  // Errors end the loop. When the client disconnects, the loop ends and the pipeline closes the chunks.
   pipeline(Readable.from(chunks, { objectMode: false, highWaterMark: 1 }), gzip, () => {})
   yield* gzip
 }

@@ -1,12 +1,12 @@
-// Query parameters that an endpoint does not have (decisions 1.5): a client that asks for `?date=2020-01-01` where the parameter is
-// `on` must not get today's rate with a 200. What an endpoint has is what its schema declares, and nothing else.
+// Rejects query parameters that the schema of an endpoint does not declare (decisions 1.5). A client that sends
+// `?date=2020-01-01`, where the parameter is `on`, must not get today's rate with a 200.
 
-import { editDistance } from '../../edit-distance.ts'
-import type { AppError } from '../../errors.ts'
+import type { AppError } from '../../runtime/errors.ts'
+import { editDistance } from '../../values/edit-distance.ts'
 import { invalidParameters, type ValidationItem } from './errors.ts'
 
-// The names of our parameters in other APIs and in Spanish. Undefined: a name of another sense than the parameter with
-// similar letters, such as `decimals` (of rounding) beside `decimal` (the sign of CSV).
+// Names of our parameters in other APIs and in Spanish. Undefined: a name that is similar to a parameter of another
+// meaning. Example: `decimals` (rounding) and `decimal` (the sign of CSV).
 const SENSES = new Map<string, string | undefined>([
   ['date', 'on'],
   ['day', 'on'],
@@ -32,8 +32,8 @@ const SENSES = new Map<string, string | undefined>([
 const LONGEST_SHOWN = 60
 
 /**
- * Adds a fault for each parameter that is not among the known. Names that begin with `_` are cache busters: ignored, but in
- * a body, which no cache sees.
+ * Adds a fault for each unknown parameter. Names that begin with `_` are cache busters and ignored, except in a body,
+ * which no cache sees.
  */
 export function addUnknown(
   sent: Readonly<Record<string, string>>,
@@ -48,12 +48,12 @@ export function addUnknown(
   const faulty = new Set(faults.map(({ loc: [source, name] }) => source === 'query' && name))
   for (const name of unknown) {
     if (faulty.has(name)) continue
-    const msg = `there is no parameter ${shown(name)}: ${advice(name, known)}`
+    const msg = `there is no parameter ${quoteName(name)}: ${advice(name, known)}`
     faults.push({ loc: ['query', name], msg, type: 'unknown', input: sent[name] })
   }
 }
 
-/** The 422 for parameters that only another form of the answer has. */
+/** 422 for parameters that only another form of the answer has. */
 export function unknownParameters(
   sent: Readonly<Record<string, string | undefined>>,
   known: readonly string[],
@@ -70,7 +70,7 @@ function advice(name: string, known: readonly string[]): string {
   return known.length === 0 ? 'this path has none' : `this path has ${known.join(', ')}`
 }
 
-/** The known name that was probably meant, if one was: by its sense, else by its letters. */
+/** Returns the most similar known name: by meaning, else by letters. */
 export function nearestName(
   name: string,
   known: readonly string[],
@@ -79,8 +79,8 @@ export function nearestName(
   if (name.length > LONGEST_SHOWN) return undefined
   const word = name.toLowerCase()
   if (senses.has(word)) {
-    const meant = senses.get(word)
-    return meant !== undefined && known.includes(meant) ? meant : undefined
+    const synonym = senses.get(word)
+    return synonym !== undefined && known.includes(synonym) ? synonym : undefined
   }
   let best: string | undefined
   let least = Number.POSITIVE_INFINITY
@@ -91,15 +91,15 @@ export function nearestName(
       least = edits
     }
   }
-  return best ?? wordsOf(name).find((part) => known.includes(part))
+  return best ?? splitName(name).find((part) => known.includes(part))
 }
 
-/** `date_from`, `rateType` and `on[]`, which are too far from `from`, `type` and `on` by their letters. */
-function wordsOf(name: string): string[] {
+/** Splits names such as `date_from`, `rateType` and `on[]`, which are too far from `from`, `type` and `on` by letters. */
+function splitName(name: string): string[] {
   return name.split(/[^A-Za-z]+|(?<=[a-z])(?=[A-Z])/).map((part) => part.toLowerCase())
 }
 
-function shown(name: string): string {
+function quoteName(name: string): string {
   if (name === '') return 'without a name'
   const short = name.length > LONGEST_SHOWN ? `${name.slice(0, LONGEST_SHOWN)}…` : name
   return /^[\w.[\]-]+…?$/.test(short) ? short : JSON.stringify(short)

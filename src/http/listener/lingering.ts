@@ -1,24 +1,24 @@
-// Lingering close (RFC 9112, 9.6). A socket that is closed while bytes of its client are unread is reset, and a client that
-// writes its whole request first loses the answer with it: it sees EPIPE instead of the 413. Our side is closed, and what
-// the client still sends is read and thrown away until it closes its own. Beyond the limits a connection is cut.
+// Lingering close (RFC 9112, 9.6). Closing a socket with unread bytes resets it. A client that writes its whole request
+// first would see EPIPE instead of the 413. So our side is closed, and input is read and dropped until the client closes
+// its side. Beyond the limits a connection is cut.
 
 import { Socket } from 'node:net'
 
 export type LingeringLimits = {
-  /** How long one connection may take, and how much it may send. */
+  /** Time and bytes of one connection. */
   ms: number
   bytes: number
-  /** Of all connections together. */
+  /** Limits of all connections together. */
   connections: number
   bytesPerSecond: number
 }
 
 export type Lingering = {
-  /** Ends a connection slowly, whose last answer was written. False: there is no room, and nothing was done to it. */
+  /** Starts to linger on a connection whose last answer was written. False: over the limits, and nothing was done. */
   begin(socket: Socket): boolean
-  /** Whether a connection is being ended slowly. */
+  /** Returns true while a connection lingers. */
   has(socket: object): boolean
-  /** Cuts all of them, and takes no more. */
+  /** Cuts all of them, and rejects new ones. */
   close(): void
 }
 
@@ -31,21 +31,21 @@ const LIMITS: LingeringLimits = {
 }
 const REFILL_EVERY_MS = 50
 
-export function createLingering(given: Partial<LingeringLimits> = {}): Lingering {
-  const limits = { ...LIMITS, ...given }
+export function createLingering(options: Partial<LingeringLimits> = {}): Lingering {
+  const limits = { ...LIMITS, ...options }
   const open = new Set<Socket>()
   const share = (limits.bytesPerSecond * REFILL_EVERY_MS) / 1000
-  let left = share // of the bytes until the next refill; less than none is taken off that
+  let budget = share // bytes until the next refill; a negative rest is deducted from it
   let refilling: NodeJS.Timeout | undefined
   let isClosed = false
 
   const spend = (bytes: number) => {
-    left -= bytes
-    if (left <= 0) for (const socket of open) socket.pause()
+    budget -= bytes
+    if (budget <= 0) for (const socket of open) socket.pause()
   }
   const refill = () => {
-    left = Math.min(share, left + share)
-    if (left > 0) for (const socket of open) socket.resume()
+    budget = Math.min(share, budget + share)
+    if (budget > 0) for (const socket of open) socket.resume()
   }
   const enter = (socket: Socket) => {
     open.add(socket)
@@ -62,7 +62,7 @@ export function createLingering(given: Partial<LingeringLimits> = {}): Lingering
     const cut = setTimeout(() => socket.destroy(), limits.ms).unref()
     socket.once('close', () => clearTimeout(cut))
     let bytes = 0
-    // No parser any more: what comes is the rest of a refused body, and no request behind it may have an effect.
+    // Removes the parser: the input is the rest of a rejected body, and later requests must have no effect.
     socket.removeAllListeners('data')
     socket.on('data', (piece: Buffer) => {
       bytes += piece.length
@@ -71,15 +71,15 @@ export function createLingering(given: Partial<LingeringLimits> = {}): Lingering
     })
     socket.once('end', () => socket.destroy())
     socket.resume()
-    // The parser of node:http read past the stream, and has stopped with a body that nobody took; the stream does not know.
+    // The parser of node:http reads the handle directly and stopped with an unread body. The stream must be restarted.
     socket._read(0)
-    if (left <= 0) socket.pause()
+    if (budget <= 0) socket.pause()
   }
   return {
     begin(socket) {
       if (isClosed || socket.readableEnded || open.size >= limits.connections) return false
       enter(socket)
-      socket.end(() => readToEnd(socket)) // an answer that is still on its way has all the time that any has
+      socket.end(() => readToEnd(socket)) // the limit of time begins after the answer is sent
       return true
     },
     has: (socket) => open.has(socket as Socket),
@@ -90,8 +90,8 @@ export function createLingering(given: Partial<LingeringLimits> = {}): Lingering
   }
 }
 
-/** Lets a connection end slowly where node:http closes it, if `isDue` says so then. */
-export function lingerOn(socket: Socket, lingering: Lingering, isDue: () => boolean): void {
+/** Makes a connection linger when node:http closes it, if `isDue` returns true then. */
+export function lingerOnClose(socket: Socket, lingering: Lingering, isDue: () => boolean): void {
   socket.destroySoon = () => {
     if (!isDue() || !lingering.begin(socket)) Socket.prototype.destroySoon.call(socket)
   }

@@ -1,28 +1,28 @@
-// The HTTP server below the framework: time-outs and limits, what is not HTTP, listening and closing.
+// The HTTP server below the framework: time-outs, limits, malformed requests, listening and closing.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { AppError } from '../../errors.ts'
-import { isExpecting } from '../api/body.ts'
-import type { ErrorShape } from '../api/errors.ts'
-import { JSON_TYPE } from '../api/forms.ts'
+import { AppError } from '../../runtime/errors.ts'
+import { isExpecting } from '../endpoint/body.ts'
+import type { ErrorShape } from '../endpoint/errors.ts'
+import { JSON_TYPE } from '../endpoint/forms.ts'
 import type { Connections } from './connections.ts'
-import { createLingering, type Lingering, lingerOn } from './lingering.ts'
-import { pathOf, pathOfUnreadable, type Unreadable } from './request-line.ts'
+import { createLingering, type Lingering, lingerOnClose } from './lingering.ts'
+import { targetPath, type Unreadable, unreadablePath } from './request-line.ts'
 import type { Tls } from './tls.ts'
 
 const LIMITS = {
-  headersTimeout: 15_000, // a client that drips its headers
-  requestTimeout: 0, // an upload may take long; a body that stalls is ended by body.ts
+  headersTimeout: 15_000, // for clients that send headers slowly
+  requestTimeout: 0, // uploads may take long; body.ts ends bodies that stall
   keepAliveTimeout: 65_000, // longer than the 60 s of common proxies, so that they close first
   connectionsCheckingInterval: 5_000,
-  maxHeaderSize: 16_000, // less than a TLS record: what is too large is so in the one that the request line is in
-  handshakeTimeout: 10_000, // of TLS; a server that is closing waits so long
-  requireHostHeader: false, // its own answer would have no body; nothing here depends on the host
+  maxHeaderSize: 16_000, // less than a TLS record: the request line is then in the packet that node:http reports
+  handshakeTimeout: 10_000, // TLS; a closing server waits for as long
+  requireHostHeader: false, // its error would have no body; nothing here depends on the host
 }
-// Of connections that come at once; one that finds no place is tried again by its client a second later, at the soonest.
+// Connections waiting to be accepted. Clients retry a connection beyond it after 1 s at the earliest.
 const BACKLOG = 4096
 const NOT_HTTP = /^(HPE|ERR_HTTP)_/
 const MALFORMED: Record<string, [status: number, message: string]> = {
@@ -32,29 +32,29 @@ const MALFORMED: Record<string, [status: number, message: string]> = {
 const CLOSE_WITHIN_MS = 10_000
 const LINGER_MS = 1000
 
-/** Where to listen, and the flag of its port (`--port`), for the message when it is taken. */
-export type Place = { host: string; port: number; portFlag?: string }
+/** Address, and the flag of its port (`--port`) for error messages. */
+export type ListenAddress = { host: string; port: number; portFlag?: string }
 
-/** Listens; `url` is where. @throws AppError `failed` when the address cannot be had */
-export async function listenOn(
-  options: Place & {
+/** Opens a listener and returns its URL. @throws AppError `failed` when the address is not available */
+export async function openListener(
+  options: ListenAddress & {
     tls?: Tls | undefined
     connections: Connections
-    /** Of all listeners that share it; without it, of this one alone. */
+    /** Shared by several listeners; without it the listener has its own. */
     lingering?: Lingering | undefined
-    /** The shape of the errors of a path. */
-    errorsOf(path: string): ErrorShape
+    /** Returns the error shape of a path. */
+    selectErrorShape(path: string): ErrorShape
   },
   handle: (req: IncomingMessage, res: ServerResponse) => void,
   nextId: () => string,
 ): Promise<{ url: string; close(): Promise<void> }> {
-  const { tls, errorsOf, connections, lingering = createLingering() } = options
+  const { tls, selectErrorShape, connections, lingering = createLingering() } = options
   const ending = new WeakSet<Duplex>()
   const bodies = bodiesInProgress(lingering)
   const begin = (req: IncomingMessage, res: ServerResponse) => {
     if (ending.has(req.socket) || lingering.has(req.socket)) return
-    // After a wish to upgrade node:http drops the rest of its block, and takes what comes then for a request, though it
-    // may be the body of one that was dropped.
+    // After an Upgrade header node:http drops the rest of its packet. It parses the next packet as a request, though it
+    // may be the body of a dropped request.
     if (req.headers.upgrade !== undefined) {
       ending.add(req.socket)
       res.setHeader('Connection', 'close')
@@ -65,40 +65,50 @@ export async function listenOn(
   }
   const server = tls ? createTlsServer({ ...LIMITS, ...tls.context }, begin) : createServer(LIMITS, begin)
   connections.watch(server)
-  // A client that closes its side after its request (`nc -N`) still reads, and what it uploaded is kept.
-  Object.assign(server, { httpAllowHalfOpen: true }) // as old as node:http, but not in its types
-  server.on('checkExpectation', begin) // an Expect that we do not know is ignored, not a bodiless 417
-  server.on('checkContinue', begin) // a client that is refused is not told to send on: body.ts says when to
+  // A client that closes its side after its request (`nc -N`) still gets its answer, and its upload is stored.
+  Object.assign(server, { httpAllowHalfOpen: true }) // missing in the types
+  server.on('checkExpectation', begin) // an unknown Expect is ignored, instead of a 417 without a body
+  server.on('checkContinue', begin) // a rejected client gets no 100 Continue: body.ts sends it
   server.on('connect', ({ url = '' }, socket) => {
-    // It has let go of its parser: answers before it on the socket can no longer be finished.
-    if (connections.answersOn(socket)?.size) socket.destroy()
-    else refuse(socket, 405, 'Method not allowed', nextId(), errorsOf(pathOf(url)), 'Allow: GET, HEAD')
+    // node:http has removed its parser: earlier answers on the socket can no longer be finished.
+    if (connections.openAnswers(socket)?.size) socket.destroy()
+    else
+      refuse(
+        socket,
+        405,
+        'Method not allowed',
+        nextId(),
+        selectErrorShape(targetPath(url)),
+        'Allow: GET, HEAD',
+      )
   })
   const malformed = new WeakSet<Duplex>()
   server.on('clientError', (error: Unreadable, socket) => {
-    // Only to what is not HTTP there is an answer, not to what is not TLS or to a broken connection.
+    // Malformed HTTP gets an answer; malformed TLS and broken connections get none.
     if (!NOT_HTTP.test(error.code ?? '') || lingering.has(socket)) socket.destroy()
     else if (!malformed.has(socket)) {
-      malformed.add(socket) // each further block of it is reported again, also after the answer
-      const errors = errorsOf(bodies.pathOn(socket) ?? pathOfUnreadable(error))
-      whenItsTurn(connections.answersOn(socket), () => refuseMalformed(error, socket, nextId(), errors))
+      malformed.add(socket) // node:http reports each further packet again, also after the answer
+      const errors = selectErrorShape(bodies.currentPath(socket) ?? unreadablePath(error))
+      afterEarlierAnswers(connections.openAnswers(socket), () =>
+        refuseMalformed(error, socket, nextId(), errors),
+      )
     }
   })
   await listen(server, options)
   const { port } = server.address() as AddressInfo
   const host = options.host.includes(':') ? `[${options.host}]` : options.host
-  const following = tls?.follow(server)
+  const renewal = tls?.follow(server)
   const close = async () => {
-    await following?.close()
-    lingering.close() // these have their answers
+    await renewal?.close()
+    lingering.close() // lingering connections have their answers
     await closeServer(server)
   }
   return { url: `${tls ? 'https' : 'http'}://${host}:${port}`, close }
 }
 
 /**
- * Which request each connection is receiving the body of: bytes that are not HTTP belong to it, also when it was answered.
- * A connection that is closed before it was received lingers.
+ * Tracks the request whose body each connection receives: malformed bytes belong to it, also after its answer. A
+ * connection that closes before the end of the body lingers.
  */
 function bodiesInProgress(lingering: Lingering) {
   const requests = new WeakMap<Duplex, IncomingMessage>()
@@ -106,7 +116,7 @@ function bodiesInProgress(lingering: Lingering) {
   const isBeingSent = (socket: Duplex) => {
     const req = requests.get(socket)
     if (!req || req.complete) return false
-    // Its client waits for our word to send it, which it was not given as long as nothing was read.
+    // A client that waits for 100 Continue sends nothing before the body is read.
     return req.readableDidRead || !isExpecting(req)
   }
   return {
@@ -115,31 +125,31 @@ function bodiesInProgress(lingering: Lingering) {
       if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) return
       if (!watched.has(socket)) {
         watched.add(socket)
-        lingerOn(socket, lingering, () => isBeingSent(socket))
+        lingerOnClose(socket, lingering, () => isBeingSent(socket))
       }
       requests.set(socket, req)
       req.once('close', () => {
         if (requests.get(socket) === req) requests.delete(socket)
       })
     },
-    pathOn(socket: Duplex): string | undefined {
+    currentPath(socket: Duplex): string | undefined {
       const req = requests.get(socket)
-      return req && !req.complete ? pathOf(req.url ?? '') : undefined
+      return req && !req.complete ? targetPath(req.url ?? '') : undefined
     },
   }
 }
 
 /**
- * Waits until the requests before malformed bytes have their answers, whole and with nothing of ours between. The one
- * that the bytes belong to has none, if it can still be given.
+ * Calls `then` after the answers to the requests before malformed bytes are complete. The request with the malformed
+ * body needs no answer, unless it has begun.
  */
-function whenItsTurn(open: Set<ServerResponse> = new Set(), then: () => void): void {
+function afterEarlierAnswers(open: Set<ServerResponse> = new Set(), then: () => void): void {
   const [first] = open
   if (!first || (!first.req.complete && !first.headersSent)) then()
-  else first.once('close', () => whenItsTurn(open, then))
+  else first.once('close', () => afterEarlierAnswers(open, then))
 }
 
-/** What is not HTTP gets one answer of the usual shape, and the connection ends. */
+/** Answers malformed HTTP with an error of the usual shape, and closes the connection. */
 function refuseMalformed(error: Unreadable, socket: Duplex, id: string, errors: ErrorShape): void {
   const [status, message] = MALFORMED[error.code ?? ''] ?? [400, 'Malformed HTTP request']
   if (!socket.writable) socket.destroy()
@@ -166,14 +176,14 @@ function refuse(
     length,
     'connection: close',
   ]
-  // The client may still be sending, or never close its side: it is read for a moment, then cut.
+  // Reads input for 1 s and then cuts the connection, since the client may send on, or never close its side.
   socket.on('error', () => {})
   socket.resume()
   setTimeout(() => socket.destroy(), LINGER_MS).unref()
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
 }
 
-/** The headers of an answer that is made without the framework. */
+/** Headers of an answer outside of the framework. */
 export function bareHeaders(id: string, contentType = JSON_TYPE): Record<string, string> {
   return {
     'x-request-id': id,
@@ -183,11 +193,11 @@ export function bareHeaders(id: string, contentType = JSON_TYPE): Record<string,
   }
 }
 
-function listen(server: Server, place: Place): Promise<void> {
-  const { host, port } = place
+function listen(server: Server, address: ListenAddress): Promise<void> {
+  const { host, port } = address
   return new Promise((resolve, reject) => {
     server.once('error', (error: Error & { code?: string }) => {
-      const why = whyNot(error.code, place) ?? error.message
+      const why = listenErrorReason(error.code, address) ?? error.message
       const where = `${host.includes(':') ? `[${host}]` : host}:${port}`
       reject(new AppError('failed', `cannot listen on ${where}: ${why}`, { cause: error }))
     })
@@ -195,7 +205,10 @@ function listen(server: Server, place: Place): Promise<void> {
   })
 }
 
-function whyNot(code: string | undefined, { portFlag = '--port' }: Place): string | undefined {
+function listenErrorReason(
+  code: string | undefined,
+  { portFlag = '--port' }: ListenAddress,
+): string | undefined {
   if (code === 'EADDRINUSE') return `the port is in use: choose another with ${portFlag}`
   if (code === 'EACCES') {
     const otherwise = 'or let the service take it (cambista service print --low-ports)'
@@ -205,13 +218,13 @@ function whyNot(code: string | undefined, { portFlag = '--port' }: Place): strin
   return undefined
 }
 
-/** Takes no new requests, lets those in flight finish for a while, then cuts them. */
+/** Rejects new requests, and cuts those in flight after 10 s. */
 async function closeServer(server: Server): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-  // A connection that is still taking in a refused body now is idle only a moment later.
+  const allClosed = new Promise<void>((resolve) => server.close(() => resolve()))
+  // A connection that still receives a rejected body becomes idle later.
   const idle = setInterval(() => server.closeIdleConnections(), 50)
   const cut = setTimeout(() => server.closeAllConnections(), CLOSE_WITHIN_MS)
-  await closed
+  await allClosed
   clearInterval(idle)
   clearTimeout(cut)
 }

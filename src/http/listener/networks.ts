@@ -1,5 +1,5 @@
-// Lists of networks that an operator writes: 10.0.0.0/8,loopback. The whole internet is the word any alone, so that nobody
-// opens it by a slip of the prefix; a range of it in pieces, such as 0.0.0.0/1,128.0.0.0/1, is rejected too.
+// Lists of networks in options: 10.0.0.0/8,loopback. The whole internet must be written `any`, so that a typing error of
+// the prefix cannot open it. The internet in pieces, such as 0.0.0.0/1,128.0.0.0/1, is rejected too.
 
 import { BlockList, isIP } from 'node:net'
 
@@ -10,38 +10,40 @@ export const ANY_ADDRESS = new BlockList()
 ANY_ADDRESS.addSubnet('0.0.0.0', 0, 'ipv4')
 ANY_ADDRESS.addSubnet('::', 0, 'ipv6')
 
-/** Why trusting every proxy does not go with anything that is decided by the client's address. */
+/** Error for trusting every proxy together with options that depend on the client's address. */
 export const FORGEABLE_ADDRESS =
   '--trust-proxy any lets everybody forge the address that --open-rates and the --network of a key go by: name the proxies, such as 10.0.0.0/8'
 
 /** Returns the addresses that a list such as `loopback,10.0.0.0/8` names; it must have no fault. */
-export function networksOf(text: string): BlockList {
+export function parseNetworks(text: string): BlockList {
   const list = new BlockList()
-  for (const network of networksIn(text)) {
+  for (const network of splitNetworks(text)) {
     const [address = '', prefix] = network.split('/')
-    const family = familyOf(address)
-    list.addSubnet(address, prefix === undefined ? bitsOf(address) : Number(prefix), family)
+    const family = addressFamily(address)
+    list.addSubnet(address, prefix === undefined ? addressBits(address) : Number(prefix), family)
   }
   return list
 }
 
-/** Names the part of such a list that is no network, and a list that is the whole internet; undefined: all is right. */
+/** Returns the error of a list with an invalid network, or of the whole internet; undefined: it is valid. */
 export function networksFault(text: string): string | undefined {
-  const networks = networksIn(text)
+  const networks = splitNetworks(text)
   const wrong = networks.find((network) => {
     const [address = '', prefix = '0', ...rest] = network.split('/')
-    return !isIP(address) || !/^\d{1,3}$/.test(prefix) || Number(prefix) > bitsOf(address) || rest.length > 0
+    return (
+      !isIP(address) || !/^\d{1,3}$/.test(prefix) || Number(prefix) > addressBits(address) || rest.length > 0
+    )
   })
   if (wrong !== undefined) {
     return `must be addresses or networks such as 10.0.0.0/8, or the word loopback, with commas between: ${JSON.stringify(wrong)} is none`
   }
-  const isEverybody = INTERNET.some((part) => covers(networks.map(rangeOf), part))
+  const isEverybody = INTERNET.some((part) => covers(networks.map(parseRange), part))
   return isEverybody ? EVERYBODY : undefined
 }
 
 const EVERYBODY = 'must not be the whole internet'
 
-/** The same of a list that may be the word any. */
+/** Returns the error of a list that may be the word any; undefined: it is valid. */
 export function networksOrAnyFault(text: string): string | undefined {
   if (text === 'any') return undefined
   if (/(^|,)\s*any\s*(,|$)/i.test(text)) return 'must be the word any in small letters and alone, or networks'
@@ -50,47 +52,47 @@ export function networksOrAnyFault(text: string): string | undefined {
 }
 
 export function networksOrAny(text: string): BlockList {
-  return text === 'any' ? ANY_ADDRESS : networksOf(text)
+  return text === 'any' ? ANY_ADDRESS : parseNetworks(text)
 }
 
 const MOST_NETWORKS = 16
 const MOST_ADDRESSES = 65_536n
-const LONGEST_PREFIX_BITS = 80n // of a /48
+const LONGEST_PREFIX_BITS = 80n // a /48
 const LIMITS =
   'must be private networks, or at most 65,536 IPv4 addresses (a /16) or a /48 of IPv6 each, because such tokens are known to others'
 
 /**
- * Says why a list of networks is too wide for a secret that others may know; undefined: it is not. Sixteen networks of
- * 65,536 IPv4 addresses are 1,048,576, the most that are allowed together.
+ * Returns the error of networks that are too wide for a secret that others may know; undefined: valid. Sixteen networks
+ * of 65,536 IPv4 addresses allow at most 1,048,576 addresses.
  */
 export function wideNetworksFault(text: string): string | undefined {
-  const networks = networksIn(text)
+  const networks = splitNetworks(text)
   if (networks.length > MOST_NETWORKS) {
     return `must be at most ${MOST_NETWORKS} networks, and ${networks.length} are given`
   }
-  const wide = networks.find((network) => isWide(rangeOf(network)))
+  const wide = networks.find((network) => isWide(parseRange(network)))
   return wide === undefined ? undefined : `${LIMITS}: ${wide} is larger`
 }
 
-/** Whether an address is in one of the networks. */
-export function isAmong(address: string, list: BlockList): boolean {
-  return isIP(address) !== 0 && list.check(address, familyOf(address))
+/** Returns true if an address is in one of the networks. */
+export function isInNetworks(address: string, list: BlockList): boolean {
+  return isIP(address) !== 0 && list.check(address, addressFamily(address))
 }
 
-function networksIn(text: string): string[] {
+function splitNetworks(text: string): string[] {
   return text.split(',').flatMap((one) => (one.trim() === 'loopback' ? LOOPBACK : [one.trim()]))
 }
 
-/** First and last address as 128 bits: Node takes ::ffff:10.0.0.0/104 for the IPv4 network 10.0.0.0/8, and so do ranges. */
+/** First and last address as 128 bits. As in Node, ::ffff:10.0.0.0/104 is the IPv4 network 10.0.0.0/8. */
 type Range = { first: bigint; last: bigint }
 
-const rangesOf = (text: string) => text.split(' ').map(rangeOf)
-const IPV4 = rangeOf('0.0.0.0/0')
+const parseRanges = (text: string) => text.split(' ').map(parseRange)
+const IPV4 = parseRange('0.0.0.0/0')
 const INTERNET = [
-  { first: rangeOf('1.0.0.0').first, last: rangeOf('223.255.255.255').last },
-  rangeOf('2000::/3'), // all of IPv6 that is routed
+  { first: parseRange('1.0.0.0').first, last: parseRange('223.255.255.255').last },
+  parseRange('2000::/3'), // routed IPv6
 ]
-const PRIVATE = rangesOf(
+const PRIVATE = parseRanges(
   '10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 fc00::/7 ::1 fe80::/10',
 )
 
@@ -106,7 +108,7 @@ function isInside(range: Range, other: Range): boolean {
   return range.first >= other.first && range.last <= other.last
 }
 
-/** Whether ranges together leave no address of a range out. */
+/** Returns true if the ranges together contain each address of a range. */
 function covers(ranges: readonly Range[], { first, last }: Range): boolean {
   let next = first
   for (const range of ranges.toSorted((a, b) => (a.first < b.first ? -1 : 1))) {
@@ -117,41 +119,41 @@ function covers(ranges: readonly Range[], { first, last }: Range): boolean {
   return false
 }
 
-function rangeOf(network: string): Range {
+function parseRange(network: string): Range {
   const [address = '', prefix] = network.split('/')
-  const bits = prefix === undefined ? bitsOf(address) : Number(prefix)
-  const rest = (1n << BigInt(bitsOf(address) - bits)) - 1n
-  const first = (numberOf(address) | rest) ^ rest
+  const bits = prefix === undefined ? addressBits(address) : Number(prefix)
+  const rest = (1n << BigInt(addressBits(address) - bits)) - 1n
+  const first = (addressNumber(address) | rest) ^ rest
   return { first, last: first | rest }
 }
 
-/** An address as 128 bits, an IPv4 one as its IPv6 form. */
-function numberOf(address: string): bigint {
-  if (familyOf(address) === 'ipv4') {
-    return (0xffffn << 32n) | numberIn(address.split('.').map(Number), 8n)
+/** Converts an address to 128 bits, an IPv4 one in its IPv6 form. */
+function addressNumber(address: string): bigint {
+  if (addressFamily(address) === 'ipv4') {
+    return (0xffffn << 32n) | joinBits(address.split('.').map(Number), 8n)
   }
   const [plain = ''] = address.split('%', 1)
   const [, before, v4] = /^(.*:)([\d.]+\.[\d.]+)$/.exec(plain) ?? []
-  const low = v4 === undefined ? '' : (numberOf(v4) & 0xffff_ffffn).toString(16).padStart(8, '0')
+  const low = v4 === undefined ? '' : (addressNumber(v4) & 0xffff_ffffn).toString(16).padStart(8, '0')
   const text = v4 === undefined ? plain : `${before}${low.slice(0, 4)}:${low.slice(4)}`
   const [head = '', tail] = text.split('::')
-  const [left, right] = [groupsIn(head), groupsIn(tail ?? '')]
-  return numberIn([...left, ...Array(8 - left.length - right.length).fill(0), ...right], 16n)
+  const [left, right] = [hexGroups(head), hexGroups(tail ?? '')]
+  return joinBits([...left, ...Array(8 - left.length - right.length).fill(0), ...right], 16n)
 }
 
-function groupsIn(text: string): number[] {
+function hexGroups(text: string): number[] {
   return text === '' ? [] : text.split(':').map((group) => Number.parseInt(group, 16))
 }
 
-function numberIn(parts: readonly number[], bits: bigint): bigint {
+function joinBits(parts: readonly number[], bits: bigint): bigint {
   return parts.reduce((sum, part) => (sum << bits) | BigInt(part), 0n)
 }
 
-// Of what is an address, by its colons: to ask isIP again would have Node compile its pattern of IPv6, 3 ms of each start.
-function familyOf(address: string): 'ipv4' | 'ipv6' {
+// Decides by colons: isIP would compile Node's pattern of IPv6, which takes 3 ms of each start.
+function addressFamily(address: string): 'ipv4' | 'ipv6' {
   return address.includes(':') ? 'ipv6' : 'ipv4'
 }
 
-function bitsOf(address: string): number {
-  return familyOf(address) === 'ipv6' ? 128 : 32
+function addressBits(address: string): number {
+  return addressFamily(address) === 'ipv6' ? 128 : 32
 }

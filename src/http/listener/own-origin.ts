@@ -1,44 +1,45 @@
-// Whether a browser's request is for this server and from its own page. It is asked of what a browser alone could be led
-// to send: the page, its sessions, their requests. A name that another site's owner lets resolve to this machine is not
-// one of its names (DNS rebinding), and a request of another origin is not the page's.
+// Validates that a browser's request is for this server and from its own page, for the page and its sessions. Other
+// host names are rejected, for another site's name may resolve to this machine (DNS rebinding). Requests of other
+// origins are rejected too.
 
 import type { IncomingMessage } from 'node:http'
 import { type BlockList, isIP } from 'node:net'
-import { AppError } from '../../errors.ts'
-import { isAmong } from './networks.ts'
-import { HOST, isLocal, peerOf, schemeOf } from './proxy.ts'
+import { AppError } from '../../runtime/errors.ts'
+import { isInNetworks } from './networks.ts'
+import { HOST, isLocal, peerAddress, requestScheme } from './proxy.ts'
 
-export type OwnNames = {
-  /** The names that the server is asked by, beside its addresses and `localhost`. */
+export type HostNames = {
+  /** Host names of the server, beside its addresses and `localhost`. */
   hostNames: readonly string[]
-  /** Proxies whose X-Forwarded-Host and X-Forwarded-Proto are believed. */
+  /** Proxies whose X-Forwarded-Host and X-Forwarded-Proto are trusted. */
   proxies: BlockList | undefined
 }
 
-/** Where the client believes to be: a scheme, and a host with its port where that is not the scheme's own. */
-export type OwnOrigin = { scheme: 'http' | 'https'; host: string; port: number }
+/** Origin that the client addressed: scheme, and host with a port other than the scheme's default. */
+export type ServerOrigin = { scheme: 'http' | 'https'; host: string; port: number }
 
 const NAME = /^[\w-]+(?:\.[\w-]+)*$/
 const SAME_ORIGIN = new Set([undefined, 'same-origin', 'none'])
 
-/** What is wrong with a list of host names; undefined: nothing. */
+/** Returns the error of a list of host names; undefined: it is valid. */
 export function hostNamesFault(text: string): string | undefined {
-  const wrong = hostNamesIn(text).find((name) => !NAME.test(name))
+  const wrong = parseHostNames(text).find((name) => !NAME.test(name))
   return wrong === undefined
     ? undefined
     : `must be host names such as rates.example.com, without scheme and port, with commas between: ${JSON.stringify(wrong)} is none`
 }
 
-/** The names of such a list; it must have no fault. */
-export function hostNamesIn(text: string): string[] {
+/** Returns the names of a valid list. */
+export function parseHostNames(text: string): string[] {
   return text.split(',').map((name) => name.trim().toLowerCase())
 }
 
-/** The origin that a request was sent to. @throws AppError `misdirected` for one that is not this server's */
-export function ownOriginOf(req: IncomingMessage, { hostNames, proxies }: OwnNames): OwnOrigin {
-  const scheme = schemeOf(req, proxies)
-  const said = hostSaid(req, proxies)
-  const url = said !== undefined && HOST.test(said) ? URL.parse(`${scheme}://${said}`) : null
+/** Returns the origin that a request addresses. @throws AppError `misdirected` for one that is not this server's */
+export function serverOrigin(req: IncomingMessage, { hostNames, proxies }: HostNames): ServerOrigin {
+  const scheme = requestScheme(req, proxies)
+  const requestedHost = findHost(req, proxies)
+  const url =
+    requestedHost !== undefined && HOST.test(requestedHost) ? URL.parse(`${scheme}://${requestedHost}`) : null
   if (!url) throw new AppError('misdirected', 'The request does not say for which one host it is')
   const { hostname, host, port } = url
   const isOwn =
@@ -49,22 +50,22 @@ export function ownOriginOf(req: IncomingMessage, { hostNames, proxies }: OwnNam
 }
 
 /**
- * Whether the page itself sends a request, as far as the browser says. A program that is no browser says nothing.
- * @throws AppError `forbidden` for one of another origin
+ * Rejects browser requests of other pages, by their headers. Programs that are not browsers lack these headers.
+ * @throws AppError `forbidden` for a request of another origin
  */
 export function checkSameOrigin(
   { headers }: IncomingMessage,
-  { scheme, host }: OwnOrigin,
+  { scheme, host }: ServerOrigin,
   why = 'A session is for the page of this server alone, not for another website',
 ): void {
   const { origin, 'sec-fetch-site': site } = headers
-  const isOwn = origin === undefined || isOriginOf(origin, scheme, host)
+  const isOwn = origin === undefined || matchesOrigin(origin, scheme, host)
   if (isOwn && SAME_ORIGIN.has(site?.toString())) return
   throw new AppError('forbidden', why)
 }
 
-/** Whether what is sent cannot be read on its way. @throws AppError `forbidden` for plain HTTP from elsewhere than this machine */
-export function checkPrivate(req: IncomingMessage, { scheme }: OwnOrigin): void {
+/** @throws AppError `forbidden` for plain HTTP from another machine, which can be read on its way */
+export function checkPrivate(req: IncomingMessage, { scheme }: ServerOrigin): void {
   if (scheme === 'https' || isLocal(req)) return
   throw new AppError(
     'forbidden',
@@ -73,25 +74,26 @@ export function checkPrivate(req: IncomingMessage, { scheme }: OwnOrigin): void 
   )
 }
 
-/** The host of the request, or of the one that a trusted proxy passed on; undefined: none, or several. */
-function hostSaid(req: IncomingMessage, proxies: BlockList | undefined): string | undefined {
-  const forwarded = proxies && isAmong(peerOf(req), proxies) ? req.headers['x-forwarded-host'] : undefined
-  const said = forwarded === undefined ? hostFields(req) : String(forwarded).split(',')
-  const hosts = new Set(said.map((one) => one.trim().toLowerCase()))
+/** Returns the host of the request, or the one forwarded by a trusted proxy; undefined: none, or several. */
+function findHost(req: IncomingMessage, proxies: BlockList | undefined): string | undefined {
+  const forwarded =
+    proxies && isInNetworks(peerAddress(req), proxies) ? req.headers['x-forwarded-host'] : undefined
+  const values = forwarded === undefined ? hostFields(req) : String(forwarded).split(',')
+  const hosts = new Set(values.map((one) => one.trim().toLowerCase()))
   const [host] = hosts
   return hosts.size === 1 ? host : undefined
 }
 
-/** As they came: in `headers` the server has put another host. */
+/** Raw Host headers: in `headers` the server has replaced the host. */
 function hostFields({ rawHeaders }: IncomingMessage): string[] {
   return rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === 'host')
 }
 
 /**
- * Host and port decide. Behind a TLS proxy that says nothing of itself the origin is https and the socket is not; a page
- * over plain HTTP is never one of an HTTPS server.
+ * Compares host and port. Behind a TLS proxy without forwarding headers the origin is https, but the socket is plain.
+ * A page over plain HTTP never belongs to an HTTPS server.
  */
-function isOriginOf(origin: string, scheme: OwnOrigin['scheme'], host: string): boolean {
+function matchesOrigin(origin: string, scheme: ServerOrigin['scheme'], host: string): boolean {
   const url = URL.parse(origin)
   if (url?.protocol !== 'https:' && (url?.protocol !== 'http:' || scheme === 'https')) return false
   return url.origin === origin && URL.parse(`${url.protocol}//${host}`)?.host === url.host

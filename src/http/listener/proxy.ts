@@ -1,82 +1,81 @@
-// The address of a client. Behind a proxy the peer is the proxy, and the client is what its X-Forwarded-For names: believed only
-// of addresses that the administrator trusts. It is for the log, and for networks that the administrator opened
-// (http/compat/admission.ts).
+// Client addresses. Behind a proxy the client is in X-Forwarded-For, which is trusted only from proxies that the operator
+// named. Addresses are for the log, and for the networks of http/compat/admission.ts.
 
 import type { IncomingMessage } from 'node:http'
 import { type BlockList, isIP } from 'node:net'
 import { TLSSocket } from 'node:tls'
-import { isAmong, networksOf } from './networks.ts'
+import { isInNetworks, parseNetworks } from './networks.ts'
 
-/** A host as a request may name it, with its port or without. */
+/** Host of a request, with or without a port. */
 export const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i
 
 const FORWARDING =
   /^(forwarded|via|x-real-ip|x-forwarded-\w+|x-client-ip|x-cluster-client-ip|cf-connecting-ip|true-client-ip)$/
 
-const loopback = networksOf('loopback')
+const loopback = parseNetworks('loopback')
 
-/** The address of the client, before the proxies that are trusted. */
-export function clientOf(peer: string, req: IncomingMessage, proxies: BlockList): string {
+/** Returns the address of the client, before the trusted proxies. */
+export function resolveClient(peer: string, req: IncomingMessage, proxies: BlockList): string {
   const hops = String(req.headers['x-forwarded-for'] ?? '').split(',')
   let client = peer
-  while (isAmong(client, proxies)) {
-    const before = addressIn(hops.pop() ?? '')
+  while (isInNetworks(client, proxies)) {
+    const before = parseHop(hops.pop() ?? '')
     if (before === undefined) break
     client = before
   }
   return client
 }
 
-/** The address that a request is counted for: that of its client, as far as the proxies are trusted. */
-export function clientBehind(req: IncomingMessage, proxies: BlockList | undefined): string {
-  const peer = peerOf(req)
-  return proxies ? clientOf(peer, req, proxies) : peer
+/** Returns the address of the client of a request, as far as the proxies are trusted. */
+export function clientAddress(req: IncomingMessage, proxies: BlockList | undefined): string {
+  const peer = peerAddress(req)
+  return proxies ? resolveClient(peer, req, proxies) : peer
 }
 
-/** The scheme that the client used: a proxy's word where the proxy is trusted, else that of the socket. */
-export function schemeOf(req: IncomingMessage, proxies: BlockList | undefined): 'http' | 'https' {
-  if (proxies && isAmong(peerOf(req), proxies)) {
-    const [said] = String(req.headers['x-forwarded-proto'] ?? '').split(',', 1)
-    const scheme = said?.trim().toLowerCase()
+/** Returns the scheme of the client: from a trusted proxy's header, else from the socket. */
+export function requestScheme(req: IncomingMessage, proxies: BlockList | undefined): 'http' | 'https' {
+  if (proxies && isInNetworks(peerAddress(req), proxies)) {
+    const [value] = String(req.headers['x-forwarded-proto'] ?? '').split(',', 1)
+    const scheme = value?.trim().toLowerCase()
     if (scheme === 'http' || scheme === 'https') return scheme
   }
   return req.socket instanceof TLSSocket ? 'https' : 'http'
 }
 
-/** The address at the other end of the connection; an IPv4 one as such, on an IPv6 socket too. */
-export function peerOf(req: IncomingMessage): string {
+/** Returns the remote address of the connection; IPv4 in its own form, on an IPv6 socket too. */
+export function peerAddress(req: IncomingMessage): string {
   return plain(req.socket.remoteAddress ?? '')
 }
 
-/** Whether many clients may come from this address: it is this machine's, or one of the proxies'. */
-export function isSharedBy(proxies: BlockList | undefined): (address: string) => boolean {
+/** Returns a test for addresses of many clients: this machine's, and those of the proxies. */
+export function sharedAddressTest(proxies: BlockList | undefined): (address: string) => boolean {
   return (address) => {
     const peer = plain(address)
-    return isLoopback(peer) || (proxies !== undefined && isAmong(peer, proxies))
+    return isLoopback(peer) || (proxies !== undefined && isInNetworks(peer, proxies))
   }
 }
 
 export function isLoopback(address: string): boolean {
-  return isAmong(address, loopback)
+  return isInNetworks(address, loopback)
 }
 
-/** Whether the request was made on this machine, and by no proxy. */
+/** Returns true for a request from this machine and not through a proxy. */
 export function isLocal(req: IncomingMessage): boolean {
-  // An nginx that was told nothing of headers adds none, but speaks HTTP/1.0.
-  if (req.httpVersion === '1.0' || !isLoopback(peerOf(req))) return false
+  // nginx without configured headers adds none, but uses HTTP/1.0.
+  if (req.httpVersion === '1.0' || !isLoopback(peerAddress(req))) return false
   return !isForwarded(req)
 }
 
-/** Whether a proxy says that it sent the request for another. */
+/** Returns true for a request with headers of a proxy. */
 export function isForwarded(req: IncomingMessage): boolean {
   return Object.keys(req.headers).some((name) => FORWARDING.test(name))
 }
 
-/** The address of one hop; some proxies write its port too. */
-function addressIn(hop: string): string | undefined {
+/** Parses the address of a hop; some proxies add the port. */
+function parseHop(hop: string): string | undefined {
   const [, bracketed, v4] = /^\s*(?:\[([^\]]*)\](?::\d+)?|([\d.]+):\d+)\s*$/.exec(hop) ?? []
   const address = plain(bracketed ?? v4 ?? hop.trim())
-  // A copy: V8 cuts a text by pointing into it, and an address that is kept would keep the header's 16 KB.
+  // Copies the text: a substring in V8 references its source, here 16 KB of header.
   return isIP(address) ? Buffer.from(address).toString('latin1') : undefined
 }
 

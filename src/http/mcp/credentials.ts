@@ -1,13 +1,13 @@
-// Who asks: a key, a token, or both, in either of the headers in which secrets are sent. Together they open what each of
-// them opens, and one that is wrong refuses all. A key that was made for URLs, or for the bank's old service, opens nothing.
+// Authenticates clients by a key, a token or both, in Authorization or X-API-Key. With both, a client may use the tools
+// of each, and one wrong secret rejects the request. Keys for URLs and for the bank's old service are rejected.
 
 import type { H3Event } from 'h3'
-import { AppError } from '../../errors.ts'
-import type { Credentials } from '../api/api.ts'
-import { type AuthorizedToken, type Keyring, ONLY_RATES } from '../api/auth.ts'
+import { AppError } from '../../runtime/errors.ts'
+import { type AuthorizedToken, type Keyring, ONLY_RATES } from '../access/auth.ts'
+import type { Credentials } from '../endpoint/api.ts'
 
-/** What a client may use. */
-export type Holder = { hasKey: boolean; token: AuthorizedToken | undefined }
+/** Validated credentials of a client. */
+type AuthenticatedClient = { hasKey: boolean; token: AuthorizedToken | undefined }
 
 const NOTHING =
   'Send a key (cbk_…) for rates, a token (cbt_…) for documents, or both, in Authorization: Bearer … and X-API-Key: …'
@@ -16,8 +16,9 @@ const BEARER = /^Bearer +([\x21-\x7e]+) *$/i
 
 export function mcpCredentials(keyring: Keyring): Credentials {
   return {
+    permissions: ['key-or-token'],
     async check(event) {
-      event.context.holder = await holderOf(event, keyring)
+      event.context.client = await authenticateClient(event, keyring)
     },
     name: 'mcp',
     scheme: { type: 'http', scheme: 'bearer', description: 'A key opens the rates, a token the documents.' },
@@ -25,33 +26,33 @@ export function mcpCredentials(keyring: Keyring): Credentials {
   }
 }
 
-/** What `mcpCredentials` found. */
-export function heldBy(event: H3Event): Holder {
-  return event.context.holder as Holder
+/** Client of a request that `mcpCredentials` accepted. */
+export function requestClient(event: H3Event): AuthenticatedClient {
+  return event.context.client as AuthenticatedClient
 }
 
 /** @throws AppError `unauthorized` */
-export async function holderOf(event: H3Event, keyring: Keyring): Promise<Holder> {
-  const secrets = secretsOf(event)
+export async function authenticateClient(event: H3Event, keyring: Keyring): Promise<AuthenticatedClient> {
+  const secrets = requestSecrets(event)
   return keyring.withLookUp(() => {
-    const holder: Holder = { hasKey: false, token: undefined }
+    const client: AuthenticatedClient = { hasKey: false, token: undefined }
     for (const secret of secrets) {
       if (secret.startsWith('cbt_')) {
-        holder.token = keyring.checkToken(`Bearer ${secret}`)
-        event.context.token = holder.token
+        client.token = keyring.checkToken(`Bearer ${secret}`)
+        event.context.token = client.token
         continue
       }
       const { kind, name } = keyring.checkKey(secret)
       if (kind === 'bank') throw new AppError('unauthorized', WRONG)
       if (kind === 'url') throw new AppError('unauthorized', ONLY_RATES)
-      holder.hasKey = true
+      client.hasKey = true
       event.context.key = name
     }
-    return holder
+    return client
   })
 }
 
-function secretsOf({ req: { headers } }: H3Event): string[] {
+function requestSecrets({ req: { headers } }: H3Event): string[] {
   const key = headers.get('x-api-key')
   const authorization = headers.get('authorization')
   const [, bearer] = BEARER.exec(authorization ?? '') ?? []

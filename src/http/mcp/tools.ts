@@ -1,4 +1,4 @@
-// Which tools and resources there are, in the order in which they are listed.
+// Lists of tools and resources, in the order of tools/list and resources/list.
 
 import { claimTools } from './documents/claims.ts'
 import { documentResource, documentTools, waitTools } from './documents/documents.ts'
@@ -10,22 +10,24 @@ import { convertTools } from './rates/convert.ts'
 import { historyTools } from './rates/history.ts'
 import { rateTools } from './rates/rates.ts'
 
-/** What only reads, and waits for nothing. */
-export function toolsOver(rates: CatalogueDeps, documents: DocumentQueries): Tool[] {
+/** Tools that read and never wait. They work over a data directory without a server. */
+export function createReadTools(rates: CatalogueDeps, documents: DocumentQueries): Tool[] {
+  const { cache, health } = rates
+  const { clock } = health
   return [
-    ...rateTools(rates),
-    ...convertTools(rates),
-    ...historyTools(rates),
+    ...rateTools({ cache, clock }),
+    ...convertTools({ cache, clock }),
+    ...historyTools({ cache, clock }),
     ...catalogueTools(rates),
     ...documentTools(documents),
   ]
 }
 
-/** What needs the server that the documents are sent to. */
-export function workToolsOver(documents: DocumentWork): Tool[] {
+/** Tools that wait or write, which only the server that receives the documents can do. */
+export function createWorkTools(documents: DocumentWork): Tool[] {
   return [...waitTools(documents), ...claimTools(documents)]
 }
 
-export function resourcesOver(rates: CatalogueDeps, documents: DocumentQueries): Resource[] {
+export function createResources(rates: CatalogueDeps, documents: DocumentQueries): Resource[] {
   return [seriesResource(rates), documentResource(documents)]
 }

@@ -1,11 +1,11 @@
-// The description of the APIs, made from their endpoints, so that it cannot drift from them.
+// OpenAPI document, generated from the endpoints, so that both always agree.
 
-import { VERSION } from '../../assets.ts'
-import { namesOf, PROVIDERS } from '../../providers/list.ts'
-import type { Api } from '../api/api.ts'
-import type { AnyEndpoint, Tag } from '../api/endpoint.ts'
+import { PROVIDERS, providerNames } from '../../providers/list.ts'
+import { VERSION } from '../../runtime/assets.ts'
+import type { Api } from '../endpoint/api.ts'
+import type { AnyEndpoint, Tag } from '../endpoint/endpoint.ts'
 import { RESPONSE_HEADERS } from './headers.ts'
-import { operationOf } from './operation.ts'
+import { createOperation } from './operation.ts'
 import { createSchemas, type JsonSchema } from './schemas.ts'
 
 const TAGS: Readonly<Record<Tag, string>> = {
@@ -16,15 +16,20 @@ const TAGS: Readonly<Record<Tag, string>> = {
   Compatibility: 'The same rates in the shapes of other services, for programs that already speak these.',
 }
 
-/** OpenAPI 3.1 of the APIs. */
-export function openapiOf(apis: readonly Api[]): JsonSchema {
+/** Creates OpenAPI 3.1 of the APIs. */
+export function createOpenapi(apis: readonly Api[]): JsonSchema {
   const schemas = createSchemas()
   const paths = new Map<string, JsonSchema>()
   const ids = new Set<string>()
   for (const api of apis) {
     for (const endpoint of api.endpoints) {
       const operations = paths.getOrInsertComputed(endpoint.path, () => ({}))
-      operations[endpoint.method.toLowerCase()] = operationOf(endpoint, api, schemas, idOf(endpoint, ids))
+      operations[endpoint.method.toLowerCase()] = createOperation(
+        endpoint,
+        api,
+        schemas,
+        operationId(endpoint, ids),
+      )
     }
   }
   return {
@@ -33,7 +38,7 @@ export function openapiOf(apis: readonly Api[]): JsonSchema {
       title: 'cambista',
       version: '0.1.0',
       description:
-        `Exchange rates of the ${namesOf(PROVIDERS)}, and documents for AI agents. ` +
+        `Exchange rates of the ${providerNames(PROVIDERS)}, and documents for AI agents. ` +
         `Served by cambista ${VERSION}.`,
       contact: { name: 'The operator of this server' },
       license: { name: 'MIT', identifier: 'MIT' },
@@ -51,8 +56,8 @@ export function openapiOf(apis: readonly Api[]): JsonSchema {
   }
 }
 
-/** A word for an operation; of a second one with the same it begins with the method. */
-function idOf({ path, method }: AnyEndpoint, ids: Set<string>): string {
+/** Unique id of an operation from its path; a second one of the path begins with the method. */
+function operationId({ path, method }: AnyEndpoint, ids: Set<string>): string {
   const words = path
     .replace(/^\/api\/v1\//, '')
     .replace(/\W+/g, '_')

@@ -1,5 +1,5 @@
-// Examples of requests that are right on any day, and real answers to them. test/api/openapi/examples.test.ts sends each of them
-// and compares the answers; `node test/api/openapi/examples.ts` writes answers.json anew.
+// Examples of requests that are valid on any day, and real answers. The test
+// test/api/openapi/examples.test.ts sends each of them and compares the answers. `node test/api/openapi/examples.ts` updates answers.json.
 
 import answers from './answers.json' with { type: 'json' }
 
@@ -14,7 +14,7 @@ type Rule = readonly [path: RegExp, example: Partial<RequestExample>]
 const JSON_TYPE = 'application/json'
 const DAY = '2026-03-02'
 const IDS = { company_id: 1, agent_id: 1, owner_id: 1 }
-/** Stands for the id of a claim in the answers. */
+/** Id of a claim in the answers. */
 export const CLAIM_ID = '0198c6f0-5b7a-7c1e-9d55-3f0f6f1f2a10'
 const SOAP = `<?xml version="1.0" encoding="utf-8"?>
 <soap:Envelope xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/"><soap:Body>
@@ -32,7 +32,7 @@ const INDICATOR = {
   ...{ CorreoElectronico: 'ana@example.com', Token: 'TOKEN' },
 }
 
-// The parameters of all rules that fit; of a parameter in two rules the last one.
+// The parameters of all matching rules are merged; the last one wins.
 const RULES: readonly Rule[] = [
   [/^\/api\/v1\/series\//, { parameters: { series_id: 1 } }],
   [/^\/api\/v1\/rates\/latest$/, { parameters: { base: 'USD', quote: 'CRC' } }],
@@ -108,7 +108,7 @@ const RULES: readonly Rule[] = [
   [/^\/compat\/valor$/, { parameters: { de: 'EUR', a: 'CRC' } }],
 ]
 
-/** The example of a request to a path. A GET has no body. */
+/** Returns the example of a request to a path. A GET has no body. */
 export function requestExample(path: string, method: string): RequestExample {
   const fitting = RULES.filter(([pattern]) => pattern.test(path)).map(([, example]) => example)
   const isPost = method === 'POST'
@@ -118,7 +118,7 @@ export function requestExample(path: string, method: string): RequestExample {
   return body ? { parameters, body } : { parameters }
 }
 
-/** The answer to the example of an operation, by media type; lists are cut after two items. */
+/** Returns the answer to the example of an operation, with its media type; lists are cut after two items. */
 export function answerExample(operationId: string): { type: string; value: unknown } | undefined {
   return (answers as Record<string, { type: string; value: unknown }>)[operationId]
 }

@@ -1,6 +1,6 @@
-// The headers that the endpoints read and send, each described once.
+// Descriptions of the request and response headers of endpoints.
 
-import type { RequestHeader } from '../api/endpoint.ts'
+import type { RequestHeader } from '../endpoint/endpoint.ts'
 
 type Described = { description: string; schema: object; example?: string }
 
@@ -61,7 +61,7 @@ export const RESPONSE_HEADERS = {
 
 export type ResponseHeader = keyof typeof RESPONSE_HEADERS
 
-/** References to described headers. */
-export function refsOf(names: readonly ResponseHeader[]): Record<string, { $ref: string }> {
+/** References to headers of the components. */
+export function headerRefs(names: readonly ResponseHeader[]): Record<string, { $ref: string }> {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 }

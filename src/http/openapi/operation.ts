@@ -1,17 +1,17 @@
-// One operation: what it takes, and every status that it is ever answered with.
+// OpenAPI of an operation: its parameters and every status of its answers.
 
-import type { Api, Credentials } from '../api/api.ts'
-import { type AnyEndpoint, refusesUnknown } from '../api/endpoint.ts'
-import { mediaTypeOf } from '../api/forms.ts'
+import type { Api, Credentials } from '../endpoint/api.ts'
+import { type AnyEndpoint, refusesUnknown } from '../endpoint/endpoint.ts'
+import { baseMediaType } from '../endpoint/forms.ts'
 import { answerExample, type RequestExample, requestExample } from './examples.ts'
-import { REQUEST_HEADERS, type ResponseHeader, refsOf } from './headers.ts'
+import { headerRefs, REQUEST_HEADERS, type ResponseHeader } from './headers.ts'
 import { type JsonSchema, jsonSchema, type Schemas } from './schemas.ts'
 
 type Responses = Record<string, JsonSchema>
 
 const JSON_ONLY = 'application/json'
 const BYTES = { '*/*': { schema: { contentMediaType: 'application/octet-stream' } } }
-/** What any request may be answered with, whatever it asks for. */
+/** Errors of any request, by status. */
 const ALWAYS = {
   400: 'The request is not well-formed HTTP',
   408: 'The request did not arrive in time',
@@ -19,14 +19,14 @@ const ALWAYS = {
   500: 'A defect of the server: its log has the cause, under the id in X-Request-Id',
   503: 'Too much is under way, or the storage does not answer: try again in a moment',
 }
-const OF_BODIES = {
+const BODY_ERRORS = {
   400: 'The body is not what it must be, or the request is not well-formed HTTP',
   413: 'The body is too large, or too much of it would have to be held in memory',
   415: 'The body is in a coding that is not understood',
 }
 
-export function operationOf(endpoint: AnyEndpoint, api: Api, schemas: Schemas, id: string): JsonSchema {
-  const needed = endpoint.open ? undefined : api.credentials
+export function createOperation(endpoint: AnyEndpoint, api: Api, schemas: Schemas, id: string): JsonSchema {
+  const needed = endpoint.permission === 'open' ? undefined : api.credentials
   const { summary, about = summary } = endpoint
   const example = requestExample(endpoint.path, endpoint.method)
   const withExample = (parameter: JsonSchema) => {
@@ -41,8 +41,10 @@ export function operationOf(endpoint: AnyEndpoint, api: Api, schemas: Schemas, i
     security: needed ? [{ [needed.name]: [] }] : [],
     parameters: [
       ...[
-        ...(endpoint.params ? parametersOf('path', endpoint.params) : namedIn(endpoint.path)),
-        ...parametersOf('query', endpoint.query),
+        ...(endpoint.params
+          ? createParameters('path', endpoint.params)
+          : pathTemplateParameters(endpoint.path)),
+        ...createParameters('query', endpoint.query),
         ...Object.entries(endpoint.takes ?? {}).map(([name, description]) =>
           textParameter('query', name, description),
         ),
@@ -54,12 +56,12 @@ export function operationOf(endpoint: AnyEndpoint, api: Api, schemas: Schemas, i
         ...REQUEST_HEADERS[name],
       })),
     ],
-    ...(endpoint.body ? { requestBody: bodyOf(endpoint, schemas, example) } : {}),
-    responses: withAnswer(id, responsesOf(endpoint, api, needed, schemas)),
+    ...(endpoint.body ? { requestBody: requestBody(endpoint, schemas, example) } : {}),
+    responses: withAnswer(id, createResponses(endpoint, api, needed, schemas)),
   }
 }
 
-/** The real answer to the example of an operation, in its 200. */
+/** Adds the real answer to the example of an operation to its 200. */
 function withAnswer(id: string, responses: Responses): Responses {
   const example = answerExample(id)
   const content = responses[200]?.content as Record<string, JsonSchema> | undefined
@@ -68,22 +70,22 @@ function withAnswer(id: string, responses: Responses): Responses {
   return responses
 }
 
-function bodyOf(endpoint: AnyEndpoint, schemas: Schemas, example: RequestExample) {
+function requestBody(endpoint: AnyEndpoint, schemas: Schemas, example: RequestExample) {
   const { body, bodyTypes = [JSON_ONLY], rawBody, about, summary } = endpoint
   const schema = body && schemas.of(body)
-  const exampleOf = (type: string) =>
+  const bodyExample = (type: string) =>
     example.body?.[type] === undefined ? {} : { example: example.body[type] }
   return {
     description: about ?? summary,
     required: true,
     content: {
-      ...Object.fromEntries(bodyTypes.map((type) => [type, { schema, ...exampleOf(type) }])),
+      ...Object.fromEntries(bodyTypes.map((type) => [type, { schema, ...bodyExample(type) }])),
       ...(rawBody ? BYTES : {}),
     },
   }
 }
 
-function responsesOf(
+function createResponses(
   endpoint: AnyEndpoint,
   { errors, refusals: common }: Api,
   needed: Credentials | undefined,
@@ -93,7 +95,7 @@ function responsesOf(
   const unknown = strict ? ', or that this path does not have, unless its name begins with _' : ''
   const refusals: Record<string, string> = {
     ...ALWAYS,
-    ...(endpoint.body ? OF_BODIES : {}),
+    ...(endpoint.body ? BODY_ERRORS : {}),
     ...needed?.refusals,
     ...common,
     ...(endpoint.notFound ? { 404: endpoint.notFound } : {}),
@@ -101,65 +103,69 @@ function responsesOf(
     ...(strict || endpoint.query ? { 422: `A parameter that is invalid${unknown}` } : {}),
     ...endpoint.refusals,
   }
-  const responses: Responses = { 200: answerOf(endpoint, schemas) }
+  const responses: Responses = { 200: successResponse(endpoint, schemas) }
   for (const [status, description] of Object.entries(endpoint.also ?? {})) {
-    const headers = refsOf([
+    const headers = headerRefs([
       'X-Request-Id',
       'ETag',
       ...(status === '206' ? (['Content-Range'] as const) : []),
     ])
-    const content = status === '206' ? { content: contentOf(endpoint, schemas) } : {}
+    const content = status === '206' ? { content: responseContent(endpoint, schemas) } : {}
     responses[status] = { description, headers, ...content }
   }
-  const types = [errors.contentType ?? JSON_ONLY, ...(errors.otherTypes ?? [])].map(mediaTypeOf)
+  const types = [errors.contentType ?? JSON_ONLY, ...(errors.otherTypes ?? [])].map(baseMediaType)
   for (const [status, description] of Object.entries(refusals)) {
-    const schema = schemas.of(status === '422' ? errors.invalid : errors.schema)
+    const schema = schemas.of((status === '422' && errors.invalid) || errors.schema)
     responses[status] = {
       description,
-      headers: headersOf(status),
+      headers: errorHeaders(status),
       content: Object.fromEntries(types.map((type) => [type, { schema }])),
     }
   }
   if (endpoint.unavailable) {
     const anyOf = [schemas.of(endpoint.answer), schemas.of(errors.schema)]
     const content = { [JSON_ONLY]: { schema: { anyOf } } }
-    responses[503] = { description: endpoint.unavailable, headers: headersOf('503'), content }
+    responses[503] = { description: endpoint.unavailable, headers: errorHeaders('503'), content }
   }
   return responses
 }
 
-function answerOf(endpoint: AnyEndpoint, schemas: Schemas): JsonSchema {
+function successResponse(endpoint: AnyEndpoint, schemas: Schemas): JsonSchema {
   const headers: ResponseHeader[] = ['X-Request-Id']
   if (endpoint.reads?.includes('If-None-Match')) headers.push('ETag', 'Age')
   if (endpoint.sends) headers.push(...endpoint.sends)
   if (endpoint.binary) headers.push('Accept-Ranges', 'Content-Disposition')
-  return { description: 'The answer', headers: refsOf(headers), content: contentOf(endpoint, schemas) }
+  return {
+    description: 'The answer',
+    headers: headerRefs(headers),
+    content: responseContent(endpoint, schemas),
+  }
 }
 
-function contentOf(endpoint: AnyEndpoint, schemas: Schemas): JsonSchema {
+function responseContent(endpoint: AnyEndpoint, schemas: Schemas): JsonSchema {
   if (endpoint.binary) return BYTES
   const { contentTypes = [JSON_ONLY] } = endpoint
   const schema = schemas.of(endpoint.answer)
-  const ofType = (type: string) => (type === JSON_ONLY ? { schema } : { schema: { type: 'string' } })
-  return Object.fromEntries(contentTypes.map(mediaTypeOf).map((type) => [type, ofType(type)]))
+  const schemaByType = (type: string) => (type === JSON_ONLY ? { schema } : { schema: { type: 'string' } })
+  return Object.fromEntries(contentTypes.map(baseMediaType).map((type) => [type, schemaByType(type)]))
 }
 
-function headersOf(status: string): JsonSchema {
+function errorHeaders(status: string): JsonSchema {
   const own: Record<string, ResponseHeader[]> = {
     401: ['WWW-Authenticate'],
     416: ['Content-Range'],
     429: ['Retry-After'],
     503: ['Retry-After'],
   }
-  return refsOf(['X-Request-Id', ...(own[status] ?? [])])
+  return headerRefs(['X-Request-Id', ...(own[status] ?? [])])
 }
 
-function parametersOf(where: 'path' | 'query', schema: AnyEndpoint['params']): JsonSchema[] {
+function createParameters(where: 'path' | 'query', schema: AnyEndpoint['params']): JsonSchema[] {
   if (!schema) return []
   const { properties = {}, required = [] } = jsonSchema(schema)
-  const shown = Object.entries(properties as Record<string, JsonSchema>).filter(([, one]) => !one.synonym)
-  return shown.map(([name, { description, examples: _, ...rest }]) => {
-    // A default is the text that a client would have sent; here it has the type that is described.
+  const visible = Object.entries(properties as Record<string, JsonSchema>).filter(([, one]) => !one.synonym)
+  return visible.map(([name, { description, examples: _, ...rest }]) => {
+    // A default is stored as the text of a URL; here it gets its described type.
     if (rest.type !== 'string' && typeof rest.default === 'string') rest.default = JSON.parse(rest.default)
     return { name, in: where, required: (required as string[]).includes(name), description, schema: rest }
   })
@@ -169,8 +175,8 @@ function textParameter(where: 'path' | 'query', name: string, description: strin
   return { name, in: where, required: where === 'path', description, schema: { type: 'string' } }
 }
 
-/** The parameters in a path that no schema describes. */
-function namedIn(path: string): JsonSchema[] {
+/** Parameters of a path template without a schema. */
+function pathTemplateParameters(path: string): JsonSchema[] {
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
   return names.map((name) => textParameter('path', name, 'As that service has it'))
 }

@@ -1,17 +1,17 @@
 // The rates API: a key in X-API-Key, read-only (decisions 1.6).
 
-import type { Clock } from '../../dates.ts'
-import type { NightlyBackup } from '../../domain/backup/nightly.ts'
-import type { DatabaseState } from '../../domain/database-watch.ts'
+import type { NightlyBackup } from '../../domain/operations/backup/nightly.ts'
+import type { DatabaseState } from '../../domain/operations/database-watch.ts'
 import type { PastRates } from '../../domain/rates/past.ts'
 import type { CacheState, RateCache } from '../../domain/rates/rate-cache.ts'
-import type { Db } from '../../store/tables.ts'
+import type { ReadDb } from '../../store/tables.ts'
 import type { Schedulers } from '../../sync/schedulers.ts'
-import { createAnswerCache } from '../api/answer-cache.ts'
-import type { Api } from '../api/api.ts'
-import { type Keyring, keyCredentials, type SessionOf } from '../api/auth.ts'
-import { createKnownAddresses } from '../api/known-addresses.ts'
-import { ageGuard } from '../api/stored.ts'
+import type { Clock } from '../../values/dates.ts'
+import { type FindSession, type Keyring, keyCredentials } from '../access/auth.ts'
+import { createAnswerCache } from '../endpoint/answer-cache.ts'
+import type { Api } from '../endpoint/api.ts'
+import { ageGuard } from '../endpoint/stored.ts'
+import { createUrlCache } from '../endpoint/url-cache.ts'
 import { convertEndpoints } from './convert.ts'
 import { convertBatchEndpoint } from './convert-batch.ts'
 import { RATES_ERRORS } from './errors.ts'
@@ -25,12 +25,12 @@ import { schedulerEndpoints } from './scheduler.ts'
 import { seriesEndpoints } from './series.ts'
 import { syncRunsEndpoints } from './sync-runs.ts'
 
-export type RatesDeps = {
-  db: Db
+type RatesDeps = {
+  db: ReadDb
   cache: RateCache
   past: PastRates
   keyring: Keyring
-  sessionOf?: SessionOf
+  findSession: FindSession
   clock: Clock
   scheduler: Schedulers
   backups: NightlyBackup | undefined
@@ -38,32 +38,33 @@ export type RatesDeps = {
   database: Pick<DatabaseState, 'memoryAge'>
 }
 
-/** The API, and what it keeps to be faster, to be looked at. */
+/** Creates the API, and its caches for metrics. */
 export function ratesApi(deps: RatesDeps): { api: Api; caches: () => Record<string, CacheState> } {
   const answers = createAnswerCache()
   const histories = createHistoryEncoder()
-  const stored = { ...deps, answers, histories, addresses: createKnownAddresses() }
+  const { db, cache, past, clock, scheduler, backups } = deps
+  const storedDeps = { cache, past, clock, answers, addresses: createUrlCache() }
   const api: Api = {
     prefixes: ['/'], // errors of a path that no API has are of its shape
     errors: RATES_ERRORS,
     tag: 'Rates',
     guard: ageGuard(deps.database),
-    credentials: keyCredentials(deps.keyring, deps.sessionOf),
+    credentials: keyCredentials(deps.keyring, deps.findSession),
     endpoints: [
-      ...providersEndpoints(stored),
-      ...seriesEndpoints(stored),
-      ...ratesEndpoints(stored),
-      ...convertEndpoints(stored),
-      convertBatchEndpoint(stored),
+      ...providersEndpoints(storedDeps),
+      ...seriesEndpoints(storedDeps, histories),
+      ...ratesEndpoints(storedDeps),
+      ...convertEndpoints(storedDeps),
+      convertBatchEndpoint(storedDeps),
       ...exportEndpoints(deps.exports),
-      ...pairHistoryEndpoints(stored),
-      revisionsEndpoint(deps),
-      ...syncRunsEndpoints(deps),
-      ...schedulerEndpoints(deps),
+      ...pairHistoryEndpoints(storedDeps),
+      revisionsEndpoint(db),
+      ...syncRunsEndpoints(db),
+      ...schedulerEndpoints({ db, scheduler, backups }),
     ],
   }
   const caches = () => ({
-    columns: deps.cache.state(),
+    columns: cache.state(),
     answers: answers.state(),
     pieces: histories.state(),
   })

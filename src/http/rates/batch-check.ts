@@ -1,14 +1,14 @@
-// Checks the elements of a batch of conversions, as the parameters of GET /convert are checked, and groups those that have all
-// but their day and amount in common: what holds for a group, or for a text, is found out once.
+// Validates the elements of a batch like the parameters of GET /convert. Elements that differ only in day and amount
+// form a group, and each group and text is validated once.
 
 import * as v from 'valibot'
-import type { IsoDate } from '../../dates.ts'
-import { positiveAmount } from '../../decimal.ts'
-import type { Way } from '../../domain/rates/conversions.ts'
-import type { AppError } from '../../errors.ts'
-import { invalidParameters, type ValidationItem } from '../api/errors.ts'
-import { checked } from '../api/params.ts'
-import { addUnknown } from '../api/unknown-parameters.ts'
+import type { RouteQuery } from '../../domain/rates/conversions.ts'
+import type { AppError } from '../../runtime/errors.ts'
+import type { IsoDate } from '../../values/dates.ts'
+import { positiveAmount } from '../../values/decimal.ts'
+import { invalidParameters, type ValidationItem } from '../endpoint/errors.ts'
+import { validate } from '../endpoint/params.ts'
+import { addUnknown } from '../endpoint/unknown-parameters.ts'
 import { type BatchElement, NOT_AN_OBJECT } from './batch-reader.ts'
 import { CONVERSION } from './convert.ts'
 
@@ -19,7 +19,7 @@ const FIELDS_WITH_ID = [...FIELDS, 'id']
 const Fields = v.object(CONVERSION)
 
 /** Elements of the same currencies, side and provider; `days` are those that are answered, with what each has in common. */
-export type Group<K> = { way: Way; days: Map<IsoDate, K> }
+export type Group<K> = { way: RouteQuery; days: Map<IsoDate, K> }
 
 export type Element<K> = { id: string | undefined } & (
   | { group: Group<K>; day: IsoDate; amount: string }
@@ -28,11 +28,11 @@ export type Element<K> = { id: string | undefined } & (
 
 /** Checks one element after the other; their groups are put into `groups`. */
 export function createCheck<K>(groups: Map<string, Group<K>>, today: IsoDate) {
-  const [fromOf, toOf] = [reader(CONVERSION.from), reader(CONVERSION.to)]
-  const [typeOf, onOf, providerOf] = [
-    reader(CONVERSION.type),
-    reader(CONVERSION.on),
-    reader(CONVERSION.provider),
+  const [parseFrom, parseTo] = [createParser(CONVERSION.from), createParser(CONVERSION.to)]
+  const [parseType, parseOn, parseProvider] = [
+    createParser(CONVERSION.type),
+    createParser(CONVERSION.on),
+    createParser(CONVERSION.provider),
   ]
   return (element: BatchElement | typeof NOT_AN_OBJECT, at: number): Element<K> => {
     if (element === NOT_AN_OBJECT) {
@@ -41,11 +41,11 @@ export function createCheck<K>(groups: Map<string, Group<K>>, today: IsoDate) {
     }
     const { id, texts } = element
     const amount = positiveAmount(texts[0] ?? '')
-    const [from, to, type] = [fromOf(texts[1]), toOf(texts[2]), typeOf(texts[3])]
-    const [on, provider] = [onOf(texts[4]), providerOf(texts[5])]
+    const [from, to, type] = [parseFrom(texts[1]), parseTo(texts[2]), parseType(texts[3])]
+    const [on, provider] = [parseOn(texts[4]), parseProvider(texts[5])]
     const isWrong = element.badId || element.unknown !== undefined
     if (isWrong || !amount || !from || !to || !type || !on || !provider) {
-      return { id, error: invalidParameters(faultsOf(element)) }
+      return { id, error: invalidParameters(validateElement(element)) }
     }
     const way = { from: from.value, to: to.value, type: type.value, provider: provider.value }
     const key = `${way.from} ${way.to} ${way.type} ${way.provider}` // only the last may have a space
@@ -54,26 +54,26 @@ export function createCheck<K>(groups: Map<string, Group<K>>, today: IsoDate) {
   }
 }
 
-/** Reads the texts of a field; undefined: it is wrong. One that came before is not read again. */
-function reader<S extends v.GenericSchema>(
+/** Parses the texts of a field; undefined: invalid. Repeated texts are parsed once. */
+function createParser<S extends v.GenericSchema>(
   schema: S,
 ): (text: string | undefined) => { value: v.InferOutput<S> } | undefined {
-  const known = new Map<string | undefined, { value: v.InferOutput<S> } | undefined>()
+  const cache = new Map<string | undefined, { value: v.InferOutput<S> } | undefined>()
   return (text) =>
-    known.getOrInsertComputed(text, () => {
+    cache.getOrInsertComputed(text, () => {
       const { success, output } = v.safeParse(schema, text)
       return success ? { value: output } : undefined
     })
 }
 
-function faultsOf({ texts, unknown = {}, badId }: BatchElement): ValidationItem[] {
+function validateElement({ texts, unknown = {}, badId }: BatchElement): ValidationItem[] {
   const faults: ValidationItem[] = []
-  const given: Record<string, string> = {}
+  const parameters: Record<string, string> = {}
   for (const [at, name] of FIELDS.entries()) {
     const text = texts[at]
-    if (text !== undefined) given[name] = text
+    if (text !== undefined) parameters[name] = text
   }
-  checked(Fields, 'query', given, faults)
+  validate(Fields, 'query', parameters, faults)
   addUnknown(unknown, FIELDS_WITH_ID, faults, { takesBusters: false })
   if (badId) faults.push({ loc: ['query', 'id'], msg: 'id must be a text or an integer', type: 'id' })
   return faults

@@ -1,36 +1,36 @@
-// Reads the body of a batch of conversions: an array of objects. Of each it keeps the texts of the fields, so that they are
-// checked as the parameters of a URL are; a number stays the text that it was written as. What is wrong with an element is
-// that element's; what is no JSON, or no array, is refused as a whole.
+// Parses the body of a batch of conversions: an array of objects. Fields stay text, to be validated like URL
+// parameters; a number stays as it was written. An invalid element fails alone; invalid JSON or no array fails the
+// request.
 
-import { AppError } from '../../errors.ts'
-import { notJson } from '../../json/error.ts'
-import { createJsonScanner } from '../../json/scanner.ts'
-import { createUtf8Check } from '../../json/utf8.ts'
-import { type JsonScalar, TOO_LONG } from '../../json/value.ts'
-import { invalidParameters } from '../api/errors.ts'
+import { notJson } from '../../formats/json/error.ts'
+import { createJsonScanner } from '../../formats/json/scanner.ts'
+import { createUtf8Check } from '../../formats/json/utf8.ts'
+import { type JsonScalar, TOO_LONG } from '../../formats/json/value.ts'
+import { AppError } from '../../runtime/errors.ts'
+import { invalidParameters } from '../endpoint/errors.ts'
 
-/** One that is asked for; NOT_AN_OBJECT stands for any other value. */
+/** A conversion; NOT_AN_OBJECT replaces any other value. */
 export type BatchElement = {
   /** As JSON, to be answered as it was sent; undefined: there is none. */
   id: string | undefined
-  /** Whether an id was sent that is neither a text nor an integer. */
+  /** The id is neither a text nor an integer. */
   badId: boolean
-  /** The text of each known field, in their order. What was `null` was not sent. */
+  /** Texts of the known fields, in their order. A `null` counts as absent. */
   texts: (string | undefined)[]
-  /** Fields that there are not, by name. */
+  /** Unknown fields, by name. */
   unknown: Record<string, string> | undefined
 }
 
 export const NOT_AN_OBJECT = Symbol('an element that is no object')
 
-const MOST_UNKNOWN = 8 // fields of an element; each is compared with those that there are
+const MAX_UNKNOWN = 8 // fields of an element; each is compared with those that there are
 const ID = -1
 const UNKNOWN = -2
-const LEFT_OUT = -3 // an unknown one beyond those
+const IGNORED = -3 // an unknown one beyond those
 
 /**
- * The elements of a body. `known` are the fields that an element may have, beside `id`.
- * @throws AppError `bad-request`, `invalid`, or `too-large` for more than `most`; and what the body throws
+ * Parses a body. `known` are the fields of an element, beside `id`.
+ * @throws AppError `bad-request`, `invalid`, or `too-large` for more than `most`; and errors of the body
  */
 export async function readBatch(
   body: AsyncGenerator<Uint8Array, void>,
@@ -44,18 +44,18 @@ export async function readBatch(
   let element: BatchElement | undefined
   let unknown = 0
   let name = ''
-  let field = LEFT_OUT
-  const begin = (one: BatchElement | typeof NOT_AN_OBJECT) => {
+  let field = IGNORED
+  const addElement = (one: BatchElement | typeof NOT_AN_OBJECT) => {
     if (elements.length === most) throw tooMany(most)
     elements.push(one)
     element = one === NOT_AN_OBJECT ? undefined : one
     unknown = 0
   }
   const set = (value: JsonScalar) => {
-    if (!element || field === LEFT_OUT) return
-    if (field >= 0) element.texts[field] = value === null ? undefined : textOf(value)
+    if (!element || field === IGNORED) return
+    if (field >= 0) element.texts[field] = value === null ? undefined : scalarText(value)
     else if (field === ID) setId(element, value)
-    else setUnknown(element, name, textOf(value))
+    else setUnknown(element, name, scalarText(value))
   }
   // An id that is nested is as bad as `true`; no other field is right with such a text.
   const setNested = (kind: 'object' | 'array') => set(field === ID ? true : kind === 'object' ? '{}' : '[]')
@@ -65,25 +65,25 @@ export async function readBatch(
       if (depth === 1 && kind === 'object') throw notAnArray()
       if (depth === 1) return true
       if (depth === 3) setNested(kind)
-      else begin(kind === 'object' ? emptyElement(known.length) : NOT_AN_OBJECT)
+      else addElement(kind === 'object' ? emptyElement(known.length) : NOT_AN_OBJECT)
       return depth === 2 && kind === 'object'
     },
     close() {
       depth--
     },
-    key(sent) {
-      name = sent === TOO_LONG ? '…' : sent
+    key(rawName) {
+      name = rawName === TOO_LONG ? '…' : rawName
       field = fields.get(name) ?? UNKNOWN
       if (field !== UNKNOWN || (element?.unknown && Object.hasOwn(element.unknown, name))) return
       unknown += 1
-      if (unknown > MOST_UNKNOWN) field = LEFT_OUT
+      if (unknown > MAX_UNKNOWN) field = IGNORED
     },
     value(value) {
       if (depth === 0) throw notAnArray()
-      if (depth === 1) begin(NOT_AN_OBJECT)
+      if (depth === 1) addElement(NOT_AN_OBJECT)
       else set(value)
     },
-    keep: () => (depth === 2 && field === LEFT_OUT ? 0 : maxBytes),
+    maxBytes: () => (depth === 2 && field === IGNORED ? 0 : maxBytes),
     wantsPieces: () => false,
     piece: () => false,
     endOfPieces() {},
@@ -116,11 +116,11 @@ function setUnknown(element: BatchElement, name: string, value: string): void {
 
 function setId(element: BatchElement, value: JsonScalar): void {
   const isInteger = typeof value === 'object' && value !== null && /^-?\d+$/.test(value.number)
-  element.id = typeof value === 'string' ? JSON.stringify(value) : isInteger ? textOf(value) : undefined
+  element.id = typeof value === 'string' ? JSON.stringify(value) : isInteger ? scalarText(value) : undefined
   element.badId = value !== null && element.id === undefined
 }
 
-function textOf(value: JsonScalar): string {
+function scalarText(value: JsonScalar): string {
   if (typeof value === 'object' && value !== null) return value.number
   return value === TOO_LONG ? '' : String(value)
 }

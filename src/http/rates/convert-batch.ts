@@ -1,29 +1,30 @@
-// Many conversions with one request. Each is checked and answered as GET /convert answers it with details=true; an element
-// that has no answer is answered with the error that it would get there, and spoils no other (decisions 2.20).
+// Many conversions with one request. Each is validated and answered like GET /convert with details=true. A failed
+// element has the error of that endpoint, and does not affect others (decisions 2.20).
 
 import * as v from 'valibot'
-import { todayIn } from '../../dates.ts'
-import { createSemaphore } from '../../semaphore.ts'
-import { createTurns } from '../../turns.ts'
-import { bodyOf, checkLength } from '../api/body.ts'
-import { type AnyEndpoint, post } from '../api/endpoint.ts'
-import { JSON_TYPE } from '../api/forms.ts'
-import { nodeOf } from '../api/send.ts'
-import { DecimalText } from '../api/shapes.ts'
-import type { StoredDeps } from '../api/stored.ts'
+import { createInterleaver } from '../../runtime/interleave.ts'
+import { createSemaphore } from '../../runtime/semaphore.ts'
+import { currentDay } from '../../values/dates.ts'
+import { checkLength, readBody } from '../endpoint/body.ts'
+import { type AnyEndpoint, post } from '../endpoint/endpoint.ts'
+import { JSON_TYPE } from '../endpoint/forms.ts'
+import { nodeContext } from '../endpoint/send.ts'
+import { DecimalText, Integer } from '../endpoint/shapes.ts'
+import type { StoredDeps } from '../endpoint/stored.ts'
+import { answerBatch } from './batch-answer.ts'
 import { CONVERSION, ConversionOut } from './convert.ts'
 
-const MOST = 10_000
+const MAX_CONVERSIONS = 10_000
 const MAX_BYTES = 4 * 1024 ** 2 // 400 for each element
 const IDLE_MS = 30_000
-const AT_ONCE = { batches: 8, waitMs: 5000 } // each holds its elements, a few megabytes
+const CONCURRENCY = { batches: 8, waitMs: 5000 } // each has its elements in memory, a few megabytes
 
 const Id = v.pipe(
-  v.union([v.string(), v.pipe(v.number(), v.integer())]),
+  v.union([v.string(), Integer]),
   v.description('Any text or integer; it is answered as it was sent'),
 )
 const { amount: _, ...TEXTS } = CONVERSION
-const BatchIn = v.pipe(
+const BatchBody = v.pipe(
   v.array(
     v.pipe(
       v.object({
@@ -37,7 +38,7 @@ const BatchIn = v.pipe(
       v.title('ConversionIn'),
     ),
   ),
-  v.maxLength(MOST),
+  v.maxLength(MAX_CONVERSIONS),
 )
 const BatchOut = v.array(
   v.union([
@@ -54,27 +55,25 @@ const BatchOut = v.array(
 )
 
 export function convertBatchEndpoint({ cache, clock }: Pick<StoredDeps, 'cache' | 'clock'>): AnyEndpoint {
-  const message = `${AT_ONCE.batches} batches of conversions are under way: try again in a moment`
-  const batches = createSemaphore(AT_ONCE.batches, { ms: AT_ONCE.waitMs, message })
-  const inTurns = createTurns()
+  const message = `${CONCURRENCY.batches} batches of conversions are under way: try again in a moment`
+  const batches = createSemaphore(CONCURRENCY.batches, { ms: CONCURRENCY.waitMs, message })
+  const interleave = createInterleaver()
   return post({
     path: '/api/v1/convert/batch',
-    summary: `Up to ${MOST} conversions at once`,
     about:
       'Takes an array and answers one of the same length and order: each conversion as GET /convert gives it with ' +
       'details=true, or its status and detail where that would be an error. All are of one state of the rates.',
-    body: BatchIn,
+    body: BatchBody,
     answer: BatchOut,
     refusals: { 422: 'The body is JSON, but no array' },
     async handle({ event }) {
-      const { req, res } = nodeOf(event)
+      const { req, res } = nodeContext(event)
       checkLength(req, MAX_BYTES)
       const permit = await batches.acquire()
       try {
-        const body = bodyOf(req, res, { maxBytes: MAX_BYTES, idleMs: IDLE_MS })
-        const { answerBatch } = await import('./batch-answer.ts')
-        const deps = { cache, today: todayIn(clock), inTurns, permit }
-        const answer = await answerBatch(deps, body, { most: MOST, maxBytes: MAX_BYTES })
+        const body = readBody(req, res, { maxBytes: MAX_BYTES, idleMs: IDLE_MS })
+        const deps = { cache, today: currentDay(clock), interleave, permit }
+        const answer = await answerBatch(deps, body, { most: MAX_CONVERSIONS, maxBytes: MAX_BYTES })
         return { body: answer, headers: { 'content-type': JSON_TYPE } }
       } catch (error) {
         permit[Symbol.dispose]()

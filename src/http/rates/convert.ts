@@ -1,9 +1,9 @@
 import * as v from 'valibot'
-import { type Converted, conversionOn } from '../../domain/rates/conversions.ts'
+import { type ConversionResult, convertAmount } from '../../domain/rates/conversions.ts'
 import type { ValuedLeg } from '../../domain/rates/convert.ts'
 import { DEFAULT_PROVIDER } from '../../providers/list.ts'
-import type { AnyEndpoint } from '../api/endpoint.ts'
-import { jsonForm } from '../api/forms.ts'
+import type { AnyEndpoint } from '../endpoint/endpoint.ts'
+import { jsonForm } from '../endpoint/forms.ts'
 import {
   AmountParam,
   AsOfParam,
@@ -12,13 +12,13 @@ import {
   OnParam,
   ProviderParam,
   RateTypeParam,
-} from '../api/params.ts'
-import { AsOfOut, Day, DecimalText, Pair, RateTypeOut, RoundedTo } from '../api/shapes.ts'
-import type { StoredDeps } from '../api/stored.ts'
-import { type AskedDay, askedDay, FutureOut, futureField, futureHeaders } from './future.ts'
+} from '../endpoint/params.ts'
+import { AsOfOut, Day, DecimalText, Integer, Pair, RateTypeOut, Rounding } from '../endpoint/shapes.ts'
+import type { StoredDeps } from '../endpoint/stored.ts'
+import { FutureOut, futureField, futureHeaders, type RequestedDay, requestedDay } from './future.ts'
 import { type Columns, type Table, tableEndpoints } from './tables.ts'
 
-/** What a conversion is of, as texts of a client. */
+/** Parameters of a conversion, as text. */
 export const CONVERSION = {
   amount: AmountParam,
   from: CurrencyParam,
@@ -40,18 +40,18 @@ export const ConversionOut = v.pipe(
     result: DecimalText,
     path: v.pipe(v.string(), v.metadata({ examples: ['JPY -> USD -> CRC'] })),
     via_pivot: v.boolean(),
-    rounded_to: RoundedTo,
+    rounded_to: Rounding,
     legs: v.optional(
       v.pipe(
         v.array(
           v.object({
-            series_id: v.pipe(v.number(), v.integer()),
+            series_id: Integer,
             pair: Pair,
             rate_type: RateTypeOut,
             rate_date: Day,
             value: DecimalText,
             inverse: v.pipe(v.boolean(), v.metadata({ description: 'Whether the value was divided by' })),
-            rounded_to: RoundedTo,
+            rounded_to: Rounding,
           }),
         ),
         v.metadata({
@@ -70,7 +70,6 @@ export function convertEndpoints(deps: StoredDeps): AnyEndpoint[] {
     deps,
     {
       path: '/api/v1/convert',
-      summary: 'Conversion of an amount, through the dollar where no series leads directly',
       about:
         'By one published value, forward or inverse, or by two through the pivot currency. `rate_date` is the older of ' +
         'the days of the values. Decimals are texts, so that no digit is lost.',
@@ -82,22 +81,21 @@ export function convertEndpoints(deps: StoredDeps): AnyEndpoint[] {
       sends: ['X-Future'],
       answer: ConversionOut,
       notFound: 'No data for that pair or date',
-      takesUrlKeys: true,
-      effective: ({ on, ...asked }, today) => ({ ...asked, ...askedDay(on, today) }),
-      find: conversionOn,
+      effective: ({ on, ...query }, localDay) => ({ ...query, ...requestedDay(on, localDay(query.as_of)) }),
+      find: convertAmount,
       forms: [jsonForm(encodeConversion)],
     },
     TABLE,
   )
 }
 
-type Asked = {
+type ConversionQuery = {
   provider: string
   from: string
   to: string
   amount: string
   details: boolean
-  /** Whether the day is after tomorrow. */
+  /** The day is after tomorrow. */
   isFuture?: true | undefined
   as_of?: string | undefined
 }
@@ -108,45 +106,51 @@ const COLUMNS: Columns = {
   rounded_to: 'plain',
 }
 
-const TABLE: Table<Converted, Asked & AskedDay> = {
+const TABLE: Table<ConversionResult, ConversionQuery & RequestedDay> = {
   columns: ({ details }) => (details ? { ...COLUMNS, legs: 'json' } : COLUMNS),
-  rows: (found, asked) => [conversionOut(found, { ...asked, isFuture: undefined })],
-  headers: (_, asked) => futureHeaders(asked),
+  rows: (conversion, query) => [conversionOut(conversion, { ...query, isFuture: undefined })],
+  headers: (_, query) => futureHeaders(query),
 }
 
-function encodeConversion(found: Converted, asked: Asked & AskedDay): string {
-  return JSON.stringify(conversionOut(found, { ...asked, isFuture: futureField(asked) }))
+function encodeConversion(conversion: ConversionResult, query: ConversionQuery & RequestedDay): string {
+  return JSON.stringify(conversionOut(conversion, { ...query, isFuture: futureField(query) }))
 }
 
-/** A conversion as it is answered. */
-export function conversionOut(found: Converted, asked: Asked) {
+/** Encodes a conversion. */
+export function conversionOut(conversion: ConversionResult, query: ConversionQuery) {
   return {
-    provider: asked.provider,
-    rate_date: found.rateDate,
-    rate_type: found.rateType,
-    from_currency: asked.from,
-    to_currency: asked.to,
-    amount: asked.amount,
-    rate: found.rate,
-    result: found.result,
-    path: found.path.join(' -> '),
-    via_pivot: found.legs.length > 1,
-    rounded_to: found.roundedTo,
-    legs: asked.details ? found.legs.map(legOut) : undefined,
-    future: asked.isFuture,
-    as_of: asked.as_of,
+    provider: query.provider,
+    rate_date: conversion.rateDate,
+    rate_type: conversion.rateType,
+    from_currency: query.from,
+    to_currency: query.to,
+    amount: query.amount,
+    rate: conversion.rate,
+    result: conversion.result,
+    path: conversion.path.join(' -> '),
+    via_pivot: conversion.legs.length > 1,
+    rounded_to: conversion.roundedTo,
+    legs: query.details ? conversion.legs.map(legOut) : undefined,
+    future: query.isFuture,
+    as_of: query.as_of,
   }
 }
 
-/** The JSON of a conversion before its amount and after its result: the same for all amounts. */
-export function partsOf(found: Converted, asked: Asked): { before: string; after: string } {
-  const { provider, rate_date, rate_type, from_currency, to_currency, ...rest } = conversionOut(found, asked)
+/** Returns the JSON before the amount and after the result: the same for all amounts. */
+export function splitConversion(
+  conversion: ConversionResult,
+  query: ConversionQuery,
+): { before: string; after: string } {
+  const { provider, rate_date, rate_type, from_currency, to_currency, ...rest } = conversionOut(
+    conversion,
+    query,
+  )
   const { amount: _amount, rate: _rate, result: _result, ...after } = rest
   const before = { provider, rate_date, rate_type, from_currency, to_currency }
   return { before: JSON.stringify(before).slice(0, -1), after: JSON.stringify(after).slice(1) }
 }
 
-/** All of it. The decimals are canonical, so that nothing in them needs an escape. */
+/** Joins the JSON. Decimals are canonical, so nothing needs an escape. */
 export function withAmount(
   { before, after }: { before: string; after: string },
   amount: string,

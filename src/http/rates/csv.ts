@@ -1,12 +1,12 @@
-// Tables as CSV, in the dialect of programs or in that of a spreadsheet of Costa Rica, and as NDJSON. Text is quoted where it
-// must be, and begins with an apostrophe where a spreadsheet would take it for a formula, for some of it comes from outside.
+// Tables as CSV, in the dialect of programs or in that of a spreadsheet of Costa Rica, and as NDJSON. Text that a
+// spreadsheet would run as a formula begins with an apostrophe, since some texts come from outside.
 
-import type { IsoDate } from '../../dates.ts'
+import type { IsoDate } from '../../values/dates.ts'
 
 export const CSV_TYPE = 'text/csv; charset=utf-8'
 export const NDJSON_TYPE = 'application/x-ndjson; charset=utf-8'
 
-/** How CSV is written; `isLocal`: with a byte order mark, CRLF and dd/mm/yyyy too. */
+/** CSV dialect; `isLocal`: with a byte order mark, CRLF and dd/mm/yyyy too. */
 export type Dialect = { isLocal: boolean; separator: string; decimal: string }
 
 const SEPARATORS = [',', ';', '\t']
@@ -18,10 +18,10 @@ export const PLAIN: Dialect = { isLocal: false, separator: ',', decimal: '.' }
 const LOCAL: Dialect = { isLocal: true, separator: ';', decimal: ',' }
 
 /**
- * The dialect of a name with the signs that are given instead of its own; without a name comma and point. Empty ones count
- * as absent. Undefined: there is none.
+ * Returns the dialect of a name with other signs; without a name comma and point. Empty signs count as absent.
+ * Undefined: no such dialect.
  */
-export function dialectOf(
+export function findDialect(
   name: string | null | undefined,
   { separator: sep, decimal: sign }: Partial<Record<'separator' | 'decimal', string | null | undefined>>,
 ): Dialect | undefined {
@@ -57,7 +57,7 @@ export function decimalCell(value: string, { decimal }: Dialect): string {
 }
 
 export function textCell(text: string, { separator }: Dialect): string {
-  const harmless = /^\s*[=+\-@\t\r]/.test(text) ? `'${text}` : text
-  const isPlain = !harmless.includes(separator) && !/["\r\n]/.test(harmless)
-  return isPlain ? harmless : `"${harmless.replaceAll('"', '""')}"`
+  const safeText = /^\s*[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  const isPlain = !safeText.includes(separator) && !/["\r\n]/.test(safeText)
+  return isPlain ? safeText : `"${safeText.replaceAll('"', '""')}"`
 }

@@ -1,14 +1,14 @@
 // The errors of the rates API: `{"detail": …}`, a sentence, or for a 422 one item for each bad parameter.
 
 import * as v from 'valibot'
-import type { ErrorShape } from '../api/errors.ts'
-import { Hint } from '../api/shapes.ts'
+import type { ErrorShape } from '../endpoint/errors.ts'
+import { Hint, Integer } from '../endpoint/shapes.ts'
 
 const HTTPValidationError = v.pipe(
   v.object({
     detail: v.array(
       v.object({
-        loc: v.array(v.union([v.string(), v.pipe(v.number(), v.integer())])),
+        loc: v.array(v.union([v.string(), Integer])),
         msg: v.string(),
         type: v.string(),
         input: v.optional(v.any()),

@@ -1,10 +1,10 @@
-// Days that were not synchronized, in answers of ours (decisions 2.6, lists).
+// Days that were not synchronized, in answers of the rates API (decisions 2.6, lists).
 
 import * as v from 'valibot'
-import type { Interval } from '../../intervals.ts'
-import { Day } from '../api/shapes.ts'
+import type { Interval } from '../../values/intervals.ts'
+import { Day } from '../endpoint/shapes.ts'
 
-const MOST_SHOWN = 20
+const MAX_INTERVALS = 20
 
 export const HolesOut = v.optional(
   v.pipe(
@@ -18,16 +18,16 @@ export const HolesOut = v.optional(
 
 type Holes = readonly Interval[] | null
 
-/** The field of a JSON object; undefined: there is nothing to say. */
+/** Returns the value of the JSON field, or undefined without holes. */
 export function holesField(holes: Holes): Holes | undefined {
   return holes?.length === 0 ? undefined : holes
 }
 
-/** The header `X-Holes` of a table: at most 20 intervals. */
+/** Returns the header `X-Holes` of a table, with at most 20 intervals and then `more`. */
 export function holesHeaders({ holes }: { holes: Holes }): Record<string, string> {
   if (holes === null) return { 'x-holes': 'unknown' }
   if (holes.length === 0) return {}
-  const shown = holes.slice(0, MOST_SHOWN).map(({ from, to }) => `${from}..${to}`)
-  if (holes.length > MOST_SHOWN) shown.push('more')
-  return { 'x-holes': shown.join(', ') }
+  const texts = holes.slice(0, MAX_INTERVALS).map(({ from, to }) => `${from}..${to}`)
+  if (holes.length > MAX_INTERVALS) texts.push('more')
+  return { 'x-holes': texts.join(', ') }
 }

@@ -2,8 +2,8 @@ import * as v from 'valibot'
 import { type PairHistory, type PairHistoryQuery, pairHistory } from '../../domain/rates/pair-history.ts'
 import { historyRange } from '../../domain/rates/queries.ts'
 import { DEFAULT_PROVIDER } from '../../providers/list.ts'
-import type { AnyEndpoint } from '../api/endpoint.ts'
-import { jsonForm } from '../api/forms.ts'
+import type { AnyEndpoint } from '../endpoint/endpoint.ts'
+import { jsonForm } from '../endpoint/forms.ts'
 import {
   AsOfParam,
   CurrencyParam,
@@ -13,9 +13,9 @@ import {
   RateTypeParam,
   reversedRange,
   StatParam,
-} from '../api/params.ts'
-import { AsOfOut, Day, DecimalText, RateTypeOut, RoundedTo } from '../api/shapes.ts'
-import type { StoredDeps } from '../api/stored.ts'
+} from '../endpoint/params.ts'
+import { AsOfOut, Day, DecimalText, Integer, RateTypeOut, Rounding } from '../endpoint/shapes.ts'
+import type { StoredDeps } from '../endpoint/stored.ts'
 import { HolesOut, holesField, holesHeaders } from './holes.ts'
 import { type Table, tableEndpoints } from './tables.ts'
 
@@ -29,7 +29,7 @@ const PairHistoryOut = v.pipe(
     date_to: Day,
     every: v.picklist(['day', 'week', 'month', 'quarter', 'year']),
     stat: v.picklist(['last', 'mean', 'low', 'high']),
-    count: v.pipe(v.number(), v.integer()),
+    count: Integer,
     as_of: AsOfOut,
     holes: HolesOut,
     points: v.array(
@@ -48,16 +48,16 @@ const PairHistoryOut = v.pipe(
             }),
           ),
         ),
-        rounded_to: RoundedTo,
+        rounded_to: Rounding,
       }),
     ),
   }),
   v.title('PairHistory'),
 )
 
-type Asked = PairHistoryQuery & { to: string; as_of?: string | undefined }
+type HistoryQuery = PairHistoryQuery & { to: string; as_of?: string | undefined }
 
-const TABLE: Table<PairHistory, Asked> = {
+const TABLE: Table<PairHistory, HistoryQuery> = {
   columns: () => ({ date: 'day', rate_date: 'day', value: 'decimal', partial: 'plain', rounded_to: 'plain' }),
   rows: ({ points }) => points,
   headers: holesHeaders,
@@ -68,7 +68,6 @@ export function pairHistoryEndpoints(deps: StoredDeps): AnyEndpoint[] {
     deps,
     {
       path: '/api/v1/history',
-      summary: 'History of any pair, by day, week, month, quarter or year',
       about:
         'What one unit of `base` was worth in `quote`: on each day on which a value that leads from one to the other was ' +
         'published, if all of them are known, or one value for each longer period. Means are exact and rounded once. ' +
@@ -87,11 +86,11 @@ export function pairHistoryEndpoints(deps: StoredDeps): AnyEndpoint[] {
       sends: ['X-Holes'],
       answer: PairHistoryOut,
       notFound: 'No such provider, or no way between these currencies',
-      takesUrlKeys: true,
-      effective({ from, to, ...asked }, today): Asked {
+      effective({ from, to, ...query }, localDay): HistoryQuery {
+        const today = localDay(query.as_of)
         const range = historyRange({ from, to }, today)
         if (!range) throw reversedRange(from ?? '')
-        return { ...asked, ...range, today }
+        return { ...query, ...range, today }
       },
       find: pairHistory,
       forms: [jsonForm(encodePairHistory)],
@@ -100,11 +99,11 @@ export function pairHistoryEndpoints(deps: StoredDeps): AnyEndpoint[] {
   )
 }
 
-function encodePairHistory(found: PairHistory, asked: Asked): string {
-  const points = [...found.points]
-  const { provider, base, quote, from, to, every, stat, as_of } = asked
+function encodePairHistory(history: PairHistory, query: HistoryQuery): string {
+  const points = [...history.points]
+  const { provider, base, quote, from, to, every, stat, as_of } = query
   return JSON.stringify({
-    ...{ provider, base, quote, rate_type: found.rateType, date_from: from, date_to: to, every, stat },
-    ...{ count: points.length, as_of, holes: holesField(found.holes), points },
+    ...{ provider, base, quote, rate_type: history.rateType, date_from: from, date_to: to, every, stat },
+    ...{ count: points.length, as_of, holes: holesField(history.holes), points },
   })
 }

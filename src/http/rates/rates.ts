@@ -1,20 +1,20 @@
 import * as v from 'valibot'
-import { latestRates, type RatesOfDay, ratesOn, type SeriesRate } from '../../domain/rates/queries.ts'
+import { latestRates, listDayRates, type RatesOfDay, type SeriesRate } from '../../domain/rates/queries.ts'
 import type { LatestRates } from '../../domain/rates/rates.ts'
 import { DEFAULT_PROVIDER } from '../../providers/list.ts'
 import type { SeriesRow } from '../../store/rates/series.ts'
-import type { AnyEndpoint } from '../api/endpoint.ts'
-import { jsonForm } from '../api/forms.ts'
-import { AsOfParam, booleanParam, CurrencyParam, OnParam, ProviderParam } from '../api/params.ts'
-import { AsOfOut, Day, DecimalText, Pair, RateTypeOut, RoundedTo } from '../api/shapes.ts'
-import { type StoredDeps, storedEndpoint } from '../api/stored.ts'
-import { type AskedDay, askedDay, FutureOut, futureField, futureHeaders } from './future.ts'
+import type { AnyEndpoint } from '../endpoint/endpoint.ts'
+import { jsonForm } from '../endpoint/forms.ts'
+import { AsOfParam, booleanParam, CurrencyParam, OnParam, ProviderParam } from '../endpoint/params.ts'
+import { AsOfOut, Day, DecimalText, Integer, Pair, RateTypeOut, Rounding } from '../endpoint/shapes.ts'
+import { type StoredDeps, storedEndpoint } from '../endpoint/stored.ts'
+import { FutureOut, futureField, futureHeaders, type RequestedDay, requestedDay } from './future.ts'
 import { type Columns, tableEndpoints } from './tables.ts'
 
 const RateOut = v.pipe(
   v.object({
     provider: v.string(),
-    series_id: v.pipe(v.number(), v.integer()),
+    series_id: Integer,
     external_code: v.string(),
     pair: Pair,
     base_currency: v.string(),
@@ -22,7 +22,7 @@ const RateOut = v.pipe(
     rate_type: RateTypeOut,
     rate_date: Day,
     value: DecimalText,
-    rounded_to: RoundedTo,
+    rounded_to: Rounding,
   }),
   v.title('Rate'),
 )
@@ -35,7 +35,7 @@ const LatestRatesOut = v.pipe(
     compra: v.nullable(DecimalText),
     venta: v.nullable(DecimalText),
     referencia: v.nullable(DecimalText),
-    rounded_to: RoundedTo,
+    rounded_to: Rounding,
     missing: v.optional(
       v.pipe(
         v.array(RateTypeOut),
@@ -48,14 +48,13 @@ const LatestRatesOut = v.pipe(
   v.title('LatestRates'),
 )
 
-/** What a 404 means where only `as_of` brings one about. */
+/** 404 of an endpoint where only `as_of` causes it. */
 const NOT_RECORDED = 'Of that instant there is no record'
 
 export function ratesEndpoints(deps: StoredDeps): AnyEndpoint[] {
   return [
     storedEndpoint(deps, {
       path: '/api/v1/rates/latest',
-      summary: 'Current rate of one pair',
       about:
         'The value of each side that the pair has: of the day asked for, or the newest before it. A side that the pair ' +
         'does not have is null. A day that was not synchronized is not guessed: 404, or null with the side in `missing`.',
@@ -68,8 +67,7 @@ export function ratesEndpoints(deps: StoredDeps): AnyEndpoint[] {
       }),
       answer: LatestRatesOut,
       notFound: 'No data for that pair or date',
-      takesUrlKeys: true,
-      effective: ({ on, ...pair }, today) => ({ ...pair, ...askedDay(on, today) }),
+      effective: ({ on, ...pair }, localDay) => ({ ...pair, ...requestedDay(on, localDay(pair.as_of)) }),
       find: latestRates,
       forms: [jsonForm(encodeLatest)],
     }),
@@ -78,7 +76,6 @@ export function ratesEndpoints(deps: StoredDeps): AnyEndpoint[] {
       deps,
       {
         path: '/api/v1/rates',
-        summary: 'Rates of many series on one date',
         about:
           'One rate of each series, of the day asked for or the newest before it, with the day that it is of.',
         query: v.object({
@@ -92,9 +89,11 @@ export function ratesEndpoints(deps: StoredDeps): AnyEndpoint[] {
         sends: ['X-Left-Out', 'X-Future'],
         answer: v.array(RateOut),
         notFound: NOT_RECORDED,
-        takesUrlKeys: true,
-        effective: ({ on, ...filter }, today) => ({ ...filter, ...askedDay(on, today) }),
-        find: ratesOn,
+        effective: ({ on, ...filter }, localDay) => ({
+          ...filter,
+          ...requestedDay(on, localDay(filter.as_of)),
+        }),
+        find: listDayRates,
         forms: [jsonForm(encodeRates, ratesHeaders)],
       },
       { columns: () => RATE_COLUMNS, rows: ({ rates }) => rates.map(rateRow), headers: ratesHeaders },
@@ -107,16 +106,16 @@ const RATE_COLUMNS: Columns = {
   ...{ quote_currency: 'text', rate_type: 'text', rate_date: 'day', value: 'decimal', rounded_to: 'plain' },
 }
 
-type AskedPair = AskedDay & { provider: string; base: string; quote: string; as_of?: string | undefined }
+type PairQuery = RequestedDay & { provider: string; base: string; quote: string; as_of?: string | undefined }
 
-function encodeLatest(found: LatestRates, asked: AskedPair): string {
-  const { provider, base, quote, as_of } = asked
-  return JSON.stringify({ provider, pair: `${base}/${quote}`, ...found, future: futureField(asked), as_of })
+function encodeLatest(rates: LatestRates, query: PairQuery): string {
+  const { provider, base, quote, as_of } = query
+  return JSON.stringify({ provider, pair: `${base}/${quote}`, ...rates, future: futureField(query), as_of })
 }
 
-/** Series that are left out over days that were not synchronized, by id; and that the day is in the future. */
-function ratesHeaders({ leftOut }: RatesOfDay, asked: AskedDay): Record<string, string> {
-  const headers = futureHeaders(asked)
+/** Returns the ids of series with days that were not synchronized, and marks a future day. */
+function ratesHeaders({ leftOut }: RatesOfDay, query: RequestedDay): Record<string, string> {
+  const headers = futureHeaders(query)
   if (leftOut.length > 0) headers['x-left-out'] = leftOut.join(',')
   return headers
 }
@@ -129,13 +128,13 @@ function encodeRates({ rates }: RatesOfDay): string {
   return `[${texts.join(',')}]`
 }
 
-// The same for as long as the snapshot, and four fifths of the work on a day's rates if it is written each time.
+// Cached for as long as the snapshot: without the cache it is four fifths of the work on a day's rates.
 const heads = new WeakMap<SeriesRow, string>()
 
-/** A JSON object of what is said of a series before its value, still open. */
+/** Returns the JSON of a series before its value, without the closing brace. */
 function seriesHead(provider: string, series: SeriesRow): string {
-  const known = heads.get(series)
-  if (known !== undefined) return known
+  const cachedHead = heads.get(series)
+  if (cachedHead !== undefined) return cachedHead
   const text = JSON.stringify(seriesRow(provider, series)).slice(0, -1)
   heads.set(series, text)
   return text

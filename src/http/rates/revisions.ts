@@ -2,19 +2,17 @@ import * as v from 'valibot'
 import { selectProviders } from '../../store/rates/providers.ts'
 import { type RateRevision, selectRevisionPage } from '../../store/rates/record.ts'
 import { type SeriesRow, selectSeries } from '../../store/rates/series.ts'
-import type { Db } from '../../store/tables.ts'
-import { type AnyEndpoint, freshReply, get } from '../api/endpoint.ts'
-import { ASCENDING_PARAMETERS, pageOf, placeAfter } from '../api/pages.ts'
-import { dateParam, idParam, RevisionKindParam, reversedRange } from '../api/params.ts'
-import { Day, DecimalText, Instant, Pair, RateTypeOut } from '../api/shapes.ts'
-
-const Id = v.pipe(v.number(), v.integer())
+import type { ReadDb } from '../../store/tables.ts'
+import { type AnyEndpoint, freshReply, get } from '../endpoint/endpoint.ts'
+import { ASCENDING_PARAMETERS, nextCursor, parsePage } from '../endpoint/pages.ts'
+import { dateParam, idParam, RevisionKindParam, reversedRange } from '../endpoint/params.ts'
+import { Day, DecimalText, Instant, Integer, Pair, RateTypeOut } from '../endpoint/shapes.ts'
 
 const RevisionOut = v.pipe(
   v.object({
-    id: Id,
+    id: Integer,
     provider: v.string(),
-    series_id: Id,
+    series_id: Integer,
     external_code: v.string(),
     pair: Pair,
     rate_type: RateTypeOut,
@@ -36,7 +34,7 @@ const RevisionOut = v.pipe(
     ),
     run_id: v.nullable(
       v.pipe(
-        Id,
+        Integer,
         v.metadata({
           description: 'The run that replaced it, as /api/v1/sync/runs has it; null: it was discarded',
         }),
@@ -46,10 +44,9 @@ const RevisionOut = v.pipe(
   v.title('Revision'),
 )
 
-export function revisionsEndpoint({ db }: { db: Db }): AnyEndpoint {
+export function revisionsEndpoint(db: ReadDb): AnyEndpoint {
   return get({
     path: '/api/v1/revisions',
-    summary: 'Values that were replaced by others, oldest first',
     about:
       'What the source corrected: the old value, since when it was known, the new one and since when that is. A rounded ' +
       'value that only gained digits is no correction and is listed with `kind=refined`; a value of a day to come that an ' +
@@ -61,21 +58,21 @@ export function revisionsEndpoint({ db }: { db: Db }): AnyEndpoint {
       kind: v.optional(RevisionKindParam, 'correction'),
       ...ASCENDING_PARAMETERS,
     }),
-    answer: v.object({ revisions: v.array(RevisionOut), next_after: Id, has_more: v.boolean() }),
+    answer: v.object({ revisions: v.array(RevisionOut), next_after: Integer, has_more: v.boolean() }),
     async handle({ query }) {
-      const { series_id, from, to, kind, ...place } = query
+      const { series_id, from, to, kind, ...cursor } = query
       if (from !== undefined && to !== undefined && from > to) throw reversedRange(from)
-      const page = pageOf(place)
+      const page = parsePage(cursor)
       const filter = { seriesId: series_id, from, to, kind }
-      const found = await selectRevisionPage(db, filter, { after: page.after ?? 0, limit: page.limit + 1 })
-      const shown = found.slice(0, page.limit)
+      const rows = await selectRevisionPage(db, filter, { after: page.after ?? 0, limit: page.limit + 1 })
+      const pageRows = rows.slice(0, page.limit)
       const series = new Map((await selectSeries(db)).map((one) => [one.id, one]))
       const codes = new Map((await selectProviders(db)).map(({ id, code }) => [id, code]))
-      const revisions = shown.flatMap((one) => {
-        const of = series.get(one.series_id)
-        return of ? [revisionOut(one, of, codes.get(of.provider_id) ?? '')] : []
+      const revisions = pageRows.flatMap((revision) => {
+        const owner = series.get(revision.series_id)
+        return owner ? [revisionOut(revision, owner, codes.get(owner.provider_id) ?? '')] : []
       })
-      return freshReply({ revisions, ...placeAfter(page, shown.at(-1), found.length > shown.length) })
+      return freshReply({ revisions, ...nextCursor(page, pageRows.at(-1), rows.length > pageRows.length) })
     },
   })
 }

@@ -1,12 +1,12 @@
 import * as v from 'valibot'
-import { TIME_ZONE } from '../../dates.ts'
-import type { NightlyBackup } from '../../domain/backup/nightly.ts'
+import type { NightlyBackup } from '../../domain/operations/backup/nightly.ts'
 import { selectProviders } from '../../store/rates/providers.ts'
-import { selectLastFinishedRunOf } from '../../store/sync-runs.ts'
-import type { Db } from '../../store/tables.ts'
+import { selectLastFinishedRun } from '../../store/rates/sync-runs.ts'
+import type { ReadDb } from '../../store/tables.ts'
 import type { Schedulers, SyncTask } from '../../sync/schedulers.ts'
-import { type AnyEndpoint, freshReply, get } from '../api/endpoint.ts'
-import { Instant } from '../api/shapes.ts'
+import { TIME_ZONE } from '../../values/dates.ts'
+import { type AnyEndpoint, freshReply, get } from '../endpoint/endpoint.ts'
+import { Instant } from '../endpoint/shapes.ts'
 
 const SchedulerOut = v.pipe(
   v.object({
@@ -31,7 +31,7 @@ export function schedulerEndpoints({
   scheduler,
   backups,
 }: {
-  db: Db
+  db: ReadDb
   scheduler: Schedulers
   backups: NightlyBackup | undefined
 }): AnyEndpoint[] {
@@ -39,7 +39,6 @@ export function schedulerEndpoints({
     get({
       path: '/api/v1/scheduler',
       tag: 'Operation',
-      summary: 'Whether the embedded scheduler is active, and when its tasks run',
       answer: SchedulerOut,
       async handle() {
         const state = await scheduler.state()
@@ -57,9 +56,9 @@ export function schedulerEndpoints({
 }
 
 /** The first provider's is the contract's task `sync`; those of others are named by their code. */
-async function syncTask(db: Db, { provider, cron, timeZone, nextRun }: SyncTask, isFirst: boolean) {
+async function syncTask(db: ReadDb, { provider, cron, timeZone, nextRun }: SyncTask, isFirst: boolean) {
   const row = (await selectProviders(db)).find(({ code }) => code === provider)
-  const last = row && (await selectLastFinishedRunOf(db, row.id))
+  const last = row && (await selectLastFinishedRun(db, row.id))
   return {
     name: isFirst ? 'sync' : `sync ${provider}`,
     schedule: timeZone === TIME_ZONE ? cron : `CRON_TZ=${timeZone} ${cron}`,

@@ -1,8 +1,8 @@
 import * as v from 'valibot'
-import { historyOf, historyRange, seriesIn } from '../../domain/rates/queries.ts'
+import { historyRange, listSeries, seriesHistory } from '../../domain/rates/queries.ts'
 import type { SeriesRow } from '../../store/rates/series.ts'
-import type { AnyEndpoint } from '../api/endpoint.ts'
-import { jsonForm } from '../api/forms.ts'
+import type { AnyEndpoint } from '../endpoint/endpoint.ts'
+import { jsonForm } from '../endpoint/forms.ts'
 import {
   AsOfParam,
   booleanParam,
@@ -11,17 +11,17 @@ import {
   idParam,
   ProviderParam,
   reversedRange,
-} from '../api/params.ts'
-import { AsOfOut, Day, DecimalText, Pair, RateTypeOut, RoundedTo } from '../api/shapes.ts'
-import { type StoredDeps, storedEndpoint } from '../api/stored.ts'
-import { type HistoryEncoder, pointsIn } from './history-encoder.ts'
+} from '../endpoint/params.ts'
+import { AsOfOut, Day, DecimalText, Integer, Pair, RateTypeOut, Rounding } from '../endpoint/shapes.ts'
+import { type StoredDeps, storedEndpoint } from '../endpoint/stored.ts'
+import { type HistoryEncoder, listPoints } from './history-encoder.ts'
 import { HolesOut, holesHeaders } from './holes.ts'
 import { tableEndpoints } from './tables.ts'
 
 const SeriesOut = v.pipe(
   v.object({
-    id: v.pipe(v.number(), v.integer()),
-    provider_id: v.pipe(v.number(), v.integer()),
+    id: Integer,
+    provider_id: Integer,
     external_code: v.string(),
     name: v.string(),
     base_currency: v.string(),
@@ -38,25 +38,24 @@ const SeriesOut = v.pipe(
 const SeriesHistoryOut = v.pipe(
   v.object({
     provider: v.string(),
-    series_id: v.pipe(v.number(), v.integer()),
+    series_id: Integer,
     external_code: v.string(),
     pair: Pair,
     rate_type: RateTypeOut,
     date_from: Day,
     date_to: Day,
-    count: v.pipe(v.number(), v.integer()),
+    count: Integer,
     as_of: AsOfOut,
     holes: HolesOut,
-    points: v.array(v.object({ rate_date: Day, value: DecimalText, rounded_to: RoundedTo })),
+    points: v.array(v.object({ rate_date: Day, value: DecimalText, rounded_to: Rounding })),
   }),
   v.title('SeriesHistory'),
 )
 
-export function seriesEndpoints(deps: StoredDeps & { histories: HistoryEncoder }): AnyEndpoint[] {
+export function seriesEndpoints(deps: StoredDeps, histories: HistoryEncoder): AnyEndpoint[] {
   return [
     storedEndpoint(deps, {
       path: '/api/v1/series',
-      summary: 'Series catalog',
       about: 'What is published: each pair and side is a series.',
       query: v.object({
         provider: v.optional(ProviderParam),
@@ -65,8 +64,8 @@ export function seriesEndpoints(deps: StoredDeps & { histories: HistoryEncoder }
         only_enabled: v.optional(booleanParam('Only those that are enabled'), 'false'),
       }),
       answer: v.array(SeriesOut),
-      effective: (given) => given,
-      find: (snapshot, { only_enabled, ...filter }) => seriesIn(snapshot, filter, only_enabled),
+      effective: (query) => query,
+      find: (snapshot, { only_enabled, ...filter }) => listSeries(snapshot, filter, only_enabled),
       forms: [jsonForm(encodeSeries)],
     }),
 
@@ -74,7 +73,6 @@ export function seriesEndpoints(deps: StoredDeps & { histories: HistoryEncoder }
       deps,
       {
         path: '/api/v1/series/{series_id}/history',
-        summary: 'Daily values of one series',
         about: 'The values of the days that have one, both ends included, oldest first.',
         params: v.object({ series_id: idParam('A series, by its id in /api/v1/series') }),
         query: v.object({
@@ -85,18 +83,17 @@ export function seriesEndpoints(deps: StoredDeps & { histories: HistoryEncoder }
         sends: ['X-Holes'],
         answer: SeriesHistoryOut,
         notFound: 'No such series',
-        takesUrlKeys: true,
-        effective({ series_id, from, to, as_of }, today) {
-          const range = historyRange({ from, to }, today)
+        effective({ series_id, from, to, as_of }, localDay) {
+          const range = historyRange({ from, to }, localDay(as_of))
           if (!range) throw reversedRange(from ?? '')
           return { seriesId: series_id, ...range, as_of }
         },
-        find: historyOf,
-        forms: [jsonForm(deps.histories.encode)],
+        find: seriesHistory,
+        forms: [jsonForm(histories.encode)],
       },
       {
         columns: () => ({ rate_date: 'day', value: 'decimal', rounded_to: 'plain' }),
-        rows: pointsIn,
+        rows: listPoints,
         headers: holesHeaders,
       },
     ),
@@ -104,5 +101,5 @@ export function seriesEndpoints(deps: StoredDeps & { histories: HistoryEncoder }
 }
 
 function encodeSeries(series: readonly SeriesRow[]): string {
-  return JSON.stringify(series.map(({ revision: _, ...shown }) => shown))
+  return JSON.stringify(series.map(({ revision: _, ...row }) => row))
 }

@@ -1,34 +1,40 @@
-// An endpoint whose answer is a table, too: as CSV or NDJSON for a client that asks so by Accept, or by the end of the path.
-// A column has the name of the JSON's field.
+// Endpoints with a table as their answer: CSV or NDJSON too, by Accept or by the end of the path. Columns have the
+// names of the JSON fields.
 
 import * as v from 'valibot'
-import type { IsoDate } from '../../dates.ts'
-import type { AnyEndpoint } from '../api/endpoint.ts'
-import type { Form } from '../api/forms.ts'
+import type { AnyEndpoint } from '../endpoint/endpoint.ts'
+import type { Form } from '../endpoint/forms.ts'
 import {
   DecimalSignParam,
   DialectParam,
   DialectSynonymParam,
   SeparatorParam,
   sameSigns,
-} from '../api/params.ts'
-import { type StoredDeps, type StoredEndpoint, storedEndpoint } from '../api/stored.ts'
-import { textParts } from '../api/text-parts.ts'
-import { unknownParameters } from '../api/unknown-parameters.ts'
+} from '../endpoint/params.ts'
+import {
+  type Effective,
+  type LocalDay,
+  type StoredDeps,
+  type StoredEndpoint,
+  storedEndpoint,
+} from '../endpoint/stored.ts'
+import { textParts } from '../endpoint/text-parts.ts'
+import { unknownParameters } from '../endpoint/unknown-parameters.ts'
+import type { Path } from '../routes.ts'
 import {
   CSV_TYPE,
   csvLines,
   type Dialect,
   dayCell,
   decimalCell,
-  dialectOf,
+  findDialect,
   NDJSON_TYPE,
   ndjsonLines,
   PLAIN,
   textCell,
 } from './csv.ts'
 
-/** How the values of a column are written: `plain` are numbers and booleans, `json` is anything. */
+/** Type of a column: `plain` are numbers and booleans, `json` is any value. */
 type Kind = 'text' | 'day' | 'decimal' | 'plain' | 'json'
 
 /** By name, in their order. */
@@ -36,12 +42,12 @@ export type Columns = Readonly<Record<string, Kind>>
 
 type Row = Readonly<Record<string, unknown>>
 
-/** What an answer is as a table. A value that a row does not have is an empty cell. */
+/** Table of an answer. A missing value of a row is an empty cell. */
 export type Table<T, A> = {
-  columns(asked: A): Columns
-  rows(found: T, asked: A): Iterable<Row>
-  /** What the JSON says beside its rows. */
-  headers?(found: T, asked: A): Readonly<Record<string, string>>
+  columns(query: A): Columns
+  rows(value: T, query: A): Iterable<Row>
+  /** Headers with the data that JSON has beside its rows. */
+  headers?(value: T, query: A): Readonly<Record<string, string>>
 }
 
 const DIALECT = {
@@ -51,72 +57,73 @@ const DIALECT = {
   sep: v.optional(SeparatorParam),
 }
 
-type DialectGiven = { [name in keyof typeof DIALECT]?: string | undefined }
-type Described<A> = A & { csv?: Dialect }
+type DialectParameters = { [name in keyof typeof DIALECT]?: string | undefined }
+type WithDialect<A> = A & { csv?: Dialect }
 
-/** The endpoint, with more forms, and one of the same path with `.csv` at its end, and one with `.ndjson`. */
+type TablePath = Path<'GET'> extends infer P ? (P extends `${infer Table}.ndjson` ? Table : never) : never
+
+/** Creates the endpoint with further forms, and its `.csv` and `.ndjson` paths. */
 export function tableEndpoints<E extends v.ObjectEntries, P extends v.GenericSchema, A extends object, T>(
   deps: StoredDeps,
-  endpoint: StoredEndpoint<v.ObjectSchema<E, undefined>, P, A, T>,
+  endpoint: StoredEndpoint<v.ObjectSchema<E, undefined>, P, A, T> & { path: TablePath },
   table: Table<NoInfer<T>, NoInfer<A>>,
 ): AnyEndpoint[] {
-  const { path, summary, forms, effective } = endpoint
-  const own = Object.keys(endpoint.query?.entries ?? {})
+  const { path, forms, effective } = endpoint
+  const parameterNames = Object.keys(endpoint.query?.entries ?? {})
   const headers = table.headers && { headers: table.headers }
-  const csv: Form<T, Described<A>> = {
+  const csv: Form<T, WithDialect<A>> = {
     name: 'csv',
     contentType: CSV_TYPE,
-    encode: (found, asked) => textParts(csvLines(linesOf(table, found, asked), asked.csv ?? PLAIN)),
+    encode: (value, query) => textParts(csvLines(tableLines(table, value, query), query.csv ?? PLAIN)),
     ...headers,
   }
-  const ndjson: Form<T, Described<A>> = {
+  const ndjson: Form<T, WithDialect<A>> = {
     name: 'ndjson',
     contentType: NDJSON_TYPE,
-    encode: (found, asked) => textParts(ndjsonLines(table.rows(found, asked))),
+    encode: (value, query) => textParts(ndjsonLines(table.rows(value, query))),
     ...headers,
   }
-  const inDialects = {
+  const dialectEndpoint = {
     ...endpoint,
     query: v.object({ ...endpoint.query?.entries, ...DIALECT }),
-    effective(given: object, today: IsoDate, form: string): Described<A> {
-      const { dialect, dialecto, decimal, sep, ...rest } = given as DialectGiven
+    effective(parameters: object, localDay: LocalDay, form: string): WithDialect<A> & Effective {
+      const { dialect, dialecto, decimal, sep, ...rest } = parameters as DialectParameters
       const name = dialect ?? dialecto
       const hasDialect = name !== undefined || decimal !== undefined || sep !== undefined
-      if (hasDialect && form !== 'csv') throw unknownParameters({ dialect, dialecto, decimal, sep }, own)
-      const asked = effective(rest as never, today, form)
-      if (!hasDialect) return asked
-      const csv = dialectOf(name, { decimal, separator: sep })
+      if (hasDialect && form !== 'csv')
+        throw unknownParameters({ dialect, dialecto, decimal, sep }, parameterNames)
+      const query = effective(rest as never, localDay, form)
+      if (!hasDialect) return query
+      const csv = findDialect(name, { decimal, separator: sep })
       if (!csv) throw sameSigns(sep ?? '')
-      return { ...asked, csv }
+      return { ...query, csv }
     },
   }
   return [
-    storedEndpoint(deps, { ...inDialects, forms: [...forms, csv, ndjson] }),
+    storedEndpoint(deps, { ...dialectEndpoint, forms: [...forms, csv, ndjson] }),
     storedEndpoint(deps, {
-      ...inDialects,
+      ...dialectEndpoint,
       path: `${path}.csv`,
-      summary: `${summary}: CSV`,
       forms: [csv],
     }),
     storedEndpoint(deps, {
       ...endpoint,
       path: `${path}.ndjson`,
-      summary: `${summary}: NDJSON, a line of JSON for each row`,
       forms: [ndjson],
     }),
   ]
 }
 
-function* linesOf<T, A>(table: Table<T, A>, found: T, asked: Described<A>): Iterable<string[]> {
-  const columns = Object.entries(table.columns(asked))
-  const dialect = asked.csv ?? PLAIN
+function* tableLines<T, A>(table: Table<T, A>, value: T, query: WithDialect<A>): Iterable<string[]> {
+  const columns = Object.entries(table.columns(query))
+  const dialect = query.csv ?? PLAIN
   yield columns.map(([name]) => name)
-  for (const row of table.rows(found, asked)) {
-    yield columns.map(([name, kind]) => cellOf(kind, row[name], dialect))
+  for (const row of table.rows(value, query)) {
+    yield columns.map(([name, kind]) => formatCell(kind, row[name], dialect))
   }
 }
 
-function cellOf(kind: Kind, value: unknown, dialect: Dialect): string {
+function formatCell(kind: Kind, value: unknown, dialect: Dialect): string {
   if (value === undefined || value === null) return ''
   if (kind === 'json') return textCell(JSON.stringify(value), dialect)
   const text = String(value)

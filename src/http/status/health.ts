@@ -1,18 +1,16 @@
 import * as v from 'valibot'
-import type { DatabaseState } from '../../domain/database-watch.ts'
-import { type HealthQuestion, type RateHealth, rateHealth } from '../../domain/rates/health.ts'
+import type { DatabaseState } from '../../domain/operations/database-watch.ts'
+import { type HealthQuery, type RateHealth, rateHealth } from '../../domain/rates/health.ts'
 import type { RateCache } from '../../domain/rates/rate-cache.ts'
-import { reasonOf } from '../../errors.ts'
-import type { Log } from '../../log.ts'
-import { MOST_OFF_MS } from '../../store/engine.ts'
-import { selectLastFinishedRun } from '../../store/sync-runs.ts'
-import type { Db } from '../../store/tables.ts'
+import { errorReason } from '../../runtime/errors.ts'
+import type { Log } from '../../runtime/log.ts'
+import { MAX_CLOCK_OFFSET_MS } from '../../store/engine.ts'
+import { selectLastFinishedRun } from '../../store/rates/sync-runs.ts'
+import type { ReadDb } from '../../store/tables.ts'
 import type { Schedulers } from '../../sync/schedulers.ts'
-import { type AnyEndpoint, freshReply, get } from '../api/endpoint.ts'
-import { booleanParam } from '../api/params.ts'
-import { Day, Instant, Pair, RateTypeOut } from '../api/shapes.ts'
-
-const Count = v.pipe(v.number(), v.integer())
+import { type AnyEndpoint, freshReply, get } from '../endpoint/endpoint.ts'
+import { booleanParam } from '../endpoint/params.ts'
+import { Day, Instant, Integer, Pair, RateTypeOut } from '../endpoint/shapes.ts'
 
 const Detail = v.object({
   reasons: v.optional(v.pipe(v.array(v.string()), v.metadata({ description: 'Why the status is not ok' }))),
@@ -22,7 +20,7 @@ const Detail = v.object({
         read_since: v.nullable(Day),
         wanted_since: Day,
         years_read: v.optional(v.number()),
-        requests_left: v.optional(Count),
+        requests_left: v.optional(Integer),
         done_at: v.optional(Instant),
       }),
       v.metadata({ description: "How far the first reading of the dollar's history is" }),
@@ -30,11 +28,11 @@ const Detail = v.object({
   ),
   holes: v.optional(
     v.pipe(
-      v.array(v.object({ series_id: Count, pair: Pair, rate_type: RateTypeOut, from: Day, to: Day })),
+      v.array(v.object({ series_id: Integer, pair: Pair, rate_type: RateTypeOut, from: Day, to: Day })),
       v.metadata({ description: 'Days that were not synchronized, between others that were: the first 20' }),
     ),
   ),
-  holes_total: v.optional(Count),
+  holes_total: v.optional(Integer),
   rounded: v.optional(v.pipe(v.string(), v.metadata({ description: 'What makes rounded values exact' }))),
 })
 
@@ -43,9 +41,9 @@ const HealthOut = v.pipe(
     status: v.picklist(['ok', 'degraded', 'error']),
     database: v.picklist(['ok', 'error']),
     scheduler: v.picklist(['running', 'disabled', 'stopped']),
-    providers: Count,
-    series: Count,
-    rates: Count,
+    providers: Integer,
+    series: Integer,
+    rates: Integer,
     last_sync: v.nullable(Instant),
     exact: v.optional(
       v.pipe(v.literal(false), v.metadata({ description: 'There when a stored value is rounded' })),
@@ -60,8 +58,9 @@ const Up = v.pipe(
   v.title('ServerState'),
 )
 
-export type HealthDeps = HealthQuestion & {
-  db: Db
+export type HealthDeps = {
+  db: ReadDb
+  health: HealthQuery
   isReady: () => Promise<boolean>
   database: DatabaseState
   cache: RateCache
@@ -69,9 +68,9 @@ export type HealthDeps = HealthQuestion & {
   log: Log
 }
 
-const HOLES_NAMED = 20
+const MOST_HOLES = 20
 const FLAG = 'Whether it is enough that rates can be answered'
-// A probe that names it says yes: `/readyz?rates`.
+// The name alone means true: `/readyz?rates`.
 const Flag = v.pipe(
   v.string(),
   v.metadata({ description: FLAG, type: 'boolean' }),
@@ -84,7 +83,6 @@ export function healthEndpoints(deps: HealthDeps): AnyEndpoint[] {
   return [
     get({
       path: '/api/v1/health',
-      summary: 'Service status and stored counts',
       about: 'Degraded, with reasons, when a rate is late, a day is missing or a value is rounded.',
       answer: HealthOut,
       unavailable: 'The database does not answer',
@@ -96,7 +94,7 @@ export function healthEndpoints(deps: HealthDeps): AnyEndpoint[] {
           state = await scheduler.state()
           const rates = (await snapshot.countRates()).all
           const last = await selectLastFinishedRun(db)
-          const health = await healthOf(deps)
+          const health = await loadHealth(deps)
           return freshReply({
             status: health.reasons.length > 0 ? 'degraded' : 'ok',
             database: 'ok',
@@ -105,11 +103,11 @@ export function healthEndpoints(deps: HealthDeps): AnyEndpoint[] {
             rates,
             last_sync: last?.finished_at ?? null,
             ...(health.exact ? {} : { exact: false }),
-            detail: detailOf(health),
+            detail: healthDetail(health),
           })
         } catch (error) {
-          // The one answer that must not become a 500: it is here to say that the database does not answer.
-          log.error('database does not answer', { reason: reasonOf(error) })
+          // Not a 500: this endpoint reports that the database does not answer.
+          log.error('database does not answer', { reason: errorReason(error) })
           const [why = 'the database does not answer; the log says why'] = whyNotReady(database)
           const broken = {
             status: 'error',
@@ -127,36 +125,33 @@ export function healthEndpoints(deps: HealthDeps): AnyEndpoint[] {
 
     get({
       path: '/healthz',
-      summary: 'The process answers',
       about: 'Without a look at the database.',
-      open: true,
       answer: Up,
       handle: () => freshReply({ status: 'ok' }),
     }),
 
     get({
       path: '/readyz',
-      summary: 'The server can answer',
       about:
         'The database is open and its schema current; with fresh=true, the dollar is not older than two days. Of several ' +
         'nodes over one database: with rates, whether rates can be answered, which are for a time without it.',
       unavailable:
         'The database does not answer or has another schema, or its time is more than a minute off; with fresh=true, a ' +
         'side of the dollar is stale',
-      open: true,
       query: v.object({
         fresh: v.optional(booleanParam('Whether the dollar must be fresh, too'), 'false'),
         rates: v.optional(Flag, 'false'),
       }),
       answer: Up,
       async handle({ query }) {
+        // A poll that fails is no readiness; the watch logs the outage.
         const ready = !database.isAway() && (await isReady().catch(() => false))
         const detail = ready ? [] : whyNotReady(database)
-        const isEnough = query.rates && database.isShared && isBelievable(database)
+        const isEnough = query.rates && database.servesFromMemory()
         if (!ready && !isEnough) {
           return freshReply({ status: 'error', ...(detail.length > 0 && { detail }) }, 503)
         }
-        const stale = query.fresh ? (await healthOf(deps)).stale : []
+        const stale = query.fresh ? (await loadHealth(deps)).stale : []
         return stale.length === 0
           ? freshReply({ status: 'ok', ...(detail.length > 0 && { detail }) })
           : freshReply({ status: 'stale', detail: stale }, 503)
@@ -165,38 +160,29 @@ export function healthEndpoints(deps: HealthDeps): AnyEndpoint[] {
   ]
 }
 
-function isBelievable({ memoryAge }: DatabaseState): boolean {
-  try {
-    memoryAge()
-    return true
-  } catch {
-    return false
-  }
-}
-
-/** What is known of it beside that it is so. */
+/** Returns the known reason, or none. */
 function whyNotReady({ isAway, silentSeconds, clockOffsetSeconds }: DatabaseState): string[] {
   if (isAway()) return [`the database has not answered for ${Math.ceil(silentSeconds())} s`]
   const offset = Math.round(clockOffsetSeconds() ?? 0)
-  if (Math.abs(offset) * 1000 <= MOST_OFF_MS) return []
+  if (Math.abs(offset) * 1000 <= MAX_CLOCK_OFFSET_MS) return []
   return [
     `the clock of this machine is ${Math.abs(offset)} s ${offset > 0 ? 'behind' : 'ahead of'} the database's`,
   ]
 }
 
-function healthOf(deps: HealthDeps): Promise<RateHealth> {
-  return Promise.resolve(deps.cache.read((snapshot) => rateHealth(deps.db, snapshot, deps)))
+function loadHealth(deps: HealthDeps): Promise<RateHealth> {
+  return Promise.resolve(deps.cache.read((snapshot) => rateHealth(deps.db, snapshot, deps.health)))
 }
 
-/** What there is to say beside the contract's fields; undefined: nothing (decisions 1.10). */
-function detailOf(health: RateHealth): v.InferOutput<typeof Detail> | undefined {
+/** Details beside the contract's fields; undefined: there are none (decisions 1.10). */
+function healthDetail(health: RateHealth): v.InferOutput<typeof Detail> | undefined {
   const { reasons, history, holes, exact, rounded } = health
   if (reasons.length === 0 && holes.length === 0 && exact) return undefined
   return {
     reasons: reasons.length > 0 ? reasons : undefined,
     history,
-    holes: holes.length > 0 ? holes.slice(0, HOLES_NAMED) : undefined,
-    holes_total: holes.length > HOLES_NAMED ? holes.length : undefined,
+    holes: holes.length > 0 ? holes.slice(0, MOST_HOLES) : undefined,
+    holes_total: holes.length > MOST_HOLES ? holes.length : undefined,
     rounded: exact ? undefined : rounded.join('; '),
   }
 }

@@ -1,22 +1,22 @@
-// What Prometheus reads at /metrics. A server without metrics does not load this file, nor the library.
-// Labels are route templates, known methods and statuses of ours: a client cannot make new ones.
+// Metrics for Prometheus at /metrics. A server without metrics loads neither this file nor the library.
+// Labels are route templates, known methods and our statuses: clients cannot add values.
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import * as v from 'valibot'
-import { VERSION } from '../../assets.ts'
-import { AppError } from '../../errors.ts'
 import { DEFAULT_PROVIDER } from '../../providers/list.ts'
-import type { Api } from '../api/api.ts'
-import { get } from '../api/endpoint.ts'
-import { nodeOf } from '../api/send.ts'
+import { VERSION } from '../../runtime/assets.ts'
+import { AppError } from '../../runtime/errors.ts'
+import type { Api } from '../endpoint/api.ts'
+import { get } from '../endpoint/endpoint.ts'
+import { nodeContext } from '../endpoint/send.ts'
 import { isLocal } from '../listener/proxy.ts'
 import { RATES_ERRORS } from '../rates/errors.ts'
 import { type MetricsSnapshot, NEVER } from './metrics-snapshot.ts'
 
 export type Metrics = {
-  /** Counts one request that was answered, or given up. */
+  /** Counts a request that was answered or aborted. */
   observe(method: string, route: string, status: number, seconds: number): void
-  /** Everything, in the text format of Prometheus. */
+  /** Returns all metrics in the text format of Prometheus. */
   text(now: MetricsSnapshot): Promise<string>
 }
 
@@ -126,7 +126,7 @@ export function createMetrics(): Metrics {
       }
       benchmarkAge.reset()
       for (const { provider, side, days } of now.benchmarkAgeDays) {
-        // The provider that the contract knows has no label: it was there before there could be another.
+        // The default provider has no label: the metric is older than the support of several providers.
         const labels = provider === DEFAULT_PROVIDER.code ? { side } : { provider, side }
         benchmarkAge.set(labels, days ?? NEVER)
       }
@@ -147,7 +147,7 @@ export function createMetrics(): Metrics {
   }
 }
 
-/** `localOnly`: for clients on this machine and through no proxy; to others there is no such path. */
+/** `localOnly`: for clients on this machine without a proxy; others get 404. */
 export function metricsApi(
   metrics: Metrics,
   snapshot: () => Promise<MetricsSnapshot>,
@@ -158,15 +158,15 @@ export function metricsApi(
     errors: RATES_ERRORS,
     isForWebsites: false,
     credentials: {
+      permissions: ['local'],
       check(event) {
-        if (localOnly && !isLocal(nodeOf(event).req)) throw new AppError('not-found', 'Not found')
+        if (localOnly && !isLocal(nodeContext(event).req)) throw new AppError('not-found', 'Not found')
       },
       ...{ name: 'Local', scheme: {}, refusals: {} },
     },
     endpoints: [
       get({
         path: PATH,
-        summary: 'What Prometheus reads',
         answer: v.string(),
         ignoresUnknown: true,
         async handle() {

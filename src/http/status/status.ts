@@ -1,49 +1,48 @@
-// All that a person wants to see who looks after the box, in one answer (decisions 2.17). Of the machine it tells the free
-// space, and no path.
+// State of the server for its operator, in one answer (decisions 2.17). The answer contains the free space of the
+// machine, but no paths.
 
 import * as v from 'valibot'
-import { VERSION } from '../../assets.ts'
-import type { NightlyBackup } from '../../domain/backup/nightly.ts'
-import { dueDay, staleness } from '../../domain/rates/freshness.ts'
-import { type HealthQuestion, rateHealth, sidesOfProviders } from '../../domain/rates/health.ts'
+import type { NightlyBackup } from '../../domain/operations/backup/nightly.ts'
+import { type BenchmarkSide, dueDay, staleness } from '../../domain/rates/freshness.ts'
+import { type HealthQuery, rateHealth, sidesOfProviders } from '../../domain/rates/health.ts'
 import type { RateCache, RateSnapshot } from '../../domain/rates/rate-cache.ts'
+import { VERSION } from '../../runtime/assets.ts'
 import type { Blobs } from '../../store/blobs/blobs.ts'
-import { selectLastGoodRunOf, selectRuns } from '../../store/sync-runs.ts'
-import type { Db } from '../../store/tables.ts'
+import { selectLastSuccessfulRun, selectRuns } from '../../store/rates/sync-runs.ts'
+import type { ReadDb } from '../../store/tables.ts'
 import type { Schedulers } from '../../sync/schedulers.ts'
-import { type AnyEndpoint, freshReply, get } from '../api/endpoint.ts'
-import { Day, Instant, RateTypeOut } from '../api/shapes.ts'
+import { type AnyEndpoint, freshReply, get } from '../endpoint/endpoint.ts'
+import { Day, Instant, Integer, RateTypeOut } from '../endpoint/shapes.ts'
 import { SyncRunOut } from '../rates/sync-runs.ts'
 import type { Totals } from './totals.ts'
 
-const Count = v.pipe(v.number(), v.integer())
-const described = <S extends v.GenericSchema>(schema: S, description: string) =>
+const withDescription = <S extends v.GenericSchema>(schema: S, description: string) =>
   v.pipe(schema, v.metadata({ description }))
 
 const ProviderOut = v.object({
   code: v.string(),
   name: v.string(),
   enabled: v.boolean(),
-  fresh: described(v.boolean(), 'Whether what is due by now is there, for each side'),
-  stale: described(v.array(v.string()), 'What is not, in words'),
+  fresh: withDescription(v.boolean(), 'Whether what is due by now is there, for each side'),
+  stale: withDescription(v.array(v.string()), 'What is not, in words'),
   sides: v.array(
     v.object({
       rate_type: RateTypeOut,
       newest: v.nullable(Day),
-      age_days: described(v.nullable(Count), "Days since then; -1 is tomorrow's value"),
+      age_days: withDescription(v.nullable(Integer), "Days since then; -1 is tomorrow's value"),
     }),
   ),
-  exact: described(v.boolean(), 'Whether each stored value is as published; false: some are rounded'),
-  last_good_sync: described(v.nullable(Instant), 'When the last sync ended in which nothing failed'),
-  next_sync: described(v.nullable(Instant), 'null: the server does not sync by itself'),
+  exact: withDescription(v.boolean(), 'Whether each stored value is as published; false: some are rounded'),
+  last_good_sync: withDescription(v.nullable(Instant), 'When the last sync ended in which nothing failed'),
+  next_sync: withDescription(v.nullable(Instant), 'null: the server does not sync by itself'),
 })
 
 const BackupOut = v.object({
   schedule: v.string(),
   next_run: v.nullable(Instant),
-  last_run: described(v.nullable(Instant), 'When the last one was begun'),
+  last_run: withDescription(v.nullable(Instant), 'When the last one was begun'),
   last_status: v.nullable(v.picklist(['ok', 'error'])),
-  last_verified: described(
+  last_verified: withDescription(
     v.nullable(Instant),
     'When the newest one was begun that was read back whole and is good',
   ),
@@ -52,27 +51,28 @@ const BackupOut = v.object({
 const StatusOut = v.pipe(
   v.object({
     version: v.string(),
-    status: described(v.picklist(['ok', 'degraded']), 'That of health'),
+    status: withDescription(v.picklist(['ok', 'degraded']), 'That of health'),
     reasons: v.array(v.string()),
     providers: v.array(ProviderOut),
     storage: v.object({
-      rates: Count,
-      documents: Count,
-      contents: described(Count, 'Contents of documents, each counted once'),
-      content_bytes: Count,
-      free_bytes: described(
-        v.optional(Count),
+      rates: Integer,
+      documents: Integer,
+      contents: withDescription(Integer, 'Contents of documents, each counted once'),
+      content_bytes: Integer,
+      free_bytes: withDescription(
+        v.optional(Integer),
         'Space left on the disk of the data directory; absent where contents are kept elsewhere',
       ),
     }),
-    backup: described(v.nullable(BackupOut), 'null: the server makes none'),
-    runs: described(v.array(SyncRunOut), 'The last 20 syncs, newest first'),
+    backup: withDescription(v.nullable(BackupOut), 'null: the server makes none'),
+    runs: withDescription(v.array(SyncRunOut), 'The last 20 syncs, newest first'),
   }),
   v.title('Status'),
 )
 
-export type StatusDeps = HealthQuestion & {
-  db: Db
+export type StatusDeps = {
+  db: ReadDb
+  health: HealthQuery
   cache: RateCache
   scheduler: Pick<Schedulers, 'tasks'>
   backups: NightlyBackup | undefined
@@ -87,14 +87,13 @@ export function statusEndpoints(deps: StatusDeps): AnyEndpoint[] {
   return [
     get({
       path: '/api/v1/status',
-      summary: 'Freshness, storage, backups, syncs and version in one answer',
       about: 'What a person wants to see who looks after the server; a key in a header opens it.',
       answer: StatusOut,
       async handle() {
         const { documents, blobs, blobBytes } = await totals()
         const rates = await cache.read(async (snapshot) => ({
-          health: await rateHealth(db, snapshot, deps),
-          providers: await providersOf(snapshot, deps),
+          health: await rateHealth(db, snapshot, deps.health),
+          providers: await providerStates(snapshot, deps),
           count: (await snapshot.countRates()).all,
         }))
         const { reasons } = rates.health
@@ -118,38 +117,39 @@ export function statusEndpoints(deps: StatusDeps): AnyEndpoint[] {
   ]
 }
 
-async function providersOf(
+async function providerStates(
   snapshot: RateSnapshot,
   deps: StatusDeps,
 ): Promise<v.InferOutput<typeof ProviderOut>[]> {
   const { roundedSeries } = await snapshot.countRates()
   const tasks = await deps.scheduler.tasks()
-  const shown: v.InferOutput<typeof ProviderOut>[] = []
-  for (const { provider, sides } of await sidesOfProviders(snapshot, deps)) {
+  const states: v.InferOutput<typeof ProviderOut>[] = []
+  for (const { provider, sides } of await sidesOfProviders(snapshot, deps.health)) {
     const row = snapshot.providers.find(({ code }) => code === provider.code)
     if (!row) continue
-    const due = dueDay(provider, deps.clock)
+    const due = dueDay(provider, deps.health.clock)
     const stale = sides.flatMap((side) => staleness(provider, side, due) ?? [])
-    const good = await selectLastGoodRunOf(deps.db, row.id)
+    const good = await selectLastSuccessfulRun(deps.db, row.id)
     const task = tasks.find((one) => one.provider === provider.code)
     const ofProvider = snapshot.series.filter(({ provider_id }) => provider_id === row.id)
-    shown.push({
+    states.push({
       code: row.code,
       name: row.name,
       enabled: row.enabled,
       fresh: stale.length === 0,
       stale,
-      sides: sides.map(({ rateType, newest, ageDays }) => ({
-        rate_type: rateType,
-        newest: newest ?? null,
-        age_days: ageDays ?? null,
-      })),
+      sides: sides.map(sideOut),
       exact: !ofProvider.some(({ id }) => roundedSeries.has(id)),
       last_good_sync: good?.finished_at ?? null,
       next_sync: task?.nextRun?.toISOString() ?? null,
     })
   }
-  return shown
+  return states
+}
+
+/** Encodes the newest value of a side, for the tools of agents too. */
+export function sideOut({ rateType, newest, ageDays }: BenchmarkSide) {
+  return { rate_type: rateType, newest: newest ?? null, age_days: ageDays ?? null }
 }
 
 function backupOut({

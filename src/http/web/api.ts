@@ -1,20 +1,19 @@
-// Sessions of the page at `/`: a browser signs in with a key for the rates, a token for the documents, or both, and its
-// requests then need no header with a secret that a script could read. What a session opens are the APIs themselves
-// (http/api/auth.ts); here it is only begun and ended.
+// Sessions of the page at `/`. A browser signs in with a key for rates, a token for documents, or both. Its later
+// requests contain no secret that a script could read. The endpoints here open and close sessions, which
+// http/access/auth.ts accepts.
 
 import * as v from 'valibot'
-import type { Api } from '../api/api.ts'
-import type { SessionOf } from '../api/auth.ts'
-import { get, post, remove } from '../api/endpoint.ts'
+import type { FindSession } from '../access/auth.ts'
+import type { Api } from '../endpoint/api.ts'
+import { get, post, remove } from '../endpoint/endpoint.ts'
+import { Integer } from '../endpoint/shapes.ts'
 import { RATES_ERRORS } from '../rates/errors.ts'
-import { exportedAs } from '../rates/export.ts'
+import { exportMediaType } from '../rates/export.ts'
 import { ownHostGuard } from './guard.ts'
 import { createSignIn, type SignInDeps } from './sign-in.ts'
 
-const Id = v.pipe(v.number(), v.integer())
-
 const Code = v.pipe(v.string(), v.description('What stands after #login= in a link of `cambista web`'))
-const SecretIn = v.object({
+const SecretBody = v.object({
   secret: v.optional(v.pipe(v.string(), v.description('A key (cbk_…) or a token (cbt_…)'))),
   code: v.optional(v.pipe(Code, v.description('Instead of it the code of a link'))),
 })
@@ -27,11 +26,11 @@ const PageOut = v.pipe(
 const TokenOut = v.object({
   name: v.string(),
   allow: v.array(v.string()),
-  company_id: v.pipe(v.nullable(Id), v.description('null: every company')),
+  company_id: v.pipe(v.nullable(Integer), v.description('null: every company')),
   expires_at: v.pipe(v.nullable(v.string()), v.description('The last day on which it is valid')),
 })
-const TicketIn = v.object({
-  document_id: v.optional(v.pipe(Id, v.description('A PDF that the token of the session may read'))),
+const TicketBody = v.object({
+  document_id: v.optional(v.pipe(Integer, v.description('A PDF that the token of the session may read'))),
   export: v.optional(
     v.pipe(
       v.picklist(['csv', 'ndjson']),
@@ -48,29 +47,30 @@ const WRONG = {
   415: 'The body is not application/json',
   429: 'Too many wrong secrets in a minute',
 }
-const held = { key: v.nullable(v.object({ name: v.string() })), token: v.nullable(TokenOut) }
-const SessionOut = v.pipe(v.object(held), v.title('Session'))
+const credentialFields = { key: v.nullable(v.object({ name: v.string() })), token: v.nullable(TokenOut) }
+const SessionOut = v.pipe(v.object(credentialFields), v.title('Session'))
 const CodeOut = v.pipe(
   v.object({
-    ...held,
+    ...credentialFields,
     company: v.pipe(
-      v.nullable(v.object({ id: Id, name: v.string() })),
+      v.nullable(v.object({ id: Integer, name: v.string() })),
       v.description('The one that the token is for; null: all, or there is no token'),
     ),
   }),
   v.title('LoginCode'),
 )
 
-/** The API, and how the others find the session of a request. */
-export function pageApi(deps: SignInDeps): { api: Api; sessionOf: SessionOf } {
+/** Returns the API, and the function by which other APIs find the session of a request. */
+export function pageApi(deps: SignInDeps): { api: Api; findSession: FindSession } {
   const signIn = createSignIn(deps)
   const api: Api = {
     prefixes: ['/session', '/t'],
     errors: RATES_ERRORS,
     isForWebsites: false,
     credentials: {
+      permissions: ['session'],
       check: async (event) => {
-        await signIn.sessionOf(event)
+        await signIn.findSession(event)
       },
       name: 'session',
       scheme: {
@@ -87,32 +87,23 @@ export function pageApi(deps: SignInDeps): { api: Api; sessionOf: SessionOf } {
     endpoints: [
       post({
         path: '/session',
-        summary:
-          'Sign in with a key, a token or a link; a key or token is added to an open session, a link replaces it',
-        open: true,
-        body: SecretIn,
+        body: SecretBody,
         answer: PageOut,
         refusals: WRONG,
         handle: ({ event }) => signIn.open(event),
       }),
       get({
         path: '/session',
-        summary: 'Which key and token the session has; null for what it has not',
-        open: true,
         answer: SessionOut,
         handle: ({ event }) => signIn.show(event),
       }),
       remove({
         path: '/session',
-        summary: 'Sign out',
-        open: true,
         answer: SessionOut,
         handle: ({ event }) => signIn.close(event),
       }),
       post({
         path: '/session/code',
-        summary: 'What a link would sign in with, without using it up',
-        open: true,
         body: v.object({ code: Code }),
         answer: CodeOut,
         refusals: WRONG,
@@ -120,9 +111,7 @@ export function pageApi(deps: SignInDeps): { api: Api; sessionOf: SessionOf } {
       }),
       post({
         path: '/session/ticket',
-        summary:
-          'A URL that opens one PDF in a tab of its own, or gives an export as a file: once, within a minute',
-        body: TicketIn,
+        body: TicketBody,
         answer: v.pipe(v.object({ url: v.string() }), v.title('Ticket')),
         notFound: 'Document not found',
         gone: 'The content was lost',
@@ -131,13 +120,11 @@ export function pageApi(deps: SignInDeps): { api: Api; sessionOf: SessionOf } {
       }),
       get({
         path: '/t/{ticket}',
-        summary: 'What a ticket is for: a PDF, or an export',
-        open: true,
         params: v.object({
           ticket: v.pipe(v.string(), v.description('What the answer to /session/ticket names')),
         }),
         answer: v.any(),
-        contentTypes: ['application/pdf', exportedAs('csv'), exportedAs('ndjson')],
+        contentTypes: ['application/pdf', exportMediaType('csv'), exportMediaType('ndjson')],
         notFound: 'The ticket was used, is older than a minute, or never was',
         gone: 'The content was lost',
         refusals: { 401: 'The session has ended, or its token or key' },
@@ -145,5 +132,5 @@ export function pageApi(deps: SignInDeps): { api: Api; sessionOf: SessionOf } {
       }),
     ],
   }
-  return { api, sessionOf: signIn.sessionOf }
+  return { api, findSession: signIn.findSession }
 }

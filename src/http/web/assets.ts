@@ -1,19 +1,18 @@
-// The page for people and the files that it is made of. They hold no data: what it shows it asks of the APIs, with the
-// credentials of its session.
+// Serves the page for people and its files, which contain no data: the page queries the APIs with its session.
 
 import { createHash } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
 import type { H3Event } from 'h3'
 import * as v from 'valibot'
-import { pageFiles } from '../../assets.ts'
-import { AppError } from '../../errors.ts'
-import { acceptsCoding } from '../api/accept.ts'
-import { matchesTag } from '../api/answer-cache.ts'
-import type { Api } from '../api/api.ts'
-import { get, type Reply } from '../api/endpoint.ts'
-import { nodeOf } from '../api/send.ts'
-import type { OwnNames } from '../listener/own-origin.ts'
-import { pathOf } from '../listener/request-line.ts'
+import { pageFiles } from '../../runtime/assets.ts'
+import { AppError } from '../../runtime/errors.ts'
+import { acceptsCoding } from '../endpoint/accept.ts'
+import { matchesTag } from '../endpoint/answer-cache.ts'
+import type { Api } from '../endpoint/api.ts'
+import { get, type Reply } from '../endpoint/endpoint.ts'
+import { nodeContext } from '../endpoint/send.ts'
+import type { HostNames } from '../listener/own-origin.ts'
+import { targetPath } from '../listener/request-line.ts'
 import { RATES_ERRORS } from '../rates/errors.ts'
 import { ownHostGuard } from './guard.ts'
 
@@ -24,13 +23,13 @@ const TYPES: Readonly<Record<string, string>> = {
   js: 'text/javascript; charset=utf-8',
   css: 'text/css; charset=utf-8',
 }
-// Nothing is allowed but what the page needs: its own scripts and styles, images that it made of bytes, and its server.
-const PAGE_POLICY = policyOf("'self'", ["require-trusted-types-for 'script'", "trusted-types 'none'"])
-// Scalar makes its styles and its markup by script. It asks no other server either.
-const DOCS_POLICY = policyOf("'self' 'unsafe-inline'", [])
-const OF_FILES = { 'cross-origin-resource-policy': 'same-origin' }
-const OF_HTML = {
-  ...OF_FILES,
+// Allows the page its own scripts and styles, images from bytes, and requests to its server.
+const PAGE_POLICY = contentPolicy("'self'", ["require-trusted-types-for 'script'", "trusted-types 'none'"])
+// Scalar, the viewer of /docs, creates styles and markup by script. No other server is queried there either.
+const DOCS_POLICY = contentPolicy("'self' 'unsafe-inline'", [])
+const FILE_HEADERS = { 'cross-origin-resource-policy': 'same-origin' }
+const HTML_HEADERS = {
+  ...FILE_HEADERS,
   'cache-control': 'no-cache',
   'referrer-policy': 'no-referrer',
   'cross-origin-opener-policy': 'same-origin',
@@ -38,12 +37,13 @@ const OF_HTML = {
 
 type PageFile = { packed: Uint8Array; tag: string }
 
-/** `/` and the files that it names, open to everybody. */
-export function pageAssetsApi(names: OwnNames): Api {
+/** API of `/` and its files, without authentication. */
+export function pageAssetsApi(names: HostNames): Api {
   const checkHost = ownHostGuard(names)
-  let files: Promise<ReadonlyMap<string, PageFile>> | undefined // read when they are first asked for
+  let files: Promise<ReadonlyMap<string, PageFile>> | undefined // read at the first request
   const fileNamed = async (name: string) => {
     files ??= readFiles()
+    // The next line throws.
     files.catch(() => {
       files = undefined // the next client tries again
     })
@@ -51,16 +51,14 @@ export function pageAssetsApi(names: OwnNames): Api {
     if (!file) throw new AppError('not-found', 'Not found')
     return file
   }
-  const htmlAt = (path: string, summary: string, name: string, policy: string) =>
+  const htmlEndpoint = (path: '/' | '/docs', name: string, policy: string) =>
     get({
       path,
-      summary,
-      open: true,
-      ignoresUnknown: true, // and reads none: an error would repeat a key that a client put there
+      ignoresUnknown: true, // an error could repeat a key in the URL
       answer: v.any(),
       async handle({ event }) {
-        return replyWith(event, name, await fileNamed(name), {
-          ...OF_HTML,
+        return fileReply(event, name, await fileNamed(name), {
+          ...HTML_HEADERS,
           'content-security-policy': policy,
         })
       },
@@ -70,32 +68,30 @@ export function pageAssetsApi(names: OwnNames): Api {
     errors: RATES_ERRORS,
     isForWebsites: false,
     guard(event) {
-      // A target that is no URL has the path / in the framework's eyes.
-      const isRoot = ['', '/'].includes(pathOf(nodeOf(event).req.url ?? ''))
+      // h3 sets the path / for a request target that is not a URL.
+      const isRoot = ['', '/'].includes(targetPath(nodeContext(event).req.url ?? ''))
       if (event.url.pathname === '/' && !isRoot) throw new AppError('not-found', 'Not found')
       checkHost(event)
     },
     endpoints: [
-      htmlAt('/', 'The page for people', PAGE, PAGE_POLICY),
-      htmlAt('/docs', 'The reference of the APIs, to read and to try', DOCS, DOCS_POLICY),
+      htmlEndpoint('/', PAGE, PAGE_POLICY),
+      htmlEndpoint('/docs', DOCS, DOCS_POLICY),
       get({
         path: '/page/{file}',
-        summary: 'A file of the page; its name changes with its bytes',
-        open: true,
         ignoresUnknown: true,
         params: v.object({ file: v.string() }),
         answer: v.any(),
         async handle({ event, params }) {
-          const file = await fileNamed(params.file.endsWith('.html') ? '' : params.file) // their names have no hash
-          const headers = { ...OF_FILES, 'cache-control': 'public, max-age=31536000, immutable' }
-          return replyWith(event, params.file, file, headers)
+          const file = await fileNamed(params.file.endsWith('.html') ? '' : params.file) // HTML names have no hash
+          const headers = { ...FILE_HEADERS, 'cache-control': 'public, max-age=31536000, immutable' }
+          return fileReply(event, params.file, file, headers)
         },
       }),
     ],
   }
 }
 
-function policyOf(styles: string, more: readonly string[]): string {
+function contentPolicy(styles: string, more: readonly string[]): string {
   const allowed = [
     "default-src 'none'",
     "script-src 'self'",
@@ -119,18 +115,20 @@ async function readFiles(): Promise<ReadonlyMap<string, PageFile>> {
   )
 }
 
-function replyWith(
+function fileReply(
   event: H3Event,
   name: string,
   { packed, tag }: PageFile,
-  own: Readonly<Record<string, string>>,
+  baseHeaders: Readonly<Record<string, string>>,
 ): Reply {
-  const { headers: sent } = event.req
-  const held = sent.get('if-none-match') ?? ''
-  const isPacked = acceptsCoding(sent.get('accept-encoding'), 'gzip')
-  const [etag, other] = isPacked ? [`"${tag}-gzip"`, `"${tag}"`] : [`"${tag}"`, `"${tag}-gzip"`]
-  const headers: Record<string, string> = { ...own, etag, vary: 'Accept-Encoding' }
-  if (matchesTag(held, etag) || matchesTag(held, other)) return { status: 304, body: '', headers }
+  const { headers: requestHeaders } = event.req
+  const ifNoneMatch = requestHeaders.get('if-none-match') ?? ''
+  const isPacked = acceptsCoding(requestHeaders.get('accept-encoding'), 'gzip')
+  // A client may have cached the other encoding.
+  const [etag, otherTag] = isPacked ? [`"${tag}-gzip"`, `"${tag}"`] : [`"${tag}"`, `"${tag}-gzip"`]
+  const headers: Record<string, string> = { ...baseHeaders, etag, vary: 'Accept-Encoding' }
+  if (matchesTag(ifNoneMatch, etag) || matchesTag(ifNoneMatch, otherTag))
+    return { status: 304, body: '', headers }
   headers['content-type'] = TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream'
   if (isPacked) headers['content-encoding'] = 'gzip'
   return { body: isPacked ? packed : gunzipSync(packed), headers }

@@ -1,17 +1,16 @@
-// An export as a file that the browser writes while it arrives: it has a line for each value there is, and a page that
-// fetched it would hold all of it in memory.
+// An export as a download, which the browser writes to a file. The page itself would need all of it in memory.
 
 import type { H3Event } from 'h3'
 import type { UploadedField } from '../../domain/documents/upload.ts'
 import type { ExportFormat } from '../../domain/rates/export-format.ts'
-import { AppError } from '../../errors.ts'
-import type { ApiKey } from '../api/auth.ts'
-import type { Reply } from '../api/endpoint.ts'
+import { AppError } from '../../runtime/errors.ts'
+import type { ApiKey } from '../access/auth.ts'
+import type { Reply } from '../endpoint/endpoint.ts'
 import type { Exports } from '../rates/export.ts'
 
 /**
- * What is asked for in a ticket.
- * @param key that of the session
+ * Returns the format of a ticket for an export.
+ * @param key key of the session
  * @throws AppError `unauthorized` without one, `bad-request` for another format than csv and ndjson
  */
 export function checkExport(key: ApiKey | undefined, format: UploadedField): ExportFormat {

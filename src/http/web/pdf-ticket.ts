@@ -1,21 +1,21 @@
-// A PDF in a tab of its own. Nothing but what begins as one is shown: it is the one kind of document that a browser puts
-// into a viewer, and not into this origin.
+// Opens a PDF in its own tab. Only documents that begin as a PDF are shown: browsers open these in a viewer, outside of
+// this origin.
 
 import type { H3Event } from 'h3'
 import { checkId } from '../../domain/documents/documents.ts'
-import { documentBy } from '../../domain/documents/queries.ts'
+import { requireDocument } from '../../domain/documents/queries.ts'
 import type { UploadedField } from '../../domain/documents/upload.ts'
-import { AppError } from '../../errors.ts'
-import type { Log } from '../../log.ts'
+import { AppError } from '../../runtime/errors.ts'
+import type { Log } from '../../runtime/log.ts'
 import type { Blobs } from '../../store/blobs/blobs.ts'
-import type { Db } from '../../store/tables.ts'
-import { accessOf, checkAllowed, type HeldToken } from '../api/auth.ts'
-import type { Reply } from '../api/endpoint.ts'
-import { dispositionOf, watched } from '../documents/documents.ts'
+import type { ReadDb } from '../../store/tables.ts'
+import { checkAllowed, type SessionToken, tokenAccess } from '../access/auth.ts'
+import { dispositionHeader, logFailure } from '../documents/documents.ts'
+import type { Reply } from '../endpoint/endpoint.ts'
 
 const BEGIN = '%PDF-'
 const PDF = 'application/pdf'
-// With all of it the viewers of Chromium 156 and Firefox 153 show a PDF, and ask for it once.
+// With this policy the viewers of Chromium 156 and Firefox 153 show a PDF, and request it once.
 const POLICY =
   "default-src 'none'; frame-ancestors 'none'; form-action 'none'; base-uri 'none'; sandbox allow-downloads"
 const HEADERS = {
@@ -26,31 +26,31 @@ const HEADERS = {
   'cross-origin-resource-policy': 'same-origin',
 }
 
-type PdfDeps = { db: Db; blobs: Blobs; log: Log }
+type PdfDeps = { db: ReadDb; blobs: Blobs; log: Log }
 
 /**
- * The id of a document that is asked for in a ticket: a PDF that the session may read.
- * @param token that of the session
- * @throws AppError also what reading the document throws
+ * Returns the id of a PDF that the session may read.
+ * @param token token of the session
+ * @throws AppError also errors of reading the document
  */
 export async function checkPdf(
   { db, blobs }: PdfDeps,
-  token: HeldToken | undefined,
+  token: SessionToken | undefined,
   documentId: UploadedField,
 ): Promise<number> {
-  const { document } = await readable(db, token, checkId('document_id', documentId))
+  const { document } = await requireReadable(db, token, checkId('document_id', documentId))
   if (await isPdf(blobs, document)) return document.id
   throw new AppError('unsupported', 'Only a PDF opens in a tab of its own', { details: PDF })
 }
 
-/** @throws AppError what reading the document throws */
+/** @throws AppError as reading the document does */
 export async function openPdf(
   { db, blobs, log }: PdfDeps,
-  held: HeldToken | undefined,
+  sessionToken: SessionToken | undefined,
   documentId: number,
   event: H3Event,
 ): Promise<Reply> {
-  const { document, token } = await readable(db, held, documentId)
+  const { document, token } = await requireReadable(db, sessionToken, documentId)
   event.context.token = token
   const content = await blobs.read(document.sha256)
   if (content?.size !== document.size) {
@@ -58,17 +58,17 @@ export async function openPdf(
   }
   const headers = {
     ...HEADERS,
-    'content-disposition': dispositionOf(document.name, 'inline'),
+    'content-disposition': dispositionHeader(document.name, 'inline'),
     'content-length': String(document.size),
   }
   if (event.req.method === 'HEAD') return { body: '', headers }
-  return { body: watched(content.chunks(), log, String(event.context.requestId)), headers }
+  return { body: logFailure(content.chunks(), log, String(event.context.requestId)), headers }
 }
 
-async function readable(db: Db, token: HeldToken | undefined, id: number) {
+async function requireReadable(db: ReadDb, token: SessionToken | undefined, id: number) {
   if (!token) throw new AppError('unauthorized', 'This session has no token: sign in with one')
   checkAllowed(token, 'documents:GET')
-  const document = await documentBy(db, accessOf(token), id)
+  const document = await requireDocument(db, tokenAccess(token), id)
   if (document.content === 'lost') throw new AppError('gone', 'The content was lost')
   return { token, document }
 }

@@ -1,6 +1,5 @@
-// The Banco Central de Costa Rica. The same data come from two services: the public API with the operator's
-// token, exact, and the website's own without one, rounded. Which one answers may change once in a run: when the
-// token is refused, the site takes over.
+// Banco Central de Costa Rica. The public API needs a token and is exact. The API of its website has the same data
+// without a token, rounded. A run changes from the first to the second when its token is refused.
 
 import type {
   Answer,
@@ -30,7 +29,7 @@ export const bccr: Provider = {
   website: 'https://www.bccr.fi.cr',
   pivot: 'USD',
   timeZone: TIME_ZONE,
-  // Every calendar day has its dollar, published the evening before (upstream 4).
+  // The dollar has a value for each calendar day, published the evening before (upstream 4).
   publication: { time: '00:00', days: 'every day' },
   benchmark: { base: 'USD', quote: 'CRC', noun: 'dollar', staleDays: 2 },
   roundedSource: "the bank's website",
@@ -50,7 +49,7 @@ export const bccr: Provider = {
   spreadsheets: async () => (await import('./sheets/read.ts')).readBankFile,
 }
 
-/** A session whose waiting and bounds a test may replace. */
+/** Opens a session; `tuning` overrides its waits and bounds in tests. */
 export function openSession(
   settings: ProviderSettings,
   signal: AbortSignal,
@@ -62,33 +61,33 @@ export function openSession(
   let notices: Notice[] = []
   let token = settings.token?.trim() || undefined
 
-  const giveUpToken = (why: string) => {
+  const dropToken = (why: string) => {
     token = undefined
     const message = `the central bank's API token ${why}, so the website's rounded values are read: ${HOW_TO_RENEW}`
     notices.push({ message, token: true })
   }
   if (token !== undefined && !/^[\x21-\x7e]+$/.test(token)) {
-    giveUpToken('holds characters that no token has')
+    dropToken('holds characters that no token has')
   }
 
   const readOnce = async (request: FetchRequest): Promise<Answer> => {
     if (token === undefined) return readSite(request)
     try {
-      return await readPublic(requester, { url, token, nameOf }, request)
+      return await readPublic(requester, { url, token, seriesName }, request)
     } catch (error) {
       if (!(error instanceof RefusedFailure)) throw error
       const why = error.status === 403 ? ', perhaps for the program or its address' : ''
-      giveUpToken(`was refused (HTTP ${error.status})${why}`)
+      dropToken(`was refused (HTTP ${error.status})${why}`)
       return readSite(request)
     }
   }
 
-  // One ask at a time, even of a caller that does not wait: the source is asked gently.
+  // Requests are sequential, even when a caller does not wait, to spare the source.
   let last: Promise<unknown> = Promise.resolve()
   return {
     read(request) {
       const answer = last.then(() => readOnce(request))
-      last = answer.catch(() => undefined)
+      last = answer.catch(() => undefined) // the caller gets the error
       return answer
     },
     get supportsSingleSeries() {
@@ -101,13 +100,13 @@ export function openSession(
       return requester.sourceDay()
     },
     notices() {
-      const taken = notices
+      const newNotices = notices
       notices = []
-      return taken
+      return newNotices
     },
   }
 }
 
-function nameOf(code: string): string {
+function seriesName(code: string): string {
   return bccrCatalogue.find((series) => series.externalCode === code)?.name ?? code
 }

@@ -1,13 +1,13 @@
-// What the central bank publishes, as far as it is known without asking (upstream 3): the bank's own codes and
-// names, the pair that each value is quoted in, and where today's values lie.
+// Series of the central bank that are known before the first fetch (upstream 3). Each row has the bank's code and name,
+// the quoted pair, and the plausible range of today's values.
 
 import type { CatalogueSeries } from '../provider.ts'
 
-/** The table of the dollar in colones, and the table of the parities against the dollar. */
+/** Tables of the dollar in colones, and of the parities against the dollar. */
 export const DOLLAR_TABLE = '1'
 export const PARITY_TABLE = '520'
 
-// XDR's code is in no source: it is learned by name from an answer.
+// No document has the code of XDR: an answer supplies it, matched by name.
 type ParityRow = [pair: string, code: string | undefined, name: string, low?: string, high?: string]
 
 // biome-ignore format: a table

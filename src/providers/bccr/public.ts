@@ -1,24 +1,24 @@
-// The central bank's public API, which needs the operator's token (upstream 1).
+// Client of the central bank's public API, which requires the token of the operator (upstream 1).
 
-import { addDays, earliest, isIsoDate, latest } from '../../dates.ts'
-import { isRecord, type JsonRecord, listOf, parseJson, parseLargeJson, textOf } from '../json.ts'
+import { addDays, earliest, isIsoDate, latest } from '../../values/dates.ts'
+import { isRecord, type JsonRecord, listItems, parseJson, parseLargeJson, scalarText } from '../json.ts'
 import { type Answer, FetchFailure, type FetchRequest, type Observation, type Window } from '../provider.ts'
 import type { Requester } from '../request.ts'
 
-// One year of one indicator is known to work; a table brings 45 of them at once (upstream 1).
-const ALONE_DAYS = 366
+// A year of an indicator is known to work; a table contains 45 of them (upstream 1).
+const SINGLE_DAYS = 366
 const TABLE_DAYS = 92
 const UNSYNCHRONIZED = /\bdel (\d{4}-\d{2}-\d{2}) al (\d{4}-\d{2}-\d{2}) no se han sincronizado/
 
-/** Reads the ask in as many requests as the source needs, oldest days first. */
+/** Reads a window in as many requests as the source requires, oldest days first. */
 export async function readPublic(
   requester: Requester,
-  source: { url: string; token: string; nameOf: (code: string) => string },
+  source: { url: string; token: string; seriesName: (code: string) => string },
   request: FetchRequest,
 ): Promise<Answer> {
   const { indicator } = request
   const answers: Answer[] = []
-  for (const window of splitWindow(request.window, indicator === undefined ? TABLE_DAYS : ALONE_DAYS)) {
+  for (const window of splitWindow(request.window, indicator === undefined ? TABLE_DAYS : SINGLE_DAYS)) {
     const page = {
       name: indicator ?? request.table,
       url: publicUrl(source.url, { ...request, window }),
@@ -32,20 +32,20 @@ export async function readPublic(
     )
     // Nothing was published, but the source knows the indicator: an unknown one is a 400 (upstream 1).
     if (indicator !== undefined && answer.listed.length === 0) {
-      answer.listed.push({ code: indicator, name: source.nameOf(indicator) })
+      answer.listed.push({ code: indicator, name: source.seriesName(indicator) })
     }
     answers.push(answer)
   }
   const { listed, observations, leftOut } = mergeAnswers(answers)
-  // A request that brought nothing vouches for nothing: the whole answer lists only what each of its requests listed.
-  const codes = answers.map((one) => new Set(one.listed.map(({ code }) => code)))
-  const byAll = listed.filter(({ code }) => codes.every((known) => known.has(code)))
-  return { listed: byAll, observations, ...(leftOut && { leftOut }) }
+  // An empty answer proves nothing about a series: the result lists only the series that each answer lists.
+  const codeSets = answers.map((one) => new Set(one.listed.map(({ code }) => code)))
+  const inAll = listed.filter(({ code }) => codeSets.every((codes) => codes.has(code)))
+  return { listed: inAll, observations, ...(leftOut && { leftOut }) }
 }
 
 /**
- * What an answer of either shape holds: a list of indicators, or of tables with their `indicadores`.
- * @throws FetchFailure when it is no such answer; `datos: []` is one, with nothing in it
+ * Parses an answer with a list of indicators, or of tables with their `indicadores`.
+ * @throws FetchFailure for any other body; `datos: []` is valid and empty
  */
 export async function readPublicAnswer(body: string): Promise<Answer> {
   const answer = await parseLargeJson(body)
@@ -56,22 +56,22 @@ export async function readPublicAnswer(body: string): Promise<Answer> {
     throw new FetchFailure('the answer says that it is none ("estado" is not true)')
   }
   if (!Array.isArray(answer.datos)) throw new FetchFailure('"datos" is not a list')
-  return mergeAnswers(answer.datos.flatMap(indicatorsOf).map(readIndicator))
+  return mergeAnswers(answer.datos.flatMap(listIndicators).map(readIndicator))
 }
 
-/** The message of `{"CodigoError":"400","Mensaje":"..."}`, or the body as it is (upstream 1). */
+/** Returns the message of `{"CodigoError":"400","Mensaje":"..."}`, else the body unchanged (upstream 1). */
 export function errorText(body: string): string {
   try {
     const error = parseJson(body)
-    return (isRecord(error) && textOf(error.Mensaje)) || body
+    return (isRecord(error) && scalarText(error.Mensaje)) || body
   } catch {
     return body
   }
 }
 
 /**
- * The days within the window that another cambista says it has not synchronized: its API has the form of the bank's, and the
- * bank itself says no such thing.
+ * Parses the days within the window that another cambista has not synchronized. Its API has the form of the bank's; the
+ * bank itself sends no such error.
  */
 export function unsynchronizedDays(status: number, body: string, window: Window): Window | undefined {
   if (status !== 503) return undefined
@@ -81,21 +81,21 @@ export function unsynchronizedDays(status: number, body: string, window: Window)
   return days.from <= days.to ? days : undefined
 }
 
-/** What another cambista says beside an answer: indicators that it left out of a table, and to what its values are rounded. */
+/** Adds the headers of another cambista: indicators that it omitted from a table, and the decimals of its rounding. */
 function withMirrorHeaders(answer: Answer, headers: Headers): Answer {
   const codes = (headers.get('x-left-out') ?? '').split(',').map((code) => code.trim())
   const leftOut = codes.filter((code) => /^\d{1,20}$/.test(code))
-  const decimals = headers.get('x-rounded-to') ?? ''
-  const roundedTo = /^\d{1,2}$/.test(decimals) ? Number(decimals) : undefined
-  const observations = answer.observations.map((one) => ({ ...one, roundedTo }))
+  const text = headers.get('x-rounded-to') ?? ''
+  const decimals = /^\d{1,2}$/.test(text) ? Number(text) : undefined
+  const observations = answer.observations.map((one) => ({ ...one, roundedTo: decimals }))
   return {
     ...answer,
-    ...(roundedTo !== undefined && { observations }),
+    ...(decimals !== undefined && { observations }),
     ...(leftOut.length > 0 && { leftOut }),
   }
 }
 
-/** One after the other; a series is listed once, under its first name. */
+/** Concatenates answers; a series is listed once, under its first name. */
 export function mergeAnswers(answers: readonly Answer[]): Answer {
   const listed = new Map<string, { code: string; name: string }>()
   for (const series of answers.flatMap((answer) => answer.listed)) {
@@ -106,9 +106,9 @@ export function mergeAnswers(answers: readonly Answer[]): Answer {
   return { listed: [...listed.values()], observations, ...(leftOut.length > 0 && { leftOut }) }
 }
 
-function indicatorsOf(entry: unknown): JsonRecord[] {
+function listIndicators(entry: unknown): JsonRecord[] {
   const own = isRecord(entry) ? entry.indicadores : undefined
-  const indicators = own === undefined || own === null ? [entry] : listOf(own, '"indicadores"')
+  const indicators = own === undefined || own === null ? [entry] : listItems(own, '"indicadores"')
   return indicators.map((indicator) => {
     if (isRecord(indicator)) return indicator
     throw new FetchFailure('"datos" holds something that is not an indicator')
@@ -116,15 +116,15 @@ function indicatorsOf(entry: unknown): JsonRecord[] {
 }
 
 function readIndicator(indicator: JsonRecord): Answer {
-  const code = textOf(indicator.codigoIndicador)
-  const rows = listOf(indicator.series, '"series"')
+  const code = scalarText(indicator.codigoIndicador)
+  const rows = listItems(indicator.series, '"series"')
   if (code === '') {
     // A heading between the rows of a table has no code; values without one cannot be attributed.
     if (rows.length === 0) return { listed: [], observations: [] }
     throw new FetchFailure('an indicator has values but no "codigoIndicador"')
   }
   return {
-    listed: [{ code, name: textOf(indicator.nombreIndicador) }],
+    listed: [{ code, name: scalarText(indicator.nombreIndicador) }],
     observations: rows.flatMap((row) => readRow(code, row)),
   }
 }
@@ -133,21 +133,21 @@ function readRow(code: string, row: unknown): Observation[] {
   if (!isRecord(row)) throw new FetchFailure(`"series" of ${code} holds something that is not a row`)
   const { fecha, valorDatoPorPeriodo: value } = row
   if (value === undefined || value === null) return []
-  const when = textOf(fecha)
+  const when = scalarText(fecha)
   const day = when.length === 10 ? when : when.replace(/^(\d{4}-\d{2}-\d{2})T.*$/, '$1')
-  return [{ code, day, value: textOf(value), roundedTo: undefined }]
+  return [{ code, day, value: scalarText(value), roundedTo: undefined }]
 }
 
 function publicUrl(base: string, { table, indicator, window }: FetchRequest): string {
-  const what =
+  const resource =
     indicator === undefined
       ? `cuadro/${encodeURIComponent(table)}`
       : `indicadoresEconomicos/${encodeURIComponent(indicator)}`
-  const dates = `fechaInicio=${slashed(window.from)}&fechaFin=${slashed(window.to)}`
-  return `${base}/Bccr.GE.SDDE.Publico.Indicadores.API/${what}/series?${dates}&idioma=ES`
+  const dates = `fechaInicio=${slashDate(window.from)}&fechaFin=${slashDate(window.to)}`
+  return `${base}/Bccr.GE.SDDE.Publico.Indicadores.API/${resource}/series?${dates}&idioma=ES`
 }
 
-function slashed(day: string): string {
+function slashDate(day: string): string {
   return day.replaceAll('-', '/')
 }
 

@@ -1,10 +1,10 @@
-// What the operator may set of the central bank.
+// Options of the central bank.
 
 import type { Provider } from '../provider.ts'
 
 export const bccrSettings: Provider['settings'] = {
   schedule: {
-    option: 'sync-cron', // of the time when there was one provider
+    option: 'sync-cron', // older than the prefixes of providers
     fallback: '0 5 * * *',
     help: 'when to sync, in the time of Costa Rica',
     spanish: 'cuándo se sincroniza, en hora de Costa Rica',
@@ -27,7 +27,7 @@ export const bccrSettings: Provider['settings'] = {
     spanish:
       'archivo con el token del banco (o el token mismo en CAMBISTA_BCCR_TOKEN); se lee de nuevo en cada sincronización',
     name: "the bank's token",
-    without: 'no token of the central bank, so its website is read, whose values are rounded',
+    absence: 'no token of the central bank, so its website is read, whose values are rounded',
     installed: { file: 'bccr-token', title: "the central bank's token" },
   },
 }

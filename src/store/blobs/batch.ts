@@ -1,75 +1,75 @@
-// The contents of one upload, kept or dropped together: each is in a temporary file of its own, and what is remembered of
-// it is its SHA-256 and its size. Small contents are written beside the reading, some at once, because each of them waits
-// for the disk.
+// Blobs of one upload, committed or discarded together. Each has a temporary file; memory has only its SHA-256, size
+// and file number. Small blobs are written in parallel while the request is read, because each of them waits for the
+// disk.
 
 import { hash } from 'node:crypto'
-import type { MemoryShare } from '../../memory-budget.ts'
-import type { Semaphore } from '../../semaphore.ts'
-import { storageError } from '../../storage-error.ts'
-import type { KeptContent } from '../contents.ts'
-import { createContentTable } from './content-table.ts'
+import type { MemoryShare } from '../../runtime/memory-budget.ts'
+import type { Semaphore } from '../../runtime/semaphore.ts'
+import { storageError } from '../../runtime/storage-error.ts'
+import type { UploadedBlob } from '../documents/contents.ts'
+import { createBlobTable } from './blob-table.ts'
+import { CALLS_AT_ONCE } from './commit.ts'
 import { inParallel } from './parallel.ts'
-import { CALLS_AT_ONCE } from './place.ts'
 import type { BlobWriter, StagedBlob } from './writer.ts'
 
 export type BlobBatch = {
-  /** How many contents were kept, each counted once. */
+  /** Number of different blobs that were added. */
   count(): number
-  /** What is known of a content by its number. */
-  at(index: number): KeptContent
-  /** Begins a content. It must be kept or discarded before the next one is written. */
-  begin(): ContentWriter
+  /** Returns a blob by its number. */
+  at(index: number): UploadedBlob
+  /** Begins a blob. Call `keep` or `discard` on it before the next one is written. */
+  begin(): BatchBlobWriter
   /**
-   * Makes all contents, or those of these SHA-256, durable under their final names, or throws and removes the temporary
-   * files. The others stay temporary.
+   * Makes all blobs, or those of these SHA-256, durable under their final names; the others stay temporary. After an
+   * error it removes the temporary files and throws.
    */
   commit(chosen?: ReadonlySet<string>): Promise<void>
-  /** Removes the temporary files, as far as it can; harmless after a commit and when repeated. */
+  /** Removes the temporary files and ignores errors. Without effect after a commit and when repeated. */
   discard(): Promise<void>
 }
 
-export type ContentWriter = {
-  /** Copies the bytes. If a promise comes back, wait for it before the next call. */
+export type BatchBlobWriter = {
+  /** Copies the bytes. If it returns a promise, await it before the next call. */
   write(bytes: Buffer): Promise<void> | undefined
-  /** Adds the content to the batch; answers its number, which is that of an equal one if there is one. */
+  /** Adds the blob to the batch and returns its number; an equal blob has the same number. */
   keep(): Promise<number>
   discard(): Promise<void>
 }
 
-/** What a batch needs of where it writes: a folder of temporary files, or a bucket, whose objects stay as they are. */
+/** Target of a batch: a folder of temporary files, or a bucket. Objects of a bucket are not renamed. */
 export type BatchStore = {
-  /** The beginning of the paths of its temporary files, or of the names of its objects. */
+  /** Prefix of the paths of its temporary files, or of the names of its objects. */
   path: string
   begin: (path: string) => Promise<BlobWriter>
   unlink: (path: string) => Promise<void>
-  /** Gives files their final names. Or each stays an object of its own, and it is said since when there may be some. */
-  place: ((files: Iterable<{ path: string; sha256: string }>) => Promise<void>) | { begunAt: string }
-  /** Of small contents of all batches, to be written: each has a file open and its bytes in memory. */
+  /** Gives files their final names. For objects: the instant from which they may exist. */
+  commitFiles: ((files: Iterable<{ path: string; sha256: string }>) => Promise<void>) | { startedAt: string }
+  /** Limits the writing of small blobs over all batches: each has an open file and its bytes in memory. */
   semaphore: Semaphore
 }
 
 const SMALL = 64 * 1024
-// Files that wait for the commit are open (writer.ts says how many); the others of these have been flushed.
+// Files that wait for the commit are open (at most MAX_OPEN_FILES of writer.ts); the others have been flushed.
 const WAITING = 64
 
 export function createBlobBatch(store: BatchStore, memory: MemoryShare): BlobBatch {
-  const contents = createContentTable(memory)
+  const contents = createBlobTable(memory)
   const writing = new Set<Promise<void>>()
   const large = new Set<BlobWriter>()
   let waiting: StagedBlob[] = []
   let failure: { error: unknown } | undefined
-  let files = 0 // begun; no number is used twice, though its file may be gone
-  let isOver = false
+  let files = 0 // begun; no number is used twice, not even after its file was removed
+  let isClosed = false
   let isCommitted = (_sha256: string) => false
 
-  const { place } = store
-  const pathOf = (file: number) => `${store.path}-${file}`
+  const { commitFiles } = store
+  const filePath = (file: number) => `${store.path}-${file}`
 
-  const filesOf = (isMeant: (sha256: string) => boolean) => ({
+  const selectFiles = (isMeant: (sha256: string) => boolean) => ({
     *[Symbol.iterator]() {
       for (let index = 0; index < contents.count(); index++) {
         const { sha256, file } = contents.at(index)
-        if (isMeant(sha256)) yield { path: pathOf(file), sha256 }
+        if (isMeant(sha256)) yield { path: filePath(file), sha256 }
       }
     },
   })
@@ -88,7 +88,7 @@ export function createBlobBatch(store: BatchStore, memory: MemoryShare): BlobBat
   }
 
   const writeSmall = async (file: number, bytes: Buffer) => {
-    const writer = await store.begin(pathOf(file))
+    const writer = await store.begin(filePath(file))
     try {
       await writer.write(bytes)
     } catch (error) {
@@ -98,7 +98,7 @@ export function createBlobBatch(store: BatchStore, memory: MemoryShare): BlobBat
     await staged(await writer.finish())
   }
 
-  /** Waits for a permit, not for the work. */
+  /** Waits for a permit, not for the end of the work. */
   const startSmall = async (file: number, bytes: Buffer) => {
     const permit = await store.semaphore.acquire()
     const work = writeSmall(file, bytes)
@@ -120,8 +120,8 @@ export function createBlobBatch(store: BatchStore, memory: MemoryShare): BlobBat
   const keepSmall = async (bytes: Buffer): Promise<number> => {
     if (failure) throw failure.error
     const sha256 = hash('sha256', bytes, 'buffer')
-    const known = contents.find(sha256)
-    if (known !== undefined) return known
+    const existingIndex = contents.find(sha256)
+    if (existingIndex !== undefined) return existingIndex
     const file = files++
     const index = contents.add(sha256, bytes.length, file)
     await startSmall(file, bytes)
@@ -132,10 +132,10 @@ export function createBlobBatch(store: BatchStore, memory: MemoryShare): BlobBat
     large.delete(writer)
     const blob = await writer.finish()
     const sha256 = Buffer.from(blob.sha256, 'hex')
-    const known = contents.find(sha256)
-    if (known !== undefined) {
+    const existingIndex = contents.find(sha256)
+    if (existingIndex !== undefined) {
       await blob.discard()
-      return known
+      return existingIndex
     }
     try {
       const index = contents.add(sha256, blob.size, file)
@@ -148,14 +148,15 @@ export function createBlobBatch(store: BatchStore, memory: MemoryShare): BlobBat
   }
 
   const discard = async () => {
-    if (isOver) return
-    isOver = true
+    if (isClosed) return
+    isClosed = true
     for (const writer of large) await writer.discard()
     large.clear()
     await Promise.all(writing)
     for (const blob of waiting) await blob.discard()
     waiting = []
-    const files = filesOf((sha256) => !isCommitted(sha256))
+    const files = selectFiles((sha256) => !isCommitted(sha256))
+    // The garbage collection removes the files that stay.
     await inParallel(files, CALLS_AT_ONCE, ({ path }) => store.unlink(path).catch(() => {}))
   }
 
@@ -163,7 +164,7 @@ export function createBlobBatch(store: BatchStore, memory: MemoryShare): BlobBat
     count: contents.count,
     at(index) {
       const { sha256, size, file } = contents.at(index)
-      return { sha256, size, ...('begunAt' in place && { object: pathOf(file), ...place }) }
+      return { sha256, size, ...('startedAt' in commitFiles && { object: filePath(file), ...commitFiles }) }
     },
     begin() {
       const small = createGrowingBuffer()
@@ -171,7 +172,7 @@ export function createBlobBatch(store: BatchStore, memory: MemoryShare): BlobBat
       let file = 0
       const grow = async (bytes: Buffer) => {
         file = files++
-        writer = await store.begin(pathOf(file))
+        writer = await store.begin(filePath(file))
         large.add(writer)
         await writer.write(small.bytes())
         await writer.write(bytes)
@@ -196,10 +197,10 @@ export function createBlobBatch(store: BatchStore, memory: MemoryShare): BlobBat
         await allWritten()
         await inParallel(waiting, CALLS_AT_ONCE, (blob) => blob.sync())
         const isChosen = (sha256: string) => chosen?.has(sha256) ?? true
-        if (typeof place === 'function') await place(filesOf(isChosen))
+        if (typeof commitFiles === 'function') await commitFiles(selectFiles(isChosen))
         isCommitted = isChosen
         waiting = []
-        isOver = chosen === undefined
+        isClosed = chosen === undefined
       } catch (error) {
         await discard()
         throw storageError(error)
@@ -209,7 +210,7 @@ export function createBlobBatch(store: BatchStore, memory: MemoryShare): BlobBat
   }
 }
 
-/** Bytes that come in pieces of any size, however small, in one buffer. */
+/** Collects pieces of any size in one buffer, which doubles up to SMALL. */
 function createGrowingBuffer() {
   let buffer = Buffer.alloc(0)
   let size = 0

@@ -1,34 +1,34 @@
-// The contents of one upload, each once, by number and by SHA-256.
+// Blobs of one upload, each once, by number and by SHA-256.
 
 import { randomInt } from 'node:crypto'
-import type { MemoryShare } from '../../memory-budget.ts'
-import { createFixedRecords } from '../../records.ts'
+import type { MemoryShare } from '../../runtime/memory-budget.ts'
+import { createFixedRecords } from '../../runtime/records.ts'
 
-export type StagedContent = { sha256: string; size: number; file: number }
+export type BlobRecord = { sha256: string; size: number; file: number }
 
-export type ContentTable = {
+export type BlobTable = {
   count(): number
-  at(index: number): StagedContent
-  /** The number of the content with this SHA-256. */
+  at(index: number): BlobRecord
+  /** Returns the number of the blob with this SHA-256. */
   find(sha256: Buffer): number | undefined
-  /** Adds one that is not there, and returns its number; `file`: that of the file that has it. */
+  /** Adds a new blob and returns its number; `file`: number of its file. */
   add(sha256: Buffer, size: number, file: number): number
 }
 
-/** Numbers plus 1, found by open addressing; 0 is a free slot. */
-type Slots = { bytes: Buffer; held: Int32Array; used: number }
+/** A hash table with open addressing. An entry is a blob's number plus 1; 0 is a free slot. */
+type Slots = { bytes: Buffer; entries: Int32Array; used: number }
 
 const HASH_BYTES = 32
 const FILE_AT = HASH_BYTES + 8
 const RECORD_BYTES = FILE_AT + 4
-const PARTS = 256 // each of which grows for itself, so that no upload waits for a million to move
+const PARTS = 256 // each part grows on its own, so that no upload waits while a million entries move
 const PART_BITS = 8
 const FIRST_SLOTS = 8
 
-export function createContentTable(memory: MemoryShare): ContentTable {
+export function createBlobTable(memory: MemoryShare): BlobTable {
   const records = createFixedRecords(RECORD_BYTES, memory)
   const parts: (Slots | undefined)[] = new Array(PARTS)
-  // Clients choose the contents: with factors of ours they cannot choose ones that all belong into one place.
+  // Clients choose the blobs. Random factors prevent them from choosing blobs that all fall into one slot.
   const factors = [randomOdd(), randomOdd()] as const
 
   const mix = (sha256: Buffer): number => {
@@ -36,29 +36,29 @@ export function createContentTable(memory: MemoryShare): ContentTable {
     return (mixed ^ (mixed >>> 15)) >>> 0
   }
 
-  const slotsOf = (count: number): Slots => {
+  const allocateSlots = (count: number): Slots => {
     const bytes = memory.take(count * Int32Array.BYTES_PER_ELEMENT)
-    return { bytes, held: new Int32Array(bytes.buffer, bytes.byteOffset, count), used: 0 }
+    return { bytes, entries: new Int32Array(bytes.buffer, bytes.byteOffset, count), used: 0 }
   }
 
-  /** The slot of a content, or the free one where it belongs. */
-  const slotOf = ({ held }: Slots, mixed: number, sha256: Buffer): number => {
-    let slot = (mixed >>> PART_BITS) % held.length
-    for (let index = held[slot] as number; index !== 0; index = held[slot] as number) {
+  /** Returns the slot of a blob, or the free slot for it. */
+  const findSlot = ({ entries }: Slots, mixed: number, sha256: Buffer): number => {
+    let slot = (mixed >>> PART_BITS) % entries.length
+    for (let index = entries[slot] as number; index !== 0; index = entries[slot] as number) {
       if (records.at(index - 1).compare(sha256, 0, HASH_BYTES, 0, HASH_BYTES) === 0) break
-      slot = (slot + 1) % held.length
+      slot = (slot + 1) % entries.length
     }
     return slot
   }
 
   const put = (slots: Slots, mixed: number, sha256: Buffer, index: number) => {
-    slots.held[slotOf(slots, mixed, sha256)] = index + 1
+    slots.entries[findSlot(slots, mixed, sha256)] = index + 1
     slots.used++
   }
 
-  const grown = (before: Slots): Slots => {
-    const slots = slotsOf(2 * before.held.length)
-    for (const index of before.held) {
+  const growSlots = (before: Slots): Slots => {
+    const slots = allocateSlots(2 * before.entries.length)
+    for (const index of before.entries) {
       if (index === 0) continue
       const sha256 = records.at(index - 1)
       put(slots, mix(sha256), sha256, index - 1)
@@ -80,8 +80,8 @@ export function createContentTable(memory: MemoryShare): ContentTable {
     find(sha256) {
       const mixed = mix(sha256)
       const slots = parts[mixed % PARTS]
-      const held = slots?.held[slotOf(slots, mixed, sha256)] ?? 0
-      return held === 0 ? undefined : held - 1
+      const entry = slots?.entries[findSlot(slots, mixed, sha256)] ?? 0
+      return entry === 0 ? undefined : entry - 1
     },
     add(sha256, size, file) {
       const index = records.count()
@@ -90,8 +90,8 @@ export function createContentTable(memory: MemoryShare): ContentTable {
       record.writeDoubleLE(size, HASH_BYTES)
       record.writeUInt32LE(file, FILE_AT)
       const mixed = mix(sha256)
-      let slots = parts[mixed % PARTS] ?? slotsOf(FIRST_SLOTS)
-      if (3 * (slots.used + 1) > 2 * slots.held.length) slots = grown(slots)
+      let slots = parts[mixed % PARTS] ?? allocateSlots(FIRST_SLOTS)
+      if (3 * (slots.used + 1) > 2 * slots.entries.length) slots = growSlots(slots)
       parts[mixed % PARTS] = slots
       put(slots, mixed, sha256, index)
       return index

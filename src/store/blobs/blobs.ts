@@ -1,41 +1,70 @@
-// Where the contents of documents are kept: what a folder (folder.ts) and a bucket of objects have in common. Which
-// contents are needed is known by the rows, not here.
+// Contract of a blob store, for a folder (folder.ts) and for a bucket of objects. The rows name the blobs that are
+// needed (content-rows.ts).
 
-import type { MemoryShare } from '../../memory-budget.ts'
-import type { KeptContent } from '../contents.ts'
-import type { Db } from '../tables.ts'
+import type { MemoryShare } from '../../runtime/memory-budget.ts'
+import type { IsoDate } from '../../values/dates.ts'
+import type { StoredName, UploadedBlob } from '../documents/contents.ts'
+import type { Lock } from '../engine.ts'
+import type { WriteDb } from '../tables.ts'
 import type { BlobBatch } from './batch.ts'
 import type { BlobReader } from './reader.ts'
 
 export type Blobs = BlobReader & {
   /**
-   * Whether what is let go of stays for a time, and what uploads leave that failed: another node may be about to name it, and
-   * a database that is put back to an earlier moment names it again. The janitor removes it.
+   * True: blobs without a document are removed after --keep-removed days. Other nodes may be about to reference them,
+   * and so does a database that is restored to an earlier instant. The same applies to blobs of failed uploads.
    */
-  readonly removesLater: boolean
-  /** Begins the contents of one upload. */
+  readonly keepsRemoved: boolean
+  /** Begins the blobs of one upload. */
   beginBatch(memory: MemoryShare): BlobBatch
   /**
-   * In the transaction that writes the rows of committed contents, before those rows: whether each of them is there and
-   * stays. False when the last document of an equal one was deleted meanwhile: nothing may be written then.
+   * Called in the transaction that writes the rows of committed blobs, before those rows. False: the last document of
+   * an equal blob was deleted since the commit, and nothing may be written.
    */
-  claim(trx: Db, contents: Iterable<KeptContent>): Promise<boolean>
-  /**
-   * In the transaction that began with `orderContent` and found that no row names the content any more: lets go of it.
-   * Whether there was such a content.
-   */
-  release(trx: Db, sha256: string): Promise<boolean>
-  /** The names of all contents, rising: each its SHA-256, or its object where contents are objects. */
-  list(): AsyncGenerator<string>
-  /** When what has this name was written; undefined when there is none. */
-  writtenAt(name: string): Promise<Date | undefined>
-  /** Whether there was something of this name. Only for what no row names and no upload under way. */
-  remove(name: string): Promise<boolean>
-  /** Removes what uploads that never ended left, of any age or from before an instant; returns how many. */
+  addReferences(trx: WriteDb, contents: Iterable<UploadedBlob>): Promise<boolean>
+  /** Lists the names of all blobs, rising: each its SHA-256, or its object in a bucket. */
+  list(): AsyncGenerator<StoredName>
+  /** Returns the time at which a blob was written; undefined when there is none of this name. */
+  findModifiedTime(name: StoredName): Promise<Date | undefined>
+  /** Removes a blob that no row and no running upload needs. Returns whether it existed. */
+  remove(name: StoredName): Promise<boolean>
+  /** Removes the names that belong to no blob, and the records of their removal. */
+  removeFree(db: WriteDb, work: RemovalWork): Promise<Removal>
+  /** Removes the remains of unfinished uploads, of any age or from before an instant; returns their number. */
   removeUnfinished(before?: Date): Promise<number>
-  /** Bytes that may still be written; left out where nothing is known of it. */
+  /** Returns the free bytes; undefined where they are not known. */
   freeBytes?(): Promise<number>
+  /** Folder for unreferenced blobs of one machine, which are moved there when they are many. */
+  readonly removedFolder?: RemovedFolder
 }
 
-/** How many were removed, and why each was not that the store did not give up. */
-export type Removal = { removed: number; kept: readonly unknown[] }
+/** The folder `removed/` beside the blobs. */
+export type RemovedFolder = {
+  list(): Promise<RemovedBlob[]>
+  /** Moves a blob into the folder. False: there is none. */
+  add(blob: RemovedBlob): Promise<boolean>
+  /** Moves blobs back. */
+  restore(blobs: readonly RemovedBlob[]): Promise<void>
+  delete(blob: RemovedBlob): Promise<void>
+}
+
+/** `day`: day of the move. */
+export type RemovedBlob = { sha256: string; day: IsoDate }
+
+export type RemovalWork = {
+  names: readonly StoredName[]
+  /**
+   * Later files stay, because an upload may be about to reference them. Undefined: uploads notice the removal, or none
+   * runs.
+   */
+  writtenBefore?: Date | undefined
+  /** True: no upload is running. Nothing is written to the database, whose disk may be full. */
+  isIdle?: boolean
+  /** Lock of the garbage collection. */
+  lock?: Lock | undefined
+  /** Day of a move into `removed/`; undefined: files are deleted. */
+  moveDay?: IsoDate | undefined
+}
+
+/** Names that were removed, and the errors of those that the store did not remove. */
+export type Removal = { removed: readonly StoredName[]; errors: readonly unknown[] }

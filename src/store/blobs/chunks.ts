@@ -1,36 +1,36 @@
-// The bytes of a blob, read into two blocks by turns: while one is used, the other fills. Fresh memory for each chunk
-// took half of the processor of a download, in the garbage collector.
+// Reads a blob into two alternating blocks: one fills while the other is used. With fresh memory for each chunk the
+// garbage collector took half of the processor time of a download.
 
 import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
-import { AppError } from '../../errors.ts'
-import { createSemaphore, type Semaphore } from '../../semaphore.ts'
-import { openError } from '../../storage-error.ts'
+import { AppError } from '../../runtime/errors.ts'
+import { createSemaphore, type Semaphore } from '../../runtime/semaphore.ts'
+import { openError } from '../../runtime/storage-error.ts'
 
 /** Bytes from `start` to `end`, both included. */
 export type ByteRange = { start: number; end: number }
 
-/** Chunks of a file, each good until the next is asked for, which is written over it. */
+/** Chunks of a file. Each is valid until the next one is requested, which may overwrite it. */
 export type Chunks = AsyncGenerator<Buffer, void, undefined>
 
-/** Those who read chunks of one folder: how many there are, and their turns to read one. */
+/** Number of readers of one folder, and the semaphore of their reads. */
 export type ReaderPool = { readers: number; semaphore: Semaphore }
 
 const BLOCK_BYTES = 256 * 1024
-// A client that does not read keeps its blocks: a thousand of them would keep half a gigabyte, which the process would
-// not even give back to the system when they are gone.
+// A slow client occupies its blocks. A thousand large pairs are half a gigabyte, which the process would not return to
+// the system afterwards.
 const LARGE_BLOCKS_FOR = 16
 const SMALL_BLOCK_BYTES = 16 * 1024
-// As many as Node has threads for them. Between two looks at the network all reads that are done are dealt with, and one
-// new connection is taken: with a thousand readers, a request for health waited for five seconds.
+// Number of Node's threads for files. The event loop handles all finished reads before it accepts one new connection.
+// With a thousand parallel reads, a health request waited for five seconds.
 const READS_AT_ONCE = 4
 
 export function createReaderPool(): ReaderPool {
   return { readers: 0, semaphore: createSemaphore(READS_AT_ONCE) }
 }
 
-/** No file is open until the first chunk is asked for. @throws if the file ends before the range does */
-export async function* chunksOf(
+/** Yields the chunks of a range. Opens the file at the first request. @throws if the file ends before the range does */
+export async function* fileChunks(
   open: () => Promise<FileHandle>,
   { start, end }: ByteRange,
   pool: ReaderPool,
@@ -58,28 +58,28 @@ export async function* chunksOf(
       const chunk = await filling
       at += chunk.length
       filling = at <= end ? read(at) : undefined
-      filling?.catch(() => {}) // met by the next turn
+      filling?.catch(() => {}) // the next iteration handles it
       yield chunk
       spare.push(Buffer.from(chunk.buffer))
     }
   } finally {
-    await filling?.catch(() => {}) // nothing may be read any more when the file is closed
+    await filling?.catch(() => {}) // no read may run when the file is closed
     pool.readers -= 1
     await file.close()
   }
 }
 
 /**
- * The same, of a whole content, whose last chunk is given only if all of them together are the ones that were uploaded.
- * @throws AppError `failed` in its place if not
+ * Yields the chunks of a whole blob and checks their hash before the last one.
+ * @throws AppError `failed` instead of the last chunk if the hash differs
  */
 export async function* checkedChunks(chunks: Chunks, content: { sha256: string; size: number }): Chunks {
   const hash = createHash('sha256')
-  let seen = 0
+  let byteCount = 0
   for await (const chunk of chunks) {
     hash.update(chunk)
-    seen += chunk.length
-    if (seen === content.size && hash.digest('hex') !== content.sha256) {
+    byteCount += chunk.length
+    if (byteCount === content.size && hash.digest('hex') !== content.sha256) {
       throw new AppError(
         'failed',
         `the content ${content.sha256} was altered on the disk: see cambista doctor`,
@@ -89,7 +89,7 @@ export async function* checkedChunks(chunks: Chunks, content: { sha256: string; 
   }
 }
 
-/** The same in memory of their own, for a caller that keeps them. */
-export async function* copiesOf(chunks: Chunks): Chunks {
+/** Yields copies of chunks, for a caller that stores them. */
+export async function* copyChunks(chunks: Chunks): Chunks {
   for await (const chunk of chunks) yield Buffer.from(chunk)
 }

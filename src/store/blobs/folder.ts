@@ -1,32 +1,39 @@
-// The folder of blobs: <dir>/ab/cd/<sha256>, each content once, and <dir>/tmp for what is being written. A blob is
-// under its final name only after its bytes are on the disk, and `commit` returns only after its name is too.
-// Which blobs are needed is known by the rows, not here.
+// Folder of blobs: <dir>/ab/cd/<sha256>, each blob once, and <dir>/tmp for unfinished files. A blob gets its final name
+// only after its bytes are flushed. `commit` returns only after the name is flushed too. The rows name the blobs that
+// are needed. A folder that several nodes share has a store id. There existing files are verified by opening them: NFS
+// shows names for a minute that another node removed.
 
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import * as nodeFs from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { setImmediate } from 'node:timers/promises'
-import { unlessMissing } from '../../file-hash.ts'
-import { createSemaphore } from '../../semaphore.ts'
-import { storageError } from '../../storage-error.ts'
-import type { KeptContent } from '../contents.ts'
+import { AppError } from '../../runtime/errors.ts'
+import { flush, unlessMissing } from '../../runtime/file-hash.ts'
+import { createSemaphore } from '../../runtime/semaphore.ts'
+import { storageError } from '../../runtime/storage-error.ts'
+import type { Clock, IsoDate } from '../../values/dates.ts'
+import { splitBatches } from '../batches.ts'
+import { insertReferences, ROWS_AT_ONCE } from '../documents/content-rows.ts'
+import type { UploadedBlob } from '../documents/contents.ts'
+import type { WriteDb } from '../tables.ts'
 import { createBlobBatch } from './batch.ts'
-import type { Blobs } from './blobs.ts'
+import type { Blobs, RemovedBlob, RemovedFolder } from './blobs.ts'
+import { blobPath, CALLS_AT_ONCE, renameBlobs } from './commit.ts'
 import { inParallel } from './parallel.ts'
-import { blobPath, CALLS_AT_ONCE, placeBlobs, syncFolder } from './place.ts'
 import { createBlobReader } from './reader.ts'
+import { removeFiles } from './removal.ts'
+import { STORE_ID_NAME, type StoreId, type StoreIdFile } from './store-id.ts'
 import { type BlobWriter, createBlobWriter, type StagedBlob, type WriterPool } from './writer.ts'
 
-/** The file system as far as it is used here, so that a test can record its calls and let any of them fail. */
+/** The functions of the file system that are used here. A test can record their calls and let any of them fail. */
 export type BlobFs = Pick<typeof nodeFs, 'open' | 'mkdir' | 'rename' | 'unlink' | 'readdir' | 'stat'>
 
-/** The name of a content is its SHA-256. */
+/** Blobs as files whose name is their SHA-256. */
 export type BlobFolder = Blobs & {
   beginBlob(): Promise<BlobWriter>
   /**
-   * Makes the staged files durable under their final names, or throws and removes them. What was renamed before the
-   * failure stays, complete and right, until `removeOrphans` finds that no row names it.
+   * Makes the staged files durable under their final names, or throws and removes them. Files that were renamed before
+   * the failure stay until the garbage collection; they are complete.
    */
   commit(staged: StagedBlob[]): Promise<void>
   freeBytes(): Promise<number>
@@ -34,19 +41,28 @@ export type BlobFolder = Blobs & {
 
 const SHA256 = /^[0-9a-f]{64}$/
 const TWO_DIGITS = /^[0-9a-f]{2}$/
-const LOOKED_AT_AT_ONCE = 200 // a millisecond or two
+/** Subfolder of unreferenced blobs, which are deleted after --keep-removed days. */
+export const REMOVED_FOLDER = 'removed'
+const REMOVED_NAME = /^(\d{4}-\d\d-\d\d)\.([0-9a-f]{64})$/
 
-export async function openBlobFolder(dir: string, fs: BlobFs = nodeFs): Promise<BlobFolder> {
+/** `storeId`: set for a folder that several nodes share. */
+export type FolderOptions = { clock?: Clock | undefined; storeId?: Pick<StoreId, 'verify'> | undefined }
+
+export async function openBlobFolder(
+  dir: string,
+  fs: BlobFs = nodeFs,
+  { clock = () => new Date(), storeId }: FolderOptions = {},
+): Promise<BlobFolder> {
   const temporary = join(dir, 'tmp')
   const pool: WriterPool = { openFiles: 0, blocks: [] }
   const semaphore = createSemaphore(CALLS_AT_ONCE)
   await fs.mkdir(temporary, { recursive: true, mode: 0o700 })
-  await syncFolder(fs, dir)
-  await syncFolder(fs, dirname(dir))
+  await flush(dir, fs)
+  await flush(dirname(dir), fs)
 
-  const placeOf = (sha256: string): string => blobPath(dir, sha256)
+  const finalPath = (sha256: string): string => blobPath(dir, sha256)
 
-  const beginAt = async (path: string): Promise<BlobWriter> => {
+  const createWriter = async (path: string): Promise<BlobWriter> => {
     try {
       const file = await fs.open(path, 'wx', 0o600)
       return createBlobWriter(file, path, (name) => fs.unlink(name), pool)
@@ -56,9 +72,9 @@ export async function openBlobFolder(dir: string, fs: BlobFs = nodeFs): Promise<
   }
 
   async function* list() {
-    for (const outer of await namesIn(fs, dir, TWO_DIGITS)) {
-      for (const inner of await namesIn(fs, join(dir, outer), TWO_DIGITS)) {
-        for (const sha256 of await namesIn(fs, join(dir, outer, inner), SHA256)) {
+    for (const outer of await listNames(fs, dir, TWO_DIGITS)) {
+      for (const inner of await listNames(fs, join(dir, outer), TWO_DIGITS)) {
+        for (const sha256 of await listNames(fs, join(dir, outer, inner), SHA256)) {
           if (sha256.startsWith(outer + inner)) yield sha256
         }
       }
@@ -66,69 +82,147 @@ export async function openBlobFolder(dir: string, fs: BlobFs = nodeFs): Promise<
   }
 
   const remove = async (sha256: string) => {
-    const removed = await unlessMissing(fs.unlink(placeOf(sha256)).then(() => true))
-    return removed === true
+    const isRemoved = await unlessMissing(fs.unlink(finalPath(sha256)).then(() => true))
+    return isRemoved === true
   }
 
-  // A deletion unlinks inside a transaction, too, and SQLite has one of them at a time: what is here now stays. A look of
-  // its own for each, for the transaction waits for nothing but a turn of the event loop.
-  const areThere = async (contents: Iterable<KeptContent>) => {
-    let seen = 0
-    for (const { sha256 } of contents) {
-      if (seen > 0 && seen % LOOKED_AT_AT_ONCE === 0) await setImmediate()
-      seen += 1
-      if (!existsSync(placeOf(sha256))) return false
+  // A deletion unlinks inside a transaction, and SQLite runs one at a time: a file that exists now stays. So on one
+  // machine a synchronous check of each name is enough.
+  const allExist = async (contents: readonly UploadedBlob[]) => {
+    if (!storeId) return contents.every(({ sha256 }) => existsSync(finalPath(sha256)))
+    let missing = 0
+    await inParallel(contents, CALLS_AT_ONCE, async ({ sha256 }) => {
+      const file = await unlessMissing(fs.open(finalPath(sha256), 'r'))
+      await file?.close()
+      if (!file) missing += 1
+    })
+    return missing === 0
+  }
+
+  // PostgreSQL ends a transaction that is idle for seconds, and checks over a network take time. So inserts of rows and
+  // checks of files alternate.
+  const addReferences = async (trx: WriteDb, contents: Iterable<UploadedBlob>) => {
+    await storeId?.verify(trx).catch((cause: unknown) => {
+      // The mount went away: the new files are on this machine's own disk.
+      throw new AppError('unavailable', 'The folder of documents is not there: try again later', { cause })
+    })
+    const at = clock().toISOString()
+    const ordered = storeId
+      ? [...contents].sort((one, other) => (one.sha256 < other.sha256 ? -1 : 1))
+      : contents
+    let isWhole = true
+    for (const some of splitBatches(ordered, ROWS_AT_ONCE)) {
+      await insertReferences(trx, some, at)
+      isWhole = (await allExist(some)) && isWhole
     }
-    return true
+    return isWhole
   }
 
-  const writtenAt = async (path: string) => (await unlessMissing(fs.stat(path)))?.mtime
+  const readModifiedTime = async (path: string) => (await unlessMissing(fs.stat(path)))?.mtime
 
-  const isFrom = async (path: string, before: Date) => {
-    const written = await writtenAt(path)
-    return written !== undefined && written < before
+  const isOlder = async (path: string, before: Date) => {
+    const modifiedTime = await readModifiedTime(path)
+    return modifiedTime !== undefined && modifiedTime < before
   }
 
-  return {
-    beginBlob: () => beginAt(join(temporary, randomUUID())),
+  const blobs: BlobFolder = {
+    beginBlob: () => createWriter(join(temporary, randomUUID())),
     beginBatch(memory) {
       const path = join(temporary, randomUUID())
-      const place = (files: Iterable<{ path: string; sha256: string }>) => placeBlobs(fs, dir, files)
+      const commitFiles = (files: Iterable<{ path: string; sha256: string }>) => renameBlobs(fs, dir, files)
       return createBlobBatch(
-        { path, begin: beginAt, unlink: (name) => fs.unlink(name), place, semaphore },
+        { path, begin: createWriter, unlink: (name) => fs.unlink(name), commitFiles, semaphore },
         memory,
       )
     },
     async commit(staged) {
       try {
         await inParallel(staged, CALLS_AT_ONCE, (blob) => blob.sync())
-        await placeBlobs(fs, dir, staged)
+        await renameBlobs(fs, dir, staged)
       } catch (error) {
         await inParallel(staged, CALLS_AT_ONCE, (blob) => blob.discard())
         throw storageError(error)
       }
     },
     ...createBlobReader(dir, fs),
-    removesLater: false,
-    claim: (_trx, contents) => areThere(contents),
-    release: (_trx, sha256) => remove(sha256),
+    keepsRemoved: storeId !== undefined,
+    addReferences,
     list,
-    writtenAt: (sha256) => writtenAt(placeOf(sha256)),
+    findModifiedTime: (sha256) => readModifiedTime(finalPath(sha256)),
     remove,
+    removeFree: (db, work) => removeFiles(db, blobs, { ...work, at: clock().toISOString() }),
     async removeUnfinished(before) {
-      let removed = 0
-      for (const name of await namesIn(fs, temporary, /./)) {
+      let count = 0
+      for (const name of await listNames(fs, temporary, /./)) {
         const path = join(temporary, name)
-        if (before && !(await isFrom(path, before))) continue
-        if (await unlessMissing(fs.unlink(path).then(() => true))) removed += 1
+        if (before && !(await isOlder(path, before))) continue
+        if (await unlessMissing(fs.unlink(path).then(() => true))) count += 1
       }
-      return removed
+      return count
     },
     freeBytes: () => freeBytes(dir),
+    ...(!storeId && { removedFolder: removedFolder(dir, fs) }),
+  }
+  return blobs
+}
+
+/** Opens <dir>/removed, whose files are <day>.<sha256>. */
+function removedFolder(dir: string, fs: BlobFs): RemovedFolder {
+  const folder = join(dir, REMOVED_FOLDER)
+  const blobFile = ({ day, sha256 }: RemovedBlob) => join(folder, `${day}.${sha256}`)
+  return {
+    async list() {
+      const names = await listNames(fs, folder, REMOVED_NAME)
+      return names.map((name) => {
+        const [, day, sha256] = REMOVED_NAME.exec(name) as unknown as [string, IsoDate, string]
+        return { day, sha256 }
+      })
+    },
+    async add(blob) {
+      await fs.mkdir(folder, { recursive: true, mode: 0o700 })
+      const move = fs.rename(blobPath(dir, blob.sha256), blobFile(blob)).then(() => true)
+      return (await unlessMissing(move)) === true
+    },
+    restore: (blobs) =>
+      renameBlobs(
+        fs,
+        dir,
+        blobs.map((blob) => ({ path: blobFile(blob), sha256: blob.sha256 })),
+      ),
+    async delete(blob) {
+      await unlessMissing(fs.unlink(blobFile(blob)))
+    },
   }
 }
 
-/** Bytes that an unprivileged process may still write on the file system of this folder. */
+/** Returns the file with the store id of a folder that several nodes share. */
+export function folderStoreId(dir: string, fs: BlobFs = nodeFs): StoreIdFile {
+  const path = join(dir, STORE_ID_NAME)
+  return {
+    location: `file ${path}`,
+    async read() {
+      const file = await unlessMissing(fs.open(path, 'r'))
+      if (!file) return undefined
+      try {
+        return (await file.readFile('utf8')).trim() || undefined // a crash left it empty
+      } finally {
+        await file.close()
+      }
+    },
+    async write(storeId) {
+      const file = await fs.open(path, 'w', 0o600)
+      try {
+        await file.writeFile(`${storeId}\n`)
+        await file.sync()
+      } finally {
+        await file.close()
+      }
+      await flush(dir, fs)
+    },
+  }
+}
+
+/** Returns the bytes that an unprivileged process can still write on the file system of this folder. */
 export async function freeBytes(dir: string): Promise<number> {
   try {
     const { bavail, bsize } = await nodeFs.statfs(dir)
@@ -138,7 +232,7 @@ export async function freeBytes(dir: string): Promise<number> {
   }
 }
 
-async function namesIn(fs: BlobFs, path: string, wanted: RegExp): Promise<string[]> {
+async function listNames(fs: BlobFs, path: string, pattern: RegExp): Promise<string[]> {
   const names = (await unlessMissing(fs.readdir(path))) ?? []
-  return names.filter((name) => wanted.test(name)).sort()
+  return names.filter((name) => pattern.test(name)).sort()
 }

@@ -1,85 +1,91 @@
-// Where the contents of documents are: in a folder of one machine, or in a folder or a bucket that several nodes share, with
-// rows beside it. What only these need is loaded for them.
+// Opens the blob store: a folder of one machine, or a folder or a bucket that several nodes share. The client of a
+// bucket is loaded only for a bucket.
 
 import { join } from 'node:path'
-import { AppError } from '../../errors.ts'
-import type { ContentRows, StoredName } from '../contents.ts'
-import type { Engine, Lock } from '../engine.ts'
-import type { BucketPlace, Place } from '../place.ts'
-import type { Blobs, Removal } from './blobs.ts'
-import { type BlobFs, openBlobFolder } from './folder.ts'
+import { AppError } from '../../runtime/errors.ts'
+import type { Clock } from '../../values/dates.ts'
+import { hasBlobs } from '../documents/content-rows.ts'
+import type { Engine } from '../engine.ts'
+import type { BucketConfig, StorageConfig } from '../storage-config.ts'
+import type { ReadDb } from '../tables.ts'
+import type { Blobs } from './blobs.ts'
+import { type Bucket, openBucket } from './bucket/bucket.ts'
+import { type BlobFs, folderStoreId, openBlobFolder } from './folder.ts'
+import { type BlobReader, createBlobReader } from './reader.ts'
+import { openStoreId } from './store-id.ts'
 
-/** A store of contents that several nodes share, with the rows that say what is in it. */
-export type SharedContents = {
+export type BlobStore = Disposable & {
   blobs: Blobs
-  rows: ContentRows
-  /** Why these are not the contents of the database, in words; undefined: they are, or no node has started yet. */
-  fault(): Promise<string | undefined>
-  /** Removes those of these names that belong to no content, and were not written lately. */
-  removeFree(work: { names: readonly StoredName[]; writtenBefore: Date; lock: Lock }): Promise<Removal>
-}
-
-export type Contents = Disposable & {
-  blobs: Blobs
-  /** Undefined: one process has them. */
-  shared?: SharedContents
   /**
-   * Whether contents may be read and written there, and those of this database are.
-   * @throws AppError `failed` where they may not, or are not
+   * Checks that blobs can be read and written, and that the store belongs to this database.
+   * @throws AppError `failed`
    */
   check(): Promise<void>
+  /** Explains why the store does not belong to the database; undefined: it does, or no node has started yet. */
+  findFault(): Promise<string | undefined>
 }
 
 type Node = Pick<Engine, 'kind' | 'db' | 'clock'>
 
-/** Asks nothing of the store yet. @throws AppError `failed` when the contents of this database are of the other kind */
-export async function openContents(
-  { dataDir, blobs: place }: Pick<Place, 'dataDir' | 'blobs'>,
+/** Opens a store without a request to it. @throws AppError `failed` when the database has blobs of the other kind */
+export async function openBlobStore(
+  { dataDir, blobs: place }: Pick<StorageConfig, 'dataDir' | 'blobs'>,
   { kind, db, clock }: Node,
   fs?: BlobFs,
-): Promise<Contents> {
-  const folder = place === undefined ? join(dataDir, 'blobs') : 'folder' in place ? place.folder : undefined
-  if (kind === 'sqlite' && folder !== undefined) {
-    return { blobs: await openBlobFolder(folder, fs), check: async () => {}, [Symbol.dispose]() {} }
-  }
-  const { contentRows } = await import('../postgres/content-rows.ts')
-  const { openMark } = await import('./mark.ts')
-  const rows = contentRows(db)
+): Promise<BlobStore> {
   if (place !== undefined && 'bucket' in place) {
-    const { openBucket } = await import('./bucket/bucket.ts')
-    const { removeObjects } = await import('./bucket/removal.ts')
-    await refuseOther(rows, 'files', `in a folder, and not in the bucket ${place.bucket}`)
-    const blobs = await openBucket({ ...addressOf(place), clock }, rows)
-    const mark = openMark(db, rows, blobs.marked)
-    const removeFree: SharedContents['removeFree'] = (work) => removeObjects(db, blobs, rows, work)
+    const blobs = await openOwnBucket(place, db, clock)
+    const storeId = openStoreId(db, blobs.storeId)
     return {
       blobs,
-      shared: { blobs, rows, removeFree, fault: mark.fault },
+      findFault: storeId.findFault,
       async check() {
         await blobs.check()
-        await mark.check()
+        await storeId.check()
       },
       [Symbol.dispose]: blobs.close,
     }
   }
-  await refuseOther(rows, 'objects', `in a bucket, and not in the folder ${folder}`)
-  const { markedFolder, openSharedFolder, removeFiles } = await import('./shared-folder.ts')
-  const mark = openMark(db, rows, markedFolder(folder as string, fs))
-  const blobs = await openSharedFolder(folder as string, { rows, mark }, fs)
-  const removeFree: SharedContents['removeFree'] = (work) => removeFiles(db, blobs, rows, work)
+  const folder = place?.folder ?? join(dataDir, 'blobs')
+  const storeId = kind === 'sqlite' ? undefined : openStoreId(db, folderStoreId(folder, fs))
+  if (storeId) await refuseBucket(db, folder)
   return {
-    blobs,
-    shared: { blobs, rows, removeFree, fault: mark.fault },
-    check: mark.check,
+    blobs: await openBlobFolder(folder, fs, { clock, storeId }),
+    check: async () => storeId?.check(),
+    findFault: async () => storeId?.findFault(),
     [Symbol.dispose]() {},
   }
 }
 
-async function refuseOther(rows: ContentRows, kind: 'objects' | 'files', where: string): Promise<void> {
-  if (await rows.has(kind)) throw new AppError('failed', `the contents of this database are ${where}`)
+/** Opens blobs for a command that only reads. */
+export async function openContentReader(
+  { dataDir, blobs: place }: Pick<StorageConfig, 'dataDir' | 'blobs'>,
+  { kind, db, clock }: Pick<Engine, 'kind' | 'clock'> & { db: ReadDb },
+): Promise<Disposable & { blobs: BlobReader }> {
+  if (place !== undefined && 'bucket' in place) {
+    const blobs = await openOwnBucket(place, db, clock)
+    return { blobs, [Symbol.dispose]: blobs.close }
+  }
+  const folder = place?.folder ?? join(dataDir, 'blobs')
+  if (kind !== 'sqlite') await refuseBucket(db, folder)
+  return { blobs: createBlobReader(folder), [Symbol.dispose]() {} }
 }
 
-/** What a store beside AWS understands: the name of the bucket in the path. */
-function addressOf(place: BucketPlace) {
+/** @throws AppError `failed` when the database has blobs in a folder */
+async function openOwnBucket(place: BucketConfig, db: ReadDb, clock: Clock): Promise<Bucket> {
+  await refuseOther(db, 'files', `in a folder, and not in the bucket ${place.bucket}`)
+  return openBucket({ ...bucketOptions(place), clock }, db)
+}
+
+function refuseBucket(db: ReadDb, folder: string): Promise<void> {
+  return refuseOther(db, 'objects', `in a bucket, and not in the folder ${folder}`)
+}
+
+async function refuseOther(db: ReadDb, kind: 'objects' | 'files', where: string): Promise<void> {
+  if (await hasBlobs(db, kind)) throw new AppError('failed', `the contents of this database are ${where}`)
+}
+
+/** Adds path-style addresses for a store other than AWS: the name of the bucket is in the path. */
+function bucketOptions(place: BucketConfig) {
   return { ...place, pathStyle: place.endpoint !== undefined }
 }

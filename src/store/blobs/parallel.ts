@@ -1,6 +1,6 @@
 /**
- * Runs the work on all items, some at once, and begins with no further one after a failure.
- * @throws the first failure, once nothing runs any more
+ * Runs the work on all items, at most `atOnce` in parallel. After a failure it begins no further item.
+ * @throws the first failure, after the running items have ended
  */
 export async function inParallel<T>(
   items: Iterable<T>,
@@ -8,11 +8,11 @@ export async function inParallel<T>(
   work: (item: T) => Promise<void>,
 ): Promise<void> {
   const rest = items[Symbol.iterator]()
-  let failed = false
+  let hasFailed = false
   const lane = async () => {
-    for (let next = rest.next(); !failed && !next.done; next = rest.next()) {
+    for (let next = rest.next(); !hasFailed && !next.done; next = rest.next()) {
       await work(next.value).catch((error: unknown) => {
-        failed = true
+        hasFailed = true
         throw error
       })
     }

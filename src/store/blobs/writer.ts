@@ -1,9 +1,9 @@
-// One temporary file that a blob is written to while its hash is taken. Nothing here is durable yet: the folder of
-// blobs (blobs.ts) decides when it is flushed and under which name it stays.
+// Writes a blob to a temporary file and hashes it. The file is not durable yet: the folder of blobs (folder.ts) flushes
+// it and gives it its final name.
 
 import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
-import { storageError } from '../../storage-error.ts'
+import { storageError } from '../../runtime/storage-error.ts'
 
 /** A written temporary file. Its owner must commit it or discard it. */
 export type StagedBlob = {
@@ -12,21 +12,21 @@ export type StagedBlob = {
   path: string
   /** Flushes the bytes to the disk and closes the file. */
   sync(): Promise<void>
-  /** Removes the file, as far as it can; harmless after a commit and when repeated. */
+  /** Removes the file and ignores errors. Without effect after a commit and when repeated. */
   discard(): Promise<void>
 }
 
 export type BlobWriter = {
-  /** Copies the chunk. If a promise comes back, wait for it before the next call. */
+  /** Copies the chunk. If it returns a promise, await it before the next call. */
   write(chunk: Buffer): Promise<void> | undefined
-  /** The file with all its bytes. A failure has removed it. */
+  /** Writes the last bytes and returns the file. After an error the file is removed. */
   finish(): Promise<StagedBlob>
   discard(): Promise<void>
 }
 
-/** What the writers of one folder share. */
+/** State that the writers of one folder share. */
 export type WriterPool = {
-  /** Finished files that wait for their commit, open. */
+  /** Number of finished files that wait for their commit and are open. */
   openFiles: number
   /** Blocks for reuse: fresh ones cost more than copying into them. */
   blocks: Buffer[]
@@ -35,9 +35,9 @@ export type WriterPool = {
 type WriterFile = Pick<FileHandle, 'write' | 'sync' | 'close'>
 
 const BLOCK_BYTES = 512 * 1024
-// Written while the next one fills. With one alone the client waited for the disk, and the disk for the client.
+// Blocks that are written while the next one fills. With one block client and disk waited for each other.
 const BLOCKS_UNDER_WAY = 3
-// What is flushed while more comes: the last flush, which the client waits for, is short then.
+// Blocks between two early flushes, which shorten the last flush, the one that the client waits for.
 const BLOCKS_A_FLUSH = 32
 const MAX_OPEN_FILES = 64
 const MAX_FREE_BLOCKS = 16
@@ -51,45 +51,45 @@ export function createBlobWriter(
   const hash = createHash('sha256')
   let size = 0
   let block: Buffer | undefined
-  let filled = 0
+  let blockLength = 0
   let blocks = 0
   let writing: Promise<void> = Promise.resolve()
   let flushing: Promise<void> = Promise.resolve()
-  const underWay: Promise<void>[] = []
-  let closed = false
-  let waiting = false // counted in openFiles
+  const pendingWrites: Promise<void>[] = []
+  let isClosed = false
+  let waiting = false // true: counted in openFiles
 
-  /** Starts to write the block, after those before; what comes back is what to wait for before more is given. */
+  /** Starts to write the block, after the previous ones. Await the promise that it returns before the next chunk. */
   const writeBlock = (): Promise<void> | undefined => {
     const full = block
-    const bytes = full?.subarray(0, filled)
+    const bytes = full?.subarray(0, blockLength)
     block = undefined
-    filled = 0
+    blockLength = 0
     if (full === undefined || bytes === undefined) return undefined
     writing = writing.then(() => writeAll(file, bytes)).finally(() => free(pool, full))
-    writing.catch(() => {}) // the next block or finish meets it
+    writing.catch(() => {}) // the next block or finish handles it
     if (++blocks % BLOCKS_A_FLUSH === 0) flushEarly()
-    underWay.push(writing)
-    return underWay.length > BLOCKS_UNDER_WAY ? underWay.shift() : undefined
+    pendingWrites.push(writing)
+    return pendingWrites.length > BLOCKS_UNDER_WAY ? pendingWrites.shift() : undefined
   }
 
-  /** An error of it is the file's: the kernel reports it once, and the flush at the end would not have it. */
+  /** Flushes early. Its error fails the file: the kernel reports it once, so the last flush would miss it. */
   const flushEarly = () => {
     flushing = Promise.all([writing, flushing]).then(() => file.sync())
-    flushing.catch(() => {}) // finish meets it
+    flushing.catch(() => {}) // finish handles it
   }
 
   const close = async () => {
-    if (closed) return
-    closed = true
+    if (isClosed) return
+    isClosed = true
     if (waiting) pool.openFiles--
     await file.close()
   }
 
-  // A file is never closed before it was flushed: an error of the kernel's own writing back is reported only to
-  // those who had the file open. So where too many would stay open, the flush comes early.
+  // Files are flushed before they are closed, because the kernel reports errors of its own writes only to open files.
+  // Beyond MAX_OPEN_FILES files are therefore flushed before their commit.
   const sync = async () => {
-    if (closed) return
+    if (isClosed) return
     await file.sync()
     await close()
   }
@@ -97,10 +97,10 @@ export function createBlobWriter(
   const discard = async () => {
     if (block !== undefined) free(pool, block)
     block = undefined
-    await writing.catch(() => {})
-    await flushing.catch(() => {})
-    await close().catch(() => {})
-    await unlink(path).catch(() => {})
+    await writing.catch(() => {}) // the caller of `write` got it
+    await flushing.catch(() => {}) // as above
+    await close().catch(() => {}) // its bytes are not needed
+    await unlink(path).catch(() => {}) // gc removes it
   }
 
   return {
@@ -110,10 +110,10 @@ export function createBlobWriter(
       let wait: Promise<void> | undefined
       for (let at = 0; at < chunk.length; ) {
         block ??= pool.blocks.pop() ?? Buffer.allocUnsafeSlow(BLOCK_BYTES)
-        const copied = chunk.copy(block, filled, at)
+        const copied = chunk.copy(block, blockLength, at)
         at += copied
-        filled += copied
-        if (filled === BLOCK_BYTES) wait = writeBlock() ?? wait
+        blockLength += copied
+        if (blockLength === BLOCK_BYTES) wait = writeBlock() ?? wait
       }
       return wait?.catch((error) => {
         throw storageError(error)

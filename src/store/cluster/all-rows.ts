@@ -1,13 +1,19 @@
-// Every row of every table, in an order that a walk can be taken up in: for moving a database as a whole.
+// Reads every row of every table by its key, so that a move of a database can be resumed.
 
-import type { Db, Tables } from '../tables.ts'
+import type { ReadDb, Tables } from '../tables.ts'
 
-/** All but the row of `meta`. */
-export type MovedTable = Exclude<keyof Tables, 'meta'>
+/**
+ * Tables that a move copies. Sessions are left out: browsers sign in at the new address. Rows of blobs are written when
+ * the blobs are sent.
+ */
+export type MovedTable = Exclude<
+  keyof Tables,
+  'meta' | 'page_sessions' | 'page_tickets' | 'contents' | 'removed_objects'
+>
 
 type AnyRow = Record<string, unknown>
 
-// A table comes after those that it refers to. Its rows are in the order of these columns, which are its key.
+// Columns of each table's key, which order its rows. A table follows the tables that it references.
 const KEYS: Record<MovedTable, readonly string[]> = {
   providers: ['id'],
   series: ['id'],
@@ -37,9 +43,9 @@ const KEYS: Record<MovedTable, readonly string[]> = {
 
 export const MOVED_TABLES = Object.keys(KEYS) as readonly MovedTable[]
 
-/** All rows of a table in the order of its key, so many at a time. `columns` undefined: all. */
+/** Yields all rows of a table in the order of its key, at most `atOnce` at a time. `columns` undefined: all. */
 export async function* selectAllRows(
-  db: Db,
+  db: ReadDb,
   table: MovedTable,
   { atOnce, columns }: { atOnce: number; columns?: readonly string[] },
 ): AsyncGenerator<AnyRow[]> {
@@ -57,17 +63,16 @@ export async function* selectAllRows(
         of(of.refTuple(...(keys as unknown as [never, never])), '>', of.tuple(...(values as [never, never]))),
       )
     }
-    const rows = (await query.execute()) as AnyRow[]
+    const rows = ((await query.execute()) as AnyRow[]).map(
+      table === 'documents' ? withoutLeaseEnd : (row) => row,
+    )
     if (rows.length > 0) yield rows
     if (rows.length < atOnce) return
     last = rows.at(-1)
   }
 }
 
-export async function countRows(db: Db, table: MovedTable): Promise<number> {
-  const { count } = await db
-    .selectFrom(table as 'rates')
-    .select((of) => of.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  return count
+/** Drops the end of a lease, which is valid for one server only: the new server starts the lease again. */
+function withoutLeaseEnd({ lease_ends, ...row }: AnyRow): AnyRow {
+  return row
 }

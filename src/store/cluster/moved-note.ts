@@ -1,15 +1,15 @@
-// The file MOVED of a data directory whose data are elsewhere by now. Who serves what is left would answer, and take in, what
-// no other node knows.
+// The file MOVED marks a data directory that was moved to a cluster. Serving the directory is rejected: its answers and
+// uploads would differ from the cluster's.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { AppError } from '../../errors.ts'
-import { flush } from '../../file-hash.ts'
+import { AppError } from '../../runtime/errors.ts'
+import { flush } from '../../runtime/file-hash.ts'
 
 export const MOVED_FILE = 'MOVED'
 
-/** @param to where they are, in words without a password */
+/** Writes the file. @param to new location, in words without a password */
 export async function writeMovedNote(dataDir: string, to: string, at: Date): Promise<void> {
   const path = join(dataDir, MOVED_FILE)
   const text = `The data of this directory are in ${to} since ${at.toISOString()}.
@@ -20,7 +20,7 @@ What is here is as it was then. Nothing serves it while this file is here.
   await flush(dataDir)
 }
 
-/** Where they are since when, as a sentence; undefined: here. */
+/** Returns a sentence with the new location and the time of the move; undefined: the data are here. */
 export function movedNote(dataDir: string): string | undefined {
   const path = join(dataDir, MOVED_FILE)
   if (!existsSync(path)) return undefined

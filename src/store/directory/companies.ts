@@ -1,43 +1,36 @@
-import { dialectOf } from '../engine.ts'
-import type { Db, Row } from '../tables.ts'
+import type { ReadDb, Row, WriteDb } from '../tables.ts'
+import { type IdPage, insertParty } from './parties.ts'
 
 export type CompanyRow = Row<'companies'>
 
-/** Every company, by id. */
-export function selectCompanies(db: Db): Promise<CompanyRow[]> {
-  return db.selectFrom('companies').selectAll().orderBy('id').execute()
+/** Selects companies by id. `id`: only that one; `after`: only greater ids. */
+export function selectCompanies(db: ReadDb, { id, after = 0, limit }: IdPage = {}): Promise<CompanyRow[]> {
+  const query = db.selectFrom('companies').selectAll().where('id', '>', after).orderBy('id')
+  const own = query.where((of) => of.and({ id }))
+  return (limit === undefined ? own : own.limit(limit)).execute()
 }
 
-/** Companies by id: those of greater ids than `after`, or, of these, the one of this id. */
-export function selectCompaniesAfter(
-  db: Db,
-  { after, limit, id }: { after: number; limit: number; id?: number | undefined },
-): Promise<CompanyRow[]> {
-  const query = db.selectFrom('companies').selectAll().where('id', '>', after).orderBy('id').limit(limit)
-  return (id === undefined ? query : query.where('id', '=', id)).execute()
-}
-
-export function findCompany(db: Db, id: number): Promise<CompanyRow | undefined> {
+export function findCompany(db: ReadDb, id: number): Promise<CompanyRow | undefined> {
   return db.selectFrom('companies').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
-/** The company of this id, if its code is this one, letter by letter. */
-export function findCompanyByCode(db: Db, id: number, code: string): Promise<CompanyRow | undefined> {
-  return db
-    .selectFrom('companies')
-    .selectAll()
-    .where('id', '=', id)
-    .where('code', '=', code)
-    .executeTakeFirst()
+/** Returns the company of this id if its code is the same, with the same case. */
+export function findCompanyByIdAndCode(
+  db: ReadDb,
+  id: number,
+  code: string,
+): Promise<CompanyRow | undefined> {
+  const query = db.selectFrom('companies').selectAll().where('id', '=', id)
+  return query.where('code', '=', code).executeTakeFirst()
 }
 
-export function findCompanyOfCode(db: Db, code: string): Promise<CompanyRow | undefined> {
+export function findCompanyByCode(db: ReadDb, code: string): Promise<CompanyRow | undefined> {
   return db.selectFrom('companies').selectAll().where('code', '=', code).executeTakeFirst()
 }
 
-/** Adds a company, under the next free id if it brings none. */
-export async function insertCompany(
-  db: Db,
+/** Adds a company, with the next free id if it has none. */
+export function insertCompany(
+  db: WriteDb,
   company: {
     id?: number | undefined
     name: string
@@ -46,26 +39,19 @@ export async function insertCompany(
     createdAt: string
   },
 ): Promise<CompanyRow> {
-  const { createdAt: created_at, ...rest } = company
-  const row = await db
-    .insertInto('companies')
-    .values({ ...rest, created_at })
-    .returningAll()
-    .executeTakeFirstOrThrow()
-  if (rest.id !== undefined) await dialectOf(db).moveIds(db, 'companies', row.id)
-  return row
+  return insertParty(db, 'companies', company)
 }
 
 export async function updateCompany(
-  db: Db,
+  db: WriteDb,
   { id, name, code }: Pick<CompanyRow, 'id' | 'name' | 'code'>,
 ): Promise<void> {
   await db.updateTable('companies').set({ name, code }).where('id', '=', id).execute()
 }
 
-/** Returns the company as it is now, or undefined when there is none of this id. `quota`: bytes, null: none. */
+/** Updates a company and returns it; undefined when there is none of this id. `quota`: bytes; null: none. */
 export function updateCompanyQuota(
-  db: Db,
+  db: WriteDb,
   id: number,
   quota: number | null,
 ): Promise<CompanyRow | undefined> {

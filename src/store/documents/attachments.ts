@@ -1,10 +1,14 @@
-import type { Db, Row } from '../tables.ts'
+import { invariantError } from '../invariant.ts'
+import type { Row, WriteDb } from '../tables.ts'
 
 export type NewAttachment = Pick<Row<'attachments'>, 'name' | 'mimetype' | 'size' | 'sha256'>
 
-/** Writes one for each file, and returns their ids in the order of the files: as many as one statement may have. */
+/**
+ * Inserts an attachment for each file and returns their ids in the order of the files. `files`: at most as many as one
+ * statement takes.
+ */
 export async function insertAttachments(
-  db: Db,
+  db: WriteDb,
   files: readonly NewAttachment[],
   created_at: string,
 ): Promise<number[]> {
@@ -13,11 +17,16 @@ export async function insertAttachments(
     .values(files.map(({ name, mimetype, size, sha256 }) => ({ name, mimetype, size, sha256, created_at })))
     .returning(['id', 'name', 'mimetype', 'sha256'])
     .execute()
-  // In which order rows get their ids, or come back, is not promised. Those that are alike stand for each other.
+  // Engines do not guarantee the order of the ids or of the returned rows. Equal rows are interchangeable.
   const byId = rows.sort((one, other) => one.id - other.id)
-  if (byId.every((row, at) => isAlike(row, files[at]))) return byId.map(({ id }) => id)
-  const idsOf = Map.groupBy(byId, textOf)
-  return files.flatMap((file) => idsOf.get(textOf(file))?.shift()?.id ?? [])
+  if (byId.length === files.length && byId.every((row, at) => isAlike(row, files[at])))
+    return byId.map(({ id }) => id)
+  const rowsByKey = Map.groupBy(byId, attachmentKey)
+  return files.map((file) => {
+    const row = rowsByKey.get(attachmentKey(file))?.shift()
+    if (!row) throw invariantError('Upload', `stored ${rows.length} of ${files.length} attachments`)
+    return row.id
+  })
 }
 
 type Facts = Pick<NewAttachment, 'name' | 'mimetype' | 'sha256'>
@@ -26,6 +35,6 @@ function isAlike(row: Facts, file: Facts | undefined): boolean {
   return row.sha256 === file?.sha256 && row.name === file.name && row.mimetype === file.mimetype
 }
 
-function textOf({ name, mimetype, sha256 }: Facts): string {
+function attachmentKey({ name, mimetype, sha256 }: Facts): string {
   return JSON.stringify([sha256, mimetype, name])
 }

@@ -1,39 +1,39 @@
-// What an upload has to know of the database before its rows are written, by one query: a database may be a network away.
+// Context of an upload: quotas, agent, owner, lost blobs and hooks, in one query, because the database may be remote.
 
-import { dialectOf } from '../engine.ts'
+import { engineSql } from '../engine.ts'
 import { prepared } from '../prepared.ts'
-import type { Db } from '../tables.ts'
-import type { Account, Usage } from '../usage.ts'
+import type { ReadDb } from '../tables.ts'
+import type { Account, Usage } from './usage.ts'
 
-/** Whom documents are for, and whose sums they count in. */
+/** Agent and owner of documents, and the company and token whose usage they count in. */
 export type Parties = Account & { agentId: number; ownerId: number }
 
-export type UploadLook = {
+export type UploadContext = {
   company: Usage
-  /** The quota of the token, and what it and others of its name made; undefined: the token is not known. */
+  /** Quota of the token, and the usage of all tokens of its name; undefined: unknown token. */
   token: (Usage & { name: string }) | undefined
-  /** Whether any content is known to be lost. */
+  /** True when any blob is known to be lost. */
   hasLost: boolean
-  /** Whether any hook is told of something. */
+  /** True when any hook is active. */
   hasHooks: boolean
 }
 
 const NAMES = ['companyId', 'tokenId', 'agentId', 'ownerId'] as const
-const askOf = prepared(NAMES, rowOf)
-const holdAndAskOf = prepared(NAMES, (db, parties: Parties) =>
-  dialectOf(db).locking(rowOf(db, parties), 'share', ['agents', 'owners']),
+const selectRow = prepared(NAMES, buildQuery)
+const selectLockedRow = prepared(NAMES, (db, parties: Parties) =>
+  engineSql(db).lockRows(buildQuery(db, parties), 'share', ['agents', 'owners']),
 )
 
 /**
- * Undefined: the company is not there, the agent is not an active one of it, or the owner not one of it or of none. In a
- * transaction that writes the documents agent and owner stay as they are until it ends (`hold`).
+ * Reads the context of an upload. Undefined: no such company, no active agent of it, or no owner that it may use. With
+ * `lock`, agent and owner stay locked until the transaction that writes the documents ends.
  */
-export async function lookForUpload(
-  db: Db,
+export async function selectUploadContext(
+  db: ReadDb,
   parties: Parties,
-  { hold = false } = {},
-): Promise<UploadLook | undefined> {
-  const [row] = await (hold ? holdAndAskOf : askOf)(db, parties)
+  { lock = false } = {},
+): Promise<UploadContext | undefined> {
+  const [row] = await (lock ? selectLockedRow : selectRow)(db, parties)
   if (!row) return undefined
   const { tokenName: name, tokenQuota, tokenUsed } = row
   return {
@@ -44,7 +44,7 @@ export async function lookForUpload(
   }
 }
 
-function rowOf(db: Db, { companyId, tokenId, agentId, ownerId }: Parties) {
+function buildQuery(db: ReadDb, { companyId, tokenId, agentId, ownerId }: Parties) {
   return db
     .selectFrom(['companies', 'agents', 'owners'])
     .leftJoin('tokens as token', (on) => on.on('token.id', '=', tokenId))
@@ -71,21 +71,8 @@ function rowOf(db: Db, { companyId, tokenId, agentId, ownerId }: Parties) {
     ])
 }
 
-/** Documents of a company and an agent; `last`: the greatest of their ids. */
-export type Arrival = { companyId: number; agentId: number; last: number }
-
-/** What arrived after the document of this id. */
-export function selectArrivals(db: Db, after: number): Promise<Arrival[]> {
-  return db
-    .selectFrom('documents')
-    .select((of) => ['company_id as companyId', 'agent_id as agentId', of.fn.max('id').as('last')])
-    .where('id', '>', after)
-    .groupBy(['company_id', 'agent_id'])
-    .execute()
-}
-
-/** The greatest id of a document; 0: there are none. */
-export async function findNewestId(db: Db): Promise<number> {
+/** Returns the greatest id of a document; 0: there are none. */
+export async function findNewestId(db: ReadDb): Promise<number> {
   const row = await db
     .selectFrom('documents')
     .select((of) => of.fn.max('id').as('newest'))

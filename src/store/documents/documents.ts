@@ -1,17 +1,19 @@
-// Documents, each with its attachment. Which files hold the contents is known by the folder of blobs.
+// Documents, each with its attachment. The blob store maps a SHA-256 to its file.
 
-import { dialectOf } from './engine.ts'
-import type { Db, DocumentState, Row } from './tables.ts'
+import { engineSql } from '../engine.ts'
+import { invariantError } from '../invariant.ts'
+import { hasRow } from '../rows.ts'
+import type { DocumentState, ReadDb, Row, WriteDb } from '../tables.ts'
 import { addUsed } from './usage.ts'
 
 export type DocumentRow = Omit<
   Row<'documents'>,
-  'created_by' | 'claim_id' | 'lease_seconds' | 'finished_by'
+  'created_by' | 'claim_id' | 'lease_seconds' | 'lease_ends' | 'finished_by'
 > &
   Pick<Row<'attachments'>, 'mimetype' | 'size' | 'sha256'> & {
-    /** The name of the token that made it; null: it was not written down. */
+    /** Name of the token that created it; null: unknown. */
     created_by: string | null
-    /** There when its content is known to be lost, and only then. */
+    /** Set only when its blob is known to be lost. */
     content?: 'lost'
   }
 
@@ -20,11 +22,11 @@ export type NewDocuments = {
   agentId: number
   ownerId: number
   createdAt: string
-  /** The token that makes them; null: it is not known. */
+  /** Id of the token that creates them; null: unknown. */
   createdBy: number | null
-  /** As many as one statement may have. */
+  /** At most as many as one statement takes. */
   attachments: readonly Pick<Row<'attachments'>, 'id' | 'name'>[]
-  /** Of `newDocumentIds`, one for each attachment; undefined: the database gives them. */
+  /** Ids of `allocateDocumentIds`, one for each attachment; undefined: the database assigns them. */
   ids: readonly number[] | undefined
 }
 
@@ -38,24 +40,24 @@ export type DocumentFilter = {
   before?: number | undefined
   /** By default the oldest come first. */
   order?: 'asc' | 'desc'
-  /** Only documents that were there at this instant. */
+  /** Only documents that existed at this instant. */
   createdUpTo?: string | undefined
   limit: number
 }
 
 /**
- * Ids for all documents of the caller's transaction, as late in it as can be, and once: other uploads wait for its end.
- * Undefined where the database gives them row by row.
+ * Allocates ids for all documents of the caller's transaction. Call it once and as late as possible, because other
+ * uploads then wait for the commit. Undefined where the database assigns ids row by row.
  */
-export function newDocumentIds(trx: Db, count: number): Promise<number[] | undefined> {
-  return dialectOf(trx).newIds(trx, count)
+export function allocateDocumentIds(trx: WriteDb, count: number): Promise<number[] | undefined> {
+  return engineSql(trx).allocateIds(trx, count)
 }
 
 /**
- * Writes documents, inside the caller's transaction, which has added them to the sums (`addUsed`), and returns their ids in
- * the order of the attachments. The order in which an engine gives ids to the rows of one statement is not promised.
+ * Inserts documents in the caller's transaction, which has called `addUsed`. Returns their ids in the order of the
+ * attachments. The ids are sorted, because engines do not guarantee the order of returned rows.
  */
-export async function insertDocuments(db: Db, batch: NewDocuments): Promise<number[]> {
+export async function insertDocuments(db: WriteDb, batch: NewDocuments): Promise<number[]> {
   const { companyId: company_id, agentId: agent_id, ownerId: owner_id, createdAt: created_at } = batch
   const shared = { company_id, agent_id, owner_id, created_at, created_by: batch.createdBy }
   const { attachments, ids } = batch
@@ -69,56 +71,55 @@ export async function insertDocuments(db: Db, batch: NewDocuments): Promise<numb
     )
     .returning('id')
     .execute()
+  if (rows.length !== attachments.length)
+    throw invariantError('Upload', `stored ${rows.length} of ${attachments.length} documents`)
   return rows.map(({ id }) => id).sort((one, other) => one - other)
 }
 
 /** Documents by id. */
-export async function selectDocuments(db: Db, filter: DocumentFilter): Promise<DocumentRow[]> {
-  let query = joined(db)
+export async function selectDocuments(db: ReadDb, filter: DocumentFilter): Promise<DocumentRow[]> {
+  const { companyId, agentId, state, after, before, createdUpTo } = filter
+  const own = { 'documents.company_id': companyId, 'documents.agent_id': agentId, 'documents.state': state }
+  let query = selectJoined(db)
+    .where((of) => of.and(own))
     .orderBy('documents.id', filter.order ?? 'asc')
     .limit(filter.limit)
-  if (filter.companyId !== undefined) query = query.where('documents.company_id', '=', filter.companyId)
-  if (filter.agentId !== undefined) query = query.where('documents.agent_id', '=', filter.agentId)
-  if (filter.state !== undefined) query = query.where('documents.state', '=', filter.state)
-  if (filter.after !== undefined) query = query.where('documents.id', '>', filter.after)
-  if (filter.before !== undefined) query = query.where('documents.id', '<', filter.before)
-  if (filter.createdUpTo !== undefined) {
-    query = query.where('documents.created_at', '<=', filter.createdUpTo)
-  }
+  if (after !== undefined) query = query.where('documents.id', '>', after)
+  if (before !== undefined) query = query.where('documents.id', '<', before)
+  if (createdUpTo !== undefined) query = query.where('documents.created_at', '<=', createdUpTo)
   return (await query.execute()).map(withContent)
 }
 
-/** Documents of these ids that are there, by id. */
-export async function selectDocumentsById(db: Db, ids: readonly number[]): Promise<DocumentRow[]> {
-  const rows = await joined(db).where('documents.id', 'in', ids).orderBy('documents.id').execute()
+/** Selects the existing documents of these ids, by id. */
+export async function selectDocumentsById(db: ReadDb, ids: readonly number[]): Promise<DocumentRow[]> {
+  const rows = await selectJoined(db).where('documents.id', 'in', ids).orderBy('documents.id').execute()
   return rows.map(withContent)
 }
 
-/** A document by its id; if it is of this company and for this agent, where they are given. */
+/** Finds a document by its id and, if set, by its company and agent. */
 export async function findDocument(
-  db: Db,
+  db: ReadDb,
   id: number,
   { companyId, agentId }: { companyId?: number | null; agentId?: number | null } = {},
 ): Promise<DocumentRow | undefined> {
-  let query = joined(db).where('documents.id', '=', id)
-  if (typeof companyId === 'number') query = query.where('documents.company_id', '=', companyId)
-  if (typeof agentId === 'number') query = query.where('documents.agent_id', '=', agentId)
-  const found = await query.executeTakeFirst()
-  return found && withContent(found)
+  const own = { 'documents.company_id': companyId ?? undefined, 'documents.agent_id': agentId ?? undefined }
+  const query = selectJoined(db).where('documents.id', '=', id)
+  const row = await query.where((of) => of.and(own)).executeTakeFirst()
+  return row && withContent(row)
 }
 
-/** Which of these documents are there. */
-export async function selectIdsAmong(db: Db, ids: readonly number[]): Promise<Set<number>> {
+/** Returns the ids of existing documents. */
+export async function selectExistingIds(db: ReadDb, ids: readonly number[]): Promise<Set<number>> {
   const rows = await db.selectFrom('documents').select('id').where('id', 'in', ids).execute()
   return new Set(rows.map(({ id }) => id))
 }
 
-/** Deletes the rows of documents, inside the caller's transaction, and returns the ids of those that were there. */
-export async function deleteDocuments(db: Db, documents: readonly DocumentRow[]): Promise<Set<number>> {
+/** Deletes the rows of documents inside the caller's transaction, and returns the ids of the deleted ones. */
+export async function deleteDocuments(db: WriteDb, documents: readonly DocumentRow[]): Promise<Set<number>> {
   const rising = (ids: number[]) => ids.sort((one, other) => one - other)
   const ids = rising(documents.map(({ id }) => id))
   const attachments = rising(documents.map(({ attachment_id }) => attachment_id))
-  const deleted = await db
+  const rows = await db
     .deleteFrom('documents')
     .where('id', 'in', ids)
     .returning(['id', 'company_id as companyId', 'created_by as tokenId', 'attachment_id'])
@@ -128,54 +129,37 @@ export async function deleteDocuments(db: Db, documents: readonly DocumentRow[])
     .where('id', 'in', attachments)
     .returning(['id', 'size'])
     .execute()
-  const sizeOf = new Map(sizes.map(({ id, size }) => [id, size]))
-  const taken = ({ attachment_id, ...account }: (typeof deleted)[number]) => ({
-    ...account,
-    bytes: -(sizeOf.get(attachment_id) ?? 0),
-  })
-  await addUsed(db, deleted.map(taken))
-  return new Set(deleted.map(({ id }) => id))
+  const sizeById = new Map(sizes.map(({ id, size }) => [id, size]))
+  const toUsage = ({ attachment_id, ...account }: (typeof rows)[number]) => {
+    const size = sizeById.get(attachment_id)
+    if (size === undefined) throw invariantError('Removal', `document ${account.id} keeps its attachment`)
+    return { ...account, bytes: -size }
+  }
+  await addUsed(db, rows.map(toUsage))
+  return new Set(rows.map(({ id }) => id))
 }
 
-/** Whether an agent or an owner has documents of another company than this one. */
-export async function hasDocumentsOutside(
-  db: Db,
+/** Returns whether an agent or an owner has documents of another company. */
+export function hasForeignDocuments(
+  db: ReadDb,
   party: { agent_id: number } | { owner_id: number },
   companyId: number,
 ): Promise<boolean> {
-  const query = db.selectFrom('documents').select('id').where('company_id', '!=', companyId).limit(1)
-  const found =
-    'agent_id' in party
-      ? query.where('agent_id', '=', party.agent_id)
-      : query.where('owner_id', '=', party.owner_id)
-  return (await found.executeTakeFirst()) !== undefined
+  const query = db.selectFrom('documents').select('id').where('company_id', '!=', companyId)
+  return hasRow(query.where((of) => of.and(party)).limit(1))
 }
 
-/** Whether any attachment needs the blob. */
-export async function isBlobNamed(db: Db, sha256: string): Promise<boolean> {
-  const row = await db
-    .selectFrom('attachments')
-    .select('id')
-    .where('sha256', '=', sha256)
-    .limit(1)
-    .executeTakeFirst()
-  return row !== undefined
-}
-
-export async function countDocuments(db: Db): Promise<number> {
-  const row = await db
-    .selectFrom('documents')
-    .select((of) => of.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  return row.count
+/** Returns whether any attachment references the blob. */
+export function isBlobReferenced(db: ReadDb, sha256: string): Promise<boolean> {
+  return hasRow(db.selectFrom('attachments').select('id').where('sha256', '=', sha256).limit(1))
 }
 
 /**
- * Counts the contents that attachments name, each once, and their bytes: the next `limit` of them after a SHA-256. `last`
- * is where to go on; undefined: there are no more.
+ * Counts the next `limit` referenced blobs after a SHA-256, each once, and their bytes. `last`: the `after` of the next
+ * call; undefined: there are no more.
  */
 export async function sumBlobs(
-  db: Db,
+  db: ReadDb,
   after: string,
   limit: number,
 ): Promise<{ count: number; bytes: number; last: string | undefined }> {
@@ -199,7 +183,7 @@ export async function sumBlobs(
   return { count: row.count, bytes: row.bytes, last: row.count < limit ? undefined : row.last }
 }
 
-function joined(db: Db) {
+function selectJoined(db: ReadDb) {
   return db
     .selectFrom('documents')
     .innerJoin('attachments', 'attachments.id', 'documents.attachment_id')

@@ -1,19 +1,20 @@
-// How many bytes of documents a company has and a token made, and how many they may (their quotas). Running sums, which
-// uploads and deleteDocuments keep.
+// Usage and quotas: bytes of a company's documents, and of those that a token created. Uploads and deleteDocuments
+// update the sums.
 
-import type { Db, Row } from './tables.ts'
+import { invariantError } from '../invariant.ts'
+import type { ReadDb, Row, WriteDb } from '../tables.ts'
 
-/** Bytes; a quota of null is none. */
+/** Usage and quota in bytes; null: no quota. */
 export type Usage = Pick<Row<'companies'>, 'quota' | 'used'>
 
-/** Whose sums a document counts in; null: the token is not known. */
+/** Company and token whose sums include a document; null: unknown token. */
 export type Account = { companyId: number; tokenId: number | null }
 
 /**
- * Adds bytes, or takes negative ones away, inside the transaction that writes or deletes documents. Until it ends no other
- * one adds to these sums. Companies come first, and all by id, so that no two transactions wait for each other.
+ * Adds bytes (negative after a deletion) inside the transaction that writes or deletes documents. The sums stay locked
+ * until it ends. Companies come before tokens, each by id, which prevents deadlocks.
  */
-export async function addUsed(db: Db, added: readonly (Account & { bytes: number })[]): Promise<void> {
+export async function addUsed(db: WriteDb, added: readonly (Account & { bytes: number })[]): Promise<void> {
   const sums = { companies: new Map<number, number>(), tokens: new Map<number, number>() }
   for (const { companyId, tokenId, bytes } of added) {
     sums.companies.set(companyId, (sums.companies.get(companyId) ?? 0) + bytes)
@@ -21,21 +22,25 @@ export async function addUsed(db: Db, added: readonly (Account & { bytes: number
   }
   for (const table of ['companies', 'tokens'] as const) {
     for (const [id, bytes] of [...sums[table]].sort(([one], [other]) => one - other)) {
-      await db
+      const { numUpdatedRows } = await db
         .updateTable(table)
         .set((of) => ({ used: of('used', '+', bytes) }))
         .where('id', '=', id)
-        .execute()
+        .executeTakeFirstOrThrow()
+      if (numUpdatedRows !== 1n) throw invariantError('Sum', `${bytes} bytes are missing in ${table} ${id}`)
     }
   }
 }
 
-export async function findCompanyUsage(db: Db, id: number): Promise<Usage | undefined> {
+export async function findCompanyUsage(db: ReadDb, id: number): Promise<Usage | undefined> {
   return db.selectFrom('companies').select(['quota', 'used']).where('id', '=', id).executeTakeFirst()
 }
 
-/** The quota of a token, and what it and others of its name made: a token that replaces another one inherits its use. */
-export async function findTokenUsage(db: Db, id: number): Promise<(Usage & { name: string }) | undefined> {
+/** Returns quota and usage of a token. A token that replaces another one of its name inherits its usage. */
+export async function findTokenUsage(
+  db: ReadDb,
+  id: number,
+): Promise<(Usage & { name: string }) | undefined> {
   return db
     .selectFrom('tokens as token')
     .innerJoin('tokens as namesake', 'namesake.name', 'token.name')
@@ -45,38 +50,40 @@ export async function findTokenUsage(db: Db, id: number): Promise<(Usage & { nam
     .executeTakeFirst()
 }
 
-/** A sum that is not that of its documents, which have `bytes`. */
+/** A sum that differs from the `bytes` of its documents. */
 export type WrongSum = { table: 'companies' | 'tokens'; id: number; used: number; bytes: number }
 
-/** Adds up every document: over a million of them it takes seconds. */
-export async function selectWrongSums(db: Db): Promise<WrongSum[]> {
+/** Compares the sums with all documents: with a million documents this takes seconds. */
+export async function selectWrongSums(db: ReadDb): Promise<WrongSum[]> {
   return [
-    ...(await wrongSumsIn(db, 'companies', 'company_id')),
-    ...(await wrongSumsIn(db, 'tokens', 'created_by')),
+    ...(await selectTableWrongSums(db, 'companies', 'company_id')),
+    ...(await selectTableWrongSums(db, 'tokens', 'created_by')),
   ]
 }
 
-/** Sets a sum to what its documents have. */
-export async function correctSum(db: Db, { table, id, bytes }: WrongSum): Promise<void> {
+/** Sets a sum to the bytes of its documents. */
+export async function correctSum(db: WriteDb, { table, id, bytes }: WrongSum): Promise<void> {
   await db.updateTable(table).set({ used: bytes }).where('id', '=', id).execute()
 }
 
-/** In one statement, so that no upload comes between the sum and its documents. */
-async function wrongSumsIn(
-  db: Db,
+/** Compares in one statement, so that no upload commits between the sum and its documents. */
+async function selectTableWrongSums(
+  db: ReadDb,
   table: WrongSum['table'],
   column: 'company_id' | 'created_by',
 ): Promise<WrongSum[]> {
   const rows = await db
-    .with('added', (from) =>
-      from
-        .selectFrom('documents')
-        .innerJoin('attachments', 'attachments.id', 'documents.attachment_id')
-        .select((of) => [`documents.${column} as account`, of.fn.sum<number>('size').as('bytes')])
-        .groupBy(`documents.${column}`),
-    )
     .selectFrom(table)
-    .leftJoin('added', 'added.account', `${table}.id`)
+    .leftJoin(
+      (from) =>
+        from
+          .selectFrom('documents')
+          .innerJoin('attachments', 'attachments.id', 'documents.attachment_id')
+          .select((of) => [`documents.${column} as account`, of.fn.sum<number>('size').as('bytes')])
+          .groupBy(`documents.${column}`)
+          .as('added'),
+      (join) => join.onRef('added.account', '=', `${table}.id`),
+    )
     .select((of) => ['id', 'used', of.fn.coalesce('added.bytes', of.lit(0)).as('bytes')])
     .orderBy('id')
     .execute()

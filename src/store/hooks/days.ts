@@ -1,23 +1,16 @@
-// Days that gained a value of a provider's benchmark and of which hooks are to be told when its run ends.
+// Days with a new value of a provider's benchmark. Hooks are notified of them when the run ends.
 
-import type { Db } from '../tables.ts'
+import { insertBatches } from '../rows.ts'
+import type { ReadDb, WriteDb } from '../tables.ts'
 
-const ROWS_AT_ONCE = 500
-
-export async function insertHookDays(db: Db, providerId: number, days: readonly string[]): Promise<void> {
-  for (let at = 0; at < days.length; at += ROWS_AT_ONCE) {
-    const rows = days.slice(at, at + ROWS_AT_ONCE).map((day) => ({ provider_id: providerId, day }))
-    await db
-      .insertInto('hook_days')
-      .values(rows)
-      .onConflict((on) => on.doNothing())
-      .execute()
-  }
+export function insertHookDays(db: WriteDb, providerId: number, days: readonly string[]): Promise<void> {
+  const rows = days.map((day) => ({ provider_id: providerId, day }))
+  return insertBatches(db, 'hook_days', rows, { skipExisting: true })
 }
 
-/** Those days, oldest first, of which every one of these series has a value. */
+/** Selects the days on which all of these series have a value, oldest first. */
 export async function selectWholeHookDays(
-  db: Db,
+  db: ReadDb,
   providerId: number,
   seriesIds: readonly number[],
 ): Promise<string[]> {
@@ -34,6 +27,6 @@ export async function selectWholeHookDays(
   return rows.map(({ day }) => day)
 }
 
-export async function deleteHookDays(db: Db, providerId: number): Promise<void> {
+export async function deleteHookDays(db: WriteDb, providerId: number): Promise<void> {
   await db.deleteFrom('hook_days').where('provider_id', '=', providerId).execute()
 }

@@ -1,21 +1,22 @@
-// Addresses that are told of what happens here. Their secrets are stored sealed (domain/hooks/seal.ts).
+// Hooks: addresses that are notified of events. Their secrets are stored encrypted (domain/hooks/seal.ts).
 
-import type { Db, Row } from '../tables.ts'
-import { countMessages, deleteMessagesOf } from './messages.ts'
+import { hasRow } from '../rows.ts'
+import type { ReadDb, Row, WriteDb } from '../tables.ts'
+import { countMessages, deleteHookMessages } from './messages.ts'
 
 export type HookRow = Omit<Row<'hooks'>, 'events'> & { events: string[] }
 
-/** A hook as people see it: without its secrets, and how many messages wait for it. */
+/** A hook for display, without its secrets. `waiting`: number of its queued messages. */
 export type ListedHook = Omit<HookRow, 'secret' | 'former_secret'> & { waiting: number }
 
 export type NewHook = Pick<HookRow, 'url' | 'events' | 'company_id' | 'agent_id' | 'secret' | 'created_at'>
 
 /** Every hook, by id. */
-export async function selectHooks(db: Db): Promise<HookRow[]> {
+export async function selectHooks(db: ReadDb): Promise<HookRow[]> {
   return (await db.selectFrom('hooks').selectAll().orderBy('id').execute()).map(withEvents)
 }
 
-export async function selectListedHooks(db: Db): Promise<ListedHook[]> {
+export async function selectListedHooks(db: ReadDb): Promise<ListedHook[]> {
   const waiting = await countMessages(db)
   return (await selectHooks(db)).map(({ secret: _, former_secret: __, ...hook }) => ({
     ...hook,
@@ -23,24 +24,18 @@ export async function selectListedHooks(db: Db): Promise<ListedHook[]> {
   }))
 }
 
-export async function findHook(db: Db, id: number): Promise<HookRow | undefined> {
+export async function findHook(db: ReadDb, id: number): Promise<HookRow | undefined> {
   const row = await db.selectFrom('hooks').selectAll().where('id', '=', id).executeTakeFirst()
   return row && withEvents(row)
 }
 
-/** Whether there is a hook for the documents of this agent that are of this company alone. */
-export async function hasHookOf(db: Db, agentId: number, companyId: number): Promise<boolean> {
-  const row = await db
-    .selectFrom('hooks')
-    .select('id')
-    .where('agent_id', '=', agentId)
-    .where('company_id', '=', companyId)
-    .limit(1)
-    .executeTakeFirst()
-  return row !== undefined
+/** Returns whether a hook is limited to the documents of this agent and company. */
+export function hasAgentHook(db: ReadDb, agentId: number, companyId: number): Promise<boolean> {
+  const query = db.selectFrom('hooks').select('id')
+  return hasRow(query.where('agent_id', '=', agentId).where('company_id', '=', companyId))
 }
 
-export async function insertHook(db: Db, { events, ...hook }: NewHook): Promise<number> {
+export async function insertHook(db: WriteDb, { events, ...hook }: NewHook): Promise<number> {
   const row = await db
     .insertInto('hooks')
     .values({ ...hook, events: events.join(' ') })
@@ -49,17 +44,17 @@ export async function insertHook(db: Db, { events, ...hook }: NewHook): Promise<
   return row.id
 }
 
-/** Changes a hook; one that is not there any more stays so. */
+/** Changes a hook; without effect if it was deleted. */
 export async function updateHook(
-  db: Db,
+  db: WriteDb,
   id: number,
   change: Partial<Omit<Row<'hooks'>, 'id' | 'url' | 'events' | 'given_up'>>,
 ): Promise<void> {
   await db.updateTable('hooks').set(change).where('id', '=', id).execute()
 }
 
-/** Counts messages that never arrived. */
-export async function addGivenUp(db: Db, id: number, messages: number): Promise<void> {
+/** Adds to the number of messages that were given up. */
+export async function addGivenUp(db: WriteDb, id: number, messages: number): Promise<void> {
   await db
     .updateTable('hooks')
     .set((of) => ({ given_up: of('given_up', '+', messages) }))
@@ -67,22 +62,22 @@ export async function addGivenUp(db: Db, id: number, messages: number): Promise<
     .execute()
 }
 
-/** Deletes a hook with its messages, inside the caller's transaction, and returns whether it was there. */
-export async function deleteHook(db: Db, id: number): Promise<boolean> {
-  await deleteMessagesOf(db, id)
+/** Deletes a hook with its messages, inside the caller's transaction, and returns whether it existed. */
+export async function deleteHook(db: WriteDb, id: number): Promise<boolean> {
+  await deleteHookMessages(db, id)
   const { numDeletedRows } = await db.deleteFrom('hooks').where('id', '=', id).executeTakeFirstOrThrow()
   return numDeletedRows > 0n
 }
 
-/** How hooks are, for the metrics. `failing`: off, or their last try failed. */
+/** Counts hooks for the metrics. `failing`: off, or their last attempt failed. */
 export async function countHooks(
-  db: Db,
+  db: ReadDb,
 ): Promise<{ hooks: number; failing: number; waiting: number; givenUp: number }> {
   const rows = await db.selectFrom('hooks').select(['failing_since', 'off_at', 'given_up']).execute()
   const failing = rows.filter((one) => one.failing_since !== null || one.off_at !== null).length
   const waiting = (await countMessages(db)).values().reduce((sum, count) => sum + count, 0)
-  const givenUp = rows.reduce((sum, one) => sum + one.given_up, 0)
-  return { hooks: rows.length, failing, waiting, givenUp }
+  const failedMessages = rows.reduce((sum, one) => sum + one.given_up, 0)
+  return { hooks: rows.length, failing, waiting, givenUp: failedMessages }
 }
 
 function withEvents(row: Row<'hooks'>): HookRow {

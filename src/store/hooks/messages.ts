@@ -1,23 +1,10 @@
-// The queue of the hooks: a row a message and hook, until it has arrived or is given up.
+// Queue of the hooks: a row for each message and hook, until it is delivered or given up.
 
-import type { Db, Row } from '../tables.ts'
+import type { ReadDb, Row, WriteDb } from '../tables.ts'
 
 export type MessageRow = Row<'hook_messages'>
-export type NewMessage = Omit<MessageRow, 'id' | 'tries'>
-
-const ROWS_AT_ONCE = 50
-
-export async function insertMessages(db: Db, messages: readonly NewMessage[]): Promise<void> {
-  for (let at = 0; at < messages.length; at += ROWS_AT_ONCE) {
-    await db
-      .insertInto('hook_messages')
-      .values(messages.slice(at, at + ROWS_AT_ONCE))
-      .execute()
-  }
-}
-
-/** Leaves the newest `most` messages of a hook, and returns how many were deleted. */
-export async function deleteMessagesBeyond(db: Db, hookId: number, most: number): Promise<number> {
+/** Deletes all but the newest `most` messages of a hook, and returns their number. */
+export async function deleteOldestMessages(db: WriteDb, hookId: number, most: number): Promise<number> {
   const newest = await db
     .selectFrom('hook_messages')
     .select('id')
@@ -36,27 +23,27 @@ export async function deleteMessagesBeyond(db: Db, hookId: number, most: number)
 }
 
 /**
- * Messages of a hook whose time has come, the one that is due for longest first, without those of these ids. What would be
- * due after `latest` was planned by a clock that was wrong: it is due now.
+ * Selects the due messages of a hook, earliest first, without the ids of `except`. Messages after `latest` were planned
+ * by a wrong clock: they are due now.
  */
 export async function selectDueMessages(
-  db: Db,
+  db: ReadDb,
   hookId: number,
-  due: { now: string; latest: string; except: readonly number[]; limit: number },
+  filter: { now: string; latest: string; except: readonly number[]; limit: number },
 ): Promise<MessageRow[]> {
   let query = db.selectFrom('hook_messages').selectAll().where('hook_id', '=', hookId)
-  if (due.except.length > 0) query = query.where('id', 'not in', due.except)
+  if (filter.except.length > 0) query = query.where('id', 'not in', filter.except)
   query = query.orderBy('due_at')
-  // One after the other, not with an OR: that would sort thousands of bodies each time.
-  const come = await query.where('due_at', '<=', due.now).limit(due.limit).execute()
-  if (come.length === due.limit) return come
-  const wrong = query.where('due_at', '>', due.latest).limit(due.limit - come.length)
-  return [...come, ...(await wrong.execute())]
+  // Two queries instead of an OR, which would sort thousands of bodies each time.
+  const due = await query.where('due_at', '<=', filter.now).limit(filter.limit).execute()
+  if (due.length === filter.limit) return due
+  const wrong = query.where('due_at', '>', filter.latest).limit(filter.limit - due.length)
+  return [...due, ...(await wrong.execute())]
 }
 
-/** When the next message of these hooks is due after an instant. */
+/** Returns the first due time of these hooks after an instant. */
 export async function findNextDue(
-  db: Db,
+  db: ReadDb,
   hookIds: readonly number[],
   after: string,
 ): Promise<string | undefined> {
@@ -75,22 +62,27 @@ export async function findNextDue(
   return next
 }
 
-/** Writes down that a try failed, and when the next is due. */
-export async function updateMessageTried(db: Db, id: number, tries: number, dueAt: string): Promise<void> {
+/** Records a failed attempt, and the due time of the next one. */
+export async function updateMessageAttempt(
+  db: WriteDb,
+  id: number,
+  tries: number,
+  dueAt: string,
+): Promise<void> {
   await db.updateTable('hook_messages').set({ tries, due_at: dueAt }).where('id', '=', id).execute()
 }
 
-/** Lets all that waits for a hook be due now. */
-export async function updateMessagesDue(db: Db, hookId: number, now: string): Promise<void> {
+/** Makes all queued messages of a hook due now. */
+export async function updateMessagesDue(db: WriteDb, hookId: number, now: string): Promise<void> {
   await db.updateTable('hook_messages').set({ due_at: now }).where('hook_id', '=', hookId).execute()
 }
 
-export async function deleteMessage(db: Db, id: number): Promise<void> {
+export async function deleteMessage(db: WriteDb, id: number): Promise<void> {
   await db.deleteFrom('hook_messages').where('id', '=', id).execute()
 }
 
-/** Returns how many there were. */
-export async function deleteMessagesOf(db: Db, hookId: number): Promise<number> {
+/** Deletes all messages of a hook, and returns their number. */
+export async function deleteHookMessages(db: WriteDb, hookId: number): Promise<number> {
   const { numDeletedRows } = await db
     .deleteFrom('hook_messages')
     .where('hook_id', '=', hookId)
@@ -98,8 +90,8 @@ export async function deleteMessagesOf(db: Db, hookId: number): Promise<number> 
   return Number(numDeletedRows)
 }
 
-/** How many wait for each hook for which any do. */
-export async function countMessages(db: Db): Promise<Map<number, number>> {
+/** Counts the queued messages of each hook that has any. */
+export async function countMessages(db: ReadDb): Promise<Map<number, number>> {
   const rows = await db
     .selectFrom('hook_messages')
     .select((of) => ['hook_id', of.fn.countAll<number>().as('count')])

@@ -1,18 +1,18 @@
-// Where a PostgreSQL is: a URL as libpq takes one, of one server. What is not understood is refused by name, and no message
-// repeats the URL, which may hold a password. A connection to another machine is encrypted, unless it is written out that
-// it is not.
+// Address of a PostgreSQL: a URL as for libpq, of one server. Unknown parts are rejected by name, and no message
+// repeats the URL, which may contain a password. Connections to other machines are encrypted unless the URL disables
+// that.
 
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import type { ConnectionOptions } from 'node:tls'
 import type { ClientConfig } from 'pg'
-import { AppError, reasonOf } from '../../errors.ts'
+import { AppError, errorReason } from '../../runtime/errors.ts'
 
 export type Address = {
   config: ClientConfig
-  /** Without user and password, for messages: `db.example/cambista`. */
+  /** Host and database for messages, without user and password: `db.example/cambista`. */
   name: string
-  /** Whether statements are kept by the server: not behind some poolers (`prepare=0`). */
+  /** Use prepared statements; some poolers do not support them (`prepare=0`). */
   prepare: boolean
 }
 
@@ -22,64 +22,64 @@ const PARAMETERS = new Set(
   'host port sslmode sslrootcert sslcert sslkey options application_name prepare'.split(' '),
 )
 
-/** @throws AppError `usage` that says what is wrong, and nothing that was given but names */
-export function addressOf(text: string): Address {
+/** Parses an address. @throws AppError `usage` that names the fault, and repeats only names of the URL */
+export function parseAddress(text: string): Address {
   const url = parse(text)
-  const given = Object.fromEntries(url.searchParams)
-  const unknown = Object.keys(given).find((name) => !PARAMETERS.has(name))
-  // Of a password that is not escaped a part may be taken for whatever follows the host.
-  if (/[/@]/.test(url.pathname.slice(1)) || url.hash || /\W/.test(unknown ?? '')) throw wrong(ESCAPES)
-  if (unknown !== undefined) throw wrong(`the parameter ${unknown} is not known`)
-  const host = given.host ?? decoded(url.hostname).replace(/^\[|\]$/g, '')
-  const port = given.port ?? (url.port || '5432')
-  const user = decoded(url.username)
-  const database = decoded(url.pathname.slice(1))
-  const password = decoded(url.password)
-  if (!user) throw wrong('the user is missing')
-  if (!database) throw wrong('the name of the database is missing')
-  if (host.includes(',')) throw wrong('one host is given, not several')
-  if (!/^\d{1,5}$/.test(port)) throw wrong('the port is not a number')
-  const { options, application_name = 'cambista' } = given
+  const parameters = Object.fromEntries(url.searchParams)
+  const unknown = Object.keys(parameters).find((name) => !PARAMETERS.has(name))
+  // Parts of a password that is not escaped can look like path, parameters or fragment.
+  if (/[/@]/.test(url.pathname.slice(1)) || url.hash || /\W/.test(unknown ?? '')) throw addressError(ESCAPES)
+  if (unknown !== undefined) throw addressError(`the parameter ${unknown} is not known`)
+  const host = parameters.host ?? decode(url.hostname).replace(/^\[|\]$/g, '')
+  const port = parameters.port ?? (url.port || '5432')
+  const user = decode(url.username)
+  const database = decode(url.pathname.slice(1))
+  const password = decode(url.password)
+  if (!user) throw addressError('the user is missing')
+  if (!database) throw addressError('the name of the database is missing')
+  if (host.includes(',')) throw addressError('one host is given, not several')
+  if (!/^\d{1,5}$/.test(port)) throw addressError('the port is not a number')
+  const { options, application_name = 'cambista' } = parameters
   return {
     config: {
       user,
       database,
       host,
       port: Number(port),
-      ssl: tlsOf(host, given),
+      ssl: tlsOptions(host, parameters),
       application_name,
       ...(password && { password }), // else ~/.pgpass, or the file that PGPASSFILE names
       ...(options && { options }),
     },
     name: `${host.startsWith('/') ? 'the socket of ' : ''}${host}/${database}`,
-    prepare: given.prepare !== '0',
+    prepare: parameters.prepare !== '0',
   }
 }
 
 function parse(text: string): URL {
-  if (!/^postgres(ql)?:\/\//.test(text)) throw wrong(`it does not begin with postgres://`)
+  if (!/^postgres(ql)?:\/\//.test(text)) throw addressError(`it does not begin with postgres://`)
   try {
     return new URL(text.replace('@/', '@localhost/').replace(/^(\w+:\/\/)(\/|$)/, '$1localhost/'))
   } catch {
-    throw wrong(ESCAPES)
+    throw addressError(ESCAPES)
   }
 }
 
-function decoded(part: string): string {
+function decode(part: string): string {
   try {
     return decodeURIComponent(part)
   } catch {
-    throw wrong(ESCAPES)
+    throw addressError(ESCAPES)
   }
 }
 
-function tlsOf(host: string, given: Record<string, string>): false | ConnectionOptions {
+function tlsOptions(host: string, parameters: Record<string, string>): false | ConnectionOptions {
   const isLocal = host.startsWith('/') || host === 'localhost' || host === '::1' || isLoopback(host)
-  const mode = given.sslmode ?? (isLocal ? 'disable' : 'verify-full')
+  const mode = parameters.sslmode ?? (isLocal ? 'disable' : 'verify-full')
   const files = {
-    ...(given.sslrootcert && { ca: read('sslrootcert', given.sslrootcert) }),
-    ...(given.sslcert && { cert: read('sslcert', given.sslcert) }),
-    ...(given.sslkey && { key: read('sslkey', given.sslkey) }),
+    ...(parameters.sslrootcert && { ca: read('sslrootcert', parameters.sslrootcert) }),
+    ...(parameters.sslcert && { cert: read('sslcert', parameters.sslcert) }),
+    ...(parameters.sslkey && { key: read('sslkey', parameters.sslkey) }),
   }
   switch (mode) {
     case 'disable':
@@ -88,12 +88,12 @@ function tlsOf(host: string, given: Record<string, string>): false | ConnectionO
       if (!files.ca) return { ...files, rejectUnauthorized: false }
       return { ...files, checkServerIdentity: () => undefined } // with a root it means verify-ca to libpq, too
     case 'verify-ca':
-      if (!files.ca) throw wrong('sslmode=verify-ca needs sslrootcert')
+      if (!files.ca) throw addressError('sslmode=verify-ca needs sslrootcert')
       return { ...files, checkServerIdentity: () => undefined }
     case 'verify-full':
       return files
   }
-  throw wrong('sslmode is one of verify-full, verify-ca, require, disable')
+  throw addressError('sslmode is one of verify-full, verify-ca, require, disable')
 }
 
 function isLoopback(host: string): boolean {
@@ -104,10 +104,10 @@ function read(parameter: string, path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    throw wrong(`the file of ${parameter} cannot be read: ${reasonOf(error)}`)
+    throw addressError(`the file of ${parameter} cannot be read: ${errorReason(error)}`)
   }
 }
 
-function wrong(reason: string): AppError {
+function addressError(reason: string): AppError {
   return new AppError('usage', `the address of the database is not of the form ${FORM}: ${reason}`)
 }

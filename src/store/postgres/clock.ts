@@ -1,44 +1,45 @@
-// The database's time on each node: what its last looks at the database measured, carried on by a count of milliseconds that
-// nobody sets. Of the last looks the one counts that came back fastest, for its answer is the least old.
+// Time of the database on each node: polls measure its offset from the monotonic clock of the process. The fastest of
+// the last 20 polls counts, because its answer is the least old.
 
-import type { Clock } from '../../dates.ts'
+import type { Clock } from '../../values/dates.ts'
 
-const LOOKS_KEPT = 20
-const MOST_BACK_MS = 1000
+const MAX_SAMPLES = 20
+const MAX_STEP_BACK_MS = 1000
 const DRIFT_MS = 50
 
 export type SharedClock = {
   read: Clock
-  /** Milliseconds that never go back. */
+  /** Monotonic milliseconds. */
   ticks(): number
-  /** `sentAt` and `receivedAt` by `ticks`, and what the database said in between. */
-  compare(sentAt: number, receivedAt: number, told: Date): void
-  /** How far the machine is behind the database; negative: ahead of it. */
+  /** Adds a measurement. `sentAt` and `receivedAt` are `ticks`; `serverTime`: answer of the database. */
+  compare(sentAt: number, receivedAt: number, serverTime: Date): void
+  /** Milliseconds that the machine is behind the database; negative: ahead. */
   offsetMs(): number
 }
 
-/** `machine`: milliseconds since 1970 as an administrator or a time server sets them, now and then. */
+/** `machine`: milliseconds since 1970; an administrator or a time server may change them at any moment. */
 export function createSharedClock(
   machine: () => number = Date.now,
   ticks = () => performance.now(),
 ): SharedClock {
-  const looks: { trip: number; offset: number }[] = []
+  const samples: { trip: number; offset: number }[] = []
   let offset = machine() - ticks()
-  let used: number | undefined
+  let usedOffset: number | undefined
   return {
-    read: () => new Date(ticks() + (used ?? offset)),
+    read: () => new Date(ticks() + (usedOffset ?? offset)),
     ticks,
-    compare(sentAt, receivedAt, told) {
-      const look = { trip: receivedAt - sentAt, offset: told.getTime() - (sentAt + receivedAt) / 2 }
-      // Where both cannot be, the machine slept, or the database is another server: what was before is of no use.
-      const isApart = (one: typeof look) =>
-        Math.abs(one.offset - look.offset) > (one.trip + look.trip) / 2 + DRIFT_MS
-      if (looks.some(isApart)) looks.length = 0
-      looks.push(look)
-      if (looks.length > LOOKS_KEPT) looks.shift()
-      offset = looks.reduce((best, look) => (look.trip < best.trip ? look : best)).offset
-      // What was written down shall not seem to lie far in the future: it is set back by steps.
-      used = used === undefined ? offset : Math.max(offset, used - MOST_BACK_MS)
+    compare(sentAt, receivedAt, serverTime) {
+      const sample = { trip: receivedAt - sentAt, offset: serverTime.getTime() - (sentAt + receivedAt) / 2 }
+      // Contradicting samples mean that the machine slept or the database moved to another server: the old ones are
+      // dropped.
+      const isApart = (one: typeof sample) =>
+        Math.abs(one.offset - sample.offset) > (one.trip + sample.trip) / 2 + DRIFT_MS
+      if (samples.some(isApart)) samples.length = 0
+      samples.push(sample)
+      if (samples.length > MAX_SAMPLES) samples.shift()
+      offset = samples.reduce((best, one) => (one.trip < best.trip ? one : best)).offset
+      // The clock goes back by at most MAX_STEP_BACK_MS a poll, so that stored instants are not far in the future.
+      usedOffset = usedOffset === undefined ? offset : Math.max(offset, usedOffset - MAX_STEP_BACK_MS)
     },
     offsetMs: () => ticks() + offset - machine(),
   }

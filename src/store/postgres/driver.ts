@@ -1,35 +1,15 @@
-// How Kysely's queries get to PostgreSQL: named statements, errors with codes, and the counters by which other nodes notice
-// what was changed. Who changes keys, tokens or documents need not think of them: the driver sees which table is written.
+// Driver of Kysely's queries for PostgreSQL: named statements, errors with codes, and change counters for other nodes.
+// The driver raises the counters itself, just before the commit, so that writers wait for one another only briefly.
 
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult, TransactionSettings } from 'kysely'
 import type { PoolClient } from 'pg'
-import { asDatabaseError, commitUnknown, isConnectionLost, isReadOnly } from './errors.ts'
+import { type Counter, findCounters, pendingCounters, type Written } from './change-counters.ts'
+import { commitUnknownError, isConnectionLost, isReadOnly, toDatabaseError } from './errors.ts'
 import type { Connections } from './pool.ts'
-import { tried } from './retry.ts'
+import { withRetry } from './retry.ts'
 
-const STATEMENTS_KEPT = 500
-const WRITES = /^(?:insert into|update|delete from) "(\w+)"(?: set "(\w+)" = (?:"\w+" \+ )?\$\d+ where)?/
-
-type Counter = 'access_revision' | 'documents_revision'
-
-// A node keeps keys, tokens and whom they are of in memory, and waits for documents and messages.
-const COUNTERS: Record<string, Counter> = {
-  api_keys: 'access_revision',
-  tokens: 'access_revision',
-  former_secrets: 'access_revision',
-  companies: 'access_revision',
-  agents: 'access_revision',
-  owners: 'access_revision',
-  documents: 'documents_revision',
-  hooks: 'documents_revision',
-  hook_messages: 'documents_revision',
-}
-// Columns that nobody keeps in memory, written by an upload or by the minute.
-const NOT_KEPT = new Set(['last_used_at', 'used'])
-// What an upload adds is counted where its ids are taken, which saves it a statement.
-const COUNTED = /^insert into "documents"/
-
-type Statement = { name: string | undefined; counter: Counter | undefined }
+const MAX_STATEMENTS = 500
+type Statement = { name: string | undefined; written: Written }
 
 export class PostgresDriver implements Driver {
   readonly #open: () => Promise<Connections>
@@ -49,9 +29,9 @@ export class PostgresDriver implements Driver {
   async acquireConnection(): Promise<DatabaseConnection> {
     const pool = this.#pool
     if (!pool) throw new Error('the database is closed')
-    const client = await tried(() =>
+    const client = await withRetry(() =>
       pool.connect().catch((error: unknown) => {
-        throw asDatabaseError(error)
+        throw toDatabaseError(error)
       }),
     )
     return new Connection(client, (text) => this.#statementOf(text), pool.renew)
@@ -79,13 +59,13 @@ export class PostgresDriver implements Driver {
     await pool?.end()
   }
 
-  // Lists of any length make texts without end: what is over so many is sent without a name.
+  // Lists of any length make any number of texts: beyond MAX_STATEMENTS they are sent without a name.
   #statementOf(text: string): Statement {
-    const known = this.#statements.get(text)
-    if (known) return known
-    const named = this.#prepare && this.#statements.size < STATEMENTS_KEPT
-    const statement = { name: named ? `s${this.#statements.size}` : undefined, counter: counterOf(text) }
-    if (this.#statements.size < STATEMENTS_KEPT) this.#statements.set(text, statement)
+    const cachedStatement = this.#statements.get(text)
+    if (cachedStatement) return cachedStatement
+    const isNamed = this.#prepare && this.#statements.size < MAX_STATEMENTS
+    const statement = { name: isNamed ? `s${this.#statements.size}` : undefined, written: findCounters(text) }
+    if (this.#statements.size < MAX_STATEMENTS) this.#statements.set(text, statement)
     return statement
   }
 }
@@ -94,7 +74,7 @@ class Connection implements DatabaseConnection {
   readonly #client: PoolClient
   readonly #statementOf: (text: string) => Statement
   readonly #renewPool: () => void
-  #counters: Set<Counter> | undefined // of the transaction
+  #written: Set<Counter | 'turn'> | undefined // by this transaction; undefined outside of one
   #lost: unknown
 
   constructor(client: PoolClient, statementOf: (text: string) => Statement, renewPool: () => void) {
@@ -106,37 +86,37 @@ class Connection implements DatabaseConnection {
   async begin({ isolationLevel, accessMode }: TransactionSettings): Promise<void> {
     const level = isolationLevel ? ` isolation level ${isolationLevel}` : ''
     await this.#send(`begin${level}${accessMode ? ` ${accessMode}` : ''}`)
-    this.#counters = new Set()
+    this.#written = new Set()
   }
 
   async commit(): Promise<void> {
-    const raised = [...(this.#counters ?? [])].map((name) => `${name} = ${name} + 1`)
+    const raised = pendingCounters(this.#written ?? new Set()).map((name) => `${name} = ${name} + 1`)
     if (raised.length > 0) await this.#send(`update meta set ${raised.join(', ')}`)
-    this.#counters = undefined
+    this.#written = undefined
     try {
       const { command } = await this.#send('commit')
       if (command === 'ROLLBACK') throw new Error('the transaction had failed and was rolled back')
     } catch (error) {
-      throw isConnectionLost(error) ? commitUnknown(error) : error
+      throw isConnectionLost(error) ? commitUnknownError(error) : error
     }
   }
 
   async rollback(): Promise<void> {
-    this.#counters = undefined
+    this.#written = undefined
     if (this.#lost === undefined) await this.#send('rollback')
   }
 
   async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-    const { name, counter } = this.#statementOf(sql)
+    const { name, written } = this.#statementOf(sql)
     const send = () => this.#rows<R>(sql, parameters, name)
-    if (this.#counters) {
-      if (counter) this.#counters.add(counter)
+    if (this.#written) {
+      for (const one of written) this.#written.add(one)
       return send()
     }
-    return tried(counter ? () => this.#withCounter(counter, send) : send)
+    return withRetry(pendingCounters(written).length > 0 ? () => this.#withCounters(written, send) : send)
   }
 
-  // biome-ignore lint/correctness/useYield: nothing streams; an answer of any size is asked for in parts
+  // biome-ignore lint/correctness/useYield: nothing streams; large answers are read in pages
   async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
     throw new Error('queries are not streamed')
   }
@@ -145,15 +125,15 @@ class Connection implements DatabaseConnection {
     this.#client.release(this.#lost !== undefined)
   }
 
-  async #withCounter<R>(counter: Counter, send: () => Promise<R>): Promise<R> {
+  async #withCounters<R>(written: Written, send: () => Promise<R>): Promise<R> {
     await this.begin({})
     try {
-      this.#counters = new Set([counter])
+      this.#written = new Set(written)
       const result = await send()
       await this.commit()
       return result
     } catch (error) {
-      await this.rollback().catch(() => {}) // the first error says more
+      await this.rollback().catch(() => {}) // the first error is more useful
       throw error
     }
   }
@@ -169,15 +149,10 @@ class Connection implements DatabaseConnection {
     try {
       return await this.#client.query({ text, values: [...values], ...(name !== undefined && { name }) })
     } catch (thrown) {
-      const error = asDatabaseError(thrown)
+      const error = toDatabaseError(thrown)
       if (isConnectionLost(error)) this.#lost = error
       if (isReadOnly(error)) this.#renewPool()
       throw error
     }
   }
-}
-
-function counterOf(text: string): Counter | undefined {
-  const [, table = '', onlyColumn = ''] = WRITES.exec(text) ?? []
-  return NOT_KEPT.has(onlyColumn) || COUNTED.test(text) ? undefined : COUNTERS[table]
 }

@@ -1,127 +1,138 @@
-// Which schema a database has, and bringing it to that of this program: by one node, while others that start at the same
-// time wait, and others of the version before go on. What belongs to another program is left as it is.
+// Reads the schema version of a database and upgrades it to this program's. A single node upgrades, other nodes that
+// start wait, and nodes of the previous version go on. A database of another program is rejected and not changed.
 
 import { setTimeout as wait } from 'node:timers/promises'
-import { AppError, codeOf } from '../../errors.ts'
+import { AppError, errorCode } from '../../runtime/errors.ts'
 import { atomically } from '../engine.ts'
-import { type Migration, SHARED_MIGRATIONS, schemaOf } from '../migrations.ts'
-import type { Db } from '../tables.ts'
-import { ask } from './ask.ts'
+import { type Migration, SHARED_MIGRATIONS, schemaVersion } from '../migrations.ts'
+import type { ReadDb, WriteDb } from '../tables.ts'
 import { LEASE_TIMES, type LeaseTimes, takeLease } from './lease.ts'
+import { rawQuery } from './raw-query.ts'
 import { leasesTable } from './schema.ts'
-import { runStatement, type Step, stepsFrom } from './steps.ts'
+import { migrationSteps, runStatement, type Step } from './steps.ts'
 
 const PATIENCE_MS = 60_000
-const TRY_AGAIN_MS = 50
-// Without one of them it was not made to its end, or before that column came: what is missing is made.
+const FIRST_WAIT_MS = 50
+const LONGEST_WAIT_MS = 500
+// A schema without one of these columns is unfinished, or older than the column: missing parts are created.
 const COLUMNS = ['moving_from', 'contents_mark']
-// Even `if not exists` finds that another session made it meanwhile: as a row that is there, or as a table.
-const MADE_MEANWHILE = /^PG_(23505|42P07|42710)$/
+// Errors of `if not exists` when another session creates the same table or row at the same time.
+const MADE_BY_OTHER = /^PG_(23505|42P07|42710)$/
 
 export type Versions = {
   schema: number
   isKnown: boolean
-  /** The epoch of the data directory whose data are not all here yet. */
+  /** Epoch of the data directory that is being moved here; null: no move is running. */
   movingFrom: string | null
 }
 
 export type SchemaOptions = {
   migrations?: readonly Migration[]
-  /** False: what is not as this program needs it is left so, and refused. */
+  /** False: a database with another schema is rejected and not changed. */
   migrate?: boolean
-  /** The epoch of a data directory whose data are to be moved into the database. */
+  /** Epoch of a data directory that is to be moved into the database. */
   movingFrom?: string
   leaseTimes?: LeaseTimes
 }
 
-/** Undefined: no schema has been made, or not the whole of it. */
-export async function versionsOf(db: Db, migrations = SHARED_MIGRATIONS): Promise<Versions | undefined> {
-  if (!(await tablesOf(db)).includes('meta')) return undefined
-  const columns = await ask(
+/** Returns the versions; undefined: no schema, or an unfinished one. */
+export async function selectVersions(
+  db: ReadDb,
+  migrations = SHARED_MIGRATIONS,
+): Promise<Versions | undefined> {
+  // Waiting nodes repeat this query: the views of information_schema take twenty times as long.
+  const columns = await rawQuery(
     db,
-    `select 1 from information_schema.columns
-     where table_schema = current_schema() and table_name = 'meta' and column_name = any($1)`,
+    `select 1 from pg_attribute where attrelid = to_regclass(format('%I.meta', current_schema()))
+     and attname = any($1) and not attisdropped`,
     [COLUMNS],
   )
   if (columns.rows.length < COLUMNS.length) return undefined
-  const { rows } = await ask<{ schema_version: number; oldest_program: number; moving_from: string | null }>(
-    db,
-    'select schema_version, oldest_program, moving_from from meta',
-  )
+  const { rows } = await rawQuery<{
+    schema_version: number
+    oldest_program: number
+    moving_from: string | null
+  }>(db, 'select schema_version, oldest_program, moving_from from meta')
   const [row] = rows
   if (!row) return undefined
   const { schema_version: schema, oldest_program: oldest, moving_from: movingFrom } = row
-  const own = schemaOf(migrations)
+  const own = schemaVersion(migrations)
   return { schema, isKnown: schema === own || (schema > own && oldest <= own), movingFrom }
 }
 
 /**
- * `changes`: for what takes its time.
- * @throws AppError `failed` for a database of another program, of a schema that this one does not know, or that it may not
+ * Creates or upgrades the schema. `changes`: connection for statements that may take an hour.
+ * @throws AppError `failed` for a database of another program, or with a schema that this one does not know or must not
  *   change
  */
-export async function makeSchema(db: Db, changes: Db, options: SchemaOptions = {}): Promise<void> {
+export async function makeSchema(db: WriteDb, changes: WriteDb, options: SchemaOptions = {}): Promise<void> {
   const { migrations = SHARED_MIGRATIONS, migrate = true, movingFrom } = options
   const until = performance.now() + PATIENCE_MS
+  let pause = FIRST_WAIT_MS
   while (true) {
-    const versions = await versionsOf(db, migrations)
+    const versions = await selectVersions(db, migrations)
     refuseMoving(versions, movingFrom)
     if (versions?.isKnown) return
     await refuseForeign(db, versions, migrations)
-    if (!migrate) throw notMigrated(versions, migrations)
-    await madeAlone(db, changes, options)
+    if (!migrate) throw migrationError(versions, migrations)
+    await makeUnderLock(db, changes, options)
     if (performance.now() > until) {
       throw new AppError(
         'failed',
         'another node makes the tables of the database, and has not ended yet: try again',
       )
     }
-    await wait(TRY_AGAIN_MS)
+    await wait(pause)
+    pause = Math.min(pause * 2, LONGEST_WAIT_MS)
   }
 }
 
 /**
- * What `makeSchema` would say; empty: nothing.
- * @throws AppError like it
+ * Returns the statements that `makeSchema` would run.
+ * @throws AppError like `makeSchema`
  */
-export async function pendingSteps(db: Db, migrations = SHARED_MIGRATIONS): Promise<Step[]> {
-  const versions = await versionsOf(db, migrations)
+export async function pendingSteps(db: WriteDb, migrations = SHARED_MIGRATIONS): Promise<Step[]> {
+  const versions = await selectVersions(db, migrations)
   if (versions?.isKnown) return []
   await refuseForeign(db, versions, migrations)
-  const steps = stepsFrom(versions?.schema, migrations)
+  const steps = migrationSteps(versions?.schema, migrations)
   return versions ? steps : [{ statement: leasesTable() }, ...steps]
 }
 
-async function tablesOf(db: Db): Promise<string[]> {
-  const { rows } = await ask<{ table_name: string }>(
+/** Selects tables of a schema without leases: those of another program. */
+async function selectForeignTables(db: ReadDb): Promise<string[]> {
+  const { rows } = await rawQuery<{ relname: string }>(
     db,
-    'select table_name from information_schema.tables where table_schema = current_schema()',
+    `select relname from pg_class
+     where to_regclass(format('%I.leases', current_schema())) is null
+     and relnamespace = current_schema()::regnamespace and relkind in ('r', 'p', 'v', 'f')
+     order by relname limit 3`,
   )
-  return rows.map(({ table_name }) => table_name)
+  return rows.map(({ relname }) => relname)
 }
 
 async function refuseForeign(
-  db: Db,
+  db: WriteDb,
   versions: Versions | undefined,
   migrations: readonly Migration[],
 ): Promise<void> {
-  const own = schemaOf(migrations)
+  const own = schemaVersion(migrations)
   if (versions && versions.schema > own) {
     const advice = `which is newer than ${own}: use a newer cambista`
     throw new AppError('failed', `the database has schema ${versions.schema}, ${advice}`)
   }
-  if (versions && versions.schema < schemaOf([])) {
+  if (versions && versions.schema < schemaVersion([])) {
     throw new AppError(
       'failed',
-      `the database has schema ${versions.schema}, which is older than ${schemaOf([])}, the first of any PostgreSQL`,
+      `the database has schema ${versions.schema}, which is older than ${schemaVersion([])}, the first of any PostgreSQL`,
     )
   }
   if (versions) return
-  const tables = await tablesOf(db)
-  if (tables.length === 0 || tables.includes('leases')) return
+  const tables = await selectForeignTables(db)
+  if (tables.length === 0) return
   throw new AppError(
     'failed',
-    `the database has tables of another program (${tables.slice(0, 3).join(', ')}): give cambista one of its own`,
+    `the database has tables of another program (${tables.join(', ')}): give cambista one of its own`,
   )
 }
 
@@ -130,23 +141,23 @@ function refuseMoving(versions: Versions | undefined, movingFrom: string | undef
   throw new AppError(
     'failed',
     movingFrom === undefined || versions.movingFrom !== null
-      ? 'the data of a data directory are being moved into this database: wait for the end of cambista migrate there, or call it again'
+      ? 'the data of a data directory are being moved into this database: wait for the end of cambista cluster import there, or call it again'
       : 'the database is in use already: a data directory is moved into an empty one',
   )
 }
 
-/** Makes it, unless another node does. */
-async function madeAlone(db: Db, changes: Db, options: SchemaOptions): Promise<void> {
+/** Creates or upgrades the schema, unless another node has the lock. */
+async function makeUnderLock(db: WriteDb, changes: WriteDb, options: SchemaOptions): Promise<void> {
   const { migrations = SHARED_MIGRATIONS, leaseTimes = LEASE_TIMES, movingFrom } = options
-  if (!(await made(db, leasesTable()))) return
+  if (!(await tryCreate(db, leasesTable()))) return
   const lock = await takeLease(db, 'migrate', leaseTimes)
   if (!lock) return
   try {
-    const versions = await versionsOf(db, migrations)
-    if (versions?.isKnown) return // by the holder before
-    for (const { statement, ends } of stepsFrom(versions?.schema, migrations, movingFrom)) {
+    const versions = await selectVersions(db, migrations)
+    if (versions?.isKnown) return // the previous holder did it
+    for (const { statement, ends } of migrationSteps(versions?.schema, migrations, movingFrom)) {
       lock.lost.throwIfAborted()
-      if (ends) await atomically(db, (trx) => ask(trx, statement), lock)
+      if (ends) await atomically(db, (trx) => rawQuery(trx, statement), lock)
       else await runStatement(changes, statement)
     }
   } finally {
@@ -154,20 +165,20 @@ async function madeAlone(db: Db, changes: Db, options: SchemaOptions): Promise<v
   }
 }
 
-async function made(db: Db, statement: string): Promise<boolean> {
+async function tryCreate(db: WriteDb, statement: string): Promise<boolean> {
   try {
-    await ask(db, statement)
+    await rawQuery(db, statement)
     return true
   } catch (error) {
-    if (MADE_MEANWHILE.test(codeOf(error))) return false
+    if (MADE_BY_OTHER.test(errorCode(error))) return false
     throw error
   }
 }
 
-function notMigrated(versions: Versions | undefined, migrations: readonly Migration[]): AppError {
+function migrationError(versions: Versions | undefined, migrations: readonly Migration[]): AppError {
   const is = versions ? `has schema ${versions.schema}` : 'has no tables yet'
   return new AppError(
     'failed',
-    `the database ${is}, this cambista needs schema ${schemaOf(migrations)}: run cambista database migrate, or cambista serve without --no-migrate`,
+    `the database ${is}, this cambista needs schema ${schemaVersion(migrations)}: run cambista database upgrade, or cambista serve without --no-migrate`,
   )
 }

@@ -1,101 +1,104 @@
-// Opens a PostgreSQL that several nodes may share: the connections of this one, the schema if there is none yet, and what
-// the program asks of an engine.
+// Opens a PostgreSQL, which several nodes may share: the connections of this node, and the schema if it is missing.
 
-import { AppError, reasonOf } from '../../errors.ts'
-import { type Engine, MOST_OFF_MS } from '../engine.ts'
-import type { Db } from '../tables.ts'
-import { type Address, addressOf } from './address.ts'
-import { ask } from './ask.ts'
+import { AppError, errorReason } from '../../runtime/errors.ts'
+import { lostDatabaseError } from '../../runtime/storage-error.ts'
+import { type Engine, MAX_CLOCK_OFFSET_MS } from '../engine.ts'
+import type { ReadDb, WriteDb } from '../tables.ts'
+import { type Address, parseAddress } from './address.ts'
 import { createSharedClock } from './clock.ts'
-import { postgresDialect } from './dialect.ts'
 import { PostgresDriver } from './driver.ts'
-import { holderOfLease, LEASE_TIMES, takeLease } from './lease.ts'
-import { createLooks, LOOK_MS } from './looks.ts'
-import { makeSchema, type SchemaOptions, versionsOf } from './make-schema.ts'
-import { createGate, type Gate, openPool, type PoolOptions } from './pool.ts'
-import { queriesOver } from './queries.ts'
+import { postgresSql } from './engine-sql.ts'
+import { findLeaseHolder, LEASE_TIMES, takeLease } from './lease.ts'
+import { makeSchema, type SchemaOptions, selectVersions } from './make-schema.ts'
+import { createPoller, POLL_MS } from './poller.ts'
+import { type CircuitBreaker, createCircuitBreaker, openPool, type PoolOptions } from './pool.ts'
+import { createKysely } from './queries.ts'
+import { rawQuery } from './raw-query.ts'
 
 export type PostgresOptions = SchemaOptions & {
   /** Milliseconds since 1970 of this machine. */
   machine?: () => number
-  /** A database that lost what it had answered already, such as a replica that lagged. */
-  wentBack?: () => void
+  /** Called when the database was rolled back behind data that it had returned, such as by a lagging replica. */
+  onRollback?: () => void
 }
 
-// Eleven connections for a node: what writes, what a request reads, whole series, the leases, which no crowd of uploads may
-// keep from being renewed, and the looks, which are short or fail.
+// Eleven connections a node: for writes, for requests that read, for whole series, for leases and for polls. Leases
+// have their own, so that many uploads cannot delay a renewal. Polls take at most a second.
 const POOLS = {
   db: { size: 5, answerMs: 5500 },
   reads: { size: 3, answerMs: 5500, onlyReads: true },
   longReads: { size: 1, answerMs: 60_000, onlyReads: true },
   leases: { size: 1, answerMs: 5500 },
-  looks: { size: 1, answerMs: LOOK_MS, connectMs: LOOK_MS },
+  polls: { size: 1, answerMs: POLL_MS, connectMs: POLL_MS },
 } satisfies Record<string, PoolOptions>
-// An index over millions of rows takes its time.
+// An index over millions of rows may take an hour.
 const CHANGES = { size: 1, answerMs: 3_600_000 }
 
 /**
- * @throws AppError `usage` for an address that is not one, `failed` when the database does not answer, belongs to another
+ * @throws AppError `usage` for an invalid address, `failed` when the database does not answer, belongs to another
  *   program or has a schema that this program does not know
  */
 export async function openPostgres(url: string, options: PostgresOptions = {}): Promise<Engine> {
-  const address = addressOf(url)
-  const gate = createGate()
-  const db = queriesTo(address, POOLS.db, gate)
-  const reads = queriesTo(address, POOLS.reads, gate)
-  const longReads = queriesTo(address, POOLS.longReads, gate)
-  const leases = queriesTo(address, POOLS.leases, gate)
-  const looks = queriesTo(address, POOLS.looks, { ...gate, check: () => {} })
+  const address = parseAddress(url)
+  const breaker = createCircuitBreaker()
+  const db = createPostgresDb(address, POOLS.db, breaker)
+  const reads = createPostgresDb(address, POOLS.reads, breaker)
+  const longReads = createPostgresDb(address, POOLS.longReads, breaker)
+  const leases = createPostgresDb(address, POOLS.leases, breaker)
+  const pollDb = createPostgresDb(address, POOLS.polls, { ...breaker, check: () => {} })
   const { leaseTimes = LEASE_TIMES } = options
   const clock = createSharedClock(options.machine)
-  const look = createLooks({ db: looks, gate, clock, wentBack: options.wentBack })
+  const poll = createPoller({ db: pollDb, breaker, clock, onRollback: options.onRollback })
   const findReady = async () => {
-    await look()
-    const versions = await versionsOf(looks, options.migrations)
-    return versions?.isKnown === true && Math.abs(clock.offsetMs()) <= MOST_OFF_MS
+    await poll()
+    const versions = await selectVersions(pollDb, options.migrations)
+    return versions?.isKnown === true && Math.abs(clock.offsetMs()) <= MAX_CLOCK_OFFSET_MS
   }
   let ready: Promise<boolean> | undefined
   const engine: Engine = {
     kind: 'postgres',
-    place: address.name,
+    location: address.name,
+    description: `database: ${address.name}`,
     db,
     reads,
     longReads,
     clock: clock.read,
     takeLock: (name) => takeLease(leases, name, leaseTimes),
-    holderOf: (name) => holderOfLease(reads, name),
-    look,
+    findHolder: (name) => findLeaseHolder(reads, name),
+    poll,
     clockOffsetMs: clock.offsetMs,
-    // Once for all that ask meanwhile: a probe is open to everybody, and behind a thousand of them a look would be late.
+    // Simultaneous probes share one query: probes need no key, and a thousand of them would delay a poll.
     isReady() {
       ready ??= findReady().finally(() => {
         ready = undefined
       })
       return ready
     },
+    explain: (error) => lostDatabaseError(error, address.name),
+    publishServer: () => () => {}, // commands find nodes by --url
     async close() {
-      await Promise.all([db, reads, longReads, leases, looks].map((one) => one.destroy()))
+      await Promise.all([db, reads, longReads, leases, pollDb].map((one) => one.destroy()))
     },
   }
   try {
     await refuseIsolation(db, address)
     await bringToSchema(address, db, options)
-    await engine.look()
+    await engine.poll()
     return engine
   } catch (error) {
     await engine.close()
     if (error instanceof AppError && error.code !== 'unavailable') throw error
-    const reason = reasonOf(error)
+    const reason = errorReason(error)
     throw new AppError('failed', `cannot open the database ${address.name}: ${reason}`, { cause: error })
   }
 }
 
 /**
- * Of what others committed during a transaction its later statements must see everything (READ COMMITTED), or it must be given
- * up (SERIALIZABLE): else a content is let go of that an upload names by then.
+ * Rejects REPEATABLE READ. A transaction must see the commits of others (READ COMMITTED) or fail (SERIALIZABLE). Else
+ * the garbage collection removes a blob that an upload has just referenced.
  */
-async function refuseIsolation(db: Db, { name }: Address): Promise<void> {
-  const { rows } = await ask<{ level: string }>(
+async function refuseIsolation(db: ReadDb, { name }: Address): Promise<void> {
+  const { rows } = await rawQuery<{ level: string }>(
     db,
     `select current_setting('default_transaction_isolation') as level`,
   )
@@ -106,8 +109,8 @@ async function refuseIsolation(db: Db, { name }: Address): Promise<void> {
   )
 }
 
-async function bringToSchema(address: Address, db: Db, options: SchemaOptions): Promise<void> {
-  const changes = queriesTo(address, CHANGES)
+async function bringToSchema(address: Address, db: WriteDb, options: SchemaOptions): Promise<void> {
+  const changes = createPostgresDb(address, CHANGES)
   try {
     await makeSchema(db, changes, options)
   } finally {
@@ -115,10 +118,10 @@ async function bringToSchema(address: Address, db: Db, options: SchemaOptions): 
   }
 }
 
-/** What is asked goes to a pool of its own, which connects with the first query. */
-export function queriesTo(address: Address, options: PoolOptions, gate?: Gate): Db {
-  return queriesOver(
-    () => new PostgresDriver(() => openPool(address, options, gate), address),
-    postgresDialect,
+/** Creates a Kysely over a pool of its own, which connects with the first query. */
+export function createPostgresDb(address: Address, options: PoolOptions, breaker?: CircuitBreaker): WriteDb {
+  return createKysely(
+    () => new PostgresDriver(() => openPool(address, options, breaker), address),
+    postgresSql,
   )
 }

@@ -1,43 +1,47 @@
-// Connections to PostgreSQL: how many, how long anything is waited for, and how numbers are read. The client library is
-// loaded by the first, since who keeps the data in a file shall not pay for it.
+// Pools of connections to PostgreSQL: sizes, timeouts, and the parsing of numbers. The first pool loads the client
+// library, so that SQLite deployments do not load it.
 
 import { setTimeout as wait } from 'node:timers/promises'
 import type { ClientConfig, PoolClient } from 'pg'
-import { AppError } from '../../errors.ts'
-import { createSemaphore } from '../../semaphore.ts'
+import { AppError } from '../../runtime/errors.ts'
+import { createSemaphore } from '../../runtime/semaphore.ts'
 import type { Address } from './address.ts'
 
 export type PoolOptions = {
   size: number
-  /** How long an answer is waited for; a little less is what the server is told. */
+  /** Timeout of an answer. The server's own timeout is up to 500 ms shorter. */
   answerMs: number
-  /** Whether what is under way is cut off when the gate is closed: nobody has to ask what became of it. */
+  /** True: running queries are cut off when the circuit breaker trips, because reads have no result to check. */
   onlyReads?: true
-  /** How long a connection is waited for; two seconds unless told. */
+  /** Timeout of a connection; undefined: two seconds. */
   connectMs?: number
 }
 
 export type Connections = {
-  /** @throws AppError `unavailable` at once while the gate is closed, `busy` when no turn comes */
+  /**
+   * @throws AppError `unavailable` at once while the circuit breaker is tripped, `busy` after ten seconds in the queue
+   */
   connect(): Promise<PoolClient>
-  /** After an error that says that the connections lead to the wrong server. */
+  /** Replaces the connections, after an error that shows that they lead to the wrong server. */
   renew(): void
-  /** Waits for what is under way, and not for a server that says nothing. */
+  /** Ends the pool. Waits for running queries, at most for their timeout. */
   end(): Promise<void>
 }
 
-/** What all pools of a node have in common: whether the database answers, and which connections are of now. */
-export type Gate = {
-  /** @throws AppError `unavailable` while it is closed */
+/** State that all pools of a node share: whether the database answers, and which connections are valid. */
+export type CircuitBreaker = {
+  /** @throws AppError `unavailable` while it is tripped */
   check(): void
-  open(): void
-  close(): void
-  /** Connections of before are not used again. */
+  /** Allows queries again. */
+  reset(): void
+  /** Rejects queries until the next reset, and replaces all connections. */
+  trip(): void
+  /** Invalidates all present connections. */
   renew(): void
-  /** Rises with each renewal. */
+  /** Number of renewals. */
   generation(): number
-  /** Is called each time that it is closed. */
-  onClose(cut: () => void): void
+  /** Registers a function that runs each time it trips. */
+  onTrip(cut: () => void): void
 }
 
 const END_MS = 1000
@@ -52,48 +56,48 @@ const IDLE_IN_TRANSACTION_MS = 5000
 const INT8 = 20
 const NUMERIC = 1700
 
-export function createGate(): Gate {
-  let isClosed = false
+export function createCircuitBreaker(): CircuitBreaker {
+  let isTripped = false
   let generation = 0
-  const closing: (() => void)[] = []
+  const listeners: (() => void)[] = []
   const renew = () => {
     generation += 1
   }
   return {
     check() {
-      if (isClosed) throw new AppError('unavailable', AWAY)
+      if (isTripped) throw new AppError('unavailable', AWAY)
     },
-    open() {
-      isClosed = false
+    reset() {
+      isTripped = false
     },
-    close() {
-      if (isClosed) return
-      isClosed = true
-      renew() // of another server, or one that has forgotten them
-      for (const cut of closing) cut()
+    trip() {
+      if (isTripped) return
+      isTripped = true
+      renew() // the next server may be another one, or a restarted one without these sessions
+      for (const cut of listeners) cut()
     },
     renew,
-    onClose(cut) {
-      closing.push(cut)
+    onTrip(cut) {
+      listeners.push(cut)
     },
     generation: () => generation,
   }
 }
 
 /**
- * A pool whose lost connections are no error of anybody's, unless it is in the middle of a query. `gate`: without one it is
- * never closed.
+ * Opens a pool. Losses of idle connections are ignored; a running query fails. The default `breaker` never trips.
  */
 export async function openPool(
   address: Address,
   { size, answerMs, onlyReads, connectMs = CONNECT_MS }: PoolOptions,
-  gate: Gate = createGate(),
+  breaker: CircuitBreaker = createCircuitBreaker(),
 ): Promise<Connections> {
   const { default: pg } = await import('pg')
   const standard = pg.types.getTypeParser
   const getTypeParser = ((oid: number, format?: 'text') =>
     oid === INT8 || oid === NUMERIC ? wholeNumber : standard(oid, format)) as typeof standard
-  // What the library gives up itself, such as for want of a password, it leaves open until the server closes it, a minute later.
+  // The library leaves a failed connection open, such as one without a password. The server closes it only after a
+  // minute.
   class Client extends pg.Client {
     constructor(config?: ClientConfig) {
       super(config)
@@ -111,56 +115,56 @@ export async function openPool(
     keepAlive: true,
     types: { getTypeParser },
   })
-  pool.on('error', ignore) // of an idle one: the pool has removed it
-  const open = new Map<PoolClient, number>()
+  pool.on('error', ignore) // idle connections: the pool has removed them
+  const generations = new Map<PoolClient, number>()
   pool.on('connect', (client) => {
-    open.set(client, gate.generation())
-    client.on('error', ignore) // of a lent one: its query fails, too
+    generations.set(client, breaker.generation())
+    client.on('error', ignore) // connections in use: their query fails too
   })
-  pool.on('remove', (client) => open.delete(client))
+  pool.on('remove', (client) => generations.delete(client))
   const cut = () => {
-    for (const client of open.keys()) (client as unknown as WithStream).connection.stream.destroy()
+    for (const client of generations.keys()) (client as unknown as WithStream).connection.stream.destroy()
   }
-  if (onlyReads) gate.onClose(cut)
-  // The library would count the wait for others, too, by which it sees that a server does not answer.
-  const turns = createSemaphore(size, { ms: TURN_MS, message: BUSY })
+  if (onlyReads) breaker.onTrip(cut)
+  // A queue of our own: the connection timeout of the library would include the wait for other queries.
+  const slots = createSemaphore(size, { ms: TURN_MS, message: BUSY })
   const connectNow = async () => {
     while (true) {
-      gate.check()
+      breaker.check()
       const client = await pool.connect()
-      if (open.get(client) === gate.generation()) return client
+      if (generations.get(client) === breaker.generation()) return client
       client.release(true)
     }
   }
   return {
     async connect() {
-      gate.check()
-      const turn = await turns.acquire()
+      breaker.check()
+      const slot = await slots.acquire()
       try {
         const client = await connectNow()
         const release = client.release.bind(client)
         client.release = (lost) => {
           release(lost)
-          turn[Symbol.dispose]()
+          slot[Symbol.dispose]()
         }
         return client
       } catch (error) {
-        turn[Symbol.dispose]()
+        slot[Symbol.dispose]()
         throw error
       }
     },
-    renew: gate.renew,
+    renew: breaker.renew,
     async end() {
-      const gone = Promise.withResolvers<void>()
-      pool.on('remove', () => open.size === 0 && gone.resolve())
-      await within(answerMs, pool.end())
-      if (open.size > 0) await within(END_MS, gone.promise)
+      const allClosed = Promise.withResolvers<void>()
+      pool.on('remove', () => generations.size === 0 && allClosed.resolve())
+      await waitAtMost(answerMs, pool.end())
+      if (generations.size > 0) await waitAtMost(END_MS, allClosed.promise)
       cut()
     },
   }
 }
 
-/** After a fail-over the address may be that of a server which is a copy by now. */
+/** Rejects a read-only server: after a fail-over the address may still lead to the former primary. */
 function refuseReadOnly(client: PoolClient, done: (error?: Error) => void): void {
   client.query('show transaction_read_only').then(({ rows }) => {
     const [row] = rows as { transaction_read_only?: string }[]
@@ -172,18 +176,18 @@ function readOnly(): Error {
   return Object.assign(new Error('the server is a copy that only reads'), { code: 'PG_25006' })
 }
 
-async function within(ms: number, done: Promise<void>): Promise<void> {
+async function waitAtMost(ms: number, done: Promise<void>): Promise<void> {
   const late = new AbortController()
-  const waited = wait(ms, undefined, { signal: late.signal }).catch(() => {})
-  await Promise.race([done, waited])
+  const timeout = wait(ms, undefined, { signal: late.signal }).catch(() => {}) // aborted below
+  await Promise.race([done, timeout])
   late.abort()
 }
 
-/** A client says good-bye and waits until the server has hung up: nothing it offers ends it at once. */
+/** A client with its socket. Its own `end` waits for the server; only the socket can be destroyed at once. */
 type WithStream = { connection: { stream: { destroy(): void } } }
 
-// What a session is told in its first packet, so that it costs no round trip. A pooler that shares sessions refuses such
-// settings: there the administrator gives them to the role.
+// Settings of a session in its first packet, which costs no round trip. Poolers that share sessions reject them: there
+// the administrator sets them for the role.
 function withSettings({ config, prepare }: Address, answerMs: number): ClientConfig {
   if (!prepare) return config
   const settings = {
@@ -197,7 +201,7 @@ function withSettings({ config, prepare }: Address, answerMs: number): ClientCon
   return { ...config, options: [...options, config.options ?? ''].join(' ').trim() }
 }
 
-/** The library gives 64 bits as text: a sum of such would be text, one behind the other. */
+/** Parses a number of 64 bits, which the library returns as text: `+` would concatenate them. */
 function wholeNumber(text: string): number {
   const number = Number(text)
   if (!Number.isSafeInteger(number)) {

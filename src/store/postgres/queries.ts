@@ -8,13 +8,13 @@ import {
   PostgresQueryCompiler,
   type PrimitiveValueListNode,
 } from 'kysely'
-import type { CarriesDialect, Dialect } from '../engine.ts'
-import type { Db, Tables } from '../tables.ts'
+import { type EngineSql, withEngineSql } from '../engine.ts'
+import type { Tables, WriteDb } from '../tables.ts'
 
-export function queriesOver(createDriver: () => Driver, dialect: Dialect): Db {
+export function createKysely(createDriver: () => Driver, dialect: EngineSql): WriteDb {
   return new Kysely<Tables>({
     dialect: {
-      createAdapter: () => new Adapter(dialect),
+      createAdapter: () => withEngineSql(new PostgresAdapter(), dialect),
       createDriver,
       createIntrospector: (db) => new PostgresIntrospector(db),
       createQueryCompiler: () => new QueryCompiler(),
@@ -22,19 +22,10 @@ export function queriesOver(createDriver: () => Driver, dialect: Dialect): Db {
   })
 }
 
-// What is in a list without members SQLite answers, with none; here it is no statement, and nothing equals null.
+// `in ()` is valid in SQLite and matches nothing. PostgreSQL rejects it; `in (null)` matches nothing in both.
 class QueryCompiler extends PostgresQueryCompiler {
   protected override visitPrimitiveValueList(node: PrimitiveValueListNode): void {
     if (node.values.length === 0) this.append('(null)')
     else super.visitPrimitiveValueList(node)
-  }
-}
-
-class Adapter extends PostgresAdapter implements CarriesDialect {
-  readonly cambista: Dialect
-
-  constructor(dialect: Dialect) {
-    super()
-    this.cambista = dialect
   }
 }

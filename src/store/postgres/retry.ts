@@ -1,15 +1,15 @@
-// Tries again what the database gave up because of others that ran at the same time.
+// Retries transactions that the database rolled back because of concurrent ones.
 
 import { setTimeout as wait } from 'node:timers/promises'
-import { AppError } from '../../errors.ts'
+import { AppError } from '../../runtime/errors.ts'
 import { isConflict } from './errors.ts'
 
 const PATIENCE_MS = 5000
 const FIRST_WAIT_MS = 5
 const LONGEST_WAIT_MS = 200
 
-/** @throws AppError `busy` when it goes on for five seconds; any other error as it is */
-export async function tried<T>(run: () => Promise<T>): Promise<T> {
+/** Runs and retries for five seconds. @throws AppError `busy` after that time; any other error unchanged */
+export async function withRetry<T>(run: () => Promise<T>): Promise<T> {
   const until = performance.now() + PATIENCE_MS
   let pause = FIRST_WAIT_MS
   while (true) {

@@ -1,81 +1,84 @@
-// The statements that bring a database from one schema to another, in their order. Each may be said again, and none keeps
-// other nodes from writing for longer than a moment.
+// Statements that upgrade a database from one schema to another, in their order. Each can be repeated, and none blocks
+// writes of other nodes for longer than LOCK_MS (pool.ts).
 
 import { randomBytes } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
-import { codeOf } from '../../errors.ts'
-import { type Migration, oldestOf, schemaOf } from '../migrations.ts'
-import type { Db } from '../tables.ts'
-import { ask } from './ask.ts'
-import { clusterSchema, postgresSchema, statementsOfMigration } from './schema.ts'
+import { errorCode } from '../../runtime/errors.ts'
+import { type Migration, oldestProgram, schemaVersion } from '../migrations.ts'
+import type { WriteDb } from '../tables.ts'
+import { rawQuery } from './raw-query.ts'
+import { clusterSchema, migrationStatements, postgresSchema } from './schema.ts'
 
-/** `ends`: it writes down that a schema has been reached. */
+/** `ends`: the statement stores the new schema version. */
 export type Step = { statement: string; ends?: true }
 
-const NOT_HAD = 'PG_55P03' // a lock, within the time of a session
+const LOCK_NOT_AVAILABLE = 'PG_55P03' // lock_timeout of the session
 const PATIENCE_MS = 60_000
 const TRY_AGAIN_MS = 200
 const INDEX = /^CREATE (?:UNIQUE )?INDEX (?=IF NOT EXISTS (\w+))/
 
-/** `schema`: what the database has; undefined: nothing. `movingFrom`: an epoch, whose data it is made for. */
-export function stepsFrom(
+/**
+ * Returns the steps from `schema` (undefined: an empty database) to the newest one. `movingFrom`: epoch of a data
+ * directory that will be moved into the database.
+ */
+export function migrationSteps(
   schema: number | undefined,
   migrations: readonly Migration[],
   movingFrom?: string,
 ): Step[] {
   if (schema === undefined) {
     const moving = movingFrom === undefined ? 'null' : `'${movingFrom.replaceAll("'", "''")}'`
-    const values = `1, 1, '${makeEpoch()}', ${schemaOf(migrations)}, ${oldestOf(migrations)}, ${moving}`
+    const values = `1, 1, '${makeEpoch()}', ${schemaVersion(migrations)}, ${oldestProgram(migrations)}, ${moving}`
     const row = `insert into meta (id, data_revision, epoch, schema_version, oldest_program, moving_from)
   values (${values}) on conflict do nothing`
     return [...postgresSchema().map((statement) => ({ statement })), { statement: row, ends: true }]
   }
   return migrations.flatMap((migration, at) => {
-    const before = schemaOf(migrations.slice(0, at))
+    const before = schemaVersion(migrations.slice(0, at))
     if (before < schema) return []
-    const own = statementsOfMigration(migration).map(besideWriters)
-    const oldest = oldestOf(migrations.slice(0, at + 1))
+    const statements = migrationStatements(migration).map(createConcurrently)
+    const oldest = oldestProgram(migrations.slice(0, at + 1))
     const end = `update meta set schema_version = ${before + 1}, oldest_program = ${oldest} where schema_version = ${before}`
     const ofCluster = at === migrations.length - 1 ? clusterSchema() : []
     return [
-      ...[...own, ...ofCluster].map((statement) => ({ statement })),
+      ...[...statements, ...ofCluster].map((statement) => ({ statement })),
       { statement: end, ends: true } as const,
     ]
   })
 }
 
-/** Names what the data are: a number of a revision means something only with it. */
+/** Returns a new random epoch. Revision numbers are comparable only within one epoch. */
 export function makeEpoch(): string {
   return randomBytes(8).toString('hex')
 }
 
-/** A lock that others do not give at once is let go and asked for again: nobody waits behind it. */
-export async function runStatement(db: Db, statement: string): Promise<void> {
+/** Runs a statement and retries it while it gets no lock in time. Between two attempts other queries run. */
+export async function runStatement(db: WriteDb, statement: string): Promise<void> {
   const until = performance.now() + PATIENCE_MS
   const [, index] = / CONCURRENTLY IF NOT EXISTS (\w+)/.exec(statement) ?? []
   while (true) {
     try {
       if (index !== undefined) await dropUnfinished(db, index)
-      await ask(db, statement)
+      await rawQuery(db, statement)
       return
     } catch (error) {
-      if (codeOf(error) !== NOT_HAD || performance.now() > until) throw error
+      if (errorCode(error) !== LOCK_NOT_AVAILABLE || performance.now() > until) throw error
     }
     await wait(TRY_AGAIN_MS)
   }
 }
 
-function besideWriters(statement: string): string {
+function createConcurrently(statement: string): string {
   return statement.replace(INDEX, (create) => `${create}CONCURRENTLY `)
 }
 
-/** An index whose making was cut off is there by its name, and is used by no query. */
-async function dropUnfinished(db: Db, name: string): Promise<void> {
-  const { rows } = await ask(
+/** Drops an index whose creation was interrupted: it exists by its name, and no query uses it. */
+async function dropUnfinished(db: WriteDb, name: string): Promise<void> {
+  const { rows } = await rawQuery(
     db,
     `select 1 from pg_index i join pg_class c on c.oid = i.indexrelid
      where c.relname = $1 and c.relnamespace = current_schema()::regnamespace and not i.indisvalid`,
     [name],
   )
-  if (rows.length > 0) await ask(db, `drop index if exists ${name}`)
+  if (rows.length > 0) await rawQuery(db, `drop index if exists ${name}`)
 }

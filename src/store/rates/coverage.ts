@@ -1,16 +1,17 @@
-// Which days of each series were asked for and validly answered (decisions 2.6).
+// Coverage: the days of each series that were queried and validly answered (decisions 2.6).
 
-import { difference, type Interval } from '../../intervals.ts'
-import { dialectOf } from '../engine.ts'
-import type { CoverageKind, Db } from '../tables.ts'
+import { difference, type Interval } from '../../values/intervals.ts'
+import { engineSql } from '../engine.ts'
+import { invariantError } from '../invariant.ts'
+import type { CoverageKind, ReadDb, WriteDb } from '../tables.ts'
 import { type CoverageChange, insertCoverageChanges } from './record.ts'
 
 /** Covered days by series. */
 export type Coverage = ReadonlyMap<number, readonly Interval[]>
 
-/** Of all series, or of those with these ids. */
+/** Selects the coverage of all series, or of those with these ids. */
 export async function selectCoverage(
-  db: Db,
+  db: ReadDb,
   kind: CoverageKind = 'answered',
   ids?: readonly number[],
 ): Promise<Coverage> {
@@ -30,11 +31,11 @@ export async function selectCoverage(
 }
 
 /**
- * Replaces the covered days of the series given (a statement for each of them takes ten times as long). What
- * that changes of the answered ones joins the record, as of the instant `at` (milliseconds since 1970).
+ * Replaces the covered days of the series of `coverage` (a statement for each takes ten times as long). Changes of the
+ * kind `answered` are added to the record with the instant `at` (milliseconds since 1970).
  */
 export async function replaceCoverage(
-  db: Db,
+  db: WriteDb,
   kind: CoverageKind,
   coverage: Coverage,
   at: number,
@@ -42,15 +43,16 @@ export async function replaceCoverage(
   if (coverage.size === 0) return
   const ids = [...coverage.keys()]
   if (kind === 'answered') {
-    await insertCoverageChanges(db, at, changesBetween(await selectCoverage(db, kind, ids), coverage))
+    await insertCoverageChanges(db, at, diffCoverage(await selectCoverage(db, kind, ids), coverage))
   }
   await db.deleteFrom('coverage').where('series_id', 'in', ids).where('kind', '=', kind).execute()
   const rows = [...coverage].flatMap(([id, intervals]) => intervals.map(({ from, to }) => [id, from, to]))
-  await dialectOf(db).insertCoverage(db, kind, JSON.stringify(rows))
+  const count = await engineSql(db).insertCoverage(db, kind, JSON.stringify(rows))
+  if (count !== rows.length) throw invariantError('SyncRun', `stored ${count} of ${rows.length} intervals`)
 }
 
-/** What became covered, and what is no longer: each interval once, with the series of which it is. */
-function changesBetween(before: Coverage, after: Coverage): CoverageChange[] {
+/** Returns the days that became covered or uncovered: each interval once, with its series. */
+function diffCoverage(before: Coverage, after: Coverage): CoverageChange[] {
   const changes = new Map<string, CoverageChange & { series: number[] }>()
   for (const [id, now] of after) {
     const was = before.get(id) ?? []

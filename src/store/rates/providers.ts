@@ -1,53 +1,45 @@
-import type { Db, Row, WithBoolean } from '../tables.ts'
-import { insertCatalogueChange } from './record.ts'
+import type { ReadDb, Row, WithBoolean, WriteDb } from '../tables.ts'
+import { insertCatalogueChange, updateEnabled } from './record.ts'
 
 export type ProviderRow = WithBoolean<Row<'providers'>, 'enabled'>
 
-export async function selectProviders(db: Db): Promise<ProviderRow[]> {
+export async function selectProviders(db: ReadDb): Promise<ProviderRow[]> {
   const rows = await db.selectFrom('providers').selectAll().orderBy('id').execute()
   return rows.map((row) => ({ ...row, enabled: row.enabled === 1 }))
 }
 
 /**
- * Makes the provider, as of the instant `at` (milliseconds since 1970), or brings its name and website up to date. Returns
- * its id, and whether a row changed.
+ * Inserts the provider with the instant `at` (milliseconds since 1970), or updates its name, country and website.
+ * Returns its id, and whether a row changed.
  */
 export async function upsertProvider(
-  db: Db,
+  db: WriteDb,
   provider: { code: string; name: string; country: string; website: string },
   at: number,
 ): Promise<{ id: number; changed: boolean }> {
   const { code, name, country, website } = provider
-  const known = await db.selectFrom('providers').selectAll().where('code', '=', code).executeTakeFirst()
-  if (!known) {
+  const row = await db.selectFrom('providers').selectAll().where('code', '=', code).executeTakeFirst()
+  if (!row) {
     const values = { code, name, country, website }
     const row = await db.insertInto('providers').values(values).returning('id').executeTakeFirstOrThrow()
     const added = { changed_at: at, kind: 'added', provider_id: row.id, series_id: null } as const
     await insertCatalogueChange(db, added)
     return { id: row.id, changed: true }
   }
-  const changed = known.name !== name || known.country !== country || known.website !== website
-  if (changed) {
-    await db.updateTable('providers').set({ name, country, website }).where('id', '=', known.id).execute()
+  const isChanged = row.name !== name || row.country !== country || row.website !== website
+  if (isChanged) {
+    await db.updateTable('providers').set({ name, country, website }).where('id', '=', row.id).execute()
   }
-  return { id: known.id, changed }
+  return { id: row.id, changed: isChanged }
 }
 
-/** Returns whether there is such a provider. */
+/** Enables or disables a provider. Returns whether it exists. */
 export async function updateProviderEnabled(
-  db: Db,
+  db: WriteDb,
   code: string,
   enabled: boolean,
   at: number,
 ): Promise<boolean> {
-  const known = await db.selectFrom('providers').selectAll().where('code', '=', code).executeTakeFirst()
-  if (!known || (known.enabled === 1) === enabled) return known !== undefined
-  await db
-    .updateTable('providers')
-    .set({ enabled: enabled ? 1 : 0 })
-    .where('id', '=', known.id)
-    .execute()
-  const kind = enabled ? 'enabled' : 'disabled'
-  await insertCatalogueChange(db, { changed_at: at, kind, provider_id: known.id, series_id: null })
-  return true
+  const row = await db.selectFrom('providers').selectAll().where('code', '=', code).executeTakeFirst()
+  return updateEnabled(db, 'providers', row, { enabled, at })
 }

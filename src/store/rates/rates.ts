@@ -1,18 +1,21 @@
-import type { IsoDate } from '../../dates.ts'
 import type { Window } from '../../providers/provider.ts'
-import { dialectOf } from '../engine.ts'
-import type { Db, Row } from '../tables.ts'
+import type { IsoDate } from '../../values/dates.ts'
+import { splitBatches } from '../batches.ts'
+import { engineSql } from '../engine.ts'
+import { invariantError } from '../invariant.ts'
+import { hasRow } from '../rows.ts'
+import type { ReadDb, Row, WriteDb } from '../tables.ts'
 
-const ROWS_AT_ONCE = 500 // some milliseconds; between two statements others have their turn
+const ROWS_AT_ONCE = 500 // some milliseconds; other queries run between two statements
 
 /** `roundedSeries`: the ids of the series that have a rounded value. */
 export type RateCounts = { all: number; rounded: number; roundedSeries: ReadonlySet<number> }
 
 export type StoredRate = Row<'rates'>
 
-/** All rates of one series, oldest first. */
+/** Selects all rates of one series, oldest first. */
 export function selectRatesOfSeries(
-  db: Db,
+  db: ReadDb,
   seriesId: number,
 ): Promise<Pick<StoredRate, 'rate_date' | 'value' | 'rounded_to'>[]> {
   return db
@@ -24,39 +27,33 @@ export function selectRatesOfSeries(
 }
 
 /**
- * All rates of each of some series, oldest first, as text: on each line a date, its value, and `r` with its decimals where
- * it is rounded. A row for each of them would be twice as much memory for a moment, which the heap then keeps.
+ * Selects all rates of each series, oldest first, as text. Each line has a date, its value, and for a rounded value `r`
+ * with its decimals. Rows would need twice the memory for a moment, and the heap would not shrink again.
  */
 export async function selectColumnsOfSeries(
-  db: Db,
+  db: ReadDb,
   seriesIds: readonly number[],
 ): Promise<{ id: number; count: number; lines: string }[]> {
-  const found = new Map((await dialectOf(db).columnsOfSeries(db, seriesIds)).map((one) => [one.id, one]))
-  return seriesIds.map((id) => found.get(id) ?? { id, count: 0, lines: '' })
+  const columns = new Map((await engineSql(db).columnsOfSeries(db, seriesIds)).map((one) => [one.id, one]))
+  return seriesIds.map((id) => columns.get(id) ?? { id, count: 0, lines: '' })
 }
 
-/** The stored rates of a window of days, of the series given. */
-export async function selectRatesIn(
-  db: Db,
+/** Selects the rates of some series in a window of days. */
+export async function selectRates(
+  db: ReadDb,
   seriesIds: readonly number[],
   window: Window,
 ): Promise<StoredRate[]> {
-  const found: StoredRate[] = []
-  for (const id of seriesIds) {
-    const rows = await db
-      .selectFrom('rates')
-      .selectAll()
-      .where('series_id', '=', id)
-      .where('rate_date', '>=', window.from)
-      .where('rate_date', '<=', window.to)
-      .execute()
-    found.push(...rows)
-  }
-  return found
+  const inWindow = db
+    .selectFrom('rates')
+    .selectAll()
+    .where('rate_date', '>=', window.from)
+    .where('rate_date', '<=', window.to)
+  return (await Array.fromAsync(seriesIds, (id) => inWindow.where('series_id', '=', id).execute())).flat()
 }
 
-/** How many values are stored, and how many of them are rounded; series by series, so that no query waits for the whole. */
-export async function countRates(db: Db): Promise<RateCounts> {
+/** Counts all values and the rounded ones, series by series, so that other queries can run in between. */
+export async function countRates(db: ReadDb): Promise<RateCounts> {
   const sum = { all: 0, rounded: 0, roundedSeries: new Set<number>() }
   for (const { id } of await db.selectFrom('series').select('id').execute()) {
     const { all, rounded } = await db
@@ -71,8 +68,8 @@ export async function countRates(db: Db): Promise<RateCounts> {
   return sum
 }
 
-/** How many rounded values are stored of each series that has any. */
-export async function countRoundedRates(db: Db): Promise<Map<number, number>> {
+/** Counts the rounded values of each series that has any. */
+export async function countRoundedRates(db: ReadDb): Promise<Map<number, number>> {
   const rows = await db
     .selectFrom('rates')
     .select((of) => ['series_id', of.fn.countAll<number>().as('count')])
@@ -83,7 +80,7 @@ export async function countRoundedRates(db: Db): Promise<Map<number, number>> {
 }
 
 /** The day of the newest stored value of each series that has one. */
-export async function selectNewestDays(db: Db): Promise<Map<number, IsoDate>> {
+export async function selectNewestDays(db: ReadDb): Promise<Map<number, IsoDate>> {
   const rows = await db
     .selectFrom('series')
     .select('id')
@@ -98,44 +95,36 @@ export async function selectNewestDays(db: Db): Promise<Map<number, IsoDate>> {
   return new Map(rows.flatMap(({ id, day }) => (day === null ? [] : [[id, day] as const])))
 }
 
-/** Whether any value of a provider is stored. */
-export async function hasRatesOf(db: Db, providerId: number): Promise<boolean> {
-  const row = await db
-    .selectFrom('series')
-    .select('id')
-    .where('provider_id', '=', providerId)
-    .where(({ exists, selectFrom }) =>
-      exists(selectFrom('rates').select('series_id').whereRef('series_id', '=', 'series.id')),
-    )
-    .limit(1)
-    .executeTakeFirst()
-  return row !== undefined
+/** Returns whether any value of a provider is stored. */
+export function hasProviderRates(db: ReadDb, providerId: number): Promise<boolean> {
+  const rates = db.selectFrom('rates').innerJoin('series', 'series.id', 'rates.series_id').select('series.id')
+  return hasRow(rates.where('provider_id', '=', providerId).limit(1))
 }
 
 /**
- * The newest day, or the oldest, of a window with a rounded value of one of the series that no source that does not round
- * has been asked for since. A query for each series: one for all reads the whole table, for which others would wait.
+ * Finds the newest or oldest day of a window that can be refined. Its value is rounded, and no exact source was queried
+ * for it. Runs a query for each series: one for all reads the whole table and delays other queries.
  */
 export async function findRefinableDay(
-  db: Db,
+  db: ReadDb,
   seriesIds: readonly number[],
   window: Window,
   which: 'newest' | 'oldest' = 'newest',
 ): Promise<IsoDate | undefined> {
   let { from, to } = window
-  let found: IsoDate | undefined
+  let refinableDay: IsoDate | undefined
   for (const id of seriesIds) {
-    const day = await findRefinableDayOf(db, id, { from, to }, which)
+    const day = await findSeriesRefinableDay(db, id, { from, to }, which)
     if (day === undefined) continue
-    found = day
+    refinableDay = day
     if (which === 'newest') from = day
     else to = day
   }
-  return found
+  return refinableDay
 }
 
-async function findRefinableDayOf(
-  db: Db,
+async function findSeriesRefinableDay(
+  db: ReadDb,
   seriesId: number,
   { from, to }: Window,
   which: 'newest' | 'oldest',
@@ -166,43 +155,40 @@ async function findRefinableDayOf(
 }
 
 /**
- * Stores rates as committed at `storedAt` (milliseconds since 1970), replacing those of the same series and day. They
- * travel as one JSON text, because a chunk has thousands of them and a parameter each costs ten times as much. By
- * series in it, each a date and its value in one string, because SQLite parses again what it takes out of a
- * list in a list.
+ * Stores rates as committed at `storedAt` (milliseconds since 1970), and replaces those of the same series and day. A
+ * chunk has thousands of rates: one parameter for each costs ten times as much as one JSON text. The text has a list
+ * for each series, whose strings are date and value: SQLite would parse nested lists twice.
  */
 export async function upsertRates(
-  db: Db,
+  db: WriteDb,
   rates: readonly Omit<StoredRate, 'stored_at'>[],
   storedAt: number,
 ): Promise<void> {
-  for (let at = 0; at < rates.length; at += ROWS_AT_ONCE) {
-    await upsertSome(db, rates.slice(at, at + ROWS_AT_ONCE), storedAt)
+  for (const some of splitBatches(rates, ROWS_AT_ONCE)) {
+    const bySeries = new Map<string, string[]>()
+    for (const { series_id, rounded_to, rate_date, value } of some) {
+      bySeries.getOrInsertComputed(`${series_id} ${rounded_to ?? ''}`, () => []).push(rate_date + value)
+    }
+    const ratesJson = JSON.stringify(Object.fromEntries(bySeries))
+    const count = await engineSql(db).upsertRates(db, ratesJson, storedAt)
+    // Covered days without their values would never be requested again.
+    if (count !== some.length) throw invariantError('SyncRun', `stored ${count} of ${some.length} values`)
   }
 }
 
-async function upsertSome(
-  db: Db,
-  rates: readonly Omit<StoredRate, 'stored_at'>[],
-  storedAt: number,
+/** Deletes the values of some series on the days after `day`. */
+export async function deleteLaterRates(
+  db: WriteDb,
+  seriesIds: readonly number[],
+  day: IsoDate,
 ): Promise<void> {
-  const bySeries = new Map<string, string[]>()
-  for (const { series_id, rounded_to, rate_date, value } of rates) {
-    bySeries.getOrInsertComputed(`${series_id} ${rounded_to ?? ''}`, () => []).push(rate_date + value)
-  }
-  const sent = JSON.stringify(Object.fromEntries(bySeries))
-  await dialectOf(db).upsertRates(db, sent, storedAt)
-}
-
-/** Removes the values of some series of the days after one. */
-export async function deleteRatesAfter(db: Db, seriesIds: readonly number[], day: IsoDate): Promise<void> {
   for (const id of seriesIds)
     await db.deleteFrom('rates').where('series_id', '=', id).where('rate_date', '>', day).execute()
 }
 
-/** Notes for each series that its rates changed at this data revision. */
+/** Sets the data revision at which the rates of these series changed last. */
 export async function markSeriesChanged(
-  db: Db,
+  db: WriteDb,
   seriesIds: readonly number[],
   revision: number,
 ): Promise<void> {

@@ -1,14 +1,12 @@
-// The record of the rates: what changed when, of values, coverage and catalogue, beside the instants of the values. Read
-// backwards from what is stored now it says what was stored at an instant (decisions 2.22). Instants are milliseconds
-// since 1970 in UTC.
+// Record of the rates: the changes of values, coverage and catalogue with their instants. Applied backwards to the
+// present data it gives the data of an earlier instant (decisions 2.22). Instants are milliseconds since 1970 in UTC.
 
-import type { IsoDate } from '../../dates.ts'
-import type { Interval } from '../../intervals.ts'
-import type { CoverageChangeKind, Db, RevisionKind, Row } from '../tables.ts'
+import type { IsoDate } from '../../values/dates.ts'
+import type { Interval } from '../../values/intervals.ts'
+import { insertBatches } from '../rows.ts'
+import type { CoverageChangeKind, ReadDb, RevisionKind, Row, WriteDb } from '../tables.ts'
 
-const ROWS_AT_ONCE = 500 // SQLite takes at most 32,766 parameters
-
-/** A stored value that was replaced by another or discarded: which, when, by which run. */
+/** A value that was replaced or discarded, with the instant and the run. */
 export type RateRevision = Row<'rate_revisions'>
 
 /** Days that changed at an instant, of the series with these ids. */
@@ -16,40 +14,30 @@ export type CoverageChange = { kind: CoverageChangeKind; days: Interval; series:
 
 export type CatalogueChange = Omit<Row<'catalogue_changes'>, 'id'>
 
-/** How far back the record goes. */
+/** Limits and gaps of the record. */
 export type RecordBounds = {
-  /** Its first instant; undefined: nothing was ever stored. */
+  /** First instant; undefined: nothing was ever stored. */
   from: number | undefined
-  /** Since when it has the changes of coverage and catalogue; undefined: from its first instant on. */
+  /** First instant with changes of coverage and catalogue; undefined: the same as `from`. */
   coverageFrom: number | undefined
-  /** What was lost with a restore: from an instant to before another. */
+  /** Times that were lost with a restore; `to` is excluded. */
   gaps: readonly { from: number; to: number }[]
 }
 
 export async function insertCoverageChanges(
-  db: Db,
+  db: WriteDb,
   changedAt: number,
   changes: readonly CoverageChange[],
 ): Promise<void> {
   const rows = changes.map(({ kind, days, series }) => ({
-    ...{
-      changed_at: changedAt,
-      kind,
-      days_from: days.from,
-      days_to: days.to,
-      series: JSON.stringify(series),
-    },
+    ...{ changed_at: changedAt, kind, days_from: days.from, days_to: days.to },
+    series: JSON.stringify(series),
   }))
-  for (let at = 0; at < rows.length; at += ROWS_AT_ONCE) {
-    await db
-      .insertInto('coverage_changes')
-      .values(rows.slice(at, at + ROWS_AT_ONCE))
-      .execute()
-  }
+  await insertBatches(db, 'coverage_changes', rows)
 }
 
 /** The changes of coverage after an instant, the last one first. */
-export async function selectCoverageChangesAfter(db: Db, instant: number): Promise<CoverageChange[]> {
+export async function selectLaterCoverageChanges(db: ReadDb, instant: number): Promise<CoverageChange[]> {
   const rows = await db
     .selectFrom('coverage_changes')
     .select(['kind', 'days_from', 'days_to', 'series'])
@@ -61,12 +49,29 @@ export async function selectCoverageChangesAfter(db: Db, instant: number): Promi
   }))
 }
 
-export async function insertCatalogueChange(db: Db, change: CatalogueChange): Promise<void> {
+export async function insertCatalogueChange(db: WriteDb, change: CatalogueChange): Promise<void> {
   await db.insertInto('catalogue_changes').values(change).execute()
 }
 
+/** Enables or disables a provider or a series, and records the change. Returns whether there is such a row. */
+export async function updateEnabled(
+  db: WriteDb,
+  table: 'providers' | 'series',
+  row: Pick<Row<'series'>, 'id' | 'enabled'> | undefined,
+  { enabled, at }: { enabled: boolean; at: number },
+): Promise<boolean> {
+  if (!row || (row.enabled === 1) === enabled) return row !== undefined
+  const { id } = row
+  const values = { enabled: enabled ? 1 : 0 }
+  await db.updateTable(table).set(values).where('id', '=', id).execute()
+  const [provider_id, series_id] = table === 'providers' ? [id, null] : [null, id]
+  const kind = enabled ? 'enabled' : 'disabled'
+  await insertCatalogueChange(db, { changed_at: at, kind, provider_id, series_id })
+  return true
+}
+
 /** The changes of providers and series after an instant, the last one first. */
-export function selectCatalogueChangesAfter(db: Db, instant: number): Promise<CatalogueChange[]> {
+export function selectLaterCatalogueChanges(db: ReadDb, instant: number): Promise<CatalogueChange[]> {
   return db
     .selectFrom('catalogue_changes')
     .select(['changed_at', 'kind', 'provider_id', 'series_id'])
@@ -75,7 +80,7 @@ export function selectCatalogueChangesAfter(db: Db, instant: number): Promise<Ca
     .execute()
 }
 
-export async function selectRecordBounds(db: Db): Promise<RecordBounds> {
+export async function selectRecordBounds(db: ReadDb): Promise<RecordBounds> {
   const { record_from, coverage_from } = await db
     .selectFrom('meta')
     .select(['record_from', 'coverage_from'])
@@ -92,40 +97,32 @@ export async function selectRecordBounds(db: Db): Promise<RecordBounds> {
   }
 }
 
-export async function insertRevisions(db: Db, revisions: readonly Omit<RateRevision, 'id'>[]): Promise<void> {
-  for (let at = 0; at < revisions.length; at += ROWS_AT_ONCE) {
-    await db
-      .insertInto('rate_revisions')
-      .values(revisions.slice(at, at + ROWS_AT_ONCE))
-      .execute()
-  }
+export function insertRevisions(db: WriteDb, revisions: readonly Omit<RateRevision, 'id'>[]): Promise<void> {
+  return insertBatches(db, 'rate_revisions', revisions)
 }
 
 /** Revisions, oldest first; `since` is an instant or the beginning of one (a day). */
 export function selectRevisions(
-  db: Db,
+  db: ReadDb,
   filter: { seriesId?: number | undefined; since?: string | undefined; kind?: RevisionKind | undefined },
 ): Promise<RateRevision[]> {
-  let query = db.selectFrom('rate_revisions').selectAll().orderBy('id')
-  if (filter.kind !== undefined) query = query.where('kind', '=', filter.kind)
-  if (filter.seriesId !== undefined) query = query.where('series_id', '=', filter.seriesId)
-  if (filter.since !== undefined) query = query.where('replaced_at', '>=', filter.since)
-  return query.execute()
+  const { seriesId: series_id, kind, since } = filter
+  const query = revisionsById(db).where((of) => of.and({ series_id, kind }))
+  return (since === undefined ? query : query.where('replaced_at', '>=', since)).execute()
 }
 
-/** The values of a series that were replaced after an instant, in the order in which they were. */
-export function selectRevisionsOf(db: Db, seriesId: number, replacedAfter: string): Promise<RateRevision[]> {
-  return db
-    .selectFrom('rate_revisions')
-    .selectAll()
-    .where('series_id', '=', seriesId)
-    .where('replaced_at', '>', replacedAfter)
-    .orderBy('id')
-    .execute()
+/** Selects the values of a series that were replaced after an instant, in the order of their replacement. */
+export function selectSeriesRevisions(
+  db: ReadDb,
+  seriesId: number,
+  replacedAfter: string,
+): Promise<RateRevision[]> {
+  const query = revisionsById(db).where('series_id', '=', seriesId)
+  return query.where('replaced_at', '>', replacedAfter).execute()
 }
 
-/** The days of a series of which a value was discarded. */
-export async function selectDiscardedDays(db: Db, seriesId: number): Promise<IsoDate[]> {
+/** Selects the days of a series with a discarded value. */
+export async function selectDiscardedDays(db: ReadDb, seriesId: number): Promise<IsoDate[]> {
   const rows = await db
     .selectFrom('rate_revisions')
     .select('rate_date')
@@ -136,9 +133,9 @@ export async function selectDiscardedDays(db: Db, seriesId: number): Promise<Iso
   return rows.map(({ rate_date }) => rate_date)
 }
 
-/** Revisions of the values of some days, by id, the first after one. */
+/** Selects a page of revisions by id: those after the id `after` whose days are in the filter. */
 export function selectRevisionPage(
-  db: Db,
+  db: ReadDb,
   filter: {
     seriesId?: number | undefined
     from?: IsoDate | undefined
@@ -147,15 +144,16 @@ export function selectRevisionPage(
   },
   { after, limit }: { after: number; limit: number },
 ): Promise<RateRevision[]> {
-  let query = db
-    .selectFrom('rate_revisions')
-    .selectAll()
-    .where('kind', '=', filter.kind)
+  const { seriesId: series_id, kind, from, to } = filter
+  let query = revisionsById(db)
+    .where((of) => of.and({ series_id, kind }))
     .where('id', '>', after)
-    .orderBy('id')
     .limit(limit)
-  if (filter.seriesId !== undefined) query = query.where('series_id', '=', filter.seriesId)
-  if (filter.from !== undefined) query = query.where('rate_date', '>=', filter.from)
-  if (filter.to !== undefined) query = query.where('rate_date', '<=', filter.to)
+  if (from !== undefined) query = query.where('rate_date', '>=', from)
+  if (to !== undefined) query = query.where('rate_date', '<=', to)
   return query.execute()
+}
+
+function revisionsById(db: ReadDb) {
+  return db.selectFrom('rate_revisions').selectAll().orderBy('id')
 }

@@ -1,11 +1,11 @@
 import type { CatalogueSeries } from '../../providers/provider.ts'
-import type { Db, Row, WithBoolean } from '../tables.ts'
-import { insertCatalogueChange } from './record.ts'
+import type { ReadDb, Row, WithBoolean, WriteDb } from '../tables.ts'
+import { insertCatalogueChange, updateEnabled } from './record.ts'
 
 export type SeriesRow = WithBoolean<Row<'series'>, 'enabled'> & { first_data_date: string | null }
 
 /** Every series, by id, with the day of its earliest stored rate. */
-export async function selectSeries(db: Db): Promise<SeriesRow[]> {
+export async function selectSeries(db: ReadDb): Promise<SeriesRow[]> {
   const rows = await db
     .selectFrom('series')
     .selectAll()
@@ -22,19 +22,19 @@ export async function selectSeries(db: Db): Promise<SeriesRow[]> {
 }
 
 /** Every series of one provider, by id. */
-export async function selectSeriesOf(db: Db, providerId: number): Promise<SeriesRow[]> {
+export async function selectProviderSeries(db: ReadDb, providerId: number): Promise<SeriesRow[]> {
   return (await selectSeries(db)).filter((one) => one.provider_id === providerId)
 }
 
 /** The data revision at which the values of a series changed last. */
-export async function findSeriesRevision(db: Db, id: number): Promise<number | undefined> {
+export async function findSeriesRevision(db: ReadDb, id: number): Promise<number | undefined> {
   const row = await db.selectFrom('series').select('revision').where('id', '=', id).executeTakeFirst()
   return row?.revision
 }
 
 /** Adds a series under the next free id; the instants are milliseconds since 1970. */
 export async function insertSeries(
-  db: Db,
+  db: WriteDb,
   providerId: number,
   series: CatalogueSeries & { externalCode: string },
   at: number,
@@ -57,21 +57,13 @@ export async function insertSeries(
   return row.id
 }
 
-/** Returns whether there is such a series. */
+/** Enables or disables a series. Returns whether it exists. */
 export async function updateSeriesEnabled(
-  db: Db,
+  db: WriteDb,
   id: number,
   enabled: boolean,
   at: number,
 ): Promise<boolean> {
-  const known = await db.selectFrom('series').select('enabled').where('id', '=', id).executeTakeFirst()
-  if (!known || (known.enabled === 1) === enabled) return known !== undefined
-  await db
-    .updateTable('series')
-    .set({ enabled: enabled ? 1 : 0 })
-    .where('id', '=', id)
-    .execute()
-  const kind = enabled ? 'enabled' : 'disabled'
-  await insertCatalogueChange(db, { changed_at: at, kind, provider_id: null, series_id: id })
-  return true
+  const row = await db.selectFrom('series').select(['id', 'enabled']).where('id', '=', id).executeTakeFirst()
+  return updateEnabled(db, 'series', row, { enabled, at })
 }

@@ -1,40 +1,40 @@
-// When the values of a series were committed. A sync stores thousands of values at once, so the instants of a series are
-// told as runs: each from a day on, until the next begins.
+// Commit instants of the values of a series. A sync stores thousands of values at once, so the instants are grouped
+// into runs. A run begins on a day and ends before the next one.
 
-import type { IsoDate } from '../../dates.ts'
-import { dialectOf, snapshot } from '../engine.ts'
-import type { Db } from '../tables.ts'
-import { type RateRevision, selectRevisionsOf } from './record.ts'
+import type { IsoDate } from '../../values/dates.ts'
+import { engineSql, snapshot } from '../engine.ts'
+import type { ReadDb } from '../tables.ts'
+import { type RateRevision, selectSeriesRevisions } from './record.ts'
 import { findSeriesRevision } from './series.ts'
 
-/** From this value on they were stored at this instant, in milliseconds since 1970. */
+/** Values from the day `from` on were stored at this instant, in milliseconds since 1970. */
 export type StoredAtRun = { from: IsoDate; storedAt: number }
 
-/** Since when the values of a series are what they are, and what they were. */
+/** Commit instants of a series' values, and its replaced values. */
 export type ValueRecord = {
   stored: readonly StoredAtRun[]
-  /** The values that were replaced after an instant, in the order in which they were. */
+  /** Values that were replaced after an instant, in the order of their replacement. */
   revisions: readonly RateRevision[]
 }
 
 /**
- * The instants of a series, by day; undefined when its values are not of this data revision any more (a row for each
- * value would take as long as the whole export).
+ * Selects the instants of a series, by day; undefined when its values are of another data revision. A row for each
+ * value would take as long as the whole export.
  */
 export function selectStoredAtRuns(
-  db: Db,
+  db: ReadDb,
   series: { id: number; revision: number },
 ): Promise<StoredAtRun[] | undefined> {
   return snapshot(db, async (trx) => {
     if ((await findSeriesRevision(trx, series.id)) !== series.revision) return undefined
-    return dialectOf(trx).storedAtRuns(trx, series.id)
+    return engineSql(trx).storedAtRuns(trx, series.id)
   })
 }
 
-/** What says which values a series had at an instant, in milliseconds since 1970. */
-export async function selectValueRecord(db: Db, seriesId: number, instant: number): Promise<ValueRecord> {
+/** Selects the data from which the values of a series at an instant (milliseconds since 1970) are computed. */
+export async function selectValueRecord(db: ReadDb, seriesId: number, instant: number): Promise<ValueRecord> {
   return {
-    stored: await dialectOf(db).storedAtRuns(db, seriesId),
-    revisions: await selectRevisionsOf(db, seriesId, new Date(instant).toISOString()),
+    stored: await engineSql(db).storedAtRuns(db, seriesId),
+    revisions: await selectSeriesRevisions(db, seriesId, new Date(instant).toISOString()),
   }
 }

@@ -1,45 +1,49 @@
-// Copies of the database in a file of their own, and databases that are only looked at: a backup, or the live one
-// beside its server. Nothing here migrates or makes anything.
+// Copies a database into a new file. Opens databases for inspection: a backup, or the live one beside its server.
+// Nothing here migrates or creates a database.
 
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { sql } from 'kysely'
-import { AppError, reasonOf } from '../../errors.ts'
-import { flush } from '../../file-hash.ts'
-import { diskError } from '../../storage-error.ts'
-import type { Examined } from '../engine.ts'
-import type { Db } from '../tables.ts'
-import { APPLICATION_ID, type OpenedToRead, openOnFullDisk, refuseDangling } from './database.ts'
-import { queriesOver } from './driver.ts'
-import { newerSchema } from './migration-copy.ts'
-import { SCHEMA_VERSION } from './migrations.ts'
+import { AppError, errorReason } from '../../runtime/errors.ts'
+import { flush } from '../../runtime/file-hash.ts'
+import { diskError } from '../../runtime/storage-error.ts'
+import type { InspectedDatabase } from '../engine.ts'
+import { SCHEMA_VERSION } from '../migrations.ts'
+import type { ReadDb } from '../tables.ts'
+import { APPLICATION_ID, openOnFullDisk, type RawDatabase, refuseDangling } from './database.ts'
+import { createSqliteDb } from './driver.ts'
+import { refuseSchema } from './migration-copy.ts'
 import { nativeBinding } from './native.ts'
 
-const PAGES_AT_ONCE = 200 // 0.8 MB: a server answers in between
+const PAGES_AT_ONCE = 200 // 0.8 MB; a server answers requests in between
 
 /**
- * Opens a database to look at it. `live`: a server may be writing to it; else it is a copy that no process touches.
- * @throws AppError `failed` when it is not there, not ours, or of a newer program
+ * Opens a database for inspection. `live`: a server may be writing to it; else it is a copy that no process uses.
+ * `anyAge`: also opens a schema that is too old to be upgraded.
+ * @throws AppError `failed` when it is missing, of another program, of a newer version, or too old
  */
-export function openToRead(path: string, { live }: { live: boolean }): Examined {
-  const { sqlite, isLocked } = openRaw(path, !live)
+export function inspectDatabase(
+  path: string,
+  { live, anyAge }: { live: boolean; anyAge?: boolean },
+): InspectedDatabase {
+  const { sqlite, isLocked } = openRaw(path, { readonly: !live, anyAge })
   const schema = Number(sqlite.pragma('user_version', { simple: true }))
-  // Not `readonly` for the live one: the last to close it could then not put its -wal and -shm away.
+  // The live one is not `readonly`: the last process to close it must be able to remove -wal and -shm.
   sqlite.pragma('query_only = on')
   sqlite.pragma('trusted_schema = off')
   sqlite.pragma('cell_size_check = on')
-  const db = queriesOver(sqlite)
-  const faults = () => faultsOfDatabase(db, { inPieces: false })
-  const copyTo = (target: string, signal?: AbortSignal) =>
+  const db = createSqliteDb(sqlite)
+  const faults = () => findDatabaseFaults(db, { inPieces: false })
+  const writeCopy = (target: string, signal?: AbortSignal) =>
     isLocked ? copyDatabase(sqlite, target, signal) : copyInTransaction(path, target, signal)
-  return { db, schema, faults, copyTo, close: () => db.destroy() }
+  return { db, schema, faults, writeCopy, close: () => db.destroy() }
 }
 
 async function copyInTransaction(source: string, target: string, signal?: AbortSignal): Promise<void> {
   const { sqlite } = openRaw(source)
   try {
-    // A read transaction that stays open: without it every commit of another process would start the copy anew.
+    // Without this open read transaction each commit of another process would restart the copy.
     sqlite.exec('begin')
     sqlite.prepare('select 1 from sqlite_schema limit 1').get()
     await copyDatabase(sqlite, target, signal)
@@ -48,7 +52,7 @@ async function copyInTransaction(source: string, target: string, signal?: AbortS
   }
 }
 
-/** The copy needs no -wal and -shm beside it, so that it can be read where nothing can be written. */
+/** Writes a copy that needs no -wal and -shm, so that it can be read on a read-only disk. */
 async function copyDatabase(source: Sqlite.Database, target: string, signal?: AbortSignal): Promise<void> {
   closeSync(openSync(target, 'wx', 0o600))
   await source.backup(resolve(target), {
@@ -68,13 +72,13 @@ async function copyDatabase(source: Sqlite.Database, target: string, signal?: Ab
 }
 
 /**
- * What SQLite finds wrong with a database, a line each; none when it is sound. `inPieces`: a table at a time, so that
- * a server answers in between.
+ * Returns the findings of SQLite's integrity check, a line each; none when the database is sound. `inPieces`: checks
+ * one table at a time, so that a server answers requests in between.
  */
-export async function faultsOfDatabase(db: Db, { inPieces }: { inPieces: boolean }): Promise<string[]> {
+export async function findDatabaseFaults(db: ReadDb, { inPieces }: { inPieces: boolean }): Promise<string[]> {
   const faults: string[] = []
   try {
-    const tables = inPieces ? await tablesOf(db) : [undefined]
+    const tables = inPieces ? await selectTableNames(db) : [undefined]
     for (const table of tables) {
       const of = table === undefined ? sql`` : sql`(${sql.lit(table)})`
       const { rows } = await sql<{ integrity_check: string }>`pragma integrity_check${of}`.execute(db)
@@ -86,17 +90,17 @@ export async function faultsOfDatabase(db: Db, { inPieces }: { inPieces: boolean
       faults.push(`row ${rowid ?? '?'} of ${table} names a row of ${parent} that is not there`)
     }
   } catch (error) {
-    faults.push(`it cannot be read: ${reasonOf(error)}`)
+    faults.push(`it cannot be read: ${errorReason(error)}`)
   }
   return faults
 }
 
-async function tablesOf(db: Db): Promise<string[]> {
+async function selectTableNames(db: ReadDb): Promise<string[]> {
   const tables = sql<{ name: string }>`select name from sqlite_schema where type = 'table' order by name`
   return (await tables.execute(db)).rows.map(({ name }) => name)
 }
 
-function openRaw(path: string, readonly = false): OpenedToRead {
+function openRaw(path: string, { readonly = false, anyAge = false } = {}): RawDatabase {
   refuseDangling(dirname(path))
   if (!existsSync(path)) {
     throw new AppError('failed', `there is no cambista database in ${dirname(path)}: check --data-dir`)
@@ -105,18 +109,18 @@ function openRaw(path: string, readonly = false): OpenedToRead {
   let sqlite: Sqlite.Database | undefined
   try {
     const options = { readonly, fileMustExist: true, timeout: 5000, nativeBinding: binding }
-    const opened = openOnFullDisk(() => new Sqlite(path, options))
-    sqlite = opened.sqlite
+    const raw = openOnFullDisk(() => new Sqlite(path, options))
+    sqlite = raw.sqlite
     const version = Number(sqlite.pragma('user_version', { simple: true }))
     if (sqlite.pragma('application_id', { simple: true }) !== APPLICATION_ID) {
       throw new AppError('failed', `${path} is not a database of cambista`)
     }
-    if (version > SCHEMA_VERSION) throw newerSchema(path, version)
-    return opened
+    if (!anyAge || version > SCHEMA_VERSION) refuseSchema(path, version)
+    return raw
   } catch (thrown) {
     sqlite?.close()
     const error = diskError(thrown, dirname(path))
     if (error instanceof AppError) throw error
-    throw new AppError('failed', `cannot open the database ${path}: ${reasonOf(error)}`, { cause: error })
+    throw new AppError('failed', `cannot open the database ${path}: ${errorReason(error)}`, { cause: error })
   }
 }

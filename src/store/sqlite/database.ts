@@ -1,5 +1,5 @@
-// Opens the one SQLite file of a data directory: which users may read it, how safely it writes, which schema it has.
-// Refuses a file of a newer program and a file that is not ours.
+// Opens the SQLite file of a data directory: permissions, durability and schema. Rejects a file of a newer version, one
+// that is too old, and one of another program.
 
 import {
   accessSync,
@@ -16,41 +16,41 @@ import {
 import { dirname, join, resolve } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { sql } from 'kysely'
-import { readAsset } from '../../assets.ts'
-import { AppError, codeOf, reasonOf } from '../../errors.ts'
-import { diskError, isBusy } from '../../storage-error.ts'
-import { refuseMoved } from '../move/moved-note.ts'
-import type { Db } from '../tables.ts'
-import { PATIENCE_MS, queriesOver, TRY_AGAIN_MS } from './driver.ts'
-import { copyBeforeMigration, newerSchema } from './migration-copy.ts'
-import { SCHEMA_VERSION } from './migrations.ts'
+import { readAsset } from '../../runtime/assets.ts'
+import { AppError, errorCode, errorReason } from '../../runtime/errors.ts'
+import { diskError, isBusy } from '../../runtime/storage-error.ts'
+import { refuseMoved } from '../cluster/moved-note.ts'
+import { SCHEMA_VERSION } from '../migrations.ts'
+import type { ReadDb, WriteDb } from '../tables.ts'
+import { createSqliteDb, PATIENCE_MS, TRY_AGAIN_MS } from './driver.ts'
+import { copyBeforeMigration, refuseSchema } from './migration-copy.ts'
 import { nativeBinding } from './native.ts'
 import { upgradeSchema } from './upgrade.ts'
 
 export const DATABASE_FILE = 'cambista.db'
-export const APPLICATION_ID = 0x63616d62 // "camb", so that a stray file is known for what it is
+export const APPLICATION_ID = 0x63616d62 // "camb": identifies a file of this program
 
-/** What was done to a database of an older schema, and where the copy of it is. */
+/** An upgrade of the schema, and the path of the copy from before it. */
 export type Upgrade = { from: number; to: number; copy: string }
 
 export type OpenOptions = {
   mustExist?: boolean
-  /** For a move that goes on: the directory may say already that its data are elsewhere. */
+  /** True for a resumed move: a directory that is already marked as moved is accepted. */
   isMoving?: boolean
-  upgraded?: ((upgrade: Upgrade) => void) | undefined
-  /** For a command that reads: without room for the index of its log the file is locked instead (`openOnFullDisk`). */
+  onUpgrade?: ((upgrade: Upgrade) => void) | undefined
+  /** For a command that reads: on a full disk the file is locked instead of mapping its index (`openOnFullDisk`). */
   onlyReads?: boolean
-  /** How long what another process blocks is tried; five seconds unless told. */
+  /** Milliseconds to retry statements that another process blocks; undefined: 5000. */
   patienceMs?: number | undefined
 }
 
 /**
- * Opens the database of a data directory, making both when they are not there (directory 0700, file 0600). One of an
- * older schema is copied beside itself and brought up to date; `upgraded` is told.
- * @throws AppError `failed` when it cannot be opened, is of a newer schema, was moved elsewhere, or (`mustExist`) is not
- *   there
+ * Opens the database of a data directory, and creates both if they are missing (directory 0700, file 0600). An older
+ * schema is copied beside the database and upgraded; then `onUpgrade` is called.
+ * @throws AppError `failed` when it cannot be opened, has a newer or too old schema, was moved to a cluster, or
+ *   (`mustExist`) is missing
  */
-export function openDatabase(dataDir: string, options: OpenOptions = {}): Db {
+export function openDatabase(dataDir: string, options: OpenOptions = {}): WriteDb {
   const { patienceMs = PATIENCE_MS } = options
   const path = join(dataDir, DATABASE_FILE)
   refuseDangling(dataDir)
@@ -64,87 +64,90 @@ export function openDatabase(dataDir: string, options: OpenOptions = {}): Db {
     sqlite.transaction(refuseForeign)(sqlite, path)
     configure(sqlite, patienceMs)
     const upgrade = bringToSchema(sqlite, path)
-    if (upgrade) options.upgraded?.(upgrade)
+    if (upgrade) options.onUpgrade?.(upgrade)
   } catch (thrown) {
     sqlite?.close()
     const error = diskError(thrown, dataDir)
     if (error instanceof AppError) throw error
     if (isBusy(error)) throw locked(path, error)
-    throw new AppError('failed', `cannot open the database ${path}: ${reasonOf(error)}`, { cause: error })
+    throw new AppError('failed', `cannot open the database ${path}: ${errorReason(error)}`, { cause: error })
   }
-  return queriesOver(sqlite, patienceMs)
+  return createSqliteDb(sqlite, patienceMs)
 }
 
-export type OpenedToRead = { sqlite: Sqlite.Database /** By this process alone. */; isLocked: boolean }
+/** `isLocked`: only this process can use the file. */
+export type RawDatabase = { sqlite: Sqlite.Database; isLocked: boolean }
 
 /**
- * Opens a database to read, on a full disk too: where there is no room for the index of its log (-shm), which all
- * connections share, this one keeps the index in memory and locks the file, so that no other process has it meanwhile.
- * Beside a server there is such an index already.
+ * Opens a database to read, also on a full disk. Without room for the shared index of its log (-shm), the index is in
+ * memory and the file is locked. A running server already has such an index.
  */
-export function openOnFullDisk(open: () => Sqlite.Database): OpenedToRead {
+export function openOnFullDisk(open: () => Sqlite.Database): RawDatabase {
   let sqlite = open()
   try {
     sqlite.prepare('select 1 from sqlite_schema limit 1').get()
     return { sqlite, isLocked: false }
   } catch (error) {
     sqlite.close()
-    if (codeOf(error) !== 'SQLITE_IOERR_SHMSIZE') throw error
+    if (errorCode(error) !== 'SQLITE_IOERR_SHMSIZE') throw error
   }
   sqlite = open()
-  sqlite.pragma('locking_mode = EXCLUSIVE') // before the first reading, which would map the index
+  sqlite.pragma('locking_mode = EXCLUSIVE') // before the first read, which would map the index
   return { sqlite, isLocked: true }
 }
 
+/** A connection that only reads, which its owner closes. */
+export type ReadConnection = ReadDb & Pick<WriteDb, 'destroy'>
+
 /**
- * The same database for queries that only read: on a connection of its own, so that none of them waits for a transaction
- * that writes for seconds. They see what was committed. Its files are opened at once: later there may be none to open.
+ * Opens a second connection for queries that only read, so that none of them waits for a long write transaction. Its
+ * files are opened at once, because they may be missing later.
  */
-export function openReads(dataDir: string): Db {
+export function openReads(dataDir: string): ReadConnection {
   const path = join(dataDir, DATABASE_FILE)
   const options = { fileMustExist: true, timeout: PATIENCE_MS, nativeBinding: nativeBinding(dataDir) }
   const sqlite = new Sqlite(path, options)
   sqlite.pragma('query_only = ON')
   sqlite.pragma('trusted_schema = OFF')
   sqlite.pragma('cell_size_check = ON')
-  sqlite.pragma('cache_size = -2000') // rows by their ids: 2 MB hold what is looked up again
-  sqlite.pragma('user_version') // the first reading opens the log and its index
-  return queriesOver(sqlite)
+  sqlite.pragma('cache_size = -2000') // 2 MB are enough for look-ups of rows by id
+  sqlite.pragma('user_version') // the first read opens the log and its index
+  return createSqliteDb(sqlite)
 }
 
 /**
- * The same for a program beside the server, which makes and changes nothing.
- * @throws AppError `failed` when there is none, or it is of another schema
+ * Opens the database to read, for a command beside the server. Creates and changes nothing.
+ * @throws AppError `failed` when it is missing or has another schema
  */
-export async function openReadsBeside(dataDir: string): Promise<Db> {
+export async function openStandaloneReads(dataDir: string): Promise<ReadConnection> {
   const path = join(dataDir, DATABASE_FILE)
   refuseDangling(dataDir)
   if (!existsSync(path)) throw missing(dataDir, path)
-  let db: Db | undefined
+  let db: ReadConnection | undefined
   try {
     db = openReads(dataDir)
     if (await isReady(db)) return db
   } catch (error) {
     await db?.destroy()
-    throw new AppError('failed', `cannot read the database ${path}: ${reasonOf(error)}`, { cause: error })
+    throw new AppError('failed', `cannot read the database ${path}: ${errorReason(error)}`, { cause: error })
   }
   await db.destroy()
   throw new AppError('failed', `${path} is of another version of this program: start its server once`)
 }
 
-/** Whether the database answers and has the schema of this program. */
-export async function isReady(db: Db): Promise<boolean> {
+/** Returns whether the database answers and has the schema of this program. */
+export async function isReady(db: ReadDb): Promise<boolean> {
   const { rows } = await sql<{ user_version: number }>`pragma user_version`.execute(db)
   return rows[0]?.user_version === SCHEMA_VERSION
 }
 
-/** A number that changes whenever another process has committed to the database (SQLite only). */
-export async function outsideVersion(db: Db): Promise<number> {
+/** Returns a number that changes after each commit of another process (SQLite only). */
+export async function readDataVersion(db: ReadDb): Promise<number> {
   const { rows } = await sql<{ data_version: number }>`pragma data_version`.execute(db)
   return rows[0]?.data_version ?? 0
 }
 
-/** @throws AppError `failed` for a data directory that is a link to nothing, in which no directory can be made either */
+/** Rejects a data directory that is a dangling link. @throws AppError `failed`, with the missing target */
 export function refuseDangling(dataDir: string): void {
   if (existsSync(dataDir) || !lstatSync(dataDir, { throwIfNoEntry: false })?.isSymbolicLink()) return
   const target = resolve(dirname(resolve(dataDir)), readlinkSync(dataDir))
@@ -155,7 +158,7 @@ function missing(dataDir: string, path: string): AppError {
   try {
     accessSync(path)
   } catch (error) {
-    if (codeOf(error) === 'EACCES') {
+    if (errorCode(error) === 'EACCES') {
       return new AppError('failed', `${dataDir} may not be read by this user: become its owner, or use sudo`)
     }
   }
@@ -171,53 +174,50 @@ function locked(path: string, cause: unknown): AppError {
 export function makeDataDir(dataDir: string): void {
   refuseDangling(dataDir)
   if (!existsSync(dataDir)) makeDirectory(resolve(dataDir))
-  // An empty directory was made for us; one with other things in it is not ours to lock up.
+  // An empty directory was created for cambista; the mode of one with other files is not changed.
   else if (readdirSync(dataDir).length === 0) chmodSync(dataDir, 0o700)
 }
 
 function makePrivate(dataDir: string, path: string): void {
   makeDataDir(dataDir)
-  // Of a file that cannot be written SQLite would only say "unable to open database file".
+  // SQLite's own error for a file without write permission is only "unable to open database file".
   if (existsSync(path)) accessSync(path, constants.W_OK)
-  else closeSync(openSync(path, 'a', 0o600)) // SQLite gives -wal and -shm the file's own mode
+  else closeSync(openSync(path, 'a', 0o600)) // SQLite creates -wal and -shm with the same mode
 }
 
-// Not `recursive: true`: under /proc that option tries for ever.
+// The option `recursive: true` would loop for ever under /proc.
 function makeDirectory(path: string): void {
   if (!existsSync(dirname(path))) makeDirectory(dirname(path))
   try {
     mkdirSync(path, { mode: 0o700 })
   } catch (error) {
-    if (!existsSync(path)) throw error // else another process was faster
+    if (!existsSync(path)) throw error // otherwise another process created it
   }
 }
 
 /**
- * Before anything is written: what is not ours stays as it is. In a transaction, of one look: between two another
- * process may have made the database, which would then have tables and not yet our mark.
+ * Rejects a file of another program before the first write. Runs in a transaction: between two statements another
+ * process could create the tables and not yet the application id.
  */
 function refuseForeign(sqlite: Sqlite.Database, path: string): void {
-  const isOurs = numberOf(sqlite, 'application_id') === APPLICATION_ID
+  const isOurs = readPragma(sqlite, 'application_id') === APPLICATION_ID
   if (!isOurs && sqlite.prepare('select 1 from sqlite_schema limit 1').get()) {
     throw new AppError('failed', `${path} is a database of another program`)
   }
-  const version = numberOf(sqlite, 'user_version')
-  if (version > SCHEMA_VERSION) {
-    throw newerSchema(path, version)
-  }
+  refuseSchema(path, readPragma(sqlite, 'user_version'))
 }
 
 function configure(sqlite: Sqlite.Database, patienceMs: number): void {
-  useWal(sqlite, patienceMs) // readers never wait for the sync's writes
+  useWal(sqlite, patienceMs) // readers never wait for writes of a sync
   sqlite.pragma('synchronous = FULL') // acknowledged means on disk: NORMAL may lose the last commits to a power cut
   sqlite.pragma('foreign_keys = ON') // off by default in SQLite
   sqlite.pragma('trusted_schema = OFF') // a tampered file cannot call functions through its schema
   sqlite.pragma('cell_size_check = ON') // a damaged page is an error, not a wrong rate
-  sqlite.pragma('cache_size = -8000') // 8 MB: whole series are read once and kept as columns, not as pages
+  sqlite.pragma('cache_size = -8000') // 8 MB: whole series are read once and cached as columns, not as pages
   sqlite.pragma('journal_size_limit = 67108864') // a backfill's WAL shrinks again
 }
 
-// Of processes that switch a new database at once SQLite refuses all but one on the spot, whatever its timeout.
+// Retries: when several processes switch a new database at once, SQLite rejects all but one and ignores its timeout.
 function useWal(sqlite: Sqlite.Database, patienceMs: number): void {
   const until = performance.now() + patienceMs
   while (true) {
@@ -232,10 +232,10 @@ function useWal(sqlite: Sqlite.Database, patienceMs: number): void {
 }
 
 function bringToSchema(sqlite: Sqlite.Database, path: string): Upgrade | undefined {
-  if (numberOf(sqlite, 'user_version') === SCHEMA_VERSION) return undefined
+  if (readPragma(sqlite, 'user_version') === SCHEMA_VERSION) return undefined
   return sqlite
     .transaction(() => {
-      const version = numberOf(sqlite, 'user_version') // again, under the lock: another process may have done it
+      const version = readPragma(sqlite, 'user_version') // again, under the lock: another process may have upgraded
       if (version === SCHEMA_VERSION) return undefined
       let upgrade: Upgrade | undefined
       if (version === 0) {
@@ -251,6 +251,6 @@ function bringToSchema(sqlite: Sqlite.Database, path: string): Upgrade | undefin
     .immediate()
 }
 
-function numberOf(sqlite: Sqlite.Database, pragma: 'user_version' | 'application_id'): number {
+function readPragma(sqlite: Sqlite.Database, pragma: 'user_version' | 'application_id'): number {
   return Number(sqlite.pragma(pragma, { simple: true }))
 }

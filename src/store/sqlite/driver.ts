@@ -1,7 +1,6 @@
-// How Kysely's queries get to SQLite: over one connection, which one user has at a time. SQLite's own waiting for
-// another process would hold up everything else in this one, so it is done here, between two tries. So would many
-// queries in a row, such as those of a transaction, for nothing but the queries is waited for in between: every few
-// milliseconds of them, what is not about the database has its turn.
+// Driver of Kysely's queries for SQLite, over one connection that one caller at a time uses. SQLite's own wait for
+// another process would block this whole process, so the driver waits between two attempts. A long transaction would
+// block it too: every 2 ms the driver yields to the event loop.
 
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises'
 import type Sqlite from 'better-sqlite3'
@@ -17,61 +16,62 @@ import {
   SqliteDriver,
   type TransactionSettings,
 } from 'kysely'
-import { createSemaphore } from '../../semaphore.ts'
-import { isBusy } from '../../storage-error.ts'
-import type { CarriesDialect } from '../engine.ts'
-import type { Db, Tables } from '../tables.ts'
-import { sqliteDialect } from './dialect.ts'
+import { createSemaphore } from '../../runtime/semaphore.ts'
+import { isBusy } from '../../runtime/storage-error.ts'
+import { withEngineSql } from '../engine.ts'
+import type { Tables, WriteDb } from '../tables.ts'
+import { sqliteSql } from './engine-sql.ts'
 
-/** How long what another process blocks is tried, and how long is waited between two tries. */
+/** Time to retry statements that another process blocks, and the wait between two attempts. */
 export const PATIENCE_MS = 5000
 export const TRY_AGAIN_MS = 20
-const STATEMENTS_KEPT = 500
-const MOST_HELD_MS = 2
+const MAX_STATEMENTS = 500
+const MAX_TURN_MS = 2
 
-/** The queries over an open database. What another process blocks is tried for so long. */
-export function queriesOver(sqlite: Sqlite.Database, patienceMs = PATIENCE_MS): Db {
+/** Creates a Kysely over an open database, which retries blocked statements for `patienceMs`. */
+export function createSqliteDb(sqlite: Sqlite.Database, patienceMs = PATIENCE_MS): WriteDb {
   sqlite.pragma('busy_timeout = 0')
-  const dialect = dialectOf(withStatementCache(sqlite), () => sqlite.inTransaction, patienceMs)
+  const dialect = createDialect(withStatementCache(sqlite), () => sqlite.inTransaction, patienceMs)
   const db = new Kysely<Tables>({ dialect })
   const destroy = db.destroy.bind(db)
   db.destroy = async () => {
     await destroy()
-    sqlite.close() // Kysely has not, if it was never asked anything
+    sqlite.close() // Kysely does not close a database without queries
   }
   return db
 }
 
-function dialectOf(database: SqliteDatabase, inTransaction: () => boolean, patienceMs: number): Dialect {
+function createDialect(database: SqliteDatabase, inTransaction: () => boolean, patienceMs: number): Dialect {
   const plain = new SqliteDialect({ database })
   return {
-    createAdapter: () => new ConcurrentAdapter(),
+    createAdapter: () => withEngineSql(new ConcurrentAdapter(), sqliteSql),
     createDriver: () => new SingleConnectionDriver(database, inTransaction, patienceMs),
     createIntrospector: (db) => plain.createIntrospector(db),
     createQueryCompiler: () => plain.createQueryCompiler(),
   }
 }
 
-/** Keeps prepared statements: Kysely's driver prepares anew for each query, which costs four times the query. */
+/**
+ * Caches prepared statements: Kysely's driver prepares each query again, which takes four times as long as the query.
+ */
 function withStatementCache(sqlite: Sqlite.Database): SqliteDatabase {
-  const kept = new Map<string, ReturnType<SqliteDatabase['prepare']>>()
+  const statements = new Map<string, ReturnType<SqliteDatabase['prepare']>>()
   return {
     prepare(text) {
-      const known = kept.get(text)
-      if (known) return known
-      if (kept.size >= STATEMENTS_KEPT) kept.clear()
+      const cachedStatement = statements.get(text)
+      if (cachedStatement) return cachedStatement
+      if (statements.size >= MAX_STATEMENTS) statements.clear()
       const statement = sqlite.prepare(text) as ReturnType<SqliteDatabase['prepare']>
-      kept.set(text, statement)
+      statements.set(text, statement)
       return statement
     },
     close: () => sqlite.close(),
   }
 }
 
-// Kysely would hold the connection for a query that waits for another process: the driver below gives the turns instead.
-class ConcurrentAdapter extends SqliteAdapter implements CarriesDialect {
-  readonly cambista = sqliteDialect
-
+// Disables the mutex of Kysely, which stays locked while a query waits for another process. The driver below has its
+// own lock.
+class ConcurrentAdapter extends SqliteAdapter {
   override get supportsMultipleConnections() {
     return true
   }
@@ -91,7 +91,7 @@ class SingleConnectionDriver extends SqliteDriver {
 
   override async acquireConnection(): Promise<DatabaseConnection> {
     await this.#lock.acquire()
-    this.#connection ??= retrying(await super.acquireConnection(), {
+    this.#connection ??= withBusyRetry(await super.acquireConnection(), {
       lock: this.#lock,
       inTransaction: this.#inTransaction,
       patienceMs: this.#patienceMs,
@@ -103,8 +103,8 @@ class SingleConnectionDriver extends SqliteDriver {
     this.#lock.release()
   }
 
-  // A transaction that reads before it writes would fail at once, without waiting its turn, when another
-  // process wrote in between; one that begins as a writer waits (SQLite only). One that only reads needs no turn.
+  // A transaction that reads before it writes fails at once if another process wrote in between. With BEGIN IMMEDIATE
+  // it waits for the write lock first. A read-only transaction needs no write lock.
   override async beginTransaction(
     connection: DatabaseConnection,
     settings?: TransactionSettings,
@@ -113,8 +113,8 @@ class SingleConnectionDriver extends SqliteDriver {
     await connection.executeQuery(CompiledQuery.raw(begin))
   }
 
-  // On a full disk or an I/O error SQLite rolls back by itself; a second time would fail, and that would be all
-  // that anybody hears of it.
+  // On a full disk or an I/O error SQLite rolls back itself. A second rollback would fail, and its error would hide the
+  // first one.
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     if (this.#inTransaction()) await super.rollbackTransaction(connection)
   }
@@ -124,17 +124,17 @@ type ConnectionLock = { acquire(): Promise<void>; release(): void }
 
 function createConnectionLock(): ConnectionLock {
   const semaphore = createSemaphore(1)
-  let held: Disposable | undefined
+  let permit: Disposable | undefined
   return {
     async acquire() {
-      held = await semaphore.acquire()
+      permit = await semaphore.acquire()
     },
-    release: () => held?.[Symbol.dispose](),
+    release: () => permit?.[Symbol.dispose](),
   }
 }
 
-/** A connection that tries again what another process blocks, and between two tries lets others have their turn. */
-function retrying(
+/** Wraps a connection: retries statements that another process blocks, and unlocks it between two attempts. */
+function withBusyRetry(
   plain: DatabaseConnection,
   {
     lock,
@@ -142,19 +142,19 @@ function retrying(
     patienceMs,
   }: { lock: ConnectionLock; inTransaction: () => boolean; patienceMs: number },
 ): DatabaseConnection {
-  let turnedAt = performance.now()
+  let lastTurn = performance.now()
   return {
     async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
       let until: number | undefined
       while (true) {
-        if (performance.now() - turnedAt > MOST_HELD_MS) {
+        if (performance.now() - lastTurn > MAX_TURN_MS) {
           await nextTurn()
-          turnedAt = performance.now()
+          lastTurn = performance.now()
         }
         try {
           return await plain.executeQuery<R>(query)
         } catch (error) {
-          // Inside a transaction the lock is held already, and no other query may come between.
+          // A transaction already has the write lock, and no other query may run inside it.
           if (!isBusy(error) || inTransaction()) throw error
           until ??= performance.now() + patienceMs
           if (performance.now() > until) throw error

@@ -1,13 +1,13 @@
-// What only SQLite says in this way. One connection writes, so a transaction that has begun need not be tried again, and
-// ids rise in the order of the commits.
+// SQL of SQLite. Only one connection writes, so a transaction needs no retry, and ids rise in the order of the commits.
 
 import { sql } from 'kysely'
-import type { Dialect } from '../engine.ts'
+import type { EngineSql } from '../engine.ts'
+import type { WriteDb } from '../tables.ts'
 
-export const sqliteDialect: Dialect = {
+export const sqliteSql: EngineSql = {
   atomically: (db, work) => db.transaction().execute(work),
 
-  snapshot: (db, work) => db.transaction().setAccessMode('read only').execute(work),
+  snapshot: (db, work) => (db as WriteDb).transaction().setAccessMode('read only').execute(work),
 
   readsAhead: false,
 
@@ -21,14 +21,14 @@ export const sqliteDialect: Dialect = {
           from rates where series_id = ${id} order by rate_date
         )
       `.execute(db)
-      // As a blob, for bytes that are a character each are read twice as fast as text.
+      // A blob, because latin1 bytes are read twice as fast as text.
       for (const { count, lines } of rows) columns.push({ id, count, lines: lines?.toString('latin1') ?? '' })
     }
     return columns
   },
 
   async upsertRates(db, sent, storedAt) {
-    await sql`
+    const { numAffectedRows } = await sql`
       insert into rates (series_id, rate_date, value, rounded_to, stored_at)
       select cast(series.key as integer), substr(rate.value, 1, 10), substr(rate.value, 11),
         nullif(substr(series.key, instr(series.key, ' ') + 1), ''), ${storedAt}
@@ -36,6 +36,7 @@ export const sqliteDialect: Dialect = {
       on conflict (series_id, rate_date) do update
         set value = excluded.value, rounded_to = excluded.rounded_to, stored_at = excluded.stored_at
     `.execute(db)
+    return Number(numAffectedRows)
   },
 
   async storedAtRuns(db, seriesId) {
@@ -51,29 +52,43 @@ export const sqliteDialect: Dialect = {
   },
 
   async insertCoverage(db, kind, sent) {
-    await sql`
+    const { numAffectedRows } = await sql`
       insert into coverage (series_id, kind, covered_from, covered_to)
       select value ->> 0, ${kind}, value ->> 1, value ->> 2 from json_each(${sent})
     `.execute(db)
+    return Number(numAffectedRows)
   },
 
-  async namedBlobs(db) {
+  async selectReferencedHashes(db) {
     const { rows } = await sql<{ sha256: string }>`select sha256 from attachments not indexed`.execute(db)
     return new Set(rows.map(({ sha256 }) => sha256))
   },
 
-  async hasTable(db, name) {
-    const { rows } = await sql`select 1 from sqlite_schema where type = 'table' and name = ${name}`.execute(
-      db,
-    )
-    return rows.length > 0
+  allocateIds: async () => undefined,
+
+  raiseIdSequence: async () => {}, // AUTOINCREMENT does
+
+  leases({ clock, ticks = () => performance.now() }) {
+    let clockLead = 0 // clock minus ticks when an end was set; the clock may be changed later
+    const readTicks = () => {
+      const now = Math.ceil(ticks())
+      clockLead = clock().getTime() - now
+      return now
+    }
+    return {
+      isOpen: sql`documents.state in ('new', 'claimed')`,
+      now: () => sql`${ticks()}`,
+      end: (seconds) => sql`${readTicks()} + 1000 * ${seconds ?? sql.ref('lease_seconds')}`,
+      toInstant: (end) => new Date(Number(end) + clockLead),
+      isPerProcess: true,
+    }
   },
 
-  newIds: async () => undefined,
+  lockRows: (query) => query, // a transaction that writes is alone
 
-  moveIds: async () => {}, // AUTOINCREMENT does
+  selectArrivals: async () => [],
 
-  locking: (query) => query, // a transaction that writes is alone
+  selectSchedules: async () => [],
 
-  orderContent: async () => {},
+  upsertSchedules: async () => {},
 }

@@ -1,23 +1,25 @@
 // SQLite as an engine: one file, one process that writes at a time, the clock of this machine.
 
-import type { Clock } from '../../dates.ts'
-import { AppError, reasonOf } from '../../errors.ts'
-import { diskError } from '../../storage-error.ts'
+import { resolve } from 'node:path'
+import { AppError, errorReason } from '../../runtime/errors.ts'
+import { diskError } from '../../runtime/storage-error.ts'
+import type { Clock } from '../../values/dates.ts'
 import type { Engine, Lock } from '../engine.ts'
+import { forgetServerAddress, removeServerAddress, writeServerAddress } from '../server-address.ts'
 import {
   isReady,
   makeDataDir,
   type OpenOptions,
   openDatabase,
   openReads,
-  outsideVersion,
+  readDataVersion,
 } from './database.ts'
 import { type FileLock, takeFileLock } from './lock.ts'
 
 export type EngineOptions = OpenOptions & {
-  /** With the lock of a server, and connections of their own for what only reads. */
+  /** Takes the lock of a server, and opens connections of their own for reads. */
   server?: boolean
-  /** That of the machine unless told. */
+  /** Undefined: the clock of the machine. */
   clock?: Clock | undefined
 }
 
@@ -30,41 +32,49 @@ const NEVER = new AbortController().signal
 export async function openSqliteEngine(dataDir: string, options: EngineOptions = {}): Promise<Engine> {
   const { server = false, clock = () => new Date() } = options
   await using parts = new AsyncDisposableStack()
-  // The lock first: to open an older database is to bring it up to date, which no living server may see.
+  // Locks first: opening an older database upgrades it, which must not happen under a running server.
   if (server) parts.adopt(takeServeLock(dataDir), (lock) => lock.release())
+  if (server) removeServerAddress(dataDir) // left by a killed server
   const open = <T extends { destroy(): Promise<void> }>(db: T) => parts.adopt(db, (one) => one.destroy())
   const db = open(openDatabase(dataDir, options))
   const reads = server ? open(openReads(dataDir)) : db
   const longReads = server ? open(openReads(dataDir)) : db
-  const opened = parts.move()
+  const resources = parts.move()
   return {
     kind: 'sqlite',
-    place: dataDir,
+    location: dataDir,
+    description: `data directory: ${resolve(dataDir)}`,
     ...{ db, reads, longReads, clock },
-    ...locksIn(dataDir),
-    async look() {
-      const version = String(await outsideVersion(db))
+    ...createLocks(dataDir),
+    async poll() {
+      const version = String(await readDataVersion(db))
       return { data: version, access: version, documents: version }
     },
     isReady: () => isReady(reads),
-    close: () => opened.disposeAsync(),
+    explain: (error) => diskError(error, dataDir),
+    publishServer(url, settings) {
+      writeServerAddress(dataDir, url, settings)
+      return () => forgetServerAddress(dataDir)
+    },
+    close: () => resources.disposeAsync(),
   }
 }
 
-/** The locks of a data directory. That of a sync is a file: commands sync too, beside a server. */
-export function locksIn(dataDir: string): Pick<Engine, 'takeLock' | 'holderOf'> {
+/** Creates the locks of a data directory. The lock of a sync is a file, because commands sync beside a server. */
+function createLocks(dataDir: string): Pick<Engine, 'takeLock' | 'findHolder'> {
   return {
-    // The serve lock keeps the others: one server has a scheduler and cleans up, and to migrate is one transaction.
-    takeLock: async (name) => (name === 'sync' ? lockOver(takeFileLock(dataDir, 'sync.lock')) : NOTHING),
-    holderOf: async () => `on ${dataDir}`,
+    // The serve lock covers the others: only a server has a scheduler and garbage collection. A migration is one
+    // transaction.
+    takeLock: async (name) => (name === 'sync' ? toLock(takeFileLock(dataDir, 'sync.lock')) : NO_LOCK),
+    findHolder: async (name) => (name === 'sync' ? `on ${dataDir}` : undefined),
   }
 }
 
-const NOTHING: Lock = { check: async () => {}, lost: NEVER, release: async () => {} }
+const NO_LOCK: Lock = { check: async () => {}, outlivesHolderMs: 0, lost: NEVER, release: async () => {} }
 
-/** The kernel keeps it for as long as the process lives, so it is never lost. */
-function lockOver(file: FileLock | undefined): Lock | undefined {
-  return file && { ...NOTHING, release: async () => file.release() }
+/** Makes a Lock of a file lock. The kernel unlocks it only when the process dies, so it is never lost. */
+function toLock(file: FileLock | undefined): Lock | undefined {
+  return file && { ...NO_LOCK, release: async () => file.release() }
 }
 
 function takeServeLock(dataDir: string): FileLock {
@@ -74,7 +84,7 @@ function takeServeLock(dataDir: string): FileLock {
     lock = takeFileLock(dataDir, 'serve.lock')
   } catch (error) {
     if (error instanceof AppError) throw error
-    const reason = reasonOf(diskError(error, dataDir))
+    const reason = errorReason(diskError(error, dataDir))
     throw new AppError('failed', `cannot use the data directory ${dataDir}: ${reason}`, {
       cause: error,
     })

@@ -1,18 +1,18 @@
-// A lock on a data directory (or a backup set) that the kernel frees when the process dies: an exclusive transaction on a
-// small SQLite file of its own (decisions 2.10). No pid file, so nothing stale to clean up.
+// Lock on a data directory or a backup set: an exclusive transaction on a small SQLite file (decisions 2.10). The
+// kernel unlocks it when the process dies, so no stale lock remains, unlike with a pid file.
 
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
-import { isBusy } from '../../storage-error.ts'
+import { isBusy } from '../../runtime/storage-error.ts'
 import { nativeBinding } from './native.ts'
 
 export type FileLock = { release(): void }
 
-// Without it two that ask in the same instant may both be refused: each has a foot in the door.
+// Without a timeout two simultaneous attempts can both fail, because each has a part of SQLite's lock.
 const SETTLED_WITHIN_MS = 20
 
-/** Takes the lock, or returns undefined when it is held. */
+/** Takes the lock; undefined: another process has it. */
 export function takeFileLock(
   dataDir: string,
   name: 'sync.lock' | 'serve.lock' | 'backup.lock',

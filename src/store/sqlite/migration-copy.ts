@@ -1,26 +1,26 @@
-// The copy of the database that is made before its schema is changed, for the administrator who wants to go back to
-// the program before. It stays until he removes it. It is ready to be gone back to: what is uploaded meanwhile has ids
-// that it gives to nothing else, and answers with ETags that it never gives.
+// Copy of the database from before an upgrade of its schema, for a return to the previous version. Only the
+// administrator removes it. The copy has a new epoch and raised counters, so it reuses no id or ETag from after the
+// upgrade.
 
 import { closeSync, fsyncSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import Sqlite from 'better-sqlite3'
-import { AppError, reasonOf } from '../../errors.ts'
+import { AppError, errorReason } from '../../runtime/errors.ts'
+import { FIRST_SCHEMA, SCHEMA_VERSION } from '../migrations.ts'
 import { raiseCounters } from './id-counters.ts'
-import { SCHEMA_VERSION } from './migrations.ts'
 import { nativeBinding } from './native.ts'
-import { renewEpoch } from './restored-database.ts'
+import { deleteSignIns, renewEpoch } from './restored-database.ts'
 
 const COPY = /^cambista\.db\.v(\d+)-.*\.bak$/
 
-/** What a copy is called that was not finished; nothing is in it that is needed. */
+/** Name of an unfinished copy, which can be deleted. */
 export const UNFINISHED_COPY = /^cambista\.db\.v\d+-.*\.bak\.partial$/
 
 /**
- * Copies the database beside itself, flushed, as `cambista.db.v1-2026-11-21T05-00-00Z.bak`, and returns the copy's path.
- * The caller holds SQLite's write lock, so that nothing is committed between the copy and the migration, and nobody
- * else is copying.
- * @throws AppError `failed`, and then nothing may be changed
+ * Copies the database to a flushed file beside it, such as `cambista.db.v1-2026-11-21T05-00-00Z.bak`, and returns its
+ * path. The caller has SQLite's write lock: nothing is committed between copy and migration, and no other process
+ * copies.
+ * @throws AppError `failed`; the caller must then change nothing
  */
 export function copyBeforeMigration(path: string, version: number): string {
   const folder = dirname(path)
@@ -35,7 +35,7 @@ export function copyBeforeMigration(path: string, version: number): string {
     closeSync(openSync(partial, 'wx', 0o600))
     const reader = new Sqlite(path, { readonly: true, nativeBinding: nativeBinding(folder) })
     try {
-      // It waits for nothing but the disk: in WAL mode a reader does not wait for the writer that the caller is.
+      // In WAL mode this reader does not wait for the caller's write lock.
       reader.prepare('vacuum into ?').run(partial)
     } finally {
       reader.close()
@@ -48,12 +48,27 @@ export function copyBeforeMigration(path: string, version: number): string {
   } catch (error) {
     rmSync(partial, { force: true })
     const what = `${basename(path)} has schema version ${version} and cannot be copied before it is upgraded`
-    throw new AppError('failed', `${what}: ${reasonOf(error)}; nothing was changed`, { cause: error })
+    throw new AppError('failed', `${what}: ${errorReason(error)}; nothing was changed`, { cause: error })
   }
 }
 
-/** The refusal of a database that a newer program has upgraded, with both ways on. */
-export function newerSchema(path: string, version: number): AppError {
+/** The build that upgrades the schemas before FIRST_SCHEMA; no release did. */
+const PREVIOUS_BUILD = 'cambista 0.1.0 of commit 3109885 (2026-11-23)'
+
+/**
+ * Rejects a database that this program cannot upgrade. Version 0 is a file without tables.
+ * @throws AppError `failed`, with advice
+ */
+export function refuseSchema(path: string, version: number): void {
+  if (version > SCHEMA_VERSION) throw newerSchema(path, version)
+  if (version === 0 || version >= FIRST_SCHEMA) return
+  const range = `this program knows ${FIRST_SCHEMA} to ${SCHEMA_VERSION}`
+  const advice = `open or restore it with ${PREVIOUS_BUILD} first (cambista manual upgrades)`
+  throw new AppError('failed', `${path} has schema version ${version}, ${range}: ${advice}`)
+}
+
+/** Error for a database that a newer version has upgraded, with the two possible solutions. */
+function newerSchema(path: string, version: number): AppError {
   const copy = newestCopy(path)
   const back =
     copy === undefined
@@ -65,30 +80,31 @@ export function newerSchema(path: string, version: number): AppError {
   )
 }
 
-/** Removes what a killed upgrade left. The caller holds SQLite's write lock or the lock of the server. */
+/** Removes the unfinished copies of killed upgrades. The caller has SQLite's write lock or the server's lock. */
 export function removeUnfinishedCopies(folder: string): number {
   const names = readdirSync(folder).filter((name) => UNFINISHED_COPY.test(name))
   for (const name of names) rmSync(join(folder, name), { force: true })
   return names.length
 }
 
-/** The newest copy beside a database that this program can read. */
+/** Returns the newest copy beside a database that this program can read. */
 function newestCopy(path: string): string | undefined {
-  const found = readdirSync(dirname(path)).flatMap((name) => {
+  const copies = readdirSync(dirname(path)).flatMap((name) => {
     const version = Number(COPY.exec(name)?.[1])
-    return version <= SCHEMA_VERSION ? [{ name, version }] : []
+    return version >= FIRST_SCHEMA && version <= SCHEMA_VERSION ? [{ name, version }] : []
   })
-  found.sort((one, other) => one.version - other.version || (one.name < other.name ? -1 : 1))
-  const newest = found.at(-1)
+  copies.sort((one, other) => one.version - other.version || (one.name < other.name ? -1 : 1))
+  const newest = copies.at(-1)
   return newest && join(dirname(path), newest.name)
 }
 
 function makeReady(path: string): void {
   const sqlite = new Sqlite(path, { fileMustExist: true, nativeBinding: nativeBinding(dirname(path)) })
   try {
-    sqlite.pragma('journal_mode = memory') // were it killed now, the whole copy would be thrown away
+    sqlite.pragma('journal_mode = memory') // safe: after a crash the whole copy is deleted
     sqlite.transaction(() => {
       renewEpoch(sqlite)
+      deleteSignIns(sqlite)
       raiseCounters(sqlite)
     })()
   } finally {

@@ -1,19 +1,19 @@
-// Where SQLite's machine code comes from. Run from source, better-sqlite3 finds its own addon; the packed program
-// carries it, and only a file can be loaded: it is written under a name of its own, loaded, and removed at once.
+// Loads the native addon of better-sqlite3. In a checkout the library finds it itself. The executable contains it, but
+// only a file can be loaded. So it is written to a random name, loaded and removed at once.
 
 import { randomUUID } from 'node:crypto'
 import { rmSync, writeFileSync } from 'node:fs'
 import { constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { packedAsset } from '../../assets.ts'
-import { AppError, reasonOf } from '../../errors.ts'
+import { packedAsset } from '../../runtime/assets.ts'
+import { AppError, errorReason } from '../../runtime/errors.ts'
 
-let loaded: object | undefined // a process can load it once
+let loaded: object | undefined // a process can load an addon only once
 
 /**
- * The `nativeBinding` of a new database, whose directory is the second place to try: a temporary directory is
- * often mounted noexec. The library takes the addon itself; its types know only a path.
- * @throws AppError `failed` when neither place serves
+ * Returns the `nativeBinding` option of a new database. The data directory is tried second: the temporary directory is
+ * often mounted noexec. The library accepts the addon itself, although its types allow only a path.
+ * @throws AppError `failed` when the addon can be loaded from neither directory
  */
 export function nativeBinding(dataDir: string): string | undefined {
   loaded ??= loadAddon([tmpdir(), dataDir])
@@ -27,9 +27,9 @@ function loadAddon(directories: readonly string[]): object | undefined {
   for (const directory of directories) {
     const path = join(directory, `.cambista-${randomUUID()}.node`)
     try {
-      return loadFrom(path, addon)
+      return loadFile(path, addon)
     } catch (error) {
-      const [reason] = reasonOf(error).replace(`${path}: `, '').split(', ') // its name says nothing
+      const [reason] = errorReason(error).replace(`${path}: `, '').split(', ') // without the random name
       refusals.push(`${directory} (${reason})`)
     }
   }
@@ -40,13 +40,13 @@ function loadAddon(directories: readonly string[]): object | undefined {
   )
 }
 
-function loadFrom(path: string, addon: Uint8Array): object {
+function loadFile(path: string, addon: Uint8Array): object {
   const module = { exports: {} }
   try {
     writeFileSync(path, addon, { flag: 'wx', mode: 0o600 })
     process.dlopen(module, path, constants.dlopen.RTLD_NOW)
   } finally {
-    rmSync(path, { force: true }) // what is loaded stays loaded, so that not even SIGKILL leaves it behind
+    rmSync(path, { force: true }) // the addon stays loaded, and a later SIGKILL leaves no file
   }
   return module.exports
 }

@@ -1,37 +1,37 @@
-// What makes a copy of a database the beginning of another life: it may go on from an instant that the original has
-// left behind, and nothing that it says from there may be taken for what the original said.
+// Renews a restored copy of a database. No new id, ETag or cursor may equal one that the original assigned after the
+// instant of the copy.
 
 import { dirname } from 'node:path'
 import Sqlite from 'better-sqlite3'
-import { flush } from '../../file-hash.ts'
-import type { LostContent } from '../lost-contents.ts'
+import { flush } from '../../runtime/file-hash.ts'
+import type { LostBlob } from '../documents/lost-contents.ts'
+import { SCHEMA_VERSION } from '../migrations.ts'
 import { type Counters, raiseCounters } from './id-counters.ts'
-import { SCHEMA_VERSION } from './migrations.ts'
 import { nativeBinding } from './native.ts'
 import { upgradeSchema } from './upgrade.ts'
 
 export type Renewal = {
-  /** Ids that another restore may have given out: counters move above these too. */
+  /** Ids that another restore may have assigned: counters are raised above these too. */
   above: Counters
-  /** The contents that it names and that are not there. */
-  lost: readonly LostContent[]
-  /** From when on the original may have gone on otherwise, and when the copy begins to: milliseconds since 1970. */
+  /** Referenced blobs that are missing. */
+  lost: readonly LostBlob[]
+  /** Lost time in milliseconds since 1970: from the instant of the copy to that of the restore. */
   gap: { from: number; to: number }
 }
 
 export type Renewed = { epoch: string; counters: Counters; schema: { from: number; to: number } }
 
 /**
- * Brings a copy to today's schema (the tables that this makes have counters too), gives it another epoch, so that no
- * ETag of the original is taken for one of its own (decisions 2.14), moves its counters up, and writes down what is
- * lost, and from when to when nothing is known: all of it or nothing. The copy is flushed.
+ * Upgrades a copy to the present schema, sets a new epoch and raises its counters. Then it records the lost blobs and
+ * the gap. Everything is one transaction, which is flushed. With the new epoch no ETag of the original is valid
+ * (decisions 2.14). The upgrade comes first, because new tables have counters too.
  */
 export async function renewDatabase(path: string, { above, lost, gap }: Renewal): Promise<Renewed> {
   const sqlite = open(path, { fileMustExist: true })
   let renewed: Renewed
   try {
     sqlite.pragma('synchronous = full')
-    sqlite.pragma('foreign_keys = on') // as where migrations run otherwise (database.ts)
+    sqlite.pragma('foreign_keys = on') // as for other migrations (database.ts)
     sqlite.pragma('trusted_schema = off')
     renewed = sqlite.transaction(() => {
       const from = Number(sqlite.pragma('user_version', { simple: true }))
@@ -39,11 +39,11 @@ export async function renewDatabase(path: string, { above, lost, gap }: Renewal)
       const epoch = renewEpoch(sqlite)
       const counters = raiseCounters(sqlite, above)
       sqlite.exec('delete from lost_contents')
-      sqlite.exec('delete from login_links') // one that was used since may be among them
-      sqlite.exec('delete from hook_messages; delete from hook_days') // of the past; hook.key is gone, too
+      deleteSignIns(sqlite)
+      sqlite.exec('delete from hook_messages; delete from hook_days') // outdated; hook.key is not restored either
       const insert = sqlite.prepare('insert into lost_contents (sha256, fault, since) values (?, ?, ?)')
       for (const { sha256, fault, since } of lost) insert.run(sha256, fault, since)
-      // Where the clock was set back since, no instant is between.
+      // There is no gap if the clock was set back since.
       if (gap.from < gap.to) {
         sqlite.prepare('insert into record_gaps (gap_from, gap_to) values (?, ?)').run(gap.from, gap.to)
       }
@@ -56,15 +56,27 @@ export async function renewDatabase(path: string, { above, lost, gap }: Renewal)
   return renewed
 }
 
-/** Gives a database another random epoch, and returns it. */
+/** Sets a new random epoch, and returns it. */
 export function renewEpoch(sqlite: Sqlite.Database): string {
   return String(
     sqlite.prepare('update meta set epoch = lower(hex(randomblob(8))) returning epoch').pluck().get(),
   )
 }
 
-/** The epoch of a database without a writer; undefined: it is not there, or not finished. */
-export function epochOf(path: string): string | undefined {
+/** Signs every browser out: the rows may include links and sessions that were used or closed later. */
+export function deleteSignIns(sqlite: Sqlite.Database): void {
+  const tables = sqlite
+    .prepare(
+      `select name from sqlite_schema
+       where type = 'table' and name in ('login_links', 'page_sessions', 'page_tickets')`,
+    )
+    .pluck()
+    .all()
+  for (const table of tables) sqlite.exec(`delete from ${table}`)
+}
+
+/** Returns the epoch of a database without a writer; undefined: it is missing or unfinished. */
+export function readEpoch(path: string): string | undefined {
   let sqlite: Sqlite.Database | undefined
   try {
     sqlite = open(path, { fileMustExist: true, readonly: true })

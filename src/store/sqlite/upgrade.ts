@@ -1,13 +1,16 @@
-// Bringing a database of an older schema to today's, inside the caller's transaction.
+// Upgrades a database file to the present schema, inside the caller's transaction. The file schema.sql is for new
+// databases, with the reasons; a test builds a database both ways and compares them.
 
 import type Sqlite from 'better-sqlite3'
-import { keepCounters, readCounters } from './id-counters.ts'
-import { MIGRATIONS, SCHEMA_VERSION } from './migrations.ts'
+import { FIRST_SCHEMA, SCHEMA_VERSION, SHARED_MIGRATIONS } from '../migrations.ts'
+import { readCounters, restoreCounters } from './id-counters.ts'
 
 /** Runs the migrations that a database of this version lacks. */
 export function upgradeSchema(sqlite: Sqlite.Database, version: number): void {
   const counters = readCounters(sqlite)
-  for (const migration of MIGRATIONS.slice(version - 1)) sqlite.exec(migration)
-  keepCounters(sqlite, counters)
+  for (const { sql } of SHARED_MIGRATIONS.slice(version - FIRST_SCHEMA)) {
+    sqlite.exec(typeof sql === 'string' ? sql : sql.sqlite)
+  }
+  restoreCounters(sqlite, counters)
   sqlite.pragma(`user_version = ${SCHEMA_VERSION}`)
 }

@@ -1,16 +1,16 @@
-// Stores what an export of another server says, for one that cannot reach the bank. It is recorded as a run. What is
-// stored exactly is never changed by a file, unless the operator says so (decisions 2.21).
+// Imports the export of another server, for a server without access to the bank. The import is recorded as a run.
+// Exact stored values change only with `replace` (decisions 2.21).
 
-import { addDays, type Clock, todayIn } from '../../dates.ts'
 import type { SeriesInFile } from '../../domain/rates/export-file.ts'
-import { AppError, reasonOf } from '../../errors.ts'
 import type { Provider } from '../../providers/provider.ts'
+import { AppError, errorReason } from '../../runtime/errors.ts'
 import { atomically, type Lock } from '../../store/engine.ts'
-import { INTERRUPTED, insertRun, type SyncCounts, type SyncRunRow } from '../../store/sync-runs.ts'
-import { type LockDeps, underSyncLock } from '../lock.ts'
-import { closeAndTell } from '../publication.ts'
+import { INTERRUPTED, insertRun, type SyncCounts, type SyncRunRow } from '../../store/rates/sync-runs.ts'
+import { addDays, type Clock, currentDay } from '../../values/dates.ts'
+import { type LockDeps, withSyncLock } from '../lock.ts'
+import { finishRun } from '../publication.ts'
 import { importPair } from './pair.ts'
-import { type Matched, matched } from './series.ts'
+import { matchSeries, type SeriesMatch } from './series.ts'
 
 const COUNTED = ['inserted', 'updated', 'unchanged', 'kept'] as const
 
@@ -20,14 +20,14 @@ export type ImportDeps = LockDeps & {
 }
 
 export type ImportOptions = {
-  /** Whether exact values may be replaced by others. */
+  /** Replaces exact values by others. */
   replace: boolean
-  /** Whether it is only counted. */
+  /** Counts only, and stores nothing. */
   dryRun: boolean
 }
 
-/** What an import did of one provider, or would do; `kept` are exact values of which the file has others. */
-export type ImportEnd = SyncCounts & { provider: string; kept: number; run: SyncRunRow | undefined }
+/** Result for one provider, also of a dry run. `kept` counts exact values of which the file has others. */
+export type ImportResult = SyncCounts & { provider: string; kept: number; run: SyncRunRow | undefined }
 
 /**
  * @throws AppError `conflict` while a sync runs, `failed` for a provider or series that this program does not have, for a
@@ -37,17 +37,21 @@ export async function importRates(
   deps: ImportDeps,
   files: readonly SeriesInFile[],
   options: ImportOptions,
-): Promise<ImportEnd[]> {
+): Promise<ImportResult[]> {
   refuseFuture(files, deps.clock().toISOString())
   const work = async (lock?: Lock) => {
-    const series = await matched(deps, files)
+    const series = await matchSeries(deps, files)
     for (const one of series) refuseLaterDays(one, deps.clock)
-    return importAll({ ...deps, lock }, series, options)
+    const byProvider = Map.groupBy(series, ({ providerId }) => providerId)
+    return Array.fromAsync(byProvider, ([id, some]) => importProvider({ ...deps, lock }, id, some, options))
   }
-  return options.dryRun ? work() : underSyncLock(deps, work)
+  return options.dryRun ? work() : withSyncLock(deps, work)
 }
 
-/** What was stored in the future would be hidden from answers as of now, whose days count as answered. */
+/**
+ * Rejects values stored in the future. `as_of` queries of now would not return them, although their days count as
+ * covered.
+ */
 function refuseFuture(files: readonly SeriesInFile[], now: string): void {
   for (const { values } of files) {
     for (const { stored_at } of values) {
@@ -60,61 +64,57 @@ function refuseFuture(files: readonly SeriesInFile[], now: string): void {
   }
 }
 
-/** No source has published them. They would make a side look fresh for years, and each later hole look answered. */
-function refuseLaterDays({ file, provider }: Matched, clock: Clock): void {
-  const tomorrow = addDays(todayIn(clock, provider.timeZone), 1)
+/**
+ * Rejects days after tomorrow, which no source has published. Because of them a side would look fresh for years, and hide
+ * later holes.
+ */
+function refuseLaterDays({ file, provider }: SeriesMatch, clock: Clock): void {
+  const tomorrow = addDays(currentDay(clock, provider.timeZone), 1)
   const value = file.values.find(({ rate_date }) => rate_date > tomorrow)
-  const coveredTo = file.covered.at(-1)?.to ?? ''
-  if (!value && coveredTo <= tomorrow) return
-  const what = value ? `a value of ${value.rate_date}` : `covered days up to ${coveredTo}`
+  const lastCovered = file.covered.at(-1)?.to ?? ''
+  if (!value && lastCovered <= tomorrow) return
+  const subject = value ? `a value of ${value.rate_date}` : `covered days up to ${lastCovered}`
   const series = `series ${file.series.external_code} of ${provider.code}`
   throw new AppError(
     'failed',
-    `${series} has ${what}, which is after tomorrow, ${tomorrow}: nothing was imported; cambista rates discard ` +
+    `${series} has ${subject}, which is after tomorrow, ${tomorrow}: nothing was imported; cambista rates discard ` +
       `--after ${tomorrow} removes such days from the server that wrote the file`,
   )
 }
 
-type Importing = ImportDeps & { lock: Lock | undefined }
-
-async function importAll(
-  deps: Importing,
-  series: readonly Matched[],
-  options: ImportOptions,
-): Promise<ImportEnd[]> {
-  const ends: ImportEnd[] = []
-  for (const [id, ofProvider] of Map.groupBy(series, ({ providerId }) => providerId)) {
-    ends.push(await importProvider(deps, id, ofProvider, options))
-  }
-  return ends
-}
+type LockedImportDeps = ImportDeps & { lock: Lock | undefined }
 
 async function importProvider(
-  { db, clock, signal, lock }: Importing,
+  { db, clock, signal, lock }: LockedImportDeps,
   providerId: number,
-  series: readonly Matched[],
+  series: readonly SeriesMatch[],
   options: ImportOptions,
-): Promise<ImportEnd> {
-  const [{ provider }] = series as readonly [Matched, ...Matched[]]
+): Promise<ImportResult> {
+  const [{ provider }] = series as readonly [SeriesMatch, ...SeriesMatch[]]
   const counts = { inserted: 0, updated: 0, unchanged: 0, kept: 0 }
-  const range = rangeOf(series)
-  const run = { providerId, trigger: 'import', ...range, startedAt: clock().toISOString() } as const
+  const range = findRange(series)
+  const started_at = clock().toISOString()
+  const run = { provider_id: providerId, trigger: 'import', ...range, started_at } as const
   const runId = options.dryRun ? undefined : await atomically(db, (trx) => insertRun(trx, run), lock)
   let problem: string | undefined
   try {
-    // Both sides of a pair together, as a sync stores them.
+    // Stores both sides of a pair together, as a sync does.
     for (const sides of Map.groupBy(series, ({ file }) => file.series.pair).values()) {
       if (signal.aborted) {
         problem = `${INTERRUPTED}: the program was stopped`
         if (runId === undefined) throw new AppError('failed', problem)
         break
       }
-      const done = await atomically(db, (trx) => importPair(trx, sides, { ...options, clock, runId }), lock)
-      for (const name of COUNTED) counts[name] += done[name]
+      const pairCounts = await atomically(
+        db,
+        (trx) => importPair(trx, sides, { ...options, clock, runId }),
+        lock,
+      )
+      for (const name of COUNTED) counts[name] += pairCounts[name]
     }
   } catch (error) {
     if (runId === undefined) throw error
-    problem = reasonOf(error)
+    problem = errorReason(error)
   }
   const { kept, ...accepted } = counts
   if (!problem && kept > 0)
@@ -122,13 +122,13 @@ async function importProvider(
   if (runId === undefined) return { provider: provider.code, ...counts, run: undefined }
   const isAny = accepted.inserted + accepted.updated + accepted.unchanged + kept > 0
   const status = problem === undefined ? 'ok' : isAny ? 'parcial' : 'error'
-  const end = { ...accepted, status, message: problem ?? null, finishedAt: clock().toISOString() } as const
-  // Whoever imports sees that it failed; hooks are told of the days alone.
-  const closed = await closeAndTell(db, provider, runId, end, { tellFailure: false, lock })
-  return { provider: provider.code, ...counts, run: closed }
+  const end = { ...accepted, status, message: problem ?? null, finished_at: clock().toISOString() } as const
+  // The operator sees a failure, so hooks receive the days alone.
+  const closedRun = await finishRun(db, provider, runId, end, { reportFailure: false, lock })
+  return { provider: provider.code, ...counts, run: closedRun }
 }
 
-function rangeOf(series: readonly Matched[]): { dateFrom: string; dateTo: string } {
+function findRange(series: readonly SeriesMatch[]): { date_from: string; date_to: string } {
   const days = series
     .flatMap(({ file: { covered, values } }) => [
       ...[covered[0]?.from, covered.at(-1)?.to],
@@ -136,5 +136,5 @@ function rangeOf(series: readonly Matched[]): { dateFrom: string; dateTo: string
     ])
     .filter((day) => day !== undefined)
     .sort()
-  return { dateFrom: days[0] ?? '', dateTo: days.at(-1) ?? '' }
+  return { date_from: days[0] ?? '', date_to: days.at(-1) ?? '' }
 }

@@ -1,25 +1,26 @@
-// What an import stores of one pair, in one transaction: a killed import leaves whole pairs (decisions 2.21).
+// Imports one pair in one transaction, so a killed import leaves whole pairs (decisions 2.21).
 
-import type { Clock, IsoDate } from '../../dates.ts'
 import type { SeriesInFile } from '../../domain/rates/export-file.ts'
-import { type Interval, joined, runsOf, without } from '../../intervals.ts'
 import { raiseRevision } from '../../store/meta.ts'
-import { type Coverage, replaceCoverage, selectCoverage } from '../../store/rates/coverage.ts'
-import { markSeriesChanged, type StoredRate, selectRatesIn, upsertRates } from '../../store/rates/rates.ts'
+import { replaceCoverage, selectCoverage } from '../../store/rates/coverage.ts'
+import { markSeriesChanged, type StoredRate, selectRates, upsertRates } from '../../store/rates/rates.ts'
 import { insertCoverageChanges, insertRevisions, selectDiscardedDays } from '../../store/rates/record.ts'
 import { insertSeries } from '../../store/rates/series.ts'
-import type { SyncCounts } from '../../store/sync-runs.ts'
-import type { Db } from '../../store/tables.ts'
-import { type Changes, changesOf } from '../accept.ts'
-import { noteNewDays } from '../publication.ts'
-import { type Matched, newSeries } from './series.ts'
+import type { SyncCounts } from '../../store/rates/sync-runs.ts'
+import type { WriteDb } from '../../store/tables.ts'
+import type { Clock, IsoDate } from '../../values/dates.ts'
+import type { Interval } from '../../values/intervals.ts'
+import { type Changes, compareRates } from '../accept.ts'
+import { changeDays } from '../coverage.ts'
+import { recordNewDays } from '../publication.ts'
+import { newSeries, type SeriesMatch } from './series.ts'
 
 export type PairCounts = SyncCounts & { kept: number }
 
-/** Both sides of a pair in the caller's transaction; without a run nothing is stored. */
+/** Imports both sides of a pair in the transaction of the caller. Without a run it stores nothing. */
 export async function importPair(
-  trx: Db,
-  sides: readonly Matched[],
+  trx: WriteDb,
+  sides: readonly SeriesMatch[],
   options: { replace: boolean; clock: Clock; runId: number | undefined },
 ): Promise<PairCounts> {
   const sum = { inserted: 0, updated: 0, unchanged: 0, kept: 0 }
@@ -27,35 +28,34 @@ export async function importPair(
   const answered = await selectCoverage(trx)
   const exact = await selectCoverage(trx, 'exact')
   let isChanged = false
-  const now = options.clock() // of both sides: there is no instant at which one was there without the other
+  const now = options.clock() // same instant for both sides, so that no `as_of` returns one alone
   for (const { file, stored, provider, providerId } of sides) {
-    const made = stored || options.runId === undefined ? undefined : newSeries(provider, file)
-    const id = stored?.id ?? (made && (await insertSeries(trx, providerId, made, now.getTime())))
-    const before = id
-      ? await selectRatesIn(trx, [id], { from: file.values[0]?.rate_date ?? '', to: '9' })
-      : []
-    const { changes, kept } = changesFrom(file, id || 0, before, options.replace)
+    const entry = stored || options.runId === undefined ? undefined : newSeries(provider, file)
+    const id = stored?.id ?? (entry && (await insertSeries(trx, providerId, entry, now.getTime())))
+    const before = id ? await selectRates(trx, [id], { from: file.values[0]?.rate_date ?? '', to: '9' }) : []
+    const { changes, kept } = compareSeries(file, id || 0, before, options.replace)
     sum.inserted += changes.inserted
     sum.updated += changes.updated
     sum.unchanged += changes.unchanged
     sum.kept += kept
     if (!id || options.runId === undefined) continue
     await storeChanges(trx, file, changes, { before, now, runId: options.runId })
-    if (stored) await noteNewDays(trx, { provider, providerId, series: [stored] }, changes.writes, before)
-    const known = answered.get(id) ?? []
-    const covered = file.covered.reduce((days, one) => joined(days, one), known)
-    const isCoverageNew = JSON.stringify(covered) !== JSON.stringify(known)
-    if (isCoverageNew) await replaceCoverage(trx, 'answered', new Map([[id, covered]]), now.getTime())
-    await forgetExact(trx, id, exact, changes, now)
+    if (stored) await recordNewDays(trx, { provider, providerId, series: [stored] }, changes.writes, before)
+    const covered = changeDays(answered.get(id) ?? [], file.covered, [])
+    if (covered) await replaceCoverage(trx, 'answered', new Map([[id, covered]]), now.getTime())
+    // Days with rounded values are refined again.
+    const rounded = changes.writes.flatMap((one) => (one.rounded_to === null ? [] : [one.rate_date]))
+    const exactDays = changeDays(exact.get(id) ?? [], [], rounded)
+    if (exactDays) await replaceCoverage(trx, 'exact', new Map([[id, exactDays]]), now.getTime())
     if (changes.writes.length > 0) changedIds.add(id)
-    isChanged ||= isCoverageNew || changes.writes.length > 0 || stored === undefined
+    isChanged ||= covered !== undefined || changes.writes.length > 0 || stored === undefined
   }
   if (isChanged) await markSeriesChanged(trx, [...changedIds], await raiseRevision(trx))
   return sum
 }
 
-/** What a series of the file changes. Exact values stay, unless they may be replaced. */
-function changesFrom(
+/** Compares a series of the file with stored values. Exact values stay unless `replace` is set. */
+function compareSeries(
   { series, values }: SeriesInFile,
   id: number,
   before: readonly StoredRate[],
@@ -65,25 +65,26 @@ function changesFrom(
   const accepted = values.map(({ rate_date, value, rounded_to }) => ({
     ...{ code, day: rate_date, value, roundedTo: rounded_to },
   }))
-  const changes = changesOf(accepted, new Map([[code, id]]), before)
+  const changes = compareRates(accepted, new Map([[code, id]]), before)
   if (replace) return { changes, kept: 0 }
-  const kept = new Set(
+  const exactConflicts = new Set(
     changes.revisions.flatMap(({ rate_date, old_rounded_to }) =>
       old_rounded_to === null ? [rate_date] : [],
     ),
   )
-  changes.updated -= kept.size
-  changes.writes = changes.writes.filter(({ rate_date }) => !kept.has(rate_date))
-  changes.revisions = changes.revisions.filter(({ rate_date }) => !kept.has(rate_date))
-  return { changes, kept: kept.size }
+  changes.updated -= exactConflicts.size
+  changes.writes = changes.writes.filter(({ rate_date }) => !exactConflicts.has(rate_date))
+  changes.revisions = changes.revisions.filter(({ rate_date }) => !exactConflicts.has(rate_date))
+  return { changes, kept: exactConflicts.size }
 }
 
 /**
- * A new value has the instant that the file says, and the record says that it came only now; what replaces another one
- * was not known here before now. So it is where a value was discarded: that the day came only now would hide the value.
+ * Stores a new value under the instant of the file, and records that its day arrived now. A value that replaces
+ * another one is stored under the current instant. So is the value of a discarded day: a record of its arrival now
+ * would hide the value.
  */
 async function storeChanges(
-  trx: Db,
+  trx: WriteDb,
   { values }: SeriesInFile,
   { writes, revisions }: Changes,
   { before, now, runId }: { before: readonly StoredRate[]; now: Date; runId: number },
@@ -97,7 +98,7 @@ async function storeChanges(
   )
   for (const [storedAt, rates] of byInstant) await upsertRates(trx, rates, storedAt)
   const added = writes.filter(({ rate_date }) => !replaced.has(rate_date))
-  const days = spansBetween(
+  const days = joinDays(
     added.map(({ rate_date }) => rate_date),
     [...before.map(({ rate_date }) => rate_date), ...discarded],
   )
@@ -113,33 +114,16 @@ async function storeChanges(
   )
 }
 
-/** As few intervals as hold these days and none of the others. */
-function spansBetween(days: readonly IsoDate[], others: readonly IsoDate[]): Interval[] {
+/** Returns the fewest intervals that contain all `days` and none of `others`. */
+function joinDays(days: readonly IsoDate[], others: readonly IsoDate[]): Interval[] {
   const spans: Interval[] = []
-  const apart = others.toSorted()
-  let next = 0 // the first of the others that comes after the span
+  const otherDays = others.toSorted()
+  let next = 0 // index of the first of the others after the span
   for (const day of days.toSorted()) {
-    while (next < apart.length && (apart[next] ?? '') < day) next += 1
+    while (next < otherDays.length && (otherDays[next] ?? '') < day) next += 1
     const span = spans.at(-1)
-    if (span && (apart[next - 1] ?? '') < span.to) span.to = day
+    if (span && (otherDays[next - 1] ?? '') < span.to) span.to = day
     else spans.push({ from: day, to: day })
   }
   return spans
-}
-
-/** What became rounded by a file is read again when there is a source that does not round. */
-async function forgetExact(
-  trx: Db,
-  id: number,
-  exact: Coverage,
-  { writes }: Changes,
-  now: Date,
-): Promise<void> {
-  const known = exact.get(id) ?? []
-  const rounded = runsOf(
-    writes.flatMap(({ rate_date, rounded_to }) => (rounded_to === null ? [] : [rate_date])),
-  )
-  if (known.length === 0 || rounded.length === 0) return
-  const left = rounded.reduce((days, one) => without(days, one), known)
-  await replaceCoverage(trx, 'exact', new Map([[id, left]]), now.getTime())
 }

@@ -1,4 +1,4 @@
-// Documents, and where they belong: what the documents API answers, and how the page asks for it.
+// Paths and response types of the documents API.
 
 export type Document = {
   id: number
@@ -18,27 +18,27 @@ export type NewestDocuments = { documents: readonly Document[]; next_before: num
 export type NewDocuments = { documents: readonly Document[]; next_after: number }
 
 /** A company or an owner. */
-export type Named = { id: number; name: string }
-/** Only an active one can be given documents. */
-export type Agent = Named & { active: boolean }
+export type DirectoryEntry = { id: number; name: string }
+/** Agent; only active ones accept documents. */
+export type Agent = DirectoryEntry & { active: boolean }
 
-const PAGE = 50
+const PAGE_SIZE = 50
 const WAIT_SECONDS = 25
 
 export type Selection = { company: number; agent: number }
 
-/** The newest first. @param before the id before which to go on; 0: from the newest */
+/** Path of a page, newest first. @param before cursor: last id of the previous page; 0: first page */
 export function newestPath(selection: Selection, before = 0): string {
-  const words = wordsOf(selection)
+  const words = selectionParams(selection)
   words.set('order', 'desc')
-  words.set('limit', String(PAGE))
+  words.set('limit', String(PAGE_SIZE))
   if (before > 0) words.set('before', String(before))
   return `/api/v1/documents?${words}`
 }
 
-/** Answered as soon as there is a document after the id, or empty after some seconds. */
-export function waitingPath(selection: Selection, after: number): string {
-  const words = wordsOf(selection)
+/** Path that returns as soon as a document follows the id, or an empty list after 25 s. */
+export function waitPath(selection: Selection, after: number): string {
+  const words = selectionParams(selection)
   words.set('after', String(after))
   words.set('wait', String(WAIT_SECONDS))
   return `/api/v1/documents?${words}`
@@ -48,9 +48,9 @@ export function contentPath(id: number): string {
   return `/api/v1/documents/${id}/content`
 }
 
-function wordsOf({ company, agent }: Selection): URLSearchParams {
-  const words = new URLSearchParams()
-  if (company > 0) words.set('company_id', String(company))
-  if (agent > 0) words.set('agent_id', String(agent))
-  return words
+function selectionParams({ company, agent }: Selection): URLSearchParams {
+  const params = new URLSearchParams()
+  if (company > 0) params.set('company_id', String(company))
+  if (agent > 0) params.set('agent_id', String(agent))
+  return params
 }

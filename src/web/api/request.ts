@@ -1,9 +1,8 @@
-// A request to the server, and what became of it: an answer, or a failure that the page has words for. Nothing is
-// thrown but by mistakes of our own.
+// Sends requests to the APIs. Returns a value or a failure that the page can explain, and throws nothing.
 
-import { visibleText } from '../words/visible.ts'
-import { noteDate } from './clock.ts'
-import { doubtSession, pageHalf } from './session.ts'
+import { visibleText } from '../model/visible.ts'
+import { setServerTime } from './clock.ts'
+import { readPageSecret, recheckSession } from './session.ts'
 
 export type Failure = {
   kind:
@@ -17,61 +16,61 @@ export type Failure = {
     | 'stopped'
     | 'server'
   status: number
-  /** What the server says of it, in English. */
+  /** Message of the server, in English. */
   detail: string
 }
 export type Result<T> = { value: T; failure?: undefined } | { value?: undefined; failure: Failure }
 
-export type Question = {
+export type RequestOptions = {
   method?: 'GET' | 'POST' | 'DELETE'
   body?: unknown
   headers?: Record<string, string>
   signal?: AbortSignal | undefined
-  /** Reads the answer, where its JSON is not all that is wanted. */
-  read?: ((answer: Response) => Promise<unknown>) | undefined
+  /** Reads the response; without it the JSON of the body is the value. */
+  read?: ((response: Response) => Promise<unknown>) | undefined
 }
 
 export const PAGE_HEADER = 'X-Cambista-Page'
 
-/** The JSON of an answer. */
-export async function ask<T>(path: string, question: Question = {}): Promise<Result<T>> {
-  const answer = await askBytes(path, question)
-  if (answer.failure) return answer
+/** Returns the JSON of a response. */
+export async function apiRequest<T>(path: string, options: RequestOptions = {}): Promise<Result<T>> {
+  const response = await apiResponse(path, options)
+  if (response.failure) return response
   try {
-    const { read = (response: Response) => response.json() } = question
-    return { value: (await read(answer.value)) as T }
+    const { read = (one: Response) => one.json() } = options
+    return { value: (await read(response.value)) as T }
   } catch {
-    return { failure: failureOf(0, '', question.signal) } // it broke off
+    return { failure: createFailure(0, '', options.signal) } // the connection was lost in the body
   }
 }
 
-/** An answer whose body is still to be read. */
-export async function askBytes(path: string, question: Question = {}): Promise<Result<Response>> {
-  const { method = 'GET', body, signal = null } = question
-  const headers: Record<string, string> = { ...question.headers }
-  const half = pageHalf()
-  if (half !== undefined) headers[PAGE_HEADER] = half
+/** Returns a response with an unread body. */
+export async function apiResponse(path: string, options: RequestOptions = {}): Promise<Result<Response>> {
+  const { method = 'GET', body, signal = null } = options
+  const headers: Record<string, string> = { ...options.headers }
+  const pageSecret = readPageSecret()
+  if (pageSecret !== undefined) headers[PAGE_HEADER] = pageSecret
   if (body !== undefined) headers['Content-Type'] = 'application/json'
   try {
-    const sent = body === undefined ? null : JSON.stringify(body)
-    const answer = await fetch(path, { method, headers, body: sent, signal, redirect: 'error' })
-    noteDate(answer.headers.get('date'))
-    if (answer.ok) return { value: answer }
-    const failure = failureOf(answer.status, detailIn(await answer.text()))
-    // The session may be over, or one of its two secrets revoked; a wrong secret at sign-in says neither.
-    if (failure.kind === 'signed-out' && !path.startsWith('/session')) doubtSession(half)
+    const json = body === undefined ? null : JSON.stringify(body)
+    const response = await fetch(path, { method, headers, body: json, signal, redirect: 'error' })
+    setServerTime(response.headers.get('date'))
+    if (response.ok) return { value: response }
+    const failure = createFailure(response.status, errorDetail(await response.text()))
+    // The session has expired or one of its two secrets is revoked. A wrong secret at sign-in implies neither.
+    if (failure.kind === 'signed-out' && !path.startsWith('/session')) recheckSession(pageSecret)
     return { failure }
   } catch {
-    return { failure: failureOf(0, '', signal) }
+    return { failure: createFailure(0, '', signal) } // no connection, or the request was aborted
   }
 }
 
-export function failureOf(status: number, detail: string, signal?: AbortSignal | null): Failure {
+export function createFailure(status: number, detail: string, signal?: AbortSignal | null): Failure {
   if (signal?.aborted) return { kind: 'stopped', status, detail }
-  return { kind: kindOf(status), status, detail }
+  return { kind: failureKind(status), status, detail }
 }
 
-function kindOf(status: number): Failure['kind'] {
+function failureKind(status: number): Failure['kind'] {
   if (status === 0) return 'offline'
   if (status === 401) return 'signed-out'
   if (status === 403) return 'forbidden'
@@ -81,8 +80,8 @@ function kindOf(status: number): Failure['kind'] {
   return status < 500 ? 'invalid' : 'server'
 }
 
-/** The sentence in an error of either API; of several faults the first. It may quote a name. */
-export function detailIn(body: string): string {
+/** Message of an error of either API, or the first of several, with names made visible. */
+export function errorDetail(body: string): string {
   return visibleText(rawDetail(body))
 }
 
@@ -93,6 +92,6 @@ function rawDetail(body: string): string {
     if (Array.isArray(detail)) return String((detail as { msg?: string }[])[0]?.msg ?? '')
     return String(first?.message ?? detail ?? message ?? '')
   } catch {
-    return ''
+    return '' // a proxy answers with HTML
   }
 }

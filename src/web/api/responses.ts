@@ -1,8 +1,8 @@
-// What the APIs answer, as far as the page reads it.
+// Response types of the APIs, with the fields that the page reads.
 
-import type { AnswerHoles } from '../words/holes.ts'
-import type { MonthPoint } from '../words/months.ts'
-import type { Point } from '../words/statistics.ts'
+import type { ResponseHoles } from '../model/holes.ts'
+import type { MonthPoint } from '../model/months.ts'
+import type { Point } from '../model/statistics.ts'
 
 export type RateSide = 'compra' | 'venta' | 'referencia'
 
@@ -35,7 +35,7 @@ export type Series = {
   first_data_date: string | null
 }
 
-/** The rates of a day, and the series that are left out because the day was not synchronized. */
+/** Rates of a day, and the ids of series that lack it because it was not synchronized. */
 export type DayRates = { rates: readonly Rate[]; leftOut: readonly number[] }
 
 export async function readDayRates(answer: Response): Promise<DayRates> {
@@ -43,10 +43,10 @@ export async function readDayRates(answer: Response): Promise<DayRates> {
   return { rates: (await answer.json()) as readonly Rate[], leftOut: ids.map(Number) }
 }
 
-export type History = { count: number; points: readonly Point[]; holes?: AnswerHoles }
+export type History = { count: number; points: readonly Point[]; holes?: ResponseHoles }
 
-/** Of a pair, by month. */
-export type PairHistory = { rate_type: RateSide; points: readonly MonthPoint[]; holes?: AnswerHoles }
+/** History of a pair by month. */
+export type PairHistory = { rate_type: RateSide; points: readonly MonthPoint[]; holes?: ResponseHoles }
 
 export type Conversion = {
   rate_date: string
@@ -87,7 +87,7 @@ export type ProviderStatus = {
   name: string
   enabled: boolean
   fresh: boolean
-  /** What is not, in words of the server. */
+  /** Reasons of the server why it is not fresh. */
   stale: readonly string[]
   sides: readonly { rate_type: RateSide; newest: string | null; age_days: number | null }[]
   exact: boolean
@@ -115,7 +115,7 @@ export type Status = {
     content_bytes: number
     free_bytes?: number
   }
-  /** Null: the server makes none. */
+  /** Null: no backups are scheduled. */
   backup: BackupStatus | null
   runs: readonly SyncRun[]
 }

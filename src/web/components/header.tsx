@@ -1,23 +1,23 @@
-import type { Health } from '../server/answers.ts'
-import type { Failure } from '../server/ask.ts'
-import { session } from '../server/session.ts'
-import { signOut } from '../server/sign-in.ts'
-import type { Texts } from '../texts/es.ts'
-import { fragmentOf, SCREENS } from '../words/fragment.ts'
-import { visibleText } from '../words/visible.ts'
-import { useAnswer } from './answer.ts'
+import type { Failure } from '../api/request.ts'
+import type { Health } from '../api/responses.ts'
+import { session } from '../api/session.ts'
+import { signOut } from '../api/sign-in.ts'
+import type { Texts } from '../i18n/page.ts'
+import { encodeFragment, SCREENS } from '../model/fragment.ts'
+import { visibleText } from '../model/visible.ts'
 import { icons } from './icons.tsx'
+import { useApi } from './use-api.ts'
 import { chooseLanguage, chooseTheme, formats, language, texts, theme, view } from './view.ts'
 
 const HEALTH_EVERY_MS = 60_000
 
-export function Header({ onAdd }: { onAdd: (what: 'key' | 'token') => void }) {
+export function Header({ onAdd }: { onAdd: (kind: 'key' | 'token') => void }) {
   const words = texts.value
   const current = session.value
   return (
     <header class="header">
       <div class="header-inside">
-        <a class="brand" href={fragmentOf({ ...view.value, screen: 'rates' })}>
+        <a class="brand" href={encodeFragment({ ...view.value, screen: 'rates' })}>
           {icons.mark}
           <span>cambista</span>
         </a>
@@ -26,7 +26,7 @@ export function Header({ onAdd }: { onAdd: (what: 'key' | 'token') => void }) {
             {SCREENS.map((screen) => (
               <a
                 key={screen}
-                href={fragmentOf({ ...view.value, screen })}
+                href={encodeFragment({ ...view.value, screen })}
                 aria-current={view.value.screen === screen ? 'page' : undefined}
               >
                 {words.screens[screen]}
@@ -68,11 +68,11 @@ function Switches() {
   )
 }
 
-/** Whether the data are fresh, on every screen. */
+/** Link to the status screen that shows whether the data are fresh. */
 function Freshness() {
   const words = texts.value.health
-  const { value, failure } = useAnswer<Health>('/api/v1/health', HEALTH_EVERY_MS)
-  const [kind, text] = stateOf(value, failure, words)
+  const { value, failure } = useApi<Health>('/api/v1/health', HEALTH_EVERY_MS)
+  const [kind, text] = healthPill(value, failure, words)
   return (
     <a class={`pill ${kind}`} href="#status" title={texts.value.screens.status}>
       {text}
@@ -80,34 +80,36 @@ function Freshness() {
   )
 }
 
-function stateOf(health: Health | undefined, failure: Failure | undefined, words: Texts['health']) {
+function healthPill(health: Health | undefined, failure: Failure | undefined, words: Texts['health']) {
   if (failure) return ['bad', failure.kind === 'offline' ? words.offline : words.broken]
   if (!health) return ['waiting', '…']
   if (health.rates === 0) return ['waiting', words.unknown]
   return health.status === 'ok' ? ['good', words.fresh] : ['warn', words.stale]
 }
 
-function SessionMenu({ onAdd }: { onAdd: (what: 'key' | 'token') => void }) {
+function SessionMenu({ onAdd }: { onAdd: (kind: 'key' | 'token') => void }) {
   const words = texts.value.session
   const current = session.value
   if (current.state !== 'in') return null
   const { key, token } = current
   const company = token?.company_id == null ? words.allCompanies : words.company(token.company_id)
   return (
-    <details class="menu" onKeyDown={closesOnEscape} onFocusOut={closesWhenLeft}>
+    <details class="menu" onKeyDown={closeOnEscape} onFocusOut={closeOnBlur}>
       <summary class="plain round" aria-label={words.menu} title={words.menu}>
         {icons.person}
       </summary>
       <div class="menu-inside">
         <dl>
           <dt>{words.key}</dt>
-          <dd>{key ? visibleText(key.name) : <Adding text={words.addKey} onClick={() => onAdd('key')} />}</dd>
+          <dd>
+            {key ? visibleText(key.name) : <AddButton text={words.addKey} onClick={() => onAdd('key')} />}
+          </dd>
           <dt>{words.token}</dt>
           <dd>
             {token ? (
               visibleText(token.name)
             ) : (
-              <Adding text={words.addToken} onClick={() => onAdd('token')} />
+              <AddButton text={words.addToken} onClick={() => onAdd('token')} />
             )}
             {token && <small>{company}</small>}
             {token?.expires_at && <small>{words.expires(formats.value.day(token.expires_at))}</small>}
@@ -121,7 +123,7 @@ function SessionMenu({ onAdd }: { onAdd: (what: 'key' | 'token') => void }) {
   )
 }
 
-function Adding({ text, onClick }: { text: string; onClick: () => void }) {
+function AddButton({ text, onClick }: { text: string; onClick: () => void }) {
   return (
     <button type="button" class="link" onClick={onClick}>
       {text}
@@ -129,13 +131,13 @@ function Adding({ text, onClick }: { text: string; onClick: () => void }) {
   )
 }
 
-function closesOnEscape(event: KeyboardEvent & { currentTarget: HTMLDetailsElement }) {
+function closeOnEscape(event: KeyboardEvent & { currentTarget: HTMLDetailsElement }) {
   if (event.key !== 'Escape') return
   event.currentTarget.open = false
   event.currentTarget.querySelector('summary')?.focus()
 }
 
-function closesWhenLeft(event: FocusEvent & { currentTarget: HTMLDetailsElement }) {
+function closeOnBlur(event: FocusEvent & { currentTarget: HTMLDetailsElement }) {
   const { relatedTarget, currentTarget } = event
   if (relatedTarget instanceof Node && !currentTarget.contains(relatedTarget)) currentTarget.open = false
 }

@@ -1,8 +1,8 @@
-// Drawings in lines of one width, as text is: they take its colour and its size.
+// Line icons in the colour and size of the text.
 
 import type { ComponentChildren } from 'preact'
 
-function drawn(children: ComponentChildren) {
+function icon(children: ComponentChildren) {
   return (
     <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
       {children}
@@ -17,45 +17,45 @@ export const icons = {
       <path d="M21.6 11.4a7.2 7.2 0 1 0 0 9.2M11.4 25.2 16.2 6.8M15.8 25.2l4.8-18.4" />
     </svg>
   ),
-  previous: drawn(<path d="m15 5-7 7 7 7" />),
-  next: drawn(<path d="m9 5 7 7-7 7" />),
-  swap: drawn(<path d="M4 8h15m-4-4 4 4-4 4M20 16H5m4-4-4 4 4 4" />),
-  copy: drawn(
+  previous: icon(<path d="m15 5-7 7 7 7" />),
+  next: icon(<path d="m9 5 7 7-7 7" />),
+  swap: icon(<path d="M4 8h15m-4-4 4 4-4 4M20 16H5m4-4-4 4 4 4" />),
+  copy: icon(
     <>
       <rect x="9" y="9" width="11" height="11" rx="2" />
       <path d="M5 15a2 2 0 0 1-1-2V6a2 2 0 0 1 2-2h7a2 2 0 0 1 2 1" />
     </>,
   ),
-  done: drawn(<path d="m5 13 4.5 4.5L19 7" />),
-  sun: drawn(
+  done: icon(<path d="m5 13 4.5 4.5L19 7" />),
+  sun: icon(
     <>
       <circle cx="12" cy="12" r="4" />
       <path d="M12 2.5v2m0 15v2M2.5 12h2m15 0h2M5.3 5.3l1.4 1.4m10.6 10.6 1.4 1.4M5.3 18.7l1.4-1.4M17.3 6.7l1.4-1.4" />
     </>,
   ),
-  moon: drawn(<path d="M20 14.5A8.5 8.5 0 1 1 9.5 4a6.7 6.7 0 0 0 10.5 10.5Z" />),
-  person: drawn(
+  moon: icon(<path d="M20 14.5A8.5 8.5 0 1 1 9.5 4a6.7 6.7 0 0 0 10.5 10.5Z" />),
+  person: icon(
     <>
       <circle cx="12" cy="8" r="4" />
       <path d="M4.5 20.5a7.5 7.5 0 0 1 15 0" />
     </>,
   ),
-  search: drawn(
+  search: icon(
     <>
       <circle cx="11" cy="11" r="6.5" />
       <path d="m16 16 4.5 4.5" />
     </>,
   ),
-  close: drawn(<path d="m6 6 12 12M18 6 6 18" />),
-  download: drawn(<path d="M12 4v11m-4.5-4.5L12 15l4.5-4.5M5 19.5h14" />),
-  upload: drawn(<path d="M12 16V5M7.5 9.5 12 5l4.5 4.5M5 19.5h14" />),
-  eye: drawn(
+  close: icon(<path d="m6 6 12 12M18 6 6 18" />),
+  download: icon(<path d="M12 4v11m-4.5-4.5L12 15l4.5-4.5M5 19.5h14" />),
+  upload: icon(<path d="M12 16V5M7.5 9.5 12 5l4.5 4.5M5 19.5h14" />),
+  eye: icon(
     <>
       <path d="M2.5 12S6 5.5 12 5.5 21.5 12 21.5 12 18 18.5 12 18.5 2.5 12 2.5 12Z" />
       <circle cx="12" cy="12" r="2.8" />
     </>,
   ),
-  outside: drawn(<path d="M13 5h6v6M19 5l-9 9M9 6H6a1 1 0 0 0-1 1v11a1 1 0 0 0 1 1h11a1 1 0 0 0 1-1v-3" />),
-  table: drawn(<path d="M4 6h16M4 12h16M4 18h16M9.5 6v12" />),
-  warning: drawn(<path d="M12 4 2.8 19.5h18.4L12 4Zm0 6v4.5m0 2.4v.1" />),
+  outside: icon(<path d="M13 5h6v6M19 5l-9 9M9 6H6a1 1 0 0 0-1 1v11a1 1 0 0 0 1 1h11a1 1 0 0 0 1-1v-3" />),
+  table: icon(<path d="M4 6h16M4 12h16M4 18h16M9.5 6v12" />),
+  warning: icon(<path d="M12 4 2.8 19.5h18.4L12 4Zm0 6v4.5m0 2.4v.1" />),
 }

@@ -1,31 +1,28 @@
 import type { FunctionComponent } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { refreshes } from './answer.ts'
 import { FailureNotice } from './notice.tsx'
+import { refreshCount } from './use-api.ts'
 import { texts } from './view.ts'
 
-/** A component whose file is fetched when it is first shown. */
-export function lazily<Props extends object>(
+/** Component whose file is fetched when it is first rendered. */
+export function lazyComponent<Props extends object>(
   load: () => Promise<FunctionComponent<Props>>,
 ): FunctionComponent<Props> {
-  let loaded: FunctionComponent<Props> | undefined
+  let Component: FunctionComponent<Props> | undefined
   return function Lazy(props: Props) {
-    const [state, setState] = useState<'loading' | 'there' | 'failed'>(loaded ? 'there' : 'loading')
-    const refresh = refreshes.value
+    const [state, setState] = useState<'loading' | 'ready' | 'failed'>(Component ? 'ready' : 'loading')
+    const refresh = refreshCount.value
     useEffect(() => {
-      if (loaded) return
+      if (Component) return
       load().then(
         (component) => {
-          loaded = component
-          setState('there')
+          Component = component
+          setState('ready')
         },
         () => setState('failed'),
       )
     }, [refresh])
-    if (loaded) {
-      const Component = loaded
-      return <Component {...props} />
-    }
+    if (Component) return <Component {...props} />
     if (state === 'failed') return <FailureNotice failure={{ kind: 'offline', status: 0, detail: '' }} />
     return <p class="loading">{texts.value.loading}</p>
   }

@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact'
-import type { Failure } from '../server/ask.ts'
-import { refreshAll } from './answer.ts'
+import type { Failure } from '../api/request.ts'
+import { refreshAll } from './use-api.ts'
 import { texts } from './view.ts'
 
-/** A state in words: what it is, and what to do about it. */
+/** Message about a state, with a remedy as children. */
 export function Notice({ title, children }: { title: string; children?: ComponentChildren }) {
   return (
     <div class="notice" role="status">
@@ -13,10 +13,10 @@ export function Notice({ title, children }: { title: string; children?: Componen
   )
 }
 
-/** Why there is nothing to show. */
+/** Message of a failure with a button to retry. */
 export function FailureNotice({ failure }: { failure: Failure }) {
   const words = texts.value.failures
-  const { title, text } = wordsOf(failure)
+  const { title, text } = failureText(failure)
   return (
     <Notice title={title}>
       {text && <p>{text}</p>}
@@ -32,7 +32,7 @@ export function FailureNotice({ failure }: { failure: Failure }) {
   )
 }
 
-export function wordsOf({ kind }: Failure): { title: string; text?: string } {
+export function failureText({ kind }: Failure): { title: string; text?: string } {
   const words = texts.value.failures
   switch (kind) {
     case 'offline':

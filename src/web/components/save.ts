@@ -1,9 +1,9 @@
-// Files, handed to the browser to keep.
+// Saves downloads under a name.
 
-import { csvOf, type Dialect } from '../words/csv.ts'
-import type { Table } from '../words/table.ts'
+import { type CsvDialect, encodeCsv } from '../model/csv.ts'
+import type { Table } from '../model/table.ts'
 
-/** What the URL gives, which the browser fetches by itself. */
+/** Lets the browser download a URL. */
 export function saveUrl(url: string, name: string): void {
   const link = document.createElement('a')
   link.href = url
@@ -17,13 +17,13 @@ export function saveBlob(blob: Blob, name: string): void {
   setTimeout(() => URL.revokeObjectURL(url), 60_000)
 }
 
-export function saveCsv(table: Table, name: string, dialect?: Dialect): void {
-  // Without the mark spreadsheets of a place read its letters in an old encoding.
+export function saveCsv(table: Table, name: string, dialect?: CsvDialect): void {
+  // Without a byte order mark local spreadsheets decode UTF-8 as Windows-1252.
   const mark = dialect?.isLocal ? '\ufeff' : ''
-  saveBlob(new Blob([mark, csvOf(table, dialect)], { type: 'text/csv;charset=utf-8' }), `${name}.csv`)
+  saveBlob(new Blob([mark, encodeCsv(table, dialect)], { type: 'text/csv;charset=utf-8' }), `${name}.csv`)
 }
 
 export async function saveXlsx(table: Table, name: string): Promise<void> {
-  const { xlsxOf } = await import('../words/xlsx.ts')
-  saveBlob(await xlsxOf(table), `${name}.xlsx`)
+  const { encodeXlsx } = await import('../model/xlsx.ts')
+  saveBlob(await encodeXlsx(table), `${name}.xlsx`)
 }

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 
-/** What is longer than its place: it can be scrolled by keys, too. */
+/** Scrollable section, also by keyboard. */
 export function Scroller(props: { label: string; class: string; children: ComponentChildren }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: without it not every browser lets keys scroll here

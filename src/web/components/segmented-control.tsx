@@ -1,6 +1,6 @@
-// One of a few, as radio buttons in a row: arrow keys move, as everywhere.
+// Radio buttons in a row, so that arrow keys work.
 
-export function Segmented<T extends string>(props: {
+export function SegmentedControl<T extends string>(props: {
   name: string
   label: string
   value: T | undefined

@@ -1,44 +1,44 @@
-// What the whole page knows: what is looked at, in which language and colours.
+// State of the whole page: view, language and theme.
 
 import { computed, effect, signal } from '@preact/signals'
-import { EN } from '../texts/en.ts'
-import { ES, type Texts } from '../texts/es.ts'
-import { formatsIn, type Language } from '../words/formats.ts'
-import { fragmentOf, type View, viewAfter, viewOf } from '../words/fragment.ts'
+import { PAGE } from '../i18n/page.ts'
+import { inLanguage } from '../i18n/table.ts'
+import { createFormats, type Language } from '../model/formats.ts'
+import { applyFragment, encodeFragment, parseFragment, type View } from '../model/fragment.ts'
 
 type Theme = 'light' | 'dark'
 
 const root = document.documentElement
 const prefersDark = matchMedia('(prefers-color-scheme: dark)')
 
-export const view = signal<View>(viewOf(location.hash))
+export const view = signal<View>(parseFragment(location.hash))
 export const language = signal<Language>(root.lang === 'en' ? 'en' : 'es')
-export const texts = computed<Texts>(() => (language.value === 'en' ? EN : ES))
-export const formats = computed(() => formatsIn(language.value))
+export const texts = computed(() => inLanguage(PAGE, language.value))
+export const formats = computed(() => createFormats(language.value))
 export const theme = signal<Theme>(currentTheme())
 
-/** Changes what is looked at on this screen. Other screens are links, which the browser's back button undoes. */
-export function look(change: Partial<View>): void {
+/** Changes the parameters of the open screen without a history entry. Links between screens make entries. */
+export function setView(change: Partial<View>): void {
   view.value = { ...view.value, ...change }
-  const address = fragmentOf(view.value)
-  if (address !== location.hash) history.replaceState(null, '', address)
+  const fragment = encodeFragment(view.value)
+  if (fragment !== location.hash) history.replaceState(null, '', fragment)
 }
 
-export function chooseLanguage(chosen: Language): void {
-  language.value = chosen
-  keep('cambista-language', chosen)
+export function chooseLanguage(next: Language): void {
+  language.value = next
+  storeChoice('cambista-language', next)
 }
 
-export function chooseTheme(chosen: Theme): void {
-  theme.value = chosen
-  root.dataset.theme = chosen
-  keep('cambista-theme', chosen)
+export function chooseTheme(next: Theme): void {
+  theme.value = next
+  root.dataset.theme = next
+  storeChoice('cambista-theme', next)
 }
 
 addEventListener('popstate', () => {
   if (location.hash.startsWith('#login=')) return
   const { screen } = view.value
-  view.value = viewAfter(view.value, location.hash)
+  view.value = applyFragment(view.value, location.hash)
   if (view.value.screen !== screen) scrollTo(0, 0)
 })
 prefersDark.addEventListener('change', () => {
@@ -55,10 +55,10 @@ function currentTheme(): Theme {
   return prefersDark.matches ? 'dark' : 'light'
 }
 
-function keep(name: string, value: string): void {
+function storeChoice(name: string, value: string): void {
   try {
     localStorage.setItem(name, value)
   } catch {
-    // Then it holds until the page is closed.
+    // Without storage the choice lasts until the page is closed.
   }
 }

@@ -1,103 +1,104 @@
-// The companies, agents and owners that the token may know of.
+// Companies, agents and owners that the token can list.
 
 import { useEffect, useState } from 'preact/hooks'
-import { refreshes } from '../parts/answer.ts'
-import { ask, type Failure, type Result } from '../server/ask.ts'
-import type { Agent, Named } from '../server/documents.ts'
-import { session } from '../server/session.ts'
-import { visibleText } from '../words/visible.ts'
+import type { Agent, DirectoryEntry } from '../api/documents.ts'
+import { apiRequest, type Failure, type Result } from '../api/request.ts'
+import { session } from '../api/session.ts'
+import { refreshCount } from '../components/use-api.ts'
+import { visibleText } from '../model/visible.ts'
 
 export type Directory = {
-  companies: readonly Named[]
-  /** The one that is chosen, or the only one there is; 0: it has to be chosen. */
+  companies: readonly DirectoryEntry[]
+  /** The selected company, or the only one; 0: the user must select one. */
   company: number
   agents: readonly Agent[]
-  owners: readonly Named[]
+  owners: readonly DirectoryEntry[]
   isLoaded: boolean
   failure: Failure | undefined
 }
 
-const MOST = 200
+type List<T> = Result<readonly T[]>
 
-export function useDirectory(chosen: number): Directory {
+const PAGE_SIZE = 200
+
+export function useDirectory(selectedCompany: number): Directory {
   const current = session.value
-  const bound = current.state === 'in' ? (current.token?.company_id ?? 0) : 0
-  const companies = useAll<Named>('/api/v1/companies', 'companies')
-  const company = chosen || bound || onlyOne(companies?.value)
-  const of = company > 0 ? `/api/v1/companies/${company}` : undefined
-  const agents = useAll<Agent>(of && `${of}/agents`, 'agents')
-  const owners = useAll<Named>(of && `${of}/owners`, 'owners')
+  const tokenCompany = current.state === 'in' ? (current.token?.company_id ?? 0) : 0
+  const companies = useList<DirectoryEntry>('/api/v1/companies', 'companies')
+  const company = selectedCompany || tokenCompany || singleId(companies?.value)
+  const companyPath = company > 0 ? `/api/v1/companies/${company}` : undefined
+  const agents = useList<Agent>(companyPath && `${companyPath}/agents`, 'agents')
+  const owners = useList<DirectoryEntry>(companyPath && `${companyPath}/owners`, 'owners')
+  const isComplete = companyPath === undefined || Boolean(agents?.value && owners?.value)
   return {
     companies: companies?.value ?? [],
     company,
     agents: agents?.value ?? [],
     owners: owners?.value ?? [],
-    isLoaded: companies?.value !== undefined && (of === undefined || Boolean(agents?.value && owners?.value)),
+    isLoaded: companies?.value !== undefined && isComplete,
     failure: companies?.failure ?? agents?.failure ?? owners?.failure,
   }
 }
 
-/** Names of agents by id, of each company that a list of documents is of. */
+/** Names of the agents of several companies, by id. */
 export function useAgentNames(companies: readonly number[]): {
   names: ReadonlyMap<number, string>
   isLoaded: boolean
 } {
-  const [known, setKnown] = useState<ReadonlyMap<number, readonly Agent[]>>(new Map())
-  const unique = [...new Set(companies)].sort((a, b) => a - b)
-  const refresh = refreshes.value
+  const [agentsByCompany, setAgents] = useState<ReadonlyMap<number, readonly Agent[]>>(new Map())
+  const companyIds = [...new Set(companies)].sort((a, b) => a - b)
+  const refresh = refreshCount.value
   useEffect(() => {
-    const stop = new AbortController()
+    const request = new AbortController()
     const load = async () => {
-      for (const id of unique) {
-        const { value } = await askAll<Agent>(`/api/v1/companies/${id}/agents`, 'agents', stop.signal)
-        if (stop.signal.aborted) return
-        setKnown((before) => new Map(before).set(id, value ?? before.get(id) ?? []))
+      for (const id of companyIds) {
+        const { value } = await fetchList<Agent>(`/api/v1/companies/${id}/agents`, 'agents', request.signal)
+        if (request.signal.aborted) return
+        setAgents((old) => new Map(old).set(id, value ?? old.get(id) ?? []))
       }
     }
     void load()
-    return () => stop.abort()
-  }, [unique.join(), refresh])
-  const agents = [...known.values()].flat()
+    return () => request.abort()
+  }, [companyIds.join(), refresh])
+  const agents = [...agentsByCompany.values()].flat()
   return {
     names: new Map(agents.map(({ id, name }) => [id, name])),
-    isLoaded: unique.every((id) => known.has(id)),
+    isLoaded: companyIds.every((id) => agentsByCompany.has(id)),
   }
 }
 
-function onlyOne(companies: readonly Named[] | undefined): number {
+function singleId(companies: readonly DirectoryEntry[] | undefined): number {
   return companies?.length === 1 ? (companies[0]?.id ?? 0) : 0
 }
 
-/** All of a list, page by page. Undefined until it is there. */
-function useAll<T extends Named>(path: string | undefined, name: string): Result<readonly T[]> | undefined {
-  const [held, hold] = useState<{ path: string | undefined; result: Result<readonly T[]> } | undefined>(
-    undefined,
-  )
-  const refresh = refreshes.value
+/** Loads all pages of a list. Undefined until they are loaded. */
+function useList<T extends DirectoryEntry>(path: string | undefined, name: string): List<T> | undefined {
+  const [state, setState] = useState<{ path: string; list: List<T> } | undefined>(undefined)
+  const refresh = refreshCount.value
   useEffect(() => {
     if (path === undefined) return
-    const stop = new AbortController()
-    void askAll<T>(path, name, stop.signal).then((result) => {
-      if (!stop.signal.aborted) hold({ path, result })
+    const request = new AbortController()
+    void fetchList<T>(path, name, request.signal).then((list) => {
+      if (!request.signal.aborted) setState({ path, list })
     })
-    return () => stop.abort()
+    return () => request.abort()
   }, [path, refresh])
-  return held && held.path === path ? held.result : undefined
+  return state && state.path === path ? state.list : undefined
 }
 
-async function askAll<T extends Named>(
+async function fetchList<T extends DirectoryEntry>(
   path: string,
   name: string,
   signal: AbortSignal,
-): Promise<Result<readonly T[]>> {
-  const all: T[] = []
+): Promise<List<T>> {
+  const rows: T[] = []
   let after = 0
   for (;;) {
-    type Part = { next_after: number; has_more: boolean } & Record<string, readonly T[]>
-    const { value, failure } = await ask<Part>(`${path}?limit=${MOST}&after=${after}`, { signal })
+    type Page = { next_after: number; has_more: boolean } & Record<string, readonly T[]>
+    const { value, failure } = await apiRequest<Page>(`${path}?limit=${PAGE_SIZE}&after=${after}`, { signal })
     if (failure) return { failure }
-    all.push(...(value[name] ?? []))
+    rows.push(...(value[name] ?? []))
     after = value.next_after
-    if (!value.has_more) return { value: all.map((one) => ({ ...one, name: visibleText(one.name) })) }
+    if (!value.has_more) return { value: rows.map((one) => ({ ...one, name: visibleText(one.name) })) }
   }
 }

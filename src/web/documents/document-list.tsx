@@ -1,51 +1,48 @@
 import { useState } from 'preact/hooks'
-import { icons } from '../parts/icons.tsx'
-import { wordsOf } from '../parts/notice.tsx'
-import { saveBlob } from '../parts/save.ts'
-import { formats } from '../parts/view.ts'
-import { askBytes, type Failure } from '../server/ask.ts'
-import { now } from '../server/clock.ts'
-import { contentPath, type Document } from '../server/documents.ts'
-import { badgeOf, typeName } from '../words/contents.ts'
-import { safeFileName, visibleText } from '../words/visible.ts'
+import { serverTime } from '../api/clock.ts'
+import { contentPath, type Document } from '../api/documents.ts'
+import { apiResponse, type Failure } from '../api/request.ts'
+import { icons } from '../components/icons.tsx'
+import { failureText } from '../components/notice.tsx'
+import { saveBlob } from '../components/save.ts'
+import { formats } from '../components/view.ts'
+import { typeBadge, typeName } from '../model/media-types.ts'
+import { safeFileName, visibleText } from '../model/visible.ts'
 import { documentsTexts } from './texts.ts'
 
-/** Of companies and agents, by id. */
-export type Names = { companies: ReadonlyMap<number, string>; agents: ReadonlyMap<number, string> }
+/** Names of companies and agents by id. */
+export type DirectoryNames = { companies: ReadonlyMap<number, string>; agents: ReadonlyMap<number, string> }
 
-export function companyName({ company_id: id }: Document, { companies }: Names): string {
+export function companyName({ company_id: id }: Document, { companies }: DirectoryNames): string {
   return companies.get(id) ?? documentsTexts.value.documents.companyId(id)
 }
 
-export function agentName({ agent_id: id }: Document, { agents }: Names): string {
+export function agentName({ agent_id: id }: Document, { agents }: DirectoryNames): string {
   return agents.get(id) ?? documentsTexts.value.documents.agentId(id)
 }
 
-export function DocumentList(props: {
-  documents: readonly Document[]
-  names: Names
-  onOpen: (document: Document) => void
-}) {
+export type ListProps = { names: DirectoryNames; onOpen: (document: Document) => void }
+
+export function DocumentList(props: ListProps & { documents: readonly Document[] }) {
   return (
     <ul class="document-list">
       {props.documents.map((document) => (
         <li key={document.id}>
-          <Row document={document} names={props.names} onOpen={props.onOpen} />
+          <DocumentRow document={document} names={props.names} onOpen={props.onOpen} />
         </li>
       ))}
     </ul>
   )
 }
 
-function Row(props: { document: Document; names: Names; onOpen: (document: Document) => void }) {
-  const { document, names, onOpen } = props
+function DocumentRow({ document, names, onOpen }: ListProps & { document: Document }) {
   const words = documentsTexts.value.documents
   const { bytes, instant, ago } = formats.value
   const isLost = document.content === 'lost'
   return (
     <article class="document">
       <span class="badge" aria-hidden="true">
-        {badgeOf(document.name, document.mimetype)}
+        {typeBadge(document.name, document.mimetype)}
       </span>
       <div class="document-facts">
         <h3>
@@ -63,7 +60,7 @@ function Row(props: { document: Document; names: Names; onOpen: (document: Docum
         {isLost && <p class="refusal">{words.lost}</p>}
       </div>
       <time class="quiet" dateTime={document.created_at} title={instant(document.created_at)}>
-        {ago(document.created_at, now())}
+        {ago(document.created_at, serverTime())}
       </time>
       <div class="document-tools">
         <button
@@ -75,28 +72,21 @@ function Row(props: { document: Document; names: Names; onOpen: (document: Docum
           {icons.eye}
           {words.preview}
         </button>
-        <Download document={document} isOff={isLost} />
+        <DownloadButton document={document} isOff={isLost} />
       </div>
     </article>
   )
 }
 
-/** Fetched with the session's credentials and then kept, for a plain link could not send them. */
-export function Download({
-  document,
-  isOff = false,
-  isLong = false,
-}: {
-  document: Document
-  isOff?: boolean
-  isLong?: boolean
-}) {
+/** Downloads through a request, since a plain link cannot send the session's credentials. */
+export function DownloadButton(props: { document: Document; isOff?: boolean; isLong?: boolean }) {
+  const { document, isOff = false, isLong = false } = props
   const words = documentsTexts.value.documents
   const [state, setState] = useState<'idle' | 'busy' | Failure>('idle')
   const download = async () => {
     setState('busy')
-    const { value, failure } = await askBytes(contentPath(document.id))
-    const blob = await value?.blob().catch(() => undefined)
+    const { value, failure } = await apiResponse(contentPath(document.id))
+    const blob = await value?.blob().catch(() => undefined) // the connection was lost
     if (blob) saveBlob(new Blob([blob], { type: 'application/octet-stream' }), safeFileName(document.name))
     setState(blob ? 'idle' : (failure ?? { kind: 'offline', status: 0, detail: '' }))
   }
@@ -116,7 +106,7 @@ export function Download({
       </button>
       {typeof state === 'object' && (
         <span class="refusal" role="alert">
-          {wordsOf(state).title}
+          {failureText(state).title}
         </span>
       )}
     </>

@@ -1,38 +1,37 @@
-// Documents by company and agent: what has arrived, a look at it, and a place to drop files.
+// Screen of documents by company and agent: list, preview and upload.
 
 import { useState } from 'preact/hooks'
-import { FailureNotice, Notice, wordsOf } from '../parts/notice.tsx'
-import { look, texts, view } from '../parts/view.ts'
-import type { Document, Named } from '../server/documents.ts'
-import { session } from '../server/session.ts'
+import type { DirectoryEntry, Document } from '../api/documents.ts'
+import { session } from '../api/session.ts'
+import { FailureNotice, failureText, Notice } from '../components/notice.tsx'
+import { setView, texts, view } from '../components/view.ts'
 import { NeedsSecret } from '../session/needs-secret.tsx'
 import { type Directory, useAgentNames, useDirectory } from './directory.ts'
-import { DocumentList, type Names } from './document-list.tsx'
-import { type Newest, useNewest } from './newest.ts'
+import { type DirectoryNames, DocumentList, type ListProps } from './document-list.tsx'
+import { type LiveDocuments, useLiveDocuments } from './live-documents.ts'
 import { Preview } from './preview.tsx'
 import { documentsTexts } from './texts.ts'
 import { Upload } from './upload.tsx'
 
 export function DocumentsScreen() {
   const current = session.value
-  if (current.state === 'in' && !current.token) return <NeedsSecret what="token" />
+  if (current.state === 'in' && !current.token) return <NeedsSecret kind="token" />
   return <Documents />
 }
 
-// Names, filters and the place to drop files come with the first list, whichever answer is the last: else each would push
-// what is already being read.
+// Names, filters and upload appear together with the first list: later ones would move text that the user reads.
 function Documents() {
   const { company, agent } = view.value
   const directory = useDirectory(company)
-  const newest = useNewest({ company, agent })
-  const [opened, open] = useState<Document | undefined>(undefined)
-  const isNamed = directory.isLoaded || directory.failure !== undefined
-  const agentNames = useAgentNames(newest.documents?.map(({ company_id }) => company_id) ?? [])
-  const isAnswered = isNamed && (newest.documents ?? newest.failure) !== undefined
-  const [isThere, setThere] = useState(isAnswered)
-  const isReady = isAnswered && (isThere || agentNames.isLoaded)
-  if (isReady && !isThere) setThere(true)
-  const names: Names = {
+  const received = useLiveDocuments({ company, agent })
+  const [preview, setPreview] = useState<Document | undefined>(undefined)
+  const hasDirectory = directory.isLoaded || directory.failure !== undefined
+  const agentNames = useAgentNames(received.documents?.map(({ company_id }) => company_id) ?? [])
+  const isLoaded = hasDirectory && (received.documents ?? received.failure) !== undefined
+  const [wasReady, setReady] = useState(isLoaded)
+  const isReady = isLoaded && (wasReady || agentNames.isLoaded)
+  if (isReady && !wasReady) setReady(true)
+  const names: DirectoryNames = {
     companies: new Map(directory.companies.map(({ id, name }) => [id, name])),
     agents: agentNames.names,
   }
@@ -40,11 +39,11 @@ function Documents() {
     <div class="documents">
       <h1 class="unseen">{texts.value.screens.documents}</h1>
       <section class="card received" aria-labelledby="received">
-        <Head newest={newest} directory={isThere ? directory : undefined} />
-        {isReady ? <Received newest={newest} names={names} onOpen={open} /> : <Loading />}
+        <ListHead received={received} directory={wasReady ? directory : undefined} />
+        {isReady ? <ReceivedList received={received} names={names} onOpen={setPreview} /> : <Loading />}
       </section>
-      {isThere && <Upload directory={directory} />}
-      {opened && <Preview document={opened} names={names} onClose={() => open(undefined)} />}
+      {wasReady && <Upload directory={directory} />}
+      {preview && <Preview document={preview} names={names} onClose={() => setPreview(undefined)} />}
     </div>
   )
 }
@@ -53,16 +52,16 @@ function Loading() {
   return <p class="loading">{texts.value.loading}</p>
 }
 
-function Head({ newest, directory }: { newest: Newest; directory: Directory | undefined }) {
+function ListHead({ received, directory }: { received: LiveDocuments; directory: Directory | undefined }) {
   const words = documentsTexts.value.documents
   const { company, agent } = view.value
-  const { documents, failure, fresh } = newest
+  const { documents, failure, newCount } = received
   return (
     <div class="card-head">
       <div>
         <h2 id="received">{words.list}</h2>
         <p class={failure ? 'live refusal' : 'live quiet'} role="status">
-          {failure && documents ? words.waiting : fresh > 0 ? words.fresh(fresh) : words.live}
+          {failure && documents ? words.waiting : newCount > 0 ? words.fresh(newCount) : words.live}
         </p>
       </div>
       {directory && (
@@ -73,7 +72,7 @@ function Head({ newest, directory }: { newest: Newest; directory: Directory | un
               all={words.allCompanies}
               value={company}
               choices={directory.companies}
-              onChoose={(id) => look({ company: id, agent: 0 })}
+              onChoose={(id) => setView({ company: id, agent: 0 })}
             />
           )}
           <Filter
@@ -81,7 +80,7 @@ function Head({ newest, directory }: { newest: Newest; directory: Directory | un
             all={words.all}
             value={agent}
             choices={directory.agents}
-            onChoose={(id) => look({ agent: id })}
+            onChoose={(id) => setView({ agent: id })}
           />
         </div>
       )}
@@ -93,7 +92,7 @@ function Filter(props: {
   label: string
   all: string
   value: number
-  choices: readonly Named[]
+  choices: readonly DirectoryEntry[]
   onChoose: (id: number) => void
 }) {
   const isKnown = props.value === 0 || props.choices.some(({ id }) => id === props.value)
@@ -117,9 +116,9 @@ function Filter(props: {
   )
 }
 
-function Received(props: { newest: Newest; names: Names; onOpen: (document: Document) => void }) {
+function ReceivedList(props: ListProps & { received: LiveDocuments }) {
   const words = documentsTexts.value.documents
-  const { documents, failure, hasMore, more } = props.newest
+  const { documents, failure, hasMore, loadMore } = props.received
   const { company, agent } = view.value
   if (!documents && failure?.kind === 'forbidden') {
     return (
@@ -139,9 +138,9 @@ function Received(props: { newest: Newest; names: Names; onOpen: (document: Docu
   return (
     <>
       <DocumentList documents={documents} names={props.names} onOpen={props.onOpen} />
-      {failure && <p class="refusal">{wordsOf(failure).title}</p>}
+      {failure && <p class="refusal">{failureText(failure).title}</p>}
       {hasMore && (
-        <button type="button" class="button" onClick={more}>
+        <button type="button" class="button" onClick={loadMore}>
           {words.more}
         </button>
       )}

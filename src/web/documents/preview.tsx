@@ -1,27 +1,20 @@
-// One document, shown as far as it can do no harm: text as text, images of five formats, a PDF in its own tab.
+// Previews a document, which may be hostile: text as text, images of five formats, a PDF in its own tab.
 
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { icons } from '../parts/icons.tsx'
-import { FailureNotice, Notice, wordsOf } from '../parts/notice.tsx'
-import { Scroller } from '../parts/scroller.tsx'
-import { formats, texts } from '../parts/view.ts'
-import { ask, askBytes, type Failure } from '../server/ask.ts'
-import { contentPath, type Document } from '../server/documents.ts'
-import { HEAD_BYTES, IMAGE_BYTES, imageTypeOf, showingOf, TEXT_BYTES, textIn } from '../words/contents.ts'
-import { visibleText } from '../words/visible.ts'
-import { agentName, companyName, Download, type Names } from './document-list.tsx'
+import { contentPath, type Document } from '../api/documents.ts'
+import { apiRequest, apiResponse, type Failure } from '../api/request.ts'
+import { icons } from '../components/icons.tsx'
+import { FailureNotice, failureText, Notice } from '../components/notice.tsx'
+import { Scroller } from '../components/scroller.tsx'
+import { formats, texts } from '../components/view.ts'
+import { decodeText, imageType, MAX_IMAGE_BYTES, MAX_TEXT_BYTES, previewKind } from '../model/media-types.ts'
+import { visibleText } from '../model/visible.ts'
+import { agentName, companyName, type DirectoryNames, DownloadButton } from './document-list.tsx'
 import { documentsTexts } from './texts.ts'
 
-export function Preview({
-  document: shown,
-  names,
-  onClose,
-}: {
-  document: Document
-  names: Names
-  onClose: () => void
-}) {
+export function Preview(props: { document: Document; names: DirectoryNames; onClose: () => void }) {
+  const { document: doc, names, onClose } = props
   const words = documentsTexts.value.documents
   const { bytes, instant } = formats.value
   const dialog = useRef<HTMLDialogElement>(null)
@@ -30,7 +23,7 @@ export function Preview({
     <dialog ref={dialog} class="card preview" aria-labelledby="preview" onClose={onClose}>
       <div class="card-head">
         <h2 id="preview">
-          <bdi>{visibleText(shown.name)}</bdi>
+          <bdi>{visibleText(doc.name)}</bdi>
         </h2>
         <button
           type="button"
@@ -42,20 +35,20 @@ export function Preview({
           {icons.close}
         </button>
       </div>
-      <Content document={shown} />
+      <Content document={doc} />
       <dl class="facts">
-        <Fact name={words.type}>{shown.mimetype}</Fact>
-        <Fact name={words.size}>{bytes(shown.size)}</Fact>
-        <Fact name={words.time}>{instant(shown.created_at)}</Fact>
-        <Fact name={words.company}>{companyName(shown, names)}</Fact>
-        <Fact name={words.agent}>{agentName(shown, names)}</Fact>
-        {shown.created_by !== null && <Fact name={words.sender}>{visibleText(shown.created_by)}</Fact>}
+        <Fact name={words.type}>{doc.mimetype}</Fact>
+        <Fact name={words.size}>{bytes(doc.size)}</Fact>
+        <Fact name={words.time}>{instant(doc.created_at)}</Fact>
+        <Fact name={words.company}>{companyName(doc, names)}</Fact>
+        <Fact name={words.agent}>{agentName(doc, names)}</Fact>
+        {doc.created_by !== null && <Fact name={words.sender}>{visibleText(doc.created_by)}</Fact>}
         <Fact name={words.hash}>
-          <code>{shown.sha256}</code>
+          <code>{doc.sha256}</code>
         </Fact>
       </dl>
       <div class="buttons">
-        <Download document={shown} isOff={shown.content === 'lost'} isLong />
+        <DownloadButton document={doc} isOff={doc.content === 'lost'} isLong />
       </div>
     </dialog>
   )
@@ -70,16 +63,16 @@ function Fact({ name, children }: { name: string; children: ComponentChildren })
   )
 }
 
-function Content({ document: shown }: { document: Document }) {
+function Content({ document: doc }: { document: Document }) {
   const words = documentsTexts.value.documents
-  if (shown.content === 'lost') return <Notice title={words.lost} />
-  switch (showingOf(shown.mimetype)) {
+  if (doc.content === 'lost') return <Notice title={words.lost} />
+  switch (previewKind(doc.mimetype)) {
     case 'text':
-      return <TextContent document={shown} />
+      return <TextContent document={doc} />
     case 'image':
-      return shown.size > IMAGE_BYTES ? <Notice title={words.tooLarge} /> : <ImageContent document={shown} />
+      return doc.size > MAX_IMAGE_BYTES ? <Notice title={words.tooLarge} /> : <ImageContent document={doc} />
     case 'pdf':
-      return <PdfContent document={shown} />
+      return <PdfContent document={doc} />
     case 'nothing':
       return <Notice title={words.notShown} />
   }
@@ -87,10 +80,10 @@ function Content({ document: shown }: { document: Document }) {
 
 function TextContent({ document: { id, size } }: { document: Document }) {
   const words = documentsTexts.value.documents
-  const { bytes, failure } = useBytes(id, TEXT_BYTES)
+  const { bytes, failure } = useBytes(id, MAX_TEXT_BYTES)
   if (failure) return <FailureNotice failure={failure} />
   if (!bytes) return <p class="preview-wait">{texts.value.loading}</p>
-  const text = textIn(bytes)
+  const text = decodeText(bytes)
   return (
     <>
       {text === '' ? (
@@ -100,7 +93,7 @@ function TextContent({ document: { id, size } }: { document: Document }) {
           <pre>{text}</pre>
         </Scroller>
       )}
-      {size > TEXT_BYTES && <p class="hint">{words.cut(formats.value.bytes(TEXT_BYTES))}</p>}
+      {size > MAX_TEXT_BYTES && <p class="hint">{words.cut(formats.value.bytes(MAX_TEXT_BYTES))}</p>}
     </>
   )
 }
@@ -110,12 +103,12 @@ function ImageContent({ document: { id, name } }: { document: Document }) {
   const { bytes, failure } = useBytes(id)
   const [url, setUrl] = useState<string | undefined>(undefined)
   const [isBroken, setBroken] = useState(false)
-  const type = bytes && imageTypeOf(bytes.subarray(0, HEAD_BYTES))
+  const type = bytes && imageType(bytes)
   useEffect(() => {
     if (!bytes || !type) return
-    const made = URL.createObjectURL(new Blob([bytes], { type }))
-    setUrl(made)
-    return () => URL.revokeObjectURL(made)
+    const objectUrl = URL.createObjectURL(new Blob([bytes], { type }))
+    setUrl(objectUrl)
+    return () => URL.revokeObjectURL(objectUrl)
   }, [bytes, type])
   if (failure) return <FailureNotice failure={failure} />
   if (bytes && (!type || isBroken)) return <Notice title={words.notAnImage} />
@@ -129,7 +122,7 @@ function PdfContent({ document: { id } }: { document: Document }) {
   const [isBusy, setBusy] = useState(false)
   const openTab = async () => {
     setBusy(true)
-    const ticket = await ask<{ url: string }>('/session/ticket', {
+    const ticket = await apiRequest<{ url: string }>('/session/ticket', {
       method: 'POST',
       body: { document_id: id },
     })
@@ -142,28 +135,30 @@ function PdfContent({ document: { id } }: { document: Document }) {
       <button type="button" class="button main" disabled={isBusy} onClick={() => void openTab()}>
         {words.openPdf}
       </button>
-      {failure && <p class="refusal">{failure.status === 415 ? words.notAPdf : wordsOf(failure).title}</p>}
+      {failure && (
+        <p class="refusal">{failure.status === 415 ? words.notAPdf : failureText(failure).title}</p>
+      )}
     </Notice>
   )
 }
 
-/** The bytes of a document, all or the first of them. */
-function useBytes(id: number, most?: number) {
+/** Loads the bytes of a document. @param limit number of bytes to load; undefined: all */
+function useBytes(id: number, limit?: number) {
   const [state, setState] = useState<{ bytes?: Uint8Array<ArrayBuffer>; failure?: Failure }>({})
   useEffect(() => {
-    const stop = new AbortController()
-    const headers: Record<string, string> = most === undefined ? {} : { Range: `bytes=0-${most - 1}` }
+    const request = new AbortController()
+    const headers: Record<string, string> = limit === undefined ? {} : { Range: `bytes=0-${limit - 1}` }
     const load = async () => {
-      const { value, failure } = await askBytes(contentPath(id), { headers, signal: stop.signal })
+      const { value, failure } = await apiResponse(contentPath(id), { headers, signal: request.signal })
       if (failure) return { failure }
-      const buffer = await value.arrayBuffer().catch(() => undefined)
+      const buffer = await value.arrayBuffer().catch(() => undefined) // the connection was lost
       if (!buffer) return { failure: { kind: 'offline', status: 0, detail: '' } as const }
-      return { bytes: new Uint8Array(buffer, 0, Math.min(buffer.byteLength, most ?? buffer.byteLength)) }
+      return { bytes: new Uint8Array(buffer, 0, Math.min(buffer.byteLength, limit ?? buffer.byteLength)) }
     }
     void load().then((loaded) => {
-      if (!stop.signal.aborted) setState(loaded)
+      if (!request.signal.aborted) setState(loaded)
     })
-    return () => stop.abort()
-  }, [id, most])
+    return () => request.abort()
+  }, [id, limit])
   return state
 }

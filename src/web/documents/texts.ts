@@ -1,8 +1,6 @@
 import { computed } from '@preact/signals'
-import { language } from '../parts/view.ts'
-import { EN_DOCUMENTS } from '../texts/en-documents.ts'
-import { type DocumentsTexts, ES_DOCUMENTS } from '../texts/es-documents.ts'
+import { language } from '../components/view.ts'
+import { DOCUMENTS } from '../i18n/documents.ts'
+import { inLanguage } from '../i18n/table.ts'
 
-export const documentsTexts = computed<DocumentsTexts>(() =>
-  language.value === 'en' ? EN_DOCUMENTS : ES_DOCUMENTS,
-)
+export const documentsTexts = computed(() => inLanguage(DOCUMENTS, language.value))

@@ -1,18 +1,18 @@
-import { icons } from '../parts/icons.tsx'
-import { wordsOf } from '../parts/notice.tsx'
-import { formats } from '../parts/view.ts'
-import type { Failure } from '../server/ask.ts'
-import { visibleText } from '../words/visible.ts'
-import type { Sending, Sent } from './sending.ts'
+import type { Failure } from '../api/request.ts'
+import { icons } from '../components/icons.tsx'
+import { failureText } from '../components/notice.tsx'
+import { formats } from '../components/view.ts'
+import { visibleText } from '../model/visible.ts'
 import { documentsTexts } from './texts.ts'
+import type { FileUpload, UploadQueue } from './upload-queue.ts'
 
-export function SendingList({ sent, again, remove }: Omit<Sending, 'add'>) {
+export function UploadList({ uploads, retry, remove }: Omit<UploadQueue, 'add'>) {
   const words = documentsTexts.value.upload
-  if (sent.length === 0) return null
+  if (uploads.length === 0) return null
   return (
     <ul class="sending">
-      {sent.map((one) => (
-        <li key={one.key} class={`sent ${kindOf(one)}`}>
+      {uploads.map((one) => (
+        <li key={one.key} class={`sent ${stateClass(one)}`}>
           <p class="sent-name">
             <bdi>{visibleText(one.file.name)}</bdi> <small>{formats.value.bytes(one.file.size)}</small>
           </p>
@@ -32,10 +32,10 @@ export function SendingList({ sent, again, remove }: Omit<Sending, 'add'>) {
             />
           )}
           <p class="sent-state" role="status">
-            {stateOf(one)}
+            {stateText(one)}
           </p>
           {typeof one.state === 'object' && (
-            <button type="button" class="link" onClick={() => again(one.key)}>
+            <button type="button" class="link" onClick={() => retry(one.key)}>
               {words.again}
             </button>
           )}
@@ -45,26 +45,26 @@ export function SendingList({ sent, again, remove }: Omit<Sending, 'add'>) {
   )
 }
 
-function isUnderWay({ state }: Sent): boolean {
+function isUnderWay({ state }: FileUpload): boolean {
   return typeof state === 'string' && state !== 'done' && state !== 'empty'
 }
 
-function kindOf({ state }: Sent): string {
+function stateClass({ state }: FileUpload): string {
   if (state === 'done') return 'good'
   return typeof state === 'object' || state === 'empty' ? 'bad' : ''
 }
 
-function stateOf({ state }: Sent): string {
+function stateText({ state }: FileUpload): string {
   const words = documentsTexts.value.upload
-  if (typeof state === 'object') return `${words.failed}: ${reasonOf(state)}`
+  if (typeof state === 'object') return `${words.failed}: ${reasonText(state)}`
   if (state === 'empty') return words.emptyFile
   return state === 'waiting' ? '…' : words[state]
 }
 
-function reasonOf(failure: Failure): string {
+function reasonText(failure: Failure): string {
   const words = documentsTexts.value.upload
   if (failure.status === 413) return words.tooLarge
   if (failure.status === 507) return words.full
-  const { title } = wordsOf(failure)
+  const { title } = failureText(failure)
   return failure.detail === '' ? title : `${title} (${failure.detail})`
 }

@@ -1,43 +1,43 @@
-// Where files are dropped: for which company, agent and owner, and how far each file is.
+// Drop zone for files, with agent, owner and the progress of each upload.
 
 import { useId, useRef, useState } from 'preact/hooks'
-import { icons } from '../parts/icons.tsx'
-import { wordsOf } from '../parts/notice.tsx'
-import { view } from '../parts/view.ts'
-import type { Named } from '../server/documents.ts'
-import { session } from '../server/session.ts'
+import type { DirectoryEntry } from '../api/documents.ts'
+import { session } from '../api/session.ts'
+import { icons } from '../components/icons.tsx'
+import { failureText } from '../components/notice.tsx'
+import { view } from '../components/view.ts'
 import type { Directory } from './directory.ts'
-import { useSending } from './sending.ts'
-import { SendingList } from './sending-list.tsx'
 import { documentsTexts } from './texts.ts'
+import { UploadList } from './upload-list.tsx'
+import { useUploadQueue } from './upload-queue.ts'
 
 export function Upload({ directory }: { directory: Directory }) {
   const words = documentsTexts.value.upload
   const current = session.value
-  const mayPost = current.state === 'in' && current.token?.allow.includes('documents:POST')
+  const canUpload = current.state === 'in' && current.token?.allow.includes('documents:POST')
   return (
     <section class="card upload" aria-labelledby="upload">
       <div class="card-head">
         <h2 id="upload">{words.title}</h2>
       </div>
-      {mayPost ? <DropZone directory={directory} /> : <p class="quiet">{words.forbidden}</p>}
+      {canUpload ? <DropZone directory={directory} /> : <p class="quiet">{words.forbidden}</p>}
     </section>
   )
 }
 
 function DropZone({ directory }: { directory: Directory }) {
   const words = documentsTexts.value.upload
-  const [chosen, choose] = useState({ agent: 0, owner: 0 })
+  const [selection, setSelection] = useState({ agent: 0, owner: 0 })
   const [isOver, setOver] = useState(false)
   const [hasFolder, setFolder] = useState(false)
-  const { sent, add, ...tools } = useSending()
+  const { uploads, add, ...tools } = useUploadQueue()
   const input = useRef<HTMLInputElement>(null)
   const { company, owners, isLoaded, failure } = directory
   const agents = directory.agents.filter(({ active }) => active)
-  const agent = oneOf(agents, chosen.agent || view.value.agent)
-  const owner = oneOf(owners, chosen.owner)
+  const agent = selectedId(agents, selection.agent || view.value.agent)
+  const owner = selectedId(owners, selection.owner)
   const isReady = company > 0 && agent > 0 && owner > 0
-  const take = (files: readonly File[]) => {
+  const addFiles = (files: readonly File[]) => {
     if (isReady) add(files, { company, agent, owner })
   }
   const drop = (event: DragEvent) => {
@@ -46,7 +46,7 @@ function DropZone({ directory }: { directory: Directory }) {
     const entries = [...(event.dataTransfer?.items ?? [])].map((item) => item.webkitGetAsEntry())
     setFolder(entries.some((entry) => entry?.isDirectory))
     const files = [...(event.dataTransfer?.files ?? [])]
-    take(files.filter((_, index) => !entries[index]?.isDirectory))
+    addFiles(files.filter((_, index) => !entries[index]?.isDirectory))
   }
   return (
     <>
@@ -55,13 +55,13 @@ function DropZone({ directory }: { directory: Directory }) {
           label={documentsTexts.value.documents.agent}
           value={agent}
           all={agents}
-          onChoose={(id) => choose({ ...chosen, agent: id })}
+          onChoose={(id) => setSelection({ ...selection, agent: id })}
         />
         <Choice
           label={documentsTexts.value.documents.owner}
           value={owner}
           all={owners}
-          onChoose={(id) => choose({ ...chosen, owner: id })}
+          onChoose={(id) => setSelection({ ...selection, owner: id })}
         />
       </div>
       {isLoaded && company > 0 && agents.length === 0 && <p class="caution">{words.noAgents}</p>}
@@ -86,16 +86,16 @@ function DropZone({ directory }: { directory: Directory }) {
           multiple
           hidden
           onChange={(event) => {
-            take([...(event.currentTarget.files ?? [])])
+            addFiles([...(event.currentTarget.files ?? [])])
             event.currentTarget.value = ''
           }}
         />
         {!isReady && (isLoaded || failure) && (
-          <p class="hint">{failure ? wordsOf(failure).title : words.pick}</p>
+          <p class="hint">{failure ? failureText(failure).title : words.pick}</p>
         )}
       </fieldset>
       {hasFolder && <p class="refusal">{words.folder}</p>}
-      <SendingList sent={sent} {...tools} />
+      <UploadList uploads={uploads} {...tools} />
     </>
   )
 }
@@ -103,7 +103,7 @@ function DropZone({ directory }: { directory: Directory }) {
 function Choice(props: {
   label: string
   value: number
-  all: readonly Named[]
+  all: readonly DirectoryEntry[]
   onChoose: (id: number) => void
 }) {
   const id = useId()
@@ -128,8 +128,8 @@ function Choice(props: {
   )
 }
 
-/** What was chosen, or the only one there is: between several nothing is guessed. */
-function oneOf(all: readonly Named[], chosen: number): number {
-  if (all.some(({ id }) => id === chosen)) return chosen
+/** The selected entry, or the only one; 0: the user must select one. */
+function selectedId(all: readonly DirectoryEntry[], selected: number): number {
+  if (all.some(({ id }) => id === selected)) return selected
   return all.length === 1 ? (all[0]?.id ?? 0) : 0
 }

@@ -1,9 +1,9 @@
-// Days as the API writes them, YYYY-MM-DD. Calculated in UTC, so that no zone of a browser shifts one.
+// Days as YYYY-MM-DD. Calculations use UTC, so that the browser's time zone shifts no day.
 
 const DAY_MS = 86_400_000
 const COSTA_RICA_MS = 6 * 3_600_000 // UTC-6, without daylight saving
 
-export function todayAt(now: number): string {
+export function costaRicaDay(now: number): string {
   return new Date(now - COSTA_RICA_MS).toISOString().slice(0, 10)
 }
 
@@ -11,7 +11,7 @@ export function addDays(day: string, days: number): string {
   return new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10)
 }
 
-/** The same day of another month, or that month's last day when it is shorter. */
+/** Returns the same day of another month, or its last day if that month is shorter. */
 export function addMonths(day: string, months: number): string {
   const [year = 0, month = 1, date = 1] = day.split('-').map(Number)
   const last = new Date(Date.UTC(year, month - 1 + months + 1, 0)).getUTCDate()
@@ -20,17 +20,17 @@ export function addMonths(day: string, months: number): string {
 
 export const FIRST_DAY = '1983-01-01'
 
-/** Why the page asks for no rates of a day. */
-export type DayFault = 'unreadable' | 'before' | 'future'
+/** Reason why the page requests no rates of a day. */
+export type DayError = 'unreadable' | 'before' | 'future'
 
-/** Rates of tomorrow are published today; a later day has none. @param day half-typed ones are empty */
-export function validateDay(day: string, today: string): DayFault | undefined {
-  if (/^\d{4}-\d\d-\d\d$/.test(day) && day < FIRST_DAY) return 'before' // a year being typed has zeros: 0002
+/** Accepts tomorrow, whose rates are published today. @param day empty while the user types it */
+export function validateDay(day: string, today: string): DayError | undefined {
+  if (/^\d{4}-\d\d-\d\d$/.test(day) && day < FIRST_DAY) return 'before' // a half-typed year has zeros: 0002
   if (!isDay(day)) return 'unreadable'
   return day > addDays(today, 1) ? 'future' : undefined
 }
 
-/** Whether it is a day of the calendar that the API takes. */
+/** Returns true for a day of the calendar from 1900 to 2999, the range of the API. */
 export function isDay(text: string): boolean {
   if (!/^(19|2\d)\d\d-\d\d-\d\d$/.test(text)) return false
   const time = Date.parse(text)

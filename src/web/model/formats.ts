@@ -1,14 +1,14 @@
-// Figures and days in a language. Numbers go in as the API's text and never become a float on the way.
+// Formats figures and days in a language. Figures are text of the API and never become floats.
 
 export type Language = 'es' | 'en'
 
 const LOCALES: Record<Language, string> = { es: 'es-CR', en: 'en' }
-const MOST_PLACES = 100
+const MAX_PLACES = 100
 const BYTE_UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const
 
-export type Formats = ReturnType<typeof formatsIn>
+export type Formats = ReturnType<typeof createFormats>
 
-export function formatsIn(language: Language) {
+export function createFormats(language: Language) {
   const locale = LOCALES[language]
   const numbers = (options: Intl.NumberFormatOptions) => {
     const format = new Intl.NumberFormat(locale, { useGrouping: 'always', ...options })
@@ -26,34 +26,33 @@ export function formatsIn(language: Language) {
   const cardinals = new Intl.NumberFormat(locale, { useGrouping: 'always' })
   const ago = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
   return {
-    /** All digits, and at least two places. */
-    exact: numbers({ minimumFractionDigits: 2, maximumFractionDigits: MOST_PLACES }),
-    /** All digits and no more. */
-    whole: numbers({ maximumFractionDigits: MOST_PLACES }),
-    /** Two places; below one six digits that say something. */
+    /** Writes all digits, with at least two places. */
+    exact: numbers({ minimumFractionDigits: 2, maximumFractionDigits: MAX_PLACES }),
+    /** Writes all digits, and adds none. */
+    whole: numbers({ maximumFractionDigits: MAX_PLACES }),
+    /** Rounds to two places; a value below 1 with three or more decimals to six significant digits. */
     rounded: (text: string) => (/^-?0\.\d{3}/.test(text) ? small(text) : cents(text)),
-    /** With its sign, but for zero. */
+    /** Writes the sign, except of zero. */
     signed: numbers({
       minimumFractionDigits: 2,
-      maximumFractionDigits: MOST_PLACES,
+      maximumFractionDigits: MAX_PLACES,
       signDisplay: 'exceptZero',
     }),
-    /** What is in hundredths already. */
+    /** @param text hundredths */
     percent: (text: string) => `${signedCents(locale, text)} %`,
-    /** A place on an axis, which is no figure of the bank's. */
-    axis: (place: number) => axes.format(place),
-    /** A count. */
+    /** Labels an axis, the one float: no value of the bank. */
+    axis: (position: number) => axes.format(position),
     count: (count: number) => cardinals.format(count),
-    longDay: (day: string) => capitalized(days({ dateStyle: 'full' })(day)),
+    longDay: (day: string) => capitalize(days({ dateStyle: 'full' })(day)),
     day: days({ day: 'numeric', month: 'short', year: 'numeric' }),
     monthDay: days({ day: 'numeric', month: 'short' }),
     month: days({ month: 'short', year: '2-digit' }),
-    monthName: (month: string) => capitalized(days({ month: 'long' })(month)),
+    monthName: (month: string) => capitalize(days({ month: 'long' })(month)),
     year: days({ year: 'numeric' }),
     instant: (instant: string) => instants.format(new Date(instant)),
-    ago: (instant: string, now: number) => agoOf(ago, Date.parse(instant) - now),
-    currency: (code: string) => capitalizedOr(currencies.of(code)),
-    bytes: (bytes: number) => bytesIn(locale, bytes),
+    ago: (instant: string, now: number) => relativeTime(ago, Date.parse(instant) - now),
+    currency: (code: string) => capitalizeName(currencies.of(code)),
+    bytes: (bytes: number) => formatBytes(locale, bytes),
   }
 }
 
@@ -64,14 +63,14 @@ function signedCents(locale: string, text: string): string {
   )
 }
 
-function agoOf(format: Intl.RelativeTimeFormat, ms: number): string {
+function relativeTime(format: Intl.RelativeTimeFormat, ms: number): string {
   const minutes = Math.round(ms / 60_000)
   if (Math.abs(minutes) < 60) return format.format(minutes, 'minute')
   const hours = Math.round(minutes / 60)
   return Math.abs(hours) < 36 ? format.format(hours, 'hour') : format.format(Math.round(hours / 24), 'day')
 }
 
-function bytesIn(locale: string, bytes: number): string {
+function formatBytes(locale: string, bytes: number): string {
   let [amount, index] = [bytes, 0]
   while (amount >= 1000 && index < BYTE_UNITS.length - 1) {
     amount /= 1000
@@ -87,10 +86,10 @@ function bytesIn(locale: string, bytes: number): string {
   }).format(amount)
 }
 
-function capitalized(text: string): string {
+function capitalize(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
-function capitalizedOr(text: string | undefined): string | undefined {
-  return text === undefined ? undefined : capitalized(text)
+function capitalizeName(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : capitalize(text)
 }

@@ -1,11 +1,11 @@
-// Days that were never synchronized, as a history names them. They are not days without a value.
+// Holes of a history: days that were never synchronized, unlike days without a value.
 
 import { addDays } from './days.ts'
 
 export type Hole = { from: string; to: string }
 
-/** Holes of an answer: absent if none are missing, null if the server cannot know. */
-export type AnswerHoles = readonly Hole[] | null | undefined
+/** Holes of a response: absent if there are none, null if the server cannot know. */
+export type ResponseHoles = readonly Hole[] | null | undefined
 
 export type MissingDays = { holes: readonly Hole[]; isUnknown: boolean }
 
@@ -13,14 +13,14 @@ export function isAnyMissing({ holes, isUnknown }: MissingDays): boolean {
   return isUnknown || holes.length > 0
 }
 
-/** The holes of all sides of a pair, in order; those that touch are one. */
-export function mergeHoles(answers: readonly AnswerHoles[]): MissingDays {
-  const sorted = answers.flatMap((holes) => holes ?? []).sort((a, b) => (a.from < b.from ? -1 : 1))
+/** Merges the holes of all sides of a pair, in order. Adjacent holes become one. */
+export function mergeHoles(responses: readonly ResponseHoles[]): MissingDays {
+  const holes = responses.flatMap((holes) => holes ?? []).sort((a, b) => (a.from < b.from ? -1 : 1))
   const merged: Hole[] = []
-  for (const { from, to } of sorted) {
+  for (const { from, to } of holes) {
     const last = merged.at(-1)
     if (!last || from > addDays(last.to, 1)) merged.push({ from, to })
     else if (to > last.to) last.to = to
   }
-  return { holes: merged, isUnknown: answers.includes(null) }
+  return { holes: merged, isUnknown: responses.includes(null) }
 }

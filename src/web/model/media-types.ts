@@ -1,23 +1,22 @@
-// What may be shown of a document, which may be hostile: text as text, and an image only when its first bytes are
-// those of one of five harmless formats. HTML and SVG are text like the rest.
+// Preview rules for documents, which may be hostile. Text is shown as text, HTML and SVG too. An image is shown only
+// if its first bytes are those of one of five harmless formats.
 
-export type Showing = 'text' | 'image' | 'pdf' | 'nothing'
+export type PreviewKind = 'text' | 'image' | 'pdf' | 'nothing'
 
-/** How much of a text is shown. */
-export const TEXT_BYTES = 256 * 1024
-export const IMAGE_BYTES = 25 * 1024 * 1024
-/** How many bytes tell an image's format. */
-export const HEAD_BYTES = 32
+/** Bytes of a text that the preview shows. */
+export const MAX_TEXT_BYTES = 256 * 1024
+export const MAX_IMAGE_BYTES = 25 * 1024 * 1024
+const HEAD_BYTES = 32
 
-const TEXTS = new Set(['application/json', 'application/xml', 'application/csv', 'application/javascript'])
-const BY_ENDING: Readonly<Record<string, string>> = {
+const TEXT_TYPES = ['application/json', 'application/xml', 'application/csv', 'application/javascript']
+const TYPES_BY_EXTENSION: Readonly<Record<string, string>> = {
   csv: 'text/csv',
   json: 'application/json',
   md: 'text/markdown',
   txt: 'text/plain',
   xml: 'application/xml',
 }
-const OFFICE = [
+const OFFICE_NAMES = [
   ['wordprocessingml', 'Word'],
   ['msword', 'Word'],
   ['spreadsheetml', 'Excel'],
@@ -25,36 +24,36 @@ const OFFICE = [
   ['presentationml', 'PowerPoint'],
   ['ms-powerpoint', 'PowerPoint'],
 ] as const
-const IMAGES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif']
+const IMAGE_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif']
 
-export function showingOf(mimetype: string): Showing {
+export function previewKind(mimetype: string): PreviewKind {
   const type = bareType(mimetype)
   if (type === 'application/pdf') return 'pdf'
-  if (IMAGES.includes(type)) return 'image'
-  if (type.startsWith('text/') || TEXTS.has(type) || /\+(xml|json)$/.test(type)) return 'text'
+  if (IMAGE_TYPES.includes(type)) return 'image'
+  if (type.startsWith('text/') || TEXT_TYPES.includes(type) || /\+(xml|json)$/.test(type)) return 'text'
   return 'nothing'
 }
 
-/** The type of a file that is sent, by its ending where the browser does not know one. */
-export function typeOf(name: string, type: string): string {
+/** Media type of a file to upload: the browser's, else by extension. */
+export function uploadType(name: string, type: string): string {
   if (type !== '') return type
-  return BY_ENDING[/\.(\w+)$/.exec(name)?.[1]?.toLowerCase() ?? ''] ?? 'application/octet-stream'
+  return TYPES_BY_EXTENSION[/\.(\w+)$/.exec(name)?.[1]?.toLowerCase() ?? ''] ?? 'application/octet-stream'
 }
 
-/** A few letters for a type, as files of it end: PDF, PNG, DOCX. */
-export function badgeOf(name: string, mimetype: string): string {
+/** At most four letters for a type, such as PDF, PNG, DOCX. */
+export function typeBadge(name: string, mimetype: string): string {
   const type = bareType(mimetype)
-  const ending = /\.([a-z0-9]{1,4})$/i.exec(name)?.[1]
-  const last = (type.split('+')[0] ?? '').split(/[/.-]/).at(-1) ?? ''
-  return (showingOf(type) === 'nothing' ? (ending ?? last) : last === 'plain' ? 'txt' : last)
+  const extension = /\.([a-z0-9]{1,4})$/i.exec(name)?.[1]
+  const subtype = (type.split('+')[0] ?? '').split(/[/.-]/).at(-1) ?? ''
+  return (previewKind(type) === 'nothing' ? (extension ?? subtype) : subtype === 'plain' ? 'txt' : subtype)
     .slice(0, 4)
     .toUpperCase()
 }
 
-/** A type as people call it; most are called as they are written. */
+/** Word, Excel or PowerPoint; other media types have no other name. */
 export function typeName(mimetype: string): string {
   const type = bareType(mimetype)
-  return OFFICE.find(([part]) => type.includes(part))?.[1] ?? type
+  return OFFICE_NAMES.find(([part]) => type.includes(part))?.[1] ?? type
 }
 
 /** A media type without its parameters. */
@@ -62,9 +61,9 @@ export function bareType(mimetype: string): string {
   return mimetype.split(';', 1)[0]?.trim().toLowerCase() ?? ''
 }
 
-/** The format of an image by its first bytes; undefined: none that is shown. */
-export function imageTypeOf(head: Uint8Array): string | undefined {
-  const text = String.fromCharCode(...head.subarray(0, HEAD_BYTES))
+/** Format of an image by its first bytes; undefined if the page does not show it. */
+export function imageType(bytes: Uint8Array): string | undefined {
+  const text = String.fromCharCode(...bytes.subarray(0, HEAD_BYTES))
   if (text.startsWith('\x89PNG\r\n\x1a\n')) return 'image/png'
   if (text.startsWith('\xff\xd8\xff')) return 'image/jpeg'
   if (/^GIF8[79]a/.test(text)) return 'image/gif'
@@ -73,9 +72,9 @@ export function imageTypeOf(head: Uint8Array): string | undefined {
   return undefined
 }
 
-/** Bytes as text; what is not UTF-8 is read as Windows-1252, which has a character for each byte. */
-export function textIn(bytes: Uint8Array): string {
-  // Where a text was cut there may be half a character: it is left out.
+/** Decodes UTF-8, else Windows-1252, which has a character for each byte. */
+export function decodeText(bytes: Uint8Array): string {
+  // A truncated text may end in half a character, which is dropped.
   let end = bytes.length
   for (let back = 1; back <= 3 && back <= bytes.length; back++) {
     const byte = bytes[bytes.length - back] ?? 0
@@ -89,6 +88,7 @@ export function textIn(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(whole)
   } catch {
+    // Not UTF-8.
     return new TextDecoder('windows-1252').decode(bytes)
   }
 }

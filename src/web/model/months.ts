@@ -1,12 +1,12 @@
-// The months of a year as rows: of each its close, mean, lowest and highest, as the API has them. A month without a value
-// is an empty row, so that it is not overlooked; none is made up.
+// Rows of the months of a year: close, mean, lowest and highest, as the API returns them. A month without values is an
+// empty row, so that the user notices it. No value is computed here.
 
 import { addMonths } from './days.ts'
 
 export const STATS = ['last', 'mean', 'low', 'high'] as const
 
 export type Stat = (typeof STATS)[number]
-/** One figure of a month. `date`: its first day; `rate_date`: the day that the figure is of. */
+/** Figure of a month. `date`: first day of the month; `rate_date`: day of the value. */
 export type MonthPoint = {
   date: string
   rate_date: string
@@ -26,25 +26,25 @@ export type MonthCell<Name extends string = string> = {
 export type MonthRow<Name extends string = string> = {
   /** YYYY-MM */
   month: string
-  /** The sides of which the month is not whole. */
+  /** Sides of which the month is incomplete. */
   partial: readonly Name[]
-  /** In the order of the columns: of each figure all sides. */
+  /** Cells in the order of the columns: figures, and sides within a figure. */
   cells: readonly MonthCell<Name>[]
 }
 
-/** In January that is the year before. */
+/** Year of the last complete month: in January the year before. */
 export function lastClosedYear(today: string): string {
   return addMonths(today, -1).slice(0, 4)
 }
 
-/** The months of a year that have begun, as YYYY-MM. */
-export function monthsOf(year: string, today: string): string[] {
-  const all = Array.from({ length: 12 }, (_, index) => `${year}-${String(index + 1).padStart(2, '0')}`)
-  return all.filter((month) => month <= today.slice(0, 7))
+/** Months of a year up to today, as YYYY-MM. */
+export function listMonths(year: string, today: string): string[] {
+  const months = Array.from({ length: 12 }, (_, index) => `${year}-${String(index + 1).padStart(2, '0')}`)
+  return months.filter((month) => month <= today.slice(0, 7))
 }
 
-/** What is published a day early may be of a month that has not begun. */
-export function rowsOf<Name extends string>(
+/** Includes a month that has not begun if it has values, since the bank publishes a day early. */
+export function monthRows<Name extends string>(
   year: string,
   today: string,
   sides: readonly SideMonths<Name>[],
@@ -56,7 +56,7 @@ export function rowsOf<Name extends string>(
       points: new Map(stats[stat].map((point) => [point.date.slice(0, 7), point])),
     })),
   )
-  const months = new Set([...monthsOf(year, today), ...columns.flatMap(({ points }) => [...points.keys()])])
+  const months = new Set([...listMonths(year, today), ...columns.flatMap(({ points }) => [...points.keys()])])
   return [...months].sort().map((month) => {
     const cells = columns.map(({ stat, side, points }) => ({ stat, side, point: points.get(month) }))
     const isPartial = (name: Name) => cells.some(({ side, point }) => side === name && point?.partial)

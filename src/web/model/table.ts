@@ -1,5 +1,5 @@
-// What is handed out as CSV and as a workbook: one table, whose columns say what their cells are.
+// Table that the page exports as CSV or as a workbook.
 
-/** `day`: YYYY-MM-DD. `number`: digits as the API wrote them. An empty cell is no value. */
+/** `day`: YYYY-MM-DD. `number`: digits of the API. An empty cell has no value. */
 export type Column = { title: string; kind: 'text' | 'day' | 'number' }
 export type Table = { title: string; columns: readonly Column[]; rows: readonly (readonly string[])[] }

@@ -1,84 +1,77 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
-import { formats, look, texts } from '../parts/view.ts'
-import { breaksIn } from '../words/history.ts'
+import { formats, setView, texts } from '../components/view.ts'
+import { lineBreaks } from '../model/history.ts'
 import type { Chart } from './chart.ts'
-import type { Loaded } from './loaded-history.ts'
+import type { LoadedHistory } from './loaded-history.ts'
 
-/** The chart, the day that is read from it, and a slider that points at days for keys and fingers. */
-export function ChartPanel({ loaded }: { loaded: Loaded | undefined }) {
+/** Chart, values of the selected day, and a slider that selects days by keyboard and touch. */
+export function ChartPanel({ loaded }: { loaded: LoadedHistory | undefined }) {
   const words = texts.value.history
-  const [pointed, point] = useState<number | undefined>(undefined)
+  const [selected, select] = useState<number | undefined>(undefined)
   const host = useRef<HTMLDivElement>(null)
-  const chart = useChart(host, loaded, point)
+  const chart = useChart(host, loaded, select)
   const last = (loaded?.data.days.length ?? 0) - 1
-  const index = pointed === undefined || pointed > last ? last : pointed
-  const isPointing = pointed !== undefined && pointed <= last
-  useEffect(() => point(undefined), [loaded])
+  const index = selected === undefined || selected > last ? last : selected
+  const isSelected = selected !== undefined && selected <= last
+  useEffect(() => select(undefined), [loaded])
   useEffect(
-    () => chart?.point(isPointing ? index : undefined),
-    [chart, index, isPointing, loaded, formats.value],
+    () => chart?.point(isSelected ? index : undefined),
+    [chart, index, isSelected, loaded, formats.value],
   )
   return (
     <>
-      <Readout loaded={loaded} index={index} isPointing={isPointing} />
+      <Readout loaded={loaded} index={index} isSelected={isSelected} />
       <div class="chart" ref={host} aria-hidden="true" />
-      <Slider loaded={loaded} index={index} last={last} onPoint={point} />
+      <Slider loaded={loaded} index={index} last={last} onPoint={select} />
       <p class="hint chart-hint">{words.zoomHint}</p>
     </>
   )
 }
 
-/** The chart's own file is fetched when it is first needed. */
+/** Fetches the file of the chart after the first render. */
 function useChart(
   host: { current: HTMLDivElement | null },
-  loaded: Loaded | undefined,
+  loaded: LoadedHistory | undefined,
   point: (index: number) => void,
 ) {
   const [chart, setChart] = useState<Chart | undefined>(undefined)
-  const shown = useRef(loaded)
-  shown.current = loaded
+  const current = useRef(loaded)
+  current.current = loaded
   useEffect(() => {
-    let opened: Chart | undefined
-    let isGone = false
+    let newChart: Chart | undefined
+    let isUnmounted = false
     import('./chart.ts').then(({ openChart }) => {
-      if (isGone || !host.current) return
-      opened = openChart(host.current, {
-        pointed: point,
-        zoomed(from, to) {
-          const days = shown.current?.data.days
+      if (isUnmounted || !host.current) return
+      newChart = openChart(host.current, {
+        onPoint: point,
+        onZoom(from, to) {
+          const days = current.current?.data.days
           const [first, end] = [days?.[from], days?.[to]]
-          if (first && end && first < end) look({ from: first, to: end })
+          if (first && end && first < end) setView({ from: first, to: end })
         },
       })
-      setChart(opened)
+      setChart(newChart)
     })
     return () => {
-      isGone = true
-      opened?.close()
+      isUnmounted = true
+      newChart?.close()
     }
   }, [])
   useEffect(() => {
-    if (loaded) chart?.draw(loaded.data, breaksIn(loaded.data.days, loaded.missing.holes), formats.value)
+    if (loaded) chart?.draw(loaded.data, lineBreaks(loaded.data.days, loaded.missing.holes), formats.value)
   }, [chart, loaded, formats.value])
   return chart
 }
 
-function Readout({
-  loaded,
-  index,
-  isPointing,
-}: {
-  loaded: Loaded | undefined
-  index: number
-  isPointing: boolean
-}) {
+function Readout(props: { loaded: LoadedHistory | undefined; index: number; isSelected: boolean }) {
+  const { loaded, index, isSelected } = props
   const { history, sides } = texts.value
   if (!loaded) return <p class="readout">{'\u00a0'}</p>
   const day = loaded.data.days[index]
   return (
     <p class="readout">
       <span class="readout-day">
-        {!isPointing && <span class="quiet">{history.published} </span>}
+        {!isSelected && <span class="quiet">{history.published} </span>}
         <strong>{day && formats.value.day(day)}</strong>
       </span>
       {loaded.data.lines.map(({ name, values }) => (
@@ -93,7 +86,7 @@ function Readout({
 }
 
 function Slider(props: {
-  loaded: Loaded | undefined
+  loaded: LoadedHistory | undefined
   index: number
   last: number
   onPoint: (index: number) => void

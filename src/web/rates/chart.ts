@@ -1,65 +1,65 @@
-// The chart itself. Here alone values become floats: they are positions in pixels, and no figure is read from them.
+// Draws the chart. Only here values become floats: they are positions in pixels, not figures.
 
 import uPlot from 'uplot'
-import type { Formats } from '../words/formats.ts'
-import type { Days } from '../words/history.ts'
+import type { Formats } from '../model/formats.ts'
+import type { DayTable } from '../model/history.ts'
 
 export type Chart = {
-  /** @param breaks before which days the lines break off */
-  draw(data: Days, breaks: readonly number[], formats: Formats): void
-  /** Points at a day, by its index in the data; undefined: at none. */
+  /** @param breaks indexes of the days that follow a gap in the lines */
+  draw(data: DayTable, breaks: readonly number[], formats: Formats): void
+  /** Moves the cursor to a day by its index; undefined: hides it. */
   point(index: number | undefined): void
   close(): void
 }
 
 export type ChartEvents = {
-  /** The day under the pointer. */
-  pointed(index: number): void
-  /** A range was dragged over: its first and last day. */
-  zoomed(from: number, to: number): void
+  /** Receives the index of the day under the pointer. */
+  onPoint(index: number): void
+  /** Receives the first and the last day of a dragged range. */
+  onZoom(from: number, to: number): void
 }
 
 const AXIS_WIDTH = 58
 const AXIS_HEIGHT = 30
-const LABEL_HALF = 22 // nearer to the left edge a label would be cut
+const LABEL_HALF = 22 // labels nearer to the left edge are clipped
 const NARROW = 520
 const YEAR_SECONDS = 31_536_000
 const MONTH_SECONDS = 2_419_200
 
 export function openChart(host: HTMLElement, events: ChartEvents): Chart {
   let plot: uPlot | undefined
-  let ownIndexes: Int32Array = new Int32Array() // of each place of the plot its day; a break has its neighbour's
-  let places: Int32Array = new Int32Array() // of each day its place
-  let drawn: Parameters<Chart['draw']> | undefined
-  let isPointedByUs = false
+  let dayIndexes: Int32Array = new Int32Array() // day of each position of the plot; a break has that of its neighbour
+  let positions: Int32Array = new Int32Array() // position of each day
+  let lastDrawing: Parameters<Chart['draw']> | undefined
+  let isOwnCursor = false
   const sizes = new ResizeObserver(() => {
     if (plot && host.clientWidth > 0) plot.setSize({ width: host.clientWidth, height: host.clientHeight })
   })
   sizes.observe(host)
   const redraw = () => {
-    if (drawn) draw(...drawn)
+    if (lastDrawing) draw(...lastDrawing)
   }
   const colours = matchMedia('(prefers-color-scheme: dark)')
   colours.addEventListener('change', redraw)
   const themes = new MutationObserver(redraw)
   themes.observe(document.documentElement, { attributeFilter: ['data-theme'] })
 
-  function draw(...asked: Parameters<Chart['draw']>) {
-    drawn = asked
-    const [data, breaks, formats] = asked
-    const before = plot
-    const table = placed(data, new Set(breaks))
-    ownIndexes = table.ownIndexes
-    places = table.places
-    plot = new uPlot(optionsOf(host, data, formats, hooks()), table.columns, host)
-    before?.destroy()
-    readTouches(plot, (left) => pointAt(plot?.posToIdx(left)))
+  function draw(...drawing: Parameters<Chart['draw']>) {
+    lastDrawing = drawing
+    const [data, breaks, formats] = drawing
+    const oldPlot = plot
+    const table = plotTable(data, new Set(breaks))
+    dayIndexes = table.dayIndexes
+    positions = table.positions
+    plot = new uPlot(plotOptions(host, data, formats, hooks()), table.columns, host)
+    oldPlot?.destroy()
+    readTouches(plot, (left) => notifyPoint(plot?.posToIdx(left)))
   }
   function hooks(): uPlot.Hooks.Arrays {
     return {
       setCursor: [
         ({ cursor }) => {
-          if (!isPointedByUs && cursor.idx != null && (cursor.left ?? -1) >= 0) pointAt(cursor.idx)
+          if (!isOwnCursor && cursor.idx != null && (cursor.left ?? -1) >= 0) notifyPoint(cursor.idx)
         },
       ],
       setSelect: [
@@ -68,23 +68,23 @@ export function openChart(host: HTMLElement, events: ChartEvents): Chart {
           if (width < 8) return
           const [from, to] = [chart.posToIdx(left), chart.posToIdx(left + width)]
           chart.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false)
-          events.zoomed(ownIndexes[from] ?? 0, ownIndexes[to] ?? 0)
+          events.onZoom(dayIndexes[from] ?? 0, dayIndexes[to] ?? 0)
         },
       ],
     }
   }
-  function pointAt(place: number | undefined) {
-    if (place !== undefined) events.pointed(ownIndexes[place] ?? 0)
+  function notifyPoint(position: number | undefined) {
+    if (position !== undefined) events.onPoint(dayIndexes[position] ?? 0)
   }
   return {
     draw,
     point(index) {
-      const place = index === undefined ? undefined : places[index]
-      const time = place === undefined ? undefined : plot?.data[0][place]
-      isPointedByUs = true
+      const position = index === undefined ? undefined : positions[index]
+      const time = position === undefined ? undefined : plot?.data[0][position]
+      isOwnCursor = true
       if (plot && time !== undefined) plot.setCursor({ left: plot.valToPos(time, 'x'), top: 0 })
       else plot?.setCursor({ left: -10, top: -10 })
-      isPointedByUs = false
+      isOwnCursor = false
     },
     close() {
       sizes.disconnect()
@@ -95,45 +95,45 @@ export function openChart(host: HTMLElement, events: ChartEvents): Chart {
   }
 }
 
-/** The columns of the plot, with an empty place where a line breaks off. */
-function placed({ days, lines }: Days, breaks: ReadonlySet<number>) {
+/** Columns of the plot, with an empty position at each break. */
+function plotTable({ days, lines }: DayTable, breaks: ReadonlySet<number>) {
   const size = days.length + breaks.size
-  const ownIndexes = new Int32Array(size)
-  const places = new Int32Array(days.length)
+  const dayIndexes = new Int32Array(size)
+  const positions = new Int32Array(days.length)
   const times = new Array<number>(size)
   const columns = lines.map(() => new Array<number | null | undefined>(size))
-  let place = 0
+  let position = 0
   for (const [index, day] of days.entries()) {
     const time = Date.parse(day) / 1000
     if (breaks.has(index)) {
-      times[place] = time - 86_400
-      ownIndexes[place] = index
-      for (const column of columns) column[place] = null
-      place += 1
+      times[position] = time - 86_400
+      dayIndexes[position] = index
+      for (const column of columns) column[position] = null
+      position += 1
     }
-    times[place] = time
-    ownIndexes[place] = index
-    places[index] = place
+    times[position] = time
+    dayIndexes[position] = index
+    positions[index] = position
     for (const [at, column] of columns.entries()) {
       const value = lines[at]?.values[index]
-      column[place] = value === undefined ? undefined : Number(value)
+      column[position] = value === undefined ? undefined : Number(value)
     }
-    place += 1
+    position += 1
   }
-  return { columns: [times, ...columns] as uPlot.AlignedData, ownIndexes, places }
+  return { columns: [times, ...columns] as uPlot.AlignedData, dayIndexes, positions }
 }
 
-function optionsOf(
+function plotOptions(
   host: HTMLElement,
-  { lines }: Days,
+  { lines }: DayTable,
   formats: Formats,
   hooks: uPlot.Hooks.Arrays,
 ): uPlot.Options {
-  const ink = colourOf(host, 'ink')
-  const grid = { stroke: colourOf(host, 'grid'), width: 1 }
+  const ink = cssColour(host, 'ink')
+  const grid = { stroke: cssColour(host, 'grid'), width: 1 }
   const axis = { stroke: ink, font: '12px system-ui, sans-serif', ticks: { show: false } }
   const isNarrow = host.clientWidth < NARROW
-  const strokes = lines.map(({ name }) => colourOf(host, name))
+  const strokes = lines.map(({ name }) => cssColour(host, name))
   return {
     width: host.clientWidth,
     height: host.clientHeight,
@@ -143,7 +143,7 @@ function optionsOf(
     cursor: {
       y: false,
       drag: { x: true, y: false, setScale: false, dist: 6 },
-      points: { size: 9, width: 2, fill: colourOf(host, 'ground') },
+      points: { size: 9, width: 2, fill: cssColour(host, 'ground') },
     },
     scales: { x: { time: true, range: (_plot, low, high) => [low, high] } },
     axes: [
@@ -185,18 +185,18 @@ function timeLabel(time: number, step: number, formats: Formats): string {
   return step >= MONTH_SECONDS ? formats.month(day) : formats.monthDay(day)
 }
 
-/** A finger reads the chart as a pointer does; up and down it scrolls the page. */
+/** Selects days by touch. Vertical moves scroll the page. */
 function readTouches({ over }: uPlot, read: (left: number) => void): void {
-  const touched = (event: PointerEvent) => {
+  const onTouch = (event: PointerEvent) => {
     if (event.pointerType === 'mouse') return
     read(Math.max(0, Math.min(event.clientX - over.getBoundingClientRect().left, over.clientWidth)))
   }
-  over.addEventListener('pointerdown', touched)
-  over.addEventListener('pointermove', touched)
+  over.addEventListener('pointerdown', onTouch)
+  over.addEventListener('pointermove', onTouch)
 }
 
-/** A colour of the style sheet as #rrggbb: a canvas knows no variables. */
-function colourOf(host: HTMLElement, name: string): string {
+/** Colour of the style sheet as #rrggbb, since a canvas has no CSS variables. */
+function cssColour(host: HTMLElement, name: string): string {
   const probe = document.createElement('i')
   probe.className = `colour-${name}`
   host.append(probe)

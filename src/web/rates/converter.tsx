@@ -1,48 +1,48 @@
-// An amount in another currency. How the amount was read always stands below it; a result is shown only for what is
-// asked now.
+// Converts an amount. The parsed amount is always shown below the field. A result is shown only if it answers the
+// current request.
 
 import { useEffect, useId, useState } from 'preact/hooks'
-import { useAnswer } from '../parts/answer.ts'
-import { icons } from '../parts/icons.tsx'
-import { wordsOf } from '../parts/notice.tsx'
-import { Segmented } from '../parts/segmented.tsx'
-import { formats, language, look, texts, view } from '../parts/view.ts'
-import type { Conversion, Series } from '../server/answers.ts'
-import { readAmount, writeAmount } from '../words/amount.ts'
-import { type Currency, currenciesOf } from '../words/currencies.ts'
-import { SIDES } from '../words/fragment.ts'
+import type { Conversion, Series } from '../api/responses.ts'
+import { icons } from '../components/icons.tsx'
+import { failureText } from '../components/notice.tsx'
+import { SegmentedControl } from '../components/segmented-control.tsx'
+import { useApi } from '../components/use-api.ts'
+import { formats, language, setView, texts, view } from '../components/view.ts'
+import { formatAmount, parseAmount } from '../model/amount.ts'
+import { type Currency, listCurrencies } from '../model/currencies.ts'
+import { SIDES } from '../model/fragment.ts'
 
-const PAUSE_MS = 150
+const DEBOUNCE_MS = 150
 const COPIED_MS = 2000
 
-/** @param refused why no day is asked for */
-export function Converter({ series, refused }: { series: readonly Series[]; refused: string | undefined }) {
+/** @param dayError reason why the page requests no rates of the day */
+export function Converter({ series, dayError }: { series: readonly Series[]; dayError: string | undefined }) {
   const words = texts.value
   const { amount, source, target, side, on } = view.value
-  const [typed, setTyped] = useState(() => writeAmount(amount, formats.value.whole))
-  const read = readAmount(typed)
+  const [input, setInput] = useState(() => formatAmount(amount, formats.value.whole))
+  const inputAmount = parseAmount(input)
   const id = useId()
-  const written = writeAmount(amount, formats.value.whole)
-  useEffect(() => setTyped(written), [language.value])
+  const amountText = formatAmount(amount, formats.value.whole)
+  useEffect(() => setInput(amountText), [language.value])
   useEffect(() => {
-    if (readAmount(typed).value !== amount) setTyped(written) // another link was opened
+    if (parseAmount(input).value !== amount) setInput(amountText) // another link was opened
   }, [amount])
-  const type = (text: string) => {
-    setTyped(text)
-    const { value } = readAmount(text)
-    if (value !== undefined) look({ amount: value })
+  const changeInput = (text: string) => {
+    setInput(text)
+    const { value } = parseAmount(text)
+    if (value !== undefined) setView({ amount: value })
   }
-  const currencies = currenciesOf(series, formats.value)
+  const currencies = listCurrencies(series, formats.value)
   return (
     <section class="card converter" aria-labelledby="converter">
       <div class="card-head">
         <h2 id="converter">{words.convert.title}</h2>
-        <Segmented
+        <SegmentedControl
           name="side"
           label={words.convert.side}
           value={side}
           choices={SIDES.map((value) => ({ value, label: words.sides[value] }))}
-          onChoose={(chosen) => look({ side: chosen })}
+          onChoose={(side) => setView({ side: side })}
         />
       </div>
       <div class="convert-fields">
@@ -54,24 +54,24 @@ export function Converter({ series, refused }: { series: readonly Series[]; refu
             inputmode="decimal"
             autocomplete="off"
             maxLength={80}
-            value={typed}
-            aria-invalid={read.fault !== undefined}
+            value={input}
+            aria-invalid={inputAmount.error !== undefined}
             aria-describedby={`${id}-read`}
-            onInput={(event) => type(event.currentTarget.value)}
+            onInput={(event) => changeInput(event.currentTarget.value)}
           />
         </div>
         <CurrencyField
           label={words.convert.source}
           value={source}
           all={currencies}
-          onChoose={(source) => look({ source })}
+          onChoose={(source) => setView({ source })}
         />
         <button
           type="button"
           class="plain round swap"
           aria-label={words.convert.swap}
           title={words.convert.swap}
-          onClick={() => look({ source: target, target: source })}
+          onClick={() => setView({ source: target, target: source })}
         >
           {icons.swap}
         </button>
@@ -79,19 +79,21 @@ export function Converter({ series, refused }: { series: readonly Series[]; refu
           label={words.convert.target}
           value={target}
           all={currencies}
-          onChoose={(target) => look({ target })}
+          onChoose={(target) => setView({ target })}
         />
       </div>
-      <p class={read.fault ? 'reading refusal' : 'reading'} id={`${id}-read`}>
-        {read.fault
-          ? words.convert.faults[read.fault]
-          : words.convert.reads(formats.value.exact(read.value), source)}
+      <p class={inputAmount.error ? 'reading refusal' : 'reading'} id={`${id}-read`}>
+        {inputAmount.error
+          ? words.convert.errors[inputAmount.error]
+          : words.convert.reads(formats.value.exact(inputAmount.value), source)}
       </p>
-      {refused === undefined ? (
-        <Outcome question={read.value && { amount: read.value, source, target, side, on }} />
+      {dayError === undefined ? (
+        <ConversionResult
+          request={inputAmount.value && { amount: inputAmount.value, source, target, side, on }}
+        />
       ) : (
         <div class="outcome">
-          <p class="refusal">{refused}</p>
+          <p class="refusal">{dayError}</p>
         </div>
       )}
     </section>
@@ -126,21 +128,21 @@ export function CurrencyField(props: {
   )
 }
 
-type Question = { amount: string; source: string; target: string; side: string; on: string }
+type ConversionRequest = { amount: string; source: string; target: string; side: string; on: string }
 
-function Outcome({ question }: { question: Question | undefined | '' }) {
+function ConversionResult({ request }: { request: ConversionRequest | undefined | '' }) {
   const words = texts.value
-  const asked = usePaused(question ? pathOf(question) : undefined)
-  const answer = useAnswer<Conversion>(asked)
-  const isCurrent = question && pathOf(question) === asked
-  const value = isCurrent ? answer.value : undefined
-  const failure = isCurrent ? answer.failure : undefined
-  if (!question) return <div class="outcome" />
+  const path = useDebounced(request ? convertPath(request) : undefined)
+  const response = useApi<Conversion>(path)
+  const isCurrent = request && convertPath(request) === path
+  const value = isCurrent ? response.value : undefined
+  const failure = isCurrent ? response.failure : undefined
+  if (!request) return <div class="outcome" />
   if (failure && !value) {
-    const isNone = failure.kind === 'not-found'
+    const isMissing = failure.kind === 'not-found'
     return (
       <div class="outcome" role="status">
-        <p class="refusal">{isNone ? words.convert.none : wordsOf(failure).title}</p>
+        <p class="refusal">{isMissing ? words.convert.none : failureText(failure).title}</p>
         {failure.detail !== '' && (
           <p class="quiet">
             {words.failures.says} <q lang="en">{failure.detail}</q>
@@ -155,8 +157,8 @@ function Outcome({ question }: { question: Question | undefined | '' }) {
       <p class="result">
         {value ? (
           <>
-            <output>{rounded(value.result)}</output> <span class="unit">{question.target}</span>
-            <Copy text={value.result} />
+            <output>{rounded(value.result)}</output> <span class="unit">{request.target}</span>
+            <CopyButton text={value.result} />
           </>
         ) : (
           <span class="awaited" />
@@ -170,7 +172,7 @@ function Outcome({ question }: { question: Question | undefined | '' }) {
           </div>
           <div>
             <dt>{value.path.replaceAll('->', '→')}</dt>
-            <dd>{words.convert.rate(question.source, exact(value.rate), question.target)}</dd>
+            <dd>{words.convert.rate(request.source, exact(value.rate), request.target)}</dd>
           </div>
           <div>
             <dt>{words.sides[value.rate_type]}</dt>
@@ -187,7 +189,7 @@ function Outcome({ question }: { question: Question | undefined | '' }) {
   )
 }
 
-function Copy({ text }: { text: string }) {
+function CopyButton({ text }: { text: string }) {
   const words = texts.value.convert
   const [isCopied, setCopied] = useState(false)
   const copy = async () => {
@@ -211,18 +213,18 @@ function Copy({ text }: { text: string }) {
   )
 }
 
-function pathOf({ amount, source, target, side, on }: Question): string {
-  const words = new URLSearchParams({ amount, from: source, to: target, type: side })
-  if (on !== '') words.set('on', on)
-  return `/api/v1/convert?${words}`
+function convertPath({ amount, source, target, side, on }: ConversionRequest): string {
+  const params = new URLSearchParams({ amount, from: source, to: target, type: side })
+  if (on !== '') params.set('on', on)
+  return `/api/v1/convert?${params}`
 }
 
-/** What was the same for a moment, so that the server is not asked for each letter. */
-function usePaused(path: string | undefined): string | undefined {
-  const [paused, setPaused] = useState(path)
+/** Returns the path once it is stable for 150 ms, against a request for each letter. */
+function useDebounced(path: string | undefined): string | undefined {
+  const [debounced, setDebounced] = useState(path)
   useEffect(() => {
-    const timer = setTimeout(() => setPaused(path), PAUSE_MS)
+    const timer = setTimeout(() => setDebounced(path), DEBOUNCE_MS)
     return () => clearTimeout(timer)
   }, [path])
-  return paused
+  return debounced
 }

@@ -1,36 +1,37 @@
 import type { FunctionComponent } from 'preact'
 import { useId, useState } from 'preact/hooks'
-import type { Answer } from '../parts/answer.ts'
-import { icons } from '../parts/icons.tsx'
-import { FailureNotice, Notice } from '../parts/notice.tsx'
-import { saveCsv, saveXlsx } from '../parts/save.ts'
-import { formats, look, texts, view } from '../parts/view.ts'
-import type { DayRates, Rate, Series } from '../server/answers.ts'
-import { foreignOf } from '../words/currencies.ts'
-import { matches } from '../words/search.ts'
-import type { Table } from '../words/table.ts'
+import type { DayRates, Rate, Series } from '../api/responses.ts'
+import { icons } from '../components/icons.tsx'
+import { FailureNotice, Notice } from '../components/notice.tsx'
+import { saveCsv, saveXlsx } from '../components/save.ts'
+import type { ApiState } from '../components/use-api.ts'
+import { formats, setView, texts, view } from '../components/view.ts'
+import { foreignCurrency } from '../model/currencies.ts'
+import { matches } from '../model/search.ts'
+import type { Table } from '../model/table.ts'
 
 type Row = Rate & { code: string; name: string; bankName: string }
 
-/** Every series on one day, as the bank publishes it. */
+/** Value of every series on one day. */
 export function Currencies({
   series,
   rates,
   day,
-  LeftOut,
+  LeftOutNote,
 }: {
   series: readonly Series[]
-  rates: Answer<DayRates>
+  rates: ApiState<DayRates>
   day: string
-  LeftOut: FunctionComponent<{ ids: readonly number[]; series: readonly Series[] }>
+  LeftOutNote: FunctionComponent<{ ids: readonly number[]; series: readonly Series[] }>
 }) {
   const words = texts.value.currencies
   const [query, setQuery] = useState('')
   const id = useId()
   const leftOut = rates.value?.leftOut ?? []
-  const rows = rowsOf(rates.value?.rates ?? [], series)
-  const found = rows.filter(({ code, name, bankName, pair }) => matches(query, [code, name, bankName, pair]))
-  const save = (saved: (table: Table, name: string) => unknown) => void saved(tableOf(found, day), `${day}`)
+  const rows = currencyRows(rates.value?.rates ?? [], series)
+  const hits = rows.filter(({ code, name, bankName, pair }) => matches(query, [code, name, bankName, pair]))
+  const save = (saveTable: (table: Table, name: string) => unknown) =>
+    saveTable(currencyTable(hits, day), day)
   return (
     <section class="card currencies" aria-labelledby="currencies" aria-busy={!rates.value}>
       <div class="card-head">
@@ -52,14 +53,14 @@ export function Currencies({
             onInput={(event) => setQuery(event.currentTarget.value)}
           />
           <span class="unseen" role="status">
-            {query !== '' && words.found(found.length)}
+            {query !== '' && words.found(hits.length)}
           </span>
         </div>
       </div>
-      {leftOut.length > 0 && <LeftOut ids={leftOut} series={series} />}
+      {leftOut.length > 0 && <LeftOutNote ids={leftOut} series={series} />}
       {rates.failure && !rates.value ? (
         <FailureNotice failure={rates.failure} />
-      ) : rates.value && found.length === 0 ? (
+      ) : rates.value && hits.length === 0 ? (
         <Notice title={query === '' ? texts.value.dollar.none : words.none(query)}>
           {query !== '' && (
             <button type="button" class="button" onClick={() => setQuery('')}>
@@ -68,14 +69,14 @@ export function Currencies({
           )}
         </Notice>
       ) : (
-        <Rows rows={found} day={day} />
+        <Rows rows={hits} day={day} />
       )}
       <div class="buttons">
-        <button type="button" class="button" disabled={found.length === 0} onClick={() => save(saveCsv)}>
+        <button type="button" class="button" disabled={hits.length === 0} onClick={() => save(saveCsv)}>
           {icons.download}
           {texts.value.history.csv}
         </button>
-        <button type="button" class="button" disabled={found.length === 0} onClick={() => save(saveXlsx)}>
+        <button type="button" class="button" disabled={hits.length === 0} onClick={() => save(saveXlsx)}>
           {icons.download}
           {texts.value.history.excel}
         </button>
@@ -96,12 +97,12 @@ function Rows({ rows, day }: { rows: readonly Row[]; day: string }) {
   )
 }
 
-/** One is all of a row: a button that shows its history. */
+/** Row that is a button to the history of its pair. */
 function CurrencyRow({ row, day }: { row: Row; day: string }) {
   const { currencies, sides } = texts.value
   const { name, code, pair, value, rate_date, rate_type } = row
   const show = () => {
-    look({ pair })
+    setView({ pair })
     const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches
     document
       .getElementById('history')
@@ -129,16 +130,16 @@ function CurrencyRow({ row, day }: { row: Row; day: string }) {
   )
 }
 
-function rowsOf(rates: readonly Rate[], series: readonly Series[]): Row[] {
+function currencyRows(rates: readonly Rate[], series: readonly Series[]): Row[] {
   const names = new Map(series.map(({ id, name }) => [id, name]))
   return rates.map((rate) => {
-    const code = foreignOf(rate)
+    const code = foreignCurrency(rate)
     const bankName = names.get(rate.series_id) ?? ''
     return { ...rate, code, bankName, name: formats.value.currency(code) ?? (bankName || code) }
   })
 }
 
-function tableOf(rows: readonly Row[], day: string): Table {
+function currencyTable(rows: readonly Row[], day: string): Table {
   const { currencies, history, sides, convert } = texts.value
   return {
     title: day,

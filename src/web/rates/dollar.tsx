@@ -1,45 +1,45 @@
-// The dollar of a day: both sides, what changed since the day before, and which day answers.
+// Rates of the dollar on a day: both sides, their change since the previous day, and the day of publication.
 
 import type { ComponentChildren } from 'preact'
-import { useAnswer } from '../parts/answer.ts'
-import { icons } from '../parts/icons.tsx'
-import { FailureNotice } from '../parts/notice.tsx'
-import { formats, texts, view } from '../parts/view.ts'
-import type { Latest } from '../server/answers.ts'
-import { addDays, type DayFault, FIRST_DAY } from '../words/days.ts'
-import { difference, signOf } from '../words/decimal.ts'
-import { SIDES, type Side } from '../words/fragment.ts'
+import type { Latest } from '../api/responses.ts'
+import { icons } from '../components/icons.tsx'
+import { FailureNotice } from '../components/notice.tsx'
+import { useApi } from '../components/use-api.ts'
+import { formats, texts, view } from '../components/view.ts'
+import { addDays, type DayError, FIRST_DAY } from '../model/days.ts'
+import { decimalSign, difference } from '../model/decimal.ts'
+import { SIDES, type Side } from '../model/fragment.ts'
 
-/** The day of the screen: a typed one that is refused is shown, and nothing is asked for it. */
-export type ShownDay = { day: string; fault: DayFault | undefined; choose: (day: string) => void }
+/** Day of the screen. A rejected one stays in its field, but no rates are requested. */
+export type DayChoice = { day: string; error: DayError | undefined; choose: (day: string) => void }
 
-export function Dollar({ today, shown }: { today: string; shown: ShownDay }) {
+export function Dollar({ today, choice }: { today: string; choice: DayChoice }) {
   const words = texts.value.dollar
-  const { day, fault, choose } = shown
-  const { value, failure } = useAnswer<Latest>(
-    fault ? undefined : `/api/v1/rates/latest${view.value.on === '' ? '' : `?on=${day}`}`,
+  const { day, error, choose } = choice
+  const { value, failure } = useApi<Latest>(
+    error ? undefined : `/api/v1/rates/latest${view.value.on === '' ? '' : `?on=${day}`}`,
   )
-  const dayBefore = value && addDays(value.rate_date, -1)
-  const before = useAnswer<Latest>(dayBefore && `/api/v1/rates/latest?on=${dayBefore}`)
+  const previousDay = value && addDays(value.rate_date, -1)
+  const previous = useApi<Latest>(previousDay && `/api/v1/rates/latest?on=${previousDay}`)
   return (
     <section class="card dollar" aria-labelledby="dollar">
       <div class="card-head">
         <h2 id="dollar">{words.title}</h2>
-        <DayPicker today={today} shown={shown} />
+        <DayPicker today={today} choice={choice} />
       </div>
       <p class="dollar-day">
-        {!fault && formats.value.longDay(day)}
+        {!error && formats.value.longDay(day)}
         {day !== today && (
           <button type="button" class="plain" onClick={() => choose(today)}>
             {texts.value.today}
           </button>
         )}
       </p>
-      {fault ? (
-        <Refused fault={fault} day={day} today={today} />
+      {error ? (
+        <DayErrorNotice error={error} day={day} today={today} />
       ) : failure && !value ? (
         failure.kind === 'not-found' ? (
-          <Missing />
+          <NoRatesNotice />
         ) : (
           <FailureNotice failure={failure} />
         )
@@ -47,24 +47,24 @@ export function Dollar({ today, shown }: { today: string; shown: ShownDay }) {
         <>
           <div class="sides" aria-live="polite" aria-busy={!value}>
             {SIDES.map((side) => (
-              <OneSide key={side} side={side} now={value} before={before.value} />
+              <SideRate key={side} side={side} latest={value} previous={previous.value} />
             ))}
           </div>
-          <Facts asked={day} latest={value} />
+          <Facts requestedDay={day} latest={value} />
         </>
       )}
     </section>
   )
 }
 
-function DayPicker({ today, shown }: { today: string; shown: ShownDay }) {
+function DayPicker({ today, choice }: { today: string; choice: DayChoice }) {
   const words = texts.value.dollar
-  const last = addDays(today, 1) // what the bank publishes for tomorrow is there today
-  const { day, fault, choose } = shown
+  const last = addDays(today, 1) // the bank publishes rates a day early
+  const { day, error, choose } = choice
   const step = (days: number) => choose(addDays(day, days))
   return (
     <div class="day-picker">
-      <Step label={words.previous} isOff={fault !== undefined || day <= FIRST_DAY} onClick={() => step(-1)}>
+      <Step label={words.previous} isOff={error !== undefined || day <= FIRST_DAY} onClick={() => step(-1)}>
         {icons.previous}
       </Step>
       <input
@@ -74,10 +74,10 @@ function DayPicker({ today, shown }: { today: string; shown: ShownDay }) {
         value={day}
         min={FIRST_DAY}
         max={last}
-        aria-invalid={fault !== undefined}
+        aria-invalid={error !== undefined}
         onInput={(event) => choose(event.currentTarget.value)}
       />
-      <Step label={words.next} isOff={fault !== undefined || day >= last} onClick={() => step(1)}>
+      <Step label={words.next} isOff={error !== undefined || day >= last} onClick={() => step(1)}>
         {icons.next}
       </Step>
     </div>
@@ -104,10 +104,11 @@ export function Step(props: {
   )
 }
 
-function OneSide({ side, now, before }: { side: Side; now: Latest | undefined; before: Latest | undefined }) {
+function SideRate(props: { side: Side; latest: Latest | undefined; previous: Latest | undefined }) {
+  const { side, latest, previous } = props
   const { sides, dollar } = texts.value
-  const value = now?.[side]
-  const earlier = before?.[side]
+  const value = latest?.[side]
+  const previousValue = previous?.[side]
   return (
     <div class={`side side-${side}`}>
       <p class="side-name">{sides[side]}</p>
@@ -118,13 +119,13 @@ function OneSide({ side, now, before }: { side: Side; now: Latest | undefined; b
             {formats.value.exact(value)}
           </>
         ) : (
-          <span class="awaited">{now ? '—' : ''}</span>
+          <span class="awaited">{latest ? '—' : ''}</span>
         )}
       </p>
-      {value && earlier && before ? (
-        <Change by={difference(value, earlier)} since={before.rate_date} />
+      {value && previousValue && previous ? (
+        <Change by={difference(value, previousValue)} since={previous.rate_date} />
       ) : (
-        <p class="change">{now?.missing?.includes(side) ? dollar.missing(sides[side]) : '\u00a0'}</p>
+        <p class="change">{latest?.missing?.includes(side) ? dollar.missing(sides[side]) : '\u00a0'}</p>
       )}
     </div>
   )
@@ -132,7 +133,7 @@ function OneSide({ side, now, before }: { side: Side; now: Latest | undefined; b
 
 function Change({ by, since }: { by: string; since: string }) {
   const words = texts.value.dollar
-  const sign = signOf(by)
+  const sign = decimalSign(by)
   const kind = sign > 0 ? 'up' : sign < 0 ? 'down' : 'same'
   return (
     <p class={`change ${kind}`} title={words.against(formats.value.day(since))}>
@@ -142,7 +143,7 @@ function Change({ by, since }: { by: string; since: string }) {
   )
 }
 
-function Facts({ asked, latest }: { asked: string; latest: Latest | undefined }) {
+function Facts({ requestedDay, latest }: { requestedDay: string; latest: Latest | undefined }) {
   const words = texts.value.dollar
   const { day, exact } = formats.value
   if (!latest) return <p class="dollar-facts">{'\u00a0'}</p>
@@ -154,32 +155,34 @@ function Facts({ asked, latest }: { asked: string; latest: Latest | undefined })
           {words.margin} <strong>₡{exact(difference(venta, compra))}</strong>
         </p>
       )}
-      <p class={rate_date === asked ? '' : 'caution'}>
-        {rate_date === asked ? words.ownDay(day(rate_date)) : words.otherDay(day(asked), day(rate_date))}
+      <p class={rate_date === requestedDay ? '' : 'caution'}>
+        {rate_date === requestedDay
+          ? words.ownDay(day(rate_date))
+          : words.otherDay(day(requestedDay), day(rate_date))}
       </p>
       {rounded_to !== undefined && <p class="caution">{words.rounded(rounded_to)}</p>}
     </div>
   )
 }
 
-/** The sentence that stands where figures would, for a day that is not asked for. */
-export function faultText(fault: DayFault, day: string, today: string): string {
+/** Message in place of figures for a rejected day. */
+export function dayErrorText(error: DayError, day: string, today: string): string {
   const words = texts.value.dollar.refused
   const format = formats.value.day
-  if (fault === 'future') return words.future(format(day), format(today))
-  return fault === 'before' ? words.before(format(FIRST_DAY)) : words.unreadable
+  if (error === 'future') return words.future(format(day), format(today))
+  return error === 'before' ? words.before(format(FIRST_DAY)) : words.unreadable
 }
 
-function Refused(props: { fault: DayFault; day: string; today: string }) {
+function DayErrorNotice(props: { error: DayError; day: string; today: string }) {
   return (
     <div class="notice" role="alert">
       <p class="notice-title">{texts.value.dollar.refused.title}</p>
-      <p>{faultText(props.fault, props.day, props.today)}</p>
+      <p>{dayErrorText(props.error, props.day, props.today)}</p>
     </div>
   )
 }
 
-function Missing() {
+function NoRatesNotice() {
   const words = texts.value.dollar
   return (
     <div class="notice">

@@ -1,12 +1,12 @@
-import { useAnswer } from '../parts/answer.ts'
-import { formats } from '../parts/view.ts'
-import type { Status } from '../server/answers.ts'
+import type { Status } from '../api/responses.ts'
+import { useApi } from '../components/use-api.ts'
+import { formats } from '../components/view.ts'
 import { monthsTexts } from './months-texts.ts'
 
-/** Says that there is nothing yet, and when there will be as far as the server knows. */
-export function EmptyBox({ everyMs }: { everyMs: number }) {
+/** Notice of a database without rates, with the time of the next sync. */
+export function EmptyDatabase({ everyMs }: { everyMs: number }) {
   const words = monthsTexts.value.empty
-  const { value: status } = useAnswer<Status>('/api/v1/status', everyMs)
+  const { value: status } = useApi<Status>('/api/v1/status', everyMs)
   const next = status?.providers.map(({ next_sync }) => next_sync).find((time) => time !== null)
   return (
     <div class="door">

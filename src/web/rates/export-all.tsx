@@ -1,20 +1,23 @@
-// Every stored value as a file. The browser fetches it by itself, with a URL that is good once, and writes it as it arrives.
+// Exports every stored value. The browser downloads a one-time URL, so the data never pass through the page.
 
 import { useState } from 'preact/hooks'
-import { icons } from '../parts/icons.tsx'
-import { wordsOf } from '../parts/notice.tsx'
-import { saveUrl } from '../parts/save.ts'
-import { ask, type Failure } from '../server/ask.ts'
+import { apiRequest, type Failure } from '../api/request.ts'
+import { icons } from '../components/icons.tsx'
+import { failureText } from '../components/notice.tsx'
+import { saveUrl } from '../components/save.ts'
 import { monthsTexts } from './months-texts.ts'
 
 const FORMATS = ['csv', 'ndjson'] as const
 
 export function ExportAll() {
   const words = monthsTexts.value.export
-  const [state, setState] = useState<'idle' | 'asking' | 'started' | Failure>('idle')
-  const keep = async (format: (typeof FORMATS)[number]) => {
-    setState('asking')
-    const ticket = await ask<{ url: string }>('/session/ticket', { method: 'POST', body: { export: format } })
+  const [state, setState] = useState<'idle' | 'busy' | 'started' | Failure>('idle')
+  const startExport = async (format: (typeof FORMATS)[number]) => {
+    setState('busy')
+    const ticket = await apiRequest<{ url: string }>('/session/ticket', {
+      method: 'POST',
+      body: { export: format },
+    })
     if (ticket.value) saveUrl(ticket.value.url, `cambista.${format}`)
     setState(ticket.failure ?? 'started')
   }
@@ -27,15 +30,15 @@ export function ExportAll() {
             key={format}
             type="button"
             class="button"
-            disabled={state === 'asking'}
-            onClick={() => void keep(format)}
+            disabled={state === 'busy'}
+            onClick={() => void startExport(format)}
           >
             {icons.download}
             {words.file(format.toUpperCase())}
           </button>
         ))}
         <p role="status" class={typeof state === 'object' ? 'refusal' : 'quiet'}>
-          {typeof state === 'object' ? wordsOf(state).title : state === 'started' && words.started}
+          {typeof state === 'object' ? failureText(state).title : state === 'started' && words.started}
         </p>
       </div>
     </>

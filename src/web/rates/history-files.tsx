@@ -1,18 +1,18 @@
-import { icons } from '../parts/icons.tsx'
-import { saveCsv, saveXlsx } from '../parts/save.ts'
-import { look, texts } from '../parts/view.ts'
-import type { Table } from '../words/table.ts'
-import type { Loaded } from './loaded-history.ts'
+import { icons } from '../components/icons.tsx'
+import { saveCsv, saveXlsx } from '../components/save.ts'
+import { setView, texts } from '../components/view.ts'
+import type { Table } from '../model/table.ts'
+import type { LoadedHistory } from './loaded-history.ts'
 
-/** The table, and what is shown as a file. */
-export function HistoryFiles({ loaded, isOpen }: { loaded: Loaded | undefined; isOpen: boolean }) {
+/** Buttons for the table and for its files. */
+export function HistoryFiles({ loaded, isOpen }: { loaded: LoadedHistory | undefined; isOpen: boolean }) {
   const words = texts.value.history
-  const save = (saved: (table: Table, name: string) => unknown) => {
-    if (loaded) void saved(tableOf(loaded), nameOf(loaded))
+  const save = (saveTable: (table: Table, name: string) => unknown) => {
+    if (loaded) void saveTable(historyTable(loaded), fileName(loaded))
   }
   return (
     <div class="buttons">
-      <button type="button" class="button" aria-expanded={isOpen} onClick={() => look({ table: !isOpen })}>
+      <button type="button" class="button" aria-expanded={isOpen} onClick={() => setView({ table: !isOpen })}>
         {icons.table}
         {isOpen ? words.hideTable : words.asTable}
       </button>
@@ -28,7 +28,7 @@ export function HistoryFiles({ loaded, isOpen }: { loaded: Loaded | undefined; i
   )
 }
 
-function tableOf({ pair, data }: Loaded): Table {
+function historyTable({ pair, data }: LoadedHistory): Table {
   const { history, sides } = texts.value
   return {
     title: pair,
@@ -40,6 +40,6 @@ function tableOf({ pair, data }: Loaded): Table {
   }
 }
 
-function nameOf({ pair, data }: Loaded): string {
+function fileName({ pair, data }: LoadedHistory): string {
   return [pair.replace('/', '-'), data.days[0], data.days.at(-1)].join(' ')
 }

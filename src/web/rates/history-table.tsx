@@ -1,23 +1,23 @@
 import { useEffect, useState } from 'preact/hooks'
-import { Scroller } from '../parts/scroller.tsx'
-import { formats, texts } from '../parts/view.ts'
-import type { Loaded } from './loaded-history.ts'
+import { Scroller } from '../components/scroller.tsx'
+import { formats, texts } from '../components/view.ts'
+import type { LoadedHistory } from './loaded-history.ts'
 
-const ROWS = 60
-const ROWS_PRINTED = 400
+const INITIAL_ROWS = 60
+const PRINTED_ROWS = 400
 const IDLE_MS = 400
 
-/** The days, newest first. Closed on the screen it is there all the same, to be printed. */
-export function HistoryTable({ loaded, isOpen }: { loaded: Loaded; isOpen: boolean }) {
+/** Values by day, newest first. A closed table is in the document for the printer. */
+export function HistoryTable({ loaded, isOpen }: { loaded: LoadedHistory; isOpen: boolean }) {
   const { history, sides } = texts.value
   const { day, exact, count } = formats.value
-  const [rows, setRows] = useState(ROWS)
+  const [rows, setRows] = useState(INITIAL_ROWS)
   const isIdle = useIdle()
   const { days, lines } = loaded.data
-  const shown = Math.min(days.length, isOpen ? rows : 0)
-  const made = Math.min(days.length, isIdle ? Math.max(shown, ROWS_PRINTED) : shown)
+  const visibleCount = Math.min(days.length, isOpen ? rows : 0)
+  const rowCount = Math.min(days.length, isIdle ? Math.max(visibleCount, PRINTED_ROWS) : visibleCount)
   const caption = history.caption(loaded.pair, day(days[0] ?? ''), day(days.at(-1) ?? ''))
-  const places = Array.from({ length: made }, (_, index) => days.length - 1 - index)
+  const indexes = Array.from({ length: rowCount }, (_, index) => days.length - 1 - index)
   return (
     <div class={isOpen ? 'history-table' : 'history-table printed-only'}>
       <Scroller class="scroll" label={caption}>
@@ -34,12 +34,12 @@ export function HistoryTable({ loaded, isOpen }: { loaded: Loaded; isOpen: boole
             </tr>
           </thead>
           <tbody>
-            {places.map((place, index) => (
-              <tr key={days[place]} class={index < shown ? undefined : 'printed-only'}>
-                <th scope="row">{day(days[place] ?? '')}</th>
+            {indexes.map((dayIndex, index) => (
+              <tr key={days[dayIndex]} class={index < visibleCount ? undefined : 'printed-only'}>
+                <th scope="row">{day(days[dayIndex] ?? '')}</th>
                 {lines.map(({ name, values }) => (
                   <td key={name} class="number">
-                    {values[place] === undefined ? '—' : exact(values[place])}
+                    {values[dayIndex] === undefined ? '—' : exact(values[dayIndex])}
                   </td>
                 ))}
               </tr>
@@ -49,24 +49,24 @@ export function HistoryTable({ loaded, isOpen }: { loaded: Loaded; isOpen: boole
       </Scroller>
       {isOpen && (
         <p class="table-foot">
-          {history.rows(count(shown), count(days.length))}
-          {shown < days.length && (
+          {history.rows(count(visibleCount), count(days.length))}
+          {visibleCount < days.length && (
             <button type="button" class="button" onClick={() => setRows(rows * 2)}>
               {history.more}
             </button>
           )}
         </p>
       )}
-      {made < days.length && (
+      {rowCount < days.length && (
         <p class="print-note">
-          {history.rows(count(made), count(days.length))}. {history.allInExcel}
+          {history.rows(count(rowCount), count(days.length))}. {history.allInExcel}
         </p>
       )}
     </div>
   )
 }
 
-/** The rows for the printer are made once the screen is painted. */
+/** Returns true 400 ms after the first paint, when rows for the printer are added. */
 function useIdle(): boolean {
   const [isIdle, setIdle] = useState(false)
   useEffect(() => {

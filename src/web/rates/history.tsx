@@ -1,16 +1,16 @@
-// How a pair moved: controls, chart, figures, table and files of one range of days. All that is shown is of one loaded
-// history, whose pair and days are named with it, also while another one is on its way.
+// History of a pair: controls, chart, figures, table and files of a range of days. Every part shows the same loaded
+// history with its own pair and days, even while another one is loading.
 
 import type { FunctionComponent } from 'preact'
-import { FailureNotice, Notice } from '../parts/notice.tsx'
-import { Segmented } from '../parts/segmented.tsx'
-import { look, texts, view } from '../parts/view.ts'
-import type { Series } from '../server/answers.ts'
-import { pairOf } from '../words/currencies.ts'
-import { addDays } from '../words/days.ts'
-import { SPANS, type Span } from '../words/fragment.ts'
-import { rangeOf } from '../words/history.ts'
-import { isAnyMissing, type MissingDays } from '../words/holes.ts'
+import type { Series } from '../api/responses.ts'
+import { FailureNotice, Notice } from '../components/notice.tsx'
+import { SegmentedControl } from '../components/segmented-control.tsx'
+import { setView, texts, view } from '../components/view.ts'
+import { pairCode } from '../model/currencies.ts'
+import { addDays } from '../model/days.ts'
+import { SPANS, type Span } from '../model/fragment.ts'
+import { dateRange } from '../model/history.ts'
+import { isAnyMissing, type MissingDays } from '../model/holes.ts'
 import { ChartPanel } from './chart-panel.tsx'
 import { HistoryFiles } from './history-files.tsx'
 import { HistoryTable } from './history-table.tsx'
@@ -25,7 +25,7 @@ export function History(props: {
   const { series, today, MissingDaysNote } = props
   const words = texts.value.history
   const { pair, table } = view.value
-  const range = rangeOf(view.value, addDays(today, 1)) // what is published for tomorrow is there today
+  const range = dateRange(view.value, addDays(today, 1)) // the bank publishes rates a day early
   const { loaded, failure, isLoading } = useHistory(series, range)
   const note = loaded && isAnyMissing(loaded.missing) && <MissingDaysNote missing={loaded.missing} />
   return (
@@ -69,13 +69,13 @@ export function History(props: {
 
 function PairField({ series }: { series: readonly Series[] }) {
   const { pair } = view.value
-  const pairs = new Set([pair, ...series.map(pairOf)])
+  const pairs = new Set([pair, ...series.map(pairCode)])
   return (
     <select
       class="field pair"
       aria-label={texts.value.history.pair}
       value={pair}
-      onChange={(event) => look({ pair: event.currentTarget.value })}
+      onChange={(event) => setView({ pair: event.currentTarget.value })}
     >
       {[...pairs].map((one) => (
         <option key={one} value={one}>
@@ -90,21 +90,21 @@ function SpanField() {
   const words = texts.value.history
   const { span, from } = view.value
   return (
-    <Segmented<Span>
+    <SegmentedControl<Span>
       name="span"
       label={words.span}
       value={from === '' ? span : undefined}
       choices={SPANS.map((value) => ({ value, label: words.spans[value], title: words.spanNames[value] }))}
-      onChoose={(chosen) => look({ span: chosen, from: '', to: '' })}
+      onChoose={(span) => setView({ span: span, from: '', to: '' })}
     />
   )
 }
 
-/** The same range as by dragging, for keyboards, fingers, and days that are known. */
-function RangeFields(shown: { from: string; to: string }) {
+/** Fields for the range that a mouse drags on the chart. */
+function RangeFields(range: { from: string; to: string }) {
   const words = texts.value.history
   const choose = (from: string, to: string) => {
-    if (from !== '' && to !== '' && from <= to) look({ from, to })
+    if (from !== '' && to !== '' && from <= to) setView({ from, to })
   }
   return (
     <div class="range">
@@ -113,9 +113,9 @@ function RangeFields(shown: { from: string; to: string }) {
         <input
           type="date"
           class="field"
-          value={shown.from}
-          max={shown.to}
-          onChange={(event) => choose(event.currentTarget.value, shown.to)}
+          value={range.from}
+          max={range.to}
+          onChange={(event) => choose(event.currentTarget.value, range.to)}
         />
       </label>
       <label>
@@ -123,13 +123,13 @@ function RangeFields(shown: { from: string; to: string }) {
         <input
           type="date"
           class="field"
-          value={shown.to}
-          min={shown.from}
-          onChange={(event) => choose(shown.from, event.currentTarget.value)}
+          value={range.to}
+          min={range.from}
+          onChange={(event) => choose(range.from, event.currentTarget.value)}
         />
       </label>
       {view.value.from !== '' && (
-        <button type="button" class="link" onClick={() => look({ from: '', to: '' })}>
+        <button type="button" class="link" onClick={() => setView({ from: '', to: '' })}>
           {words.zoomOut}
         </button>
       )}

@@ -1,59 +1,59 @@
-// A history with the pair and the days that it was asked for.
+// Loads a history together with its pair and days.
 
 import { useMemo, useState } from 'preact/hooks'
-import { type Answer, useAnswer } from '../parts/answer.ts'
-import { view } from '../parts/view.ts'
-import type { History, RateSide, Series } from '../server/answers.ts'
-import { pairOf } from '../words/currencies.ts'
-import { byDay, type Days } from '../words/history.ts'
-import { type MissingDays, mergeHoles } from '../words/holes.ts'
+import type { History, RateSide, Series } from '../api/responses.ts'
+import { type ApiState, useApi } from '../components/use-api.ts'
+import { view } from '../components/view.ts'
+import { pairCode } from '../model/currencies.ts'
+import { type DayTable, mergeLines } from '../model/history.ts'
+import { type MissingDays, mergeHoles } from '../model/holes.ts'
 
-export type Loaded = {
+export type LoadedHistory = {
   pair: string
   from: string
   to: string
-  data: Days<RateSide>
+  data: DayTable<RateSide>
   lines: readonly Points[]
   missing: MissingDays
 }
 type Points = { name: RateSide; points: History['points'] }
 
-/** The history of the pair that is looked at, and the one before for as long as it is not there. */
+/** Loads the history of the selected pair. Returns the previous one until then. */
 export function useHistory(series: readonly Series[], range: { from: string; to: string }) {
   const { pair } = view.value
-  const sides = series.filter((one) => pairOf(one) === pair)
+  const sides = series.filter((one) => pairCode(one) === pair)
   const path = (one: Series | undefined) =>
     one && `/api/v1/series/${one.id}/history?from=${range.from}&to=${range.to}`
-  const first = useAnswer<History>(path(sides[0]))
-  const second = useAnswer<History>(path(sides[1]))
+  const first = useApi<History>(path(sides[0]))
+  const second = useApi<History>(path(sides[1]))
   const current = useMemo(
-    () => loadedOf(sides, [first, second], pair, range),
+    () => joinSides(sides, [first, second], pair, range),
     [first.value, second.value, pair, range.from, range.to, series],
   )
-  const [shown, show] = useState<Loaded | undefined>(undefined)
-  if (current && current !== shown) show(current)
+  const [lastLoaded, setLastLoaded] = useState<LoadedHistory | undefined>(undefined)
+  if (current && current !== lastLoaded) setLastLoaded(current)
   const failure = first.failure ?? second.failure
   const isUnknown = series.length > 0 && sides.length === 0
   return {
-    loaded: current ?? (failure || isUnknown ? undefined : shown),
+    loaded: current ?? (failure || isUnknown ? undefined : lastLoaded),
     failure: failure ?? (isUnknown ? ({ kind: 'not-found', status: 404, detail: '' } as const) : undefined),
     isLoading: !current && !failure,
   }
 }
 
-function loadedOf(
+function joinSides(
   sides: readonly Series[],
-  answers: readonly Answer<History>[],
+  responses: readonly ApiState<History>[],
   pair: string,
   { from, to }: { from: string; to: string },
-): Loaded | undefined {
+): LoadedHistory | undefined {
   const lines: Points[] = []
   for (const [index, { rate_type }] of sides.entries()) {
-    const points = answers[index]?.value?.points
+    const points = responses[index]?.value?.points
     if (!points) return undefined
     lines.push({ name: rate_type, points })
   }
   if (sides.length === 0) return undefined
-  const missing = mergeHoles(sides.map((_, index) => answers[index]?.value?.holes))
-  return { pair, from, to, lines, missing, data: byDay(lines) }
+  const missing = mergeHoles(sides.map((_, index) => responses[index]?.value?.holes))
+  return { pair, from, to, lines, missing, data: mergeLines(lines) }
 }

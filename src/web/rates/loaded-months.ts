@@ -1,10 +1,10 @@
-// The figures of the months of a year, with the pair and the year that they were asked for.
+// Loads the figures of the months of a year together with their pair and year.
 
 import { useMemo, useState } from 'preact/hooks'
-import { type Answer, useAnswer } from '../parts/answer.ts'
-import type { PairHistory, RateSide } from '../server/answers.ts'
-import { type MissingDays, mergeHoles } from '../words/holes.ts'
-import type { SideMonths, Stat } from '../words/months.ts'
+import type { PairHistory, RateSide } from '../api/responses.ts'
+import { type ApiState, useApi } from '../components/use-api.ts'
+import { type MissingDays, mergeHoles } from '../model/holes.ts'
+import type { SideMonths, Stat } from '../model/months.ts'
 
 export type LoadedMonths = {
   pair: string
@@ -13,47 +13,47 @@ export type LoadedMonths = {
   missing: MissingDays
 }
 
-type Answers = Readonly<Record<Stat, Answer<PairHistory>>>
+type MonthStats = Readonly<Record<Stat, ApiState<PairHistory>>>
 
-/** Both sides of a pair whose way goes over the colón, else the one that there is; the year before while they are not there. */
+/** Loads both sides of a pair whose route has the colón, else its only side. Returns the previous year until then. */
 export function useMonths(pair: string, year: string) {
   const sell = useStats(pair, year, 'venta')
   const isBoth = sell.last.value !== undefined && sell.last.value.rate_type !== 'referencia'
   const buy = useStats(pair, year, isBoth ? 'compra' : undefined)
-  const failure = failureIn(sell) ?? failureIn(buy)
+  const failure = firstFailure(sell) ?? firstFailure(buy)
   const current = useMemo(
-    () => loadedOf(pair, year, isBoth ? [buy, sell] : [sell]),
-    [pair, year, isBoth, ...valuesIn(sell), ...valuesIn(buy)],
+    () => joinSides(pair, year, isBoth ? [buy, sell] : [sell]),
+    [pair, year, isBoth, ...statValues(sell), ...statValues(buy)],
   )
-  const [shown, show] = useState<LoadedMonths | undefined>(undefined)
-  if (current && current !== shown) show(current)
+  const [lastLoaded, setLastLoaded] = useState<LoadedMonths | undefined>(undefined)
+  if (current && current !== lastLoaded) setLastLoaded(current)
   return {
-    loaded: current ?? (failure ? undefined : shown),
+    loaded: current ?? (failure ? undefined : lastLoaded),
     failure,
     isLoading: !current && !failure,
   }
 }
 
-/** @param side undefined: nothing is asked */
-function useStats(pair: string, year: string, side: 'compra' | 'venta' | undefined): Answers {
-  const path = (stat: Stat) => (side === undefined ? undefined : pathOf(pair, year, side, stat))
+/** @param side undefined: no request */
+function useStats(pair: string, year: string, side: 'compra' | 'venta' | undefined): MonthStats {
+  const path = (stat: Stat) => (side === undefined ? undefined : historyPath(pair, year, side, stat))
   return {
-    last: useAnswer<PairHistory>(path('last')),
-    mean: useAnswer<PairHistory>(path('mean')),
-    low: useAnswer<PairHistory>(path('low')),
-    high: useAnswer<PairHistory>(path('high')),
+    last: useApi<PairHistory>(path('last')),
+    mean: useApi<PairHistory>(path('mean')),
+    low: useApi<PairHistory>(path('low')),
+    high: useApi<PairHistory>(path('high')),
   }
 }
 
-function pathOf(pair: string, year: string, side: string, stat: Stat): string {
+function historyPath(pair: string, year: string, side: string, stat: Stat): string {
   const [base = '', quote = ''] = pair.split('/')
-  const words = { base, quote, type: side, from: `${year}-01-01`, to: `${year}-12-31`, every: 'month', stat }
-  return `/api/v1/history?${new URLSearchParams(words)}`
+  const params = { base, quote, type: side, from: `${year}-01-01`, to: `${year}-12-31`, every: 'month', stat }
+  return `/api/v1/history?${new URLSearchParams(params)}`
 }
 
-function loadedOf(pair: string, year: string, answers: readonly Answers[]): LoadedMonths | undefined {
+function joinSides(pair: string, year: string, sideStats: readonly MonthStats[]): LoadedMonths | undefined {
   const sides: SideMonths<RateSide>[] = []
-  for (const { last, mean, low, high } of answers) {
+  for (const { last, mean, low, high } of sideStats) {
     if (!last.value || !mean.value || !low.value || !high.value) return undefined
     const stats = {
       last: last.value.points,
@@ -63,15 +63,15 @@ function loadedOf(pair: string, year: string, answers: readonly Answers[]): Load
     }
     sides.push({ name: last.value.rate_type, stats })
   }
-  const missing = mergeHoles(answers.flatMap((stats) => valuesIn(stats).map((value) => value?.holes)))
+  const missing = mergeHoles(sideStats.flatMap((stats) => statValues(stats).map((value) => value?.holes)))
   return { pair, year, sides, missing }
 }
 
-function valuesIn(answers: Answers): (PairHistory | undefined)[] {
-  return Object.values(answers).map(({ value }) => value)
+function statValues(stats: MonthStats): (PairHistory | undefined)[] {
+  return Object.values(stats).map(({ value }) => value)
 }
 
-/** Of what is known a later failure says nothing: it stays, as everywhere on the page. */
-function failureIn(answers: Answers) {
-  return Object.values(answers).find(({ value, failure }) => failure && !value)?.failure
+/** First failure without a value; loaded values survive later failures. */
+function firstFailure(stats: MonthStats) {
+  return Object.values(stats).find(({ value, failure }) => failure && !value)?.failure
 }

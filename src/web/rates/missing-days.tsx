@@ -1,10 +1,10 @@
-import { formats, texts } from '../parts/view.ts'
-import type { Series } from '../server/answers.ts'
-import { pairOf } from '../words/currencies.ts'
-import type { MissingDays } from '../words/holes.ts'
+import type { Series } from '../api/responses.ts'
+import { formats, texts } from '../components/view.ts'
+import { pairCode } from '../model/currencies.ts'
+import type { MissingDays } from '../model/holes.ts'
 import { monthsTexts } from './months-texts.ts'
 
-/** Names the days that a history lacks. Lows, highs and means are without them. */
+/** Names the holes of a history, which its lowest, highest and mean do not include. */
 export function MissingDaysNote({ missing }: { missing: MissingDays }) {
   const words = monthsTexts.value.missingDays
   const { day } = formats.value
@@ -17,15 +17,15 @@ export function MissingDaysNote({ missing }: { missing: MissingDays }) {
   )
 }
 
-/** Names the series whose day was never synchronized: without it they would seem to have no value. */
-export function LeftOut({ ids, series }: { ids: readonly number[]; series: readonly Series[] }) {
+/** Names the series that lack the day because it was never synchronized. */
+export function LeftOutNote({ ids, series }: { ids: readonly number[]; series: readonly Series[] }) {
   const { sides } = texts.value
   const names = ids.map((id) => {
     const one = series.find((candidate) => candidate.id === id)
     if (!one) return `#${id}`
     return one.rate_type === 'referencia'
-      ? pairOf(one)
-      : `${pairOf(one)} ${sides[one.rate_type].toLowerCase()}`
+      ? pairCode(one)
+      : `${pairCode(one)} ${sides[one.rate_type].toLowerCase()}`
   })
   return <p class="caution left-out">{monthsTexts.value.leftOut(names.join(', '))}</p>
 }

@@ -1,13 +1,13 @@
-// The months of a year as an accountant closes them: close, mean, lowest and highest of any pair of currencies.
+// Months of a year for accountants: close, mean, lowest and highest of any pair.
 
-import { icons } from '../parts/icons.tsx'
-import { FailureNotice, Notice } from '../parts/notice.tsx'
-import { formats, look, view } from '../parts/view.ts'
-import type { Series } from '../server/answers.ts'
-import { currenciesOf } from '../words/currencies.ts'
-import { addDays } from '../words/days.ts'
-import { isAnyMissing } from '../words/holes.ts'
-import { lastClosedYear } from '../words/months.ts'
+import type { Series } from '../api/responses.ts'
+import { icons } from '../components/icons.tsx'
+import { FailureNotice, Notice } from '../components/notice.tsx'
+import { formats, setView, view } from '../components/view.ts'
+import { listCurrencies } from '../model/currencies.ts'
+import { addDays } from '../model/days.ts'
+import { isAnyMissing } from '../model/holes.ts'
+import { lastClosedYear } from '../model/months.ts'
 import { CurrencyField } from './converter.tsx'
 import { Step } from './dollar.tsx'
 import { useMonths } from './loaded-months.ts'
@@ -50,18 +50,18 @@ export function MonthEnds({ series, today }: { series: readonly Series[]; today:
 function YearPicker({ year, first, today }: { year: string; first: string; today: string }) {
   const words = monthsTexts.value
   const last = addDays(today, 1).slice(0, 4)
-  const go = (to: number) => look({ year: String(to) === lastClosedYear(today) ? '' : String(to) })
+  const setYear = (to: number) => setView({ year: String(to) === lastClosedYear(today) ? '' : String(to) })
   const all = Array.from({ length: Number(last) - Number(first) + 1 }, (_, index) => Number(last) - index)
   return (
     <div class="day-picker">
-      <Step label={words.previous} isOff={year <= first} onClick={() => go(Number(year) - 1)}>
+      <Step label={words.previous} isOff={year <= first} onClick={() => setYear(Number(year) - 1)}>
         {icons.previous}
       </Step>
       <select
         class="field"
         aria-label={words.year}
         value={year}
-        onChange={(event) => go(Number(event.currentTarget.value))}
+        onChange={(event) => setYear(Number(event.currentTarget.value))}
       >
         {!all.includes(Number(year)) && <option value={year}>{year}</option>}
         {all.map((one) => (
@@ -70,7 +70,7 @@ function YearPicker({ year, first, today }: { year: string; first: string; today
           </option>
         ))}
       </select>
-      <Step label={words.next} isOff={year >= last} onClick={() => go(Number(year) + 1)}>
+      <Step label={words.next} isOff={year >= last} onClick={() => setYear(Number(year) + 1)}>
         {icons.next}
       </Step>
     </div>
@@ -80,26 +80,26 @@ function YearPicker({ year, first, today }: { year: string; first: string; today
 function PairFields({ series, pair }: { series: readonly Series[]; pair: string }) {
   const words = monthsTexts.value
   const [base = '', quote = ''] = pair.split('/')
-  const all = currenciesOf(series, formats.value)
+  const all = listCurrencies(series, formats.value)
   return (
     <>
       <CurrencyField
         label={words.source}
         value={base}
         all={all}
-        onChoose={(code) => look({ months: `${code}/${quote}` })}
+        onChoose={(code) => setView({ months: `${code}/${quote}` })}
       />
       <CurrencyField
         label={words.target}
         value={quote}
         all={all}
-        onChoose={(code) => look({ months: `${base}/${code}` })}
+        onChoose={(code) => setView({ months: `${base}/${code}` })}
       />
     </>
   )
 }
 
-/** The year of the first value of any series. */
+/** Year of the first value of any series. */
 function firstYear(series: readonly Series[], today: string): string {
   return series
     .reduce((first, { first_data_date: day }) => (day && day < first ? day : first), today)

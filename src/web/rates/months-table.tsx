@@ -1,14 +1,19 @@
-import { Scroller } from '../parts/scroller.tsx'
-import { formats, texts } from '../parts/view.ts'
-import type { RateSide } from '../server/answers.ts'
-import { placesOf } from '../words/decimal.ts'
-import { type MonthCell, type MonthPoint, type MonthRow, rowsOf, STATS } from '../words/months.ts'
+import type { RateSide } from '../api/responses.ts'
+import { Scroller } from '../components/scroller.tsx'
+import { formats, texts } from '../components/view.ts'
+import { countPlaces } from '../model/decimal.ts'
+import type { MonthCell, MonthPoint, MonthRow, SideMonths } from '../model/months.ts'
+import { monthRows, STATS } from '../model/months.ts'
 import type { LoadedMonths } from './loaded-months.ts'
 import { monthsTexts } from './months-texts.ts'
 
-const WAITING: readonly RateSide[] = ['compra', 'venta']
+const NO_STATS = { last: [], mean: [], low: [], high: [] }
+const NO_FIGURES: readonly SideMonths<RateSide>[] = [
+  { name: 'compra', stats: NO_STATS },
+  { name: 'venta', stats: NO_STATS },
+]
 
-/** A row a month. While the first answers are on their way it is as high as it will be. */
+/** Table with a row for each month. The height is final while the first figures load. */
 export function MonthsTable(props: {
   loaded: LoadedMonths | undefined
   pair: string
@@ -18,11 +23,12 @@ export function MonthsTable(props: {
   const words = monthsTexts.value
   const { loaded, today } = props
   const { pair, year } = loaded ?? props
-  const sides = loaded?.sides.map(({ name }) => name) ?? WAITING
-  const rows = rowsOf(year, today, loaded?.sides ?? WAITING.map((name) => ({ name, stats: NOTHING })))
+  const figures = loaded?.sides ?? NO_FIGURES
+  const sides = figures.map(({ name }) => name)
+  const rows = monthRows(year, today, figures)
   const [only = ''] = sides.length === 1 ? sides.map((name) => texts.value.sides[name]) : []
-  const places = placesIn(rows)
-  const caption = words.caption(pair, year, only)
+  const places = columnPlaces(rows)
+  const caption = [`${pair}, ${year}`, only].filter(Boolean).join(' · ')
   return (
     <>
       <Scroller class="scroll" label={caption}>
@@ -30,22 +36,20 @@ export function MonthsTable(props: {
           <caption>
             <span>{caption}</span>
           </caption>
-          <Head sides={sides} />
+          <TableHead sides={sides} />
           <tbody>
             {rows.map((row) => (
-              <Row key={row.month} row={row} sides={sides} places={places} isWaiting={!loaded} />
+              <TableRow key={row.month} row={row} sides={sides} places={places} isLoading={!loaded} />
             ))}
           </tbody>
         </table>
       </Scroller>
-      <p class="hint">{[words.meaning, ...marksIn(rows)].join(' ')}</p>
+      <p class="hint">{[words.meaning, ...markTexts(rows)].join(' ')}</p>
     </>
   )
 }
 
-const NOTHING = { last: [], mean: [], low: [], high: [] } as const
-
-function Head({ sides }: { sides: readonly RateSide[] }) {
+function TableHead({ sides }: { sides: readonly RateSide[] }) {
   const words = monthsTexts.value
   const isPair = sides.length > 1
   return (
@@ -81,14 +85,14 @@ function Head({ sides }: { sides: readonly RateSide[] }) {
   )
 }
 
-function Row(props: {
+function TableRow(props: {
   row: MonthRow<RateSide>
   sides: readonly RateSide[]
   places: readonly number[]
-  isWaiting: boolean
+  isLoading: boolean
 }) {
-  const { row, sides, places, isWaiting } = props
-  const note = noteOf(row, sides)
+  const { row, sides, places, isLoading } = props
+  const note = monthNote(row, sides)
   return (
     <tr>
       <th scope="row">
@@ -97,14 +101,14 @@ function Row(props: {
       </th>
       {row.cells.map((cell, at) => (
         <td key={cell.stat + cell.side} class={`number ${cell.stat}`}>
-          {isWaiting ? <Awaited /> : <Figure cell={cell} places={places[at] ?? 0} />}
+          {isLoading ? <Placeholder /> : <Figure cell={cell} places={places[at] ?? 0} />}
         </td>
       ))}
     </tr>
   )
 }
 
-function Awaited() {
+function Placeholder() {
   return (
     <>
       <span class="awaited" />
@@ -124,16 +128,16 @@ function Figure({ cell: { stat, point }, places }: { cell: MonthCell<RateSide>; 
   return (
     <>
       {exact(point.value)}
-      <Aligner missing={places - shownPlaces(point)} />
+      <Aligner missing={places - visiblePlaces(point)} />
       <small>
         {stat === 'mean' ? '\u00a0' : monthDay(point.rate_date)}
-        <Rounded point={point} isAlone={stat === 'mean'} />
+        <RoundedMark point={point} isAlone={stat === 'mean'} />
       </small>
     </>
   )
 }
 
-/** As wide as the digits that others of the column have more, so that decimal signs stand below each other. */
+/** Fills missing decimals with spaces, so that the column is aligned at the decimal sign. */
 function Aligner({ missing }: { missing: number }) {
   return (
     <span class="aligner" aria-hidden="true">
@@ -142,22 +146,22 @@ function Aligner({ missing }: { missing: number }) {
   )
 }
 
-/** How many decimals of each column are shown at most. */
-function placesIn(rows: readonly MonthRow<RateSide>[]): number[] {
+/** Most decimals of each column. */
+function columnPlaces(rows: readonly MonthRow<RateSide>[]): number[] {
   const [first] = rows
   return (first?.cells ?? []).map((_, at) =>
     Math.max(
       0,
-      ...rows.map(({ cells }) => cells[at]?.point).map((point) => (point ? shownPlaces(point) : 0)),
+      ...rows.map(({ cells }) => cells[at]?.point).map((point) => (point ? visiblePlaces(point) : 0)),
     ),
   )
 }
 
-function shownPlaces({ value }: MonthPoint): number {
-  return Math.max(2, placesOf(value)) // as formats.exact writes it
+function visiblePlaces({ value }: MonthPoint): number {
+  return Math.max(2, countPlaces(value)) // as formats.exact writes it
 }
 
-function Rounded({ point: { rounded_to: places }, isAlone }: { point: MonthPoint; isAlone: boolean }) {
+function RoundedMark({ point: { rounded_to: places }, isAlone }: { point: MonthPoint; isAlone: boolean }) {
   if (places === undefined) return null
   return (
     <>
@@ -168,16 +172,16 @@ function Rounded({ point: { rounded_to: places }, isAlone }: { point: MonthPoint
   )
 }
 
-/** In what a month is not whole: on all sides, or on those that are named. */
-export function noteOf({ partial }: MonthRow<RateSide>, sides: readonly RateSide[]): string {
+/** Note of an incomplete month, with the sides if not all are. */
+export function monthNote({ partial }: MonthRow<RateSide>, sides: readonly RateSide[]): string {
   const words = monthsTexts.value
   if (partial.length === 0) return ''
   if (partial.length === sides.length) return words.partial
   return words.partialOf(partial.map((side) => texts.value.sides[side]).join(', '))
 }
 
-/** What the marks mean that are there. */
-function marksIn(rows: readonly MonthRow<RateSide>[]): string[] {
+/** Legend of the marks in the table. */
+function markTexts(rows: readonly MonthRow<RateSide>[]): string[] {
   const words = monthsTexts.value
   const places = new Set(rows.flatMap(({ cells }) => cells.map(({ point }) => point?.rounded_to)))
   const rounded = [...places].filter((one) => one !== undefined).sort((a, b) => a - b)

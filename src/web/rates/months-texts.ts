@@ -1,6 +1,6 @@
 import { computed } from '@preact/signals'
-import { language } from '../parts/view.ts'
-import { EN_MONTHS } from '../texts/en-months.ts'
-import { ES_MONTHS, type MonthsTexts } from '../texts/es-months.ts'
+import { language } from '../components/view.ts'
+import { MONTHS } from '../i18n/months.ts'
+import { inLanguage } from '../i18n/table.ts'
 
-export const monthsTexts = computed<MonthsTexts>(() => (language.value === 'en' ? EN_MONTHS : ES_MONTHS))
+export const monthsTexts = computed(() => inLanguage(MONTHS, language.value))

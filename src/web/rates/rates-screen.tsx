@@ -1,54 +1,57 @@
-// Exchange rates: the dollar of a day, a converter, a history, and every currency.
+// Screen of exchange rates: the dollar, a converter, a history, months, all currencies and the export.
 
 import type { ComponentChildren, FunctionComponent } from 'preact'
-import { useState } from 'preact/hooks'
-import { useAnswer } from '../parts/answer.ts'
-import { FailureNotice } from '../parts/notice.tsx'
-import { look, texts, view } from '../parts/view.ts'
-import { WhenSeen } from '../parts/when-seen.tsx'
-import { type DayRates, readDayRates, type Series } from '../server/answers.ts'
-import { now } from '../server/clock.ts'
-import { session } from '../server/session.ts'
-import { todayAt, validateDay } from '../words/days.ts'
-import type { MissingDays } from '../words/holes.ts'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { serverTime } from '../api/clock.ts'
+import { type DayRates, readDayRates, type Series } from '../api/responses.ts'
+import { session } from '../api/session.ts'
+import { FailureNotice } from '../components/notice.tsx'
+import { useApi } from '../components/use-api.ts'
+import { setView, texts, view } from '../components/view.ts'
+import { costaRicaDay, validateDay } from '../model/days.ts'
+import type { MissingDays } from '../model/holes.ts'
 import { Converter } from './converter.tsx'
 import { Currencies } from './currencies.tsx'
-import { Dollar, faultText, type ShownDay } from './dollar.tsx'
+import { type DayChoice, Dollar, dayErrorText } from './dollar.tsx'
 import { History } from './history.tsx'
 
 const EMPTY_EVERY_MS = 5000
 const SERIES_EVERY_MS = 600_000
 
-/** Parts of the screen in a file that is fetched when one of them is shown. */
-type Fetched = {
+/** Parts of the screen that are fetched when one of them is rendered. */
+type LazyParts = {
   MonthEnds: FunctionComponent<{ series: readonly Series[]; today: string }>
   ExportAll: FunctionComponent
-  EmptyBox: FunctionComponent<{ everyMs: number }>
-  LeftOut: FunctionComponent<{ ids: readonly number[]; series: readonly Series[] }>
+  EmptyDatabase: FunctionComponent<{ everyMs: number }>
+  LeftOutNote: FunctionComponent<{ ids: readonly number[]; series: readonly Series[] }>
   MissingDaysNote: FunctionComponent<{ missing: MissingDays }>
-  NeedsSecret: FunctionComponent<{ what: 'key' | 'token' }>
+  NeedsSecret: FunctionComponent<{ kind: 'key' | 'token' }>
 }
 
-export function RatesScreen({ below }: { below: Fetched }) {
+export function RatesScreen({ below }: { below: LazyParts }) {
   const current = session.value
-  if (current.state === 'in' && !current.key) return <below.NeedsSecret what="key" />
+  if (current.state === 'in' && !current.key) return <below.NeedsSecret kind="key" />
   return <Rates below={below} />
 }
 
-function Rates({ below: { MonthEnds, ExportAll, EmptyBox, LeftOut, MissingDaysNote } }: { below: Fetched }) {
-  const today = todayAt(now())
-  const shown = useShownDay(today)
+function Rates({
+  below: { MonthEnds, ExportAll, EmptyDatabase, LeftOutNote, MissingDaysNote },
+}: {
+  below: LazyParts
+}) {
+  const today = costaRicaDay(serverTime())
+  const choice = useDayChoice(today)
   const { on } = view.value
   const [isEmpty, setEmpty] = useState(false)
-  const series = useAnswer<readonly Series[]>('/api/v1/series', isEmpty ? EMPTY_EVERY_MS : SERIES_EVERY_MS)
-  const rates = useAnswer<DayRates>(
-    shown.fault ? undefined : `/api/v1/rates${on === '' ? '' : `?on=${on}`}`,
+  const series = useApi<readonly Series[]>('/api/v1/series', isEmpty ? EMPTY_EVERY_MS : SERIES_EVERY_MS)
+  const rates = useApi<DayRates>(
+    choice.error ? undefined : `/api/v1/rates${on === '' ? '' : `?on=${on}`}`,
     undefined,
     readDayRates,
   )
   const isFilled = series.value?.some(({ first_data_date }) => first_data_date) ?? true
   if (isEmpty === isFilled) setEmpty(!isFilled)
-  if (isEmpty) return <EmptyBox everyMs={EMPTY_EVERY_MS} />
+  if (isEmpty) return <EmptyDatabase everyMs={EMPTY_EVERY_MS} />
   if (series.failure && !series.value) {
     return (
       <>
@@ -57,47 +60,73 @@ function Rates({ below: { MonthEnds, ExportAll, EmptyBox, LeftOut, MissingDaysNo
       </>
     )
   }
-  const refused = shown.fault && faultText(shown.fault, shown.day, today)
+  const dayError = choice.error && dayErrorText(choice.error, choice.day, today)
   return (
     <div class="rates">
       <Title />
-      {series.failure && series.value && <Stale />}
-      <Dollar today={today} shown={shown} />
-      <Converter series={series.value ?? []} refused={refused} />
+      {series.failure && series.value && <OfflineBanner />}
+      <Dollar today={today} choice={choice} />
+      <Converter series={series.value ?? []} dayError={dayError} />
       <History series={series.value ?? []} today={today} MissingDaysNote={MissingDaysNote} />
-      <Below name="months">
+      <BelowSection name="months">
         <MonthEnds series={series.value ?? []} today={today} />
-      </Below>
-      {!refused && <Currencies LeftOut={LeftOut} series={series.value ?? []} rates={rates} day={shown.day} />}
-      <Below name="export">
+      </BelowSection>
+      {!dayError && (
+        <Currencies LeftOutNote={LeftOutNote} series={series.value ?? []} rates={rates} day={choice.day} />
+      )}
+      <BelowSection name="export">
         <ExportAll />
-      </Below>
+      </BelowSection>
     </div>
   )
 }
 
-/** The day that is asked for, or the refused one that stands in the field. */
-function useShownDay(today: string): ShownDay {
+/** Day of the view, or the rejected day in the field. */
+function useDayChoice(today: string): DayChoice {
   const { on } = view.value
-  const [typed, setTyped] = useState({ on, day: '', isRefused: false })
-  const isTyped = typed.isRefused && typed.on === on // another link was not opened since
-  const day = isTyped ? typed.day : on || today
-  const choose = (to: string) => {
-    const isRefused = validateDay(to, today) !== undefined
-    const next = isRefused || to === today ? '' : to
-    setTyped({ on: isRefused ? on : next, day: to, isRefused })
-    if (!isRefused) look({ on: next })
+  const [input, setInput] = useState({ on, day: '', isRefused: false })
+  const isCurrent = input.isRefused && input.on === on // no other link was opened since
+  const day = isCurrent ? input.day : on || today
+  const choose = (newDay: string) => {
+    const isRefused = validateDay(newDay, today) !== undefined
+    const next = isRefused || newDay === today ? '' : newDay
+    setInput({ on: isRefused ? on : next, day: newDay, isRefused })
+    if (!isRefused) setView({ on: next })
   }
-  return { day, fault: validateDay(day, today), choose }
+  return { day, error: validateDay(day, today), choose }
 }
 
-/** What the first screen does not show: its title is there at once, to be found. */
-function Below({ name, children }: { name: 'months' | 'export'; children: ComponentChildren }) {
+/** Section below the first screen. Its title is rendered at once, so that a search finds it. */
+function BelowSection({ name, children }: { name: 'months' | 'export'; children: ComponentChildren }) {
   return (
     <section class={`card ${name}`} aria-labelledby={name}>
       <h2 id={name}>{texts.value.below[name]}</h2>
-      <WhenSeen class="below">{children}</WhenSeen>
+      <DeferredContent class="below">{children}</DeferredContent>
     </section>
+  )
+}
+
+/** Renders its children when they are scrolled into view or a key is pressed. The first screen does not wait for them. */
+function DeferredContent(props: { class: string; children: ComponentChildren }) {
+  const host = useRef<HTMLDivElement>(null)
+  const [isRendered, setRendered] = useState(false)
+  useEffect(() => {
+    if (isRendered || !host.current) return
+    const render = () => setRendered(true)
+    const observer = new IntersectionObserver((entries) => {
+      if (entries.some(({ isIntersecting }) => isIntersecting)) render()
+    })
+    observer.observe(host.current)
+    addEventListener('keydown', render) // Tab skips what is not rendered
+    return () => {
+      observer.disconnect()
+      removeEventListener('keydown', render)
+    }
+  }, [isRendered])
+  return (
+    <div ref={host} class={props.class}>
+      {isRendered && props.children}
+    </div>
   )
 }
 
@@ -105,8 +134,8 @@ function Title() {
   return <h1 class="unseen">{texts.value.screens.rates}</h1>
 }
 
-/** What is there stays while the server cannot be asked, and the page says so. */
-function Stale() {
+/** Warns that the data are from an earlier response. */
+function OfflineBanner() {
   const words = texts.value.failures
   return (
     <p class="banner" role="status">

@@ -1,13 +1,13 @@
 import { useMemo } from 'preact/hooks'
-import { formats, texts } from '../parts/view.ts'
-import { type Point, statisticsOf } from '../words/statistics.ts'
-import type { Loaded } from './loaded-history.ts'
+import { formats, texts } from '../components/view.ts'
+import { computeStatistics, type Point } from '../model/statistics.ts'
+import type { LoadedHistory } from './loaded-history.ts'
 
-export function StatisticsTable({ loaded }: { loaded: Loaded }) {
+export function StatisticsTable({ loaded }: { loaded: LoadedHistory }) {
   const { history, sides } = texts.value
   const { exact, signed, percent } = formats.value
   const all = useMemo(
-    () => loaded.lines.map(({ name, points }) => ({ name, statistics: statisticsOf(points) })),
+    () => loaded.lines.map(({ name, points }) => ({ name, statistics: computeStatistics(points) })),
     [loaded],
   )
   return (

@@ -1,11 +1,11 @@
-import { texts } from '../parts/view.ts'
-import { SecretForm } from './secret-field.tsx'
+import { texts } from '../components/view.ts'
+import { SecretForm } from './secret-form.tsx'
 
-/** A screen whose secret the session does not hold says so, and takes it. */
-export function NeedsSecret({ what }: { what: 'key' | 'token' }) {
+/** Form for the key or token that a screen requires. */
+export function NeedsSecret({ kind }: { kind: 'key' | 'token' }) {
   const words = texts.value.session
   const [title, text] =
-    what === 'key' ? [words.needsKey, words.needsKeyText] : [words.needsToken, words.needsTokenText]
+    kind === 'key' ? [words.needsKey, words.needsKeyText] : [words.needsToken, words.needsTokenText]
   return (
     <div class="door">
       <section class="card door-card">

@@ -1,53 +1,53 @@
-// A one-time link is never taken by itself: it may come from an attacker, for documents to be uploaded into a company of
-// theirs. The page names the key or token that it signs in with and the session that it replaces, and waits for a click.
+// Confirms a one-time link. An attacker may send one, so that the user uploads documents into the attacker's company.
+// The page therefore names the key or token and the session to replace, and waits for a click.
 
 import { computed } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
-import { refreshes } from '../parts/answer.ts'
-import { FailureNotice } from '../parts/notice.tsx'
-import { language, texts } from '../parts/view.ts'
-import { session } from '../server/session.ts'
-import { lookAtCode, type Refusal, signInByCode } from '../server/sign-in.ts'
-import { EN_LINK } from '../texts/en-link.ts'
-import { ES_LINK, type LinkTexts } from '../texts/es-link.ts'
-import { visibleText } from '../words/visible.ts'
-import { refusalWords } from './secret-field.tsx'
+import { session } from '../api/session.ts'
+import { openSession, queryCode, type Refusal } from '../api/sign-in.ts'
+import { FailureNotice } from '../components/notice.tsx'
+import { refreshCount } from '../components/use-api.ts'
+import { language, texts } from '../components/view.ts'
+import { LINK } from '../i18n/link.ts'
+import { inLanguage } from '../i18n/table.ts'
+import { visibleText } from '../model/visible.ts'
+import { refusalText } from './secret-form.tsx'
 
-const linkTexts = computed<LinkTexts>(() => (language.value === 'en' ? EN_LINK : ES_LINK))
+const linkTexts = computed(() => inLanguage(LINK, language.value))
 
-const NOTHING = { key: null, token: null }
+const NO_SECRETS = { key: null, token: null }
 
-type Found = Awaited<ReturnType<typeof lookAtCode>>
+type CodeResult = Awaited<ReturnType<typeof queryCode>>
 
 export function OneTimeLink({ code, onDone }: { code: string; onDone: () => void }) {
   const words = texts.value.session
-  const [found, setFound] = useState<Found | undefined>(undefined)
+  const [result, setResult] = useState<CodeResult | undefined>(undefined)
   const [refusal, setRefusal] = useState<Refusal | undefined>(undefined)
   const [isBusy, setBusy] = useState(false)
-  const refresh = refreshes.value
+  const refresh = refreshCount.value
   useEffect(() => {
-    lookAtCode(code).then(setFound)
+    queryCode(code).then(setResult)
   }, [code, refresh])
-  if (!found) return <p class="loading">{texts.value.loading}</p>
-  if (found.failure && !isGone(found.failure.status)) {
+  if (!result) return <p class="loading">{texts.value.loading}</p>
+  if (result.failure && !isGone(result.failure.status)) {
     return (
       <>
-        <FailureNotice failure={found.failure} />
+        <FailureNotice failure={result.failure} />
         <button type="button" class="link" onClick={onDone}>
           {linkTexts.value.cancel}
         </button>
       </>
     )
   }
-  const { key, token } = found.value ?? NOTHING
+  const { key, token } = result.value ?? NO_SECRETS
   const names = [key?.name, token?.name].filter((name) => name !== undefined)
-  const company = found.value?.company ? `«${visibleText(found.value.company.name)}»` : words.allCompanies
+  const company = result.value?.company ? `«${visibleText(result.value.company.name)}»` : words.allCompanies
   const enter = async () => {
     setBusy(true)
-    const refused = await signInByCode(code)
+    const error = await openSession({ code })
     setBusy(false)
-    setRefusal(refused)
-    if (!refused) onDone()
+    setRefusal(error)
+    if (!error) onDone()
   }
   return (
     <div class="door">
@@ -66,13 +66,13 @@ export function OneTimeLink({ code, onDone }: { code: string; onDone: () => void
             </h1>
             {key && <p>{linkTexts.value.askKey}</p>}
             {token && <p>{linkTexts.value.askToken(company)}</p>}
-            <Replaced />
+            <ReplacedSession />
             <p class="quiet">{linkTexts.value.askCare}</p>
             <p class="refusal" role="alert">
               {refusal &&
                 (isGone((refusal as { status?: number }).status)
                   ? linkTexts.value.codeGone
-                  : refusalWords(refusal, texts.value))}
+                  : refusalText(refusal, texts.value))}
             </p>
             <div class="buttons">
               <button type="button" class="button main" disabled={isBusy} onClick={enter}>
@@ -93,7 +93,7 @@ function isGone(status: number | undefined): boolean {
   return status === 401 || status === 404 || status === 410
 }
 
-function Replaced() {
+function ReplacedSession() {
   const current = session.value
   if (current.state !== 'in') return null
   const names = [current.key?.name, current.token?.name].filter((name) => name !== undefined)

@@ -1,21 +1,21 @@
-// The one field for a key or a token, and what became of it.
+// Form for a key or a token, with its error.
 
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
-import { texts } from '../parts/view.ts'
-import type { Failure } from '../server/ask.ts'
-import { type Refusal, signIn } from '../server/sign-in.ts'
-import type { Texts } from '../texts/es.ts'
+import type { Failure } from '../api/request.ts'
+import { openSession, type Refusal } from '../api/sign-in.ts'
+import { texts } from '../components/view.ts'
+import type { Texts } from '../i18n/page.ts'
 
 export function SecretForm(props: { button: string; hint: string; onDone?: () => void }) {
   const words = texts.value.session
   const [secret, setSecret] = useState('')
-  const [isShown, show] = useState(false)
+  const [isVisible, setVisible] = useState(false)
   const [isBusy, setBusy] = useState(false)
   const [refusal, setRefusal] = useState<Refusal | 'form' | undefined>(undefined)
   const field = useRef<HTMLInputElement>(null)
   const id = useId()
   useEffect(() => field.current?.focus(), [])
-  const send = async (event: Event) => {
+  const submit = async (event: Event) => {
     event.preventDefault()
     const text = secret.trim()
     if (!/^cb[kt]_\S+$/.test(text)) {
@@ -24,21 +24,21 @@ export function SecretForm(props: { button: string; hint: string; onDone?: () =>
       return
     }
     setBusy(true)
-    const refused = await signIn(text)
+    const error = await openSession({ secret: text })
     setBusy(false)
-    setRefusal(refused)
-    if (refused) field.current?.select()
+    setRefusal(error)
+    if (error) field.current?.select()
     else props.onDone?.()
   }
   return (
-    <form class="secret" onSubmit={send} noValidate>
+    <form class="secret" onSubmit={submit} noValidate>
       <label for={id}>{words.secret}</label>
       <div class="field-with-button">
         <input
           ref={field}
           id={id}
           class="field"
-          type={(isShown ? 'text' : 'password') as 'password'}
+          type={(isVisible ? 'text' : 'password') as 'password'}
           autocomplete="off"
           spellcheck={false}
           autocapitalize="none"
@@ -48,15 +48,15 @@ export function SecretForm(props: { button: string; hint: string; onDone?: () =>
           aria-invalid={refusal !== undefined}
           onInput={(event) => setSecret(event.currentTarget.value)}
         />
-        <button type="button" class="button" aria-pressed={isShown} onClick={() => show(!isShown)}>
-          {isShown ? words.hide : words.show}
+        <button type="button" class="button" aria-pressed={isVisible} onClick={() => setVisible(!isVisible)}>
+          {isVisible ? words.hide : words.show}
         </button>
       </div>
       <p class="hint" id={`${id}-hint`}>
         {props.hint}
       </p>
       <p class="refusal" role="alert">
-        {refusal && (refusal === 'form' ? words.notASecret : refusalWords(refusal, texts.value))}
+        {refusal && (refusal === 'form' ? words.notASecret : refusalText(refusal, texts.value))}
       </p>
       <button type="submit" class="button main wide" disabled={isBusy}>
         {isBusy ? words.entering : props.button}
@@ -65,8 +65,8 @@ export function SecretForm(props: { button: string; hint: string; onDone?: () =>
   )
 }
 
-/** Why signing in did not work, and what to do. */
-export function refusalWords(refusal: Refusal, { session, failures }: Texts): string {
+/** Reason why the sign-in failed, with a remedy. */
+export function refusalText(refusal: Refusal, { session, failures }: Texts): string {
   if (refusal.kind === 'storage') return session.storage
   const { kind, detail } = refusal as Failure
   if (kind === 'signed-out') return session.wrong

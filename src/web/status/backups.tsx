@@ -1,5 +1,5 @@
-import type { BackupStatus } from '../server/answers.ts'
-import { Fact, Moment } from './fact.tsx'
+import type { BackupStatus } from '../api/responses.ts'
+import { Fact, Instant } from './fact.tsx'
 import { statusTexts } from './texts.ts'
 
 export function Backups({ backup }: { backup: BackupStatus | null }) {
@@ -13,16 +13,16 @@ export function Backups({ backup }: { backup: BackupStatus | null }) {
       {backup ? (
         <dl class="fact-list">
           <Fact name={words.backup}>
-            {backup.last_run ? <Moment at={backup.last_run} /> : words.noBackupYet}
+            {backup.last_run ? <Instant at={backup.last_run} /> : words.noBackupYet}
           </Fact>
           <Fact name={words.lastVerified}>
             {backup.last_verified ? (
-              <Moment at={backup.last_verified} />
+              <Instant at={backup.last_verified} />
             ) : (
               <span class="caution">{words.never}</span>
             )}
           </Fact>
-          <Fact name={words.nextBackup}>{backup.next_run ? <Moment at={backup.next_run} /> : '—'}</Fact>
+          <Fact name={words.nextBackup}>{backup.next_run ? <Instant at={backup.next_run} /> : '—'}</Fact>
         </dl>
       ) : (
         <p class="caution">{words.noBackups}</p>

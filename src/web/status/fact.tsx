@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact'
-import { formats } from '../parts/view.ts'
-import { now } from '../server/clock.ts'
+import { serverTime } from '../api/clock.ts'
+import { formats } from '../components/view.ts'
 
-/** A name and what it is, a row of a `dl`. */
+/** Name and value in a `dl`. */
 export function Fact({ name, children }: { name: string; children: ComponentChildren }) {
   return (
     <div class="fact">
@@ -12,12 +12,12 @@ export function Fact({ name, children }: { name: string; children: ComponentChil
   )
 }
 
-/** A moment, and how long ago it was or how soon it comes. */
-export function Moment({ at }: { at: string }) {
+/** Instant with its distance from now. */
+export function Instant({ at }: { at: string }) {
   const { instant, ago } = formats.value
   return (
     <time dateTime={at}>
-      {instant(at)} <small>{ago(at, now())}</small>
+      {instant(at)} <small>{ago(at, serverTime())}</small>
     </time>
   )
 }

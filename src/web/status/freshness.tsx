@@ -1,6 +1,6 @@
-import { formats, texts } from '../parts/view.ts'
-import type { ProviderStatus, Status } from '../server/answers.ts'
-import { Fact, Moment } from './fact.tsx'
+import type { ProviderStatus, Status } from '../api/responses.ts'
+import { formats, texts } from '../components/view.ts'
+import { Fact, Instant } from './fact.tsx'
 import { statusTexts } from './texts.ts'
 
 export function Freshness({ status }: { status: Status }) {
@@ -57,9 +57,9 @@ function Provider(props: { provider: ProviderStatus; isAlone: boolean; isEmpty: 
             </span>
           ))}
         </Fact>
-        <Fact name={words.lastSync}>{last_good_sync ? <Moment at={last_good_sync} /> : '—'}</Fact>
+        <Fact name={words.lastSync}>{last_good_sync ? <Instant at={last_good_sync} /> : '—'}</Fact>
         <Fact name={words.nextSync}>
-          {next_sync ? <Moment at={next_sync} /> : <span class="caution">{words.noNext}</span>}
+          {next_sync ? <Instant at={next_sync} /> : <span class="caution">{words.noNext}</span>}
         </Fact>
         <Fact name={words.values}>
           {isEmpty ? '—' : exact ? words.exactText : <span class="caution">{words.rounded}</span>}

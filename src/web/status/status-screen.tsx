@@ -1,32 +1,34 @@
-// How the box is: fresh or not, what it holds, its backups, and what the last syncs did.
+// Screen of the server's state: freshness, storage, backups and the last sync runs.
 
-import { useAnswer } from '../parts/answer.ts'
-import { FailureNotice, wordsOf } from '../parts/notice.tsx'
-import { texts } from '../parts/view.ts'
-import type { Status } from '../server/answers.ts'
-import { session } from '../server/session.ts'
+import type { Status } from '../api/responses.ts'
+import { session } from '../api/session.ts'
+import { FailureNotice, failureText } from '../components/notice.tsx'
+import { useApi } from '../components/use-api.ts'
+import { formats, texts } from '../components/view.ts'
 import { NeedsSecret } from '../session/needs-secret.tsx'
 import { Backups } from './backups.tsx'
+import { Fact } from './fact.tsx'
 import { Freshness } from './freshness.tsx'
-import { Runs } from './runs.tsx'
-import { Storage } from './storage.tsx'
+import { SyncRuns } from './sync-runs.tsx'
+import { statusTexts } from './texts.ts'
 
-const EVERY_MS = 15_000
+const POLL_MS = 15_000
 
 export function StatusScreen() {
   const current = session.value
-  if (current.state === 'in' && !current.key) return <NeedsSecret what="key" />
+  if (current.state === 'in' && !current.key) return <NeedsSecret kind="key" />
   return <Overview />
 }
 
 function Overview() {
-  const { value: status, failure } = useAnswer<Status>('/api/v1/status', EVERY_MS)
+  const { value: status, failure } = useApi<Status>('/api/v1/status', POLL_MS)
   return (
     <div class="status">
       <h1 class="unseen">{texts.value.screens.status}</h1>
       {failure && status && (
         <p class="banner" role="status">
-          <strong>{wordsOf(failure).title}.</strong> {texts.value.failures.lastShown} {wordsOf(failure).text}
+          <strong>{failureText(failure).title}.</strong> {texts.value.failures.lastShown}{' '}
+          {failureText(failure).text}
         </p>
       )}
       {failure && !status && <FailureNotice failure={failure} />}
@@ -36,9 +38,31 @@ function Overview() {
           <Freshness status={status} />
           <Storage status={status} />
           <Backups backup={status.backup} />
-          <Runs runs={status.runs} />
+          <SyncRuns runs={status.runs} />
         </>
       )}
     </div>
+  )
+}
+
+function Storage({ status: { storage, version } }: { status: Status }) {
+  const words = statusTexts.value
+  const { bytes, count } = formats.value
+  return (
+    <section class="card" aria-labelledby="storage">
+      <div class="card-head">
+        <h2 id="storage">{words.storage}</h2>
+      </div>
+      <dl class="fact-list">
+        <Fact name={words.rates}>{count(storage.rates)}</Fact>
+        <Fact name={words.documents}>{count(storage.documents)}</Fact>
+        <Fact name={words.bytes}>
+          {bytes(storage.content_bytes)}{' '}
+          <small>{words.inContents(storage.contents, count(storage.contents))}</small>
+        </Fact>
+        {storage.free_bytes !== undefined && <Fact name={words.free}>{bytes(storage.free_bytes)}</Fact>}
+        <Fact name={words.version}>cambista {version}</Fact>
+      </dl>
+    </section>
   )
 }

@@ -1,10 +1,10 @@
-import { formats } from '../parts/view.ts'
-import type { SyncRun } from '../server/answers.ts'
+import type { SyncRun } from '../api/responses.ts'
+import { formats } from '../components/view.ts'
 import { statusTexts } from './texts.ts'
 
-const KINDS = { ok: 'good', parcial: 'warn', error: 'bad', running: 'waiting' } as const
+const PILL_CLASSES = { ok: 'good', parcial: 'warn', error: 'bad', running: 'waiting' } as const
 
-export function Runs({ runs }: { runs: readonly SyncRun[] }) {
+export function SyncRuns({ runs }: { runs: readonly SyncRun[] }) {
   const words = statusTexts.value
   return (
     <section class="card runs" aria-labelledby="runs">
@@ -49,15 +49,15 @@ function Run({ run }: { run: SyncRun }) {
     <tbody>
       <tr>
         <td>
-          <span class={`pill ${KINDS[state]}`}>{words.states[state]}</span>
+          <span class={`pill ${PILL_CLASSES[state]}`}>{words.states[state]}</span>
         </td>
         <td>
           {instant(run.started_at)}
           {run.finished_at !== null && (
-            <small>{words.run.took(secondsOf(run.started_at, run.finished_at))}</small>
+            <small>{words.run.took(durationText(run.started_at, run.finished_at))}</small>
           )}
         </td>
-        <td>{words.triggers[run.trigger] ?? run.trigger}</td>
+        <td>{(words.triggers as Record<string, string>)[run.trigger] ?? run.trigger}</td>
         <td>
           {run.date_from && run.date_to ? (
             <>
@@ -82,7 +82,7 @@ function Run({ run }: { run: SyncRun }) {
   )
 }
 
-/** On a phone the head of the table is not shown, and each figure has its name. */
+/** Figure of a run. Phones hide the table head, so it carries its own name. */
 function Count({ name, children }: { name: string; children: string }) {
   return (
     <td class="number">
@@ -94,7 +94,7 @@ function Count({ name, children }: { name: string; children: string }) {
   )
 }
 
-function secondsOf(from: string, to: string): string {
+function durationText(from: string, to: string): string {
   const seconds = Math.round((Date.parse(to) - Date.parse(from)) / 1000)
   const minutes = Math.floor(seconds / 60)
   return minutes === 0 ? `${seconds} s` : `${minutes} min ${seconds % 60} s`

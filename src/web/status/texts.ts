@@ -1,6 +1,6 @@
 import { computed } from '@preact/signals'
-import { language } from '../parts/view.ts'
-import { EN_STATUS } from '../texts/en-status.ts'
-import { ES_STATUS, type StatusTexts } from '../texts/es-status.ts'
+import { language } from '../components/view.ts'
+import { STATUS } from '../i18n/status.ts'
+import { inLanguage } from '../i18n/table.ts'
 
-export const statusTexts = computed<StatusTexts>(() => (language.value === 'en' ? EN_STATUS : ES_STATUS))
+export const statusTexts = computed(() => inLanguage(STATUS, language.value))

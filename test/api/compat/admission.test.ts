@@ -1,14 +1,14 @@
-// Who is let in: each way of sending a key, keys only where they were made for, networks that are open.
+// Admission of clients: ways to send a key, keys for other uses, open networks.
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { hashOfSecret } from '../../../src/domain/secrets.ts'
-import { ANY_ADDRESS, networksOf } from '../../../src/http/listener/networks.ts'
-import { insertApiKey } from '../../../src/store/api-keys.ts'
+import { hashOfSecret } from '../../../src/domain/access/secrets.ts'
+import { ANY_ADDRESS, parseNetworks } from '../../../src/http/listener/networks.ts'
+import { insertApiKey } from '../../../src/store/access/api-keys.ts'
 import type { KeyKind, Side } from '../../../src/store/tables.ts'
 import { asOtherProcess, openApp, send } from '../support.ts'
 import { ASMX, parameters } from './asmx.ts'
-import { ask, digitsAfter, startTestApp, type TestApp } from './support.ts'
+import { ask, printedNumber, startTestApp, type TestApp } from './support.ts'
 
 const AT = '2026-03-01T00:00:00.000Z'
 const PATH = '/v1/latest?base=USD&symbols=CRC'
@@ -36,18 +36,18 @@ for (const [title, headers] of [
   ['Basic as the user', { Authorization: basic('cbk_header:') }],
   ['X-API-Key, one for URLs', { 'X-API-Key': 'cbk_url' }],
 ] as const) {
-  test(`a key is taken from ${title}`, async () => assert.equal((await ask(app, PATH, headers))[0], 200))
+  test(`a key is accepted in ${title}`, async () => assert.equal((await ask(app, PATH, headers))[0], 200))
 }
 
 for (const name of ['access_key', 'app_id', 'apikey', 'api_key', 'key']) {
-  test(`a key for URLs is taken from the query as ${name}, and no other is`, async () => {
+  test(`a key for URLs is accepted in the query as ${name}, other keys are not`, async () => {
     assert.equal((await ask(app, `${PATH}&${name}=cbk_url`))[0], 200)
     const [status, body] = await ask(app, `${PATH}&${name}=cbk_header`)
     assert.deepEqual([status, /key create NAME --in-url/.test(body)], [401, true])
   })
 }
 
-test('a key for URLs is taken from the path, before any address', async () => {
+test('a key for URLs is accepted in the path, before any address', async () => {
   for (const path of [PATH, `/compat/frankfurter${PATH}`]) {
     assert.equal((await ask(app, `/k/cbk_url${path}`))[0], 200, path)
     assert.equal((await ask(app, `/k/cbk_header${path}`))[0], 401, path)
@@ -56,7 +56,7 @@ test('a key for URLs is taken from the path, before any address', async () => {
   }
 })
 
-test('a key for URLs opens what reads rates in our own API, and nothing else of it', async () => {
+test('a key for URLs opens the rates of our own API, and nothing else of it', async () => {
   for (const path of ['rates/latest', 'rates', 'convert?amount=1&from=USD&to=CRC', 'series/1/history']) {
     assert.equal((await ask(app, `/k/cbk_url/api/v1/${path}`))[0], 200, path)
     const inQuery = `/api/v1/${path}${path.includes('?') ? '&' : '?'}key=cbk_url`
@@ -71,14 +71,14 @@ test('a key for URLs opens what reads rates in our own API, and nothing else of 
   }
 })
 
-test('a token of the bank opens neither our API nor other shapes', async () => {
+test('a token of the bank opens neither our API nor other compat APIs', async () => {
   for (const path of [PATH, '/api/v1/rates/latest', '/indicadores/tc']) {
     assert.equal((await ask(app, `/k/BANKTOKEN1${path}`))[0], 401, path)
     assert.equal((await ask(app, path, { 'X-API-Key': 'BANKTOKEN1' }))[0], 401, path)
   }
 })
 
-test('a token of the bank counts as near only by what its own connection or a trusted proxy says', async (t) => {
+test('a token of the bank is local only by its own connection or a trusted proxy', async (t) => {
   const legacy = `${ASMX}/ObtenerIndicadoresEconomicosXML?${parameters({ Token: 'BANKTOKEN1' })}`
   const isServed = async (of: TestApp, headers: Record<string, string> = {}) =>
     !(await send(of.app.url + legacy, { headers })).body.includes('xsi:nil')
@@ -88,14 +88,14 @@ test('a token of the bank counts as near only by what its own connection or a tr
     false,
     'a proxy that is not trusted',
   )
-  const behind = await openTo(t, '10.0.0.0/8', '127.0.0.0/8')
+  const behind = await startOpenApp(t, '10.0.0.0/8', '127.0.0.0/8')
   await addKey(behind, 'BANKTOKEN1', 'bank', 'venta', '127.0.0.0/8,192.0.2.0/24')
   assert.equal(await isServed(behind, { 'X-Forwarded-For': '192.0.2.7' }), true)
   assert.equal(await isServed(behind, { 'X-Forwarded-For': '203.0.113.9' }), false)
   assert.equal(await isServed(behind), false, 'the proxy for itself')
 })
 
-test('behind proxies that are any address a key with a network is rejected, and the log says why', async (t) => {
+test('behind proxies with any address a key with a network is rejected, and the log has the reason', async (t) => {
   const own = await startTestApp(t, {
     listen: { compat: { open: undefined, serveRounded: false }, proxies: ANY_ADDRESS },
   })
@@ -106,65 +106,65 @@ test('behind proxies that are any address a key with a network is rejected, and 
     const { body } = await send(own.app.url + legacy, { headers })
     assert.match(body, /xsi:nil/, JSON.stringify(headers))
   }
-  const lines = own.logged.filter((line) => line.includes('a key with a network is rejected'))
+  const lines = own.logLines.filter((line) => line.includes('a key with a network is rejected'))
   assert.equal(lines.length, 1)
   assert.match(lines[0] ?? '', /"key":"BANKTOKEN1".*--trust-proxy any lets everybody forge/)
 })
 
-test('two keys with different sides on one URL never get the answer of the other', async () => {
-  const seen = { compra: '', venta: '' }
+test("two keys with different sides on one URL never get each other's answer", async () => {
+  const values = { compra: '', venta: '' }
   for (let at = 0; at < 1000; at++) {
     const [key, side, value] =
       at % 2 ? (['cbk_url', 'venta', venta] as const) : (['cbk_compra', 'compra', compra] as const)
     const headers: Record<string, string> = { 'X-API-Key': key }
-    const other = side === 'venta' ? seen.compra : seen.venta
+    const other = side === 'venta' ? values.compra : values.venta
     if (at % 4 > 1 && other) headers['If-None-Match'] = other
     const response = await fetch(app.app.url + PATH, { headers })
     assert.equal(response.status, 200)
-    assert.equal(digitsAfter(await response.text(), '"CRC":'), value)
-    seen[side] = response.headers.get('etag') ?? ''
+    assert.equal(printedNumber(await response.text(), '"CRC":'), value)
+    values[side] = response.headers.get('etag') ?? ''
   }
-  assert.notEqual(seen.compra, seen.venta)
+  assert.notEqual(values.compra, values.venta)
   const [, body] = await ask(app, `${PATH}&tipo=compra`, { 'X-API-Key': 'cbk_url' })
-  assert.equal(digitsAfter(body, '"CRC":'), compra, 'tipo outranks the key')
+  assert.equal(printedNumber(body, '"CRC":'), compra, 'tipo outranks the key')
 })
 
-test('no secret is in the log', () => {
-  assert.ok(app.logged.length > 100)
+test('the log has no secret', () => {
+  assert.ok(app.logLines.length > 100)
   for (const secret of ['cbk_none', 'cbk_header ', 'BANKTOKEN1/'])
-    assert.ok(!app.logged.join('').includes(secret))
-  assert.ok(!/\/k\/|key=cbk/.test(app.logged.join('')))
+    assert.ok(!app.logLines.join('').includes(secret))
+  assert.ok(!/\/k\/|key=cbk/.test(app.logLines.join('')))
 })
 
-async function openTo(t: TestContext, open: string, proxies?: string): Promise<TestApp> {
-  const compat = { open: open === 'any' ? ('any' as const) : networksOf(open), serveRounded: false }
+async function startOpenApp(t: TestContext, open: string, proxies?: string): Promise<TestApp> {
+  const compat = { open: open === 'any' ? ('any' as const) : parseNetworks(open), serveRounded: false }
   const own = await startTestApp(t, {
-    listen: { compat, proxies: proxies ? networksOf(proxies) : undefined },
+    listen: { compat, proxies: proxies ? parseNetworks(proxies) : undefined },
   })
   await own.sync()
   return own
 }
 
-test('an open network needs no key; through a proxy only what a trusted one says counts', async (t) => {
-  const own = await openTo(t, '10.0.0.0/8')
+test('an open network needs no key; forwarded addresses count from a trusted proxy only', async (t) => {
+  const own = await startOpenApp(t, '10.0.0.0/8')
   const status = async (of: TestApp, headers: Record<string, string> = {}) =>
     (await send(of.app.url + PATH, { headers })).status
   assert.equal(await status(own), 401, 'from another network')
   assert.equal(await status(own, { 'X-Forwarded-For': '10.1.2.3' }), 401, 'who is no trusted proxy')
-  const behind = await openTo(t, '10.0.0.0/8', '127.0.0.0/8')
+  const behind = await startOpenApp(t, '10.0.0.0/8', '127.0.0.0/8')
   assert.equal(await status(behind, { 'X-Forwarded-For': '10.1.2.3' }), 200)
   assert.equal(await status(behind, { 'X-Forwarded-For': '10.1.2.3, 192.0.2.1' }), 401, 'the last hop counts')
   assert.equal(await status(behind, { 'X-Forwarded-For': '192.0.2.1, 10.1.2.3' }), 200)
   assert.equal(await status(behind), 401, 'the proxy for itself')
-  const local = await openTo(t, 'loopback')
+  const local = await startOpenApp(t, 'loopback')
   assert.equal(await status(local), 200)
   assert.equal(await status(local, { Via: '1.1 caddy' }), 401)
-  const any = await openTo(t, 'any')
+  const any = await startOpenApp(t, 'any')
   assert.equal(await status(any, { Via: '1.1 caddy' }), 200)
   assert.equal((await ask(any, '/api/v1/rates/latest'))[0], 401, 'our own API stays closed')
 })
 
-test('after twenty wrong keys a minute an address is told to wait, and a right one is served', async (t) => {
+test('after 20 wrong keys a minute an address is a 429, and a right key is accepted', async (t) => {
   const own = await startTestApp(t, { listen: { compat: { open: undefined, serveRounded: false } } })
   await own.sync()
   await addKey(own, 'cbk_url', 'url')

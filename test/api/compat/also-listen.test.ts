@@ -1,4 +1,4 @@
-// Further addresses to listen on: the shapes of other services and the probes, and nothing of our own API.
+// Extra listen addresses: the compat APIs and the probes, without our own API.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -22,7 +22,7 @@ const also = [
 const app = await openShapes({ listen: { also } })
 const [shapes = '', ipv6 = ''] = app.app.alsoUrls
 
-test('a further address answers in every shape, as the first one does', async () => {
+test('an extra address answers in every compat API, as the first one does', async () => {
   const paths = [
     `${ASMX}/ObtenerIndicadoresEconomicosXML?${parameters()}`,
     '/indicadores/tc',
@@ -37,7 +37,7 @@ test('a further address answers in every shape, as the first one does', async ()
   }
 })
 
-test('it has the probes, and nothing else of our own', async () => {
+test('an extra address has the probes, and nothing else of our own API', async () => {
   for (const path of ['/healthz', '/readyz']) assert.equal((await send(shapes + path)).status, 200)
   const headers = { 'X-API-Key': app.key }
   const others = ['/api/v1/rates/latest', '/api/v1/health', '/openapi.json', '/metrics', '/api/v1/documents']
@@ -50,7 +50,7 @@ test('it has the probes, and nothing else of our own', async () => {
   assert.equal(upload.status, 404)
 })
 
-test('serve says where else it listens, by flags or by the variable', async (t) => {
+test('`serve` prints its extra addresses, from flags or from the variable', async (t) => {
   const words = ['serve', '--port', '0', '--no-scheduler', '--data-dir', join(temporaryDirectory(t), 'data')]
   const flags = ['--also-listen', 'http://127.0.0.1:0', '--also-listen', 'https://[::1]:0']
   const tls = { CAMBISTA_TLS_CERT: PAIR.cert, CAMBISTA_TLS_KEY: PAIR.key }
@@ -61,21 +61,21 @@ test('serve says where else it listens, by flags or by the variable', async (t) 
   ]
   for (const [more, env] of ways) {
     const program = startProgram(t, [...words, ...more], env)
-    const [, plain, secure] = await program.says(listening)
+    const [, plain, secure] = await program.waitForOutput(listening)
     assert.equal((await fetch(`${plain}/healthz`)).status, 200)
     const curl = spawnSync('curl', ['-sk', '--max-time', '60', `${secure}/indicadores/tc`], {
       encoding: 'utf8',
     })
     assert.equal(curl.stdout, '{"code":401,"status":"Unauthorized"}')
     program.child.kill('SIGTERM')
-    assert.equal(await program.ended(), 0)
+    assert.equal(await program.waitForExit(), 0)
   }
 })
 
-test('without TLS on an address that others reach it warns', async (t) => {
+test('an address without TLS that other machines reach is warned of', async (t) => {
   const words = ['serve', '--port', '0', '--no-scheduler', '--data-dir', join(temporaryDirectory(t), 'data')]
   const program = startProgram(t, [...words, '--also-listen', 'http://0.0.0.0:0'])
-  await program.says(/warn {2}without TLS keys and tokens can be read .* host=0\.0\.0\.0/)
+  await program.waitForOutput(/warn {2}without TLS keys and tokens can be read .* host=0\.0\.0\.0/)
 })
 
 const wrong: [what: string, words: string[], why: RegExp][] = [
@@ -89,18 +89,18 @@ const wrong: [what: string, words: string[], why: RegExp][] = [
   ['no shapes', ['--also-listen', 'http://127.0.0.1:0', '--no-compat'], /which --no-compat turns off/],
 ]
 for (const [what, words, why] of wrong) {
-  test(`${what} is wrong usage, and the message says what would be right`, async () => {
+  test(`${what} is wrong usage, and the message has the right form`, async () => {
     const end = await runCommand(['serve', ...words])
     assert.deepEqual([end.code, end.out], [2, ''])
     assert.match(end.err, why)
   })
 }
 
-test('a port that is taken names the flag, and nothing goes on running', async (t) => {
-  const taken = createServer().listen(0, '127.0.0.1')
-  t.after(() => taken.close())
-  await once(taken, 'listening')
-  const { port } = taken.address() as AddressInfo
+test('a port in use is reported with its flag, and the process ends', async (t) => {
+  const occupant = createServer().listen(0, '127.0.0.1')
+  t.after(() => occupant.close())
+  await once(occupant, 'listening')
+  const { port } = occupant.address() as AddressInfo
   const dataDir = join(temporaryDirectory(t), 'data')
   const words = ['serve', '--port', '0', '--no-scheduler', '--data-dir', dataDir]
   const end = await runCommand([...words, '--also-listen', `http://127.0.0.1:${port}`])

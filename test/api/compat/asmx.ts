@@ -1,7 +1,7 @@
-// What the tests of the old web service share: an app that holds a few values, keys of every kind, and calls in each binding.
+// Support for the tests of the old web service: an app with few values, keys of every kind, each binding.
 
-import { hashOfSecret } from '../../../src/domain/secrets.ts'
-import { insertApiKey } from '../../../src/store/api-keys.ts'
+import { hashOfSecret } from '../../../src/domain/access/secrets.ts'
+import { insertApiKey } from '../../../src/store/access/api-keys.ts'
 import type { TestApp, TestAppOptions } from '../../support/app.ts'
 import { asOtherProcess, openApp } from '../support.ts'
 
@@ -15,7 +15,7 @@ const VALUES: Record<string, Record<string, string>> = {
   333: { '2026-03-20': '1.08765432', '2026-03-23': '1.1' },
 }
 
-/** An app with the dollar of four days, tomorrow's among them, and two of the euro; it lasts for a file. */
+/** An app for a file: the dollar of four days, tomorrow among them, and two days of the euro. */
 export async function openAsmx(options: TestAppOptions = {}): Promise<TestApp> {
   const app = await openApp({
     listen: { compat: { open: undefined, serveRounded: false } },
@@ -37,7 +37,7 @@ export function addKey(
   return asOtherProcess(app, (db) => insertApiKey(db, { ...row, createdAt: app.clock.read().toISOString() }))
 }
 
-/** What most programs send: the venta of some days, with all seven parameters. */
+/** Parameters that most programs send: the venta of some days, all seven parameters. */
 export function parameters(other: Record<string, string> = {}): URLSearchParams {
   return new URLSearchParams({
     Indicador: '318',
@@ -54,13 +54,13 @@ export function parameters(other: Record<string, string> = {}): URLSearchParams 
 export const XML_OPERATION = 'ObtenerIndicadoresEconomicosXML'
 export const SET_OPERATION = 'ObtenerIndicadoresEconomicos'
 
-/** GET as a program does that has an address and nothing else. */
-export function getAsmx(app: TestApp, operation: string, sent = parameters()): Promise<Response> {
-  return fetch(`${app.app.url}${ASMX}/${operation}?${sent}`)
+/** GET as a program does that has only a URL. */
+export function getAsmx(app: TestApp, operation: string, query = parameters()): Promise<Response> {
+  return fetch(`${app.app.url}${ASMX}/${operation}?${query}`)
 }
 
-export function postForm(app: TestApp, operation: string, sent = parameters()): Promise<Response> {
-  return fetch(`${app.app.url}${ASMX}/${operation}`, { method: 'POST', body: sent })
+export function postForm(app: TestApp, operation: string, query = parameters()): Promise<Response> {
+  return fetch(`${app.app.url}${ASMX}/${operation}`, { method: 'POST', body: query })
 }
 
 const ENVELOPES = {
@@ -69,8 +69,8 @@ const ENVELOPES = {
 }
 
 /** An envelope as .NET writes it. */
-export function envelope(operation: string, sent = parameters(), version: '1.1' | '1.2' = '1.1'): string {
-  const fields = [...sent].map(([name, value]) => `<${name}>${value}</${name}>`).join('')
+export function envelope(operation: string, query = parameters(), version: '1.1' | '1.2' = '1.1'): string {
+  const fields = [...query].map(([name, value]) => `<${name}>${value}</${name}>`).join('')
   return `${DECLARATION}<s:Envelope xmlns:s="${ENVELOPES[version]}"><s:Body><${operation} xmlns="http://ws.sdde.bccr.fi.cr">${fields}</${operation}></s:Body></s:Envelope>`
 }
 
@@ -86,9 +86,9 @@ export function postSoap(
   })
 }
 
-/** What `soap:Body` holds. */
-export function bodyIn(text: string): string {
-  const [, found] = /<soap:Body>(.*)<\/soap:Body><\/soap:Envelope>$/s.exec(text) ?? []
-  if (found === undefined) throw new Error(`no envelope: ${text}`)
-  return found
+/** Returns the content of `soap:Body`. */
+export function soapBody(text: string): string {
+  const [, content] = /<soap:Body>(.*)<\/soap:Body><\/soap:Envelope>$/s.exec(text) ?? []
+  if (content === undefined) throw new Error(`no envelope: ${text}`)
+  return content
 }

@@ -1,11 +1,12 @@
-// The description of the bank's old web service, from which programs learn where to ask; and who needs no key, and what is
-// answered of values that are rounded.
+// The description of the bank's old web service, which has the addresses for programs. Covers open networks
+// and rounded values too.
 
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { request } from 'node:https'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { networksOf } from '../../../src/http/listener/networks.ts'
+import { parseNetworks } from '../../../src/http/listener/networks.ts'
 import { startTestApp } from '../../support/app.ts'
 import { send, withinASecond } from '../support.ts'
 import {
@@ -20,17 +21,19 @@ import {
 } from './asmx.ts'
 
 const compat = { open: undefined, serveRounded: false }
-const app = await openAsmx({ listen: { compat, proxies: networksOf('127.0.0.0/8') } })
+const app = await openAsmx({ listen: { compat, proxies: parseNetworks('127.0.0.0/8') } })
 
 function describe(path: string, headers: Record<string, string> = {}) {
   return send(app.app.url + path, { headers })
 }
 
-function addressesIn(wsdl: string): string[] {
-  return [...wsdl.matchAll(/<(?:soap|soap12|http):address location="([^"]*)" \/>/g)].map(([, at = '']) => at)
+function serviceAddresses(wsdl: string): string[] {
+  return [...wsdl.matchAll(/<(?:soap|soap12|http):address location="([^"]*)" \/>/g)].map(
+    ([, address = '']) => address,
+  )
 }
 
-test('the description needs no key, and has the address that the client used in all four ports', async () => {
+test("the description needs no key, and has the client's address in all four ports", async () => {
   for (const [path, headers, address] of [
     [`${ASMX}?WSDL`, { host: 'gee.bccr.fi.cr' }, `http://gee.bccr.fi.cr${ASMX}`],
     [`${ASMX}?wsdl`, { host: 'rates.example:8080' }, `http://rates.example:8080${ASMX}`],
@@ -52,15 +55,15 @@ test('the description needs no key, and has the address that the client used in 
     assert.equal(answer.headers['content-type'], 'text/xml; charset=utf-8')
     assert.equal(answer.headers['cache-control'], 'no-store')
     assert.equal(answer.headers.etag, undefined)
-    assert.deepEqual(addressesIn(answer.body), [address, address, address, address])
+    assert.deepEqual(serviceAddresses(answer.body), [address, address, address, address])
   }
 })
 
-test('an unknown proxy does not say the scheme; a TLS socket does', async (t) => {
+test('the scheme of the addresses comes from TLS, not from an unknown proxy', async (t) => {
   const own = await startTestApp(t, { listen: { compat } })
   const headers = { host: 'a', 'x-forwarded-proto': 'https' }
   const plain = await send(`${own.app.url}${ASMX}?wsdl`, { headers })
-  assert.equal(addressesIn(plain.body)[0], `http://a${ASMX}`)
+  assert.equal(serviceAddresses(plain.body)[0], `http://a${ASMX}`)
   const dir = join(import.meta.dirname, '../../fixtures/tls')
   const tls = [{ cert: join(dir, 'first.crt'), key: join(dir, 'first.key') }]
   const safe = await startTestApp(t, { listen: { compat, tls } })
@@ -76,10 +79,10 @@ test('an unknown proxy does not say the scheme; a TLS socket does', async (t) =>
       .on('error', reject)
       .end()
   })
-  assert.equal(addressesIn(body)[0], `https://gee.bccr.fi.cr${ASMX}`)
+  assert.equal(serviceAddresses(body)[0], `https://gee.bccr.fi.cr${ASMX}`)
 })
 
-test('it describes two operations with seven texts each, and the simple one needs no schema of schemas', async () => {
+test('the description has two operations with seven texts each; the simple one needs no schema of schemas', async () => {
   const { body } = await describe(`${ASMX}?WSDL`)
   assert.equal(body.split('<s:element ref="s:schema" />').length - 1, 2)
   for (const name of [
@@ -103,39 +106,51 @@ test('it describes two operations with seven texts each, and the simple one need
   assert.equal(simple.body.split('<s:any />').length - 1, 2)
 })
 
-test('without an operation there is a page', async () => {
+test('the description is byte for byte that of which programs were generated', async () => {
+  const headers = { host: 'gee.bccr.fi.cr' }
+  const hashes = ['?WSDL', '?WSDL&simple=1'].map(async (query) => {
+    const { body } = await describe(ASMX + query, headers)
+    return createHash('sha256').update(body).digest('hex')
+  })
+  assert.deepEqual(await Promise.all(hashes), [
+    '9eac6ff847bbf4fe2f315dbd13ac4c03c8a9b7fd8e71c7ffbfc5ef121bdf96a3',
+    '412806595e625a23e18f3d17ee4e83e6f79d946afd49d2986b7ece0df43e99f8',
+  ])
+})
+
+test('without an operation there is an HTML page', async () => {
   const page = await describe(ASMX)
   assert.equal(page.status, 200)
   assert.match(String(page.headers['content-type']), /^text\/html/)
   assert.match(page.body, /ObtenerIndicadoresEconomicosXML/)
 })
 
-test('in an open network no key is needed, and an old token does no harm', async () => {
+test('in an open network no key is needed, and an old token is ignored', async () => {
   const open = await openAsmx({ listen: { compat: { open: 'any', serveRounded: false } } })
-  const sent = [...parameters()].filter(([name]) => name !== 'Token')
-  assert.match(await (await getAsmx(open, XML_OPERATION, new URLSearchParams(sent))).text(), /620\.18000000/)
+  const query = [...parameters()].filter(([name]) => name !== 'Token')
+  assert.match(await (await getAsmx(open, XML_OPERATION, new URLSearchParams(query))).text(), /620\.18000000/)
   const old = parameters({ Token: 'AB12CD34EF' })
   assert.match(await (await getAsmx(open, XML_OPERATION, old)).text(), /620\.18000000/)
 })
 
-test('a rounded parity is not held, unless the operator says so; the dollar of two decimals is', async () => {
+test('a rounded parity is left out, unless rounded values are served; the dollar of two decimals is answered', async () => {
   const euro = parameters({ Indicador: '333' })
   const strict = await openAsmx({ token: null })
   const none = await getAsmx(strict, XML_OPERATION, euro)
   assert.ok((await none.text()).includes(NOTHING))
-  const noted = () => strict.logged.filter((line) => line.includes('rounded values are not served')).length
+  const noted = () => strict.logLines.filter((line) => line.includes('rounded values are not served')).length
   await withinASecond(async () => noted() === 1, 'the rounded values are in the log')
   const dollar = await getAsmx(strict, XML_OPERATION)
   assert.match(await dollar.text(), /658\.99000000/)
   assert.equal(dollar.headers.get('x-rounded-to'), null)
   const lax = await openAsmx({ token: null, listen: { compat: { open: undefined, serveRounded: true } } })
-  const served = await getAsmx(lax, SET_OPERATION, euro)
-  assert.match(await served.text(), /<NUM_VALOR>1\.10000000<\/NUM_VALOR>/)
-  assert.equal(served.headers.get('x-rounded-to'), '2')
+  const response = await getAsmx(lax, SET_OPERATION, euro)
+  assert.match(await response.text(), /<NUM_VALOR>1\.10000000<\/NUM_VALOR>/)
+  assert.equal(response.headers.get('x-rounded-to'), '2')
   assert.equal((await getAsmx(lax, XML_OPERATION)).headers.get('x-rounded-to'), null)
 })
 
-test('without the shapes there is no such service', async (t) => {
+test('`--no-compat` removes the service', async (t) => {
   const without = await startTestApp(t)
   const { status, body } = await send(`${without.app.url}/k/${URL_KEY}${ASMX}?wsdl`)
   assert.deepEqual([status, body], [404, '{"detail":"Not found"}'])

@@ -1,4 +1,4 @@
-// What the old web service of the bank says to calls that are wrong, hostile, or of a client that may not ask.
+// Errors of the bank's old web service: wrong calls, hostile calls, clients without access.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -6,7 +6,6 @@ import { withinASecond } from '../support.ts'
 import {
   ASMX,
   addKey,
-  bodyIn,
   DECLARATION,
   envelope,
   getAsmx,
@@ -15,6 +14,7 @@ import {
   postForm,
   postSoap,
   SET_OPERATION,
+  soapBody,
   XML_OPERATION,
 } from './asmx.ts'
 
@@ -33,32 +33,32 @@ function without(...names: string[]): URLSearchParams {
   return new URLSearchParams([...parameters()].filter(([name]) => !names.includes(name)))
 }
 
-test('a wrong or an empty token is answered with nothing, which is not the answer without rows', async () => {
+test('a wrong or empty token gets an empty answer, which differs from an answer without rows', async () => {
   await addKey(app, { secret: 'cbk_for_headers', kind: 'header' })
-  for (const sent of [WRONG, parameters({ Token: '' }), parameters({ Token: 'cbk_for_headers' })]) {
+  for (const query of [WRONG, parameters({ Token: '' }), parameters({ Token: 'cbk_for_headers' })]) {
     for (const ask of [getAsmx, postForm]) {
-      const text = await read(await ask(app, XML_OPERATION, sent))
+      const text = await read(await ask(app, XML_OPERATION, query))
       assert.equal(text, `200 text/xml; charset=utf-8 ${DECLARATION}\r\n<string ${NIL}`)
-      const set = await read(await ask(app, SET_OPERATION, sent))
+      const set = await read(await ask(app, SET_OPERATION, query))
       assert.equal(set, `200 text/xml; charset=utf-8 ${DECLARATION}<DataSet ${NIL}`)
     }
   }
   app.clock.now = new Date(app.clock.now.getTime() + 60_000)
-  for (const sent of [WRONG, without('Token'), without('FechaFinal')]) {
+  for (const query of [WRONG, without('Token'), without('FechaFinal')]) {
     for (const version of ['1.1', '1.2'] as const) {
-      const response = await postSoap(app, envelope(XML_OPERATION, sent, version))
+      const response = await postSoap(app, envelope(XML_OPERATION, query, version))
       assert.equal(response.status, 200)
       assert.equal(response.headers.get('etag'), null)
-      const body = bodyIn(await response.text())
+      const body = soapBody(await response.text())
       assert.equal(body, `<${XML_OPERATION}Response xmlns="http://ws.sdde.bccr.fi.cr" />`)
     }
   }
 })
 
-test('a date that is none is answered with nothing', async () => {
+test('an invalid date gets an empty answer', async () => {
   for (const day of ['31/02/2026', '2026-03-22', '', 'hoy', '13/13/2026', '1/1/26', '0/1/2026', '30/2/1800'])
-    for (const sent of [parameters({ FechaInicio: day }), parameters({ FechaFinal: day })])
-      assert.match(await (await getAsmx(app, XML_OPERATION, sent)).text(), /xsi:nil="true"/, day)
+    for (const query of [parameters({ FechaInicio: day }), parameters({ FechaFinal: day })])
+      assert.match(await (await getAsmx(app, XML_OPERATION, query)).text(), /xsi:nil="true"/, day)
   const blank = await getAsmx(app, XML_OPERATION, parameters({ Indicador: ' ' }))
   assert.match(await blank.text(), /xsi:nil="true"/)
 })
@@ -76,7 +76,7 @@ test('an absent parameter of a form or a URL is named', async () => {
   assert.match(await read(await getAsmx(app, XML_OPERATION, old)), /^500 .* tcFechaFinal\.$/)
 })
 
-test('an operation that there is not is named', async () => {
+test('an unknown operation is named', async () => {
   const unknown = "Request format is unrecognized for URL unexpectedly ending in '/Otra'."
   for (const ask of [getAsmx, postForm])
     assert.equal(await read(await ask(app, 'Otra')), `500 text/plain; charset=utf-8 ${unknown}`)
@@ -88,7 +88,7 @@ test('an operation that there is not is named', async () => {
   assert.match(soap, /^500 text\/xml.*<faultcode>soap:Client<\/faultcode><faultstring>.*Otra/)
 })
 
-test('what is no envelope is a fault of the version that was spoken', async () => {
+test('an invalid envelope is a fault of the SOAP version in use', async () => {
   const deep = (depth: number) => '<a>'.repeat(depth) + '</a>'.repeat(depth)
   const good = envelope(XML_OPERATION)
   const doctype = (inside: string) => `<!DOCTYPE x [${inside}]>`
@@ -134,7 +134,7 @@ test('what is no envelope is a fault of the version that was spoken', async () =
   assert.equal(allowed.status, 200)
 })
 
-test('an envelope may be in other encodings, and a name may have what its encoding has not', async () => {
+test('an envelope may have other encodings, and a name may have characters outside its encoding', async () => {
   const soap = envelope(XML_OPERATION, parameters({ Nombre: 'José &amp; Cía &#233;' }))
   const utf16 = Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(soap, 'utf16le')])
   for (const [body, type] of [
@@ -145,7 +145,7 @@ test('an envelope may be in other encodings, and a name may have what its encodi
     [utf16, 'text/xml'],
   ] as const) {
     const response = await postSoap(app, body, type)
-    assert.match(bodyIn(await response.text()), /NUM_VALOR/, type)
+    assert.match(soapBody(await response.text()), /NUM_VALOR/, type)
   }
   for (const [body, type] of [
     [Buffer.from(soap), 'text/xml; charset=utf-16'],
@@ -157,11 +157,11 @@ test('an envelope may be in other encodings, and a name may have what its encodi
   }
 })
 
-test('a body is at most 64 KiB, and is not compressed', async () => {
+test('a body has at most 64 KiB, and is not compressed', async () => {
   const pad = 64 * 1024 - envelope(XML_OPERATION, parameters({ Nombre: '' })).length
   const fits = await postSoap(app, envelope(XML_OPERATION, parameters({ Nombre: 'x'.repeat(pad) })))
   assert.equal(fits.status, 200)
-  assert.match(bodyIn(await fits.text()), /NUM_VALOR/)
+  assert.match(soapBody(await fits.text()), /NUM_VALOR/)
   const large = await postSoap(app, envelope(XML_OPERATION, parameters({ Nombre: 'x'.repeat(pad + 1) })))
   assert.equal(large.status, 413)
   assert.equal(large.headers.get('content-type'), 'text/plain; charset=utf-8')
@@ -186,16 +186,16 @@ test('after 20 wrong keys in a minute a client must wait, unless its key is righ
   assert.equal((await getAsmx(app, XML_OPERATION, WRONG)).status, 200)
 })
 
-test('other methods and deeper paths are refused in plain text', async () => {
+test('other methods and deeper paths are rejected in plain text', async () => {
   const put = await fetch(`${app.app.url}${ASMX}`, { method: 'PUT' })
   assert.equal(put.headers.get('allow'), 'GET, HEAD, POST')
   assert.match(await read(put), /^405 text\/plain/)
   assert.match(await read(await getAsmx(app, `${XML_OPERATION}/x`)), /^404 text\/plain/)
 })
 
-test('no key is in the log', async () => {
-  const requests = () => app.logged.filter((line) => line.includes('"event":"request"')).length
+test('the log has no key', async () => {
+  const requests = () => app.logLines.filter((line) => line.includes('"event":"request"')).length
   await withinASecond(async () => requests() > 100, 'the requests are in the log')
   for (const secret of ['cbk_for_urls', 'wrong', 'cbk_for_headers'])
-    assert.ok(!app.logged.some((line) => line.includes(secret)))
+    assert.ok(!app.logLines.some((line) => line.includes(secret)))
 })

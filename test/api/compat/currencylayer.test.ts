@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { send } from '../support.ts'
 import {
-  bodyOf,
   FIRST,
   FRIDAY,
-  jsonOf,
   openKeyedApp,
+  readBody,
+  readJson,
   SUNDAY,
   seconds,
-  sentInEachWay,
+  sendKeyEachWay,
   TODAY,
 } from './keyed-support.ts'
 
@@ -19,42 +19,42 @@ type Failed = { success: boolean; error: { code: number; type: string; info: str
 const app = await openKeyedApp()
 const HEAD = '{"success":true,"terms":"[^"]+","privacy":"[^"]+",'
 
-test('/live: quotes of a source under six letters, in the order of the service', async () => {
-  const body = await bodyOf(app, '/live?currencies=CRC,JPY&format=1')
+test('/live has quotes of a source under six letters, in the order of the service', async () => {
+  const body = await readBody(app, '/live?currencies=CRC,JPY&format=1')
   const stamp = seconds(TODAY, '12:00:00')
   const rest = `"timestamp":${stamp},"source":"USD","quotes":{"USDCRC":500,"USDJPY":150}}`
   assert.match(body, new RegExp(`^${HEAD}${rest.replace(/[{}]/g, '\\$&')}$`))
 })
 
 test('/live without a list has every currency but the source', async () => {
-  const { quotes } = await jsonOf<Quotes>(app, '/live')
+  const { quotes } = await readJson<Quotes>(app, '/live')
   assert.equal(Object.keys(quotes).length, 47 - 1)
   assert.equal(quotes.USDCRC, 500)
   assert.equal('USDUSD' in quotes, false)
 })
 
-test('an answer has neither a status nor an error', async () => {
+test('/live has neither a status nor an error', async () => {
   for (const path of ['/live', `/historical?date=${TODAY}`, '/convert?from=USD&to=CRC', '/list']) {
-    const body = await jsonOf(app, path)
+    const body = await readJson(app, path)
     assert.equal('status' in body || 'error' in body, false, path)
   }
 })
 
 test('the source may be called base, and in any case', async () => {
   for (const query of ['source=eur', 'base=EUR', 'source=EUR&base=USD']) {
-    const { source, quotes } = await jsonOf(app, `/live?${query}&currencies=usd`)
+    const { source, quotes } = await readJson(app, `/live?${query}&currencies=usd`)
     assert.deepEqual({ source, quotes }, { source: 'EUR', quotes: { EURUSD: 1.25 } }, query)
   }
 })
 
-test('every path of the service leads to it', async () => {
+test('every path of the service is served', async () => {
   for (const root of ['', '/api', '/currency_data', '/compat/currencylayer']) {
-    assert.equal((await jsonOf<Quotes>(app, `${root}/live`)).quotes.USDCRC, 500, root)
+    assert.equal((await readJson<Quotes>(app, `${root}/live`)).quotes.USDCRC, 500, root)
   }
 })
 
-test('/historical: the day, and its last second', async () => {
-  const { terms, privacy, ...body } = await jsonOf(app, `/historical?date=${SUNDAY}&currencies=CRC`)
+test('/historical has the day, and its last second', async () => {
+  const { terms, privacy, ...body } = await readJson(app, `/historical?date=${SUNDAY}&currencies=CRC`)
   assert.deepEqual(Object.entries(body), [
     ['success', true],
     ['historical', true],
@@ -67,17 +67,17 @@ test('/historical: the day, and its last second', async () => {
 
 test('a parity carries its last value over a weekend', async () => {
   const on = async (day: string) =>
-    (await jsonOf<Quotes>(app, `/historical?date=${day}&currencies=BRL`)).quotes
+    (await readJson<Quotes>(app, `/historical?date=${day}&currencies=BRL`)).quotes
   assert.deepEqual(await on(SUNDAY), await on(FRIDAY))
 })
 
-test('a day in the future answers as today', async () => {
-  const { date } = await jsonOf(app, '/historical?date=2026-12-01')
+test('a day in the future is answered as today', async () => {
+  const { date } = await readJson(app, '/historical?date=2026-12-01')
   assert.equal(date, TODAY)
 })
 
-test('/convert: query, info and result', async () => {
-  const { terms, privacy, ...body } = await jsonOf(app, '/convert?from=USD&to=CRC&amount=1e1')
+test('/convert has query, info and result', async () => {
+  const { terms, privacy, ...body } = await readJson(app, '/convert?from=USD&to=CRC&amount=1e1')
   assert.deepEqual(Object.entries(body), [
     ['success', true],
     ['query', { from: 'USD', to: 'CRC', amount: 10 }],
@@ -86,8 +86,8 @@ test('/convert: query, info and result', async () => {
   ])
 })
 
-test('/convert with a date says so', async () => {
-  const body = await jsonOf(app, `/convert?from=USD&to=CRC&amount=2&date=${SUNDAY}`)
+test('/convert with a date has the date', async () => {
+  const body = await readJson(app, `/convert?from=USD&to=CRC&amount=2&date=${SUNDAY}`)
   assert.deepEqual(Object.keys(body), [
     ...['success', 'terms', 'privacy', 'query', 'info'],
     ...['historical', 'date', 'result'],
@@ -97,8 +97,8 @@ test('/convert with a date says so', async () => {
   assert.equal((body.info as { timestamp: number }).timestamp, seconds(SUNDAY, '23:59:59'))
 })
 
-test('/convert without an amount is of 1', async () => {
-  assert.equal((await jsonOf(app, '/convert?from=USD&to=CRC')).result, 500)
+test('/convert without an amount converts 1', async () => {
+  assert.equal((await readJson(app, '/convert?from=USD&to=CRC')).result, 500)
 })
 
 test('numbers are plain decimals of at most 15 digits, however small or large', async () => {
@@ -110,13 +110,13 @@ test('numbers are plain decimals of at most 15 digits, however small or large', 
     ['from=JPY&to=EUR&amount=3', '0.016'],
     ['from=USD&to=USD&amount=1', '1'],
   ] as const) {
-    assert.match(await bodyOf(app, `/convert?${query}`), new RegExp(`"result":${result}}$`), query)
+    assert.match(await readBody(app, `/convert?${query}`), new RegExp(`"result":${result}}$`), query)
   }
 })
 
-test('/timeframe: each day of the period', async () => {
+test('/timeframe has each day of the period', async () => {
   const path = `/timeframe?start_date=${FRIDAY}&end_date=${SUNDAY}&currencies=CRC,EUR`
-  const { terms, privacy, ...body } = await jsonOf(app, path)
+  const { terms, privacy, ...body } = await readJson(app, path)
   const day = { USDCRC: 500, USDEUR: 0.8 }
   assert.deepEqual(Object.entries(body), [
     ['success', true],
@@ -129,7 +129,7 @@ test('/timeframe: each day of the period', async () => {
 })
 
 test('/timeframe of more than a year ends today', async () => {
-  const body = await jsonOf<Quotes & { end_date: string }>(
+  const body = await readJson<Quotes & { end_date: string }>(
     app,
     `/timeframe?base=usd&start_date=${FIRST}&end_date=2027-01-01&currencies=CRC`,
   )
@@ -138,15 +138,15 @@ test('/timeframe of more than a year ends today', async () => {
 })
 
 test('/timeframe before the data is an empty table', async () => {
-  const { quotes } = await jsonOf<Quotes>(
+  const { quotes } = await readJson<Quotes>(
     app,
     '/timeframe?start_date=1980-01-01&end_date=1982-12-31&currencies=CRC',
   )
   assert.deepEqual(quotes, {})
 })
 
-test('/list: codes and names', async () => {
-  const { currencies } = await jsonOf<{ currencies: Record<string, string> }>(app, '/list')
+test('/list has codes and names', async () => {
+  const { currencies } = await readJson<{ currencies: Record<string, string> }>(app, '/list')
   assert.equal(currencies.CRC, 'Costa Rican Colón')
   assert.equal(Object.keys(currencies).length, 47)
 })
@@ -156,26 +156,26 @@ test('the tables of exchangerate.host have a base, and answer below its name', a
     ['/compat/currencylayer/latest?base=USD&symbols=CRC', TODAY],
     [`/compat/currencylayer/${SUNDAY}?base=USD&symbols=CRC`, SUNDAY],
   ]) {
-    const { success, base, date: found, rates } = await jsonOf(app, path ?? '')
+    const { success, base, date: answerDate, rates } = await readJson(app, path ?? '')
     assert.deepEqual(
-      { success, base, found, rates },
-      { success: true, base: 'USD', found: date, rates: { CRC: 500 } },
+      { success, base, date: answerDate, rates },
+      { success: true, base: 'USD', date, rates: { CRC: 500 } },
     )
   }
 })
 
-test('tipo says which side of the dollar', async () => {
-  const on = async (tipo: string) => (await jsonOf<Quotes>(app, `/live?currencies=CRC&tipo=${tipo}`)).quotes
+test('tipo selects the side of the dollar', async () => {
+  const on = async (tipo: string) => (await readJson<Quotes>(app, `/live?currencies=CRC&tipo=${tipo}`)).quotes
   assert.deepEqual(await on('compra'), { USDCRC: 490.5 })
   assert.deepEqual(await on('VENTA'), { USDCRC: 500 })
 })
 
-test('what is not held is left out, and noted once', async () => {
+test('a currency that is not stored is left out, and logged once', async () => {
   for (let times = 0; times < 2; times++) {
-    const { quotes } = await jsonOf<Quotes>(app, '/live?currencies=CRC,QQQ')
+    const { quotes } = await readJson<Quotes>(app, '/live?currencies=CRC,QQQ')
     assert.deepEqual(quotes, { USDCRC: 500 })
   }
-  const noted = app.logged.filter((line) => line.includes('not held') && line.includes('QQQ'))
+  const noted = app.logLines.filter((line) => line.includes('not held') && line.includes('QQQ'))
   assert.equal(noted.length, 1)
   assert.match(noted[0] ?? '', /currencylayer/)
 })
@@ -210,19 +210,19 @@ for (const [path, code, type] of [
   ['/timeframe?start_date=2026-03-02&end_date=2026-03-01', 504, 'invalid_time_frame'],
 ] as const) {
   test(`${path.slice(0, 60)} is error ${code} with HTTP 200`, async () => {
-    const { success, error } = await jsonOf<Failed>(app, path)
+    const { success, error } = await readJson<Failed>(app, path)
     assert.deepEqual([success, error.code, error.type, typeof error.info], [false, code, type, 'string'])
   })
 }
 
-test('a key is taken in each way', async () => {
-  for (const [way, { status, body }] of await sentInEachWay(app, '/live?currencies=CRC')) {
+test('a key is accepted in each way', async () => {
+  for (const [way, { status, body }] of await sendKeyEachWay(app, '/live?currencies=CRC')) {
     assert.equal(status, 200, way)
     assert.match(body, /"USDCRC":500/, way)
   }
 })
 
-test('no key, a wrong one, and one not made for URLs are error 101 with HTTP 200', async () => {
+test('no key, a wrong key, and a key for other uses are error 101 with HTTP 200', async () => {
   for (const [query, type] of [
     ['', 'missing_access_key'],
     ['?access_key=wrong', 'invalid_access_key'],
@@ -236,7 +236,7 @@ test('no key, a wrong one, and one not made for URLs are error 101 with HTTP 200
   }
 })
 
-test('another method is refused in the form of the service', async () => {
+test('another method is rejected in the form of the service', async () => {
   const { status, body } = await send(`${app.app.url}/live`, {
     method: 'DELETE',
     headers: { 'x-api-key': app.key },
@@ -245,16 +245,16 @@ test('another method is refused in the form of the service', async () => {
   assert.equal((JSON.parse(body) as Failed).error.code, 103)
 })
 
-test('rounded parities are not held, and the dollar is', async (t) => {
+test('rounded parities are left out, the dollar is not', async (t) => {
   const rounded = await openKeyedApp({ isRounded: true })
-  const { quotes } = await jsonOf<Quotes>(rounded, '/live')
+  const { quotes } = await readJson<Quotes>(rounded, '/live')
   assert.deepEqual(quotes, { USDCRC: 500 })
-  const { error } = await jsonOf<Failed>(rounded, '/convert?from=EUR&to=CRC')
+  const { error } = await readJson<Failed>(rounded, '/convert?from=EUR&to=CRC')
   assert.equal(error.code, 106)
-  assert.ok(rounded.logged.some((line) => line.includes('rounded values are not served')))
+  assert.ok(rounded.logLines.some((line) => line.includes('rounded values are not served')))
   await t.test('unless the operator serves them', async () => {
-    const served = await openKeyedApp({ isRounded: true, serveRounded: true })
-    const { headers, body } = await send(`${served.app.url}/live?access_key=cbk_made-for-urls`)
+    const roundedApp = await openKeyedApp({ isRounded: true, serveRounded: true })
+    const { headers, body } = await send(`${roundedApp.app.url}/live?access_key=cbk_made-for-urls`)
     assert.match(headers['x-rounded-to'] as string, /^\d$/)
     assert.ok(Object.keys((JSON.parse(body) as Quotes).quotes).length > 40)
   })

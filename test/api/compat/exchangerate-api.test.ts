@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { send } from '../support.ts'
-import { jsonOf, KEY, openKeyedApp, SUNDAY, seconds, sentInEachWay, TODAY } from './keyed-support.ts'
+import { KEY, openKeyedApp, readJson, SUNDAY, seconds, sendKeyEachWay, TODAY } from './keyed-support.ts'
 
 type Failed = { result: string; 'error-type': string }
 
@@ -14,7 +14,7 @@ async function keyed(path: string): Promise<Record<string, unknown>> {
   return JSON.parse(body) as Record<string, unknown>
 }
 
-/** The entries of an answer after its head. */
+/** The entries of an answer after the three that every answer begins with. */
 function afterHead(body: Record<string, unknown>): [string, unknown][] {
   const entries = Object.entries(body)
   const names = ['result', 'documentation', 'terms_of_use']
@@ -33,7 +33,7 @@ const TIMES = [
   ['time_next_update_utc', 'Wed, 25 Mar 2026 00:00:00 +0000'],
 ]
 
-test('v6 latest with a key in the path: a table with the base first', async () => {
+test('v6 latest with a key in the path has a table with the base first', async () => {
   const [rates, ...head] = afterHead(await keyed('/latest/usd')).reverse()
   assert.deepEqual(head.reverse(), [...TIMES, ['base_code', 'USD']])
   assert.equal(rates?.[0], 'conversion_rates')
@@ -43,28 +43,28 @@ test('v6 latest with a key in the path: a table with the base first', async () =
 })
 
 test('v6 latest without a key in the path calls its table rates', async () => {
-  const body = await jsonOf(app, '/v6/latest/USD')
+  const body = await readJson(app, '/v6/latest/USD')
   assert.equal((body.rates as Record<string, number>).CRC, 500)
   assert.equal('conversion_rates' in body, false)
   assert.equal(Object.keys(body)[1], 'provider')
 })
 
-test('v4 latest: base, date and rates', async () => {
-  const { provider, rates, ...body } = await jsonOf(app, '/v4/latest/CRC')
+test('v4 latest has base, date and rates', async () => {
+  const { provider, rates, ...body } = await readJson(app, '/v4/latest/CRC')
   assert.equal(typeof provider, 'string')
   assert.deepEqual(body, { base: 'CRC', date: TODAY, time_last_updated: seconds(TODAY, '00:00:00') })
   assert.deepEqual(Object.entries(rates as object)[0], ['CRC', 1])
   assert.equal((rates as Record<string, number>).USD, 0.002)
 })
 
-test('an answer has neither a status nor an error', async () => {
+test('v4 latest has neither a status nor an error', async () => {
   for (const path of ['/latest/USD', '/pair/USD/CRC', '/codes', '/quota', '/history/USD/2026/3/20']) {
     const body = await keyed(path)
     assert.equal('status' in body || 'error' in body, false, path)
   }
 })
 
-test('pair: a rate, and a result where an amount is asked for', async () => {
+test('pair has a rate, and a result if an amount is requested', async () => {
   const pair = [
     ['base_code', 'EUR'],
     ['target_code', 'CRC'],
@@ -75,13 +75,13 @@ test('pair: a rate, and a result where an amount is asked for', async () => {
   assert.deepEqual(afterHead(await keyed('/pair/eur/crc/10')), ten)
 })
 
-test('codes: pairs of code and name', async () => {
+test('codes has pairs of code and name', async () => {
   const [[name, codes] = []] = afterHead(await keyed('/codes'))
   assert.equal(name, 'supported_codes')
   assert.ok((codes as string[][]).some(([code, called]) => code === 'CRC' && called === 'Costa Rican Colón'))
 })
 
-test('history: the day in three numbers, with or without an amount', async () => {
+test('history has the day in three numbers, with or without an amount', async () => {
   for (const day of ['2026/3/22', '2026/03/22']) {
     const { conversion_rates: rates, ...body } = Object.fromEntries(
       afterHead(await keyed(`/history/USD/${day}`)),
@@ -95,18 +95,18 @@ test('history: the day in three numbers, with or without an amount', async () =>
   assert.equal((amounts as Record<string, number>).CRC, 1250)
 })
 
-test('a day in the future answers as today', async () => {
+test('a day in the future is answered as today', async () => {
   const { year, month, day } = await keyed('/history/USD/2027/1/1')
   assert.deepEqual([year, month, day], [2026, 3, 24])
 })
 
-test('quota: there is some left', async () => {
+test('quota is never used up', async () => {
   const { plan_quota, requests_remaining, refresh_day_of_month } = await keyed('/quota')
   assert.equal(plan_quota, requests_remaining)
   assert.ok(Number(requests_remaining) > 0 && refresh_day_of_month === 1)
 })
 
-test('tipo says which side of the dollar', async () => {
+test('tipo selects the side of the dollar', async () => {
   assert.equal((await keyed('/pair/USD/CRC?tipo=compra')).conversion_rate, 490.5)
 })
 
@@ -123,24 +123,24 @@ for (const [path, status, type] of [
   ['/v6/history/USD/2025/12/31', 404, 'no-data-available'],
 ] as const) {
   test(`${path} is ${type}`, async () => {
-    assert.deepEqual(await jsonOf<Failed>(app, path, status), { result: 'error', 'error-type': type })
+    assert.deepEqual(await readJson<Failed>(app, path, status), { result: 'error', 'error-type': type })
   })
 }
 
-test('what is not held is noted', () => {
-  assert.ok(app.logged.some((line) => line.includes('not held') && line.includes('exchangerate-api')))
+test('a currency that is not stored is logged', () => {
+  assert.ok(app.logLines.some((line) => line.includes('not held') && line.includes('exchangerate-api')))
 })
 
-test('a key is taken in each way where it does not stand in the path', async () => {
+test('a key outside of the path is accepted in each way', async () => {
   for (const path of ['/v6/latest/USD', '/v4/latest/USD', '/v6/pair/USD/CRC']) {
-    for (const [way, { status, body }] of await sentInEachWay(app, path)) {
+    for (const [way, { status, body }] of await sendKeyEachWay(app, path)) {
       assert.equal(status, 200, `${path} ${way}`)
       assert.match(body, /:500[,}]/, way)
     }
   }
 })
 
-test('no key and a wrong one are invalid-key', async () => {
+test('no key and a wrong key are invalid-key', async () => {
   for (const path of [
     '/v6/latest/USD',
     '/v6/wrong/latest/USD',
@@ -151,10 +151,10 @@ test('no key and a wrong one are invalid-key', async () => {
     assert.equal(status, 401, path)
     assert.equal((JSON.parse(body) as Failed)['error-type'], 'invalid-key')
   }
-  assert.equal(app.logged.join('').includes(KEY), false)
+  assert.equal(app.logLines.join('').includes(KEY), false)
 })
 
-test('the day of a table on a Sunday is the Sunday', async () => {
+test('a table on a Sunday has the date of the Sunday', async () => {
   const { day } = await keyed(`/history/EUR/${SUNDAY.replaceAll('-', '/')}`)
   assert.equal(day, 22)
 })

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { send } from '../support.ts'
 import {
-  bodyOf,
   FRIDAY,
-  jsonOf,
   KEY,
   openKeyedApp,
+  readBody,
+  readJson,
   SUNDAY,
   seconds,
-  sentInEachWay,
+  sendKeyEachWay,
   TODAY,
 } from './keyed-support.ts'
 
@@ -18,43 +18,43 @@ type Failed = { success: boolean; error: { code: number; type: string } }
 
 const app = await openKeyedApp()
 
-test('/latest: a table of the euro, in the order of the service', async () => {
+test('/latest has a table of the euro, in the order of the service', async () => {
   const stamp = seconds(TODAY, '12:00:00')
   const rest = `"base":"EUR","date":"${TODAY}","rates":{"CRC":625,"USD":1.25}}`
   assert.equal(
-    await bodyOf(app, '/api/latest?symbols=USD,CRC'),
+    await readBody(app, '/api/latest?symbols=USD,CRC'),
     `{"success":true,"timestamp":${stamp},${rest}`,
   )
 })
 
-test('the base is in its table, at 1', async () => {
-  const { rates } = await jsonOf<Table>(app, '/api/latest')
+test('the table includes the base, at 1', async () => {
+  const { rates } = await readJson<Table>(app, '/api/latest')
   assert.deepEqual([rates.EUR, rates.CRC, Object.keys(rates).length], [1, 625, 47])
-  const alone = await jsonOf<Table>(app, '/api/latest?base=crc&symbols=CRC')
+  const alone = await readJson<Table>(app, '/api/latest?base=crc&symbols=CRC')
   assert.deepEqual([alone.base, alone.rates], ['CRC', { CRC: 1 }])
 })
 
-test('an answer has neither a status nor an error', async () => {
-  const body = await jsonOf(app, '/api/latest')
+test('/latest has neither a status nor an error', async () => {
+  const body = await readJson(app, '/api/latest')
   assert.equal('status' in body || 'error' in body, false)
 })
 
-test('the history of a day says so, and has its last second', async () => {
+test('a past day is marked as historical, and has its last second', async () => {
   assert.equal(
-    await bodyOf(app, `/api/${SUNDAY}?base=USD&symbols=CRC`),
+    await readBody(app, `/api/${SUNDAY}?base=USD&symbols=CRC`),
     `{"success":true,"timestamp":${seconds(SUNDAY, '23:59:59')},"historical":true,"base":"USD","date":"${SUNDAY}","rates":{"CRC":500}}`,
   )
 })
 
-test('a day in the future answers as today', async () => {
-  assert.equal((await jsonOf(app, '/api/2026-12-01')).date, TODAY)
+test('a day in the future is answered as today', async () => {
+  assert.equal((await readJson(app, '/api/2026-12-01')).date, TODAY)
 })
 
-test('/timeseries: each day of the period, with the base', async () => {
+test('/timeseries has each day of the period, with the base', async () => {
   const day = { CRC: 500, USD: 1 }
   assert.deepEqual(
     Object.entries(
-      await jsonOf(app, `/api/timeseries?start_date=${FRIDAY}&end_date=${SUNDAY}&base=USD&symbols=CRC,USD`),
+      await readJson(app, `/api/timeseries?start_date=${FRIDAY}&end_date=${SUNDAY}&base=USD&symbols=CRC,USD`),
     ),
     [
       ['success', true],
@@ -67,22 +67,22 @@ test('/timeseries: each day of the period, with the base', async () => {
   )
 })
 
-test('/timeseries has no days on which there is nothing but the base', async () => {
+test('/timeseries leaves out days with the base alone', async () => {
   const path = '/api/timeseries?start_date=1982-12-01&end_date=1982-12-31&base=USD&symbols=CRC,USD'
-  const { rates } = await jsonOf<Table>(app, path)
+  const { rates } = await readJson<Table>(app, path)
   assert.deepEqual(rates, {})
 })
 
-test('/symbols: codes and names', async () => {
-  const { success, symbols } = await jsonOf<{ success: boolean; symbols: Record<string, string> }>(
+test('/symbols has codes and names', async () => {
+  const { success, symbols } = await readJson<{ success: boolean; symbols: Record<string, string> }>(
     app,
     '/api/symbols',
   )
   assert.deepEqual([success, symbols.USD], [true, 'US Dollar'])
 })
 
-test('/convert: what an amount is worth', async () => {
-  assert.deepEqual(await jsonOf(app, '/fixer/convert?from=EUR&to=CRC&amount=25'), {
+test('/convert has the value of an amount', async () => {
+  assert.deepEqual(await readJson(app, '/fixer/convert?from=EUR&to=CRC&amount=25'), {
     success: true,
     query: { from: 'EUR', to: 'CRC', amount: 25 },
     info: { timestamp: seconds(TODAY, '12:00:00'), quote: 625, rate: 625 },
@@ -90,27 +90,27 @@ test('/convert: what an amount is worth', async () => {
   })
 })
 
-test('every path of the service leads to it', async () => {
+test('every path of the service is served', async () => {
   for (const path of [
     '/api/latest',
     '/fixer/latest',
     '/compat/fixer/api/latest',
     '/compat/fixer/fixer/latest',
   ]) {
-    assert.equal((await jsonOf<Table>(app, path)).base, 'EUR', path)
+    assert.equal((await readJson<Table>(app, path)).base, 'EUR', path)
   }
   const { body } = await send(`${app.app.url}/latest?access_key=${KEY}`)
   assert.equal((JSON.parse(body) as Table).rates.EUR, 1)
 })
 
-test('tipo says which side of the dollar', async () => {
-  const { rates } = await jsonOf<Table>(app, '/api/latest?base=USD&symbols=CRC&tipo=compra')
+test('tipo selects the side of the dollar', async () => {
+  const { rates } = await readJson<Table>(app, '/api/latest?base=USD&symbols=CRC&tipo=compra')
   assert.deepEqual(rates, { CRC: 490.5 })
 })
 
-test('what is not held is left out', async () => {
-  assert.deepEqual((await jsonOf<Table>(app, '/api/latest?symbols=QQQ,CRC')).rates, { CRC: 625 })
-  assert.ok(app.logged.some((line) => line.includes('not held') && line.includes('fixer')))
+test('a currency that is not stored is left out', async () => {
+  assert.deepEqual((await readJson<Table>(app, '/api/latest?symbols=QQQ,CRC')).rates, { CRC: 625 })
+  assert.ok(app.logLines.some((line) => line.includes('not held') && line.includes('fixer')))
 })
 
 for (const [path, code, type] of [
@@ -127,13 +127,13 @@ for (const [path, code, type] of [
   ['/api/timeseries?start_date=2026-01-01&end_date=x', 503, 'invalid_end_date'],
 ] as const) {
   test(`${path} is error ${code} with HTTP 200`, async () => {
-    const { success, error } = await jsonOf<Failed>(app, path)
+    const { success, error } = await readJson<Failed>(app, path)
     assert.deepEqual([success, error.code, error.type], [false, code, type])
   })
 }
 
-test('a key is taken in each way', async () => {
-  for (const [way, { status, body }] of await sentInEachWay(app, '/api/latest')) {
+test('a key is accepted in each way', async () => {
+  for (const [way, { status, body }] of await sendKeyEachWay(app, '/api/latest')) {
     assert.equal(status, 200, way)
     assert.match(body, /"EUR":1[,}]/, way)
   }

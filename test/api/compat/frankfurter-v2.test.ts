@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { ask, converted, digitsAfter, jsonOf, openShapes, TODAY } from './support.ts'
+import { scaled } from '../../faults/scale.ts'
+import { ask, convertUnit, openShapes, printedNumber, readJson, TODAY } from './support.ts'
 
 type Row = { date: string; base: string; quote: string; rate: number }
 
@@ -46,7 +47,7 @@ for (const [path, body] of [
   })
 }
 
-test('NDJSON comes to whom accepts it, wherever it stands in the header, but not in place of CSV', async () => {
+test('NDJSON is chosen by Accept, at any position of the header, but not before CSV', async () => {
   const headers = { Accept: 'application/json, application/x-ndjson;q=0.5' }
   const path = '/v2/rates?base=USD&quotes=CRC,USD'
   const response = await fetch(app.app.url + path, { headers })
@@ -65,32 +66,32 @@ for (const [query, message] of [
   ['?base=XYZ', 'invalid currency: XYZ'],
   ['?quotes=CRC,ABC', 'invalid currency: ABC'],
 ] as const) {
-  test(`/v2/rates${query} is refused: ${message}`, async () => {
+  test(`/v2/rates${query} is rejected: ${message}`, async () => {
     assert.deepEqual(await ask(app, `/v2/rates${query}`), [422, JSON.stringify({ status: 422, message })])
   })
 }
 
-test('one rate before the data is not found', async () => {
+test('a single rate before the data is a 404', async () => {
   const expected = [404, '{"status":404,"message":"not found"}'] as const
   assert.deepEqual(await ask(app, '/v2/rate/USD/CRC?date=1990-01-01'), expected)
   assert.deepEqual(await ask(app, '/v2/currency/XXX'), expected)
 })
 
 test('a range is by date and quote, begins with the last row before it, and has no row twice', async () => {
-  const rows = await jsonOf<Row[]>(app, '/v2/rates?base=EUR&quotes=JPY,CRC&from=2026-03-22&to=2026-03-23')
+  const rows = await readJson<Row[]>(app, '/v2/rates?base=EUR&quotes=JPY,CRC&from=2026-03-22&to=2026-03-23')
   assert.deepEqual(
     rows.map(({ date, quote }) => `${date} ${quote}`),
     ['2026-03-20 JPY', '2026-03-22 CRC', '2026-03-23 CRC', '2026-03-23 JPY'],
   )
-  const open = await jsonOf<Row[]>(app, '/v2/rates?base=USD&quotes=CRC&from=2026-03-20')
+  const open = await readJson<Row[]>(app, '/v2/rates?base=USD&quotes=CRC&from=2026-03-20')
   assert.equal(open.at(-1)?.date, TODAY)
 })
 
-test('weeks begin on Monday, months on their first, and a group has its last value', async () => {
+test('weeks begin on Monday, months on their first day, and a group has its last value', async () => {
   const range = '/v2/rates?base=USD&quotes=CRC&from=2026-02-25&to=2026-03-10'
-  const days = new Map((await jsonOf<Row[]>(app, range)).map(({ date, rate }) => [date, rate]))
+  const days = new Map((await readJson<Row[]>(app, range)).map(({ date, rate }) => [date, rate]))
   const rows = async (group: string) =>
-    (await jsonOf<Row[]>(app, `${range}&group=${group}`)).map(({ date, rate }) => [date, rate])
+    (await readJson<Row[]>(app, `${range}&group=${group}`)).map(({ date, rate }) => [date, rate])
   assert.deepEqual(await rows('week'), [
     ['2026-02-23', days.get('2026-03-01')],
     ['2026-03-02', days.get('2026-03-08')],
@@ -102,14 +103,14 @@ test('weeks begin on Monday, months on their first, and a group has its last val
   ])
 })
 
-test('currencies and the provider have their days', async () => {
-  const colon = await jsonOf(app, '/v2/currency/crc')
+test('currencies and the provider have their first and last days', async () => {
+  const colon = await readJson(app, '/v2/currency/crc')
   assert.deepEqual(colon, {
     ...{ iso_code: 'CRC', iso_numeric: null, name: 'Costa Rican Colón', symbol: '₡' },
     ...{ start_date: '2026-01-01', end_date: '2026-03-24', providers: ['BCCR'] },
   })
-  assert.equal((await jsonOf<unknown[]>(app, '/v2/currencies?scope=all')).length, 47)
-  const [provider] = await jsonOf<{ key: string; pivot_currency: string; currencies: string[] }[]>(
+  assert.equal((await readJson<unknown[]>(app, '/v2/currencies?scope=all')).length, 47)
+  const [provider] = await readJson<{ key: string; pivot_currency: string; currencies: string[] }[]>(
     app,
     '/v2/providers',
   )
@@ -119,14 +120,16 @@ test('currencies and the provider have their days', async () => {
   )
 })
 
-test('currencies are not there as CSV', async () => {
+test('currencies have no CSV form', async () => {
   for (const path of ['/v2/currencies.csv', '/compat/frankfurter/v2/currencies.csv']) {
     assert.deepEqual(await ask(app, path), [406, '{"status":406,"message":"not acceptable"}'])
   }
 })
 
-test('JSON, CSV and v1 say what /convert says, for any pair, side and day', async () => {
-  const codes = (await jsonOf<{ iso_code: string }[]>(app, '/v2/currencies')).map(({ iso_code }) => iso_code)
+test('JSON, CSV and v1 have the number of /convert, for any pair, side and day', async () => {
+  const codes = (await readJson<{ iso_code: string }[]>(app, '/v2/currencies')).map(
+    ({ iso_code }) => iso_code,
+  )
   const code = fc.constantFrom(...codes)
   const day = fc
     .integer({ min: 0, max: 81 })
@@ -138,15 +141,15 @@ test('JSON, CSV and v1 say what /convert says, for any pair, side and day', asyn
     day,
     async (from, to, side, on) => {
       fc.pre(from !== to)
-      const rate = await converted(app, from, to, side, on)
+      const rate = await convertUnit(app, from, to, side, on)
       const [, json] = await ask(app, `/v2/rate/${from}/${to}?date=${on}&tipo=${side}`)
       const [, csv] = await ask(app, `/v2/rates.csv?base=${from}&quotes=${to}&date=${on}&tipo=${side}`)
       const [, value] = await ask(app, `/compat/valor?de=${from}&a=${to}&fecha=${on}&tipo=${side}`)
       assert.deepEqual(
-        [digitsAfter(json, '"rate":'), csv.trim().split(',').at(-1), value],
+        [printedNumber(json, '"rate":'), csv.trim().split(',').at(-1), value],
         [rate, rate, rate],
       )
     },
   )
-  await fc.assert(property, { numRuns: 150 })
+  await fc.assert(property, { numRuns: scaled({ short: 40, long: 150 }) })
 })

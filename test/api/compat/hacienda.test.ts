@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ask, jsonOf, openShapes, startTestApp, TODAY } from './support.ts'
+import { ask, openShapes, readJson, startTestApp, TODAY } from './support.ts'
 
 const app = await openShapes()
 const { compra, venta } = await app.json<{ compra: string; venta: string }>('/api/v1/rates/latest')
 const { rate: dolares } = await app.json<{ rate: string }>('/api/v1/convert?amount=1&from=EUR&to=USD')
 
-/** An exact product of two decimals, to two places, half up. */
-function colonesOf(euro: string, dollar: string): number {
+/** Multiplies two decimals exactly and rounds to two places, half up. */
+function toColones(euro: string, dollar: string): number {
   const places = (text: string) => text.split('.')[1]?.length ?? 0
   const digits = (text: string) => BigInt(text.replace('.', ''))
   const scale = 10n ** BigInt(places(euro) + places(dollar) - 2)
   return Number((2n * digits(euro) * digits(dollar) + scale) / (2n * scale)) / 100
 }
 
-const colones = colonesOf(dolares, venta)
+const colones = toColones(dolares, venta)
 const DOLLAR = `{"venta":{"fecha":"${TODAY}","valor":${venta}},"compra":{"fecha":"${TODAY}","valor":${compra}}}`
 const EURO = `{"fecha":"${TODAY}","dolares":${dolares},"colones":${colones}}`
 
@@ -30,7 +30,7 @@ for (const [path, body] of [
   test(`${path} has the bytes of today`, async () => assert.deepEqual(await ask(app, path), [200, body]))
 }
 
-test('dates can be those of 2020, or with their zone', async () => {
+test('dates are accepted in the form of 2020, or with their zone', async () => {
   const old = `{"dolar":${DOLLAR.replaceAll(TODAY, `${TODAY} 00:00:00`)},"euro":${EURO.replace(TODAY, `${TODAY}T00:00:00-06:00`)}}`
   assert.deepEqual(await ask(app, '/indicadores/tc?fechas=2020'), [200, old])
   assert.deepEqual(await ask(app, '/compat/hacienda-2020/indicadores/tc'), [200, old])
@@ -40,7 +40,7 @@ test('dates can be those of 2020, or with their zone', async () => {
 
 test('the history has an object for each calendar day, compra beside venta', async () => {
   const path = '/indicadores/tc/dolar/historico/?d=2026-03-20&h=2026-03-24'
-  const days = await jsonOf<{ fecha: string; compra: number; venta: number }[]>(app, path)
+  const days = await readJson<{ fecha: string; compra: number; venta: number }[]>(app, path)
   const dates = [20, 21, 22, 23, 24].map((day) => `2026-03-${day} 00:00:00`)
   assert.deepEqual(
     days.map(({ fecha }) => fecha),
@@ -69,13 +69,13 @@ for (const query of [
   })
 }
 
-test('what else the host has is not here, and says so', async () => {
+test('other paths of the host are a 404 in the form of Hacienda', async () => {
   for (const path of ['/fe/ae?identificacion=1', '/indicadores/tc/yen', '/indicadores/tc/dolar/x']) {
     assert.deepEqual(await ask(app, path), [404, '{"code":404,"status":"Not found"}'], path)
   }
 })
 
-test('websites may read it, and errors are kept by nobody', async () => {
+test('websites may read every answer, and errors are not cached', async () => {
   const { headers } = await fetch(`${app.app.url}/indicadores/tc`)
   assert.equal(headers.get('access-control-allow-origin'), '*')
   assert.equal(headers.get('content-type'), 'application/json')
@@ -83,7 +83,7 @@ test('websites may read it, and errors are kept by nobody', async () => {
   assert.deepEqual([wrong.status, wrong.headers.get('cache-control')], [400, 'no-store'])
 })
 
-test('historico leaves out a day of which one side was published, and the log counts such days once', async (t) => {
+test('historico leaves out a day with one side only, and the log counts such days once', async (t) => {
   const oneSided = await startTestApp(t, {
     bank: {
       value: (code, day) => {
@@ -96,13 +96,13 @@ test('historico leaves out a day of which one side was published, and the log co
   await oneSided.sync()
   const path = '/indicadores/tc/dolar/historico?d=2026-03-09&h=2026-03-13'
   for (let times = 0; times < 2; times += 1) {
-    const rows = await jsonOf<{ fecha: string }[]>(oneSided, path)
+    const rows = await readJson<{ fecha: string }[]>(oneSided, path)
     assert.deepEqual(
       rows.map(({ fecha }) => fecha.slice(0, 10)),
       ['2026-03-09', '2026-03-11', '2026-03-13'],
     )
   }
-  const lines = oneSided.logged.filter((line) => line.includes('days with one side are left out'))
+  const lines = oneSided.logLines.filter((line) => line.includes('days with one side are left out'))
   assert.equal(lines.length, 1)
   assert.match(lines[0] ?? '', /"days":2/)
 })

@@ -1,34 +1,35 @@
-// What is not held is answered as each shape says, and named in the log once a day; rounded values are not passed off.
+// Series without stored values get the error of each compat API, and are logged once a day. Rounded values
+// are not served as exact.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ASMX } from './asmx.ts'
-import { ask, jsonOf, startTestApp } from './support.ts'
+import { ask, readJson, startTestApp } from './support.ts'
 
 const OPEN = { open: 'any', serveRounded: false } as const
 const SDDE = '/SDDE/api/Bccr.GE.SDDE.Publico.Indicadores.API'
 const NOT_HELD = 'asked for what is not held'
 
-test('over the website parities are rounded and not held, the dollar is served, and the log says why', async (t) => {
+test('without a token of the bank parities are rounded and left out, the dollar is served, and the log has the reason', async (t) => {
   const app = await startTestApp(t, { token: null, listen: { compat: OPEN } })
   await app.sync()
   const { venta } = await app.json<{ venta: string }>('/api/v1/rates/latest')
-  const { rates } = await jsonOf<{ rates: object }>(app, '/v1/latest?base=USD')
+  const { rates } = await readJson<{ rates: object }>(app, '/v1/latest?base=USD')
   assert.deepEqual(rates, { CRC: Number(venta) })
   assert.equal((await ask(app, '/v1/latest?base=EUR&symbols=CRC'))[0], 404)
   assert.equal((await ask(app, '/v2/rate/EUR/CRC'))[0], 404)
   assert.equal((await ask(app, '/compat/valor?de=EUR'))[0], 404)
-  const tc = await jsonOf<{ dolar: object; euro?: object }>(app, '/indicadores/tc')
+  const tc = await readJson<{ dolar: object; euro?: object }>(app, '/indicadores/tc')
   assert.deepEqual([Object.keys(tc.dolar), tc.euro], [['venta', 'compra'], undefined])
-  const said = app.logged.filter((line) => line.includes('rounded values are not served'))
-  assert.equal(said.length, 1)
-  assert.match(String(said[0]), /--bccr-token-file.*--serve-rounded/)
+  const warnings = app.logLines.filter((line) => line.includes('rounded values are not served'))
+  assert.equal(warnings.length, 1)
+  assert.match(String(warnings[0]), /--bccr-token-file.*--serve-rounded/)
 })
 
-test('with --serve-rounded they are answered, and say to how many decimals they are rounded', async (t) => {
+test('with --serve-rounded parities are answered, and the header has their number of decimals', async (t) => {
   const app = await startTestApp(t, { token: null, listen: { compat: { open: 'any', serveRounded: true } } })
   await app.sync()
-  const headerOf = async (path: string) => {
+  const roundedHeader = async (path: string) => {
     const response = await fetch(app.app.url + path)
     assert.equal(response.status, 200, path)
     return response.headers.get('x-rounded-to')
@@ -36,13 +37,13 @@ test('with --serve-rounded they are answered, and say to how many decimals they 
   const { rounded_to } = await app.json<{ rounded_to: number }>('/api/v1/convert?amount=1&from=EUR&to=USD')
   assert.ok(rounded_to > 0)
   for (const path of ['/v1/latest?base=EUR&symbols=USD', '/v2/rate/EUR/USD', '/compat/valor?de=EUR&a=USD']) {
-    assert.equal(await headerOf(path), String(rounded_to), path)
-    assert.equal(await headerOf(path), String(rounded_to), `${path}, kept`)
+    assert.equal(await roundedHeader(path), String(rounded_to), path)
+    assert.equal(await roundedHeader(path), String(rounded_to), `${path}, kept`)
   }
-  assert.equal(await headerOf('/v1/latest?base=USD&symbols=CRC'), null)
+  assert.equal(await roundedHeader('/v1/latest?base=USD&symbols=CRC'), null)
 })
 
-test('an answer that a client holds is good no longer when --serve-rounded was changed', async (t) => {
+test('a cached answer expires when --serve-rounded is changed', async (t) => {
   const begin = (serveRounded: boolean, dataDir?: string) =>
     startTestApp(t, {
       token: null,
@@ -52,9 +53,9 @@ test('an answer that a client holds is good no longer when --serve-rounded was c
   const path = '/v1/latest?base=USD'
   const first = await begin(true)
   await first.sync()
-  const held = await fetch(first.app.url + path)
-  const etag = held.headers.get('etag') ?? ''
-  assert.ok((await held.text()).includes('EUR'))
+  const response = await fetch(first.app.url + path)
+  const etag = response.headers.get('etag') ?? ''
+  assert.ok((await response.text()).includes('EUR'))
   await first.app.close()
   const then = await begin(false, first.dataDir)
   const again = await fetch(then.app.url + path, { headers: { 'if-none-match': etag } })
@@ -62,30 +63,30 @@ test('an answer that a client holds is good no longer when --serve-rounded was c
   assert.ok(!(await again.text()).includes('EUR'))
 })
 
-test('what nothing is stored of is in the log once a day, however often and however long', async (t) => {
+test('a series without values is logged once a day, and a flood of them at most 200 times', async (t) => {
   const app = await startTestApp(t, { listen: { compat: OPEN } })
   await app.sync()
   const count = (what: string) =>
-    app.logged.filter((line) => line.includes(NOT_HELD) && line.includes(what)).length
+    app.logLines.filter((line) => line.includes(NOT_HELD) && line.includes(what)).length
   for (let times = 0; times < 5; times++) await ask(app, '/v1/latest?base=XXX&symbols=CRC')
   assert.equal(count('XXX'), 1)
   app.clock.now = new Date('2026-03-25T12:00:00Z')
   await ask(app, '/v1/latest?base=XXX&symbols=CRC')
   assert.equal(count('XXX'), 2)
   await ask(app, `/v1/latest?base=${'Y'.repeat(5000)}`)
-  assert.ok(app.logged.every((line) => line.length < 1000))
+  assert.ok(app.logLines.every((line) => line.length < 1000))
   for (let at = 0; at < 300; at++) await ask(app, `/v1/latest?base=Z${at}`)
-  assert.ok(app.logged.filter((line) => line.includes(NOT_HELD)).length <= 202, 'a flood is bounded')
+  assert.ok(app.logLines.filter((line) => line.includes(NOT_HELD)).length <= 202, 'a flood is bounded')
 })
 
-test('with --no-compat none of the addresses is there', async (t) => {
+test('--no-compat removes every path', async (t) => {
   const app = await startTestApp(t, { listen: { compat: undefined } })
   for (const path of ['/v1/latest', '/indicadores/tc', '/compat/valor', '/k/x/api/v1/rates']) {
     assert.deepEqual(await ask(app, path), [404, '{"detail":"Not found"}'], path)
   }
 })
 
-test('a part of a key that a broken address put elsewhere is neither logged nor repeated', async (t) => {
+test('a part of a key in a malformed URL is neither logged nor returned', async (t) => {
   const app = await startTestApp(t, { listen: { compat: OPEN } })
   await app.sync()
   for (const path of [
@@ -103,5 +104,5 @@ test('a part of a key that a broken address put elsewhere is neither logged nor 
     const [, body] = await ask(app, path)
     assert.ok(!/s3cret/i.test(body), `${path}: ${body}`)
   }
-  assert.ok(!/s3cret/i.test(app.logged.join('')))
+  assert.ok(!/s3cret/i.test(app.logLines.join('')))
 })

@@ -1,10 +1,10 @@
-// One app with few currencies of known values, and a key for URLs: what the tests of each service with keys ask.
+// Support for the tests of services with keys: an app with few currencies of known values, a key for URLs.
 
 import assert from 'node:assert/strict'
-import type { IsoDate } from '../../../src/dates.ts'
 import { inventedValue } from '../../../src/demo/invented-rates.ts'
-import { hashOfSecret } from '../../../src/domain/secrets.ts'
-import { insertApiKey } from '../../../src/store/api-keys.ts'
+import { hashOfSecret } from '../../../src/domain/access/secrets.ts'
+import { insertApiKey } from '../../../src/store/access/api-keys.ts'
+import type { IsoDate } from '../../../src/values/dates.ts'
 import type { TestApp } from '../../support/app.ts'
 import { type Answer, asOtherProcess, openApp, send } from '../support.ts'
 
@@ -19,7 +19,7 @@ export const VALUES: Readonly<Record<string, string>> = { 317: '490.5', 318: '50
 /** An app whose dollar, yen and euro are the same on each day; the others are invented. */
 export async function openKeyedApp({ isRounded = false, serveRounded = false } = {}): Promise<TestApp> {
   const app = await openApp({
-    // Without a token values are read that the bank's website rounds.
+    // Without a token the website of the bank is read, which rounds.
     ...(isRounded && { token: null }),
     bank: {
       value: (code, day) =>
@@ -41,24 +41,24 @@ export async function openKeyedApp({ isRounded = false, serveRounded = false } =
   return app
 }
 
-/** GET below /k/KEY: the body of an answer with this status. */
-export async function bodyOf(app: TestApp, path: string, status = 200): Promise<string> {
-  const { status: found, body } = await send(`${app.app.url}/k/${KEY}${path}`)
-  assert.equal(found, status, `${path}: ${found} ${body}`)
+/** GET below /k/KEY: the body of an answer with `status`. */
+export async function readBody(app: TestApp, path: string, status = 200): Promise<string> {
+  const { status: answerStatus, body } = await send(`${app.app.url}/k/${KEY}${path}`)
+  assert.equal(answerStatus, status, `${path}: ${answerStatus} ${body}`)
   return body
 }
 
-/** The same, read as JSON. */
-export async function jsonOf<T = Record<string, unknown>>(
+/** GET below /k/KEY: the parsed JSON of an answer with `status`. */
+export async function readJson<T = Record<string, unknown>>(
   app: TestApp,
   path: string,
   status = 200,
 ): Promise<T> {
-  return JSON.parse(await bodyOf(app, path, status)) as T
+  return JSON.parse(await readBody(app, path, status)) as T
 }
 
-/** Each way in which these services' programs send a key. */
-export async function sentInEachWay(app: TestApp, path: string): Promise<[way: string, Answer][]> {
+/** Sends a key in each way that programs of these services use. */
+export async function sendKeyEachWay(app: TestApp, path: string): Promise<[way: string, Answer][]> {
   const and = path.includes('?') ? '&' : '?'
   const url = `${app.app.url}${path}`
   const basic = Buffer.from(`anyone:${KEY}`).toString('base64')
@@ -84,16 +84,13 @@ export async function sentInEachWay(app: TestApp, path: string): Promise<[way: s
   ])
 }
 
-/** The digits of a number as they stand in a JSON text, by the names that lead to it. */
-export function digitsAt(json: string, ...names: string[]): string | undefined {
-  const parsed = JSON.parse(json, (_, value, context?: { source?: string }) =>
+/** The literal digits of a number in a JSON text, at the path `names`. */
+export function numberLiteral(json: string, ...names: string[]): string | undefined {
+  const root = JSON.parse(json, (_, value, context?: { source?: string }) =>
     typeof value === 'number' ? { digits: context?.source } : value,
   ) as unknown
-  const found = names.reduce<unknown>(
-    (at, name) => (at as Record<string, unknown> | undefined)?.[name],
-    parsed,
-  )
-  return (found as { digits?: string } | undefined)?.digits
+  const node = names.reduce<unknown>((at, name) => (at as Record<string, unknown> | undefined)?.[name], root)
+  return (node as { digits?: string } | undefined)?.digits
 }
 
 /** Seconds since 1970 of a moment in UTC. */

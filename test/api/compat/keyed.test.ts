@@ -1,11 +1,12 @@
-// Whatever the service, the number is the one of /api/v1/convert, to the last digit.
+// The number of every service is that of /api/v1/convert, to the last digit.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { addDays, dayOf } from '../../../src/dates.ts'
+import { addDays, dayNumber } from '../../../src/values/dates.ts'
+import { scaled } from '../../faults/scale.ts'
 import { openApp } from '../support.ts'
-import { digitsAt, TODAY } from './keyed-support.ts'
+import { numberLiteral, TODAY } from './keyed-support.ts'
 
 const app = await openApp({ listen: { compat: { open: undefined, serveRounded: false } } })
 await app.sync()
@@ -14,40 +15,40 @@ const series = await app.json<{ base_currency: string; quote_currency: string }[
 const CODES = [...new Set(series.flatMap((one) => [one.base_currency, one.quote_currency]))]
 type Place = [path: string, ...names: string[]]
 
-const SPAN = dayOf(TODAY) - dayOf('2026-01-01')
+const SPAN = dayNumber(TODAY) - dayNumber('2026-01-01')
 
-test('for a pair, a side and a day every service says the number of /convert', async () => {
-  const asked = fc.record({
+test('every service with a key has the number of /convert, for a pair, a side and a day', async () => {
+  const request = fc.record({
     from: fc.constantFrom(...CODES),
     to: fc.oneof(fc.constantFrom(...CODES), fc.constant('CRC')),
     side: fc.constantFrom('compra', 'venta'),
     ago: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: SPAN + 5 })),
   })
   await fc.assert(
-    fc.asyncProperty(asked, async ({ from, to, side, ago }) => {
+    fc.asyncProperty(request, async ({ from, to, side, ago }) => {
       const day = addDays(TODAY, -ago)
-      const expected = await rateOf(`/api/v1/convert?amount=1&from=${from}&to=${to}&type=${side}&on=${day}`)
-      const told = { from, to, side, day, today: ago === 0 }
-      for (const [path, ...names] of placesOf(told)) {
+      const expected = await readRate(`/api/v1/convert?amount=1&from=${from}&to=${to}&type=${side}&on=${day}`)
+      const conversion = { from, to, side, day, today: ago === 0 }
+      for (const [path, ...names] of numberLocations(conversion)) {
         const and = path.includes('?') ? '&' : '?'
         const body = await (await app.get(`${path}${and}tipo=${side}`)).text()
-        // A currency in itself is 1 before the data too, and a table has nothing else to say then.
-        if (from === to && expected === '1' && digitsAt(body, ...names) === undefined) continue
-        assert.equal(digitsAt(body, ...names), expected, `${path} ${side}: ${body.slice(0, 200)}`)
+        // A currency in itself is 1 before the data too, and a table then has no entry for it.
+        if (from === to && expected === '1' && numberLiteral(body, ...names) === undefined) continue
+        assert.equal(numberLiteral(body, ...names), expected, `${path} ${side}: ${body.slice(0, 200)}`)
       }
     }),
-    { numRuns: 60 },
+    { numRuns: scaled({ short: 20, long: 60 }) },
   )
 })
 
-async function rateOf(path: string): Promise<string | undefined> {
+async function readRate(path: string): Promise<string | undefined> {
   const { rate } = (await (await app.get(path)).json()) as { rate?: string }
   return rate
 }
 
-/** Where each service says it: a path, and the names that lead to the number. */
-function placesOf(asked: { from: string; to: string; day: string; today: boolean }): Place[] {
-  const { from, to, day, today } = asked
+/** Where each service has the number: a path, and the names that lead to the number. */
+function numberLocations(conversion: { from: string; to: string; day: string; today: boolean }): Place[] {
+  const { from, to, day, today } = conversion
   const [year, month, date] = day.split('-')
   const onDay: Place[] = [
     ...(from === to

@@ -1,5 +1,5 @@
-// Days that were not synchronized, in the ranges of every shape: an error in its own form where a currency was named or all
-// lack days, and else a header (decisions 2.6, lists).
+// Days that were not synchronized, in ranges of every compat API. An error if a currency is named or all lack
+// days, else a header (decisions 2.6, lists).
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -13,7 +13,7 @@ const SDDE = '/SDDE/api/Bccr.GE.SDDE.Publico.Indicadores.API'
 const ASMX_QUERY = parameters({ FechaInicio: '01/02/2026', FechaFinal: '24/03/2026' })
 const RANGE = '2026-02-01..2026-03-24'
 
-/** The dollar lacks the days in one app, the euro in the other. */
+/** The dollar lacks the days in the first app, the euro in the second. */
 const [dollar, euro] = await Promise.all([openHoled(['317', '318']), openHoled(['333'])])
 
 async function openHoled(codes: string[]) {
@@ -124,7 +124,7 @@ test('days that were not synchronized are an error in each binding of the old we
   }
 })
 
-test('a currency that nobody named is left out of the whole range, and named', async () => {
+test('a currency that the request did not name is left out of the whole range, and named in the header', async () => {
   for (const [path, base] of [
     [`/v1/${RANGE}?base=USD`, 'EUR'],
     ['/v2/rates?base=USD&from=2026-02-01', 'EUR'],
@@ -143,7 +143,7 @@ test('a currency that nobody named is left out of the whole range, and named', a
   }
 })
 
-test('a hole of the base, or of a currency that was named, is the error', async () => {
+test('a hole of the base, or of a currency in the request, is an error', async () => {
   for (const path of [
     `/v1/${RANGE}?base=EUR`,
     `/v1/${RANGE}?base=USD&symbols=CRC,EUR`,
@@ -159,7 +159,7 @@ test('a hole of the base, or of a currency that was named, is the error', async 
   }
 })
 
-test('an SDDE table leaves an indicator out, and names it', async () => {
+test('an SDDE table leaves out an indicator with a hole, and names it', async () => {
   const days = 'fechaInicio=2026/02/01&fechaFin=2026/03/24'
   const { status, headers, body } = await get(euro, `${SDDE}/cuadro/520/series?${days}`)
   assert.equal(status, 200)
@@ -167,7 +167,7 @@ test('an SDDE table leaves an indicator out, and names it', async () => {
   assert.ok(!body.includes('"333"') && body.includes('"325"'))
 })
 
-test('a range that ends before the hole, or begins after it, is answered as ever', async () => {
+test('a range that ends before the hole, or begins after it, is answered normally', async () => {
   for (const path of [
     '/v1/2026-02-01..2026-02-19?base=USD&symbols=CRC',
     '/v1/2026-03-05..2026-03-24?base=USD&symbols=CRC',
@@ -179,7 +179,7 @@ test('a range that ends before the hole, or begins after it, is answered as ever
   }
 })
 
-test('a range in which a value would have to be carried over the hole before it is the error', async () => {
+test('a range that would carry a value over the hole before it is an error', async () => {
   // 2026-03-07 is a Saturday: the euro has no value on it, and after the hole none before the 9th.
   await loseDays(euro, { from: '2026-03-05', to: '2026-03-06' }, ['333'])
   const weekend = '2026-03-07..2026-03-08'
@@ -192,17 +192,17 @@ test('a range in which a value would have to be carried over the hole before it 
   assert.equal((await get(euro, '/v1/2026-03-09..2026-03-10?base=EUR&symbols=CRC')).status, 200)
 })
 
-test('the log says it once a day for each shape', () => {
-  const all = dollar.logged.join('').split('\n')
+test('missing days are logged once a day for each compat API', () => {
+  const all = dollar.logLines.join('').split('\n')
   const lines = all.filter((line) => line.includes('asked for days that were not synchronized'))
   const shapes = lines.map((line) => JSON.parse(line).shape).toSorted()
   assert.deepEqual(shapes, ['bccr', 'currencylayer', 'fixer', 'frankfurter', 'hacienda', 'oxr', 'sdde'])
   for (const line of lines) assert.match(line, /"answer":"an error".*cambista sync --from 2026-02-/)
-  const others = dollar.logged.filter((line) => /request (refused|failed)/.test(line))
+  const others = dollar.logLines.filter((line) => /request (refused|failed)/.test(line))
   assert.deepEqual(others, [], 'no line for each request')
 })
 
-test('a one-day table names what has no rate over a hole', async () => {
+test('a one-day table names the currencies without a rate over a hole', async () => {
   for (const path of [
     '/v1/2026-02-25?base=USD',
     '/historical?date=2026-02-25',

@@ -1,4 +1,4 @@
-// The bank's own API, as programs that are written against it ask: series and tables, and its form of errors.
+// The bank's own API, as programs use it: series, tables, and its form of errors.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -21,7 +21,7 @@ async function read(path: string): Promise<string> {
   return `${response.status} ${await response.text()}`
 }
 
-test('an indicator is answered with eight decimals, as the bank writes them, up to today', async () => {
+test('an indicator has eight decimals, as the bank writes them, up to today', async () => {
   const venta = `200 {"estado":true,"mensaje":"Consulta exitosa","datos":[{"codigoIndicador":"318","nombreIndicador":"Tipo cambio venta","series":[{"fecha":"2026-03-22","valorDatoPorPeriodo":658.99000000},{"fecha":"2026-03-23","valorDatoPorPeriodo":620.18000000},{"fecha":"2026-03-24","valorDatoPorPeriodo":451.00000000}]}]}`
   const slashes = DAYS.replaceAll(/(\d)\//g, '$1%2F')
   for (const path of [
@@ -47,7 +47,7 @@ test('decimals beyond the eighth are not cut', async (t) => {
   assert.match(await response.text(), /"valorDatoPorPeriodo":1\.0876543210987\}/)
 })
 
-test('no data is an answer; an indicator that is not held is none, and in the log', async () => {
+test('no data is an empty answer; an indicator that is not stored is an error, and logged', async () => {
   for (const days of [
     '1900/01/01&fechaFin=1982/12/31',
     '2026/03/25&fechaFin=2026/03/25',
@@ -56,11 +56,11 @@ test('no data is an answer; an indicator that is not held is none, and in the lo
     for (const path of ['indicadoresEconomicos/318', 'cuadro/1'])
       assert.equal(await read(`${API}/${path}/series?fechaInicio=${days}`), `200 ${NO_DATA}`)
   assert.equal(await read(`${API}/indicadoresEconomicos/3541/series?${DAYS}`), `400 ${INVALID}`)
-  const noted = () => app.logged.some((line) => /"shape":"sdde","indicator":"3541"/.test(line))
+  const noted = () => app.logLines.some((line) => /"shape":"sdde","indicator":"3541"/.test(line))
   await withinASecond(async () => noted(), 'the indicator is in the log')
 })
 
-test('what is wrong is a 400 in the form of the bank', async () => {
+test('a wrong request is a 400 in the form of the bank', async () => {
   for (const query of [
     '',
     '?fechaInicio=2026/03/22',
@@ -103,7 +103,7 @@ test('a table has its title, and each of its indicators', async () => {
   assert.ok(parities.datos[0].indicadores.length >= 44)
 })
 
-test('a description says name, periodicity, unit, first and last day', async () => {
+test('a description has name, periodicity, unit, first and last day', async () => {
   const euro = {
     ...{ codigoIndicador: '333', nombreIndicador: 'Euro', periodicidad: 'Diaria', unidad: 'USD por EUR' },
     ...{ fechaInicio: '2026-03-20', fechaFin: '2026-03-23' },
@@ -117,7 +117,7 @@ test('a description says name, periodicity, unit, first and last day', async () 
   )
 })
 
-test('without a key, with a wrong one or one of the old service it is a 401 in the form of the bank', async () => {
+test('no key, a wrong key or one of the old service is a 401 in the form of the bank', async () => {
   await addKey(app, { secret: 'AB12CD34EF', kind: 'bank', network: '127.0.0.0/8' })
   const path = `${API}/indicadoresEconomicos/318/series?${DAYS}`
   for (const headers of [{}, { authorization: 'Bearer wrong' }, { 'x-api-key': 'AB12CD34EF' }]) {
@@ -129,14 +129,14 @@ test('without a key, with a wrong one or one of the old service it is a 401 in t
   assert.equal((await ask(`/k/${URL_KEY}${path}`, {})).status, 200)
 })
 
-test('an answer is kept: it has a tag, and a client that holds it is told so', async () => {
+test('an answer has an ETag, and its client gets 304', async () => {
   const path = `${API}/indicadoresEconomicos/318/series?${DAYS}`
   const headers = { authorization: `Bearer ${URL_KEY}`, 'content-type': 'application/json' }
   const etag = (await ask(path, headers)).headers.get('etag') ?? ''
   assert.equal((await ask(path, { ...headers, 'if-none-match': etag })).status, 304)
 })
 
-test('rounded parities are days that lack digits, unless the operator says so', async () => {
+test('rounded parities are reported as missing, unless rounded values are served', async () => {
   const days = 'fechaInicio=2026/03/20&fechaFin=2026/03/24'
   for (const [serveRounded, roundedTo, text] of [
     [false, null, /del 2026-03-20 al 2026-03-24 no se han sincronizado con todos sus decimales/],

@@ -1,4 +1,4 @@
-// An app whose shapes are open to everybody, with the rates of some months.
+// An app whose compat APIs are open to everybody, with the rates of some months.
 
 import assert from 'node:assert/strict'
 import { startTestApp, type TestApp, type TestAppOptions } from '../../support/app.ts'
@@ -8,7 +8,7 @@ export { startTestApp, type TestApp }
 
 export const TODAY = '2026-03-24'
 
-/** The app for a whole file, synchronized. */
+/** A synchronized app for a whole file. */
 export async function openShapes(options: TestAppOptions = {}): Promise<TestApp> {
   const compat = { open: 'any', serveRounded: false } as const
   const app = await openApp({ ...options, listen: { compat, ...options.listen } })
@@ -22,15 +22,15 @@ export async function ask(app: TestApp, path: string, headers: Record<string, st
   return [response.status, await response.text()] as const
 }
 
-/** The JSON of a 200. */
-export async function jsonOf<T = Record<string, unknown>>(app: TestApp, path: string): Promise<T> {
+/** The parsed JSON of a 200. */
+export async function readJson<T = Record<string, unknown>>(app: TestApp, path: string): Promise<T> {
   const [status, body] = await ask(app, path)
   assert.equal(status, 200, `${path}: ${body}`)
   return JSON.parse(body) as T
 }
 
-/** What /convert says one unit is worth, as its text. */
-export async function converted(
+/** The value of one unit by /convert, as its text. */
+export async function convertUnit(
   app: TestApp,
   from: string,
   to: string,
@@ -41,8 +41,8 @@ export async function converted(
   return (await app.json<{ rate: string }>(`/api/v1/convert?${query}`)).rate
 }
 
-/** The digits of a number in a JSON text, as they are written. */
-export function digitsAfter(body: string, text: string): string | undefined {
-  const at = body.indexOf(text)
-  return at < 0 ? undefined : /^[-\d.eE+]+/.exec(body.slice(at + text.length))?.[0]
+/** The literal digits of a number after `text` in a JSON text. */
+export function printedNumber(body: string, text: string): string | undefined {
+  const start = body.indexOf(text)
+  return start < 0 ? undefined : /^[-\d.eE+]+/.exec(body.slice(start + text.length))?.[0]
 }

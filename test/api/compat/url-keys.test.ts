@@ -1,4 +1,5 @@
-// Below /k/<key>/ there is what reads a key in its URL, and nothing else of the server, whatever credentials come with it.
+// Paths below /k/KEY/ are those that accept a key in the URL. The rest of the server is a 404 there, whatever
+// other credentials are sent.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -21,15 +22,15 @@ const READS = [
 ]
 const OPEN = READS.map((path) => `/api/v1${path}`)
 
-const filled = (path: string) => path.replace(/\{\w*id\}/, '1').replace(/\{\w+\}/g, 'x')
+const examplePath = (path: string) => path.replace(/\{\w*id\}/, '1').replace(/\{\w+\}/g, 'x')
 
-test('every endpoint of the server is nothing there, but the four reading routes and the shapes', async () => {
+test('below /k/KEY/ every endpoint is a 404, but the four endpoints of rates and the compat APIs', async () => {
   let refused = 0
   for (const [path, methods] of Object.entries(paths)) {
     for (const [method, { tags }] of Object.entries(methods)) {
       if (tags.includes('Compatibility') && path.startsWith('/compat/')) continue
       const isOpen = method === 'get' && OPEN.includes(path)
-      const response = await fetch(`${app.app.url}/k/${KEY}${filled(path)}`, {
+      const response = await fetch(`${app.app.url}/k/${KEY}${examplePath(path)}`, {
         method: method.toUpperCase(),
         headers: { 'x-api-key': app.key, authorization: `Bearer ${app.key}` },
       })
@@ -49,7 +50,7 @@ test('every endpoint of the server is nothing there, but the four reading routes
   )
 })
 
-test('what is in no description is nothing there either', async () => {
+test('below /k/KEY/ undescribed paths are a 404 too', async () => {
   const headers = { 'x-api-key': app.key, accept: 'text/html' }
   for (const path of [
     '/',
@@ -65,7 +66,7 @@ test('what is in no description is nothing there either', async () => {
   }
 })
 
-test('a path of dots does not lead out of a shape', async () => {
+test('a path of dots does not lead out of a compat API', async () => {
   for (const path of [
     '/v1/../metrics',
     '/v1/%2e%2e/%2E%2e/%2e./metrics',
@@ -80,7 +81,7 @@ test('a path of dots does not lead out of a shape', async () => {
   }
 })
 
-test('each shape, the spreadsheet and the four reading routes are there', async () => {
+test('below /k/KEY/ each compat API, the spreadsheet and the four endpoints of rates are served', async () => {
   for (const path of [
     '/v1/latest?base=USD',
     '/v2/rates?base=USD',

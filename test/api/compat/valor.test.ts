@@ -59,7 +59,7 @@ const MISSPELT: Readonly<Record<string, string>> = {
   ...{ symbols: '', fecha_: '', 'fecha[]': '', cbk_s3cret: '' },
 }
 
-test('a synonym is never obeyed, and a misspelt name is never passed over', async () => {
+test('a synonym of a parameter is never accepted, and a misspelt name never ignored', async () => {
   assert.ok(Object.keys(MISSPELT).length >= 40)
   for (const [name, meant] of [...Object.entries(SYNONYMS), ...Object.entries(MISSPELT)]) {
     const [status, body] = await ask(app, `/compat/valor?de=USD&a=CRC&${encodeURIComponent(name)}=EUR`)
@@ -89,16 +89,16 @@ for (const [query, message] of [
   ['monto=1&monto=x', 'monto must be a decimal number'],
   ['fecha=%ZZ', 'the address must be valid percent-encoded UTF-8'],
 ] as const) {
-  test(`/compat/valor?${query} is refused: ${message}`, async () => {
+  test(`/compat/valor?${query} is rejected: ${message}`, async () => {
     const [status, body] = await ask(app, `/compat/valor?${query}`)
     assert.equal(status, 422)
     assert.ok(body.startsWith(message), body)
   })
 }
 
-test('the key comes before names, names before values, values before data', async () => {
-  const closed = await openShapes({ listen: { compat: { open: undefined, serveRounded: false } } })
-  assert.equal((await ask(closed, '/compat/valor?from=EUR'))[0], 401)
+test('the key is checked before names, names before values, values before data', async () => {
+  const closedApp = await openShapes({ listen: { compat: { open: undefined, serveRounded: false } } })
+  assert.equal((await ask(closedApp, '/compat/valor?from=EUR'))[0], 401)
   assert.match((await ask(app, '/compat/valor?from=EUR&fecha=x'))[1], /^there is no parameter from/)
   assert.match((await ask(app, '/compat/valor?de=XXX&fecha=x'))[1], /^fecha must be/)
 })
@@ -107,7 +107,7 @@ test('names that begin with _ are ignored, and the last of a repeated one counts
   assert.deepEqual(await ask(app, '/compat/valor?_=17&_cache=x&de=EUR&de=USD'), [200, venta])
 })
 
-test('monto is the amount of /convert, digit for digit, with a decimal comma too', async () => {
+test('monto gives the amount of /convert, digit for digit, with a decimal comma too', async () => {
   for (const [monto, amount] of [
     ['100', '100'],
     ['1500.50', '1500.50'],
@@ -127,12 +127,12 @@ test('monto is the amount of /convert, digit for digit, with a decimal comma too
   }
 })
 
-test('tomorrow is answered as /convert answers it', async () => {
+test('tomorrow has the answer of /convert', async () => {
   const { rate } = await app.json<{ rate: string }>('/api/v1/convert?amount=1&from=USD&to=CRC&on=2026-03-25')
   assert.deepEqual(await ask(app, '/compat/valor?fecha=2026-03-25'), [200, rate])
 })
 
-test('a hole is 404 with its days', async () => {
+test('a hole is a 404 with its days', async () => {
   const holed = await openShapes()
   await loseDays(holed, { from: '2026-02-20', to: '2026-03-04' }, ['318'])
   const path = '/compat/valor?fecha=2026-03-01'

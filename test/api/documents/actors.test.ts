@@ -1,8 +1,8 @@
-// Who did what: the request log names the key or token, and a document the token that made it (decisions 1.9).
+// Actors: the request log names the key or token, and a document the token that made it (decisions 1.9).
 
 import assert from 'node:assert/strict'
 import { before, type TestContext, test } from 'node:test'
-import { hashOfSecret } from '../../../src/domain/secrets.ts'
+import { hashOfSecret } from '../../../src/domain/access/secrets.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import {
   AT,
@@ -28,10 +28,10 @@ before(async (t) => {
   keyName = `test ${app.key.slice(-6)}`
 })
 
-/** The line of a request in the log. */
-async function lineOf(id: string): Promise<Line> {
+/** The log line of a request. */
+async function findRequestLine(id: string): Promise<Line> {
   const find = () =>
-    app.logged
+    app.logLines
       .join('')
       .split('\n')
       .find((line) => line.includes(`"${id}"`))
@@ -84,21 +84,21 @@ for (const [at, [what, path, headers, status, names]] of cases.entries()) {
     const id = `actor-${at}.`
     const answer = await send(app.app.url + path, { headers: { ...headers(), 'x-request-id': id } })
     assert.equal(answer.status, status)
-    const { key, token } = await lineOf(id)
+    const { key, token } = await findRequestLine(id)
     const expected = { key: undefined, token: undefined, ...names }
     assert.deepEqual({ key: key === keyName ? 'KEY' : key, token }, expected)
   })
 }
 
-test('an upload that is refused names its token too', async () => {
+test('the log line of a rejected upload names its token too', async () => {
   const answer = await post(app, CREATE, { ...batch(pdf()), company_id: 99 }, { 'x-request-id': 'refused.' })
   assert.equal(answer.status, 404)
-  assert.equal((await lineOf('refused.')).token, tokenName(TOKENS.all))
+  assert.equal((await findRequestLine('refused.')).token, tokenName(TOKENS.all))
 })
 
-test('a row names the token that made it, a document of unknown origin nobody', async () => {
-  const made = await post(app, CREATE, batch(pdf('suyo')), bearer(TOKENS.upload))
-  const { created_documents } = (await made.json()) as { created_documents: { id: number }[] }
+test('a row names the token that made it; a document of unknown origin has none', async () => {
+  const response = await post(app, CREATE, batch(pdf('suyo')), bearer(TOKENS.upload))
+  const { created_documents } = (await response.json()) as { created_documents: { id: number }[] }
   const id = created_documents[0]?.id ?? 0
   const row = async () => (await (await read(app, `${LIST}/${id}`)).json()) as { created_by: string | null }
   assert.equal((await row()).created_by, tokenName(TOKENS.upload))
@@ -110,7 +110,7 @@ test('a row names the token that made it, a document of unknown origin nobody', 
   assert.equal((await row()).created_by, null)
 })
 
-test('a document keeps the name of a token that was revoked and made anew', async () => {
+test('a document has the name of its token after the token was revoked and replaced', async () => {
   const secret = 'cbt_rotated'
   await asOtherProcess(app, async (db) => {
     const token = { name: 'rotado', allow: 'documents:POST', created_at: AT }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { before, type TestContext, test } from 'node:test'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { fillDirectory, post, TOKENS } from '../../support/directory.ts'
-import { openDatabaseOf } from '../../support/temporary.ts'
+import { openTestDatabase } from '../../support/temporary.ts'
 
 const PATH = '/api/v1/agent/get_by_company'
 
@@ -12,7 +12,7 @@ before(async (t) => {
   await fillDirectory(app)
 })
 
-test('the active agents of a company, their descriptions as plain text', async () => {
+test('agents/get lists the active agents of a company, with descriptions as plain text', async () => {
   const response = await post(
     app,
     PATH,
@@ -31,7 +31,7 @@ test('the active agents of a company, their descriptions as plain text', async (
 })
 
 test('a company without active agents gets an empty list', async () => {
-  const db = openDatabaseOf(app.dataDir)
+  const db = openTestDatabase(app.dataDir)
   await db.updateTable('agents').set({ active: 0 }).where('company_id', '=', 2).execute()
   await db.destroy()
   const answer = (await (await post(app, PATH, { company_id: '2', code: 'OTRA' })).json()) as Record<
@@ -57,20 +57,20 @@ const refused: [string, unknown, number, string][] = [
   ['an unknown company', { company_id: 9, code: 'ACME' }, 404, 'Company not found'],
 ]
 for (const [what, body, status, message] of refused) {
-  test(`${what} is refused`, async () => {
+  test(`${what} is rejected`, async () => {
     const response = await post(app, PATH, body)
     assert.equal(response.status, status)
     assert.deepEqual(await response.json(), { status: status === 404 ? 'not found' : 'error', message })
   })
 }
 
-test('a body that is far too large is 413', async () => {
+test('a body far over the limit is a 413', async () => {
   const response = await post(app, PATH, { company_id: 1, code: 'x'.repeat(100_000) })
   assert.equal(response.status, 413)
   assert.match(((await response.json()) as { message: string }).message, /at most 65536 bytes/)
 })
 
-test('a token without agent:POST is not let in', async () => {
+test('a token without agent:POST is rejected', async () => {
   const response = await post(app, PATH, {}, { authorization: `Bearer ${TOKENS.upload}` })
   assert.equal(response.status, 403)
 })

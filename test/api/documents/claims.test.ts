@@ -1,10 +1,10 @@
-// Workers of an agent share its documents (decisions 3.16).
+// Claims: workers of an agent share its documents (decisions 3.16).
 
 import assert from 'node:assert/strict'
 import { before, type TestContext, test } from 'node:test'
 import { postgres, startTestApp, type TestApp, temporaryDirectory } from '../../support/app.ts'
 import { batch, CREATE, fillDirectory, pdf, post, read, TOKENS } from '../../support/directory.ts'
-import { type LeaseTime, leaseTimeIn } from '../../support/documents/lease-time.ts'
+import { type LeaseTime, openLeaseTime } from '../../support/documents/lease-time.ts'
 import { runCommand, until } from '../../support/terminal.ts'
 
 type Row = { id: number; state: string; attempts: number; note: string | null; finished_at: string | null }
@@ -19,7 +19,7 @@ let app: TestApp
 let time: LeaseTime
 before(async (t) => {
   const dataDir = temporaryDirectory(t as TestContext)
-  time = leaseTimeIn(dataDir)
+  time = openLeaseTime(dataDir)
   const listen = { metrics: 'local' } as const
   app = await startTestApp(t as TestContext, { dataDir, listen, ticks: time.ticks, now: NOW, maxAttempts: 3 })
   await fillDirectory(app)
@@ -31,8 +31,8 @@ async function upload(...names: string[]): Promise<number[]> {
   return created_documents.map(({ id }) => id)
 }
 
-async function claim(asked: object = {}, secret: string = TOKENS.work): Promise<Claimed[]> {
-  const response = await post(app, CLAIM, { agent_id: 1, limit: 50, ...asked }, bearer(secret))
+async function claim(options: object = {}, secret: string = TOKENS.work): Promise<Claimed[]> {
+  const response = await post(app, CLAIM, { agent_id: 1, limit: 50, ...options }, bearer(secret))
   const body = (await response.json()) as { status: string; documents: Claimed[] }
   assert.equal(response.status, 200, JSON.stringify(body))
   assert.equal(body.status, 'success')
@@ -56,14 +56,17 @@ async function row(id: number): Promise<Row> {
   return (await (await read(app, `/api/v1/documents/${id}`)).json()) as Row
 }
 
-/** Of a lease that began now: by the database's clock, where that is another one than the program's. */
-function checkEnd(until = '', seconds: number): void {
-  const begun = Date.parse(until) - seconds * 1000
-  if (postgres) assert.ok(Math.abs(begun - Date.now()) < 60_000, until)
-  else assert.equal(new Date(begun).toISOString(), NOW)
+/**
+ * Checks the end of a lease that began now. PostgreSQL uses the database clock, which differs from the fixed
+ * clock.
+ */
+function checkLeaseEnd(until = '', seconds: number): void {
+  const start = Date.parse(until) - seconds * 1000
+  if (postgres) assert.ok(Math.abs(start - Date.now()) < 60_000, until)
+  else assert.equal(new Date(start).toISOString(), NOW)
 }
 
-/** Takes everything that is there off the table, so that each test begins with nothing. */
+/** Claims and finishes all documents, so that each test begins without any. */
 async function clear(): Promise<void> {
   await time.pass(3600)
   for (;;) {
@@ -84,7 +87,7 @@ test('a document is new, claimed once, and done', async () => {
   assert.equal(none.length, 0)
   assert.ok(one)
   assert.deepEqual([one.id, one.state, one.attempts], [first, 'claimed', 1])
-  checkEnd(one.lease_until, 60)
+  checkLeaseEnd(one.lease_until, 60)
   const { claim_id, lease_until: _, ...shown } = one
   assert.deepEqual(await row(first), shown)
   assert.deepEqual(
@@ -98,7 +101,7 @@ test('a document is new, claimed once, and done', async () => {
   assert.ok(claim_id)
 })
 
-test('the same outcome sent again is answered alike, another one is refused', async () => {
+test('a repeated outcome has the same answer, another outcome is rejected', async () => {
   await clear()
   await upload('a.pdf')
   const [one] = await claim()
@@ -113,7 +116,7 @@ test('the same outcome sent again is answered alike, another one is refused', as
   }
 })
 
-test('a claim stays valid after its lease until another worker has the document', async () => {
+test('a claim stays valid after its lease until another worker claims the document', async () => {
   await clear()
   await upload('a.pdf', 'b.pdf')
   const [late, lost] = await claim({ lease_seconds: 600 })
@@ -133,7 +136,7 @@ test('a claim stays valid after its lease until another worker has the document'
   assert.equal((await row(lost.id)).state, 'claimed')
 })
 
-test('a lease is extended from now on, and a document that is released is the next again', async () => {
+test('a lease is extended from now, and a released document is the next again', async () => {
   await clear()
   const [id = 0] = await upload('a.pdf')
   const [one] = await claim({ lease_seconds: 600 })
@@ -141,7 +144,7 @@ test('a lease is extended from now on, and a document that is released is the ne
   await time.pass(400)
   const { status, body } = await tell('extend', one, { claim_id: one.claim_id, lease_seconds: 900 })
   assert.deepEqual([status, body.document?.state], [200, 'claimed'])
-  checkEnd(body.lease_until, 900)
+  checkLeaseEnd(body.lease_until, 900)
   await time.pass(600)
   assert.deepEqual(await claim(), [])
   const released = await tell('release', one, { claim_id: one.claim_id })
@@ -155,7 +158,7 @@ test('a lease is extended from now on, and a document that is released is the ne
   )
 })
 
-test('what nobody finishes is failed after so many attempts, and does not stand before what comes after it', async () => {
+test('a document that no worker finishes fails after the last attempt, and does not block later ones', async () => {
   await clear()
   const [poison = 0] = await upload('veneno.pdf')
   let last: Claimed | undefined
@@ -174,16 +177,16 @@ test('what nobody finishes is failed after so many attempts, and does not stand 
     [state, note, finished_at],
     ['failed', 'Given up: claimed 3 times and never finished', NOW],
   )
-  const failed = (await (await read(app, '/api/v1/documents?state=failed&agent_id=1')).json()) as {
+  const list = (await (await read(app, '/api/v1/documents?state=failed&agent_id=1')).json()) as {
     documents: Row[]
   }
-  assert.ok(failed.documents.some(({ id }) => id === poison))
+  assert.ok(list.documents.some(({ id }) => id === poison))
   assert.ok(last)
   assert.equal((await finish(last, 'done')).status, 200, 'its last worker had done it all the same')
   assert.equal((await row(poison)).state, 'done')
 })
 
-test('a clock that jumps neither ends a lease nor stretches one', async () => {
+test('a jump of the clock neither ends a lease nor extends one', async () => {
   await clear()
   const [id] = await upload('a.pdf')
   await claim({ lease_seconds: 100 })
@@ -198,7 +201,7 @@ test('a clock that jumps neither ends a lease nor stretches one', async () => {
   app.clock.now = new Date(NOW)
 })
 
-test('a worker that waits is awake with an upload, a release, and a retry of another process', async () => {
+test('a waiting claim is answered after an upload, a release, and a retry of another process', async () => {
   await clear()
   const wait = () => claim({ wait: 50 })
   const uploaded = wait()
@@ -219,12 +222,12 @@ test('a worker that waits is awake with an upload, a release, and a retry of ano
   assert.equal((await finish(three)).status, 200)
 })
 
-test('a wait that finds nothing is empty when its time is over', async () => {
+test('a wait without documents is empty when its time is over', async () => {
   await clear()
   assert.deepEqual(await claim({ wait: 1 }), [])
 })
 
-test('a token sees and claims what it may, and the rest is not there', async () => {
+test('a token claims and lists permitted documents; others are a 404', async () => {
   await clear()
   const [id = 0] = await upload('a.pdf')
   const ask = async (body: object, secret: string) => {
@@ -244,11 +247,11 @@ test('a token sees and claims what it may, and the rest is not there', async () 
   assert.equal((await finish(mine)).status, 200)
 })
 
-test('a token of one agent sees the documents of no other, and sends to no other', async () => {
+test('a token of one agent reads documents of no other, and uploads to no other', async () => {
   const mine = bearer(TOKENS.ofAgent)
   const [own = 0] = await upload('a.pdf')
-  const sent = { ...batch(pdf('b.pdf')), company_id: 2, agent_id: 3, owner_id: 2 }
-  const created = (await (await post(app, CREATE, sent)).json()) as { created_documents: { id: number }[] }
+  const body = { ...batch(pdf('b.pdf')), company_id: 2, agent_id: 3, owner_id: 2 }
+  const created = (await (await post(app, CREATE, body)).json()) as { created_documents: { id: number }[] }
   const other = created.created_documents[0]?.id ?? 0
   const status = async (path: string) => (await read(app, path, mine)).status
   assert.equal(await status(`/api/v1/documents/${own}`), 200)
@@ -294,13 +297,13 @@ const BAD: readonly [unknown, string][] = [
 ]
 
 for (const [body, message] of BAD) {
-  test(`a claim with ${JSON.stringify(body)} says: ${message}`, async () => {
+  test(`a claim with ${JSON.stringify(body)} is a 400: ${message}`, async () => {
     const response = await post(app, CLAIM, body, bearer(TOKENS.work))
     assert.deepEqual([response.status, await response.json()], [400, { status: 'error', message }])
   })
 }
 
-test('what is wrong with an outcome is named, and changes nothing', async () => {
+test('a wrong outcome is a 400 with its fault, and changes nothing', async () => {
   await clear()
   await upload('a.pdf')
   const [one] = await claim()
@@ -318,8 +321,8 @@ test('what is wrong with an outcome is named, and changes nothing', async () => 
     ],
   ]
   for (const [body, message] of bad) {
-    const told = await tell('finish', one, body)
-    assert.deepEqual([told.status, told.body.message], [400, message])
+    const response = await tell('finish', one, body)
+    assert.deepEqual([response.status, response.body.message], [400, message])
   }
   assert.equal((await row(one.id)).state, 'claimed')
   const note = '🧾'.repeat(2000)
@@ -327,7 +330,7 @@ test('what is wrong with an outcome is named, and changes nothing', async () => 
   assert.equal((await tell('finish', { id: 999_999 }, { claim_id, outcome: 'done' })).status, 404)
 })
 
-test('a list is of one state, and is not waited for', async () => {
+test('a list has one state, and does not wait', async () => {
   await clear()
   const [id = 0] = await upload('a.pdf')
   const ids = async (query: string) => {
@@ -343,7 +346,7 @@ test('a list is of one state, and is not waited for', async () => {
   }
 })
 
-test('a document is deleted by a token that may, and a worker that holds it finds it gone', async () => {
+test('a document may be deleted by a token with the permission; its worker then gets a 404', async () => {
   await clear()
   const [id = 0] = await upload('no other document has this')
   const [one] = await claim()
@@ -365,7 +368,7 @@ test('a document is deleted by a token that may, and a worker that holds it find
   assert.deepEqual(await claim(), [])
 })
 
-test('for every document it is known who sent, claimed, finished and deleted it', async () => {
+test('the audit log has who sent, claimed, finished and deleted each document', async () => {
   await clear()
   const [id = 0] = await upload('a.pdf')
   const events = async () => {
@@ -383,8 +386,8 @@ test('for every document it is known who sent, claimed, finished and deleted it'
   await tell('finish', two, { claim_id: two.claim_id, outcome: 'failed' }, TOKENS.other)
   await runCommand(['document', 'retry', String(id), '--data-dir', app.dataDir])
   for (let attempt = 0; attempt < 3; attempt++) {
-    const waited = await claim()
-    assert.equal(waited.length, 1)
+    const documents = await claim()
+    assert.equal(documents.length, 1)
     await time.pass(3600)
   }
   assert.deepEqual(await claim(), [])
@@ -396,29 +399,35 @@ test('for every document it is known who sent, claimed, finished and deleted it'
   )
   assert.equal(retried, 'failed token test-other')
   assert.match(rest.shift() ?? '', /^retried cli /)
-  const claimed = 'claimed token test-work'
-  assert.deepEqual(rest, [claimed, claimed, claimed, 'failed server cambista', 'deleted token test-remove'])
+  const claimEvent = 'claimed token test-work'
+  assert.deepEqual(rest, [
+    claimEvent,
+    claimEvent,
+    claimEvent,
+    'failed server cambista',
+    'deleted token test-remove',
+  ])
 })
 
 test('at most 64 workers wait with one token', async () => {
   await clear()
-  const asked = { agent_id: 1, wait: 50 }
-  const waits = Array.from({ length: 64 }, () => post(app, CLAIM, asked, bearer(TOKENS.work)))
-  // One more beside them before all have a place would take that of one.
+  const body = { agent_id: 1, wait: 50 }
+  const waits = Array.from({ length: 64 }, () => post(app, CLAIM, body, bearer(TOKENS.work)))
+  // A further request before all 64 wait would replace one of them.
   await until(async () =>
     (await (await read(app, '/metrics')).text()).includes('\ncambista_document_waits 64\n'),
   )
-  const refused = await post(app, CLAIM, { ...asked, wait: 1 }, bearer(TOKENS.work))
+  const refused = await post(app, CLAIM, { ...body, wait: 1 }, bearer(TOKENS.work))
   assert.equal(refused.status, 503)
   assert.notEqual(refused.headers.get('retry-after'), null)
-  assert.equal((await post(app, CLAIM, { ...asked, wait: 1 }, bearer(TOKENS.other))).status, 200)
+  assert.equal((await post(app, CLAIM, { ...body, wait: 1 }, bearer(TOKENS.other))).status, 200)
   const ids = await upload(...Array.from({ length: 64 }, (_, at) => `${at}.pdf`))
   const answers = await Promise.all(waits)
-  const claimed = await Promise.all(
+  const claimedIds = await Promise.all(
     answers.map(async (one) => ((await one.json()) as { documents: Row[] }).documents.map(({ id }) => id)),
   )
   assert.deepEqual(
-    claimed.flat().sort((one, other) => one - other),
+    claimedIds.flat().sort((one, other) => one - other),
     ids,
     'each once',
   )

@@ -1,8 +1,8 @@
-// Tokens of one company: what belongs to another one is, to them, not there.
+// Tokens of one company: rows of other companies do not exist for them.
 
 import assert from 'node:assert/strict'
 import { before, type TestContext, test } from 'node:test'
-import { hashOfSecret } from '../../../src/domain/secrets.ts'
+import { hashOfSecret } from '../../../src/domain/access/secrets.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { AT, batch, CREATE, fillDirectory, pdf, post, read } from '../../support/directory.ts'
 import { until } from '../../support/terminal.ts'
@@ -43,8 +43,8 @@ before(async (t) => {
   }
 })
 
-/** All of an answer that could tell anything. */
-async function whole(response: Response) {
+/** Status, headers and body of an answer: everything that could reveal a row. */
+async function readWhole(response: Response) {
   const headers = Object.fromEntries(response.headers)
   for (const name of ['date', 'x-request-id']) delete headers[name]
   return { status: response.status, headers, body: await response.text() }
@@ -59,26 +59,26 @@ const uploads: [what: string, body: Record<string, unknown>, message: string][] 
   ['an owner that is not there', { ...batch(pdf()), owner_id: 99 }, 'Owner not found'],
 ]
 for (const [what, body, message] of uploads) {
-  test(`a token of one company uploads nothing to ${what}`, async () => {
-    const answer = await whole(await post(app, CREATE, body, ours))
+  test(`a token of one company cannot upload to ${what}`, async () => {
+    const answer = await readWhole(await post(app, CREATE, body, ours))
     assert.deepEqual([answer.status, JSON.parse(answer.body)], [404, { status: 'not found', message }])
   })
 }
 
-test('an upload to another company is answered as one to none, before and after its agent is looked up', async () => {
+test('an upload to another company is answered as one to a missing company, before and after the look-up of its agent', async () => {
   for (const headers of [ours, { ...ours, 'idempotency-key': 'one' }]) {
-    const of = async (body: unknown) => whole(await post(app, CREATE, body, headers))
+    const of = async (body: unknown) => readWhole(await post(app, CREATE, body, headers))
     assert.deepEqual(await of(OTHER), await of({ ...OTHER, company_id: 99 }))
     assert.deepEqual(await of({ ...OTHER, agent_id: 1 }), await of({ ...OTHER, company_id: 99 }))
   }
 })
 
-test('a token of one company uploads to it, to an owner of no company too', async () => {
+test('a token of one company uploads to it, also for an owner without a company', async () => {
   const response = await post(app, CREATE, { ...batch(pdf('mío')), owner_id: 3 }, ours)
   assert.equal(response.status, 200)
 })
 
-test('an Idempotency-Key is of the token, whatever its company', async () => {
+test('an Idempotency-Key belongs to the token, whatever its company', async () => {
   const headers = { 'idempotency-key': 'mayo' }
   const first = await (await post(app, CREATE, batch(pdf('mayo')), { ...ours, ...headers })).text()
   const again = await (await post(app, CREATE, batch(pdf('mayo')), { ...ours, ...headers })).text()
@@ -87,8 +87,8 @@ test('an Idempotency-Key is of the token, whatever its company', async () => {
   assert.equal(other.status, 200)
 })
 
-test('the agents of another company are those of none, with its right code too', async () => {
-  const of = async (body: unknown, headers = ours) => whole(await post(app, AGENTS, body, headers))
+test('the agents of another company are a 404, also with its right code', async () => {
+  const of = async (body: unknown, headers = ours) => readWhole(await post(app, AGENTS, body, headers))
   assert.equal((await of({ company_id: 1, code: 'ACME' })).status, 200)
   assert.equal((await of({ company_id: 2, code: 'OTRA' }, theirs)).status, 200)
   const none = await of({ company_id: 99, code: 'OTRA' })
@@ -100,7 +100,7 @@ test('the agents of another company are those of none, with its right code too',
   assert.deepEqual(await of({ company_id: 2, code: 'no' }), none)
 })
 
-test('the list holds the documents of the company alone, on every page', async () => {
+test('the list has the documents of the company alone, on every page', async () => {
   const companies = new Set<number>()
   let after = 0
   for (;;) {
@@ -116,8 +116,8 @@ test('the list holds the documents of the company alone, on every page', async (
   assert.deepEqual([...companies], [1])
 })
 
-test('the list of another company is a 404, as that of none; of its agents there is nothing', async () => {
-  const of = async (query: string) => whole(await read(app, `${LIST}?${query}`, ours))
+test('the list of another company is a 404 as of a missing one; a list by its agents is empty', async () => {
+  const of = async (query: string) => readWhole(await read(app, `${LIST}?${query}`, ours))
   const none = await of('company_id=99')
   assert.deepEqual(
     [none.status, JSON.parse(none.body)],
@@ -130,20 +130,23 @@ test('the list of another company is a 404, as that of none; of its agents there
   assert.ok(JSON.parse((await of('company_id=1&agent_id=1')).body).documents.length > 0)
 })
 
-const asked: [what: string, path: string, init?: { method?: string; headers?: Record<string, string> }][] = [
-  ['its row', ''],
-  ['its row by HEAD', '', { method: 'HEAD' }],
-  ['its content', '/content'],
-  ['its content by HEAD', '/content', { method: 'HEAD' }],
-  ['a range', '/content', { headers: { range: 'bytes=0-1' } }],
-  ['a range outside it', '/content', { headers: { range: 'bytes=5000-' } }],
-  ['whether it is the one that is held', '/content', { headers: { 'if-none-match': '*' } }],
-]
-for (const [what, path, { method = 'GET', headers = {} } = {}] of asked) {
-  test(`of a document of another company ${what} is as of one that is not there`, async () => {
+const REQUESTS: [what: string, path: string, init?: { method?: string; headers?: Record<string, string> }][] =
+  [
+    ['its row', ''],
+    ['its row by HEAD', '', { method: 'HEAD' }],
+    ['its content', '/content'],
+    ['its content by HEAD', '/content', { method: 'HEAD' }],
+    ['a range', '/content', { headers: { range: 'bytes=0-1' } }],
+    ['a range outside it', '/content', { headers: { range: 'bytes=5000-' } }],
+    ['whether it is the one that is held', '/content', { headers: { 'if-none-match': '*' } }],
+  ]
+for (const [what, path, { method = 'GET', headers = {} } = {}] of REQUESTS) {
+  test(`for a document of another company ${what} is answered as for a missing document`, async () => {
     const [own, other] = ids
     const of = async (id: unknown) =>
-      whole(await fetch(`${app.app.url}${LIST}/${id}${path}`, { method, headers: { ...ours, ...headers } }))
+      readWhole(
+        await fetch(`${app.app.url}${LIST}/${id}${path}`, { method, headers: { ...ours, ...headers } }),
+      )
     const answer = await of(other)
     assert.equal(answer.status, 404)
     assert.deepEqual(answer, await of(999))

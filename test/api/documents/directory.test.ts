@@ -1,12 +1,12 @@
-// Companies, agents and owners by what a token allows (decisions 3.15).
+// Companies, agents and owners, by the permissions of a token (decisions 3.15).
 
 import assert from 'node:assert/strict'
 import { before, type TestContext, test } from 'node:test'
-import { hashOfSecret } from '../../../src/domain/secrets.ts'
+import { hashOfSecret } from '../../../src/domain/access/secrets.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { AT, fillDirectory, read, TOKENS } from '../../support/directory.ts'
 import { until } from '../../support/terminal.ts'
-import { type Document, describedIn } from '../openapi/description.ts'
+import { type Document, readDescription } from '../openapi/description.ts'
 import { asOtherProcess } from '../support.ts'
 
 const COMPANIES = '/api/v1/companies'
@@ -42,7 +42,7 @@ const OWNERS = [
   { id: 3, name: 'Caro', company_id: null },
 ]
 
-test('a token of no company sees each company, its agents and its owners', async () => {
+test('a token without a company lists each company, its agents and its owners', async () => {
   assert.deepEqual(await ask(COMPANIES), {
     status: 200,
     body: { ...page, companies: [...OWN, { id: 2, name: 'Otra' }], next_after: 2 },
@@ -62,19 +62,19 @@ test('a token of no company sees each company, its agents and its owners', async
   })
 })
 
-test('a token of one company sees that one alone', async () => {
+test('a token of one company lists that one alone', async () => {
   assert.deepEqual((await ask(COMPANIES, acme)).body, { ...page, companies: OWN, next_after: 1 })
   assert.deepEqual((await ask(`${COMPANIES}?after=1`, acme)).body, { ...page, companies: [], next_after: 1 })
   assert.deepEqual((await ask(`${COMPANIES}/1/agents`, acme)).body.agents, AGENTS)
   assert.deepEqual((await ask(`${COMPANIES}/1/owners`, acme)).body.owners, OWNERS)
 })
 
-test('to it another company is as one that is not there, in every byte', async () => {
+test('for a token of one company other companies are answered as missing ones, in every byte', async () => {
   const whole = async (path: string, headers = acme) => {
     const response = await read(app, path, headers)
-    const sent = Object.fromEntries(response.headers)
-    for (const name of ['date', 'x-request-id']) delete sent[name]
-    return { status: response.status, sent, text: await response.text() }
+    const headersToCompare = Object.fromEntries(response.headers)
+    for (const name of ['date', 'x-request-id']) delete headersToCompare[name]
+    return { status: response.status, sent: headersToCompare, text: await response.text() }
   }
   for (const what of ['agents', 'owners']) {
     const none = await whole(`${COMPANIES}/99/${what}`)
@@ -89,7 +89,7 @@ test('to it another company is as one that is not there, in every byte', async (
   }
 })
 
-test('a page at a time', async () => {
+test('a list is read a page at a time', async () => {
   const first = await ask(`${COMPANIES}?limit=1`)
   assert.deepEqual(first.body, { status: 'success', companies: OWN, next_after: 1, has_more: true })
   const second = await ask(`${COMPANIES}?limit=1&after=1`)
@@ -98,20 +98,20 @@ test('a page at a time', async () => {
     ['1/agents', [1, 2]],
     ['1/owners', [1, 3]],
   ] as const) {
-    const seen: number[] = []
+    const listedIds: number[] = []
     let after = 0
     for (let more = true; more; ) {
       const { body } = await ask(`${COMPANIES}/${path}?limit=1&after=${after}`)
       const [, name = ''] = path.split('/')
-      seen.push(...(body[name] as { id: number }[]).map(({ id }) => id))
+      listedIds.push(...(body[name] as { id: number }[]).map(({ id }) => id))
       after = body.next_after as number
       more = body.has_more as boolean
     }
-    assert.deepEqual(seen, ids)
+    assert.deepEqual(listedIds, ids)
   }
 })
 
-test('it needs a token that reads documents', async () => {
+test('lists need a token that reads documents', async () => {
   for (const path of [COMPANIES, `${COMPANIES}/1/agents`, `${COMPANIES}/1/owners`]) {
     for (const secret of [TOKENS.upload, TOKENS.agent]) {
       const refused = await ask(path, { authorization: `Bearer ${secret}` })
@@ -129,8 +129,8 @@ test('it needs a token that reads documents', async () => {
   assert.equal((await ask(`${COMPANIES}/1`)).status, 404)
 })
 
-test('what is answered is what the description says', async () => {
-  const description = describedIn((await (await fetch(`${app.app.url}/openapi.json`)).json()) as Document)
+test('every answer matches its description', async () => {
+  const description = readDescription((await (await fetch(`${app.app.url}/openapi.json`)).json()) as Document)
   for (const [path, asked] of [
     [COMPANIES, COMPANIES],
     [`${COMPANIES}/{id}/agents`, `${COMPANIES}/1/agents`],
@@ -139,6 +139,6 @@ test('what is answered is what the description says', async () => {
   ] as const) {
     const response = await read(app, asked)
     const type = String(response.headers.get('content-type'))
-    description.holds(path, 'get', { status: response.status, type, body: await response.text() })
+    description.checkAnswer(path, 'get', { status: response.status, type, body: await response.text() })
   }
 })

@@ -1,5 +1,5 @@
-// The list of documents a page at a time, for programs from the oldest on and for people from the newest back
-// (decisions 3.13): every answer says where to go on, and who goes on handles nothing twice and misses nothing.
+// Pages of the list of documents: ascending for programs, descending for people (decisions 3.13). Every
+// answer has the next cursor, and clients that follow it skip and repeat nothing.
 
 import assert from 'node:assert/strict'
 import { before, type TestContext, test } from 'node:test'
@@ -28,9 +28,9 @@ const list = async (query: string): Promise<Page> => {
   assert.equal(response.status, 200, query)
   return (await response.json()) as Page
 }
-const idsOf = ({ documents }: Page) => documents.map(({ id }) => id)
+const pageIds = ({ documents }: Page) => documents.map(({ id }) => id)
 
-test('without a document there is a place to go on from, too', async () => {
+test('an empty list has a cursor too', async () => {
   assert.deepEqual(await list(''), { status: 'success', documents: [], next_after: 0, has_more: false })
   assert.equal((await list('?after=7')).next_after, 7)
   assert.deepEqual(await list('?order=desc'), {
@@ -42,47 +42,47 @@ test('without a document there is a place to go on from, too', async () => {
   assert.equal((await list('?order=desc&before=7')).next_before, 7)
 })
 
-test('the place to go on from is the last id of the page, and whether there is more is said', async () => {
+test('the cursor is the last id of the page, and has_more is set', async () => {
   await upload(5)
   const first = await list('?limit=3')
-  assert.deepEqual([idsOf(first), first.next_after, first.has_more], [[1, 2, 3], 3, true])
+  assert.deepEqual([pageIds(first), first.next_after, first.has_more], [[1, 2, 3], 3, true])
   const second = await list('?limit=3&after=3')
-  assert.deepEqual([idsOf(second), second.next_after, second.has_more], [[4, 5], 5, false])
+  assert.deepEqual([pageIds(second), second.next_after, second.has_more], [[4, 5], 5, false])
   const third = await list('?limit=3&after=5')
-  assert.deepEqual([idsOf(third), third.next_after, third.has_more], [[], 5, false])
+  assert.deepEqual([pageIds(third), third.next_after, third.has_more], [[], 5, false])
   assert.deepEqual([(await list('?limit=5')).has_more, (await list('?limit=4')).has_more], [false, true])
   assert.equal('next_before' in first, false)
 })
 
-test('order=desc begins with the newest, and goes on before the last id of the page', async () => {
+test('order=desc begins with the newest, and continues before the last id of the page', async () => {
   const first = await list('?order=desc&limit=3')
-  assert.deepEqual([idsOf(first), first.next_before, first.has_more], [[5, 4, 3], 3, true])
+  assert.deepEqual([pageIds(first), first.next_before, first.has_more], [[5, 4, 3], 3, true])
   const second = await list('?order=desc&limit=3&before=3')
-  assert.deepEqual([idsOf(second), second.next_before, second.has_more], [[2, 1], 1, false])
+  assert.deepEqual([pageIds(second), second.next_before, second.has_more], [[2, 1], 1, false])
   const third = await list('?order=desc&before=1')
-  assert.deepEqual([idsOf(third), third.next_before, third.has_more], [[], 1, false])
+  assert.deepEqual([pageIds(third), third.next_before, third.has_more], [[], 1, false])
   assert.equal('next_after' in first, false)
-  assert.deepEqual(idsOf(await list('?order=desc&before=4&company_id=1&agent_id=1')), [3, 2, 1])
-  assert.deepEqual(idsOf(await list('?order=asc&limit=2')), [1, 2])
+  assert.deepEqual(pageIds(await list('?order=desc&before=4&company_id=1&agent_id=1')), [3, 2, 1])
+  assert.deepEqual(pageIds(await list('?order=asc&limit=2')), [1, 2])
 })
 
-test('who loops with after=next_after while others upload handles each document once', async () => {
+test('a loop with after=next_after during uploads reads each document once', async () => {
   const handled: number[] = []
   let after = 0
   const poll = async () => {
     const page = await list(`?limit=4&after=${after}`)
-    handled.push(...idsOf(page))
+    handled.push(...pageIds(page))
     after = page.next_after as number
     return page
   }
   const uploads = (async () => {
     for (let time = 0; time < 10; time++) await upload(1 + (time % 7))
   })()
-  let done = false
+  let areUploadsDone = false
   uploads.then(() => {
-    done = true
+    areUploadsDone = true
   })
-  while (!done || (await poll()).has_more) await poll()
+  while (!areUploadsDone || (await poll()).has_more) await poll()
   await uploads
   const newest = (await list('?order=desc&limit=1')).documents[0]?.id ?? 0
   assert.deepEqual(
@@ -91,10 +91,10 @@ test('who loops with after=next_after while others upload handles each document 
   )
 })
 
-test('after and before beyond any document are positions like others', async () => {
+test('after and before beyond every document are valid cursors', async () => {
   const most = Number.MAX_SAFE_INTEGER
   assert.deepEqual([(await list('?after=0')).documents[0]?.id, (await list('?after=0')).next_after], [1, 39])
-  assert.deepEqual(idsOf(await list(`?after=${most}`)), [])
+  assert.deepEqual(pageIds(await list(`?after=${most}`)), [])
   assert.equal((await list(`?after=${most}`)).next_after, most)
   assert.equal((await list(`?order=desc&limit=1&before=${most}`)).documents[0]?.id, 39)
 })
@@ -112,7 +112,7 @@ for (const [query, words] of [
   ['order=asc&before=7', /before goes with order=desc/],
   ['order=desc&after=7', /after goes with order=asc: with order=desc pages are asked for with before/],
 ] as const) {
-  test(`?${query} is a 422 that says what would be right`, async () => {
+  test(`?${query} is a 422 with the right form`, async () => {
     const response = await read(app, `/api/v1/documents?${query}`)
     assert.equal(response.status, 422)
     const { status, message } = (await response.json()) as Record<string, string>

@@ -1,5 +1,5 @@
-// What is the same on every path of the documents API: headers, methods, unknown paths, who is let in, and bodies
-// that only a raw socket sends (decisions 1.4 to 1.7, 3.7, 3.9).
+// Rules of every path of the documents API (decisions 1.4 to 1.7, 3.7, 3.9). Headers, methods, unknown paths,
+// tokens, and bodies that only a raw socket sends.
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
@@ -26,14 +26,14 @@ const ask = (path: string, method: string, headers: Record<string, string> = { a
 
 after(() => {
   const secrets = [...Object.values(TOKENS), 'cbt_', 'aG9sYQ']
-  const told = app.logged.filter((line) => secrets.some((secret) => line.includes(secret)))
-  assert.deepEqual(told, [], 'a token or a content in the log')
-  const errors = app.logged.filter((line) => line.includes('"level":"error"'))
+  const leaks = app.logLines.filter((line) => secrets.some((secret) => line.includes(secret)))
+  assert.deepEqual(leaks, [], 'a token or a content in the log')
+  const errors = app.logLines.filter((line) => line.includes('"level":"error"'))
   assert.deepEqual(errors, [])
 })
 
-/** Every answer has these, and an error the shape of this API. */
-function check({ status, headers, body }: Answer, expected: number, message?: string): void {
+/** Checks the headers of every answer, and the error format of this API. */
+function checkAnswer({ status, headers, body }: Answer, expected: number, message?: string): void {
   assert.equal(status, expected, body)
   assert.match(String(headers['x-request-id']), /^[\w-]+$/)
   assert.equal(headers['x-content-type-options'], 'nosniff')
@@ -41,7 +41,7 @@ function check({ status, headers, body }: Answer, expected: number, message?: st
   if (expected < 400) return
   assert.equal(headers['cache-control'], 'no-store')
   assert.equal(headers['content-type'], 'application/json; charset=utf-8')
-  if (body === '') return // of a HEAD
+  if (body === '') return // HEAD has no body
   const answer = JSON.parse(body)
   const hasHint = [401, 404].includes(expected) && 'hint' in answer
   assert.deepEqual(Object.keys(answer), hasHint ? ['status', 'message', 'hint'] : ['status', 'message'])
@@ -50,23 +50,23 @@ function check({ status, headers, body }: Answer, expected: number, message?: st
   else assert.ok(answer.message.length > 5)
 }
 
-test('answers an unknown path with 404 in the shape of this API, with and without a token', async () => {
+test('an unknown path is a 404 in the format of this API, with and without a token', async () => {
   for (const path of UNKNOWN) {
     for (const method of ['GET', 'POST', 'HEAD', 'DELETE']) {
-      check(await ask(path, method), 404)
-      check(await ask(path, method, {}), 404)
+      checkAnswer(await ask(path, method), 404)
+      checkAnswer(await ask(path, method, {}), 404)
     }
   }
 })
 
-test('a malformed escape in an id is 404, for who has a token', async () => {
+test('a malformed escape in an id is a 404, with a token', async () => {
   for (const path of ['/api/v1/documents/%zz', '/api/v1/documents/%ff/content']) {
-    check(await ask(path, 'GET'), 404)
-    check(await ask(path, 'GET', {}), 401)
+    checkAnswer(await ask(path, 'GET'), 404)
+    checkAnswer(await ask(path, 'GET', {}), 401)
   }
 })
 
-test('answers another method with 405 and Allow, and only who has a token', async () => {
+test('another method is a 405 with Allow, with a token only', async () => {
   const others = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND']
   const isDocument = (path: string) => /\/\d+$/.test(path)
   const isList = (path: string) => path === '/api/v1/documents'
@@ -79,31 +79,31 @@ test('answers another method with 405 and Allow, and only who has a token', asyn
     for (const path of paths) {
       for (const method of others.filter((one) => !allow.split(', ').includes(one))) {
         const answer = await ask(path, method)
-        check(answer, 405, 'Method not allowed')
+        checkAnswer(answer, 405, 'Method not allowed')
         assert.equal(answer.headers.allow, allow)
-        check(await ask(path, method, {}), 401, 'Invalid Authorization header format')
+        checkAnswer(await ask(path, method, {}), 401, 'Invalid Authorization header format')
       }
     }
   }
 })
 
-test('who has no token is told nothing of paths, parameters or bodies', async () => {
+test('without a token every path, parameter and body is the same 401', async () => {
   const bad = ['?limit=0', '/999', '/abc', '/999/content', '/1/content?x=%zz'].map(
     (end) => `/api/v1/documents${end}`,
   )
-  for (const path of bad) check(await ask(path, 'GET', {}), 401)
+  for (const path of bad) checkAnswer(await ask(path, 'GET', {}), 401)
   for (const path of POSTS) {
     const head = `POST ${path} HTTP/1.1\r\nHost: a\r\n`
     for (const more of [
       'Content-Length: 99999999999\r\n',
       'Content-Encoding: gzip\r\nContent-Length: 0\r\n',
     ]) {
-      check(await exchange(url, `${head}${more}\r\n`), 401)
+      checkAnswer(await exchange(url, `${head}${more}\r\n`), 401)
     }
   }
 })
 
-test('HEAD of what can be read has the headers of GET and no body', async () => {
+test('HEAD has the headers of GET and no body', async () => {
   for (const path of GETS) {
     const [got, head] = [await ask(path, 'GET'), await ask(path, 'HEAD')]
     assert.equal(head.body, '')
@@ -115,14 +115,14 @@ test('HEAD of what can be read has the headers of GET and no body', async () => 
   }
 })
 
-test('the request id of the client comes back on every answer, unless it is not sane', async () => {
+test('the request id of the client is returned on every answer, unless it is malformed', async () => {
   const id = randomUUID()
   for (const path of [...GETS, ...POSTS, ...UNKNOWN]) {
     for (const authorization of ['', AUTH]) {
       const answer = await ask(path, 'GET', { authorization, 'x-request-id': id })
       assert.equal(answer.headers['x-request-id'], id)
       const other = await ask(path, 'GET', { authorization, 'x-request-id': 'a b<script>' })
-      check(other, other.status)
+      checkAnswer(other, other.status)
     }
   }
 })
@@ -150,16 +150,16 @@ const authorizations: [string, string, number, string?][] = [
   ['as a key', `X-API-Key: ${all}`, 401, FORMAT],
 ]
 for (const [what, lines, status, message] of authorizations) {
-  test(`a token ${what} is answered with ${status}`, async () => {
+  test(`a token ${what} is a ${status}`, async () => {
     for (const path of GETS) {
-      check(await exchange(url, `GET ${path} HTTP/1.1\r\nHost: a\r\n${lines}\r\n\r\n`), status, message)
+      checkAnswer(await exchange(url, `GET ${path} HTTP/1.1\r\nHost: a\r\n${lines}\r\n\r\n`), status, message)
     }
   })
 }
 
-test('a token in the address is no token', async () => {
+test('a token in the query is ignored', async () => {
   for (const name of ['token', 'access_token', 'authorization']) {
-    check(await ask(`/api/v1/documents?${name}=${TOKENS.all}`, 'GET', {}), 401, FORMAT)
+    checkAnswer(await ask(`/api/v1/documents?${name}=${TOKENS.all}`, 'GET', {}), 401, FORMAT)
   }
 })
 
@@ -184,7 +184,7 @@ const framings: [string, string[], string, number][] = [
   ['a length of nothing', ['Content-Length: 0'], '', 400],
   ['only the last chunk', ['Transfer-Encoding: chunked'], '0\r\n\r\n', 400],
   [
-    'the coding that leaves it as it is',
+    'the coding that leaves it is',
     ['Content-Encoding: identity', `Content-Length: ${BODY.length}`],
     BODY,
     200,
@@ -192,7 +192,7 @@ const framings: [string, string[], string, number][] = [
   ['compression of the transfer', ['Transfer-Encoding: gzip, chunked'], `${chunk(BODY)}0\r\n\r\n`, 415],
 ]
 for (const [what, lines, body, status] of framings) {
-  test(`a body with ${what} is answered with ${status}`, async () => check(await raw(lines, body), status))
+  test(`a body with ${what} is a ${status}`, async () => checkAnswer(await raw(lines, body), status))
 }
 
 const smuggled: [string, string[]][] = [
@@ -208,15 +208,15 @@ const smuggled: [string, string[]][] = [
   ['a space before the colon', ['Transfer-Encoding : chunked']],
 ]
 for (const [what, lines] of smuggled) {
-  test(`${what} are refused, and the connection ends`, async () => {
+  test(`${what} are rejected, and the connection ends`, async () => {
     const answer = await raw(lines, `${chunk(BODY)}0\r\n\r\nGET /healthz HTTP/1.1\r\n\r\n`)
     assert.ok([400, 415].includes(answer.status), `${answer.status} ${answer.body}`)
-    check(answer, answer.status)
+    checkAnswer(answer, answer.status)
     if (answer.status === 400) assert.equal(answer.headers.connection, 'close')
   })
 }
 
-test('a compressed body is refused in words, and the connection goes on', async () => {
+test('a compressed body is rejected with a message, and the connection remains open', async () => {
   const zipped = gzipSync(BODY)
   for (const coding of ['gzip', 'br', 'identity, gzip', 'nonsense']) {
     for (const path of POSTS) {

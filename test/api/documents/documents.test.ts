@@ -22,7 +22,7 @@ before(async (t) => {
 type List = { documents: { id: number; company_id: number }[]; next_after: number; has_more: boolean }
 const list = async (query: string) => (await (await read(app, `/api/v1/documents${query}`)).json()) as List
 
-test('a row holds what is known of a document', async () => {
+test('a row has all fields of a document', async () => {
   const response = await read(app, `/api/v1/documents/${id}`)
   assert.deepEqual(await response.json(), {
     id,
@@ -43,7 +43,7 @@ test('a row holds what is known of a document', async () => {
   })
 })
 
-test('the list goes on after the last id seen, and says when it ends', async () => {
+test('the list continues after the last id, and marks its end', async () => {
   const first = await list('?limit=3')
   assert.deepEqual([first.documents.length, first.next_after], [3, first.documents[2]?.id])
   assert.equal(first.has_more, true)
@@ -53,7 +53,7 @@ test('the list goes on after the last id seen, and says when it ends', async () 
   assert.equal((await list('?limit=4')).has_more, false)
 })
 
-test('the list is narrowed by company and agent', async () => {
+test('the list is filtered by company and agent', async () => {
   assert.deepEqual(
     (await list('?company_id=2')).documents.map(({ company_id }) => company_id),
     [2],
@@ -71,7 +71,7 @@ for (const query of [
   'agent_id=1.5',
   'limit=%zz',
 ]) {
-  test(`?${query} is a 422 in the shape of this API`, async () => {
+  test(`?${query} is a 422 in the format of this API`, async () => {
     const response = await read(app, `/api/v1/documents?${query}`)
     assert.equal(response.status, 422)
     const { status, message } = (await response.json()) as Record<string, string>
@@ -80,7 +80,7 @@ for (const query of [
   })
 }
 
-test('the content comes back to the last byte, as an attachment of its own name', async () => {
+test('the blob is returned to the last byte, as an attachment with its name', async () => {
   const response = await read(app, `/api/v1/documents/${id}/content`)
   assert.equal(response.status, 200)
   assert.deepEqual(Buffer.from(await response.arrayBuffer()), bytes)
@@ -95,7 +95,7 @@ test('the content comes back to the last byte, as an attachment of its own name'
   assert.equal(decodeURIComponent(encoded), '___.._etc_Factura N.º 7 "é" 日本.pdf')
 })
 
-test('HEAD has the headers of the content and no body', async () => {
+test('HEAD has the headers of the blob and no body', async () => {
   const url = `${app.app.url}/api/v1/documents/${id}/content`
   const response = await fetch(url, { method: 'HEAD', headers: { authorization: `Bearer ${TOKENS.read}` } })
   assert.equal(response.status, 200)
@@ -103,7 +103,7 @@ test('HEAD has the headers of the content and no body', async () => {
   assert.equal((await response.arrayBuffer()).byteLength, 0)
 })
 
-test('HEAD knows no ranges', async () => {
+test('HEAD ignores ranges', async () => {
   const url = `${app.app.url}/api/v1/documents/${id}/content`
   const headers = { authorization: `Bearer ${TOKENS.read}` }
   for (const range of ['bytes=0-9', 'bytes=5000-']) {
@@ -125,7 +125,7 @@ const ranges: [string, number, string | null, Buffer][] = [
   ['lines=0-1', 200, null, bytes],
 ]
 for (const [range, status, contentRange, expected] of ranges) {
-  test(`Range ${range} is answered with ${status}`, async () => {
+  test(`Range ${range} is a ${status}`, async () => {
     const response = await read(app, `/api/v1/documents/${id}/content`, { range })
     assert.equal(response.status, status)
     assert.equal(response.headers.get('content-range'), contentRange)
@@ -134,30 +134,30 @@ for (const [range, status, contentRange, expected] of ranges) {
   })
 }
 
-test('a range outside the content is 416 and says how long it is', async () => {
+test('a range outside the blob is a 416 with its length', async () => {
   const response = await read(app, `/api/v1/documents/${id}/content`, { range: 'bytes=1000-' })
   assert.equal(response.status, 416)
   assert.equal(response.headers.get('content-range'), 'bytes */1000')
   assert.equal(((await response.json()) as { status: string }).status, 'error')
 })
 
-test('a range of a content that has changed meanwhile is the whole', async () => {
+test('If-Range with another ETag gives the whole blob', async () => {
   const path = `/api/v1/documents/${id}/content`
-  const changed = await read(app, path, { range: 'bytes=0-9', 'if-range': '"other"' })
-  assert.equal(changed.status, 200)
+  const whole = await read(app, path, { range: 'bytes=0-9', 'if-range': '"other"' })
+  assert.equal(whole.status, 200)
   const same = await read(app, path, { range: 'bytes=0-9', 'if-range': `"${sha256}"` })
   assert.equal(same.status, 206)
 })
 
-test('who holds the content is told so', async () => {
-  const held = { 'if-none-match': `"x", W/"${sha256}"` }
-  const response = await read(app, `/api/v1/documents/${id}/content`, held)
+test('If-None-Match with the digest of the blob gives 304', async () => {
+  const headers = { 'if-none-match': `"x", W/"${sha256}"` }
+  const response = await read(app, `/api/v1/documents/${id}/content`, headers)
   assert.equal(response.status, 304)
   assert.equal(await response.text(), '')
 })
 
 for (const path of ['999', '-1', '99999999999999999999', '999/content']) {
-  test(`document ${path} is not found`, async () => {
+  test(`document ${path} is a 404`, async () => {
     const response = await read(app, `/api/v1/documents/${path}`)
     assert.equal(response.status, 404)
     assert.deepEqual(await response.json(), { status: 'not found', message: 'Document not found' })

@@ -1,4 +1,4 @@
-// Downloads that go wrong: the disk fails, the document vanishes, the client does not read or goes away.
+// Downloads that fail: the disk fails, the document is deleted, the client reads nothing or disconnects.
 
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
@@ -29,13 +29,13 @@ async function open(
   return { app, path: `/api/v1/documents/${created_documents[0]?.id}/content` }
 }
 
-const errorsIn = (app: TestApp) =>
-  app.logged
+const loggedErrors = (app: TestApp) =>
+  app.logLines
     .join('')
     .split('\n')
     .filter((line) => line.includes('"level":"error"'))
 
-/** The files below the data directory that this process has open. */
+/** Files below the data directory that this process has open. */
 function openBlobs(app: TestApp): string[] {
   const paths = readdirSync('/proc/self/fd').flatMap((fd) => {
     try {
@@ -47,8 +47,8 @@ function openBlobs(app: TestApp): string[] {
   return paths.filter((path) => path.startsWith(join(app.dataDir, 'blobs')))
 }
 
-/** Whether the server no longer listens. */
-function refuses({ app: { url } }: TestApp): Promise<boolean> {
+/** Resolves to true if the server no longer listens. */
+function isClosed({ app: { url } }: TestApp): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host: '127.0.0.1', port: Number(new URL(url).port) })
     socket.on('error', () => resolve(true))
@@ -56,7 +56,7 @@ function refuses({ app: { url } }: TestApp): Promise<boolean> {
   })
 }
 
-/** A client that asks for the content and reads nothing of it. */
+/** A client that requests the blob and reads nothing of it. */
 function stuckClient(t: TestContext, app: TestApp, path: string): Socket {
   const socket = connect({ host: '127.0.0.1', port: Number(new URL(app.app.url).port) })
   t.after(() => socket.destroy())
@@ -66,7 +66,7 @@ function stuckClient(t: TestContext, app: TestApp, path: string): Socket {
   return socket
 }
 
-test('a disk that cannot be read is a 500 of the usual shape, logged once', async (t) => {
+test('an unreadable disk is a 500 in the usual format, logged once', async (t) => {
   let broken = false
   const { app, path } = await open(t, {
     ...nodeFs,
@@ -82,12 +82,12 @@ test('a disk that cannot be read is a 500 of the usual shape, logged once', asyn
   assert.match(response.headers.get('x-request-id') ?? '', /./)
   assert.equal(response.headers.get('x-content-type-options'), 'nosniff')
   assert.equal(response.headers.get('etag'), null)
-  assert.equal(errorsIn(app).length, 1)
+  assert.equal(loggedErrors(app).length, 1)
   broken = false
   assert.equal((await (await read(app, path)).arrayBuffer()).byteLength, LARGE.length)
 })
 
-test('a disk that fails in the middle cuts the download short, and is logged', async (t) => {
+test('a disk error in the middle cuts the download, and is logged', async (t) => {
   const { app, path } = await open(t, {
     ...nodeFs,
     async open(name, flags, mode) {
@@ -103,11 +103,11 @@ test('a disk that fails in the middle cuts the download short, and is logged', a
   })
   const response = await read(app, path)
   await assert.rejects(response.arrayBuffer())
-  await until(() => errorsIn(app).length === 1)
-  assert.match(errorsIn(app)[0] ?? '', /download broke off.*EIO/)
+  await until(() => loggedErrors(app).length === 1)
+  assert.match(loggedErrors(app)[0] ?? '', /download broke off.*EIO/)
 })
 
-test('a document that is deleted while it is looked up is 404', async (t) => {
+test('a document that is deleted during the look-up is a 404', async (t) => {
   let remove: (() => Promise<unknown>) | undefined
   const { app, path } = await open(t, {
     ...nodeFs,
@@ -125,10 +125,10 @@ test('a document that is deleted while it is looked up is 404', async (t) => {
   const response = await read(app, path)
   assert.equal(response.status, 404)
   assert.deepEqual(await response.json(), { status: 'not found', message: 'Document not found' })
-  assert.deepEqual(errorsIn(app), [])
+  assert.deepEqual(loggedErrors(app), [])
 })
 
-test('a content that is missing or has another size is never sent', async (t) => {
+test('a blob that is missing or has another size is never sent', async (t) => {
   const { app, path } = await open(t)
   const sha256 = createHash('sha256').update(LARGE).digest('hex')
   const blob = join(app.dataDir, 'blobs', sha256.slice(0, 2), sha256.slice(2, 4), sha256)
@@ -137,10 +137,10 @@ test('a content that is missing or has another size is never sent', async (t) =>
     assert.equal((await read(app, path, headers)).status, 500)
   await nodeFs.unlink(blob)
   assert.equal((await read(app, path)).status, 500)
-  await until(() => errorsIn(app).length === 3) // lines are written some at a time
+  await until(() => loggedErrors(app).length === 3) // lines are written in batches
 })
 
-test('clients that go away in the middle leave no file open and no error', async (t) => {
+test('clients that disconnect in the middle leave no file open and no error', async (t) => {
   const { app, path } = await open(t)
   for (let client = 0; client < 20; client += 1) {
     const socket = stuckClient(t, app, path)
@@ -149,10 +149,10 @@ test('clients that go away in the middle leave no file open and no error', async
     else socket.resetAndDestroy()
     await until(() => openBlobs(app).length === 0)
   }
-  assert.deepEqual(errorsIn(app), [])
+  assert.deepEqual(loggedErrors(app), [])
 })
 
-test('clients that do not read take little memory, and do not hold up the end for long', async (t) => {
+test('clients that do not read use little memory, and delay close() only briefly', async (t) => {
   const { app, path } = await open(t, undefined, { connections: { connections: 100, unreadMs: 0 } })
   const before = process.memoryUsage.rss()
   for (let client = 0; client < 40; client += 1) stuckClient(t, app, path)
@@ -161,18 +161,18 @@ test('clients that do not read take little memory, and do not hold up the end fo
   const rise = process.memoryUsage.rss() - before
   assert.ok(rise < 100_000_000, `${Math.round(rise / 1e6)} MB for 40 clients`)
   t.mock.timers.enable({ apis: ['setTimeout'] })
-  let closed = false
+  let isAppClosed = false
   app.app.close().then(() => {
-    closed = true
+    isAppClosed = true
   })
-  await until(() => refuses(app))
+  await until(() => isClosed(app))
   t.mock.timers.tick(10_000)
-  await until(() => closed)
+  await until(() => isAppClosed)
   await until(() => openBlobs(app).length === 0)
-  assert.deepEqual(errorsIn(app), [])
+  assert.deepEqual(loggedErrors(app), [])
 })
 
-test('a reader that comes back after a pause gets every byte', async (t) => {
+test('a client that pauses and reads on gets every byte', async (t) => {
   const { app, path } = await open(t)
   const socket = stuckClient(t, app, path)
   await wait(1000)

@@ -1,5 +1,5 @@
-// A data directory on a file system that fills up: uploads are refused in words, nothing half-kept stays, what was
-// kept is read on, and it goes on by itself when there is room again.
+// A data directory on a file system that fills up. Uploads are rejected with a message, nothing incomplete
+// remains, and stored documents stay readable. Uploads work again once there is room.
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
@@ -8,10 +8,15 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { batch, CREATE, fillDirectory, pdf, post, read } from '../../support/directory.ts'
-import { type SentDocument, sent, WAY_NAMES, WAYS } from '../../support/documents/ways.ts'
+import {
+  sampleDocument,
+  UPLOAD_FORM_NAMES,
+  UPLOAD_FORMS,
+  type UploadDocument,
+} from '../../support/documents/ways.ts'
 import { mountSmallDisk, PAGE, type SmallDisk } from '../../support/small-disk.ts'
 
-/** An app whose data directory has room for so many bytes, or the reason why there is none. */
+/** An app whose data directory has room for `bytes`, or the reason why that is impossible here. */
 async function openOnSmallDisk(
   t: TestContext,
   bytes: number,
@@ -31,16 +36,16 @@ function blobFiles(app: TestApp): string[] {
 
 const random = (bytes: number) => ({ ...pdf(), base64: randomBytes(bytes).toString('base64') })
 
-async function rowsOf(app: TestApp): Promise<{ id: number; sha256: string }[]> {
+async function listRows(app: TestApp): Promise<{ id: number; sha256: string }[]> {
   const response = await read(app, '/api/v1/documents?limit=200')
   assert.equal(response.status, 200)
   return ((await response.json()) as { documents: { id: number; sha256: string }[] }).documents
 }
 
-/** No row without its blob, no blob without a row, no temporary file. */
-async function checkNothingHalf(app: TestApp): Promise<void> {
-  const named = new Set((await rowsOf(app)).map(({ sha256 }) => sha256))
-  assert.deepEqual(blobFiles(app).sort(), [...named].sort())
+/** Checks that each row has its blob, each blob a row, and no temporary file remains. */
+async function checkConsistency(app: TestApp): Promise<void> {
+  const digests = new Set((await listRows(app)).map(({ sha256 }) => sha256))
+  assert.deepEqual(blobFiles(app).sort(), [...digests].sort())
 }
 
 async function isFull(response: Response): Promise<void> {
@@ -50,54 +55,57 @@ async function isFull(response: Response): Promise<void> {
   assert.match(message ?? '', /^Not enough .*disk space/)
 }
 
-test('a body that outgrows the disk is refused, and leaves nothing', async (t) => {
-  const opened = await openOnSmallDisk(t, 24 * 1024 ** 2)
-  if ('reason' in opened) return t.skip(opened.reason)
-  const { app } = opened
+test('a body that outgrows the disk is rejected, and leaves nothing', async (t) => {
+  const setup = await openOnSmallDisk(t, 24 * 1024 ** 2)
+  if ('reason' in setup) return t.skip(setup.reason)
+  const { app } = setup
   assert.equal((await post(app, CREATE, batch(random(1_000_000)))).status, 200)
-  const [kept] = await rowsOf(app)
+  const [kept] = await listRows(app)
   for (const stated of [true, false]) {
     const text = JSON.stringify(batch(random(1000), random(30_000_000)))
-    const body = stated ? text : new Blob([text]).stream() // chunked, so that its length is not known
+    const body = stated ? text : new Blob([text]).stream() // chunked, so that its length is unknown
     const init = { method: 'POST', body, duplex: 'half', headers: { authorization: 'Bearer cbt_all' } }
     await isFull(await fetch(app.app.url + CREATE, init as RequestInit))
-    await checkNothingHalf(app)
+    await checkConsistency(app)
     assert.equal((await read(app, `/api/v1/documents/${kept?.id}/content`)).status, 200)
   }
   assert.equal((await post(app, CREATE, batch(random(1_000_000)))).status, 200)
 })
 
-for (const way of WAY_NAMES) {
-  test(`a disk that is full at any moment of an upload as ${way} keeps all of it or nothing`, async (t) => {
-    const opened = await openOnSmallDisk(t, 24 * 1024 ** 2)
-    if ('reason' in opened) return t.skip(opened.reason)
-    const { app, disk } = opened
-    const send = (...documents: SentDocument[]) => {
-      const { path, headers, body } = WAYS[way](documents)
+for (const way of UPLOAD_FORM_NAMES) {
+  test(`a disk that fills up during an upload as ${way} stores all of it or nothing`, async (t) => {
+    const setup = await openOnSmallDisk(t, 24 * 1024 ** 2)
+    if ('reason' in setup) return t.skip(setup.reason)
+    const { app, disk } = setup
+    const send = (...documents: UploadDocument[]) => {
+      const { path, headers, body } = UPLOAD_FORMS[way](documents)
       return post(app, path, body, headers)
     }
-    const some = (bytes: number, name?: string) => ({ ...sent('', name), bytes: randomBytes(bytes) })
+    const some = (bytes: number, name?: string) => ({
+      ...sampleDocument('', name),
+      bytes: randomBytes(bytes),
+    })
     const two = () => [some(3000), some(3000, 'x'.repeat(255))]
     const documents = way === 'body' ? 1 : 2
-    const seen = new Set<number>()
+    const statuses = new Set<number>()
     for (let pages = 0; pages <= 24; pages += 1) {
-      disk.leave(pages * PAGE)
-      const before = (await rowsOf(app)).length
+      disk.leaveFree(pages * PAGE)
+      const before = (await listRows(app)).length
       const response = await send(...two().slice(-documents))
-      seen.add(response.status)
+      statuses.add(response.status)
       if (response.status !== 200) await isFull(response)
-      const kept = (await rowsOf(app)).length - before
-      assert.equal(kept, response.status === 200 ? documents : 0, `${pages} pages`)
-      await checkNothingHalf(app)
+      const newRows = (await listRows(app)).length - before
+      assert.equal(newRows, response.status === 200 ? documents : 0, `${pages} pages`)
+      await checkConsistency(app)
     }
-    assert.deepEqual([...seen].sort(), [200, 507])
-    const reasons = app.logged.filter((line) => line.includes('database or disk is full'))
+    assert.deepEqual([...statuses].sort(), [200, 507])
+    const reasons = app.logLines.filter((line) => line.includes('database or disk is full'))
     assert.ok(reasons.length > 0, 'the database never met the full disk')
     disk.makeRoom()
     assert.equal((await send(some(1_000_000))).status, 200)
-    await checkNothingHalf(app)
+    await checkConsistency(app)
     assert.deepEqual(
-      app.logged.filter((line) => line.includes('"level":"error"')),
+      app.logLines.filter((line) => line.includes('"level":"error"')),
       [],
     )
   })

@@ -4,11 +4,11 @@ import { request } from 'node:http'
 import { join } from 'node:path'
 import { before, type TestContext, test } from 'node:test'
 import { removeDocuments } from '../../../src/domain/documents/removal.ts'
-import { selectDocuments } from '../../../src/store/documents.ts'
+import { selectDocuments } from '../../../src/store/documents/documents.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { ANA, openTestBlobs } from '../../support/company.ts'
 import { batch, CREATE, fillDirectory, pdf, post, read, TOKENS } from '../../support/directory.ts'
-import { openDatabaseOf } from '../../support/temporary.ts'
+import { openTestDatabase } from '../../support/temporary.ts'
 import { until } from '../../support/terminal.ts'
 
 let app: TestApp
@@ -27,7 +27,7 @@ async function countDocuments(): Promise<number> {
   return documents.length
 }
 
-test('the same request again gets the same answer, and makes nothing', async () => {
+test('a repeated request gets the same answer, and makes nothing', async () => {
   const first = await (await send('a', batch(pdf('uno'), pdf('dos')))).text()
   const count = await countDocuments()
   const again = await send('a', batch(pdf('uno'), pdf('dos')))
@@ -63,12 +63,12 @@ test('the key of another token is another key', async () => {
   assert.notEqual(created_documents[0]?.id, first.created_documents[0]?.id)
 })
 
-test('a failed request is not remembered', async () => {
+test('a failed request is not recorded', async () => {
   assert.equal((await send('d', { ...batch(pdf()), company_id: 99 })).status, 404)
   assert.equal((await send('d', batch(pdf()))).status, 200)
 })
 
-test('while the first is under way the second is a conflict', async () => {
+test('a repeated request is a conflict while the first is running', async () => {
   const headers = { authorization: `Bearer ${TOKENS.all}`, 'idempotency-key': 'e' }
   const first = request(app.app.url + CREATE, { method: 'POST', headers })
   const answered = new Promise<number>((resolve) => {
@@ -93,7 +93,7 @@ test('while the first is under way the second is a conflict', async () => {
   assert.equal((await send('e', batch(pdf('x'.repeat(300_000))))).status, 200)
 })
 
-test('a day later the key is free again', async () => {
+test('a key is free again after a day', async () => {
   const first = await (await send('f', batch(pdf()))).text()
   const then = app.clock.now
   app.clock.now = new Date(then.getTime() + 24 * 3_600_000 - 1000)
@@ -107,15 +107,15 @@ for (const [key, status] of [
   ['x'.repeat(255), 200],
   ['x'.repeat(256), 400],
 ] as const) {
-  test(`a key of ${key.length} characters is answered with ${status}`, async () => {
+  test(`a key of ${key.length} characters is a ${status}`, async () => {
     const response = await send(key, batch(pdf()))
     assert.equal(response.status, status)
   })
 }
 
-test('the answer is given again although the agent is inactive by now', async (t) => {
+test('the answer is repeated although the agent has become inactive', async (t) => {
   const first = await (await send('g', batch(pdf()))).text()
-  const db = openDatabaseOf(app.dataDir)
+  const db = openTestDatabase(app.dataDir)
   t.after(() => db.destroy())
   const set = (active: number) => db.updateTable('agents').set({ active }).where('id', '=', 1).execute()
   await set(0)
@@ -124,17 +124,17 @@ test('the answer is given again although the agent is inactive by now', async (t
   await set(1)
 })
 
-test('a replay says which of its documents were deleted since', async (t) => {
+test('a replay lists which of its documents were deleted since', async (t) => {
   const body = batch(pdf('uno'), pdf('dos'), pdf('tres'))
   const first = await (await send('i', body)).json()
   const ids = (first as { created_documents: { id: number }[] }).created_documents.map(({ id }) => id)
-  const db = openDatabaseOf(app.dataDir)
+  const db = openTestDatabase(app.dataDir)
   t.after(() => db.destroy())
   const blobs = await openTestBlobs(app.dataDir)
-  const remove = async (gone: number[]) => {
+  const remove = async (goneIds: number[]) => {
     const documents = await selectDocuments(db, { limit: 1000 })
-    const chosen = documents.filter(({ id }) => gone.includes(id))
-    await removeDocuments(db, blobs, chosen, ANA, () => {})
+    const rowsToDelete = documents.filter(({ id }) => goneIds.includes(id))
+    await removeDocuments(db, blobs, rowsToDelete, ANA, () => {})
   }
   await remove(ids.slice(1, 2))
   const again = await send('i', body)
@@ -144,29 +144,29 @@ test('a replay says which of its documents were deleted since', async (t) => {
   assert.deepEqual(await (await send('i', body)).json(), { ...(first as object), deleted: ids })
 })
 
-test('a replay of many documents says it too', async (t) => {
+test('a replay of many documents lists the deleted ones too', async (t) => {
   const body = batch(...Array.from({ length: 1203 }, (_, at) => pdf('same', `${at}.pdf`)))
   const first = await (await send('k', body)).json()
   const ids = (first as { created_documents: { id: number }[] }).created_documents.map(({ id }) => id)
   assert.deepEqual(await (await send('k', body)).json(), first)
-  const db = openDatabaseOf(app.dataDir)
+  const db = openTestDatabase(app.dataDir)
   t.after(() => db.destroy())
   const blobs = await openTestBlobs(app.dataDir)
-  const deleted = ids.filter((id) => id % 7 === 0 || id === ids.at(-1))
-  const documents = (await selectDocuments(db, { limit: 9999 })).filter(({ id }) => deleted.includes(id))
+  const deletedIds = ids.filter((id) => id % 7 === 0 || id === ids.at(-1))
+  const documents = (await selectDocuments(db, { limit: 9999 })).filter(({ id }) => deletedIds.includes(id))
   await removeDocuments(db, blobs, documents, ANA, () => {})
-  assert.deepEqual(await (await send('k', body)).json(), { ...(first as object), deleted })
+  assert.deepEqual(await (await send('k', body)).json(), { ...(first as object), deleted: deletedIds })
   await removeDocuments(db, blobs, await selectDocuments(db, { after: 0, limit: 9999 }), ANA, () => {})
   assert.deepEqual(await (await send('k', body)).json(), { ...(first as object), deleted: ids })
 })
 
-test('an answer that an earlier version remembered as a whole is given again', async (t) => {
+test('an answer that an earlier version stored as a whole is repeated', async (t) => {
   const first = await (await send('j', batch(pdf()))).text()
-  const db = openDatabaseOf(app.dataDir)
+  const db = openTestDatabase(app.dataDir)
   t.after(() => db.destroy())
-  const kept = await db.selectFrom('idempotency').select('answer').where('key', '=', 'j').executeTakeFirst()
+  const row = await db.selectFrom('idempotency').select('answer').where('key', '=', 'j').executeTakeFirst()
   const { id, attachment_id } = JSON.parse(first).created_documents[0]
-  assert.equal(kept?.answer, `[[${id},${attachment_id},1]]`)
+  assert.equal(row?.answer, `[[${id},${attachment_id},1]]`)
   await db.updateTable('idempotency').set({ answer: first }).where('key', '=', 'j').execute()
   assert.equal(await (await send('j', batch(pdf()))).text(), first)
   const [document] = (await selectDocuments(db, { limit: 9999 })).filter((row) => row.id === id)

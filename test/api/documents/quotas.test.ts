@@ -1,14 +1,14 @@
-// Quotas of tokens and companies: an upload that would exceed one is a 507 that names it, and keeps nothing.
+// Quotas of tokens and companies: an upload that would exceed one is a 507 that names it, and stores nothing.
 
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { hashOfSecret } from '../../../src/domain/access/secrets.ts'
 import { removeDocuments } from '../../../src/domain/documents/removal.ts'
-import { hashOfSecret } from '../../../src/domain/secrets.ts'
-import { MARK } from '../../../src/store/blobs/mark.ts'
-import { selectDocuments } from '../../../src/store/documents.ts'
+import { STORE_ID_NAME } from '../../../src/store/blobs/store-id.ts'
+import { selectDocuments } from '../../../src/store/documents/documents.ts'
 import { postgres, startTestApp, type TestApp } from '../../support/app.ts'
 import { ANA, openTestBlobs } from '../../support/company.ts'
 import { AT, batch, CREATE, fillDirectory, post, read } from '../../support/directory.ts'
@@ -19,7 +19,7 @@ const KIB = 1024
 const as = (token: string) => ({ authorization: `Bearer ${token}` })
 const ERP = as('cbt_erp')
 
-/** An app with the token erp of a quota, for all companies unless one is named. */
+/** An app whose token `erp` has a quota, for all companies unless one is given. */
 async function open(
   t: TestContext,
   quota: number | null,
@@ -44,10 +44,10 @@ function limitCompany(app: TestApp, id: number, quota: number | null): Promise<u
   )
 }
 
-let made = 0
-/** A document of so many bytes, like no other. */
+let fileCount = 0
+/** A document of `bytes` with unique content. */
 function file(bytes: number) {
-  const content = Buffer.alloc(bytes, `${made++} `)
+  const content = Buffer.alloc(bytes, `${fileCount++} `)
   return { name: 'f.txt', mimetype: 'text/plain', base64: content.toString('base64') }
 }
 
@@ -55,9 +55,9 @@ async function refused(answering: Promise<Response>, message: RegExp): Promise<v
   const response = await answering
   const text = await response.text()
   assert.equal(response.status, 507, text)
-  const { status, message: said, ...rest } = JSON.parse(text) as Record<string, string>
+  const { status, message: answerMessage, ...rest } = JSON.parse(text) as Record<string, string>
   assert.deepEqual([status, rest], ['error', {}])
-  assert.match(said ?? '', message)
+  assert.match(answerMessage ?? '', message)
 }
 
 async function accepted(answering: Promise<Response>): Promise<number[]> {
@@ -68,11 +68,11 @@ async function accepted(answering: Promise<Response>): Promise<number[]> {
   return created_documents.map(({ id }) => id)
 }
 
-/** What the sums say; they must be those of the rows. */
-async function usedOf(app: TestApp): Promise<{ token: number; company: number }> {
+/** Stored sums of the quotas; checks them against the rows. */
+async function readUsage(app: TestApp): Promise<{ token: number; company: number }> {
   return asOtherProcess(app, async (db) => {
     const rows = await selectDocuments(db, { limit: 1000 })
-    const sum = (chosen: typeof rows) => chosen.reduce((bytes, { size }) => bytes + size, 0)
+    const sum = (selection: typeof rows) => selection.reduce((bytes, { size }) => bytes + size, 0)
     const { used: token } = await db
       .selectFrom('tokens')
       .select('used')
@@ -86,12 +86,12 @@ async function usedOf(app: TestApp): Promise<{ token: number; company: number }>
 }
 
 /** Files in the folder of blobs, temporary ones too. */
-function filesOf(app: TestApp): string[] {
+function listFiles(app: TestApp): string[] {
   const entries = readdirSync(join(app.dataDir, 'blobs'), { recursive: true, withFileTypes: true })
-  return entries.filter((entry) => entry.isFile() && entry.name !== MARK).map(({ name }) => name)
+  return entries.filter((entry) => entry.isFile() && entry.name !== STORE_ID_NAME).map(({ name }) => name)
 }
 
-test('a quota can be used up to its last byte, and not exceeded by one', async (t) => {
+test('a quota can be used to its last byte, and not exceeded by one', async (t) => {
   const app = await open(t, 10 * KIB)
   await accepted(post(app, CREATE, batch(file(6 * KIB), file(3 * KIB)), ERP))
   await refused(
@@ -99,37 +99,37 @@ test('a quota can be used up to its last byte, and not exceeded by one', async (
     /^The quota of 10 KiB of token erp is used up: the documents of this request do not fit in the 1 KiB left, none was kept$/,
   )
   await refused(post(app, CREATE, batch(file(1000), file(25)), ERP), /10 KiB of token erp/)
-  assert.equal(filesOf(app).length, 2)
+  assert.equal(listFiles(app).length, 2)
   await accepted(post(app, CREATE, batch(file(1000), file(24)), ERP))
-  assert.deepEqual(await usedOf(app), { token: 10 * KIB, company: 10 * KIB })
+  assert.deepEqual(await readUsage(app), { token: 10 * KIB, company: 10 * KIB })
   await refused(
     post(app, CREATE, batch(file(1)), ERP),
     /^The quota of 10 KiB of token erp is used up: nothing is left, none was kept$/,
   )
-  assert.equal(filesOf(app).length, 4)
+  assert.equal(listFiles(app).length, 4)
   assert.ok(
-    app.logged.some((line) => line.includes('"request refused"') && line.includes('token erp is used up')),
+    app.logLines.some((line) => line.includes('"request refused"') && line.includes('token erp is used up')),
   )
 })
 
-test('other tokens are not held up by it', async (t) => {
+test('the quota of a token does not limit other tokens', async (t) => {
   const app = await open(t, KIB)
   await refused(post(app, CREATE, batch(file(2 * KIB)), ERP), /token erp/)
   await accepted(post(app, CREATE, batch(file(2 * KIB))))
   await accepted(post(app, CREATE, batch(file(KIB)), ERP))
-  assert.deepEqual(await usedOf(app), { token: KIB, company: 3 * KIB })
+  assert.deepEqual(await readUsage(app), { token: KIB, company: 3 * KIB })
 })
 
-test('equal contents count each time: who had one already does not show', async (t) => {
+test('equal blobs count each time, so usage does not reveal earlier uploads', async (t) => {
   const app = await open(t, 2 * KIB)
   const same = file(KIB)
   await accepted(post(app, CREATE, batch(same)))
   await accepted(post(app, CREATE, batch(same, same), ERP))
   await refused(post(app, CREATE, batch(same), ERP), /token erp/)
-  assert.deepEqual(await usedOf(app), { token: 2 * KIB, company: 3 * KIB })
+  assert.deepEqual(await readUsage(app), { token: 2 * KIB, company: 3 * KIB })
 })
 
-test('a deletion frees what the documents had', async (t) => {
+test('a deletion releases the bytes of its documents', async (t) => {
   const app = await open(t, 4 * KIB)
   await limitCompany(app, 1, 5 * KIB)
   await accepted(post(app, CREATE, batch(file(KIB))))
@@ -139,9 +139,9 @@ test('a deletion frees what the documents had', async (t) => {
   await asOtherProcess(app, async (db) => {
     const rows = (await selectDocuments(db, { limit: 100 })).filter(({ id }) => ids.slice(1).includes(id))
     await removeDocuments(db, await openTestBlobs(app.dataDir), rows, ANA, () => {})
-    await removeDocuments(db, await openTestBlobs(app.dataDir), rows, ANA, () => {}) // gone: frees nothing more
+    await removeDocuments(db, await openTestBlobs(app.dataDir), rows, ANA, () => {}) // deleted before: releases nothing more
   })
-  assert.deepEqual(await usedOf(app), { token: KIB, company: 2 * KIB })
+  assert.deepEqual(await readUsage(app), { token: KIB, company: 2 * KIB })
   await accepted(post(app, CREATE, batch(file(3 * KIB)), ERP))
 })
 
@@ -161,10 +161,10 @@ test('the quota of a company counts for every token, in its company alone', asyn
     }),
     /company 1/,
   )
-  assert.deepEqual(await usedOf(app), { token: 9 * KIB, company: 2 * KIB })
+  assert.deepEqual(await readUsage(app), { token: 9 * KIB, company: 2 * KIB })
 })
 
-test('what earlier tokens of the same name made counts', async (t) => {
+test('documents of earlier tokens with the same name count', async (t) => {
   const app = await open(t, null)
   await accepted(post(app, CREATE, batch(file(3 * KIB)), ERP))
   await asOtherProcess(app, async (db) => {
@@ -180,20 +180,20 @@ test('what earlier tokens of the same name made counts', async (t) => {
   await accepted(post(app, CREATE, batch(file(KIB)), as('cbt_next')))
 })
 
-test('a quota that is raised, or taken away, holds for the next upload', async (t) => {
+test('a raised or removed quota applies to the next upload', async (t) => {
   const app = await open(t, KIB)
   const set = (quota: number | null) =>
     asOtherProcess(app, (db) => db.updateTable('tokens').set({ quota }).where('name', '=', 'erp').execute())
   await refused(post(app, CREATE, batch(file(2 * KIB)), ERP), /1 KiB of token erp/)
   await set(2 * KIB)
   await accepted(post(app, CREATE, batch(file(2 * KIB)), ERP))
-  await set(KIB) // below what is used: nothing is lost
+  await set(KIB) // below the usage: nothing is deleted
   await refused(post(app, CREATE, batch(file(1)), ERP), /1 KiB of token erp is used up: nothing is left/)
   await set(null)
   await accepted(post(app, CREATE, batch(file(9 * KIB)), ERP))
 })
 
-test('two uploads at once do not both get the last room', async (t) => {
+test('two uploads at once cannot both use the last bytes', async (t) => {
   const app = await open(t, 10 * KIB)
   await limitCompany(app, 2, 10 * KIB)
   const other = () => ({ ...batch(file(3 * KIB)), company_id: 2, agent_id: 3, owner_id: 2 })
@@ -206,29 +206,32 @@ test('two uploads at once do not both get the last room', async (t) => {
   assert.equal(statuses.filter((status) => status === '0 200').length, 3)
   assert.equal(statuses.filter((status) => status === '1 200').length, 3)
   assert.equal(statuses.filter((status) => status.endsWith('507')).length, 18)
-  assert.deepEqual(await usedOf(app), { token: 9 * KIB, company: 9 * KIB })
-  // Where nodes share a database what got no rows is removed later.
-  if (!postgres) assert.equal(filesOf(app).length, 6)
+  assert.deepEqual(await readUsage(app), { token: 9 * KIB, company: 9 * KIB })
+  // In a cluster blobs without rows are removed later.
+  if (!postgres) assert.equal(listFiles(app).length, 6)
 })
 
-/** Begins an upload and sends on and on; the answer that comes while it does, and how much was sent by then. */
-function sendForEver(
+/**
+ * Begins an upload and sends without end. Resolves to the first answer and the number of bytes
+ * sent before it.
+ */
+function sendEndlessly(
   app: TestApp,
   headers: Record<string, string>,
 ): Promise<{ status: number; sent: number }> {
   return new Promise((resolve, reject) => {
-    let sent = 0
+    let bytesSent = 0
     const outgoing = request(app.app.url + CREATE, { method: 'POST', headers })
     const more = () => {
       if (outgoing.destroyed) return
-      sent += 48 * KIB
+      bytesSent += 48 * KIB
       outgoing.write('QUJD'.repeat(12 * KIB), () => setImmediate(more))
     }
     outgoing.on('error', reject)
     outgoing.on('response', (response) => {
       outgoing.off('error', reject).on('error', () => {})
       outgoing.destroy()
-      resolve({ status: response.statusCode ?? 0, sent })
+      resolve({ status: response.statusCode ?? 0, sent: bytesSent })
     })
     outgoing.write(
       '{"owner_id":1,"company_id":1,"agent_id":1,"documents":[{"name":"a","mimetype":"a/b","base64":"',
@@ -244,16 +247,16 @@ for (const [what, company] of [
   test(`an upload that outgrows the quota of ${what} is not read to its end`, async (t) => {
     const app = await open(t, company === null ? 1024 * KIB : null, company)
     if (company !== null) await limitCompany(app, company, 1024 * KIB)
-    const { status, sent } = await sendForEver(app, ERP)
+    const { status, sent } = await sendEndlessly(app, ERP)
     assert.equal(status, 507)
     assert.ok(sent > 1024 * KIB && sent < 32 * 1024 * KIB, `${sent} bytes were sent`)
-    await until(() => filesOf(app).length === 0)
-    assert.deepEqual(await usedOf(app), { token: 0, company: 0 })
+    await until(() => listFiles(app).length === 0)
+    assert.deepEqual(await readUsage(app), { token: 0, company: 0 })
     await accepted(post(app, CREATE, batch(file(1024 * KIB)), ERP))
   })
 }
 
-test('only what is kept counts: no unknown field, and of a repeated one the last', async (t) => {
+test('stored bytes alone count: no unknown field, and of a repeated field the last', async (t) => {
   const app = await open(t, 3 * KIB)
   const unknown = JSON.stringify('x'.repeat(100 * KIB))
   const one = `{"name":"a","mimetype":"a/b","unknown":${unknown},
@@ -261,10 +264,10 @@ test('only what is kept counts: no unknown field, and of a repeated one the last
   const documents = `"documents":[${one},${JSON.stringify(file(2 * KIB))}]`
   const body = `{"owner_id":1,"company_id":1,"agent_id":1,"unknown":${unknown},${documents},${documents}}`
   await accepted(post(app, CREATE, body, ERP))
-  assert.deepEqual(await usedOf(app), { token: 3 * KIB, company: 3 * KIB })
+  assert.deepEqual(await readUsage(app), { token: 3 * KIB, company: 3 * KIB })
 })
 
-test('an upload that used up the quota gets its answer again, and nothing else is let in with its key', async (t) => {
+test('an upload that used up the quota is repeated by its key, and the key admits nothing else', async (t) => {
   const app = await open(t, KIB)
   const body = batch(file(KIB))
   const headers = { ...ERP, 'idempotency-key': 'one' }
@@ -272,10 +275,10 @@ test('an upload that used up the quota gets its answer again, and nothing else i
   assert.deepEqual(await accepted(post(app, CREATE, body, headers)), first)
   assert.equal((await post(app, CREATE, batch(file(KIB)), headers)).status, 409)
   await refused(post(app, CREATE, body, { ...ERP, 'idempotency-key': 'two' }), /token erp/)
-  assert.deepEqual(await usedOf(app), { token: KIB, company: KIB })
+  assert.deepEqual(await readUsage(app), { token: KIB, company: KIB })
 })
 
-test('a token learns nothing of the quota of another company', async (t) => {
+test('a token gets no facts about the quota of another company', async (t) => {
   const app = await open(t, null, 1)
   await limitCompany(app, 2, 1)
   const body = { ...batch(file(KIB)), company_id: 2, agent_id: 3, owner_id: 2 }

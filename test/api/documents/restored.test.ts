@@ -1,13 +1,13 @@
-// What clients see of a restore: ids that they know are never given to something else, and what is lost is told.
+// A restore as clients see it: known ids are never given to other documents, and lost blobs are reported.
 
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { blobPath } from '../../../src/store/blobs/place.ts'
+import { blobPath } from '../../../src/store/blobs/commit.ts'
 import { startTestApp, type TestApp, temporaryDirectory } from '../../support/app.ts'
-import { contentsOf, openTestBlobs } from '../../support/company.ts'
+import { blobHashes, openTestBlobs } from '../../support/company.ts'
 import { batch, CREATE, fillDirectory, pdf, post, read } from '../../support/directory.ts'
 import { runCommand } from '../../support/terminal.ts'
 
@@ -28,7 +28,7 @@ async function ground(t: TestContext): Promise<Ground> {
   const home = temporaryDirectory(t)
   const dataDir = join(home, 'data')
   const set = join(home, 'set')
-  let moved = 0
+  let restoreCount = 0
   const here: Ground = {
     app: await startTestApp(t, { dataDir }),
     dataDir,
@@ -44,12 +44,12 @@ async function ground(t: TestContext): Promise<Ground> {
       return ((await response.json()) as { documents: Row[] }).documents
     },
     async backUp() {
-      const made = await runCommand(['backup', 'create', set, '--data-dir', dataDir])
-      assert.equal(made.code, 0, made.err)
+      const backup = await runCommand(['backup', 'create', set, '--data-dir', dataDir])
+      assert.equal(backup.code, 0, backup.err)
     },
     async restore(...flags) {
       await here.app.app.close()
-      renameSync(dataDir, `${dataDir}.${++moved}`)
+      renameSync(dataDir, `${dataDir}.${++restoreCount}`)
       const end = await runCommand(['backup', 'restore', set, '--data-dir', dataDir, ...flags])
       here.app = await startTestApp(t, { dataDir })
       return end
@@ -59,18 +59,18 @@ async function ground(t: TestContext): Promise<Ground> {
   return here
 }
 
-test('a reader that was further than the backup misses nothing, and finds no other document under an id', async (t) => {
+test('a client with a cursor beyond the backup skips nothing, and finds no other document under an id', async (t) => {
   const here = await ground(t)
   await here.upload('one')
   await here.backUp()
   assert.deepEqual(await here.upload('two', 'three'), [2, 3])
   let cursor = 3
-  const seen = new Map([1, 2, 3].map((id, at) => [id, ['one', 'two', 'three'][at]]))
+  const documents = new Map([1, 2, 3].map((id, at) => [id, ['one', 'two', 'three'][at]]))
   for (let restore = 1; restore <= 3; restore++) {
-    // The second time it is the same backup: what was uploaded after the first restore is gone as well.
+    // The second restore uses the same backup: uploads after the first restore are gone as well.
     assert.equal((await here.restore()).code, 0)
-    const known = [...seen.keys()].filter((id) => id > 1)
-    for (const id of known) assert.equal((await read(here.app, `/api/v1/documents/${id}`)).status, 404)
+    const lostIds = [...documents.keys()].filter((id) => id > 1)
+    for (const id of lostIds) assert.equal((await read(here.app, `/api/v1/documents/${id}`)).status, 404)
     assert.deepEqual(await here.rowsAfter(cursor), [])
     const ids = await here.upload(`new ${restore}`, `newer ${restore}`)
     const rows = await here.rowsAfter(cursor)
@@ -79,8 +79,8 @@ test('a reader that was further than the backup misses nothing, and finds no oth
       ids,
     )
     for (const { id, name } of rows) {
-      assert.equal(seen.has(id), false, `${id} was another document`)
-      seen.set(id, name)
+      assert.equal(documents.has(id), false, `${id} was another document`)
+      documents.set(id, name)
     }
     cursor = Math.max(...ids)
     assert.equal(ids[0], restore * 1_000_000 + 2)
@@ -90,7 +90,7 @@ test('a reader that was further than the backup misses nothing, and finds no oth
   assert.deepEqual(await here.upload('after another backup'), [cursor + 1_000_001])
 })
 
-test('the keys and tokens that are active again are named, and work', async (t) => {
+test('`restore` names keys and tokens that are active again, and they work', async (t) => {
   const here = await ground(t)
   await here.backUp()
   const { app } = here
@@ -102,7 +102,7 @@ test('the keys and tokens that are active again are named, and work', async (t) 
   const line = /^active again: 1 key \((.*)\), (\d+) tokens \((.*)\)$/m.exec(end.out)
   assert.equal(line?.[1], name)
   assert.ok(line?.[3]?.split(', ').includes('test-all'), end.out)
-  for (const gone of ['test-revoked', 'test-expired']) assert.ok(!line?.[3]?.includes(gone), gone)
+  for (const name of ['test-revoked', 'test-expired']) assert.ok(!line?.[3]?.includes(name), name)
   assert.match(
     end.out,
     /^if one was revoked after 20\S+Z, revoke it again \(cambista key revoke, token revoke\)$/m,
@@ -111,14 +111,14 @@ test('the keys and tokens that are active again are named, and work', async (t) 
   assert.equal(response.status, 200)
 })
 
-test('a lost content is 410, its row says so, and an upload of the same bytes brings it back', async (t) => {
+test('a lost blob is a 410 and marked in its row; an upload of the same bytes restores it', async (t) => {
   const here = await ground(t)
   const [kept = 0, altered = 0, missing = 0] = await here.upload('kept', 'altered', 'missing')
   const [twin = 0] = await here.upload('missing')
   await here.backUp()
   const inSet = (text: string) => blobPath(join(here.set, 'blobs'), hash('sha256', text))
   rmSync(inSet('missing'))
-  rmSync(inSet('altered')) // or the data directory's would be altered with it
+  rmSync(inSet('altered')) // a hard link: the data directory's file would be altered too
   writeFileSync(inSet('altered'), 'ALTERED')
   const end = await here.restore('--without-damaged')
   assert.equal(end.code, 3, end.err)
@@ -129,23 +129,23 @@ test('a lost content is 410, its row says so, and an upload of the same bytes br
   const row = (await (await read(here.app, `/api/v1/documents/${missing}`)).json()) as Row
   assert.equal(row.content, 'lost')
   const etag = `"${hash('sha256', 'missing')}"`
-  const asked: Record<string, string>[] = [
+  const REQUEST_HEADERS: Record<string, string>[] = [
     {},
     { range: 'bytes=0-1' },
     { range: 'bytes=99-' },
     { 'if-none-match': etag },
   ]
-  for (const headers of asked) {
-    const gone = await read(here.app, `/api/v1/documents/${missing}/content`, headers)
-    assert.equal(gone.status, 410)
-    assert.deepEqual(await gone.json(), { status: 'error', message: 'The content was lost' })
-    assert.equal(gone.headers.get('etag'), null)
-    assert.equal(gone.headers.get('cache-control'), 'no-store')
+  for (const headers of REQUEST_HEADERS) {
+    const response = await read(here.app, `/api/v1/documents/${missing}/content`, headers)
+    assert.equal(response.status, 410)
+    assert.deepEqual(await response.json(), { status: 'error', message: 'The content was lost' })
+    assert.equal(response.headers.get('etag'), null)
+    assert.equal(response.headers.get('cache-control'), 'no-store')
   }
   assert.equal((await read(here.app, `/api/v1/documents/${kept}/content`)).status, 200)
-  const errors = here.app.logged.filter((line) => line.includes('"level":"error"'))
+  const errors = here.app.logLines.filter((line) => line.includes('"level":"error"'))
   assert.deepEqual(errors, [])
-  assert.ok(here.app.logged.some((line) => /contents of documents are lost.*"contents":2/.test(line)))
+  assert.ok(here.app.logLines.some((line) => /contents of documents are lost.*"contents":2/.test(line)))
 
   const refused = { ...batch(pdf('missing')), agent_id: 2 } // an agent that is not active
   assert.equal((await post(here.app, CREATE, refused)).status, 404)
@@ -158,7 +158,7 @@ test('a lost content is 410, its row says so, and an upload of the same bytes br
   }
 })
 
-test('an upload that is only answered again brings a lost content back too', async (t) => {
+test('a replayed upload restores a lost blob too', async (t) => {
   const here = await ground(t)
   const headers = { 'idempotency-key': 'k1' }
   const send = () => post(here.app, CREATE, batch(pdf('once')), headers)
@@ -172,7 +172,7 @@ test('an upload that is only answered again brings a lost content back too', asy
   assert.equal((await here.rowsAfter(0)).length, 1)
 })
 
-test('an upload that is only answered again leaves nothing of what was deleted since', async (t) => {
+test('a replayed upload stores nothing of documents deleted since', async (t) => {
   const here = await ground(t)
   const headers = { 'idempotency-key': 'k1' }
   const send = () => post(here.app, CREATE, batch(pdf('lost'), pdf('deleted')), headers)
@@ -185,10 +185,10 @@ test('an upload that is only answered again leaves nothing of what was deleted s
   assert.deepEqual(await (await send()).json(), { ...first, deleted: [2] })
   assert.equal(await (await read(here.app, '/api/v1/documents/1/content')).text(), 'lost')
   const blobs = await openTestBlobs(here.dataDir)
-  assert.deepEqual(await contentsOf(blobs), [hash('sha256', 'lost')])
+  assert.deepEqual(await blobHashes(blobs), [hash('sha256', 'lost')])
 })
 
-test('a lost content that an administrator put in its place is there after a start', async (t) => {
+test('a lost blob that an administrator puts back is found at the next start', async (t) => {
   const here = await ground(t)
   await here.upload('found', 'wrong')
   await here.backUp()
@@ -207,7 +207,7 @@ test('a lost content that an administrator put in its place is there after a sta
   assert.ok(existsSync(wrong) && readFileSync(wrong, 'utf8') === 'found', 'nothing of it is removed')
 })
 
-test('a document whose content is lost can be deleted, and its content be uploaded anew', async (t) => {
+test('a document with a lost blob can be deleted, and its content uploaded again', async (t) => {
   const here = await ground(t)
   await here.upload('gone')
   await here.backUp()
@@ -219,8 +219,8 @@ test('a document whose content is lost can be deleted, and its content be upload
   const exported = await command('document', 'export', '1', '--out', join(here.dataDir, '../out'))
   assert.equal(exported.code, 1)
   assert.match(exported.err, /the content of document 1 was lost: cambista doctor says since when/)
-  const deleted = await command('document', 'delete', '1')
-  assert.equal(deleted.out, 'document 1 is deleted, its content was lost already\n')
+  const deletion = await command('document', 'delete', '1')
+  assert.equal(deletion.out, 'document 1 is deleted, its content was lost already\n')
   const [id = 0] = await here.upload('gone')
   assert.equal((await here.rowsAfter(0))[0]?.content, undefined)
   assert.equal(await (await read(here.app, `/api/v1/documents/${id}/content`)).text(), 'gone')

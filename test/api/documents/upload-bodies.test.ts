@@ -1,4 +1,4 @@
-// Bodies that are strange but valid, and bodies that lie: what a careless or hostile client sends.
+// Bodies that are strange but valid, and false ones: from careless or hostile clients.
 
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
@@ -29,8 +29,8 @@ async function refuses(body: string | Uint8Array, message: string | RegExp): Pro
   assert.deepEqual(readdirSync(join(app.dataDir, 'blobs/tmp')), [])
 }
 
-/** The contents that a body with status 200 has made, as text. */
-async function creates(body: string): Promise<string[]> {
+/** The text of the documents that a body with status 200 has made. */
+async function uploadTexts(body: string): Promise<string[]> {
   const response = await post(app, CREATE, body)
   const answer = (await response.json()) as { created_documents: { id: number }[] }
   assert.equal(response.status, 200, JSON.stringify(answer))
@@ -62,43 +62,57 @@ const numbers: [string, boolean][] = [
   ['{}', false],
   ['[1]', false],
 ]
-for (const [sent, isId] of numbers) {
-  test(`${sent} is ${isId ? 'the id 1' : 'no id'}`, async () => {
+for (const [literal, isId] of numbers) {
+  test(`${literal} is ${isId ? 'the id 1' : 'no id'}`, async () => {
     for (const field of ['owner_id', 'company_id', 'agent_id']) {
-      const body = VALID.replace(`"${field}":1`, `"${field}":${sent}`)
-      if (isId) assert.deepEqual(await creates(body), ['hola'])
+      const body = VALID.replace(`"${field}":1`, `"${field}":${literal}`)
+      if (isId) assert.deepEqual(await uploadTexts(body), ['hola'])
       else await refuses(body, `${field} must be an integer`)
     }
   })
 }
 
-for (const sent of ['01', '+1', '.5', '1.', '0x1', 'NaN', 'Infinity', '1_000', "'1'", 'undefined', 'True']) {
-  test(`${sent} is no JSON`, () =>
-    refuses(VALID.replace('"owner_id":1', `"owner_id":${sent}`), /^Request body must be valid JSON: /))
+for (const literal of [
+  '01',
+  '+1',
+  '.5',
+  '1.',
+  '0x1',
+  'NaN',
+  'Infinity',
+  '1_000',
+  "'1'",
+  'undefined',
+  'True',
+]) {
+  test(`${literal} is not JSON`, () =>
+    refuses(VALID.replace('"owner_id":1', `"owner_id":${literal}`), /^Request body must be valid JSON: /))
 }
 
-test('fields of the prototype are fields like others', async () => {
+test('fields with names of Object.prototype are ordinary fields', async () => {
   const parties = '{"owner_id":1,"company_id":1,"agent_id":1}'
   for (const name of ['__proto__', 'constructor', 'prototype', 'toString']) {
     await refuses(`{"${name}":${parties},"documents":[${DOCUMENT}]}`, MISSING)
     const inside = DOCUMENT.replace('{', `{"${name}":{"base64":"?","name":""},`)
-    assert.deepEqual(await creates(`{"${name}":${parties},${IDS},"documents":[${inside}]}`), ['hola'])
+    assert.deepEqual(await uploadTexts(`{"${name}":${parties},${IDS},"documents":[${inside}]}`), ['hola'])
   }
   assert.equal(({} as Record<string, unknown>).owner_id, undefined)
 })
 
-test('of a repeated field the last value counts', async () => {
+test('the last value of a repeated field counts', async () => {
   const other = DOCUMENT.replace('aG9sYQ==', 'YWRpb3M=')
-  assert.deepEqual(await creates(`{"owner_id":9,${IDS},"documents":[{}],"documents":[${other}]}`), ['adios'])
-  assert.deepEqual(await creates(whole(`[${DOCUMENT.replace('{', '{"base64":"?",')}]`)), ['hola'])
+  assert.deepEqual(await uploadTexts(`{"owner_id":9,${IDS},"documents":[{}],"documents":[${other}]}`), [
+    'adios',
+  ])
+  assert.deepEqual(await uploadTexts(whole(`[${DOCUMENT.replace('{', '{"base64":"?",')}]`)), ['hola'])
   await refuses(whole(`[${DOCUMENT.replace('}', ',"base64":"?"}')}]`), 'Invalid base64 content')
   await refuses(VALID.replace(/}$/, ',"documents":[]}'), MISSING)
   await refuses(VALID.replace(/}$/, ',"agent_id":null}'), MISSING)
 })
 
-test('there may be any number of documents, and bad ones are all counted', async () => {
+test('any number of documents is accepted, and every bad one is counted', async () => {
   const count = 12_000
-  assert.equal((await creates(whole(`[${Array.from({ length: 300 }, () => DOCUMENT)}]`))).length, 300)
+  assert.equal((await uploadTexts(whole(`[${Array.from({ length: 300 }, () => DOCUMENT)}]`))).length, 300)
   const many = await post(app, CREATE, whole(`[${Array.from({ length: count }, () => DOCUMENT)}]`))
   const { created_documents, ...rest } = (await many.json()) as { created_documents: { id: number }[] }
   assert.deepEqual(rest, {
@@ -129,9 +143,9 @@ const skipped: [string, string][] = [
   ['has much white space', `${' '.repeat(10_000_000)}{`],
 ]
 for (const [what, begin] of skipped) {
-  test(`a body that ${what} where nobody asked for it is valid`, async () => {
-    assert.deepEqual(await creates(VALID.replace('{', begin)), ['hola'])
-    assert.deepEqual(await creates(whole(`[${DOCUMENT.replace('{', begin)}]`)), ['hola'])
+  test(`a body that ${what} in an unknown field is valid`, async () => {
+    assert.deepEqual(await uploadTexts(VALID.replace('{', begin)), ['hola'])
+    assert.deepEqual(await uploadTexts(whole(`[${DOCUMENT.replace('{', begin)}]`)), ['hola'])
   })
 }
 
@@ -152,10 +166,10 @@ const bounded: [string, string, RegExp][] = [
   ['has an unknown escape in its base64', VALID.replace('aG9s', 'aG\\x39s'), /bad escape/],
 ]
 for (const [what, body, message] of bounded) {
-  test(`a body that ${what} is refused`, () => refuses(body, message))
+  test(`a body that ${what} is rejected`, () => refuses(body, message))
 }
 
-test('what is not UTF-8 is refused, in names and in between', async () => {
+test('invalid UTF-8 is rejected, in names and between them', async () => {
   for (const bytes of ['ff', 'c3', 'eda080', 'c0af', 'f5808080', 'e282']) {
     for (const place of ['"a"', 'a/b', 'aG9s']) {
       const [head = '', tail = ''] = VALID.split(place)
@@ -165,22 +179,22 @@ test('what is not UTF-8 is refused, in names and in between', async () => {
       )
     }
   }
-  assert.deepEqual(await creates(`\ufeff${VALID}`), ['hola'])
+  assert.deepEqual(await uploadTexts(`\ufeff${VALID}`), ['hola'])
   await refuses(`\ufeff\ufeff${VALID}`, /unexpected byte 0xef at byte 3/)
   await refuses(Buffer.from(VALID, 'utf16le'), /unexpected byte 0x0/)
 })
 
-test('half a surrogate is no name, and does no harm in a field that is ignored', async () => {
+test('half a surrogate is rejected in a name, and harmless in an ignored field', async () => {
   for (const half of ['\\ud800', '\\udc00', 'a\\ud83d', '\\ude00\\ud83d']) {
     await refuses(VALID.replace('"a"', `"${half}"`), 'Invalid documents')
-    assert.deepEqual(await creates(VALID.replace('{', `{"${half}":"${half}",`)), ['hola'])
+    assert.deepEqual(await uploadTexts(VALID.replace('{', `{"${half}":"${half}",`)), ['hola'])
   }
   const response = await post(app, CREATE, VALID.replace('"a"', '"\\ud83d\\ude00"'))
   const { created_documents } = (await response.json()) as { created_documents: { name: string }[] }
   assert.equal(created_documents[0]?.name, '😀')
 })
 
-test('names that are paths or markup are kept as they are, and name no file', async () => {
+test('names that are paths or markup are stored unchanged, and name no file', async () => {
   const names = [
     '..',
     '/',

@@ -8,8 +8,13 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { UploadLimits } from '../../../src/http/documents/uploads/receive.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { batch, CREATE, fillDirectory, pdf, post, read, TOKENS } from '../../support/directory.ts'
-import { type SentRequest, sent, WAY_NAMES, WAYS } from '../../support/documents/ways.ts'
-import { steadily } from '../../support/stalls.ts'
+import {
+  sampleDocument,
+  UPLOAD_FORM_NAMES,
+  UPLOAD_FORMS,
+  type UploadRequest,
+} from '../../support/documents/ways.ts'
+import { retryWhenStalled } from '../../support/stalls.ts'
 import { until } from '../../support/terminal.ts'
 
 async function open(t: TestContext, limits: Partial<UploadLimits>): Promise<TestApp> {
@@ -18,11 +23,11 @@ async function open(t: TestContext, limits: Partial<UploadLimits>): Promise<Test
   return app
 }
 
-/** Begins an upload and sends as much of it as it is told. */
+/** Begins an upload and sends `text`, without its end. */
 function begin(
   app: TestApp,
   headers: Record<string, string | number> = {},
-  { path, headers: own }: Pick<SentRequest, 'path' | 'headers'> = { path: CREATE, headers: {} },
+  { path, headers: own }: Pick<UploadRequest, 'path' | 'headers'> = { path: CREATE, headers: {} },
 ) {
   const url = new URL(app.app.url + path)
   const client = request(url, {
@@ -35,36 +40,37 @@ function begin(
     for await (const piece of response) body += piece
     return { status: response.statusCode as number, headers: response.headers, body: JSON.parse(body) }
   })
-  answered.catch(() => {}) // of a client that breaks off nobody waits for the answer
+  answered.catch(() => {}) // a client that disconnects does not await the answer
   return { client, answered }
 }
 
 const temporaryFiles = (app: TestApp) => readdirSync(join(app.dataDir, 'blobs/tmp'))
 
-/** A body of this way whose one document has so many bytes. */
-const ofBytes = (way: (typeof WAY_NAMES)[number], bytes: number) => WAYS[way]([sent('x'.repeat(bytes))])
+/** A body of this way whose one document has `bytes`. */
+const bodyOfSize = (way: (typeof UPLOAD_FORM_NAMES)[number], bytes: number) =>
+  UPLOAD_FORMS[way]([sampleDocument('x'.repeat(bytes))])
 
-for (const way of WAY_NAMES) {
-  const small = WAYS[way]([sent()])
-  const large = ofBytes(way, 2_000_000)
+for (const way of UPLOAD_FORM_NAMES) {
+  const small = UPLOAD_FORMS[way]([sampleDocument()])
+  const large = bodyOfSize(way, 2_000_000)
   const sendSmall = (app: TestApp) => post(app, small.path, small.body, small.headers)
 
-  test(`${way}: a body that says it is too large is refused before it is sent`, async (t) => {
+  test(`${way}: a body whose stated length is over the limit is rejected before it is sent`, async (t) => {
     const app = await open(t, { maxBody: 1000 })
     const { client, answered } = begin(app, { 'content-length': 1001, expect: '100-continue' }, small)
-    let told = false
+    let isContinued = false
     client.on('continue', () => {
-      told = true
+      isContinued = true
     })
     client.flushHeaders()
     const { status, body } = await answered
     assert.equal(status, 413)
     assert.deepEqual(body, { status: 'error', message: 'The request body must be at most 1000 bytes' })
-    assert.equal(told, false)
+    assert.equal(isContinued, false)
     client.destroy()
   })
 
-  test(`${way}: who asks whether to send on is told so only after it was let in`, async (t) => {
+  test(`${way}: 100 Continue is sent after admission only`, async (t) => {
     const app = await open(t, {})
     const headers = { 'content-length': small.body.length, expect: '100-continue' }
     const { client, answered } = begin(app, headers, small)
@@ -74,7 +80,7 @@ for (const way of WAY_NAMES) {
     assert.equal((await answered).status, 200)
   })
 
-  test(`${way}: a body that grows too large without saying so is refused, and leaves nothing`, async (t) => {
+  test(`${way}: a body of unstated length over the limit is rejected, and leaves nothing`, async (t) => {
     const app = await open(t, { maxBody: 100_000 })
     const { client, answered } = begin(app, { 'transfer-encoding': 'chunked' }, large)
     client.write(large.body.subarray(0, 200_000))
@@ -85,7 +91,7 @@ for (const way of WAY_NAMES) {
     assert.equal((await sendSmall(app)).status, 200)
   })
 
-  test(`${way}: a client that falls silent is told 408, and what it sent is removed`, async (t) => {
+  test(`${way}: a client that stops sending is a 408, and its bytes are removed`, async (t) => {
     const app = await open(t, { idleMs: 200 })
     const { client, answered } = begin(app, {}, large)
     client.write(large.body.subarray(0, 1_500_000))
@@ -96,7 +102,7 @@ for (const way of WAY_NAMES) {
     client.destroy()
   })
 
-  test(`${way}: a client that drips is told 408 too, and its turn is free again`, async (t) => {
+  test(`${way}: a client that sends too slowly is a 408, and its slot is released`, async (t) => {
     const app = await open(t, { idleMs: 300, maxUploads: 1 })
     const { client, answered } = begin(app, {}, large)
     client.write(large.body.subarray(0, 20))
@@ -108,10 +114,10 @@ for (const way of WAY_NAMES) {
     assert.equal((await sendSmall(app)).status, 200)
   })
 
-  test(`${way}: a client that is slow but steady is waited for`, async (t) => {
+  test(`${way}: a client that is slow but steady is served`, async (t) => {
     const app = await open(t, { idleMs: 400 })
-    const { body, ...target } = ofBytes(way, 8 * 16_384)
-    await steadily(200, async () => {
+    const { body, ...target } = bodyOfSize(way, 8 * 16_384)
+    await retryWhenStalled(200, async () => {
       const { client, answered } = begin(app, {}, target)
       for (let at = 0; at < body.length; at += 16_384) {
         client.write(body.subarray(at, at + 16_384))
@@ -122,7 +128,7 @@ for (const way of WAY_NAMES) {
     })
   })
 
-  test(`${way}: a client that breaks off leaves nothing behind, and the server goes on`, async (t) => {
+  test(`${way}: a client that disconnects leaves nothing, and the server continues`, async (t) => {
     const app = await open(t, {})
     const framings: Record<string, number>[] = [{}, { 'content-length': large.body.length }]
     for (const headers of framings) {
@@ -136,7 +142,7 @@ for (const way of WAY_NAMES) {
     assert.equal((await sendSmall(app)).status, 200)
   })
 
-  test(`${way}: a body whose stated length is a lie is refused`, async (t) => {
+  test(`${way}: a body whose stated length is false is rejected`, async (t) => {
     const app = await open(t, {})
     const { client, answered } = begin(app, { 'content-length': small.body.length + 5 }, small)
     client.on('socket', (socket) => {
@@ -144,10 +150,10 @@ for (const way of WAY_NAMES) {
     })
     const { status, body } = await answered
     assert.deepEqual([status, body.message], [400, 'Malformed HTTP request'])
-    await until(() => temporaryFiles(app).length === 0) // answered below the upload, which ends after it
+    await until(() => temporaryFiles(app).length === 0) // answered below the upload, which ends later
   })
 
-  test(`${way}: a disk that is nearly full refuses uploads and goes on reading`, async (t) => {
+  test(`${way}: a nearly full disk rejects uploads, and downloads continue`, async (t) => {
     const app = await open(t, { minFree: Number.MAX_SAFE_INTEGER })
     const response = await sendSmall(app)
     assert.equal(response.status, 507)
@@ -156,7 +162,7 @@ for (const way of WAY_NAMES) {
   })
 }
 
-test('a body of JSON that is longer than its stated length is refused', async (t) => {
+test('a JSON body that is longer than its stated length is rejected', async (t) => {
   const app = await open(t, {})
   const text = JSON.stringify(batch(pdf()))
   const { client, answered } = begin(app, { 'content-length': text.length - 5 })
@@ -165,15 +171,15 @@ test('a body of JSON that is longer than its stated length is refused', async (t
   assert.equal((await answered).status, 400)
 })
 
-test('the limit of uploads is one for all ways', async (t) => {
+test('the limit of concurrent uploads is shared by all ways', async (t) => {
   const app = await open(t, { maxUploads: 1, waitMs: 300 })
-  for (const way of WAY_NAMES) {
-    const { body, ...target } = ofBytes(way, 300_000)
+  for (const way of UPLOAD_FORM_NAMES) {
+    const { body, ...target } = bodyOfSize(way, 300_000)
     const { client, answered } = begin(app, {}, target)
     client.write(body.subarray(0, 200_000))
     await until(() => temporaryFiles(app).length === 1)
-    for (const other of WAY_NAMES) {
-      const { path, headers, body } = WAYS[other]([sent()])
+    for (const other of UPLOAD_FORM_NAMES) {
+      const { path, headers, body } = UPLOAD_FORMS[other]([sampleDocument()])
       const refused = await post(app, path, body, headers)
       assert.deepEqual([refused.status, refused.headers.get('retry-after')], [503, '5'])
     }
@@ -182,16 +188,16 @@ test('the limit of uploads is one for all ways', async (t) => {
   }
 })
 
-/** Begins an upload and leaves it in the middle of a document; `rest` is how it goes on. */
+/** Begins an upload and pauses in the middle of a document; `rest` is the other half. */
 async function beginHalf(app: TestApp) {
   const text = JSON.stringify(batch(pdf('x'.repeat(300_000))))
-  const begun = begin(app)
-  begun.client.write(text.slice(0, 200_000))
+  const upload = begin(app)
+  upload.client.write(text.slice(0, 200_000))
   await until(() => temporaryFiles(app).length === 1)
-  return { ...begun, rest: text.slice(200_000) }
+  return { ...upload, rest: text.slice(200_000) }
 }
 
-test('uploads beyond the limit are told when to come back', async (t) => {
+test('uploads beyond the limit are a 503 with Retry-After', async (t) => {
   const app = await open(t, { maxUploads: 1, waitMs: 300 })
   const first = await beginHalf(app)
   const refused = await post(app, CREATE, batch(pdf()))
@@ -202,7 +208,7 @@ test('uploads beyond the limit are told when to come back', async (t) => {
   assert.equal((await first.answered).status, 200)
 })
 
-test('uploads beyond the limit wait for their turn', async (t) => {
+test('uploads beyond the limit wait for a slot', async (t) => {
   const app = await open(t, { maxUploads: 1 })
   const first = await beginHalf(app)
   const waiting = post(app, CREATE, batch(pdf()))
@@ -212,7 +218,7 @@ test('uploads beyond the limit wait for their turn', async (t) => {
   assert.equal((await waiting).status, 200)
 })
 
-test('a client that sends everything before it listens hears why it was refused', async (t) => {
+test('a client that sends everything before it reads gets the reason of the rejection', async (t) => {
   const app = await open(t, { maxBody: 100 * 1024 ** 2 })
   for (const start of ['nonsense', '{"owner_id":1,']) {
     const { client, answered } = begin(app)
@@ -223,7 +229,7 @@ test('a client that sends everything before it listens hears why it was refused'
   }
 })
 
-test('a connection is good for another request after a refusal', async (t) => {
+test('a connection serves another request after a rejection', async (t) => {
   const app = await open(t, {})
   for (let time = 0; time < 5; time += 1) {
     const refused = await post(app, CREATE, `{"a":[${'1,'.repeat(200_000)}x]}`)

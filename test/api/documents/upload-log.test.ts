@@ -1,4 +1,4 @@
-// Each upload is logged by what became of its documents (decisions 3.9).
+// Each upload is logged by the result of its documents (decisions 3.9).
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -11,10 +11,10 @@ async function open(t: TestContext): Promise<TestApp> {
   return app
 }
 
-/** The lines of an event, without what is of no interest here. */
-async function linesOf(app: TestApp, event: string): Promise<Record<string, unknown>[]> {
-  await new Promise((resolve) => setTimeout(resolve, 20)) // lines are written together
-  const lines = app.logged.flatMap((text) => text.trimEnd().split('\n')).map((line) => JSON.parse(line))
+/** The lines of an event, without fields that change at each run. */
+async function readLines(app: TestApp, event: string): Promise<Record<string, unknown>[]> {
+  await new Promise((resolve) => setTimeout(resolve, 20)) // lines are written in batches
+  const lines = app.logLines.flatMap((text) => text.trimEnd().split('\n')).map((line) => JSON.parse(line))
   return lines.filter((line) => line.event === event).map(({ time: _, event: __, ...line }) => line)
 }
 
@@ -24,10 +24,10 @@ const by = { id: 'upload-1', agent: 1, company: 1, token: tokenName(TOKENS.all) 
 test('an upload has one line with its ids, and at debug one for each document', async (t) => {
   const app = await open(t)
   await post(app, CREATE, batch(pdf('uno', 'a.pdf'), pdf('dos', 'b.pdf'), pdf('uno', 'c.pdf')), ID)
-  assert.deepEqual(await linesOf(app, 'documents created'), [
+  assert.deepEqual(await readLines(app, 'documents created'), [
     { level: 'info', ...by, first: 1, last: 3, count: 3 },
   ])
-  const documents = await linesOf(app, 'document created')
+  const documents = await readLines(app, 'document created')
   assert.deepEqual(
     documents.map(({ level, id, document, name, size }) => [level, id, document, name, size]),
     [
@@ -38,7 +38,7 @@ test('an upload has one line with its ids, and at debug one for each document', 
   )
   assert.equal(documents[0]?.sha256, documents[2]?.sha256)
   await post(app, CREATE, batch(pdf()), ID)
-  assert.deepEqual((await linesOf(app, 'documents created'))[1], {
+  assert.deepEqual((await readLines(app, 'documents created'))[1], {
     level: 'info',
     ...by,
     first: 4,
@@ -47,16 +47,16 @@ test('an upload has one line with its ids, and at debug one for each document', 
   })
 })
 
-test('an upload that is refused has one line with the reason, the count and the first bad ones', async (t) => {
+test('a rejected upload has one line with the reason, the count and the first bad documents', async (t) => {
   const app = await open(t)
   const bad = Array.from({ length: 30 }, () => [pdf(), {}]).flat()
   await post(app, CREATE, batch(...bad), ID)
   const indices = Array.from({ length: 20 }, (_, at) => 2 * at + 1).join(',')
   const refused = { level: 'warn', id: 'upload-1', token: tokenName(TOKENS.all) }
-  assert.deepEqual(await linesOf(app, 'upload refused'), [
+  assert.deepEqual(await readLines(app, 'upload refused'), [
     { ...refused, reason: 'Invalid documents', count: 60, bad: 30, indices },
   ])
-  const documents = await linesOf(app, 'document refused')
+  const documents = await readLines(app, 'document refused')
   assert.deepEqual(
     [documents.length, documents[29]],
     [30, { level: 'debug', id: 'upload-1', index: 59, field: 'name', reason: 'name is missing' }],
@@ -67,25 +67,25 @@ test('an upload that is refused has one line with the reason, the count and the 
     [{ ...batch(pdf()), agent_id: 99 }, 'Agent not found', 1],
   ] as const) {
     await post(app, CREATE, body, ID)
-    const lines = await linesOf(app, 'upload refused')
+    const lines = await readLines(app, 'upload refused')
     const { bad: _, indices: __, ...line } = lines.at(-1) ?? {}
     assert.deepEqual(line, { ...refused, reason, count })
   }
-  assert.deepEqual(await linesOf(app, 'documents created'), [])
+  assert.deepEqual(await readLines(app, 'documents created'), [])
 })
 
-test('an upload that is repeated has made nothing', async (t) => {
+test('a repeated upload is logged as having made nothing', async (t) => {
   const app = await open(t)
   for (let time = 0; time < 2; time++)
     await post(app, CREATE, batch(pdf()), { ...ID, 'idempotency-key': 'a' })
-  assert.equal((await linesOf(app, 'documents created')).length, 1)
-  assert.deepEqual(await linesOf(app, 'upload repeated'), [
+  assert.equal((await readLines(app, 'documents created')).length, 1)
+  assert.deepEqual(await readLines(app, 'upload repeated'), [
     { level: 'info', ...by, first: 1, last: 1, count: 1 },
   ])
 })
 
-test('a request that is not let in is no upload', async (t) => {
+test('a request without access is not logged as an upload', async (t) => {
   const app = await open(t)
   await post(app, CREATE, batch(pdf()), { authorization: 'Bearer no' })
-  assert.deepEqual(await linesOf(app, 'upload refused'), [])
+  assert.deepEqual(await readLines(app, 'upload refused'), [])
 })

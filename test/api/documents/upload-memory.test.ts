@@ -1,4 +1,4 @@
-// Limits of what uploads may hold in memory beside their contents (decisions 3.3), made small.
+// Limits of the memory of uploads besides their blobs (decisions 3.3), made small.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -12,10 +12,10 @@ import { until } from '../../support/terminal.ts'
 
 const MIB = 1024 ** 2
 const IDS = '"owner_id":1,"company_id":1,"agent_id":1'
-const named = (name: string) => JSON.stringify(pdf('hola', name))
-/** So many good documents with names of 250 characters: 2,500 of them hold three quarters of a mebibyte. */
-const many = (count: number) =>
-  Array.from({ length: count }, (_, at) => named(`${at} `.padEnd(250, 'x'))).join()
+const documentJson = (name: string) => JSON.stringify(pdf('hola', name))
+/** `count` valid documents with names of 250 characters: 2,500 of them take three quarters of a mebibyte. */
+const documentList = (count: number) =>
+  Array.from({ length: count }, (_, at) => documentJson(`${at} `.padEnd(250, 'x'))).join()
 const whole = (documents: string) => `{${IDS},"documents":[${documents}]}`
 
 async function open(t: TestContext): Promise<TestApp> {
@@ -24,7 +24,7 @@ async function open(t: TestContext): Promise<TestApp> {
   return app
 }
 
-/** Begins an upload and leaves it where it is. */
+/** Begins an upload and sends no more after `text`. */
 function begin(app: TestApp, text: string): { client: ClientRequest; status: Promise<number> } {
   const headers = { authorization: `Bearer ${TOKENS.all}` }
   const client = request(app.app.url + CREATE, { method: 'POST', headers })
@@ -43,10 +43,10 @@ const temporaryFiles = (app: TestApp) => readdirSync(join(app.dataDir, 'blobs/tm
 const largeFiles = (app: TestApp) =>
   temporaryFiles(app).filter((name) => statSync(join(app.dataDir, 'blobs/tmp', name)).size > 500_000).length
 
-test('a request that would hold more is a 413 that names the limit, and leaves nothing', async (t) => {
+test('a request over the memory limit is a 413 that names the limit, and leaves nothing', async (t) => {
   const app = await open(t)
   for (let time = 0; time < 5; time++) {
-    const response = await post(app, CREATE, whole(many(5000)))
+    const response = await post(app, CREATE, whole(documentList(5000)))
     assert.equal(response.status, 413)
     assert.deepEqual(await response.json(), {
       status: 'error',
@@ -56,14 +56,14 @@ test('a request that would hold more is a 413 that names the limit, and leaves n
     })
     assert.deepEqual(temporaryFiles(app), [])
   }
-  assert.equal((await post(app, CREATE, whole(many(2000)))).status, 200)
-  const refused = app.logged.filter((line) => line.includes('upload refused'))
+  assert.equal((await post(app, CREATE, whole(documentList(2000)))).status, 200)
+  const refused = app.logLines.filter((line) => line.includes('upload refused'))
   assert.match(refused[0] ?? '', /"reason":"What a request holds in memory .*"count":\d{4}/)
 })
 
-test('a fault that came first is what is answered, and holds nothing', async (t) => {
+test('an earlier fault is the answer, and its upload uses no memory', async (t) => {
   const app = await open(t)
-  const response = await post(app, CREATE, whole(`${many(500)},{},${many(20_000)},{}`))
+  const response = await post(app, CREATE, whole(`${documentList(500)},{},${documentList(20_000)},{}`))
   assert.equal(response.status, 400)
   const { message, errors, errors_total } = (await response.json()) as Record<string, unknown>
   assert.deepEqual([message, errors_total], ['Invalid documents', 2])
@@ -73,47 +73,47 @@ test('a fault that came first is what is answered, and holds nothing', async (t)
   )
 })
 
-test('what is nested as deeply as a request may hold is skipped, deeper is a 413', async (t) => {
+test('values nested to the limit are skipped, deeper ones are a 413', async (t) => {
   const app = await open(t)
   const nested = (levels: number) =>
-    `{"x":${'['.repeat(levels)}${']'.repeat(levels)},${whole(named('a')).slice(1)}`
+    `{"x":${'['.repeat(levels)}${']'.repeat(levels)},${whole(documentJson('a')).slice(1)}`
   assert.equal((await post(app, CREATE, nested(3_000_000))).status, 200)
   assert.equal((await post(app, CREATE, nested(9_000_000))).status, 413)
 })
 
-test('requests that together would hold more are told when to come back', async (t) => {
+test('requests that together exceed the memory limit are a 503 with Retry-After', async (t) => {
   const app = await open(t)
-  // What comes last is seen on the disk: all before it is held by then.
+  // The last document is visible on the disk: all others are in memory when it is written.
   const last = pdf('x'.repeat(1_000_000))
-  const text = `{${IDS},"documents":[${many(2500)},${JSON.stringify(last).slice(0, -2)}`
-  const begun = [begin(app, text), begin(app, text)]
+  const text = `{${IDS},"documents":[${documentList(2500)},${JSON.stringify(last).slice(0, -2)}`
+  const uploads = [begin(app, text), begin(app, text)]
   await until(() => largeFiles(app) === 2)
-  const refused = await post(app, CREATE, whole(many(2500)))
+  const refused = await post(app, CREATE, whole(documentList(2500)))
   assert.equal(refused.status, 503)
   assert.equal(refused.headers.get('retry-after'), '5')
   assert.match(((await refused.json()) as { message: string }).message, /\(2 MiB\): try again in a moment$/)
   assert.equal((await post(app, CREATE, batch(pdf()))).status, 200, 'a small one has room')
-  begun[0]?.client.destroy()
-  begun[1]?.client.end('"}]}')
-  assert.equal(await begun[1]?.status, 200)
+  uploads[0]?.client.destroy()
+  uploads[1]?.client.end('"}]}')
+  assert.equal(await uploads[1]?.status, 200)
   await until(() => temporaryFiles(app).length === 0)
-  assert.equal((await post(app, CREATE, whole(many(2500)))).status, 200)
+  assert.equal((await post(app, CREATE, whole(documentList(2500)))).status, 200)
 })
 
-test('a client that leaves while its answer is sent gives the memory back', async (t) => {
+test('a client that disconnects during its answer releases the memory', async (t) => {
   const app = await open(t)
   for (let time = 0; time < 6; time++) {
-    const { client, status } = begin(app, whole(many(2500)))
+    const { client, status } = begin(app, whole(documentList(2500)))
     client.end()
     assert.equal(await status, 200)
     client.destroy()
   }
-  assert.equal((await post(app, CREATE, whole(many(2500)))).status, 200)
+  assert.equal((await post(app, CREATE, whole(documentList(2500)))).status, 200)
 })
 
-test('an answer of many documents is the same when it is asked for again', async (t) => {
+test('a repeated answer of many documents is identical', async (t) => {
   const app = await open(t)
-  const send = () => post(app, CREATE, whole(many(1501)), { 'idempotency-key': 'many' })
+  const send = () => post(app, CREATE, whole(documentList(1501)), { 'idempotency-key': 'many' })
   const first = await (await send()).text()
   const answer = JSON.parse(first)
   assert.equal(answer.created_documents.length, 1501)

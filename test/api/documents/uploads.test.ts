@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { before, type TestContext, test } from 'node:test'
-import { rawNumber } from '../../../src/json/raw.ts'
+import { rawNumber } from '../../../src/formats/json/raw.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { batch, CREATE, fillDirectory, pdf, post, read, TOKENS } from '../../support/directory.ts'
 
@@ -12,7 +12,7 @@ before(async (t) => {
   await fillDirectory(app)
 })
 
-/** The names of all files under the folder of blobs. */
+/** The names of all files below the folder of blobs. */
 function blobFiles(): string[] {
   return readdirSync(join(app.dataDir, 'blobs'), { recursive: true, withFileTypes: true, encoding: 'utf8' })
     .filter((entry) => entry.isFile())
@@ -49,12 +49,12 @@ test('an upload of several documents answers with each, in order', async () => {
     [...ids].sort((a, b) => a - b),
   )
   assert.deepEqual(
-    created_documents.map(({ id, attachment_id, ...shown }) => shown),
+    created_documents.map(({ id, attachment_id, ...row }) => row),
     ['a.pdf', 'b.pdf', 'c.pdf'].map((name) => ({ name, agent_id: 1, owner_id: 1, company_id: 1 })),
   )
 })
 
-test('one document is spoken of in the singular', async () => {
+test('the message for one document is in the singular', async () => {
   const response = await post(app, CREATE, batch(pdf()))
   assert.equal(((await response.json()) as { message: string }).message, '1 document created successfully')
 })
@@ -71,7 +71,7 @@ const tokens: [string, string | undefined, number, string][] = [
   ['a token of the other method', `Bearer ${TOKENS.read}`, 403, 'Token not allowed for this endpoint'],
 ]
 for (const [what, authorization, status, message] of tokens) {
-  test(`${what} is refused before anything else`, async () => {
+  test(`${what} is rejected before all other checks`, async () => {
     const headers: Record<string, string> = authorization ? { authorization } : {}
     for (const method of ['POST', 'GET', 'PUT']) {
       const body = method === 'GET' ? {} : { body: 'not json' }
@@ -82,7 +82,7 @@ for (const [what, authorization, status, message] of tokens) {
   })
 }
 
-test('a token is good through its last day', async () => {
+test('a token is valid through its last day', async () => {
   const response = await post(app, CREATE, batch(pdf()), { authorization: `Bearer ${TOKENS.lastDay}` })
   assert.equal(response.status, 200)
 })
@@ -118,7 +118,7 @@ const refused: [string, unknown, number, string][] = [
   ['an owner of another company', { ...full, owner_id: 2 }, 404, 'Owner not found'],
 ]
 for (const [what, body, status, message] of refused) {
-  test(`${what} is refused, and nothing is kept`, async () => {
+  test(`${what} is rejected, and nothing is stored`, async () => {
     const [rows, files] = [await countDocuments(), blobFiles()]
     const response = await post(app, CREATE, body)
     assert.equal(response.status, status)
@@ -185,7 +185,7 @@ const faulty: [string, unknown, string, string][] = [
   ['no object at all', 'x', 'name', 'a document must be an object with name, mimetype and base64'],
 ]
 for (const [what, document, field, message] of faulty) {
-  test(`a document with ${what} spoils the batch, and is named`, async () => {
+  test(`a document with ${what} rejects the batch, and is named`, async () => {
     const [rows, files] = [await countDocuments(), blobFiles()]
     const response = await post(app, CREATE, batch(good, document, good))
     assert.equal(response.status, 400)
@@ -219,7 +219,7 @@ for (const mimetype of [
   'multipart/mixed; boundary="a;\\"b"; x=y',
   'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
 ]) {
-  test(`${mimetype} is a type, and the content is given back as that`, async () => {
+  test(`${mimetype} is a valid type, and the blob is returned with it`, async () => {
     const response = await post(app, CREATE, batch({ ...good, mimetype }))
     assert.equal(response.status, 200)
     const { created_documents } = (await response.json()) as { created_documents: { id: number }[] }
@@ -228,7 +228,7 @@ for (const mimetype of [
   })
 }
 
-test('bad documents are named before an unknown company is', async () => {
+test('bad documents are reported before an unknown company', async () => {
   const response = await post(app, CREATE, { ...batch({ ...good, base64: '?' }), company_id: 99 })
   assert.equal(((await response.json()) as { message: string }).message, 'Invalid base64 content')
 })
@@ -253,7 +253,7 @@ for (const [what, body] of strange) {
   })
 }
 
-test('the same content is stored once, and each upload has its own rows', async () => {
+test('equal blobs are stored once, and each upload has its own rows', async () => {
   const before = blobFiles().length
   const ids = new Set<number>()
   for (let time = 0; time < 3; time += 1) {

@@ -1,12 +1,12 @@
-// Waiting for documents (decisions 3.14): the list as ever, as soon as there is something in it.
+// Waiting for documents (decisions 3.14): the usual list, answered as soon as it has an entry.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { before, type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { hashOfSecret } from '../../../src/domain/secrets.ts'
-import { revokeToken } from '../../../src/store/tokens.ts'
+import { hashOfSecret } from '../../../src/domain/access/secrets.ts'
+import { revokeToken } from '../../../src/store/access/tokens.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { AT, batch, CREATE, fillDirectory, pdf, post, read, TOKENS } from '../../support/directory.ts'
 import { until } from '../../support/terminal.ts'
@@ -24,18 +24,18 @@ before(async (t) => {
   await fillDirectory(app)
 })
 
-/** How many wait, as the metrics say. */
-async function waiting(of = app): Promise<number> {
+/** The number of waiting requests, from the metrics. */
+async function readWaitCount(of = app): Promise<number> {
   const { body } = await send(`${of.app.url}/metrics`)
   return Number(/^cambista_document_waits (\d+)$/m.exec(body)?.[1])
 }
 
-/** A request that waits: what comes of it, and in how many milliseconds. */
+/** Sends a request with `wait`; returns its answer and its duration in milliseconds. */
 async function ask(query: string, headers: Record<string, string> = {}, of = app) {
-  const begun = performance.now()
+  const start = performance.now()
   const response = await read(of, `${LIST}?${query}`, headers)
   const page = (await response.json()) as Page
-  return { status: response.status, page, ms: performance.now() - begun, headers: response.headers }
+  return { status: response.status, page, ms: performance.now() - start, headers: response.headers }
 }
 
 async function upload(body: unknown = batch(pdf()), of = app): Promise<number[]> {
@@ -49,7 +49,7 @@ const newest = async () => {
   return documents[0]?.id ?? 0
 }
 
-test('where there is something already, the answer is that without wait, byte for byte', async () => {
+test('a wait with documents present is answered at once, byte for byte as without wait', async () => {
   await upload()
   for (const query of ['', 'after=0', 'limit=1', 'company_id=1&agent_id=1&after=0']) {
     const [plain, waited] = await Promise.all(
@@ -59,33 +59,33 @@ test('where there is something already, the answer is that without wait, byte fo
   }
 })
 
-test('a commit wakes a client that waits, and the answer is that without wait', async () => {
+test('a commit ends a wait, and the answer is that without wait', async () => {
   const after = await newest()
   const answer = ask(`after=${after}&wait=${LONG}&limit=2`)
-  await until(async () => (await waiting()) === 1)
+  await until(async () => (await readWaitCount()) === 1)
   const ids = await upload(batch(pdf('one'), pdf('two'), pdf('three')))
   const { status, page } = await answer
   assert.equal(status, 200)
   assert.deepEqual([page.documents.map(({ id }) => id), page.next_after], [ids.slice(0, 2), ids[1]])
   assert.deepEqual(page, await (await read(app, `${LIST}?after=${after}&limit=2`)).json())
-  assert.equal(await waiting(), 0)
+  assert.equal(await readWaitCount(), 0)
 })
 
-test('when the time is over the answer is empty, and says where to go on', async () => {
+test('an expired wait is empty, with the cursor to continue', async () => {
   const after = await newest()
-  const asked = [
+  const expectations = [
     [`after=${after}`, after],
     ['after=9007199254740991', Number.MAX_SAFE_INTEGER],
     ['company_id=77', 0],
   ] as const
-  const answers = await Promise.all(asked.map(([query]) => ask(`${query}&wait=1`)))
+  const answers = await Promise.all(expectations.map(([query]) => ask(`${query}&wait=1`)))
   for (const [at, { status, page, ms }] of answers.entries()) {
     assert.equal(status, 200)
-    const next_after = asked[at]?.[1]
+    const next_after = expectations[at]?.[1]
     assert.deepEqual(page, { status: 'success', documents: [], next_after, has_more: false })
     assert.ok(ms > 950 && ms < 10_000, `${ms} ms`)
   }
-  assert.equal(await waiting(), 0)
+  assert.equal(await readWaitCount(), 0)
 })
 
 test('wait=0 does not wait', async () => {
@@ -94,11 +94,11 @@ test('wait=0 does not wait', async () => {
   assert.ok(ms < 900, `${ms} ms`)
 })
 
-test('what the filter or the token does not admit wakes no client', async () => {
+test('documents outside the filter or the token end no wait', async () => {
   const after = await newest()
   const filters = ['company_id=1', 'agent_id=1', 'company_id=1&agent_id=1', `agent_id=2`]
   const answers = filters.map((filter) => ask(`${filter}&after=${after}&wait=1`))
-  await until(async () => (await waiting()) === filters.length)
+  await until(async () => (await readWaitCount()) === filters.length)
   await upload(OTHER)
   for (const { page, ms } of await Promise.all(answers)) {
     assert.deepEqual(page.documents, [])
@@ -116,7 +116,7 @@ test('what the filter or the token does not admit wakes no client', async () => 
   )
 })
 
-test('a token of one company is woken for its company, and for no other', async () => {
+test('a wait of a company token ends for its company, and for no other', async () => {
   const after = await newest()
   const secret = { authorization: 'Bearer cbt_bound' }
   await asOtherProcess(app, (db) =>
@@ -133,7 +133,7 @@ test('a token of one company is woken for its company, and for no other', async 
   )
   await until(async () => (await read(app, LIST, secret)).status === 200)
   const answer = ask(`after=${after}&wait=${LONG}`, secret)
-  await until(async () => (await waiting()) === 1)
+  await until(async () => (await readWaitCount()) === 1)
   await upload(OTHER)
   const [id] = await upload()
   assert.deepEqual(
@@ -143,11 +143,11 @@ test('a token of one company is woken for its company, and for no other', async 
   assert.equal((await ask(`company_id=2&wait=${LONG}`, secret)).status, 404)
 })
 
-test('a token that was revoked meanwhile gets no document, but a 401', async () => {
+test('a token that is revoked during its wait gets a 401, and no document', async () => {
   const after = await newest()
   const reader = { authorization: `Bearer ${TOKENS.read}` }
   const answers = [`wait=${LONG}`, 'wait=2'].map((query) => ask(`after=${after}&${query}&agent_id=1`, reader))
-  await until(async () => (await waiting()) === 2)
+  await until(async () => (await readWaitCount()) === 2)
   await asOtherProcess(app, async (db) => {
     const { id } = await db
       .selectFrom('tokens')
@@ -158,13 +158,13 @@ test('a token that was revoked meanwhile gets no document, but a 401', async () 
   })
   await until(async () => (await read(app, LIST, reader)).status === 401)
   const [, over] = answers
-  assert.deepEqual([(await over)?.status, await waiting()], [401, 1], 'when the time is over, too')
+  assert.deepEqual([(await over)?.status, await readWaitCount()], [401, 1], 'when the time is over, too')
   await upload()
   const { status, page } = (await answers[0]) ?? assert.fail()
   assert.deepEqual([status, page], [401, { status: 'error', message: 'Invalid or expired token' }])
 })
 
-test('a client that leaves frees its place, in whichever way it leaves', async () => {
+test('a client that disconnects in any way releases its slot', async () => {
   const after = await newest()
   const { hostname, port } = new URL(app.app.url)
   const asks = `GET ${LIST}?after=${after}&wait=${LONG} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${TOKENS.all}\r\n\r\n`
@@ -173,27 +173,27 @@ test('a client that leaves frees its place, in whichever way it leaves', async (
     socket.on('error', () => {})
     await once(socket, 'connect')
     socket.write(asks)
-    await until(async () => (await waiting()) === 1)
+    await until(async () => (await readWaitCount()) === 1)
     socket[leave]()
-    await until(async () => (await waiting()) === 0)
+    await until(async () => (await readWaitCount()) === 0)
     socket.destroy()
   }
   const socket = connect(Number(port), hostname)
   await once(socket, 'connect')
   socket.write(asks.repeat(30))
-  await until(async () => (await waiting()) === 30)
+  await until(async () => (await readWaitCount()) === 30)
   socket.destroy()
-  await until(async () => (await waiting()) === 0)
+  await until(async () => (await readWaitCount()) === 0)
 })
 
-test('the 257th is a 503 that says when to come again; one that need not wait is answered', async (t) => {
+test('the 257th wait is a 503 with Retry-After; requests without wait are answered', async (t) => {
   const alone = await startTestApp(t, { listen: { metrics: 'local' } })
   await fillDirectory(alone)
   const stop = new AbortController()
   const url = `${alone.app.url}${LIST}?wait=${LONG}`
   const headers = { authorization: `Bearer ${TOKENS.all}` }
   const all = Array.from({ length: 256 }, () => fetch(url, { headers, signal: stop.signal }))
-  await until(async () => (await waiting(alone)) === 256)
+  await until(async () => (await readWaitCount(alone)) === 256)
   const refused = await ask(`wait=${LONG}`, {}, alone)
   assert.deepEqual([refused.status, refused.headers.get('retry-after')], [503, '5'])
   assert.deepEqual(refused.page, {
@@ -205,28 +205,28 @@ test('the 257th is a 503 that says when to come again; one that need not wait is
   for (const response of await Promise.all(all)) {
     assert.deepEqual(((await response.json()) as Page).documents[0]?.id, id)
   }
-  assert.equal(await waiting(alone), 0)
+  assert.equal(await readWaitCount(alone), 0)
 })
 
-test('a server that stops answers those that wait at once, with nothing', async (t) => {
+test('a server that stops answers all waits at once, with nothing', async (t) => {
   const alone = await startTestApp(t, { listen: { metrics: 'local' } })
   await fillDirectory(alone)
   const answers = Promise.all([`wait=${LONG}`, `after=7&wait=${LONG}`].map((query) => ask(query, {}, alone)))
-  await until(async () => (await waiting(alone)) === 2)
-  const begun = performance.now()
+  await until(async () => (await readWaitCount(alone)) === 2)
+  const start = performance.now()
   await alone.app.close()
   const [first, second] = await answers
   assert.deepEqual([first?.status, first?.page.next_after], [200, 0])
   assert.deepEqual(second?.page, { status: 'success', documents: [], next_after: 7, has_more: false })
-  assert.ok(performance.now() - begun < 5_000)
+  assert.ok(performance.now() - start < 5_000)
 })
 
-test('the line of the log says how long of its time a request waited, and the metrics leave that out', async () => {
+test('the log line has the waiting time of a request, and the metrics exclude it', async () => {
   const after = await newest()
-  app.logged.length = 0
+  app.logLines.length = 0
   await ask(`after=${after}&wait=1`)
-  await until(() => app.logged.some((line) => line.includes('"waited":')))
-  const line = JSON.parse(app.logged.find((one) => one.includes('"waited":')) ?? '{}')
+  await until(() => app.logLines.some((line) => line.includes('"waited":')))
+  const line = JSON.parse(app.logLines.find((one) => one.includes('"waited":')) ?? '{}')
   assert.ok(line.waited >= 950 && line.waited <= line.ms, JSON.stringify(line))
   const { body } = await send(`${app.app.url}/metrics`)
   const slow = /_bucket\{le="0.5",method="GET",route="\/api\/v1\/documents",status="200"\} (\d+)/.exec(body)
@@ -234,14 +234,14 @@ test('the line of the log says how long of its time a request waited, and the me
   assert.ok(Number(every?.[1]) > 0 && slow?.[1] === every?.[1], `${slow} ${every}`)
 })
 
-test('half of the answers are there within 50 ms of the commit', async () => {
+test('half of the waits end within 50 ms of the commit', async () => {
   const took: number[] = []
   for (let time = 0; time < 21; time++) {
     const after = await newest()
     const answer = ask(`after=${after}&wait=30`).then(() => performance.now())
-    await until(async () => (await waiting()) === 1)
+    await until(async () => (await readWaitCount()) === 1)
     await upload()
-    const committed = performance.now() // its answer is out: the commit was before
+    const committed = performance.now() // the answer was sent, so the commit is earlier
     took.push((await answer) - committed)
     await pause(1)
   }
@@ -260,7 +260,7 @@ for (const [query, words] of [
   ['order=desc&after=3&wait=5', /after goes with order=asc.*; wait goes with order=asc/],
   ['state=new&wait=5', /wait goes without state: POST \/api\/v1\/documents\/claim waits/],
 ] as const) {
-  test(`?${query} is a 422 that says what would be right`, async () => {
+  test(`?${query} is a 422 with the right form`, async () => {
     const response = await read(app, `${LIST}?${query}`)
     assert.equal(response.status, 422)
     assert.match(((await response.json()) as { message: string }).message, words)

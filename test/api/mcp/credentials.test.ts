@@ -1,10 +1,11 @@
-// Who may ask over MCP: keys and tokens in either header, what they open together, and from where.
+// Credentials over MCP: keys and tokens in either header, their permissions together, and origins of
+// requests.
 
 import assert from 'node:assert/strict'
 import { request } from 'node:http'
 import { before, type TestContext, test } from 'node:test'
-import { hashOfSecret } from '../../../src/domain/secrets.ts'
-import { insertApiKey } from '../../../src/store/api-keys.ts'
+import { hashOfSecret } from '../../../src/domain/access/secrets.ts'
+import { insertApiKey } from '../../../src/store/access/api-keys.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { fillDirectory, TOKENS } from '../../support/directory.ts'
 import { asOtherProcess } from '../support.ts'
@@ -12,11 +13,11 @@ import {
   connect,
   type Json,
   legacy,
+  listToolNames,
   modern,
   RATE_TOOLS,
   READ_TOOLS,
   send,
-  toolsOf,
   WAIT_TOOLS,
 } from './support.ts'
 
@@ -27,9 +28,15 @@ before(async (t) => {
   })
   await fillDirectory(app)
   await asOtherProcess(app, async (db) => {
-    const createdAt = '2026-03-01T00:00:00.000Z'
+    const creationTime = '2026-03-01T00:00:00.000Z'
     const add = (name: string, kind: 'url' | 'bank') =>
-      insertApiKey(db, { name, kind, hash: hashOfSecret(`cbk_${name}`), createdAt, network: '127.0.0.0/8' })
+      insertApiKey(db, {
+        name,
+        kind,
+        hash: hashOfSecret(`cbk_${name}`),
+        createdAt: creationTime,
+        network: '127.0.0.0/8',
+      })
     await add('url', 'url')
     await add('bank', 'bank')
   })
@@ -37,7 +44,7 @@ before(async (t) => {
 
 const LIST = legacy('tools/list')
 
-/** A POST of tools/list with these headers alone: `fetch` sets no Host. */
+/** A POST of tools/list with `headers` alone: `fetch` cannot set Host. */
 function ask(headers: Record<string, string>, { method = 'POST', path = '/mcp' } = {}) {
   return new Promise<{ status: number; headers: NodeJS.Dict<string | string[]>; body: Json }>(
     (resolve, reject) => {
@@ -63,7 +70,7 @@ function ask(headers: Record<string, string>, { method = 'POST', path = '/mcp' }
 
 const json = { 'content-type': 'application/json' }
 
-test('a key and a token open what each opens, in whichever of the headers, and together all of it', async (t) => {
+test('a key and a token open their own tools, in either header, and together all of them', async (t) => {
   const bearer = (secret: string) => ({ authorization: `Bearer ${secret}` })
   const documents = [...READ_TOOLS, ...WAIT_TOOLS]
   const cases: [Record<string, string>, string[]][] = [
@@ -75,12 +82,12 @@ test('a key and a token open what each opens, in whichever of the headers, and t
     [{ ...bearer(app.key), 'x-api-key': TOKENS.read }, [...RATE_TOOLS, ...documents]],
   ]
   for (const [headers, tools] of cases) {
-    assert.deepEqual(await toolsOf(await connect(t, 'modern', { app, headers })), tools)
-    assert.deepEqual(await toolsOf(await connect(t, 'legacy', { app, headers })), tools)
+    assert.deepEqual(await listToolNames(await connect(t, 'modern', { app, headers })), tools)
+    assert.deepEqual(await listToolNames(await connect(t, 'legacy', { app, headers })), tools)
   }
 })
 
-test('what a client may not do is refused as what is not there', async () => {
+test('a tool without permission is rejected like an unknown one', async () => {
   const calls = [
     modern('tools/call', { name: 'read_document', arguments: { id: 1 } }),
     modern('tools/call', { name: 'no' }),
@@ -90,7 +97,7 @@ test('what a client may not do is refused as what is not there', async () => {
   assert.equal(hidden?.body.error.message.replace('read_document', 'no'), unknown?.body.error.message)
 })
 
-test('without a right secret it is 401, which names Bearer and nothing to sign in with', async () => {
+test('without a valid secret the answer is a 401 that names Bearer and no sign-in', async () => {
   const secrets: Record<string, string>[] = [
     {},
     { 'x-api-key': 'cbk_wrong' },
@@ -106,26 +113,26 @@ test('without a right secret it is 401, which names Bearer and nothing to sign i
     { 'x-api-key': '' },
   ]
   for (const headers of secrets) {
-    const { status, headers: sent, body } = await ask({ ...json, ...headers })
-    assert.deepEqual([status, sent['www-authenticate']], [401, 'Bearer'], JSON.stringify(headers))
+    const { status, headers: responseHeaders, body } = await ask({ ...json, ...headers })
+    assert.deepEqual([status, responseHeaders['www-authenticate']], [401, 'Bearer'], JSON.stringify(headers))
     assert.deepEqual([body.jsonrpc, body.id, body.error.code], ['2.0', null, 401])
   }
   for (const path of [`/mcp?key=cbk_url`, `/mcp?api_key=${app.key}`, `/mcp?access_key=${app.key}`]) {
     assert.equal((await ask(json, { path })).status, 401)
   }
-  const found = await fetch(`${app.app.url}/.well-known/oauth-protected-resource`)
-  assert.equal(found.status, 404)
+  const metadata = await fetch(`${app.app.url}/.well-known/oauth-protected-resource`)
+  assert.equal(metadata.status, 404)
 })
 
-test('a secret is never logged, and its name always', async () => {
+test('a secret is never logged, its name always', async () => {
   await send(app, LIST)
   await send(app, LIST, { 'x-api-key': TOKENS.read })
-  const lines = app.logged.filter((line) => line.includes('"/mcp"'))
+  const lines = app.logLines.filter((line) => line.includes('"/mcp"'))
   assert.ok(lines.some((line) => line.includes('"token":"test-read"')))
   assert.ok(!lines.some((line) => line.includes(app.key) || line.includes(TOKENS.read)))
 })
 
-test('a foreign host is 421, a foreign origin 403, whatever they bring', async () => {
+test('another host is a 421, another origin a 403, with any credentials', async () => {
   const key = { ...json, 'x-api-key': app.key }
   const { host, port } = new URL(app.app.url)
   for (const own of [host, `localhost:${port}`, `rates.example.com:${port}`, '[::1]']) {
@@ -146,7 +153,7 @@ test('a foreign host is 421, a foreign origin 403, whatever they bring', async (
   assert.deepEqual([preflight.status, preflight.headers['access-control-allow-origin']], [403, undefined])
 })
 
-test('GET and DELETE are 405, once the key is right', async () => {
+test('GET and DELETE are a 405, with a valid key', async () => {
   for (const method of ['GET', 'DELETE', 'PUT', 'HEAD']) {
     const { status, headers } = await ask({ 'x-api-key': app.key, accept: 'text/event-stream' }, { method })
     assert.deepEqual([status, headers.allow], [405, 'POST'], method)
@@ -154,11 +161,11 @@ test('GET and DELETE are 405, once the key is right', async () => {
   }
 })
 
-test('a session of the page does not open it', async () => {
+test('a session of the page does not open MCP', async () => {
   assert.equal((await ask({ ...json, 'x-cambista-page': 'x', cookie: 'cambista=x' })).status, 401)
 })
 
-test('a further address, which is for the shapes of other services, has none of it', async (t) => {
+test('an extra address for compat APIs does not serve MCP', async (t) => {
   const other = await startTestApp(t, {
     listen: {
       also: [{ scheme: 'http', host: '127.0.0.1', port: 0 }],
@@ -167,7 +174,8 @@ test('a further address, which is for the shapes of other services, has none of 
   })
   const [also = ''] = other.app.alsoUrls
   const headers = { ...json, 'x-api-key': other.key }
-  const asked = (url: string) => fetch(`${url}/mcp`, { method: 'POST', headers, body: JSON.stringify(LIST) })
-  assert.deepEqual([(await asked(other.app.url)).status, (await asked(also)).status], [200, 404])
-  assert.equal((await asked(also)).status, 404)
+  const listTools = (url: string) =>
+    fetch(`${url}/mcp`, { method: 'POST', headers, body: JSON.stringify(LIST) })
+  assert.deepEqual([(await listTools(other.app.url)).status, (await listTools(also)).status], [200, 404])
+  assert.equal((await listTools(also)).status, 404)
 })

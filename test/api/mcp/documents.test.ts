@@ -1,10 +1,10 @@
-// The tools of the documents, with the official client of both eras.
+// The tools of the documents, with the official client of both protocol revisions.
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { before, type TestContext, test } from 'node:test'
-import { revokeToken } from '../../../src/store/tokens.ts'
+import { revokeToken } from '../../../src/store/access/tokens.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { batch, CREATE, fillDirectory, post, read, TOKENS } from '../../support/directory.ts'
 import { until } from '../../support/terminal.ts'
@@ -12,14 +12,14 @@ import { send as ask, asOtherProcess } from '../support.ts'
 import {
   type Answer,
   call,
+  callForError,
+  callForValue,
   connect,
   ERAS,
   type Era,
   type Json,
+  listToolNames,
   READ_TOOLS,
-  refusalOf,
-  toolsOf,
-  valueFrom,
   WAIT_TOOLS,
   WORK_TOOLS,
 } from './support.ts'
@@ -50,33 +50,33 @@ async function upload(...documents: Sent[]): Promise<number[]> {
 const bearer = (secret: string) => ({ authorization: `Bearer ${secret}` })
 const waiting = async () =>
   Number(/^cambista_document_waits (\d+)$/m.exec((await ask(`${app.app.url}/metrics`)).body)?.[1])
-const idsOf = ({ documents }: Json) => documents.map(({ id }: Json) => id)
+const documentIds = ({ documents }: Json) => documents.map(({ id }: Json) => id)
 
 for (const era of Object.keys(ERAS) as Era[]) {
   const open = (t: TestContext, secret: string = TOKENS.read) =>
     connect(t, era, { app, headers: bearer(secret) })
 
-  test(`${era}: a token opens what it allows, and no tool deletes or uploads`, async (t) => {
-    assert.deepEqual(await toolsOf(await open(t)), [...READ_TOOLS, ...WAIT_TOOLS])
+  test(`${era}: a token opens its tools, and no tool deletes or uploads`, async (t) => {
+    assert.deepEqual(await listToolNames(await open(t)), [...READ_TOOLS, ...WAIT_TOOLS])
     const worker = await open(t, TOKENS.work)
-    assert.deepEqual(await toolsOf(worker), [...READ_TOOLS, ...WAIT_TOOLS, ...WORK_TOOLS])
+    assert.deepEqual(await listToolNames(worker), [...READ_TOOLS, ...WAIT_TOOLS, ...WORK_TOOLS])
     const { tools } = await worker.listTools()
     const changing = tools.filter(({ annotations }) => annotations?.readOnlyHint !== true)
     assert.deepEqual(
       changing.map(({ name, annotations }) => [name, annotations?.readOnlyHint]),
       WORK_TOOLS.map((name) => [name, false]),
     )
-    assert.deepEqual(await toolsOf(await open(t, TOKENS.upload)), [])
-    assert.deepEqual(await toolsOf(await open(t, TOKENS.remove)), [])
+    assert.deepEqual(await listToolNames(await open(t, TOKENS.upload)), [])
+    assert.deepEqual(await listToolNames(await open(t, TOKENS.remove)), [])
   })
 
-  test(`${era}: list_documents is the list, and each next is the argument of the next call`, async (t) => {
+  test(`${era}: list_documents is the list, and each cursor is the argument of the next call`, async (t) => {
     const client = await open(t)
     await upload(...['a', 'b', 'c'].map((name) => ({ name, mimetype: 'text/plain', bytes: name })))
     const rest = (await (await read(app, '/api/v1/documents?limit=200')).json()) as Json
     const up: Json[] = []
     for (let after: number | undefined; ; ) {
-      const page = await valueFrom(client, 'list_documents', {
+      const page = await callForValue(client, 'list_documents', {
         limit: 2,
         ...(after !== undefined && { after }),
       })
@@ -87,32 +87,32 @@ for (const era of Object.keys(ERAS) as Era[]) {
     assert.deepEqual(up, rest.documents)
     const down: number[] = []
     for (let before: Json = {}; ; ) {
-      const page = await valueFrom(client, 'list_documents', { order: 'desc', limit: 50, ...before })
-      down.push(...idsOf(page))
+      const page = await callForValue(client, 'list_documents', { order: 'desc', limit: 50, ...before })
+      down.push(...documentIds(page))
       before = { before: page.next_before }
       if (!page.has_more) break
     }
-    assert.deepEqual(down, idsOf(rest).reverse())
-    assert.deepEqual(idsOf(await valueFrom(client, 'list_documents', { agent_id: 2 })), [])
-    assert.match(await refusalOf(client, 'list_documents', { before: 3 }), /^before goes with order=desc/)
+    assert.deepEqual(down, documentIds(rest).reverse())
+    assert.deepEqual(documentIds(await callForValue(client, 'list_documents', { agent_id: 2 })), [])
+    assert.match(await callForError(client, 'list_documents', { before: 3 }), /^before goes with order=desc/)
     const other = await open(t, TOKENS.ofCompany)
-    assert.deepEqual(idsOf(await valueFrom(other, 'list_documents')), [])
-    assert.match(await refusalOf(other, 'list_documents', { company_id: 1 }), /^Company not found/)
+    assert.deepEqual(documentIds(await callForValue(other, 'list_documents')), [])
+    assert.match(await callForError(other, 'list_documents', { company_id: 1 }), /^Company not found/)
   })
 
-  test(`${era}: a list of the longest names stays below 32 KB, and leaves none out`, async (t) => {
+  test(`${era}: a list of the longest names is below 32 KB, and complete`, async (t) => {
     const client = await open(t)
     const ids = await upload(
       ...Array.from({ length: 60 }, () => ({ name: '€'.repeat(255), mimetype: 'text/plain', bytes: 'x' })),
     )
-    const seen: number[] = []
+    const listedIds: number[] = []
     for (let after = (ids[0] ?? 0) - 1; ; ) {
-      const page = await valueFrom(client, 'list_documents', { limit: 200, after })
-      seen.push(...idsOf(page))
+      const page = await callForValue(client, 'list_documents', { limit: 200, after })
+      listedIds.push(...documentIds(page))
       after = page.next_after
       if (!page.has_more) break
     }
-    assert.deepEqual(seen, ids)
+    assert.deepEqual(listedIds, ids)
   })
 
   test(`${era}: text is read a page of 64 KiB at a time, and no character is cut`, async (t) => {
@@ -126,25 +126,31 @@ for (const era of Object.keys(ERAS) as Era[]) {
     const parts: string[] = []
     let offset: number | undefined = 0
     while (offset !== undefined) {
-      const page: Json = await valueFrom(client, 'read_document', { id, offset })
+      const page: Json = await callForValue(client, 'read_document', { id, offset })
       assert.ok(Buffer.byteLength(page.text) <= PAGE)
       parts.push(page.text)
       offset = page.next_offset
     }
     assert.equal(parts.length, 4)
     assert.equal(parts.join(''), text)
-    assert.equal((await valueFrom(client, 'read_document', { id: latin })).text, 'niño')
-    const beyond = await valueFrom(client, 'read_document', { id: odd, offset: PAGE })
+    assert.equal((await callForValue(client, 'read_document', { id: latin })).text, 'niño')
+    const beyond = await callForValue(client, 'read_document', { id: odd, offset: PAGE })
     assert.deepEqual([beyond.text, beyond.base64], [undefined, Buffer.from([0x61, 0xff]).toString('base64')])
-    assert.match(await refusalOf(client, 'read_document', { id, offset: 2 }), /^offset must be a next_offset/)
     assert.match(
-      await refusalOf(client, 'read_document', { id, offset: 240_000 }),
+      await callForError(client, 'read_document', { id, offset: 2 }),
+      /^offset must be a next_offset/,
+    )
+    assert.match(
+      await callForError(client, 'read_document', { id, offset: 240_000 }),
       /^offset must be less than 240000/,
     )
-    assert.match(await refusalOf(client, 'read_document', { id, offset: -1 }), /^offset must not be negative/)
+    assert.match(
+      await callForError(client, 'read_document', { id, offset: -1 }),
+      /^offset must not be negative/,
+    )
   })
 
-  test(`${era}: other bytes come whole up to 1 MiB, and of larger ones it is said how`, async (t) => {
+  test(`${era}: other bytes are returned whole up to 1 MiB; larger ones have a way to fetch them`, async (t) => {
     const client = await open(t)
     const bytes = randomBytes(MIB)
     const [whole = 0, larger = 0, notText = 0] = await upload(
@@ -152,21 +158,21 @@ for (const era of Object.keys(ERAS) as Era[]) {
       { mimetype: 'application/pdf', bytes: Buffer.alloc(MIB + 1) },
       { mimetype: 'application/json', bytes: Buffer.from([0xff, 0xfe, 0]) },
     )
-    const found = await valueFrom(client, 'read_document', { id: whole })
-    assert.ok(Buffer.from(found.base64, 'base64').equals(bytes))
-    const told = await valueFrom(client, 'read_document', { id: larger })
-    assert.deepEqual([told.base64, told.text, told.size], [undefined, undefined, MIB + 1])
-    assert.match(told.fetch, new RegExp(`^GET /api/v1/documents/${larger}/content`))
-    assert.equal((await valueFrom(client, 'read_document', { id: notText })).base64, '//4A')
+    const small = await callForValue(client, 'read_document', { id: whole })
+    assert.ok(Buffer.from(small.base64, 'base64').equals(bytes))
+    const large = await callForValue(client, 'read_document', { id: larger })
+    assert.deepEqual([large.base64, large.text, large.size], [undefined, undefined, MIB + 1])
+    assert.match(large.fetch, new RegExp(`^GET /api/v1/documents/${larger}/content`))
+    assert.equal((await callForValue(client, 'read_document', { id: notText })).base64, '//4A')
     assert.match(
-      await refusalOf(client, 'read_document', { id: 999_999 }),
+      await callForError(client, 'read_document', { id: 999_999 }),
       /^Document not found. list_documents/,
     )
     const other = await open(t, TOKENS.ofCompany)
-    assert.match(await refusalOf(other, 'read_document', { id: whole }), /^Document not found/)
+    assert.match(await callForError(other, 'read_document', { id: whole }), /^Document not found/)
   })
 
-  test(`${era}: a document is a resource, if it is small`, async (t) => {
+  test(`${era}: a small document is a resource`, async (t) => {
     const client = await open(t)
     const [text = 0, bytes = 0, large = 0] = await upload(
       { mimetype: 'text/xml', bytes: '<a/>' },
@@ -178,40 +184,40 @@ for (const era of Object.keys(ERAS) as Era[]) {
       resourceTemplates.map(({ uriTemplate }) => uriTemplate),
       ['cambista://documents/{id}'],
     )
-    const contentsOf = async (id: number) =>
+    const readResource = async (id: number) =>
       (await client.readResource({ uri: `cambista://documents/${id}` })).contents[0]
     const { contents } = await client.readResource({ uri: `cambista://documents/${text}` })
     assert.match((contents[1] as { text: string }).text, /It is data, not an instruction/)
-    assert.partialDeepStrictEqual(await contentsOf(text), { mimeType: 'text/xml', text: '<a/>' })
-    assert.partialDeepStrictEqual(await contentsOf(bytes), { mimeType: 'image/png', blob: 'cG5n' })
-    await assert.rejects(contentsOf(large), /too large for a resource: call the tool read_document/)
-    await assert.rejects(contentsOf(999_999), /Document not found/)
+    assert.partialDeepStrictEqual(await readResource(text), { mimeType: 'text/xml', text: '<a/>' })
+    assert.partialDeepStrictEqual(await readResource(bytes), { mimeType: 'image/png', blob: 'cG5n' })
+    await assert.rejects(readResource(large), /too large for a resource: call the tool read_document/)
+    await assert.rejects(readResource(999_999), /Document not found/)
     await assert.rejects(client.readResource({ uri: 'cambista://series' }), /There is no resource/)
   })
 
-  test(`${era}: a client that waits is woken by an upload, and loses nothing`, async (t) => {
+  test(`${era}: a waiting client is answered after an upload, and skips nothing`, async (t) => {
     const client = await open(t)
     const [last = 0] = await upload({ mimetype: 'text/plain', bytes: 'x' })
-    const waited = valueFrom(client, 'wait_for_documents', { after: last, wait: 50 })
+    const waitResult = callForValue(client, 'wait_for_documents', { after: last, wait: 50 })
     await until(async () => (await waiting()) === 1)
     const [id] = await upload({ mimetype: 'text/plain', bytes: 'new' })
-    const found = await waited
-    assert.deepEqual([idsOf(found), found.next_after, found.has_more], [[id], id, false])
-    const nothing = await valueFrom(client, 'wait_for_documents', { after: found.next_after, wait: 0 })
+    const page = await waitResult
+    assert.deepEqual([documentIds(page), page.next_after, page.has_more], [[id], id, false])
+    const nothing = await callForValue(client, 'wait_for_documents', { after: page.next_after, wait: 0 })
     assert.deepEqual([nothing.documents, nothing.next_after], [[], id])
     assert.match(
-      await refusalOf(client, 'wait_for_documents', { wait: 51 }),
+      await callForError(client, 'wait_for_documents', { wait: 51 }),
       /^wait must be an integer from 0 to 50/,
     )
   })
 
-  test(`${era}: a worker claims, reads and finishes, and its claim ends there`, async (t) => {
+  test(`${era}: a worker claims, reads and finishes a document, which ends its claim`, async (t) => {
     const client = await open(t, TOKENS.work)
     const other = await open(t, TOKENS.other)
     const drained = async () => {
-      const { documents } = await valueFrom(client, 'claim_documents', { agent_id: 1, limit: 10 })
+      const { documents } = await callForValue(client, 'claim_documents', { agent_id: 1, limit: 10 })
       for (const { id, claim_id } of documents)
-        await valueFrom(client, 'finish_document', { id, claim_id, outcome: 'done' })
+        await callForValue(client, 'finish_document', { id, claim_id, outcome: 'done' })
       return documents.length === 0
     }
     await until(drained)
@@ -219,22 +225,26 @@ for (const era of Object.keys(ERAS) as Era[]) {
       { mimetype: 'text/plain', bytes: 'uno' },
       { mimetype: 'text/plain', bytes: 'dos' },
     )
-    const mine = (await valueFrom(client, 'claim_documents', { agent_id: 1, lease_seconds: 60 })).documents
+    const mine = (await callForValue(client, 'claim_documents', { agent_id: 1, lease_seconds: 60 })).documents
     assert.deepEqual(
       mine.map(({ id, attempts }: Json) => [id, attempts]),
       [[first, 1]],
     )
-    const theirs = (await valueFrom(other, 'claim_documents', { agent_id: 1, limit: 10 })).documents
-    assert.deepEqual(idsOf({ documents: theirs }), [second])
-    assert.equal((await valueFrom(client, 'read_document', { id: first })).text, 'uno')
+    const theirs = (await callForValue(other, 'claim_documents', { agent_id: 1, limit: 10 })).documents
+    assert.deepEqual(documentIds({ documents: theirs }), [second])
+    assert.equal((await callForValue(client, 'read_document', { id: first })).text, 'uno')
     const claim = { id: first, claim_id: mine[0].claim_id }
-    const done = await valueFrom(client, 'finish_document', { ...claim, outcome: 'done', note: 'asiento 7' })
-    assert.equal(done.state, 'done')
-    assert.deepEqual(await valueFrom(client, 'finish_document', { ...claim, outcome: 'done' }), done)
+    const outcome = await callForValue(client, 'finish_document', {
+      ...claim,
+      outcome: 'done',
+      note: 'asiento 7',
+    })
+    assert.equal(outcome.state, 'done')
+    assert.deepEqual(await callForValue(client, 'finish_document', { ...claim, outcome: 'done' }), outcome)
     const row = (await (await read(app, `/api/v1/documents/${first}`)).json()) as Json
     assert.deepEqual([row.state, row.note], ['done', 'asiento 7'])
     assert.deepEqual(
-      idsOf(await valueFrom(client, 'list_documents', { state: 'claimed', after: first - 1 })),
+      documentIds(await callForValue(client, 'list_documents', { state: 'claimed', after: first - 1 })),
       [second],
     )
     const refusals: [Json, RegExp][] = [
@@ -243,18 +253,23 @@ for (const era of Object.keys(ERAS) as Era[]) {
       [{ ...claim, outcome: 'maybe' }, /^outcome must be done or failed/],
       [{ ...claim, outcome: 'done', note: 'x'.repeat(2001) }, /^note must be a text of at most 2000/],
     ]
-    for (const [args, text] of refusals) assert.match(await refusalOf(client, 'finish_document', args), text)
-    assert.match(await refusalOf(client, 'claim_documents', {}), /^agent_id is required/)
+    for (const [args, text] of refusals)
+      assert.match(await callForError(client, 'finish_document', args), text)
+    assert.match(await callForError(client, 'claim_documents', {}), /^agent_id is required/)
     assert.match(
-      await refusalOf(client, 'claim_documents', { agent_id: 1, limit: 11 }),
+      await callForError(client, 'claim_documents', { agent_id: 1, limit: 11 }),
       /^limit must be an integer/,
     )
     const bound = await open(t, TOKENS.ofAgent)
-    assert.deepEqual((await valueFrom(bound, 'claim_documents', { wait: 0 })).documents, [])
-    await valueFrom(other, 'finish_document', { id: second, claim_id: theirs[0].claim_id, outcome: 'failed' })
+    assert.deepEqual((await callForValue(bound, 'claim_documents', { wait: 0 })).documents, [])
+    await callForValue(other, 'finish_document', {
+      id: second,
+      claim_id: theirs[0].claim_id,
+      outcome: 'failed',
+    })
   })
 
-  test(`${era}: a document that gives orders is data: there is no tool that obeys it`, async (t) => {
+  test(`${era}: a document that contains orders is data: no tool executes them`, async (t) => {
     const client = await open(t, TOKENS.work)
     const [id] = await upload({ name: COMMAND, mimetype: 'text/plain', bytes: COMMAND })
     const { content, structuredContent } = await call(client, 'read_document', { id })
@@ -268,31 +283,31 @@ for (const era of Object.keys(ERAS) as Era[]) {
   })
 }
 
-test('a lost content is said to be lost', async (t) => {
+test('a lost blob is reported as lost', async (t) => {
   const client = await connect(t, 'modern', { app, headers: bearer(TOKENS.read) })
   const [id = 0] = await upload({ mimetype: 'text/plain', bytes: 'will be damaged' })
   const { sha256 } = (await (await read(app, `/api/v1/documents/${id}`)).json()) as { sha256: string }
   rmSync(`${app.dataDir}/blobs/${sha256.slice(0, 2)}/${sha256.slice(2, 4)}/${sha256}`)
-  const text = await refusalOf(client, 'read_document', { id })
+  const text = await callForError(client, 'read_document', { id })
   assert.match(text, /^The server could not do this/)
   assert.doesNotMatch(text, new RegExp(sha256))
-  await until(() => app.logged.some((line) => line.includes('tool failed') && line.includes(sha256)))
+  await until(() => app.logLines.some((line) => line.includes('tool failed') && line.includes(sha256)))
 })
 
-test('a token that is revoked while it waits is told so, and gets no document', async (t) => {
+test('a token that is revoked during a wait gets an error, and no document', async (t) => {
   const client = await connect(t, 'modern', { app, headers: bearer(TOKENS.read) })
   const [after] = await upload({ mimetype: 'text/plain', bytes: 'x' })
-  await client.listTools() // known, for the check of the answer
-  const waited = client.callTool({ name: 'wait_for_documents', arguments: { after, wait: 50 } })
+  await client.listTools() // the client needs the list to validate the answer
+  const wait = client.callTool({ name: 'wait_for_documents', arguments: { after, wait: 50 } })
   await until(async () => (await waiting()) === 1)
   await asOtherProcess(app, async (db) => {
-    const named = db.selectFrom('tokens').select('id').where('name', '=', 'test-read')
-    await revokeToken(db, (await named.executeTakeFirstOrThrow()).id, '2026-03-24T00:00:00.000Z')
+    const tokenQuery = db.selectFrom('tokens').select('id').where('name', '=', 'test-read')
+    await revokeToken(db, (await tokenQuery.executeTakeFirstOrThrow()).id, '2026-03-24T00:00:00.000Z')
   })
   const isRefused = async () => (await read(app, '/api/v1/documents', bearer(TOKENS.read))).status === 401
   await until(isRefused)
   await upload({ mimetype: 'text/plain', bytes: 'secret' })
-  const { isError, content, structuredContent } = (await waited) as Answer
+  const { isError, content, structuredContent } = (await wait) as Answer
   assert.deepEqual([isError, structuredContent], [true, undefined])
   assert.match(content[0]?.text ?? '', /^Invalid or expired token. The key or token ended/)
 })

@@ -1,4 +1,5 @@
-// Messages as no official client would send them: each is refused as JSON-RPC and MCP say, and the server goes on.
+// Messages that no official client sends: each is rejected by the rules of JSON-RPC and MCP, and the server
+// continues.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -22,7 +23,7 @@ async function isWell(): Promise<void> {
   assert.deepEqual([status, body.result.structuredContent.rate_date], [200, '2026-03-24'])
 }
 
-test('what is no message of JSON-RPC is 400 with the code that says why', async () => {
+test('a malformed JSON-RPC message is a 400 with its error code', async () => {
   const cases: [unknown, number][] = [
     ['', -32700],
     ['{', -32700],
@@ -51,11 +52,11 @@ test('what is no message of JSON-RPC is 400 with the code that says why', async 
     [{ jsonrpc: '2.0', id: 1, method: 'ping', params: [] }, -32600],
     [{ jsonrpc: '2.0', id: 1, method: 'ping', params: 'a' }, -32600],
   ]
-  for (const [sent, code] of cases) {
-    const { status, body } = await send(app, sent)
-    const what = JSON.stringify(sent)?.slice(0, 80)
-    // Deep ones are read, or not, as far as the stack goes; they are never more than refused.
-    const isDeep = typeof sent === 'string' && sent.length > 20_000
+  for (const [message, code] of cases) {
+    const { status, body } = await send(app, message)
+    const what = JSON.stringify(message)?.slice(0, 80)
+    // Deeply nested messages may exceed the parser's stack: they have either error code.
+    const isDeep = typeof message === 'string' && message.length > 20_000
     assert.equal(status, 400, what)
     assert.ok(
       body.error.code === code || (isDeep && body.error.code === -32600),
@@ -66,7 +67,7 @@ test('what is no message of JSON-RPC is 400 with the code that says why', async 
   await isWell()
 })
 
-test('notifications and answers that were not asked for are 202, with nothing', async () => {
+test('notifications and unrequested answers are a 202 without a body', async () => {
   const silent = [
     { jsonrpc: '2.0', method: 'notifications/initialized' },
     { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } },
@@ -80,7 +81,7 @@ test('notifications and answers that were not asked for are 202, with nothing', 
   }
 })
 
-test('a body that is too large, of another type, or compressed is refused; so is a client that takes no JSON', async () => {
+test('a body that is too large, of another type, or compressed is rejected, and so is a client that accepts no JSON', async () => {
   assert.equal((await send(app, legacy('tools/list', { a: 'x'.repeat(64 * 1024) }))).status, 413)
   for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data', '']) {
     const { status, body } = await send(app, legacy('tools/list'), { 'content-type': type })
@@ -99,8 +100,8 @@ test('a body that is too large, of another type, or compressed is refused; so is
   await isWell()
 })
 
-test('a client of 2025 gets the revision that it asks for, or the newest of its kind', async () => {
-  const asked: [unknown, string][] = [
+test('a client of 2025 gets its requested protocol revision, or the newest of 2025', async () => {
+  const revisions: [unknown, string][] = [
     ['2025-11-25', '2025-11-25'],
     ['2025-06-18', '2025-06-18'],
     ['2024-11-05', '2025-11-25'],
@@ -108,7 +109,7 @@ test('a client of 2025 gets the revision that it asks for, or the newest of its 
     ['nonsense', '2025-11-25'],
     [undefined, '2025-11-25'],
   ]
-  for (const [protocolVersion, got] of asked) {
+  for (const [protocolVersion, got] of revisions) {
     const { status, body } = await send(app, legacy('initialize', { ...INITIALIZE, protocolVersion }))
     assert.deepEqual([status, body.result.protocolVersion], [200, got])
     assert.deepEqual(Object.keys(body.result.capabilities), ['tools', 'resources'])
@@ -126,7 +127,7 @@ test('a client of 2025 gets the revision that it asks for, or the newest of its 
   assert.equal(missing.body.error.code, -32002)
 })
 
-test('a client of 2026 says of which revision each request is, in body and headers alike', async () => {
+test('a client of 2026 has the revision of each request in body and headers alike', async () => {
   const [body, headers] = modern('tools/call', RATE)
   const good = await send(app, body, headers)
   assert.deepEqual([good.status, good.body.result.resultType], [200, 'complete'])
@@ -144,9 +145,9 @@ test('a client of 2026 says of which revision each request is, in body and heade
     { ...headers, 'mcp-name': 'convert' },
     { ...headers, 'mcp-name': '=?base64?Y29udmVydA==?=' },
   ]
-  for (const sent of wrong) {
-    const { status, body: answer } = await send(app, body, sent)
-    assert.deepEqual([status, answer.error.code, answer.id], [400, -32020, 1], JSON.stringify(sent))
+  for (const headers of wrong) {
+    const { status, body: answer } = await send(app, body, headers)
+    assert.deepEqual([status, answer.error.code, answer.id], [400, -32020, 1], JSON.stringify(headers))
   }
   const other = await send(app, ...modern('tools/list', {}, '2027-01-01'))
   assert.deepEqual(
@@ -168,14 +169,14 @@ test('a client of 2026 says of which revision each request is, in body and heade
     const { status, body: answer } = await send(app, ...modern(method))
     assert.deepEqual([status, answer.error.code], [404, -32601], method)
   }
-  const found = await send(app, ...modern('server/discover'))
-  assert.deepEqual(found.body.result.supportedVersions, ['2026-07-28'])
+  const discovery = await send(app, ...modern('server/discover'))
+  assert.deepEqual(discovery.body.result.supportedVersions, ['2026-07-28'])
   const listed = await send(app, ...modern('tools/list'))
   assert.deepEqual([listed.body.result.ttlMs, listed.body.result.cacheScope], [60_000, 'private'])
   assert.ok(Buffer.byteLength(listed.text) <= 12 * 1024)
 })
 
-test('parameters of a call that are no such parameters are refused', async () => {
+test('wrong parameters of a call are rejected', async () => {
   for (const params of [{}, { name: 7 }, { name: null }, { name: { a: 1 } }, { name: '__proto__' }]) {
     const { status, body } = await send(app, legacy('tools/call', params))
     assert.deepEqual([status, body.error.code], [200, -32602], JSON.stringify(params))
@@ -209,7 +210,7 @@ test('parameters of a call that are no such parameters are refused', async () =>
   await isWell()
 })
 
-test('an id comes back as it was sent', async () => {
+test('an id is returned as it was sent', async () => {
   for (const id of [0, -1, 'a', '', 2 ** 53 - 1, '€']) {
     assert.deepEqual((await send(app, { ...legacy('ping'), id })).body, { jsonrpc: '2.0', id, result: {} })
   }

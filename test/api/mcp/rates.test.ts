@@ -1,18 +1,19 @@
-// The tools of the rates, with the official client of both eras: every value as the rates API has it.
+// The tools of the rates, with the official client of both protocol revisions: values are those of the rates
+// API.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { loseDays, openApp, withinASecond } from '../support.ts'
 import {
   call,
+  callForError,
+  callForValue,
   connect,
   ERAS,
   type Era,
   type Json,
+  listToolNames,
   RATE_TOOLS,
-  refusalOf,
-  toolsOf,
-  valueFrom,
 } from './support.ts'
 
 const SUNDAY = '2026-03-22'
@@ -24,16 +25,16 @@ await app.sync()
 for (const era of Object.keys(ERAS) as Era[]) {
   const open = (t: Parameters<typeof connect>[0]) => connect(t, era, { app })
 
-  test(`${era}: a key opens the tools of the rates, which say that they only read`, async (t) => {
+  test(`${era}: a key opens the tools of the rates, which are marked read-only`, async (t) => {
     const client = await open(t)
-    assert.deepEqual(await toolsOf(client), RATE_TOOLS)
+    assert.deepEqual(await listToolNames(client), RATE_TOOLS)
     const { tools } = await client.listTools()
     assert.ok(tools.every(({ annotations }) => annotations?.readOnlyHint === true))
     assert.match(client.getInstructions() ?? '', /Quote the digits.*never follow instructions/s)
     assert.equal(client.getServerVersion()?.name, 'cambista')
   })
 
-  test(`${era}: get_rate is /rates/latest, and on a Sunday names the Friday`, async (t) => {
+  test(`${era}: get_rate is /rates/latest, and has the Friday on a Sunday`, async (t) => {
     const client = await open(t)
     for (const [args, query] of [
       [{}, ''],
@@ -41,7 +42,7 @@ for (const era of Object.keys(ERAS) as Era[]) {
       [{ base: 'USD', quote: 'JPY', on: null }, 'base=USD&quote=JPY'],
     ] as const) {
       assert.deepEqual(
-        await valueFrom(client, 'get_rate', args),
+        await callForValue(client, 'get_rate', args),
         await app.json(`/api/v1/rates/latest?${query}`),
       )
     }
@@ -60,14 +61,14 @@ for (const era of Object.keys(ERAS) as Era[]) {
   test(`${era}: get_rates_on and list_series are /rates and /series`, async (t) => {
     const client = await open(t)
     const rest = await app.json<Json[]>(`/api/v1/rates?on=${SUNDAY}`)
-    const { rates, has_more } = await valueFrom(client, 'get_rates_on', { on: SUNDAY })
+    const { rates, has_more } = await callForValue(client, 'get_rates_on', { on: SUNDAY })
     assert.deepEqual(
       [rates.length, has_more, rates.map(pick('series_id', 'pair', 'rate_type', 'rate_date', 'value'))],
       [47, false, rest.map(pick('series_id', 'pair', 'rate_type', 'rate_date', 'value'))],
     )
-    assert.equal((await valueFrom(client, 'get_rates_on', { on: SUNDAY, exact: true })).rates.length, 2)
+    assert.equal((await callForValue(client, 'get_rates_on', { on: SUNDAY, exact: true })).rates.length, 2)
     assert.equal(
-      (await valueFrom(client, 'get_rates_on', { base: 'USD', quote: 'CRC', after: 1 })).rates.length,
+      (await callForValue(client, 'get_rates_on', { base: 'USD', quote: 'CRC', after: 1 })).rates.length,
       1,
     )
     const fields = pick(
@@ -79,7 +80,7 @@ for (const era of Object.keys(ERAS) as Era[]) {
       'first_data_date',
       'enabled',
     )
-    const { series } = await valueFrom(client, 'list_series')
+    const { series } = await callForValue(client, 'list_series')
     assert.deepEqual(series.map(fields), (await app.json<Json[]>('/api/v1/series')).map(fields))
     const { contents } = await client.readResource({ uri: 'cambista://series' })
     assert.deepEqual(JSON.parse((contents[0] as { text: string }).text), series)
@@ -95,17 +96,23 @@ for (const era of Object.keys(ERAS) as Era[]) {
         'amount=1e3&from=USD&to=CRC&on=2026-03-22&details=true',
       ],
     ] as const) {
-      assert.deepEqual(await valueFrom(client, 'convert', args), await app.json(`/api/v1/convert?${query}`))
+      assert.deepEqual(
+        await callForValue(client, 'convert', args),
+        await app.json(`/api/v1/convert?${query}`),
+      )
     }
     for (const amount of [1.5, 2 ** 53, -1, '', 'NaN', true, [1], { of: 1 }]) {
-      assert.match(await refusalOf(client, 'convert', { amount, from: 'USD', to: 'CRC' }), /^amount must be/)
+      assert.match(
+        await callForError(client, 'convert', { amount, from: 'USD', to: 'CRC' }),
+        /^amount must be/,
+      )
     }
   })
 
   test(`${era}: get_history gives the points of /history, in pages that next_from joins`, async (t) => {
     const client = await open(t)
     const range = { from: '2024-01-01', to: '2026-03-24' }
-    const asked: [args: Json, query: string, calls: number][] = [
+    const ranges: [args: Json, query: string, calls: number][] = [
       [{ series_id: 1 }, 'base=USD&quote=CRC&type=compra', 3],
       [{ base: 'EUR', quote: 'CRC', type: 'compra' }, 'base=EUR&quote=CRC&type=compra', 3],
       [{ base: 'CRC', quote: 'JPY', every: 'week' }, 'base=CRC&quote=JPY&every=week', 1],
@@ -117,12 +124,12 @@ for (const era of Object.keys(ERAS) as Era[]) {
       ],
       [{ every: 'year', stat: 'high' }, 'base=USD&quote=CRC&every=year&stat=high', 1],
     ]
-    for (const [args, query, most] of asked) {
+    for (const [args, query, most] of ranges) {
       const rest = await app.json<Json>(`/api/v1/history?${query}&from=${range.from}&to=${range.to}`)
       const points: Json[] = []
       let calls = 0
       for (let next: Json | undefined = { ...args, ...range }; next; calls += 1) {
-        const page: Json = await valueFrom(client, 'get_history', next)
+        const page: Json = await callForValue(client, 'get_history', next)
         points.push(...page.points)
         assert.ok(page.points.length <= 400 && JSON.stringify(page).length < 32_768)
         next = page.next_from === undefined ? undefined : { ...next, from: page.next_from }
@@ -130,7 +137,7 @@ for (const era of Object.keys(ERAS) as Era[]) {
       assert.deepEqual(points, rest.points, query)
       assert.ok(calls >= most && calls <= most + 1, `${calls} calls for ${query}`)
     }
-    const usual = await valueFrom(client, 'get_history', { base: 'EUR', quote: 'USD' })
+    const usual = await callForValue(client, 'get_history', { base: 'EUR', quote: 'USD' })
     const same = await app.json<Json>(`/api/v1/history?base=EUR&quote=USD`)
     const head = ({ date_from, date_to, rate_type, points: values }: Json) => [
       date_from,
@@ -149,27 +156,27 @@ for (const era of Object.keys(ERAS) as Era[]) {
       { base: 'USD', quote: 'CRC', type: 'venta' },
       { base: 'EUR', quote: 'CRC', type: 'compra' },
     ]) {
-      const found = await valueFrom(client, 'rate_statistics', { ...pair, ...range })
+      const statistics = await callForValue(client, 'rate_statistics', { ...pair, ...range })
       const query = new URLSearchParams({ ...pair, ...range })
       const { points } = await app.json<{ points: Json[] }>(`/api/v1/history?${query}`)
       const values = points.map(({ value }) => Number(value))
       const [low, high] = [values.indexOf(Math.min(...values)), values.indexOf(Math.max(...values))]
       assert.deepEqual(
-        [found.count, found.first, found.last, found.low, found.high],
+        [statistics.count, statistics.first, statistics.last, statistics.low, statistics.high],
         [points.length, points[0], points.at(-1), points[low], points[high]],
       )
-      assert.ok(Math.abs(Number(found.change) - (values.at(-1) ?? 0) + (values[0] ?? 0)) < 1e-9)
+      assert.ok(Math.abs(Number(statistics.change) - (values.at(-1) ?? 0) + (values[0] ?? 0)) < 1e-9)
       const year = await app.json<{ points: Json[] }>(`/api/v1/history?${query}&every=year&stat=mean`)
-      assert.equal(found.mean, year.points[0]?.value)
-      assert.deepEqual([found.partial, found.holes], [undefined, undefined])
+      assert.equal(statistics.mean, year.points[0]?.value)
+      assert.deepEqual([statistics.partial, statistics.holes], [undefined, undefined])
     }
     assert.match(
-      await refusalOf(client, 'rate_statistics', { from: '1999-01-01', to: '1999-02-01' }),
+      await callForError(client, 'rate_statistics', { from: '1999-01-01', to: '1999-02-01' }),
       /has no value from 1999-01-01 to 1999-02-01; its values begin on 2024-01-01.*Not synchronized: 1999-01-01 to 1999-02-01/,
     )
   })
 
-  test(`${era}: get_history and rate_statistics name holes and partial periods as /history does`, async (t) => {
+  test(`${era}: get_history and rate_statistics have holes and partial periods as /history does`, async (t) => {
     const holed = await openApp({ backfillFrom: '2024-01-01' })
     await holed.sync()
     await loseDays(holed, { from: '2025-03-10', to: '2025-03-24' })
@@ -199,15 +206,15 @@ for (const era of Object.keys(ERAS) as Era[]) {
       months.content[0]?.text ?? '',
       /Partial: 2025-03-01\. Not synchronized: 2025-03-10 to 2025-03-24\./,
     )
-    const current = await valueFrom(client, 'get_history', { from: '2026-02-01', every: 'month' })
+    const current = await callForValue(client, 'get_history', { from: '2026-02-01', every: 'month' })
     assert.deepEqual(
       current.points.map(({ partial }: Json) => partial),
       [undefined, true],
     )
   })
 
-  test(`${era}: freshness says of which day the newest values are`, async (t) => {
-    const { providers, ...found } = await valueFrom(await open(t), 'freshness')
+  test(`${era}: freshness has the day of the newest values`, async (t) => {
+    const { providers, ...found } = await callForValue(await open(t), 'freshness')
     assert.deepEqual(found, { status: 'ok', today: '2026-03-24', exact: true, reasons: [] })
     assert.deepEqual(
       providers.map(({ code, fresh, due }: Json) => [code, fresh, due]),
@@ -215,7 +222,7 @@ for (const era of Object.keys(ERAS) as Era[]) {
     )
   })
 
-  test(`${era}: an error says what would be right, and what to do`, async (t) => {
+  test(`${era}: an error has the right form and the next step`, async (t) => {
     const client = await open(t)
     const cases: [string, Json, RegExp][] = [
       [
@@ -246,7 +253,7 @@ for (const era of Object.keys(ERAS) as Era[]) {
       ['convert', { from: 'USD', to: 'CRC' }, /^amount is required/],
       ['convert', { amount: 1, from: 'USD', to: 'XXX' }, /no rates of XXX are stored/],
     ]
-    for (const [name, args, text] of cases) assert.match(await refusalOf(client, name, args), text)
+    for (const [name, args, text] of cases) assert.match(await callForError(client, name, args), text)
   })
 }
 

@@ -1,9 +1,9 @@
-// The official client of both eras, and messages that it would not send.
+// The official client of both protocol revisions, and messages that it cannot send.
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { Client, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client'
-import { Ajv2020 } from 'ajv/dist/2020.js'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { TestApp } from '../../support/app.ts'
 
 export const ERAS = { modern: '2026-07-28', legacy: '2025-11-25' } as const
@@ -35,7 +35,7 @@ const LARGEST = 32 * 1024
 const LARGEST_LIST = 20 * 1024
 const LARGEST_LIST_OF_TOKEN = 9 * 1024
 
-/** A client of an era, over HTTP with these headers or over a transport of its own. */
+/** Connects a client of a revision, over HTTP with `headers` or over another transport. */
 export async function connect(
   t: Pick<TestContext, 'after'>,
   era: Era,
@@ -54,18 +54,18 @@ function over({ app }: TestApp, headers: Record<string, string>): Transport {
   return new StreamableHTTPClientTransport(new URL(`${app.url}/mcp`), { requestInit: { headers } })
 }
 
-/** The names of the tools that a client sees; the list is small enough. */
-export async function toolsOf(client: Client): Promise<string[]> {
-  const listed = await client.listTools()
-  const names = listed.tools.map(({ name }) => name)
+/** The names of the tools of a client; checks the size of the list. */
+export async function listToolNames(client: Client): Promise<string[]> {
+  const list = await client.listTools()
+  const names = list.tools.map(({ name }) => name)
   const largest = names.includes('get_rate') ? LARGEST_LIST : LARGEST_LIST_OF_TOKEN
-  assert.ok(Buffer.byteLength(JSON.stringify(listed)) <= largest)
+  assert.ok(Buffer.byteLength(JSON.stringify(list)) <= largest)
   return names
 }
 
 /**
- * Calls a tool and checks what all results have in common: one short sentence, a value that is as the tool says, and
- * 32 KB at most.
+ * Calls a tool and checks the rules of all results: one short sentence, and a value of the tool's schema. A
+ * result has at most 32 KB.
  */
 export async function call(client: Client, name: string, args: Json = {}): Promise<Answer> {
   const answer = (await client.callTool({ name, arguments: args })) as Answer
@@ -78,31 +78,40 @@ export async function call(client: Client, name: string, args: Json = {}): Promi
   return answer
 }
 
-/** The value of a call that succeeds. */
-export async function valueFrom(client: Client, name: string, args: Json = {}): Promise<Json> {
+/** The value of a successful call. */
+export async function callForValue(client: Client, name: string, args: Json = {}): Promise<Json> {
   const { isError, content, structuredContent } = await call(client, name, args)
   assert.ok(!isError && structuredContent, String(content[0]?.text))
   return structuredContent
 }
 
-/** What a call is refused with. */
-export async function refusalOf(client: Client, name: string, args: Json = {}): Promise<string> {
+/** The error text of a rejected call. */
+export async function callForError(client: Client, name: string, args: Json = {}): Promise<string> {
   const { isError, content, structuredContent } = await call(client, name, args)
   assert.equal(isError, true, JSON.stringify(structuredContent))
   return content[0]?.text ?? ''
 }
 
+// A validator takes 200 ms to compile: each is compiled once, and each client lists its tools once.
+const ajv = new Ajv2020({ strict: false })
+const validators = new Map<string, ValidateFunction>()
+const outputSchemas = new WeakMap<Client, Promise<ReadonlyMap<string, unknown>>>()
+
 async function checkValue(client: Client, name: string, value: unknown): Promise<void> {
-  const { tools } = await client.listTools()
-  const validate = new Ajv2020({ strict: false }).compile(
-    tools.find((one) => one.name === name)?.outputSchema ?? false,
-  )
+  const schemas = await outputSchemas.getOrInsertComputed(client, listOutputSchemas)
+  const schema = schemas.get(name) ?? false
+  const validate = validators.getOrInsertComputed(JSON.stringify(schema), () => ajv.compile(schema))
   assert.ok(validate(value), JSON.stringify(validate.errors))
+}
+
+async function listOutputSchemas(client: Client): Promise<ReadonlyMap<string, unknown>> {
+  const { tools } = await client.listTools()
+  return new Map(tools.map(({ name, outputSchema }) => [name, outputSchema]))
 }
 
 export type Raw = { status: number; headers: Headers; text: string; body: Json }
 
-/** A POST of a message, or of bytes as they are. */
+/** A POST of a message, or of raw bytes. */
 export async function send(app: TestApp, body: unknown, headers: Record<string, string> = {}): Promise<Raw> {
   const isRaw = typeof body === 'string' || body instanceof Uint8Array
   const response = await fetch(`${app.app.url}/mcp`, {
@@ -114,7 +123,7 @@ export async function send(app: TestApp, body: unknown, headers: Record<string, 
   return { status: response.status, headers: response.headers, text, body: text ? JSON.parse(text) : {} }
 }
 
-/** A request as a client of 2026 sends it: message and headers. */
+/** A request of a client of 2026: message and headers. */
 export function modern(
   method: string,
   params: Json = {},

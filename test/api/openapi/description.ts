@@ -1,4 +1,4 @@
-// A description as tests read it: what it says of an operation, and whether an answer is as it says.
+// Reads an OpenAPI description: the schemas of an operation, and the validation of answers by them.
 
 import assert from 'node:assert/strict'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
@@ -34,20 +34,20 @@ export type Document = {
 
 export type Description = {
   document: Document
-  /** What a schema says, where it may refer to a named one. */
-  resolved(schema: Schema): Schema
-  /** The check of a schema of the document. */
-  compiled(schema: Schema): ValidateFunction
+  /** A schema, with a reference replaced by its named schema. */
+  resolveSchema(schema: Schema): Schema
+  /** Compiles a schema of the document. */
+  compileSchema(schema: Schema): ValidateFunction
   operation(path: string, method?: string): Operation
-  /** The schema of an answer as JSON. */
-  schemaOf(path: string, status: number, method?: string): Schema
-  /** @throws AssertionError where the answer is not one that the operation is described to give */
-  holds(path: string, method: string, answer: { status: number; type: string; body: string }): void
+  /** The schema of a JSON answer. */
+  answerSchema(path: string, status: number, method?: string): Schema
+  /** @throws AssertionError if the answer does not match its description */
+  checkAnswer(path: string, method: string, answer: { status: number; type: string; body: string }): void
 }
 
 const NAMED = '#/components/schemas/'
 
-export function describedIn(document: Document): Description {
+export function readDescription(document: Document): Description {
   const ajv = new Ajv2020({ strict: false, formats: { date: isDate, 'date-time': isInstant } })
   ajv.addSchema({ $id: 'document', components: document.components }, 'document')
   const checks = new Map<Schema, ValidateFunction>()
@@ -58,15 +58,15 @@ export function describedIn(document: Document): Description {
     document.paths[path]?.[method] ?? assert.fail(`${method} ${path} is not described`)
   return {
     document,
-    compiled,
+    compileSchema: compiled,
     operation,
-    resolved: (schema) =>
+    resolveSchema: (schema) =>
       (schema.$ref ? document.components.schemas[schema.$ref.slice(NAMED.length)] : schema) ??
       assert.fail(schema.$ref),
-    schemaOf: (path, status, method) =>
+    answerSchema: (path, status, method) =>
       operation(path, method).responses[status]?.content?.['application/json']?.schema ??
       assert.fail(`${status} of ${path} is not described`),
-    holds(path, method, { status, type, body }) {
+    checkAnswer(path, method, { status, type, body }) {
       const about = `${method} ${path}: ${status} ${type} ${body.slice(0, 300)}`
       const response = operation(path, method).responses[status] ?? assert.fail(`not described: ${about}`)
       if (response.content === undefined) return assert.equal(body, '', about)

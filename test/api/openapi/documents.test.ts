@@ -1,10 +1,10 @@
-// What the description says of the documents API, beside live answers of it.
+// The description of the documents API, compared with live answers.
 
 import assert from 'node:assert/strict'
 import { before, type TestContext, test } from 'node:test'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { batch, CREATE, fillDirectory, pdf, post, read } from '../../support/directory.ts'
-import { type Description, type Document, describedIn } from './description.ts'
+import { type Description, type Document, readDescription } from './description.ts'
 
 const LIST = '/api/v1/documents'
 
@@ -13,22 +13,22 @@ let description: Description
 before(async (t) => {
   app = await startTestApp(t as TestContext)
   await fillDirectory(app)
-  description = describedIn((await (await fetch(`${app.app.url}/openapi.json`)).json()) as Document)
+  description = readDescription((await (await fetch(`${app.app.url}/openapi.json`)).json()) as Document)
 })
 
 const isAsDescribed = async (path: string, method: 'get' | 'post', response: Response) => {
   const { status, headers } = response
   const type = String(headers.get('content-type'))
-  description.holds(path, method, { status, type, body: await response.text() })
+  description.checkAnswer(path, method, { status, type, body: await response.text() })
 }
 
-test('says what an upload answers, good or bad', async () => {
+test('answers of uploads match the description, good or bad', async () => {
   await isAsDescribed(CREATE, 'post', await post(app, CREATE, batch(pdf(), pdf())))
   await isAsDescribed(CREATE, 'post', await post(app, CREATE, batch(pdf(), {})))
   await isAsDescribed(CREATE, 'post', await post(app, CREATE, { ...batch(pdf()), company_id: 9 }))
 })
 
-test('says what a page answers, in either order, and which parameters there are', async () => {
+test('pages match the description in either order, and so do the parameters', async () => {
   for (const query of [
     '',
     '?limit=1',
@@ -56,8 +56,8 @@ test('says what a page answers, in either order, and which parameters there are'
   )
 })
 
-test('would notice a page without the place to go on from', async () => {
-  const check = description.compiled(description.schemaOf(LIST, 200))
+test('the check rejects a page without its cursor', async () => {
+  const check = description.compileSchema(description.answerSchema(LIST, 200))
   const page = { status: 'success', documents: [], has_more: false }
   assert.ok(check({ ...page, next_after: 0 }) && check({ ...page, next_before: 0 }))
   for (const wrong of [{}, { next_after: null }, { next_before: '1' }])

@@ -1,4 +1,4 @@
-// The examples of the description are right: each is answered, and the answers that it shows are real ones.
+// Examples of the description: each is answered, and the shown answers are real.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -17,11 +17,17 @@ test('each example of the description is answered with 200 and content', () => {
   }
 })
 
-test('the description shows real answers to its examples', () => {
-  for (const sent of answers) {
-    const shown = shownAnswer(sent)
-    const content = sent.operation.responses[200]?.content?.[sent.type] as { example?: unknown } | undefined
-    assert.deepEqual(content?.example, shown?.value, `${sent.id}: run node test/api/openapi/examples.ts`)
+test('the description has real answers to its examples', () => {
+  for (const exchange of answers) {
+    const example = shownAnswer(exchange)
+    const content = exchange.operation.responses[200]?.content?.[exchange.type] as
+      | { example?: unknown }
+      | undefined
+    assert.deepEqual(
+      content?.example,
+      example?.value,
+      `${exchange.id}: run node test/api/openapi/examples.ts`,
+    )
   }
 })
 
@@ -33,7 +39,7 @@ test('the example of /convert multiplies its own digits', () => {
   assert.ok(Math.abs(Number(example.amount) * Number(example.rate) - Number(example.result)) < 1e-6)
 })
 
-test('each operation that takes required parameters has an example of each', () => {
+test('each operation with required parameters has an example of each', () => {
   for (const { operationId, parameters } of operations) {
     if (operationId in UNSENT) continue
     for (const one of parameters.filter(({ required }) => required)) {
@@ -42,7 +48,7 @@ test('each operation that takes required parameters has an example of each', () 
   }
 })
 
-test('each answer in JSON has a named schema, but the description itself and those of other services', () => {
+test('each JSON answer has a named schema, except the description itself and those of other services', () => {
   for (const { operationId, tags, responses } of operations) {
     if (tags.includes('Compatibility') || operationId === 'openapi_json') continue
     const schema = responses[200]?.content?.['application/json']?.schema
@@ -50,7 +56,7 @@ test('each answer in JSON has a named schema, but the description itself and tho
   }
 })
 
-test('no parameter of the description is a synonym, and no example is of a filter that may be empty', () => {
+test('no parameter of the description is a synonym, and no example has a filter that may match nothing', () => {
   for (const { operationId, parameters } of operations) {
     assert.ok(!parameters.some(({ name }) => name === 'dialecto'), operationId)
     for (const one of parameters) assert.ok(!('examples' in one.schema), `${operationId}: ${one.name}`)

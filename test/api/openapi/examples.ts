@@ -1,5 +1,5 @@
-// Sends the examples of the description: the test compares the answers with those that the description shows.
-// `node test/api/openapi/examples.ts` writes the latter anew.
+// Sends the examples of the description; a test compares the answers with the shown ones. `node
+// test/api/openapi/examples.ts` writes those again.
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -21,9 +21,9 @@ export type Sent = {
 
 const FILE = join(import.meta.dirname, '../../../src/http/openapi/answers.json')
 const MOST_ITEMS = 2
-const UUID = /\b[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}\b/g // of a claim, drawn by chance
+const UUID = /\b[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}\b/g // the id of a claim, a random value
 
-/** Operations that answer another status than 200 to an example, by contract. */
+/** Operations whose example has another status than 200, by contract. */
 export const UNSENT: Readonly<Record<string, string>> = {
   session: 'a secret of the reader',
   delete_session: 'a session of the reader',
@@ -38,7 +38,7 @@ export const UNSENT: Readonly<Record<string, string>> = {
   compat_frankfurter_v2_currencies_csv: 'that service has no such form',
 }
 
-/** A server with rates, a directory and a document, whose description is sent. */
+/** A server with rates, a directory and a document; its description has the examples. */
 export async function openExamples(): Promise<{ app: TestApp; document: Document }> {
   const app = await openShapes()
   await fillDirectory(app)
@@ -56,7 +56,7 @@ export async function openExamples(): Promise<{ app: TestApp; document: Document
   return { app, document }
 }
 
-/** The answers to the examples of all operations that can be sent. */
+/** The answers to the examples of all operations except `UNSENT`. */
 export async function sendExamples({ app, document }: { app: TestApp; document: Document }): Promise<Sent[]> {
   const answers: Sent[] = []
   for (const [path, operations] of Object.entries(document.paths)) {
@@ -83,7 +83,7 @@ async function sendExample(app: TestApp, path: string, method: string, operation
   const headers: Record<string, string> = {}
   for (const scheme of operation.security.flatMap((one) => Object.keys(one))) {
     if (scheme === 'apiKey' || scheme === 'mcp') headers['x-api-key'] = app.key
-    if (scheme === 'bearer') headers.authorization = `Bearer ${tokenFor(operation)}`
+    if (scheme === 'bearer') headers.authorization = `Bearer ${chooseToken(operation)}`
   }
   const contents = Object.entries(operation.requestBody?.content ?? {}) as [string, { example?: unknown }][]
   const [type, content] = contents.find(([, { example }]) => example !== undefined) ?? []
@@ -105,14 +105,14 @@ async function sendExample(app: TestApp, path: string, method: string, operation
   }
 }
 
-function tokenFor({ operationId }: Operation): string {
+function chooseToken({ operationId }: Operation): string {
   return operationId === 'documents_claim' ? TOKENS.work : TOKENS.all
 }
 
-/** An answer as the description shows it; undefined for an answer that is of this server alone. */
+/** An answer as the description has it; undefined if it differs between servers. */
 export function shownAnswer({ type, text, operation }: Sent): { type: string; value: unknown } | undefined {
   if (operation.tags.includes('Operation') || operation.operationId === 'scheduler') return undefined
-  if (type === 'application/json') return { type, value: shortened(JSON.parse(text.replace(UUID, CLAIM_ID))) }
+  if (type === 'application/json') return { type, value: shorten(JSON.parse(text.replace(UUID, CLAIM_ID))) }
   if (operation.responses[200]?.content?.[type] === undefined) return undefined
   const isTable = type === 'text/csv' || type === 'application/x-ndjson'
   return {
@@ -126,23 +126,23 @@ export function shownAnswer({ type, text, operation }: Sent): { type: string; va
   }
 }
 
-/** Lists of two items, and of tables of currencies the first two. */
-function shortened(value: unknown): unknown {
-  if (Array.isArray(value)) return value.slice(0, MOST_ITEMS).map(shortened)
+/** Shortens lists to two items, and tables to their first two currencies. */
+function shorten(value: unknown): unknown {
+  if (Array.isArray(value)) return value.slice(0, MOST_ITEMS).map(shorten)
   if (typeof value !== 'object' || value === null) return value
   const entries = Object.entries(value)
   const isTable = entries.length > MOST_ITEMS && entries.every(([name]) => /^[A-Z]{3,6}$/.test(name))
   return Object.fromEntries(
-    (isTable ? entries.slice(0, MOST_ITEMS) : entries).map(([name, one]) => [name, shortened(one)]),
+    (isTable ? entries.slice(0, MOST_ITEMS) : entries).map(([name, one]) => [name, shorten(one)]),
   )
 }
 
 if (import.meta.main) {
   const answers = await sendExamples(await openExamples())
-  const shown = answers.flatMap((sent) => {
-    const answer = sent.status === 200 ? shownAnswer(sent) : undefined
-    return answer ? [[sent.id, answer]] : []
+  const examples = answers.flatMap((exchange) => {
+    const answer = exchange.status === 200 ? shownAnswer(exchange) : undefined
+    return answer ? [[exchange.id, answer]] : []
   })
-  writeFileSync(FILE, `${JSON.stringify(Object.fromEntries(shown), null, 1)}\n`)
+  writeFileSync(FILE, `${JSON.stringify(Object.fromEntries(examples), null, 1)}\n`)
   process.exit(0)
 }

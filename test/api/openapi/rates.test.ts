@@ -1,9 +1,9 @@
-// The description: its shape, that it says what the contract says, and that live answers are as it says.
+// The description of the rates API: its form, the contract, and live answers.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { asOtherProcess, ENDPOINTS, openApp, send } from '../support.ts'
-import { type Document, describedIn, type Parameter } from './description.ts'
+import { type Document, type Parameter, readDescription } from './description.ts'
 
 const app = await openApp()
 await app.sync()
@@ -15,15 +15,15 @@ await asOtherProcess(app, async (db) => {
     .values({ ...dates, ...run } as never)
     .execute()
 })
-const description = describedIn(JSON.parse((await send(`${app.app.url}/openapi.json`)).body) as Document)
-const { document, compiled, resolved, schemaOf } = description
+const description = readDescription(JSON.parse((await send(`${app.app.url}/openapi.json`)).body) as Document)
+const { document, compileSchema: compiled, resolveSchema: resolved, answerSchema: schemaOf } = description
 
 const DEFAULTS = { provider: 'bccr', base: 'USD', quote: 'CRC', type: 'venta', limit: 20 }
 
-/** Beside the contract's, of what is stored. */
+/** An addition to the contract, for stored values. */
 const AS_OF = 'as_of date-time'
 
-/** Wherever CSV is answered. */
+/** Parameters of every CSV answer. */
 const DIALECT = ['dialect string', 'decimal .|,', 'sep ,|;|\t']
 
 // The contract's tables: name, place, whether required, type, default.
@@ -100,7 +100,8 @@ const FIELDS: Record<string, string> = {
     'id provider_id trigger status date_from? date_to? inserted updated unchanged message? started_at ' +
     'finished_at?',
 }
-// Those of the contract, that the client holds the answer, and that there is no record of an instant; what any request may be answered with is among all.
+// Statuses of the contract, 304, and the error of an instant before the record. Statuses of any request are
+// in all.
 const ANY_REQUEST = '400 408 431 500 503'
 const STATUSES: Record<string, string> = {
   '/api/v1/health': '200 401 422',
@@ -115,7 +116,7 @@ const STATUSES: Record<string, string> = {
   '/api/v1/scheduler': '200 401 422',
 }
 
-test('is OpenAPI 3.1 in shape', () => {
+test('the description is valid OpenAPI 3.1', () => {
   assert.match(document.openapi, /^3\.1\.\d$/)
   assert.equal(document.info.version, '0.1.0')
   assert.ok(document.info.title.length > 0)
@@ -147,19 +148,19 @@ test('is OpenAPI 3.1 in shape', () => {
   }
 })
 
-test('describes the nine endpoints and the probes, which nobody can change anything with', () => {
+test('the description has the nine endpoints and the probes, all of them read-only', () => {
   for (const path of [...Object.keys(PARAMETERS), '/healthz', '/readyz']) {
     assert.deepEqual(Object.keys(document.paths[path] ?? {}), ['get'], path)
   }
 })
 
 for (const [path, parameters] of Object.entries(PARAMETERS)) {
-  test(`describes the parameters of ${path} as the contract does`, () => {
+  test(`the parameters of ${path} are those of the contract`, () => {
     const own = description.operation(path).parameters.filter((one) => one.in !== 'header')
-    assert.deepEqual(own.map(summaryOf), parameters)
+    assert.deepEqual(own.map(summarize), parameters)
   })
 
-  test(`describes who may ask ${path} and what may come back`, () => {
+  test(`the security and the statuses of ${path} are those of the contract`, () => {
     const { security, responses } = description.operation(path)
     assert.deepEqual(security, [{ apiKey: [] }])
     const statuses = new Set(`${STATUSES[path]} ${ANY_REQUEST}`.split(' '))
@@ -168,7 +169,7 @@ for (const [path, parameters] of Object.entries(PARAMETERS)) {
 }
 
 for (const [path, fields] of Object.entries(FIELDS)) {
-  test(`requires every field of ${path} that the contract requires`, () => {
+  test(`every field of ${path} that the contract requires is required`, () => {
     const answer = resolved(schemaOf(path, 200))
     const object = resolved(answer.items ?? answer)
     const names = fields.split(' ').map((field) => field.replace('?', ''))
@@ -200,16 +201,16 @@ const live: [status: number, path: string][] = [
   [422, '/api/v1/scheduler?x'],
 ]
 for (const [status, path] of live) {
-  test(`says what ${path} answers with ${status}`, async () => {
+  test(`the ${status} of ${path} matches the description`, async () => {
     await isAsDescribed(path, status, { 'X-API-Key': app.key })
   })
 }
 
 for (const path of ENDPOINTS) {
-  test(`says what ${path} answers without a key`, () => isAsDescribed(path, 401, {}))
+  test(`the 401 of ${path} matches the description`, () => isAsDescribed(path, 401, {}))
 }
 
-test('would notice a wrong answer', () => {
+test('the check rejects a wrong answer', () => {
   const check = compiled(schemaOf('/api/v1/rates/latest', 200))
   const right = { provider: 'a', pair: 'USD/CRC', rate_date: '2026-03-24' }
   const sides = { compra: '1.5', venta: null, referencia: null }
@@ -224,10 +225,10 @@ async function isAsDescribed(path: string, status: number, headers: Record<strin
   assert.equal(answer.status, status, answer.body)
   const template = path.replace(/\?.*/, '').replace(/series\/\w+\/history/, 'series/{series_id}/history')
   const type = String(answer.headers['content-type'])
-  description.holds(template, 'get', { status, type, body: answer.body })
+  description.checkAnswer(template, 'get', { status, type, body: answer.body })
 }
 
-function summaryOf({ name, in: place, required, schema }: Parameter): string {
+function summarize({ name, in: place, required, schema }: Parameter): string {
   const range = schema.minimum === undefined ? '' : ` ${schema.minimum}..${schema.maximum}`
   const type = Array.isArray(schema.enum) ? schema.enum.join('|') : (schema.format ?? schema.type)
   const fallback = schema.default === undefined ? '' : ` =${schema.default}`

@@ -1,15 +1,15 @@
-// One server over two providers that are in nothing alike: each has its own settings, pivot, zone, schedule and health,
-// and what the contract says of the central bank is as if it were alone.
+// A server over two different providers. Each has its own settings, pivot, zone, schedule and health. The
+// contract of the central bank is the same as without the other.
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { inWords } from '../../../src/cli/advice.ts'
-import { examine } from '../../../src/domain/doctor/doctor.ts'
+import { messageWithAdvice } from '../../../src/cli/help/advice.ts'
+import { examine } from '../../../src/domain/operations/doctor/doctor.ts'
 import { bccr } from '../../../src/providers/bccr/bccr.ts'
 import type { Provider } from '../../../src/providers/provider.ts'
 import { selectCoverage } from '../../../src/store/rates/coverage.ts'
 import { updateProviderEnabled } from '../../../src/store/rates/providers.ts'
-import { readRecord } from '../../../src/sync/record.ts'
+import { loadContext } from '../../../src/sync/record.ts'
 import { startTestApp, type TestAppOptions } from '../../support/app.ts'
 import { pruebas } from '../../support/pruebas/pruebas.ts'
 import { PRUEBAS_TOKEN, pruebasValue, startPruebas } from '../../support/pruebas/source.ts'
@@ -20,7 +20,7 @@ import { asOtherProcess } from '../support.ts'
 type Json = Record<string, unknown>
 type Health = { status: string; series: number; detail?: { reasons?: string[] } }
 
-// In Helsinki it is 14:00 of Tuesday: the values of Monday are due. In Costa Rica it is 06:00.
+// In Helsinki it is Tuesday 14:00: the values of Monday are due. In Costa Rica it is 06:00.
 const NOON = '2026-03-24T12:00:00Z'
 const BACKFILL_FROM = '2026-02-01'
 
@@ -39,8 +39,8 @@ async function startBoth(t: TestContext, options: TestAppOptions = {}) {
   return { ...app, source, syncBoth }
 }
 
-test('each run is handed the settings of its own provider', async (t) => {
-  const { source, bank, syncBoth, logged } = await startBoth(t)
+test('each run gets the settings of its own provider', async (t) => {
+  const { source, bank, syncBoth, logLines } = await startBoth(t)
   const ends = await syncBoth()
   assert.deepEqual(
     ends.map(({ run, current }) => [run.provider_id, run.status, run.message, current]),
@@ -51,13 +51,13 @@ test('each run is handed the settings of its own provider', async (t) => {
   )
   assert.deepEqual(new Set(source.tokens), new Set([PRUEBAS_TOKEN]))
   assert.ok(bank.requests.every(({ path }) => path.startsWith('/SDDE/api/')))
-  assert.ok(!/secret\.of-pruebas|test-token/.test(logged.join('')))
+  assert.ok(!/secret\.of-pruebas|test-token/.test(logLines.join('')))
 })
 
-test('a second provider gets the ids that follow, also beside a database that is there', async (t) => {
+test('a second provider gets the next ids, also in an existing database', async (t) => {
   const dataDir = temporaryDirectory(t)
   const alone = await startTestApp(t, { dataDir, now: NOON, backfillFrom: '2026-03-20' })
-  await alone.sync() // which learns the last series
+  await alone.sync() // adds the last series
   const before = await alone.json<Json[]>('/api/v1/series')
   await alone.app.close()
 
@@ -102,11 +102,11 @@ test('each run counts its days in the zone of its provider', async (t) => {
   assert.deepEqual(newest, ['2026-03-25', '2026-03-25'], 'a value of tomorrow, and a day that has begun')
 })
 
-test('a run knows what is covered of its own provider, and of no other', async (t) => {
+test('a run reads the coverage of its own provider alone', async (t) => {
   const both = await startBoth(t)
-  const coveredOf = (provider: Provider) =>
+  const readCoverage = (provider: Provider) =>
     asOtherProcess(both, async (db) => {
-      const { series, covered } = await readRecord(
+      const { series, covered } = await loadContext(
         db,
         provider,
         { clock: both.clock.read, trigger: 'cli' },
@@ -117,16 +117,16 @@ test('a run knows what is covered of its own provider, and of no other', async (
     })
   await both.syncBoth()
   assert.deepEqual(
-    await coveredOf(bccr),
+    await readCoverage(bccr),
     Array.from({ length: 47 }, () => true),
   )
   assert.deepEqual(
-    await coveredOf(pruebas),
+    await readCoverage(pruebas),
     Array.from({ length: 4 }, () => true),
   )
 })
 
-test('rates are of the provider that is asked for, and conversions go through its pivot', async (t) => {
+test('rates are those of the requested provider, and conversions use its pivot', async (t) => {
   const { json, get, syncBoth } = await startBoth(t)
   await syncBoth()
   const latest = await json<Json>('/api/v1/rates/latest?provider=pruebas&base=EUR&quote=USD')
@@ -134,8 +134,8 @@ test('rates are of the provider that is asked for, and conversions go through it
   assert.equal((await json<Json>('/api/v1/rates/latest')).provider, 'bccr')
 
   const over = async (provider: string, from: string, to: string) => {
-    const found = await json<Json>(`/api/v1/convert?amount=1&from=${from}&to=${to}&provider=${provider}`)
-    return [found.path, found.via_pivot]
+    const conversion = await json<Json>(`/api/v1/convert?amount=1&from=${from}&to=${to}&provider=${provider}`)
+    return [conversion.path, conversion.via_pivot]
   }
   assert.deepEqual(await over('pruebas', 'JPY', 'SEK'), ['JPY -> EUR -> SEK', true])
   assert.deepEqual(await over('pruebas', 'JPY', 'EUR'), ['JPY -> EUR', false])
@@ -160,7 +160,7 @@ test('rates are of the provider that is asked for, and conversions go through it
   )
 })
 
-test('health names the provider that is not well, each by its own calendar', async (t) => {
+test('health names the failing provider, each by its own calendar', async (t) => {
   const { json, clock, source, syncBoth, app } = await startBoth(t)
   await syncBoth()
   const { status, detail, series } = await json<Health>('/api/v1/health')
@@ -179,11 +179,11 @@ test('health names the provider that is not well, each by its own calendar', asy
   source.isDown = true
   const [good, bad] = await syncBoth()
   assert.deepEqual([good?.run.status, bad?.run.status], ['ok', 'error'])
-  const failed = 'pruebas: the last run failed: daily: HTTP 400: no'
-  assert.deepEqual((await json<Health>('/api/v1/health')).detail?.reasons, [words, failed])
+  const failureReason = 'pruebas: the last run failed: daily: HTTP 400: no'
+  assert.deepEqual((await json<Health>('/api/v1/health')).detail?.reasons, [words, failureReason])
 })
 
-test('a failure of one is not hidden by a good run of the other after it', async (t) => {
+test('a failure of one provider is not hidden by a later good run of the other', async (t) => {
   const { json, bank, syncBoth } = await startBoth(t)
   await syncBoth()
   bank.faults = () => ({ status: 400, body: 'no' })
@@ -197,11 +197,11 @@ test('a failure of one is not hidden by a good run of the other after it', async
   assert.match(detail?.reasons?.join() ?? '', /^bccr: the last run failed: 317: HTTP 400: no/)
 })
 
-test('doctor looks at each provider by its own calendar', ofSqlite, async (t) => {
+test('doctor examines each provider by its own calendar', ofSqlite, async (t) => {
   const { dataDir, clock, syncBoth } = await startBoth(t)
   await syncBoth()
   const look = async () => {
-    const found = await examine({
+    const examination = await examine({
       dataDir,
       clock: clock.read,
       providers: [bccr, pruebas],
@@ -209,10 +209,13 @@ test('doctor looks at each provider by its own calendar', ofSqlite, async (t) =>
       zone: 'UTC',
       backup: undefined,
       signal: new AbortController().signal,
-      beforeSecondLook: async () => {},
+      beforeRecheck: async () => {},
     })
-    const notes = found.notes.map(inWords)
-    const findings = found.findings.map((one) => ({ check: one.check, message: inWords(one) }))
+    const notes = examination.notes.map(messageWithAdvice)
+    const findings = examination.findings.map((one) => ({
+      check: one.check,
+      message: messageWithAdvice(one),
+    }))
     const rates = findings.filter(({ check }) => check === 'rates').map(({ message }) => message)
     return { rates, notes: notes.join('\n') }
   }
@@ -235,10 +238,10 @@ test('doctor looks at each provider by its own calendar', ofSqlite, async (t) =>
   )
 })
 
-test('each provider is synced by its own schedule in its own zone, and metrics tell them apart', async (t) => {
+test('each provider is synced by its own schedule in its own zone, with its own metrics', async (t) => {
   const listen = { metrics: 'local' } as const
-  const { app, json, logged, syncBoth } = await startBoth(t, { scheduler: true, listen })
-  await until(() => (logged.join('').match(/"event":"sync finished"/g) ?? []).length === 2)
+  const { app, json, logLines, syncBoth } = await startBoth(t, { scheduler: true, listen })
+  await until(() => (logLines.join('').match(/"event":"sync finished"/g) ?? []).length === 2)
   const { tasks, timezone } = await json<{ tasks: Json[]; timezone: string }>('/api/v1/scheduler')
   assert.equal(timezone, 'America/Costa_Rica')
   assert.deepEqual(
@@ -258,7 +261,7 @@ test('each provider is synced by its own schedule in its own zone, and metrics t
   )
 })
 
-test('a provider that is disabled is neither synced nor a reason to be unwell; what it has is still served', async (t) => {
+test('a disabled provider is neither synced nor a reason for bad health; its values are still served', async (t) => {
   const both = await startBoth(t)
   const { json, source, syncBoth, clock } = both
   await syncBoth()
@@ -266,10 +269,10 @@ test('a provider that is disabled is neither synced nor a reason to be unwell; w
   await syncBoth()
   assert.equal((await json<Health>('/api/v1/health')).status, 'degraded')
   await asOtherProcess(both, (db) => updateProviderEnabled(db, 'pruebas', false, Date.now()))
-  const asked = source.tokens.length
+  const requestCount = source.tokens.length
   clock.now = new Date('2026-04-14T12:00:00Z')
   const ends = await syncBoth()
-  assert.deepEqual([ends.length, source.tokens.length], [1, asked])
+  assert.deepEqual([ends.length, source.tokens.length], [1, requestCount])
   assert.deepEqual((await json<Health>('/api/v1/health')).detail, undefined)
   const latest = await json<Json>('/api/v1/rates/latest?provider=pruebas&base=EUR&quote=GBP')
   assert.equal(latest.rate_date, '2026-03-23')

@@ -21,7 +21,7 @@ type Series = {
   enabled: boolean
 }
 
-// The bank's own list of the 45 currencies of table 520, in alphabetical order; XDR is learned from an answer.
+// The bank's own list of the 45 currencies of table 520, in alphabetical order; XDR is added from an answer.
 const UNITS_OF_DOLLAR = ['AUD', 'EUR', 'GBP', 'XDR']
 const LEARNED = 'XDR'
 const PARITIES =
@@ -32,7 +32,7 @@ const app = await openApp()
 const before = await app.json<Series[]>('/api/v1/series')
 await app.sync()
 
-test('holds one provider, the central bank', async () => {
+test('/providers lists one provider, the central bank', async () => {
   assert.deepEqual(await app.json('/api/v1/providers'), [
     {
       id: 1,
@@ -45,7 +45,7 @@ test('holds one provider, the central bank', async () => {
   ])
 })
 
-test('lists 47 currencies: the dollar from both sides, then the parities by currency, XDR once learned', async () => {
+test('/series lists 47 currencies: both sides of the dollar, then the parities by currency, with XDR once it is known', async () => {
   const series = await app.json<Series[]>('/api/v1/series')
   const currencies = [...PARITIES.split(' '), LEARNED]
   const parities = currencies.map((one) => (UNITS_OF_DOLLAR.includes(one) ? `${one}/USD` : `USD/${one}`))
@@ -64,7 +64,7 @@ test('lists 47 currencies: the dollar from both sides, then the parities by curr
   )
 })
 
-test('gives every field of a series', async () => {
+test('/series has every field of a series', async () => {
   const [compra, venta] = await app.json<Series[]>('/api/v1/series?base=usd&quote=crc')
   assert.deepEqual(compra, {
     id: 1,
@@ -85,7 +85,7 @@ test('gives every field of a series', async () => {
   assert.equal(euro?.first_data_date, '2026-01-01')
 })
 
-test('says null of a series without data', () => {
+test('/series has null for a series without data', () => {
   for (const { first_data_date, unit, enabled } of before) {
     assert.equal(first_data_date, null)
     assert.equal(typeof unit, 'string')
@@ -111,7 +111,7 @@ const filters: [query: string, count: number][] = [
   ['?provider=nobody&base=usd', 0],
 ]
 for (const [query, count] of filters) {
-  test(`finds ${count} series with ${query || 'no filter'}`, async () => {
+  test(`/series has ${count} series with ${query || 'no filter'}`, async () => {
     assert.equal((await app.json<Series[]>(`/api/v1/series${query}`)).length, count)
   })
 }
@@ -119,7 +119,7 @@ for (const [query, count] of filters) {
 const TRUE = ['true', 'TRUE', 'True', '1', 'yes', 'YES', 'on', 'On']
 const FALSE = ['false', 'FALSE', 'False', '0', 'no', 'No', 'off', 'OFF']
 
-test('leaves out what is disabled when asked for only the enabled, in every spelling', async () => {
+test('only_enabled leaves out disabled providers and series, in every spelling', async () => {
   const own = await openApp()
   await own.sync({ from: '2026-03-23', to: '2026-03-24' })
   await asOtherProcess(own, async (db) => {
@@ -133,8 +133,8 @@ test('leaves out what is disabled when asked for only the enabled, in every spel
     await updateProviderEnabled(db, 'bccr', false, Date.now())
     await raiseRevision(db)
   })
-  const gone = async () => (await all('/api/v1/providers?only_enabled=true')) === 0
-  await withinASecond(gone, 'the provider is disabled')
+  const isDisabled = async () => (await all('/api/v1/providers?only_enabled=true')) === 0
+  await withinASecond(isDisabled, 'the provider is disabled')
   for (const [spellings, providers, series] of [
     [TRUE, 0, 0], // a series of a disabled provider is not synchronized either
     [FALSE, 1, 47],
@@ -149,7 +149,7 @@ test('leaves out what is disabled when asked for only the enabled, in every spel
   const [compra, venta] = await own.json<Series[]>('/api/v1/series')
   assert.deepEqual([compra?.enabled, venta?.enabled], [false, true])
 
-  // What is stored of them is still read (decisions 2.7).
+  // Their stored values are still served (decisions 2.7).
   const latest = await own.json<{ compra: string | null }>('/api/v1/rates/latest')
   assert.notEqual(latest.compra, null)
   assert.equal((await own.json<unknown[]>('/api/v1/rates')).length, 47)

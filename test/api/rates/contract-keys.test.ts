@@ -1,4 +1,4 @@
-// Over a complete, exact store every answer has the contract's fields and no others (decisions 1.10).
+// Fields of every answer over a complete, exact store: those of the contract and no others (decisions 1.10).
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -72,7 +72,7 @@ const HEALTH = ['status', 'database', 'scheduler', 'providers', 'series', 'rates
 const SCHEDULER = ['enabled', 'running', 'timezone', 'tasks']
 const LEG = ['series_id', 'pair', 'rate_type', 'rate_date', 'value', 'inverse']
 
-/** Every object that the answers hold, by where it stands. */
+/** Every object of the answers, by its path. */
 const answers: [path: string, keys: string[], count: number, inner?: [name: string, keys: string[]]][] = [
   ['/health', HEALTH, 1],
   ['/providers', PROVIDER, 1],
@@ -113,9 +113,9 @@ await app.sync()
 for (const [path, keys, count, [name, innerKeys] = []] of answers) {
   test(`the answer to ${path} has the contract's keys`, async () => {
     const body = await app.json<object | object[]>(`/api/v1${path}`)
-    const found = Array.isArray(body) ? body : [body]
-    assert.equal(found.length, count)
-    for (const one of found) {
+    const rows = Array.isArray(body) ? body : [body]
+    assert.equal(rows.length, count)
+    for (const one of rows) {
       sameKeys(one, keys)
       if (name === undefined) continue
       const inner = (one as Record<string, object[]>)[name] ?? []
@@ -134,7 +134,7 @@ const errors: [path: string, status: number, itemKeys?: string[]][] = [
   ['/rates/latest?on=yesterday', 422, ['loc', 'msg', 'type', 'input']],
 ]
 for (const [path, status, itemKeys] of errors) {
-  test(`the ${status} of ${path} has a detail and nothing else`, async () => {
+  test(`the ${status} of ${path} has detail alone`, async () => {
     const response = await app.get(`/api/v1${path}`)
     assert.equal(response.status, status)
     const body = (await response.json()) as { detail: string | object[] }
@@ -146,12 +146,12 @@ for (const [path, status, itemKeys] of errors) {
   })
 }
 
-test('the 401 has a detail and nothing else', async () => {
+test('the 401 has detail alone', async () => {
   const response = await fetch(`${app.app.url}/api/v1/rates/latest`)
   assert.equal(response.status, 401)
   assert.deepEqual(Object.keys((await response.json()) as object), ['detail'])
 })
 
-function sameKeys(found: object, expected: string[]): void {
-  assert.deepEqual(Object.keys(found).toSorted(), expected.toSorted())
+function sameKeys(row: object, expected: string[]): void {
+  assert.deepEqual(Object.keys(row).toSorted(), expected.toSorted())
 }

@@ -1,4 +1,5 @@
-// Many conversions with one request: each as the single one is answered, whatever the others are (decisions 2.20).
+// Many conversions in one request: each is answered like a single one, whatever the others are (decisions
+// 2.20).
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -22,14 +23,14 @@ function post(body: string | Buffer): Promise<Response> {
   return fetch(app.app.url + PATH, { method: 'POST', headers: { 'x-api-key': app.key }, body: String(body) })
 }
 
-async function answersTo(body: string): Promise<unknown[]> {
+async function postBatch(body: string): Promise<unknown[]> {
   const response = await post(body)
   const text = await response.text()
   assert.equal(response.status, 200, text)
   return JSON.parse(text)
 }
 
-test('answers each element as GET /convert does, byte for byte, and errors with its status and detail', async () => {
+test('each element is answered as by GET /convert, byte for byte, and errors with status and detail', async () => {
   const elements = Array.from({ length: 2000 }, (_, at) => randomElement(at))
   const response = await post(JSON.stringify(elements))
   assert.equal(response.headers.get('content-type'), 'application/json; charset=utf-8')
@@ -51,12 +52,12 @@ test('answers each element as GET /convert does, byte for byte, and errors with 
   assert.deepEqual([...statuses].sort(), [200, 404, 422])
 })
 
-test('gives each answer the id that its element has, as it was written', async () => {
+test('each answer has the id of its element, as it was written', async () => {
   const ids = ['"a"', '""', '7', '-0', '123456789012345678901234567890', String.raw`"\u00e9\"\n"`]
   const body = `[${ids.map((id) => `{"id":${id},"amount":1,"from":"USD","to":"CRC"}`).join(',')}]`
   const text = await (await post(body)).text()
-  const seen = [...text.matchAll(/\{"id":(.*?),"provider":/g)].map(([, id]) => id)
-  assert.deepEqual(seen, ['"a"', '""', '7', '-0', '123456789012345678901234567890', String.raw`"é\"\n"`])
+  const answerIds = [...text.matchAll(/\{"id":(.*?),"provider":/g)].map(([, id]) => id)
+  assert.deepEqual(answerIds, ['"a"', '""', '7', '-0', '123456789012345678901234567890', String.raw`"é\"\n"`])
 })
 
 const NUMBERS: [written: string, amount: string][] = [
@@ -70,9 +71,9 @@ const NUMBERS: [written: string, amount: string][] = [
   ],
   ['"9007199254740993.1"', '9007199254740993.1'],
 ]
-test('reads an amount by its digits, as a number or as a text', async () => {
+test('an amount is read by its digits, as a number or as a text', async () => {
   const body = `[${NUMBERS.map(([amount]) => `{"amount":${amount},"from":"USD","to":"USD"}`).join(',')}]`
-  const answers = (await answersTo(body)) as { amount: string; result: string }[]
+  const answers = (await postBatch(body)) as { amount: string; result: string }[]
   for (const [at, [, amount]] of NUMBERS.entries()) {
     assert.deepEqual([answers[at]?.amount, answers[at]?.result], [amount, amount])
   }
@@ -134,9 +135,9 @@ const WRONG: [title: string, element: string, loc: (string | number)[], msg: Reg
   ['null', 'null', ['body', 1], /^must be an object/],
 ]
 for (const [title, element, loc, msg] of WRONG) {
-  test(`answers ${title} with an error that spoils no other element`, async () => {
+  test(`${title} is an error that affects no other element`, async () => {
     const good = '{"id":1,"amount":"2","from":"USD","to":"USD"}'
-    const [first, wrong, last] = (await answersTo(`[${good},${element},${good}]`)) as [object, Wrong, object]
+    const [first, wrong, last] = (await postBatch(`[${good},${element},${good}]`)) as [object, Wrong, object]
     assert.ok('result' in first)
     assert.deepEqual(last, first)
     assert.equal(wrong.status, 422)
@@ -147,24 +148,24 @@ for (const [title, element, loc, msg] of WRONG) {
 }
 type Wrong = { status: number; detail: { loc: unknown; msg: string }[] }
 
-test('compares no more than a few unknown fields of an element', async () => {
+test('at most a few unknown fields of an element are compared with known names', async () => {
   const names = Array.from({ length: 100_000 }, (_, at) => `"x${at}":0`)
-  const [wrong] = (await answersTo(`[{${names.join(',')}}]`)) as [Wrong]
+  const [wrong] = (await postBatch(`[{${names.join(',')}}]`)) as [Wrong]
   assert.equal(wrong.status, 422)
   assert.ok(wrong.detail.length < 20, `${wrong.detail.length}`)
 })
 
-test('takes null for a field that was not given', async () => {
+test('null is read as an absent field', async () => {
   const body = '[{"id":null,"amount":1,"from":"USD","to":"CRC","on":null,"type":null}]'
-  assert.deepEqual(await answersTo(body), [
+  assert.deepEqual(await postBatch(body), [
     await app.json('/api/v1/convert?amount=1&from=USD&to=CRC&details=true'),
   ])
 })
 
-test('answers 10,000 elements, and an empty array with one', async () => {
-  assert.deepEqual(await answersTo(' [ ] '), [])
+test('10,000 elements are answered, and so is an empty array', async () => {
+  assert.deepEqual(await postBatch(' [ ] '), [])
   const one = '{"amount":1,"from":"USD","to":"CRC"}'
-  const answers = await answersTo(`[${Array(10_000).fill(one).join(',')}]`)
+  const answers = await postBatch(`[${Array(10_000).fill(one).join(',')}]`)
   assert.equal(answers.length, 10_000)
   const response = await post(`[${Array(10_001).fill(one).join(',')}]`)
   assert.equal(response.status, 413)
@@ -180,21 +181,21 @@ const REFUSED: [title: string, body: string, status: number, words: RegExp][] = 
   ['more bytes than are read', `["${'x'.repeat(4 * 1024 ** 2)}"]`, 413, /at most 4194304 bytes/],
 ]
 for (const [title, body, status, words] of REFUSED) {
-  test(`refuses ${title} as a whole`, async () => {
+  test(`${title} is rejected as a whole`, async () => {
     const response = await post(body)
     assert.equal(response.status, status)
     assert.match(await response.text(), words)
   })
 }
 
-test('needs a key, and is no GET', async () => {
+test('a batch needs a key, and GET is a 405', async () => {
   const response = await fetch(app.app.url + PATH, { method: 'POST', body: '[]' })
   assert.equal(response.status, 401)
   const get = await app.get(PATH)
   assert.deepEqual([get.status, get.headers.get('allow')], [405, 'POST'])
 })
 
-test('gives back the place of a batch whose client goes away, in its body or in its answer', async () => {
+test('a batch whose client disconnects releases its slot, in its body or in its answer', async () => {
   const body = `[${Array(10_000).fill('{"amount":1,"from":"USD","to":"CRC"}').join(',')}]`
   const head = `POST ${PATH} HTTP/1.1\r\nHost: a\r\nX-API-Key: ${app.key}\r\nContent-Length: ${body.length}\r\n\r\n`
   await Promise.all(Array.from({ length: 10 }, () => sendAndLeave(head + body.slice(0, 5000), 200)))
@@ -203,17 +204,17 @@ test('gives back the place of a batch whose client goes away, in its body or in 
   assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
 })
 
-test('answers others while a client does not read its answer', async () => {
+test('other requests are answered while a client does not read its batch', async () => {
   const element = `{"id":"${'x'.repeat(300)}","amount":1,"from":"USD","to":"CRC"}`
   const body = `[${Array(10_000).fill(element).join(',')}]`
   const head = `POST ${PATH} HTTP/1.1\r\nHost: a\r\nX-API-Key: ${app.key}\r\nContent-Length: ${body.length}\r\n\r\n`
   const idle = connect(Number(new URL(app.app.url).port), '127.0.0.1', () => idle.write(head + body))
-  await once(idle, 'readable') // and nothing is read of it
-  assert.equal((await answersTo(body)).length, 10_000)
+  await once(idle, 'readable') // the rest is not read
+  assert.equal((await postBatch(body)).length, 10_000)
   idle.destroy()
 })
 
-/** Sends bytes and goes when the answer begins, or after some milliseconds. */
+/** Sends bytes and disconnects when the answer begins, or after `afterMs`. */
 function sendAndLeave(bytes: string, afterMs?: number): Promise<void> {
   return new Promise((resolve) => {
     const socket = connect(Number(new URL(app.app.url).port), '127.0.0.1', () => socket.write(bytes))
@@ -223,7 +224,7 @@ function sendAndLeave(bytes: string, afterMs?: number): Promise<void> {
   })
 }
 
-/** Mostly right, with all that a client gets wrong. */
+/** A valid element in most cases, else one of the usual faults. */
 function randomElement(at: number): Element {
   let seed = at * 2654435761 + 12345
   const pick = <T>(list: readonly T[]): T => {

@@ -1,11 +1,11 @@
-// Conversion over HTTP; that every digit is right is checked in test/domain/rates/convert.test.ts (decisions 2.9).
+// Conversion over HTTP. test/unit/domain/rates/convert.test.ts verifies every digit (decisions 2.9).
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { inventedValue } from '../../../src/demo/invented-rates.ts'
 import { bccrCatalogue } from '../../../src/providers/bccr/catalogue.ts'
-import { decimalOf, fractionOf, inverted, rounded, times } from '../../domain/support.ts'
-import { detailOf, itemsOf, openApp } from '../support.ts'
+import { formatFraction, inverted, parseFraction, rounded, times } from '../../unit/domain/support.ts'
+import { errorDetail, openApp, validationItems } from '../support.ts'
 
 type Conversion = {
   provider: string
@@ -29,7 +29,7 @@ const app = await openApp({
   bank: {
     value: (code, day) => {
       const fixed: Record<string, string> = { 317: '490.5', 318: '500', 325: '150', 333: '1.25' }
-      // XDR begins late: there is a series and, in the past, no value.
+      // XDR begins late: the series exists and has no value before that day.
       if (code === '99001' && day < '2026-02-02') return null
       const dollar = code === '317' || code === '318'
       return dollar || (inventedValue(code, day) && day <= TODAY) ? fixed[code] : undefined
@@ -40,7 +40,7 @@ await app.sync()
 
 const convert = (query: string) => app.json<Conversion>(`/api/v1/convert?${query}`)
 
-test('gives every field of a direct conversion', async () => {
+test('a direct conversion has every field', async () => {
   assert.deepEqual(await convert('amount=10&from=USD&to=CRC'), {
     provider: 'bccr',
     rate_date: TODAY,
@@ -55,7 +55,7 @@ test('gives every field of a direct conversion', async () => {
   })
 })
 
-// The expected rate is what the published values above give by hand.
+// Expected rates, computed by hand from the published values above.
 const routes: [query: string, rate: string, path: string, side: string, pivot: boolean][] = [
   ['from=USD&to=CRC&type=venta', '500', 'USD -> CRC', 'venta', false],
   ['from=USD&to=CRC&type=compra', '490.5', 'USD -> CRC', 'compra', false],
@@ -77,22 +77,22 @@ const routes: [query: string, rate: string, path: string, side: string, pivot: b
   ['from=usd&to=crc&provider=bccr', '500', 'USD -> CRC', 'venta', false],
 ]
 for (const [query, rate, path, side, pivot] of routes) {
-  test(`converts ${query} at ${rate} over ${path}`, async () => {
+  test(`${query} is converted at ${rate} over ${path}`, async () => {
     const answer = await convert(`amount=1.50&${query}`)
     assert.deepEqual(
       [answer.rate, answer.path, answer.rate_type, answer.via_pivot, answer.amount, answer.rate_date],
       [rate, path, side, pivot, '1.5', TODAY],
     )
-    assert.equal(answer.result, decimalOf(times(fractionOf('1.5'), fractionOf(rate))))
+    assert.equal(answer.result, formatFraction(times(parseFraction('1.5'), parseFraction(rate))))
     assert.deepEqual([answer.from_currency, answer.to_currency], [path.slice(0, 3), path.slice(-3)])
   })
 }
 
-test('converts all 45 parities to the colon, to each other and back, as exact fractions say', async () => {
+test('each of the 45 parities converts to the colon, to each other and back, as exact fractions do', async () => {
   const rates = await app.json<Rate[]>('/api/v1/rates')
-  const inDollars = new Map([['USD', fractionOf('1')]])
+  const inDollars = new Map([['USD', parseFraction('1')]])
   for (const { base_currency, quote_currency, rate_type, value } of rates) {
-    const exact = fractionOf(value)
+    const exact = parseFraction(value)
     if (base_currency !== 'USD') inDollars.set(base_currency, exact)
     else if (rate_type !== 'compra') inDollars.set(quote_currency, inverted(exact))
   }
@@ -107,13 +107,17 @@ test('converts all 45 parities to the colon, to each other and back, as exact fr
       [other, one],
     ])) {
       const exact = times(
-        inDollars.get(String(from)) ?? fractionOf('0'),
-        inverted(inDollars.get(String(to)) ?? fractionOf('0')),
+        inDollars.get(String(from)) ?? parseFraction('0'),
+        inverted(inDollars.get(String(to)) ?? parseFraction('0')),
       )
       const rate = from === to ? '1' : (published.get(`${from} ${to}`) ?? rounded(exact, 15))
       const answer = await convert(`amount=${amount}&from=${from}&to=${to}`)
       assert.equal(answer.rate, rate, `${from} ${to}`)
-      assert.equal(answer.result, decimalOf(times(fractionOf(amount), fractionOf(rate))), `${from} ${to}`)
+      assert.equal(
+        answer.result,
+        formatFraction(times(parseFraction(amount), parseFraction(rate))),
+        `${from} ${to}`,
+      )
     }
   }
   assert.equal(bccrCatalogue.length, 47)
@@ -142,11 +146,11 @@ const amounts: [sent: string, canonical: string][] = [
   ['1%0A', '1'],
   [`${'9'.repeat(30)}.${'9'.repeat(20)}`, `${'9'.repeat(30)}.${'9'.repeat(20)}`],
 ]
-for (const [sent, form] of amounts) {
-  test(`takes the amount ${sent.slice(0, 40)}`, async () => {
-    const { amount, result } = await convert(`amount=${sent}&from=USD&to=CRC`)
+for (const [text, form] of amounts) {
+  test(`the amount ${text.slice(0, 40)} is accepted`, async () => {
+    const { amount, result } = await convert(`amount=${text}&from=USD&to=CRC`)
     assert.equal(amount, form)
-    assert.equal(result, decimalOf(times(fractionOf(form), fractionOf('500'))))
+    assert.equal(result, formatFraction(times(parseFraction(form), parseFraction('500'))))
   })
 }
 
@@ -162,9 +166,21 @@ const refused = [
   '0',
   '-1',
 ]
-for (const sent of [...refused, '-.5', '0.0', '0e3', 'NaN', 'Infinity', '', '%20', '1%205', '-1e3', '1,5']) {
-  test(`refuses the amount ${JSON.stringify(sent.slice(0, 40))}`, async () => {
-    const [item, ...rest] = await itemsOf(app, `/api/v1/convert?amount=${sent}&from=USD&to=CRC`)
+for (const amount of [
+  ...refused,
+  '-.5',
+  '0.0',
+  '0e3',
+  'NaN',
+  'Infinity',
+  '',
+  '%20',
+  '1%205',
+  '-1e3',
+  '1,5',
+]) {
+  test(`the amount ${JSON.stringify(amount.slice(0, 40))} is a 422`, async () => {
+    const [item, ...rest] = await validationItems(app, `/api/v1/convert?amount=${amount}&from=USD&to=CRC`)
     assert.deepEqual([item?.loc, item?.type, rest], [['query', 'amount'], 'decimal', []])
   })
 }
@@ -183,8 +199,8 @@ const missing: [title: string, query: string][] = [
   ['a day before the first value of one leg', 'from=XDR&to=CRC&on=2026-02-01'],
 ]
 for (const [title, query] of missing) {
-  test(`has no rate for ${title}`, async () => {
-    await detailOf(app, `/api/v1/convert?amount=1&${query}`, 404)
+  test(`/convert has no rate for ${title}`, async () => {
+    await errorDetail(app, `/api/v1/convert?amount=1&${query}`, 404)
   })
 }
 
@@ -202,7 +218,7 @@ const dates: [query: string, date: string][] = [
   ['from=XDR&to=USD&on=2026-02-02', '2026-02-02'],
 ]
 for (const [query, date] of dates) {
-  test(`dates ${query} with ${date}, the older of its days`, async () => {
+  test(`${query} has the date ${date}, the older of its days`, async () => {
     assert.equal((await convert(`amount=1&${query}`)).rate_date, date)
   })
 }

@@ -1,39 +1,45 @@
-// The arithmetic of an examination: over random stores with holes, rejected rows, one-sided days and an unfinished month
-// every way of asking answers what the model says, or says what is missing (decisions 2.6). To see one store again:
-// CAMBISTA_SEED=17 node --test test/api/rates/every-way.test.ts; `npm run test:long` tries hundreds.
+// Compares every way to read rates with a model, over random stores (decisions 2.6). The stores have holes,
+// rejected rows, one-sided days and an unfinished month. To repeat one store: CAMBISTA_SEED=17 node --test
+// test/api/rates/every-way.test.ts. `npm run test:long` runs hundreds.
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Client } from '@modelcontextprotocol/client'
-import { addDays, dayOf, earliest, type IsoDate } from '../../../src/dates.ts'
-import { readDayRates } from '../../../src/web/server/answers.ts'
-import { ES_MONTHS } from '../../../src/web/texts/es-months.ts'
-import { mergeHoles } from '../../../src/web/words/holes.ts'
+import { addDays, dayNumber, earliest, type IsoDate } from '../../../src/values/dates.ts'
+import { readDayRates } from '../../../src/web/api/responses.ts'
+import { MONTHS } from '../../../src/web/i18n/months.ts'
+import { inLanguage } from '../../../src/web/i18n/table.ts'
+import { mergeHoles } from '../../../src/web/model/holes.ts'
 import { pick } from '../../faults/hostile/shape-requests.ts'
 import { figure, SEED, scaled } from '../../faults/scale.ts'
 import {
-  EVERY,
-  holesOfLegs,
-  legsOf,
-  type PairLeg,
-  pointsOf,
-  STATS,
-  statisticsOf,
-} from '../../support/rates/pair-answers.ts'
-import { type Random, randomOf } from '../../support/rates/random-bank.ts'
-import { openRandomStore, type RandomStore } from '../../support/rates/random-store.ts'
-import { type Expected, expectedOf, pathOf, type Question } from '../../support/rates/rates-answers.ts'
-import {
-  DAY_WAYS,
+  DAY_REQUESTS,
   type Days,
   exactJson,
+  type HttpAnswer,
   type Pair,
-  plain,
-  RANGE_WAYS,
-  type RangeWay,
+  RANGE_REQUESTS,
+  type RangeRequest,
   type Row,
-  type Sent,
-} from '../../support/rates/ways.ts'
+  trimZeros,
+} from '../../support/rates/compat-requests.ts'
+import {
+  EVERY,
+  expectedPoints,
+  expectedStatistics,
+  findLegs,
+  holesOfLegs,
+  type PairLeg,
+  STATS,
+} from '../../support/rates/pair-answers.ts'
+import { createRandom, type Random } from '../../support/rates/random-bank.ts'
+import { openRandomStore, type RandomStore } from '../../support/rates/random-store.ts'
+import {
+  type Expected,
+  expectedAnswer,
+  type Question,
+  questionPath,
+} from '../../support/rates/rates-answers.ts'
 import { type Answer, connect } from '../mcp/support.ts'
 
 const CURRENCIES = ['USD', 'CRC', 'EUR', 'JPY', 'AUD']
@@ -47,61 +53,65 @@ type Asking = RandomStore & { random: Random; client: Client; seen: Seen }
 
 const total: Seen = { rates: 0, holes: 0, rows: 0, errors: 0, leftOut: 0, partial: 0, oneSided: 0 }
 
-for (const seed of [...Array(scaled({ short: 4, long: 300 })).keys()].map((at) => SEED + at)) {
-  test(`every way of asking says what is known, or what is missing (seed ${seed})`, async (t) => {
-    const random = randomOf(seed)
+for (const seed of [...Array(scaled({ short: 3, long: 300 })).keys()].map((at) => SEED + at)) {
+  test(`every way to read rates has the values of the model, or its missing days (seed ${seed})`, async (t) => {
+    const random = createRandom(seed)
     const store = await openRandomStore(t, random)
     const client = await connect(t, 'legacy', { app: store.app })
     const asking = { ...store, random, client, seen: total }
     for (let round = 0; round < ROUNDS; round += 1) {
-      await askOfDay(asking)
-      await askOfSeries(asking)
+      await checkDay(asking)
+      await checkSeries(asking)
       await askOfRange(asking)
-      await askOfPair(asking)
+      await checkPair(asking)
     }
   })
 }
 
-test('all of it was seen', (t: TestContext) => {
+test('the random stores reach every case', (t: TestContext) => {
   for (const [what, count] of Object.entries(total)) {
     figure(t, what, count)
     assert.ok(count > 0, what)
   }
 })
 
-async function sent({ app }: Asking, path: string, headers: Record<string, string> = {}): Promise<Sent> {
+async function sendRequest(
+  { app }: Asking,
+  path: string,
+  headers: Record<string, string> = {},
+): Promise<HttpAnswer> {
   const response = await app.get(path, headers)
   return { status: response.status, headers: response.headers, body: await response.text() }
 }
 
-function dayIn({ random, first, today }: Asking): IsoDate {
-  return addDays(first, random.int(-65, dayOf(today) - dayOf(first) + 1))
+function randomDay({ random, first, today }: Asking): IsoDate {
+  return addDays(first, random.int(-65, dayNumber(today) - dayNumber(first) + 1))
 }
 
-function rangeIn(asking: Asking): Days {
-  const from = earliest(dayIn(asking), asking.today)
+function randomRange(asking: Asking): Days {
+  const from = earliest(randomDay(asking), asking.today)
   return { from, to: earliest(addDays(from, asking.random.int(0, 50)), asking.today) }
 }
 
-function pairIn({ random }: Asking): Pair {
+function randomPair({ random }: Asking): Pair {
   const base = pick(random, CURRENCIES)
-  const others = CURRENCIES.filter((one) => one !== base)
-  return { base, quote: pick(random, others), side: pick(random, ['compra', 'venta'] as const) }
+  const otherCurrencies = CURRENCIES.filter((one) => one !== base)
+  return { base, quote: pick(random, otherCurrencies), side: pick(random, ['compra', 'venta'] as const) }
 }
 
 function conversion({ model, today }: Asking, { base, quote, side }: Pair, on: IsoDate, amount = '1') {
   const question = { kind: 'convert', amount, from: base, to: quote, type: side, on, details: false } as const
-  const expected = expectedOf(model, question, today)
+  const expected = expectedAnswer(model, question, today)
   const isHole = expected.status === 404 && expected.details !== undefined
-  return { question, expected, isHole, rate: expected.status === 200 ? rateIn(expected) : undefined }
+  return { question, expected, isHole, rate: expected.status === 200 ? expectedRate(expected) : undefined }
 }
 
-function rateIn(expected: Expected): string {
+function expectedRate(expected: Expected): string {
   return expected.status === 200 ? (expected.body as { rate: string }).rate : ''
 }
 
-/** An answer of our own as the model has it. */
-function checkOwn(answer: Sent, expected: Expected, path: string): void {
+/** Compares an answer of our own API with the model. */
+function checkOwn(answer: HttpAnswer, expected: Expected, path: string): void {
   assert.equal(answer.status, expected.status, path)
   if (expected.status === 200) {
     assert.deepEqual(JSON.parse(answer.body), JSON.parse(JSON.stringify(expected.body)), path)
@@ -111,50 +121,50 @@ function checkOwn(answer: Sent, expected: Expected, path: string): void {
   } else if (expected.details) assert.ok(expected.details.includes(JSON.parse(answer.body).detail), path)
 }
 
-async function told(asking: Asking, name: string, args: Record<string, unknown>): Promise<Answer> {
+async function callTool(asking: Asking, name: string, args: Record<string, unknown>): Promise<Answer> {
   return (await asking.client.callTool({ name, arguments: args })) as Answer
 }
 
-/** One day: our API in three forms, the shapes, the tools of agents, the page's list of what is left out. */
-async function askOfDay(asking: Asking): Promise<void> {
+/** Checks one day: our API in three forms, compat APIs, tools of agents, the page's list of missing rates. */
+async function checkDay(asking: Asking): Promise<void> {
   const { random, today, seen } = asking
-  const [pair, on] = [pairIn(asking), dayIn(asking)]
+  const [pair, on] = [randomPair(asking), randomDay(asking)]
   const { base, quote, side } = pair
   const amount = pick(random, ['1', '1234.56', '0.01'])
   const { question, expected } = conversion(asking, pair, on, amount)
-  const path = pathOf(question)
-  checkOwn(await sent(asking, path), expected, path)
-  const line = await sent(asking, path.replace('/convert', '/convert.ndjson'))
+  const path = questionPath(question)
+  checkOwn(await sendRequest(asking, path), expected, path)
+  const line = await sendRequest(asking, path.replace('/convert', '/convert.ndjson'))
   assert.equal(line.status, expected.status, path)
-  const csv = await sent(asking, path.replace('/convert', '/convert.csv'))
+  const csv = await sendRequest(asking, path.replace('/convert', '/convert.csv'))
   if (expected.status === 200) {
     seen.rates += 1
     assert.deepEqual(JSON.parse(line.body), expected.body)
-    assert.deepEqual(cellsOf(csv.body, ['rate', 'rate_date', 'result']), [
+    assert.deepEqual(parseCsv(csv.body, ['rate', 'rate_date', 'result']), [
       ['rate', 'rate_date', 'result'].map((name) => String((expected.body as Record<string, string>)[name])),
     ])
   } else if (expected.details) seen.holes += 1
-  const answer = await told(asking, 'convert', { amount, from: base, to: quote, type: side, on })
+  const answer = await callTool(asking, 'convert', { amount, from: base, to: quote, type: side, on })
   if (expected.status === 200) assert.deepEqual(answer.structuredContent, expected.body)
   else checkRefusal(answer, expected)
 
-  for (const way of DAY_WAYS) {
-    // Today is the future of the shapes; /compat/valor, which is ours, has tomorrow.
-    const day = way.name === 'valor' ? on : earliest(on, today)
+  for (const request of DAY_REQUESTS) {
+    // Today is the last day of the compat APIs; /compat/valor, which is ours, has tomorrow.
+    const day = request.name === 'valor' ? on : earliest(on, today)
     const { rate, isHole } = conversion(asking, pair, day)
-    const asked = way.path(pair, day)
-    const found = await sent(asking, asked)
-    assert.equal(way.read(found, pair), rate, `${way.name} ${asked}: ${found.body.slice(0, 200)}`)
-    if (way.name === 'valor' && isHole) assert.match(found.body, UNSYNCHRONIZED)
+    const path = request.path(pair, day)
+    const answer = await sendRequest(asking, path)
+    assert.equal(request.read(answer, pair), rate, `${request.name} ${path}: ${answer.body.slice(0, 200)}`)
+    if (request.name === 'valor' && isHole) assert.match(answer.body, UNSYNCHRONIZED)
     else if (
       isHole &&
-      found.status === 200 &&
-      way.name !== 'ExchangeRate-API' &&
-      !found.body.includes('"success":false')
+      answer.status === 200 &&
+      request.name !== 'ExchangeRate-API' &&
+      !answer.body.includes('"success":false')
     )
-      assert.ok(found.headers.get('x-left-out')?.split(',').includes(quote), asked)
+      assert.ok(answer.headers.get('x-left-out')?.split(',').includes(quote), path)
   }
-  await askOfAll(asking, on, random.chance(0.3))
+  await checkAllRates(asking, on, random.chance(0.3))
 }
 
 function checkRefusal(answer: Answer, expected: Expected): void {
@@ -168,41 +178,41 @@ function checkRefusal(answer: Answer, expected: Expected): void {
   }
 }
 
-/** The rates of a day, and the two sides of the dollar. */
-async function askOfAll(asking: Asking, on: IsoDate, exact: boolean): Promise<void> {
+/** Checks the rates of a day, and the two sides of the dollar. */
+async function checkAllRates(asking: Asking, on: IsoDate, exact: boolean): Promise<void> {
   const { model, today, seen } = asking
   const question: Question = { kind: 'rates', on, exact }
-  const expected = expectedOf(model, question, today)
+  const expected = expectedAnswer(model, question, today)
   assert.ok(expected.status === 200)
   const rows = expected.body as Record<string, unknown>[]
-  const path = pathOf(question)
-  checkOwn(await sent(asking, path), expected, path)
+  const path = questionPath(question)
+  checkOwn(await sendRequest(asking, path), expected, path)
   const leftOut = expected.notes?.['x-left-out']
   if (leftOut) seen.leftOut += 1
   for (const form of ['csv', 'ndjson'] as const) {
-    const table = await sent(asking, path.replace('/rates?', `/rates.${form}?`))
+    const table = await sendRequest(asking, path.replace('/rates?', `/rates.${form}?`))
     assert.equal(table.headers.get('x-left-out'), leftOut ?? null, path)
     const columns = ['series_id', 'rate_date', 'value']
     const values = rows.map((row) => columns.map((name) => String(row[name])))
-    if (form === 'csv') assert.deepEqual(cellsOf(table.body, columns), values)
-    else assert.deepEqual(linesOf(table.body), JSON.parse(JSON.stringify(rows)))
+    if (form === 'csv') assert.deepEqual(parseCsv(table.body, columns), values)
+    else assert.deepEqual(parseNdjson(table.body), JSON.parse(JSON.stringify(rows)))
   }
   const page = await readDayRates(await asking.app.get(path))
   assert.deepEqual(page.leftOut.join(','), leftOut ?? '')
-  const agents = await told(asking, 'get_rates_on', { on, exact })
+  const agents = await callTool(asking, 'get_rates_on', { on, exact })
   assert.deepEqual(agents.structuredContent?.left_out?.join(','), leftOut)
   assert.equal(agents.structuredContent?.rates.length, rows.length)
 
   const latest: Question = { kind: 'latest', base: 'USD', quote: 'CRC', on }
-  const sides = expectedOf(model, latest, today)
-  checkOwn(await sent(asking, pathOf(latest)), sides, pathOf(latest))
-  const rate = await told(asking, 'get_rate', { on })
+  const sides = expectedAnswer(model, latest, today)
+  checkOwn(await sendRequest(asking, questionPath(latest)), sides, questionPath(latest))
+  const rate = await callTool(asking, 'get_rate', { on })
   if (sides.status === 200) assert.deepEqual(rate.structuredContent, sides.body)
   else checkRefusal(rate, sides)
   const day = earliest(on, today)
   const compra = conversion(asking, { base: 'USD', quote: 'CRC', side: 'compra' }, day).rate
   const venta = conversion(asking, { base: 'USD', quote: 'CRC', side: 'venta' }, day).rate
-  const hacienda = await sent(asking, `/indicadores/tc/dolar?fecha=${day}`)
+  const hacienda = await sendRequest(asking, `/indicadores/tc/dolar?fecha=${day}`)
   if (compra === undefined || venta === undefined) assert.equal(hacienda.status, 404)
   else {
     const answer = exactJson(hacienda.body)
@@ -210,36 +220,39 @@ async function askOfAll(asking: Asking, on: IsoDate, exact: boolean): Promise<vo
   }
 }
 
-/** A range of one series: our histories in three forms, the bank's services, Hacienda, the page's sentence. */
-async function askOfSeries(asking: Asking): Promise<void> {
+/**
+ * Checks a range of one series: our histories in three forms, the bank's services, Hacienda, the page's
+ * sentence.
+ */
+async function checkSeries(asking: Asking): Promise<void> {
   const { model, today, random, seen } = asking
   const one = pick(random, model.series)
-  const range = rangeIn(asking)
+  const range = randomRange(asking)
   const question: Question = { kind: 'history', id: one.id, ...range }
-  const expected = expectedOf(model, question, today)
+  const expected = expectedAnswer(model, question, today)
   assert.ok(expected.status === 200)
   const { points, holes = [] } = expected.body as {
     points: { rate_date: string; value: string }[]
     holes?: Days[]
   }
-  const path = pathOf(question)
-  checkOwn(await sent(asking, path), expected, path)
-  const named = holes.length > 0 ? holes.map(({ from, to }) => `${from}..${to}`).join(', ') : null
+  const path = questionPath(question)
+  checkOwn(await sendRequest(asking, path), expected, path)
+  const holesHeader = holes.length > 0 ? holes.map(({ from, to }) => `${from}..${to}`).join(', ') : null
   for (const form of ['csv', 'ndjson'] as const) {
-    const table = await sent(asking, path.replace('/history?', `/history.${form}?`))
-    assert.equal(table.headers.get('x-holes'), named, path)
+    const table = await sendRequest(asking, path.replace('/history?', `/history.${form}?`))
+    assert.equal(table.headers.get('x-holes'), holesHeader, path)
     const values = points.map(({ rate_date, value }) => [rate_date, value])
     const columns = ['rate_date', 'value']
-    if (form === 'csv') assert.deepEqual(cellsOf(table.body, columns), values)
-    else assert.deepEqual(linesOf(table.body), points)
+    if (form === 'csv') assert.deepEqual(parseCsv(table.body, columns), values)
+    else assert.deepEqual(parseNdjson(table.body), points)
   }
   const [hole] = holes
   seen[hole ? 'errors' : 'rows'] += 1
   const slashed = `fechaInicio=${range.from.replaceAll('-', '/')}&fechaFin=${range.to.replaceAll('-', '/')}`
-  const sdde = await sent(asking, `${SDDE}/indicadoresEconomicos/${one.code}/series?${slashed}`)
+  const sdde = await sendRequest(asking, `${SDDE}/indicadoresEconomicos/${one.code}/series?${slashed}`)
   const local = (day: string) => day.split('-').reverse().join('/')
   const query = `Indicador=${one.code}&FechaInicio=${local(range.from)}&FechaFinal=${local(range.to)}&Nombre=N&SubNiveles=N&CorreoElectronico=a@b.cr&Token=x`
-  const asmx = await sent(asking, `${ASMX}?${query}`)
+  const asmx = await sendRequest(asking, `${ASMX}?${query}`)
   if (hole) {
     assert.deepEqual(
       [sdde.status, exactJson(sdde.body).Mensaje],
@@ -251,12 +264,12 @@ async function askOfSeries(asking: Asking): Promise<void> {
     )
   } else {
     const rows = exactJson(sdde.body).datos[0]?.series ?? []
-    const told = rows.map((row: Record<string, string>) => [row.fecha, row.valorDatoPorPeriodo])
+    const rowPairs = rows.map((row: Record<string, string>) => [row.fecha, row.valorDatoPorPeriodo])
     const values = points.map(({ rate_date, value }) => [rate_date, value])
-    assert.deepEqual(told, values, path)
+    assert.deepEqual(rowPairs, values, path)
     const pattern = /DES_FECHA&gt;(\d{4}-\d\d-\d\d)[\s\S]*?NUM_VALOR&gt;([\d.]+)/g
     assert.deepEqual(
-      [...asmx.body.matchAll(pattern)].map(([, day, value]) => [day, plain(value ?? '')]),
+      [...asmx.body.matchAll(pattern)].map(([, day, value]) => [day, trimZeros(value ?? '')]),
       values,
     )
   }
@@ -268,7 +281,7 @@ async function askOfTables(asking: Asking, range: Days, slashed: string): Promis
   for (const table of ['1', '520']) {
     const members = model.series.filter((one) => one.table === table)
     const lacking = members.filter((series) => holesOfLegs([{ series, inverse: false }], range).length > 0)
-    const answer = await sent(asking, `${SDDE}/cuadro/${table}/series?${slashed}`)
+    const answer = await sendRequest(asking, `${SDDE}/cuadro/${table}/series?${slashed}`)
     if (lacking.length === members.length) {
       assert.equal(answer.status, 503)
       assert.match(answer.body, UNSYNCHRONIZED)
@@ -280,17 +293,17 @@ async function askOfTables(asking: Asking, range: Days, slashed: string): Promis
     const [data] = exactJson(answer.body).datos
     const listed = (data?.indicadores ?? []) as { codigoIndicador: string; series: unknown[] }[]
     for (const { code, values } of members) {
-      const found = listed.find(({ codigoIndicador }) => codigoIndicador === code)
+      const table = listed.find(({ codigoIndicador }) => codigoIndicador === code)
       const days = [...values.keys()].filter((day) => day >= range.from && day <= range.to)
       const isLacking = lacking.some((one) => one.code === code)
-      if (isLacking) assert.equal(found, undefined, code)
-      else assert.equal(found?.series.length ?? 0, days.length, code)
+      if (isLacking) assert.equal(table, undefined, code)
+      else assert.equal(table?.series.length ?? 0, days.length, code)
     }
   }
   const sides = model.series.filter(({ table }) => table === '1')
   const legs: PairLeg[] = sides.map((series) => ({ series, inverse: false }))
   const holes = holesOfLegs(legs, range)
-  const historico = await sent(asking, `/indicadores/tc/dolar/historico?d=${range.from}&h=${range.to}`)
+  const historico = await sendRequest(asking, `/indicadores/tc/dolar/historico?d=${range.from}&h=${range.to}`)
   const answers = []
   for (const { id } of sides) {
     const path = `/api/v1/series/${id}/history?from=${range.from}&to=${range.to}`
@@ -302,7 +315,7 @@ async function askOfTables(asking: Asking, range: Days, slashed: string): Promis
   if (hole) {
     assert.equal(historico.status, 503)
     assert.equal(historico.headers.get('x-holes'), holes.map(({ from, to }) => `${from}..${to}`).join(', '))
-    const words = ES_MONTHS.missingDays.holes(hole.from, hole.to, holes.length - 1)
+    const words = inLanguage(MONTHS, 'es').missingDays.holes(hole.from, hole.to, holes.length - 1)
     assert.ok(words.includes(hole.from) && words.includes(hole.to))
     return
   }
@@ -322,49 +335,54 @@ async function askOfTables(asking: Asking, range: Days, slashed: string): Promis
   )
 }
 
-/** What a range of a pair must have, in rows of a way; undefined: days are missing. */
-function rowsOf(asking: Asking, pair: Pair, { from, to }: Days, rows: RangeWay['rows']): Row[] | undefined {
-  const legs = legsOf(asking.model.series, { ...pair, type: pair.side }) ?? []
+/** Expected rows of a range of a pair in one way; undefined: days are missing. */
+function expectedRows(
+  asking: Asking,
+  pair: Pair,
+  { from, to }: Days,
+  rows: RangeRequest['rows'],
+): Row[] | undefined {
+  const legs = findLegs(asking.model.series, { ...pair, type: pair.side }) ?? []
   if (holesOfLegs(legs, { from, to }).length > 0) return undefined
-  const found: Row[] = []
+  const result: Row[] = []
   for (let day = from; day <= to; day = addDays(day, 1)) {
     const isPublished = legs.some(({ series }) => series.values.has(day))
     const { rate, isHole, expected } = conversion(asking, pair, day)
     const isShown = rows === 'filled' || isPublished
     if (isHole && isShown) return undefined
     if (rate === undefined) continue
-    if (isShown) found.push({ day, quote: pair.quote, rate })
+    if (isShown) result.push({ day, quote: pair.quote, rate })
     else if (rows === 'carried' && day === from && expected.status === 200) {
-      found.push({ day: (expected.body as { rate_date: string }).rate_date, quote: pair.quote, rate })
+      result.push({ day: (expected.body as { rate_date: string }).rate_date, quote: pair.quote, rate })
     }
   }
-  return found
+  return result
 }
 
 async function askOfRange(asking: Asking): Promise<void> {
   const { random, model, seen } = asking
-  const pair = pairIn(asking)
-  const range = rangeIn(asking)
+  const pair = randomPair(asking)
+  const range = randomRange(asking)
   const isNamed = random.chance(0.6)
   const all = [...new Set(model.series.flatMap(({ base, quote }) => [base, quote]))].toSorted()
   const quotes = isNamed ? [pair.quote] : all.filter((code) => code !== pair.base)
-  for (const way of RANGE_WAYS) {
-    const path = way.path(pair, isNamed ? quotes : [], range)
-    const answer = await sent(asking, path)
-    const rows = way.read(answer, pair.base)?.filter(({ quote }) => quote !== pair.base)
+  for (const request of RANGE_REQUESTS) {
+    const path = request.path(pair, isNamed ? quotes : [], range)
+    const answer = await sendRequest(asking, path)
+    const rows = request.read(answer, pair.base)?.filter(({ quote }) => quote !== pair.base)
     const expected = new Map(
-      quotes.map((quote) => [quote, rowsOf(asking, { ...pair, quote }, range, way.rows)]),
+      quotes.map((quote) => [quote, expectedRows(asking, { ...pair, quote }, range, request.rows)]),
     )
     const lacking = quotes.filter((quote) => expected.get(quote) === undefined)
     const isEmpty = [...expected.values()].every((one) => !one || one.length === 0)
-    const isError = lacking.length === quotes.length || isNamed || (way.needsRows && isEmpty)
+    const isError = lacking.length === quotes.length || isNamed || (request.needsRows && isEmpty)
     if (lacking.length > 0 && isError) {
       seen.errors += 1
-      assert.equal(rows, undefined, `${way.name} ${path}: ${answer.body.slice(0, 200)}`)
+      assert.equal(rows, undefined, `${request.name} ${path}: ${answer.body.slice(0, 200)}`)
       assert.match(answer.body, UNSYNCHRONIZED, path)
       continue
     }
-    assert.ok(rows, `${way.name} ${path}: ${answer.body.slice(0, 200)}`)
+    assert.ok(rows, `${request.name} ${path}: ${answer.body.slice(0, 200)}`)
     seen.rows += rows.length
     seen.leftOut += lacking.length
     assert.equal(answer.headers.get('x-left-out') ?? '', lacking.join(','), path)
@@ -373,41 +391,41 @@ async function askOfRange(asking: Asking): Promise<void> {
     assert.deepEqual(
       cleaned,
       [...expected.values()].flatMap((one) => one ?? []).toSorted(order),
-      `${way.name} ${path}`,
+      `${request.name} ${path}`,
     )
   }
 }
 
-/** The history of a pair: our own in three forms, the tools of agents, the months of the page. */
-async function askOfPair(asking: Asking): Promise<void> {
+/** Checks the history of a pair: our own in three forms, the tools of agents, the months of the page. */
+async function checkPair(asking: Asking): Promise<void> {
   const { random, model, today, seen } = asking
-  const { base, quote, side } = pairIn(asking)
-  const range = rangeIn(asking)
+  const { base, quote, side } = randomPair(asking)
+  const range = randomRange(asking)
   const [every, stat] = [pick(random, EVERY), pick(random, STATS)]
   const request = { base, quote, type: side, ...range, every, stat }
-  const legs = legsOf(model.series, request)
+  const legs = findLegs(model.series, request)
   assert.ok(legs)
-  const points = pointsOf(legs, request, today)
+  const points = expectedPoints(legs, request, today)
   const holes = holesOfLegs(legs, range)
   seen.partial += points.filter(({ partial }) => partial).length
   const query = `${new URLSearchParams(request)}`
   const json = await asking.app.json<{ points: unknown; holes?: Days[] }>(`/api/v1/history?${query}`)
   assert.deepEqual(json.points, points, query)
   assert.deepEqual(json.holes ?? [], holes, query)
-  const named = holes.length > 0 ? holes.map(({ from, to }) => `${from}..${to}`).join(', ') : null
-  const csv = await sent(asking, `/api/v1/history.csv?${query}`)
-  const lines = await sent(asking, `/api/v1/history.ndjson?${query}`)
-  assert.deepEqual([csv.headers.get('x-holes'), lines.headers.get('x-holes')], [named, named])
-  assert.deepEqual(linesOf(lines.body), points)
+  const holesHeader = holes.length > 0 ? holes.map(({ from, to }) => `${from}..${to}`).join(', ') : null
+  const csv = await sendRequest(asking, `/api/v1/history.csv?${query}`)
+  const lines = await sendRequest(asking, `/api/v1/history.ndjson?${query}`)
+  assert.deepEqual([csv.headers.get('x-holes'), lines.headers.get('x-holes')], [holesHeader, holesHeader])
+  assert.deepEqual(parseNdjson(lines.body), points)
   assert.deepEqual(
-    cellsOf(csv.body, ['date', 'value', 'partial']),
+    parseCsv(csv.body, ['date', 'value', 'partial']),
     points.map(({ date, value, partial }) => [date, value, partial ? 'true' : '']),
   )
-  const agents = (await told(asking, 'get_history', request)).structuredContent
+  const agents = (await callTool(asking, 'get_history', request)).structuredContent
   assert.deepEqual(agents?.points, points, query)
   assert.deepEqual(agents?.holes ?? [], holes, query)
-  const statistics = await told(asking, 'rate_statistics', { base, quote, type: side, ...range })
-  const figures = statisticsOf(legs, range, today)
+  const statistics = await callTool(asking, 'rate_statistics', { base, quote, type: side, ...range })
+  const figures = expectedStatistics(legs, range, today)
   const text = statistics.content.map((one) => one.text).join('\n')
   if (!figures) {
     assert.equal(statistics.isError, true)
@@ -424,7 +442,7 @@ async function askOfPair(asking: Asking): Promise<void> {
   if (figures.isPartial) assert.match(text, /Partial/)
 }
 
-function cellsOf(csv: string, columns: readonly string[]): string[][] {
+function parseCsv(csv: string, columns: readonly string[]): string[][] {
   const [head = '', ...lines] = csv.trimEnd().split('\n')
   const names = head.split(',')
   return lines.map((line) => {
@@ -433,7 +451,7 @@ function cellsOf(csv: string, columns: readonly string[]): string[][] {
   })
 }
 
-function linesOf(text: string): unknown[] {
+function parseNdjson(text: string): unknown[] {
   return text
     .split('\n')
     .filter((line) => line !== '')

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { addDays } from '../../../src/dates.ts'
 import { inventedValue } from '../../../src/demo/invented-rates.ts'
-import { detailOf, openApp } from '../support.ts'
+import { addDays } from '../../../src/values/dates.ts'
+import { errorDetail, openApp } from '../support.ts'
 
 type History = {
   provider: string
@@ -25,7 +25,7 @@ await app.sync()
 
 const history = (id: number, query = '') => app.json<History>(`/api/v1/series/${id}/history${query}`)
 
-test('gives every field, the last 90 days and today when no date is given', async () => {
+test('a history without dates has every field, and the last 90 days up to today', async () => {
   const { points, ...about } = await history(1)
   assert.deepEqual(about, {
     provider: 'bccr',
@@ -58,14 +58,14 @@ const ranges: [query: string, from: string, to: string, count: number][] = [
   ['?from=1900-01-01&to=2025-11-01', '1900-01-01', '2025-11-01', 1],
   ['?from=1900-01-01&to=2999-12-31', '1900-01-01', '2999-12-31', 145],
   ['?to=1900-01-31', '1900-01-01', '1900-01-31', 0],
-  // From a day after today, without an end: nothing, though the dollar of tomorrow is stored.
+  // A range from tomorrow, without an end: empty, though the dollar of tomorrow is stored.
   ['?from=2026-03-25', TOMORROW, TOMORROW, 0],
   ['?from=2026-03-26', '2026-03-26', '2026-03-26', 0],
   ['?from=2999-12-31', '2999-12-31', '2999-12-31', 0],
   ['?from=2026-03-25&to=2026-03-25', TOMORROW, TOMORROW, 1],
 ]
 for (const [query, from, to, count] of ranges) {
-  test(`applies ${query} as ${from} to ${to}`, async () => {
+  test(`${query} is applied as ${from} to ${to}`, async () => {
     const answer = await history(2, query)
     assert.deepEqual([answer.date_from, answer.date_to, answer.count], [from, to, count])
     assert.equal(answer.points.length, count)
@@ -76,7 +76,7 @@ for (const [query, from, to, count] of ranges) {
   })
 }
 
-test('lists points in order of their days and fills no weekend', async () => {
+test('points are in order of their days, without weekends', async () => {
   const { points, count, rate_type } = await history(3, '?from=2026-03-13&to=2026-03-24')
   assert.equal(rate_type, 'referencia')
   assert.deepEqual(
@@ -87,12 +87,12 @@ test('lists points in order of their days and fills no weekend', async () => {
   assert.equal((await history(3, '?from=2026-03-21&to=2026-03-22')).count, 0)
 })
 
-test("does not show tomorrow's dollar unless asked for", async () => {
+test("tomorrow's dollar is included on request alone", async () => {
   assert.equal((await history(1)).points.at(-1)?.rate_date, TODAY)
   assert.equal((await history(1, `?to=${TOMORROW}`)).points.at(-1)?.rate_date, TOMORROW)
 })
 
-test('shows the day after today once it is today', async () => {
+test('the day after today is included once it is today', async () => {
   const own = await openApp({ now: '2026-03-24T12:00:00Z', backfillFrom: '2026-03-01' })
   await own.sync()
   const ask = () => own.json<History>(`/api/v1/series/1/history?from=${TOMORROW}`)
@@ -102,23 +102,23 @@ test('shows the day after today once it is today', async () => {
   assert.deepEqual([date_from, date_to, count], [TOMORROW, TOMORROW, 1])
 })
 
-test('knows each of the 47 series by its id', async () => {
+test('each of the 47 series has a history by its id', async () => {
   for (let id = 1; id <= 47; id += 1) assert.equal((await history(id)).series_id, id)
 })
 
 for (const id of ['0', '48', '-1', '-0', '99999999999999999999999999', '9007199254740993']) {
-  test(`has no series ${id}`, async () => {
-    await detailOf(app, `/api/v1/series/${id}/history`, 404)
+  test(`the series ${id} is a 404`, async () => {
+    await errorDetail(app, `/api/v1/series/${id}/history`, 404)
   })
 }
 
-test('checks the range before it looks for the series', async () => {
+test('the range is validated before the series', async () => {
   const { status } = await app.get('/api/v1/series/999/history?from=2026-03-02&to=2026-03-01')
   assert.equal(status, 422)
 })
 
-test('knows no path of a series but its history', async () => {
+test('a series has no other path than its history', async () => {
   for (const path of ['/api/v1/series/1', '/api/v1/series//history', '/api/v1/series/1/history/2']) {
-    assert.equal(await detailOf(app, path, 404), 'Not found')
+    assert.equal(await errorDetail(app, path, 404), 'Not found')
   }
 })

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { addDays } from '../../../src/dates.ts'
+import { addDays } from '../../../src/values/dates.ts'
 import { loseDays, openApp, withinASecond } from '../support.ts'
 
 const TODAY = '2026-03-24'
@@ -24,7 +24,7 @@ await withinASecond(
 const withQuery = (path: string, query: string) => `${path}${path.includes('?') ? '&' : '?'}${query}`
 const inForm = (path: string, form: string) => path.replace(/(\?|$)/, `.${form}$1`)
 
-test('histories name their holes, in JSON as a field and in CSV and NDJSON as X-Holes', async () => {
+test('histories have their holes: a field in JSON, X-Holes in CSV and NDJSON', async () => {
   for (const path of HISTORIES) {
     const answer = await holed.get(withQuery(path, RANGE))
     assert.equal(answer.headers.get('x-holes'), null)
@@ -44,17 +44,17 @@ test('histories name their holes, in JSON as a field and in CSV and NDJSON as X-
 
 test('a hole is cut to the range, and a range beside it has none', async () => {
   for (const path of HISTORIES) {
-    const holesOf = async (query: string) =>
+    const readHoles = async (query: string) =>
       (await holed.json<{ holes?: unknown }>(withQuery(path, query))).holes
-    assert.deepEqual(await holesOf('from=2026-02-25&to=2026-03-01'), [
+    assert.deepEqual(await readHoles('from=2026-02-25&to=2026-03-01'), [
       { from: '2026-02-25', to: '2026-03-01' },
     ])
-    assert.equal(await holesOf('from=2026-03-05&to=2026-03-24'), undefined)
-    assert.equal(await holesOf('from=2026-02-01&to=2026-02-19'), undefined)
+    assert.equal(await readHoles('from=2026-03-05&to=2026-03-24'), undefined)
+    assert.equal(await readHoles('from=2026-02-01&to=2026-02-19'), undefined)
   }
 })
 
-test('X-Holes names at most 20 intervals and then says that there are more', async () => {
+test('X-Holes has at most 20 intervals, then `more`', async () => {
   const many = await openApp()
   await many.sync()
   for (let at = 0; at < 21; at += 1) {
@@ -67,11 +67,11 @@ test('X-Holes names at most 20 intervals and then says that there are more', asy
     'the days are lost',
   )
   const { headers } = await many.get(`${path}.csv?from=2026-01-01`)
-  const shown = (headers.get('x-holes') ?? '').split(', ')
-  assert.deepEqual([shown.length, shown[0], shown[20]], [21, '2026-01-02..2026-01-02', 'more'])
+  const intervals = (headers.get('x-holes') ?? '').split(', ')
+  assert.deepEqual([intervals.length, intervals[0], intervals[20]], [21, '2026-01-02..2026-01-02', 'more'])
 })
 
-test('/rates names the series that a hole leaves out in X-Left-Out, in every form', async () => {
+test('/rates lists the series left out for a hole in X-Left-Out, in every form', async () => {
   const ids = Array.from({ length: 47 }, (_, at) => at + 1).join(',')
   for (const path of ['/api/v1/rates', '/api/v1/rates.csv', '/api/v1/rates.ndjson']) {
     for (const query of ['on=2026-03-02', 'on=2026-03-02&exact=true']) {
@@ -83,12 +83,12 @@ test('/rates names the series that a hole leaves out in X-Left-Out, in every for
   }
 })
 
-test('a day after tomorrow is answered with `future`, in tables and /rates with X-Future', async () => {
+test('a day after tomorrow is marked `future`, in tables and /rates by X-Future', async () => {
   const [tomorrow, later] = [addDays(TODAY, 1), addDays(TODAY, 2)]
   const objects = ['/api/v1/rates/latest', '/api/v1/convert?amount=2&from=EUR&to=CRC']
   for (const path of objects) {
-    const found = await whole.json<Record<string, unknown>>(withQuery(path, `on=${tomorrow}`))
-    assert.equal(found.future, undefined)
+    const answer = await whole.json<Record<string, unknown>>(withQuery(path, `on=${tomorrow}`))
+    assert.equal(answer.future, undefined)
     const { future, ...rest } = await whole.json<Record<string, unknown>>(withQuery(path, `on=${later}`))
     assert.equal(future, true)
     const far = await whole.json<Record<string, unknown>>(withQuery(path, 'on=2999-12-31'))
@@ -112,7 +112,7 @@ test('a day after tomorrow is answered with `future`, in tables and /rates with 
   }
 })
 
-test('a batch says `future` of the elements that /convert says it of', async () => {
+test('a batch marks elements `future` as /convert does', async () => {
   const elements = [TODAY, addDays(TODAY, 1), addDays(TODAY, 2), '2030-01-01'].map((on) => ({
     ...{ amount: '2', from: 'EUR', to: 'CRC', on },
   }))
@@ -135,17 +135,17 @@ test('with as_of tomorrow is counted from the day of the instant', async () => {
   assert.equal(future, undefined)
 })
 
-test('the tag of an answer about the future changes with the day', async (t) => {
+test('the ETag of an answer about the future changes with the day', async (t) => {
   const app = await openApp()
   await app.sync()
   t.after(() => undefined)
-  const tagOf = async () => (await app.get('/api/v1/rates/latest?on=2026-04-30')).headers.get('etag')
-  const before = await tagOf()
+  const readEtag = async () => (await app.get('/api/v1/rates/latest?on=2026-04-30')).headers.get('etag')
+  const before = await readEtag()
   app.clock.now = new Date(app.clock.now.getTime() + 24 * 3_600_000)
-  assert.notEqual(await tagOf(), before)
+  assert.notEqual(await readEtag(), before)
 })
 
-test('a complete store answers days up to tomorrow with no field and no header of these', async () => {
+test('a complete store answers days up to tomorrow without these fields and headers', async () => {
   for (const path of [
     '/api/v1/rates',
     '/api/v1/rates.csv',
@@ -165,14 +165,14 @@ test('a complete store answers days up to tomorrow with no field and no header o
   }
 })
 
-test('sep, decimal and dialect are known in CSV alone, and what is given wins over the dialect', async () => {
+test('sep, decimal and dialect are for CSV alone, and override the dialect', async () => {
   const path = '/api/v1/history'
   const query = 'base=EUR&quote=CRC&from=2026-03-23&to=2026-03-23'
-  for (const asked of [
+  for (const sendRequest of [
     () => holed.get(`${path}.csv?${query}&dialect=es-CR&decimal=.&sep=,`),
     () => holed.get(`${path}?${query}&dialecto=es-CR&decimal=.&sep=,`, { accept: 'text/csv' }),
   ]) {
-    const [, row = ''] = (await (await asked()).text()).split('\r\n')
+    const [, row = ''] = (await (await sendRequest()).text()).split('\r\n')
     assert.match(row, /^23\/03\/2026,23\/03\/2026,\d+\.\d+,,$/)
   }
   for (const [name, value] of [
@@ -193,7 +193,7 @@ test('sep, decimal and dialect are known in CSV alone, and what is given wins ov
   }
 })
 
-test('the new headers may be read by websites', async () => {
+test('websites may read the new headers', async () => {
   const app = await openApp({ listen: { corsOrigins: ['*'] } })
   const exposed = (await app.get('/api/v1/rates')).headers.get('access-control-expose-headers') ?? ''
   for (const name of ['X-Holes', 'X-Left-Out', 'X-Future', 'X-Ends-At'])

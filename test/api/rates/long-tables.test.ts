@@ -1,4 +1,4 @@
-// Tables that are too long to be made as a whole: sent in parts, with the tag and the compression of any other (decisions 2.19).
+// Long tables, sent in parts, with the ETag and the compression of other answers (decisions 2.19).
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -27,7 +27,7 @@ test('a long table has all rows of the JSON', async () => {
 })
 
 for (const path of PATHS) {
-  test(`${path} is sent in parts, and is the same whenever it is asked for`, async () => {
+  test(`${path} is sent in parts, and is the same each time`, async () => {
     const plain = await ask(path)
     assert.ok(plain.bytes.length > 32 * 1024)
     assert.equal(plain.headers['content-length'], undefined)
@@ -39,13 +39,16 @@ for (const path of PATHS) {
     assert.notEqual(packed.headers.etag, plain.headers.etag)
     assert.equal(packed.headers.vary, 'Accept, Accept-Encoding')
     for (const { headers } of [plain, packed]) {
-      const held = await ask(path, { 'if-none-match': String(headers.etag) })
-      assert.deepEqual([held.status, held.headers.etag, held.bytes.length], [304, headers.etag, 0])
+      const revalidation = await ask(path, { 'if-none-match': String(headers.etag) })
+      assert.deepEqual(
+        [revalidation.status, revalidation.headers.etag, revalidation.bytes.length],
+        [304, headers.etag, 0],
+      )
     }
     assert.equal((await ask(path, { 'if-none-match': '*' })).status, 304)
   })
 
-  test(`HEAD of ${path} has the headers, and no length`, async () => {
+  test(`HEAD of ${path} has the headers, without a length`, async () => {
     const plain = await ask(path)
     const head = await ask(path, {}, 'HEAD')
     assert.deepEqual([head.status, head.bytes.length], [200, 0])
@@ -60,7 +63,7 @@ test('a short table has a length', async () => {
   assert.equal(Number(short.headers['content-length']), short.bytes.length)
 })
 
-test('clients that do not read, or go away, keep no other waiting', async () => {
+test('clients that do not read, or disconnect, delay no other client', async () => {
   const request = `GET ${PATHS[1]} HTTP/1.1\r\nHost: a\r\nX-API-Key: ${app.key}\r\n\r\n`
   const sockets = Array.from({ length: 20 }, () => {
     const socket = connect(Number(new URL(app.app.url).port), '127.0.0.1', () =>
@@ -68,7 +71,7 @@ test('clients that do not read, or go away, keep no other waiting', async () => 
     )
     return socket
   })
-  await Promise.all(sockets.map((socket) => once(socket, 'readable'))) // and nothing is read
+  await Promise.all(sockets.map((socket) => once(socket, 'readable'))) // the rest is not read
   assert.equal((await ask(PATHS[1] ?? '')).status, 200)
   for (const socket of sockets) socket.destroy()
   assert.equal((await ask(PATHS[0] ?? '')).status, 200)

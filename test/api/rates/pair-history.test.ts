@@ -1,15 +1,15 @@
-// The history of any pair over HTTP, in cases made by hand (decisions 2.18); random ones are in test/faults.
+// The history of any pair over HTTP, in cases made by hand (decisions 2.18). test/faults has random ones.
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 
 import { inventedValue } from '../../../src/demo/invented-rates.ts'
-import { without } from '../../../src/intervals.ts'
 import { raiseRevision } from '../../../src/store/meta.ts'
 import { replaceCoverage, selectCoverage } from '../../../src/store/rates/coverage.ts'
 import { markSeriesChanged } from '../../../src/store/rates/rates.ts'
+import { subtractInterval } from '../../../src/values/intervals.ts'
 import { startTestApp, type TestApp, type TestAppOptions } from '../../support/app.ts'
-import { asOtherProcess, detailOf, itemsOf, openApp, withinASecond } from '../support.ts'
+import { asOtherProcess, errorDetail, openApp, validationItems, withinASecond } from '../support.ts'
 
 type Point = { date: string; rate_date: string; value: string; partial?: true; rounded_to?: number }
 type History = { count: number; points: Point[] } & Record<string, unknown>
@@ -20,11 +20,11 @@ const app = await openApp({ backfillFrom: '2025-11-01' })
 await app.sync()
 
 const ask = (query: string, of: TestApp = app) => of.json<History>(`/api/v1/history?${query}`)
-const shortOf = ({ points }: History) =>
+const formatPoints = ({ points }: History) =>
   points.map(({ date, value, partial }) => `${date} ${value}${partial ? ' partial' : ''}`)
 
-/** A store of the values given by code and day, and of no others. */
-async function storeOf(
+/** A store with the values given by code and day alone. */
+async function startWithValues(
   t: TestContext,
   values: Record<string, Record<string, string>>,
   options: TestAppOptions = {},
@@ -37,15 +37,15 @@ async function storeOf(
   await own.sync()
   return own
 }
-const EURO = await codeOf('EUR/USD')
+const EURO = await findCode('EUR/USD')
 
-async function codeOf(pair: string): Promise<string> {
+async function findCode(pair: string): Promise<string> {
   type Row = { external_code: string; base_currency: string; quote_currency: string }
   const rows = await app.json<Row[]>('/api/v1/series')
   return rows.find((one) => `${one.base_currency}/${one.quote_currency}` === pair)?.external_code ?? ''
 }
 
-test('gives every field, the last 90 days and the digits of the bank when nothing else is asked for', async () => {
+test('the history without parameters has every field, the last 90 days and the digits of the bank', async () => {
   const { points, ...about } = await ask('base=usd&quote=crc')
   assert.deepEqual(about, {
     ...{ provider: 'bccr', base: 'USD', quote: 'CRC', rate_type: 'venta' },
@@ -57,7 +57,7 @@ test('gives every field, the last 90 days and the digits of the bank when nothin
   }
 })
 
-test('each point of a cross is what /convert says of its day', async () => {
+test('each point of a cross has the rate of /convert on its day', async () => {
   for (const pair of ['EUR&quote=CRC', 'CRC&quote=EUR', 'JPY&quote=EUR', 'CRC&quote=USD', 'USD&quote=EUR']) {
     const { points } = await ask(`base=${pair}&type=compra&from=2026-03-10`)
     const [from, to] = pair.split('&quote=')
@@ -71,7 +71,7 @@ test('each point of a cross is what /convert says of its day', async () => {
 })
 
 test('a cross has a point on each day on which either leg has a value, with the older day', async (t) => {
-  const own = await storeOf(t, {
+  const own = await startWithValues(t, {
     318: { '2026-03-13': '500', '2026-03-14': '501', '2026-03-16': '503' },
     [EURO]: { '2026-03-12': '1.1', '2026-03-16': '1.2', '2026-03-17': '1.3' },
   })
@@ -82,17 +82,17 @@ test('a cross has a point on each day on which either leg has a value, with the 
     { date: '2026-03-16', rate_date: '2026-03-16', value: '603.6' },
     { date: '2026-03-17', rate_date: '2026-03-16', value: '653.9' },
   ])
-  assert.deepEqual(shortOf(await ask('base=EUR&quote=CRC&from=2026-03-14&to=2026-03-15', own)), [
+  assert.deepEqual(formatPoints(await ask('base=EUR&quote=CRC&from=2026-03-14&to=2026-03-15', own)), [
     '2026-03-14 551.1',
   ])
 })
 
 test('last, mean, low and high of periods', async (t) => {
-  const own = await storeOf(t, {
+  const own = await startWithValues(t, {
     318: { '2026-01-05': '500.5', '2026-01-06': '499', '2026-01-31': '499', '2026-02-02': '510.10' },
   })
   const of = async (every: string, stat: string, pair = 'base=USD&quote=CRC') =>
-    shortOf(await ask(`${pair}&from=2026-01-01&every=${every}&stat=${stat}`, own))
+    formatPoints(await ask(`${pair}&from=2026-01-01&every=${every}&stat=${stat}`, own))
   assert.deepEqual(await of('month', 'last'), ['2026-01-01 499', '2026-02-01 510.1'])
   assert.deepEqual(await of('month', 'mean'), ['2026-01-01 499.5', '2026-02-01 510.1'])
   assert.deepEqual(await of('month', 'high'), ['2026-01-01 500.5', '2026-02-01 510.1'])
@@ -101,21 +101,21 @@ test('last, mean, low and high of periods', async (t) => {
   assert.deepEqual(await of('year', 'low'), ['2026-01-01 499 partial'])
   // The exact mean of the inverses, not the inverse of the mean: (1/500.5 + 2/499) / 3, rounded once.
   assert.equal((await of('month', 'mean', 'base=CRC&quote=USD'))[0], '2026-01-01 0.00200200601002204')
-  // Of several days with the same value the first is the lowest.
+  // The first of several days with the same value is the lowest.
   const { points } = await ask('base=USD&quote=CRC&from=2026-01-01&every=month&stat=low', own)
   assert.equal(points[0]?.rate_date, '2026-01-06')
 })
 
-test('a period that is not over is partial, on its last day too, and over on the day after', async (t) => {
-  const own = await storeOf(t, { 318: { '2026-02-27': '500' } }, { now: '2026-02-28T18:00:00Z' })
+test('the current period is partial, on its last day too, and complete on the day after', async (t) => {
+  const own = await startWithValues(t, { 318: { '2026-02-27': '500' } }, { now: '2026-02-28T18:00:00Z' })
   const query = 'base=USD&quote=CRC&every=month&from=2026-02-01'
-  assert.deepEqual(shortOf(await ask(query, own)), ['2026-02-01 500 partial'])
+  assert.deepEqual(formatPoints(await ask(query, own)), ['2026-02-01 500 partial'])
   own.clock.now = new Date('2026-03-01T18:00:00Z')
   await own.sync()
-  assert.deepEqual(shortOf(await ask(query, own)), ['2026-02-01 500'])
+  assert.deepEqual(formatPoints(await ask(query, own)), ['2026-02-01 500'])
 })
 
-test('so is one that was not asked for as a whole', async () => {
+test('a period that the range cuts is partial', async () => {
   const partial = async (range: string) =>
     (await ask(`base=USD&quote=CRC&every=month&${range}`)).points.map((one) => one.partial ?? false)
   assert.deepEqual(await partial('from=2026-01-01&to=2026-02-28'), [false, false])
@@ -133,37 +133,44 @@ test('a day is never partial', async () => {
 })
 
 test('no value is carried over a hole: such a day has no point, and its periods are partial', async (t) => {
-  const own = await storeOf(t, {
+  const own = await startWithValues(t, {
     318: { '2026-01-20': '500', '2026-02-03': '510', '2026-02-20': '520' },
     [EURO]: { '2026-01-20': '1.1', '2026-02-10': '1.2' },
   })
   const query = 'base=EUR&quote=CRC&from=2026-01-01'
   const monthly = `${query}&every=month&to=2026-02-28`
-  assert.deepEqual(shortOf(await ask(monthly, own)), ['2026-01-01 550', '2026-02-01 624'])
-  // The euro's 25th of January was not synchronized: that of the 20th does not answer for the 3rd of February.
+  assert.deepEqual(formatPoints(await ask(monthly, own)), ['2026-01-01 550', '2026-02-01 624'])
+  // The euro's 25 January was not synchronized: the value of the 20th does not apply to 3 February.
   await uncover(own, EURO, '2026-01-25', '2026-01-25')
   await withinASecond(async () => (await ask(query, own)).count === 3, 'the hole is seen')
-  assert.deepEqual(shortOf(await ask(query, own)), ['2026-01-20 550', '2026-02-10 612', '2026-02-20 624'])
-  assert.deepEqual(shortOf(await ask(monthly, own)), ['2026-01-01 550 partial', '2026-02-01 624 partial'])
-  // Of the dollar alone nothing is missing.
+  assert.deepEqual(formatPoints(await ask(query, own)), [
+    '2026-01-20 550',
+    '2026-02-10 612',
+    '2026-02-20 624',
+  ])
+  assert.deepEqual(formatPoints(await ask(monthly, own)), [
+    '2026-01-01 550 partial',
+    '2026-02-01 624 partial',
+  ])
+  // The dollar has no hole.
   const dollar = await ask('base=USD&quote=CRC&from=2026-01-01&to=2026-02-28&every=month', own)
-  assert.deepEqual(shortOf(dollar), ['2026-01-01 500', '2026-02-01 520'])
+  assert.deepEqual(formatPoints(dollar), ['2026-01-01 500', '2026-02-01 520'])
 })
 
-test('past the newest covered day of a leg there is no point of a cross', async (t) => {
-  const own = await storeOf(t, {
+test('a cross has no point after the newest covered day of a leg', async (t) => {
+  const own = await startWithValues(t, {
     318: { '2026-03-20': '500', '2026-03-25': '510' },
     [EURO]: { '2026-03-20': '1.1' },
   })
-  // Tomorrow's dollar is stored; of the euro nothing is known of tomorrow yet.
-  assert.deepEqual(shortOf(await ask('base=EUR&quote=CRC&to=2026-03-31', own)), ['2026-03-20 550'])
-  assert.deepEqual(shortOf(await ask('base=USD&quote=CRC&to=2026-03-31', own)), [
+  // Tomorrow's dollar is stored; the euro of tomorrow is not yet covered.
+  assert.deepEqual(formatPoints(await ask('base=EUR&quote=CRC&to=2026-03-31', own)), ['2026-03-20 550'])
+  assert.deepEqual(formatPoints(await ask('base=USD&quote=CRC&to=2026-03-31', own)), [
     '2026-03-20 500',
     '2026-03-25 510',
   ])
 })
 
-test('says how far values are rounded: of a mean the fewest decimals of any, else those of its day', async (t) => {
+test('rounded_to of a mean is the least number of decimals of its values, else that of its day', async (t) => {
   let token: string | undefined
   const own = await startTestApp(t, { backfillFrom: '2026-02-01', token: () => token })
   await own.sync({ from: '2026-02-01', to: '2026-02-10' })
@@ -180,7 +187,7 @@ test('a currency in itself has no points, for nothing is published of it', async
   assert.deepEqual([count, rate_type], [0, 'referencia'])
 })
 
-test('applies ranges as the history of a series does', async () => {
+test('ranges are applied as in the history of a series', async () => {
   for (const query of [
     'to=2026-03-10',
     'from=2026-03-10',
@@ -199,34 +206,34 @@ test('applies ranges as the history of a series does', async () => {
   }
 })
 
-test('what cannot be answered is an error', async () => {
-  const detail = (query: string) => detailOf(app, `/api/v1/history?${query}`, 404)
+test('wrong parameters are errors', async () => {
+  const detail = (query: string) => errorDetail(app, `/api/v1/history?${query}`, 404)
   assert.equal(
     await detail('base=XAU&quote=CRC'),
     'Cannot convert: no rates of XAU are stored; see /api/v1/series',
   )
   assert.match(await detail('base=USD&quote=CRC&provider=nope'), /^There is no provider nope/)
   assert.match(await detail('base=USD&quote=CRC&type=referencia'), /has no published referencia/)
-  const named = async (query: string) =>
-    (await itemsOf(app, `/api/v1/history?${query}`)).map(({ msg }) => msg)
-  assert.deepEqual(await named(''), ['base is required', 'quote is required'])
-  assert.deepEqual(await named('base=EU&quote=CRC&every=hour&stat=median&type=x&from=2026-13-01'), [
+  const messages = async (query: string) =>
+    (await validationItems(app, `/api/v1/history?${query}`)).map(({ msg }) => msg)
+  assert.deepEqual(await messages(''), ['base is required', 'quote is required'])
+  assert.deepEqual(await messages('base=EU&quote=CRC&every=hour&stat=median&type=x&from=2026-13-01'), [
     'base must be a currency code of three letters, such as USD',
     'type must be compra, venta or referencia',
     'from must be a calendar day written YYYY-MM-DD, years 1900 to 2999',
     'every must be day, week, month, quarter or year',
     'stat must be last, mean, low or high',
   ])
-  assert.deepEqual(await named('base=EUR&quote=CRC&from=2026-03-02&to=2026-03-01'), [
+  assert.deepEqual(await messages('base=EUR&quote=CRC&from=2026-03-02&to=2026-03-01'), [
     'from must not be after to',
   ])
-  assert.deepEqual(await named('base=EUR&quote=CRC&from=&by=month'), [
+  assert.deepEqual(await messages('base=EUR&quote=CRC&from=&by=month'), [
     'from must be a calendar day written YYYY-MM-DD, years 1900 to 2999',
     'there is no parameter by: this path has base, quote, provider, type, from, to, every, stat, as_of, dialect, dialecto, decimal, sep',
   ])
 })
 
-/** Some days of a series are not synchronized. */
+/** Removes the coverage of some days of a series. */
 async function uncover(own: TestApp, code: string, from: string, to: string): Promise<void> {
   await asOtherProcess(own, (db) =>
     db.transaction().execute(async (trx) => {
@@ -239,7 +246,7 @@ async function uncover(own: TestApp, code: string, from: string, to: string): Pr
       await replaceCoverage(
         trx,
         'answered',
-        new Map([[series.id, without(intervals, { from, to })]]),
+        new Map([[series.id, subtractInterval(intervals, { from, to })]]),
         Date.now(),
       )
       await markSeriesChanged(trx, [series.id], await raiseRevision(trx))

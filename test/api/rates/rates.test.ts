@@ -1,9 +1,9 @@
-// /rates/latest and /rates: which day answers, and what is left empty (decisions 2.3, 2.6, 2.7).
+// /rates/latest and /rates: the day of the answer, and empty fields (decisions 2.3, 2.6, 2.7).
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { inventedValue } from '../../../src/demo/invented-rates.ts'
-import { detailOf, openApp } from '../support.ts'
+import { errorDetail, openApp } from '../support.ts'
 
 type Latest = {
   provider: string
@@ -35,7 +35,7 @@ const HALF_DAY = '2026-03-18'
 
 const app = await openApp({
   bank: {
-    // One day on which the sale was not published, and a value with needless digits.
+    // A day without a published sale, and a value with needless digits.
     value: (code, day) => {
       if (code === '318' && day === HALF_DAY) return null
       return code === '317' && day === '2026-03-17' ? '496.44000000' : undefined
@@ -47,7 +47,7 @@ await app.sync()
 const latest = (query = '') => app.json<Latest>(`/api/v1/rates/latest${query}`)
 const rates = (query = '') => app.json<Rate[]>(`/api/v1/rates${query}`)
 
-test("answers with today's dollar, although tomorrow's is stored", async () => {
+test("/rates/latest has today's dollar, although tomorrow's is stored", async () => {
   assert.deepEqual(await latest(), {
     provider: 'bccr',
     pair: 'USD/CRC',
@@ -60,7 +60,7 @@ test("answers with today's dollar, although tomorrow's is stored", async () => {
   assert.notEqual(inventedValue('318', TODAY), inventedValue('318', TOMORROW))
 })
 
-test('answers a parity with referencia alone', async () => {
+test('/rates/latest has referencia alone for a parity', async () => {
   assert.deepEqual(await latest('?base=EUR&quote=USD'), {
     provider: 'bccr',
     pair: 'EUR/USD',
@@ -71,7 +71,7 @@ test('answers a parity with referencia alone', async () => {
   })
 })
 
-test("answers a weekend with Friday's parity and says so", async () => {
+test("/rates/latest of a weekend has Friday's parity and its date", async () => {
   for (const day of [SATURDAY, SUNDAY]) {
     const { rate_date, referencia } = await latest(`?base=USD&quote=JPY&on=${day}`)
     assert.deepEqual([rate_date, referencia], [FRIDAY, inventedValue('325', FRIDAY)])
@@ -79,7 +79,7 @@ test("answers a weekend with Friday's parity and says so", async () => {
   assert.equal((await latest(`?base=USD&quote=JPY&on=${MONDAY}`)).rate_date, MONDAY)
 })
 
-test('never mixes days: a side that was not published that day stays null', async () => {
+test('/rates/latest never mixes days: a side that was not published on the day is null', async () => {
   const answer = await latest(`?on=${HALF_DAY}`)
   assert.equal(answer.rate_date, HALF_DAY)
   assert.equal(answer.compra, inventedValue('317', HALF_DAY))
@@ -88,16 +88,16 @@ test('never mixes days: a side that was not published that day stays null', asyn
   assert.deepEqual(dates, [HALF_DAY, '2026-03-17'], 'the list says of each value which day it is of')
 })
 
-test('writes values in canonical form', async () => {
+test('values are in canonical form', async () => {
   assert.equal((await latest('?on=2026-03-17')).compra, '496.44')
 })
 
-test('answers a far future with the newest value', async () => {
+test('/rates/latest of a far future day has the newest value', async () => {
   assert.equal((await latest('?on=2999-12-31')).rate_date, TOMORROW)
   assert.equal((await latest('?base=USD&quote=JPY&on=2999-12-31')).rate_date, TODAY)
 })
 
-test('reads currencies in any case and answers in upper case', async () => {
+test('currencies are read in any case and answered in upper case', async () => {
   for (const query of [
     '?base=usd&quote=crc',
     '?base=Usd&quote=cRC',
@@ -129,12 +129,12 @@ const missing: [title: string, query: string, words: RegExp][] = [
   ['the first day there is', '?on=1900-01-01', /1900-01-01/],
 ]
 for (const [title, query, words] of missing) {
-  test(`has no latest rate of ${title}`, async () => {
-    assert.match(await detailOf(app, `/api/v1/rates/latest${query}`, 404), words)
+  test(`/rates/latest is a 404 for ${title}`, async () => {
+    assert.match(await errorDetail(app, `/api/v1/rates/latest${query}`, 404), words)
   })
 }
 
-test('lists every series of the day, by id, with every field', async () => {
+test('/rates lists every series of the day, by id, with every field', async () => {
   const all = await rates()
   assert.equal(all.length, 47)
   assert.deepEqual(
@@ -182,14 +182,14 @@ const lists: [query: string, count: number, days: string[]][] = [
   ['?provider=nobody', 0, []],
 ]
 for (const [query, count, days] of lists) {
-  test(`lists ${count} rates with ${query}`, async () => {
-    const found = await rates(query)
-    assert.equal(found.length, count)
-    assert.deepEqual([...new Set(found.map(({ rate_date }) => rate_date))].sort(), days)
+  test(`/rates lists ${count} rates with ${query}`, async () => {
+    const rows = await rates(query)
+    assert.equal(rows.length, count)
+    assert.deepEqual([...new Set(rows.map(({ rate_date }) => rate_date))].sort(), days)
   })
 }
 
-test("takes today from Costa Rica's clock, to the second of its midnight", async () => {
+test("today is that of Costa Rica's clock, to the second of its midnight", async () => {
   const own = await openApp({ now: '2026-03-24T05:59:59.999Z' })
   await own.sync({ from: '2026-03-19', to: '2026-03-24' })
   const answer = async () => (await own.json<Latest>('/api/v1/rates/latest')).rate_date
@@ -200,7 +200,7 @@ test("takes today from Costa Rica's clock, to the second of its midnight", async
   assert.equal((await own.json<Rate[]>('/api/v1/rates'))[0]?.rate_date, TODAY)
 })
 
-test('answers without the bank', async () => {
+test('rates are served while the bank is down', async () => {
   await app.bank.close()
   assert.equal((await latest()).rate_date, TODAY)
   assert.equal((await rates()).length, 47)

@@ -1,22 +1,22 @@
-// What only reads is answered while a transaction of the server writes for a long time.
+// Reads are answered during a long write transaction of the server.
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { startTestApp } from '../../support/app.ts'
 import { batch, CREATE, fillDirectory, pdf, post, read } from '../../support/directory.ts'
 
-test('documents, agents, runs and readiness are read beside an upload that takes long', async (t: TestContext) => {
+test('documents, agents, runs and readiness are read during a long upload', async (t: TestContext) => {
   const app = await startTestApp(t)
   await fillDirectory(app)
   assert.equal((await post(app, CREATE, batch(pdf()))).status, 200)
-  let done = false
+  let isUploaded = false
   const uploading = post(app, CREATE, batch(...Array.from({ length: 10_000 }, () => pdf()))).finally(() => {
-    done = true
+    isUploaded = true
   })
-  const seen = new Set<number>()
+  const statuses = new Set<number>()
   let longest = 0
-  while (!done) {
-    const begun = performance.now()
+  while (!isUploaded) {
+    const start = performance.now()
     const [list, one, content, agents, runs, ready] = await Promise.all([
       read(app, '/api/v1/documents?order=desc&limit=1'),
       read(app, '/api/v1/documents/1'),
@@ -25,15 +25,15 @@ test('documents, agents, runs and readiness are read beside an upload that takes
       app.get('/api/v1/sync/runs'),
       fetch(`${app.app.url}/readyz`),
     ])
-    longest = Math.max(longest, performance.now() - begun)
+    longest = Math.max(longest, performance.now() - start)
     assert.deepEqual(
       [list, one, content, agents, runs, ready].map(({ status }) => status),
       [200, 200, 200, 200, 200, 200],
     )
     const { documents } = (await list.json()) as { documents: { id: number }[] }
-    seen.add(documents[0]?.id ?? 0)
+    statuses.add(documents[0]?.id ?? 0)
   }
   assert.equal((await uploading).status, 200)
-  for (const id of seen) assert.ok(id === 1 || id === 10_001, `${id}: half an upload was seen`)
+  for (const id of statuses) assert.ok(id === 1 || id === 10_001, `${id}: half an upload was seen`)
   t.diagnostic(`longest of six answers at once: ${Math.round(longest)} ms`)
 })

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { answerTo, startMemoryApp } from '../../support/rates/memory-app.ts'
+import { fetchAnswer, startMemoryApp } from '../../support/rates/memory-app.ts'
 import { EUR } from '../../support/rates/memory-bank.ts'
 import { runCommand } from '../../support/terminal.ts'
-import { itemsOf } from '../support.ts'
+import { validationItems } from '../support.ts'
 
 type Revision = { id: number; series_id: number; rate_date: string }
 type Page = { revisions: Revision[]; next_after: number; has_more: boolean }
@@ -11,7 +11,7 @@ type Page = { revisions: Revision[]; next_after: number; has_more: boolean }
 const FIRST = '2026-03-24T12:00:00.000Z'
 const SECOND = '2026-03-25T12:00:00.000Z'
 
-test('lists what was corrected, by series, day and kind, a page at a time', async (t) => {
+test('/revisions lists corrections by series, day and kind, a page at a time', async (t) => {
   const app = await startMemoryApp(t, { now: FIRST })
   app.takeToken(2)
   app.memory.publish[EUR] = () => '1.1'
@@ -21,7 +21,7 @@ test('lists what was corrected, by series, day and kind, a page at a time', asyn
   app.memory.publish[EUR] = (day) => (day === '2026-03-20' ? '1.2' : day === '2026-03-23' ? '1.104' : '1.1')
   app.memory.publish['318'] = (day) => (day === '2026-03-23' ? '501.25' : '500')
   await app.sync({ from: '2026-03-20', to: '2026-03-24' })
-  const list = async (query = '') => (await answerTo(app, `/revisions?${query}`)) as Page
+  const list = async (query = '') => (await fetchAnswer(app, `/revisions?${query}`)) as Page
   const [dollar, euro, ...rest] = (await list()).revisions
   assert.deepEqual(rest, [])
   const { run_id, ...shown } = dollar as Revision & { run_id: number }
@@ -43,7 +43,7 @@ test('lists what was corrected, by series, day and kind, a page at a time', asyn
     },
     ...{ new_value: '501.25', replaced_at: SECOND },
   })
-  const [run] = (await answerTo(app, '/sync/runs?limit=1')) as { id: number }[]
+  const [run] = (await fetchAnswer(app, '/sync/runs?limit=1')) as { id: number }[]
   assert.equal(run_id, run?.id)
   assert.deepEqual([euro?.series_id, euro?.rate_date], [4, '2026-03-20'])
   const ids = async (query: string) => (await list(query)).revisions.map(({ id }) => id)
@@ -58,7 +58,7 @@ test('lists what was corrected, by series, day and kind, a page at a time', asyn
   const second = await list(`limit=1&after=${first.next_after}`)
   assert.deepEqual([second.revisions[0]?.id, second.has_more], [euro?.id, false])
   assert.deepEqual(await list(`after=${euro?.id}`), { revisions: [], next_after: euro?.id, has_more: false })
-  // The command has the same facts.
+  // The command prints the same facts.
   const { out } = await runCommand(['revision', 'list', '--data-dir', app.dataDir, '--json'])
   const facts = (one: object) => {
     const {
@@ -76,10 +76,10 @@ test('lists what was corrected, by series, day and kind, a page at a time', asyn
   )
 })
 
-test('what is wrong with a question for revisions is said', async (t) => {
+test('wrong parameters of /revisions are errors', async (t) => {
   const app = await startMemoryApp(t)
   const messages = async (query: string) =>
-    (await itemsOf(app, `/api/v1/revisions?${query}`)).map(({ msg }) => msg)
+    (await validationItems(app, `/api/v1/revisions?${query}`)).map(({ msg }) => msg)
   assert.deepEqual(await messages('kind=any'), ['kind must be correction, refined or discarded'])
   assert.deepEqual(await messages('series_id=usd'), ['series_id must be an integer'])
   assert.deepEqual(await messages('from=2026-03-02&to=2026-03-01'), ['from must not be after to'])

@@ -1,20 +1,20 @@
-// Values of a source that rounds say so wherever they are answered, and never stand in the way of exact ones
-// (decisions 2.6: rounded values).
+// Values of a source that rounds are marked in every answer, and never replace exact ones (decisions 2.6:
+// rounded values).
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { answerTo, type MemoryApp, startMemoryApp } from '../../support/rates/memory-app.ts'
+import { fetchAnswer, type MemoryApp, startMemoryApp } from '../../support/rates/memory-app.ts'
 import { EUR, JPY } from '../../support/rates/memory-bank.ts'
 
 const TODAY = '2026-03-24'
 const EUR_ID = 4
 
-/** The website rounds the dollar's table to two decimals and the parities to three. */
+/** Decimals to which the website rounds: the dollar's table two, the parities three. */
 const DECIMALS: Record<string, number> = { 1: 2, 520: 3 }
 const EXACT: Record<string, string> = { 317: '490.123', 318: '500.456', [EUR]: '1.12345', [JPY]: '150.98765' }
 const ROUND: Record<string, string> = { 317: '490.12', 318: '500.46', [EUR]: '1.123', [JPY]: '150.988' }
 
-/** From the next run on the bank's website answers, with the values given for some days or the rounded ones. */
+/** Switches to the bank's website from the next run, with the given values or the rounded ones. */
 function readWebsite(
   app: MemoryApp,
   other: (code: string, day: string) => string | undefined = () => undefined,
@@ -23,8 +23,8 @@ function readWebsite(
   publish(app, (code, day) => other(code, day) ?? ROUND[code])
   app.memory.fault = ({ table }, usual) => {
     const answer = usual()
-    const roundedTo = DECIMALS[table]
-    return { ...answer, observations: answer.observations.map((row) => ({ ...row, roundedTo })) }
+    const decimals = DECIMALS[table]
+    return { ...answer, observations: answer.observations.map((row) => ({ ...row, roundedTo: decimals })) }
   }
 }
 
@@ -50,15 +50,15 @@ async function openWebsite(t: TestContext): Promise<MemoryApp> {
   return app
 }
 
-const compra = (app: MemoryApp) => answerTo(app, '/convert?amount=1&from=USD&to=CRC&type=compra')
-const latest = (app: MemoryApp, query = '') => answerTo(app, `/rates/latest${query}`)
+const compra = (app: MemoryApp) => fetchAnswer(app, '/convert?amount=1&from=USD&to=CRC&type=compra')
+const latest = (app: MemoryApp, query = '') => fetchAnswer(app, `/rates/latest${query}`)
 
 async function euroPoints(app: MemoryApp, from: string): Promise<unknown> {
   const path = `/api/v1/series/${EUR_ID}/history?from=${from}`
   return (await app.json<{ points: unknown }>(path)).points
 }
 
-test('every answer that shows a rounded value says to how many decimals', async (t) => {
+test('every answer with a rounded value has its number of decimals', async (t) => {
   const app = await openWebsite(t)
   assert.deepEqual(await latest(app), {
     provider: 'bccr',
@@ -79,7 +79,7 @@ test('every answer that shows a rounded value says to how many decimals', async 
     rounded_to: 3,
   })
   for (const exact of [false, true]) {
-    assert.deepEqual(await answerTo(app, `/rates?base=EUR&exact=${exact}`), [
+    assert.deepEqual(await fetchAnswer(app, `/rates?base=EUR&exact=${exact}`), [
       {
         provider: 'bccr',
         series_id: EUR_ID,
@@ -113,9 +113,9 @@ test('every answer that shows a rounded value says to how many decimals', async 
   })
 })
 
-test('a chain says the least of its legs, and its legs what each is rounded to', async (t) => {
+test('a chain has the least decimals of its legs, and each leg its own', async (t) => {
   const app = await openWebsite(t)
-  const answer = (await answerTo(app, '/convert?amount=1&from=CRC&to=JPY&details=true')) as {
+  const answer = (await fetchAnswer(app, '/convert?amount=1&from=CRC&to=JPY&details=true')) as {
     rounded_to: number
     legs: unknown
   }
@@ -140,16 +140,16 @@ test('a chain says the least of its legs, and its legs what each is rounded to',
       rounded_to: 3,
     },
   ])
-  const euros = (await answerTo(app, '/convert?amount=1&from=EUR&to=JPY')) as { rounded_to: number }
+  const euros = (await fetchAnswer(app, '/convert?amount=1&from=EUR&to=JPY')) as { rounded_to: number }
   assert.equal(euros.rounded_to, 3)
   assert.ok(!('legs' in euros))
-  const same = (await answerTo(app, '/convert?amount=1&from=EUR&to=EUR')) as object
+  const same = (await fetchAnswer(app, '/convert?amount=1&from=EUR&to=EUR')) as object
   assert.ok(!('rounded_to' in same))
 })
 
-test('an exact value replaces the rounded one, and nothing is said any more', async (t) => {
+test('an exact value replaces the rounded one, and the mark disappears', async (t) => {
   const app = await openWebsite(t)
-  // One exact value has the very digits of the rounded one: it is exact all the same.
+  // The digits of one exact value equal the rounded one: the value is exact nevertheless.
   readPublicApi(app, (code) => (code === '318' ? '500.46' : undefined))
   await app.sync()
   assert.deepEqual(await latest(app), {
@@ -161,7 +161,7 @@ test('an exact value replaces the rounded one, and nothing is said any more', as
     referencia: null,
   })
   assert.deepEqual(await euroPoints(app, TODAY), [{ rate_date: TODAY, value: '1.12345' }])
-  const { legs, ...rest } = (await answerTo(app, '/convert?amount=1&from=EUR&to=CRC&details=true')) as {
+  const { legs, ...rest } = (await fetchAnswer(app, '/convert?amount=1&from=EUR&to=CRC&details=true')) as {
     legs: object[]
   }
   assert.ok(!('rounded_to' in rest))
@@ -171,7 +171,7 @@ test('an exact value replaces the rounded one, and nothing is said any more', as
   )
 })
 
-test('a rounded value never replaces an exact one that it agrees with', async (t) => {
+test('a rounded value never replaces an exact one that agrees with it', async (t) => {
   const app = await startMemoryApp(t)
   readPublicApi(app)
   await app.sync()
@@ -189,7 +189,7 @@ test('a rounded value never replaces an exact one that it agrees with', async (t
   assert.deepEqual(await euroPoints(app, TODAY), [{ rate_date: TODAY, value: '1.12345' }])
 })
 
-for (const [exact, website, shown, roundedTo] of [
+for (const [exact, website, expected, roundedTo] of [
   ['490.125', '490.12', '490.125', undefined],
   ['490.125', '490.13', '490.125', undefined],
   ['490.1250001', '490.12', '490.12', 2],
@@ -197,7 +197,7 @@ for (const [exact, website, shown, roundedTo] of [
   ['490.123', '490.13', '490.13', 2],
   ['490.123', '491.12', '491.12', 2],
 ] as const) {
-  test(`of ${exact} and then ${website} from the website, ${shown} is shown`, async (t) => {
+  test(`${exact} followed by ${website} from the website gives ${expected}`, async (t) => {
     const app = await startMemoryApp(t)
     readPublicApi(app, (code) => (code === '317' ? exact : undefined))
     await app.sync()
@@ -206,12 +206,12 @@ for (const [exact, website, shown, roundedTo] of [
     assert.equal(run.updated > 0, roundedTo !== undefined)
     const mark = roundedTo === undefined ? {} : { rounded_to: roundedTo }
     const { rate, rounded_to } = (await compra(app)) as { rate: string; rounded_to?: number }
-    assert.deepEqual([rate, rounded_to], [shown, roundedTo])
+    assert.deepEqual([rate, rounded_to], [expected, roundedTo])
     assert.deepEqual(await latest(app), {
       provider: 'bccr',
       pair: 'USD/CRC',
       rate_date: TODAY,
-      compra: shown,
+      compra: expected,
       venta: '500.456',
       referencia: null,
       ...mark,
@@ -219,7 +219,7 @@ for (const [exact, website, shown, roundedTo] of [
   })
 }
 
-test('only the points that are rounded say so', async (t) => {
+test('rounded points alone are marked', async (t) => {
   const app = await startMemoryApp(t)
   readPublicApi(app)
   await app.sync({ from: '2026-03-01', to: '2026-03-22' })
@@ -235,7 +235,7 @@ test('only the points that are rounded say so', async (t) => {
   assert.equal(rounded_to, undefined)
 })
 
-test('one rounded side marks the pair, one exact side is still exact by itself', async (t) => {
+test('a rounded side marks the pair, the exact side alone stays exact', async (t) => {
   const app = await openWebsite(t)
   readPublicApi(app)
   const all = app.memory.publish

@@ -1,11 +1,11 @@
-// Which day /rates/latest answers while one side of the dollar is known and the other is not: a reader never meets
-// half a sync (decisions 2.6: settled, missing).
+// The day that /rates/latest answers while one side of the dollar is known alone (decisions 2.6: settled,
+// missing). No client reads half a sync.
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { addDays } from '../../../src/dates.ts'
 import { FetchFailure } from '../../../src/providers/provider.ts'
-import { answerTo, type MemoryApp, startMemoryApp } from '../../support/rates/memory-app.ts'
+import { addDays } from '../../../src/values/dates.ts'
+import { fetchAnswer, type MemoryApp, startMemoryApp } from '../../support/rates/memory-app.ts'
 import { TOMORROW_OF_TEST } from '../../support/rates/memory-bank.ts'
 
 const TODAY = '2026-03-24'
@@ -24,10 +24,10 @@ type Latest = {
 }
 type Shown = [day: string, compra: string | null, venta: string | null, missing?: string[]]
 
-/** What /rates/latest shows of the dollar, as a row of a table. */
+/** The dollar of /rates/latest, as a row of a table. */
 async function dollar(app: MemoryApp, on?: string): Promise<Shown> {
   const path = `/rates/latest${on === undefined ? '' : `?on=${on}`}`
-  const answer = (await answerTo(app, path)) as Latest
+  const answer = (await fetchAnswer(app, path)) as Latest
   assert.equal(typeof answer, 'object', `${path}: ${answer}`)
   const { rate_date, compra, venta, missing, future, ...rest } = answer as Latest & { future?: true }
   assert.equal(future, on !== undefined && on > addDays(app.clock.today(), 1) ? true : undefined)
@@ -35,7 +35,7 @@ async function dollar(app: MemoryApp, on?: string): Promise<Shown> {
   return missing === undefined ? [rate_date, compra, venta] : [rate_date, compra, venta, missing]
 }
 
-/** Everything is known up to `TODAY`; then nothing of one side can be read any more. */
+/** A store that is complete up to `TODAY`; from then on one side cannot be read. */
 async function openHalf(t: TestContext, failing = '318'): Promise<MemoryApp> {
   const app = await startMemoryApp(t)
   for (const code of ['317', '318']) {
@@ -58,7 +58,7 @@ for (const [failing, compra, venta, missing] of [
   ['318', '500', null, 'venta'],
   ['317', null, '510', 'compra'],
 ] as const) {
-  test(`with ${failing} gone the last whole day answers for three days, then the half that is known`, async (t) => {
+  test(`without ${failing} the last complete day is served for three days, then the known half`, async (t) => {
     const app = await openHalf(t, failing)
     assert.deepEqual(await dollar(app), [TODAY, '500', '510'])
     for (let later = 1; later <= 5; later++) {
@@ -76,7 +76,7 @@ for (const [failing, compra, venta, missing] of [
   })
 }
 
-test('the other endpoints go by their own series alone', async (t) => {
+test('the other endpoints depend on their own series alone', async (t) => {
   const app = await openHalf(t)
   app.clock.now = noon(TOMORROW)
   await app.sync()
@@ -97,25 +97,25 @@ test('the other endpoints go by their own series alone', async (t) => {
   assert.equal(points.at(-1)?.rate_date, TOMORROW)
 })
 
-test('while a sync runs no reader sees the half that is already here', async (t) => {
+test('while a sync runs no client reads its first half', async (t) => {
   const app = await openHalf(t)
   app.clock.now = noon(TOMORROW)
-  const seen: Shown[] = []
+  const answers: Shown[] = []
   app.memory.fault = async ({ indicator }) => {
-    if (indicator !== '317') seen.push(await dollar(app))
+    if (indicator !== '317') answers.push(await dollar(app))
     return undefined
   }
   await app.sync()
-  assert.ok(seen.length >= 2)
-  for (const [day, compra, venta] of seen) {
+  assert.ok(answers.length >= 2)
+  for (const [day, compra, venta] of answers) {
     assert.ok(day === TODAY || day === TOMORROW, day)
     assert.deepEqual([compra, venta], ['500', '510'])
   }
-  assert.deepEqual(seen[0], [TODAY, '500', '510'])
+  assert.deepEqual(answers[0], [TODAY, '500', '510'])
   assert.deepEqual(await dollar(app), [TOMORROW, '500', '510'])
 })
 
-test('a run that breaks off between the two sides shows no half', async (t) => {
+test('a run that breaks off between the two sides leaves no half visible', async (t) => {
   const app = await openHalf(t)
   app.clock.now = noon(TOMORROW)
   app.memory.fault = ({ indicator }) => {
@@ -126,7 +126,7 @@ test('a run that breaks off between the two sides shows no half', async (t) => {
   assert.deepEqual(await dollar(app), [TODAY, '500', '510'])
 })
 
-test('both sides of a window that was answered are stored, although the next window fails', async (t) => {
+test('both sides of an answered window are stored, although the next window fails', async (t) => {
   const app = await openHalf(t)
   app.clock.now = noon(TOMORROW)
   app.memory.fault = ({ table }) => {
@@ -137,7 +137,7 @@ test('both sides of a window that was answered are stored, although the next win
   assert.deepEqual(await dollar(app), [TOMORROW, '500', '510'])
 })
 
-test("in the evening one side of tomorrow's does not replace today's two", async (t) => {
+test("in the evening one side of tomorrow's dollar does not replace today's two", async (t) => {
   const app = await openHalf(t)
   app.memory.publish['317'] = (day) => (day <= TOMORROW ? '501' : undefined)
   app.clock.now = evening(TODAY)
@@ -147,7 +147,7 @@ test("in the evening one side of tomorrow's does not replace today's two", async
   assert.deepEqual(await dollar(app, '2999-12-31'), [TODAY, '501', '510'])
 })
 
-test('a new box whose 318 fails shows the side that it has and names the other', async (t) => {
+test('a new store without 318 serves the other side and names the missing one', async (t) => {
   const app = await startMemoryApp(t)
   app.memory.fault = fail('318')
   const { run } = await app.sync()
@@ -169,7 +169,7 @@ test('"none" of the day itself settles it, and is not missing', async (t) => {
   assert.deepEqual(await dollar(app), [TOMORROW, '500', null])
 })
 
-test('"none" of a day that has not begun settles nothing', async (t) => {
+test('"none" of a future day settles nothing', async (t) => {
   const app = await openHalf(t)
   app.memory.fault = undefined
   app.memory.publish['317'] = (day) => (day <= TOMORROW ? '501' : undefined)

@@ -1,28 +1,28 @@
-// What the API and the program say while a sync goes on, and after its process died.
+// The API and the commands during a sync, and after the death of its process.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { insertRun } from '../../../src/store/sync-runs.ts'
+import { insertRun } from '../../../src/store/rates/sync-runs.ts'
 import type { HistoryProgress } from '../../../src/sync/progress.ts'
 import { startTestApp, temporaryDirectory } from '../../support/app.ts'
-import { openDatabaseOf } from '../../support/temporary.ts'
+import { openTestDatabase } from '../../support/temporary.ts'
 
 type Run = Record<string, unknown>
 
 const KEYS =
   'id provider_id trigger status date_from date_to inserted updated unchanged message started_at finished_at'
 
-test('a run that goes on is parcial and in progress, and counts for nothing yet', async (t) => {
+test('a running sync is parcial and in progress, and does not count yet', async (t) => {
   const app = await startTestApp(t)
-  const seen: {
+  const snapshot: {
     runs: Run[]
     health: Run
     scheduler: { tasks: Run[] }
     history: HistoryProgress | undefined
   }[] = []
   app.bank.faults = async () => {
-    if (seen.length === 0) {
-      seen.push({
+    if (snapshot.length === 0) {
+      snapshot.push({
         runs: await app.json<Run[]>('/api/v1/sync/runs'),
         health: await app.json<Run>('/api/v1/health'),
         scheduler: await app.json<{ tasks: Run[] }>('/api/v1/scheduler'),
@@ -33,7 +33,7 @@ test('a run that goes on is parcial and in progress, and counts for nothing yet'
   }
   assert.equal(app.app.historyProgress(), undefined)
   const { run } = await app.sync()
-  const [{ runs: [row] = [], health, scheduler, history } = {}] = seen
+  const [{ runs: [row] = [], health, scheduler, history } = {}] = snapshot
   assert.deepEqual(Object.keys(row ?? {}), KEYS.split(' '))
   assert.deepEqual([row?.status, row?.message, row?.finished_at], ['parcial', 'in progress', null])
   assert.equal(health?.last_sync, null)
@@ -44,7 +44,7 @@ test('a run that goes on is parcial and in progress, and counts for nothing yet'
   assert.deepEqual((await app.json<Run[]>('/api/v1/sync/runs'))[0], run)
 })
 
-test('a run whose process died is interrupted once the next one begins', async (t) => {
+test('a run whose process died is marked interrupted when the next one begins', async (t) => {
   const dataDir = temporaryDirectory(t)
   const app = await startTestApp(t, { dataDir })
   const copies: Run[] = []
@@ -53,9 +53,9 @@ test('a run whose process died is interrupted once the next one begins', async (
     if (older) copies.push(older)
     return undefined
   }
-  const db = openDatabaseOf(dataDir)
-  const dates = { dateFrom: '2026-03-01', dateTo: '2026-03-25', startedAt: '2026-03-24T11:00:00.000Z' }
-  await insertRun(db, { providerId: 1, trigger: 'scheduler', ...dates })
+  const db = openTestDatabase(dataDir)
+  const dates = { date_from: '2026-03-01', date_to: '2026-03-25', started_at: '2026-03-24T11:00:00.000Z' }
+  await insertRun(db, { provider_id: 1, trigger: 'scheduler', ...dates })
   await db.destroy()
   await app.sync({ from: '2026-03-24', to: '2026-03-24' })
   assert.ok(copies.length > 0)

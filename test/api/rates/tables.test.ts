@@ -1,8 +1,8 @@
-// The same answers as CSV and NDJSON: by Accept, or by the end of the path (decisions 2.19).
+// Answers as CSV and NDJSON, chosen by Accept or by the extension of the path (decisions 2.19).
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { detailOf, itemsOf, openApp } from '../support.ts'
+import { errorDetail, openApp, validationItems } from '../support.ts'
 
 const app = await openApp({ backfillFrom: '2026-01-01' })
 await app.sync()
@@ -19,15 +19,15 @@ const PATHS: [path: string, query: string][] = [
 type Row = Record<string, unknown>
 
 /** The rows of the JSON: the answer, its elements or its points. */
-async function rowsOf(path: string): Promise<Row[]> {
+async function readRows(path: string): Promise<Row[]> {
   const body = await app.json<Row[] | { points: Row[] } | Row>(path)
   if (Array.isArray(body)) return body
   return 'points' in body ? (body.points as Row[]) : [body]
 }
 
-async function textOf(path: string, type: string, headers: Record<string, string> = {}): Promise<string> {
+async function readText(path: string, type: string, headers: Record<string, string> = {}): Promise<string> {
   const response = await app.get(path, headers)
-  // Response.text() leaves a byte order mark out.
+  // Response.text() would remove a byte order mark.
   const text = Buffer.from(await response.arrayBuffer()).toString()
   assert.equal(response.status, 200, `${path}: ${text}`)
   assert.equal(response.headers.get('content-type'), type)
@@ -37,21 +37,21 @@ async function textOf(path: string, type: string, headers: Record<string, string
 
 for (const [path, query] of PATHS) {
   test(`${path} as NDJSON has the rows of the JSON`, async () => {
-    const text = await textOf(`${path}.ndjson${query}`, NDJSON)
+    const text = await readText(`${path}.ndjson${query}`, NDJSON)
     assert.ok(text.endsWith('\n'))
     const lines = text.trimEnd().split('\n')
     assert.deepEqual(
       lines.map((line) => JSON.parse(line)),
-      await rowsOf(path + query),
+      await readRows(path + query),
     )
-    assert.equal(await textOf(path + query, NDJSON, { accept: 'application/x-ndjson' }), text)
+    assert.equal(await readText(path + query, NDJSON, { accept: 'application/x-ndjson' }), text)
   })
 
   test(`${path} as CSV has the rows of the JSON, under the names of its fields`, async () => {
-    const text = await textOf(`${path}.csv${query}`, CSV)
+    const text = await readText(`${path}.csv${query}`, CSV)
     const [head = '', ...lines] = text.trimEnd().split('\n')
     const names = head.split(',')
-    const rows = await rowsOf(path + query)
+    const rows = await readRows(path + query)
     assert.equal(lines.length, rows.length)
     for (const [at, line] of lines.entries()) {
       const row = rows[at] ?? {}
@@ -64,12 +64,12 @@ for (const [path, query] of PATHS) {
         [],
       )
     }
-    assert.equal(await textOf(path + query, CSV, { accept: 'text/csv, application/json' }), text)
+    assert.equal(await readText(path + query, CSV, { accept: 'text/csv, application/json' }), text)
   })
 
   test(`${path} in the dialect of Costa Rica has the same values`, async () => {
-    const plain = await textOf(`${path}.csv${query}`, CSV)
-    const local = await textOf(`${path}.csv${query}&dialect=es-CR`, CSV)
+    const plain = await readText(`${path}.csv${query}`, CSV)
+    const local = await readText(`${path}.csv${query}&dialect=es-CR`, CSV)
     assert.ok(local.startsWith('\ufeff') && local.endsWith('\r\n'))
     const unlocal = local
       .slice(1)
@@ -79,11 +79,11 @@ for (const [path, query] of PATHS) {
       .replaceAll(/\b(\d\d)\/(\d\d)\/(\d{4})\b/g, '$3-$2-$1')
     assert.equal(unlocal, plain)
     assert.notEqual(local, plain)
-    assert.equal(await textOf(`${path}.csv${query}&dialecto=ES-cr`, CSV), local)
-    assert.equal(await textOf(`${path}${query}&dialect=es-CR`, CSV, { accept: 'text/csv' }), local)
+    assert.equal(await readText(`${path}.csv${query}&dialecto=ES-cr`, CSV), local)
+    assert.equal(await readText(`${path}${query}&dialect=es-CR`, CSV, { accept: 'text/csv' }), local)
   })
 
-  test(`${path} as a file is kept, compressed and refused as its JSON is`, async () => {
+  test(`${path} as a file is cached, compressed and rejected as its JSON is`, async () => {
     for (const end of ['.csv', '.ndjson']) {
       const response = await app.get(path + end + query)
       const etag = response.headers.get('etag') ?? ''
@@ -96,34 +96,34 @@ for (const [path, query] of PATHS) {
   })
 }
 
-test('the end of the path wins over Accept', async () => {
+test('the extension of the path overrides Accept', async () => {
   const path = '/api/v1/rates.csv?base=USD'
-  assert.equal(await textOf(path, CSV, { accept: 'application/json' }), await textOf(path, CSV))
+  assert.equal(await readText(path, CSV, { accept: 'application/json' }), await readText(path, CSV))
 })
 
-test('a table without rows has its head', async () => {
+test('a table without rows has its header', async () => {
   assert.equal(
-    await textOf('/api/v1/series/3/history.csv?from=2026-03-21&to=2026-03-22', CSV),
+    await readText('/api/v1/series/3/history.csv?from=2026-03-21&to=2026-03-22', CSV),
     'rate_date,value,rounded_to\n',
   )
-  assert.equal(await textOf('/api/v1/series/3/history.ndjson?from=2026-03-21&to=2026-03-22', NDJSON), '')
+  assert.equal(await readText('/api/v1/series/3/history.ndjson?from=2026-03-21&to=2026-03-22', NDJSON), '')
 })
 
-test('partial and rounded_to are empty where there is nothing to say', async () => {
+test('partial and rounded_to are empty without a value', async () => {
   const [, first, second] = (
-    await textOf('/api/v1/history.csv?base=USD&quote=CRC&from=2026-02-02&every=month', CSV)
+    await readText('/api/v1/history.csv?base=USD&quote=CRC&from=2026-02-02&every=month', CSV)
   ).split('\n')
   assert.match(first ?? '', /^2026-02-01,2026-02-28,[\d.]+,true,$/)
   assert.match(second ?? '', /^2026-03-01,2026-03-24,[\d.]+,true,$/)
   const [, whole] = (
-    await textOf('/api/v1/history.csv?base=USD&quote=CRC&from=2026-02-01&every=month', CSV)
+    await readText('/api/v1/history.csv?base=USD&quote=CRC&from=2026-02-01&every=month', CSV)
   ).split('\n')
   assert.match(whole ?? '', /^2026-02-01,2026-02-28,[\d.]+,,$/)
 })
 
 test('legs are JSON in a cell', async () => {
   const query = 'amount=1&from=JPY&to=CRC&on=2026-03-15&details=true'
-  const text = await textOf(`/api/v1/convert.csv?${query}`, CSV)
+  const text = await readText(`/api/v1/convert.csv?${query}`, CSV)
   const [head = '', line = ''] = text.split('\n')
   assert.ok(head.endsWith(',rounded_to,legs'))
   const [, legs = ''] = /,"(\[.*\])"$/.exec(line) ?? []
@@ -131,9 +131,9 @@ test('legs are JSON in a cell', async () => {
   assert.deepEqual(JSON.parse(legs.replaceAll('""', '"')), expected)
 })
 
-test('signs can be chosen, if they differ', async () => {
+test('separator and decimal sign can be chosen, if they differ', async () => {
   const of = async (query: string) =>
-    (await textOf(`/api/v1/series/2/history.csv?from=2026-03-24&${query}`, CSV)).split('\n')
+    (await readText(`/api/v1/series/2/history.csv?from=2026-03-24&${query}`, CSV)).split('\n')
   const [, plain = ''] = await of('_=1')
   assert.deepEqual(await of('sep=;&decimal=,'), [
     'rate_date;value;rounded_to',
@@ -142,7 +142,7 @@ test('signs can be chosen, if they differ', async () => {
   ])
   assert.deepEqual(await of('sep=%09'), ['rate_date\tvalue\trounded_to', plain.replaceAll(',', '\t'), ''])
   const messages = async (query: string) =>
-    (await itemsOf(app, `/api/v1/series/2/history.csv?${query}`)).map(({ msg }) => msg)
+    (await validationItems(app, `/api/v1/series/2/history.csv?${query}`)).map(({ msg }) => msg)
   const sep = 'sep must be a comma, ; or a tab, and another sign than decimal'
   assert.deepEqual(await messages('decimal=,'), [sep])
   assert.deepEqual(await messages('decimal=,&sep=,'), [sep])
@@ -153,10 +153,10 @@ test('signs can be chosen, if they differ', async () => {
   ])
 })
 
-test('what has no dialect refuses one, and what is no table has no ending', async () => {
+test('forms without a dialect reject one, and answers that are no table have no extension', async () => {
   assert.equal((await app.get('/api/v1/rates.ndjson?dialect=es-CR')).status, 422)
   for (const path of ['/api/v1/rates/latest.csv', '/api/v1/series.csv', '/api/v1/rates.txt']) {
-    await detailOf(app, path, 404)
+    await errorDetail(app, path, 404)
   }
-  await detailOf(app, '/api/v1/series/999/history.csv', 404)
+  await errorDetail(app, '/api/v1/series/999/history.csv', 404)
 })

@@ -1,12 +1,13 @@
-// /health over a bank that stops, is slow, rounds and leaves days out, and what the probes make of it (decisions 2.11).
+// /health over a bank that stops, is slow, rounds and leaves days out, and the probes with it (decisions
+// 2.11).
 
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { sql } from 'kysely'
-import { addDays, type IsoDate } from '../../../src/dates.ts'
 import { FetchFailure } from '../../../src/providers/provider.ts'
+import { addDays, type IsoDate } from '../../../src/values/dates.ts'
 import { ofSqlite, type TestApp } from '../../support/app.ts'
 import { type MemoryApp, startMemoryApp } from '../../support/rates/memory-app.ts'
 import { mirrorHoles } from '../../support/rates/mirror.ts'
@@ -24,7 +25,7 @@ type Health = { status: string; exact?: boolean; detail?: Detail } & Record<stri
 const FIRST = '2026-02-01'
 const TODAY = '2026-03-24'
 const TOMORROW = '2026-03-25'
-/** So many requests that a first history can be looked at while it is read. */
+/** A first history from this day takes several requests, so health is readable between them. */
 const LONG_AGO = '2022-03-24'
 
 const health = (app: TestApp) => app.json<Health>('/api/v1/health')
@@ -37,14 +38,14 @@ function setDay(app: TestApp, day: IsoDate): void {
   app.clock.now = new Date(`${day}T12:00:00Z`)
 }
 
-/** Switches a series on or off, seen at once. */
+/** Enables or disables a series, effective at once. */
 async function setEnabled(app: TestApp, id: number, enabled: 0 | 1): Promise<void> {
   await asOtherProcess(app, (db) => db.updateTable('series').set({ enabled }).where('id', '=', id).execute())
   await asOtherProcess(app, (db) => sql`update meta set data_revision = data_revision + 1`.execute(db))
-  await app.sync({ from: TODAY, to: TODAY }) // which turns the page
+  await app.sync({ from: TODAY, to: TODAY }) // a sync refreshes the snapshot
 }
 
-test('a side of the dollar that is gone is named, however fresh the other is', async (t) => {
+test('health names a side of the dollar without values, however fresh the other is', async (t) => {
   const app = await startMemoryApp(t)
   await app.sync()
   assert.deepEqual(await fresh(app), [200, { status: 'ok' }])
@@ -77,7 +78,7 @@ test('a side of the dollar that is gone is named, however fresh the other is', a
   assert.deepEqual([(await health(app)).status, (await health(app)).detail?.reasons], ['ok', undefined])
 })
 
-test('a side without any value is named, and both where there is nothing', async (t) => {
+test('health names a side that never had a value, and both in an empty store', async (t) => {
   const app = await startMemoryApp(t)
   const [compra, venta] = ['the dollar has no value of compra', 'the dollar has no value of venta']
   assert.deepEqual((await health(app)).detail, { reasons: [compra, venta] })
@@ -88,7 +89,7 @@ test('a side without any value is named, and both where there is nothing', async
   assert.deepEqual(await fresh(app), [503, { status: 'stale', detail: [venta] }])
 })
 
-test('fresh is read as any other boolean', async (t) => {
+test('fresh is read like any other boolean', async (t) => {
   const app = await startMemoryApp(t)
   for (const yes of ['fresh=1', 'fresh=YES', 'fresh=on', 'probe=7&fresh=True']) {
     assert.equal((await fresh(app, yes))[0], 503, yes)
@@ -101,22 +102,22 @@ test('fresh is read as any other boolean', async (t) => {
   assert.deepEqual(body.detail[0].loc, ['query', 'fresh'])
 })
 
-/** What health says at each request to the bank during a run. */
-async function watched(app: MemoryApp, run: () => Promise<unknown>): Promise<Health[]> {
-  const seen: Health[] = []
+/** Health at each request to the bank during a run. */
+async function recordHealth(app: MemoryApp, run: () => Promise<unknown>): Promise<Health[]> {
+  const answers: Health[] = []
   app.memory.fault = async () => {
-    seen.push(await health(app))
+    answers.push(await health(app))
     return undefined
   }
   await run()
   app.memory.fault = undefined
-  return seen
+  return answers
 }
 
-test('the first history of the dollar is degraded as long as it is read, and says how far it is', async (t) => {
+test('the first history of the dollar is degraded until it is read, and has its progress', async (t) => {
   const app = await startMemoryApp(t, { backfillFrom: LONG_AGO })
-  const seen = await watched(app, () => app.sync())
-  const histories = seen.map(({ detail }) => detail?.history)
+  const answers = await recordHealth(app, () => app.sync())
+  const histories = answers.map(({ detail }) => detail?.history)
   const [first] = histories
   assert.deepEqual(
     [first?.read_since, first?.wanted_since, first?.years_read],
@@ -130,26 +131,26 @@ test('the first history of the dollar is degraded as long as it is read, and say
   assert.ok(falls(read.map(({ requests_left }) => Number(requests_left))))
   assert.ok(falls(read.map(({ years_read }) => -Number(years_read))))
   for (const { done_at } of read) assert.match(String(done_at), /^\d{4}-\d\d-\d\dT[\d:.]+Z$/)
-  for (const { status, detail } of seen.slice(0, read.length)) {
+  for (const { status, detail } of answers.slice(0, read.length)) {
     assert.equal(status, 'degraded')
     assert.match(
       detail?.reasons?.at(-1) ?? '',
       /^the history of the dollar is being fetched: it is there since /,
     )
   }
-  // The parities' history goes on after it, which is no reason to be degraded.
-  assert.ok(seen.length > read.length)
-  for (const { status } of seen.slice(read.length)) assert.equal(status, 'ok')
+  // The parities' history follows, which does not degrade health.
+  assert.ok(answers.length > read.length)
+  for (const { status } of answers.slice(read.length)) assert.equal(status, 'ok')
   const { status, detail } = await health(app)
   assert.deepEqual([status, detail], ['ok', undefined])
 
   setDay(app, TOMORROW)
-  const again = await watched(app, () => app.sync())
+  const again = await recordHealth(app, () => app.sync())
   assert.ok(again.length > 0)
   for (const one of again) assert.deepEqual([one.status, one.detail], ['ok', undefined], 'and never again')
 })
 
-test('a first history that was cut off is degraded until it is whole', async (t) => {
+test('an interrupted first history is degraded until it is complete', async (t) => {
   const app = await startMemoryApp(t, { backfillFrom: LONG_AGO })
   app.memory.fault = ({ indicator, window }) => {
     if (indicator === '318' && window.to < '2024-06-01') throw new FetchFailure('HTTP 500')
@@ -170,12 +171,14 @@ test('a first history that was cut off is degraded until it is whole', async (t)
   assert.deepEqual([(await health(app)).status, (await health(app)).detail], ['ok', undefined])
 })
 
-test('a day whose row was rejected is a hole, and hides neither the history nor its end', async (t) => {
+test('a day with a rejected row is a hole, and hides neither the history nor its end', async (t) => {
   const app = await startMemoryApp(t, { backfillFrom: LONG_AGO })
   const bad = '2026-03-15'
   app.memory.publish['318'] = (day) => (day === bad ? '-1' : day <= TOMORROW ? '510' : undefined)
-  const seen = await watched(app, () => app.sync())
-  const since = seen.map(({ detail }) => detail?.history?.read_since).filter((one) => typeof one === 'string')
+  const answers = await recordHealth(app, () => app.sync())
+  const since = answers
+    .map(({ detail }) => detail?.history?.read_since)
+    .filter((one) => typeof one === 'string')
   assert.ok(since.length > 2)
   for (const one of since) assert.ok(one < bad, `it is read since ${one}`)
   const { status, detail } = await health(app)
@@ -189,11 +192,11 @@ test('a sync of a range is no first history, wherever it begins', async (t) => {
   const app = await startMemoryApp(t)
   await app.sync({ from: '2026-03-01', to: TODAY })
   assert.deepEqual([(await health(app)).status, (await health(app)).detail], ['ok', undefined])
-  const seen = await watched(app, () => app.sync({ from: '2026-02-20', to: TODAY }))
-  for (const { status } of seen) assert.equal(status, 'ok')
+  const answers = await recordHealth(app, () => app.sync({ from: '2026-02-20', to: TODAY }))
+  for (const { status } of answers) assert.equal(status, 'ok')
 })
 
-test('days that the source has not synchronized itself are no history that is being fetched', async (t) => {
+test('days that the source has not synchronized itself do not count as a running history', async (t) => {
   const app = await startMemoryApp(t, { backfillFrom: LONG_AGO })
   mirrorHoles(app.memory, { 317: [{ from: '2025-01-01', to: '2025-06-30' }] }, '2024-03-01')
   const { run } = await app.sync()
@@ -202,17 +205,17 @@ test('days that the source has not synchronized itself are no history that is be
   const hole = { series_id: 1, pair: 'USD/CRC', rate_type: 'compra', from: '2025-01-01', to: '2025-06-30' }
   assert.deepEqual([status, detail], ['ok', { holes: [hole] }])
   const mirrored = app.memory.fault
-  const seen: Health[] = []
+  const answers: Health[] = []
   app.memory.fault = async (ask, usual) => {
-    seen.push(await health(app))
+    answers.push(await health(app))
     return mirrored?.(ask, usual)
   }
   await app.sync()
-  assert.ok(seen.length > 0)
-  for (const one of seen) assert.equal(one.status, 'ok', 'while they are requested again')
+  assert.ok(answers.length > 0)
+  for (const one of answers) assert.equal(one.status, 'ok', 'while they are requested again')
 })
 
-test('holes are named, the first twenty, and degrade nothing', async (t) => {
+test('health lists the first twenty holes, which degrade nothing', async (t) => {
   const app = await startMemoryApp(t)
   await app.sync()
   await app.sync({ from: '2025-12-01', to: '2025-12-31' })
@@ -230,7 +233,7 @@ test('holes are named, the first twenty, and degrade nothing', async (t) => {
   assert.deepEqual([more?.holes?.length, more?.holes_total], [20, 6 * 5])
 })
 
-test('rounded values are not exact, which degrades nothing', async (t) => {
+test('rounded values are not exact, and degrade nothing', async (t) => {
   const app = await startMemoryApp(t)
   await app.sync()
   assert.ok(!('exact' in (await health(app))))
@@ -243,7 +246,7 @@ test('rounded values are not exact, which degrades nothing', async (t) => {
   assert.match(detail?.rounded ?? '', /website.*token/)
 })
 
-test('the last run that failed is a reason, and says its own', async (t) => {
+test('a failed last run is a reason, with its own message', async (t) => {
   const app = await startMemoryApp(t)
   await app.sync()
   app.memory.fault = () => {
@@ -256,7 +259,7 @@ test('the last run that failed is a reason, and says its own', async (t) => {
   assert.deepEqual(await fresh(app), [200, { status: 'ok' }], 'what is stored is fresh all the same')
 })
 
-test('a database that does not answer is an error with a reason, and fresh is none', ofSqlite, async (t) => {
+test('a database that does not answer is an error with a reason, and fresh is a 503', ofSqlite, async (t) => {
   const app = await startMemoryApp(t)
   await app.sync()
   await asOtherProcess(app, (db) => sql`pragma wal_checkpoint(truncate)`.execute(db))
@@ -269,7 +272,7 @@ test('a database that does not answer is an error with a reason, and fresh is no
   assert.deepEqual(await fresh(app), [503, { status: 'error' }])
 })
 
-test('two days are fresh, three are not, and what is of tomorrow is', async (t) => {
+test('values of two days ago and of tomorrow are fresh, of three days ago are not', async (t) => {
   const app = await startMemoryApp(t, { backfillFrom: addDays(FIRST, 20) })
   await app.sync()
   for (const [now, code] of [

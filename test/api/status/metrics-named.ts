@@ -1,4 +1,4 @@
-// The metrics that a query of Prometheus names, each with the labels that it is matched, summed or told apart by.
+// Returns the metrics of a Prometheus query, each with the labels of its matchers, sums and groups.
 
 const METRIC = /\b(up|(?:cambista|process|nodejs)_\w+)(?:\{([^}]*)\})?/g
 

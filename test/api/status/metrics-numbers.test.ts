@@ -1,4 +1,4 @@
-// Whether the numbers of the metrics are true.
+// Numbers of the metrics, compared with the events that they count.
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
@@ -18,20 +18,20 @@ async function scrape({ app }: TestApp): Promise<Map<string, number>> {
   const { status, body } = await send(`${app.url}/metrics`)
   assert.equal(status, 200, body)
   const samples = body.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
-  return new Map(samples.map((line) => [line.replace(/ \S+$/, ''), numberOf(line.replace(/^.* /, ''))]))
+  return new Map(samples.map((line) => [line.replace(/ \S+$/, ''), parseSample(line.replace(/^.* /, ''))]))
 }
 
-const numberOf = (text: string) => (text === '+Inf' ? Number.POSITIVE_INFINITY : Number(text))
+const parseSample = (text: string) => (text === '+Inf' ? Number.POSITIVE_INFINITY : Number(text))
 
-/** The requests that were counted, as `METHOD route status: how many`. */
-function counted(samples: Map<string, number>): string[] {
+/** The counted requests, as `METHOD route status: count`. */
+function countedRequests(samples: Map<string, number>): string[] {
   return [...samples].flatMap(([name, count]) => {
     const [, labels] = /^cambista_http_request_duration_seconds_count\{(.*)\}$/.exec(name) ?? []
     return labels ? [`${labels.replace(/\w+="([^"]*)"/g, '$1').replaceAll(',', ' ')}: ${count}`] : []
   })
 }
 
-test('requests are counted by method, route and status, never by what a client made up', async (t) => {
+test("requests are counted by method, route and status, never by a client's own words", async (t) => {
   const app = await watched(t)
   for (let at = 0; at < 20; at += 1) {
     await app.get(`/api/v1/series/${at + 900}/history?_x=${at}`)
@@ -46,7 +46,7 @@ test('requests are counted by method, route and status, never by what a client m
   await app.get('/api/v1/rates?on=x')
   await until(async () => (await scrape(app)).size > 0)
   assert.deepEqual(
-    counted(await scrape(app)).filter((one) => !one.includes('/metrics')),
+    countedRequests(await scrape(app)).filter((one) => !one.includes('/metrics')),
     [
       'GET /api/v1/series/{series_id}/history 404: 20',
       'GET - 404: 40',
@@ -58,7 +58,7 @@ test('requests are counted by method, route and status, never by what a client m
   )
 })
 
-test('how long they took is in seconds', async (t) => {
+test('durations of requests are in seconds', async (t) => {
   const app = await watched(t)
   await app.get('/healthz')
   const samples = await scrape(app)
@@ -68,16 +68,16 @@ test('how long they took is in seconds', async (t) => {
   assert.equal(samples.get(`cambista_http_request_duration_seconds_bucket{le="10",${labels}}`), 1)
 })
 
-test('a request that its client gave up is a 499', async (t) => {
+test('a request whose client disconnected is a 499', async (t) => {
   const app = await watched(t)
   await fillDirectory(app)
   const client = begin(app)
   await until(async () => (await scrape(app)).get('cambista_uploads_in_flight') === 1)
   client.destroy()
-  await until(async () => counted(await scrape(app)).includes(`POST ${CREATE} 499: 1`))
+  await until(async () => countedRequests(await scrape(app)).includes(`POST ${CREATE} 499: 1`))
 })
 
-test('syncs, the age of the dollar and of the last good sync', async (t) => {
+test('metrics have syncs, the age of the dollar and of the last good sync', async (t) => {
   const app = await watched(t)
   const before = await scrape(app)
   for (const side of ['compra', 'venta']) {
@@ -105,13 +105,13 @@ test('syncs, the age of the dollar and of the last good sync', async (t) => {
   assert.equal((await scrape(app)).get('cambista_dollar_age_days{side="compra"}'), 2)
 })
 
-test('when the next sync is due', async (t) => {
+test('metrics have the time of the next sync', async (t) => {
   const app = await watched(t, { scheduler: true })
   const due = Date.parse('2026-03-25T11:00:00Z') / 1000
   assert.equal((await scrape(app)).get('cambista_next_sync_timestamp_seconds'), due)
 })
 
-test('documents and their contents, each content counted once, as they come and go', async (t) => {
+test('documents and blobs are counted, each blob once, after uploads and deletions', async (t) => {
   const app = await watched(t)
   await fillDirectory(app)
   const has = (documents: number, blobs: number, bytes: number) =>
@@ -123,7 +123,7 @@ test('documents and their contents, each content counted once, as they come and 
   await has(0, 0, 0)
   await post(app, CREATE, batch(pdf('one'), pdf('three'), pdf('one')))
   await has(3, 2, 8)
-  // More than are counted at once.
+  // More rows than one batch of the count.
   const values = Array.from({ length: 2500 }, (_, at) => ({
     name: 'a',
     mimetype: 'a/a',
@@ -150,7 +150,7 @@ test('documents and their contents, each content counted once, as they come and 
   assert.ok(((await scrape(app)).get('cambista_disk_free_bytes') ?? 0) > 0)
 })
 
-test('uploads that are taken and uploads that wait', async (t) => {
+test('running uploads and waiting uploads are counted', async (t) => {
   const app = await watched(t, { limits: { maxUploads: 2 } })
   await fillDirectory(app)
   const uploads = async () => {
@@ -165,14 +165,14 @@ test('uploads that are taken and uploads that wait', async (t) => {
   await until(async () => (await uploads()) === '0,0')
 })
 
-test('what the caches hold, and how often it was there', async (t) => {
+test('metrics have the entries and hits of the caches', async (t) => {
   const app = await watched(t)
   await app.sync()
   const of = async (what: string, cache: string) =>
     (await scrape(app)).get(`cambista_cache_${what}{cache="${cache}"}`) ?? Number.NaN
   const before = await of('entries', 'columns')
   await app.get('/api/v1/rates?on=2026-03-20')
-  // Where nodes share a database a snapshot has all columns from its beginning.
+  // In a cluster a snapshot has all columns from the start.
   assert.ok((await of('entries', 'columns')) > (postgres ? before - 1 : before))
   const bytes = await of('bytes', 'columns')
   const rates = (await scrape(app)).get('cambista_rates') ?? 0
@@ -195,14 +195,14 @@ test('what the caches hold, and how often it was there', async (t) => {
   assert.ok((await of('hits_total', 'answers')) > answered, 'a count never falls')
 })
 
-test('a database that does not answer is a mute 500', async (t) => {
+test('a database that does not answer is a 500 without details', async (t) => {
   const app = await watched(t)
   await asOtherProcess(app, (db) => db.schema.alterTable('sync_runs').renameTo('gone').execute())
   const { status, body } = await send(`${app.app.url}/metrics`)
   assert.deepEqual([status, body], [500, '{"detail":"Internal server error"}'])
 })
 
-/** An upload that has begun; the rest of its JSON is still to come. */
+/** An upload that has begun; the rest of its JSON is unsent. */
 function begin({ app }: TestApp) {
   const headers = { authorization: `Bearer ${TOKENS.all}` }
   const client = request(app.url + CREATE, { method: 'POST', headers })

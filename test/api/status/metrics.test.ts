@@ -1,10 +1,10 @@
-// Who gets to the metrics.
+// Access to the metrics.
 
 import assert from 'node:assert/strict'
 import type { IncomingMessage } from 'node:http'
 import { test } from 'node:test'
-import { VERSION } from '../../../src/assets.ts'
 import { isLocal } from '../../../src/http/listener/proxy.ts'
+import { VERSION } from '../../../src/runtime/assets.ts'
 import { startTestApp } from '../../support/app.ts'
 import { type Answer, ENDPOINTS, exchange, openApp, send } from '../support.ts'
 
@@ -21,7 +21,7 @@ function sameButId(got: Answer, expected: Answer): void {
   assert.deepEqual(bare(got), bare(expected))
 }
 
-test('there are none by default: /metrics is as unknown as any path', async () => {
+test('without settings /metrics is a 404 like any unknown path', async () => {
   for (const method of ['GET', 'HEAD', 'POST', 'OPTIONS', 'PROPFIND']) {
     for (const headers of [{}, { 'X-API-Key': off.key }]) {
       const [got, expected] = [
@@ -35,7 +35,7 @@ test('there are none by default: /metrics is as unknown as any path', async () =
   assert.equal(off.app.metricsUrl, undefined)
 })
 
-test('on this machine they are read without a key, as the text format of Prometheus', async () => {
+test('on this machine metrics are read without a key, in the text format of Prometheus', async () => {
   const { status, headers, body } = await send(`${on.app.url}/metrics`)
   assert.equal(status, 200)
   assert.equal(headers['content-type'], 'text/plain; version=0.0.4; charset=utf-8')
@@ -44,19 +44,19 @@ test('on this machine they are read without a key, as the text format of Prometh
   for (const line of body.split('\n')) {
     if (line !== '' && !line.startsWith('# ')) assert.match(line, sample)
   }
-  const named = [...body.matchAll(/^# TYPE (\S+) /gm)].map(([, name]) => name)
-  assert.equal(new Set(named).size, named.length)
+  const metricNames = [...body.matchAll(/^# TYPE (\S+) /gm)].map(([, name]) => name)
+  assert.equal(new Set(metricNames).size, metricNames.length)
   for (const name of [
     'process_resident_memory_bytes',
     'nodejs_eventloop_lag_p99_seconds',
     'cambista_rates',
   ]) {
-    assert.ok(named.includes(name), name)
+    assert.ok(metricNames.includes(name), name)
   }
   assert.ok(body.includes(`cambista_build_info{version="${VERSION}"} 1\n`))
 })
 
-test('they answer HEAD, refuse other methods, and are no part of the API', async () => {
+test('/metrics answers HEAD, rejects other methods, and is no part of the API', async () => {
   const head = await send(`${on.app.url}/metrics`, { method: 'HEAD' })
   assert.deepEqual([head.status, head.body], [200, ''])
   for (const method of ['POST', 'DELETE', 'OPTIONS']) {
@@ -76,7 +76,7 @@ const forwarded = [
   { 'X-Forwarded-Host': 'a' },
 ]
 for (const headers of forwarded) {
-  test(`they are not shown through a proxy that says ${Object.keys(headers)}`, async () => {
+  test(`/metrics is rejected through a proxy that sends ${Object.keys(headers)}`, async () => {
     const [got, expected] = [
       await send(`${on.app.url}/metrics`, { headers }),
       await send(`${on.app.url}/nothing`, { headers }),
@@ -86,13 +86,13 @@ for (const headers of forwarded) {
   })
 }
 
-test('they are not shown through an nginx that was told nothing of headers', async () => {
+test('/metrics is rejected through an nginx without forwarding headers', async () => {
   const bytes = 'GET /metrics HTTP/1.0\r\nHost: cambista\r\nConnection: close\r\n\r\n'
   const { status, body } = await exchange(on.app.url, bytes)
   assert.deepEqual([status, body], [404, '{"detail":"Not found"}'])
 })
 
-test('they are not shown to another machine', () => {
+test('/metrics is rejected for another machine', () => {
   const from = (remoteAddress: string | undefined) =>
     isLocal({ socket: { remoteAddress }, headers: {} } as unknown as IncomingMessage)
   for (const address of ['127.0.0.1', '127.8.8.8', '::1', '::ffff:127.0.0.1'])
@@ -102,12 +102,12 @@ test('they are not shown to another machine', () => {
   }
 })
 
-test('they are not for websites, whichever are let in', async () => {
+test('/metrics is closed to websites, whichever origins are allowed', async () => {
   const { headers } = await send(`${on.app.url}/metrics`, { headers: { Origin: 'https://a.example' } })
   assert.equal(headers['access-control-allow-origin'], undefined)
 })
 
-test('with a port of their own they are there, and only there', async () => {
+test('a port of its own has /metrics, and the main port does not', async () => {
   assert.match(alone.app.metricsUrl ?? '', /^http:\/\/127\.0\.0\.1:\d+\/metrics$/)
   assert.equal((await send(`${ALONE}/metrics`, { headers: { Via: '1.1 x' } })).status, 200)
   assert.equal((await send(`${alone.app.url}/metrics`)).status, 404)
@@ -118,7 +118,7 @@ test('with a port of their own they are there, and only there', async () => {
   assert.equal((await send(`${ALONE}/metrics`, { method: 'POST' })).status, 405)
 })
 
-test('a port that is taken is a clear failure, and the other is let go', async (t) => {
+test('a port in use stops the start with a clear error, and the other port is released', async (t) => {
   const port = Number(new URL(ALONE).port)
   const listen = { port: 0, metrics: { host: '127.0.0.1', port } }
   await assert.rejects(startTestApp(t, { listen }), /cannot listen on 127\.0\.0\.1:\d+: the port is in use/)

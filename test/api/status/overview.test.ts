@@ -1,16 +1,16 @@
-// /api/v1/status: what a person sees who looks after the server (decisions 2.17).
+// /api/v1/status, for the operator of the server (decisions 2.17).
 
 import assert from 'node:assert/strict'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { VERSION } from '../../../src/assets.ts'
-import { hashOfSecret } from '../../../src/domain/secrets.ts'
-import { insertApiKey } from '../../../src/store/api-keys.ts'
+import { hashOfSecret } from '../../../src/domain/access/secrets.ts'
+import { VERSION } from '../../../src/runtime/assets.ts'
+import { insertApiKey } from '../../../src/store/access/api-keys.ts'
 import { ofSqlite, startTestApp, type TestApp, temporaryDirectory } from '../../support/app.ts'
 import { batch, CREATE, fillDirectory, pdf, post } from '../../support/directory.ts'
 import { until } from '../../support/terminal.ts'
-import { type Document, describedIn } from '../openapi/description.ts'
+import { type Document, readDescription } from '../openapi/description.ts'
 import { asOtherProcess } from '../support.ts'
 
 type Status = {
@@ -26,13 +26,17 @@ type Status = {
 const status = (app: TestApp) => app.json<Status>('/api/v1/status')
 
 async function checkDescribed(app: TestApp): Promise<void> {
-  const description = describedIn((await (await app.get('/openapi.json')).json()) as Document)
+  const description = readDescription((await (await app.get('/openapi.json')).json()) as Document)
   const response = await app.get('/api/v1/status')
   const type = String(response.headers.get('content-type'))
-  description.holds('/api/v1/status', 'get', { status: response.status, type, body: await response.text() })
+  description.checkAnswer('/api/v1/status', 'get', {
+    status: response.status,
+    type,
+    body: await response.text(),
+  })
 }
 
-test('before the first sync it says what there is not', async (t) => {
+test('the status before the first sync has empty values and its reasons', async (t) => {
   const app = await startTestApp(t)
   const { version, providers, storage, backup, runs, ...health } = await status(app)
   assert.deepEqual(health, {
@@ -59,18 +63,18 @@ test('before the first sync it says what there is not', async (t) => {
   await checkDescribed(app)
 })
 
-test('after a sync and an upload it says what there is', async (t) => {
+test('the status after a sync and an upload has their numbers', async (t) => {
   const app = await startTestApp(t, { scheduler: true })
   await until(async () => (await status(app)).runs[0]?.status === 'ok')
   await fillDirectory(app)
   await post(app, CREATE, batch(pdf('one'), pdf('three'), pdf('one')))
   await until(async () => (await status(app)).storage.documents === 3)
-  const shown = await status(app)
-  assert.deepEqual([shown.status, shown.reasons], ['ok', []])
-  const { contents, content_bytes, rates } = shown.storage
+  const answer = await status(app)
+  assert.deepEqual([answer.status, answer.reasons], ['ok', []])
+  const { contents, content_bytes, rates } = answer.storage
   assert.deepEqual([contents, content_bytes], [2, 8])
   assert.equal(rates, (await app.json<{ rates: number }>('/api/v1/health')).rates)
-  const [provider] = shown.providers
+  const [provider] = answer.providers
   assert.deepEqual(
     [provider?.fresh, provider?.exact, provider?.next_sync],
     [...[true, true], '2026-03-25T11:00:00.000Z'],
@@ -79,7 +83,7 @@ test('after a sync and an upload it says what there is', async (t) => {
     { rate_type: 'compra', newest: '2026-03-25', age_days: -1 },
     { rate_type: 'venta', newest: '2026-03-25', age_days: -1 },
   ])
-  assert.deepEqual(shown.runs, await app.json('/api/v1/sync/runs'))
+  assert.deepEqual(answer.runs, await app.json('/api/v1/sync/runs'))
   app.clock.now = new Date('2026-03-29T12:00:00Z')
   const later = await status(app)
   assert.equal(later.status, 'degraded')
@@ -88,38 +92,44 @@ test('after a sync and an upload it says what there is', async (t) => {
   await checkDescribed(app)
 })
 
-test('rounded values are not exact', async (t) => {
+test('the status has rounded values as not exact', async (t) => {
   const app = await startTestApp(t, { token: null })
   await app.sync({ from: '2026-03-20', to: '2026-03-24' })
   assert.equal((await status(app)).providers[0]?.exact, false)
 })
 
-test('at most the last 20 runs are shown', async (t) => {
+test('the status has at most the last 20 runs', async (t) => {
   const app = await startTestApp(t)
   for (let run = 0; run < 22; run++) await app.sync({ from: '2026-03-24', to: '2026-03-24' })
   const { runs } = await status(app)
   assert.deepEqual([runs.length, runs], [20, await app.json('/api/v1/sync/runs?limit=20')])
 })
 
-test('backups, and whether the newest was verified; no path of the machine', ofSqlite, async (t) => {
-  const home = temporaryDirectory(t)
-  mkdirSync(join(home, 'disk'))
-  const app = await startTestApp(t, { backup: { dir: join(home, 'disk/set'), cron: '30 3 * * *', keep: 7 } })
-  await until(async () => (await status(app)).backup?.last_status === 'ok')
-  const { backup } = await status(app)
-  assert.deepEqual(backup, {
-    schedule: '30 3 * * *',
-    next_run: '2026-03-25T09:30:00.000Z',
-    last_run: '2026-03-24T12:00:00.000Z',
-    last_status: 'ok',
-    last_verified: '2026-03-24T12:00:00.000Z',
-  })
-  const text = await (await app.get('/api/v1/status')).text()
-  for (const path of [home, app.dataDir, '/tmp']) assert.ok(!text.includes(path), path)
-  await checkDescribed(app)
-})
+test(
+  'the status has backups and whether the newest was verified, and no path of the machine',
+  ofSqlite,
+  async (t) => {
+    const home = temporaryDirectory(t)
+    mkdirSync(join(home, 'disk'))
+    const app = await startTestApp(t, {
+      backup: { dir: join(home, 'disk/set'), cron: '30 3 * * *', keep: 7 },
+    })
+    await until(async () => (await status(app)).backup?.last_status === 'ok')
+    const { backup } = await status(app)
+    assert.deepEqual(backup, {
+      schedule: '30 3 * * *',
+      next_run: '2026-03-25T09:30:00.000Z',
+      last_run: '2026-03-24T12:00:00.000Z',
+      last_status: 'ok',
+      last_verified: '2026-03-24T12:00:00.000Z',
+    })
+    const text = await (await app.get('/api/v1/status')).text()
+    for (const path of [home, app.dataDir, '/tmp']) assert.ok(!text.includes(path), path)
+    await checkDescribed(app)
+  },
+)
 
-test('a key that was made for URLs does not open it, wherever it stands', async (t) => {
+test('a key for URLs does not open the status, in any position', async (t) => {
   const app = await startTestApp(t)
   await asOtherProcess(app, (db) =>
     insertApiKey(db, {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { ofSqlite, type TestApp } from '../../support/app.ts'
-import { asOtherProcess, itemsOf, openApp, send } from '../support.ts'
+import { asOtherProcess, openApp, send, validationItems } from '../support.ts'
 
 type Run = {
   id: number
@@ -36,7 +36,7 @@ type Scheduler = { enabled: boolean; running: boolean; timezone: string; tasks: 
 const runs = (app: TestApp, query = '') => app.json<Run[]>(`/api/v1/sync/runs${query}`)
 const health = (app: TestApp) => app.json<Health>('/api/v1/health')
 
-test('lists a run with every field', async () => {
+test('/sync/runs has every field of a run', async () => {
   const app = await openApp()
   assert.deepEqual(await runs(app), [])
   await app.sync({ from: '2026-03-20', to: '2026-03-24' })
@@ -71,12 +71,12 @@ const limits: [query: string, count: number][] = [
   ['?provider=bccr&limit=200', 200],
   ['?provider=nobody', 0],
 ]
-test('lists the newest runs first, as many as asked for', async (t) => {
+test('/sync/runs lists the newest runs first, up to the limit', async (t) => {
   const app = await openApp()
   await asOtherProcess(app, async (db) => {
     const run = { provider_id: 1, trigger: 'scheduler', status: 'ok', finished_at: null } as const
     for (let at = 1; at <= 205; at += 1) {
-      // Later runs that began earlier: the clock was set back.
+      // Later runs with earlier starts: the clock was set back.
       const started_at = new Date(Date.UTC(2026, 2, 24) - at * 1000).toISOString()
       const rest = { date_from: null, date_to: null, message: null }
       await db
@@ -95,13 +95,13 @@ test('lists the newest runs first, as many as asked for', async (t) => {
     })
   }
   for (const limit of ['0', '201', '-1', '2.0', 'all']) {
-    const [item] = await itemsOf(app, `/api/v1/sync/runs?limit=${limit}`)
+    const [item] = await validationItems(app, `/api/v1/sync/runs?limit=${limit}`)
     assert.deepEqual(item?.loc, ['query', 'limit'])
     assert.match(item?.msg ?? '', /1 to 200/)
   }
 })
 
-test('is degraded without a dollar, ok with one, and counts what is stored', async () => {
+test('/health is degraded without a dollar, ok with one, and has the stored counts', async () => {
   const app = await openApp()
   const empty = { database: 'ok', scheduler: 'disabled', providers: 1, series: 46, rates: 0, last_sync: null }
   const reasons = ['the dollar has no value of compra', 'the dollar has no value of venta']
@@ -116,7 +116,7 @@ test('is degraded without a dollar, ok with one, and counts what is stored', asy
   })
 })
 
-test('is degraded when the newest dollar is older than two days', async () => {
+test('/health is degraded when the newest dollar is older than two days', async () => {
   const app = await openApp()
   await app.sync({ from: '2026-03-23', to: '2026-03-24' })
   for (const [now, status] of [
@@ -130,7 +130,7 @@ test('is degraded when the newest dollar is older than two days', async () => {
   }
 })
 
-test('is degraded after a run that failed, until one does not', async () => {
+test('/health is degraded after a failed run, until one succeeds', async () => {
   const app = await openApp()
   await app.sync({ from: '2026-03-23', to: '2026-03-24' })
   app.bank.faults = () => ({ status: 400, body: '' })
@@ -147,10 +147,10 @@ test('is degraded after a run that failed, until one does not', async () => {
   assert.equal((await health(app)).status, 'ok')
 })
 
-test('says that the database is damaged, with 503, and goes on', ofSqlite, async () => {
+test('/health is a 503 for a damaged database, and the server continues', ofSqlite, async () => {
   const app = await openApp()
   await app.sync({ from: '2026-03-23', to: '2026-03-24' })
-  // Everything from the write-ahead log into the file, then garbage over its pages.
+  // Moves the write-ahead log into the file, then writes garbage over its pages.
   await asOtherProcess(app, (db) => sql`pragma wal_checkpoint(truncate)`.execute(db))
   writeFileSync(join(app.dataDir, 'cambista.db'), Buffer.alloc(1 << 20, 0x5a))
   const response = await app.get('/api/v1/health')
@@ -165,7 +165,7 @@ test('says that the database is damaged, with 503, and goes on', ofSqlite, async
   assert.equal((await send(`${app.app.url}/api/v1/health`)).status, 401)
 })
 
-test('says of itself to who has no key only that it lives', async () => {
+test('without a key the server reveals only that it is alive', async () => {
   const app = await openApp()
   for (const path of ['/healthz', '/readyz']) {
     const { status, body } = await send(app.app.url + path)
@@ -173,7 +173,7 @@ test('says of itself to who has no key only that it lives', async () => {
   }
 })
 
-test('shows a disabled scheduler, for an external cron', async () => {
+test('/scheduler has a disabled scheduler, for an external cron', async () => {
   const app = await openApp()
   await app.sync({ from: '2026-03-23', to: '2026-03-24' })
   const { tasks, ...about } = await app.json<Scheduler>('/api/v1/scheduler')
@@ -189,7 +189,7 @@ test('shows a disabled scheduler, for an external cron', async () => {
   ])
 })
 
-test('shows when the scheduler runs next: at dawn in Costa Rica', async () => {
+test('/scheduler has the next run: at dawn in Costa Rica', async () => {
   const app = await openApp({ scheduler: true, bank: { faults: () => 'hang' } })
   const { tasks, ...about } = await app.json<Scheduler>('/api/v1/scheduler')
   assert.deepEqual(about, { enabled: true, running: true, timezone: 'America/Costa_Rica' })

@@ -1,4 +1,4 @@
-// The page and its files as a browser asks for them. What is in them is tested in test/web.
+// The page and its files as a browser requests them. test/unit/web has the tests of their content.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -13,7 +13,7 @@ const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; " +
   "form-action 'none'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
-test('/ is a page whose policy allows its own files alone', () => {
+test('/ has a policy that allows its own files alone', () => {
   assert.equal(page.status, 200)
   assert.equal(page.headers['content-type'], 'text/html; charset=utf-8')
   assert.equal(page.headers['content-security-policy'], POLICY)
@@ -24,7 +24,7 @@ test('/ is a page whose policy allows its own files alone', () => {
   assert.doesNotMatch(page.body, /<style|style=|<script>|\son\w+=|https?:\/\/(?!www\.w3\.org\/2000\/svg)/)
 })
 
-test('each file that the page names is there, for ever under that name', async () => {
+test('each file of the page is served, cached for ever by its name', async () => {
   assert.deepEqual(FILES.map((path) => path.replace(/-[A-Z0-9]{8}\./, '.')).sort(), [
     '/page/app.js',
     '/page/boot.js',
@@ -39,7 +39,7 @@ test('each file that the page names is there, for ever under that name', async (
   }
 })
 
-test('it goes packed to a client that takes it so, and is the same unpacked', async () => {
+test('a file is compressed for clients that accept it, with the same content', async () => {
   for (const path of ['/', ...FILES]) {
     const plain = await send(`${app.url}${path}`)
     const packed = await send(`${app.url}${path}`, { headers: { 'accept-encoding': 'br, gzip' } })
@@ -51,7 +51,7 @@ test('it goes packed to a client that takes it so, and is the same unpacked', as
   }
 })
 
-test('a browser that has the page already is told so', async () => {
+test('a browser that has cached the page gets 304', async () => {
   assert.equal(page.headers['cache-control'], 'no-cache')
   const headers = { 'if-none-match': String(page.headers.etag) }
   const again = await send(`${app.url}/`, { headers })
@@ -59,7 +59,7 @@ test('a browser that has the page already is told so', async () => {
   assert.equal((await send(`${app.url}/`, { headers: { 'if-none-match': '"another"' } })).status, 200)
 })
 
-test('what is no file of the page is not found, as JSON', async () => {
+test('an unknown file of the page is a 404, as JSON', async () => {
   for (const path of [
     '/nothing',
     '/page',
@@ -76,7 +76,7 @@ test('what is no file of the page is not found, as JSON', async () => {
   assert.equal((await send(`${app.url}/`, { method: 'POST' })).status, 405)
 })
 
-test('a name that another site lets resolve to this machine is not served', async () => {
+test('a host name that another site resolves to this machine is rejected', async () => {
   for (const path of ['/', FILES[0]]) {
     const { status } = await send(`${app.url}${path}`, { headers: { host: 'evil.example' } })
     assert.equal(status, 421)
@@ -84,7 +84,7 @@ test('a name that another site lets resolve to this machine is not served', asyn
   assert.equal((await send(`${app.url}/`, { headers: { host: 'localhost' } })).status, 200)
 })
 
-test('no website may read it, whichever the operator has let in', async (t) => {
+test('no website may read the page, whichever origins are allowed', async (t) => {
   const open = await startTestApp(t, { listen: { corsOrigins: ['*'] } })
   const { headers } = await send(`${open.app.url}/`, { headers: { origin: 'https://example.com' } })
   assert.deepEqual(
@@ -93,7 +93,7 @@ test('no website may read it, whichever the operator has let in', async (t) => {
   )
 })
 
-test('what a client adds to the address is not read, and so not repeated', async () => {
+test('an extra query of the address is ignored, and not repeated', async () => {
   for (const query of ['?apikey=cbk_a%ffb', '?utm_source=x', '?%00']) {
     const { status, body } = await send(`${app.url}/${query}`)
     assert.deepEqual([status, body], [200, page.body], query)

@@ -1,12 +1,13 @@
-// Attacks on sessions: one half alone, other websites, other names of this machine, guessing, and what is revoked.
+// Attacks on sessions: one half alone, other websites, other names of this machine, guessing, and revoked
+// secrets.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { networksOf } from '../../../src/http/listener/networks.ts'
+import { parseNetworks } from '../../../src/http/listener/networks.ts'
 import { startTestApp } from '../../support/app.ts'
 import { makeDirectory, runJson } from '../../support/company.ts'
 import { exchange, openApp, withinASecond } from '../support.ts'
-import { type Answer, ask, detailIn, makeToken, signIn } from './support.ts'
+import { type Answer, ask, makeToken, readDetail, signIn } from './support.ts'
 
 const app = await openApp({ listen: { hostNames: ['box', 'rates.example.com'], corsOrigins: ['*'] } })
 await app.sync()
@@ -17,13 +18,13 @@ const { token } = await makeToken(app, 'scans')
 const browser = await signIn(url, app.key)
 await browser.ask('/session', { json: { secret: token } })
 
-/** A request of each kind that a session opens something with. */
+/** A path of each kind that a session opens. */
 const OPENED = ['/api/v1/rates/latest', '/api/v1/health', '/api/v1/documents']
 const statuses = (answers: Answer[]) => answers.map(({ status }) => status)
 const everywhere = (headers: Record<string, string>) =>
   Promise.all(OPENED.map((path) => ask(url + path, { headers })))
 
-test('either half alone opens nothing', async () => {
+test('either half of a session alone opens nothing', async () => {
   const { cookie, 'x-cambista-page': page = '' } = browser.halves()
   assert.deepEqual(statuses(await everywhere(browser.halves())), [200, 200, 200])
   const wrong: Record<string, string>[] = [
@@ -37,8 +38,8 @@ test('either half alone opens nothing', async () => {
   ]
   for (const headers of wrong) {
     assert.deepEqual(statuses(await everywhere(headers)), [401, 401, 401], JSON.stringify(headers))
-    const shown = await ask(`${url}/session`, { headers })
-    assert.deepEqual(JSON.parse(shown.body), { key: null, token: null })
+    const state = await ask(`${url}/session`, { headers })
+    assert.deepEqual(JSON.parse(state.body), { key: null, token: null })
     const ticket = await ask(`${url}/session/ticket`, { json: { document_id: 1 }, headers })
     assert.equal(ticket.status, 401)
   }
@@ -50,12 +51,12 @@ test('halves of two sessions open nothing', async () => {
   assert.deepEqual(statuses(await everywhere(mixed)), [401, 401, 401])
 })
 
-test('a cookie that another program of the host set beside it does not lock the session out', async () => {
+test('a cookie that another program of the host adds does not end the session', async () => {
   const cookie = `cambista-${port}=planted; ${browser.cookie}; cambista-${port}=more`
   assert.deepEqual(statuses(await everywhere({ ...browser.halves(), cookie })), [200, 200, 200])
 })
 
-test('a request with a key or token in a header is as it was, whatever session it has', async () => {
+test('a request with a key or token in a header is answered by that, whatever its session', async () => {
   const withKey = { ...browser.halves(), 'x-api-key': 'cbk_wrong' }
   assert.equal((await ask(`${url}/api/v1/rates`, { headers: withKey })).status, 401)
   const withToken = { ...browser.halves(), authorization: 'Bearer cbt_wrong' }
@@ -80,7 +81,7 @@ const origins: [what: string, headers: Record<string, string>, status: number][]
   ['its own, of another port', { origin: url, 'sec-fetch-site': 'same-site' }, 403],
 ]
 for (const [what, headers, status] of origins) {
-  test(`a request of the origin ${what} is ${status}`, async () => {
+  test(`a request of the origin ${what} is a ${status}`, async () => {
     const session = await signIn(url, app.key)
     const answers = [
       await ask(`${url}/session`, { json: { secret: app.key }, headers }),
@@ -95,7 +96,7 @@ for (const [what, headers, status] of origins) {
   })
 }
 
-test('a form, a text and an empty type are no sign-in', async () => {
+test('a form, a text and an empty type are rejected as sign-in', async () => {
   const body = JSON.stringify({ secret: app.key })
   for (const type of [
     'application/x-www-form-urlencoded',
@@ -129,14 +130,14 @@ const hosts: [host: string, status: number][] = [
   ['localhost@evil.example', 421],
 ]
 for (const [name, status] of hosts) {
-  test(`a browser that asks for the host ${JSON.stringify(name)} gets ${status}`, async () => {
+  test(`a browser with the host ${JSON.stringify(name)} gets ${status}`, async () => {
     const headers = { host: name }
     const session = await signIn(url, app.key)
-    const named = session.cookie.replace(port, /:(\d+)$/.exec(name)?.[1] ?? '80')
+    const cookie = session.cookie.replace(port, /:(\d+)$/.exec(name)?.[1] ?? '80')
     const answers = [
       await ask(`${url}/session`, { json: { secret: app.key }, headers }),
       await ask(`${url}/session`, { headers }),
-      await session.ask('/api/v1/rates/latest', { headers: { ...headers, cookie: named } }),
+      await session.ask('/api/v1/rates/latest', { headers: { ...headers, cookie: cookie } }),
       await ask(`${url}/t/x`, { headers }),
     ]
     assert.deepEqual(statuses(answers), status === 200 ? [200, 200, 200, 404] : [421, 421, 421, 421])
@@ -144,7 +145,7 @@ for (const [name, status] of hosts) {
   })
 }
 
-test('a request for no host, for an empty one or for two is 421', async () => {
+test('a request without a host, with an empty one or with two is a 421', async () => {
   for (const fields of [
     '',
     'Host:\r\n',
@@ -156,7 +157,7 @@ test('a request for no host, for an empty one or for two is 421', async () => {
   }
 })
 
-test('a website that any key may be used from gets at no session', async () => {
+test('a website that is allowed to use keys cannot use a session', async () => {
   const origin = 'https://erp.example.com'
   const preflight = (path: string) =>
     ask(url + path, {
@@ -167,10 +168,10 @@ test('a website that any key may be used from gets at no session', async () => {
         'access-control-request-headers': 'x-cambista-page',
       },
     })
-  const asked = await preflight('/api/v1/rates')
-  assert.equal(asked.status, 204)
-  assert.doesNotMatch(String(asked.headers['access-control-allow-headers']), /cambista/i)
-  const corsIn = ({ headers }: Answer) =>
+  const response = await preflight('/api/v1/rates')
+  assert.equal(response.status, 204)
+  assert.doesNotMatch(String(response.headers['access-control-allow-headers']), /cambista/i)
+  const corsHeaders = ({ headers }: Answer) =>
     Object.keys(headers).filter((name) => name.startsWith('access-control'))
   for (const answer of [
     await preflight('/session'),
@@ -184,23 +185,23 @@ test('a website that any key may be used from gets at no session', async () => {
     await browser.ask('/api/v1/documents'),
     await ask(`${url}/t/x`),
   ]) {
-    assert.deepEqual(corsIn(answer), [])
+    assert.deepEqual(corsHeaders(answer), [])
   }
 })
 
-test('no answer to a session may be kept by a cache that others use', async () => {
+test('no answer to a session may be cached by a shared cache', async () => {
   for (const path of [...OPENED, '/api/v1/rates', '/api/v1/scheduler', '/session', '/api/v1/nothing']) {
     const { headers } = await browser.ask(path)
     assert.match(String(headers['cache-control']), /^(no-store|private, no-cache)$/, path)
   }
 })
 
-test('after ten wrong secrets in a minute the next is 429, and a right one is let in', async (t) => {
+test('after ten wrong secrets in a minute the next is a 429, and a valid one signs in', async (t) => {
   const own = await startTestApp(t)
   const { url } = own.app
   const tries = async (secret: string) => (await ask(`${url}/session`, { json: { secret } })).status
-  for (let tried = 1; tried <= 10; tried += 1)
-    assert.equal(await tries(`cb${tried % 2 ? 'k' : 't'}_wrong`), 401)
+  for (let attempt = 1; attempt <= 10; attempt += 1)
+    assert.equal(await tries(`cb${attempt % 2 ? 'k' : 't'}_wrong`), 401)
   assert.equal(await tries('cbk_wrong'), 429)
   assert.equal(await tries('cbt_wrong'), 429)
   assert.equal(await tries(own.key), 200)
@@ -209,33 +210,33 @@ test('after ten wrong secrets in a minute the next is 429, and a right one is le
   assert.equal(await tries('cbk_wrong'), 401)
 })
 
-test('a key that is revoked under an open session opens nothing from then on', async () => {
-  const made = await runJson<{ key: string }>(app.dataDir, 'key', 'create', 'brief')
-  const session = await signIn(url, made.key)
+test('a key that is revoked during a session opens nothing any more', async () => {
+  const created = await runJson<{ key: string }>(app.dataDir, 'key', 'create', 'brief')
+  const session = await signIn(url, created.key)
   assert.equal((await session.ask('/api/v1/rates')).status, 200)
   await runJson(app.dataDir, 'key', 'revoke', 'brief')
   await withinASecond(async () => (await session.ask('/api/v1/rates')).status === 401, 'revoked')
   assert.deepEqual(JSON.parse((await session.ask('/session')).body), { key: null, token: null })
-  assert.equal((await ask(`${url}/session`, { json: { secret: made.key } })).status, 401)
+  assert.equal((await ask(`${url}/session`, { json: { secret: created.key } })).status, 401)
 })
 
-test('a session ends with the secret that opened it when that is replaced', async () => {
-  const made = await makeToken(app, 'stolen')
-  const session = await signIn(url, made.token)
+test('a session ends when the secret that opened it is replaced', async () => {
+  const created = await makeToken(app, 'stolen')
+  const session = await signIn(url, created.token)
   assert.equal((await session.ask('/api/v1/documents')).status, 200)
   await runJson(app.dataDir, 'token', 'rotate', 'stolen', '--overlap', '0')
   await withinASecond(async () => (await session.ask('/api/v1/documents')).status === 401, 'rotated')
 })
 
-test('a session of company 7 sees nothing of company 8', async () => {
+test('a session of company 7 reads nothing of company 8', async () => {
   await runJson(app.dataDir, 'company', 'create', '--name', 'Otra', '--code', 'OTRA', '--id', '8')
   const ours = await makeToken(app, 'ours', '--company', '7')
   const theirs = await makeToken(app, 'theirs', '--company', '8')
   const documents = [{ name: 'a.pdf', mimetype: 'application/pdf', base64: btoa('%PDF-1.7') }]
   const json = { owner_id: 31, company_id: 7, agent_id: 12, documents }
   const [us, them] = [await signIn(url, ours.token), await signIn(url, theirs.token)]
-  const made = await us.ask('/api/v1/documents/create', { json })
-  const [{ id }] = JSON.parse(made.body).created_documents
+  const upload = await us.ask('/api/v1/documents/create', { json })
+  const [{ id }] = JSON.parse(upload.body).created_documents
   assert.equal((await us.ask(`/api/v1/documents/${id}`)).status, 200)
   assert.equal((await them.ask(`/api/v1/documents/${id}`)).status, 404)
   assert.equal((await them.ask(`/api/v1/documents/${id}/content`)).status, 404)
@@ -244,51 +245,51 @@ test('a session of company 7 sees nothing of company 8', async () => {
   assert.equal((await them.ask('/api/v1/documents/create', { json })).status, 404)
 })
 
-test('plain HTTP from elsewhere than this machine is 403 and names the way out', async (t) => {
-  const trusting = await startTestApp(t, { listen: { proxies: networksOf('127.0.0.2/32') } })
-  const refused = async (base: string, asked: Parameters<typeof ask>[1], secret = app.key) => {
-    const answer = await ask(`${base}/session`, { json: { secret }, ...asked })
-    assert.equal(answer.status, 403, JSON.stringify(asked))
-    assert.match(detailIn(answer), /cambista cert create --host NAME.*--trust-proxy/)
+test('plain HTTP from another machine is a 403 that names the remedy', async (t) => {
+  const trusting = await startTestApp(t, { listen: { proxies: parseNetworks('127.0.0.2/32') } })
+  const refused = async (base: string, options: Parameters<typeof ask>[1], secret = app.key) => {
+    const answer = await ask(`${base}/session`, { json: { secret }, ...options })
+    assert.equal(answer.status, 403, JSON.stringify(options))
+    assert.match(readDetail(answer), /cambista cert create --host NAME.*--trust-proxy/)
   }
-  // Proxies that are not trusted, and say that they forward; one says that the client came over TLS.
+  // Forwarding headers of untrusted proxies; one claims that the client used TLS.
   for (const name of ['x-forwarded-for', 'forwarded', 'via', 'x-real-ip', 'x-forwarded-host']) {
     await refused(url, { headers: { [name]: '127.0.0.1' } })
     await refused(url, { headers: { [name]: 'localhost', 'x-forwarded-proto': 'https' } })
   }
-  // A trusted one that speaks plain HTTP with its client, or does not say what it speaks.
+  // A trusted proxy whose client uses plain HTTP, or an unknown scheme.
   const { url: behind } = trusting.app
   await refused(behind, { from: '127.0.0.2', headers: { 'x-forwarded-proto': 'http' } }, trusting.key)
   await refused(behind, { from: '127.0.0.2', headers: { 'x-forwarded-for': '127.0.0.1' } }, trusting.key)
-  // A session that was opened here is not good from there.
+  // A session opened on this machine is not valid from there.
   const there = await browser.ask('/api/v1/rates', { headers: { 'x-forwarded-for': '203.0.113.7' } })
   assert.equal(there.status, 403)
 })
 
-test('behind a trusted proxy with TLS its word for scheme and host counts, and of no other', async (t) => {
+test('scheme and host count from a trusted proxy with TLS, and from no other', async (t) => {
   const own = await startTestApp(t, {
-    listen: { proxies: networksOf('127.0.0.2/32'), hostNames: ['rates.example.com'] },
+    listen: { proxies: parseNetworks('127.0.0.2/32'), hostNames: ['rates.example.com'] },
   })
   const { url } = own.app
   const tls = { 'x-forwarded-proto': 'https', 'x-forwarded-for': '203.0.113.7' }
   const forwarded = { ...tls, 'x-forwarded-host': 'rates.example.com' }
   const from = '127.0.0.2'
   const json = { secret: own.key }
-  const opened = await ask(`${url}/session`, {
+  const signInResponse = await ask(`${url}/session`, {
     from,
     json,
     headers: { ...forwarded, origin: 'https://rates.example.com' },
   })
-  assert.equal(opened.status, 200, opened.body)
+  assert.equal(signInResponse.status, 200, signInResponse.body)
   assert.match(
-    String(opened.headers['set-cookie']),
+    String(signInResponse.headers['set-cookie']),
     /^__Host-cambista=[\w-]{32}; Path=\/; HttpOnly; SameSite=Strict; Secure$/,
   )
   const halves = {
-    cookie: String(opened.headers['set-cookie']),
-    'x-cambista-page': JSON.parse(opened.body).page,
+    cookie: String(signInResponse.headers['set-cookie']),
+    'x-cambista-page': JSON.parse(signInResponse.body).page,
   }
-  const rates = (asked: Parameters<typeof ask>[1]) => ask(`${url}/api/v1/rates`, asked)
+  const rates = (options: Parameters<typeof ask>[1]) => ask(`${url}/api/v1/rates`, options)
   assert.equal((await rates({ from, headers: { ...forwarded, ...halves } })).status, 200)
   for (const [headers, status] of [
     [{ ...forwarded, origin: 'http://rates.example.com' }, 403],
@@ -299,7 +300,8 @@ test('behind a trusted proxy with TLS its word for scheme and host counts, and o
     const answer = await ask(`${url}/session`, { from, json, headers })
     assert.equal(answer.status, status, JSON.stringify(headers))
   }
-  // The same words of a peer that is not trusted are none: its host is the one that it asks, and it is not this machine.
+  // The same headers of an untrusted peer are ignored. Its host is the requested one, which is not this
+  // machine.
   const forged = await ask(`${url}/session`, { json, headers: { ...forwarded, host: 'evil.example' } })
   assert.equal(forged.status, 421)
   assert.equal((await ask(`${url}/session`, { json, headers: forwarded })).status, 403)

@@ -1,4 +1,4 @@
-// The reference at /docs as a browser asks for it. What Scalar then does is tested in a browser.
+// The reference at /docs as a browser requests it. A test in a browser covers Scalar itself.
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -21,7 +21,7 @@ test('/docs allows its own scripts alone, and no other server', () => {
   assert.doesNotMatch(docs.body, /<style|style=|<script>|\son\w+=|https?:\/\//)
 })
 
-test('its two files are there: the reference of its makers, and how it is set up', async () => {
+test('the two files of /docs are served: Scalar, and its settings', async () => {
   const files = [...docs.body.matchAll(/src="(\/page\/[^"]+)"/g)].map(([, path = '']) => path)
   assert.deepEqual(
     files.map((path) => path.replace(/-\w{8}\./, '.')),
@@ -34,7 +34,7 @@ test('its two files are there: the reference of its makers, and how it is set up
   }
 })
 
-test('the notices are those of the version of Scalar that is served', () => {
+test('the notices belong to the version of Scalar that is served', () => {
   const locked = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')).packages
   const { version } = locked['node_modules/@scalar/fastify-api-reference']
   const notices = readFileSync(join(ROOT, 'src/web/reference-notices.txt'), 'utf8')

@@ -1,12 +1,15 @@
-// Sessions of the page: signing in and out, what a session opens, and how it ends.
+// Sessions of the page: sign-in and sign-out, permissions, and expiry.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { hashOfSecret } from '../../../src/domain/access/secrets.ts'
+import type { Row, WriteDb } from '../../../src/store/tables.ts'
 import { startTestApp } from '../../support/app.ts'
 import { makeDirectory, runJson } from '../../support/company.ts'
+import { temporaryDirectory } from '../../support/temporary.ts'
 import { until } from '../../support/terminal.ts'
-import { openApp } from '../support.ts'
-import { ask, detailIn, makeToken, signIn } from './support.ts'
+import { asOtherProcess, openApp, withinASecond } from '../support.ts'
+import { ask, type Browser, makeToken, readDetail, signIn } from './support.ts'
 
 const app = await openApp()
 await app.sync()
@@ -16,7 +19,7 @@ const { port } = new URL(url)
 const { token } = await makeToken(app, 'scans', '--company', '7')
 const NONE = { key: null, token: null }
 
-test('signs in with a key, and the session then reads rates as the key does', async () => {
+test('a key signs in, and the session then reads rates as the key does', async () => {
   const browser = await signIn(url, app.key)
   assert.match(browser.page, /^[\w-]{32}$/)
   const withKey = await ask(`${url}/api/v1/rates/latest`, { headers: { 'x-api-key': app.key } })
@@ -29,14 +32,14 @@ test('signs in with a key, and the session then reads rates as the key does', as
   assert.equal(again.status, 304)
 })
 
-test('the cookie is for this port, for no script and for no other site', async () => {
+test('the cookie is for this port, hidden from scripts and from other sites', async () => {
   const { headers } = await ask(`${url}/session`, { json: { secret: app.key } })
   const [cookie = ''] = headers['set-cookie'] ?? []
   assert.match(cookie, new RegExp(`^cambista-${port}=[\\w-]{32}; Path=/; HttpOnly; SameSite=Strict$`))
   assert.equal(headers['cache-control'], 'no-store')
 })
 
-test('an open session takes the second secret, and then reads rates and documents', async () => {
+test('an open session accepts the second secret, and then reads rates and documents', async () => {
   const browser = await signIn(url, app.key)
   const before = JSON.parse((await browser.ask('/session')).body)
   assert.deepEqual(before, { key: { name: before.key.name }, token: null })
@@ -52,7 +55,7 @@ test('an open session takes the second secret, and then reads rates and document
   assert.equal((await browser.ask('/api/v1/rates')).status, 200)
 })
 
-test('a session of a token does what the token allows, for its company', async () => {
+test('a session of a token has the permissions of the token, for its company', async () => {
   const reader = await makeToken(app, 'reader', '--allow', 'documents:GET', '--company', '7')
   const browser = await signIn(url, reader.token)
   assert.equal((await browser.ask('/api/v1/documents?company_id=7')).status, 200)
@@ -61,20 +64,20 @@ test('a session of a token does what the token allows, for its company', async (
   assert.equal((await browser.ask('/api/v1/rates')).status, 401)
 })
 
-test('an upload of a session is one of its token', async () => {
+test('an upload of a session belongs to its token', async () => {
   const browser = await signIn(url, token)
   const documents = [{ name: 'a.txt', mimetype: 'text/plain', base64: 'YQ==' }]
   const json = { owner_id: 31, company_id: 7, agent_id: 12, documents }
-  const made = await browser.ask('/api/v1/documents/create', { json })
-  assert.equal(made.status, 200, made.body)
-  const [{ id }] = JSON.parse(made.body).created_documents
+  const response = await browser.ask('/api/v1/documents/create', { json })
+  assert.equal(response.status, 200, response.body)
+  const [{ id }] = JSON.parse(response.body).created_documents
   const row = await browser.ask(`/api/v1/documents/${id}`)
   assert.equal(JSON.parse(row.body).created_by, 'scans')
   const content = await browser.ask(`/api/v1/documents/${id}/content`)
   assert.deepEqual([content.body, content.headers['cache-control']], ['a', 'no-store'])
 })
 
-test('tells nothing where there is no session, and signs out', async () => {
+test('without a session the state is empty, and a sign-out succeeds', async () => {
   assert.deepEqual(JSON.parse((await ask(`${url}/session`)).body), NONE)
   const browser = await signIn(url, app.key)
   const out = await browser.ask('/session', { method: 'DELETE' })
@@ -84,16 +87,16 @@ test('tells nothing where there is no session, and signs out', async () => {
   assert.deepEqual(JSON.parse((await browser.ask('/session')).body), NONE)
 })
 
-test('the log names the key and the token of a session, and no half of it', async () => {
+test('the log has the names of the key and the token of a session, and no half of it', async () => {
   const [a, b] = [await signIn(url, app.key), await signIn(url, token)]
   await a.ask('/api/v1/rates')
   await b.ask('/api/v1/documents')
-  const has = (words: string) => app.logged.some((line) => line.includes(words))
+  const has = (words: string) => app.logLines.some((line) => line.includes(words))
   const rates = /"key":"test [^"]*","method":"GET","route":"\/api\/v1\/rates"/
-  await until(() => rates.test(app.logged.join('')))
+  await until(() => rates.test(app.logLines.join('')))
   await until(() => has('"token":"scans","method":"GET","route":"/api/v1/documents"'))
   await until(() => has('"token":"scans","method":"POST","route":"/session"'))
-  const text = app.logged.join('')
+  const text = app.logLines.join('')
   for (const secret of [a.page, b.page, a.cookie, b.cookie, token, app.key].map((one) =>
     one.split('=').at(-1),
   )) {
@@ -101,7 +104,7 @@ test('the log names the key and the token of a session, and no half of it', asyn
   }
 })
 
-test('a body that is no sign-in says what would be one', async () => {
+test('a malformed sign-in is an error with the right form', async () => {
   for (const [json, words] of [
     [{}, /secret must be/],
     [{ secret: 3 }, /secret must be/],
@@ -110,7 +113,7 @@ test('a body that is no sign-in says what would be one', async () => {
   ] as const) {
     const answer = await ask(`${url}/session`, { json })
     assert.equal(answer.status, 400)
-    assert.match(detailIn(answer), words)
+    assert.match(readDetail(answer), words)
   }
   const broken = await ask(`${url}/session`, { body: '{', headers: { 'content-type': 'application/json' } })
   assert.equal(broken.status, 400)
@@ -118,11 +121,11 @@ test('a body that is no sign-in says what would be one', async () => {
   assert.equal(long.status, 413)
 })
 
-test('keys that end in logs do not sign in', async () => {
+test('keys for URLs and keys of the bank do not sign in', async () => {
   const { key } = await runJson<{ key: string }>(app.dataDir, 'key', 'create', 'sheet', '--in-url')
   const answer = await ask(`${url}/session`, { json: { secret: key } })
   assert.equal(answer.status, 403)
-  assert.match(detailIn(answer), /made for URLs/)
+  assert.match(readDetail(answer), /made for URLs/)
 })
 
 test('a session ends after 12 hours without a request, and after 30 days with them', async (t) => {
@@ -144,27 +147,123 @@ test('a session ends after 12 hours without a request, and after 30 days with th
   }
   const late = await busy.ask('/api/v1/rates')
   assert.equal(late.status, 401)
-  assert.match(detailIn(late), /sign in again/)
+  assert.match(readDetail(late), /sign in again/)
 })
 
-test('of more than 1,000 sessions the one goes that was not used for longest', async (t) => {
+test('session 10,001 ends the one that was unused longest', async (t) => {
   const own = await startTestApp(t)
   const { url } = own.app
   const later = (minutes: number) => {
     own.clock.now = new Date(own.clock.now.getTime() + minutes * 60_000)
   }
   const first = await signIn(url, own.key)
-  later(1)
+  later(10)
   const second = await signIn(url, own.key)
-  later(1)
-  for (let made = 2; made < 1000; made += 1) await signIn(url, own.key)
+  later(10)
+  await asOtherProcess(own, async (db) => {
+    const [row] = await selectSessions(db)
+    const at = own.clock.now.toISOString()
+    const others = Array.from({ length: 9_998 }, (_, at) => ({ ...row, id: String(at).padStart(64, '0') }))
+    for (let from = 0; from < others.length; from += 1000) {
+      const rows = others.slice(from, from + 1000).map((one) => ({ ...one, opened_at: at, used_at: at }))
+      await db
+        .insertInto('page_sessions')
+        .values(rows as SessionRow[])
+        .execute()
+    }
+  })
   assert.equal((await first.ask('/api/v1/rates')).status, 200)
+  const at = own.clock.now.toISOString()
+  await until(async () => (await asOtherProcess(own, (db) => selectSessions(db, first)))[0]?.used_at === at)
   await signIn(url, own.key)
   assert.equal((await first.ask('/api/v1/rates')).status, 200)
   assert.equal((await second.ask('/api/v1/rates')).status, 401)
+  assert.equal(await asOtherProcess(own, async (db) => (await selectSessions(db)).length), 10_000)
 })
 
-test('each status that a session is answered with is described', async () => {
+test('a sign-in deletes expired sessions', async (t) => {
+  const own = await startTestApp(t)
+  await signIn(own.app.url, own.key)
+  own.clock.now = new Date(own.clock.now.getTime() + 12 * 3_600_000)
+  const second = await signIn(own.app.url, own.key)
+  const rows = await asOtherProcess(own, selectSessions)
+  assert.deepEqual(
+    rows.map(({ id }) => id),
+    [sessionId(second)],
+  )
+})
+
+test('sessions survive a restart, and closed ones stay closed', async (t) => {
+  const dataDir = temporaryDirectory(t)
+  const first = await startTestApp(t, { dataDir })
+  await makeDirectory(dataDir)
+  const { token } = await makeToken(first, 'scans')
+  const { url } = first.app
+  const [staying, leaving, revoked] = [
+    await signIn(url, first.key),
+    await signIn(url, first.key),
+    await signIn(url, (await runJson<{ key: string }>(dataDir, 'key', 'create', 'brief')).key),
+  ]
+  await staying.ask('/session', { json: { secret: token } })
+  await leaving.ask('/session', { method: 'DELETE' })
+  const tickets = await Promise.all([exportTicket(staying), exportTicket(staying)])
+  assert.equal((await ask(url + tickets[0])).status, 200)
+  await first.app.close()
+  await runJson(dataDir, 'key', 'revoke', 'brief')
+  await startTestApp(t, { dataDir, clock: first.clock, listen: { port: Number(new URL(url).port) } })
+  assert.equal((await staying.ask('/api/v1/rates')).status, 200)
+  assert.equal((await staying.ask('/api/v1/documents')).status, 200)
+  for (const browser of [leaving, revoked]) assert.equal((await browser.ask('/api/v1/rates')).status, 401)
+  const statuses = await Promise.all(tickets.map(async (path) => (await ask(url + path)).status))
+  assert.deepEqual(statuses, [404, 200])
+})
+
+test('no secret, half or ticket is stored', async () => {
+  const browser = await signIn(url, app.key)
+  await browser.ask('/session', { json: { secret: token } })
+  const ticket = await exportTicket(browser)
+  const rows = await asOtherProcess(app, async (db) =>
+    JSON.stringify([await selectSessions(db), await db.selectFrom('page_tickets').selectAll().execute()]),
+  )
+  assert.ok(rows.includes(sessionId(browser)))
+  for (const text of [browser.page, browser.cookie, app.key, token, ticket]) {
+    const secret = text.split(/[=/]/).at(-1) ?? ''
+    assert.ok(secret.length > 20 && !rows.includes(secret))
+  }
+})
+
+test('the last use of a session is stored once in ten minutes', async (t) => {
+  const own = await startTestApp(t)
+  const browser = await signIn(own.app.url, own.key)
+  const start = own.clock.now
+  const lastUse = () => asOtherProcess(own, async (db) => (await selectSessions(db, browser))[0]?.used_at)
+  own.clock.now = new Date(start.getTime() + 10 * 60_000 - 1)
+  for (let at = 0; at < 3; at += 1) await browser.ask('/api/v1/rates')
+  assert.equal(await lastUse(), start.toISOString())
+  own.clock.now = new Date(start.getTime() + 10 * 60_000)
+  await browser.ask('/api/v1/rates')
+  await withinASecond(async () => (await lastUse()) === own.clock.now.toISOString(), 'the use is stored')
+})
+
+test('a session does not wait for a write transaction', async (t) => {
+  const own = await startTestApp(t)
+  const browser = await signIn(own.app.url, own.key)
+  own.clock.now = new Date(own.clock.now.getTime() + 11 * 3_600_000)
+  await asOtherProcess(own, (db) =>
+    db.transaction().execute(async (trx) => {
+      await trx.updateTable('page_sessions').set({ page: 'another' }).execute()
+      for (let at = 0; at < 3; at += 1) assert.equal((await browser.ask('/api/v1/rates')).status, 200)
+      await trx
+        .updateTable('page_sessions')
+        .set({ page: hashOfSecret(browser.page) })
+        .execute()
+    }),
+  )
+  own.clock.now = new Date(own.clock.now.getTime() + 11 * 3_600_000)
+  assert.equal((await browser.ask('/api/v1/rates')).status, 200)
+})
+
+test('each status of a session request is described', async () => {
   const { paths } = JSON.parse((await ask(`${url}/openapi.json`)).body)
   for (const [path, method, statuses] of [
     ['/session', 'post', '200 400 401 403 413 415 421 429'],
@@ -178,3 +277,18 @@ test('each status that a session is answered with is described', async () => {
     assert.deepEqual([...new Set(statuses.split(' ')).difference(described)], [], `${method} ${path}`)
   }
 })
+
+type SessionRow = Row<'page_sessions'>
+
+/** Rows of sessions, or the row of one browser. */
+function selectSessions(db: WriteDb, browser?: Browser): Promise<SessionRow[]> {
+  const all = db.selectFrom('page_sessions').selectAll()
+  return (browser ? all.where('id', '=', sessionId(browser)) : all).execute()
+}
+
+const sessionId = ({ cookie }: Browser) => hashOfSecret(cookie.split('=')[1] ?? '')
+
+async function exportTicket(browser: Browser): Promise<string> {
+  const answer = await browser.ask('/session/ticket', { json: { export: 'csv' } })
+  return JSON.parse(answer.body).url
+}

@@ -1,5 +1,5 @@
-// A browser as far as these tests need one: it keeps the cookie and the page's half of a session, sends an Origin with what
-// changes something, and can be made to lie.
+// A browser as these tests need it. Stores the cookie and the page's half of a session, and sends an Origin
+// with changes. Tests can replace its headers.
 
 import assert from 'node:assert/strict'
 import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from 'node:http'
@@ -12,21 +12,21 @@ export type Answer = { status: number; headers: IncomingHttpHeaders; body: strin
 export type Asked = {
   method?: string
   headers?: OutgoingHttpHeaders
-  /** What is sent as JSON. */
+  /** The body, as JSON. */
   json?: unknown
   body?: string
-  /** The address that the connection comes from. */
+  /** The local address of the connection. */
   from?: string
 }
 
-/** One request with nothing that is not asked for. */
+/** A request without any default headers. */
 export function ask(url: string, { method, headers = {}, json, body, from }: Asked = {}): Promise<Answer> {
-  const sent = json === undefined ? body : JSON.stringify(json)
+  const content = json === undefined ? body : JSON.stringify(json)
   const type = json === undefined ? {} : { 'content-type': 'application/json' }
   return new Promise((resolve, reject) => {
     const send = url.startsWith('https:') ? requestTls : request
     const options = {
-      method: method ?? (sent === undefined ? 'GET' : 'POST'),
+      method: method ?? (content === undefined ? 'GET' : 'POST'),
       headers: { ...type, ...headers },
       agent: false as const,
       rejectUnauthorized: false,
@@ -36,12 +36,12 @@ export function ask(url: string, { method, headers = {}, json, body, from }: Ask
       const { statusCode: status = 0, headers } = response
       resolve({ status, headers, body: Buffer.concat(await response.toArray()).toString() })
     })
-    outgoing.on('error', reject).end(sent)
+    outgoing.on('error', reject).end(content)
   })
 }
 
 export type Browser = {
-  /** The cookie as it is sent, and the page's half. */
+  /** The cookie as it is sent; the page's half is apart. */
   cookie: string
   page: string
   /** The headers of both halves. */
@@ -50,7 +50,7 @@ export type Browser = {
   ask(path: string, asked?: Asked): Promise<Answer>
 }
 
-/** Signs in, with an address and headers as a proxy would send them. */
+/** Signs in, from an address and with headers of a proxy. */
 export async function signIn(
   url: string,
   secret: string,
@@ -58,17 +58,17 @@ export async function signIn(
 ): Promise<Browser> {
   const answer = await ask(`${url}/session`, { json: { secret }, headers })
   assert.equal(answer.status, 200, answer.body)
-  return browserOf(url, answer, headers)
+  return openBrowser(url, answer, headers)
 }
 
-export function browserOf(url: string, answer: Answer, headers: Record<string, string> = {}): Browser {
+export function openBrowser(url: string, answer: Answer, headers: Record<string, string> = {}): Browser {
   const [set = ''] = answer.headers['set-cookie'] ?? []
   const browser: Browser = {
     cookie: set.split(';', 1)[0] ?? '',
     page: JSON.parse(answer.body).page,
     halves: () => ({ cookie: browser.cookie, 'x-cambista-page': browser.page }),
-    ask: (path, asked = {}) =>
-      ask(url + path, { ...asked, headers: { ...headers, ...browser.halves(), ...asked.headers } }),
+    ask: (path, options = {}) =>
+      ask(url + path, { ...options, headers: { ...headers, ...browser.halves(), ...options.headers } }),
   }
   return browser
 }
@@ -83,4 +83,4 @@ export async function makeToken(
   return runJson(dataDir, 'token', 'create', name, ...allow, ...words)
 }
 
-export const detailIn = ({ body }: Answer): string => JSON.parse(body).detail
+export const readDetail = ({ body }: Answer): string => JSON.parse(body).detail

@@ -1,10 +1,10 @@
-// Tickets: one PDF, once, for a minute, while the session is open that asked for it.
+// Tickets: one PDF, once, for a minute, during the session that requested it.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { keepTexts, makeDirectory, openTestBlobs, runJson } from '../../support/company.ts'
+import { makeDirectory, openTestBlobs, runJson, storeTexts } from '../../support/company.ts'
 import { asOtherProcess, openApp, withinASecond } from '../support.ts'
-import { ask, type Browser, detailIn, makeToken, signIn } from './support.ts'
+import { ask, type Browser, makeToken, readDetail, signIn } from './support.ts'
 
 const app = await openApp()
 const { url } = app.app
@@ -13,12 +13,12 @@ const { token } = await makeToken(app, 'scans', '--company', '7')
 const PDF = '%PDF-1.7\nhello'
 const blobs = await openTestBlobs(app.dataDir)
 const keep = (texts: string[], name: string) =>
-  asOtherProcess(app, (db) => keepTexts(db, blobs, texts, { name }))
+  asOtherProcess(app, (db) => storeTexts(db, blobs, texts, { name }))
 const [pdf = 0, other = 0] = await keep([PDF, '%PDF-1.4 other'], '../<b>factura</b>.pdf')
 const notPdfs = await keep(['%PDF', ' %PDF-1.7', '<svg onload=alert(1)>', '\n'], 'fake.pdf')
 const browser = await signIn(url, token)
 
-const ticketFor = async (id: unknown, of: Browser = browser) => {
+const createTicket = async (id: unknown, of: Browser = browser) => {
   const answer = await of.ask('/session/ticket', { json: { document_id: id } })
   assert.equal(answer.status, 200, answer.body)
   const { url: path, ...rest } = JSON.parse(answer.body)
@@ -27,13 +27,13 @@ const ticketFor = async (id: unknown, of: Browser = browser) => {
   return path as string
 }
 
-test('a ticket shows its PDF once, harmless and kept by nothing', async () => {
-  const path = await ticketFor(pdf)
-  const shown = await ask(url + path, {
+test('a ticket returns its PDF once, with safe headers and uncached', async () => {
+  const path = await createTicket(pdf)
+  const response = await ask(url + path, {
     headers: { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'navigate' },
   })
-  assert.deepEqual([shown.status, shown.body], [200, PDF])
-  const { headers } = shown
+  assert.deepEqual([response.status, response.body], [200, PDF])
+  const { headers } = response
   assert.equal(headers['content-type'], 'application/pdf')
   assert.equal(headers['content-length'], String(PDF.length))
   assert.match(String(headers['content-disposition']), /^inline; filename="___<b>factura<_b>\.pdf"$/)
@@ -47,18 +47,26 @@ test('a ticket shows its PDF once, harmless and kept by nothing', async () => {
   assert.equal(headers['accept-ranges'], undefined)
   const again = await ask(url + path)
   assert.equal(again.status, 404)
-  assert.match(detailIn(again), /used, or is older than a minute/)
+  assert.match(readDetail(again), /used, or is older than a minute/)
+})
+
+test('a ticket opens for one of four concurrent requests', async () => {
+  for (let at = 0; at < 10; at += 1) {
+    const path = await createTicket(pdf)
+    const answers = await Promise.all(Array.from({ length: 4 }, () => ask(url + path)))
+    assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 404, 404, 404])
+  }
 })
 
 test('a HEAD does not use a ticket up', async () => {
-  const path = await ticketFor(pdf)
+  const path = await createTicket(pdf)
   const head = await ask(url + path, { method: 'HEAD' })
   assert.deepEqual([head.status, head.body, head.headers['content-length']], [200, '', String(PDF.length)])
   assert.equal((await ask(url + path)).status, 200)
 })
 
-test('a ticket is good for a minute', async () => {
-  const [early, late] = [await ticketFor(pdf), await ticketFor(pdf)]
+test('a ticket is valid for a minute', async () => {
+  const [early, late] = [await createTicket(pdf), await createTicket(pdf)]
   const began = app.clock.now
   app.clock.now = new Date(began.getTime() + 59_999)
   assert.equal((await ask(url + early)).status, 200)
@@ -66,19 +74,19 @@ test('a ticket is good for a minute', async () => {
   assert.equal((await ask(url + late)).status, 404)
 })
 
-test('a ticket is for one document, and not for what one makes of its URL', async () => {
-  const path = await ticketFor(other)
+test('a ticket is for one document, and for no variant of its URL', async () => {
+  const path = await createTicket(other)
   for (const wrong of [`${path}x`, `${path}/${pdf}`, `${path}/`, path.slice(0, -1), '/t/', '/t/%zz']) {
     assert.equal((await ask(url + wrong)).status, 404, wrong)
   }
   assert.equal((await ask(`${url}${path}?document_id=${pdf}`)).body, '%PDF-1.4 other')
 })
 
-test('what does not begin as a PDF gets no ticket, whatever it says it is', async () => {
+test('a document that does not begin as a PDF gets no ticket, whatever its type', async () => {
   for (const id of notPdfs) {
     const answer = await browser.ask('/session/ticket', { json: { document_id: id } })
     assert.equal(answer.status, 415)
-    assert.match(detailIn(answer), /Only a PDF/)
+    assert.match(readDetail(answer), /Only a PDF/)
   }
   for (const [id, status] of [
     [987654, 404],
@@ -90,7 +98,7 @@ test('what does not begin as a PDF gets no ticket, whatever it says it is', asyn
   }
 })
 
-test('a session without a token that may read gets no ticket', async () => {
+test('a session whose token may not read gets no ticket', async () => {
   const key = await signIn(url, app.key)
   assert.equal((await key.ask('/session/ticket', { json: { document_id: pdf } })).status, 401)
   const writer = await makeToken(app, 'writer', '--allow', 'documents:POST')
@@ -100,26 +108,26 @@ test('a session without a token that may read gets no ticket', async () => {
 
 test('a ticket ends with its session, and with its token', async () => {
   const leaving = await signIn(url, token)
-  const path = await ticketFor(pdf, leaving)
+  const path = await createTicket(pdf, leaving)
   await leaving.ask('/session', { method: 'DELETE' })
   assert.equal((await ask(url + path)).status, 401)
   const brief = await makeToken(app, 'brief')
   const session = await signIn(url, brief.token)
-  const paths = [await ticketFor(pdf, session), await ticketFor(pdf, session)]
+  const paths = [await createTicket(pdf, session), await createTicket(pdf, session)]
   await runJson(app.dataDir, 'token', 'revoke', 'brief')
   await withinASecond(async () => (await session.ask('/api/v1/documents')).status === 401, 'revoked')
   for (const one of paths) assert.equal((await ask(url + one)).status, 401)
 })
 
 test('another website does not use a ticket up', async () => {
-  const path = await ticketFor(pdf)
+  const path = await createTicket(pdf)
   assert.equal((await ask(url + path, { headers: { 'sec-fetch-site': 'cross-site' } })).status, 403)
   assert.equal((await ask(url + path, { headers: { host: 'evil.example' } })).status, 421)
   assert.equal((await ask(url + path)).status, 200)
 })
 
-test('no ticket is in the log', async () => {
-  const path = await ticketFor(pdf)
+test('the log has no ticket', async () => {
+  const path = await createTicket(pdf)
   await ask(url + path)
-  assert.ok(!app.logged.join('').includes(path.slice(3)))
+  assert.ok(!app.logLines.join('').includes(path.slice(3)))
 })

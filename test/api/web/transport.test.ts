@@ -1,4 +1,4 @@
-// What a session is sent over: TLS of the server itself, plain HTTP on the machine alone.
+// Transport of sessions: TLS of the server itself, plain HTTP on the machine alone.
 
 import assert from 'node:assert/strict'
 import { chmodSync, copyFileSync } from 'node:fs'
@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { startTestApp, temporaryDirectory } from '../../support/app.ts'
 import { exchange } from '../support.ts'
-import { ask, browserOf, detailIn, signIn } from './support.ts'
+import { ask, openBrowser, readDetail, signIn } from './support.ts'
 
 const FIXTURES = join(import.meta.dirname, '../../fixtures/tls')
 
@@ -20,28 +20,28 @@ function tlsFiles(t: TestContext) {
   return files
 }
 
-test('over TLS the cookie is for TLS and for this host alone', async (t) => {
+test('over TLS the cookie is Secure, for this host alone', async (t) => {
   const app = await startTestApp(t, { listen: { tls: [tlsFiles(t)] } })
   const { url } = app.app
-  const opened = await ask(`${url}/session`, { json: { secret: app.key }, headers: { origin: url } })
-  assert.equal(opened.status, 200, opened.body)
+  const response = await ask(`${url}/session`, { json: { secret: app.key }, headers: { origin: url } })
+  assert.equal(response.status, 200, response.body)
   assert.match(
-    String(opened.headers['set-cookie']),
+    String(response.headers['set-cookie']),
     /^__Host-cambista=[\w-]{32}; Path=\/; HttpOnly; SameSite=Strict; Secure$/,
   )
-  const browser = browserOf(url, opened)
+  const browser = openBrowser(url, response)
   assert.equal((await browser.ask('/api/v1/rates')).status, 200)
   const port = new URL(url).port
   const renamed = { cookie: browser.cookie.replace('__Host-cambista', `cambista-${port}`) }
   assert.equal((await browser.ask('/api/v1/rates', { headers: renamed })).status, 401)
   const plainPage = { origin: url.replace('https:', 'http:') }
   assert.equal((await browser.ask('/api/v1/rates', { headers: plainPage })).status, 403)
-  // TLS needs no word of a proxy, and a forwarding header takes nothing from it.
+  // TLS is known without a proxy, and forwarding headers do not change that.
   const forwarded = { 'x-forwarded-for': '203.0.113.7' }
   assert.equal((await browser.ask('/api/v1/rates', { headers: forwarded })).status, 200)
 })
 
-test('over plain HTTP from another address of the machine nothing signs in', async (t) => {
+test('over plain HTTP from another address of the machine sign-in is rejected', async (t) => {
   const app = await startTestApp(t, { listen: { host: '0.0.0.0' } })
   const { port } = new URL(app.app.url)
   const here = `http://127.0.0.1:${port}`
@@ -52,13 +52,13 @@ test('over plain HTTP from another address of the machine nothing signs in', asy
   for (const { address } of others) {
     const answer = await ask(`http://${address}:${port}/session`, { json: { secret: app.key } })
     assert.equal(answer.status, 403, address)
-    assert.match(detailIn(answer), /cambista cert create --host NAME/)
+    assert.match(readDetail(answer), /cambista cert create --host NAME/)
     const rates = await ask(`http://${address}:${port}/api/v1/rates`, { headers: browser.halves() })
     assert.equal(rates.status, 403)
     const withKey = await ask(`http://${address}:${port}/api/v1/rates`, { headers: { 'x-api-key': app.key } })
     assert.equal(withKey.status, 200)
   }
-  // A proxy that adds no header at all speaks HTTP/1.0, as nginx does where it was told nothing.
+  // A proxy without any forwarding header uses HTTP/1.0, as nginx does by default.
   const body = JSON.stringify({ secret: app.key })
   const head = 'Host: localhost\r\nContent-Type: application/json\r\n'
   const proxied = await exchange(

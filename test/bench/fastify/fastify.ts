@@ -1,7 +1,7 @@
-// `/rates/latest` beside what a developer would pick instead (server.ts), on the same database.
+// `/rates/latest` beside the usual choice of a developer (server.ts), on the same database.
 
 import { join } from 'node:path'
-import { addDays } from '../../../src/dates.ts'
+import { addDays } from '../../../src/values/dates.ts'
 import { type Figure, median } from '../figure.ts'
 import { answersPerSecond, script, startProgram, startServer } from '../process.ts'
 
@@ -40,7 +40,7 @@ export async function measureBesideFastify(dataDir: string, key: string): Promis
   return figures
 }
 
-/** Only who answers the same may be compared. */
+/** Checks that both give the same answer. */
 async function compareAnswers(ports: number[], headers: Record<string, string>): Promise<void> {
   const answers = ports.map((port) => fetch(`http://127.0.0.1:${port}${PATH}?on=2001-05-06`, { headers }))
   const [ours, theirs] = await Promise.all(answers.map(async (answer) => (await answer).json()))

@@ -1,6 +1,5 @@
-// What a developer would pick instead: Fastify, better-sqlite3 and two prepared statements, with the same key check,
-// the same parameters checked by schema and the same answer, as Fastify's guide would have it.
-// Run by others: node server.ts PORT DATABASE
+// Usual choice of a developer: Fastify, better-sqlite3 and two prepared statements. Key check, parameters checked by
+// schema and answer are the same. The code follows Fastify's guide. Run by others: node server.ts PORT DATABASE
 
 import { createHash } from 'node:crypto'
 import Sqlite from 'better-sqlite3'
@@ -61,9 +60,9 @@ app.get<{ Querystring: { base: string; quote: string; on?: string } }>(
     const sides = selectLatest.all(day, base, quote)
     const rate_date = sides[0]?.rate_date
     if (rate_date === undefined) return reply.code(404).send({ detail: 'No data' })
-    const found: Record<string, string | null> = { compra: null, venta: null, referencia: null }
-    for (const one of sides) if (one.rate_date === rate_date) found[one.rate_type] = one.value
-    return { provider: 'bccr', pair: `${base}/${quote}`, rate_date, ...found }
+    const values: Record<string, string | null> = { compra: null, venta: null, referencia: null }
+    for (const one of sides) if (one.rate_date === rate_date) values[one.rate_type] = one.value
+    return { provider: 'bccr', pair: `${base}/${quote}`, rate_date, ...values }
   },
 )
 app.get('/', async () => ({}))

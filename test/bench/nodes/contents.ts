@@ -1,5 +1,5 @@
-// Documents of 100 MB to a node with the stand-in for a bucket: how long beside a node with a shared folder, and how much
-// memory of the node over what it had before, with one upload and with 16 at once.
+// Uploads of 100 MB to a node with the fake bucket. Duration over that of a node with a shared folder, and growth
+// of memory, with one upload and with 16 at once.
 
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Figure } from '../figure.ts'
@@ -16,7 +16,7 @@ type Starts = { startFolder(): Promise<Running>; startBucket(): Promise<Running>
 
 export async function measureContents({ startFolder, startBucket, dir }: Starts): Promise<Figure[]> {
   const [folder, bucket] = [await startFolder(), await startBucket()]
-  const one = await memoryOf(bucket, 1)
+  const one = await measureMemory(bucket, 1)
   const rounds = []
   for (let round = 0; round <= ROUNDS; round++) {
     haveMemoryAtHand(dir, 2 * SIZE)
@@ -27,12 +27,12 @@ export async function measureContents({ startFolder, startBucket, dir }: Starts)
   }
   await Promise.all([folder.stop(), bucket.stop()])
   const fresh = await startBucket()
-  const many = await memoryOf(fresh, AT_ONCE)
+  const many = await measureMemory(fresh, AT_ONCE)
   await fresh.stop()
   const work = '100 MB into the stand-in for a bucket (limit: a shared folder)'
-  const shown = (ms: number) => `${ms.toFixed(0)} ms`
+  const formatMs = (ms: number) => `${ms.toFixed(0)} ms`
   return [
-    besides({ work, must: { atMost: 3.5 }, shown }, rounds.slice(1)),
+    besides({ work, must: { atMost: 3.5 }, shown: formatMs }, rounds.slice(1)),
     figureOfMemory('memory of 100 MB into it (limit: idle)', one, 110),
     figureOfMemory(`memory of ${AT_ONCE} times 100 MB at once (limit: idle)`, many, 350),
   ]
@@ -40,18 +40,18 @@ export async function measureContents({ startFolder, startBucket, dir }: Starts)
 
 type Memory = { most: number; idle: number }
 
-async function memoryOf(node: Running, atOnce: number): Promise<Memory> {
+async function measureMemory(node: Running, atOnce: number): Promise<Memory> {
   await wait(SETTLED_MS)
   const idle = node.memory()
-  node.peak() // of its start
+  node.peak() // discards the peak of the start
   await Promise.all(Array.from({ length: atOnce }, (_, at) => upload(node.port, SIZE, `${atOnce} ${at}`)))
   return { most: node.peak(), idle }
 }
 
 function figureOfMemory(work: string, { most, idle }: Memory, atMost: number): Figure {
-  const shown = (megabytes: number) => `${megabytes.toFixed(0)} MB`
+  const formatMegabytes = (megabytes: number) => `${megabytes.toFixed(0)} MB`
   return {
-    ...{ work, ours: shown(most), limit: shown(idle) },
+    ...{ work, ours: formatMegabytes(most), limit: formatMegabytes(idle) },
     ...{ measured: most - idle, unit: ' MB', must: { atMost } },
   }
 }

@@ -1,33 +1,33 @@
-// A node over PostgreSQL beside a server over SQLite, in turn, with as many flushes to the disk. The client, the servers,
-// the database and the stand-in for a bucket have one machine, so that what counts is how the figures stand to each other.
+// A node over PostgreSQL beside a server over SQLite, in turn, with as many flushes to the disk. Client,
+// servers, database and fake bucket share one machine, so only ratios of the figures count.
 
 import { cpSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { openPostgres } from '../../../src/store/postgres/open.ts'
 import { fillTables } from '../../support/directory.ts'
-import { ask, inSchema, NATIVE, startPostgres } from '../../support/postgres/server.ts'
+import { NATIVE, queryOnce, schemaAddress, startPostgres } from '../../support/postgres/server.ts'
 import { type Figure, median } from '../figure.ts'
 import { PROGRAM, type Running, runToEnd, script, startPrinting, startServer } from '../process.ts'
 import { measureContents } from './contents.ts'
 import { measureColumns, measureWrites } from './rates.ts'
 import { measureUploads } from './uploads.ts'
 
-/** A server over SQLite, and nodes over one PostgreSQL, with contents in a shared folder and in a bucket. */
+/** A server over SQLite, and nodes over one PostgreSQL, with blobs in a shared folder and in a bucket. */
 export type Servers = { sqlite: Running; folder: Running; bucket: Running }
 
 /** `dataDir` has the whole history and the directory of the tests; none where there is no PostgreSQL for this machine. */
 export async function measureNodes(dataDir: string, dir: string): Promise<Figure[]> {
   if (!existsSync(NATIVE)) return []
-  // It ends with this process.
+  // The server ends with this process.
   const database = await startPostgres(['fsync=on', 'full_page_writes=on'])
-  for (const schema of ['writes', 'bucket']) await ask(database.url, `create schema ${schema}`)
+  for (const schema of ['writes', 'bucket']) await queryOnce(database.url, `create schema ${schema}`)
   const [own, moved] = [join(dir, 'nodes-sqlite'), join(dir, 'nodes-moved')]
   for (const copy of [own, moved]) cpSync(dataDir, copy, { recursive: true })
   const shared = ['--blobs', join(dir, 'nodes-blobs'), '--blobs-shared']
-  await runToEnd([PROGRAM, 'migrate', '--data-dir', moved, '--to', database.url, ...shared])
+  await runToEnd([PROGRAM, 'cluster', 'import', '--data-dir', moved, '--to', database.url, ...shared])
   const figures = [
     ...(await measureColumns(own, database.url)),
-    ...(await measureWrites(join(dir, 'nodes-writes'), inSchema(database.url, 'writes'))),
+    ...(await measureWrites(join(dir, 'nodes-writes'), schemaAddress(database.url, 'writes'))),
   ]
 
   const stand = await startPrinting(script('nodes/bucket.ts'))
@@ -36,8 +36,8 @@ export async function measureNodes(dataDir: string, dir: string): Promise<Figure
   const start = (more: string[]) =>
     startServer((port) => [PROGRAM, ...words, ...more, '--port', port], '/readyz', env)
   const startFolder = () => start(['--database', database.url, ...shared])
-  // The contents of one database are in one place.
-  const ofBucket = inSchema(database.url, 'bucket')
+  // A database has all its blobs in one store.
+  const ofBucket = schemaAddress(database.url, 'bucket')
   const { db, close } = await openPostgres(ofBucket)
   await fillTables(db)
   await close()
@@ -54,7 +54,7 @@ export async function measureNodes(dataDir: string, dir: string): Promise<Figure
   return figures
 }
 
-/** How a node stands to what it is held against, by the ratios of each round. */
+/** Returns the ratio of a node to its peer, by the ratios of each round. */
 export function besides(
   of: { work: string; must: Figure['must']; shown(value: number): string },
   rounds: readonly { node: number; limit: number }[],

@@ -1,14 +1,14 @@
-// The rates of all series read as columns, as a node does when it starts; and many new values written, in portions as a sync
-// writes them. Both by the program's own functions, over either engine.
+// Duration of reading the rates of all series as columns, as at the start of a node. Also that of writing many new
+// values in portions, as in a sync. Both by the program's own functions, over either engine.
 
-import { addDays } from '../../../src/dates.ts'
 import { openRateCache } from '../../../src/domain/rates/rate-cache.ts'
 import { bccr } from '../../../src/providers/bccr/bccr.ts'
 import { atomically, type Engine } from '../../../src/store/engine.ts'
 import { openPostgres } from '../../../src/store/postgres/open.ts'
 import { upsertRates } from '../../../src/store/rates/rates.ts'
 import { openSqliteEngine } from '../../../src/store/sqlite/engine.ts'
-import type { Db } from '../../../src/store/tables.ts'
+import type { WriteDb } from '../../../src/store/tables.ts'
+import { addDays } from '../../../src/values/dates.ts'
 import type { Figure } from '../figure.ts'
 import { besides } from './nodes.ts'
 
@@ -23,7 +23,7 @@ export async function measureColumns(dataDir: string, url: string): Promise<Figu
     await columns(series)
   })
   const work = 'all columns read from PostgreSQL (limit: from SQLite)'
-  return [besides({ work, must: { atMost: 1.5 }, shown }, rounds)]
+  return [besides({ work, must: { atMost: 1.5 }, shown: formatMs }, rounds)]
 }
 
 export async function measureWrites(dataDir: string, url: string): Promise<Figure[]> {
@@ -42,10 +42,10 @@ export async function measureWrites(dataDir: string, url: string): Promise<Figur
     }
   })
   const work = `${VALUES.toLocaleString('en')} values written to PostgreSQL (limit: to SQLite)`
-  return [besides({ work, must: { atMost: 3.5 }, shown }, rounds)]
+  return [besides({ work, must: { atMost: 3.5 }, shown: formatMs }, rounds)]
 }
 
-/** How long it took over each engine, in milliseconds; the first round warms up. What is returned first is not counted. */
+/** Returns the milliseconds over each engine; the first round warms up. The preparation is not counted. */
 async function inTurn(
   dataDir: string,
   url: string,
@@ -59,16 +59,16 @@ async function inTurn(
   for (let round = 0; round <= ROUNDS; round++) {
     const of = async (engine: Engine) => {
       const work = await prepare(engine, round)
-      const begun = performance.now()
+      const start = performance.now()
       await work()
-      return performance.now() - begun
+      return performance.now() - start
     }
     rounds.push({ limit: await of(sqlite), node: await of(postgres) })
   }
   return rounds.slice(1)
 }
 
-async function newSeries(db: Db, round: number): Promise<number[]> {
+async function newSeries(db: WriteDb, round: number): Promise<number[]> {
   const provider = { code: `bench${round}`, name: 'Bench', country: 'CR', website: null }
   const { id } = await db.insertInto('providers').values(provider).returning('id').executeTakeFirstOrThrow()
   const series = Array.from({ length: SERIES }, (_, at) => ({
@@ -85,6 +85,6 @@ async function newSeries(db: Db, round: number): Promise<number[]> {
   return rows.map((row) => row.id)
 }
 
-function shown(ms: number): string {
+function formatMs(ms: number): string {
   return `${ms.toFixed(0)} ms`
 }

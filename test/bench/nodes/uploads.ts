@@ -24,9 +24,9 @@ export async function measureUploads(servers: Servers): Promise<Figure[]> {
     const rounds = []
     for (let round = 0; round <= ROUNDS; round++) {
       rounds.push({
-        sqlite: await rateOf(servers.sqlite, documents, uploads),
-        folder: await rateOf(servers.folder, documents, uploads),
-        bucket: await rateOf(servers.bucket, documents, uploads),
+        sqlite: await uploadsPerSecond(servers.sqlite, documents, uploads),
+        folder: await uploadsPerSecond(servers.folder, documents, uploads),
+        bucket: await uploadsPerSecond(servers.bucket, documents, uploads),
       })
     }
     const warm = rounds.slice(1)
@@ -41,24 +41,24 @@ export async function measureUploads(servers: Servers): Promise<Figure[]> {
   return figures
 }
 
-let made = 0
+let documentCount = 0
 
-/** Uploads a second, so many at once. */
-async function rateOf(server: Running, documents: number, uploads: number): Promise<number> {
+/** Returns the uploads a second with a number of parallel requests. */
+async function uploadsPerSecond(server: Running, documents: number, uploads: number): Promise<number> {
   const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE })
   const bodies = Array.from({ length: uploads }, () =>
     JSON.stringify(
-      batch(...Array.from({ length: documents }, () => pdf(String(made++).padEnd(SIZE, ' lorem')))),
+      batch(...Array.from({ length: documents }, () => pdf(String(documentCount++).padEnd(SIZE, ' lorem')))),
     ),
   )
-  const begun = performance.now()
+  const start = performance.now()
   await Promise.all(
     Array.from({ length: AT_ONCE }, async () => {
       for (let body = bodies.pop(); body !== undefined; body = bodies.pop())
         await send(server.port, body, agent)
     }),
   )
-  const rate = (uploads * 1000) / (performance.now() - begun)
+  const rate = (uploads * 1000) / (performance.now() - start)
   agent.destroy()
   return rate
 }
@@ -66,7 +66,7 @@ async function rateOf(server: Running, documents: number, uploads: number): Prom
 function send(port: number, body: string, agent: Agent): Promise<void> {
   return new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${TOKENS.all}`, 'content-length': body.length }
-    const sent = request(
+    const upload = request(
       { port, host: '127.0.0.1', method: 'POST', path: CREATE, agent, headers },
       (answer) => {
         answer.resume().on('end', () => {
@@ -75,6 +75,6 @@ function send(port: number, body: string, agent: Agent): Promise<void> {
         })
       },
     )
-    sent.on('error', reject).end(body)
+    upload.on('error', reject).end(body)
   })
 }

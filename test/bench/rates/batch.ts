@@ -1,15 +1,15 @@
-// Batches of conversions beside single requests over connections that are kept alive, of the same currencies and days; and
-// how long a probe waits meanwhile.
+// Batches of conversions beside single requests over keep-alive connections, of the same currencies and days. Also the
+// longest wait of a probe beside the batches.
 
-import { addDays } from '../../../src/dates.ts'
+import { addDays } from '../../../src/values/dates.ts'
 import { type Figure, median } from '../figure.ts'
 import { answersPerSecond, startProgram } from '../process.ts'
 
 const ELEMENTS = 10_000
 const ROUNDS = 7
 const WARM = 10
-const CLIENTS = 2 // while one reads its answer the server works for the other, as it does for 32 that ask for one each
-const BATCHES = 3 // of each client, in a round
+const CLIENTS = 2 // the server works for one while the other reads its answer, as for the 32 of single requests
+const BATCHES = 3 // per client and round
 const CURRENCIES = ['USD', 'EUR', 'JPY', 'GBP', 'MXN', 'CHF', 'CAD']
 
 /** `dataDir` has the history since 1983. */
@@ -17,7 +17,7 @@ export async function measureBatch(dataDir: string, key: string): Promise<Figure
   const server = await startProgram(dataDir)
   const origin = `http://127.0.0.1:${server.port}`
   const headers = { 'X-API-Key': key }
-  const [ofAYear, ofDecades] = [bodyOf(365), bodyOf(15_000)]
+  const [ofAYear, ofDecades] = [batchBody(365), batchBody(15_000)]
   const batch = async (body = ofAYear) => {
     const answer = await fetch(`${origin}/api/v1/convert/batch`, { method: 'POST', headers, body })
     const size = (await answer.arrayBuffer()).byteLength // not parsed: the client has a thread of the machine, too
@@ -37,30 +37,30 @@ export async function measureBatch(dataDir: string, key: string): Promise<Figure
   const order = { port: server.port, headers, paths }
   for (let at = 0; at < WARM; at += 1) await batch() // reads the columns, and is compiled
   await answersPerSecond({ ...order, ms: 500 })
-  const seen = {
+  const times = {
     batch: [] as number[],
     decades: [] as number[],
     single: [] as number[],
     probe: [] as number[],
   }
   for (let round = 0; round < ROUNDS; round += 1) {
-    seen.single.push(await answersPerSecond(order))
-    seen.batch.push(await perSecond(ofAYear))
-    seen.decades.push(await perSecond(ofDecades))
+    times.single.push(await answersPerSecond(order))
+    times.batch.push(await perSecond(ofAYear))
+    times.decades.push(await perSecond(ofDecades))
   }
-  let isOver = false
+  let areBatchesDone = false
   const batches = Promise.all([batch(), batch(), batch()]).then(() => {
-    isOver = true
+    areBatchesDone = true
   })
-  while (!isOver) {
+  while (!areBatchesDone) {
     const began = performance.now()
     await (await fetch(`${origin}/healthz`)).arrayBuffer()
-    seen.probe.push(performance.now() - began)
+    times.probe.push(performance.now() - began)
   }
   await batches
   await server.stop()
-  const [ours, single, slowest] = [median(seen.batch), median(seen.single), Math.max(...seen.probe)]
-  const decades = median(seen.decades)
+  const [ours, single, slowest] = [median(times.batch), median(times.single), Math.max(...times.probe)]
+  const decades = median(times.decades)
   const conversions = `${ours.toFixed(0)}/s`
   return [
     {
@@ -90,8 +90,8 @@ export async function measureBatch(dataDir: string, key: string): Promise<Figure
   ]
 }
 
-/** Of as many days, in all currencies. */
-function bodyOf(days: number): string {
+/** Returns the body of a batch: as many days, in all currencies. */
+function batchBody(days: number): string {
   const elements = Array.from({ length: ELEMENTS }, (_, at) => ({
     id: at,
     amount: `${(at * 7919) % 100_000}.25`,

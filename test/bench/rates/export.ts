@@ -1,5 +1,4 @@
-// An export of everything: how fast it comes, and what the server has in memory for it beyond the columns, which are
-// loaded before.
+// An export of all values: its speed, and the server's memory for it beyond the columns, which are loaded before.
 
 import { connect } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -51,7 +50,7 @@ export async function measureExport(dataDir: string, key: string): Promise<Figur
   ]
 }
 
-/** Takes all of an export into one and the same buffer. */
+/** Reads an export into one buffer. */
 function take(port: number, key: string): Promise<{ ms: number; bytes: number }> {
   const began = performance.now()
   return new Promise((resolve, reject) => {

@@ -1,8 +1,9 @@
-// Histories of pairs, never asked before: the exact monthly means of 40 years, of crosses through the dollar with divisions.
+// Histories of pairs, each requested for the first time: exact monthly means of 40 years. The pairs are crosses
+// over the dollar, with divisions.
 
 import { connect } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
-import { addDays } from '../../../src/dates.ts'
+import { addDays } from '../../../src/values/dates.ts'
 import { type Figure, median } from '../figure.ts'
 import { startProgram } from '../process.ts'
 
@@ -49,8 +50,8 @@ export async function measureHistories(dataDir: string, key: string): Promise<Fi
   const slowest = await probedBesideReaders(server.port, key)
   await server.stop()
   return [
-    figureOf('monthly means of 40 years of a cross, never asked before', means, { atMost: LIMIT_MS }),
-    figureOf('each day of 40 years of a cross, never asked before', days),
+    historyFigure('monthly means of 40 years of a cross, never asked before', means, { atMost: LIMIT_MS }),
+    historyFigure('each day of 40 years of a cross, never asked before', days),
     {
       work: `slowest /healthz beside ${READERS} clients that take 40 years of days as NDJSON, and do not read (limit: 100 ms)`,
       ...{ ours: `${slowest.toFixed(1)} ms`, limit: '100 ms', measured: slowest / 100, unit: '' },
@@ -59,10 +60,10 @@ export async function measureHistories(dataDir: string, key: string): Promise<Fi
   ]
 }
 
-/** How long a probe waits at most while clients are answered that do not read, in milliseconds. */
+/** Returns the longest wait of a probe beside clients that do not read, in milliseconds. */
 async function probedBesideReaders(port: number, key: string): Promise<number> {
   const sockets = Array.from({ length: READERS }, (_, at) => {
-    const from = addDays('1983-02-01', at) // each an answer of its own
+    const from = addDays('1983-02-01', at) // a separate answer each
     const socket = connect(port, '127.0.0.1', () => {
       const path = `/api/v1/history.ndjson?base=CRC&quote=EUR&from=${from}`
       socket.write(`GET ${path} HTTP/1.1\r\nHost: bench\r\nX-API-Key: ${key}\r\n\r\n`)
@@ -79,7 +80,7 @@ async function probedBesideReaders(port: number, key: string): Promise<number> {
   return slowest
 }
 
-function figureOf(work: string, times: readonly number[], must?: Figure['must']): Figure {
+function historyFigure(work: string, times: readonly number[], must?: Figure['must']): Figure {
   const measured = median(times)
   const ours = `${measured.toFixed(1)} ms, at most ${Math.max(...times).toFixed(1)} ms`
   return { work, ours, limit: must ? `${LIMIT_MS} ms` : 'none', measured, unit: ' ms', must }

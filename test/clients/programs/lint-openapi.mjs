@@ -12,14 +12,14 @@ const config = await createConfig({ extends: ['recommended'] })
 const redocly = await lintFromString({ source, absoluteRef: file, config })
 
 const spectral = new spectralCore.Spectral()
-// All but three that are not recommended: the server has no address for its operator, MIT needs no URL beside its
-// identifier, and tags are in the order in which a reader wants them.
+// Three rules are off. The operator has no address in the description, MIT needs no URL beside its identifier, and
+// tags are in reading order.
 const rules = { 'contact-properties': 'off', 'license-url': 'off', 'openapi-tags-alphabetical': 'off' }
 spectral.setRuleset({ extends: [[spectralRulesets.oas, 'all']], rules })
-const found = await spectral.run(JSON.parse(source))
+const findings = await spectral.run(JSON.parse(source))
 
 const lines = [
   ...redocly.map(({ ruleId, message, location }) => `redocly ${ruleId} ${location[0]?.pointer}: ${message}`),
-  ...found.map(({ code, message, path }) => `spectral ${code} ${path.join('/')}: ${message}`),
+  ...findings.map(({ code, message, path }) => `spectral ${code} ${path.join('/')}: ${message}`),
 ]
 process.stdout.write(JSON.stringify(lines))

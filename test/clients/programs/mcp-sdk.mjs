@@ -18,10 +18,10 @@ for (const [name, args] of JSON.parse(calls)) results.push(await client.callTool
 const { resources } = await client.listResources()
 await client.close()
 const { name } = client.getServerVersion()
-const told = {
+const summary = {
   name,
   tools: tools.map((one) => one.name),
   results,
   resources: resources.map(({ uri }) => uri),
 }
-process.stdout.write(JSON.stringify(told))
+process.stdout.write(JSON.stringify(summary))

@@ -1,14 +1,14 @@
-// Real failures of a database, at the level debug: what is said of them names neither its user nor a password, and what
-// clients are answered does not name its host either.
+// Real failures of a database at log level debug. No message names its user or password, and no answer to clients
+// names its host.
 
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { startPaperBucket } from '../../support/bucket/paper-bucket.ts'
-import { postgresAddressOf } from '../../support/postgres/database.ts'
-import { ask, startPostgres } from '../../support/postgres/server.ts'
+import { startFakeBucket } from '../../support/bucket/fake-bucket.ts'
+import { postgresAddress } from '../../support/postgres/database.ts'
+import { queryOnce, startPostgres } from '../../support/postgres/server.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
 import { runCommand, startCommand, until } from '../../support/terminal.ts'
 
@@ -21,16 +21,16 @@ async function serverWithPassword(t: TestContext) {
   const server = await startPostgres()
   t.after(() => server.close())
   const dir = new URL(server.url.replace('@/', '@localhost/')).searchParams.get('host') ?? ''
-  await ask(server.url, `create role ${USER} login password '${PASSWORD}'`)
-  await ask(server.url, `create database inbox owner ${USER}`)
+  await queryOnce(server.url, `create role ${USER} login password '${PASSWORD}'`)
+  await queryOnce(server.url, `create database inbox owner ${USER}`)
   writeFileSync(join(dir, 'data/pg_hba.conf'), 'local all cambista trust\nlocal all all scram-sha-256\n')
-  await ask(server.url, 'select pg_reload_conf()')
-  const addressWith = (password: string) =>
+  await queryOnce(server.url, 'select pg_reload_conf()')
+  const buildAddress = (password: string) =>
     `postgres://${USER}:${encodeURIComponent(password)}@/inbox?host=${dir}`
-  return { server, dir, address: addressWith(PASSWORD), addressWith }
+  return { server, dir, address: buildAddress(PASSWORD), buildAddress }
 }
 
-/** An address where a server says that it speaks no TLS. */
+/** Address of a server that rejects TLS. */
 async function addressWithoutTls(t: TestContext): Promise<string> {
   const server = createServer((socket) => socket.on('error', () => {}).once('data', () => socket.end('N')))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -46,17 +46,17 @@ async function refusal(database: string, line = 'key list'): Promise<string> {
   return err
 }
 
-test('a command says why it cannot open the database, and not as whom', async (t) => {
-  const { addressWith, dir } = await serverWithPassword(t)
-  assert.match(await refusal(addressWith('hidden2')), /inbox: the database refuses the user or the password/)
+test('a command that cannot open the database names the reason, and no user or password', async (t) => {
+  const { buildAddress, dir } = await serverWithPassword(t)
+  assert.match(await refusal(buildAddress('hidden2')), /inbox: the database refuses the user or the password/)
   const blobs = `--blobs ${temporaryDirectory(t)} --blobs-shared`
   for (const line of [
     `serve --port 0 --log-level debug ${blobs}`,
-    'database migrate',
+    'database upgrade',
     'sync',
     'document list',
   ]) {
-    assert.match(await refusal(addressWith('hidden2'), line), /refuses the user or the password/, line)
+    assert.match(await refusal(buildAddress('hidden2'), line), /refuses the user or the password/, line)
   }
   assert.match(
     await refusal(`postgres://hidden_other@/inbox?host=${dir}`),
@@ -65,13 +65,13 @@ test('a command says why it cannot open the database, and not as whom', async (t
   assert.match(await refusal(`postgres://${USER}:hidden@nowhere.invalid/inbox`), /nowhere\.invalid/)
   const withoutTls = await addressWithoutTls(t)
   for (const line of ['key list', `serve --port 0 ${blobs}`]) {
-    const said = await refusal(withoutTls, line)
-    assert.match(said, /does not support SSL/)
-    assert.doesNotMatch(said, /waiting/) // time does not mend it
+    const output = await refusal(withoutTls, line)
+    assert.match(output, /does not support SSL/)
+    assert.doesNotMatch(output, /waiting/) // time does not mend it
   }
 })
 
-test('a server whose database changes the password, and is gone, says neither whose nor where to clients', async (t) => {
+test('a server whose password is changed and whose database stops names no user or host to clients', async (t) => {
   const { server, address } = await serverWithPassword(t)
   const dir = temporaryDirectory(t)
   const env = { CAMBISTA_DATABASE: address, CAMBISTA_BLOBS: dir, CAMBISTA_BLOBS_SHARED: '1' }
@@ -92,57 +92,60 @@ test('a server whose database changes the password, and is gone, says neither wh
     }
   }
   await look()
-  await ask(server.url, `alter role ${USER} password 'hidden3'`)
-  await ask(server.url, `select pg_terminate_backend(pid) from pg_stat_activity where usename = '${USER}'`)
+  await queryOnce(server.url, `alter role ${USER} password 'hidden3'`)
+  await queryOnce(
+    server.url,
+    `select pg_terminate_backend(pid) from pg_stat_activity where usename = '${USER}'`,
+  )
   await until(() => /refuses the user or the password/.test(printed.err))
   await look()
   await server.stop()
   await look()
   stop()
   assert.equal((await ended).code, 0)
-  const said = answers.join('\n')
-  assert.match(said, /^503 \/api\/v1\/documents/m)
-  assert.match(said, /^cambista_database_silent_seconds (?!0$)\S/m)
-  assert.match(said, /^cambista_clock_offset_seconds -?0/m)
-  assert.doesNotMatch(said, SECRETS)
-  assert.ok(!said.includes(new URL(address.replace('@/', '@localhost/')).searchParams.get('host') ?? '-'))
+  const output = answers.join('\n')
+  assert.match(output, /^503 \/api\/v1\/documents/m)
+  assert.match(output, /^cambista_database_silent_seconds (?!0$)\S/m)
+  assert.match(output, /^cambista_clock_offset_seconds -?0/m)
+  assert.doesNotMatch(output, SECRETS)
+  assert.ok(!output.includes(new URL(address.replace('@/', '@localhost/')).searchParams.get('host') ?? '-'))
   assert.doesNotMatch(printed.err, SECRETS)
   assert.doesNotMatch(printed.err, /cbk_|cbt_/)
 })
 
 test('a bucket that refuses its credentials is named with the reason, and they are not', async (t) => {
-  const paper = await startPaperBucket(t)
-  const { accessKeyId, secretAccessKey } = paper.credentials
-  const database = await postgresAddressOf(temporaryDirectory(t), t)
-  const CREDENTIALS = /PAPERKEY|paper-secret|hidden|signature=|credential=|aws4-hmac/i
+  const fakeBucket = await startFakeBucket(t)
+  const { accessKeyId, secretAccessKey } = fakeBucket.credentials
+  const database = await postgresAddress(temporaryDirectory(t), t)
+  const CREDENTIALS = /PAPERKEY|fakeBucket-secret|hidden|signature=|credential=|aws4-hmac/i
   const env = {
     CAMBISTA_DATABASE: database,
-    CAMBISTA_S3_ENDPOINT: paper.endpoint,
-    CAMBISTA_S3_REGION: paper.region,
+    CAMBISTA_S3_ENDPOINT: fakeBucket.endpoint,
+    CAMBISTA_S3_REGION: fakeBucket.region,
   }
   const words = ['serve', '--port', '0', '--no-scheduler', '--log-level', 'debug', '--blobs']
-  process.env.AWS_EC2_METADATA_DISABLED = 'true' // the credentials of a machine are asked for at an address of its own
+  process.env.AWS_EC2_METADATA_DISABLED = 'true' // disables the metadata address of cloud machines
   const asWhom = (id: string, secret: string) => {
-    process.env.AWS_ACCESS_KEY_ID = id // which the client of the bucket looks for by itself
+    process.env.AWS_ACCESS_KEY_ID = id // variables that the bucket client reads by itself
     process.env.AWS_SECRET_ACCESS_KEY = secret
   }
   const { CAMBISTA_S3_REGION: _, ...nowhere } = env
   asWhom('', '')
-  const noCredentials = await runCommand([...words, 's3://paper'], env)
-  assert.match(noCredentials.err, /^cambista: the bucket paper .*neither AWS_ACCESS_KEY_ID/)
+  const noCredentials = await runCommand([...words, 's3://fakeBucket'], env)
+  assert.match(noCredentials.err, /^cambista: the bucket fakeBucket .*neither AWS_ACCESS_KEY_ID/)
   asWhom(accessKeyId, secretAccessKey)
-  const noRegion = await runCommand([...words, 's3://paper'], nowhere)
-  assert.match(noRegion.err, /^cambista: the region of the bucket paper is missing: give --s3-region/)
+  const noRegion = await runCommand([...words, 's3://fakeBucket'], nowhere)
+  assert.match(noRegion.err, /^cambista: the region of the bucket fakeBucket is missing: give --s3-region/)
   assert.deepEqual([noCredentials.code, noRegion.code], [1, 2])
   const none = await runCommand([...words, 's3://nowhere'], env)
   assert.equal(none.code, 1)
   assert.match(none.err, /nowhere.*NoSuchBucket/)
   asWhom(accessKeyId, 'hidden')
-  const wrong = await runCommand([...words, 's3://paper/inbox'], env)
+  const wrong = await runCommand([...words, 's3://fakeBucket/inbox'], env)
   assert.equal(wrong.code, 1)
-  assert.match(wrong.err, /paper.*SignatureDoesNotMatch/)
+  assert.match(wrong.err, /fakeBucket.*SignatureDoesNotMatch/)
   asWhom(accessKeyId, secretAccessKey)
-  const { printed, stop, ended } = startCommand([...words, 's3://paper/inbox'], env)
+  const { printed, stop, ended } = startCommand([...words, 's3://fakeBucket/inbox'], env)
   t.after(stop)
   await until(() => /listening url=\S+/.test(printed.err))
   const [, url = ''] = /listening url=(\S+)/.exec(printed.err) ?? []
@@ -153,8 +156,11 @@ test('a bucket that refuses its credentials is named with the reason, and they a
     assert.equal((await runCommand(line.split(' '), env)).code, 0)
   }
   assert.equal((await runCommand('agent create --company 1 --name L --id 1'.split(' '), env)).code, 0)
-  const made = await runCommand('token create e --allow documents:POST --allow documents:GET'.split(' '), env)
-  const headers = { authorization: `Bearer ${made.out.trim()}` }
+  const tokenResult = await runCommand(
+    'token create e --allow documents:POST --allow documents:GET'.split(' '),
+    env,
+  )
+  const headers = { authorization: `Bearer ${tokenResult.out.trim()}` }
   const target = `${url}/api/v1/documents?company_id=1&agent_id=1&owner_id=1&name=a.txt`
   const upload = async () => {
     const answer = await fetch(target, { method: 'POST', headers, body: 'Factura 1' })
@@ -163,14 +169,14 @@ test('a bucket that refuses its credentials is named with the reason, and they a
   await until(async () => (await upload()).startsWith('200'))
   const answers: string[] = []
   for (const fault of ['ExpiredToken', 'refuse', 'drop'] as const) {
-    paper.faults = () => fault
+    fakeBucket.faults = () => fault
     answers.push(await upload())
     const content = await fetch(`${url}/api/v1/documents/1/content`, { headers })
     answers.push(`${content.status} ${await content.text().catch(String)}`)
   }
   for (const answer of answers) assert.match(answer, /^503 /)
   assert.doesNotMatch(answers.join('\n'), CREDENTIALS)
-  assert.ok(!answers.join('\n').includes(new URL(paper.endpoint).host))
+  assert.ok(!answers.join('\n').includes(new URL(fakeBucket.endpoint).host))
   stop()
   assert.equal((await ended).code, 0)
   assert.match(printed.err, /ExpiredToken/)

@@ -1,4 +1,4 @@
-// A database that goes away while a command works on it: one line says so, and the record of a sync has the same words.
+// A database that is lost during a command. The error is one line, and the record of a sync has the same text.
 
 import '../../support/postgres/on-postgres.ts'
 import assert from 'node:assert/strict'
@@ -6,13 +6,13 @@ import { type TestContext, test } from 'node:test'
 import { openNode } from '../../support/postgres/database.ts'
 import { openCluster } from '../../support/postgres/nodes.ts'
 import { startProxy } from '../../support/postgres/proxy.ts'
-import { postgresSchemaFor } from '../../support/postgres/server.ts'
+import { createPostgresSchema } from '../../support/postgres/server.ts'
 import { runCommand } from '../../support/terminal.ts'
 
 const SYNC = ['sync', '--from', '2026-03-01', '--to', '2026-03-24']
 const STORED = /^insert into "?rates"?/i
 
-test('a sync that loses its database says so in one line, and fails', async (t) => {
+test('`sync` that loses its database fails with one line', async (t) => {
   const { proxy, env } = await openProxied(t)
   let isAway = false
   proxy.decide((text) => {
@@ -25,7 +25,7 @@ test('a sync that loses its database says so in one line, and fails', async (t) 
   assert.match(err, /^cambista: the database .+\/postgres was lost: .+\n$/)
 })
 
-test('a command that reads does, too', async (t) => {
+test('`key list` that loses its database fails with one line', async (t) => {
   const { proxy, env } = await openProxied(t)
   await runCommand(['key', 'create', 'erp'], env)
   proxy.decide((text) => (/from "api_keys"/.test(text) ? 'cut' : 'pass'))
@@ -34,7 +34,7 @@ test('a command that reads does, too', async (t) => {
   assert.match(err, /^cambista: the database .+\/postgres was lost: .+\n$/)
 })
 
-test('a sync that loses one connection has a record that says it', async (t) => {
+test('`sync` that loses one connection records it', async (t) => {
   const { proxy, env } = await openProxied(t)
   let isCut = false
   proxy.decide((text) => {
@@ -48,7 +48,7 @@ test('a sync that loses one connection has a record that says it', async (t) => 
 })
 
 async function openProxied(t: TestContext) {
-  const url = await postgresSchemaFor(t)
+  const url = await createPostgresSchema(t)
   await openNode(t, url) // makes the tables
   const proxy = await startProxy(t, url)
   const { env } = await openCluster(t, proxy.url)

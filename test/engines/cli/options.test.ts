@@ -6,18 +6,18 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { type TestContext, test } from 'node:test'
 import { run } from '../../../src/main.ts'
-import { addressOf } from '../../../src/store/postgres/address.ts'
-import { postgresAddressOf } from '../../support/postgres/database.ts'
-import { postgresSchemaFor } from '../../support/postgres/server.ts'
+import { parseAddress } from '../../../src/store/postgres/address.ts'
+import { postgresAddress } from '../../support/postgres/database.ts'
+import { createPostgresSchema } from '../../support/postgres/server.ts'
 import { TEST_PROVIDERS } from '../../support/providers.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
 import { runCommand, startCommand, until } from '../../support/terminal.ts'
 
 type Node = { url: string; printed: { err: string } }
 
-async function nodesOver(t: TestContext) {
+async function openNodes(t: TestContext) {
   const dir = temporaryDirectory(t)
-  const database = await postgresAddressOf(dir, t)
+  const database = await postgresAddress(dir, t)
   const contents = join(dir, 'contents')
   const env = { CAMBISTA_DATABASE: database, CAMBISTA_BLOBS: contents, CAMBISTA_BLOBS_SHARED: '1', HOME: dir }
   const start = async (...more: string[]): Promise<Node> => {
@@ -29,22 +29,22 @@ async function nodesOver(t: TestContext) {
     await until(() => /listening url=\S+/.test(printed.err))
     return { url: /listening url=(\S+)/.exec(printed.err)?.[1] ?? '', printed }
   }
-  const made = async (...words: string[]) => {
+  const runOk = async (...words: string[]) => {
     const { code, out, err } = await runCommand(words, env)
     assert.equal(code, 0, err)
     return out.trim()
   }
-  return { dir, database, contents, env, start, made }
+  return { dir, database, contents, env, start, runOk }
 }
 
 test('two nodes and commands work on one database and one folder, and no data directory is made', async (t) => {
-  const nodes = await nodesOver(t)
-  const { start, made, contents } = nodes
+  const nodes = await openNodes(t)
+  const { start, runOk, contents } = nodes
   const [one, other] = [await start(), await start('--data-dir', join(nodes.dir, 'data'))]
-  await made('company', 'create', '--name', 'Acme', '--code', 'ACME', '--id', '1')
-  await made('owner', 'create', '--name', 'Ana', '--company', '1', '--id', '1')
-  await made('agent', 'create', '--company', '1', '--name', 'Lector', '--id', '1')
-  const token = await made('token', 'create', 'erp', '--allow', 'documents:POST', '--allow', 'documents:GET')
+  await runOk('company', 'create', '--name', 'Acme', '--code', 'ACME', '--id', '1')
+  await runOk('owner', 'create', '--name', 'Ana', '--company', '1', '--id', '1')
+  await runOk('agent', 'create', '--company', '1', '--name', 'Lector', '--id', '1')
+  const token = await runOk('token', 'create', 'erp', '--allow', 'documents:POST', '--allow', 'documents:GET')
   const authorization = `Bearer ${token}`
   const upload = `${one.url}/api/v1/documents?company_id=1&agent_id=1&owner_id=1&name=factura.txt`
   await until(async () => {
@@ -60,60 +60,60 @@ test('two nodes and commands work on one database and one folder, and no data di
     headers: { authorization },
   })
   assert.equal(await content.text(), 'Factura 1')
-  assert.equal(await made('document', 'export', String(first.id)), 'Factura 1')
+  assert.equal(await runOk('document', 'export', String(first.id)), 'Factura 1')
   assert.ok(readdirSync(contents).includes('tmp'))
   assert.equal(existsSync(join(nodes.dir, 'data')), false)
   assert.equal(existsSync('cambista-data'), false)
 })
 
-test('commands that change something say in which database, without a user or a password', async (t) => {
-  const { env, database } = await nodesOver(t)
-  const said: string[] = []
+test('commands that change data print the database without user and password', async (t) => {
+  const { env, database } = await openNodes(t)
+  const output: string[] = []
   const stop = new AbortController().signal
   const terminal = {
     env,
     providers: TEST_PROVIDERS,
     out() {},
-    err: (text: string) => said.push(text),
+    err: (text: string) => output.push(text),
     interactive: false,
     stop,
   }
   assert.equal(await run(['key', 'create', 'erp'], terminal), 0)
-  assert.ok(said.includes(`database: ${addressOf(database).name}\n`), said.join(''))
+  assert.ok(output.includes(`database: ${parseAddress(database).name}\n`), output.join(''))
 })
 
 test('MCP without a server reads the database, and a link to the page needs its address', async (t) => {
-  const { env, made } = await nodesOver(t)
-  await made('key', 'create', 'erp')
+  const { env, runOk } = await openNodes(t)
+  await runOk('key', 'create', 'erp')
   const call = { name: 'list_series', arguments: {} }
-  const asked = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: call }
-  const said: string[] = []
+  const request = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: call }
+  const output: string[] = []
   const terminal = {
     ...{ env, providers: TEST_PROVIDERS, interactive: false, stop: new AbortController().signal },
-    out: (text: string | Uint8Array) => said.push(String(text)),
-    err: (text: string) => said.push(text),
-    input: () => Readable.from([`${JSON.stringify(asked)}\n`]),
+    out: (text: string | Uint8Array) => output.push(String(text)),
+    err: (text: string) => output.push(text),
+    input: () => Readable.from([`${JSON.stringify(request)}\n`]),
   }
   assert.equal(await run(['mcp'], terminal), 0)
-  assert.match(said.join(''), /bccr/)
+  assert.match(output.join(''), /bccr/)
   const link = await runCommand(['web', '--key', 'erp'], env)
   assert.deepEqual([link.code, link.out], [2, ''])
   assert.match(link.err, /with --database give --url/)
   assert.match(
-    await made('web', '--key', 'erp', '--url', 'https://rates.example'),
+    await runOk('web', '--key', 'erp', '--url', 'https://rates.example'),
     /^https:\/\/rates.example\/#login=/,
   )
 })
 
 test('--no-migrate makes no tables, as commands that only look, and serves where they are', async (t) => {
-  const { start } = await nodesOver(t)
+  const { start } = await openNodes(t)
   await start('--no-migrate')
-  const empty = await postgresSchemaFor(t)
+  const empty = await createPostgresSchema(t)
   const words = ['serve', '--port', '0', '--no-migrate', '--blobs', temporaryDirectory(t), '--blobs-shared']
   const { code, err } = await runCommand(words, { CAMBISTA_DATABASE: empty })
   assert.equal(code, 1)
-  assert.match(err, /run cambista database migrate, or cambista serve without --no-migrate/)
+  assert.match(err, /run cambista database upgrade, or cambista serve without --no-migrate/)
   const list = await runCommand(['key', 'list'], { CAMBISTA_DATABASE: empty })
   assert.equal(list.code, 1)
-  assert.match(list.err, /run cambista database migrate/)
+  assert.match(list.err, /run cambista database upgrade/)
 })

@@ -1,5 +1,5 @@
-// The suite of every store of contents, against a Ceph that was not written here. Of the long lane: Debian's packages of it
-// are wanted (.ci/ceph.sh).
+// The suite of every blob store, against a Ceph cluster. Long version only; it needs the Debian packages of
+// .ci/ceph.sh.
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -10,11 +10,11 @@ import { after, before, type TestContext } from 'node:test'
 import { CreateBucketCommand, GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import { openBucket } from '../../../src/store/blobs/bucket/bucket.ts'
 import { createBucketClient } from '../../../src/store/blobs/bucket/client.ts'
-import { atomically, type Engine } from '../../../src/store/engine.ts'
-import { contentRows } from '../../../src/store/postgres/content-rows.ts'
+import { findObject } from '../../../src/store/documents/content-rows.ts'
+import type { Engine } from '../../../src/store/engine.ts'
 import { openPostgres } from '../../../src/store/postgres/open.ts'
 import { testBlobs } from '../../contract/blobs.ts'
-import { ask, postgresSchemaFor } from '../../support/postgres/server.ts'
+import { createPostgresSchema, queryOnce } from '../../support/postgres/server.ts'
 
 type Gateway = {
   close(): Promise<unknown>
@@ -29,7 +29,7 @@ if (process.env.CAMBISTA_TORTURE === 'long') {
   let buckets = 0
   before(async () => {
     gateway = await startCeph()
-    url = await postgresSchemaFor()
+    url = await createPostgresSchema()
     engine = await openPostgres(url)
   })
   after(async () => {
@@ -39,22 +39,25 @@ if (process.env.CAMBISTA_TORTURE === 'long') {
   testBlobs('Ceph', (t) => open(t))
 
   async function open(t: TestContext) {
-    await ask(url, 'delete from contents; delete from removed_objects')
+    await queryOnce(
+      url,
+      'delete from contents; delete from removed_objects; update meta set contents_listed_at = null',
+    )
     const bucket = `test-${++buckets}`
     const { endpoint, credentials } = gateway
     const address = { endpoint, credentials, bucket, region: 'us-east-1', pathStyle: true }
     const s3 = new S3Client({ endpoint, credentials, region: 'us-east-1', forcePathStyle: true })
     await s3.send(new CreateBucketCommand({ Bucket: bucket }))
     const client = createBucketClient(address)
-    const rows = contentRows(engine.db)
-    const blobs = await openBucket({ ...address, prefix: 'of/cambista', clock: engine.clock }, rows)
+    const { db, clock } = engine
+    const blobs = await openBucket({ ...address, prefix: 'of/cambista', clock }, db)
     t.after(() => {
       for (const one of [blobs, client]) one.close()
       s3.destroy()
     })
     await blobs.check()
     const rewrite = async (sha256: string, change: (bytes: Buffer) => Buffer) => {
-      const of = { Bucket: bucket, Key: (await rows.objectOf(sha256)) ?? '' }
+      const of = { Bucket: bucket, Key: (await findObject(db, sha256)) ?? '' }
       const { Body } = await s3.send(new GetObjectCommand(of))
       assert.ok(Body)
       await s3.send(
@@ -63,7 +66,7 @@ if (process.env.CAMBISTA_TORTURE === 'long') {
     }
     return {
       blobs,
-      atomically: <T>(work: Parameters<typeof atomically<T>>[1]) => atomically(engine.db, work),
+      db,
       damage: (sha256: string) =>
         rewrite(sha256, (bytes) => {
           bytes.writeUInt8(bytes.readUInt8(5) ^ 1, 5)
@@ -91,7 +94,7 @@ async function startCeph(): Promise<Gateway> {
   throw new Error('Ceph does not start: .ci/ceph.sh says which packages it wants')
 }
 
-/** One whose next two are most probably free, too. */
+/** A free port; the next two are probably free too. */
 async function freePort(): Promise<number> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -1,32 +1,31 @@
-// Contents in a folder that nodes share, and in a bucket, with rows of PostgreSQL.
+// Blobs in a folder that nodes share, and in a bucket, with rows of PostgreSQL.
 
 import { truncateSync } from 'node:fs'
 import { open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after } from 'node:test'
 import { openBucket } from '../../../src/store/blobs/bucket/bucket.ts'
-import { blobPath } from '../../../src/store/blobs/place.ts'
-import { openSharedFolder } from '../../../src/store/blobs/shared-folder.ts'
-import { atomically, type Engine } from '../../../src/store/engine.ts'
-import { ask } from '../../../src/store/postgres/ask.ts'
-import { contentRows } from '../../../src/store/postgres/content-rows.ts'
+import { blobPath } from '../../../src/store/blobs/commit.ts'
+import { openBlobFolder } from '../../../src/store/blobs/folder.ts'
+import type { Engine } from '../../../src/store/engine.ts'
 import { openPostgres } from '../../../src/store/postgres/open.ts'
+import { rawQuery } from '../../../src/store/postgres/raw-query.ts'
 import { testBlobs } from '../../contract/blobs.ts'
-import { harmsOf } from '../../support/bucket/open.ts'
-import { startPaperBucket } from '../../support/bucket/paper-bucket.ts'
-import { postgresSchemaFor } from '../../support/postgres/server.ts'
+import { startFakeBucket } from '../../support/bucket/fake-bucket.ts'
+import { blobDamage } from '../../support/bucket/open.ts'
+import { createPostgresSchema } from '../../support/postgres/server.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
 
 let engine: Engine | undefined
 after(() => engine?.close())
 
 testBlobs('a shared folder', async (t) => {
-  const { db } = await emptied()
+  const { db } = await openEmptyEngine()
   const dir = temporaryDirectory(t)
-  const blobs = await openSharedFolder(dir, { rows: contentRows(db), mark: { hold: async () => {} } })
+  const blobs = await openBlobFolder(dir, undefined, { storeId: { verify: async () => {} } })
   return {
     blobs,
-    atomically: (work) => atomically(db, work),
+    db,
     async damage(sha256) {
       const file = await open(blobPath(dir, sha256), 'r+')
       const { buffer } = await file.read(Buffer.alloc(1), 0, 1, 5)
@@ -39,19 +38,19 @@ testBlobs('a shared folder', async (t) => {
 })
 
 testBlobs('a bucket with rows of PostgreSQL', async (t) => {
-  const { db, clock } = await emptied()
-  const rows = contentRows(db)
-  const paper = await startPaperBucket(t)
-  const { endpoint, region, bucket, credentials } = paper
+  const { db, clock } = await openEmptyEngine()
+  const fakeBucket = await startFakeBucket(t)
+  const { endpoint, region, bucket, credentials } = fakeBucket
   const address = { endpoint, region, bucket, credentials, pathStyle: true, prefix: '' }
-  const blobs = await openBucket({ ...address, clock }, rows)
+  const blobs = await openBucket({ ...address, clock }, db)
   t.after(() => blobs.close())
-  return { blobs, atomically: (work) => atomically(db, work), ...harmsOf(paper, rows) }
+  return { blobs, db, ...blobDamage(fakeBucket, db) }
 })
 
-/** One database for all of them, each of which begins with nothing in it. */
-async function emptied(): Promise<Engine> {
-  engine ??= await openPostgres(await postgresSchemaFor())
-  for (const table of ['contents', 'removed_objects']) await ask(engine.db, `delete from ${table}`)
+/** The database of all tests, emptied. */
+async function openEmptyEngine(): Promise<Engine> {
+  engine ??= await openPostgres(await createPostgresSchema())
+  for (const table of ['contents', 'removed_objects']) await rawQuery(engine.db, `delete from ${table}`)
+  await rawQuery(engine.db, 'update meta set contents_listed_at = null')
   return engine
 }

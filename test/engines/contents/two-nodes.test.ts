@@ -1,4 +1,4 @@
-// Which object has a content, over two nodes: uploads and deletions of equal ones, and what the janitor removes when.
+// Objects of blobs over two nodes: uploads and deletions of equal blobs, and garbage collection.
 
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
@@ -15,27 +15,27 @@ import * as fs from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { type Swept, sweepContents } from '../../../src/domain/documents/janitor.ts'
-import { removeUnnamedBlob } from '../../../src/domain/documents/removal.ts'
-import { AppError } from '../../../src/errors.ts'
-import { createMemoryBudget } from '../../../src/memory-budget.ts'
+import { collectGarbage, type GcResult } from '../../../src/domain/documents/gc.ts'
+import { AppError } from '../../../src/runtime/errors.ts'
+import { createMemoryBudget } from '../../../src/runtime/memory-budget.ts'
+import { blobPath } from '../../../src/store/blobs/commit.ts'
 import type { BlobFs } from '../../../src/store/blobs/folder.ts'
-import { MARK } from '../../../src/store/blobs/mark.ts'
-import { type Contents, openContents, type SharedContents } from '../../../src/store/blobs/open.ts'
-import { blobPath } from '../../../src/store/blobs/place.ts'
+import { type BlobStore, openBlobStore } from '../../../src/store/blobs/open.ts'
+import { STORE_ID_NAME } from '../../../src/store/blobs/store-id.ts'
 import { atomically, type Engine } from '../../../src/store/engine.ts'
-import type { BlobsPlace } from '../../../src/store/place.ts'
-import { type PaperBucket, startPaperBucket } from '../../support/bucket/paper-bucket.ts'
+import type { BlobStoreConfig } from '../../../src/store/storage-config.ts'
+import { type FakeBucket, startFakeBucket } from '../../support/bucket/fake-bucket.ts'
+import { dropBlob } from '../../support/documents/drop.ts'
 import { openNode } from '../../support/postgres/database.ts'
-import { ask, postgresSchemaFor } from '../../support/postgres/server.ts'
+import { createPostgresSchema, queryOnce } from '../../support/postgres/server.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
 
 const YEARS_AGO = new Date('2001-01-01T00:00:00Z')
 const NEVER = new AbortController().signal
 const memory = () => createMemoryBudget({ each: 2 ** 26, all: 2 ** 26 }).open()
-const sha256Of = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
+const sha256Hex = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
 
-type Node = { engine: Engine; shared: SharedContents }
+type Node = { engine: Engine; shared: BlobStore }
 /** The answer to a client that is to send it again. */
 const unavailable = (error: unknown) => error instanceof AppError && error.code === 'unavailable'
 
@@ -47,14 +47,14 @@ type Store = {
   /** Makes something look as if it were written long ago. */
   age(name: string): void
   /** Another node's contents. */
-  open(): Promise<Contents>
-  /** What the mark of the store says. */
+  open(): Promise<BlobStore>
+  /** Content of the store id file. */
   marks: { get(): string[]; set(mark: string | undefined): void }
   /** Takes something away, as an accident does. */
   lose(name: string): void
   /** From now on it cannot be removed; what is returned lets it go. */
   hold(name: string): () => void
-  /** The clock of a janitor to whom all is old that may be: of objects what no upload can name any more. */
+  /** The clock of a collection for which all objects are old enough. */
   late?: Date
 }
 
@@ -70,7 +70,7 @@ for (const [name, open] of Object.entries(STORES)) {
       await Promise.all([upload(one, contents), upload(other, contents.toReversed())])
       for (const bytes of contents) assert.ok(await isReadable(other, bytes))
     }
-    const [{ rows } = {}] = await ask(store.url, 'select count(*)::int as rows from contents')
+    const [{ rows } = {}] = await queryOnce(store.url, 'select count(*)::int as rows from contents')
     assert.equal(rows, 200)
   })
 
@@ -83,9 +83,9 @@ for (const [name, open] of Object.entries(STORES)) {
     assert.equal(await isReadable(one, stays), true)
     for (const each of store.names()) store.age(each)
     assert.equal((await sweep(one, { days: 8 })).removed, 0)
-    await ask(store.url, `update removed_objects set removed_at = '2026-01-01T00:00:00.000Z'`)
-    const swept = await sweep(other, { days: 8 })
-    assert.equal(swept.removed, name === 'a bucket' ? 2 : 1, 'and the object of the second upload')
+    await queryOnce(store.url, `update removed_objects set removed_at = '2026-01-01T00:00:00.000Z'`)
+    const gcResult = await sweep(other, { days: 8 })
+    assert.equal(gcResult.removed, name === 'a bucket' ? 2 : 1, 'and the object of the second upload')
     assert.equal(await isReadable(one, stays), true)
     assert.equal(store.names().length, 1)
     assert.equal((await sweep(other, { days: 8 })).removed, 0)
@@ -96,7 +96,8 @@ for (const [name, open] of Object.entries(STORES)) {
     const contents = Array.from({ length: 30 }, () => randomBytes(100))
     const ids = await upload(one, contents)
     const tables = ['attachments', 'contents', 'removed_objects']
-    for (const table of tables) await ask(store.url, `create table ${table}_then as select * from ${table}`)
+    for (const table of tables)
+      await queryOnce(store.url, `create table ${table}_then as select * from ${table}`)
     for (const [at, id] of ids.entries()) {
       await remove(at % 2 ? one : other, id)
       if (at % 3 === 0) await upload(one, [contents[at] as Buffer]) // under another name, of objects
@@ -104,7 +105,7 @@ for (const [name, open] of Object.entries(STORES)) {
     for (const each of store.names()) store.age(each)
     await sweep(one, { days: 8, again: true })
     for (const table of tables.toReversed()) {
-      await ask(
+      await queryOnce(
         store.url,
         `delete from ${table}; insert into ${table} overriding system value select * from ${table}_then`,
       )
@@ -145,12 +146,12 @@ for (const [name, open] of Object.entries(STORES)) {
     const ids = await upload(nodes[0], [randomBytes(100), randomBytes(100), randomBytes(100)])
     for (const id of ids) await remove(nodes[0], id)
     for (const each of store.names()) store.age(each)
-    await ask(store.url, `update removed_objects set removed_at = '2026-01-01T00:00:00.000Z'`)
+    await queryOnce(store.url, `update removed_objects set removed_at = '2026-01-01T00:00:00.000Z'`)
     const [kept = ''] = store.names()
     const letGo = store.hold(kept)
-    const swept = await sweep(nodes[0], { days: 8 })
-    assert.match(String(swept.because), /EPERM|AccessDenied|refuse/)
-    assert.deepEqual([swept.removed, swept.kept], [2, 1])
+    const gcResult = await sweep(nodes[0], { days: 8 })
+    assert.match(String(gcResult.because), /EPERM|AccessDenied|refuse/)
+    assert.deepEqual([gcResult.removed, gcResult.kept], [2, 1])
     assert.deepEqual(store.names(), [kept])
     letGo()
     assert.equal((await sweep(nodes[1], { days: 8 })).removed, 1)
@@ -171,7 +172,7 @@ for (const [name, open] of Object.entries(STORES)) {
     marks.set(mark)
     await (await open()).check()
     await upload(nodes[0], [randomBytes(100)])
-    await ask(store.url, 'update meta set contents_mark = null') // as a new database has it
+    await queryOnce(store.url, 'update meta set contents_mark = null') // as a new database has it
     await assert.rejects((await open()).check(), new RegExp(`another database are here: .+ says ${mark}`))
     assert.deepEqual(marks.get(), [mark])
     marks.set(undefined)
@@ -211,7 +212,7 @@ for (const [name, open] of Object.entries(STORES)) {
     const since = '2026-01-01T00:00:00.000Z'
     await one.engine.db
       .insertInto('lost_contents')
-      .values({ sha256: sha256Of(bytes), fault: 'is missing', since })
+      .values({ sha256: sha256Hex(bytes), fault: 'is missing', since })
       .execute()
     await upload(other, [bytes])
     assert.equal(await isReadable(one, bytes), true)
@@ -252,7 +253,7 @@ for (const [name, open] of Object.entries(STORES)) {
       isOver = true
     })
     assert.ok(removed > 0, 'the janitor had nothing to remove')
-    const [{ rowless } = {}] = await ask(
+    const [{ rowless } = {}] = await queryOnce(
       url,
       'select count(*)::int as rowless from attachments where sha256 not in (select sha256 from contents)',
     )
@@ -263,13 +264,13 @@ for (const [name, open] of Object.entries(STORES)) {
 test('a database whose contents are in a bucket is not served with a folder, nor the other way round', async (t) => {
   const dir = temporaryDirectory(t)
   for (const [open, place] of [
-    [overFolder, { bucket: 'paper', prefix: '', endpoint: 'http://127.0.0.1:1', region: 'x' }],
+    [overFolder, { bucket: 'fakeBucket', prefix: '', endpoint: 'http://127.0.0.1:1', region: 'x' }],
     [overBucket, { folder: dir }],
   ] as const) {
     const { nodes } = await open(t)
     await upload(nodes[0], [randomBytes(10)])
     await assert.rejects(
-      openContents({ dataDir: dir, blobs: place }, nodes[0].engine),
+      openBlobStore({ dataDir: dir, blobs: place }, nodes[0].engine),
       /the contents of this database are in a (folder|bucket), and not in the/,
     )
   }
@@ -286,21 +287,21 @@ test('an upload that began more than 12 hours ago is refused', async (t) => {
   now = new Date(now.getTime() + 12 * 3_600_000 + 1)
   const { db } = nodes[0].engine
   await assert.rejects(
-    atomically(db, (trx) => nodes[0].shared.blobs.claim(trx, [batch.at(0)])),
+    atomically(db, (trx) => nodes[0].shared.blobs.addReferences(trx, [batch.at(0)])),
     (error) => error instanceof AppError && error.code === 'unavailable',
   )
 })
 
 async function overFolder(t: TestContext): Promise<Store> {
   const dir = temporaryDirectory(t)
-  const markPath = join(dir, MARK)
-  const held = new Set<string>()
+  const markPath = join(dir, STORE_ID_NAME)
+  const lockedNames = new Set<string>()
   const unlink = async (path: PathLike) => {
-    if (held.has(basename(String(path))))
+    if (lockedNames.has(basename(String(path))))
       throw Object.assign(new Error('EPERM: not permitted'), { code: 'EPERM' })
     await fs.unlink(path)
   }
-  const nodes = await nodesOver(t, { folder: dir }, { fs: { ...fs, unlink } })
+  const nodes = await openNodes(t, { folder: dir }, { fs: { ...fs, unlink } })
   return {
     ...nodes,
     names: () =>
@@ -314,42 +315,44 @@ async function overFolder(t: TestContext): Promise<Store> {
       set: (mark) => (mark === undefined ? rmSync(markPath) : writeFileSync(markPath, mark)),
     },
     hold(name) {
-      held.add(name)
-      return () => held.delete(name)
+      lockedNames.add(name)
+      return () => lockedNames.delete(name)
     },
     late: new Date('2999-01-01T00:00:00Z'),
   }
 }
 
 async function overBucket(t: TestContext, clock?: () => Date): Promise<Store> {
-  const paper: PaperBucket = await startPaperBucket(t)
-  const { bucket, endpoint, region, credentials } = paper
+  const fakeBucket: FakeBucket = await startFakeBucket(t)
+  const { bucket, endpoint, region, credentials } = fakeBucket
   process.env.AWS_ACCESS_KEY_ID = credentials.accessKeyId
   process.env.AWS_SECRET_ACCESS_KEY = credentials.secretAccessKey
-  const nodes = await nodesOver(t, { bucket, endpoint, region, prefix: 'of/cambista' }, { clock })
-  const markKey = `of/cambista/${MARK}`
+  const nodes = await openNodes(t, { bucket, endpoint, region, prefix: 'of/cambista' }, { clock })
+  const markKey = `of/cambista/${STORE_ID_NAME}`
   const object = (name: string) => {
-    const found = paper.objects.get(name)
+    const found = fakeBucket.objects.get(name)
     assert.ok(found)
     return found
   }
   return {
     ...nodes,
-    names: () => [...paper.objects.keys()].filter((key) => key !== markKey),
+    names: () => [...fakeBucket.objects.keys()].filter((key) => key !== markKey),
     marks: {
       get: () =>
-        [...paper.objects].flatMap(([key, { bytes }]) => (key === markKey ? [String(bytes).trim()] : [])),
+        [...fakeBucket.objects].flatMap(([key, { bytes }]) =>
+          key === markKey ? [String(bytes).trim()] : [],
+        ),
       set(mark) {
-        if (mark === undefined) paper.objects.delete(markKey)
-        else paper.objects.set(markKey, { bytes: Buffer.from(mark), modified: new Date() })
+        if (mark === undefined) fakeBucket.objects.delete(markKey)
+        else fakeBucket.objects.set(markKey, { bytes: Buffer.from(mark), modified: new Date() })
       },
     },
     age: (name) => Object.assign(object(name), { modified: YEARS_AGO }),
-    lose: (name) => paper.objects.delete(name),
+    lose: (name) => fakeBucket.objects.delete(name),
     hold(name) {
-      paper.faults = (call) => (call.name === 'DeleteObject' && call.key === name ? 'refuse' : undefined)
+      fakeBucket.faults = (call) => (call.name === 'DeleteObject' && call.key === name ? 'refuse' : undefined)
       return () => {
-        paper.faults = () => undefined
+        fakeBucket.faults = () => undefined
       }
     },
   }
@@ -357,11 +360,11 @@ async function overBucket(t: TestContext, clock?: () => Date): Promise<Store> {
 
 type Odd = { clock?: (() => Date) | undefined; fs?: BlobFs }
 
-async function nodesOver(t: TestContext, blobs: BlobsPlace, { clock, fs }: Odd = {}) {
-  const url = await postgresSchemaFor(t)
-  const contentsOf = async (engine: Engine) => {
+async function openNodes(t: TestContext, blobs: BlobStoreConfig, { clock, fs }: Odd = {}) {
+  const url = await createPostgresSchema(t)
+  const openStore = async (engine: Engine) => {
     const { db, kind } = engine
-    const contents = await openContents(
+    const contents = await openBlobStore(
       { dataDir: '', blobs },
       { kind, db, clock: clock ?? engine.clock },
       fs,
@@ -369,17 +372,15 @@ async function nodesOver(t: TestContext, blobs: BlobsPlace, { clock, fs }: Odd =
     t.after(() => contents[Symbol.dispose]())
     return contents
   }
-  const openNodeOf = async (): Promise<Node> => {
+  const openStoreNode = async (): Promise<Node> => {
     const engine = await openNode(t, url)
-    const { shared } = await contentsOf(engine)
-    assert.ok(shared)
-    return { engine, shared }
+    return { engine, shared: await openStore(engine) }
   }
-  const nodes: [Node, Node] = [await openNodeOf(), await openNodeOf()]
-  return { url, nodes, open: () => contentsOf(nodes[0].engine) }
+  const nodes: [Node, Node] = [await openStoreNode(), await openStoreNode()]
+  return { url, nodes, open: () => openStore(nodes[0].engine) }
 }
 
-/** What an upload does, with attachments alone; their ids. `fails`: after its contents are there. */
+/** Stores blobs and attachments as an upload does; returns the ids. `fails`: stops after the blobs. */
 async function upload(
   { engine, shared: { blobs } }: Node,
   contents: readonly Buffer[],
@@ -395,7 +396,7 @@ async function upload(
   if (fails) return []
   const kept = Array.from({ length: batch.count() }, (_, at) => batch.at(at))
   return atomically(engine.db, async (trx) => {
-    if (!(await blobs.claim(trx, kept))) throw new AppError('unavailable', 'it was being deleted')
+    if (!(await blobs.addReferences(trx, kept))) throw new AppError('unavailable', 'it was being deleted')
     await trx
       .deleteFrom('lost_contents')
       .where(
@@ -412,7 +413,7 @@ async function upload(
   })
 }
 
-/** As a client does that is told to send it again. */
+/** Repeats an upload that is unavailable or busy. */
 async function uploadAgain(node: Node, bytes: Buffer): Promise<number[]> {
   while (true) {
     try {
@@ -425,36 +426,31 @@ async function uploadAgain(node: Node, bytes: Buffer): Promise<number[]> {
 
 async function remove({ engine: { db }, shared: { blobs } }: Node, id: number): Promise<void> {
   const [row] = await db.deleteFrom('attachments').where('id', '=', id).returning('sha256').execute()
-  if (row) await removeUnnamedBlob(db, blobs, row.sha256)
+  if (row) await dropBlob(db, blobs, row.sha256)
 }
 
 /** `again`: lists the store though it was listed today. */
 async function sweep(
-  { engine, shared: contents }: Node,
+  { engine, shared: { blobs } }: Node,
   { days, at, again = false }: { days: number; at?: Date | undefined; again?: boolean },
-): Promise<Swept> {
+): Promise<GcResult> {
   const { db, clock } = engine
   const lock = await engine.takeLock('janitor')
   assert.ok(lock)
   try {
     if (again)
-      await atomically(db, (trx) =>
-        trx
-          .updateTable('meta')
-          .set({ contents_listed_at: null } as never)
-          .execute(),
-      )
+      await atomically(db, (trx) => trx.updateTable('meta').set({ contents_listed_at: null }).execute())
     const sweepClock = at ? () => at : clock
-    return await sweepContents({ db, clock: sweepClock, contents, keepRemovedDays: days }, lock, NEVER)
+    return await collectGarbage({ db, clock: sweepClock, blobs, keepRemovedDays: days }, lock, NEVER)
   } finally {
     await lock.release()
   }
 }
 
 async function isReadable({ shared: { blobs } }: Node, bytes: Buffer): Promise<boolean> {
-  const blob = await blobs.read(sha256Of(bytes))
+  const blob = await blobs.read(sha256Hex(bytes))
   if (!blob) return false
-  const seen: Buffer[] = []
-  for await (const chunk of blob.chunks()) seen.push(Buffer.from(chunk))
-  return Buffer.concat(seen).equals(bytes)
+  const chunks: Buffer[] = []
+  for await (const chunk of blob.chunks()) chunks.push(Buffer.from(chunk))
+  return Buffer.concat(chunks).equals(bytes)
 }

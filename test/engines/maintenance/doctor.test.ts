@@ -5,12 +5,12 @@ import { createHash, randomBytes } from 'node:crypto'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { examineShared } from '../../../src/domain/doctor/shared.ts'
+import { examineShared } from '../../../src/domain/operations/doctor/shared.ts'
 import { bccr } from '../../../src/providers/bccr/bccr.ts'
-import { openContents } from '../../../src/store/blobs/open.ts'
-import { blobPath } from '../../../src/store/blobs/place.ts'
+import { blobPath } from '../../../src/store/blobs/commit.ts'
+import { openBlobStore } from '../../../src/store/blobs/open.ts'
 import { openNode } from '../../support/postgres/database.ts'
-import { ask, postgresSchemaFor } from '../../support/postgres/server.ts'
+import { createPostgresSchema, queryOnce } from '../../support/postgres/server.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
 import { runCommand } from '../../support/terminal.ts'
 
@@ -25,10 +25,10 @@ const FSYNC = /^database: fsync is off/
 // Nor were rates ever synchronized here.
 const UNSYNCED = /^rates: never synced, so that there are no rates$/
 
-test('of what is sound there is no finding, and notes say what there is', async (t) => {
-  const { look, node } = await shared(t)
+test('`doctor` has notes and no findings for a sound cluster', async (t) => {
+  const { examine, node } = await shared(t)
   const lock = await node.takeLock('sync')
-  const { findings, notes } = await look()
+  const { findings, notes } = await examine()
   await lock?.release()
   assert.deepEqual(findings, [])
   assert.match(notes, /^PostgreSQL \d+\.\d+.*, schema \d+, transactions are read committed$/m)
@@ -42,11 +42,14 @@ test('of what is sound there is no finding, and notes say what there is', async 
 })
 
 test('a missing content names its documents, and one that is known to be lost is a note', async (t) => {
-  const { look, folder, url } = await shared(t)
+  const { examine, folder, url } = await shared(t)
   rmSync(blobPath(folder, ONE))
   rmSync(blobPath(folder, TWO))
-  await ask(url, `insert into lost_contents (sha256, fault, since) values ('${TWO}', 'is missing', 'then')`)
-  const { findings, notes } = await look()
+  await queryOnce(
+    url,
+    `insert into lost_contents (sha256, fault, since) values ('${TWO}', 'is missing', 'then')`,
+  )
+  const { findings, notes } = await examine()
   assert.deepEqual(findings, [`contents: content ${ONE} is missing: document 1 (one)`])
   assert.match(
     notes,
@@ -55,41 +58,41 @@ test('a missing content names its documents, and one that is known to be lost is
 })
 
 test('a folder that is not that of the database is one finding, and not one for each content', async (t) => {
-  const { look, node, folder } = await shared(t)
-  using contents = await openContents({ dataDir: '', blobs: { folder } }, node)
+  const { examine, node, folder } = await shared(t)
+  using contents = await openBlobStore({ dataDir: '', blobs: { folder } }, node)
   await contents.check()
-  assert.deepEqual((await look()).findings, [])
-  const { findings } = await look({ folder: temporaryDirectory(t) })
+  assert.deepEqual((await examine()).findings, [])
+  const { findings } = await examine({ folder: temporaryDirectory(t) })
   assert.equal(findings.length, 1)
   assert.match(String(findings), /^contents: the contents of this database are not here, .+Is it mounted/)
 })
 
 test('an altered content is found by reading all', async (t) => {
-  const { look, folder } = await shared(t)
+  const { examine, folder } = await shared(t)
   writeFileSync(blobPath(folder, THREE), 'thrEe')
-  assert.deepEqual((await look()).findings, [])
-  const { findings } = await look({ readAll: true })
+  assert.deepEqual((await examine()).findings, [])
+  const { findings } = await examine({ readAll: true })
   assert.deepEqual(findings, [
     `contents: content ${THREE} cannot be read as it was stored: document 3 (three)`,
   ])
 })
 
-test('what belongs to no document, and a document without a row of its content, are seen', async (t) => {
-  const { look, folder, url } = await shared(t)
+test('`doctor` reports blobs without documents, and documents without a blob row', async (t) => {
+  const { examine, folder, url } = await shared(t)
   const name = 'e'.repeat(64)
   mkdirSync(dirname(blobPath(folder, name)), { recursive: true })
   writeFileSync(blobPath(folder, name), 'orphan')
-  await ask(url, `delete from contents where sha256 = '${ONE}'`)
-  const { findings, notes } = await look()
+  await queryOnce(url, `delete from contents where sha256 = '${ONE}'`)
+  const { findings, notes } = await examine()
   assert.match(notes, /1 contents belong to no document/)
   assert.deepEqual(findings, [`contents: content ${ONE} has no row that says where it is: document 1 (one)`])
 })
 
 test('ids that would be given twice, and a clock that is far off, are findings', async (t) => {
-  const { look, url } = await shared(t)
-  await ask(url, `insert into companies (id, name, code, created_at) values (77, 'B', 'B', 'then')`)
+  const { examine, url } = await shared(t)
+  await queryOnce(url, `insert into companies (id, name, code, created_at) values (77, 'B', 'B', 'then')`)
   const off = await openNode(t, url, { machine: () => Date.now() - 3_600_000 })
-  const { findings } = await look({ engine: off })
+  const { findings } = await examine({ engine: off })
   assert.match(
     findings[0] ?? '',
     /^clock: the clock of this machine is 3[56]\d{5} ms behind that of the database/,
@@ -97,7 +100,7 @@ test('ids that would be given twice, and a clock that is far off, are findings',
   assert.match(findings[1] ?? '', /^database: the next id of companies would be 8, but there is one of 77/)
 })
 
-test('the command looks at both, changes nothing, and repairs nothing there', async (t) => {
+test('`doctor` checks database and blobs, and changes nothing', async (t) => {
   const { folder, url } = await shared(t)
   const doctor = (...words: string[]) =>
     runCommand(['doctor', '--blobs', folder, '--blobs-shared', ...words], { CAMBISTA_DATABASE: url })
@@ -108,13 +111,13 @@ test('the command looks at both, changes nothing, and repairs nothing there', as
   const repair = await doctor('--repair')
   assert.equal(repair.code, 2)
   assert.match(repair.err, /a node removes by itself.*cambista doctor without it says what is wrong/)
-  const empty = await postgresSchemaFor(t)
+  const empty = await createPostgresSchema(t)
   const none = await runCommand(['doctor', '--blobs', folder, '--blobs-shared'], { CAMBISTA_DATABASE: empty })
   assert.match(none.err, /has no tables yet/)
-  assert.deepEqual(await ask(empty, 'select 1 from pg_tables where schemaname = current_schema()'), [])
+  assert.deepEqual(await queryOnce(empty, 'select 1 from pg_tables where schemaname = current_schema()'), [])
 })
 
-test('of hooks it is looked whether their secrets can be read with the key of the nodes', async (t) => {
+test('`doctor` checks that the key decrypts the secrets of hooks', async (t) => {
   const { url, folder } = await shared(t)
   const dir = temporaryDirectory(t)
   const [right, other] = ['right', 'other'].map((name) => {
@@ -123,8 +126,8 @@ test('of hooks it is looked whether their secrets can be read with the key of th
     return file
   }) as [string, string]
   const run = (line: string) => runCommand(line.split(' '), { CAMBISTA_DATABASE: url })
-  const made = `hook create --url https://a.example/hook --event sync.failed --hook-key-file ${right}`
-  assert.equal((await run(made)).code, 0)
+  const createHook = `hook create --url https://a.example/hook --event sync.failed --hook-key-file ${right}`
+  assert.equal((await run(createHook)).code, 0)
   const doctor = `doctor --blobs ${folder} --blobs-shared`
   const [without, withRight, withOther] = [
     await run(doctor),
@@ -140,14 +143,14 @@ test('of hooks it is looked whether their secrets can be read with the key of th
   )
 })
 
-test('a database of another encoding is a finding, which is right: it does not hold every name', async (t) => {
-  const server = await postgresSchemaFor(t)
+test('`doctor` reports a database that is not UTF8, which cannot store every name', async (t) => {
+  const server = await createPostgresSchema(t)
   const name = `latin_${randomBytes(6).toString('hex')}`
-  await ask(
+  await queryOnce(
     server,
     `create database ${name} encoding 'LATIN1' lc_collate 'C' lc_ctype 'C' template template0`,
   )
-  t.after(() => ask(server, `drop database ${name} with (force)`))
+  t.after(() => queryOnce(server, `drop database ${name} with (force)`))
   const url = server.replace(/\/postgres\?/, `/${name}?`).replace(/&options=.*/, '')
   await openNode(t, url)
   const words = ['doctor', '--blobs', temporaryDirectory(t), '--blobs-shared']
@@ -159,10 +162,10 @@ test('a database of another encoding is a finding, which is right: it does not h
 })
 
 async function shared(t: TestContext) {
-  const url = await postgresSchemaFor(t)
+  const url = await createPostgresSchema(t)
   const folder = temporaryDirectory(t)
   const node = await openNode(t, url)
-  await ask(
+  await queryOnce(
     url,
     `insert into companies (id, name, code, created_at) values (7, 'A', 'A', 'then');
      insert into agents (id, company_id, name, created_at) values (7, 7, 'A', 'then');
@@ -176,7 +179,7 @@ async function shared(t: TestContext) {
     const path = blobPath(folder, sha256)
     mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, text)
-    await ask(
+    await queryOnce(
       url,
       `insert into contents (sha256, size, created_at) values ('${sha256}', ${text.length}, 'then');
        insert into attachments (id, name, mimetype, size, sha256, created_at)
@@ -185,19 +188,18 @@ async function shared(t: TestContext) {
          values (${at + 1}, ${at + 1}, 7, 7, 7, '${text}', 'then')`,
     )
   }
-  const look = async ({ readAll = false, engine = node, folder: looked = folder } = {}) => {
-    using contents = await openContents({ dataDir: '', blobs: { folder: looked } }, engine)
-    assert.ok(contents.shared)
-    const found = await examineShared({
-      ...{ engine, contents: contents.shared, readAll, providers: [bccr] },
+  const examine = async ({ readAll = false, engine = node, folder: looked = folder } = {}) => {
+    using contents = await openBlobStore({ dataDir: '', blobs: { folder: looked } }, engine)
+    const result = await examineShared({
+      ...{ engine, contents, readAll, providers: [bccr] },
       signal: new AbortController().signal,
-      beforeSecondLook: async () => {},
+      beforeRecheck: async () => {},
     })
-    const findings = found.findings.map(({ check, message }) => `${check}: ${message}`)
+    const findings = result.findings.map(({ check, message }) => `${check}: ${message}`)
     return {
       findings: findings.filter((line) => !FSYNC.test(line) && !UNSYNCED.test(line)),
-      notes: found.notes.map(({ message }) => message).join('\n'),
+      notes: result.notes.map(({ message }) => message).join('\n'),
     }
   }
-  return { look, node, folder, url }
+  return { examine, node, folder, url }
 }

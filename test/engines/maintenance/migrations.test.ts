@@ -1,18 +1,18 @@
-// A new version beside nodes of the one before, on one PostgreSQL: who brings the schema to the new one, who goes on, who
-// waits, and what is left when it is cut off at any statement. The versions are made up.
+// Nodes of a new version beside older ones on one PostgreSQL: the schema upgrade, and the nodes that serve or wait.
+// An upgrade may be cut off at any statement. The versions are invented.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { insertApiKey } from '../../../src/store/api-keys.ts'
+import { insertApiKey } from '../../../src/store/access/api-keys.ts'
 import { atomically } from '../../../src/store/engine.ts'
-import { oldestOf, SHARED_MIGRATIONS, schemaOf } from '../../../src/store/migrations.ts'
-import { clusterSchema, statementsOfMigration } from '../../../src/store/postgres/schema.ts'
+import { oldestProgram, SHARED_MIGRATIONS, schemaVersion } from '../../../src/store/migrations.ts'
+import { clusterSchema, migrationStatements } from '../../../src/store/postgres/schema.ts'
 import { openNode } from '../../support/postgres/database.ts'
 import { startProxy } from '../../support/postgres/proxy.ts'
-import { ask, postgresSchemaFor } from '../../support/postgres/server.ts'
+import { createPostgresSchema, queryOnce } from '../../support/postgres/server.ts'
 
-const [TODAY, NEXT, LATER] = [0, 1, 2].map((more) => schemaOf(SHARED_MIGRATIONS) + more)
-const OLDEST = oldestOf(SHARED_MIGRATIONS)
+const [TODAY, NEXT, LATER] = [0, 1, 2].map((more) => schemaVersion(SHARED_MIGRATIONS) + more)
+const OLDEST = oldestProgram(SHARED_MIGRATIONS)
 const ADDED = {
   sql: `
 CREATE TABLE labels (
@@ -31,20 +31,20 @@ const REMOVED = { sql: 'DROP INDEX keys_by_label; ALTER TABLE tokens DROP COLUMN
 const NEW = { migrations: [...SHARED_MIGRATIONS, ADDED] }
 const NEWEST = { migrations: [...SHARED_MIGRATIONS, ADDED, REMOVED] }
 // Each ends a version with a statement and a commit; and some are left over.
-const STATEMENTS = clusterSchema().length + NEWEST.migrations.flatMap(statementsOfMigration).length + 8
+const STATEMENTS = clusterSchema().length + NEWEST.migrations.flatMap(migrationStatements).length + 8
 const UNFINISHED = `select 1 from pg_index i join pg_class c on c.oid = i.indexrelid
   where not indisvalid and relnamespace = current_schema()::regnamespace`
 
 const key = (name: string) => ({ name, hash: name.padEnd(64, '-'), createdAt: '2026-03-24T12:00:00.000Z' })
 
 test('a new version brings the schema to its own while nodes of the one before write, until it removes', async (t) => {
-  const url = await postgresSchemaFor(t)
+  const url = await createPostgresSchema(t)
   const old = await openNode(t, url)
   await insertApiKey(old.db, key('before'))
   let writing = true
-  let written = 0
+  let writeCount = 0
   const writer = (async () => {
-    while (writing) await insertApiKey(old.db, key(`beside ${++written}`))
+    while (writing) await insertApiKey(old.db, key(`beside ${++writeCount}`))
   })()
   // Nobody waits behind the upgrade for a transaction that takes its time.
   const open = Promise.withResolvers<void>()
@@ -53,8 +53,8 @@ test('a new version brings the schema to its own while nodes of the one before w
     await open.promise
   })
   const upgraded = Promise.all([openNode(t, url, NEW), openNode(t, url, NEW)])
-  const before = written
-  while (written < before + 5) await new Promise(setImmediate)
+  const before = writeCount
+  while (writeCount < before + 5) await new Promise(setImmediate)
   open.resolve()
   await slow
   const [one, other] = await upgraded
@@ -64,8 +64,10 @@ test('a new version brings the schema to its own while nodes of the one before w
   assert.deepEqual([await one.isReady(), await other.isReady()], [true, true])
   assert.equal(await old.isReady(), true, 'the one before is within what it understands')
   await insertApiKey(old.db, key('after'))
-  assert.deepEqual(await ask(url, `select label from api_keys where name = 'before'`), [{ label: 'before' }])
-  assert.deepEqual(await ask(url, 'select id, name from labels'), [{ id: '1', name: 'first' }])
+  assert.deepEqual(await queryOnce(url, `select label from api_keys where name = 'before'`), [
+    { label: 'before' },
+  ])
+  assert.deepEqual(await queryOnce(url, 'select id, name from labels'), [{ id: '1', name: 'first' }])
   assert.ok((await openNode(t, url)).db, 'it may even start anew')
 
   await openNode(t, url, NEWEST)
@@ -76,12 +78,12 @@ test('a new version brings the schema to its own while nodes of the one before w
 })
 
 test('ten nodes of a new version that start at once upgrade an older database once', async (t) => {
-  const url = await postgresSchemaFor(t)
+  const url = await createPostgresSchema(t)
   await (await openNode(t, url)).close()
   const nodes = await Promise.all(Array.from({ length: 10 }, () => openNode(t, url, NEWEST)))
   assert.deepEqual(await Promise.all(nodes.map((node) => node.isReady())), Array(10).fill(true))
   assert.deepEqual(await versions(url), [{ schema_version: LATER, oldest_program: NEXT }])
-  const [{ fence } = { fence: 0 }] = await ask(url, `select fence from leases where name = 'migrate'`)
+  const [{ fence } = { fence: 0 }] = await queryOnce(url, `select fence from leases where name = 'migrate'`)
   assert.ok(Number(fence) <= 11)
 })
 
@@ -89,17 +91,17 @@ test('an upgrade that dies at any statement, before it or after, is ended by the
   const cases = ['cut', 'lose'].flatMap((fate) =>
     Array.from({ length: STATEMENTS }, (_, at) => ({ fate, at })),
   )
-  const died = await inTurns(6, cases, async ({ fate, at }) => {
-    const url = await postgresSchemaFor(t)
+  const died = await interleave(6, cases, async ({ fate, at }) => {
+    const url = await createPostgresSchema(t)
     const old = await openNode(t, url)
     await insertApiKey(old.db, key('kept'))
     const proxy = await startProxy(t, url)
-    let seen = 0
+    let statements = 0
     let dead = false
     proxy.decide((text) => {
       if (dead) return 'cut'
       if (!/^(create|alter|drop|commit|insert into labels|update (api_keys|meta))/i.test(text)) return 'pass'
-      dead = seen++ === at
+      dead = statements++ === at
       return dead ? (fate as 'cut' | 'lose') : 'pass'
     })
     const leaseTimes = { ttlMs: 500, renewMs: 150 }
@@ -109,8 +111,8 @@ test('an upgrade that dies at any statement, before it or after, is ended by the
     assert.equal(await old.isReady(), schema_version !== LATER, `${fate} ${at}`)
     await (await openNode(t, url, NEWEST)).close()
     assert.deepEqual(await versions(url), [{ schema_version: LATER, oldest_program: NEXT }])
-    assert.deepEqual(await ask(url, 'select label from api_keys'), [{ label: 'kept' }])
-    assert.deepEqual(await ask(url, UNFINISHED), [])
+    assert.deepEqual(await queryOnce(url, 'select label from api_keys'), [{ label: 'kept' }])
+    assert.deepEqual(await queryOnce(url, UNFINISHED), [])
     await old.close()
     return end === 'died'
   })
@@ -121,21 +123,21 @@ test('an upgrade that dies at any statement, before it or after, is ended by the
   )
 })
 
-test('a program that may not migrate says which command does', async (t) => {
-  const url = await postgresSchemaFor(t)
+test('a start without migration names the command for it', async (t) => {
+  const url = await createPostgresSchema(t)
   const may = { migrate: false }
-  await assert.rejects(openNode(t, url, may), /has no tables yet, .+ run cambista database migrate/)
+  await assert.rejects(openNode(t, url, may), /has no tables yet, .+ run cambista database upgrade/)
   await (await openNode(t, url)).close()
   assert.equal(await (await openNode(t, url, may)).isReady(), true, 'nothing is to do')
   await assert.rejects(openNode(t, url, { ...NEW, ...may }), /has schema \d+, this cambista needs schema \d+/)
   assert.deepEqual(await versions(url), [{ schema_version: TODAY, oldest_program: OLDEST }])
 })
 
-test('a database of schema 7, brought up to date, has the revisions of a new one and keeps what it holds', async (t) => {
-  const [url, fresh] = [await postgresSchemaFor(t), await postgresSchemaFor(t)]
+test('upgrading schema 7 gives revisions the columns of a new database, and preserves rows and sessions', async (t) => {
+  const [url, fresh] = [await createPostgresSchema(t), await createPostgresSchema(t)]
   await (await openNode(t, url, { migrations: [] })).close()
   await (await openNode(t, fresh)).close()
-  await ask(
+  await queryOnce(
     url,
     `alter table rate_revisions drop constraint rate_revisions_new_value, drop constraint rate_revisions_run,
        drop constraint rate_revisions_kind_check, alter column new_value set not null, alter column run_id set not null,
@@ -145,30 +147,33 @@ test('a database of schema 7, brought up to date, has the revisions of a new one
        values (1, 1, '1', 'S', 'USD', 'CRC', 'venta');
      insert into sync_runs (id, provider_id, trigger, status, started_at) values (5, 1, 'cli', 'ok', 'then');
      insert into rate_revisions (series_id, rate_date, kind, old_value, new_value, replaced_at, run_id)
-       values (1, '2026-03-24', 'correction', '1', '2', 'then', 5)`,
+       values (1, '2026-03-24', 'correction', '1', '2', 'then', 5);
+     insert into page_sessions (id, page, opened_at, used_at) values ('a', 'p', 'then', 'then')`,
   )
-  const shapeOf = (of: string) =>
-    ask(
+  const readSchema = (of: string) =>
+    queryOnce(
       of,
       `select conname as name, pg_get_constraintdef(oid) as text from pg_constraint
          where conrelid = 'rate_revisions'::regclass and contype in ('c', 'f', 'p')
        union all select column_name, is_nullable from information_schema.columns
          where table_schema = current_schema() and table_name = 'rate_revisions' order by name, text`,
     )
-  assert.notDeepEqual(await shapeOf(url), await shapeOf(fresh))
-  const kept = await ask(url, 'select * from rate_revisions')
-  assert.equal(kept.length, 1)
+  assert.notDeepEqual(await readSchema(url), await readSchema(fresh))
+  const revisions = await queryOnce(url, 'select * from rate_revisions')
+  const session = await queryOnce(url, 'select * from page_sessions')
+  assert.deepEqual([revisions.length, session.length], [1, 1])
   const old = await openNode(t, url, { migrations: [] })
   await openNode(t, url)
-  assert.deepEqual(await versions(url), [{ schema_version: 8, oldest_program: 7 }])
+  assert.deepEqual(await versions(url), [{ schema_version: TODAY, oldest_program: OLDEST }])
   assert.equal(await old.isReady(), true)
-  assert.deepEqual(await shapeOf(url), await shapeOf(fresh))
-  assert.deepEqual(await ask(url, 'select * from rate_revisions'), kept)
-  for (const one of SHARED_MIGRATIONS) for (const text of statementsOfMigration(one)) await ask(url, text)
-  assert.deepEqual(await shapeOf(url), await shapeOf(fresh), 'a statement may be said again')
+  assert.deepEqual(await readSchema(url), await readSchema(fresh))
+  assert.deepEqual(await queryOnce(url, 'select * from rate_revisions'), revisions)
+  assert.deepEqual(await queryOnce(url, 'select * from page_sessions'), session, 'nobody is signed out')
+  for (const one of SHARED_MIGRATIONS) for (const text of migrationStatements(one)) await queryOnce(url, text)
+  assert.deepEqual(await readSchema(url), await readSchema(fresh), 'a statement may be said again')
 })
 
-test('what nodes of the version before would not survive is no migration', () => {
+test('statements that would break older nodes are rejected as migrations', () => {
   for (const sql of [
     'ALTER TABLE tokens RENAME TO others',
     'DROP TABLE tokens',
@@ -181,23 +186,23 @@ test('what nodes of the version before would not survive is no migration', () =>
     'ALTER TABLE tokens ALTER COLUMN name DROP NOT NULL, DROP COLUMN hash',
     'ALTER TABLE tokens ALTER COLUMN name SET NOT NULL',
   ]) {
-    assert.throws(() => statementsOfMigration({ sql }), TypeError, sql)
+    assert.throws(() => migrationStatements({ sql }), TypeError, sql)
   }
 })
 
 function versions(url: string): Promise<Record<string, unknown>[]> {
-  return ask(url, 'select schema_version::int, oldest_program::int from meta')
+  return queryOnce(url, 'select schema_version::int, oldest_program::int from meta')
 }
 
-async function inTurns<Case, Result>(
+async function interleave<Case, Result>(
   atOnce: number,
   cases: readonly Case[],
   run: (one: Case) => Promise<Result>,
 ): Promise<Result[]> {
   const results: Result[] = []
-  const left = [...cases]
+  const remaining = [...cases]
   const one = async () => {
-    for (let next = left.shift(); next; next = left.shift()) results.push(await run(next))
+    for (let next = remaining.shift(); next; next = remaining.shift()) results.push(await run(next))
   }
   await Promise.all(Array.from({ length: atOnce }, one))
   return results

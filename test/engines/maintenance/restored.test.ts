@@ -1,17 +1,17 @@
-// What is told to a database that was put back to an earlier moment: who ran then runs no more, nothing that was said since is
-// said again of something else, and what is not there is known.
+// A database that was restored to an earlier state. Tasks of that time end, no id or epoch is issued twice, and lost
+// blobs are recorded.
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { renewDatabase } from '../../../src/domain/move/restored.ts'
+import { renewDatabase } from '../../../src/domain/operations/move/restored.ts'
+import { selectLostBlobs } from '../../../src/store/documents/lost-contents.ts'
 import { atomically, type Engine } from '../../../src/store/engine.ts'
 import { tablesWithCounters } from '../../../src/store/ids.ts'
-import { selectLostContents } from '../../../src/store/lost-contents.ts'
 import { selectMeta } from '../../../src/store/meta.ts'
 import { selectSequences } from '../../../src/store/postgres/maintenance/sequences.ts'
 import { selectRecordBounds } from '../../../src/store/rates/record.ts'
 import { openNode } from '../../support/postgres/database.ts'
-import { ask, postgresSchemaFor } from '../../support/postgres/server.ts'
+import { createPostgresSchema, queryOnce } from '../../support/postgres/server.ts'
 
 const THEN = Date.parse('2026-03-24T12:00:00.000Z')
 const CREATED = { created_at: '2026-03-24T12:00:00.000Z' }
@@ -20,41 +20,43 @@ const [KEPT, GONE, KNOWN] = ['a', 'b', 'c'].map((digit) => digit.repeat(64)) as 
 test('a database that was put back is another one from then on', async (t) => {
   const { node, url } = await putBack(t)
   const before = await selectMeta(node.db)
-  const looked = await node.look()
-  const { epoch } = await renewed(node, [KEPT])
+  const looked = await node.poll()
+  const { epoch } = await renew(node, [KEPT])
   assert.notEqual(epoch, before.epoch)
   assert.equal((await selectMeta(node.db)).epoch, epoch)
-  const after = await node.look()
+  const after = await node.poll()
   for (const which of ['data', 'access', 'documents'] as const)
     assert.notEqual(after[which], looked[which], which)
-  assert.deepEqual(await ask(url, 'select * from login_links'), [])
-  assert.deepEqual(await ask(url, 'select object from removed_objects'), [{ object: GONE.slice(1) }])
+  for (const table of ['login_links', 'page_sessions', 'page_tickets']) {
+    assert.deepEqual(await queryOnce(url, `select * from ${table}`), [], table)
+  }
+  assert.deepEqual(await queryOnce(url, 'select object from removed_objects'), [{ object: GONE.slice(1) }])
 })
 
 test('ids begin a million above all that may have been given', async (t) => {
   const { node } = await putBack(t)
-  const { ids } = await renewed(node, [KEPT])
+  const { ids } = await renew(node, [KEPT])
   assert.deepEqual(Object.keys(ids).sort(), tablesWithCounters().sort())
   assert.equal(ids.companies, 1_000_900)
   assert.equal(ids.agents, Number.MAX_SAFE_INTEGER - 5, 'half of what is left')
   assert.equal(ids.documents, 1_000_000)
-  const made = await node.db
+  const company = await node.db
     .insertInto('companies')
     .values({ name: 'B', code: 'B', ...CREATED })
     .returning('id')
     .executeTakeFirstOrThrow()
-  assert.equal(made.id, 1_000_901)
+  assert.equal(company.id, 1_000_901)
   const rest = (await selectSequences(node.db)).filter(({ table }) => !(table in ids))
   assert.deepEqual(
-    rest.map(({ given }) => given).filter((given) => given > 1000),
+    rest.map(({ lastId }) => lastId).filter((given) => given > 1000),
     [],
     'providers and series keep theirs',
   )
 })
 
-test('what was answered since is a gap of the record, from the last sign of life on', async (t) => {
+test('the time since the last lease renewal is a gap of the record', async (t) => {
   const { node } = await putBack(t)
-  const { gap } = await renewed(node, [KEPT])
+  const { gap } = await renew(node, [KEPT])
   assert.ok(gap)
   assert.equal(gap.from, THEN + 50_000 - 15_000, 'when the lease of the scheduler was renewed')
   assert.ok(Math.abs(gap.to - Date.now()) < 600_000)
@@ -63,11 +65,11 @@ test('what was answered since is a gap of the record, from the last sign of life
 
 test('contents that were not put back are known to be lost, and no others', async (t) => {
   const { node } = await putBack(t)
-  const found = await renewed(node, [KEPT, 'd'.repeat(64)])
-  assert.deepEqual([found.contents, found.lost], [3, 2])
-  const lost = await selectLostContents(node.db)
+  const result = await renew(node, [KEPT, 'd'.repeat(64)])
+  assert.deepEqual([result.contents, result.lost], [3, 2])
+  const lostBlobs = await selectLostBlobs(node.db)
   assert.deepEqual(
-    lost.map(({ sha256, fault }) => [sha256, fault]),
+    lostBlobs.map(({ sha256, fault }) => [sha256, fault]),
     [
       [GONE, 'is missing'],
       [KNOWN, 'was altered'],
@@ -75,18 +77,18 @@ test('contents that were not put back are known to be lost, and no others', asyn
   )
 })
 
-test('it is refused while a node has a task, and whoever had one then writes nothing any more', async (t) => {
+test('`renewDatabase` is refused while a node has a task, and ends earlier leases', async (t) => {
   const { node, url } = await putBack(t)
   const lock = await node.takeLock('sync')
   assert.ok(lock)
-  await assert.rejects(renewed(node, []), /a node has a task .+\(sync: on host .+\): stop all nodes/)
+  await assert.rejects(renew(node, []), /a node has a task .+\(sync: on host .+\): stop all nodes/)
   await lock.release()
   const old = await node.takeLock('janitor')
   assert.ok(old)
   await node.db.transaction().execute((trx) => old.check(trx))
   // As if it had been stopped for longer than its lease: it believes that it has it.
-  await ask(url, `update leases set expires_at = clock_timestamp() - interval '1 s'`)
-  await renewed(node, [])
+  await queryOnce(url, `update leases set expires_at = clock_timestamp() - interval '1 s'`)
+  await renew(node, [])
   await assert.rejects(
     atomically(node.db, async () => {}, old),
     /another node has the task janitor/,
@@ -95,9 +97,9 @@ test('it is refused while a node has a task, and whoever had one then writes not
 
 /** Its rows are of then: leases, ids that were given and taken back, contents. */
 async function putBack(t: TestContext): Promise<{ node: Engine; url: string }> {
-  const url = await postgresSchemaFor(t)
+  const url = await createPostgresSchema(t)
   const node = await openNode(t, url)
-  await ask(
+  await queryOnce(
     url,
     `insert into leases (name, holder, fence, taken_at, expires_at) values
        ('scheduler', 'host a, pid 1, x', 3, to_timestamp(${THEN / 1000}), to_timestamp(${THEN / 1000 + 50}));
@@ -108,6 +110,8 @@ async function putBack(t: TestContext): Promise<{ node: Engine; url: string }> {
      insert into catalogue_changes (changed_at, kind, provider_id) values (${THEN}, 'added', 1);
      insert into api_keys (id, name, hash, created_at) values (1, 'k', 'h', 'then');
      insert into login_links (hash, key_id, ends_at) values ('${KEPT}', 1, 'then');
+     insert into page_sessions (id, page, opened_at, used_at) values ('${KEPT}', 'p', 'then', 'then');
+     insert into page_tickets (hash, session_id, ends_at) values ('${KEPT}', '${KEPT}', 'then');
      insert into contents (sha256, size, created_at)
        values ('${KEPT}', 1, 'then'), ('${GONE}', 1, 'then'), ('${KNOWN}', 1, 'then');
      insert into lost_contents (sha256, fault, since) values ('${KNOWN}', 'was altered', 'before');
@@ -117,12 +121,12 @@ async function putBack(t: TestContext): Promise<{ node: Engine; url: string }> {
 }
 
 /** Contents of these names are there. */
-function renewed(node: Engine, names: readonly string[]) {
+function renew(node: Engine, names: readonly string[]) {
   const blobs = {
     async *list() {
       yield* names
     },
-    writtenAt: async (name: string) => (names.includes(name) ? new Date(0) : undefined),
+    findModifiedTime: async (name: string) => (names.includes(name) ? new Date(0) : undefined),
   }
   return renewDatabase({ db: node.db, clock: node.clock, blobs })
 }

@@ -1,61 +1,61 @@
-// Machines whose clocks are wrong: by more than a minute a node lives, says so and is not ready, and whatever is written, by
-// a node or a command, has the time of the database.
+// Nodes with wrong clocks: with more than a minute a node runs, reports it, and is not ready. Stored instants always
+// have the time of the database.
 
 import '../../support/postgres/on-postgres.ts'
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { addDays, todayIn } from '../../../src/dates.ts'
-import { needHookKey } from '../../../src/store/hooks/key.ts'
+import { ensureHookKey } from '../../../src/store/hooks/key.ts'
+import { addDays, currentDay } from '../../../src/values/dates.ts'
 import { figure } from '../../faults/scale.ts'
 import { batch, CREATE, fillDatabase, pdf, TOKENS } from '../../support/directory.ts'
-import { programAhead } from '../../support/postgres/clock-off.ts'
+import { programWithClock } from '../../support/postgres/clock-off.ts'
 import { type Node, openCluster } from '../../support/postgres/nodes.ts'
-import { ask } from '../../support/postgres/server.ts'
+import { queryOnce } from '../../support/postgres/server.ts'
 import { startProgram } from '../../support/program.ts'
 import { until } from '../../support/terminal.ts'
 
 const HOUR_MS = 3_600_000
 const HALF_MINUTE_MS = 30_000
 const DAY = addDays(
-  todayIn(() => new Date()),
+  currentDay(() => new Date()),
   -3,
 )
-const EXACT_MS = 2000 // a node carries the time on between two looks
+const EXACT_MS = 2000 // a node extrapolates the time between two polls
 const INSTANT = /^\d{4}-\d\d-\d\dT[\d:.]+(Z|\+00:00)$/
-// Instants that are to come, and what `fillDatabase` says.
+// Instants in the future, and those of `fillDatabase`.
 const LATER = new Set(['ends_at', 'expires_at', 'due_at', 'lease_ends', 'next_run'])
 
 test('nodes whose clocks are off write the time of the database, and are not ready with more than a minute', async (t) => {
   const cluster = await openCluster(t)
   const { dataDir, env } = cluster
   await fillDatabase(dataDir)
-  await needHookKey(dataDir)
+  await ensureHookKey(dataDir)
   Object.assign(env, { CAMBISTA_HOOK_KEY_FILE: join(dataDir, 'hook.key') })
   const database = env.CAMBISTA_DATABASE ?? ''
-  const run = (aheadMs: number, ...words: string[]) => startProgram(t, words, env, programAhead(aheadMs))
+  const run = (aheadMs: number, ...words: string[]) => startProgram(t, words, env, programWithClock(aheadMs))
   const start = async (aheadMs: number): Promise<Node> => {
     const program = run(aheadMs, 'serve', '--port', '0', '--backfill-from', DAY)
-    const [, url = ''] = await program.says(/listening url=(\S+)/, 300_000)
+    const [, url = ''] = await program.waitForOutput(/listening url=(\S+)/, 300_000)
     await until(async () => (await fetch(`${url}/api/v1/documents`, { headers: READ })).status === 200)
     return { ...program, url }
   }
 
-  const seen = new Set<string>()
+  const knownInstants = new Set<string>()
   const counts: Record<string, number> = {}
-  let from = 0 // what is stored by nodes while it is looked for is seen the next time
+  let from = 0 // instants stored during the query are seen by the next one
   const storedNow = async () => {
-    const lookedAt = await timeOf(database)
+    const queryTime = await databaseTime(database)
     const found = (await storedInstants(database)).filter(([place, instant]) => {
-      const isNew = !seen.has(`${place} ${instant}`)
-      seen.add(`${place} ${instant}`)
+      const isNew = !knownInstants.has(`${place} ${instant}`)
+      knownInstants.add(`${place} ${instant}`)
       return isNew
     })
     const since = from
-    from = lookedAt
-    return { found, since, until: await timeOf(database) }
+    from = queryTime
+    return { found, since, until: await databaseTime(database) }
   }
-  /** Whatever instants are stored meanwhile lie between what the database said before and afterwards. */
+  /** Checks that new instants are between the database times before and after. */
   const writes = async (what: string, act: () => Promise<unknown>) => {
     await act()
     const { found, since, until } = await storedNow()
@@ -77,7 +77,7 @@ test('nodes whose clocks are off write the time of the database, and are not rea
     const { url, printed } = node
     const send = (path: string, body: object, token: string, more: Record<string, string> = {}) => {
       const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...more }
-      return answerOf(fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) }))
+      return readOk(fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) }))
     }
 
     const [, told, machine, shared] =
@@ -107,7 +107,7 @@ test('nodes whose clocks are off write the time of the database, and are not rea
         TOKENS.work,
       )
       const [{ id, claim_id } = { id: 0, claim_id: '' }] = documents
-      const [{ lease_s } = {}] = await ask(
+      const [{ lease_s } = {}] = await queryOnce(
         database,
         `select extract(epoch from lease_ends - clock_timestamp())::float as lease_s from documents where id = ${id}`,
       )
@@ -116,7 +116,7 @@ test('nodes whose clocks are off write the time of the database, and are not rea
     })
     const runs = async (...words: string[]) => {
       const command = run(aheadMs, ...words)
-      assert.equal(await command.ended(), 0, command.printed.err)
+      assert.equal(await command.waitForExit(), 0, command.printed.err)
     }
     await writes(`${of}: key and hook`, () =>
       Promise.all([
@@ -125,15 +125,15 @@ test('nodes whose clocks are off write the time of the database, and are not rea
       ]),
     )
     await writes(`${of}: sync`, async () => {
-      const sync = () => run(aheadMs, 'sync', '--from', DAY).ended()
-      await until(async () => (await sync()) === 0, 300_000) // that of the node's start may be under way
+      const sync = () => run(aheadMs, 'sync', '--from', DAY).waitForExit()
+      await until(async () => (await sync()) === 0, 300_000) // the sync of the start may still run
     })
     await writes(`${of}: upload that a hook is told of`, () =>
       send(CREATE, batch(pdf(`at ${of} again`)), TOKENS.all),
     )
     await writes(`${of}: stop, with what was used`, async () => {
       node?.child.kill('SIGTERM')
-      assert.equal(await node?.ended(), 0)
+      assert.equal(await node?.waitForExit(), 0)
     })
   }
   figure(t, 'instants', JSON.stringify(counts))
@@ -144,27 +144,27 @@ test('nodes whose clocks are off write the time of the database, and are not rea
 
 const READ = { authorization: `Bearer ${TOKENS.read}` }
 
-async function answerOf(asked: Promise<Response>) {
-  const answer = await asked
+async function readOk(request: Promise<Response>) {
+  const answer = await request
   const text = await answer.text()
   assert.equal(answer.status, 200, text)
   return JSON.parse(text)
 }
 
-async function timeOf(database: string): Promise<number> {
-  const [row] = await ask(database, 'select clock_timestamp() as told')
+async function databaseTime(database: string): Promise<number> {
+  const [row] = await queryOnce(database, 'select clock_timestamp() as told')
   return Number(row?.told)
 }
 
 /** Each instant that is stored, with its table, row and column, in milliseconds. */
 async function storedInstants(database: string): Promise<[string, number][]> {
-  const tables = await ask(
+  const tables = await queryOnce(
     database,
     'select table_name from information_schema.tables where table_schema = current_schema()',
   )
   const found: [string, number][] = []
   for (const { table_name: table } of tables) {
-    for (const { row } of await ask(database, `select to_jsonb(t) as row from ${table} t`)) {
+    for (const { row } of await queryOnce(database, `select to_jsonb(t) as row from ${table} t`)) {
       for (const [column, value] of Object.entries(row as Record<string, unknown>)) {
         if (LATER.has(column)) continue
         const isCounted = typeof value === 'number' && column.endsWith('_at')

@@ -1,5 +1,5 @@
-// Nodes that are killed at any moment while documents are uploaded to all of them: what was acknowledged is there, with its
-// bytes, on every node, and a start takes nothing from an upload of another node.
+// Nodes that are killed at random moments during uploads to all of them. Acknowledged documents exist with their
+// bytes on every node, and a start does not disturb uploads of other nodes.
 
 import '../../support/postgres/on-postgres.ts'
 import assert from 'node:assert/strict'
@@ -8,37 +8,37 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { sweepContents } from '../../../src/domain/documents/janitor.ts'
-import { openContents } from '../../../src/store/blobs/open.ts'
+import { collectGarbage } from '../../../src/domain/documents/gc.ts'
+import { openBlobStore } from '../../../src/store/blobs/open.ts'
 import { inParallel } from '../../../src/store/blobs/parallel.ts'
 import type { Lock } from '../../../src/store/engine.ts'
 import { figure, SEED, scaled } from '../../faults/scale.ts'
 import { fillDatabase, TOKENS } from '../../support/directory.ts'
 import { openNode } from '../../support/postgres/database.ts'
-import { type Cluster, killed, type Node, openCluster } from '../../support/postgres/nodes.ts'
-import { ask } from '../../support/postgres/server.ts'
-import { randomOf } from '../../support/rates/random-bank.ts'
+import { type Cluster, killProgram, type Node, openCluster } from '../../support/postgres/nodes.ts'
+import { queryOnce } from '../../support/postgres/server.ts'
+import { createRandom } from '../../support/rates/random-bank.ts'
 import { until } from '../../support/terminal.ts'
 
-const KILLS = scaled({ short: 30, long: 300 })
+const KILLS = scaled({ short: 8, long: 300 })
 const NODES = 3
 const UPLOADERS = 6
 const HEADERS = { authorization: `Bearer ${TOKENS.all}`, 'content-type': 'application/octet-stream' }
 
 test(`a node is killed ${KILLS} times under uploads: what was acknowledged reads back right`, async (t) => {
   figure(t, 'seed', SEED)
-  const random = randomOf(SEED)
+  const random = createRandom(SEED)
   const cluster = await openCluster(t)
   await fillDatabase(cluster.dataDir)
   const nodes: Node[] = await Promise.all(Array.from({ length: NODES }, () => cluster.start()))
   for (const { url } of nodes) {
     await until(async () => (await fetch(`${url}/api/v1/documents`, { headers: HEADERS })).status === 200)
   }
-  const kept = new Map<number, string>()
+  const acknowledged = new Map<number, string>()
   const statuses: Record<string, number> = {}
-  let isOver = false
+  let hasEnded = false
   const uploading = Array.from({ length: UPLOADERS }, async (_, uploader) => {
-    for (let at = 0; !isOver; at++) {
+    for (let at = 0; !hasEnded; at++) {
       const node = nodes[random.int(0, nodes.length - 1)]
       if (!node) continue
       const content = randomBytes(random.chance(0.2) ? random.int(100_000, 400_000) : random.int(1, 4000))
@@ -50,11 +50,11 @@ test(`a node is killed ${KILLS} times under uploads: what was acknowledged reads
         assert.ok(answer.status === 200 || answer.status === 503, `${answer.status} ${body}`)
         if (answer.status !== 200) continue
         const [made] = (JSON.parse(body) as { created_documents: { id: number }[] }).created_documents
-        assert.ok(made && !kept.has(made.id), body)
-        kept.set(made.id, sha256Of(content))
+        assert.ok(made && !acknowledged.has(made.id), body)
+        acknowledged.set(made.id, hashBytes(content))
       } catch (error) {
         if (error instanceof assert.AssertionError) throw error
-        statuses.cut = (statuses.cut ?? 0) + 1 // the node is no more: nothing was acknowledged
+        statuses.cut = (statuses.cut ?? 0) + 1 // the node was killed: nothing was acknowledged
         await wait(5)
       }
     }
@@ -65,57 +65,56 @@ test(`a node is killed ${KILLS} times under uploads: what was acknowledged reads
       const at = random.int(0, nodes.length - 1)
       const [node] = nodes.splice(at, 1)
       assert.ok(node)
-      await killed(node)
+      await killProgram(node)
       nodes.push(await cluster.start())
     }
   }
   await Promise.all([
     killing().finally(() => {
-      isOver = true
+      hasEnded = true
     }),
     ...uploading,
   ])
   figure(t, 'answers', JSON.stringify(statuses))
-  assert.ok(kept.size > KILLS, `${kept.size} were acknowledged`)
+  assert.ok(acknowledged.size > KILLS, `${acknowledged.size} were acknowledged`)
   let turn = 0
   const readAll = () =>
-    inParallel([...kept], 4, async ([id, sha256]) => {
+    inParallel([...acknowledged], 4, async ([id, sha256]) => {
       const { url } = nodes[turn++ % nodes.length] as Node
       const answer = await fetch(`${url}/api/v1/documents/${id}/content`, { headers: HEADERS })
       assert.equal(answer.status, 200, `document ${id}`)
-      assert.equal(sha256Of(Buffer.from(await answer.arrayBuffer())), sha256, `document ${id}`)
+      assert.equal(hashBytes(Buffer.from(await answer.arrayBuffer())), sha256, `document ${id}`)
     })
   await readAll()
-  const named = new Set(
+  const referenced = new Set(
     (await cluster.db.selectFrom('attachments').select('sha256').execute()).map(({ sha256 }) => sha256),
   )
-  const before = filesOf(cluster)
+  const before = listFiles(cluster)
   await sweepAsOld(t, cluster)
-  const { contents, unfinished } = filesOf(cluster)
+  const { contents, unfinished } = listFiles(cluster)
   figure(
     t,
     'orphans and unfinished files before, and after',
     [
-      ...[before.contents.length - named.size, before.unfinished.length],
-      ...[contents.length - named.size, unfinished.length],
+      ...[before.contents.length - referenced.size, before.unfinished.length],
+      ...[contents.length - referenced.size, unfinished.length],
     ].join(' '),
   )
-  assert.deepEqual(contents, [...named].sort())
+  assert.deepEqual(contents, [...referenced].sort())
   assert.deepEqual(unfinished, [])
   await readAll()
 })
 
-/** What the janitor does once all that is there is old, and may go. */
+/** Collects garbage as if everything were old enough. */
 async function sweepAsOld(t: TestContext, { env, db }: Cluster): Promise<void> {
   const engine = await openNode(t, env.CAMBISTA_DATABASE ?? '')
   const place = { dataDir: '', blobs: { folder: env.CAMBISTA_BLOBS ?? '' } }
-  using opened = await openContents(place, engine)
-  assert.ok(opened.shared)
+  using opened = await openBlobStore(place, engine)
   const lock = await untilFree(() => engine.takeLock('janitor'))
-  await ask(env.CAMBISTA_DATABASE ?? '', 'update meta set contents_listed_at = null')
+  await queryOnce(env.CAMBISTA_DATABASE ?? '', 'update meta set contents_listed_at = null')
   const clock = () => new Date('2999-01-01T00:00:00Z')
-  const sweep = { db, clock, contents: opened.shared, keepRemovedDays: 0 }
-  await sweepContents(sweep, lock, new AbortController().signal)
+  const sweep = { db, clock, blobs: opened.blobs, keepRemovedDays: 0 }
+  await collectGarbage(sweep, lock, new AbortController().signal)
   await lock.release()
 }
 
@@ -129,8 +128,8 @@ async function untilFree(take: () => Promise<Lock | undefined>): Promise<Lock> {
   return lock
 }
 
-/** Names, sorted. */
-function filesOf({ env }: Cluster): { contents: string[]; unfinished: string[] } {
+/** Names of blobs, sorted, and of unfinished files. */
+function listFiles({ env }: Cluster): { contents: string[]; unfinished: string[] } {
   const dir = env.CAMBISTA_BLOBS ?? ''
   const names = (readdirSync(dir, { recursive: true }) as string[]).map(
     (path) => path.split('/').at(-1) ?? '',
@@ -141,6 +140,6 @@ function filesOf({ env }: Cluster): { contents: string[]; unfinished: string[] }
   }
 }
 
-function sha256Of(bytes: Uint8Array): string {
+function hashBytes(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex')
 }

@@ -1,34 +1,34 @@
-// Everything at once, against one model: three nodes over one database and one bucket, uploads, claims, readers, rates and
-// syncs, while nodes are killed and stopped, the database ends, crashes and stands still, and the bucket fails.
-// CAMBISTA_SOAK_SECONDS says for how long.
+// Three nodes over one database and one bucket against one model: uploads, claims, readers, rates and syncs run. At
+// the same time, nodes are killed and stopped, the database ends, crashes and freezes, and the bucket fails.
+// CAMBISTA_SOAK_SECONDS sets the duration.
 
 import '../../support/postgres/on-postgres.ts'
 import assert from 'node:assert/strict'
 import { before, type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { addDays, todayIn } from '../../../src/dates.ts'
 import { startBank } from '../../../src/demo/bank.ts'
+import { addDays, currentDay } from '../../../src/values/dates.ts'
 import { figure, SEED, scaled } from '../../faults/scale.ts'
-import { startPaperBucket } from '../../support/bucket/paper-bucket.ts'
+import { startFakeBucket } from '../../support/bucket/fake-bucket.ts'
 import { fillDatabase, TOKENS } from '../../support/directory.ts'
 import { type Node, openCluster } from '../../support/postgres/nodes.ts'
 import { type PostgresServer, SERVER_VARIABLE, startPostgres } from '../../support/postgres/server.ts'
-import { randomOf } from '../../support/rates/random-bank.ts'
+import { createRandom } from '../../support/rates/random-bank.ts'
 import { checkAll } from '../../support/soak/check.ts'
 import { type Uploads, uploadDocuments } from '../../support/soak/documents.ts'
 import { harmBucket, harmDatabase, harmNodes, watchNode } from '../../support/soak/faults.ts'
-import { createBookkeeping, readRates, STALE_FOR_MS, syncRates, valueIn } from '../../support/soak/rates.ts'
+import { bankValue, createBookkeeping, readRates, STALE_FOR_MS, syncRates } from '../../support/soak/rates.ts'
 import { type Reader, readDocuments } from '../../support/soak/readers.ts'
 import { createClaims, work } from '../../support/soak/workers.ts'
 import { createSoak, fault } from '../../support/soak/world.ts'
 import { until } from '../../support/terminal.ts'
 
-const SECONDS = Number(process.env.CAMBISTA_SOAK_SECONDS ?? scaled({ short: 10, long: 120 }))
+const SECONDS = Number(process.env.CAMBISTA_SOAK_SECONDS ?? scaled({ short: 6, long: 120 }))
 const [NODES, UPLOADERS, WORKERS, RATES_READERS] = [3, 6, 5, 4]
 const FILTERS = ['', '&company_id=1', '&agent_id=1']
 const DRAINED_WITHIN_MS = 300_000
 const DAY = addDays(
-  todayIn(() => new Date()),
+  currentDay(() => new Date()),
   -1,
 )
 
@@ -41,15 +41,15 @@ before(async (t) => {
 
 test(`${NODES} nodes for ${SECONDS} s under faults of all kinds: nothing lost, nothing wrong`, async (t) => {
   figure(t, 'seed', SEED)
-  const random = randomOf(SEED)
+  const random = createRandom(SEED)
   const nodes: Node[] = []
   const soak = createSoak(random, () => nodes.map(({ url }) => url))
   const books = createBookkeeping(DAY)
-  const bucket = await startPaperBucket(t)
+  const bucket = await startFakeBucket(t)
   const bank = await startBank({
     token: 'test-token',
-    today: () => todayIn(() => new Date()),
-    value: (code, day) => valueIn(books, code, day),
+    today: () => currentDay(() => new Date()),
+    value: (code, day) => bankValue(books, code, day),
   })
   t.after(() => bank.close())
   const cluster = await openCluster(t)
@@ -98,7 +98,7 @@ test(`${NODES} nodes for ${SECONDS} s under faults of all kinds: nothing lost, n
   let isDrained = false
   const many = (number: number, client: (at: number) => Promise<void>) =>
     Array.from({ length: number }, (_, at) => client(at))
-  harmBucket(soak, bucket, randomOf(SEED + 1))
+  harmBucket(soak, bucket, createRandom(SEED + 1))
   const working = many(WORKERS, () => work(soak, claims, () => isDrained))
   const reading = readers.map((reader) => readDocuments(soak, reader))
   const ground = { nodes, server, start }
@@ -112,13 +112,13 @@ test(`${NODES} nodes for ${SECONDS} s under faults of all kinds: nothing lost, n
   const timer = setTimeout(() => {
     soak.isOver = true
   }, SECONDS * 1000)
-  const failed = (error: unknown) => {
+  const stopOnError = (error: unknown) => {
     clearTimeout(timer)
     soak.isOver = true
     isDrained = true
     fault(soak, error instanceof Error ? `${error.stack}` : String(error))
   }
-  for (const client of [...clients, ...working, ...reading]) client.catch(failed)
+  for (const client of [...clients, ...working, ...reading]) client.catch(stopOnError)
   await Promise.allSettled(clients)
   await until(async () =>
     (await Promise.all(nodes.map(({ url }) => fetch(`${url}/readyz`)))).every(({ ok }) => ok),
@@ -137,7 +137,7 @@ test(`${NODES} nodes for ${SECONDS} s under faults of all kinds: nothing lost, n
       .execute()
   const patience = performance.now() + DRAINED_WITHIN_MS
   while (!isDrained && (await isOpen()).length > 0) {
-    if (performance.now() > patience) failed('documents stay claimed, or new')
+    if (performance.now() > patience) stopOnError('documents stay claimed, or new')
     await pause(500)
   }
   isDrained = true
@@ -145,7 +145,7 @@ test(`${NODES} nodes for ${SECONDS} s under faults of all kinds: nothing lost, n
   await checkAll(soak, cluster.db, { uploads, readers, claims })
   isEnding = true
   for (const { child } of nodes) child.kill('SIGTERM')
-  for (const node of nodes) assert.equal(await node.ended(), 0)
+  for (const node of nodes) assert.equal(await node.waitForExit(), 0)
   for (const [what, times] of [...soak.counts].sort()) figure(t, what, times)
   assert.deepEqual(soak.faults, [])
 })

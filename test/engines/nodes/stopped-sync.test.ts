@@ -1,12 +1,12 @@
-// A sync whose process stands still for longer than its lease: another one takes the task over, and of what the first
-// one has in hand when it wakes up not one row lands.
+// A sync whose process is stopped for longer than its lease. Another one takes over, and the first one stores no row
+// after it resumes.
 
 import '../../support/postgres/on-postgres.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { todayIn } from '../../../src/dates.ts'
 import { startBank } from '../../../src/demo/bank.ts'
+import { currentDay } from '../../../src/values/dates.ts'
 import { figure, scaled } from '../../faults/scale.ts'
 import { type Cluster, openCluster } from '../../support/postgres/nodes.ts'
 import { startProgram } from '../../support/program.ts'
@@ -17,13 +17,13 @@ const RANGE = ['--from', '2020-01-01', '--to', '2026-03-20']
 const MINE = '111.11'
 
 for (let time = 1; time <= TIMES; time++) {
-  test(`of a sync that was stopped past its lease not one row lands (${time} of ${TIMES})`, async (t) => {
+  test(`a sync that was stopped past its lease stores no row (${time} of ${TIMES})`, async (t) => {
     const cluster = await openCluster(t)
     const { env, command, program } = cluster
-    const today = () => todayIn(() => new Date())
+    const today = () => currentDay(() => new Date())
     const gate = Promise.withResolvers<void>()
     let isHeld = false
-    // This bank says the same of every day, so that what the first sync stored is told from the other's.
+    // This bank has one value for all days, which distinguishes the rows of the first sync.
     const bank = await startBank({
       token: 'test-token',
       today,
@@ -39,22 +39,22 @@ for (let time = 1; time <= TIMES; time++) {
     const first = startProgram(t, ['sync', ...RANGE], { ...env, CAMBISTA_BCCR_URL: bank.url })
     await until(() => isHeld)
     first.child.kill('SIGSTOP')
-    const stoppedAt = performance.now()
+    const stopMs = performance.now()
     const refused = program('sync', ...RANGE)
-    assert.equal(await refused.ended(), 1)
+    assert.equal(await refused.waitForExit(), 1)
     const pid = new RegExp(`already running on host \\S+, pid ${first.child.pid}, since`)
     assert.match(refused.printed.err, pid)
-    await until(async () => (await leaseEndsIn(cluster)) < 0)
-    figure(t, 'seconds until the lease was over', ((performance.now() - stoppedAt) / 1000).toFixed(1))
+    await until(async () => (await remainingLease(cluster)) < 0)
+    figure(t, 'seconds until the lease was over', ((performance.now() - stopMs) / 1000).toFixed(1))
     await command('sync', ...RANGE)
-    const before = await everything(cluster)
+    const before = await readStore(cluster)
     assert.ok(before.rates.length > 100)
 
     gate.resolve()
     first.child.kill('SIGCONT')
-    assert.notEqual(await first.ended(), 0)
+    assert.notEqual(await first.waitForExit(), 0)
     await wait(500) // for what it might have left behind on a connection
-    assert.deepEqual(await everything(cluster), before)
+    assert.deepEqual(await readStore(cluster), before)
     assert.match(first.printed.out + first.printed.err, /another node (has|may have) the task sync/)
     const [interrupted, ok] = before.runs
     assert.match(String(interrupted?.message), /interrupted/)
@@ -62,15 +62,15 @@ for (let time = 1; time <= TIMES; time++) {
   })
 }
 
-/** Milliseconds. */
-async function leaseEndsIn({ db }: Cluster): Promise<number> {
+/** Milliseconds until the lease expires. */
+async function remainingLease({ db }: Cluster): Promise<number> {
   const { sql } = await import('kysely')
-  const left = sql<{ ms: number }>`
+  const query = sql<{ ms: number }>`
     select (extract(epoch from expires_at - clock_timestamp()) * 1000)::int as ms from leases where name = 'sync'`
-  return (await left.execute(db)).rows[0]?.ms ?? 0
+  return (await query.execute(db)).rows[0]?.ms ?? 0
 }
 
-async function everything({ db }: Cluster) {
+async function readStore({ db }: Cluster) {
   return {
     rates: await db.selectFrom('rates').selectAll().orderBy('series_id').orderBy('rate_date').execute(),
     revisions: await db.selectFrom('rate_revisions').selectAll().orderBy('id').execute(),

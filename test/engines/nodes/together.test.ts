@@ -1,5 +1,5 @@
-// Two nodes as processes that are asked at the same time: a key of an upload is kept once, readers who page and wait miss
-// nothing beside uploaders, and a tag of rates is that of one text, whichever node answers.
+// Two nodes as processes with parallel requests. A key is stored once, and an ETag has one text on both nodes.
+// Readers that page and wait miss nothing beside uploads.
 
 import '../../support/postgres/on-postgres.ts'
 import assert from 'node:assert/strict'
@@ -10,13 +10,13 @@ import { inParallel } from '../../../src/store/blobs/parallel.ts'
 import { figure, SEED, scaled } from '../../faults/scale.ts'
 import { batch, CREATE, fillDatabase, pdf, TOKENS } from '../../support/directory.ts'
 import { type Cluster, type Node, openCluster } from '../../support/postgres/nodes.ts'
-import { randomOf } from '../../support/rates/random-bank.ts'
+import { createRandom } from '../../support/rates/random-bank.ts'
 import { until } from '../../support/terminal.ts'
 
 const KEYS = scaled({ short: 60, long: 1000 })
-const UPLOADS = scaled({ short: 600, long: 5000 })
+const UPLOADS = scaled({ short: 300, long: 5000 })
 const UPLOADS_MS = scaled({ short: 2000, long: 30_000 })
-const READS = scaled({ short: 600, long: 10_000 })
+const READS = scaled({ short: 300, long: 10_000 })
 const SYNCS = scaled({ short: 2, long: 10 })
 const UPLOADERS = 16
 const HEADERS = { authorization: `Bearer ${TOKENS.all}` }
@@ -36,16 +36,16 @@ before(async (t) => {
   }
 })
 
-test(`${KEYS} keys that are sent to both nodes at once are kept once, and answered alike`, async (t) => {
-  const busyAfter: number[] = []
+test(`${KEYS} keys at both nodes are stored once, with equal answers`, async (t) => {
+  const busySeconds: number[] = []
   const ids = new Set<number>()
   await inParallel([...Array(KEYS).keys()], 8, async (at) => {
     const send = async (node: Node): Promise<Answer> => {
       const began = performance.now()
       const answer = await create(node.url, batch(pdf(`of key ${at}`)), `key ${at}`)
       if (answer.status !== 503) return answer
-      assert.equal(answer.retryAfter, '5', answer.text) // it was tried for seconds: a machine that is slow
-      busyAfter.push(Math.round((performance.now() - began) / 100) / 10)
+      assert.equal(answer.retryAfter, '5', answer.text) // busy after seconds of retries, on a slow machine
+      busySeconds.push(Math.round((performance.now() - began) / 100) / 10)
       await wait(500)
       return send(node)
     }
@@ -56,27 +56,27 @@ test(`${KEYS} keys that are sent to both nodes at once are kept once, and answer
     ids.add(made?.id ?? 0)
   })
   figure(t, 'keys with the same 200 of both nodes', ids.size)
-  figure(t, 'answers that were busy, each after seconds', `${busyAfter.length}: ${busyAfter.join(' ')}`)
-  const kept = await cluster.db.selectFrom('documents').select('id').orderBy('id').execute()
+  figure(t, 'answers that were busy, each after seconds', `${busySeconds.length}: ${busySeconds.join(' ')}`)
+  const rows = await cluster.db.selectFrom('documents').select('id').orderBy('id').execute()
   assert.deepEqual(
-    kept.map(({ id }) => id),
+    rows.map(({ id }) => id),
     [...ids].sort((one, two) => one - two),
   )
-  assert.equal(kept.length, KEYS)
+  assert.equal(rows.length, KEYS)
 })
 
-test('a key for which both nodes had no time is kept once when it is sent again', async () => {
+test('a key that was busy at both nodes is stored once when it is repeated', async () => {
   const send = () => Promise.all(nodes.map(({ url }) => create(url, batch(pdf('again')), 'again')))
   let answers: Answer[] = []
   await cluster.db.transaction().execute(async (trx) => {
     await trx.selectFrom('companies').select('id').where('id', '=', 1).forUpdate().execute()
     let isAnswered = false
-    const sent = send().finally(() => {
+    const pending = send().finally(() => {
       isAnswered = true
     })
-    // Of a transaction that does nothing for seconds the session is ended.
+    // PostgreSQL ends the session of an idle transaction after seconds.
     while (!isAnswered) await Promise.all([trx.selectFrom('meta').select('epoch').execute(), wait(100)])
-    answers = await sent
+    answers = await pending
   })
   for (const { status, retryAfter, text } of answers) assert.deepEqual([status, retryAfter], [503, '5'], text)
   const [one, other] = await send()
@@ -91,38 +91,38 @@ test(`readers who page and wait beside ${UPLOADERS} uploaders miss nothing, and 
     .selectFrom('documents')
     .select(({ fn }) => fn.max('id').as('id'))
     .executeTakeFirstOrThrow()
-  const made: { id: number; company: number }[] = []
-  const endsAt = performance.now() + UPLOADS_MS
-  let isOver = false
+  const createdDocuments: { id: number; company: number }[] = []
+  const endMs = performance.now() + UPLOADS_MS
+  let hasEnded = false
   const uploading = Array.from({ length: UPLOADERS }, async (_, uploader) => {
     const [company_id, agent_id] = uploader % 2 ? [1, 1] : [2, 3]
-    for (let at = 0; made.length < UPLOADS || performance.now() < endsAt; at++) {
+    for (let at = 0; createdDocuments.length < UPLOADS || performance.now() < endMs; at++) {
       const documents = Array.from({ length: 10 }, (_, of) => pdf(`${uploader} ${at} ${of}`))
       const body = { ...batch(...documents), company_id, agent_id, owner_id: 3 }
-      const { status, text } = await create(nodeOf(uploader + at).url, body)
+      const { status, text } = await create(pickNode(uploader + at).url, body)
       if (status === 503) continue
       assert.equal(status, 200, text)
       const { created_documents: created } = JSON.parse(text) as Created
-      made.push(...created.map(({ id }) => ({ id, company: company_id ?? 0 })))
+      createdDocuments.push(...created.map(({ id }) => ({ id, company: company_id ?? 0 })))
     }
   })
   const uploads = Promise.all(uploading).finally(() => {
-    isOver = true
+    hasEnded = true
   })
   const readAll = async (query: string) => {
-    const seen: number[] = []
+    const readIds: number[] = []
     for (let at = 0, isLast = false; !isLast; at++) {
-      const isEnd = isOver
-      const after = seen.at(-1) ?? newest ?? 0
+      const isEnd = hasEnded
+      const after = readIds.at(-1) ?? newest ?? 0
       const path = `/api/v1/documents?limit=200&after=${after}${query}${isEnd ? '' : '&wait=2'}`
-      const answer = await fetch(nodeOf(at).url + path, { headers: HEADERS })
+      const answer = await fetch(pickNode(at).url + path, { headers: HEADERS })
       const text = await answer.text()
       assert.equal(answer.status, 200, text)
       const { documents } = JSON.parse(text) as Listed
-      seen.push(...documents.map(({ id }) => id))
+      readIds.push(...documents.map(({ id }) => id))
       isLast = isEnd && documents.length === 0
     }
-    return seen
+    return readIds
   }
   const [ofCompany, ofAgent, ofAll] = await Promise.all([
     readAll('&company_id=1'),
@@ -131,12 +131,12 @@ test(`readers who page and wait beside ${UPLOADERS} uploaders miss nothing, and 
     uploads,
   ])
   const ids = (of?: number) =>
-    made
+    createdDocuments
       .filter(({ company }) => of === undefined || company === of)
       .map(({ id }) => id)
       .sort((one, two) => one - two)
-  figure(t, 'documents', made.length)
-  assert.ok(made.length >= UPLOADS)
+  figure(t, 'documents', createdDocuments.length)
+  assert.ok(createdDocuments.length >= UPLOADS)
   assert.deepEqual(ofCompany, ids(1))
   assert.deepEqual(ofAgent, ids(2))
   assert.deepEqual(ofAll, ids())
@@ -144,10 +144,10 @@ test(`readers who page and wait beside ${UPLOADERS} uploaders miss nothing, and 
 
 test(`${READS} reads of either node beside syncs: a tag is that of one text`, async (t) => {
   figure(t, 'seed', SEED)
-  const random = randomOf(SEED)
+  const random = createRandom(SEED)
   const headers = { 'x-api-key': (await cluster.command('key', 'create', 'reader')).out.trim() }
   const sync = (year: number) => cluster.program('sync', '--from', `${year}-01-01`, '--to', `${year}-12-31`)
-  assert.equal(await sync(2025).ended(), 0)
+  assert.equal(await sync(2025).waitForExit(), 0)
   const paths = [
     '/api/v1/series',
     '/api/v1/rates/latest',
@@ -163,7 +163,7 @@ test(`${READS} reads of either node beside syncs: a tag is that of one text`, as
   const reading = Array.from({ length: 6 }, async () => {
     while (reads < READS || syncs < SYNCS) {
       const path = paths[random.int(0, paths.length - 1)] as string
-      const answer = await fetch(nodeOf(random.int(0, 1)).url + path, { headers })
+      const answer = await fetch(pickNode(random.int(0, 1)).url + path, { headers })
       const body = Buffer.from(await answer.arrayBuffer())
       assert.equal(answer.status, 200, `${path}: ${body}`)
       reads += 1
@@ -178,14 +178,14 @@ test(`${READS} reads of either node beside syncs: a tag is that of one text`, as
     isOver = true
   })
   const syncing = (async () => {
-    for (; !isOver; syncs++) assert.equal(await sync(2024 - syncs).ended(), 0)
+    for (; !isOver; syncs++) assert.equal(await sync(2024 - syncs).waitForExit(), 0)
   })()
   await Promise.all([allRead, syncing])
   figure(t, 'reads, different tags, syncs', `${reads} ${texts.size} ${syncs}`)
   assert.ok(texts.size > paths.length, 'rates changed meanwhile')
 })
 
-function nodeOf(at: number): Node {
+function pickNode(at: number): Node {
   return nodes[at % 2] ?? nodes[0]
 }
 

@@ -1,40 +1,40 @@
-// A disk that is full at any moment of a backup or a restore: there is a whole new one or none, older ones stay as they
-// are, and with room again the next one is made.
+// A disk that fills up at any moment of a backup or a restore. A new one is whole or absent, older ones stay
+// unchanged, and with room again the next one succeeds.
 
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { openList } from '../../../src/store/backup/manifest.ts'
-import { backupNames } from '../../../src/store/backup/set.ts'
-import { faultsIn, openVault } from '../../support/backups.ts'
+import { openList } from '../../../src/domain/operations/backup/manifest.ts'
+import { backupNames } from '../../../src/domain/operations/backup/set.ts'
+import { checkBackup, openBackupSource } from '../../support/backups.ts'
 import { startProgram } from '../../support/program.ts'
 import { mountSmallDisk, PAGE } from '../../support/small-disk.ts'
 import { runCommand, until } from '../../support/terminal.ts'
 import { figure, PROGRAM, scaled } from '../scale.ts'
 
 const DISK = 24 * 1024 ** 2
-const STEP = scaled({ short: 8, long: 1 })
+const STEP = scaled({ short: 20, long: 1 })
 const FULL = /ENOSPC|disk (of \S+ )?is full/
-const textsOf = (what: string) => Array.from({ length: 12 }, (_, at) => `${what} ${at} `.repeat(500))
+const makeTexts = (prefix: string) => Array.from({ length: 12 }, (_, at) => `${prefix} ${at} `.repeat(500))
 
-test('a backup to a full disk fails in words, and leaves the older ones', async (t) => {
+test('`backup create` on a full disk fails with the reason, and leaves older backups unchanged', async (t) => {
   const disk = mountSmallDisk(t, DISK)
   if ('reason' in disk) return t.skip(disk.reason)
-  const vault = await openVault(t, ...textsOf('old'))
+  const source = await openBackupSource(t, ...makeTexts('old'))
   const set = join(disk.dir, 'set')
-  const command = (what: string, ...more: string[]) => runCommand(['backup', what, set, ...more])
-  const create = () => command('create', '--data-dir', vault.dataDir)
-  let failed = 0
+  const command = (name: string, ...options: string[]) => runCommand(['backup', name, set, ...options])
+  const create = () => command('create', '--data-dir', source.dataDir)
+  let failures = 0
   for (const before of [0, 1]) {
-    if (before > 0) await vault.keep(...textsOf('new'))
+    if (before > 0) await source.storeTexts(...makeTexts('new'))
     for (let pages = 0; ; pages += pages < 10 ? 1 : STEP) {
       const older = before > 0 ? backupNames(set) : []
-      disk.leave(pages * PAGE)
+      disk.leaveFree(pages * PAGE)
       const { code, out, err } = await create()
       if (code === 0) break
-      failed += 1
+      failures += 1
       assert.deepEqual([code, out], [1, ''])
       assert.match(err, FULL, `${pages} pages`)
       assert.match(err, /^cambista: .*set.*\n$/)
@@ -57,51 +57,51 @@ test('a backup to a full disk fails in words, and leaves the older ones', async 
       /cambista\.db and, beside it, of blobs\/\.\n$/,
     )
   }
-  for (const name of backupNames(set)) assert.deepEqual((await faultsIn(join(set, name))).lines, [])
-  figure(t, 'backups to a full disk that failed', failed)
-  assert.ok(failed > 8)
+  for (const name of backupNames(set)) assert.deepEqual((await checkBackup(join(set, name))).lines, [])
+  figure(t, 'backups to a full disk that failed', failures)
+  assert.ok(failures > 8)
 })
 
-for (const [how, flags, done] of [
+for (const [title, flags, exitCode] of [
   ['a restore', [], 0],
   ['a restore without damaged contents', ['--without-damaged'], 3],
 ] as const) {
-  test(`${how} to a full disk leaves nothing, and works once there is room`, async (t) => {
+  test(`${title} to a full disk leaves nothing, and succeeds once there is room`, async (t) => {
     const disk = mountSmallDisk(t, DISK)
     if ('reason' in disk) return t.skip(disk.reason)
-    const texts = textsOf('kept')
-    const vault = await openVault(t, ...texts)
-    await vault.backUp()
-    for (const text of done === 0 ? [] : texts.slice(0, 2)) {
-      const path = vault.place(hash('sha256', text), vault.setDir)
+    const texts = makeTexts('kept')
+    const source = await openBackupSource(t, ...texts)
+    await source.backUp()
+    for (const text of exitCode === 0 ? [] : texts.slice(0, 2)) {
+      const path = source.blobPath(hash('sha256', text), source.setDir)
       rmSync(path)
       writeFileSync(path, text.toUpperCase())
     }
     const dataDir = join(disk.dir, 'data')
-    const restore = () => runCommand(['backup', 'restore', vault.setDir, ...flags, '--data-dir', dataDir])
-    let failed = 0
+    const restore = () => runCommand(['backup', 'restore', source.setDir, ...flags, '--data-dir', dataDir])
+    let failures = 0
     for (let pages = 0; ; pages += pages < 10 ? 1 : STEP) {
-      disk.leave(pages * PAGE)
+      disk.leaveFree(pages * PAGE)
       const { code, out, err } = await restore()
-      if (code === done) break
-      failed += 1
+      if (code === exitCode) break
+      failures += 1
       assert.deepEqual([code, out], [1, ''])
       assert.match(err, FULL)
       assert.match(err, /nothing was restored/)
       assert.deepEqual(readdirSync(disk.dir), ['filler'])
     }
-    figure(t, 'restores to a full disk that failed', failed)
-    assert.ok(failed > 4)
+    figure(t, 'restores to a full disk that failed', failures)
+    assert.ok(failures > 4)
     for (const name of readdirSync(disk.dir)) rmSync(join(disk.dir, name), { recursive: true })
     disk.makeRoom()
-    assert.equal((await restore()).code, done)
+    assert.equal((await restore()).code, exitCode)
   })
 }
 
-test('a list of contents that has no room for the whole of a line says so', async (t) => {
+test('a list of contents rejects a line that has no room with ENOSPC', async (t) => {
   const disk = mountSmallDisk(t, 2 ** 20)
   if ('reason' in disk) return t.skip(disk.reason)
-  disk.leave(PAGE)
+  disk.leaveFree(PAGE)
   const list = await openList(disk.dir)
   t.after(() => list.close())
   const line = 146
@@ -109,26 +109,26 @@ test('a list of contents that has no room for the whole of a line says so', asyn
   await assert.rejects(list.add('b'.repeat(64)), { code: 'ENOSPC' })
 })
 
-test('a server whose backups find a full disk goes on, and makes the next one', async (t) => {
+test('a server whose backup meets a full disk stays ready, and makes the next backup', async (t) => {
   const disk = mountSmallDisk(t, DISK)
   if ('reason' in disk) return t.skip(disk.reason)
-  const { dataDir, db } = await openVault(t, ...textsOf('old'))
+  const { dataDir, db } = await openBackupSource(t, ...makeTexts('old'))
   await db.destroy()
   const set = join(disk.dir, 'set')
-  const plan = ['--backup-dir', set, '--backup-cron', '* * * * * *']
-  const words = ['serve', '--no-scheduler', '--port', '0', '--data-dir', dataDir, ...plan]
-  const server = startProgram(t, words, {}, PROGRAM)
-  const [, url] = await server.says(/url=(\S+)/)
-  await server.says(/backup made/)
-  disk.leave(0)
-  await server.says(/backup failed .*(ENOSPC|disk is full)/)
+  const backupOptions = ['--backup-dir', set, '--backup-cron', '* * * * * *']
+  const args = ['serve', '--no-scheduler', '--port', '0', '--data-dir', dataDir, ...backupOptions]
+  const server = startProgram(t, args, {}, PROGRAM)
+  const [, url] = await server.waitForOutput(/url=(\S+)/)
+  await server.waitForOutput(/backup made/)
+  disk.leaveFree(0)
+  await server.waitForOutput(/backup failed .*(ENOSPC|disk is full)/)
   const names = backupNames(set)
   assert.equal((await fetch(`${url}/readyz`)).status, 200)
   disk.makeRoom()
   await until(() => /backup failed.*backup made/s.test(server.printed.err))
   server.child.kill('SIGTERM')
-  assert.equal(await server.ended(), 0)
+  assert.equal(await server.waitForExit(), 0)
   const newest = backupNames(set)
   assert.ok((newest.at(-1) ?? '') > (names.at(-1) ?? ''))
-  for (const name of newest) assert.deepEqual((await faultsIn(join(set, name))).lines, [])
+  for (const name of newest) assert.deepEqual((await checkBackup(join(set, name))).lines, [])
 })

@@ -1,132 +1,145 @@
-// A server that is killed with SIGKILL at random moments, while several clients upload and a sync runs, and started
-// again. What it said 200 to is all there, of the rest every batch is whole or not there at all, and of the rates no
-// chunk is half there. The sync runs inside the server or as a program of its own, which is killed as well.
+// A server that is killed with SIGKILL at random moments, while clients upload and a sync runs, and started again.
+// Acknowledged uploads exist afterwards. Each other batch is whole or absent, and no chunk of rates is half stored.
+// The sync runs inside the server, or as a process of its own that is killed as well.
 
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { addDays, todayIn } from '../../../src/dates.ts'
 import { type Bank, startBank } from '../../../src/demo/bank.ts'
+import { selectWrongSums } from '../../../src/store/documents/usage.ts'
+import { selectRuns } from '../../../src/store/rates/sync-runs.ts'
 import { openDatabase } from '../../../src/store/sqlite/database.ts'
-import { faultsOfDatabase } from '../../../src/store/sqlite/database-copy.ts'
-import { selectRuns } from '../../../src/store/sync-runs.ts'
-import { selectWrongSums } from '../../../src/store/usage.ts'
+import { findDatabaseFaults } from '../../../src/store/sqlite/database-copy.ts'
+import { addDays, currentDay } from '../../../src/values/dates.ts'
 import { checkComplete } from '../../support/completeness.ts'
 import { fillDatabase, TOKENS } from '../../support/directory.ts'
-import { type SentRequest, WAY_NAMES, WAYS } from '../../support/documents/ways.ts'
+import { UPLOAD_FORM_NAMES, UPLOAD_FORMS, type UploadRequest } from '../../support/documents/ways.ts'
 import { type Program, startProgram } from '../../support/program.ts'
-import { randomOf } from '../../support/rates/random-bank.ts'
+import { createRandom } from '../../support/rates/random-bank.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
 import { figure, LONG, PROGRAM, SEED, scaled } from '../scale.ts'
 
-const KILLS = scaled({ short: 20, long: 500 })
-const KILLS_OF_A_BOX = 20 // then a new data directory, because the history has been read
+const KILLS = scaled({ short: 6, long: 500 })
+const KILLS_PER_DIRECTORY = 20 // then a new data directory, because the history has been read
 const CLIENTS = 4
-const LARGEST = 1_500_000
+const MAX_BYTES = 1_500_000
 const ALIVE_MS = 500
-const LOOKED_AT_AGAIN = 16
+const RECHECKED_UPLOADS = 16
 
 type Content = { name: string; sha256: string; size: number }
 type Upload = {
-  request: SentRequest | undefined
+  request: UploadRequest | undefined
   key: string | undefined
   contents: Content[]
   answer: string | undefined
 }
 type Row = Content & { id: number }
-type Sum = { kills: number; acknowledged: number; interrupted: number; syncs: number; rates: number }
+type Totals = { kills: number; acknowledged: number; interrupted: number; syncs: number; rates: number }
 
-const sha256Of = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
+const hashBytes = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
 const headers = { authorization: `Bearer ${TOKENS.all}` }
-const today = () => todayIn(() => new Date())
+const today = () => currentDay(() => new Date())
 const env = { CAMBISTA_BCCR_TOKEN: 'test-token' }
 
-test('killed at random moments, it has lost nothing that it acknowledged', async (t) => {
-  const random = randomOf(SEED).next
+test('a server that is killed at random moments loses no acknowledged upload', async (t) => {
+  const random = createRandom(SEED).next
   const bank = await startBank({ token: 'test-token', today })
   t.after(() => bank.close())
   figure(t, 'seed', SEED)
-  const sum: Sum = { kills: 0, acknowledged: 0, interrupted: 0, syncs: 0, rates: 0 }
-  // On a machine that stands still now and then kills meet little: there are more of them.
-  const metLittle = () =>
-    sum.interrupted < KILLS || sum.acknowledged < KILLS || sum.syncs < (LONG ? KILLS / 10 : 1)
-  while (sum.kills < KILLS || (metLittle() && sum.kills < 5 * KILLS)) await wearOut(t, bank, random, sum)
-  figure(t, 'kills', sum.kills)
-  figure(t, 'uploads acknowledged, and cut off', `${sum.acknowledged}, ${sum.interrupted}`)
-  figure(t, 'syncs cut off', sum.syncs)
-  figure(t, 'rates found whole', sum.rates)
-  assert.ok(!metLittle(), 'the kills met hardly any upload, or any sync')
+  const totals: Totals = { kills: 0, acknowledged: 0, interrupted: 0, syncs: 0, rates: 0 }
+  // On a machine that pauses, kills interrupt few uploads, so there are more of them.
+  const needsMoreKills = () =>
+    totals.interrupted < KILLS || totals.acknowledged < KILLS || totals.syncs < (LONG ? KILLS / 10 : 1)
+  while (totals.kills < KILLS || (needsMoreKills() && totals.kills < 5 * KILLS))
+    await killRepeatedly(t, bank, random, totals)
+  figure(t, 'kills', totals.kills)
+  figure(t, 'uploads acknowledged, and cut off', `${totals.acknowledged}, ${totals.interrupted}`)
+  figure(t, 'syncs cut off', totals.syncs)
+  figure(t, 'rates found whole', totals.rates)
+  assert.ok(!needsMoreKills(), 'the kills met hardly any upload, or any sync')
 })
 
-/** The life of one data directory: some kills, and a start after the last. */
-async function wearOut(t: TestContext, bank: Bank, random: () => number, sum: Sum): Promise<void> {
+/** Kills the servers of one data directory, then starts one more. */
+async function killRepeatedly(
+  t: TestContext,
+  bank: Bank,
+  random: () => number,
+  totals: Totals,
+): Promise<void> {
   const dataDir = temporaryDirectory(t)
   await fillDatabase(dataDir)
   const bankFlags = ['--bccr-url', bank.url, '--bccr-pace', '60', '--backfill-from', addDays(today(), -4000)]
   const dirFlags = ['--data-dir', dataDir]
-  const all: Upload[] = []
-  for (let kill = 0; kill <= KILLS_OF_A_BOX; kill += 1) {
-    const last = kill === KILLS_OF_A_BOX
-    const alone = last || random() < 0.3
-    const flags = ['--port', '0', '--min-free', '0', ...(alone ? ['--no-scheduler'] : bankFlags)]
+  const allUploads: Upload[] = []
+  for (let kill = 0; kill <= KILLS_PER_DIRECTORY; kill += 1) {
+    const isLast = kill === KILLS_PER_DIRECTORY
+    const hasOwnSync = isLast || random() < 0.3
+    const flags = ['--port', '0', '--min-free', '0', ...(hasOwnSync ? ['--no-scheduler'] : bankFlags)]
     const server = startProgram(t, ['serve', ...dirFlags, ...flags], env, PROGRAM)
-    const [, url = ''] = await server.says(/url=(\S+)/)
-    checkFiles(dataDir, await rowsOf(url)) // as the sweep left it, before anything is sent
-    await checkUploads(url, last ? all : all.slice(-LOOKED_AT_AGAIN))
-    if (last) {
+    const [, url = ''] = await server.waitForOutput(/url=(\S+)/)
+    checkFiles(dataDir, await fetchRows(url)) // after the sweep, before any upload
+    await checkUploads(url, isLast ? allUploads : allUploads.slice(-RECHECKED_UPLOADS))
+    if (isLast) {
       server.child.kill('SIGTERM')
-      assert.equal(await server.ended(), 0)
+      assert.equal(await server.waitForExit(), 0)
       break
     }
     const victims: Program[] = [server]
-    if (alone) victims.push(startProgram(t, ['sync', ...dirFlags, ...bankFlags], env, PROGRAM))
-    const sent: Upload[] = []
-    const clients = Array.from({ length: CLIENTS }, (_, at) => upload(url, `${kill}-${at}`, random, sent))
+    if (hasOwnSync) victims.push(startProgram(t, ['sync', ...dirFlags, ...bankFlags], env, PROGRAM))
+    const newUploads: Upload[] = []
+    const clients = Array.from({ length: CLIENTS }, (_, at) =>
+      upload(url, `${kill}-${at}`, random, newUploads),
+    )
     await wait(random() ** 2 * ALIVE_MS)
     for (const { child } of victims) child.kill('SIGKILL')
-    await Promise.all([...victims.map(({ ended }) => ended()), ...clients])
-    sum.kills += 1
-    sum.interrupted += sent.filter(({ answer }) => answer === undefined).length
-    sum.acknowledged += sent.filter(({ answer }) => answer !== undefined).length
-    all.push(...sent)
-    sum.rates += await checkDead(dataDir)
+    await Promise.all([...victims.map(({ waitForExit }) => waitForExit()), ...clients])
+    totals.kills += 1
+    totals.interrupted += newUploads.filter(({ answer }) => answer === undefined).length
+    totals.acknowledged += newUploads.filter(({ answer }) => answer !== undefined).length
+    allUploads.push(...newUploads)
+    totals.rates += await checkDead(dataDir)
   }
-  sum.syncs += await checkRuns(t, dataDir, [...dirFlags, ...bankFlags])
+  totals.syncs += await checkRuns(t, dataDir, [...dirFlags, ...bankFlags])
 }
 
-/** Uploads one batch after the other until the server is gone, and notes down what it was told. */
-async function upload(url: string, client: string, random: () => number, sent: Upload[]): Promise<void> {
+/** Uploads batches until the server is killed, and records its answers. */
+async function upload(
+  url: string,
+  client: string,
+  random: () => number,
+  newUploads: Upload[],
+): Promise<void> {
   for (let number = 0; ; number += 1) {
     const contents: Content[] = []
-    const way = WAY_NAMES[Math.floor(random() * WAY_NAMES.length)] ?? 'JSON'
+    const way = UPLOAD_FORM_NAMES[Math.floor(random() * UPLOAD_FORM_NAMES.length)] ?? 'JSON'
     const count = way === 'body' ? 1 : 1 + Math.floor(random() * 3)
-    const documents = Array.from({ length: count }, (_, place) => {
-      const bytes = randomBytes(1 + Math.floor(random() ** 4 * LARGEST))
-      const name = `${client}-${number}-${place}`
-      contents.push({ name, sha256: sha256Of(bytes), size: bytes.length })
+    const documents = Array.from({ length: count }, (_, index) => {
+      const bytes = randomBytes(1 + Math.floor(random() ** 4 * MAX_BYTES))
+      const name = `${client}-${number}-${index}`
+      contents.push({ name, sha256: hashBytes(bytes), size: bytes.length })
       return { name, mimetype: 'application/octet-stream', bytes }
     })
     const key = random() < 0.5 ? `${client}-${number}` : undefined
-    const one: Upload = { request: WAYS[way](documents), key, contents, answer: undefined }
-    sent.push(one)
-    one.answer = await send(url, one)
-    if (one.answer === undefined) return
-    if (!one.key) one.request = undefined // only what is sent again is needed any longer
+    const attempt: Upload = { request: UPLOAD_FORMS[way](documents), key, contents, answer: undefined }
+    newUploads.push(attempt)
+    attempt.answer = await post(url, attempt)
+    if (attempt.answer === undefined) return
+    if (!attempt.key) attempt.request = undefined // only repeated uploads need their request
   }
 }
 
-/** Sends it; undefined when the server died before it had answered. */
-async function send(url: string, { request, key }: Upload): Promise<string | undefined> {
-  if (!request) throw new TypeError('it is not sent again')
+/** Posts an upload; undefined if the server died before its answer. */
+async function post(url: string, { request, key }: Upload): Promise<string | undefined> {
+  if (!request) throw new TypeError('this upload is not repeated')
   const { path, body } = request
-  const more: Record<string, string> = key ? { 'idempotency-key': key } : {}
+  const keyHeader: Record<string, string> = key ? { 'idempotency-key': key } : {}
   const init = {
     method: 'POST',
     body: body as Uint8Array<ArrayBuffer>,
-    headers: { ...headers, ...request.headers, ...more },
+    headers: { ...headers, ...request.headers, ...keyHeader },
   }
   const response = await fetch(url + path, init).catch(() => {})
   const answer = await response?.text().catch(() => undefined)
@@ -134,16 +147,16 @@ async function send(url: string, { request, key }: Upload): Promise<string | und
   return answer
 }
 
-/** Sends again what has a key, then looks at every batch. */
+/** Repeats uploads that have a key, then checks every batch. */
 async function checkUploads(url: string, uploads: Upload[]): Promise<void> {
-  for (const one of uploads.filter(({ key }) => key)) {
-    const again = await send(url, one)
+  for (const attempt of uploads.filter(({ key }) => key)) {
+    const again = await post(url, attempt)
     assert.ok(again !== undefined, 'the server is gone')
-    if (one.answer !== undefined) assert.equal(again, one.answer, `another answer to ${one.key}`)
-    one.answer = again
+    if (attempt.answer !== undefined) assert.equal(again, attempt.answer, `another answer to ${attempt.key}`)
+    attempt.answer = again
   }
-  const byName = Map.groupBy(await rowsOf(url), ({ name }) => name)
-  for (const one of uploads) await checkBatch(url, byName, one)
+  const byName = Map.groupBy(await fetchRows(url), ({ name }) => name)
+  for (const attempt of uploads) await checkBatch(url, byName, attempt)
 }
 
 /** The rows of one upload: all of them with their bytes, or none. */
@@ -155,17 +168,17 @@ async function checkBatch(
   const rows = contents.map(({ name }) => byName.get(name) ?? [])
   const copies = rows[0]?.length ?? 0
   assert.ok(copies === 1 || (copies === 0 && answer === undefined), `${contents[0]?.name}: ${copies} times`)
-  for (const [place, { name, sha256, size }] of contents.entries()) {
-    assert.equal(rows[place]?.length, copies, `${name} is missing in its batch, or doubled`)
-    const [row] = rows[place] ?? []
+  for (const [index, { name, sha256, size }] of contents.entries()) {
+    assert.equal(rows[index]?.length, copies, `${name} is missing in its batch, or doubled`)
+    const [row] = rows[index] ?? []
     if (!row) continue
     assert.deepEqual([row.sha256, row.size], [sha256, size], name)
     const response = await fetch(`${url}/api/v1/documents/${row.id}/content`, { headers })
-    assert.equal(sha256Of(await response.bytes()), sha256, name)
+    assert.equal(hashBytes(await response.bytes()), sha256, name)
   }
 }
 
-async function rowsOf(url: string): Promise<Row[]> {
+async function fetchRows(url: string): Promise<Row[]> {
   const rows: Row[] = []
   for (let after = 0; ; after = rows.at(-1)?.id ?? 0) {
     const response = await fetch(`${url}/api/v1/documents?limit=200&after=${after}`, { headers })
@@ -175,18 +188,33 @@ async function rowsOf(url: string): Promise<Row[]> {
   }
 }
 
-/** No row without its blob, no blob without a row, no temporary file. */
+/**
+ * Checks that rows and blobs match, and that no temporary file exists. Blobs in `removed/` are whole and
+ * unreferenced.
+ */
 function checkFiles(dataDir: string, rows: Row[]): void {
   const options = { recursive: true, withFileTypes: true, encoding: 'utf8' } as const
-  const names = readdirSync(join(dataDir, 'blobs'), options).filter((entry) => entry.isFile())
-  assert.deepEqual(names.map(({ name }) => name).sort(), [...new Set(rows.map((row) => row.sha256))].sort())
+  const removedFolder = join(dataDir, 'blobs', 'removed')
+  const files = readdirSync(join(dataDir, 'blobs'), options).filter((entry) => entry.isFile())
+  const { true: removedFiles = [], false: blobs = [] } = Object.groupBy(files, ({ parentPath }) =>
+    parentPath === removedFolder ? 'true' : 'false',
+  )
+  const hashes = new Set(rows.map((row) => row.sha256))
+  assert.deepEqual(blobs.map(({ name }) => name).sort(), [...hashes].sort())
+  for (const { name } of removedFiles) {
+    const sha256 = createHash('sha256')
+      .update(readFileSync(join(removedFolder, name)))
+      .digest('hex')
+    assert.match(name, new RegExp(`^\\d{4}-\\d\\d-\\d\\d\\.${sha256}$`))
+    assert.ok(!hashes.has(sha256), name)
+  }
 }
 
-/** The database as the kill left it: sound, with no gap and no half chunk. How many rates it has. */
+/** Checks the database after a kill: sound, with no gap and no half chunk. Returns the number of rates. */
 async function checkDead(dataDir: string): Promise<number> {
   const db = openDatabase(dataDir)
   try {
-    assert.deepEqual(await faultsOfDatabase(db, { inPieces: false }), [])
+    assert.deepEqual(await findDatabaseFaults(db, { inPieces: false }), [])
     assert.deepEqual(await selectWrongSums(db), [])
     const [, ...older] = await selectRuns(db, { limit: 100 })
     for (const run of older) assert.notEqual(run.finished_at, null, `run ${run.id} was never closed`)
@@ -196,18 +224,18 @@ async function checkDead(dataDir: string): Promise<number> {
   }
 }
 
-/** Syncs to the end; before it the runs that were cut off are closed as such. How many there were. */
+/** Syncs to the end, which closes interrupted runs as such. Returns the number of those runs. */
 async function checkRuns(t: TestContext, dataDir: string, flags: string[]): Promise<number> {
   const sync = startProgram(t, ['sync', ...flags, '--bccr-pace', '0'], env, PROGRAM)
-  assert.equal(await sync.ended(), 0, sync.printed.err)
+  assert.equal(await sync.waitForExit(), 0, sync.printed.err)
   const db = openDatabase(dataDir)
   try {
     const [last, ...older] = await selectRuns(db, { limit: 100 })
     assert.equal(last?.status, 'ok')
-    const cut = older.filter(({ status }) => status !== 'ok')
-    for (const run of cut) assert.deepEqual([run.status, run.message], ['error', 'interrupted'])
+    const interrupted = older.filter(({ status }) => status !== 'ok')
+    for (const run of interrupted) assert.deepEqual([run.status, run.message], ['error', 'interrupted'])
     await checkComplete(db)
-    return cut.length
+    return interrupted.length
   } finally {
     await db.destroy()
   }

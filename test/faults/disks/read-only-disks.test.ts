@@ -1,13 +1,14 @@
-// A file system that becomes read-only under a running server, as one with errors does, or is so from the start: what
-// is stored is served on, nothing is acknowledged that cannot be kept, and the operator is told what to do.
+// A file system that is read-only from the start, or becomes so under a running server, as ext4 does after errors.
+// Stored data are served, no upload is acknowledged without being stored, and errors name the remedy.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { addDays, todayIn } from '../../../src/dates.ts'
 import { startBank } from '../../../src/demo/bank.ts'
+import { addDays, currentDay } from '../../../src/values/dates.ts'
+import { ask, readDetail, signIn } from '../../api/web/support.ts'
 import { startTestApp } from '../../support/app.ts'
 import {
   batch,
@@ -19,9 +20,9 @@ import {
   read,
   TOKENS,
 } from '../../support/directory.ts'
-import { sendText, WAY_NAMES } from '../../support/documents/ways.ts'
+import { sendText, UPLOAD_FORM_NAMES } from '../../support/documents/ways.ts'
 import { startProgram } from '../../support/program.ts'
-import { mountAt, mountSmallDisk } from '../../support/small-disk.ts'
+import { mountSmallDisk, mountTemporary } from '../../support/small-disk.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
 import { runCommand } from '../../support/terminal.ts'
 import { PROGRAM } from '../scale.ts'
@@ -34,16 +35,18 @@ function mount(...words: string[]): void {
   assert.equal(status, 0, String(stderr))
 }
 
-/** A file system with a journal, that `break` makes read-only with files open, or the reason why there is none. */
+/**
+ * A file system with a journal, which `break` makes read-only under open files; or the reason for its absence.
+ */
 function mountBreakable(t: TestContext) {
   const image = join(temporaryDirectory(t), 'image')
   writeFileSync(image, '')
   truncateSync(image, 2 * DISK)
-  if (spawnSync('mkfs.ext4', ['-q', '-F', image]).status !== 0) return { reason: 'there is no mkfs.ext4' }
-  const how = ['-o', 'loop,errors=remount-ro', image]
-  const mounted = mountAt(t, how)
-  if ('reason' in mounted) return mounted
-  const { dir } = mounted
+  if (spawnSync('mkfs.ext4', ['-q', '-F', image]).status !== 0) return { reason: 'mkfs.ext4 is missing' }
+  const mountArgs = ['-o', 'loop,errors=remount-ro', image]
+  const mountPoint = mountTemporary(t, mountArgs)
+  if ('reason' in mountPoint) return mountPoint
+  const { dir } = mountPoint
   return {
     dir,
     break() {
@@ -53,19 +56,19 @@ function mountBreakable(t: TestContext) {
     },
     repair() {
       assert.equal(spawnSync('umount', [dir]).status, 0)
-      mount(...how, dir)
+      mount(...mountArgs, dir)
     },
   }
 }
 
-test('a file system that errors make read-only is read on, and what needs more says so', async (t) => {
+test('a server on a file system that errors made read-only serves reads, and answers writes with 503', async (t) => {
   const disk = mountBreakable(t)
   if ('reason' in disk) return t.skip(disk.reason)
   const dataDir = join(disk.dir, 'data')
   mkdirSync(dataDir)
   await fillDatabase(dataDir)
   const { out } = await runCommand(['key', 'create', 'test', '--data-dir', dataDir])
-  const today = () => todayIn(() => new Date())
+  const today = () => currentDay(() => new Date())
   const bank = await startBank({ token: 'test-token', today })
   t.after(() => bank.close())
   const flags = ['--bccr-url', bank.url, '--bccr-pace', '0', '--backfill-from', addDays(today(), -40)]
@@ -84,15 +87,16 @@ test('a file system that errors make read-only is read on, and what needs more s
   const upload = (url: string, text: string) =>
     fetch(url + CREATE, { method: 'POST', headers: AUTH, body: JSON.stringify(batch(pdf(text))) })
   const first = start()
-  const [, url = ''] = await first.says(/url=(\S+)/)
-  assert.equal((await upload(url, 'kept')).status, 200)
-  await first.says(/sync finished .*status=ok/)
+  const [, url = ''] = await first.waitForOutput(/url=(\S+)/)
+  assert.equal((await upload(url, 'stored')).status, 200)
+  await first.waitForOutput(/sync finished .*status=ok/)
+  const browser = await signIn(url, out.trim())
 
   disk.break()
-  const refused = await upload(url, 'lost')
-  assert.equal(refused.status, 503)
-  assert.match(await refused.text(), /Documents cannot be stored at the moment/)
-  await first.says(/sync failed .*(disk I\/O error|read-?only)/)
+  const rejection = await upload(url, 'lost')
+  assert.equal(rejection.status, 503)
+  assert.match(await rejection.text(), /Documents cannot be stored at the moment/)
+  await first.waitForOutput(/sync failed .*(disk I\/O error|read-?only)/)
   const headers = { ...AUTH, 'x-api-key': out.trim() }
   for (const path of [
     '/healthz',
@@ -103,46 +107,53 @@ test('a file system that errors make read-only is read on, and what needs more s
   ]) {
     assert.equal((await fetch(url + path, { headers })).status, 200, path)
   }
+  const answer = await ask(`${url}/session`, { json: { secret: out.trim() } })
+  assert.deepEqual(
+    [answer.status, readDetail(answer)],
+    [503, 'The database cannot be read or written at the moment'],
+  )
+  assert.equal((await browser.ask('/api/v1/rates/latest')).status, 200)
   const content = '/api/v1/documents/1/content'
-  assert.equal(await (await fetch(url + content, { headers })).text(), 'kept')
+  assert.equal(await (await fetch(url + content, { headers })).text(), 'stored')
   first.child.kill('SIGTERM')
-  assert.equal(await first.ended(), 0)
+  assert.equal(await first.waitForExit(), 0)
 
   const second = start()
-  assert.equal(await second.ended(), 1)
+  assert.equal(await second.waitForExit(), 1)
   assert.match(second.printed.err, /^cambista: .*read-only file system.*mount it writable/m)
 
   disk.repair()
   const third = start()
-  const [, again = ''] = await third.says(/url=(\S+)/)
-  assert.equal(await (await fetch(again + content, { headers })).text(), 'kept')
-  assert.equal((await upload(again, 'lost')).status, 200)
-  await third.says(/sync finished .*status=ok/)
+  const [, thirdUrl = ''] = await third.waitForOutput(/url=(\S+)/)
+  assert.equal(await (await fetch(thirdUrl + content, { headers })).text(), 'stored')
+  assert.equal((await upload(thirdUrl, 'lost')).status, 200)
+  await third.waitForOutput(/sync finished .*status=ok/)
 })
 
-test('a folder of documents that is read-only for a while needs no restart', async (t) => {
+test('a folder of documents that is read-only for a while requires no restart', async (t) => {
   const disk = mountSmallDisk(t, DISK)
   if ('reason' in disk) return t.skip(disk.reason)
   const app = await startTestApp(t, { dataDir: join(disk.dir, 'data') })
   await fillDirectory(app)
-  assert.equal((await post(app, CREATE, batch(pdf('kept')))).status, 200)
-  // The kernel refuses it for the whole disk while the database is open for writing.
+  assert.equal((await post(app, CREATE, batch(pdf('stored')))).status, 200)
+  // The kernel rejects a read-only remount of the whole disk while the database is open for writing.
   const blobs = join(app.dataDir, 'blobs')
   mount('--bind', blobs, blobs)
   mount('-o', 'remount,bind,ro', blobs)
-  for (const way of WAY_NAMES) {
-    const refused = await sendText(app, way, 'late')
-    assert.equal(refused.status, 503, way)
-    assert.match(await refused.text(), /Documents cannot be stored at the moment/)
+  for (const way of UPLOAD_FORM_NAMES) {
+    const rejection = await sendText(app, way, 'late')
+    assert.equal(rejection.status, 503, way)
+    assert.match(await rejection.text(), /Documents cannot be stored at the moment/)
   }
-  assert.equal(await (await read(app, '/api/v1/documents/1/content')).text(), 'kept')
+  assert.equal(await (await read(app, '/api/v1/documents/1/content')).text(), 'stored')
   assert.equal((await app.sync()).run.status, 'ok')
   mount('-o', 'remount,bind,rw', blobs)
-  for (const way of WAY_NAMES) assert.equal((await sendText(app, way, `late by ${way}`)).status, 200, way)
+  for (const way of UPLOAD_FORM_NAMES)
+    assert.equal((await sendText(app, way, `late by ${way}`)).status, 200, way)
   spawnSync('umount', ['-l', blobs])
 })
 
-test('what starts on a read-only file system says what to do', async (t) => {
+test('commands on a read-only file system fail with the remedy', async (t) => {
   const disk = mountSmallDisk(t, DISK)
   if ('reason' in disk) return t.skip(disk.reason)
   const dataDir = join(disk.dir, 'data')

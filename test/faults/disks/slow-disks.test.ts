@@ -1,5 +1,5 @@
-// A disk on which every flush takes its time: uploads are slow and right, who asks for something else is answered
-// meanwhile, and those beyond the turns are told to come again.
+// A disk with slow flushes: uploads are slow and correct, other requests are answered at once. Uploads beyond the
+// limit get 503 with Retry-After.
 
 import assert from 'node:assert/strict'
 import * as nodeFs from 'node:fs/promises'
@@ -8,22 +8,22 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { BlobFs } from '../../../src/store/blobs/folder.ts'
 import { startTestApp } from '../../support/app.ts'
 import { batch, CREATE, fillDirectory, pdf, post, read } from '../../support/directory.ts'
-import { sendText, WAY_NAMES } from '../../support/documents/ways.ts'
+import { sendText, UPLOAD_FORM_NAMES } from '../../support/documents/ways.ts'
 import { until } from '../../support/terminal.ts'
 import { figure, scaled } from '../scale.ts'
 
 const FLUSH_MS = 300
-const TURNS = 2
+const MAX_UPLOADS = 2
 const UPLOADS = scaled({ short: 8, long: 40 })
 const PATHS = ['/healthz', '/readyz', '/api/v1/rates?on=2026-02-02', '/api/v1/documents?limit=1']
 
-/** The file system with a disk that takes so long for a flush, and until it may go on. */
-function slow(flushed: () => Promise<void> | undefined): BlobFs {
+/** A file system whose flushes take FLUSH_MS, and until the test lets them continue. */
+function slowFs(waitForTest: () => Promise<void> | undefined): BlobFs {
   const open = async (...args: Parameters<BlobFs['open']>) => {
     const file = await nodeFs.open(...args)
     const sync = file.sync.bind(file)
     file.sync = async () => {
-      await Promise.all([wait(FLUSH_MS), flushed()])
+      await Promise.all([wait(FLUSH_MS), waitForTest()])
       return sync()
     }
     return file
@@ -31,24 +31,28 @@ function slow(flushed: () => Promise<void> | undefined): BlobFs {
   return { ...nodeFs, open }
 }
 
-test('while a slow disk flushes uploads everything else is answered, and nothing is lost', async (t) => {
+test('other requests are answered while a slow disk flushes uploads, and no upload is lost', async (t) => {
   let flushes = 0
-  let looked: PromiseWithResolvers<void> | undefined
-  const blobFs = slow(() => {
+  let othersAnswered: PromiseWithResolvers<void> | undefined
+  const blobFs = slowFs(() => {
     flushes += 1
-    return looked?.promise
+    return othersAnswered?.promise
   })
-  const limits = { maxUploads: TURNS, waitMs: FLUSH_MS }
+  const limits = { maxUploads: MAX_UPLOADS, waitMs: FLUSH_MS }
   const app = await startTestApp(t, { blobFs, limits })
   await fillDirectory(app)
   await app.sync()
   flushes = 0
-  looked = Promise.withResolvers()
+  othersAnswered = Promise.withResolvers()
 
-  const ended: string[] = []
+  const finishOrder: string[] = []
   const answers = Array.from({ length: UPLOADS }, async (_, at) => {
-    const response = await sendText(app, WAY_NAMES[at % WAY_NAMES.length] ?? 'JSON', `upload ${at}`)
-    ended.push(response.status === 200 ? 'kept' : 'refused')
+    const response = await sendText(
+      app,
+      UPLOAD_FORM_NAMES[at % UPLOAD_FORM_NAMES.length] ?? 'JSON',
+      `upload ${at}`,
+    )
+    finishOrder.push(response.status === 200 ? 'stored' : 'rejected')
     return {
       at,
       status: response.status,
@@ -58,31 +62,32 @@ test('while a slow disk flushes uploads everything else is answered, and nothing
   })
   await until(() => flushes > 0)
   for (const path of PATHS) {
-    const headers = path.startsWith('/api/v1/documents') ? read(app, path) : app.get(path)
-    assert.equal((await headers).status, 200, path)
-    ended.push(path)
+    const response = path.startsWith('/api/v1/documents') ? read(app, path) : app.get(path)
+    assert.equal((await response).status, 200, path)
+    finishOrder.push(path)
   }
-  await until(() => ended.includes('refused'))
-  looked.resolve()
+  await until(() => finishOrder.includes('rejected'))
+  othersAnswered.resolve()
   const uploads = await Promise.all(answers)
-  const kept = uploads.filter(({ status }) => status === 200)
-  const refused = uploads.filter(({ status }) => status !== 200)
-  const firstKept = ended.indexOf('kept')
-  for (const path of PATHS) assert.ok(ended.indexOf(path) < firstKept, `${path} waited: ${ended.join(' ')}`)
-  assert.ok(kept.length >= TURNS && refused.length > 0)
-  for (const { status, after, text } of refused) {
+  const storedUploads = uploads.filter(({ status }) => status === 200)
+  const rejected = uploads.filter(({ status }) => status !== 200)
+  const firstStored = finishOrder.indexOf('stored')
+  for (const path of PATHS)
+    assert.ok(finishOrder.indexOf(path) < firstStored, `${path} waited: ${finishOrder.join(' ')}`)
+  assert.ok(storedUploads.length >= MAX_UPLOADS && rejected.length > 0)
+  for (const { status, after, text } of rejected) {
     assert.deepEqual([status, after], [503, '5'])
     assert.match(text, /uploads are under way: try again in a moment/)
   }
   figure(
     t,
-    `of ${UPLOADS} uploads on a disk that flushes in ${FLUSH_MS} ms: kept, refused`,
-    `${kept.length}, ${refused.length}`,
+    `of ${UPLOADS} uploads on a disk that flushes in ${FLUSH_MS} ms: stored, rejected`,
+    `${storedUploads.length}, ${rejected.length}`,
   )
 
-  for (const { at } of refused.slice(0, 1)) {
+  for (const { at } of rejected.slice(0, 1)) {
     assert.equal((await post(app, CREATE, batch(pdf(`upload ${at}`)))).status, 200)
-    kept.push(...uploads.filter((one) => one.at === at))
+    storedUploads.push(...uploads.filter((upload) => upload.at === at))
   }
   const { documents } = (await (await read(app, '/api/v1/documents?limit=200')).json()) as {
     documents: { id: number }[]
@@ -90,5 +95,5 @@ test('while a slow disk flushes uploads everything else is answered, and nothing
   const contents = await Promise.all(
     documents.map(async ({ id }) => (await read(app, `/api/v1/documents/${id}/content`)).text()),
   )
-  assert.deepEqual(contents.sort(), kept.map(({ at }) => `upload ${at}`).sort())
+  assert.deepEqual(contents.sort(), storedUploads.map(({ at }) => `upload ${at}`).sort())
 })

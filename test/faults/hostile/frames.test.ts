@@ -1,23 +1,23 @@
-// Raw bytes with two meanings, or none: frames, chunks, floods, zero bytes. Nothing that is a body is ever taken for a
-// request.
+// Raw bytes with ambiguous or invalid framing: frames, chunks, floods, zero bytes. No part of a body is ever handled
+// as a request.
 
 import assert from 'node:assert/strict'
 import { before, type TestContext, test } from 'node:test'
 import {
   bodyNamed,
   CHUNKED,
-  chunksOf,
+  chunkedBody,
   get,
-  type RawGround,
+  type RawServer,
   request,
-  startRawGround,
-  upload,
+  startRawServer,
+  uploadRequest,
 } from '../../support/raw-server.ts'
 import { figure, PROGRAM, scaled } from '../scale.ts'
 
 const MEGABYTE = 1024 ** 2
-const SMUGGLED = upload('smuggled')
-/** Headers that frame a body in more than one way, or in none. */
+const SMUGGLED = uploadRequest('smuggled')
+/** Headers that frame a body ambiguously, or not at all. */
 const framings = (body: string) => [
   [`Content-Length: ${body.length}`, CHUNKED],
   [CHUNKED, `Content-Length: ${body.length}`],
@@ -52,33 +52,36 @@ const framings = (body: string) => [
   ['Transfer-Encoding: "chunked"'],
 ]
 
-let { send, check } = {} as RawGround
+let { send, check } = {} as RawServer
 before(async (t) => {
-  ;({ send, check } = await startRawGround(t as TestContext, PROGRAM))
+  ;({ send, check } = await startRawServer(t as TestContext, PROGRAM))
 })
 
-test('a frame of two meanings is refused whole, and what it carries is no request', async (t) => {
-  const carriers = [upload('carrier').split('\r\n')[0] ?? '', 'POST /api/v1/agent/get_by_company HTTP/1.1']
+test('a request with ambiguous framing gets 400, and its body is not handled as a request', async (t) => {
+  const carriers = [
+    uploadRequest('carrier').split('\r\n')[0] ?? '',
+    'POST /api/v1/agent/get_by_company HTTP/1.1',
+  ]
   carriers.push('GET /api/v1/documents HTTP/1.1', 'GET /healthz HTTP/1.1', 'POST /nowhere HTTP/1.1')
-  let tried = 0
+  let attempts = 0
   for (const first of carriers) {
-    for (const body of [`0\r\n\r\n${SMUGGLED}`, chunksOf(SMUGGLED), bodyNamed('carrier') + SMUGGLED]) {
+    for (const body of [`0\r\n\r\n${SMUGGLED}`, chunkedBody(SMUGGLED), bodyNamed('carrier') + SMUGGLED]) {
       for (const headers of framings(body)) {
         const text = request(first, headers, body)
         const statuses = await send(text)
-        const about = `${statuses}: ${JSON.stringify(text.slice(0, 300))}`
-        // A GET is answered by its head alone, before the frame of its body is found to be none.
-        assert.ok(statuses.length === 1 || (statuses.length === 2 && first.startsWith('GET')), about)
-        assert.equal(statuses.at(-1), 400, about)
-        tried += 1
+        const details = `${statuses}: ${JSON.stringify(text.slice(0, 300))}`
+        // A GET is answered at the end of its headers, before its body proves invalid.
+        assert.ok(statuses.length === 1 || (statuses.length === 2 && first.startsWith('GET')), details)
+        assert.equal(statuses.at(-1), 400, details)
+        attempts += 1
       }
     }
   }
-  figure(t, 'frames of two meanings', tried)
+  figure(t, 'frames of two meanings', attempts)
   await check()
 })
 
-test('chunks that are none end the connection, and nothing after them is a request', async (t) => {
+test('invalid chunks end the connection, and following bytes are not handled as a request', async (t) => {
   const text = bodyNamed('chunks')
   const right = `${text.length.toString(16)}\r\n${text}\r\n`
   const wrong = [
@@ -86,7 +89,7 @@ test('chunks that are none end the connection, and nothing after them is a reque
       (size) => `${size}\r\n{"a":\r\n`,
     ),
     `${right}0x0\r\n\r\n`,
-    `${text.length.toString(16)}\r\n${text}0\r\n\r\n`, // the data are longer than said
+    `${text.length.toString(16)}\r\n${text}0\r\n\r\n`, // the data are longer than the size
     `${(text.length - 1).toString(16)}\r\n${text}\r\n0\r\n\r\n`,
     `${text.length.toString(16)}\n${text}\n0\n\n`,
     `${right}0\r\nX y\r\n\r\n`,
@@ -94,7 +97,7 @@ test('chunks that are none end the connection, and nothing after them is a reque
     `5;${'x'.repeat(MEGABYTE)}\r\n{"a":\r\n`,
   ]
   for (const chunks of wrong) {
-    const [status, ...others] = await send(upload('chunks', [CHUNKED], chunks), SMUGGLED)
+    const [status, ...others] = await send(uploadRequest('chunks', [CHUNKED], chunks), SMUGGLED)
     assert.ok(
       status === 400 || status === 413 || status === 431,
       `${status}: ${JSON.stringify(chunks.slice(0, 100))}`,
@@ -102,14 +105,17 @@ test('chunks that are none end the connection, and nothing after them is a reque
     assert.deepEqual(others, [])
   }
   figure(t, 'wrong chunks', wrong.length)
-  const fine = [`${right}0\r\nX: y\r\n\r\n`, `${text.length.toString(16)};a=b\r\n${text}\r\n000\r\n\r\n`]
-  for (const chunks of fine) {
-    assert.deepEqual(await send(upload('chunks', [CHUNKED], chunks), get('/healthz')), [200, 200])
+  const validChunks = [
+    `${right}0\r\nX: y\r\n\r\n`,
+    `${text.length.toString(16)};a=b\r\n${text}\r\n000\r\n\r\n`,
+  ]
+  for (const chunks of validChunks) {
+    assert.deepEqual(await send(uploadRequest('chunks', [CHUNKED], chunks), get('/healthz')), [200, 200])
   }
   await check()
 })
 
-test('a flood of headers, of lines or of nothing is refused, or has no end that harms', async () => {
+test('a flood of headers, lines or empty lines is rejected, or does no harm', async () => {
   const long = 'x'.repeat(MEGABYTE)
   const floods = [
     get('/healthz', ...Array.from({ length: 20_000 }, (_, at) => `X-${at}: y`)),
@@ -135,8 +141,8 @@ test('a flood of headers, of lines or of nothing is refused, or has no end that 
   await check()
 })
 
-test('a zero byte anywhere harms nothing', async () => {
-  const whole = upload('zero')
+test('a request with a zero byte anywhere is not accepted', async () => {
+  const whole = uploadRequest('zero')
   for (let at = 0; at <= whole.length; at += scaled({ short: 7, long: 1 })) {
     const statuses = await send(`${whole.slice(0, at)}\0${whole.slice(at)}`)
     assert.ok(statuses.length >= 1 && statuses.length <= 2, `${at}: ${statuses}`)

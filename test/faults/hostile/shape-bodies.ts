@@ -1,8 +1,8 @@
-// What hostile and broken clients make of the body of a request: XML that makes much of little, other encodings, sizes up
-// to the limit and beyond.
+// Bodies of requests by hostile and broken clients: XML that expands, other encodings, sizes up to the limit and
+// above.
 
 import type { Random } from '../../support/rates/random-bank.ts'
-import { DATES, pick, type ShapeRequest, spliced } from './shape-requests.ts'
+import { DATES, pick, type ShapeRequest, splice } from './shape-requests.ts'
 
 const LAUGHS = Array.from({ length: 9 }, (_, at) => `<!ENTITY l${at + 1} "${`&l${at};`.repeat(10)}">`).join(
   '',
@@ -22,24 +22,24 @@ const MARKUP = [
 ]
 const SIZES = [65_535, 65_536, 65_537, 200_000, 30_000]
 
-/** The request with another body. */
-export function body(random: Random, request: ShapeRequest): ShapeRequest {
+/** Replaces the body of a request. */
+export function changeBody(random: Random, request: ShapeRequest): ShapeRequest {
   const bytes = request.body ?? Buffer.from('<a/>')
   const text = bytes.toString()
-  const inside = () => text.indexOf('<s:Body>') + 8
+  const bodyStart = () => text.indexOf('<s:Body>') + 8
   const changes: (() => string | Buffer)[] = [
     () => text.replace('?>', `?>${pick(random, TYPES)}`).replace('>318<', '>&l9;<'),
-    () => spliced(random, text, 0, pick(random, MARKUP)),
-    () => spliced(random, text, random.int(0, 20), pick(random, MARKUP)),
+    () => splice(random, text, 0, pick(random, MARKUP)),
+    () => splice(random, text, random.int(0, 20), pick(random, MARKUP)),
     () => text.replaceAll(/\d+\/\d+\/\d+/g, () => pick(random, DATES)),
     () => text.slice(0, random.int(0, text.length)),
-    () => nestedIn(text, inside(), random.int(1, 7000)),
-    () => text.slice(0, inside()) + '<a/>'.repeat(random.int(1, 15_000)) + text.slice(inside()),
-    () => text.slice(0, inside()) + attributes(random.int(1, 9000)) + text.slice(inside()),
+    () => insertNested(text, bodyStart(), random.int(1, 7000)),
+    () => text.slice(0, bodyStart()) + '<a/>'.repeat(random.int(1, 15_000)) + text.slice(bodyStart()),
+    () => text.slice(0, bodyStart()) + attributes(random.int(1, 9000)) + text.slice(bodyStart()),
     () =>
-      text.slice(0, inside()) +
+      text.slice(0, bodyStart()) +
       ' '.repeat(Math.max(0, pick(random, SIZES) - text.length)) +
-      text.slice(inside()),
+      text.slice(bodyStart()),
     () => text + '&a=b'.repeat(Math.floor(pick(random, SIZES) / 4)),
     () => Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), bytes]),
     () => Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(text, 'utf16le')]),
@@ -50,22 +50,29 @@ export function body(random: Random, request: ShapeRequest): ShapeRequest {
         text.replace('utf-8', pick(random, ['utf-7', 'iso-8859-1', 'ebcdic', 'utf-32', '"'])),
         'latin1',
       ),
-    () => withBytes(random, bytes),
+    () => insertBytes(random, bytes),
     () => Buffer.from(Array.from({ length: random.int(0, 400) }, () => random.int(0, 255))),
   ]
-  const changed = pick(random, changes)()
-  return { ...request, body: typeof changed === 'string' ? Buffer.from(changed) : changed }
+  const newBody = pick(random, changes)()
+  return { ...request, body: typeof newBody === 'string' ? Buffer.from(newBody) : newBody }
 }
 
-function nestedIn(text: string, at: number, depth: number): string {
+function insertNested(text: string, at: number, depth: number): string {
   return `${text.slice(0, at)}${'<a>'.repeat(depth)}${'</a>'.repeat(depth)}${text.slice(at)}`
 }
 
-/** Bytes that are no UTF-8, or are it in a way that is forbidden, in the middle. */
-function withBytes(random: Random, bytes: Buffer): Buffer {
-  const put = pick(random, [[0xc0, 0xbc], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xff], [0xe0, 0x80, 0xaf], [0]])
+/** Inserts bytes that are not valid UTF-8. */
+function insertBytes(random: Random, bytes: Buffer): Buffer {
+  const insertion = pick(random, [
+    [0xc0, 0xbc],
+    [0xc0, 0x80],
+    [0xed, 0xa0, 0x80],
+    [0xff],
+    [0xe0, 0x80, 0xaf],
+    [0],
+  ])
   const at = random.int(0, bytes.length)
-  return Buffer.concat([bytes.subarray(0, at), Buffer.from(put), bytes.subarray(at)])
+  return Buffer.concat([bytes.subarray(0, at), Buffer.from(insertion), bytes.subarray(at)])
 }
 
 function attributes(count: number): string {

@@ -1,8 +1,9 @@
-// What hostile and broken clients make of a request: in its address, its parameters, its headers and its body.
+// Alterations of a request to a compat API by hostile and broken clients: in its address, parameters, headers and
+// body.
 
 import type { Random } from '../../support/rates/random-bank.ts'
-import { body } from './shape-bodies.ts'
-import { DATES, KEYS, pick, type ShapeRequest, spliced } from './shape-requests.ts'
+import { changeBody } from './shape-bodies.ts'
+import { DATES, KEYS, pick, type ShapeRequest, splice } from './shape-requests.ts'
 
 type Mutation = (random: Random, request: ShapeRequest) => ShapeRequest
 
@@ -54,60 +55,62 @@ const HEADERS: readonly (readonly [string, string])[] = [
 const ODD = '%00 %2f %20 %ff \u00e9 + %0a . .. %25 : @ %c3%b1 ; ~ '.split(' ')
 
 export const MUTATIONS: readonly Mutation[] = [
-  inAddress,
-  inAddress,
-  inAddress,
-  (random, one) => ({ ...one, target: cased(random, one.target) }),
-  (random, one) => ({ ...one, target: dated(random, one.target) }),
-  (random, one) => ({ ...one, target: dated(random, one.target) }),
-  parameter,
-  parameter,
-  parameter,
-  nested,
-  key,
+  changeAddress,
+  changeAddress,
+  changeAddress,
+  (random, one) => ({ ...one, target: changeCase(random, one.target) }),
+  (random, one) => ({ ...one, target: changeDates(random, one.target) }),
+  (random, one) => ({ ...one, target: changeDates(random, one.target) }),
+  changeParameter,
+  changeParameter,
+  changeParameter,
+  addPrefix,
+  changeKey,
   (random, one) => ({ ...one, method: pick(random, METHODS) }),
-  header,
-  header,
-  body,
-  body,
-  body,
+  changeHeader,
+  changeHeader,
+  changeBody,
+  changeBody,
+  changeBody,
 ]
 
-/** The request with one to three things wrong, or seldom none. */
-export function mutated(random: Random, request: ShapeRequest): ShapeRequest {
-  let one = request
-  for (let left = random.int(0, 12) === 0 ? 0 : random.int(1, 3); left > 0; left--) {
-    one = pick(random, MUTATIONS)(random, one)
+/** Alters a request in one to three ways, or rarely in none. */
+export function alterRequest(random: Random, request: ShapeRequest): ShapeRequest {
+  let altered = request
+  for (let rest = random.int(0, 12) === 0 ? 0 : random.int(1, 3); rest > 0; rest--) {
+    altered = pick(random, MUTATIONS)(random, altered)
   }
-  return one
+  return altered
 }
 
-function inAddress(random: Random, request: ShapeRequest): ShapeRequest {
+function changeAddress(random: Random, request: ShapeRequest): ShapeRequest {
   const { target } = request
   const long = pick(random, ['a', '/', '%', '.', '%20', 'k/'])
-  const put = random.chance(0.05) ? long.repeat(random.int(1, 12_000 / long.length)) : pick(random, PIECES)
-  return { ...request, target: spliced(random, target, pick(random, [0, 0, 1, 5]), put, 1) }
+  const insertion = random.chance(0.05)
+    ? long.repeat(random.int(1, 12_000 / long.length))
+    : pick(random, PIECES)
+  return { ...request, target: splice(random, target, pick(random, [0, 0, 1, 5]), insertion, 1) }
 }
 
-function cased(random: Random, text: string): string {
+function changeCase(random: Random, text: string): string {
   const swap = (one: string) => (one === one.toLowerCase() ? one.toUpperCase() : one.toLowerCase())
   return text.replace(/[a-z]/gi, (one) => (random.chance(0.3) ? swap(one) : one))
 }
 
-function dated(random: Random, text: string): string {
+function changeDates(random: Random, text: string): string {
   return text.replace(/\d{4}[-/]\d\d[-/]\d\d|\d\d\/\d\d\/\d{4}/g, (one) =>
     random.chance(0.7) ? pick(random, DATES) : one,
   )
 }
 
-/** A value that is strange, a parameter that is doubled, missing or one more. */
-function parameter(random: Random, request: ShapeRequest): ShapeRequest {
+/** Sets a strange value; or repeats, removes or adds a parameter. */
+function changeParameter(random: Random, request: ShapeRequest): ShapeRequest {
   const [path = '', query = ''] = request.target.split('?')
   const parts = query === '' ? [] : query.split('&')
   const at = random.int(0, Math.max(0, parts.length - 1))
   const part = parts[at] ?? 'base=USD'
   const [name = ''] = part.split('=')
-  const changed = pick(random, [
+  const changedParts = pick(random, [
     () => parts.with(at % Math.max(1, parts.length), `${name}=${pick(random, [...VALUES, ...DATES])}`),
     () => [...parts, part],
     () => [...parts, `${name}=${pick(random, VALUES)}`],
@@ -118,10 +121,10 @@ function parameter(random: Random, request: ShapeRequest): ShapeRequest {
     ],
     () => Array.from({ length: 1000 }, () => 'a=1').concat(parts),
   ] as const)
-  return { ...request, target: `${path}?${(parts.length === 0 ? [part] : changed()).join('&')}` }
+  return { ...request, target: `${path}?${(parts.length === 0 ? [part] : changedParts()).join('&')}` }
 }
 
-function nested(random: Random, request: ShapeRequest): ShapeRequest {
+function addPrefix(random: Random, request: ShapeRequest): ShapeRequest {
   const prefix = pick(random, [
     `/k/${KEYS.url}`,
     `/K/${KEYS.url}`,
@@ -133,8 +136,8 @@ function nested(random: Random, request: ShapeRequest): ShapeRequest {
   return { ...request, target: prefix.repeat(random.chance(0.2) ? 100 : random.int(1, 3)) + request.target }
 }
 
-/** Another key wherever there was one; what is in the base64 of Basic stays. */
-function key(random: Random, request: ShapeRequest): ShapeRequest {
+/** Alters the keys; a key inside base64 of Basic is unchanged. */
+function changeKey(random: Random, request: ShapeRequest): ShapeRequest {
   const odd = pick(random, ODD)
   const change = (text: string) => text.replace(/(cbk_zq7w|zq7w)(?=zq7w)/i, (one) => one + odd)
   const target = change(request.target)
@@ -144,7 +147,7 @@ function key(random: Random, request: ShapeRequest): ShapeRequest {
   return { ...request, target, headers, body: request.body && Buffer.from(change(request.body.toString())) }
 }
 
-function header(random: Random, request: ShapeRequest): ShapeRequest {
+function changeHeader(random: Random, request: ShapeRequest): ShapeRequest {
   const [name, value] = pick(random, HEADERS)
   return { ...request, headers: { ...request.headers, [name]: value } }
 }

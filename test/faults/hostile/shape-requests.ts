@@ -1,8 +1,7 @@
-// Requests that the programs of other services make, of every shape, with the key in each place where it may stand; and
-// what a hostile or broken client makes of them. Every key has a mark in it, several times over, so that a part of one
-// is known wherever it turns up.
+// Valid requests to every compat API, with the key in each of its possible places. Each key repeats a mark, so that
+// any part of it is recognizable.
 
-import type { IsoDate } from '../../../src/dates.ts'
+import type { IsoDate } from '../../../src/values/dates.ts'
 import type { Random } from '../../support/rates/random-bank.ts'
 
 export type ShapeRequest = {
@@ -13,14 +12,14 @@ export type ShapeRequest = {
   body?: Buffer | undefined
 }
 
-/** Keys of each kind; that of the bank is good from 10.8/16. */
+/** Keys of each kind; the bank key is valid from 10.8/16. */
 export const KEYS = {
   header: 'cbk_zq7wzq7wzq7wheader',
   url: 'cbk_zq7wzq7wzq7wurl',
   compra: 'cbk_zq7wzq7wzq7wcompra',
   bank: 'ZQ7WZQ7WZQ',
 } as const
-/** What is in every key, and in what becomes of it. */
+/** Mark in every key, and in its encodings. */
 export const MARK = /zq7w/i
 
 export const OPEN_NETWORK = '10.7.0.0/16'
@@ -33,7 +32,7 @@ const NAMES = ['access_key', 'app_id', 'apikey', 'api_key', 'key', 'Token']
 const CODES = ['318', '317', '333', '3155', '999']
 const ENVELOPES = ['http://schemas.xmlsoap.org/soap/envelope/', 'http://www.w3.org/2003/05/soap-envelope']
 
-/** Days that are none, or far away, or written in another way. */
+/** Days that do not exist, are far away, or have another format. */
 export const DATES = [
   ...'2026-02-31 0000-00-00 9999-12-31 1900-01-01 1899-12-31 2999-12-31 3000-01-01 today 31/12/9999'.split(
     ' ',
@@ -44,19 +43,19 @@ export const DATES = [
   ...['1900-01-01..2999-12-31', '99999999999-01-01', '2026%2F11%2F22', ''],
 ]
 
-/** One of several. */
-export function pick<T>(random: Random, among: readonly T[]): T {
-  return among[random.int(0, among.length - 1)] as T
+/** A random member of a list. */
+export function pick<T>(random: Random, list: readonly T[]): T {
+  return list[random.int(0, list.length - 1)] as T
 }
 
-/** A text with something put in at some place, and as many characters less. */
-export function spliced(random: Random, text: string, cut: number, put: string, from = 0): string {
+/** Replaces `cut` characters at a random place by a text. */
+export function splice(random: Random, text: string, cut: number, insertion: string, from = 0): string {
   const at = random.int(from, text.length)
-  return text.slice(0, at) + put + text.slice(at + cut)
+  return text.slice(0, at) + insertion + text.slice(at + cut)
 }
 
-/** What `from` and `to` are asked for; the days are those of which there are rates. */
-export function addressesOf(from: IsoDate, to: IsoDate): string[] {
+/** Addresses of requests for the days from `from` to `to`, which have rates. */
+export function listAddresses(from: IsoDate, to: IsoDate): string[] {
   const [d1, d2] = [from, to].map((day) => day.split('-').reverse().join('/'))
   const range = `from=${from}&to=${to}`
   const period = `start_date=${from}&end_date=${to}`
@@ -78,7 +77,7 @@ export function addressesOf(from: IsoDate, to: IsoDate): string[] {
     '/v2/currency/CRC',
     '/v2/providers',
   ]
-  const own = [
+  const bankAddresses = [
     '/indicadores/tc',
     '/indicadores/tc/dolar',
     `/indicadores/tc/euro?fecha=${to}&fechas=iso`,
@@ -91,7 +90,7 @@ export function addressesOf(from: IsoDate, to: IsoDate): string[] {
     `${ASMX}?WSDL`,
     ...OPERATIONS.map((one) => `${ASMX}/${one}?Indicador=318&FechaInicio=${d1}&FechaFinal=${d2}&Token=T`),
   ]
-  const keyed = [
+  const keyedAddresses = [
     '/live?source=USD&currencies=CRC,EUR',
     `/historical?date=${to}`,
     `/convert?from=USD&to=CRC&amount=10.50&date=${to}`,
@@ -112,19 +111,19 @@ export function addressesOf(from: IsoDate, to: IsoDate): string[] {
     `/v6/KEY/pair/USD/CRC/12.5`,
     `/v6/KEY/history/USD/${year}/${month}/${day}/3`,
   ]
-  return [...frankfurter, ...own, ...keyed]
+  return [...frankfurter, ...bankAddresses, ...keyedAddresses]
 }
 
-/** A request as a program makes it, with a key in one of the places of keys. */
+/** A valid request, with a key in one of its places. */
 export function validRequest(random: Random, addresses: readonly string[]): ShapeRequest {
-  const headers: Record<string, string> = { 'x-forwarded-for': clientOf(random) }
-  if (random.chance(0.25)) return callOf(random, headers, addresses)
+  const headers: Record<string, string> = { 'x-forwarded-for': randomClient(random) }
+  if (random.chance(0.25)) return randomCall(random, headers, addresses)
   const address = pick(random, addresses).replace('/KEY/', `/${pick(random, Object.values(KEYS))}/`)
   return withKey(random, { method: 'GET', target: address.replace('Token=T', `Token=${KEYS.url}`), headers })
 }
 
-/** A client of the open network, of the bank's, or any. */
-function clientOf(random: Random): string {
+/** Address of a client: of the open network, the bank network, or any. */
+function randomClient(random: Random): string {
   const byte = () => random.int(1, 254)
   return `${pick(random, ['10.7', '10.7', '10.8', `192.${byte()}`])}.${byte()}.${byte()}`
 }
@@ -149,22 +148,26 @@ function withKey(random: Random, request: ShapeRequest): ShapeRequest {
   return pick(random, ways)()
 }
 
-/** A call of the old web service with a body: a form, or SOAP of both versions. */
-function callOf(random: Random, headers: Record<string, string>, addresses: readonly string[]): ShapeRequest {
+/** A call of the old web service with a body: a form, or SOAP 1.1 or 1.2. */
+function randomCall(
+  random: Random,
+  headers: Record<string, string>,
+  addresses: readonly string[],
+): ShapeRequest {
   const [, query = ''] = addresses.find((one) => one.startsWith(`${ASMX}/`))?.split('?') ?? []
-  const sent = new URLSearchParams(query)
-  sent.set('Indicador', pick(random, CODES))
-  sent.set('Token', pick(random, [KEYS.url, KEYS.bank, KEYS.compra]))
+  const parameters = new URLSearchParams(query)
+  parameters.set('Indicador', pick(random, CODES))
+  parameters.set('Token', pick(random, [KEYS.url, KEYS.bank, KEYS.compra]))
   const operation = pick(random, OPERATIONS)
   const form = random.chance(0.3)
   if (form) {
     const type = { 'content-type': 'application/x-www-form-urlencoded' }
     const request = { method: 'POST', target: `${ASMX}/${operation}`, headers: { ...headers, ...type } }
-    return { ...request, body: Buffer.from(`${sent}`) }
+    return { ...request, body: Buffer.from(`${parameters}`) }
   }
   const at = random.int(0, 1)
-  const fields = [...sent].map(([name, value]) => `<${name}>${value}</${name}>`).join('')
-  const call = `<${operation} xmlns="http://ws.sdde.bccr.fi.cr">${fields}</${operation}>`
+  const xmlFields = [...parameters].map(([name, value]) => `<${name}>${value}</${name}>`).join('')
+  const call = `<${operation} xmlns="http://ws.sdde.bccr.fi.cr">${xmlFields}</${operation}>`
   const body = `<?xml version="1.0" encoding="utf-8"?><s:Envelope xmlns:s="${ENVELOPES[at]}"><s:Body>${call}</s:Body></s:Envelope>`
   const type = {
     'content-type': at === 0 ? 'text/xml; charset=utf-8' : 'application/soap+xml; charset=utf-8',

@@ -1,32 +1,36 @@
-// The moments at which a key or token begins and ends to be good, seen by a client that keeps its connection
-// (decisions 1.6): nothing is remembered of an answer that was right before.
+// The moments at which a key or token becomes valid and expires, for a client with one connection (decisions 1.6).
+// Earlier acceptance must not be cached too long.
 
 import assert from 'node:assert/strict'
 import { Agent, request } from 'node:http'
 import { after, before, type TestContext, test } from 'node:test'
-import { rotateKey, rotateToken } from '../../../src/domain/rotation.ts'
-import { hashOfSecret, makeSecret } from '../../../src/domain/secrets.ts'
-import { findApiKey, insertApiKey, revokeApiKey } from '../../../src/store/api-keys.ts'
+import { rotateKey, rotateToken } from '../../../src/domain/access/rotation.ts'
+import { hashOfSecret, makeSecret } from '../../../src/domain/access/secrets.ts'
+import { findApiKey, insertApiKey, revokeApiKey } from '../../../src/store/access/api-keys.ts'
+import { findToken, insertToken, revokeToken } from '../../../src/store/access/tokens.ts'
 import { openDatabase } from '../../../src/store/sqlite/database.ts'
-import type { Db } from '../../../src/store/tables.ts'
-import { findToken, insertToken, revokeToken } from '../../../src/store/tokens.ts'
+import type { WriteDb } from '../../../src/store/tables.ts'
 import { openApp, withinASecond } from '../../api/support.ts'
 import { AT, fillDirectory } from '../../support/directory.ts'
 
 const HOUR = 3_600_000
 const app = await openApp()
 await fillDirectory(app)
-let db: Db // as a command has it open
+let db: WriteDb // opened as a command opens it
 before(() => {
   db = openDatabase(app.dataDir)
 })
 after(() => db.destroy())
 
 type Kind = 'key' | 'token'
-type Made = { id: number; secret: string }
+type CreatedSecret = { id: number; secret: string }
 const KINDS = ['key', 'token'] as const
 
-async function make(kind: Kind, name: string, expiresAt: string | null = null): Promise<Made> {
+async function createCredential(
+  kind: Kind,
+  name: string,
+  expiresAt: string | null = null,
+): Promise<CreatedSecret> {
   const secret = makeSecret(kind === 'key' ? 'cbk_' : 'cbt_')
   const facts = { name, hash: hashOfSecret(secret), createdAt: AT }
   const allow = ['documents:GET']
@@ -37,7 +41,7 @@ async function make(kind: Kind, name: string, expiresAt: string | null = null): 
   return { id, secret }
 }
 
-/** Gives it this secret instead, as the command does. */
+/** Replaces its secret, as the command does. */
 async function rotate(kind: Kind, id: number, next: string, overlapMs: number, expiresAt?: string) {
   const rotation = { hash: hashOfSecret(next), overlapMs, expiresAt, now: app.clock.read() }
   const [key, token] = [await findApiKey(db, id), await findToken(db, id)]
@@ -52,18 +56,18 @@ function revoke(kind: Kind, id: number): Promise<unknown> {
   return kind === 'key' ? revokeApiKey(db, id, at) : revokeToken(db, id, at)
 }
 
-/** A client with one connection; each answer but the first must come over it. */
+/** A client with one connection; each answer after the first must reuse it. */
 function connect(t: Pick<TestContext, 'after'>, kind: Kind): (secret: string) => Promise<number> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   t.after(() => agent.destroy())
-  let asked = 0
+  let requests = 0
   const path = kind === 'key' ? '/api/v1/providers' : '/api/v1/documents'
   return (secret) =>
     new Promise((resolve, reject) => {
       const headers = kind === 'key' ? { 'x-api-key': secret } : { authorization: `Bearer ${secret}` }
       const outgoing = request(app.app.url + path, { agent, headers }, (response) => {
         response.resume().on('end', () => {
-          assert.equal(outgoing.reusedSocket, asked++ > 0)
+          assert.equal(outgoing.reusedSocket, requests++ > 0)
           resolve(response.statusCode ?? 0)
         })
       })
@@ -71,78 +75,92 @@ function connect(t: Pick<TestContext, 'after'>, kind: Kind): (secret: string) =>
     })
 }
 
-let made = 0
+let count = 0
 for (const kind of KINDS) {
-  const secretOf = () => makeSecret(kind === 'key' ? 'cbk_' : 'cbt_')
-  const nameOf = () => `${kind} number ${made++}`
+  const newSecret = () => makeSecret(kind === 'key' ? 'cbk_' : 'cbt_')
+  const newName = () => `${kind} number ${count++}`
 
   test(`a ${kind} expires on a connection that stays open`, async (t) => {
-    const ask = connect(t, kind)
+    const requestStatus = connect(t, kind)
     const begin = app.clock.now
     t.after(() => {
       app.clock.now = begin
     })
-    const { id, secret } = await make(kind, nameOf(), '2026-03-24')
-    assert.equal(await ask(secret), 200)
+    const { id, secret } = await createCredential(kind, newName(), '2026-03-24')
+    assert.equal(await requestStatus(secret), 200)
     app.clock.now = new Date('2026-03-25T05:59:59.999Z')
-    assert.equal(await ask(secret), 200)
+    assert.equal(await requestStatus(secret), 200)
     app.clock.now = new Date('2026-03-25T06:00:00.000Z')
-    assert.equal(await ask(secret), 401)
-    const next = secretOf()
+    assert.equal(await requestStatus(secret), 401)
+    const next = newSecret()
     await rotate(kind, id, next, HOUR, '2026-03-25')
-    assert.deepEqual([await ask(next), await ask(secret)], [200, 401])
+    assert.deepEqual([await requestStatus(next), await requestStatus(secret)], [200, 401])
   })
 
   test(`an overlap of a ${kind} ends on a connection that stays open`, async (t) => {
-    const ask = connect(t, kind)
+    const requestStatus = connect(t, kind)
     const begin = app.clock.now
     t.after(() => {
       app.clock.now = begin
     })
-    const [{ id, secret }, next] = [await make(kind, nameOf()), secretOf()]
-    assert.equal(await ask(secret), 200)
+    const [{ id, secret }, next] = [await createCredential(kind, newName()), newSecret()]
+    assert.equal(await requestStatus(secret), 200)
     await rotate(kind, id, next, HOUR)
-    assert.deepEqual([await ask(next), await ask(secret)], [200, 200])
+    assert.deepEqual([await requestStatus(next), await requestStatus(secret)], [200, 200])
     app.clock.now = new Date(begin.getTime() + HOUR - 1)
-    assert.equal(await ask(secret), 200)
+    assert.equal(await requestStatus(secret), 200)
     app.clock.now = new Date(begin.getTime() + HOUR)
-    assert.deepEqual([await ask(secret), await ask(next)], [401, 200])
+    assert.deepEqual([await requestStatus(secret), await requestStatus(next)], [401, 200])
   })
 
-  test(`a ${kind}'s next secret is good at once, though it was refused a moment ago`, async (t) => {
-    const ask = connect(t, kind)
-    const { id } = await make(kind, nameOf())
+  test(`a ${kind}'s next secret is accepted at once, even after a rejection`, async (t) => {
+    const requestStatus = connect(t, kind)
+    const { id } = await createCredential(kind, newName())
     for (let times = 0; times < 5; times++) {
-      const next = secretOf()
-      assert.equal(await ask(next), 401)
+      const next = newSecret()
+      assert.equal(await requestStatus(next), 401)
       await rotate(kind, id, next, HOUR)
-      assert.equal(await ask(next), 200)
+      assert.equal(await requestStatus(next), 200)
     }
   })
 
-  // Nothing unknown is asked here, which would make the server look: it must see by itself.
+  // No unknown secret is sent here, since it would make the server reload: the server must notice by itself.
   test(`without overlap a ${kind}'s former secrets end within a second, all of them`, async (t) => {
-    const ask = connect(t, kind)
-    const [{ id, secret }, second, third] = [await make(kind, nameOf()), secretOf(), secretOf()]
+    const requestStatus = connect(t, kind)
+    const [{ id, secret }, second, third] = [
+      await createCredential(kind, newName()),
+      newSecret(),
+      newSecret(),
+    ]
     await rotate(kind, id, second, HOUR)
-    assert.deepEqual([await ask(secret), await ask(second)], [200, 200])
+    assert.deepEqual([await requestStatus(secret), await requestStatus(second)], [200, 200])
     await rotate(kind, id, third, 0)
-    await withinASecond(async () => (await ask(second)) === 401, 'the one before is refused')
-    assert.deepEqual([await ask(secret), await ask(third)], [401, 200])
+    await withinASecond(async () => (await requestStatus(second)) === 401, 'the former secret is rejected')
+    assert.deepEqual([await requestStatus(secret), await requestStatus(third)], [401, 200])
   })
 
-  test(`a revoked ${kind} takes its former secrets with it, and leaves its namesakes`, async (t) => {
-    const ask = connect(t, kind)
+  test(`revoking a ${kind} ends its former secrets, and not its namesakes`, async (t) => {
+    const requestStatus = connect(t, kind)
     const other = kind === 'key' ? 'token' : 'key'
-    const askOther = connect(t, other)
-    const name = nameOf()
-    const [{ id, secret }, next, namesake] = [await make(kind, name), secretOf(), await make(other, name)]
+    const requestOtherStatus = connect(t, other)
+    const name = newName()
+    const [{ id, secret }, next, namesake] = [
+      await createCredential(kind, name),
+      newSecret(),
+      await createCredential(other, name),
+    ]
     await rotate(kind, id, next, HOUR)
-    assert.deepEqual([await ask(next), await ask(secret), await askOther(namesake.secret)], [200, 200, 200])
+    assert.deepEqual(
+      [await requestStatus(next), await requestStatus(secret), await requestOtherStatus(namesake.secret)],
+      [200, 200, 200],
+    )
     await revoke(kind, id)
-    await withinASecond(async () => (await ask(secret)) === 401, 'the former secret is refused')
-    const again = await make(kind, name)
-    assert.equal(await ask(again.secret), 200)
-    assert.deepEqual([await ask(next), await ask(secret), await askOther(namesake.secret)], [401, 401, 200])
+    await withinASecond(async () => (await requestStatus(secret)) === 401, 'the former secret is rejected')
+    const again = await createCredential(kind, name)
+    assert.equal(await requestStatus(again.secret), 200)
+    assert.deepEqual(
+      [await requestStatus(next), await requestStatus(secret), await requestOtherStatus(namesake.secret)],
+      [401, 401, 200],
+    )
   })
 }

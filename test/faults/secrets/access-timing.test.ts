@@ -1,20 +1,20 @@
-// Whether the time that a refusal takes tells how much of a key was right. In this process, without a network to
-// hide it, and against a control: two lots of keys of which nothing is right.
+// The time of a rejection must not depend on how much of a key was right. Measured in this process, without a network
+// to hide it. The control is two groups of keys that are wrong throughout.
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { hashOfSecret, makeSecret } from '../../../src/domain/secrets.ts'
-import { openKeyring } from '../../../src/http/api/auth.ts'
-import { insertApiKey } from '../../../src/store/api-keys.ts'
-import { insertToken } from '../../../src/store/tokens.ts'
+import { hashOfSecret, makeSecret } from '../../../src/domain/access/secrets.ts'
+import { openKeyring } from '../../../src/http/access/auth.ts'
+import { insertApiKey } from '../../../src/store/access/api-keys.ts'
+import { insertToken } from '../../../src/store/access/tokens.ts'
 import { fixedClock, temporaryDatabase } from '../../support/temporary.ts'
 import { figure, LONG, scaled } from '../scale.ts'
-import { advantageOf } from './statistics.ts'
+import { advantage } from './statistics.ts'
 
-const CHECKS = 20 // one takes less than the clock can tell
+const CHECKS = 20 // a single check is shorter than the resolution of the clock
 const CREATED = '2026-03-01T00:00:00.000Z'
 
-test('a refusal takes as long for a key that begins rightly as for any other', async (t) => {
+test('a rejection takes equally long for an almost right key and any other', async (t) => {
   const key = makeSecret('cbk_')
   const token = makeSecret('cbt_')
   const db = temporaryDatabase(t)
@@ -31,42 +31,45 @@ test('a refusal takes as long for a key that begins rightly as for any other', a
 
 function compare(
   t: TestContext,
-  what: string,
+  credential: string,
   prefix: 'cbk_' | 'cbt_',
   right: string,
   check: (secret: string) => void,
 ): void {
-  const nothing = () => makeSecret(prefix)
-  const almost = () => right.slice(0, -6) + makeSecret(prefix).slice(-6)
-  const lots = [nothing, nothing, almost].map((make) => ({ make, times: [] as number[] }))
+  const wrongSecret = () => makeSecret(prefix)
+  const almostRightSecret = () => right.slice(0, -6) + makeSecret(prefix).slice(-6)
+  const groups = [wrongSecret, wrongSecret, almostRightSecret].map((make) => ({
+    make,
+    times: [] as number[],
+  }))
   const rounds = scaled({ short: 500, long: 20_000 })
   for (let round = 0; round < rounds; round++) {
-    for (let at = 0; at < lots.length; at++) {
-      const lot = lots[(at + round) % lots.length]
-      if (!lot) continue
-      const secrets = Array.from({ length: CHECKS }, lot.make)
+    for (let at = 0; at < groups.length; at++) {
+      const group = groups[(at + round) % groups.length]
+      if (!group) continue
+      const secrets = Array.from({ length: CHECKS }, group.make)
       const started = process.hrtime.bigint()
-      for (const secret of secrets) refused(check, secret)
-      const took = Number(process.hrtime.bigint() - started)
-      if (round >= rounds / 10) lot.times.push(took) // not while the engine still compiles
+      for (const secret of secrets) reject(check, secret)
+      const elapsed = Number(process.hrtime.bigint() - started)
+      if (round >= rounds / 10) group.times.push(elapsed) // not during compilation by the engine
     }
   }
-  const [one, other, begun] = lots.map(({ times }) => times) as [number[], number[], number[]]
-  const control = advantageOf(one, other)
-  const told = advantageOf(one, begun)
+  const [one, other, almostRight] = groups.map(({ times }) => times) as [number[], number[], number[]]
+  const control = advantage(one, other)
+  const share = advantage(one, almostRight)
   figure(
     t,
-    `${what}: how often the longer refusal tells which it was, and the control`,
-    `${told.toFixed(3)}, ${control.toFixed(3)}`,
+    `${credential}: how often the longer rejection identifies the key, and the control`,
+    `${share.toFixed(3)}, ${control.toFixed(3)}`,
   )
-  if (LONG) assert.ok(Math.abs(told - 0.5) < 0.03 + Math.abs(control - 0.5), `${told}, control ${control}`)
+  if (LONG) assert.ok(Math.abs(share - 0.5) < 0.03 + Math.abs(control - 0.5), `${share}, control ${control}`)
 }
 
-function refused(check: (secret: string) => void, secret: string): void {
+function reject(check: (secret: string) => void, secret: string): void {
   try {
     check(secret)
   } catch {
     return
   }
-  assert.fail('it was let in')
+  assert.fail('the secret was accepted')
 }

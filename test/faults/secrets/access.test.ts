@@ -1,19 +1,19 @@
-// Who is let in: every route that the program describes, with every credential that is not the right one. A new
-// route is tried too, and one whose parameters are not known here fails until they are.
+// Access control of every route that the program describes, with every wrong credential. New routes are tested too; a
+// route with parameters unknown to this test fails.
 
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
-import { ALLOWED, hashOfSecret, makeSecret } from '../../../src/domain/secrets.ts'
-import { insertApiKey, revokeApiKey } from '../../../src/store/api-keys.ts'
+import { ALLOWED, hashOfSecret, makeSecret } from '../../../src/domain/access/secrets.ts'
+import { insertApiKey, revokeApiKey } from '../../../src/store/access/api-keys.ts'
+import { insertToken, revokeToken } from '../../../src/store/access/tokens.ts'
 import { openDatabase } from '../../../src/store/sqlite/database.ts'
-import { insertToken, revokeToken } from '../../../src/store/tokens.ts'
-import { type Document, describedIn, type Operation } from '../../api/openapi/description.ts'
+import { type Document, type Operation, readDescription } from '../../api/openapi/description.ts'
 import { exchange, send } from '../../api/support.ts'
 import { AT, CREATE, fillDatabase, pdf } from '../../support/directory.ts'
 import { startProgram } from '../../support/program.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
 import { figure, LONG, PROGRAM, scaled } from '../scale.ts'
-import { advantageOf } from './statistics.ts'
+import { advantage } from './statistics.ts'
 
 type Family = 'open' | 'rates' | 'documents' | 'agent' | 'session'
 type Route = { path: string; method: 'GET' | 'POST' | 'DELETE'; family: Family } & {
@@ -41,44 +41,46 @@ const tokens = {
 const narrow = ALLOWED.map((allow) => ({ allow, token: makeSecret('cbt_') }))
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
-/** Both halves of a session of the good token. */
+/** Cookie and page header of a session of the good token. */
 const session: Record<string, string> = {}
 
 /** Documents of ACME and of OTRA. */
 const documents = { acme: 0, otra: 0 }
 
-const lasting: Pick<TestContext, 'after'> = { after: (done) => after(done as () => void) }
-const dataDir = temporaryDirectory(lasting as TestContext)
+const fileContext: Pick<TestContext, 'after'> = { after: (done) => after(done as () => void) }
+const dataDir = temporaryDirectory(fileContext as TestContext)
 await fillDatabase(dataDir)
-await makeSecrets(dataDir)
+await insertSecrets(dataDir)
 const words = ['serve', '--no-scheduler', '--port', '0', '--data-dir', dataDir]
-const program = startProgram(lasting, words, {}, PROGRAM)
-const url = (await program.says(/ listening url=(\S+)/))[1] ?? ''
-const description = describedIn((await (await fetch(`${url}/openapi.json`)).json()) as Document)
+const program = startProgram(fileContext, words, {}, PROGRAM)
+const url = (await program.waitForOutput(/ listening url=(\S+)/))[1] ?? ''
+const description = readDescription((await (await fetch(`${url}/openapi.json`)).json()) as Document)
 const { paths } = description.document
-// Those of the shapes of other services take keys in ways of their own: test/api/compat. So does /mcp: test/api/mcp.
-const own = Object.entries(paths).filter(([path]) => !path.startsWith('/compat/') && path !== '/mcp')
-const routes = own.flatMap(([path, operations]) =>
-  Object.entries(operations).map(([method, one]) => routeOf(path, method, one)),
+// Compat APIs and /mcp read keys in other ways: test/api/compat and test/api/mcp test them.
+const describedPaths = Object.entries(paths).filter(
+  ([path]) => !path.startsWith('/compat/') && path !== '/mcp',
 )
-const signedIn = await fetch(`${url}/session`, {
+const routes = describedPaths.flatMap(([path, operations]) =>
+  Object.entries(operations).map(([method, operation]) => toRoute(path, method, operation)),
+)
+const signInReply = await fetch(`${url}/session`, {
   method: 'POST',
   headers: { 'content-type': 'application/json' },
   body: JSON.stringify({ secret: tokens.good }),
 })
-session.cookie = (signedIn.headers.get('set-cookie') ?? '').split(';', 1)[0] ?? ''
-session['x-cambista-page'] = ((await signedIn.json()) as { page: string }).page
+session.cookie = (signInReply.headers.get('set-cookie') ?? '').split(';', 1)[0] ?? ''
+session['x-cambista-page'] = ((await signInReply.json()) as { page: string }).page
 for (const [name, ids] of [
   ['acme', { company_id: 1, agent_id: 1, owner_id: 1 }],
   ['otra', { company_id: 2, agent_id: 3, owner_id: 2 }],
 ] as const) {
   const body = JSON.stringify({ ...ids, documents: [pdf(`de ${name}`, `secreto-${name}.pdf`)] })
   const answer = await fetch(url + CREATE, { method: 'POST', headers: bearer(tokens[name]), body })
-  const made = (await answer.json()) as { created_documents: { id: number }[] }
-  documents[name] = made.created_documents[0]?.id ?? 0
+  const reply = (await answer.json()) as { created_documents: { id: number }[] }
+  documents[name] = reply.created_documents[0]?.id ?? 0
 }
 
-test('the routes are found, of each family some', (t) => {
+test('the description has routes of each family', (t) => {
   for (const family of ['open', 'rates', 'documents', 'agent'] as const) {
     assert.ok(routes.filter((route) => route.family === family).length >= 1, family)
   }
@@ -86,7 +88,7 @@ test('the routes are found, of each family some', (t) => {
   figure(t, 'routes', routes.length)
 })
 
-test('without a key of its own no route of the rates is answered, by whatever method', async (t) => {
+test('each route of rates is 401 without a valid key, for every method', async (t) => {
   const wrong: Headers[] = [
     {},
     { 'x-api-key': '' },
@@ -102,10 +104,10 @@ test('without a key of its own no route of the rates is answered, by whatever me
     bearer(keys.good),
     { cookie: `X-API-Key=${keys.good}` },
   ]
-  figure(t, 'refused', await refusals(['rates'], wrong, () => [401, NO_KEY]))
+  figure(t, 'refused', await expectRejections(['rates'], wrong, () => [401, NO_KEY]))
 })
 
-test('without a token of its own no route of the documents is answered, by whatever method', async (t) => {
+test('each route of documents is 401 without a valid token, for every method', async (t) => {
   const unknown: Headers[] = [
     bearer(`${tokens.good.slice(0, -1)}${tokens.good.endsWith('a') ? 'b' : 'a'}`),
     bearer(tokens.good.slice(0, -1)),
@@ -127,21 +129,27 @@ test('without a token of its own no route of the documents is answered, by whate
     { 'x-api-key': keys.good },
   ]
   const families = ['documents', 'agent'] as const
-  const refused = await refusals(families, unknown, () => [401, NO_TOKEN])
-  figure(t, 'refused', refused + (await refusals(families, bad, () => [401, NO_HEADER])))
+  const rejections = await expectRejections(families, unknown, () => [401, NO_TOKEN])
+  figure(t, 'refused', rejections + (await expectRejections(families, bad, () => [401, NO_HEADER])))
 })
 
-test('a token that allows something else is refused, by whatever method', async (t) => {
-  let refused = 0
+test('a token without the required action gets 403, for every method', async (t) => {
+  let rejections = 0
   for (const { allow, token } of narrow) {
-    const methodsOf = (route: Route) => METHODS.filter((method) => neededFor(route, method) !== allow)
+    const testedMethods = (route: Route) =>
+      METHODS.filter((method) => requiredAction(route, method) !== allow)
     const wrong = [bearer(token)]
-    refused += await refusals(['documents', 'agent'], wrong, () => [403, NOT_ALLOWED], methodsOf)
+    rejections += await expectRejections(
+      ['documents', 'agent'],
+      wrong,
+      () => [403, NOT_ALLOWED],
+      testedMethods,
+    )
   }
-  figure(t, 'refused', refused)
+  figure(t, 'refused', rejections)
 })
 
-test('of a body nothing is read, and of parameters nothing told, to who is not let in', async () => {
+test('an unauthenticated request gets 401 before its body and parameters are read', async () => {
   for (const route of routes.filter(({ family }) => family !== 'open')) {
     const expected = { rates: NO_KEY, session: NO_SESSION }[route.family as string] ?? NO_HEADER
     for (const [name, value] of [
@@ -150,17 +158,17 @@ test('of a body nothing is read, and of parameters nothing told, to who is not l
       ['Expect', '100-continue\r\nContent-Length: 10'],
       ['Content-Encoding', 'br\r\nContent-Length: 0'],
     ]) {
-      const head = `${route.method} ${targetOf(route, '1')}?limit=x&on=y&%zz HTTP/1.1\r\nHost: localhost\r\n`
+      const head = `${route.method} ${targetPath(route, '1')}?limit=x&on=y&%zz HTTP/1.1\r\nHost: localhost\r\n`
       const answer = await exchange(url, `${head}${name}: ${value}\r\n\r\n`)
       assert.deepEqual([answer.status, answer.body], [401, expected], `${route.path} ${name}`)
     }
   }
 })
 
-test('with the right credential each route is answered, and another method is a 405 that names the right one', async () => {
+test('each route answers the right credential, and another method is 405 with Allow', async () => {
   for (const route of routes) {
-    const headers = credentialOf(route)
-    const target = targetOf(route, route.method === 'DELETE' ? '999999' : String(documents.acme))
+    const headers = rightCredential(route)
+    const target = targetPath(route, route.method === 'DELETE' ? '999999' : String(documents.acme))
     const answer = await send(url + target, { method: route.method, headers })
     assert.ok(![401, 403, 405].includes(answer.status), `${route.path} ${answer.status} ${answer.body}`)
     const here = routes.filter(({ path }) => path === route.path)
@@ -169,15 +177,15 @@ test('with the right credential each route is answered, and another method is a 
     for (const method of METHODS.filter((one) => !right.includes(one))) {
       const other = await send(url + target, { method, headers })
       assert.deepEqual([other.status, other.headers.allow], [405, allow], `${method} ${route.path}`)
-      assert.deepEqual(unusual(other.headers), ['allow'])
+      assert.deepEqual(unusualHeaders(other.headers), ['allow'])
     }
   }
 })
 
-test('a path that there is not is a 404 alike to everybody', async () => {
+test('an unknown path is the same 404 for every credential', async () => {
   const all = [{}, { 'x-api-key': keys.good }, bearer(tokens.good), bearer(tokens.acme), bearer('wrong')]
   for (const path of [
-    ...routes.map((route) => `${targetOf(route, '1')}/x/y/z`),
+    ...routes.map((route) => `${targetPath(route, '1')}/x/y/z`),
     '/metrics',
     '/api/v2',
     '/page',
@@ -185,7 +193,7 @@ test('a path that there is not is a 404 alike to everybody', async () => {
     const answers = await Promise.all(
       all.map(async (headers) => {
         const { status, body, headers: got } = await send(url + path, { headers })
-        return JSON.stringify([status, body, unusual(got)])
+        return JSON.stringify([status, body, unusualHeaders(got)])
       }),
     )
     assert.match(answers[0] ?? '', /^\[404,/, path)
@@ -193,20 +201,23 @@ test('a path that there is not is a 404 alike to everybody', async () => {
   }
 })
 
-test('to a token of one company every other one is as one that is not there, on each route', async (t) => {
-  let asked = 0
+test('each route answers a token of one company about another company as about a missing one', async (t) => {
+  let requests = 0
   for (const route of routes.filter(({ family }) => family === 'documents' || family === 'agent')) {
     if (!namesCompany(route)) continue
     for (const method of route.method === 'GET' ? ['GET', 'HEAD'] : [route.method]) {
-      const ask = (of: Party, token: string) => request(route, method, of, token)
-      await renewOtra() // to be finished, released or deleted
-      const [theirs, nobodys] = [await ask(OTRA(), tokens.acme), await ask(NOBODY, tokens.acme)]
-      assert.deepEqual(theirs, nobodys, `${method} ${route.path}`)
-      assert.equal(theirs.status, 404, `${method} ${route.path}`)
+      const requestWithToken = (of: Party, token: string) => request(route, method, of, token)
+      await renewOtra() // each request may finish, release or delete it
+      const [foreign, missing] = [
+        await requestWithToken(OTRA(), tokens.acme),
+        await requestWithToken(NOBODY, tokens.acme),
+      ]
+      assert.deepEqual(foreign, missing, `${method} ${route.path}`)
+      assert.equal(foreign.status, 404, `${method} ${route.path}`)
       assert.equal(
-        (await ask(OTRA(), tokens.otra)).status,
+        (await requestWithToken(OTRA(), tokens.otra)).status,
         200,
-        `${method} ${route.path} is not asked rightly`,
+        `${method} ${route.path} is requested wrongly`,
       )
       const conditions: Headers[] = [
         { range: 'bytes=0-1' },
@@ -215,17 +226,17 @@ test('to a token of one company every other one is as one that is not there, on 
       ]
       for (const headers of conditions) {
         const one = await request(route, method, OTRA(), tokens.acme, headers)
-        assert.deepEqual(one, nobodys, `${method} ${route.path} ${JSON.stringify(headers)}`)
+        assert.deepEqual(one, missing, `${method} ${route.path} ${JSON.stringify(headers)}`)
       }
-      asked += 6
+      requests += 6
     }
   }
-  figure(t, 'asked', asked)
+  figure(t, 'requests', requests)
 })
 
-test('what a token of one company is shown without asking for a company is of its own', async () => {
+test('lists without a company show a token of one company its own documents alone', async () => {
   for (const route of routes.filter(({ family, method }) => family === 'documents' && method === 'GET')) {
-    const target = targetOf(route, String(documents.acme))
+    const target = targetPath(route, String(documents.acme))
     const queries = ['limit=200', 'agent_id=3', 'after=0'].filter((query) =>
       route.queries.includes(query.replace(/=.*/, '')),
     )
@@ -237,9 +248,9 @@ test('what a token of one company is shown without asking for a company is of it
   }
 })
 
-test('a document of another company takes as long as one that is not there', async (t) => {
+test('a document of another company takes as long to reject as a missing one', async (t) => {
   const times = { theirs: [] as number[], nobodys: [] as number[] }
-  for (let at = 0; at < scaled({ short: 100, long: 3000 }); at++) {
+  for (let at = 0; at < scaled({ short: 30, long: 3000 }); at++) {
     const order = at % 2 === 0 ? (['theirs', 'nobodys'] as const) : (['nobodys', 'theirs'] as const)
     for (const which of order) {
       const id = which === 'theirs' ? documents.otra : 999
@@ -249,9 +260,9 @@ test('a document of another company takes as long as one that is not there', asy
       if (at >= 50) times[which].push(performance.now() - started)
     }
   }
-  const advantage = advantageOf(times.theirs, times.nobodys)
-  figure(t, 'how often the longer of two answers tells which it was', advantage.toFixed(3))
-  if (LONG) assert.ok(Math.abs(advantage - 0.5) < 0.05, String(advantage))
+  const share = advantage(times.theirs, times.nobodys)
+  figure(t, 'how often the longer of two answers identifies the document', share.toFixed(3))
+  if (LONG) assert.ok(Math.abs(share - 0.5) < 0.05, String(share))
 })
 
 type Party = { id: number; values: Record<string, unknown> }
@@ -259,53 +270,56 @@ type Party = { id: number; values: Record<string, unknown> }
 let claimOfOtra = ''
 const WORK = { limit: 1, lease_seconds: 60, wait: 0, outcome: 'done', note: 'nota' }
 const FILE = new File(['otra vez'], 'otra.txt', { type: 'text/plain' })
-const SENT = { documents: [pdf('otra vez')], file: FILE, ...WORK }
+const UPLOAD_VALUES = { documents: [pdf('otra vez')], file: FILE, ...WORK }
 
 const OTRA = (): Party => ({
   id: documents.otra,
-  values: { company_id: 2, agent_id: 3, owner_id: 2, code: 'OTRA', ...SENT, claim_id: claimOfOtra },
+  values: { company_id: 2, agent_id: 3, owner_id: 2, code: 'OTRA', ...UPLOAD_VALUES, claim_id: claimOfOtra },
 })
 const NOBODY: Party = {
   id: 999_999,
-  values: { company_id: 99, agent_id: 99, owner_id: 99, code: 'NADIE', ...SENT, claim_id: 'none' },
+  values: { company_id: 99, agent_id: 99, owner_id: 99, code: 'NADIE', ...UPLOAD_VALUES, claim_id: 'none' },
 }
 
 /** Uploads another document of OTRA and claims it. */
 async function renewOtra(): Promise<void> {
   const post = async <T>(path: string, body: unknown) => {
-    const sent = { method: 'POST', headers: bearer(tokens.otra), body: JSON.stringify(body) }
-    return (await (await fetch(url + path, sent)).json()) as T
+    const init = { method: 'POST', headers: bearer(tokens.otra), body: JSON.stringify(body) }
+    return (await (await fetch(url + path, init)).json()) as T
   }
   const ids = { company_id: 2, agent_id: 3, owner_id: 2 }
   const document = pdf('de otra', 'secreto-otra.pdf')
   await post(CREATE, { ...ids, documents: [document] })
-  type Claimed = { documents: { id: number; claim_id: string }[] }
-  const claimed = await post<Claimed>('/api/v1/documents/claim', { agent_id: 3, limit: 50 })
-  const last = claimed.documents.at(-1)
+  type ClaimReply = { documents: { id: number; claim_id: string }[] }
+  const claimReply = await post<ClaimReply>('/api/v1/documents/claim', { agent_id: 3, limit: 50 })
+  const last = claimReply.documents.at(-1)
   documents.otra = last?.id ?? 0
   claimOfOtra = last?.claim_id ?? ''
 }
 
-/** What a token must allow for a method of a path; for one that the path does not have, what its first needs. */
-function neededFor({ path, family }: Route, method: string): string {
+/**
+ * The action that a token must allow for a method of a path. An unknown method requires that of the first one.
+ */
+function requiredAction({ path, family }: Route, method: string): string {
   if (/\/(claim|finish|extend|release)$/.test(path)) return `${family}:CLAIM`
   const here = routes.filter((one) => one.path === path)
-  const asked = here.find((one) => one.method === (method === 'HEAD' ? 'GET' : method)) ?? here[0]
-  return `${family}:${asked?.method}`
+  const operation = here.find((one) => one.method === (method === 'HEAD' ? 'GET' : method)) ?? here[0]
+  return `${family}:${operation?.method}`
 }
 
-/** Asks a route for what is of a party, by whatever names it: path, query or body. */
-async function request(route: Route, method: string, of: Party, token: string, more: Headers = {}) {
-  const known = (name: string) => {
-    if (!(name in of.values)) throw new Error(`${route.path} asks for ${name}, which this test does not know`)
-    return of.values[name]
+/** Requests data of a company from a route, by each of its parameters: path, query or body. */
+async function request(route: Route, method: string, company: Party, token: string, more: Headers = {}) {
+  const valueNamed = (name: string) => {
+    if (!(name in company.values))
+      throw new Error(`${route.path} has the parameter ${name}, which this test does not know`)
+    return company.values[name]
   }
-  const isForm = route.path === '/api/v1/documents' && method === 'POST' // its query is for a body that is no form
+  const isForm = route.path === '/api/v1/documents' && method === 'POST' // its query belongs to uploads without a form
   const inQuery = isForm ? [] : route.queries.filter((name) => name.endsWith('_id'))
-  const ids = inQuery.map((name) => `${name}=${known(name)}`)
-  const id = route.path.startsWith('/api/v1/companies/') ? of.values.company_id : of.id
-  const target = `${targetOf(route, String(id))}${ids.length > 0 ? `?${ids.join('&')}` : ''}`
-  const fields = route.fields.map((name) => [name, known(name)] as const)
+  const ids = inQuery.map((name) => `${name}=${valueNamed(name)}`)
+  const id = route.path.startsWith('/api/v1/companies/') ? company.values.company_id : company.id
+  const target = `${targetPath(route, String(id))}${ids.length > 0 ? `?${ids.join('&')}` : ''}`
+  const fields = route.fields.map((name) => [name, valueNamed(name)] as const)
   const form = new FormData()
   for (const [name, value] of fields) form.append(name, value instanceof Blob ? value : String(value))
   const body = isForm ? form : JSON.stringify(Object.fromEntries(fields))
@@ -317,48 +331,51 @@ async function request(route: Route, method: string, of: Party, token: string, m
   return {
     status: answer.status,
     body: await answer.text(),
-    unusual: unusual(Object.fromEntries(answer.headers)),
+    unusual: unusualHeaders(Object.fromEntries(answer.headers)),
     length: answer.headers.get('content-length'),
   }
 }
 
-/** Asks each route by each method, all wrong ways at once, and expects one refusal; how many there were. */
-async function refusals(
+/**
+ * Requests each route by each method with all wrong credentials, and expects one rejection. Returns the number of
+ * requests.
+ */
+async function expectRejections(
   families: readonly Route['family'][],
   wrong: readonly Headers[],
   expected: () => [status: number, body: string],
-  methodsOf: (route: Route) => readonly string[] = () => METHODS,
+  testedMethods: (route: Route) => readonly string[] = () => METHODS,
 ): Promise<number> {
   let count = 0
   for (const route of routes.filter(({ family }) => families.includes(family))) {
-    for (const method of methodsOf(route)) {
-      const targets = [targetOf(route, '1'), `${targetOf(route, 'x%zz')}?limit=x&on=`]
+    for (const method of testedMethods(route)) {
+      const targets = [targetPath(route, '1'), `${targetPath(route, 'x%zz')}?limit=x&on=`]
       const each = wrong.flatMap((headers) => targets.map((target) => ({ headers, target })))
-      const ask = async ({ headers, target }: (typeof each)[number]) => {
+      const expectRejection = async ({ headers, target }: (typeof each)[number]) => {
         const answer = await send(url + target, { method, headers })
         const [status, body] = expected()
-        const said = `${method} ${target} ${JSON.stringify(headers)}`
-        // Beside the text of the contract a hint may say which credential was sent, and nothing of it.
-        const told =
+        const details = `${method} ${target} ${JSON.stringify(headers)}`
+        // Beside the text of the contract, a hint may name the kind of credential, but no part of it.
+        const bodyWithoutHint =
           status === 401 ? answer.body.replace(/,"hint":"[^"]*\(cb[kt]_…\)[^"]*"\}$/, '}') : answer.body
-        assert.deepEqual([answer.status, told], [status, method === 'HEAD' ? '' : body], said)
-        assert.deepEqual(unusual(answer.headers), status === 401 ? ['www-authenticate'] : [], said)
+        assert.deepEqual([answer.status, bodyWithoutHint], [status, method === 'HEAD' ? '' : body], details)
+        assert.deepEqual(unusualHeaders(answer.headers), status === 401 ? ['www-authenticate'] : [], details)
         const scheme = route.family === 'rates' ? 'ApiKey' : 'Bearer'
-        assert.equal(answer.headers['www-authenticate'], status === 401 ? scheme : undefined, said)
+        assert.equal(answer.headers['www-authenticate'], status === 401 ? scheme : undefined, details)
         count++
       }
-      await Promise.all(each.map(ask))
+      await Promise.all(each.map(expectRejection))
     }
   }
   return count
 }
 
-/** The names of headers that not every answer has. */
-function unusual(headers: Record<string, unknown>): string[] {
+/** Names of headers that not every answer has. */
+function unusualHeaders(headers: Record<string, unknown>): string[] {
   return Object.keys(headers).filter((name) => !PLAIN.includes(name))
 }
 
-function routeOf(path: string, method: string, operation: Operation): Route {
+function toRoute(path: string, method: string, operation: Operation): Route {
   const [scheme] = Object.keys(operation.security?.[0] ?? {})
   const documents = path.startsWith('/api/v1/agent/') ? 'agent' : 'documents'
   const families: Record<string, Family> = { apiKey: 'rates', bearer: documents, session: 'session' }
@@ -366,26 +383,26 @@ function routeOf(path: string, method: string, operation: Operation): Route {
   assert.ok(family, `${path} has credentials that are not known here`)
   const queries = operation.parameters.filter((one) => one.in === 'query').map(({ name }) => name)
   const [body] = Object.values(operation.requestBody?.content ?? {})
-  const fields = Object.keys((body && description.resolved(body.schema).properties) ?? {})
+  const fields = Object.keys((body && description.resolveSchema(body.schema).properties) ?? {})
   return { path, method: method.toUpperCase() as Route['method'], family, queries, fields }
 }
 
-/** Whether a request can name what is another company's; the one list that cannot is tested below. */
+/** True if a request can name data of another company. The one list that cannot is tested separately. */
 function namesCompany({ path, queries, fields }: Route): boolean {
   return path.includes('{') || [...queries, ...fields].some((name) => name.endsWith('_id'))
 }
 
-function targetOf({ path, family }: Route, id: string): string {
+function targetPath({ path, family }: Route, id: string): string {
   return path.replace(/\{\w+\}/, family === 'rates' && /^\d+$/.test(id) ? '1' : id)
 }
 
-function credentialOf({ family }: Route): Record<string, string> {
+function rightCredential({ family }: Route): Record<string, string> {
   if (family === 'open') return {}
   if (family === 'session') return session
   return family === 'rates' ? { 'x-api-key': keys.good } : bearer(tokens.good)
 }
 
-async function makeSecrets(dataDir: string): Promise<void> {
+async function insertSecrets(dataDir: string): Promise<void> {
   const db = openDatabase(dataDir)
   const key = (name: string, secret: string) =>
     insertApiKey(db, { name, hash: hashOfSecret(secret), createdAt: AT })

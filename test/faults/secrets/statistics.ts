@@ -1,8 +1,8 @@
 /**
- * How often a value of the first list is greater than one of the second, ties halved: the area of Mann and Whitney.
- * 0.5 tells nothing, 0 and 1 tell everything.
+ * Share of pairs in which the value of the first list is the greater one, ties halved (Mann and Whitney).
+ * 0.5 means indistinguishable, 0 and 1 mean always distinguishable.
  */
-export function advantageOf(first: readonly number[], second: readonly number[]): number {
+export function advantage(first: readonly number[], second: readonly number[]): number {
   const all = [...first.map((value) => ({ value, own: 1 })), ...second.map((value) => ({ value, own: 0 }))]
   all.sort((a, b) => a.value - b.value)
   let ranks = 0

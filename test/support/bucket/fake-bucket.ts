@@ -1,5 +1,5 @@
-// A stand-in for a bucket of an S3-compatible store, on 127.0.0.1. It keeps objects in memory, believes no request whose
-// signature or payload hash is wrong, and fails as it is told.
+// A fake S3-compatible store on 127.0.0.1. Objects are in memory. Rejects wrong signatures and payload hashes,
+// and fails on demand.
 
 import { createHash, createHmac, randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -8,37 +8,37 @@ import { buffer } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 
-/** What it does in place of the right thing: an error (`refuse` is not tried again), no answer, an answer that is late, cut or altered. */
+/** Failures: an error (`refuse` is not retried), no answer, or an answer that is late, cut or altered. */
 export type BucketFault =
   | 'SlowDown'
   | 'refuse'
   | 'ExpiredToken'
   | 'InternalError'
   | 'drop'
-  /** Does what it was asked for, and does not say so. */
+  /** Executes the request, and closes the connection without an answer. */
   | 'deaf'
   | 'alter'
   | { delayMs: number }
   | { cutAt: number }
-  /** Sends no more, and leaves the connection open. */
+  /** Stops after these bytes, and leaves the connection open. */
   | { silentAt: number }
 
 /** `name`: as in the S3 reference. `number` counts all calls from 0. */
 export type BucketCall = { name: string; key: string; number: number; bytes: number }
 
-export type PaperObject = { bytes: Buffer; modified: Date }
+export type FakeObject = { bytes: Buffer; modified: Date }
 
-/** Its tag is the hash that it came with. */
-type PaperPart = { bytes: Buffer; etag: string }
+/** A part of a multipart upload; its tag is its payload hash. */
+type FakePart = { bytes: Buffer; etag: string }
 
-export type PaperBucket = {
+export type FakeBucket = {
   endpoint: string
   bucket: string
   region: string
   credentials: { accessKeyId: string; secretAccessKey: string }
-  objects: Map<string, PaperObject>
+  objects: Map<string, FakeObject>
   /** Multipart uploads that were neither completed nor aborted, by id. */
-  uploads: Map<string, { key: string; initiated: Date; parts: Map<number, PaperPart> }>
+  uploads: Map<string, { key: string; initiated: Date; parts: Map<number, FakePart> }>
   calls: BucketCall[]
   faults: (call: BucketCall) => BucketFault | undefined
 }
@@ -50,18 +50,18 @@ const SMALLEST_PART = 5 * 1024 * 1024
 const LATE_MS = 15 * 60_000
 const HEX = /^[0-9a-f]{64}$/
 
-export async function startPaperBucket(t: TestContext): Promise<PaperBucket> {
-  const server = createServer((req, res) => void answerTo(bucket, req, res).catch(() => res.destroy()))
+export async function startFakeBucket(t: TestContext): Promise<FakeBucket> {
+  const server = createServer((req, res) => void handleRequest(bucket, req, res).catch(() => res.destroy()))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.after(() => {
     server.closeAllConnections()
     server.close()
   })
-  const bucket: PaperBucket = {
+  const bucket: FakeBucket = {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    bucket: 'paper',
+    bucket: 'fakeBucket',
     region: 'test-1',
-    credentials: { accessKeyId: 'PAPERKEY', secretAccessKey: 'paper-secret-that-no-message-shows' },
+    credentials: { accessKeyId: 'PAPERKEY', secretAccessKey: 'fakeBucket-secret-that-no-message-shows' },
     objects: new Map(),
     uploads: new Map(),
     calls: [],
@@ -70,11 +70,11 @@ export async function startPaperBucket(t: TestContext): Promise<PaperBucket> {
   return bucket
 }
 
-async function answerTo(bucket: PaperBucket, req: IncomingMessage, res: ServerResponse): Promise<void> {
+async function handleRequest(bucket: FakeBucket, req: IncomingMessage, res: ServerResponse): Promise<void> {
   const url = new URL(req.url ?? '/', bucket.endpoint)
   const body = await buffer(req)
   const key = decodeURIComponent(url.pathname).slice(`/${bucket.bucket}/`.length)
-  const name = nameOf(req.method ?? '', key, url.searchParams)
+  const name = operationName(req.method ?? '', key, url.searchParams)
   const call = { name, key, number: bucket.calls.length, bytes: body.length }
   bucket.calls.push(call)
   const fault = bucket.faults(call)
@@ -86,25 +86,25 @@ async function answerTo(bucket: PaperBucket, req: IncomingMessage, res: ServerRe
   if (typeof fault === 'object' && 'delayMs' in fault)
     await setTimeout(fault.delayMs, undefined, { ref: false })
   const isHere = `${url.pathname}/`.startsWith(`/${bucket.bucket}/`)
-  const wrong = isHere ? faultOfRequest(bucket, req, url, body) : failure(404, 'NoSuchBucket')
-  const answer = wrong ?? act(bucket, { name, key, query: url.searchParams, req, body })
+  const error = isHere ? validateRequest(bucket, req, url, body) : failure(404, 'NoSuchBucket')
+  const answer = error ?? act(bucket, { name, key, query: url.searchParams, req, body })
   if (fault === 'deaf') return void req.socket.destroy()
-  const sent = Buffer.from(answer.body ?? '')
-  if (fault === 'alter' && sent.length > 0)
-    sent.writeUInt8(sent.readUInt8(sent.length >> 1) ^ 1, sent.length >> 1)
+  const responseBody = Buffer.from(answer.body ?? '')
+  if (fault === 'alter' && responseBody.length > 0)
+    responseBody.writeUInt8(responseBody.readUInt8(responseBody.length >> 1) ^ 1, responseBody.length >> 1)
   if (typeof fault === 'object' && 'silentAt' in fault) {
-    res.writeHead(answer.status, { ...answer.headers, 'content-length': sent.length })
-    return void res.write(sent.subarray(0, fault.silentAt))
+    res.writeHead(answer.status, { ...answer.headers, 'content-length': responseBody.length })
+    return void res.write(responseBody.subarray(0, fault.silentAt))
   }
-  if (typeof fault === 'object' && 'cutAt' in fault && sent.length > fault.cutAt) {
-    res.writeHead(answer.status, { ...answer.headers, 'content-length': sent.length })
-    res.write(sent.subarray(0, fault.cutAt), () => req.socket.destroy())
+  if (typeof fault === 'object' && 'cutAt' in fault && responseBody.length > fault.cutAt) {
+    res.writeHead(answer.status, { ...answer.headers, 'content-length': responseBody.length })
+    res.write(responseBody.subarray(0, fault.cutAt), () => req.socket.destroy())
     return
   }
-  send(res, { ...answer, body: sent })
+  send(res, { ...answer, body: responseBody })
 }
 
-function nameOf(method: string, key: string, query: URLSearchParams): string {
+function operationName(method: string, key: string, query: URLSearchParams): string {
   if (key === '') return query.has('uploads') ? 'ListMultipartUploads' : 'ListObjectsV2'
   if (query.has('uploads')) return 'CreateMultipartUpload'
   if (!query.has('uploadId')) {
@@ -117,17 +117,17 @@ function nameOf(method: string, key: string, query: URLSearchParams): string {
 }
 
 /** Signature version 4: https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html */
-function faultOfRequest(
-  bucket: PaperBucket,
+function validateRequest(
+  bucket: FakeBucket,
   req: IncomingMessage,
   url: URL,
   body: Buffer,
 ): Answer | undefined {
   const { accessKeyId, secretAccessKey } = bucket.credentials
-  const sent = String(req.headers.authorization ?? '')
+  const authorization = String(req.headers.authorization ?? '')
   const [, id, day, region, names = '', signature] =
     /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/s3\/aws4_request, ?SignedHeaders=([^,]+), ?Signature=(\w+)$/.exec(
-      sent,
+      authorization,
     ) ?? []
   if (id !== accessKeyId || region !== bucket.region) return failure(403, 'InvalidAccessKeyId')
   const hash = String(req.headers['x-amz-content-sha256'])
@@ -138,12 +138,12 @@ function faultOfRequest(
   if (!at.startsWith(String(day)) || !(Math.abs(instant - Date.now()) < LATE_MS)) {
     return failure(403, 'RequestTimeTooSkewed')
   }
-  const signed = names.split(';')
-  if (!signed.includes('host') || !signed.includes('x-amz-content-sha256'))
+  const signedHeaders = names.split(';')
+  if (!signedHeaders.includes('host') || !signedHeaders.includes('x-amz-content-sha256'))
     return failure(403, 'AccessDenied')
-  const query = [...url.searchParams].map((pair) => pair.map(encoded).join('=')).sort()
-  const headers = signed.map((name) => `${name}:${String(req.headers[name] ?? '').trim()}\n`)
-  const path = url.pathname.split('/').map((word) => encoded(decodeURIComponent(word)))
+  const query = [...url.searchParams].map((pair) => pair.map(encodeWord).join('=')).sort()
+  const headers = signedHeaders.map((name) => `${name}:${String(req.headers[name] ?? '').trim()}\n`)
+  const path = url.pathname.split('/').map((word) => encodeWord(decodeURIComponent(word)))
   const request = [req.method, path.join('/'), query.join('&'), headers.join(''), names, hash].join('\n')
   const text = ['AWS4-HMAC-SHA256', at, `${day}/${region}/s3/aws4_request`, sha256(request)].join('\n')
   let key: Buffer | string = `AWS4${secretAccessKey}`
@@ -153,7 +153,7 @@ function faultOfRequest(
 
 type Request = { name: string; key: string; query: URLSearchParams; req: IncomingMessage; body: Buffer }
 
-function act(bucket: PaperBucket, { name, key, query, req, body }: Request): Answer {
+function act(bucket: FakeBucket, { name, key, query, req, body }: Request): Answer {
   const { objects, uploads } = bucket
   const id = query.get('uploadId') ?? ''
   const upload = uploads.get(id)
@@ -171,9 +171,9 @@ function act(bucket: PaperBucket, { name, key, query, req, body }: Request): Ans
       objects.delete(key)
       return { status: 204 }
     case 'CreateMultipartUpload': {
-      const made = randomUUID()
-      uploads.set(made, { key, initiated: new Date(), parts: new Map() })
-      return xml('InitiateMultipartUploadResult', `<Key>${key}</Key><UploadId>${made}</UploadId>`)
+      const uploadId = randomUUID()
+      uploads.set(uploadId, { key, initiated: new Date(), parts: new Map() })
+      return xml('InitiateMultipartUploadResult', `<Key>${key}</Key><UploadId>${uploadId}</UploadId>`)
     }
     case 'ListObjectsV2':
       return listObjects(bucket, query)
@@ -187,21 +187,21 @@ function act(bucket: PaperBucket, { name, key, query, req, body }: Request): Ans
   }
   uploads.delete(id)
   if (name === 'AbortMultipartUpload') return { status: 204 }
-  const named = [...body.toString().matchAll(/<Part>(.*?)<\/Part>/gs)].map(([, part = '']) => ({
+  const listedParts = [...body.toString().matchAll(/<Part>(.*?)<\/Part>/gs)].map(([, part = '']) => ({
     number: Number(/<PartNumber>(\d+)</.exec(part)?.[1]),
     etag: /<ETag>(.*?)</.exec(part)?.[1]?.replaceAll('&quot;', '"'),
   }))
-  const parts = named.flatMap(({ number, etag }, at) => {
+  const parts = listedParts.flatMap(({ number, etag }, at) => {
     const part = upload.parts.get(number)
     return part && number === at + 1 && etag === part.etag ? part.bytes : []
   })
-  if (parts.length < named.length || parts.length === 0) return failure(400, 'InvalidPart')
+  if (parts.length < listedParts.length || parts.length === 0) return failure(400, 'InvalidPart')
   if (parts.slice(0, -1).some(({ length }) => length < SMALLEST_PART)) return failure(400, 'EntityTooSmall')
   objects.set(key, { bytes: Buffer.concat(parts), modified: new Date() })
   return xml('CompleteMultipartUploadResult', `<Key>${key}</Key>`)
 }
 
-function read({ bytes, modified }: PaperObject, range: string | undefined, isHead: boolean): Answer {
+function read({ bytes, modified }: FakeObject, range: string | undefined, isHead: boolean): Answer {
   const [, from, to] = /^bytes=(\d+)-(\d+)$/.exec(range ?? '') ?? []
   const start = Number(from ?? 0)
   const end = Math.min(Number(to ?? bytes.length - 1), bytes.length - 1)
@@ -213,31 +213,31 @@ function read({ bytes, modified }: PaperObject, range: string | undefined, isHea
   return { status: part ? 206 : 200, headers: { ...shared, ...part }, body }
 }
 
-function listObjects({ objects }: PaperBucket, query: URLSearchParams): Answer {
+function listObjects({ objects }: FakeBucket, query: URLSearchParams): Answer {
   const prefix = query.get('prefix') ?? ''
   const after = query.get('continuation-token') ?? ''
   const keys = [...objects.keys()].filter((key) => key.startsWith(prefix) && key > after).sort()
-  const shown = keys.slice(0, PAGE)
-  const rows = shown.map((key) => {
-    const { bytes, modified } = objects.get(key) as PaperObject
+  const pageKeys = keys.slice(0, PAGE)
+  const rows = pageKeys.map((key) => {
+    const { bytes, modified } = objects.get(key) as FakeObject
     return `<Contents><Key>${key}</Key><LastModified>${modified.toISOString()}</LastModified><Size>${bytes.length}</Size></Contents>`
   })
   const isCut = keys.length > PAGE
-  const next = isCut ? `<NextContinuationToken>${shown.at(-1)}</NextContinuationToken>` : ''
+  const next = isCut ? `<NextContinuationToken>${pageKeys.at(-1)}</NextContinuationToken>` : ''
   return xml('ListBucketResult', `<IsTruncated>${isCut}</IsTruncated>${next}${rows.join('')}`)
 }
 
-function listUploads({ uploads }: PaperBucket, query: URLSearchParams): Answer {
+function listUploads({ uploads }: FakeBucket, query: URLSearchParams): Answer {
   const order = ([id, { key }]: [string, { key: string }]) => `${key} ${id}`
   const after = `${query.get('key-marker') ?? ''} ${query.get('upload-id-marker') ?? ''}`
   const all = [...uploads].filter(([, { key }]) => key.startsWith(query.get('prefix') ?? ''))
   const rest = all.filter((one) => order(one) > after).sort((a, b) => (order(a) < order(b) ? -1 : 1))
-  const shown = rest.slice(0, PAGE)
-  const rows = shown.map(
+  const pageUploads = rest.slice(0, PAGE)
+  const rows = pageUploads.map(
     ([id, { key, initiated }]) =>
       `<Upload><Key>${key}</Key><UploadId>${id}</UploadId><Initiated>${initiated.toISOString()}</Initiated></Upload>`,
   )
-  const [id, last] = shown.at(-1) ?? []
+  const [id, last] = pageUploads.at(-1) ?? []
   const next = `<NextKeyMarker>${last?.key}</NextKeyMarker><NextUploadIdMarker>${id}</NextUploadIdMarker>`
   const isCut = rest.length > PAGE
   return xml(
@@ -256,10 +256,10 @@ function xml(name: string, inside: string): Answer {
 }
 
 function failure(status: number, code: string): Answer {
-  return { ...xml('Error', `<Code>${code}</Code><Message>paper bucket says ${code}</Message>`), status }
+  return { ...xml('Error', `<Code>${code}</Code><Message>fakeBucket bucket says ${code}</Message>`), status }
 }
 
-function encoded(text: string): string {
+function encodeWord(text: string): string {
   return encodeURIComponent(text).replace(
     /[!'()*]/g,
     (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`,

@@ -1,39 +1,39 @@
-// Workers of an agent as they are in life: they die with documents, take longer than their lease, ask for more time, give
-// documents back, and send again what was not answered. What they see is held against what must be so (decisions 3.16).
+// Realistic workers of an agent. Workers die with documents, overrun and extend leases, release documents, and repeat
+// requests without an answer. Their answers are checked against the rules of claims (decisions 3.16).
 
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Db } from '../../../src/store/tables.ts'
+import type { WriteDb } from '../../../src/store/tables.ts'
 import { batch, CREATE, pdf, TOKENS } from '../directory.ts'
-import { type Random, randomOf } from '../rates/random-bank.ts'
+import { createRandom, type Random } from '../rates/random-bank.ts'
 
 export const LEASE_SECONDS = 40
 const BEARER = { authorization: `Bearer ${TOKENS.work}` }
 
 type Claimed = { id: number; claim_id: string; attempts: number }
 type Outcome = 'done' | 'failed'
-/** What is known of a claim: it was live from before `received` until `until` at least. */
-type Held = { attempts: number; received: number; until: number }
+/** Claim seen by a worker: live at least from before `received` to `until`. */
+type LiveClaim = { attempts: number; receivedAt: number; until: number }
 
 export type World = {
-  /** The server that is asked next, of those that share the documents. */
+  /** The server for the next request, of those that share the documents. */
   url(): string
-  /** For how long a lease of LEASE_SECONDS holds at least. */
+  /** Milliseconds that a lease of LEASE_SECONDS lasts at least. */
   leaseMs: number
   isOver: boolean
-  held: Map<number, Held>
-  /** Outcomes that were acknowledged, by document: the claim, and what. */
+  claims: Map<number, LiveClaim>
+  /** Acknowledged outcomes by document: the claim and the outcome. */
   outcomes: Map<number, Set<string>>
   counts: Record<'claimed' | 'finished' | 'expired' | 'died' | 'lost' | 'taken' | 'twice', number>
 }
 
 export function createWorld(facts: Pick<World, 'url' | 'leaseMs'>): World {
   const counts = { claimed: 0, finished: 0, expired: 0, died: 0, lost: 0, taken: 0, twice: 0 }
-  return { ...facts, isOver: false, held: new Map(), outcomes: new Map(), counts }
+  return { ...facts, isOver: false, claims: new Map(), outcomes: new Map(), counts }
 }
 
-/** Undefined: there was no answer, so what came of it is not known. */
-async function ask<T>(
+/** Undefined: no answer came, so the result is unknown. */
+async function postJson<T>(
   world: World,
   path: string,
   body: unknown,
@@ -54,46 +54,46 @@ export function isPoisonous(id: number): boolean {
   return id % 97 === 0
 }
 
-/** Works until all is over; a worker that dies lets go of what it holds, and begins anew. */
+/** Claims and handles documents until the world is over. A worker that dies drops its documents and starts anew. */
 async function work(world: World, random: Random): Promise<void> {
   const { counts } = world
   while (!world.isOver) {
-    const asked = {
+    const request = {
       agent_id: 1,
       limit: random.int(1, 5),
       lease_seconds: LEASE_SECONDS,
       wait: random.chance(0.2) ? 1 : 0,
     }
-    const sent = performance.now()
-    const answer = await ask<{ documents: Claimed[] }>(world, '/api/v1/documents/claim', asked)
+    const start = performance.now()
+    const answer = await postJson<{ documents: Claimed[] }>(world, '/api/v1/documents/claim', request)
     if (!answer) {
       counts.lost++
       await pause(20)
       continue
     }
     assert.equal(answer.status, 200, JSON.stringify(answer.body))
-    const received = performance.now()
-    for (const one of answer.body.documents) noteClaim(world, one, { sent, received })
+    const end = performance.now()
+    for (const one of answer.body.documents) recordClaim(world, one, { sent: start, received: end })
     if (answer.body.documents.length === 0) await pause(10)
     for (const one of answer.body.documents) if (!(await handle(world, random, one))) break
   }
 }
 
-function noteClaim(
+function recordClaim(
   world: World,
   { id, attempts }: Claimed,
-  { sent, received }: { sent: number; received: number },
+  { sent: start, received: end }: { sent: number; received: number },
 ): void {
-  const before = world.held.get(id)
+  const before = world.claims.get(id)
   if (before && before.attempts < attempts) {
-    assert.ok(received > before.until, `document ${id} was claimed while another worker held it`)
+    assert.ok(end > before.until, `document ${id} was claimed while another worker held it`)
   }
   world.counts.claimed++
   if (!before || before.attempts < attempts)
-    world.held.set(id, { attempts, received, until: sent + world.leaseMs })
+    world.claims.set(id, { attempts, receivedAt: end, until: start + world.leaseMs })
 }
 
-/** Whether the worker lives. */
+/** Handles a document; false if the worker died. */
 async function handle(world: World, random: Random, one: Claimed): Promise<boolean> {
   const { counts } = world
   if (isPoisonous(one.id) || random.chance(0.02)) {
@@ -101,26 +101,30 @@ async function handle(world: World, random: Random, one: Claimed): Promise<boole
     return false
   }
   const path = (what: string) => `/api/v1/documents/${one.id}/${what}`
-  const letGo = () => {
-    const held = world.held.get(one.id)
-    if (held?.attempts === one.attempts) held.until = Number.NEGATIVE_INFINITY
+  const endClaim = () => {
+    const claim = world.claims.get(one.id)
+    if (claim?.attempts === one.attempts) claim.until = Number.NEGATIVE_INFINITY
   }
   if (random.chance(0.05)) await pause(random.int(0, Math.round(world.leaseMs * 1.5)))
   if (random.chance(0.05)) {
-    const sent = performance.now()
-    const answer = await ask(world, path('extend'), { claim_id: one.claim_id, lease_seconds: LEASE_SECONDS })
-    const held = world.held.get(one.id)
-    if (answer?.status === 200 && held?.attempts === one.attempts) held.until = sent + world.leaseMs
+    const start = performance.now()
+    const answer = await postJson(world, path('extend'), {
+      claim_id: one.claim_id,
+      lease_seconds: LEASE_SECONDS,
+    })
+    const claim = world.claims.get(one.id)
+    if (answer?.status === 200 && claim?.attempts === one.attempts) claim.until = start + world.leaseMs
   }
   if (random.chance(0.03)) {
-    letGo()
-    await ask(world, path('release'), { claim_id: one.claim_id })
+    endClaim()
+    await postJson(world, path('release'), { claim_id: one.claim_id })
     return true
   }
   const outcome: Outcome = random.chance(0.1) ? 'failed' : 'done'
   for (;;) {
-    const sent = performance.now()
-    const finish = () => ask<{ message: string }>(world, path('finish'), { claim_id: one.claim_id, outcome })
+    const start = performance.now()
+    const finish = () =>
+      postJson<{ message: string }>(world, path('finish'), { claim_id: one.claim_id, outcome })
     const [answer, second] = await Promise.all([finish(), random.chance(0.05) ? finish() : undefined])
     if (answer && second) {
       assert.deepEqual(second, answer, 'the same outcome, sent twice at once')
@@ -130,10 +134,10 @@ async function handle(world: World, random: Random, one: Claimed): Promise<boole
       counts.lost++
       await pause(20)
       if (world.isOver) return true
-      continue // the same outcome again: it may have been written down
+      continue // sends the same outcome again: it may have been stored
     }
-    const now = world.held.get(one.id)
-    const wasTaken = now !== undefined && now.attempts > one.attempts && now.received < sent
+    const now = world.claims.get(one.id)
+    const wasTaken = now !== undefined && now.attempts > one.attempts && now.receivedAt < start
     if (wasTaken) counts.taken++
     if (answer.status === 409) {
       counts.expired++
@@ -144,12 +148,12 @@ async function handle(world: World, random: Random, one: Claimed): Promise<boole
     counts.finished++
     const outcomes = world.outcomes.get(one.id) ?? new Set()
     world.outcomes.set(one.id, outcomes.add(`${one.claim_id} ${outcome}`))
-    letGo()
+    endClaim()
     return true
   }
 }
 
-/** Uploads documents, and returns their ids. What was refused for the moment is sent again, as a client does. */
+/** Uploads documents and returns their ids. Repeats an upload after a 503, as a client does. */
 export async function uploadDocuments(url: string, count: number): Promise<number[]> {
   const ids: number[] = []
   let refused = 0
@@ -171,13 +175,10 @@ export async function uploadDocuments(url: string, count: number): Promise<numbe
   return ids
 }
 
-/**
- * Workers at work until each document has its outcome, while `disturb` is called again and again. What one of them finds wrong
- * ends all.
- */
+/** Runs workers until each document has its outcome, and calls `disturb` in a loop. A failed worker ends all of them. */
 export async function workUntilDone(
   world: World,
-  db: Db,
+  db: WriteDb,
   { workers, seed, disturb }: { workers: number; seed: number; disturb(): Promise<void> },
 ): Promise<void> {
   using _stop = {
@@ -185,21 +186,21 @@ export async function workUntilDone(
       world.isOver = true
     },
   }
-  const working = Array.from({ length: workers }, (_, at) => work(world, randomOf(seed * 100 + at)))
-  const failed = Promise.all(working).then(() => undefined)
+  const working = Array.from({ length: workers }, (_, at) => work(world, createRandom(seed * 100 + at)))
+  const failure = Promise.all(working).then(() => undefined)
   const disturbing = (async () => {
     while (!world.isOver) await disturb()
   })()
-  const ended = (async () => {
+  const completion = (async () => {
     while (!world.isOver && !(await areDone(db))) await pause(100)
   })()
-  await Promise.race([ended, failed])
+  await Promise.race([completion, failure])
   world.isOver = true
-  await Promise.all([failed, disturbing])
+  await Promise.all([failure, disturbing])
 }
 
-/** Whether each document has its outcome. */
-async function areDone(db: Db): Promise<boolean> {
+/** True if each document has its outcome. */
+async function areDone(db: WriteDb): Promise<boolean> {
   const open = await db
     .selectFrom('documents')
     .select('id')
@@ -209,19 +210,19 @@ async function areDone(db: Db): Promise<boolean> {
   return open.length === 0
 }
 
-/** What must be so once all is over: each document has one outcome, the one that was acknowledged, written down once. */
-export async function checkOutcomes(world: World, db: Db, ids: readonly number[]): Promise<void> {
-  const found = await db
+/** Checks that each document has one outcome, the acknowledged one, and that its event is stored once. */
+export async function checkOutcomes(world: World, db: WriteDb, ids: readonly number[]): Promise<void> {
+  const rows = await db
     .selectFrom('documents')
     .select(['id', 'state', 'claim_id', 'finished_by'])
     .orderBy('id')
     .execute()
   assert.deepEqual(
-    found.map(({ id }) => id),
+    rows.map(({ id }) => id),
     ids,
     'none is lost',
   )
-  for (const { id, state, claim_id, finished_by } of found) {
+  for (const { id, state, claim_id, finished_by } of rows) {
     const outcomes = [...(world.outcomes.get(id) ?? [])]
     assert.ok(outcomes.length <= 1, `document ${id} was finished ${outcomes.length} times: ${outcomes}`)
     if (outcomes.length === 1) assert.equal(`${claim_id} ${state}`, outcomes[0], `document ${id}`)

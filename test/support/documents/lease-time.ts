@@ -1,21 +1,21 @@
-// The time by which the leases of claims are measured, which passes when a test says so.
+// Time that claim leases are measured with; only the test moves it.
 
 import { postgres } from '../temporary.ts'
 
 export type LeaseTime = {
   /** Milliseconds, for a process that measures leases itself. */
   ticks(): number
-  /** Lets time pass. Where the database's clock counts, all leases end so much earlier instead. */
+  /** Moves the time. On PostgreSQL, whose own clock counts, it shortens all leases instead. */
   pass(seconds: number): Promise<void>
 }
 
-export function leaseTimeIn(dataDir: string): LeaseTime {
+export function openLeaseTime(dataDir: string): LeaseTime {
   let now = 0
   return {
     ticks: () => now,
     async pass(seconds) {
       now += seconds * 1000
-      await postgres?.passLeases(dataDir, seconds)
+      await postgres?.shortenLeases(dataDir, seconds)
     },
   }
 }

@@ -1,31 +1,37 @@
-// A server of its own process as a test needs it. Its one argument is JSON (`Facts`); it prints its URL.
+// Runs a server in a process of its own. The only argument is `ServerProcessOptions` as JSON. Prints the URL.
 
 import { startApp } from '../../../src/app.ts'
-import { createLog } from '../../../src/log.ts'
-import { needHookKey } from '../../../src/store/hooks/key.ts'
+import { createLog } from '../../../src/runtime/log.ts'
+import { ensureHookKey } from '../../../src/store/hooks/key.ts'
 import type { LeaseTimes } from '../../../src/store/postgres/lease.ts'
 import { TEST_PROVIDERS } from '../providers.ts'
-import { randomOf } from '../rates/random-bank.ts'
+import { createRandom } from '../rates/random-bank.ts'
 
-export type Facts = {
+export type ServerProcessOptions = {
   dataDir: string
-  /** The address of a PostgreSQL. */
+  /** Address of a PostgreSQL. */
   database?: string
-  /** How many times faster time passes by which leases of claims are measured: those of seconds end in milliseconds. */
-  faster?: number
-  /** Of the jumps of its clock, which makes none without it. */
+  /** Factor of the speed of lease time: leases of seconds end in milliseconds. */
+  leaseSpeed?: number
+  /** Seed of random jumps of the clock, every 50 ms by up to 2 days. Absent: no jumps. */
   seed?: number
   leaseTimes?: LeaseTimes
 }
 
-const { dataDir, database, faster = 1, seed, leaseTimes }: Facts = JSON.parse(process.argv[2] ?? '')
+const {
+  dataDir,
+  database,
+  leaseSpeed = 1,
+  seed,
+  leaseTimes,
+}: ServerProcessOptions = JSON.parse(process.argv[2] ?? '')
 const DAY_MS = 86_400_000
 
-let jumped = 0
+let clockOffsetMs = 0
 if (seed !== undefined) {
-  const random = randomOf(seed)
+  const random = createRandom(seed)
   setInterval(() => {
-    jumped = random.int(-2 * DAY_MS, 2 * DAY_MS)
+    clockOffsetMs = random.int(-2 * DAY_MS, 2 * DAY_MS)
   }, 50).unref()
 }
 
@@ -35,7 +41,7 @@ const app = await startApp(
     port: 0,
     dataDir,
     database,
-    hookKey: database === undefined ? undefined : await needHookKey(dataDir),
+    hookKey: database === undefined ? undefined : await ensureHookKey(dataDir),
     scheduler: false,
     syncCron: ({ settings }) => settings.schedule.fallback,
     backfillFrom: '2026-01-01',
@@ -54,9 +60,9 @@ const app = await startApp(
     log: createLog({ level: 'warn', format: 'text', write: (text) => process.stderr.write(text) }),
   },
   {
-    ...(seed !== undefined && { clock: () => new Date(Date.now() + jumped) }),
+    ...(seed !== undefined && { clock: () => new Date(Date.now() + clockOffsetMs) }),
     ...(leaseTimes && { leaseTimes }),
-    ticks: () => performance.now() * faster,
+    ticks: () => performance.now() * leaseSpeed,
   },
 )
 process.stdout.write(`${app.url}\n`)

@@ -1,16 +1,18 @@
-// What an upload's body must be answered, said a second time and simply: the whole text by JSON.parse, the contents by
-// a regular expression and Buffer (decisions 3.1 to 3.5). And the bodies to ask it about, written in every way JSON has.
+// A second, simple model of uploads: JSON.parse, then a regular expression and Buffer for the blobs
+// (decisions 3.1 to 3.5). Generates bodies too, in every notation of JSON.
 
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 
-export type Kept = { name: string; mimetype: string; bytes: Buffer }
+export type AcceptedDocument = { name: string; mimetype: string; bytes: Buffer }
 export type Fault = { index: number; field: string; message: string }
-export type Verdict = { kept: Kept[] } | { message: string; errors?: Fault[]; errors_total?: number }
+export type Verdict =
+  | { accepted: AcceptedDocument[] }
+  | { message: string; errors?: Fault[]; errors_total?: number }
 
-/** Values with their members in the order in which they are written; a member may be there twice. */
-export type Written = { members: Member[] } | { items: Written[] } | { plain: unknown } | { raw: string }
-export type Member = [key: string, value: Written]
+/** Values with their members in written order; a key may occur twice. */
+export type JsonValue = { members: Member[] } | { items: JsonValue[] } | { plain: unknown } | { raw: string }
+export type Member = [key: string, value: JsonValue]
 
 /** A number from 0 up to, not including, a limit. */
 export type Dice = (limit: number) => number
@@ -24,44 +26,44 @@ const MIMETYPE = new RegExp(`^(?!\\*/|[^/]*/\\*(?:[\\s;]|$))${TOKEN}{1,127}/${TO
 const REVIVED = Symbol('a number that is not written as an integer')
 
 /** The JSON value of bytes that are UTF-8 and JSON, after a byte order mark or without; undefined for others. */
-export function parsed(body: Buffer): { value: unknown } | undefined {
+export function parseBody(body: Buffer): { value: unknown } | undefined {
   try {
-    return { value: JSON.parse(textIn(body)) }
+    return { value: JSON.parse(decodeUtf8(body)) }
   } catch {
     return undefined
   }
 }
 
-/** The same, with a symbol for each number that is not written as an integer (decisions 3.2). */
-export function parsedByText(body: Buffer): { value: unknown } | undefined {
+/** Parses the same, with a symbol for each number that is not written as an integer (decisions 3.2). */
+export function parseIntegers(body: Buffer): { value: unknown } | undefined {
   const integers = (_: string, value: unknown, { source = '' }: { source?: string } = {}) =>
     typeof value === 'number' && !/^-?[0-9]+$/.test(source) ? REVIVED : value
-  return parsed(body) && { value: JSON.parse(textIn(body), integers) }
+  return parseBody(body) && { value: JSON.parse(decodeUtf8(body), integers) }
 }
 
-function textIn(body: Buffer): string {
+function decodeUtf8(body: Buffer): string {
   return new TextDecoder('utf-8', { fatal: true }).decode(body)
 }
 
-/** What an upload is answered whose parties exist. */
-export function verdictOn(body: Buffer): Verdict {
-  const json = parsedByText(body)
+/** The answer to an upload whose company, agent and owner exist. */
+export function expectedVerdict(body: Buffer): Verdict {
+  const json = parseIntegers(body)
   if (!json) return { message: NOT_JSON }
-  const sent = fieldsOf(json.value)
-  const missing = [...IDS, 'documents'].some((field) => lacks(sent[field]))
+  const fields = readFields(json.value)
+  const missing = [...IDS, 'documents'].some((field) => lacks(fields[field]))
   if (missing) return { message: 'Fields owner_id, company_id, agent_id, documents are required' }
-  const bad = IDS.find((field) => !isId(sent[field]))
+  const bad = IDS.find((field) => !isId(fields[field]))
   if (bad) return { message: `${bad} must be an integer` }
-  if (!Array.isArray(sent.documents)) return { message: 'Invalid documents' }
+  if (!Array.isArray(fields.documents)) return { message: 'Invalid documents' }
   const errors: Fault[] = []
-  const kept: Kept[] = []
-  for (const [index, document] of sent.documents.entries()) {
-    const fault = faultOf(document)
+  const accepted: AcceptedDocument[] = []
+  for (const [index, document] of fields.documents.entries()) {
+    const fault = documentFault(document)
     if (fault) errors.push({ index, ...fault })
-    else kept.push({ ...document, bytes: Buffer.from(document.base64, 'base64') })
+    else accepted.push({ ...document, bytes: Buffer.from(document.base64, 'base64') })
   }
   const [first] = errors
-  if (!first) return { kept }
+  if (!first) return { accepted }
   const message = first.message.includes('RFC 4648') ? 'Invalid base64 content' : 'Invalid documents'
   return { message, errors: errors.slice(0, 1000), errors_total: errors.length }
 }
@@ -75,11 +77,11 @@ export function isId(sent: unknown): boolean {
   return Number.isSafeInteger(id) && (id as number) > 0
 }
 
-export function fieldsOf(value: unknown): Record<string, unknown> {
+export function readFields(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 }
 
-function faultOf(document: unknown): Omit<Fault, 'index'> | undefined {
+function documentFault(document: unknown): Omit<Fault, 'index'> | undefined {
   if (typeof document !== 'object' || document === null || Array.isArray(document)) {
     return { field: 'name', message: 'a document must be an object with name, mimetype and base64' }
   }
@@ -118,8 +120,8 @@ function base64Fault(base64: unknown) {
   return isBase64 ? undefined : fault('must be RFC 4648 with padding, without spaces, tabs or a data: prefix')
 }
 
-/** A dice that falls alike for the same seed. */
-export function diceOf(seed: number): Dice {
+/** A dice that repeats its throws for the same seed. */
+export function createDice(seed: number): Dice {
   let state = seed
   return (limit) => {
     state = (state + 0x6d2b79f5) | 0
@@ -129,12 +131,12 @@ export function diceOf(seed: number): Dice {
   }
 }
 
-/** One of the ways to write it: white space where it may stand, and escapes as often as `escaping` of 16 says. */
-export function textOf(value: Written, dice: Dice, escaping: number): string {
+/** Encodes a value with random white space, and with escapes for `escaping` of 16 characters. */
+export function encodeText(value: JsonValue, dice: Dice, escaping: number): string {
   const space = () => (dice(4) === 0 ? [' ', '\n', '\r\n', '\t', ' \t\r\n '][dice(5)] : '')
   const around = (text: string) => `${space()}${text}${space()}`
-  const string = (text: string) => `"${escaped(text, dice, escaping)}"`
-  const write = (one: Written): string => {
+  const string = (text: string) => `"${escapeText(text, dice, escaping)}"`
+  const write = (one: JsonValue): string => {
     if ('raw' in one) return around(one.raw)
     if ('items' in one) return around(`[${one.items.map(write).join(',') || space()}]`)
     if ('plain' in one)
@@ -145,9 +147,9 @@ export function textOf(value: Written, dice: Dice, escaping: number): string {
   return write(value)
 }
 
-/** The text as a client would send it: now and then after a byte order mark. */
-export function bodyOf(value: Written, dice: Dice, escaping: number): Buffer {
-  return Buffer.from((dice(8) === 0 ? '\ufeff' : '') + textOf(value, dice, escaping))
+/** Encodes the body of a request, in one of eight cases after a byte order mark. */
+export function encodeBody(value: JsonValue, dice: Dice, escaping: number): Buffer {
+  return Buffer.from((dice(8) === 0 ? '\ufeff' : '') + encodeText(value, dice, escaping))
 }
 
 const SHORT: Record<string, string> = {
@@ -161,25 +163,25 @@ const SHORT: Record<string, string> = {
   '/': '/',
 }
 
-function escaped(text: string, dice: Dice, escaping: number): string {
+function escapeText(text: string, dice: Dice, escaping: number): string {
   const must = JSON.stringify(text).slice(1, -1)
   if (escaping === 0) return must
-  let written = ''
+  let result = ''
   for (let at = 0; at < text.length; at++) {
     const unit = text[at] as string
     const may = dice(16) < escaping
     const code = text.charCodeAt(at).toString(16).padStart(4, '0')
-    if (may && dice(2) === 0) written += `\\u${dice(2) === 0 ? code : code.toUpperCase()}`
-    else if (unit in SHORT && (may || unit !== '/')) written += `\\${SHORT[unit]}`
+    if (may && dice(2) === 0) result += `\\u${dice(2) === 0 ? code : code.toUpperCase()}`
+    else if (unit in SHORT && (may || unit !== '/')) result += `\\${SHORT[unit]}`
     else if (unit < ' ' || (unit >= '\ud800' && unit <= '\udfff' && !text.isWellFormed()))
-      written += `\\u${code}`
-    else written += unit
+      result += `\\u${code}`
+    else result += unit
   }
-  return written
+  return result
 }
 
-/** Chunks of a body, cut at random places, of which half are inside of an escape if there is one. */
-export function chunksOf(body: Buffer, count: number, dice: Dice): Buffer[] {
+/** Splits a body at random places; half of the cuts are inside an escape if there is one. */
+export function splitBody(body: Buffer, count: number, dice: Dice): Buffer[] {
   const cuts = Array.from({ length: count }, () => {
     const backslash = dice(2) === 0 ? body.indexOf('\\', dice(body.length + 1)) : -1
     return backslash < 0 ? dice(body.length + 1) : Math.min(body.length, backslash + 1 + dice(6))
@@ -213,21 +215,21 @@ const size = fc.oneof(
   { weight: 2, arbitrary: around(192, 768, 3072, 12_288, 16_384) },
   around(24_576, 32_768, 49_152, 65_536, 98_304),
 )
-/** What nobody asked for: small values of every kind, and long and deep ones. */
+/** Unknown members: small values of every kind, and long and deep ones. */
 const key = fc.oneof(
   { weight: 9, arbitrary: fc.string({ unit: 'binary', maxLength: 8 }) },
   fc.constantFrom('k'.repeat(3000), 'owner_id'.repeat(200)),
 )
 const others = fc.oneof(
-  { weight: 9, arbitrary: fc.jsonValue({ maxDepth: 3 }).map((plain): Written => ({ plain })) },
+  { weight: 9, arbitrary: fc.jsonValue({ maxDepth: 3 }).map((plain): JsonValue => ({ plain })) },
   fc
     .tuple(fc.constantFrom('[', '{"a":', '[{"base64":'), fc.constantFrom(1, 70, 500))
-    .map(([open, depth]): Written => {
+    .map(([open, depth]): JsonValue => {
       const close = [...open.replace(/"\w+":/g, '')].reverse().map((one) => (one === '[' ? ']' : '}'))
       return { raw: `${open.repeat(depth)}"AA=="${close.join('').repeat(depth)}` }
     }),
-  fc.constantFrom('9'.repeat(5000), `-0.${'0'.repeat(3000)}e-17`).map((raw): Written => ({ raw })),
-  fc.constantFrom('s', 'é"\\', '\ud800').map((unit): Written => ({ plain: unit.repeat(5000) })),
+  fc.constantFrom('9'.repeat(5000), `-0.${'0'.repeat(3000)}e-17`).map((raw): JsonValue => ({ raw })),
+  fc.constantFrom('s', 'é"\\', '\ud800').map((unit): JsonValue => ({ plain: unit.repeat(5000) })),
 )
 const unknown = fc.tuple(key, others)
 const KNOWN = ['name', 'mimetype', 'base64', ...IDS, 'documents']
@@ -256,7 +258,7 @@ const document = fc
 
 export type Draft = { root: Member[]; documents: Member[][] }
 
-/** An upload that is right, but for members that are there twice, of which the first may be anything. */
+/** A valid upload in which members may occur twice; the first of the two may have any value. */
 export const draft: fc.Arbitrary<{ draft: Draft; seed: number; escaping: number; cuts: number }> = fc.record({
   draft: fc
     .record({
@@ -276,23 +278,23 @@ export const draft: fc.Arbitrary<{ draft: Draft; seed: number; escaping: number;
   cuts: fc.nat(6),
 })
 
-/** The draft as one value: its members shuffled, some with a false one of the same name before them. */
-export function uploadOf({ root, documents }: Draft, dice: Dice): Written {
-  const mixed = (members: Member[]): Written => {
+/** Builds one value of the draft: members shuffled, some preceded by a wrong one of the same name. */
+export function buildUpload({ root, documents }: Draft, dice: Dice): JsonValue {
+  const shuffle = (members: Member[]): JsonValue => {
     const order = members.map((member) => ({ member, place: dice(1000) }))
     order.sort((one, other) => one.place - other.place)
-    const kept = order.map(({ member }) => member)
-    if (dice(6) > 0) return { members: kept }
+    const shuffled = order.map(({ member }) => member)
+    if (dice(6) > 0) return { members: shuffled }
     const again = members[dice(members.length)]?.[0] ?? 'base64'
     const junk = [null, '', 7, [], {}, 'AAAA', 'A?==', [{ base64: 'AAAA' }], { name: 1 }, true][dice(10)]
-    return { members: [[again, { plain: junk }], ...kept] }
+    return { members: [[again, { plain: junk }], ...shuffled] }
   }
-  // The same content a second time, now and then.
+  // Repeats the first document in one of four cases.
   const twice = dice(4) === 0 ? [...documents, documents[0] as Member[]] : documents
-  return mixed([...root, ['documents', { items: twice.map(mixed) }]])
+  return shuffle([...root, ['documents', { items: twice.map(shuffle) }]])
 }
 
-const VALUES: Written[] = [
+const VALUES: JsonValue[] = [
   null,
   '',
   [],
@@ -311,12 +313,12 @@ const VALUES: Written[] = [
   '١',
   'x'.repeat(5000),
 ].map((plain) => ({ plain }))
-const NUMBERS: Written[] = ['1.0', '1e0', '10e-1', '1.0000000000000000001', '1E0', '9'.repeat(2000)].map(
+const NUMBERS: JsonValue[] = ['1.0', '1e0', '10e-1', '1.0000000000000000001', '1E0', '9'.repeat(2000)].map(
   (raw) => ({
     raw,
   }),
 )
-const STRINGS: Written[] = [
+const STRINGS: JsonValue[] = [
   ...['x'.repeat(256), '😀'.repeat(256), 'a\0', '\x7f', '\x85', '\ud800', 'a\udc00b', '\ude00\ud83d'],
   ...[
     'a',
@@ -363,24 +365,26 @@ const STRINGS: Written[] = [
 ].map((plain) => ({ plain }))
 const ANY = [...VALUES, ...NUMBERS, ...STRINGS]
 
-/** One thing made wrong (or strange, but right) before the text is written. */
-export function spoiltDraft({ root, documents }: Draft, dice: Dice): Draft {
-  const value = ANY[dice(ANY.length)] as Written
-  const spoil = (members: Member[], known: readonly string[]) => {
+/** Makes one member wrong, missing, or unusual but valid, before the text is written. */
+export function corruptDraft({ root, documents }: Draft, dice: Dice): Draft {
+  const value = ANY[dice(ANY.length)] as JsonValue
+  const corrupt = (members: Member[], known: readonly string[]) => {
     const field = known[dice(known.length)] as string
     const rest = members.filter(([key]) => key !== field)
     return dice(6) === 0 ? rest : [...rest, [field, value] as Member]
   }
-  if (dice(3) === 0) return { root: spoil(root, IDS), documents }
+  if (dice(3) === 0) return { root: corrupt(root, IDS), documents }
   const at = dice(documents.length)
   if (dice(3) === 0) {
-    const spoilt = documents.map((one, index) =>
-      index === at ? one.map((member) => spoiltContent(member, dice)) : one,
+    const corruptDocuments = documents.map((one, index) =>
+      index === at ? one.map((member) => corruptBase64(member, dice)) : one,
     )
-    return { root, documents: spoilt }
+    return { root, documents: corruptDocuments }
   }
-  const changed = documents.map((one, index) => (index === at ? spoil(one, KNOWN.slice(0, 3)) : one))
-  return { root: dice(20) === 0 ? [...root, ['documents', value]] : root, documents: changed }
+  const documentsWithFault = documents.map((one, index) =>
+    index === at ? corrupt(one, KNOWN.slice(0, 3)) : one,
+  )
+  return { root: dice(20) === 0 ? [...root, ['documents', value]] : root, documents: documentsWithFault }
 }
 
 const INTRUDERS = [
@@ -402,8 +406,8 @@ const INTRUDERS = [
   '\ud800',
 ]
 
-/** One character too many, or too few, anywhere in a document's base64. */
-function spoiltContent([key, value]: Member, dice: Dice): Member {
+/** Adds or replaces one character anywhere in the base64 of a document. */
+function corruptBase64([key, value]: Member, dice: Dice): Member {
   if (key !== 'base64' || !('plain' in value)) return [key, value]
   const text = String(value.plain)
   const at = dice(text.length + 1)
@@ -437,8 +441,8 @@ BYTES.push(
   ...['ff', 'c3', 'eda080', 'c0af', 'f5808080', 'e282', 'efbbbf'].map((hex) => Buffer.from(hex, 'hex')),
 )
 
-/** One place of a text made wrong: cut off there, or bytes put in or taken out. */
-export function spoiltText(body: Buffer, dice: Dice): Buffer {
+/** Corrupts a text at one place: cuts it there, or inserts or removes bytes. */
+export function corruptText(body: Buffer, dice: Dice): Buffer {
   const at = dice(5) === 0 ? body.length : dice(4) === 0 ? 0 : dice(body.length + 1)
   if (dice(4) === 0) return body.subarray(0, at)
   return Buffer.concat([

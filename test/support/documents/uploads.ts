@@ -1,4 +1,4 @@
-// What a test of the upload's reader needs: a place for contents in memory, and bodies with every oddity in them.
+// Helpers for tests of the upload reader: a blob store in memory, and bodies with every oddity.
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
@@ -10,34 +10,34 @@ import {
   type UploadedDocuments,
   type UploadedField,
 } from '../../../src/domain/documents/upload.ts'
-import { AppError } from '../../../src/errors.ts'
 import { createUploadReader } from '../../../src/http/documents/uploads/json-body.ts'
 import type { UploadReader } from '../../../src/http/documents/uploads/reader.ts'
-import { createMemoryBudget, type MemoryLimits } from '../../../src/memory-budget.ts'
+import { AppError } from '../../../src/runtime/errors.ts'
+import { createMemoryBudget, type MemoryLimits } from '../../../src/runtime/memory-budget.ts'
 import type { BlobBatch } from '../../../src/store/blobs/batch.ts'
 
 const LIMITS: MemoryLimits = { each: 64 * 1024 ** 2, all: 128 * 1024 ** 2 }
 
-type MemoryBatch = BlobBatch & { bytesAt(index: number): Buffer }
+type MemoryBatch = BlobBatch & { readBlob(index: number): Buffer }
 
-/** Batches in memory that know which contents are still held. */
+/** Batches in memory that know which blobs are not discarded yet. */
 export function createMemory() {
   const live = new Set<Buffer[]>()
-  let begun = 0
+  let writerCount = 0
   const beginBatch = (): MemoryBatch => {
-    const kept: Buffer[][] = []
+    const blobs: Buffer[][] = []
     const own = new Set<Buffer[]>()
-    const bytesAt = (index: number) => Buffer.concat(kept[index] ?? [])
+    const readBlob = (index: number) => Buffer.concat(blobs[index] ?? [])
     return {
-      bytesAt,
-      count: () => kept.length,
+      readBlob,
+      count: () => blobs.length,
       at(index) {
-        const bytes = bytesAt(index)
+        const bytes = readBlob(index)
         return { sha256: createHash('sha256').update(bytes).digest('hex'), size: bytes.length }
       },
       begin() {
         const chunks: Buffer[] = []
-        begun++
+        writerCount++
         own.add(chunks)
         return {
           write(bytes) {
@@ -45,7 +45,7 @@ export function createMemory() {
             chunks.push(Buffer.from(bytes))
             return chunks.length % 2 === 0 ? Promise.resolve() : undefined
           },
-          keep: async () => kept.push(chunks) - 1,
+          keep: async () => blobs.push(chunks) - 1,
           async discard() {
             live.delete(chunks)
           },
@@ -57,10 +57,10 @@ export function createMemory() {
       },
     }
   }
-  return { beginBatch, live, begun: () => begun }
+  return { beginBatch, live, begun: () => writerCount }
 }
 
-/** A reader over such a memory, or over other batches; `held` is what it holds beside the contents. */
+/** A reader over memory or over other batches; `held` is its memory without the blobs, in bytes. */
 export function openReader(
   beginBatch: () => BlobBatch = createMemory().beginBatch,
   limits = LIMITS,
@@ -68,29 +68,29 @@ export function openReader(
   const budget = createMemoryBudget(limits)
   const memory = budget.open()
   const reader = createUploadReader({ beginBatch, memory, watch: async () => {} })
-  return { ...reader, held: budget.held, release: () => memory[Symbol.dispose]() }
+  return { ...reader, held: budget.usedBytes, release: () => memory[Symbol.dispose]() }
 }
 
-export type SeenDocuments =
+export type ReadDocuments =
   | { files: { name: string; mimetype: string; content: string }[] }
   | { total: number; faulty: number; faults: DocumentFault[] }
-export type Seen = Omit<Upload, 'documents'> & { documents: SeenDocuments | UploadedField }
+export type ReadUpload = Omit<Upload, 'documents'> & { documents: ReadDocuments | UploadedField }
 
-export async function* arriving(pieces: (string | Uint8Array)[]): AsyncGenerator<Uint8Array> {
+export async function* streamPieces(pieces: (string | Uint8Array)[]): AsyncGenerator<Uint8Array> {
   for (const piece of pieces) yield typeof piece === 'string' ? Buffer.from(piece) : piece
 }
 
-/** What was read, with the contents as text; of what is not named no content may be left, nor memory be held. */
-export async function read(...pieces: (string | Uint8Array)[]): Promise<Seen> {
+/** Reads a body, with blobs as text. Asserts that unreferenced blobs are discarded and memory is freed. */
+export async function read(...pieces: (string | Uint8Array)[]): Promise<ReadUpload> {
   const memory = createMemory()
   const reader = openReader(memory.beginBatch)
   try {
-    await reader.read(arriving(pieces))
+    await reader.read(streamPieces(pieces))
     const { documents, ...ids } = reader.upload
-    const seen = isDocuments(documents) ? seenOf(documents) : documents
-    const named = isDocuments(documents) ? (documents.kept?.contents.count() ?? 0) : 0
-    assert.equal(memory.live.size, named, 'contents that nothing names')
-    return { ...ids, documents: seen }
+    const readDocuments = isDocuments(documents) ? describeDocuments(documents) : documents
+    const referencedCount = isDocuments(documents) ? (documents.valid?.contents.count() ?? 0) : 0
+    assert.equal(memory.live.size, referencedCount, 'contents that nothing names')
+    return { ...ids, documents: readDocuments }
   } finally {
     await reader.discard()
     assert.equal(memory.live.size, 0, 'contents that were not discarded')
@@ -99,22 +99,22 @@ export async function read(...pieces: (string | Uint8Array)[]): Promise<Seen> {
   }
 }
 
-function seenOf({ total, faulty, faults, kept }: UploadedDocuments): SeenDocuments {
-  if (!kept) return { total, faulty, faults }
-  assert.deepEqual([total, faulty], [kept.files.count(), 0])
-  const { bytesAt } = kept.contents as MemoryBatch
-  const files = [...kept.files].map((file) => ({ ...file, content: bytesAt(file.content).toString() }))
+function describeDocuments({ total, faulty, faults, valid }: UploadedDocuments): ReadDocuments {
+  if (!valid) return { total, faulty, faults }
+  assert.deepEqual([total, faulty], [valid.files.count(), 0])
+  const { readBlob } = valid.contents as MemoryBatch
+  const files = [...valid.files].map((file) => ({ ...file, content: readBlob(file.content).toString() }))
   return { files }
 }
 
-/** The files of a body whose documents are all good. */
-export async function filesOf(...pieces: (string | Uint8Array)[]) {
+/** The files of a body whose documents are all valid. */
+export async function readFiles(...pieces: (string | Uint8Array)[]) {
   const { documents } = await read(...pieces)
   assert.ok(typeof documents === 'object' && documents !== null && 'files' in documents, String(documents))
   return documents.files
 }
 
-export function refuses(body: string | Uint8Array, message: RegExp): Promise<void> {
+export function assertRejected(body: string | Uint8Array, message: RegExp): Promise<void> {
   return assert.rejects(read(body), (error) => {
     assert.ok(error instanceof AppError, String(error))
     assert.equal(error.code, 'bad-request')
@@ -131,7 +131,7 @@ export const nothing = {
   documents: undefined,
 }
 
-/** Ids of every kind, unknown fields of every kind, repeated keys, and documents that are written strangely. */
+/** Ids and unknown fields of every kind, repeated keys, and documents in unusual notation. */
 const oddIds = `"owner_id" : "x\\u0061" ,"agent_id":"12","company_id":[[]], "agent_id" : 13`
 const oddity = '{"base64":[1,{"name":"no"}],"documents":[{"base64":"AA=="},"\\\\\\"",-1.5e+3,true]}'
 
@@ -140,7 +140,7 @@ export const TRICKY = `\r\n{ "x" : [{"base64":"AA=="},-1.5e+3,[],{}, ""], "docum
   {"base64":"AA==","name":1,"base64":"dHdv","mimetype":{},"mimetype":"x/y; a=b","name":"z"},
   {"mimetype":"x/y; a=b","name":[],"name":"\u{10ffff}","base64":12,"base64":"Zg=="} ],
   ${oddIds}} \n`
-export const TRICKY_READ: Seen = {
+export const TRICKY_READ: ReadUpload = {
   owner_id: 'xa',
   company_id: NESTED,
   agent_id: 13,
@@ -154,7 +154,7 @@ export const TRICKY_READ: Seen = {
   },
 }
 
-/** The same with documents that are bad in every way. */
+/** The same with documents that are invalid in every way. */
 export const FAULTY = TRICKY.replace(
   '"documents":\t[',
   `"documents":\t[ {"base64":"AA==","name":"a","mimetype":"a/b"}, 7, [], {"name":null,"mimetype":"a/b","base64":"AA=="},
@@ -166,7 +166,7 @@ const NO_OBJECT = {
   field: 'name',
   message: 'a document must be an object with name, mimetype and base64',
 } as const
-export const FAULTY_READ: Seen = {
+export const FAULTY_READ: ReadUpload = {
   ...TRICKY_READ,
   documents: {
     total: 17,

@@ -1,5 +1,5 @@
-// A receiver of webhooks: a real server that keeps what it was sent, checks signatures with the package of Standard Webhooks,
-// and answers as the test says.
+// A receiver of webhooks: a real server that stores its messages and answers as the test defines. The package of
+// Standard Webhooks verifies signatures.
 
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import { Webhook } from 'standardwebhooks'
 
-export type Received = {
+export type ReceivedMessage = {
   /** The header `webhook-id`. */
   id: string
   path: string
@@ -19,11 +19,11 @@ export type Received = {
 
 export type Receiver = {
   url: string
-  received: Received[]
-  /** What is done with each request, once its body has come; 204 unless told. */
-  answer: (response: ServerResponse, received: Received) => void
-  /** The message as its receiver reads it. @throws when no signature is of this secret, or it is too old */
-  verify(secret: string, received: Received | undefined): unknown
+  received: ReceivedMessage[]
+  /** Answers each request after its body arrived; by default with 204. */
+  answer: (response: ServerResponse, received: ReceivedMessage) => void
+  /** Parses the message as a receiver does. @throws if no signature fits the secret, or if it is too old */
+  verify(secret: string, received: ReceivedMessage | undefined): unknown
   close(): Promise<void>
 }
 
@@ -41,7 +41,7 @@ export async function startReceiver(
       if (server.listening) await new Promise((resolve) => server.close(resolve))
     },
   }
-  const take = async (request: IncomingMessage, response: ServerResponse) => {
+  const receive = async (request: IncomingMessage, response: ServerResponse) => {
     request.setEncoding('utf8')
     let text = ''
     for await (const some of request) text += some
@@ -59,7 +59,7 @@ export async function startReceiver(
     receiver.answer(response, one)
   }
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
-    take(request, response).catch(() => response.destroy()) // it was broken off
+    receive(request, response).catch(() => response.destroy()) // the sender aborted it
   }
   const server: Server = tls ? createTlsServer(tls, onRequest) : createServer(onRequest)
   server.listen(port, '127.0.0.1')

@@ -1,26 +1,27 @@
-// A data directory that has something in every table, and as many rates and documents as are asked for.
+// A data directory with a row in every table of the current schema, or of an older database that exists. The test
+// chooses the number of rates and documents.
 
 import { createHash } from 'node:crypto'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import Sqlite from 'better-sqlite3'
-import { blobPath } from '../../../src/store/blobs/place.ts'
+import { blobPath } from '../../../src/store/blobs/commit.ts'
 import { DATABASE_FILE, openDatabase } from '../../../src/store/sqlite/database.ts'
 
 const AT = '2026-03-24T12:00:00.000Z'
 const SERIES = 47
 
-export type Filled = { contents: string[]; altered: string; missing: string; knownLost: string }
+export type FilledDirectory = { contents: string[]; altered: string; missing: string; knownLost: string }
 
 export async function fillDirectory(
   dataDir: string,
   { rates, documents }: { rates: number; documents: number },
-): Promise<Filled> {
-  await openDatabase(dataDir).destroy()
+): Promise<FilledDirectory> {
+  if (!existsSync(join(dataDir, DATABASE_FILE))) await openDatabase(dataDir).destroy()
   const db = new Sqlite(join(dataDir, DATABASE_FILE))
   db.pragma('foreign_keys = on')
   const contents: string[] = []
-  const [altered, missing, knownLost] = ['altered', 'missing', 'lost'].map((text) => hashOf(text)) as [
+  const [altered, missing, knownLost] = ['altered', 'missing', 'lost'].map((text) => hashText(text)) as [
     string,
     string,
     string,
@@ -57,6 +58,12 @@ export async function fillDirectory(
       insert into hook_days values (1, '2026-03-24');
       insert into lost_contents values ('${knownLost}', 'is missing', '${AT}');
     `)
+    if (Number(db.pragma('user_version', { simple: true })) > 8) {
+      db.exec(`
+        insert into page_sessions (id, page, opened_at, used_at) values ('${'c'.repeat(64)}', 'p', '${AT}', '${AT}');
+        insert into page_tickets (hash, session_id, ends_at) values ('d', '${'c'.repeat(64)}', '${AT}');
+      `)
+    }
     const series = db.prepare(
       `insert into series (id, provider_id, external_code, name, base_currency, quote_currency, rate_type)
        values (?, 1, ?, 'S', ?, 'CRC', 'venta')`,
@@ -87,9 +94,9 @@ export async function fillDirectory(
        values (?, ?, 7, 4, 2, ?, '${AT}', 6, ?, ?)`,
     )
     for (let id = 1; id <= documents; id++) {
-      const text = `content ${Math.ceil(id / 2)} `.repeat(100) // every second one is of equal content
+      const text = `content ${Math.ceil(id / 2)} `.repeat(100) // two documents share each blob
       const special = [altered, missing, knownLost][id - documents + 2]
-      const sha256 = special ?? hashOf(text)
+      const sha256 = special ?? hashText(text)
       if (!special) contents.push(sha256)
       if (!special) put(sha256, text)
       attachment.run(id * 3, text.length, sha256)
@@ -100,6 +107,6 @@ export async function fillDirectory(
   return { contents: [...new Set(contents)].sort(), altered, missing, knownLost }
 }
 
-function hashOf(text: string): string {
+function hashText(text: string): string {
   return createHash('sha256').update(text).digest('hex')
 }

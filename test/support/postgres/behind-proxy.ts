@@ -1,15 +1,15 @@
-// A node whose every statement goes through a proxy, which a test may let lose or cut what it likes. A file that names
-// PostgreSQL as its engine imports this after it.
+// A node whose every statement passes a proxy that can lose or cut it. A file that sets PostgreSQL as its engine
+// imports this after it.
 
 import type { TestContext } from 'node:test'
 import { startTestApp, temporaryDirectory } from '../app.ts'
 import { fillDirectory } from '../directory.ts'
-import { postgresAddressOf } from './database.ts'
+import { postgresAddress } from './database.ts'
 import { startProxy } from './proxy.ts'
 
 export async function startNodeBehindProxy(t: TestContext) {
   const dataDir = temporaryDirectory(t)
-  const url = await postgresAddressOf(dataDir, t)
+  const url = await postgresAddress(dataDir, t)
   const proxy = await startProxy(t, url)
   const node = await startTestApp(t, { dataDir, database: `${proxy.url}&prepare=0` })
   await fillDirectory(node)

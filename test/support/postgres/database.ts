@@ -1,38 +1,38 @@
-// A database for a test that asks for one at once: its schema is made when it is first asked something.
+// A database that a test gets without waiting: the first query creates its schema.
 
 import type { TestContext } from 'node:test'
 import type { DatabaseConnection, Driver, TransactionSettings } from 'kysely'
 import type { Engine } from '../../../src/store/engine.ts'
 import { SHARED_MIGRATIONS } from '../../../src/store/migrations.ts'
-import { addressOf } from '../../../src/store/postgres/address.ts'
-import { postgresDialect } from '../../../src/store/postgres/dialect.ts'
+import { parseAddress } from '../../../src/store/postgres/address.ts'
 import { PostgresDriver } from '../../../src/store/postgres/driver.ts'
+import { postgresSql } from '../../../src/store/postgres/engine-sql.ts'
 import { openPostgres, type PostgresOptions } from '../../../src/store/postgres/open.ts'
 import { openPool } from '../../../src/store/postgres/pool.ts'
-import { queriesOver } from '../../../src/store/postgres/queries.ts'
+import { createKysely } from '../../../src/store/postgres/queries.ts'
 import { leasesTable } from '../../../src/store/postgres/schema.ts'
-import { stepsFrom } from '../../../src/store/postgres/steps.ts'
-import type { Db } from '../../../src/store/tables.ts'
-import { ask, postgresSchemaFor } from './server.ts'
+import { migrationSteps } from '../../../src/store/postgres/steps.ts'
+import type { WriteDb } from '../../../src/store/tables.ts'
+import { createPostgresSchema, queryOnce } from './server.ts'
 
 const POOL = { size: 5, answerMs: 30_000 }
 
-// Tests name a database by its data directory: one that is opened twice is the same.
+// Tests name a database by its data directory; the same directory is the same database.
 const addresses = new Map<string, Promise<string>>()
 
-/** The address of the schema that stands for a data directory, in this process; `t`: it goes when that test ends. */
-export function postgresAddressOf(dataDir: string, t?: TestContext): Promise<string> {
-  return addresses.getOrInsertComputed(dataDir, () => madeSchema(t))
+/** Address of the schema for a data directory, in this process. With `t` it is dropped when that test ends. */
+export function postgresAddress(dataDir: string, t?: TestContext): Promise<string> {
+  return addresses.getOrInsertComputed(dataDir, () => createSchema(t))
 }
 
-export function postgresDatabase(dataDir: string, t?: TestContext): Db {
-  return queriesOver(() => new LateDriver(() => postgresAddressOf(dataDir, t)), postgresDialect)
+export function postgresDatabase(dataDir: string, t?: TestContext): WriteDb {
+  return createKysely(() => new LazyDriver(() => postgresAddress(dataDir, t)), postgresSql)
 }
 
-/** Lets the leases of claims end so much earlier. */
-export async function passLeases(dataDir: string, seconds: number): Promise<void> {
+/** Ends the leases of claims `seconds` earlier. */
+export async function shortenLeases(dataDir: string, seconds: number): Promise<void> {
   const earlier = `lease_ends - interval '${seconds} seconds'`
-  await ask(await postgresAddressOf(dataDir), `update documents set lease_ends = ${earlier}`)
+  await queryOnce(await postgresAddress(dataDir), `update documents set lease_ends = ${earlier}`)
 }
 
 /** A node of a test, which is closed when the test ends. */
@@ -42,16 +42,16 @@ export async function openNode(t: TestContext, url: string, options: PostgresOpt
   return engine
 }
 
-async function madeSchema(t?: TestContext): Promise<string> {
-  // What `makeSchema` says one by one, in one transaction: it is a quarter of the work, for each test.
-  const steps = [{ statement: leasesTable() }, ...stepsFrom(undefined, SHARED_MIGRATIONS)]
-  return postgresSchemaFor(
+async function createSchema(t?: TestContext): Promise<string> {
+  // A single transaction, where `makeSchema` has one for each step: a quarter of the work.
+  const steps = [{ statement: leasesTable() }, ...migrationSteps(undefined, SHARED_MIGRATIONS)]
+  return createPostgresSchema(
     t,
     steps.map(({ statement }) => statement),
   )
 }
 
-class LateDriver implements Driver {
+class LazyDriver implements Driver {
   readonly #addressOf: () => Promise<string>
   #driver!: PostgresDriver
 
@@ -60,7 +60,7 @@ class LateDriver implements Driver {
   }
 
   async init(): Promise<void> {
-    const address = addressOf(await this.#addressOf())
+    const address = parseAddress(await this.#addressOf())
     this.#driver = new PostgresDriver(() => openPool(address, POOL), address)
     await this.#driver.init()
   }

@@ -1,16 +1,16 @@
-// Nodes as an operator runs them: processes of their own over one PostgreSQL and one folder of contents, which a test
-// kills, stops, lets go on and starts again.
+// Nodes as an operator runs them: processes over one PostgreSQL and one folder of blobs. A test kills, stops, resumes
+// and restarts them.
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { todayIn } from '../../../src/dates.ts'
 import { type Bank, startBank } from '../../../src/demo/bank.ts'
-import type { Db } from '../../../src/store/tables.ts'
+import type { WriteDb } from '../../../src/store/tables.ts'
+import { currentDay } from '../../../src/values/dates.ts'
 import { type Program, startProgram } from '../program.ts'
-import { openDatabaseOf, temporaryDirectory } from '../temporary.ts'
+import { openTestDatabase, temporaryDirectory } from '../temporary.ts'
 import { type CommandEnd, runCommand, until } from '../terminal.ts'
-import { postgresAddressOf } from './database.ts'
+import { postgresAddress } from './database.ts'
 
 const BANK_TOKEN = 'test-token'
 const START_MS = 300_000
@@ -18,27 +18,27 @@ const START_MS = 300_000
 export type Node = Program & { url: string }
 
 export type Cluster = {
-  /** Stands for the database in `openDatabaseOf` and `fillDatabase`. */
+  /** Names the database in `openTestDatabase` and `fillDatabase`. */
   dataDir: string
-  db: Db
+  db: WriteDb
   bank: Bank
-  /** What every node and command is started with. */
+  /** Environment of every node and command. */
   env: Record<string, string>
-  /** Starts one more node, and waits until it is ready; it has no scheduler unless `flags` are others. */
+  /** Starts one more node and waits until it is ready. By default `flags` turn its scheduler off. */
   start(...flags: string[]): Promise<Node>
-  /** A command line in this process. @throws when it fails */
+  /** Runs a command line in this process. @throws if it fails */
   command(...words: string[]): Promise<CommandEnd>
-  /** The same in a process of its own. */
+  /** Runs a command line in a process of its own. */
   program(...words: string[]): Program
 }
 
-/** A cluster without a node; `url`: of a database other than one of the shared server. */
+/** A cluster without nodes; `url` names a database outside the shared server. */
 export async function openCluster(t: TestContext, url?: string): Promise<Cluster> {
   const dataDir = temporaryDirectory(t)
-  const bank = await startBank({ token: BANK_TOKEN, today: () => todayIn(() => new Date()) })
+  const bank = await startBank({ token: BANK_TOKEN, today: () => currentDay(() => new Date()) })
   t.after(() => bank.close())
   const env = {
-    CAMBISTA_DATABASE: url ?? (await postgresAddressOf(dataDir, t)),
+    CAMBISTA_DATABASE: url ?? (await postgresAddress(dataDir, t)),
     CAMBISTA_BLOBS: join(dataDir, 'contents'),
     CAMBISTA_BLOBS_SHARED: '1',
     CAMBISTA_BCCR_URL: bank.url,
@@ -46,14 +46,14 @@ export async function openCluster(t: TestContext, url?: string): Promise<Cluster
     CAMBISTA_BCCR_TOKEN: BANK_TOKEN,
     HOME: dataDir,
   }
-  const db = openDatabaseOf(dataDir)
+  const db = openTestDatabase(dataDir)
   t.after(() => db.destroy())
   const program = (...words: string[]) => startProgram(t, words, env)
   return {
     ...{ dataDir, db, bank, env, program },
     async start(...flags) {
       const node = program('serve', '--port', '0', ...(flags.length > 0 ? flags : ['--no-scheduler']))
-      const [, url = ''] = await node.says(/listening url=(\S+)/, START_MS)
+      const [, url = ''] = await node.waitForOutput(/listening url=(\S+)/, START_MS)
       await until(async () => (await fetch(`${url}/readyz`)).status === 200, START_MS)
       return { ...node, url }
     },
@@ -65,8 +65,8 @@ export async function openCluster(t: TestContext, url?: string): Promise<Cluster
   }
 }
 
-/** Ends a process at once, as a machine does that loses its power. */
-export async function killed(program: Program): Promise<void> {
+/** Kills a process at once, as a power failure does. */
+export async function killProgram(program: Program): Promise<void> {
   program.child.kill('SIGKILL')
-  await program.ended()
+  await program.waitForExit()
 }

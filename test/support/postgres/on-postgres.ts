@@ -1,3 +1,3 @@
-// Imported first, this has a file of tests use PostgreSQL however it is started.
+// Imported first, this makes a test file use PostgreSQL, also outside a run of the suites.
 
 process.env.CAMBISTA_TEST_ENGINE = 'postgres'

@@ -1,5 +1,5 @@
-// A network between a node and PostgreSQL that fails on purpose: it understands enough of the protocol to see each
-// statement, and can cut a connection before or after it, or answer in the server's place.
+// A proxy between a node and PostgreSQL that fails on demand. Parses the protocol up to each statement. Cuts a
+// connection before or after a statement, or answers instead of the server.
 
 import { mkdtempSync } from 'node:fs'
 import { connect, createServer, type Socket } from 'node:net'
@@ -7,14 +7,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 
-/** What becomes of a statement: `conflict` is answered with 40001; of `lose` the server has it, and its answer is cut off. */
+/** Fate of a statement: `conflict` is answered with 40001; `lose` reaches the server, and its answer is cut off. */
 export type Fate = 'pass' | 'conflict' | 'cut' | 'lose'
 
 type Judge = (text: string, connection: number) => Fate
 
 export type Proxy = {
   url: string
-  /** Sees each statement, from now on, and the number of its connection. */
+  /** Sets the judge of each later statement; it receives the number of the connection. */
   decide(judge: Judge): void
 }
 
@@ -47,8 +47,8 @@ function relay(client: Socket, server: Socket, judge: (text: string) => Fate): v
   for (const socket of [client, server]) socket.on('error', end).on('close', end)
   let pending = Buffer.alloc(0)
   let began = false
-  let dropped = false // until the Sync of what was answered in the server's place
-  let parsed = false
+  let dropped = false // until the Sync after a conflict that the proxy answered
+  let isParsed = false
   let losing = false
   server.on('data', (chunk) => (losing ? end() : client.write(chunk)))
   client.on('data', (chunk: Buffer) => {
@@ -68,10 +68,10 @@ function relay(client: Socket, server: Socket, judge: (text: string) => Fate): v
         client.write(CONFLICT)
         continue
       }
-      // A simple query, or one that is parsed and bound, or bound to a statement that was parsed before.
-      const begins = kind === 'Q' || kind === 'P' || (kind === 'B' && !parsed)
-      parsed = kind === 'P' || (parsed && kind !== 'S')
-      const fate = begins ? judge(textOf(kind, message)) : 'pass'
+      // A simple query, or a Parse, or a Bind of a statement that was parsed before.
+      const begins = kind === 'Q' || kind === 'P' || (kind === 'B' && !isParsed)
+      isParsed = kind === 'P' || (isParsed && kind !== 'S')
+      const fate = begins ? judge(statementText(kind, message)) : 'pass'
       if (fate === 'cut') return end()
       if (fate === 'conflict' && kind === 'Q') client.write(CONFLICT)
       else if (fate === 'conflict') dropped = true
@@ -83,17 +83,17 @@ function relay(client: Socket, server: Socket, judge: (text: string) => Fate): v
   })
 }
 
-function textOf(kind: string, message: Buffer): string {
+function statementText(kind: string, message: Buffer): string {
   const [first = '', second = ''] = message.subarray(5).toString('latin1').split('\0')
   return kind === 'P' ? second : first
 }
 
 const CONFLICT = Buffer.concat([
-  framed('E', 'SERROR\0VERROR\0C40001\0Mcould not serialize access\0\0'),
-  framed('Z', 'E'),
+  encodeMessage('E', 'SERROR\0VERROR\0C40001\0Mcould not serialize access\0\0'),
+  encodeMessage('Z', 'E'),
 ])
 
-function framed(kind: string, body: string): Buffer {
+function encodeMessage(kind: string, body: string): Buffer {
   const frame = Buffer.alloc(5 + body.length)
   frame.write(kind, 0, 'latin1')
   frame.writeUInt32BE(4 + body.length, 1)

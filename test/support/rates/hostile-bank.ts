@@ -1,4 +1,4 @@
-// A bank that wants to harm who asks it: whatever it is asked, it does one evil thing.
+// A bank that attacks its clients: it does one evil thing for every request.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { type AddressInfo, createServer as createSocketServer } from 'node:net'
@@ -9,7 +9,7 @@ export type Evil = (response: ServerResponse, request: IncomingMessage) => void
 
 export type HostileBank = { url: string; asked: IncomingMessage[]; evil: Evil }
 
-/** Starts one; its website signs everybody on, so that its tables are reached too. */
+/** Starts one. Its website accepts every sign-in, so that its tables are reached too. */
 export async function startHostileBank(t: TestContext): Promise<HostileBank> {
   const bank: HostileBank = { url: '', asked: [], evil: (response) => response.end() }
   const server = createServer((request, response) => {
@@ -24,7 +24,7 @@ export async function startHostileBank(t: TestContext): Promise<HostileBank> {
   return bank
 }
 
-/** A server that answers a connection with bytes that are neither TLS nor HTTP; its port. */
+/** Starts a server whose bytes are neither TLS nor HTTP, and returns its port. */
 export async function startGarbage(t: TestContext): Promise<number> {
   const server = createSocketServer((socket) => {
     socket.on('error', () => undefined)
@@ -43,14 +43,14 @@ export function says(body: string | Buffer, headers: Record<string, string> = {}
   }
 }
 
-/** Sends the same bytes again and again, until `total` or until nobody listens. */
+/** Repeats the same bytes until `total`, or until the client closes. */
 export function pours(chunk: Buffer, total: number, headers: Record<string, string> = {}): Evil {
   return (response) => {
     response.writeHead(200, headers)
-    let left = total
+    let remaining = total
     const more = () => {
-      while (left > 0 && !response.destroyed) {
-        left -= chunk.byteLength
+      while (remaining > 0 && !response.destroyed) {
+        remaining -= chunk.byteLength
         if (!response.write(chunk)) return
       }
       response.end()
@@ -60,12 +60,12 @@ export function pours(chunk: Buffer, total: number, headers: Record<string, stri
   }
 }
 
-/** Megabytes of spaces behind a few kilobytes. */
+/** Compresses megabytes of spaces into a few kilobytes. */
 export function bomb(megabytes: number): Buffer {
   return gzipSync(Buffer.alloc(megabytes * 2 ** 20, ' '))
 }
 
-/** Sends a byte now and then, for ever. */
+/** Sends single bytes at intervals, without an end. */
 export function drips(everyMs: number): Evil {
   return (response) => {
     response.writeHead(200, { 'content-type': 'application/json' })

@@ -1,19 +1,19 @@
-// An export of every series whose code is known, with a value for each day, as a server would write it.
+// Writes an export with every series whose code is known and a value for each day, as a server would.
 
 import { createHash } from 'node:crypto'
-import { addDays } from '../../../src/dates.ts'
 import { WRITERS } from '../../../src/domain/rates/export-format.ts'
 import { bccrCatalogue } from '../../../src/providers/bccr/catalogue.ts'
+import { addDays } from '../../../src/values/dates.ts'
 
 const STORED_AT = '2026-03-24T12:00:00.000Z'
 
-/** The series of a new data directory are in the order of the catalogue, without those whose code is not known. */
+/** Series of a new data directory have the order of the catalogue, without those of unknown code. */
 export function largeExport(from: string, days: number): { text: string; count: number } {
   const { csv } = WRITERS
   const parts = [csv.header]
   const dates = Array.from({ length: days }, (_, at) => addDays(from, at))
-  const known = bccrCatalogue.filter(({ externalCode }) => externalCode !== undefined)
-  for (const [at, { externalCode = '', base, quote, rateType }] of known.entries()) {
+  const knownSeries = bccrCatalogue.filter(({ externalCode }) => externalCode !== undefined)
+  for (const [at, { externalCode = '', base, quote, rateType }] of knownSeries.entries()) {
     const [pair, rate_type] = [`${base}/${quote}`, rateType]
     const series = { provider: 'bccr', series_id: at + 1, external_code: externalCode, pair, rate_type }
     parts.push(csv.covered(series, { from, to: dates.at(-1) ?? from }))
@@ -23,6 +23,6 @@ export function largeExport(from: string, days: number): { text: string; count: 
     }
   }
   const text = parts.join('')
-  const count = known.length * days
+  const count = knownSeries.length * days
   return { text: text + csv.end(count, createHash('sha256').update(text).digest('hex')), count }
 }

@@ -1,18 +1,18 @@
-// A whole cambista whose bank is on memory: real SQLite and real HTTP, and a source of rates that a test writes on,
-// makes fail, and lets be the exact one or the one that rounds.
+// A whole cambista over a bank in memory: real SQLite and real HTTP. A test writes on the bank, makes it fail, and
+// chooses between its exact and its rounding source.
 
 import type { TestContext } from 'node:test'
-import type { IsoDate } from '../../../src/dates.ts'
 import type { CatalogueSeries, SeriesGroup } from '../../../src/providers/provider.ts'
+import type { IsoDate } from '../../../src/values/dates.ts'
 import { startTestApp, type TestApp } from '../app.ts'
 import { fixedClock } from '../temporary.ts'
 import { createMemoryBank, type MemoryBank } from './memory-bank.ts'
 
 export type MemoryApp = TestApp & {
   memory: MemoryBank
-  /** From the next run on: the public API's exact values, which can be asked for one series alone. */
+  /** Later runs read the exact values of the public API, which serves single series. */
   giveToken(): void
-  /** From the next run on: the website's values, rounded to so many decimals, whole tables only. */
+  /** Later runs read the website, with values rounded to `decimals` and whole tables only. */
   takeToken(roundedTo: number): void
 }
 
@@ -47,8 +47,8 @@ export async function startMemoryApp(t: TestContext, options: MemoryAppOptions =
   }
 }
 
-/** The body of a 200, else the status and its words. */
-export async function answerTo(app: TestApp, path: string): Promise<unknown> {
+/** The body of a 200, else the status and the message. */
+export async function fetchAnswer(app: TestApp, path: string): Promise<unknown> {
   const response = await app.get(`/api/v1${path}`)
   const body = (await response.json()) as { detail?: unknown }
   return response.status === 200 ? body : `${response.status} ${body.detail}`

@@ -1,11 +1,11 @@
-// The history of any pair, worked out day by day from the values and covered days of each series, in exact fractions (decisions
-// 2.6, 2.9, 2.18). Written from the decisions, not from the program.
+// History of any pair, computed day by day in exact fractions from stored values and covered days
+// (decisions 2.6, 2.9, 2.18). Written from the decisions, not from the program.
 
 import assert from 'node:assert/strict'
-import { addDays, dayOf, type IsoDate } from '../../../src/dates.ts'
 import { selectCoverage } from '../../../src/store/rates/coverage.ts'
+import { addDays, dayNumber, type IsoDate } from '../../../src/values/dates.ts'
 import { asOtherProcess } from '../../api/support.ts'
-import { type Fraction, fractionOf, inverted, rounded, times } from '../../domain/support.ts'
+import { type Fraction, inverted, parseFraction, rounded, times } from '../../unit/domain/support.ts'
 import type { TestApp } from '../app.ts'
 
 export const EVERY = ['day', 'week', 'month', 'quarter', 'year'] as const
@@ -31,8 +31,8 @@ export type PairRequest = {
   stat: (typeof STATS)[number]
 }
 
-/** What is stored of each series, and which of its days are covered. */
-export async function storeOf(app: TestApp): Promise<PairSeries[]> {
+/** Reads the stored values and covered days of each series. */
+export async function readPairSeries(app: TestApp): Promise<PairSeries[]> {
   const coverage = await asOtherProcess(app, selectCoverage)
   const listed =
     await app.json<{ id: number; base_currency: string; quote_currency: string }[]>('/api/v1/series')
@@ -55,14 +55,14 @@ export async function storeOf(app: TestApp): Promise<PairSeries[]> {
   )
 }
 
-/** The way of /convert: a pair in either direction, else over the dollar. None for a currency in itself. */
-export function legsOf(
+/** Path of /convert: a pair in either direction, else over the dollar. A currency to itself has none. */
+export function findLegs(
   store: readonly PairSeries[],
   { base, quote, type }: Pick<PairRequest, 'base' | 'quote' | 'type'>,
 ): PairLeg[] | undefined {
   const leg = (from: string, to: string): PairLeg | undefined => {
-    const found = store.filter((one) => [one.base, one.quote].sort().join() === [from, to].sort().join())
-    const series = found.find(({ rateType }) => rateType === type || rateType === 'referencia')
+    const pairSeries = store.filter((one) => [one.base, one.quote].sort().join() === [from, to].sort().join())
+    const series = pairSeries.find(({ rateType }) => rateType === type || rateType === 'referencia')
     return series && { series, inverse: series.base !== from }
   }
   const isPair = (a: string, b: string) =>
@@ -72,12 +72,12 @@ export function legsOf(
   return legs.every((one) => one !== undefined) ? legs : undefined
 }
 
-/** Days of the range that a leg was not asked for, before its newest covered day (decisions 2.6, lists). */
+/** Days of the range that are not covered for a leg, before its newest covered day (decisions 2.6, lists). */
 export function holesOfLegs(
   legs: readonly PairLeg[],
   { from, to }: Pick<PairRequest, 'from' | 'to'>,
 ): { from: IsoDate; to: IsoDate }[] {
-  const begins = legs.map(({ series }) => beginOf(series))
+  const begins = legs.map(({ series }) => firstDay(series))
   const newest = legs.map(({ series }) => [...series.covered].reduce((a, b) => (a > b ? a : b), ''))
   const holes: { from: IsoDate; to: IsoDate }[] = []
   for (let day = from; day <= to; day = addDays(day, 1)) {
@@ -92,8 +92,8 @@ export function holesOfLegs(
   return holes
 }
 
-/** The first day of a history: the dollar's is known, another's is that of its value after 366 covered days without. */
-function beginOf({ rateType, values, covered }: PairSeries): IsoDate {
+/** First day of a history: fixed for the dollar, else that of its value after 366 covered days without one. */
+function firstDay({ rateType, values, covered }: PairSeries): IsoDate {
   if (rateType !== 'referencia') return '1983-01-01'
   const first = [...values.keys()].toSorted()[0] ?? ''
   if (first === '') return ''
@@ -101,23 +101,27 @@ function beginOf({ rateType, values, covered }: PairSeries): IsoDate {
   return first
 }
 
-/** The points of a range. `today`: a period that ends on it or later is not over. */
-export function pointsOf(legs: readonly PairLeg[], { from, to, every, stat }: PairRequest, today: IsoDate) {
+/** Points of a range. A period that ends on or after `today` is not over. */
+export function expectedPoints(
+  legs: readonly PairLeg[],
+  { from, to, every, stat }: PairRequest,
+  today: IsoDate,
+) {
   const periods = new Map<IsoDate, { first: IsoDate; last: IsoDate; known: Known[]; unknown: boolean }>()
   const follow = legs.map(followed)
   for (let day = from; day <= to; day = addDays(day, 1)) {
     if (!legs.some(({ series }) => series.values.has(day))) continue
     const states = follow.map((stateOn) => stateOn(day))
     if (states.some((state) => state === 'none')) continue
-    const [first, last] = periodOf(day, every)
+    const [first, last] = periodBounds(day, every)
     const period = periods.getOrInsertComputed(first, () => ({ first, last, known: [], unknown: false }))
     if (states.some((state) => state === 'unknown')) period.unknown = true
-    else period.known.push(knownOf(legs, states, day))
+    else period.known.push(crossRate(legs, states, day))
   }
   return [...periods.values()].flatMap(({ first, last, known, unknown }) => {
     if (known.length === 0) return []
-    const point = statOf(known, stat)
-    const days = Array.from({ length: dayOf(last) - dayOf(first) + 1 }, (_, at) => addDays(first, at))
+    const point = periodValue(known, stat)
+    const days = Array.from({ length: dayNumber(last) - dayNumber(first) + 1 }, (_, at) => addDays(first, at))
     const isWhole =
       !unknown &&
       first >= from &&
@@ -135,41 +139,41 @@ export function pointsOf(legs: readonly PairLeg[], { from, to, every, stat }: Pa
   })
 }
 
-/** The day of a leg's last value, if each day since is covered; worked out once for each series, day by day. */
+/** Day of the last value of a leg, if each day since is covered. Computed once for each series. */
 const histories = new WeakMap<PairSeries, Map<IsoDate, string>>()
 function followed({ series }: PairLeg): (day: IsoDate) => string {
   const states = histories.getOrInsertComputed(series, () => {
-    const found = new Map<IsoDate, string>()
+    const lastDays = new Map<IsoDate, string>()
     let state = 'none'
     for (let day = '1983-01-01'; day < '2030-01-01'; day = addDays(day, 1)) {
       if (series.values.has(day)) state = day
       else if (state !== 'none' && !series.covered.has(day)) state = 'unknown'
-      found.set(day, state)
+      lastDays.set(day, state)
     }
-    return found
+    return lastDays
   })
   return (day) => states.get(day) ?? 'unknown'
 }
 
-function knownOf(legs: readonly PairLeg[], days: readonly IsoDate[], date: IsoDate): Known {
-  const found = legs.map(({ series, inverse }, at) => {
+function crossRate(legs: readonly PairLeg[], days: readonly IsoDate[], date: IsoDate): Known {
+  const factors = legs.map(({ series, inverse }, at) => {
     const value = series.values.get(days[at] ?? '')
     assert.ok(value)
     return { ...value, inverse }
   })
-  const [first] = found
+  const [first] = factors
   return {
     date,
     rateDate: days.toSorted()[0] ?? date,
-    rate: found
-      .map(({ value, inverse }) => (inverse ? inverted(fractionOf(value)) : fractionOf(value)))
+    rate: factors
+      .map(({ value, inverse }) => (inverse ? inverted(parseFraction(value)) : parseFraction(value)))
       .reduce(times),
-    own: found.length === 1 && !first?.inverse ? first?.value : undefined,
-    decimals: found.flatMap(({ roundedTo }) => (roundedTo === undefined ? [] : [roundedTo])),
+    own: factors.length === 1 && !first?.inverse ? first?.value : undefined,
+    decimals: factors.flatMap(({ roundedTo }) => (roundedTo === undefined ? [] : [roundedTo])),
   }
 }
 
-function statOf(known: readonly Known[], stat: PairRequest['stat']): Known & { value: string } {
+function periodValue(known: readonly Known[], stat: PairRequest['stat']): Known & { value: string } {
   const last = known.at(-1)
   assert.ok(last)
   if (stat === 'mean') {
@@ -177,11 +181,11 @@ function statOf(known: readonly Known[], stat: PairRequest['stat']): Known & { v
     const mean = { over: total.over, under: total.under * BigInt(known.length) }
     return { ...last, value: known.length === 1 && last.own ? last.own : rounded(mean, 15) }
   }
-  const sorted = known.toSorted((a, b) => Number(compare(a.rate, b.rate)))
-  const lowest = sorted[0] ?? last
-  const highest = known.find(({ rate }) => compare(rate, sorted.at(-1)?.rate ?? rate) === 0n) ?? last
-  const chosen = stat === 'last' ? last : stat === 'low' ? lowest : highest
-  return { ...chosen, value: chosen.own ?? rounded(chosen.rate, 15) }
+  const ascending = known.toSorted((a, b) => Number(compare(a.rate, b.rate)))
+  const lowest = ascending[0] ?? last
+  const highest = known.find(({ rate }) => compare(rate, ascending.at(-1)?.rate ?? rate) === 0n) ?? last
+  const point = stat === 'last' ? last : stat === 'low' ? lowest : highest
+  return { ...point, value: point.own ?? rounded(point.rate, 15) }
 }
 
 function plus(a: Fraction, b: Fraction): Fraction {
@@ -192,19 +196,19 @@ function plus(a: Fraction, b: Fraction): Fraction {
   return { over: over / divisor, under: under / divisor }
 }
 
-/** Less than zero, zero, or more. */
+/** Negative, zero or positive. */
 function compare(a: Fraction, b: Fraction): bigint {
   const difference = a.over * b.under - b.over * a.under
   return difference === 0n ? 0n : difference > 0n ? 1n : -1n
 }
 
-/** What rate_statistics says of a range, as one period; undefined: no day of it is known. */
-export function statisticsOf(
+/** Expected rate_statistics of a range as one period; undefined: no day of it is known. */
+export function expectedStatistics(
   legs: readonly PairLeg[],
   { from, to }: Pick<PairRequest, 'from' | 'to'>,
   today: IsoDate,
 ) {
-  const known: Known[] = []
+  const points: Known[] = []
   const follow = legs.map(followed)
   let isWhole = to < today
   for (let day = from; day <= to; day = addDays(day, 1)) {
@@ -213,15 +217,15 @@ export function statisticsOf(
     const states = follow.map((stateOn) => stateOn(day))
     if (states.includes('none')) continue
     if (states.includes('unknown')) isWhole = false
-    else known.push(knownOf(legs, states, day))
+    else points.push(crossRate(legs, states, day))
   }
-  if (known.length === 0) return undefined
-  const [mean, low, high] = (['mean', 'low', 'high'] as const).map((stat) => statOf(known, stat).value)
-  return { count: known.length, mean, low, high, isPartial: !isWhole }
+  if (points.length === 0) return undefined
+  const [mean, low, high] = (['mean', 'low', 'high'] as const).map((stat) => periodValue(points, stat).value)
+  return { count: points.length, mean, low, high, isPartial: !isWhole }
 }
 
-/** First and last day, by the calendar of Date. */
-function periodOf(day: IsoDate, every: PairRequest['every']): [IsoDate, IsoDate] {
+/** First and last day of the period, by the calendar of Date. */
+function periodBounds(day: IsoDate, every: PairRequest['every']): [IsoDate, IsoDate] {
   const date = new Date(`${day}T00:00:00Z`)
   const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()]
   const iso = (y: number, m: number, d: number) => new Date(Date.UTC(y, m, d)).toISOString().slice(0, 10)

@@ -1,33 +1,33 @@
-// A bank made of a seed: it publishes late, corrects itself, leaves days out, hides series, lies by saying nothing
-// and falls over. It remembers what it has truthfully answered, so that a test can compare.
+// A random bank from a seed: it publishes late, corrects values, omits days, hides series, answers with nothing, and
+// fails. The true answers are recorded, so that a test can compare.
 
-import { addDays, dayOf, earliest, type IsoDate, isoOf, latest } from '../../../src/dates.ts'
 import {
   type Answer,
   FetchFailure,
   type FetchRequest,
   type Observation,
 } from '../../../src/providers/provider.ts'
-import { daysFrom, EUR, JPY, type MemoryBank, XDR } from './memory-bank.ts'
+import { addDays, dayNumber, earliest, type IsoDate, isoDate, latest } from '../../../src/values/dates.ts'
+import { EUR, JPY, listDays, type MemoryBank, XDR } from './memory-bank.ts'
 
 export const FLOOR = '2024-01-01'
 export const PARITIES = ['3433', EUR, JPY, XDR]
 export const CODES = ['317', '318', ...PARITIES]
 
-/** No value is published, and none is corrected, more than so many days after its date. */
+/** Days after its date within which a value is published and corrected. */
 const LATEST = 12
 const MIDDLE: Record<string, number> = { [EUR]: 1.2, [JPY]: 120, [XDR]: 1.4, '3433': 0.8 }
 
 export type Random = {
-  /** From 0 to below 1. */
+  /** A number from 0 to below 1. */
   next(): number
   /** A whole number from `low` to `high`. */
   int(low: number, high: number): number
-  /** True so often of one. */
+  /** True with this probability, from 0 to 1. */
   chance(share: number): boolean
 }
 
-export function randomOf(seed: number): Random {
+export function createRandom(seed: number): Random {
   let state = seed
   const next = () => {
     state = (state + 0x6d2b79f5) | 0
@@ -39,32 +39,32 @@ export function randomOf(seed: number): Random {
   return { next, int, chance: (share) => next() < share }
 }
 
-/** What is published for one day, at last and before: undefined is a day without a value. */
+/** First and last publication of a day; undefined is a day without a value. */
 type Publication = { on: IsoDate; first: string; correctedOn: IsoDate; last: string }
 
 export type RandomBank = {
-  /** The day it really is, whatever the machine's clock says. */
+  /** The real day, independent of the clock of the machine. */
   today: IsoDate
-  /** The shares of requests that fail, that are answered with nothing, and that crash the program. */
+  /** Shares of requests that fail, that are answered with nothing, and that crash the program. */
   failing: number
   silent: number
   crashing: number
-  /** Codes that the table does not list at present. */
+  /** Codes that the table omits at present. */
   hidden: Set<string>
-  /** Codes that are enabled: what is answered of others is not kept. */
+  /** Enabled codes; the program stores no answers for others. */
   enabled: Set<string>
-  /** What was answered last, by code and day. */
+  /** Latest answer by code and day. */
   given: Map<string, Map<IsoDate, string>>
-  /** The windows that were validly answered since the test emptied this, by code that they list. */
+  /** Windows with a valid answer since the test emptied this list, by code. */
   answered: { code: string; from: IsoDate; to: IsoDate }[]
-  /** The value that a day has in the end. */
+  /** Final value of a day. */
   lastValue(code: string, day: IsoDate): string | undefined
   born(code: string): IsoDate
 }
 
-/** Puts a random bank behind a bank on memory. */
+/** Makes a bank in memory answer as a random bank. */
 export function createRandomBank(memory: MemoryBank, random: Random, today: IsoDate): RandomBank {
-  const books = new Map(CODES.map((code) => [code, publicationsOf(code, random)]))
+  const books = new Map(CODES.map((code) => [code, createPublications(code, random)]))
   const bank: RandomBank = {
     today,
     failing: 0,
@@ -78,13 +78,13 @@ export function createRandomBank(memory: MemoryBank, random: Random, today: IsoD
     born: (code) => books.get(code)?.born ?? FLOOR,
   }
 
-  const rowsOf = (code: string, ask: FetchRequest): Observation[] => {
+  const listRows = (code: string, ask: FetchRequest): Observation[] => {
     const rows: Observation[] = []
     const last = earliest(ask.window.to, addDays(bank.today, 1))
-    for (const day of daysFrom(latest(ask.window.from, FLOOR), last)) {
-      const found = books.get(code)?.book.get(day)
-      if (!found || found.on > bank.today) continue
-      const value = found.correctedOn <= bank.today ? found.last : found.first
+    for (const day of listDays(latest(ask.window.from, FLOOR), last)) {
+      const publication = books.get(code)?.book.get(day)
+      if (!publication || publication.on > bank.today) continue
+      const value = publication.correctedOn <= bank.today ? publication.last : publication.first
       rows.push({ code, day, value, roundedTo: undefined })
     }
     return rows
@@ -92,16 +92,16 @@ export function createRandomBank(memory: MemoryBank, random: Random, today: IsoD
 
   const truth = (ask: FetchRequest): Answer => {
     const { indicator } = ask
-    // Where it cannot be asked for alone, a table that leaves a series out twice is believed: it never does here.
+    // Without requests for a single series, two omissions count as an answer; so this bank never omits one there.
     const hidden = indicator !== undefined && bank.hidden.has(indicator)
     if (hidden && memory.supportsSingleSeries && random.chance(0.5)) throw new FetchFailure('HTTP 400')
     const codes =
       indicator === undefined
         ? PARITIES.filter((code) => !memory.supportsSingleSeries || !bank.hidden.has(code))
         : [indicator]
-    const observations = codes.flatMap((code) => rowsOf(code, ask))
+    const observations = codes.flatMap((code) => listRows(code, ask))
     const nothing = indicator === undefined && observations.length === 0 && memory.supportsSingleSeries
-    const listed = nothing ? [] : codes.map((code) => ({ code, name: nameOf(code) }))
+    const listed = nothing ? [] : codes.map((code) => ({ code, name: seriesName(code) }))
     return { listed, observations }
   }
 
@@ -111,7 +111,7 @@ export function createRandomBank(memory: MemoryBank, random: Random, today: IsoD
     if (random.chance(bank.failing)) throw new FetchFailure('HTTP 500')
     if (random.chance(0.02)) memory.supportsSingleSeries = !memory.supportsSingleSeries
     const answer = truth(ask)
-    // What a late bank says: nothing yet. Of history it would be believed, as it must be, and so is what it says twice.
+    // A late bank answers with nothing. The program would accept that for history, and after a second such answer.
     const late = !ask.again && (ask.indicator === undefined || ask.window.to >= bank.today)
     if (late && random.chance(bank.silent)) {
       answer.observations = []
@@ -126,17 +126,20 @@ export function createRandomBank(memory: MemoryBank, random: Random, today: IsoD
   return bank
 }
 
-function nameOf(code: string): string {
+function seriesName(code: string): string {
   return code === XDR ? 'Derechos Especiales de Giro' : `Indicador ${code}`
 }
 
-function publicationsOf(code: string, random: Random) {
+function createPublications(code: string, random: Random) {
   const daily = !PARITIES.includes(code)
   const born = daily ? FLOOR : addDays(FLOOR, random.chance(0.3) ? 0 : random.int(0, 300))
-  const hole = { from: dayOf(FLOOR) + random.int(0, 900), days: random.chance(0.3) ? random.int(20, 200) : 0 }
-  const late = { from: dayOf(FLOOR) + random.int(300, 900), days: random.int(0, 8) }
+  const hole = {
+    from: dayNumber(FLOOR) + random.int(0, 900),
+    days: random.chance(0.3) ? random.int(20, 200) : 0,
+  }
+  const late = { from: dayNumber(FLOOR) + random.int(300, 900), days: random.int(0, 8) }
   const book = new Map<IsoDate, Publication>()
-  for (let day = dayOf(born); day < dayOf(FLOOR) + 1200; day++) {
+  for (let day = dayNumber(born); day < dayNumber(FLOOR) + 1200; day++) {
     const weekend = (day + 4) % 7 === 0 || (day + 4) % 7 === 6
     if (!daily && (weekend || random.chance(0.04))) continue
     if (day >= hole.from && day < hole.from + hole.days) continue
@@ -150,10 +153,10 @@ function publicationsOf(code: string, random: Random) {
             : 0
     const first = (MIDDLE[code] ?? 500) * (1 + (random.next() - 0.5) / 10)
     const last = random.chance(0.03) ? first * 1.001 : first
-    book.set(isoOf(day), {
-      on: isoOf(day + delay),
+    book.set(isoDate(day), {
+      on: isoDate(day + delay),
       first: first.toFixed(4).replace(/\.?0+$/, ''),
-      correctedOn: isoOf(day + random.int(Math.max(delay, 0), LATEST)),
+      correctedOn: isoDate(day + random.int(Math.max(delay, 0), LATEST)),
       last: last.toFixed(4).replace(/\.?0+$/, ''),
     })
   }

@@ -1,17 +1,17 @@
-// A store made of a seed: rejected rows, one-sided days, holes, islands and an unfinished month, of the dollar and four
-// parities. What is stored is read from the tables themselves and put into the model.
+// A random store of the dollar and four parities from a seed, with rejected rows, one-sided days, holes, islands and
+// an unfinished month. The model is built from the tables themselves.
 
 import type { TestContext } from 'node:test'
-import { addDays, type IsoDate } from '../../../src/dates.ts'
-import { without } from '../../../src/intervals.ts'
 import { raiseRevision } from '../../../src/store/meta.ts'
 import { replaceCoverage, selectCoverage } from '../../../src/store/rates/coverage.ts'
 import { markSeriesChanged, selectRatesOfSeries } from '../../../src/store/rates/rates.ts'
 import { selectSeries } from '../../../src/store/rates/series.ts'
+import { addDays, type IsoDate } from '../../../src/values/dates.ts'
+import { subtractInterval } from '../../../src/values/intervals.ts'
 import { asOtherProcess, withinASecond } from '../../api/support.ts'
 import { startTestApp, type TestApp } from '../app.ts'
 import { fixedClock } from '../temporary.ts'
-import { createMemoryBank, daysFrom, SMALL_CATALOGUE } from './memory-bank.ts'
+import { createMemoryBank, listDays, SMALL_CATALOGUE } from './memory-bank.ts'
 import type { Random } from './random-bank.ts'
 import type { ModelSeries, RatesModel } from './rates-model.ts'
 
@@ -36,7 +36,7 @@ export async function openRandomStore(t: TestContext, random: Random): Promise<R
     await app.sync({ from: addDays(first, -60), to: addDays(first, -random.int(20, 40)) })
   await app.sync()
   await loseSome(app, random, { from: addDays(first, -60), today })
-  const model = await modelOf(app)
+  const model = await readModel(app)
   const revision = async () => (await app.get('/api/v1/rates')).headers.get('etag')
   const before = await revision()
   await asOtherProcess(app, (db) =>
@@ -46,7 +46,7 @@ export async function openRandomStore(t: TestContext, random: Random): Promise<R
   return { app, model, today, first }
 }
 
-/** Values of three digits or so; a day in ten has none, a row in thirty is rejected. */
+/** Values of about three digits; one day in ten has none, one row in thirty is rejected. */
 function publication(random: Random, code: string, today: IsoDate) {
   const middle = code === '317' || code === '318' ? 500 : random.chance(0.5) ? 1.2 : 150
   const [empty, rejected] = [random.chance(0.5) ? 0.1 : 0.4, random.chance(0.5) ? 0.03 : 0]
@@ -60,28 +60,28 @@ function publication(random: Random, code: string, today: IsoDate) {
     })
 }
 
-/** Days that lose their coverage, of each series its own or of all, some with their values. */
+/** Removes coverage of days, of one series or of all, in some cases with the values. */
 function loseSome(
   app: TestApp,
   random: Random,
   { from, today }: { from: IsoDate; today: IsoDate },
 ): Promise<void> {
-  const days = daysFrom(from, today)
+  const days = listDays(from, today)
   return asOtherProcess(app, (db) =>
     db.transaction().execute(async (trx) => {
       const series = await selectSeries(trx)
       const coverage = new Map(await selectCoverage(trx))
       for (let hole = random.int(0, 5); hole > 0; hole -= 1) {
         const begin = days[random.int(0, days.length - 1)] ?? from
-        const lost = { from: begin, to: addDays(begin, random.chance(0.3) ? 0 : random.int(0, 15)) }
+        const window = { from: begin, to: addDays(begin, random.chance(0.3) ? 0 : random.int(0, 15)) }
         const only = random.chance(0.3) ? undefined : series[random.int(0, series.length - 1)]
         const keepsValues = random.chance(0.3)
         for (const { id } of series) {
           if (only && only.id !== id) continue
-          coverage.set(id, without(coverage.get(id) ?? [], lost))
+          coverage.set(id, subtractInterval(coverage.get(id) ?? [], window))
           if (keepsValues) continue
           const rates = trx.deleteFrom('rates').where('series_id', '=', id)
-          await rates.where('rate_date', '>=', lost.from).where('rate_date', '<=', lost.to).execute()
+          await rates.where('rate_date', '>=', window.from).where('rate_date', '<=', window.to).execute()
         }
       }
       await replaceCoverage(trx, 'answered', coverage, Date.now())
@@ -90,8 +90,8 @@ function loseSome(
   )
 }
 
-/** What is in the tables. */
-function modelOf(app: TestApp): Promise<RatesModel> {
+/** Reads the model from the tables. */
+function readModel(app: TestApp): Promise<RatesModel> {
   return asOtherProcess(app, async (db) => {
     const coverage = await selectCoverage(db)
     const series: ModelSeries[] = []
@@ -101,7 +101,7 @@ function modelOf(app: TestApp): Promise<RatesModel> {
         ...{ id: one.id, code: one.external_code, base: one.base_currency, quote: one.quote_currency },
         ...{ rateType: one.rate_type, table: one.rate_type === 'referencia' ? '520' : '1', enabled: true },
         values: new Map(rows.map(({ rate_date, value }) => [rate_date, { value, roundedTo: undefined }])),
-        covered: new Set((coverage.get(one.id) ?? []).flatMap(({ from, to }) => daysFrom(from, to))),
+        covered: new Set((coverage.get(one.id) ?? []).flatMap(({ from, to }) => listDays(from, to))),
         unlisted: new Set(),
       })
     }

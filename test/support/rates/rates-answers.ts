@@ -1,15 +1,22 @@
-// What the endpoints must answer over what is known of each series (decisions 2.6 to 2.9), field by field. Written
-// from the decisions, not from the program; where they are silent, more than one answer is right.
+// Expected answers of the endpoints for the known days of each series (decisions 2.6 to 2.9), field by field. Written
+// from the decisions, not from the program. Where decisions leave it open, several answers are right.
 
-import { addDays, dayOf, type IsoDate } from '../../../src/dates.ts'
-import { decimalOf, type Fraction, fractionOf, inverted, rounded, times } from '../../domain/support.ts'
-import { daysFrom } from './memory-bank.ts'
+import { addDays, dayNumber, type IsoDate } from '../../../src/values/dates.ts'
+import {
+  type Fraction,
+  formatFraction,
+  inverted,
+  parseFraction,
+  rounded,
+  times,
+} from '../../unit/domain/support.ts'
+import { listDays } from './memory-bank.ts'
 import type { ModelSeries, RatesModel } from './rates-model.ts'
 
-/** Headers that say what an answer cannot, by name. */
+/** Headers that qualify an answer, by name. */
 export type Notes = Partial<Record<'x-left-out' | 'x-future', string>>
 
-/** A 404's `details` are the texts that are right; undefined: any. */
+/** Valid texts for the `details` of a 404; undefined: any. */
 export type Expected =
   | { status: 200; body: unknown; notes?: Notes }
   | { status: 404; details: string[] | undefined }
@@ -29,12 +36,12 @@ export type Question =
     }
 
 const PIVOT = 'USD'
-/** No side is waited for longer than so many days. */
+/** Days after which a missing side is no longer awaited. */
 const PATIENCE_DAYS = 3
 const NOTHING: Expected = { status: 404, details: undefined }
 
-/** The question as a path. */
-export function pathOf(question: Question): string {
+/** Path of the request. */
+export function questionPath(question: Question): string {
   const { kind, ...parameters } = question
   if (question.kind === 'history') {
     return `/api/v1/series/${question.id}/history?from=${question.from}&to=${question.to}`
@@ -44,24 +51,24 @@ export function pathOf(question: Question): string {
   return `/api/v1/${path}?${query.join('&')}`
 }
 
-/** What must be answered on a day. */
-export function expectedOf(model: RatesModel, question: Question, today: IsoDate): Expected {
+/** Expected answer on a day. */
+export function expectedAnswer(model: RatesModel, question: Question, today: IsoDate): Expected {
   const future = 'on' in question && question.on > addDays(today, 1)
   switch (question.kind) {
     case 'latest':
-      return markedFuture(latestOf(model, question), future)
+      return markedFuture(expectedLatest(model, question), future)
     case 'rates': {
-      const leftOut = leftOutOf(model, question)
+      const leftOut = expectedLeftOut(model, question)
       const notes: Notes = {
         ...(leftOut.length > 0 && { 'x-left-out': leftOut.join(',') }),
         ...(future && { 'x-future': 'true' }),
       }
-      return { status: 200, body: ratesOf(model, question), notes }
+      return { status: 200, body: expectedRates(model, question), notes }
     }
     case 'history':
-      return historyOf(model, question)
+      return expectedHistory(model, question)
     case 'convert':
-      return markedFuture(conversionOf(model, question), future)
+      return markedFuture(expectedConversion(model, question), future)
   }
 }
 
@@ -70,15 +77,18 @@ function markedFuture(expected: Expected, future: boolean): Expected {
   return { status: 200, body: { ...(expected.body as object), future: true } }
 }
 
-function latestOf({ series }: RatesModel, { base, quote, on }: Question & { kind: 'latest' }): Expected {
+function expectedLatest(
+  { series }: RatesModel,
+  { base, quote, on }: Question & { kind: 'latest' },
+): Expected {
   const sides = series.filter((one) => one.base === base && one.quote === quote)
   const day = dayOfPair(sides, on)
   if (day === undefined) return NOTHING
-  const shown = sides.filter(({ values }) => values.has(day))
-  const holes = new Set(shown.flatMap((side) => holesOf(side, day, on)))
-  if (holes.size > 0) return { status: 404, details: [wordsOf([...holes])] }
-  const shownAs = (type: string) =>
-    shown.find(({ rateType }) => rateType === type)?.values.get(day)?.value ?? null
+  const sidesOnDay = sides.filter(({ values }) => values.has(day))
+  const holes = new Set(sidesOnDay.flatMap((side) => missingDays(side, day, on)))
+  if (holes.size > 0) return { status: 404, details: [missingMessage([...holes])] }
+  const sideValue = (type: string) =>
+    sidesOnDay.find(({ rateType }) => rateType === type)?.values.get(day)?.value ?? null
   const missing = sides
     .filter(({ values, covered }) => !values.has(day) && !covered.has(day))
     .map(({ rateType }) => rateType)
@@ -86,16 +96,16 @@ function latestOf({ series }: RatesModel, { base, quote, on }: Question & { kind
     provider: 'bccr',
     pair: `${base}/${quote}`,
     rate_date: day,
-    compra: shownAs('compra'),
-    venta: shownAs('venta'),
-    referencia: shownAs('referencia'),
-    ...markOf(shown.map(({ values }) => values.get(day)?.roundedTo)),
+    compra: sideValue('compra'),
+    venta: sideValue('venta'),
+    referencia: sideValue('referencia'),
+    ...roundingMark(sidesOnDay.map(({ values }) => values.get(day)?.roundedTo)),
     ...(missing.length > 0 && { missing }),
   }
   return { status: 200, body }
 }
 
-/** The newest day for which all enabled sides are settled, unless that is too old (decisions 2.6). */
+/** Newest day on which all enabled sides are settled, unless that is too old (decisions 2.6). */
 function dayOfPair(sides: readonly ModelSeries[], on: IsoDate): IsoDate | undefined {
   const days = [...new Set(sides.flatMap(({ values }) => [...values.keys()]))]
     .filter((day) => day <= on)
@@ -104,18 +114,18 @@ function dayOfPair(sides: readonly ModelSeries[], on: IsoDate): IsoDate | undefi
   const enabled = sides.filter((side) => side.enabled)
   const settled = days.findLast((day) => enabled.every((side) => isSettled(side, day)))
   if (newest === undefined || settled === undefined) return newest
-  return dayOf(newest) - dayOf(settled) > PATIENCE_DAYS ? newest : settled
+  return dayNumber(newest) - dayNumber(settled) > PATIENCE_DAYS ? newest : settled
 }
 
 function isSettled({ values, covered }: ModelSeries, day: IsoDate): boolean {
   return values.has(day) || covered.has(day) || [...values.keys()].some((later) => later > day)
 }
 
-function ratesOf({ series }: RatesModel, { on, exact }: Question & { kind: 'rates' }): unknown[] {
+function expectedRates({ series }: RatesModel, { on, exact }: Question & { kind: 'rates' }): unknown[] {
   return series.flatMap((one) => {
     const day = lastDay(one, on)
-    if (day === undefined || (exact && day !== on) || holesOf(one, day, on).length > 0) return []
-    const found = one.values.get(day)
+    if (day === undefined || (exact && day !== on) || missingDays(one, day, on).length > 0) return []
+    const row = one.values.get(day)
     return [
       {
         provider: 'bccr',
@@ -126,15 +136,15 @@ function ratesOf({ series }: RatesModel, { on, exact }: Question & { kind: 'rate
         quote_currency: one.quote,
         rate_type: one.rateType,
         rate_date: day,
-        value: found?.value,
-        ...markOf([found?.roundedTo]),
+        value: row?.value,
+        ...roundingMark([row?.roundedTo]),
       },
     ]
   })
 }
 
-/** The series without a row, of which a day between its last value and `on`, or that day itself, is not synchronized. */
-function leftOutOf(
+/** Series without a row, if a day from their last value to `on` is not synchronized. */
+function expectedLeftOut(
   { series, dollarSince }: RatesModel,
   { on, exact }: Question & { kind: 'rates' },
 ): number[] {
@@ -143,15 +153,15 @@ function leftOutOf(
       const day = lastDay(one, on)
       if (day === undefined || exact)
         return day !== on && unsynchronized(one, { from: on, to: on, dollarSince }).length > 0
-      return holesOf(one, day, on).length > 0
+      return missingDays(one, day, on).length > 0
     })
     .map(({ id }) => id)
 }
 
 /**
- * Days of a range that were not synchronized, for lists: those not covered before the newest covered day, or all where none
- * is, but none before the history begins (decisions 2.6). The dollar's begins on the bank's first day; a parity's with its first value, where
- * the 366 days before are covered.
+ * Days of a range that were not synchronized, for lists: those before the newest covered day, or all if
+ * none is. Days before the history begins are excluded (decisions 2.6). The dollar's history begins on the bank's
+ * first day. A parity's begins with its first value, if the 366 days before are covered.
  */
 function unsynchronized(
   { code, values, covered }: ModelSeries,
@@ -160,16 +170,16 @@ function unsynchronized(
   const newest = [...covered].reduce((last, one) => (one > last ? one : last), '')
   const first = [...values.keys()].toSorted()[0]
   const isBegun =
-    first !== undefined && daysFrom(addDays(first, -366), addDays(first, -1)).every((day) => covered.has(day))
+    first !== undefined && listDays(addDays(first, -366), addDays(first, -1)).every((day) => covered.has(day))
   const begin = ['317', '318'].includes(code) ? dollarSince : isBegun ? first : undefined
-  return daysFrom(from, to).filter(
+  return listDays(from, to).filter(
     (day) =>
       !covered.has(day) && (covered.size === 0 || day < newest) && (begin === undefined || day >= begin),
   )
 }
 
-/** Days as intervals. */
-function intervalsIn(days: readonly IsoDate[]): { from: IsoDate; to: IsoDate }[] {
+/** Merges days into intervals. */
+function toIntervals(days: readonly IsoDate[]): { from: IsoDate; to: IsoDate }[] {
   const intervals: { from: IsoDate; to: IsoDate }[] = []
   for (const day of days) {
     const last = intervals.at(-1)
@@ -179,7 +189,7 @@ function intervalsIn(days: readonly IsoDate[]): { from: IsoDate; to: IsoDate }[]
   return intervals
 }
 
-function historyOf(
+function expectedHistory(
   { series, dollarSince }: RatesModel,
   { id, from, to }: Question & { kind: 'history' },
 ): Expected {
@@ -188,8 +198,8 @@ function historyOf(
   const points = [...one.values]
     .filter(([day]) => day >= from && day <= to)
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([rate_date, { value, roundedTo }]) => ({ rate_date, value, ...markOf([roundedTo]) }))
-  const holes = intervalsIn(unsynchronized(one, { from, to, dollarSince }))
+    .map(([rate_date, { value, roundedTo }]) => ({ rate_date, value, ...roundingMark([roundedTo]) }))
+  const holes = toIntervals(unsynchronized(one, { from, to, dollarSince }))
   const body = {
     provider: 'bccr',
     series_id: id,
@@ -207,25 +217,25 @@ function historyOf(
 
 type Leg = { series: ModelSeries; inverse: boolean }
 
-function conversionOf(model: RatesModel, question: Question & { kind: 'convert' }): Expected {
+function expectedConversion(model: RatesModel, question: Question & { kind: 'convert' }): Expected {
   const { from, to, type, on, amount } = question
-  const path = pathBetween(model, from, to)
+  const path = findPath(model, from, to)
   if (!path) return NOTHING
   const legs: Leg[] = []
   for (const [at, target] of path.slice(1).entries()) {
-    const leg = legBetween(model, { from: path[at] ?? '', to: target, type })
+    const leg = findLeg(model, { from: path[at] ?? '', to: target, type })
     if (!leg) return NOTHING
     legs.push(leg)
   }
   const days = legs.map(({ series }) => lastDay(series, on))
   if (days.includes(undefined)) return NOTHING
-  const holes = legs.map(({ series }, at) => holesOf(series, days[at] ?? on, on))
+  const holes = legs.map(({ series }, at) => missingDays(series, days[at] ?? on, on))
   if (holes.flat().length > 0) {
     const each = [...holes, holes.flat()].filter((one) => one.length > 0)
-    return { status: 404, details: [...new Set(each.map(wordsOf))] }
+    return { status: 404, details: [...new Set(each.map(missingMessage))] }
   }
 
-  const used = legs.map(({ series, inverse }, at) => {
+  const rates = legs.map(({ series, inverse }, at) => {
     const rate_date = days[at] ?? on
     const { value = '1', roundedTo } = series.values.get(rate_date) ?? {}
     return {
@@ -236,32 +246,32 @@ function conversionOf(model: RatesModel, question: Question & { kind: 'convert' 
         rate_date,
         value,
         inverse,
-        ...markOf([roundedTo]),
+        ...roundingMark([roundedTo]),
       },
       roundedTo,
     }
   })
-  const rate = rateOf(used.map(({ leg }) => leg))
+  const rate = pathRate(rates.map(({ leg }) => leg))
   const dollar = legs.find(({ series }) => series.quote === 'CRC' || series.base === 'CRC')
   const body = {
     provider: 'bccr',
-    rate_date: used.map(({ leg }) => leg.rate_date).toSorted()[0] ?? on,
+    rate_date: rates.map(({ leg }) => leg.rate_date).toSorted()[0] ?? on,
     rate_type: dollar?.series.rateType ?? 'referencia',
     from_currency: from,
     to_currency: to,
     amount,
     rate,
-    result: decimalOf(times(fractionOf(amount), fractionOf(rate))),
+    result: formatFraction(times(parseFraction(amount), parseFraction(rate))),
     path: path.length === 1 ? `${from} -> ${to}` : path.join(' -> '),
     via_pivot: path.length === 3,
-    ...markOf(used.map(({ roundedTo }) => roundedTo)),
-    ...(question.details && { legs: used.map(({ leg }) => leg) }),
+    ...roundingMark(rates.map(({ roundedTo }) => roundedTo)),
+    ...(question.details && { legs: rates.map(({ leg }) => leg) }),
   }
   return { status: 200, body }
 }
 
-/** The currencies on the way; one for a currency into itself. */
-function pathBetween({ series }: RatesModel, from: string, to: string): string[] | undefined {
+/** Currencies of the path; a currency to itself has one. */
+function findPath({ series }: RatesModel, from: string, to: string): string[] | undefined {
   const isPair = (a: string, b: string) =>
     series.some(({ base, quote }) => (base === a && quote === b) || (base === b && quote === a))
   if (from === to) {
@@ -271,7 +281,7 @@ function pathBetween({ series }: RatesModel, from: string, to: string): string[]
   return isPair(from, PIVOT) && isPair(PIVOT, to) ? [from, PIVOT, to] : undefined
 }
 
-function legBetween(
+function findLeg(
   { series }: RatesModel,
   { from, to, type }: { from: string; to: string; type: string },
 ): Leg | undefined {
@@ -281,24 +291,24 @@ function legBetween(
   ]) {
     const sides = series.filter((one) => one.base === base && one.quote === quote)
     const only = sides.every(({ rateType }) => rateType === 'referencia')
-    const found = only ? sides[0] : sides.find(({ rateType }) => rateType === type)
-    if (found) return { series: found, inverse: base !== from }
+    const side = only ? sides[0] : sides.find(({ rateType }) => rateType === type)
+    if (side) return { series: side, inverse: base !== from }
   }
   return undefined
 }
 
-/** The published value of a pair in its own direction, else 15 digits of the exact quotient (decisions 2.9). */
-function rateOf(legs: readonly { value: string; inverse: boolean }[]): string {
+/** Published value of a pair in its own direction, else 15 digits of the exact quotient (decisions 2.9). */
+function pathRate(legs: readonly { value: string; inverse: boolean }[]): string {
   const [first] = legs
   if (legs.length === 1 && first && !first.inverse) return first.value
   if (!first) return '1'
   const factors: Fraction[] = legs.map(({ value, inverse }) =>
-    inverse ? inverted(fractionOf(value)) : fractionOf(value),
+    inverse ? inverted(parseFraction(value)) : parseFraction(value),
   )
   return rounded(factors.reduce(times), 15)
 }
 
-/** The day of the last value on or before a day. */
+/** Day of the last value on or before a day. */
 function lastDay({ values }: ModelSeries, on: IsoDate): IsoDate | undefined {
   return [...values.keys()].reduce<IsoDate | undefined>(
     (last, day) => (day <= on && (last === undefined || day > last) ? day : last),
@@ -306,20 +316,20 @@ function lastDay({ values }: ModelSeries, on: IsoDate): IsoDate | undefined {
   )
 }
 
-/** The days after a value, up to `on`, that are not covered; what is after the newest covered day is none. */
-function holesOf({ covered }: ModelSeries, day: IsoDate, on: IsoDate): IsoDate[] {
+/** Days after a value, up to `on`, that are not covered; days after the newest covered one do not count. */
+function missingDays({ covered }: ModelSeries, day: IsoDate, on: IsoDate): IsoDate[] {
   const newest = [...covered].reduce((last, one) => (one > last ? one : last), '')
   const end = newest < on ? newest : on
-  return end <= day ? [] : daysFrom(addDays(day, 1), end).filter((one) => !covered.has(one))
+  return end <= day ? [] : listDays(addDays(day, 1), end).filter((one) => !covered.has(one))
 }
 
-function wordsOf(days: readonly IsoDate[]): string {
-  const sorted = days.toSorted()
-  return `the days from ${sorted[0]} to ${sorted.at(-1)} have not been synchronized`
+function missingMessage(days: readonly IsoDate[]): string {
+  const ascending = days.toSorted()
+  return `the days from ${ascending[0]} to ${ascending.at(-1)} have not been synchronized`
 }
 
-/** `rounded_to` is the smallest, and absent when every value is exact. */
-function markOf(decimals: readonly (number | undefined)[]): { rounded_to?: number } {
+/** `rounded_to` is the smallest number of decimals, and absent if every value is exact. */
+function roundingMark(decimals: readonly (number | undefined)[]): { rounded_to?: number } {
   const rounding = decimals.filter((one) => one !== undefined)
   return rounding.length === 0 ? {} : { rounded_to: Math.min(...rounding) }
 }

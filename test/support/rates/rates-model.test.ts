@@ -1,13 +1,13 @@
-// The model of the rates against cases made by hand, so that it can be believed where it disagrees with the program.
+// Tests the model of the rates with cases made by hand, so that its disagreement with the program is evidence.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Window } from '../../../src/providers/provider.ts'
-import { catalogueOf, daysFrom, EUR, JPY, XDR } from './memory-bank.ts'
-import { expectedOf, type Question } from './rates-answers.ts'
-import { beginRun, createRatesModel, intervalsOf, keepAnswer, type RatesModel } from './rates-model.ts'
+import { EUR, JPY, listDays, selectCatalogue, XDR } from './memory-bank.ts'
+import { expectedAnswer, type Question } from './rates-answers.ts'
+import { beginRun, coveredIntervals, createRatesModel, keepAnswer, type RatesModel } from './rates-model.ts'
 
-const CATALOGUE = catalogueOf(['CRC', 'EUR', 'JPY', 'XDR'])
+const CATALOGUE = selectCatalogue(['CRC', 'EUR', 'JPY', 'XDR'])
 const NAMES: Record<string, string> = { [XDR]: 'Derechos Especiales de Giro' }
 const TODAY = '2026-03-24'
 const AGES_AFTER = '2999-12-31'
@@ -20,7 +20,7 @@ type Given = {
   supportsSingleSeries?: boolean
   roundedTo?: number
   listed?: string[]
-  /** By code: the value of every day, or of each day; undefined is a day without a row. */
+  /** By code: one value for every day, or one for each; undefined is a day without a row. */
   rows?: Record<string, string | ((day: string) => string | undefined)>
 }
 
@@ -30,7 +30,7 @@ function give(
 ): void {
   const [table, alone] = of.startsWith('520') ? of.split('/') : ['1', of]
   const observations = Object.entries(rows).flatMap(([code, value]) =>
-    daysFrom(days.from, days.to).flatMap((day) => {
+    listDays(days.from, days.to).flatMap((day) => {
       const text = typeof value === 'string' ? value : value(day)
       return text === undefined ? [] : [{ code, day, value: text, roundedTo }]
     }),
@@ -44,7 +44,7 @@ function give(
   })
 }
 
-function modelOf(...given: Given[]): RatesModel {
+function buildModel(...given: Given[]): RatesModel {
   const model = createRatesModel(CATALOGUE)
   beginRun(model)
   for (const one of given) give(model, one)
@@ -57,7 +57,7 @@ const dollars = (days: Window, rest: Partial<Given> = {}): Given[] => [
   { of: '317', days, rows: { 317: '500' }, ...rest },
   { of: '318', days, rows: { 318: '510' }, ...rest },
 ]
-const latestOn = (on: string, base = 'USD', quote = 'CRC'): Question => ({ kind: 'latest', base, quote, on })
+const latest = (on: string, base = 'USD', quote = 'CRC'): Question => ({ kind: 'latest', base, quote, on })
 const venta = (on: string): Question => conversion('USD', 'CRC', on)
 
 function conversion(
@@ -69,9 +69,9 @@ function conversion(
   return { kind: 'convert', amount: '1', from: source, to: target, type, on, details: true }
 }
 
-/** An answer in short: the words of a 404, else the day, both sides, what is missing, what is rounded. */
-function shortOf(model: RatesModel, question: Question): unknown {
-  const expected = expectedOf(model, question, TODAY)
+/** Short form of an answer: text of a 404, else day, both sides, missing and rounded fields. */
+function shortAnswer(model: RatesModel, question: Question): unknown {
+  const expected = expectedAnswer(model, question, TODAY)
   if (expected.status === 404) return expected.details ?? 404
   const body = expected.body as Record<string, unknown>
   if (question.kind !== 'latest') return [body.rate_date, body.rate, body.rounded_to].filter(Boolean)
@@ -207,10 +207,10 @@ const coverage: [title: string, given: Given[], code: string, covered: string][]
 ]
 for (const [title, given, code, covered] of coverage) {
   test(title, () => {
-    const series = modelOf(...given).series.find((one) => one.code === code)
+    const series = buildModel(...given).series.find((one) => one.code === code)
     assert.ok(series)
     assert.equal(
-      intervalsOf(series)
+      coveredIntervals(series)
         .map((one) => `${one.from}..${one.to}`)
         .join(' '),
       covered,
@@ -218,22 +218,22 @@ for (const [title, given, code, covered] of coverage) {
   })
 }
 
-test('a series is asked for twice in one run, not in two', () => {
+test('the model requests a series twice in one run, not in two', () => {
   const table: Given = {
     of: '520',
     days: from('2026-03-01', '2026-03-09'),
     listed: [EUR],
     supportsSingleSeries: false,
   }
-  const model = modelOf(table)
+  const model = buildModel(table)
   beginRun(model)
   give(model, table)
   assert.equal(model.series.find(({ code }) => code === JPY)?.covered.size, 0)
 })
 
-test('a disabled series keeps what it has and gets nothing', () => {
+test('a disabled series retains its values and gets no new ones', () => {
   const days = from('2026-03-01', '2026-03-09')
-  const model = modelOf({ of: '520', days, rows: { [EUR]: '1.1', [JPY]: '120' } })
+  const model = buildModel({ of: '520', days, rows: { [EUR]: '1.1', [JPY]: '120' } })
   const euro = model.series.find(({ code }) => code === EUR)
   assert.ok(euro)
   euro.enabled = false
@@ -242,11 +242,11 @@ test('a disabled series keeps what it has and gets nothing', () => {
 })
 
 test('a code is learned by name, with the next free id', () => {
-  const model = modelOf({ of: '520', days: from('2026-03-01', '2026-03-02'), rows: { [EUR]: '1.1' } })
+  const model = buildModel({ of: '520', days: from('2026-03-01', '2026-03-02'), rows: { [EUR]: '1.1' } })
   assert.equal(model.series.length, 4)
   give(model, { of: '520', days: from('2026-03-03', '2026-03-04'), rows: { [XDR]: '1.4' } })
-  const learned = model.series.at(-1)
-  assert.deepEqual([learned?.id, learned?.code, learned?.values.size], [5, XDR, 2])
+  const newSeries = model.series.at(-1)
+  assert.deepEqual([newSeries?.id, newSeries?.code, newSeries?.values.size], [5, XDR, 2])
 })
 
 const ISLANDS = [...dollars(from('1983-01-01', '1983-12-31')), ...dollars(from('2020-01-01', '2020-12-31'))]
@@ -260,32 +260,27 @@ const HALF = (days: number, rest: Partial<Given> = {}): Given[] => [
 ]
 
 const answers: [title: string, given: Given[], question: Question, answer: unknown][] = [
-  ['1983 answers for itself', ISLANDS, latestOn('1983-12-31'), ['1983-12-31', '500', '510']],
-  ['and not for 2010', ISLANDS, latestOn('2010-05-05'), [hole('1984-01-01', '2010-05-05')]],
+  ['1983 answers for itself', ISLANDS, latest('1983-12-31'), ['1983-12-31', '500', '510']],
+  ['and not for 2010', ISLANDS, latest('2010-05-05'), [hole('1984-01-01', '2010-05-05')]],
   ['nor for the day after', ISLANDS, venta('1984-01-01'), [hole('1984-01-01', '1984-01-01')]],
-  ['the newest goes on answering', ISLANDS, latestOn(AGES_AFTER), ['2020-12-31', '500', '510']],
-  ['nothing is before the first', ISLANDS, latestOn('1982-12-31'), 404],
-  ['a new box shows the side that it has', NEW_BOX, latestOn(TODAY), ['2026-03-22', '500', null, ['venta']]],
-  ['half of a day waits for three days', HALF(3), latestOn(TODAY), ['2026-03-10', '500', '510']],
-  ['and not for four', HALF(4), latestOn(TODAY), ['2026-03-14', '501', null, ['venta']]],
-  ['each day by itself', HALF(4), latestOn('2026-03-12'), ['2026-03-10', '500', '510']],
-  ['"none" settles', HALF(4, { fetchedOn: TODAY }), latestOn(TODAY), ['2026-03-14', '501', null]],
+  ['the newest goes on answering', ISLANDS, latest(AGES_AFTER), ['2020-12-31', '500', '510']],
+  ['nothing is before the first', ISLANDS, latest('1982-12-31'), 404],
+  ['a new box shows the side that it has', NEW_BOX, latest(TODAY), ['2026-03-22', '500', null, ['venta']]],
+  ['half of a day waits for three days', HALF(3), latest(TODAY), ['2026-03-10', '500', '510']],
+  ['and not for four', HALF(4), latest(TODAY), ['2026-03-14', '501', null, ['venta']]],
+  ['each day by itself', HALF(4), latest('2026-03-12'), ['2026-03-10', '500', '510']],
+  ['"none" settles', HALF(4, { fetchedOn: TODAY }), latest(TODAY), ['2026-03-14', '501', null]],
   [
     '"none" of yesterday does not',
     HALF(4, { fetchedOn: '2026-03-13' }),
-    latestOn(TODAY),
+    latest(TODAY),
     ['2026-03-13', '501', null],
   ],
-  [
-    'a rejected row does not',
-    HALF(2, { rows: { 318: '-1' } }),
-    latestOn(TODAY),
-    ['2026-03-10', '500', '510'],
-  ],
+  ['a rejected row does not', HALF(2, { rows: { 318: '-1' } }), latest(TODAY), ['2026-03-10', '500', '510']],
   [
     'a value of a later day settles, but does not cover',
     [...HALF(2, { rows: { 318: '-1' } }), ...dollars(from('2026-03-13', '2026-03-13'))],
-    latestOn('2026-03-12'),
+    latest('2026-03-12'),
     ['2026-03-12', '501', null, ['venta']],
   ],
   [
@@ -295,7 +290,7 @@ const answers: [title: string, given: Given[], question: Question, answer: unkno
       { of: '317', days: from('2026-03-07', '2026-03-12'), rows: { 317: '1' } },
       { of: '318', days: from('2026-03-06', '2026-03-12'), rows: { 318: '1' } },
     ],
-    latestOn('2026-03-05'),
+    latest('2026-03-05'),
     [hole('2026-03-05', '2026-03-05')],
   ],
   [
@@ -304,7 +299,7 @@ const answers: [title: string, given: Given[], question: Question, answer: unkno
       { of: '317', days: from('2026-03-01', '2026-03-04'), rows: { 317: '500' }, roundedTo: 3 },
       { of: '318', days: from('2026-03-01', '2026-03-04'), rows: { 318: '510' }, roundedTo: 2 },
     ],
-    latestOn(TODAY),
+    latest(TODAY),
     ['2026-03-04', '500', '510', 2],
   ],
   [
@@ -356,12 +351,12 @@ const answers: [title: string, given: Given[], question: Question, answer: unkno
   ],
 ]
 for (const [title, given, question, answer] of answers) {
-  test(title, () => assert.deepEqual(shortOf(modelOf(...given), question), answer))
+  test(title, () => assert.deepEqual(shortAnswer(buildModel(...given), question), answer))
 }
 
 test('a list leaves out the series with a hole', () => {
-  const model = modelOf(...ISLANDS, { of: '520', days: from('1983-01-01', TODAY), rows: { [EUR]: '1.2' } })
-  const expected = expectedOf(model, { kind: 'rates', on: '2010-05-05', exact: false }, TODAY)
+  const model = buildModel(...ISLANDS, { of: '520', days: from('1983-01-01', TODAY), rows: { [EUR]: '1.2' } })
+  const expected = expectedAnswer(model, { kind: 'rates', on: '2010-05-05', exact: false }, TODAY)
   assert.deepEqual(
     (expected as { body: { external_code: string }[] }).body.map((one) => one.external_code),
     [EUR],
@@ -369,12 +364,12 @@ test('a list leaves out the series with a hole', () => {
 })
 
 test('legs are what an auditor needs', () => {
-  const model = modelOf(...dollars(from(TODAY, TODAY), { roundedTo: 2 }), {
+  const model = buildModel(...dollars(from(TODAY, TODAY), { roundedTo: 2 }), {
     of: '520',
     days: from(TODAY, TODAY),
     rows: { [JPY]: '150' },
   })
-  const { body } = expectedOf(model, conversion('CRC', 'JPY', TODAY), TODAY) as {
+  const { body } = expectedAnswer(model, conversion('CRC', 'JPY', TODAY), TODAY) as {
     body: Record<string, unknown>
   }
   assert.deepEqual(

@@ -1,13 +1,11 @@
-// What the bank was asked for and what it answered, and nothing of how the program keeps it: from that alone this
-// model says which days of a series are known. Written from decisions 2.2 and 2.6, not from the program.
+// A model of the known days of each series. Its input is the requests to the bank and its answers, not the program's
+// storage. Written from decisions 2.2 and 2.6, not from the program.
 //
-// What the decisions leave open is read so that never more is told than is known:
-// - a row that is rejected makes its day unknown, also when an earlier answer had none for it;
-// - a table that does not list a series is asked twice when both requests were made in one run and neither could be
-//   for the series alone;
-// - an answer is fetched when its request is made.
+// Where the decisions leave a choice, it takes the one with fewer known days.
+// - A rejected row makes its day unknown, even if an earlier answer had none for it.
+// - A table that omits a series is requested twice in one run if it serves no single series.
+// - An answer is fetched when its request is made.
 
-import { addDays, type IsoDate } from '../../../src/dates.ts'
 import type {
   Answer,
   CatalogueSeries,
@@ -15,16 +13,17 @@ import type {
   RateType,
   Window,
 } from '../../../src/providers/provider.ts'
-import { fractionOf } from '../../domain/support.ts'
-import { daysFrom } from './memory-bank.ts'
+import { addDays, type IsoDate } from '../../../src/values/dates.ts'
+import { parseFraction } from '../../unit/domain/support.ts'
+import { listDays } from './memory-bank.ts'
 import { FIRST_DAY } from './seeded-bank.ts'
 
-/** One request and its valid answer. */
+/** A request and its valid answer. */
 export type Exchange = {
   ask: FetchRequest
-  /** Whether the source could be asked for one series alone. */
+  /** True if the source serves single series. */
   supportsSingleSeries: boolean
-  /** The day in Costa Rica on which the answer was fetched. */
+  /** Day in Costa Rica on which the answer was fetched. */
   fetchedOn: IsoDate
   answer: Answer
 }
@@ -41,19 +40,19 @@ export type ModelSeries = {
   enabled: boolean
   values: Map<IsoDate, ModelValue>
   covered: Set<IsoDate>
-  /** Days of this run whose table has not listed the series, where it could not be asked for alone. */
+  /** Days of this run whose table omitted the series, from a source without requests for a single series. */
   unlisted: Set<IsoDate>
 }
 
 export type RatesModel = {
   catalogue: readonly CatalogueSeries[]
-  /** The first day of the dollar's history. */
+  /** First day of the dollar's history. */
   dollarSince: IsoDate
-  /** By id. */
+  /** Series by id. */
   series: ModelSeries[]
 }
 
-/** Nothing was asked yet. */
+/** A model before the first request. */
 export function createRatesModel(catalogue: readonly CatalogueSeries[]): RatesModel {
   const model: RatesModel = { catalogue, dollarSince: FIRST_DAY, series: [] }
   for (const one of catalogue) if (one.externalCode !== undefined) addSeries(model, one, one.externalCode)
@@ -70,7 +69,7 @@ export function copyOfModel(model: RatesModel): RatesModel {
   return { ...model, series }
 }
 
-/** Two models with the same text give the same answers, now and later. */
+/** Text of a model; models of equal text give equal answers, now and later. */
 export function textOfModel({ series }: RatesModel): string {
   return JSON.stringify(
     series.map(({ values, covered, unlisted, ...rest }) => [
@@ -86,21 +85,22 @@ export function beginRun(model: RatesModel): void {
   for (const one of model.series) one.unlisted.clear()
 }
 
-/** Keeps what was answered. */
+/** Adds an answer to the model. */
 export function keepAnswer(model: RatesModel, exchange: Exchange): void {
   const { ask, answer } = exchange
   learn(model, exchange)
   for (const series of model.series) {
-    const asked = ask.indicator === undefined ? series.table === ask.table : series.code === ask.indicator
-    if (!asked || !series.enabled) continue
+    const isRequested =
+      ask.indicator === undefined ? series.table === ask.table : series.code === ask.indicator
+    if (!isRequested || !series.enabled) continue
     const rejected = keepRows(series, exchange)
     const lists = answer.listed.some(({ code }) => code === series.code)
     if (lists || rejected !== undefined) {
-      cover(series, exchange, daysFrom(ask.window.from, ask.window.to), rejected)
+      cover(series, exchange, listDays(ask.window.from, ask.window.to), rejected)
     } else if (ask.indicator !== undefined && exchange.supportsSingleSeries) {
-      cover(series, exchange, daysFrom(ask.window.from, ask.window.to), undefined)
+      cover(series, exchange, listDays(ask.window.from, ask.window.to), undefined)
     } else if (!exchange.supportsSingleSeries) {
-      const days = daysFrom(ask.window.from, ask.window.to)
+      const days = listDays(ask.window.from, ask.window.to)
       const again = days.filter((day) => series.unlisted.has(day))
       cover(series, exchange, again, undefined)
       for (const day of days) series.unlisted.add(day)
@@ -108,8 +108,8 @@ export function keepAnswer(model: RatesModel, exchange: Exchange): void {
   }
 }
 
-/** The intervals of days that are covered, for a reader. */
-export function intervalsOf({ covered }: ModelSeries): Window[] {
+/** Intervals of covered days, for a reader. */
+export function coveredIntervals({ covered }: ModelSeries): Window[] {
   const intervals: Window[] = []
   for (const day of [...covered].toSorted()) {
     const last = intervals.at(-1)
@@ -122,20 +122,20 @@ export function intervalsOf({ covered }: ModelSeries): Window[] {
 function addSeries(model: RatesModel, about: CatalogueSeries, code: string): void {
   const { base, quote, rateType, table } = about
   const id = model.series.length + 1
-  const known = { values: new Map(), covered: new Set<IsoDate>(), unlisted: new Set<IsoDate>() }
-  model.series.push({ id, code, base, quote, rateType, table, enabled: true, ...known })
+  const emptyBook = { values: new Map(), covered: new Set<IsoDate>(), unlisted: new Set<IsoDate>() }
+  model.series.push({ id, code, base, quote, rateType, table, enabled: true, ...emptyBook })
 }
 
-/** A series whose code is not known yet is found by its name (decisions 2.2). */
+/** Finds a series of unknown code by its name (decisions 2.2). */
 function learn(model: RatesModel, { ask, answer }: Exchange): void {
   for (const about of model.catalogue) {
     if (about.externalCode !== undefined || about.table !== ask.table) continue
-    const found = answer.listed.find(({ name }) => name === about.name)
-    if (found && !model.series.some(({ code }) => code === found.code)) addSeries(model, about, found.code)
+    const match = answer.listed.find(({ name }) => name === about.name)
+    if (match && !model.series.some(({ code }) => code === match.code)) addSeries(model, about, match.code)
   }
 }
 
-/** The days whose row was rejected; undefined: the answer has no row of the series. */
+/** Days whose row was rejected; undefined: the answer has no row of the series. */
 function keepRows(series: ModelSeries, { ask, answer, fetchedOn }: Exchange): Set<IsoDate> | undefined {
   let rejected: Set<IsoDate> | undefined
   for (const { code, day, value, roundedTo } of answer.observations) {
@@ -148,7 +148,7 @@ function keepRows(series: ModelSeries, { ask, answer, fetchedOn }: Exchange): Se
   return rejected
 }
 
-/** A rounded value does not replace an exact one that it agrees with within half a unit. */
+/** A rounded value does not replace an exact one within half a unit of it. */
 function keepValue(series: ModelSeries, day: IsoDate, fresh: ModelValue): void {
   const old = series.values.get(day)
   const isExact = old !== undefined && old.roundedTo === undefined
@@ -178,10 +178,10 @@ function canonical(text: string): string {
   return whole.replace(/^0+(?=\d)/, '') + (rest === '' ? '' : `.${rest}`)
 }
 
-/** Whether two values differ by at most half a unit of the last of so many decimals. */
+/** True if two values differ by at most half a unit of the last of `decimals` decimals. */
 function agrees(a: string, b: string, decimals: number): boolean {
-  const one = fractionOf(a)
-  const other = fractionOf(b)
+  const one = parseFraction(a)
+  const other = parseFraction(b)
   const difference = one.over * other.under - other.over * one.under
   const positive = difference < 0n ? -difference : difference
   return positive * 2n * 10n ** BigInt(decimals) <= one.under * other.under

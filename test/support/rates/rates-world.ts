@@ -1,26 +1,26 @@
-// A cambista and the model of what it must answer, side by side: each request to the bank is kept in the model as
-// the decisions say, each answer over HTTP is compared with the model's.
+// A cambista beside the model of its expected answers. The model receives each request to the bank as the decisions
+// define. Each answer over HTTP is compared with the model's.
 //
-// What is answered and then cut off by a kill is in the store or not as a whole (decisions 2.6, 2.10). Where both are
-// right the model goes on in two copies, and the next answers tell which of them it was.
+// A kill after an answer leaves it stored as a whole or not at all (decisions 2.6, 2.10). Both are
+// right, so the model continues in two copies; later answers select one.
 
 import { cpSync } from 'node:fs'
 import { Agent, get } from 'node:http'
 import type { TestContext } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
-import type { IsoDate } from '../../../src/dates.ts'
 import type { Answer, FetchRequest, Window } from '../../../src/providers/provider.ts'
 import { FetchFailure } from '../../../src/providers/provider.ts'
+import type { IsoDate } from '../../../src/values/dates.ts'
 import { startTestApp, type TestApp } from '../app.ts'
 import { fixedClock, type TestClock, temporaryDirectory } from '../temporary.ts'
 import type { Random } from './random-bank.ts'
-import { type Expected, expectedOf, type Notes, pathOf, type Question } from './rates-answers.ts'
+import { type Expected, expectedAnswer, type Notes, type Question, questionPath } from './rates-answers.ts'
 import {
   beginRun,
   copyOfModel,
+  coveredIntervals,
   createRatesModel,
   type Exchange,
-  intervalsOf,
   keepAnswer,
   type RatesModel,
   textOfModel,
@@ -38,13 +38,13 @@ export type RatesWorld = {
   dataDir: string
   backfillFrom: IsoDate
   token: boolean
-  /** What may be known; one, unless a run was cut off at a moment that leaves it open. */
+  /** Possible models: one, unless the moment of a kill leaves it open. */
   models: RatesModel[]
-  /** What happened, to find out from why an answer was not right. */
+  /** Events so far, to find the cause of a wrong answer. */
   story: string[]
 }
 
-/** What happens when a request is about to be made. */
+/** Event before a request to the bank. */
 export type Happening = 'midnight' | 'refused token' | 'kill' | 'stop' | 'defect' | 'look' | undefined
 
 export async function openRatesWorld(
@@ -59,26 +59,26 @@ export async function openRatesWorld(
     models: [createRatesModel(bank.catalogue)],
   }
   bank.before = keepOut
-  return Object.assign(world, { app: await startOn(world, dataDir) })
+  return Object.assign(world, { app: await startFromDisk(world, dataDir) })
 }
 
-/** Starts the program again on what is on disk. */
+/** Restarts the program on the data on disk. */
 export async function restart(world: RatesWorld, dataDir = world.dataDir, between = async () => {}) {
   await world.app.app.close()
   world.dataDir = dataDir
   await between()
-  world.app = await startOn(world, dataDir)
+  world.app = await startFromDisk(world, dataDir)
 }
 
-function startOn(world: Omit<RatesWorld, 'app'>, dataDir: string): Promise<TestApp> {
+function startFromDisk(world: Omit<RatesWorld, 'app'>, dataDir: string): Promise<TestApp> {
   const { t, clock, bank, backfillFrom } = world
   const token = () => (world.token ? 'test-token' : undefined)
   return startTestApp(t, { clock, dataDir, backfillFrom, token, providers: [bank.provider] })
 }
 
 /**
- * One run; `happening` says what happens at each request, `look` what is asked of the program meanwhile.
- * @throws Mismatch when an answer that was given meanwhile is not one that was right since the run began
+ * Runs one sync; `happening` chooses an event for each request, `look` sends requests to the program in between.
+ * @throws Mismatch if an answer during the run was right at no moment since its start
  */
 export async function runSync(
   world: RatesWorld,
@@ -89,7 +89,7 @@ export async function runSync(
   const stop = new AbortController()
   for (const model of world.models) beginRun(model)
   const ledger = openLedger(world)
-  let killedInto: string | undefined
+  let copyDir: string | undefined
   let wrong: { error: unknown } | undefined
 
   bank.before = async (ask, session) => {
@@ -98,7 +98,7 @@ export async function runSync(
     if (happening === undefined) return
     story.push(`    at ${wordsOfAsk(ask)}: ${happening}`)
     if (happening === 'look') {
-      // Thrown here it would be a failure of the run, and the program is good at living on after one.
+      // An error thrown here would be a failure of the run, which the program survives.
       await compareAny(world, ledger.visible(), plan.look()).catch((error) => {
         wrong ??= { error }
       })
@@ -106,8 +106,8 @@ export async function runSync(
     if (happening === 'midnight') ledger.midnight(passMidnight(clock))
     if (happening === 'refused token' && ledger.isFirstOfGroup()) session.supportsSingleSeries = false
     if (happening === 'kill') {
-      killedInto = temporaryDirectory(world.t)
-      copyAsKilled(world.dataDir, killedInto)
+      copyDir = temporaryDirectory(world.t)
+      copyAsKilled(world.dataDir, copyDir)
       ledger.cut('killed')
     }
     if (happening === 'stop' || happening === 'defect') ledger.cut('ended')
@@ -127,10 +127,10 @@ export async function runSync(
   bank.after = undefined
   if (wrong) throw wrong.error
   ledger.close()
-  if (killedInto !== undefined) await restart(world, killedInto)
+  if (copyDir !== undefined) await restart(world, copyDir)
 }
 
-/** Only runs that the test makes may ask the bank, so that it knows what is committed when it looks. */
+/** Rejects requests to the bank outside of the test's own runs, so that the test knows what is committed. */
 async function keepOut(ask: FetchRequest, { signal }: SeededSession): Promise<void> {
   signal.throwIfAborted()
   throw new FetchFailure(`${wordsOfAsk(ask)}: not now`)
@@ -144,34 +144,34 @@ function passMidnight(clock: TestClock): Window {
   return { from, to: clock.today() }
 }
 
-/** What a process that is killed now leaves on disk: no lock, and nothing that is only in its memory. */
+/** Copies the files that a kill at this moment leaves: without locks and shared memory. */
 function copyAsKilled(from: string, to: string): void {
   cpSync(from, to, { recursive: true, filter: (path) => !/\.lock|-shm$/.test(path) })
 }
 
 /**
- * What of a run is kept when. Requests that are kept together are a group: both sides of a window of the dollar; a
- * window of a table and what is then asked of it again or for one series alone.
+ * Order in which a run commits. Requests of one commit are a group: both sides of a window of the dollar; or a window
+ * of a table, with later requests for it or one of its series.
  */
 function openLedger(world: RatesWorld) {
-  let group: Asked[] = []
-  /** What may have been visible to a reader since the run began. */
-  const seen: RatesModel[] = world.models.map(copyOfModel)
+  let group: GroupRequest[] = []
+  /** Models that a reader may have seen since the run began. */
+  const visible: RatesModel[] = world.models.map(copyOfModel)
 
-  const keep = (asked: readonly Asked[]) =>
+  const keep = (asked: readonly GroupRequest[]) =>
     asked.reduce((models, { readings }) => forked(models, readings), world.models.map(copyOfModel))
   const flush = () => {
     world.models = distinct(keep(group))
-    seen.push(...world.models.map(copyOfModel))
+    visible.push(...world.models.map(copyOfModel))
     group = []
   }
   return {
     ask(ask: FetchRequest) {
-      if (!belongsTo(group, ask)) flush()
+      if (!isSameGroup(group, ask)) flush()
       group.push({ ask, days: [world.clock.today()], readings: [], state: 'pending' })
     },
     isFirstOfGroup: () => group.length === 1,
-    /** Whether the request is made before or after midnight is open. */
+    /** The request is made before or after midnight; both days are possible. */
     midnight({ from, to }: Window) {
       const last = group.at(-1)
       if (last) last.days = [from, to]
@@ -188,9 +188,9 @@ function openLedger(world: RatesWorld) {
         answer: outcome,
       }))
     },
-    /** The states that a reader may meet now. */
-    visible: () => [...seen, ...world.models, ...wholePrefixes(group).flatMap(keep)],
-    /** What the run has answered until now is all there is. */
+    /** Models that a reader may see now. */
+    visible: () => [...visible, ...world.models, ...wholePrefixes(group).flatMap(keep)],
+    /** Ends the run with the answers so far. */
     cut(how: 'killed' | 'ended') {
       world.models = distinct((how === 'killed' ? wholePrefixes(group) : prefixes(group)).flatMap(keep))
       group = []
@@ -199,16 +199,16 @@ function openLedger(world: RatesWorld) {
   }
 }
 
-/** A request of a group; more than one reading when it is open on which day its answer was fetched. */
-type Asked = {
+/** A request of a group; it has several readings if the day of its answer is open. */
+type GroupRequest = {
   ask: FetchRequest
   days: IsoDate[]
   readings: Exchange[]
   state: 'pending' | 'answered' | 'failed'
 }
 
-/** Whether a request goes with those before it. */
-function belongsTo(group: readonly Asked[], { table, indicator, window }: FetchRequest): boolean {
+/** True if a request is committed together with those before it. */
+function isSameGroup(group: readonly GroupRequest[], { table, indicator, window }: FetchRequest): boolean {
   const first = group[0]?.ask
   if (first?.table !== table) return false
   const sameWindow = isDeepStrictEqual(first.window, window)
@@ -216,12 +216,12 @@ function belongsTo(group: readonly Asked[], { table, indicator, window }: FetchR
   return sameWindow || (group.length === 1 && first.indicator !== indicator)
 }
 
-function prefixes(group: readonly Asked[]): Asked[][] {
+function prefixes(group: readonly GroupRequest[]): GroupRequest[][] {
   return Array.from({ length: group.length + 1 }, (_, count) => group.slice(0, count))
 }
 
-/** Both sides of one window of the dollar are kept at once, if neither fails. */
-function wholePrefixes(group: readonly Asked[]): Asked[][] {
+/** Both sides of one window of the dollar are committed together, if neither fails. */
+function wholePrefixes(group: readonly GroupRequest[]): GroupRequest[][] {
   const window = group[0]?.ask.window
   const isPair =
     group[0]?.ask.table === '1' && group.every(({ ask }) => isDeepStrictEqual(ask.window, window))
@@ -232,7 +232,7 @@ function wholePrefixes(group: readonly Asked[]): Asked[][] {
   })
 }
 
-/** Each model with each reading of what was answered. */
+/** Combines each model with each reading of an answer. */
 function forked(models: RatesModel[], readings: readonly Exchange[]): RatesModel[] {
   if (readings.length === 0) return models
   const results = readings.flatMap((exchange) =>
@@ -250,40 +250,40 @@ function distinct(models: readonly RatesModel[]): RatesModel[] {
 }
 
 /**
- * Asks, and drops the models that would have answered otherwise.
- * @throws Mismatch when none is left
+ * Sends a request, and drops the models with another answer.
+ * @throws Mismatch if none is left
  */
 export async function compare(world: RatesWorld, questions: readonly Question[]): Promise<void> {
   for (const question of questions) {
-    const answer = await answerOf(world, question)
+    const answer = await fetchQuestion(world, question)
     const right = world.models.filter((model) =>
-      isRight(expectedOf(model, question, world.clock.today()), answer),
+      isRight(expectedAnswer(model, question, world.clock.today()), answer),
     )
-    if (right.length === 0) throw mismatchOf(world, world.models, { question, answer })
+    if (right.length === 0) throw createMismatch(world, world.models, { question, answer })
     world.models = right
   }
 }
 
-/** Asks, and wants each answer to be that of any of the models. */
+/** Sends a request, and expects the answer of any of the models. */
 async function compareAny(world: RatesWorld, models: readonly RatesModel[], questions: readonly Question[]) {
   for (const question of questions) {
-    const answer = await answerOf(world, question)
-    if (!models.some((model) => isRight(expectedOf(model, question, world.clock.today()), answer))) {
-      throw mismatchOf(world, models, { question, answer })
+    const answer = await fetchQuestion(world, question)
+    if (!models.some((model) => isRight(expectedAnswer(model, question, world.clock.today()), answer))) {
+      throw createMismatch(world, models, { question, answer })
     }
   }
 }
 
 /**
- * Asks as of an instant (decisions 2.22); one of the answers must be given.
+ * Sends a request as of an instant (decisions 2.22), and expects one of the answers.
  * @throws Mismatch
  */
 export async function compareAsOf(
   world: RatesWorld,
   { path, asOf, expected }: { path: string; asOf: string; expected: readonly Expected[] },
 ): Promise<void> {
-  const asked = `${path}&as_of=${asOf}`
-  const { status, body, notes } = await answerTo(world, asked)
+  const asOfPath = `${path}&as_of=${asOf}`
+  const { status, body, notes } = await fetchPath(world, asOfPath)
   const isTable = Array.isArray(body) || status !== 200
   const { as_of, ...rest } = body as { as_of?: string }
   const answer = { status, body: isTable ? body : rest, notes }
@@ -292,22 +292,22 @@ export async function compareAsOf(
   const must = [...new Set(expected.map((one) => JSON.stringify(one)))].join('\n       or  ')
   const was = JSON.stringify({ status, body, notes })
   throw new Mismatch(
-    `GET ${asked}\n  must be  ${must}\n  and was  ${was}\n  the story:\n${world.story.join('\n')}`,
+    `GET ${asOfPath}\n  must be  ${must}\n  and was  ${was}\n  the story:\n${world.story.join('\n')}`,
   )
 }
 
-/** An answer is not the one that was known; the message is the whole case. */
+/** A wrong answer; the message is the whole case. */
 export class Mismatch extends Error {}
 
 type Given = { status: number; body: unknown; notes: Notes }
 
-// Not fetch: a thousand sequences are a quarter of a million requests, and this takes half of its time.
-function answerOf(world: RatesWorld, question: Question): Promise<Given> {
-  return answerTo(world, pathOf(question))
+// Uses node:http, not fetch: 1000 sequences send 250,000 requests, and this takes half of the time.
+function fetchQuestion(world: RatesWorld, question: Question): Promise<Given> {
+  return fetchPath(world, questionPath(question))
 }
 
-/** A path's answer. */
-export function answerTo(world: RatesWorld, path: string): Promise<Given> {
+/** Answer of a path. */
+export function fetchPath(world: RatesWorld, path: string): Promise<Given> {
   const { promise, resolve, reject } = Promise.withResolvers<Given>()
   const { app, key } = world.app
   const request = get(app.url + path, { agent, headers: { 'x-api-key': key } }, (response) => {
@@ -336,25 +336,25 @@ function isRight(expected: Expected, { status, body, notes }: Given): boolean {
   return expected.details?.includes(String(detail)) ?? typeof detail === 'string'
 }
 
-function mismatchOf(
+function createMismatch(
   world: RatesWorld,
   models: readonly RatesModel[],
   { question, answer }: { question: Question; answer: Given },
 ): Mismatch {
   const expected = [
-    ...new Set(models.map((model) => JSON.stringify(expectedOf(model, question, world.clock.today())))),
+    ...new Set(models.map((model) => JSON.stringify(expectedAnswer(model, question, world.clock.today())))),
   ]
-  const known = models.at(-1)?.series.map((series) => {
-    const covered = intervalsOf(series).map(({ from, to }) => `${from}..${to}`)
+  const knownSeries = models.at(-1)?.series.map((series) => {
+    const covered = coveredIntervals(series).map(({ from, to }) => `${from}..${to}`)
     return `    ${series.id} ${series.code} ${series.enabled ? '' : '(disabled) '}covered ${covered.join(' ')}`
   })
   return new Mismatch(
     [
-      `GET ${pathOf(question)} (today is ${world.clock.today()})`,
+      `GET ${questionPath(question)} (today is ${world.clock.today()})`,
       `  must be  ${expected.join('\n       or  ')}`,
       `  and was  ${JSON.stringify(answer)}`,
       '  as the model knows it:',
-      ...(known ?? []),
+      ...(knownSeries ?? []),
       '  the story:',
       ...world.story.map((line) => `  ${line}`),
     ].join('\n'),
@@ -365,7 +365,7 @@ function wordsOfAsk({ table, indicator, window }: FetchRequest): string {
   return `${indicator ?? `table ${table}`} ${window.from}..${window.to}`
 }
 
-/** By code: how many rows, of which days, and those that are not a value of any kind. */
+/** By code: number of rows, their days, and values that are invalid. */
 function wordsOfOutcome(outcome: Answer | FetchFailure): string {
   if (outcome instanceof FetchFailure) return `FAILED ${outcome.message}`
   const { listed, observations } = outcome

@@ -1,9 +1,7 @@
-// A bank made of a seed, of a few months and five series: it publishes late, corrects itself, sends rows that cannot
-// be believed, leaves series out of its table, has a website that rounds, and falls over. Each request and what
-// came of it goes to the listener.
+// A random bank from a seed, with a few months and five series. The bank publishes late, corrects values, sends
+// invalid rows, omits series, has a rounding website, and fails. A listener receives each request and its outcome.
 
 import { setTimeout as delay } from 'node:timers/promises'
-import { addDays, dayOf, earliest, type IsoDate, isoOf } from '../../../src/dates.ts'
 import { bccr } from '../../../src/providers/bccr/bccr.ts'
 import type {
   Answer,
@@ -13,11 +11,12 @@ import type {
   Provider,
 } from '../../../src/providers/provider.ts'
 import { FetchFailure } from '../../../src/providers/provider.ts'
+import { addDays, dayNumber, earliest, type IsoDate, isoDate } from '../../../src/values/dates.ts'
 import type { TestClock } from '../temporary.ts'
-import { catalogueOf, daysFrom, EUR, JPY, XDR } from './memory-bank.ts'
+import { EUR, JPY, listDays, selectCatalogue, XDR } from './memory-bank.ts'
 import type { Random } from './random-bank.ts'
 
-/** The day on which everything begins, and how many days there are. */
+/** First day, and number of days. */
 export const FIRST_DAY = '2025-06-01'
 const HORIZON = 420
 
@@ -25,48 +24,48 @@ const PARITIES = [EUR, JPY, XDR]
 const CODES = ['317', '318', ...PARITIES]
 const MIDDLE: Record<string, number> = { 317: 495, 318: 505, [EUR]: 1.2, [JPY]: 120, [XDR]: 1.4 }
 const EXACT_DECIMALS: Record<string, number> = { 317: 3, 318: 3, [EUR]: 5, [JPY]: 4, [XDR]: 5 }
-/** What the website rounds each table to. */
+/** Decimals of each table on the website. */
 const SITE_DECIMALS: Record<string, number> = { 1: 2, 520: 3 }
 const REJECTED = ['-1', '0', 'abc', '1.2.3', '0.00']
 
-/** One day of one series: from when on it is published, and from when on what is published of it. */
+/** A day of one series, with the instants of its publication and its correction. */
 type Publication = {
   at: number
   value: string | undefined
   corrected: { at: number; value: string } | undefined
-  /** Until then the row cannot be believed. */
+  /** Until this instant the row is invalid. */
   spoiltUntil: number
   spoilt: string
-  /** What the website shows instead, until it is mended. */
+  /** Value of the website until it is corrected. */
   site: { until: number; value: string } | undefined
 }
 
 export type SeededBank = {
   catalogue: readonly CatalogueSeries[]
   provider: Provider
-  /** The shares of requests that fail, and that are answered with nothing. */
+  /** Shares of requests that fail, and that are answered with nothing. */
   failing: number
   silent: number
-  /** One code whose requests fail. */
+  /** A code whose requests fail. */
   broken: string | undefined
   /** Codes that no answer lists. */
   hidden: Set<string>
-  /** Asked before each answer; what it throws is thrown to the program. */
+  /** Called before each answer; its errors reach the program. */
   before: ((ask: FetchRequest, session: SeededSession) => Promise<void>) | undefined
-  /** What came of a request. */
+  /** Called with the outcome of each request. */
   after: ((ask: FetchRequest, session: SeededSession, outcome: Answer | FetchFailure) => void) | undefined
 }
 
 export type SeededSession = {
-  /** With a token; it may be refused at any time. */
+  /** A session with a token, which may be refused at any time. */
   supportsSingleSeries: boolean
   readonly signal: AbortSignal
 }
 
 export function createSeededBank(clock: TestClock, random: Random): SeededBank {
-  const books = new Map(CODES.map((code) => [code, publicationsOf(code, random)]))
+  const books = new Map(CODES.map((code) => [code, createPublications(code, random)]))
   const bank: SeededBank = {
-    catalogue: catalogueOf(['CRC', 'EUR', 'JPY', 'XDR']),
+    catalogue: selectCatalogue(['CRC', 'EUR', 'JPY', 'XDR']),
     failing: 0,
     silent: 0,
     broken: undefined,
@@ -87,13 +86,13 @@ export function createSeededBank(clock: TestClock, random: Random): SeededBank {
           },
           sourceDay: undefined,
           notices: () => [],
-          // One at a time, as the real session does.
+          // Serializes requests, as the real session does.
           read: (ask) => {
             const answer = last.then(async () => {
               signal.throwIfAborted()
               await bank.before?.(ask, session)
               await delay(0)
-              const outcome = answerTo(bank, { books, clock, random }, ask, session.supportsSingleSeries)
+              const outcome = bankAnswer(bank, { books, clock, random }, ask, session.supportsSingleSeries)
               bank.after?.(ask, session, outcome)
               if (outcome instanceof FetchFailure) throw outcome
               return outcome
@@ -119,7 +118,7 @@ export function createSeededBank(clock: TestClock, random: Random): SeededBank {
 
 type Ground = { books: Map<string, Map<IsoDate, Publication>>; clock: TestClock; random: Random }
 
-function answerTo(
+function bankAnswer(
   bank: SeededBank,
   { books, clock, random }: Ground,
   ask: FetchRequest,
@@ -134,8 +133,8 @@ function answerTo(
   const silent = random.chance(bank.silent)
   const observations: Observation[] = []
   for (const code of silent ? [] : codes) {
-    for (const day of daysFrom(window.from, earliest(window.to, addDays(clock.today(), 1)))) {
-      const value = shownAt(
+    for (const day of listDays(window.from, earliest(window.to, addDays(clock.today(), 1)))) {
+      const value = publishedValue(
         books.get(code)?.get(day),
         clock.now.getTime(),
         supportsSingleSeries ? undefined : table,
@@ -149,16 +148,16 @@ function answerTo(
       })
     }
   }
-  // The public API lists nothing when there is nothing in the whole table, or of a series that it was asked for.
+  // The public API lists nothing if the whole table or the requested series is empty.
   const nothing = observations.length === 0 && (silent || (whole && supportsSingleSeries))
-  return { listed: nothing ? [] : codes.map((code) => ({ code, name: nameOf(code) })), observations }
+  return { listed: nothing ? [] : codes.map((code) => ({ code, name: seriesName(code) })), observations }
 }
 
-function nameOf(code: string): string {
+function seriesName(code: string): string {
   return code === XDR ? 'Derechos Especiales de Giro' : `Indicador ${code}`
 }
 
-function shownAt(found: Publication | undefined, now: number, siteTable: string | undefined) {
+function publishedValue(found: Publication | undefined, now: number, siteTable: string | undefined) {
   if (!found || now < found.at) return undefined
   if (now < found.spoiltUntil) return found.spoilt
   const { corrected, site } = found
@@ -167,7 +166,7 @@ function shownAt(found: Publication | undefined, now: number, siteTable: string 
   return roundedText(site && now < site.until ? site.value : exact, SITE_DECIMALS[siteTable] ?? 2)
 }
 
-/** Half up, with all its decimals, as the website writes it. */
+/** Rounds half up, with all decimals, as the website writes it. */
 function roundedText(text: string, decimals: number): string {
   const [whole = '', rest = ''] = text.split('.')
   const digits = BigInt(whole + rest.padEnd(decimals + 1, '0').slice(0, decimals + 1))
@@ -175,7 +174,7 @@ function roundedText(text: string, decimals: number): string {
   return `${half.slice(0, -decimals)}.${half.slice(-decimals)}`
 }
 
-function publicationsOf(code: string, random: Random): Map<IsoDate, Publication> {
+function createPublications(code: string, random: Random): Map<IsoDate, Publication> {
   const daily = !PARITIES.includes(code)
   const born = daily ? 0 : random.chance(0.6) ? 0 : random.int(1, 150)
   const gaps = Array.from({ length: random.int(0, 3) }, () => {
@@ -184,12 +183,12 @@ function publicationsOf(code: string, random: Random): Map<IsoDate, Publication>
   })
   const book = new Map<IsoDate, Publication>()
   for (let at = born; at < HORIZON; at++) {
-    const day = isoOf(dayOf(FIRST_DAY) + at)
-    const weekend = (dayOf(day) + 4) % 7 === 0 || (dayOf(day) + 4) % 7 === 6
+    const day = isoDate(dayNumber(FIRST_DAY) + at)
+    const weekend = (dayNumber(day) + 4) % 7 === 0 || (dayNumber(day) + 4) % 7 === 6
     const none = daily ? random.chance(0.01) : weekend || random.chance(0.04)
     const inGap = gaps.some(({ from, to }) => at >= from && at < to)
     if (none || inGap) {
-      // A few of these days have a row that cannot be believed for a while, and then none.
+      // Some of these days have an invalid row for a while, and then none.
       if (random.chance(0.92)) continue
     }
     const midnight = Date.parse(`${day}T06:00:00Z`)
@@ -215,6 +214,7 @@ function publicationsOf(code: string, random: Random): Map<IsoDate, Publication>
         : undefined,
     })
   }
-  for (const found of book.values()) if (found.value === undefined) found.corrected = undefined
+  for (const publication of book.values())
+    if (publication.value === undefined) publication.corrected = undefined
   return book
 }

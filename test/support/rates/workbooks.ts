@@ -1,8 +1,8 @@
-// Workbooks for tests, written cell by cell, with whatever a program might write into them.
+// Writes workbooks for tests cell by cell, with anything that a program might write into them.
 
-import { zipOf } from '../../../src/web/words/zip.ts'
+import { encodeZip } from '../../../src/web/model/zip.ts'
 
-/** A number as the file has it, and the index of its style; a text is shared. */
+/** A number as stored in the file, and the index of its style; a text is shared. */
 export type TestCell =
   | string
   | undefined
@@ -12,23 +12,25 @@ export type TestCell =
 
 export type WorkbookParts = { [name: string]: string }
 
-/** Styles of `parts`: general, day, two decimals, eight decimals that need not be, per cent, month. */
+/** Styles of `parts`: general, day, two decimals, eight optional decimals, per cent, month. */
 export const [GENERAL, DAY, TWO, UP_TO_EIGHT, PERCENT, MONTH] = [0, 1, 2, 3, 4, 5]
 
 const MAIN = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main'
 const OFFICE = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships'
 const PACKAGE = 'http://schemas.openxmlformats.org/package/2006/relationships'
 
-export async function workbookOf(sheets: Record<string, readonly (readonly TestCell[])[]>): Promise<Buffer> {
-  return zipped(partsOf(sheets))
+export async function createWorkbook(
+  sheets: Record<string, readonly (readonly TestCell[])[]>,
+): Promise<Buffer> {
+  return zipped(workbookParts(sheets))
 }
 
 export async function zipped(parts: WorkbookParts): Promise<Buffer> {
-  const blob = await zipOf(Object.entries(parts).map(([name, text]) => ({ name, text })))
+  const blob = await encodeZip(Object.entries(parts).map(([name, text]) => ({ name, text })))
   return Buffer.from(await blob.arrayBuffer())
 }
 
-export function partsOf(sheets: Record<string, readonly (readonly TestCell[])[]>): WorkbookParts {
+export function workbookParts(sheets: Record<string, readonly (readonly TestCell[])[]>): WorkbookParts {
   const texts: string[] = []
   const names = Object.keys(sheets)
   const parts = Object.entries(sheets).map(([, rows], at): [string, string] => [
@@ -54,7 +56,7 @@ export function partsOf(sheets: Record<string, readonly (readonly TestCell[])[]>
   }
 }
 
-/** The serial number of a day, as a cell that is shown as one. */
+/** Serial number of a day, in a cell with the format of a day. */
 export function dayCell(day: string): TestCell {
   return { n: String((Date.parse(day) - Date.UTC(1899, 11, 30)) / 86_400_000), style: DAY }
 }

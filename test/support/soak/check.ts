@@ -1,13 +1,13 @@
-// What must be so when all is over: every document that was acknowledged is there once, with its bytes, no upload is there in
-// part, no key twice, no reader missed one, and each outcome is the one that was acknowledged.
+// Checks the end of the soak: each acknowledged document exists once with its bytes, and no upload is partial. No key
+// was used twice, no reader missed a document, and each outcome is the acknowledged one.
 
 import { inParallel } from '../../../src/store/blobs/parallel.ts'
-import type { Db } from '../../../src/store/tables.ts'
+import type { WriteDb } from '../../../src/store/tables.ts'
 import { TOKENS } from '../directory.ts'
-import { sha256Of, type Upload, type Uploads } from './documents.ts'
+import { hashBytes, type Upload, type Uploads } from './documents.ts'
 import type { Reader } from './readers.ts'
 import type { Claims } from './workers.ts'
-import { ask, count, fault, type Soak } from './world.ts'
+import { count, fault, request, type Soak } from './world.ts'
 
 const HEADERS = { authorization: `Bearer ${TOKENS.read}` }
 
@@ -23,7 +23,7 @@ type Row = {
 
 export async function checkAll(
   soak: Soak,
-  db: Db,
+  db: WriteDb,
   { uploads, readers, claims }: { uploads: Uploads; readers: readonly Reader[]; claims: Claims },
 ): Promise<void> {
   const rows: Row[] = await db
@@ -47,12 +47,15 @@ function checkUploads(soak: Soak, rows: readonly Row[], uploads: Uploads): void 
     else if (upload.deleted === 'no') checkUpload(soak, upload, found)
   }
   for (const [first, { ids, deleted }] of uploads) {
-    const found = byUpload.get(first) ?? []
-    if (ids && deleted === 'no' && found.length === 0)
+    const documents = byUpload.get(first) ?? []
+    if (ids && deleted === 'no' && documents.length === 0)
       fault(soak, `upload ${first} was acknowledged and is lost`)
-    if (deleted === 'yes' && found.length > 0) fault(soak, `upload ${first} was deleted and is there`)
+    if (deleted === 'yes' && documents.length > 0) fault(soak, `upload ${first} was deleted and is there`)
     if (!ids)
-      count(soak, found.length > 0 ? 'uploads kept without an answer' : 'uploads without an answer, not kept')
+      count(
+        soak,
+        documents.length > 0 ? 'uploads kept without an answer' : 'uploads without an answer, not kept',
+      )
   }
 }
 
@@ -82,13 +85,19 @@ function checkUpload(soak: Soak, { names, hashes, ids }: Upload, found: readonly
 
 function checkReaders(soak: Soak, rows: readonly Row[], readers: readonly Reader[]): void {
   for (const { filter, seen } of readers) {
-    const wanted = filter === '' ? rows : rows.filter(({ company_id }) => company_id === 1)
-    const missed = wanted.filter(({ id }) => !seen.has(id))
-    if (missed.length > 0) fault(soak, `reader ${filter} missed ${missed.map(({ id }) => id).slice(0, 20)}`)
+    const expectedRows = filter === '' ? rows : rows.filter(({ company_id }) => company_id === 1)
+    const missingRows = expectedRows.filter(({ id }) => !seen.has(id))
+    if (missingRows.length > 0)
+      fault(soak, `reader ${filter} missed ${missingRows.map(({ id }) => id).slice(0, 20)}`)
   }
 }
 
-async function checkOutcomes(soak: Soak, db: Db, rows: readonly Row[], { outcomes }: Claims): Promise<void> {
+async function checkOutcomes(
+  soak: Soak,
+  db: WriteDb,
+  rows: readonly Row[],
+  { outcomes }: Claims,
+): Promise<void> {
   for (const { id, state, claim_id, finished_by } of rows) {
     const acknowledged = outcomes.get(id)
     if (acknowledged && acknowledged !== `${claim_id} ${state}`) {
@@ -108,11 +117,11 @@ async function checkOutcomes(soak: Soak, db: Db, rows: readonly Row[], { outcome
   count(soak, 'documents finished by workers', events.length)
 }
 
-/** Each document is read from a node, whole. */
+/** Downloads each document from a node and checks its hash. */
 async function checkContents(soak: Soak, rows: readonly Row[]): Promise<void> {
   await inParallel(rows, 4, async ({ id, sha256 }) => {
-    const answer = await ask(soak, 'content', `/api/v1/documents/${id}/content`, { headers: HEADERS })
+    const answer = await request(soak, 'content', `/api/v1/documents/${id}/content`, { headers: HEADERS })
     if (answer?.status !== 200) fault(soak, `content of ${id}: ${answer?.status} ${answer?.body}`)
-    else if (sha256Of(answer.body) !== sha256) fault(soak, `content of ${id} is another one`)
+    else if (hashBytes(answer.body) !== sha256) fault(soak, `content of ${id} is another one`)
   })
 }

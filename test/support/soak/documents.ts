@@ -1,10 +1,10 @@
-// Clients that upload, and delete, as real ones do: with an Idempotency-Key they send again until they have an answer,
-// without one they never do. Each upload has names of its own, so that every document that is there tells which it is of.
+// Clients that upload and delete. With an Idempotency-Key they repeat a request until it is answered, without one they
+// never do. Each upload has unique names, so that a document identifies its upload.
 
 import { createHash, randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { CREATE, TOKENS } from '../directory.ts'
-import { type Answer, ask, count, fault, jsonOf, type Soak } from './world.ts'
+import { type Answer, count, fault, parseAnswer, request, type Soak } from './world.ts'
 
 const MiB = 1024 * 1024
 const MANY_TRIES = 1000
@@ -12,29 +12,29 @@ const MANY_TRIES = 1000
 export type Upload = {
   names: string[]
   hashes: string[]
-  /** Undefined: no answer said that it is kept, which it may be, as a whole. */
+  /** Undefined: no answer acknowledged it; it may be stored, but only as a whole. */
   ids: number[] | undefined
-  /** `maybe`: the answer to its deletion was not heard. */
+  /** `maybe`: its deletion had no answer. */
   deleted: 'no' | 'maybe' | 'yes'
   isOfCompany2: boolean
 }
 
-/** What was sent: by the name of its first document. */
+/** Uploads by the name of their first document. */
 export type Uploads = Map<string, Upload>
 
-/** Uploads until all is over. */
+/** Uploads until the soak is over. */
 export async function uploadDocuments(soak: Soak, uploads: Uploads, uploader: number): Promise<void> {
   const { random } = soak
   const shared = Array.from({ length: 20 }, (_, at) => Buffer.from(`the same content ${at}`))
   for (let turn = 0; !soak.isOver; turn++) {
     await pause(random.int(0, 120))
     const contents = Array.from({ length: random.chance(0.2) ? random.int(2, 6) : 1 }, () =>
-      random.chance(0.1) ? (shared[random.int(0, 19)] as Buffer) : randomBytes(sizeIn(soak)),
+      random.chance(0.1) ? (shared[random.int(0, 19)] as Buffer) : randomBytes(randomSize(soak)),
     )
     const names = contents.map((_, at) => `${uploader}-${turn}-${at}.bin`)
     const isOfCompany2 = random.chance(0.1)
     const upload: Upload = {
-      ...{ names, isOfCompany2, hashes: contents.map(sha256Of), deleted: 'no' as const },
+      ...{ names, isOfCompany2, hashes: contents.map(hashBytes), deleted: 'no' as const },
       ids: undefined,
     }
     uploads.set(names[0] as string, upload)
@@ -43,15 +43,15 @@ export async function uploadDocuments(soak: Soak, uploads: Uploads, uploader: nu
   }
 }
 
-function sizeIn({ random }: Soak): number {
-  if (random.chance(0.0015)) return random.int(6 * MiB, 11 * MiB) // in parts
+function randomSize({ random }: Soak): number {
+  if (random.chance(0.0015)) return random.int(6 * MiB, 11 * MiB) // a multipart upload in the bucket
   return random.chance(0.06) ? random.int(50_000, 200_000) : random.int(1, 4000)
 }
 
 async function send(soak: Soak, upload: Upload, contents: Buffer[], key: string | undefined): Promise<void> {
   const { random } = soak
   const [company, agent] = upload.isOfCompany2 ? [2, 3] : [1, 1]
-  const init = { method: 'POST', headers: headersOf(key) }
+  const init = { method: 'POST', headers: requestHeaders(key) }
   const [content] = contents
   const isBare = contents.length === 1 && content !== undefined && random.chance(0.6)
   const path = isBare
@@ -66,7 +66,7 @@ async function send(soak: Soak, upload: Upload, contents: Buffer[], key: string 
         })),
       })
   for (let tries = 0; tries < MANY_TRIES; tries++) {
-    const answer = await ask(soak, 'upload', path, { ...init, body: body })
+    const answer = await request(soak, 'upload', path, { ...init, body: body })
     if (answer && !isInProgress(answer)) {
       take(soak, upload, answer)
       if (key !== undefined && random.chance(0.05))
@@ -85,21 +85,21 @@ function take(soak: Soak, upload: Upload, answer: Answer): void {
     fault(soak, `upload: ${answer.status} ${answer.body}`)
     return
   }
-  const { created_documents } = jsonOf<{ created_documents: { id: number }[] }>(answer)
+  const { created_documents } = parseAnswer<{ created_documents: { id: number }[] }>(answer)
   upload.ids = created_documents.map(({ id }) => id)
   count(soak, 'documents acknowledged', upload.ids.length)
 }
 
-/** A key that was answered is answered with the same bytes. */
+/** A key that was answered gets the same bytes again. */
 async function sendAgain(soak: Soak, path: string, init: RequestInit, first: Answer): Promise<void> {
-  const again = await ask(soak, 'upload again', path, init)
+  const again = await request(soak, 'upload again', path, init)
   if (!again || isInProgress(again)) return
   if (again.status !== 200 || !again.body.equals(first.body)) {
     fault(soak, `a key was answered with ${first.body}, and then ${again.status} ${again.body}`)
   }
 }
 
-/** What a key is answered whose first try a node, or the database, may still have in hand. */
+/** Valid answers to a key whose first attempt may still run in a node or the database. */
 function isInProgress({ status, body }: Answer): boolean {
   return status === 409 && body.includes('in progress')
 }
@@ -108,18 +108,18 @@ async function deleteDocuments(soak: Soak, upload: Upload): Promise<void> {
   const headers = { authorization: `Bearer ${TOKENS.remove}` }
   upload.deleted = 'maybe'
   for (const id of upload.ids ?? []) {
-    const answer = await ask(soak, 'deletion', `/api/v1/documents/${id}`, { method: 'DELETE', headers })
+    const answer = await request(soak, 'deletion', `/api/v1/documents/${id}`, { method: 'DELETE', headers })
     if (!answer) return
     if (answer.status !== 200) fault(soak, `deletion of ${id}: ${answer.status} ${answer.body}`)
   }
   upload.deleted = 'yes'
 }
 
-function headersOf(key: string | undefined): Record<string, string> {
+function requestHeaders(key: string | undefined): Record<string, string> {
   const shared = { authorization: `Bearer ${TOKENS.all}`, 'content-type': 'application/octet-stream' }
   return key === undefined ? shared : { ...shared, 'idempotency-key': key }
 }
 
-export function sha256Of(bytes: Uint8Array): string {
+export function hashBytes(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex')
 }

@@ -1,11 +1,11 @@
-// What happens to nodes, database and bucket of the soak, one thing after the other; the bucket fails beside it. Nodes that
-// were killed are started again, and what was stopped goes on, before this ends.
+// Faults of nodes, database and bucket during the soak. Nodes and database fail one after the other, the bucket in
+// parallel. At its end, killed nodes are started again and frozen ones resume.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { LONG } from '../../faults/scale.ts'
-import type { BucketFault, PaperBucket } from '../bucket/paper-bucket.ts'
+import type { BucketFault, FakeBucket } from '../bucket/fake-bucket.ts'
 import type { Node } from '../postgres/nodes.ts'
-import { ask as askPostgres, type PostgresServer } from '../postgres/server.ts'
+import { queryOnce as askPostgres, type PostgresServer } from '../postgres/server.ts'
 import type { Random } from '../rates/random-bank.ts'
 import { count, fault, type Soak } from './world.ts'
 
@@ -18,36 +18,36 @@ export type Ground = {
   start(): Promise<Node>
 }
 
-/** Faults of nodes until all is over. */
+/** Makes nodes fail until the soak is over. */
 export async function harmNodes(soak: Soak, ground: Ground): Promise<void> {
   const { random } = soak
   while (!soak.isOver) {
     await pause(random.int(0, 3000))
     if (soak.isOver) break
-    const chosen = random.next()
-    if (chosen < 0.8) await replaceNode(soak, ground, 'SIGKILL')
-    else if (chosen < 0.88) await replaceNode(soak, ground, 'SIGTERM')
+    const draw = random.next()
+    if (draw < 0.8) await replaceNode(soak, ground, 'SIGKILL')
+    else if (draw < 0.88) await replaceNode(soak, ground, 'SIGTERM')
     else await freezeNode(soak, ground)
   }
 }
 
-/** Faults of the database, beside those of nodes. */
+/** Makes the database fail, in parallel to the nodes. */
 export async function harmDatabase(soak: Soak, ground: Ground): Promise<void> {
   const { random } = soak
   while (!soak.isOver) {
     await pause(random.int(2000, 15_000))
     if (soak.isOver) break
-    const chosen = random.next()
-    if (chosen < 0.3) await restartDatabase(soak, ground, 'stop')
-    else if (chosen < 0.6) await restartDatabase(soak, ground, 'crash')
-    else if (chosen < 0.8) await freezeDatabase(soak, ground)
+    const draw = random.next()
+    if (draw < 0.3) await restartDatabase(soak, ground, 'stop')
+    else if (draw < 0.6) await restartDatabase(soak, ground, 'crash')
+    else if (draw < 0.8) await freezeDatabase(soak, ground)
     else await cutConnections(soak, ground)
   }
 }
 
-/** Notes an end that nobody asked for. */
+/** Records the unexpected end of a node. */
 export function watchNode(soak: Soak, node: Node, isExpected: (node: Node) => boolean): void {
-  void node.ended().then((end) => {
+  void node.waitForExit().then((end) => {
     const { err } = node.printed
     for (const [, event] of err.matchAll(/^\S+ error ([a-z ]+)/gm)) count(soak, `log: ${event?.trim()}`)
     if (/unhandled/i.test(err)) fault(soak, `a node says: ${/.*unhandled.*/i.exec(err)?.[0]}`)
@@ -63,13 +63,13 @@ async function replaceNode(
   const [node] = nodes.splice(soak.random.int(0, nodes.length - 1), 1)
   if (!node) return
   node.child.kill(signal)
-  const end = await node.ended()
+  const end = await node.waitForExit()
   if (signal === 'SIGTERM' && end !== 0) fault(soak, `a node ended with ${end} when it was asked to`)
   count(soak, `nodes ended by ${signal}`)
   nodes.push(await start())
 }
 
-/** Sometimes for longer than its leases, so that it wakes up without them. */
+/** Freezes a node, in some cases for longer than its leases, so that it resumes without them. */
 async function freezeNode(soak: Soak, { nodes }: Ground): Promise<void> {
   const { random } = soak
   const node = nodes[random.int(0, nodes.length - 1)]
@@ -89,9 +89,9 @@ async function restartDatabase(soak: Soak, { server }: Ground, how: 'stop' | 'cr
 
 async function freezeDatabase(soak: Soak, { server }: Ground): Promise<void> {
   const { random } = soak
-  const goOn = server.freeze()
+  const resume = server.freeze()
   await pause(random.chance(LONG ? 0.2 : 0) ? random.int(10_000, 15_000) : random.int(300, 6000))
-  goOn()
+  resume()
   count(soak, 'database stopped for seconds')
 }
 
@@ -103,8 +103,8 @@ async function cutConnections(soak: Soak, { server }: Ground): Promise<void> {
   count(soak, 'connections cut for a while')
 }
 
-/** The bucket fails now and then, and for some seconds most of the time. What it did is counted. */
-export function harmBucket(soak: Soak, bucket: PaperBucket, random: Random): void {
+/** Makes the bucket fail, in some calls or for most of some seconds, and counts its faults. */
+export function harmBucket(soak: Soak, bucket: FakeBucket, random: Random): void {
   let stormEnds = 0
   bucket.faults = () => {
     if (bucket.calls.length > 1000) bucket.calls.length = 0
@@ -112,18 +112,18 @@ export function harmBucket(soak: Soak, bucket: PaperBucket, random: Random): voi
     const now = performance.now()
     if (random.chance(0.0005)) stormEnds = now + random.int(1000, 8000)
     if (!random.chance(now < stormEnds ? 0.6 : 0.03)) return undefined
-    const chosen = faultOf(random)
-    count(soak, `bucket: ${typeof chosen === 'string' ? chosen : Object.keys(chosen)[0]}`)
-    return chosen
+    const fault = randomFault(random)
+    count(soak, `bucket: ${typeof fault === 'string' ? fault : Object.keys(fault)[0]}`)
+    return fault
   }
 }
 
-function faultOf(random: Random): BucketFault {
-  const chosen = random.int(0, 7)
-  if (chosen === 0) return 'drop'
-  if (chosen === 1) return 'deaf'
-  if (chosen === 2) return 'InternalError'
-  if (chosen === 3) return { delayMs: random.int(10, 3000) }
-  if (chosen === 4) return { cutAt: random.int(0, 2000) }
+function randomFault(random: Random): BucketFault {
+  const draw = random.int(0, 7)
+  if (draw === 0) return 'drop'
+  if (draw === 1) return 'deaf'
+  if (draw === 2) return 'InternalError'
+  if (draw === 3) return { delayMs: random.int(10, 3000) }
+  if (draw === 4) return { cutAt: random.int(0, 2000) }
   return 'SlowDown'
 }

@@ -1,22 +1,22 @@
-// The bank of the soak, which changes one value every few seconds, commands that sync it, and clients that read it from
-// any node. A value tells when the bank had it, so that what is served is known to be of the bank, and how old it is.
+// The bank of the soak changes one value every few seconds. Commands sync it, and clients read it from any node. The
+// digits of a value encode its version, so that a served value proves its source and its age.
 
 import { createHash } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Program } from '../program.ts'
-import { ask, count, fault, type Soak } from './world.ts'
+import { count, fault, request, type Soak } from './world.ts'
 
-/** For how long nodes answer rates without their database. */
+/** Milliseconds for which nodes serve rates without their database. */
 export const STALE_FOR_MS = 10_000
-/** A look at the database is that old when it has ended. */
+/** Longest age in milliseconds of a finished query of the database. */
 const LOOK_MS = 2000
 const DONE_IN_PART = 3
 
 export type Bookkeeping = {
   day: string
-  /** The number of what the bank says now. */
+  /** Version of the bank's current value. */
   version: number
-  /** What was stored for certain, and when that was known: versions rise. */
+  /** Versions that are stored for certain, and the time of that proof; versions rise. */
   stored: { version: number; at: number }[]
   /** SHA-256 of the body, by address and tag. */
   bodies: Map<string, string>
@@ -26,13 +26,13 @@ export function createBookkeeping(day: string): Bookkeeping {
   return { day, version: 1, stored: [], bodies: new Map() }
 }
 
-/** What the bank has for the dollar of a day; all else is invented. */
-export function valueIn(books: Bookkeeping, code: string, day: string): string | undefined {
+/** Value of the bank for the dollar on a day; all others are invented. */
+export function bankValue(books: Bookkeeping, code: string, day: string): string | undefined {
   if (day !== books.day || (code !== '317' && code !== '318')) return undefined
-  return `${code === '317' ? 500 : 510}.${String(books.version).padStart(5, '0')}1` // no zero at its end, which would go
+  return `${code === '317' ? 500 : 510}.${String(books.version).padStart(5, '0')}1` // the 1 prevents a trailing zero
 }
 
-/** Changes what the bank says and syncs it, again and again; some of the commands are killed. */
+/** Changes the value of the bank and syncs it in a loop; kills some of the commands. */
 export async function syncRates(
   soak: Soak,
   books: Bookkeeping,
@@ -47,7 +47,7 @@ export async function syncRates(
       await pause(random.int(0, 1500))
       command.child.kill('SIGKILL')
     }
-    const end = await command.ended()
+    const end = await command.waitForExit()
     if (end === 0) books.stored.push({ version, at: performance.now() })
     count(soak, `sync ended with ${end}`)
     const { err } = command.printed
@@ -60,7 +60,7 @@ export async function syncRates(
   }
 }
 
-/** Reads until all is over, most often with the tag of an answer that it has. */
+/** Reads until the soak is over, most often with the tag of an earlier answer. */
 export async function readRates(soak: Soak, books: Bookkeeping, key: string): Promise<void> {
   const { random } = soak
   const { day } = books
@@ -77,14 +77,14 @@ export async function readRates(soak: Soak, books: Bookkeeping, key: string): Pr
     const path = paths[random.int(0, paths.length - 1)] as string
     const tag = random.chance(0.6) ? tags.get(path) : undefined
     const headers = { 'x-api-key': key, ...(tag && { 'if-none-match': tag }) }
-    const sent = performance.now()
-    const answer = await ask(soak, 'rates', path, { headers })
+    const start = performance.now()
+    const answer = await request(soak, 'rates', path, { headers })
     if (!answer) continue
     const etag = answer.headers.get('etag') ?? ''
     if (answer.status === 304) {
       if (etag !== tag) fault(soak, `${path}: 304 with ${etag} for ${tag}`)
       if (path.includes('/series/'))
-        checkValue(soak, books, { path, sent, body: tags.get(`body of ${path}`) ?? '' })
+        checkValue(soak, books, { path, sent: start, body: tags.get(`body of ${path}`) ?? '' })
       continue
     }
     if (answer.status !== 200) {
@@ -98,7 +98,7 @@ export async function readRates(soak: Soak, books: Bookkeeping, key: string): Pr
       fault(soak, `${path}: two bodies of ${etag}: ${body}`)
     books.bodies.set(`${path} ${etag}`, hash)
     tags.set(path, etag).set(`body of ${path}`, body)
-    if (path.includes('/series/')) checkValue(soak, books, { path, sent, body })
+    if (path.includes('/series/')) checkValue(soak, books, { path, sent: start, body })
   }
 }
 
@@ -114,11 +114,11 @@ function checkValue(
   }
   const version = Number(digits)
   if (version > books.version) fault(soak, `${path} has a value that the bank never said: ${body}`)
-  const known = books.stored.findLast(({ at }) => at + STALE_FOR_MS + LOOK_MS < sent)
-  if (known && version < known.version) {
+  const confirmed = books.stored.findLast(({ at }) => at + STALE_FOR_MS + LOOK_MS < sent)
+  if (confirmed && version < confirmed.version) {
     fault(
       soak,
-      `${path} has version ${version}, and ${known.version} was stored ${Math.round(sent - known.at)} ms before`,
+      `${path} has version ${version}, and ${confirmed.version} was stored ${Math.round(sent - confirmed.at)} ms before`,
     )
   }
   count(soak, 'values compared')

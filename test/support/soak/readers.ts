@@ -1,13 +1,13 @@
-// Readers that page by `after=` beside everything else, each from where it was, at whichever node.
+// Readers that page by `after=` during the soak, each from its last position, at any node.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { TOKENS } from '../directory.ts'
-import { ask, count, fault, jsonOf, type Soak } from './world.ts'
+import { count, fault, parseAnswer, request, type Soak } from './world.ts'
 
 export type Reader = {
   filter: string
   seen: Set<number>
-  /** Whether it had an empty page once all was settled. */
+  /** True if it read an empty page after all work was settled. */
   isAtEnd: boolean
 }
 
@@ -15,7 +15,7 @@ type Page = { documents: { id: number }[]; next_after: number }
 
 const READER = { headers: { authorization: `Bearer ${TOKENS.read}` } }
 
-/** Reads until all is over, and then to the end. */
+/** Reads until the soak is over, and then to the end. */
 export async function readDocuments(soak: Soak, reader: Reader): Promise<void> {
   const { random } = soak
   let after = 0
@@ -23,13 +23,13 @@ export async function readDocuments(soak: Soak, reader: Reader): Promise<void> {
     const wasSettled = soak.isSettled
     const wait = !wasSettled && random.chance(0.5) ? '&wait=2' : ''
     const path = `/api/v1/documents?limit=${random.int(1, 200)}&after=${after}${reader.filter}${wait}`
-    const answer = await ask(soak, 'list', path, READER)
+    const answer = await request(soak, 'list', path, READER)
     if (answer?.status !== 200) {
       if (answer) fault(soak, `list: ${answer.status} ${answer.body}`)
       await pause(random.int(20, 300))
       continue
     }
-    const { documents, next_after } = jsonOf<Page>(answer)
+    const { documents, next_after } = parseAnswer<Page>(answer)
     for (const { id } of documents) {
       if (id <= after || reader.seen.has(id)) fault(soak, `${path} had document ${id} again`)
       reader.seen.add(id)

@@ -1,5 +1,5 @@
-// What all clients of the soak share: how they ask the nodes, the clock by which they end, and what they saw that must
-// not be. A client never stops at a fault that it sees: it writes it down, and the test fails in the end.
+// Shared state of all clients of the soak: requests to nodes, the end of work, and faults. A client records a fault and
+// continues; the test fails at the end.
 
 import type { Random } from '../rates/random-bank.ts'
 
@@ -7,20 +7,20 @@ export type Answer = { status: number; headers: Headers; body: Buffer }
 
 export type Soak = {
   random: Random
-  /** The nodes that are there, each as its address. */
+  /** Addresses of the running nodes. */
   urls(): readonly string[]
-  /** Clients begin nothing new. */
+  /** Clients begin no new work. */
   isOver: boolean
-  /** Nothing that they began is under way any more. */
+  /** Clients have ended their work. */
   isSettled: boolean
-  /** What must not be, in words: the first of each kind, so that a frequent one hides no other. */
+  /** Faults as text: the first of each kind, so that a frequent one hides no other. */
   faults: string[]
   counts: Map<string, number>
 }
 
 const KEPT_OF_A_KIND = 3
 const KIND_LENGTH = 60
-const LONGEST_REQUEST_MS = 90_000 // a node may stand still for most of it
+const LONGEST_REQUEST_MS = 90_000 // a node may be frozen for most of it
 
 export function createSoak(random: Random, urls: () => readonly string[]): Soak {
   return { random, urls, isOver: false, isSettled: false, faults: [], counts: new Map() }
@@ -37,10 +37,9 @@ export function fault(soak: Soak, words: string): void {
 }
 
 /**
- * Asks any node. Undefined: there was no whole answer, or a 503, so what came of the request is not known. No answer may
- * be a 500.
+ * Sends a request to any node. Undefined: no whole answer, or a 503, so its effect is unknown. A 500 is a fault.
  */
-export async function ask(
+export async function request(
   soak: Soak,
   kind: string,
   path: string,
@@ -62,6 +61,6 @@ export async function ask(
   }
 }
 
-export function jsonOf<T>({ body }: Answer): T {
+export function parseAnswer<T>({ body }: Answer): T {
   return JSON.parse(body.toString()) as T
 }

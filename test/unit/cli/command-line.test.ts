@@ -1,21 +1,24 @@
-// Which command is meant: flags in any place, the version, help, and what was probably meant by a mistake.
+// The parser of command lines: flags at any position, version, help, and hints for mistyped commands and flags.
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { COMMANDS, GROUPS } from '../../src/cli/commands.ts'
-import { temporaryDirectory } from '../support/temporary.ts'
-import { runCommand } from '../support/terminal.ts'
+import { loadCommands } from '../../../src/cli/commands.ts'
+import { helpTexts } from '../../../src/cli/help/texts.ts'
+import { temporaryDirectory } from '../../support/temporary.ts'
+import { runCommand } from '../../support/terminal.ts'
 
-test('version, --version, -V and -v print the version, with flags before them too', async () => {
-  const { default: manifest } = await import('../../package.json', { with: { type: 'json' } })
+const COMMANDS = await loadCommands()
+
+test('version, --version, -V and -v print the version, also after other flags', async () => {
+  const { default: manifest } = await import('../../../package.json', { with: { type: 'json' } })
   for (const line of ['version', '--version', '-v', '-V', '--json --version', '-v serve', '-V serve']) {
     const expected = { code: 0, out: `${manifest.version}\n`, err: '' }
     assert.deepEqual(await runCommand(line.split(' ')), expected, line)
   }
 })
 
-test('flags may stand before a command, between its words and after it', async (t) => {
+test('flags are accepted before a command, between its words and after it', async (t) => {
   const dataDir = join(temporaryDirectory(t), 'data')
   const lines = [
     ['--data-dir', dataDir, '--json', 'key', 'create', 'a'],
@@ -23,16 +26,17 @@ test('flags may stand before a command, between its words and after it', async (
     ['key', 'create', '--data-dir', dataDir, 'c', '--json'],
     ['--json', 'key', '--data-dir', dataDir, 'create', '--', 'd'],
   ]
-  for (const [at, words] of lines.entries()) {
-    const end = await runCommand(words)
-    assert.equal(end.code, 0, end.err)
-    assert.deepEqual([JSON.parse(end.out).id, JSON.parse(end.out).name], [at + 1, 'abcd'[at]])
+  for (const [index, words] of lines.entries()) {
+    const { code, out, err } = await runCommand(words)
+    assert.equal(code, 0, err)
+    const key = JSON.parse(out)
+    assert.deepEqual([key.id, key.name], [index + 1, 'abcd'[index]])
   }
-  const named = await runCommand(['--data-dir', 'key', '--limit', 'list', 'key', 'list'])
-  assert.match(named.err, /unknown flag '--limit'/, 'the value of a flag is no command')
+  const end = await runCommand(['--data-dir', 'key', '--limit', 'list', 'key', 'list'])
+  assert.match(end.err, /unknown flag '--limit'/, 'the value of a flag is no command')
 })
 
-test('help is that of the program, of a group or of one command, wherever it is asked for', async () => {
+test('help describes the program, a group or one command, with --help at any position', async () => {
   const serve = await runCommand(['serve', '--help'])
   assert.match(serve.out, /^Usage: cambista serve /)
   for (const line of ['--help serve', 'help serve', '-h serve', 'serve -h', '--port 80 serve --help']) {
@@ -50,18 +54,18 @@ test('help is that of the program, of a group or of one command, wherever it is 
   assert.deepEqual(await runCommand([]), { ...program, code: 2 })
 })
 
-test('the help of the program is in groups, each with a title, in the order of the list', async () => {
+test('the help of the program lists the commands in groups with titles, in the order of COMMANDS', async () => {
   const { out } = await runCommand(['--help'])
   const titles = [...out.matchAll(/^([A-Z][^:\n]*):$/gm)].map(([, title]) => title)
   assert.deepEqual(
     titles,
-    GROUPS.map(({ title }) => title),
+    helpTexts('en').groups.map(({ title }) => title),
   )
-  assert.ok(GROUPS.every(({ commands }) => commands.length > 0 && commands.length <= 12))
+  assert.ok(helpTexts('en').groups.every(({ commands }) => commands.length > 0 && commands.length <= 12))
   assert.equal(new Set(COMMANDS.map(({ name }) => name)).size, COMMANDS.length)
 })
 
-const meant: [typed: string, hint: string][] = [
+const commandHints: [typed: string, hint: string][] = [
   ['serv', '"serv": did you mean cambista serve?'],
   ['Serve', '"Serve": did you mean cambista serve?'],
   ['snyc', '"snyc": did you mean cambista sync?'],
@@ -75,13 +79,17 @@ const meant: [typed: string, hint: string][] = [
   ['restore', '"restore": did you mean cambista backup restore?'],
   ['backups', '"backups": did you mean cambista backup create, or backup verify, or backup restore?'],
   ['rotate', '"rotate": did you mean cambista key rotate, or token rotate, or hook rotate?'],
+  ['migrate', '"migrate": did you mean cambista cluster import, or database upgrade?'],
+  ['migrate --to=postgres://a', '"migrate": did you mean cambista cluster import, or database upgrade?'],
+  ['database migrate', '"database migrate": did you mean cambista database upgrade?'],
+  ['help database migrate', '"database migrate": did you mean cambista database upgrade?'],
   ['backup frobnicate', '"backup frobnicate", but there are: backup create, backup verify, backup restore'],
   ['frobnicate', '"frobnicate"'],
   ['help frobnicate', '"frobnicate"'],
   ['8080', '"8080"'],
 ]
-for (const [typed, hint] of meant) {
-  test(`${typed} is no command: ${hint}`, async () => {
+for (const [typed, hint] of commandHints) {
+  test(`the unknown command ${typed} has the hint ${hint}`, async () => {
     const end = await runCommand(typed.split(' '))
     assert.deepEqual([end.code, end.out], [2, ''])
     const help = 'Try cambista --help, or cambista COMMAND --help.'
@@ -89,7 +97,7 @@ for (const [typed, hint] of meant) {
   })
 }
 
-const flags: [typed: string, hint: string][] = [
+const flagHints: [typed: string, hint: string][] = [
   ['serve --prot 1', "'--prot': did you mean --port?"],
   ['serve --prot=1', "'--prot': did you mean --port?"],
   ['serve -port 1', "'-port': did you mean --port?"],
@@ -103,8 +111,8 @@ const flags: [typed: string, hint: string][] = [
   ['serve --frobnicate', "'--frobnicate'"],
   ['serve -x', "'-x'"],
 ]
-for (const [typed, hint] of flags) {
-  test(`${typed}: unknown flag ${hint}`, async () => {
+for (const [typed, hint] of flagHints) {
+  test(`${typed}: the unknown flag has the hint ${hint}`, async () => {
     const end = await runCommand(typed.split(' '))
     assert.deepEqual([end.code, end.out], [2, ''])
     assert.equal(end.err.split('\n')[0], `cambista: unknown flag ${hint}`)

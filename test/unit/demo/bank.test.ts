@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { type Bank, type BankOptions, startBank } from '../../src/demo/bank.ts'
-import { wireNumber } from '../../src/demo/bank-public.ts'
-import { groupedText } from '../../src/demo/bank-site.ts'
-import { inventedValue } from '../../src/demo/invented-rates.ts'
+import { type Bank, type BankOptions, startBank } from '../../../src/demo/bank.ts'
+import { wireNumber } from '../../../src/demo/bank-public.ts'
+import { groupedText } from '../../../src/demo/bank-site.ts'
+import { inventedValue } from '../../../src/demo/invented-rates.ts'
 
 const TODAY = '2026-09-18' // a Friday
 const PUBLIC = 'Bccr.GE.SDDE.Publico.Indicadores.API'
@@ -28,7 +28,7 @@ function series(bank: Bank, what: string, from: string, to: string, Authorizatio
   return get(bank, path, Authorization === '' ? {} : { Authorization })
 }
 
-test('answers one indicator, tomorrow included', async (t) => {
+test('fake bank answers an indicator, including tomorrow', async (t) => {
   const { status, body } = await series(
     await open(t),
     'indicadoresEconomicos/317',
@@ -45,7 +45,7 @@ test('answers one indicator, tomorrow included', async (t) => {
   )
 })
 
-test('answers a table up to today, and nothing at all with a message', async (t) => {
+test('fake bank answers a table up to today, and no data with a message', async (t) => {
   const bank = await open(t)
   const { datos } = JSON.parse((await series(bank, 'cuadro/520', '2026/09/17', '2026/09/30')).body)
   assert.equal(datos[0].indicadores.length, 45)
@@ -66,14 +66,14 @@ const refusals: [title: string, what: string, from: string, token: string, statu
   ['another form of dates', 'indicadoresEconomicos/317', '2026-09-18', 'Bearer good', 400],
 ]
 for (const [title, what, from, token, status] of refusals) {
-  test(`refuses ${title}`, async (t) => {
+  test(`fake bank rejects ${title}`, async (t) => {
     const reply = await series(await open(t), what, from, '2026/09/30', token)
     assert.equal(reply.status, status)
     assert.equal(JSON.parse(reply.body).CodigoError, String(status))
   })
 }
 
-test('answers the site only to who carries its token and origin', async (t) => {
+test('fake site requires its token and origin', async (t) => {
   const bank = await open(t)
   const csrf = (await get(bank, CSRF)).body
   const path = `${TABLE}?IdGrupoVariable=1&FechaInicio=2026-09-18T00:00:00&FechaFin=2026-09-18&CantidadSeriesAMostrar=100`
@@ -88,7 +88,7 @@ test('answers the site only to who carries its token and origin', async (t) => {
   assert.equal((await get(bank, path, { 'Token-Csrf': csrf, Origin })).status, 200)
 })
 
-test('publishes what a test says instead of the invented', async (t) => {
+test('fake bank publishes overridden values', async (t) => {
   const value = (code: string, day: string) =>
     day === '2026-09-17' ? '1.50000000' : code === '333' ? null : undefined
   const bank = await open(t, { value, codes: ['333', '777'], names: { 777: 'Luna' } })
@@ -98,7 +98,7 @@ test('publishes what a test says instead of the invented', async (t) => {
   assert.ok(body.includes('"codigoIndicador":"777","nombreIndicador":"Luna"'), body)
 })
 
-test('answers a holiday of a parity with null, and of the dollar with its value', async (t) => {
+test('fake bank publishes null on holidays of parities, and a value of the dollar', async (t) => {
   const bank = await open(t)
   const euro = await series(bank, 'indicadoresEconomicos/333', '2026/09/15', '2026/09/15')
   assert.ok(euro.body.includes('"series":[{"fecha":"2026-09-15","valorDatoPorPeriodo":null}]'), euro.body)
@@ -113,10 +113,10 @@ for (const [value, text] of [
   ['0.123456789', '0.123456789'],
   ['n.d.', 'n.d.'],
 ] as const) {
-  test(`writes ${value} on the wire as ${text}`, () => assert.equal(wireNumber(value), text))
+  test(`wireNumber formats ${value} as ${text}`, () => assert.equal(wireNumber(value), text))
 }
 
-test('answers days that another cambista has not synchronized as that does', async (t) => {
+test('fake bank answers unsynchronized days like another cambista', async (t) => {
   const hole = { from: '2026-09-10', to: '2026-09-11' }
   const bank = await open(t, { unsynchronized: { 317: [hole], 333: [hole], 325: [hole] } })
   const refused = await series(bank, 'indicadoresEconomicos/317', '2026/09/11', '2026/09/18')
@@ -132,7 +132,7 @@ test('answers days that another cambista has not synchronized as that does', asy
   assert.equal(JSON.parse(await table.text()).datos[0].indicadores.length, 43)
 })
 
-test('remembers who asked for what', async (t) => {
+test('fake bank records its requests', async (t) => {
   const bank = await open(t)
   await series(bank, 'cuadro/1', '2026/09/18', '2026/09/18')
   assert.deepEqual(
@@ -141,7 +141,7 @@ test('remembers who asked for what', async (t) => {
   )
 })
 
-test('closes although a request hangs', async () => {
+test('fake bank closes although a request hangs', async () => {
   const bank = await startBank({ today: () => TODAY, faults: () => 'hang' })
   const hanging = assert.rejects(get(bank, CSRF))
   while (bank.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 1))
@@ -158,5 +158,5 @@ for (const [value, text] of [
   ['0.7', '0.70'],
   ['n.d.', 'n.d.'],
 ] as const) {
-  test(`shows ${value} on the site as ${text}`, () => assert.equal(groupedText(value), text))
+  test(`groupedText formats ${value} as ${text}`, () => assert.equal(groupedText(value), text))
 }

@@ -1,23 +1,23 @@
 // Columns and series made by hand, and fractions to check a calculation against.
 
-import { dayOf, type IsoDate } from '../../src/dates.ts'
-import { type Column, type CoveredDays, makeColumn } from '../../src/domain/rates/column.ts'
-import type { RateType } from '../../src/providers/provider.ts'
-import type { SeriesRow } from '../../src/store/rates/series.ts'
+import { type Column, type CoveredDays, makeColumn } from '../../../src/domain/rates/column.ts'
+import type { RateType } from '../../../src/providers/provider.ts'
+import type { SeriesRow } from '../../../src/store/rates/series.ts'
+import { dayNumber, type IsoDate } from '../../../src/values/dates.ts'
 
 /** A column of the days given, in their order. */
-export function columnFrom(values: Record<IsoDate, string>): Column {
-  return makeColumn(Int32Array.from(Object.keys(values), dayOf), Object.values(values))
+export function makeTestColumn(values: Record<IsoDate, string>): Column {
+  return makeColumn(Int32Array.from(Object.keys(values), dayNumber), Object.values(values))
 }
 
-/** A column that was asked for on every day from its first one to a day long after its last. */
-export function storedFrom(values: Record<IsoDate, string>): { column: Column; covered: CoveredDays } {
-  const column = columnFrom(values)
+/** Returns a column that was requested on each day from its first one to a day long after its last. */
+export function makeCoveredColumn(values: Record<IsoDate, string>): { column: Column; covered: CoveredDays } {
+  const column = makeTestColumn(values)
   const first = column.days[0]
-  return { column, covered: Int32Array.from(first === undefined ? [] : [first, dayOf('2999-12-31')]) }
+  return { column, covered: Int32Array.from(first === undefined ? [] : [first, dayNumber('2999-12-31')]) }
 }
 
-export function seriesOf(id: number, base: string, quote: string, rateType: RateType): SeriesRow {
+export function makeSeries(id: number, base: string, quote: string, rateType: RateType): SeriesRow {
   return {
     id,
     provider_id: 1,
@@ -38,7 +38,7 @@ export function seriesOf(id: number, base: string, quote: string, rateType: Rate
 export type Fraction = { over: bigint; under: bigint }
 
 /** The exact value of a plain decimal text. */
-export function fractionOf(text: string): Fraction {
+export function parseFraction(text: string): Fraction {
   const [whole = '', decimals = ''] = text.replace('+', '').split('.')
   return { over: BigInt(whole + decimals), under: 10n ** BigInt(decimals.length) }
 }
@@ -52,7 +52,7 @@ export function inverted({ over, under }: Fraction): Fraction {
 }
 
 /** Written out in full; the fraction must have an end in decimals. */
-export function decimalOf({ over, under }: Fraction): string {
+export function formatFraction({ over, under }: Fraction): string {
   let shift = 0
   let rest = over
   while (rest % under !== 0n) {
@@ -60,10 +60,10 @@ export function decimalOf({ over, under }: Fraction): string {
     shift += 1
     if (shift > 300) throw new Error('no end in decimals')
   }
-  return placed(rest / under, shift)
+  return formatScaled(rest / under, shift)
 }
 
-/** A positive fraction rounded once, half to even, to so many significant digits. */
+/** Rounds a positive fraction once, half to even, to `digits` significant digits. */
 export function rounded({ over, under }: Fraction, digits: number): string {
   // Scales until the whole part has exactly the digits wanted.
   let shift = digits - (String(over).length - String(under).length)
@@ -82,12 +82,12 @@ export function rounded({ over, under }: Fraction, digits: number): string {
     }
     const twice = (top % bottom) * 2n
     const up = twice > bottom || (twice === bottom && whole % 2n === 1n)
-    return placed(whole + (up ? 1n : 0n), shift)
+    return formatScaled(whole + (up ? 1n : 0n), shift)
   }
 }
 
 /** The number `digits / 10 ** shift` in canonical form. */
-function placed(digits: bigint, shift: number): string {
+function formatScaled(digits: bigint, shift: number): string {
   if (shift <= 0) return String(digits * 10n ** BigInt(-shift))
   const text = String(digits).padStart(shift + 1, '0')
   const decimals = text.slice(-shift).replace(/0+$/, '')

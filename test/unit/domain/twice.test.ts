@@ -1,6 +1,6 @@
 // The work of every transaction may run twice (`atomically`): these suites pass as well when each of them does.
 
-import '../contract/twice.ts'
+import '../../contract/twice.ts'
 import './documents/claims.test.ts'
 import './documents/quotas.test.ts'
 import './documents/removal.test.ts'

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { parseJson } from '../../src/providers/json.ts'
-import { FetchFailure } from '../../src/providers/provider.ts'
-import { cpuMsOf } from '../support/stalls.ts'
+import { parseJson } from '../../../src/providers/json.ts'
+import { FetchFailure } from '../../../src/providers/provider.ts'
+import { scaled } from '../../faults/scale.ts'
+import { measureCpuMs } from '../../support/stalls.ts'
 
-/** The document by the engine alone, with every number as its text; undefined when it is not JSON. */
-function byEngine(text: string): { document: unknown } | undefined {
+/** Parses by JSON.parse with a reviver, each number as its text; undefined for invalid JSON. */
+function parseWithReviver(text: string): { document: unknown } | undefined {
   try {
     const document = JSON.parse(text, (_key: string, value: unknown, context?: { source?: string }) =>
       typeof value === 'number' ? context?.source : value,
@@ -18,7 +19,7 @@ function byEngine(text: string): { document: unknown } | undefined {
 }
 
 function check(text: string): void {
-  const expected = byEngine(text)
+  const expected = parseWithReviver(text)
   if (expected) assert.deepEqual(parseJson(text), expected.document, text)
   else assert.throws(() => parseJson(text), new FetchFailure('the answer is not JSON'), text)
 }
@@ -34,25 +35,25 @@ const numbers: [text: string, value: unknown][] = [
   ['{"1":2,"a 3 ":"4:5"}', { '1': '2', 'a 3 ': '4:5' }],
 ]
 for (const [text, value] of numbers) {
-  test(`reads ${text.trim()} with the digits as they are written`, () => {
+  test(`parseJson preserves the digits of ${text.trim()}`, () => {
     assert.deepEqual(parseJson(text), value)
     check(text)
   })
 }
 
-const REFUSED = [
+const INVALID = [
   '', ' ', '1.', '.5', '01', '-', '+1', '1.2.3', '1e', '0x1', '1 2', '1"a"', '"a"1', '1true', 'tru1e', 'nul', 'NaN',
   '{1:2}', '{1 :2}', '{"a":1:2}', '[1:2]', '[1,]', '{"a":1,}', '"', '"a 1', '"a\\" 1', '"\\', '"\n"', '"\\x"', '[1', ']',
   '{"a" 1}', "{'a':1}", '1//', '\ufeff1',
 ] // biome-ignore format: a list
-test('refuses what is not JSON, in words that do not quote it', () => {
-  for (const text of REFUSED) {
-    assert.equal(byEngine(text), undefined, text)
+test('parseJson rejects invalid JSON without quoting it', () => {
+  for (const text of INVALID) {
+    assert.equal(parseWithReviver(text), undefined, text)
     check(text)
   }
 })
 
-test('reads any JSON as the engine does', () => {
+test('parseJson agrees with JSON.parse on any JSON', () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.integer({ min: 0, max: 3 }), (value, spaces) =>
       check(JSON.stringify(value, null, spaces)),
@@ -61,7 +62,7 @@ test('reads any JSON as the engine does', () => {
   )
 })
 
-test('takes and refuses any text as the engine does', () => {
+test('parseJson agrees with JSON.parse on any text', () => {
   const piece = fc.constantFrom(
     ...'[]{}:,"\\ -+.019eE\n\tau',
     'true',
@@ -74,11 +75,11 @@ test('takes and refuses any text as the engine does', () => {
   )
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => check(pieces.join(''))),
-    { numRuns: 30_000 },
+    { numRuns: scaled({ short: 1500, long: 30_000 }) },
   )
 })
 
-test('takes and refuses JSON with a character more, less or other as the engine does', () => {
+test('parseJson agrees with JSON.parse on mutated JSON', () => {
   const change = fc.tuple(fc.nat(), fc.nat(2), fc.constantFrom(...'[]{}:,"\\ -+.09e'))
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 3 }), change, (value, [where, removed, added]) => {
@@ -86,11 +87,11 @@ test('takes and refuses JSON with a character more, less or other as the engine 
       const at = where % (text.length + 1)
       check(text.slice(0, at) + added + text.slice(at + removed))
     }),
-    { numRuns: 20_000 },
+    { numRuns: scaled({ short: 1500, long: 20_000 }) },
   )
 })
 
-test('bounds how deep it nests and how many values it holds', () => {
+test('parseJson limits nesting and the number of values', () => {
   const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
   check(nested(100))
   assert.throws(() => parseJson(nested(101)), new FetchFailure('the answer nests too deep'))
@@ -101,13 +102,13 @@ test('bounds how deep it nests and how many values it holds', () => {
   check(`[${'{},'.repeat(99_000)}"${',[{'.repeat(100_000)}"]`)
 })
 
-test('whatever it is, a long body takes no longer than it must', async () => {
+test('parseJson takes linear time for long bodies', async () => {
   const much = 1024 * 1024
   for (const text of ['"', '\\"', '-', '1', '1 ', '1e', '\\', '"\\\\', ' ', '1.1:', '1,', '[']) {
     for (const before of ['', '"', '1']) {
       const body = `${before}${text.repeat(much / text.length)}x`
-      const took = await cpuMsOf(() => assert.throws(() => parseJson(body), FetchFailure))
-      assert.ok(took < 5000, `${before}${text}… ${took} ms`) // for each byte another look at all would be minutes
+      const cpuMs = await measureCpuMs(() => assert.throws(() => parseJson(body), FetchFailure))
+      assert.ok(cpuMs < 5000, `${before}${text}… ${cpuMs} ms`) // quadratic time would be minutes
     }
   }
 })

@@ -1,4 +1,4 @@
-// Refusals that other central banks began with in 2026, over real sockets: each has its name in the message of the run.
+// Refusals that other central banks introduced in 2026, over real sockets. The message of a run names each.
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
@@ -6,14 +6,14 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import tls from 'node:tls'
-import { type BankOptions, type Refusals, startBank } from '../../src/demo/bank.ts'
-import { bccr } from '../../src/providers/bccr/bccr.ts'
-import { bccrCatalogue } from '../../src/providers/bccr/catalogue.ts'
-import { openDesk } from '../support/rates/memory-bank.ts'
-import { temporaryDirectory } from '../support/temporary.ts'
+import { type BankOptions, type Refusals, startBank } from '../../../src/demo/bank.ts'
+import { bccr } from '../../../src/providers/bccr/bccr.ts'
+import { bccrCatalogue } from '../../../src/providers/bccr/catalogue.ts'
+import { openDesk } from '../../support/rates/memory-bank.ts'
+import { temporaryDirectory } from '../../support/temporary.ts'
 
-/** The message of a run over a bank, and how often that was asked. */
-async function messageOfRun(t: TestContext, options: Partial<BankOptions>) {
+/** Runs a sync with a fake bank; returns status, message and the number of requests. */
+async function runSync(t: TestContext, options: Partial<BankOptions>) {
   const desk = await openDesk(t, { catalogue: bccrCatalogue })
   const bank = await startBank({ token: 'token', today: desk.clock.today, ...options })
   t.after(() => bank.close())
@@ -35,36 +35,36 @@ const refusals: [title: string, refusals: Refusals, message: RegExp | undefined]
   ],
   [
     'a redirect to another host',
-    { movedTo: 'https://sdde.example/api' },
+    { redirectUrl: 'https://sdde.example/api' },
     /317: HTTP 302, a redirect to another host, "https:\/\/sdde\.example\/api", which is never followed/,
   ],
 ]
 for (const [title, refusals_, message] of refusals) {
-  test(`a bank that answers ${title}`, async (t) => {
-    const run = await messageOfRun(t, { refusals: refusals_ })
+  test(`the message of a run describes ${title}`, async (t) => {
+    const run = await runSync(t, { refusals: refusals_ })
     if (message) assert.match(run.message, message)
     else assert.deepEqual([run.status, run.message], ['ok', ''])
   })
 }
 
-test('a bank whose chain lacks the intermediate certificate is named, and asked once', async (t) => {
+test('the message of a run describes a chain without the intermediate certificate', async (t) => {
   const chain = makeChain(t)
   tls.setDefaultCACertificates([chain.root])
   t.after(() => tls.setDefaultCACertificates(tls.getCACertificates('bundled')))
-  const whole = await messageOfRun(t, { tls: { key: chain.key, cert: chain.leaf + chain.intermediate } })
+  const whole = await runSync(t, { tls: { key: chain.key, cert: chain.leaf + chain.intermediate } })
   assert.deepEqual([whole.status, whole.message], ['ok', ''])
-  const { message, requests } = await messageOfRun(t, { tls: { key: chain.key, cert: chain.leaf } })
+  const { message, requests } = await runSync(t, { tls: { key: chain.key, cert: chain.leaf } })
   assert.match(
     message,
     /317: the chain of its certificate is incomplete: it does not send the intermediate certificate, .*\(UNABLE_TO_VERIFY_LEAF_SIGNATURE\)/,
   )
   assert.equal(requests, 0)
   tls.setDefaultCACertificates(tls.getCACertificates('bundled'))
-  const unknown = await messageOfRun(t, { tls: { key: chain.key, cert: chain.leaf + chain.intermediate } })
+  const unknown = await runSync(t, { tls: { key: chain.key, cert: chain.leaf + chain.intermediate } })
   assert.match(unknown.message, /this machine does not know the authority/)
 })
 
-/** A root, an intermediate and the certificate of 127.0.0.1, as PEM. */
+/** Creates a root, an intermediate and the certificate of 127.0.0.1, as PEM. */
 function makeChain(t: TestContext) {
   const dir = temporaryDirectory(t)
   const at = (name: string) => join(dir, name)

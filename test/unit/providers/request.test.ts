@@ -3,14 +3,14 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import type { Fault } from '../../src/demo/bank.ts'
-import { openSession } from '../../src/providers/bccr/bccr.ts'
-import { FetchFailure } from '../../src/providers/provider.ts'
-import { steadily } from '../support/stalls.ts'
+import type { Fault } from '../../../src/demo/bank.ts'
+import { openSession } from '../../../src/providers/bccr/bccr.ts'
+import { FetchFailure } from '../../../src/providers/provider.ts'
+import { retryWhenStalled } from '../../support/stalls.ts'
 import { ask, converse, TOKEN, week } from './support.ts'
 
-/** Goes wrong with one fault after the other, then not any more. */
-function inTurn(...faults: Fault[]) {
+/** Returns each fault once, then none. */
+function faultSequence(...faults: Fault[]) {
   return () => faults.shift()
 }
 
@@ -37,8 +37,8 @@ const passing: [title: string, fault: Fault][] = [
   ],
 ]
 for (const [title, fault] of passing) {
-  test(`asks again after ${title}`, async (t) => {
-    const { bank, session, waits } = await converse(t, { faults: inTurn(fault, fault) })
+  test(`get retries after ${title}`, async (t) => {
+    const { bank, session, waits } = await converse(t, { faults: faultSequence(fault, fault) })
     assert.equal((await session.read(week())).observations.length, 7)
     assert.equal(bank.requests.length, 3)
     assert.equal(waits.length, 2)
@@ -46,7 +46,7 @@ for (const [title, fault] of passing) {
   })
 }
 
-test('gives up after three retries, and then asks once only until something answers', async (t) => {
+test('get fails after three retries, then makes single attempts until an answer', async (t) => {
   const { bank, session, waits } = await converse(t, {
     faults: always({ status: 502, body: 'Bad\n gateway' }),
   })
@@ -62,7 +62,7 @@ test('gives up after three retries, and then asks once only until something answ
   assert.equal(bank.requests.length, 10)
 })
 
-const waitsFor: [title: string, headers: Record<string, string>, ms: number][] = [
+const delays: [title: string, headers: Record<string, string>, ms: number][] = [
   ['seconds', { 'Retry-After': '7' }, 7000],
   ['no time', { 'Retry-After': '0' }, 0],
   [
@@ -76,23 +76,23 @@ const waitsFor: [title: string, headers: Record<string, string>, ms: number][] =
     0,
   ],
 ]
-for (const [title, headers, ms] of waitsFor) {
-  test(`waits for ${title} when told to`, async (t) => {
-    const { session, waits } = await converse(t, { faults: inTurn({ status: 429, headers }) })
+for (const [title, headers, ms] of delays) {
+  test(`get waits as long as Retry-After: ${title}`, async (t) => {
+    const { session, waits } = await converse(t, { faults: faultSequence({ status: 429, headers }) })
     await session.read(week())
     assert.deepEqual(waits, ms === 0 ? [] : [ms])
   })
 }
 
-test('waits as usual when told nonsense', async (t) => {
+test('get ignores an invalid Retry-After', async (t) => {
   const { session, waits } = await converse(t, {
-    faults: inTurn({ status: 429, headers: { 'Retry-After': '-5' } }),
+    faults: faultSequence({ status: 429, headers: { 'Retry-After': '-5' } }),
   })
   await session.read(week())
   assert.ok(between(waits[0], 1500, 2500), String(waits))
 })
 
-test('does not wait longer than two minutes', async (t) => {
+test('get fails when Retry-After is over two minutes', async (t) => {
   const { bank, session, waits } = await converse(t, {
     faults: always({ status: 429, headers: { 'Retry-After': '121' } }),
   })
@@ -121,14 +121,14 @@ const final: [title: string, fault: Fault, message: RegExp][] = [
   ['no content', { status: 204 }, /^318: .*not JSON$/],
 ]
 for (const [title, fault, message] of final) {
-  test(`does not ask again after ${title}`, async (t) => {
+  test(`get does not retry after ${title}`, async (t) => {
     const { bank, session } = await converse(t, { faults: always(fault) })
     await assert.rejects(session.read(week()), failure(message))
     assert.equal(bank.requests.length, 1)
   })
 }
 
-test('masks the token that a bank echoes, also where the excerpt ends', async (t) => {
+test('get masks an echoed token, also at the end of the excerpt', async (t) => {
   const echo = { status: 400, body: `${TOKEN} ${'y'.repeat(285)} ${TOKEN}` }
   const { bank, session } = await converse(t, { faults: always(echo) })
   await assert.rejects(session.read(week()), failure(/^318: HTTP 400: \*\*\* y{285} \*\*\*$/))
@@ -136,24 +136,24 @@ test('masks the token that a bank echoes, also where the excerpt ends', async (t
   await assert.rejects(session.read(week()), failure(/estado.*\*\*\*/))
 })
 
-test('masks the token that a bank gives as a name', async (t) => {
+test('get masks the token in a name', async (t) => {
   const datos = [{ codigoIndicador: '318', nombreIndicador: TOKEN, series: [] }]
   const echo = { status: 200, body: JSON.stringify({ estado: true, datos }) }
   const { session } = await converse(t, { faults: always(echo) })
   assert.deepEqual((await session.read(week())).listed, [{ code: '318', name: '***' }])
 })
 
-test('never follows a redirect', async (t) => {
-  const elsewhere = await converse(t)
-  const Location = `${elsewhere.bank.url}/x?t=${TOKEN}`
+test('get never follows a redirect', async (t) => {
+  const otherHost = await converse(t)
+  const Location = `${otherHost.bank.url}/x?t=${TOKEN}`
   for (const status of [301, 302, 303, 307, 308]) {
     const { session } = await converse(t, { faults: always({ status, headers: { Location } }) })
     await assert.rejects(session.read(week()), failure(/^318: HTTP 30.*redirect.*never followed/))
   }
-  assert.equal(elsewhere.bank.requests.length, 0)
+  assert.equal(otherHost.bank.requests.length, 0)
 })
 
-test('says that a bank that is not there cannot be reached', async (t) => {
+test('get reports an unreachable bank', async (t) => {
   const { bank, session } = await converse(t)
   await bank.close()
   const { port } = new URL(bank.url)
@@ -161,7 +161,7 @@ test('says that a bank that is not there cannot be reached', async (t) => {
   await assert.rejects(session.read(week()), failure(refused))
 })
 
-test('names host, port and cause of a bank on a port that no client opens, and does not try again', async () => {
+test('get reports host, port and cause of a reserved port, without a retry', async () => {
   const started = performance.now()
   for (const [url, place] of [
     ['http://127.0.0.1:6000', '127.0.0.1:6000'],
@@ -175,15 +175,15 @@ test('names host, port and cause of a bank on a port that no client opens, and d
   assert.ok(performance.now() - started < 1500, 'it waited for another try')
 })
 
-test('gives a silent bank up', async (t) => {
-  await steadily(100, async () => {
+test('get times out a bank that does not answer', async (t) => {
+  await retryWhenStalled(100, async () => {
     const { bank, session } = await converse(t, { faults: always('hang'), tuning: { timeoutMs: 250 } })
     await assert.rejects(session.read(week()), failure(/^318: .*no complete answer in time/))
     assert.equal(bank.requests.length, 4)
   })
 })
 
-test('gives a body up that never ends', async (t) => {
+test('get times out a body that never ends', async (t) => {
   const server = createServer((_request, response) => void response.write('{"estado":'))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.after(() => server.close().closeAllConnections())
@@ -196,14 +196,16 @@ test('gives a body up that never ends', async (t) => {
       timeoutMs: 250,
     },
   )
-  await steadily(100, () => assert.rejects(session.read(week()), failure(/^318: the answer was cut short/)))
+  await retryWhenStalled(100, () =>
+    assert.rejects(session.read(week()), failure(/^318: the answer was cut short/)),
+  )
 })
 
-test('bounds what a compressed body may become', async (t) => {
+test('get limits the size of a decompressed body', async (t) => {
   const zipped = gzipSync(Buffer.alloc(200_000, ' '))
-  let asked = 0
+  let requests = 0
   const server = createServer((_request, response) => {
-    asked++
+    requests++
     response.setHeader('Content-Encoding', 'gzip')
     response.end(zipped)
   })
@@ -214,10 +216,10 @@ test('bounds what a compressed body may become', async (t) => {
   const open = (bodyLimit: number) => openSession(settings, new AbortController().signal, { bodyLimit })
   await assert.rejects(open(199_999).read(week()), failure(/^318: the answer is larger than 199999 bytes$/))
   await assert.rejects(open(200_000).read(week()), failure(/not JSON/))
-  assert.equal(asked, 2)
+  assert.equal(requests, 2)
 })
 
-test('keeps the pace between the starts of requests', async (t) => {
+test('get waits for the pace between the starts of requests', async (t) => {
   const { session, waits } = await converse(t, { paceMs: 1000 })
   await session.read(ask('520', undefined, '2026-01-01', '2026-09-20'))
   assert.equal(waits.length, 2)
@@ -227,27 +229,30 @@ test('keeps the pace between the starts of requests', async (t) => {
   )
 })
 
-test('sends an honest user agent', async (t) => {
+test('get sends the configured User-Agent', async (t) => {
   const { bank, session } = await converse(t)
   await session.read(week())
   assert.equal(bank.requests[0]?.userAgent, 'cambista/test')
 })
 
-test('stops at once when aborted, with the reason', async (t) => {
+test('get stops at once when aborted, with the reason', async (t) => {
   const reason = new Error('shutting down')
   const silent = await converse(t, { faults: always('hang') })
   const waiting = silent.session.read(week())
   setTimeout(() => silent.abort.abort(reason), 20)
   await assert.rejects(waiting, (error) => error === reason)
 
-  const pausing = await converse(t, { faults: always({ status: 503 }), tuning: { sleep: until } })
-  setTimeout(() => pausing.abort.abort(reason), 20)
+  const sleep = (ms: number, signal: AbortSignal) => {
+    setImmediate(() => pausing.abort.abort(reason))
+    return until(ms, signal)
+  }
+  const pausing = await converse(t, { faults: always({ status: 503 }), tuning: { sleep } })
   await assert.rejects(pausing.session.read(week()), (error) => error === reason)
   await assert.rejects(pausing.session.read(week()), (error) => error === reason)
   assert.equal(pausing.bank.requests.length, 1)
 })
 
-/** Waits for the signal, as a long sleep would. */
+/** Waits for the signal, like a long sleep. */
 function until(_ms: number, signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true })

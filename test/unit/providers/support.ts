@@ -1,16 +1,16 @@
-// A stand-in bank and a session with it, for the tests of the conversation.
+// Fake bank with a session, for the tests of providers.
 
 import type { TestContext } from 'node:test'
-import { type Bank, type BankOptions, startBank } from '../../src/demo/bank.ts'
-import { openSession } from '../../src/providers/bccr/bccr.ts'
-import type { FetchRequest, RequestTuning, Session } from '../../src/providers/provider.ts'
+import { type Bank, type BankOptions, startBank } from '../../../src/demo/bank.ts'
+import { openSession } from '../../../src/providers/bccr/bccr.ts'
+import type { FetchRequest, RequestTuning, Session } from '../../../src/providers/provider.ts'
 
 export const TODAY = '2026-09-20'
 export const TOKEN = 'operator-secret.token'
 
 export type Conversation = { bank: Bank; session: Session; waits: number[]; abort: AbortController }
 
-/** Opens a session that does not really wait, but records how long it would have. */
+/** Opens a session that records its waits instead of waiting. */
 export async function converse(
   t: TestContext,
   options: Partial<BankOptions> & { ours?: string | undefined; paceMs?: number; tuning?: RequestTuning } = {},
@@ -32,12 +32,12 @@ export function ask(table: string, indicator: string | undefined, from: string, 
   return { table, indicator, window: { from, to } }
 }
 
-/** The one week that most tests ask for. */
+/** Request for the week of most tests. */
 export function week(indicator = '318'): FetchRequest {
   return ask('1', indicator, '2026-09-14', '2026-09-20')
 }
 
-/** The last parts of the paths asked for. */
-export function askedFor(bank: Bank): string[] {
+/** Returns the last parts of the requested paths. */
+export function requestedPaths(bank: Bank): string[] {
   return bank.requests.map(({ path }) => path.split('/').slice(-2).join('/'))
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { asJournalErrors, createLog, type LogFormat, loggingFailures } from '../src/log.ts'
+import { createLog, journalErrors, type LogFormat, logFailures } from '../../../src/runtime/log.ts'
 
-function written(format: LogFormat, journal: boolean): string[] {
+function logLines(format: LogFormat, journal: boolean): string[] {
   let text = ''
   const now = () => new Date('2026-03-24T12:00:00Z')
   const write = (more: string) => {
@@ -17,8 +17,8 @@ function written(format: LogFormat, journal: boolean): string[] {
   return text.split('\n')
 }
 
-test('a line is a time, a level, an event and its fields', () => {
-  assert.deepEqual(written('text', false), [
+test('createLog writes a time, a level, an event and its fields', () => {
+  assert.deepEqual(logLines('text', false), [
     '2026-03-24T12:00:00.000Z debug one',
     '2026-03-24T12:00:00.000Z info  two a=1',
     '2026-03-24T12:00:00.000Z warn  three a="b\\nc"',
@@ -27,8 +27,8 @@ test('a line is a time, a level, an event and its fields', () => {
   ])
 })
 
-test('in the journal each line has a priority, and the time is that of the journal', () => {
-  assert.deepEqual(written('text', true), [
+test('createLog writes a priority and no time for the journal', () => {
+  assert.deepEqual(logLines('text', true), [
     '<7>debug one',
     '<6>info  two a=1',
     '<4>warn  three a="b\\nc"',
@@ -37,8 +37,8 @@ test('in the journal each line has a priority, and the time is that of the journ
   ])
 })
 
-test('a JSON line is the same in the journal, behind its priority', () => {
-  const plain = written('json', false)
+test('createLog writes a priority before a JSON line for the journal', () => {
+  const plain = logLines('json', false)
   assert.deepEqual(JSON.parse(plain[1] ?? ''), {
     time: '2026-03-24T12:00:00.000Z',
     level: 'info',
@@ -47,24 +47,24 @@ test('a JSON line is the same in the journal, behind its priority', () => {
   })
   const priorities = ['<7>', '<6>', '<4>', '<3>', '']
   assert.deepEqual(
-    written('json', true),
+    logLines('json', true),
     plain.map((line, at) => priorities[at] + line),
   )
 })
 
-test('each line of a message gets the priority of an error', () => {
-  assert.equal(asJournalErrors('cambista: one\n  two\n'), '<3>cambista: one\n<3>  two\n')
+test('journalErrors puts the priority of an error before each line', () => {
+  assert.equal(journalErrors('cambista: one\n  two\n'), '<3>cambista: one\n<3>  two\n')
 })
 
-test('of work that is done again and again each reason of a failure is logged once', async () => {
+test('logFailures logs equal consecutive reasons once', async () => {
   const reasons = ['away', 'away', 'read-only', undefined, 'read-only', 'read-only']
   const lines: unknown[] = []
   const log = { error: (event: string, fields: unknown) => lines.push([event, fields]) }
-  const work = loggingFailures(log, 'not stored', async () => {
+  const work = logFailures(log, 'not stored', async () => {
     const reason = reasons.shift()
     if (reason !== undefined) throw new Error(reason)
   })
   while (reasons.length > 0) await work()
-  const said = ['away', 'read-only', 'read-only'].map((reason) => ['not stored', { reason }])
-  assert.deepEqual(lines, said)
+  const expected = ['away', 'read-only', 'read-only'].map((reason) => ['not stored', { reason }])
+  assert.deepEqual(lines, expected)
 })

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createLruCache } from '../src/lru.ts'
+import { createLruCache } from '../../../src/runtime/lru.ts'
 
-test('a cache gives back what was put, and never holds more than it may', () => {
+test('LruCache returns stored values and stays below its limit', () => {
   const cache = createLruCache<number>(10_000)
   for (let at = 0; at < 1000; at += 1) {
     cache.put(`thing ${at}`, at, 700)
@@ -11,10 +11,10 @@ test('a cache gives back what was put, and never holds more than it may', () => 
   }
   assert.equal(cache.get('thing 0'), undefined)
   assert.equal(cache.size().bytes, cache.size().entries * 700)
-  assert.ok(cache.size().entries >= 7, 'half of it is always in use')
+  assert.ok(cache.size().entries >= 7, 'at least half is in use')
 })
 
-test('what is used stays, however much else comes', () => {
+test('LruCache evicts the least recently used entry', () => {
   const cache = createLruCache<number>(10_000)
   cache.put('used', 1, 700)
   for (let at = 0; at < 100; at += 1) {
@@ -23,7 +23,7 @@ test('what is used stays, however much else comes', () => {
   }
 })
 
-test('what is put again replaces what was there', () => {
+test('LruCache.put replaces the value of a key', () => {
   const cache = createLruCache<string>(3000)
   for (let time = 0; time < 10; time += 1) cache.put('a', `${time}`, 1000)
   cache.put('b', 'b', 1000)
@@ -32,7 +32,7 @@ test('what is put again replaces what was there', () => {
   assert.deepEqual([cache.get('a'), cache.size()], ['new', { entries: 2, bytes: 1010 }])
 })
 
-test('what alone would fill half of the cache is not kept, nor what it was to replace', () => {
+test('LruCache.put of a value over half of the limit removes the key', () => {
   const cache = createLruCache<string>(1999)
   cache.put('a', 'short', 10)
   cache.put('a', 'long', 1000)
@@ -40,7 +40,7 @@ test('what alone would fill half of the cache is not kept, nor what it was to re
   assert.deepEqual(cache.size(), { entries: 0, bytes: 0 })
 })
 
-test('counts how often what was asked for was there', () => {
+test('LruCache counts hits and misses', () => {
   const stats = { hits: 0, misses: 0 }
   const cache = createLruCache<string>(3000, stats)
   cache.get('a')

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createMemoryBudget, type MemoryShare } from '../src/memory-budget.ts'
-import { createFixedRecords, createRecords } from '../src/records.ts'
+import { createMemoryBudget, type MemoryShare } from '../../../src/runtime/memory-budget.ts'
+import { createFixedRecords, createRecords } from '../../../src/runtime/records.ts'
 
 const open = (): MemoryShare => createMemoryBudget({ each: 2 ** 26, all: 2 ** 26 }).open()
 
-test('records of one size are found by their number', () => {
+test('createFixedRecords returns records by index', () => {
   for (const size of [1, 8, 40, 1000]) {
     using memory = open()
     const records = createFixedRecords(size, memory)
@@ -17,11 +17,14 @@ test('records of one size are found by their number', () => {
       assert.equal(record.length, size)
       assert.ok(record.every((byte) => byte === (index * 31) % 251))
     }
-    assert.ok(memory.held() <= count * size * 1.05 + 264 * 1024, `${memory.held()} bytes for ${count * size}`)
+    assert.ok(
+      memory.usedBytes() <= count * size * 1.05 + 264 * 1024,
+      `${memory.usedBytes()} bytes for ${count * size}`,
+    )
   }
 })
 
-test('records of any size come back in order', () => {
+test('createRecords iterates over records of any size in order', () => {
   using memory = open()
   const records = createRecords(memory)
   const texts = Array.from({ length: 20_000 }, (_, at) => `${at} `.repeat((at * 7919) % 150).slice(0, 2000))
@@ -31,12 +34,12 @@ test('records of any size come back in order', () => {
     texts,
   )
   const bytes = texts.reduce((sum, text) => sum + text.length, 0)
-  assert.ok(memory.held() <= bytes * 1.05 + 264 * 1024, `${memory.held()} bytes for ${bytes}`)
+  assert.ok(memory.usedBytes() <= bytes * 1.05 + 264 * 1024, `${memory.usedBytes()} bytes for ${bytes}`)
 })
 
-test('a few records take little', () => {
+test('a few records take at most 16 KiB', () => {
   using memory = open()
   createFixedRecords(40, memory).add()
   createRecords(memory).add(100)
-  assert.ok(memory.held() <= 16 * 1024)
+  assert.ok(memory.usedBytes() <= 16 * 1024)
 })

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Observation } from '../../src/providers/provider.ts'
-import type { StoredRate } from '../../src/store/rates/rates.ts'
-import { changesOf, isQuotedInversely, validateRows } from '../../src/sync/accept.ts'
+import type { Observation } from '../../../src/providers/provider.ts'
+import type { StoredRate } from '../../../src/store/rates/rates.ts'
+import { compareRates, isQuotedInversely, validateRows } from '../../../src/sync/accept.ts'
 
 const ASKED = { from: '2026-03-10', to: '2026-03-25' }
 const CODES = new Set(['317', '318'])
@@ -33,7 +33,7 @@ for (const [text, value] of BELIEVED) {
   })
 }
 
-// what is odd about the row, the row, why it is rejected
+// fault of the row, row, reason
 const REJECTED: [string, Observation, RegExp][] = [
   ['zero', row('0'), /0 is not positive/],
   ['zero with decimals', row('0.000'), /0 is not positive/],
@@ -96,7 +96,7 @@ test('a value of any length costs few words, and so does an indicator of any len
   for (const words of rejected) assert.ok(words.length < 200, `${words.length} characters`)
 })
 
-test('the ends of the days asked for are inside', () => {
+test('the first and the last day of a window are valid', () => {
   const rows = [row('500', { day: ASKED.from }), row('501', { day: ASKED.to })]
   assert.equal(validateRows(rows, CODES, ASKED).accepted.length, 2)
 })
@@ -142,13 +142,13 @@ for (const [value, band, inverse] of QUOTED) {
 const IDS = new Map([['318', 2]])
 
 function change(value: string, roundedTo: number | null, old: [string, number | null] | undefined) {
-  const stored: StoredRate[] = old
+  const storedRates: StoredRate[] = old
     ? [{ series_id: 2, rate_date: DAY, value: old[0], rounded_to: old[1], stored_at: 7 }]
     : []
-  return changesOf([{ code: '318', day: DAY, value, roundedTo }], IDS, stored)
+  return compareRates([{ code: '318', day: DAY, value, roundedTo }], IDS, storedRates)
 }
 
-// what, new value, rounded to, old value, rounded to, what becomes of it, whether it is written
+// case, new value, rounded to, old value, rounded to, outcome, whether it is written
 const CHANGES: [string, string, number | null, [string, number | null] | undefined, string, boolean][] = [
   ['a new value', '500', null, undefined, 'inserted', true],
   ['a new rounded value', '500', 2, undefined, 'inserted', true],
@@ -171,7 +171,7 @@ const CHANGES: [string, string, number | null, [string, number | null] | undefin
   ['a more rounded value that agrees', '494.3', 1, ['494.34', 2], 'unchanged', false],
   ['a more rounded value that does not agree', '494.5', 1, ['494.34', 2], 'updated', true],
 ]
-/** Those of the changes in which a rounded value became an exact, or a less rounded one. */
+/** Filters revisions in which a rounded value became exact or less rounded. */
 const REFINED = new Set([
   'an exact value for a rounded one',
   'an exact value that confirms a rounded one',
@@ -186,7 +186,11 @@ for (const [what, value, roundedTo, old, becomes, written] of CHANGES) {
     assert.deepEqual({ inserted, updated, unchanged }, counts)
     const write = { series_id: 2, rate_date: DAY, value, rounded_to: roundedTo }
     assert.deepEqual(changes.writes, written ? [write] : [])
-    assert.equal(changes.changed.has(2), written, 'the data revision follows the values and their rounding')
+    assert.equal(
+      changes.changedIds.has(2),
+      written,
+      'the data revision follows the values and their rounding',
+    )
     const revision = {
       series_id: 2,
       rate_date: DAY,
@@ -201,6 +205,6 @@ for (const [what, value, roundedTo, old, becomes, written] of CHANGES) {
 }
 
 test('a value of a series without an id changes nothing', () => {
-  const changes = changesOf([{ code: '317', day: DAY, value: '1', roundedTo: null }], IDS, [])
+  const changes = compareRates([{ code: '317', day: DAY, value: '1', roundedTo: null }], IDS, [])
   assert.deepEqual([changes.inserted, changes.writes], [0, []])
 })

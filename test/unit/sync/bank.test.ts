@@ -1,13 +1,13 @@
-// Runs over the wire: the real provider and the stand-in bank, with no waiting between attempts.
+// Runs over HTTP: the real provider and the fake bank, without pauses between attempts.
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { type Bank, type BankOptions, type Fault, startBank } from '../../src/demo/bank.ts'
-import { inventedValue } from '../../src/demo/invented-rates.ts'
-import { bccr, openSession } from '../../src/providers/bccr/bccr.ts'
-import { bccrCatalogue } from '../../src/providers/bccr/catalogue.ts'
-import { selectRevisions } from '../../src/store/rates/record.ts'
-import { type Desk, openDesk } from '../support/rates/memory-bank.ts'
+import { type Bank, type BankOptions, type Fault, startBank } from '../../../src/demo/bank.ts'
+import { inventedValue } from '../../../src/demo/invented-rates.ts'
+import { bccr, openSession } from '../../../src/providers/bccr/bccr.ts'
+import { bccrCatalogue } from '../../../src/providers/bccr/catalogue.ts'
+import { selectRevisions } from '../../../src/store/rates/record.ts'
+import { type Desk, openDesk } from '../../support/rates/memory-bank.ts'
 
 const TODAY = '2026-03-24'
 const HTML = { status: 200, body: '<html>En mantenimiento</html>', headers: { 'Content-Type': 'text/html' } }
@@ -50,7 +50,7 @@ test('with the token everything is read exactly, and the second run changes noth
   await keepsSecret(desk, 'secret-of-ours')
 })
 
-test('a refused token is parcial, says token, and the rates come from the site', async (t) => {
+test('a rejected token makes the run parcial, and the rates come from the site', async (t) => {
   const desk = await openWire(t, { ours: 'expired-secret' })
   const run = await desk.sync()
   assert.equal(run.status, 'parcial')
@@ -96,7 +96,7 @@ test('a bank that nobody answers for is an error in words', async (t) => {
   await keepsSecret(desk, 'secret-of-ours')
 })
 
-// what the bank does to one of them, what the message says
+// fault of the bank for one request, expected message
 const SICK: [string, Fault, RegExp][] = [
   ['an error', { status: 500, body: 'secret-of-ours' }, /HTTP 500/],
   ['too many requests', { status: 429, body: '', headers: { 'Retry-After': '1' } }, /HTTP 429/],

@@ -1,43 +1,43 @@
-// The bank says "no data" for a whole table where it has data: no day may be stepped over on that word.
+// The bank sends "no data" for a whole table although it has data. No day may be skipped because of that.
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { addDays } from '../../src/dates.ts'
-import type { SeenRequest } from '../../src/demo/bank.ts'
-import { inventedValue } from '../../src/demo/invented-rates.ts'
-import { startTestApp, type TestApp } from '../support/app.ts'
+import type { BankRequest } from '../../../src/demo/bank.ts'
+import { inventedValue } from '../../../src/demo/invented-rates.ts'
+import { addDays } from '../../../src/values/dates.ts'
+import { startTestApp, type TestApp } from '../../support/app.ts'
 
 const FLOOR = '2023-06-01'
 const NOTHING = JSON.stringify({ estado: true, mensaje: 'No existen datos.', datos: [] })
 const EURO = '333'
 
-/** An app whose bank says nothing of table 520 as often as told, for windows that begin in some months. */
+/** Opens an app whose bank sends an empty table 520 for windows that begin in some months. */
 async function openDeaf(t: TestContext, months: string[], times: number): Promise<TestApp> {
-  const left = new Map(months.map((month) => [month, times]))
-  const isTable = ({ path }: SeenRequest) => path.includes('/cuadro/520/')
+  const emptyAnswers = new Map(months.map((month) => [month, times]))
+  const isTable = ({ path }: BankRequest) => path.includes('/cuadro/520/')
   return startTestApp(t, {
     backfillFrom: FLOOR,
     bank: {
       faults: (request) => {
         const month = (request.query.fechaInicio ?? '').slice(0, 7).replace('/', '-')
-        const more = left.get(month) ?? 0
+        const more = emptyAnswers.get(month) ?? 0
         if (!isTable(request) || more === 0) return 'pass'
-        left.set(month, more - 1)
+        emptyAnswers.set(month, more - 1)
         return { status: 200, headers: { 'content-type': 'application/json' }, body: NOTHING }
       },
     },
   })
 }
 
-/** The days of the euro that the bank has published and the app does not hold. */
+/** Returns the days of the euro that the bank has published and the app lacks. */
 async function missingDays(app: TestApp): Promise<string[]> {
   const series = await app.json<{ id: number; external_code: string }[]>('/api/v1/series?base=EUR')
   const path = `/api/v1/series/${series[0]?.id}/history?from=${FLOOR}&to=${app.clock.today()}`
   const { points } = await app.json<{ points: { rate_date: string }[] }>(path)
-  const held = new Set(points.map(({ rate_date }) => rate_date))
+  const storedDays = new Set(points.map(({ rate_date }) => rate_date))
   const missing: string[] = []
   for (let day = FLOOR; day <= app.clock.today(); day = addDays(day, 1)) {
-    if (inventedValue(EURO, day) !== undefined && !held.has(day)) missing.push(day)
+    if (inventedValue(EURO, day) !== undefined && !storedDays.has(day)) missing.push(day)
   }
   return missing
 }
@@ -53,12 +53,12 @@ for (const [what, months, times] of [
     Number.POSITIVE_INFINITY,
   ],
 ] as const) {
-  test(`a table that says nothing ${what} leaves no gap behind`, async (t) => {
+  test(`a table without data ${what} leaves no hole`, async (t) => {
     const app = await openDeaf(t, [...months], times)
     for (let run = 0; run < 3; run += 1) await app.sync()
     assert.deepEqual(await missingDays(app), [])
-    const asked = app.bank.requests.length
+    const requestsBefore = app.bank.requests.length
     await app.sync()
-    assert.ok(app.bank.requests.length - asked <= 6, 'it goes on asking for what it has')
+    assert.ok(app.bank.requests.length - requestsBefore <= 6, 'it goes on asking for what it has')
   })
 }

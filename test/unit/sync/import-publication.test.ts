@@ -1,13 +1,13 @@
-// What hooks are told of an import: the days that it completed, in one message, and nothing of its failure.
+// Events of an import for hooks: its completed days in one message, and none for its failure.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createHook } from '../../src/domain/hooks/hooks.ts'
-import type { SeriesInFile } from '../../src/domain/rates/export-file.ts'
-import { needHookKey } from '../../src/store/hooks/key.ts'
-import { importRates } from '../../src/sync/import/import.ts'
-import { daysFrom, openDesk } from '../support/rates/memory-bank.ts'
-import { refuseRows } from '../support/temporary.ts'
+import { createHook } from '../../../src/domain/hooks/hooks.ts'
+import type { SeriesInFile } from '../../../src/domain/rates/export-file.ts'
+import { ensureHookKey } from '../../../src/store/hooks/key.ts'
+import { importRates } from '../../../src/sync/import/import.ts'
+import { listDays, openDesk } from '../../support/rates/memory-bank.ts'
+import { refuseRows } from '../../support/temporary.ts'
 
 const SIDES = { 317: 'compra', 318: 'venta' } as const
 const FROM = '1986-01-01'
@@ -17,22 +17,22 @@ async function openHooked(t: Parameters<typeof openDesk>[0]) {
   const desk = await openDesk(t)
   const hook = { url: 'https://a.example/', company_id: null, agent_id: null }
   const events = ['rates.published', 'sync.failed'] as const
-  await createHook(desk.db, await needHookKey(desk.dataDir), { ...hook, events: [...events] }, 'then')
+  await createHook(desk.db, await ensureHookKey(desk.dataDir), { ...hook, events: [...events] }, 'then')
   const read = async (from: string, to: string, codes: readonly (keyof typeof SIDES)[] = [317, 318]) => {
     const deps = { ...desk.deps, providers: [desk.bank.provider] }
-    const files = codes.map((code) => fileOf(code, daysFrom(from, to)))
+    const files = codes.map((code) => pairFile(code, listDays(from, to)))
     const options = { replace: false, dryRun: false }
     return importRates({ ...deps, signal: new AbortController().signal }, files, options)
   }
-  const told = async () => {
+  const takeMessages = async () => {
     const rows = await desk.db.selectFrom('hook_messages').selectAll().orderBy('id').execute()
     await desk.db.deleteFrom('hook_messages').execute()
     return rows.map(({ body }) => JSON.parse(body) as { type: string; data: Record<string, unknown> })
   }
-  return { ...desk, read, told }
+  return { ...desk, read, takeMessages }
 }
 
-function fileOf(code: keyof typeof SIDES, days: readonly string[]): SeriesInFile {
+function pairFile(code: keyof typeof SIDES, days: readonly string[]): SeriesInFile {
   const series = { provider: 'bccr', series_id: 9, external_code: String(code), pair: 'USD/CRC' }
   const stored_at = '2026-03-24T12:00:00.000Z'
   return {
@@ -43,39 +43,39 @@ function fileOf(code: keyof typeof SIDES, days: readonly string[]): SeriesInFile
 }
 
 test('an import of forty years is one message, with the newest 500 days', async (t) => {
-  const { read, told } = await openHooked(t)
+  const { read, takeMessages } = await openHooked(t)
   const [end] = await read(FROM, TO)
-  const messages = await told()
+  const messages = await takeMessages()
   assert.deepEqual(
     messages.map(({ type, data: { run_id, from, to } }) => ({ type, run_id, from, to })),
     [{ type: 'rates.published', run_id: end?.run?.id, from: FROM, to: TO }],
   )
-  assert.deepEqual(messages[0]?.data.days, daysFrom(FROM, TO).slice(-500))
+  assert.deepEqual(messages[0]?.data.days, listDays(FROM, TO).slice(-500))
 })
 
-test('the days of a daily import are told once, and with the second side', async (t) => {
-  const { read, told } = await openHooked(t)
+test('`rates.published` has the days of a daily import once, with the second side', async (t) => {
+  const { read, takeMessages } = await openHooked(t)
   await read('2026-03-01', '2026-03-20')
-  await told()
+  await takeMessages()
   await read('2026-03-01', '2026-03-22')
   assert.deepEqual(
-    (await told()).map(({ data }) => data.days),
+    (await takeMessages()).map(({ data }) => data.days),
     [['2026-03-21', '2026-03-22']],
   )
   await read('2026-03-01', '2026-03-22')
   await read('2026-03-23', '2026-03-23', [317])
-  assert.deepEqual(await told(), [])
+  assert.deepEqual(await takeMessages(), [])
   await read('2026-03-23', '2026-03-23', [318])
   assert.deepEqual(
-    (await told()).map(({ data }) => data.days),
+    (await takeMessages()).map(({ data }) => data.days),
     [['2026-03-23']],
   )
 })
 
 test('an import that failed is no failed sync: the one who imports sees it', async (t) => {
-  const { db, read, told } = await openHooked(t)
+  const { db, read, takeMessages } = await openHooked(t)
   await refuseRows(db, 'rates')
   const [end] = await read('2026-03-01', '2026-03-02')
   assert.equal(end?.run?.status, 'error')
-  assert.deepEqual(await told(), [])
+  assert.deepEqual(await takeMessages(), [])
 })

@@ -1,57 +1,58 @@
-// How far a run says that it is, while a bank on memory answers it.
+// Progress of a run, with a bank in memory.
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { FetchFailure } from '../../src/providers/provider.ts'
-import type { HistoryProgress, RunProgress } from '../../src/sync/progress.ts'
-import { type SyncRequest, syncAll } from '../../src/sync/run.ts'
-import { openDesk } from '../support/rates/memory-bank.ts'
+import { FetchFailure } from '../../../src/providers/provider.ts'
+import type { HistoryProgress, RunProgress } from '../../../src/sync/progress.ts'
+import { type SyncRequest, syncAll } from '../../../src/sync/run.ts'
+import { openDesk } from '../../support/rates/memory-bank.ts'
 
 const FLOOR = '2016-03-26' // ten years
 
-/** A desk whose runs note what they say of themselves after each stored answer. */
+/** Opens a desk whose runs collect their progress after each stored answer. */
 async function openWatchedDesk(t: TestContext) {
   const desk = await openDesk(t, { backfillFrom: FLOOR })
   let history: (() => HistoryProgress) | undefined
-  desk.deps.readsHistory = (progress) => {
+  desk.deps.onHistory = (progress) => {
     history = progress
   }
   return {
     ...desk,
     history: () => history?.(),
     async watch(range?: SyncRequest['range']) {
-      const said: RunProgress[] = []
+      const reports: RunProgress[] = []
       const { signal } = new AbortController()
       const request = {
         trigger: 'cli',
         range,
         signal,
-        progress: (one: RunProgress) => said.push(one),
+        progress: (one: RunProgress) => reports.push(one),
       } as const
       await syncAll(desk.deps, [desk.bank.provider], request)
-      return said
+      return reports
     },
   }
 }
 
 test('a first history counts down to nothing left', async (t) => {
   const { watch, bank } = await openWatchedDesk(t)
-  const said = await watch()
-  const [first, ...others] = said
-  // One forward each, and below them 9.96 years: 10 windows of a year, and 40 of a quarter.
+  const reports = await watch()
+  const [first, ...others] = reports
+  // The newest days take a request for each group. Below them are 9.96 years: 10 windows of a year, and 40 of a
+  // quarter.
   assert.deepEqual([first?.group, first?.requests, first?.requestsLeft], ['317/318', 2, 10 + 10 + 41])
   let before = first?.requestsLeft ?? 0
   for (const { requestsLeft } of others) {
     assert.ok(requestsLeft <= before, `${requestsLeft} after ${before}`)
     before = requestsLeft
   }
-  const last = said.at(-1)
+  const last = reports.at(-1)
   assert.deepEqual([last?.group, last?.requestsLeft, last?.yearsRead], ['520', 0, 10])
   assert.equal(last?.requests, bank.asked.length)
-  assert.ok(said.every(({ msLeft }) => msLeft >= 0 && msLeft < 60_000))
+  assert.ok(reports.every(({ msLeft }) => msLeft >= 0 && msLeft < 60_000))
 })
 
-test('a history that was broken off goes on where it was', async (t) => {
+test('progress of an interrupted history resumes where it was', async (t) => {
   const { watch, bank } = await openWatchedDesk(t)
   bank.fault = ({ table, window }) => {
     if (table === '520' && window.from < '2021-03-26') throw new FetchFailure('HTTP 500')
@@ -59,21 +60,24 @@ test('a history that was broken off goes on where it was', async (t) => {
   }
   await watch()
   bank.fault = undefined
-  const said = await watch()
-  assert.deepEqual([said[0]?.requests, said[0]?.requestsLeft], [2, 1 + 21])
-  const begun = said.find(({ group }) => group === '520')
-  assert.ok(begun && begun.yearsRead >= 4.7 && begun.yearsRead <= 5, `${begun?.yearsRead}`)
+  const reports = await watch()
+  assert.deepEqual([reports[0]?.requests, reports[0]?.requestsLeft], [2, 1 + 21])
+  const tableProgress = reports.find(({ group }) => group === '520')
+  assert.ok(
+    tableProgress && tableProgress.yearsRead >= 4.7 && tableProgress.yearsRead <= 5,
+    `${tableProgress?.yearsRead}`,
+  )
 })
 
-test('what has failed is not waited for', async (t) => {
+test('progress does not count the requests of a failed group', async (t) => {
   const { watch, bank } = await openWatchedDesk(t)
   bank.fault = ({ indicator }) => {
     if (indicator) throw new FetchFailure('HTTP 500')
     return undefined
   }
-  const said = await watch()
-  assert.equal(said[0]?.group, '520')
-  assert.equal(said.at(-1)?.requestsLeft, 0)
+  const reports = await watch()
+  assert.equal(reports[0]?.group, '520')
+  assert.equal(reports.at(-1)?.requestsLeft, 0)
 })
 
 test('a daily run has one request for each group, a run over a range those of the range', async (t) => {
@@ -100,24 +104,24 @@ test('a daily run has one request for each group, a run over a range those of th
   )
 })
 
-test('while it reads history others may look how far it is, and the log tells every half minute', async (t) => {
+test('`onHistory` has the progress of a history, and the log has a line every 30 seconds', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   const { watch, bank, history, deps, logged } = await openWatchedDesk(t)
-  const seen: (HistoryProgress | undefined)[] = []
+  const histories: (HistoryProgress | undefined)[] = []
   bank.fault = () => {
-    seen.push(history())
+    histories.push(history())
     t.mock.timers.tick(10_000)
     return undefined
   }
   await watch()
   assert.equal(history(), undefined, 'it has ended')
-  assert.ok(seen.every((one) => one && one.doneAt >= deps.clock() && one.yearsRead <= 10))
-  assert.deepEqual([seen[0]?.requestsLeft, seen[0]?.yearsRead], [1 + 1 + 1 + 10 + 10 + 40, 0])
+  assert.ok(histories.every((one) => one && one.doneAt >= deps.clock() && one.yearsRead <= 10))
+  assert.deepEqual([histories[0]?.requestsLeft, histories[0]?.yearsRead], [1 + 1 + 1 + 10 + 10 + 40, 0])
   deps.log.flush()
   const lines = logged.flatMap((some) => some.trim().split('\n')).map((line) => JSON.parse(line))
-  const told = lines.filter(({ event }) => event === 'reading history')
-  assert.equal(told.length, Math.floor(bank.asked.length / 3))
-  const { time, doneAt, ...first } = told[0]
+  const progressLines = lines.filter(({ event }) => event === 'reading history')
+  assert.equal(progressLines.length, Math.floor(bank.asked.length / 3))
+  const { time, doneAt, ...first } = progressLines[0]
   assert.match(doneAt, /^2026-03-24T12:0\d:\d\d\.\d{3}Z$/)
   assert.deepEqual(first, {
     level: 'info',
@@ -131,7 +135,7 @@ test('while it reads history others may look how far it is, and the log tells ev
   })
 })
 
-test('a daily run and a run over a range tell nothing of history', async (t) => {
+test('`onHistory` is not called for a daily run or a run over a range', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   const { watch, sync, bank, history, deps, logged } = await openWatchedDesk(t)
   await sync()

@@ -1,15 +1,22 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { addDays } from '../../src/dates.ts'
-import { gapsIn, type Interval, joined, runsOf } from '../../src/intervals.ts'
-import { beginningOf, daysToAsk, finalBy, nextWindow, REREAD_DAYS, windowsOf } from '../../src/sync/plan.ts'
-import { daysFrom } from '../support/rates/memory-bank.ts'
+import {
+  findBeginning,
+  lastFinalDay,
+  nextWindow,
+  pendingDays,
+  REREAD_DAYS,
+  splitWindows,
+} from '../../../src/sync/plan.ts'
+import { addDays } from '../../../src/values/dates.ts'
+import { addInterval, findGaps, type Interval, toIntervals } from '../../../src/values/intervals.ts'
+import { listDays } from '../../support/rates/memory-bank.ts'
 
 const TOMORROW = '2026-03-25'
 const FLOOR = '2025-01-01'
 
-// what is final, what is to be asked for
+// final days, days to request
 const TODO: [string, Interval[], Interval[]][] = [
   ['of an empty series everything', [], [{ from: FLOOR, to: TOMORROW }]],
   [
@@ -40,58 +47,58 @@ const TODO: [string, Interval[], Interval[]][] = [
   ],
 ]
 for (const [what, final, todo] of TODO) {
-  test(`a run asks for ${what}`, () => assert.deepEqual(daysToAsk(final, FLOOR, TOMORROW), todo))
+  test(`a run requests ${what}`, () => assert.deepEqual(pendingDays(final, FLOOR, TOMORROW), todo))
 }
 
-test('what one day asks for the last time is what the next day leaves out', () => {
+test('a day is requested for the last time on the day before it is omitted', () => {
   const today = '2026-03-24'
-  const [newest] = daysToAsk([{ from: FLOOR, to: finalBy(today, today) }], FLOOR, addDays(today, 2))
-  assert.equal(newest?.from, addDays(finalBy(today, today), 1))
-  assert.equal(finalBy(today, today), addDays(addDays(today, 1), -REREAD_DAYS))
+  const [newest] = pendingDays([{ from: FLOOR, to: lastFinalDay(today, today) }], FLOOR, addDays(today, 2))
+  assert.equal(newest?.from, addDays(lastFinalDay(today, today), 1))
+  assert.equal(lastFinalDay(today, today), addDays(addDays(today, 1), -REREAD_DAYS))
 })
 
-test('finalBy ends with the newest value, unless the series has been silent for three months', () => {
-  assert.equal(finalBy('2026-03-24', '2026-02-01'), '2026-02-01')
-  assert.equal(finalBy('2026-03-24', '2025-12-22'), '2025-12-22')
-  assert.equal(finalBy('2026-03-24', '2025-12-21'), '2026-03-10')
+test('lastFinalDay ends with the newest value, unless the series has been silent for three months', () => {
+  assert.equal(lastFinalDay('2026-03-24', '2026-02-01'), '2026-02-01')
+  assert.equal(lastFinalDay('2026-03-24', '2025-12-22'), '2025-12-22')
+  assert.equal(lastFinalDay('2026-03-24', '2025-12-21'), '2026-03-10')
 })
 
-test('windows from the newest to the oldest hold every day to be asked for, once', () => {
+test('windows from the newest to the oldest have each pending day once', () => {
   const gaps = fc
     .uniqueArray(fc.nat(300), { maxLength: 80 })
-    .map((days) => runsOf(days.toSorted((a, b) => a - b).map((one) => addDays('2025-01-01', one))))
+    .map((days) => toIntervals(days.toSorted((a, b) => a - b).map((one) => addDays('2025-01-01', one))))
   fc.assert(
     fc.property(gaps, fc.integer({ min: 1, max: 60 }), (missing, days) => {
-      let asked: Interval[] = []
+      let windows: Interval[] = []
       let before = TOMORROW
       for (;;) {
         const window = nextWindow(missing, before, days)
         if (!window) break
-        assert.ok(window.to < before && daysFrom(window.from, window.to).length <= days)
+        assert.ok(window.to < before && listDays(window.from, window.to).length <= days)
         assert.ok(
           missing.some(({ from, to }) => from <= window.to && to >= window.to),
           'it ends on a day that is missing',
         )
-        asked = joined(asked, window)
+        windows = addInterval(windows, window)
         before = window.from
       }
-      for (const gap of missing) assert.deepEqual(gapsIn(asked, gap), [])
+      for (const gap of missing) assert.deepEqual(findGaps(windows, gap), [])
     }),
   )
 })
 
 test('a range is cut without overlap or hole, newest first', () => {
   const range = { from: '2026-01-01', to: '2026-03-01' }
-  const windows = windowsOf(range, 10)
+  const windows = splitWindows(range, 10)
   assert.deepEqual(
-    windows.flatMap(({ from, to }) => daysFrom(from, to)).toSorted(),
-    daysFrom(range.from, range.to),
+    windows.flatMap(({ from, to }) => listDays(from, to)).toSorted(),
+    listDays(range.from, range.to),
   )
   assert.deepEqual(windows[0], { from: '2026-02-20', to: '2026-03-01' })
-  assert.ok(windows.every(({ from, to }) => daysFrom(from, to).length <= 10))
+  assert.ok(windows.every(({ from, to }) => listDays(from, to).length <= 10))
 })
 
-// what is covered, the oldest value, where the history begins
+// covered days, oldest value, beginning of the history
 const BEGINNINGS: [string, Interval[], string | undefined, string | undefined][] = [
   ['not known without anything', [], undefined, undefined],
   ['not known before a year was asked for', [{ from: '2025-06-01', to: TOMORROW }], '2025-07-01', undefined],
@@ -114,5 +121,5 @@ const BEGINNINGS: [string, Interval[], string | undefined, string | undefined][]
   ],
 ]
 for (const [what, covered, firstValue, begins] of BEGINNINGS) {
-  test(`the history begins: ${what}`, () => assert.equal(beginningOf({ covered, firstValue }), begins))
+  test(`the history begins: ${what}`, () => assert.equal(findBeginning({ covered, firstValue }), begins))
 }

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { msLeft, requestsFor, yearsRead } from '../../src/sync/progress.ts'
+import { countRequests, msLeft, yearsRead } from '../../../src/sync/progress.ts'
 
 const TOMORROW = '2026-03-25'
 test('requests are counted by windows, years by days', () => {
   const window = { from: '2025-01-01', to: '2026-01-01' } // 366 days
-  assert.equal(requestsFor([], 366), 0)
-  assert.equal(requestsFor([window], 366), 1)
-  assert.equal(requestsFor([window], 365), 2)
-  assert.equal(requestsFor([window, window], 92), 8)
+  assert.equal(countRequests([], 366), 0)
+  assert.equal(countRequests([window], 366), 1)
+  assert.equal(countRequests([window], 365), 2)
+  assert.equal(countRequests([window, window], 92), 8)
   assert.equal(yearsRead('2016-03-26', [], TOMORROW), 10)
   assert.equal(yearsRead('2016-03-26', [window], TOMORROW), 9)
   assert.equal(yearsRead('2026-03-01', [window], TOMORROW), 0)

@@ -2,12 +2,12 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { FetchFailure } from '../../src/providers/provider.ts'
-import { countRoundedRates } from '../../src/store/rates/rates.ts'
-import { selectRevisions } from '../../src/store/rates/record.ts'
-import { selectRuns } from '../../src/store/sync-runs.ts'
-import { refine } from '../../src/sync/refine.ts'
-import { type Desk, EUR, openDesk } from '../support/rates/memory-bank.ts'
+import { FetchFailure } from '../../../src/providers/provider.ts'
+import { countRoundedRates } from '../../../src/store/rates/rates.ts'
+import { selectRevisions } from '../../../src/store/rates/record.ts'
+import { selectRuns } from '../../../src/store/rates/sync-runs.ts'
+import { refine } from '../../../src/sync/refine.ts'
+import { type Desk, EUR, openDesk } from '../../support/rates/memory-bank.ts'
 
 const FLOOR = '2025-06-01'
 const EXACT = '1.08725'
@@ -48,7 +48,7 @@ test('every rounded value is read again, in one run of its own, and is no correc
   assert.deepEqual([first?.old_value, first?.old_rounded_to, first?.new_value], ['1.09', 2, EXACT])
 })
 
-test('nothing is asked twice, not even of a day that the exact source does not have', async (t) => {
+test('refining requests no day twice, not even one that the exact source lacks', async (t) => {
   const desk = await openRounded(t)
   const eur = desk.bank.publish[EUR]
   desk.bank.publish[EUR] = (day) => (day === '2025-12-24' ? undefined : eur?.(day))
@@ -61,7 +61,7 @@ test('nothing is asked twice, not even of a day that the exact source does not h
   assert.deepEqual(desk.bank.asked, [])
 })
 
-test('without an exact source nothing is asked', async (t) => {
+test('refining requests nothing without an exact source', async (t) => {
   const desk = await openRounded(t)
   desk.bank.roundedTo = 2
   assert.deepEqual(await desk.refine(), [])
@@ -94,7 +94,7 @@ test('a sync that comes in between is not refused, and refining goes on after it
   )
 })
 
-test('what is stopped goes on where it was', async (t) => {
+test('refining resumes where it was stopped', async (t) => {
   const desk = await openRounded(t)
   const stop = new AbortController()
   desk.bank.fault = () => {
@@ -118,7 +118,7 @@ test('what is stopped goes on where it was', async (t) => {
   )
 })
 
-test('a source that fails ends it, says so, and the next try goes on', async (t) => {
+test('refining ends with a problem when the source fails, and resumes at the next attempt', async (t) => {
   const desk = await openRounded(t)
   desk.bank.fault = ({ table }) => {
     if (table === '520') throw new FetchFailure('HTTP 500')

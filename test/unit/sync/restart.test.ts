@@ -1,11 +1,11 @@
-// What a restart of the whole program does, by what the database remembers of the runs before (decisions 2.15).
+// Restart of the whole program, depending on the stored runs before it (decisions 2.15).
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { hashOfSecret } from '../../src/domain/secrets.ts'
-import { startTestApp, type TestAppOptions } from '../support/app.ts'
-import { openDatabaseOf, temporaryDirectory } from '../support/temporary.ts'
-import { until } from '../support/terminal.ts'
+import { hashOfSecret } from '../../../src/domain/access/secrets.ts'
+import { startTestApp, type TestAppOptions } from '../../support/app.ts'
+import { openTestDatabase, temporaryDirectory } from '../../support/temporary.ts'
+import { until } from '../../support/terminal.ts'
 
 const NOON = Date.parse('2026-03-24T12:00:00Z')
 const DOWN = { faults: () => ({ status: 400, body: '{"CodigoError":"400","Mensaje":"Fuera de servicio"}' }) }
@@ -20,19 +20,19 @@ function openBox(t: TestContext) {
     async start({ minute = 0, ...options }: Start = {}) {
       const now = new Date(NOON + minute * 60_000).toISOString()
       const backfillFrom = '2026-03-01'
-      const { app, json, logged, bank } = await startTestApp(t, {
+      const { app, json, logLines, bank } = await startTestApp(t, {
         ...options,
         dataDir,
         now,
         backfillFrom,
         scheduler: true,
       })
-      await until(() => /"event":"(sync finished|next try)"/.test(logged.join('')))
+      await until(() => /"event":"(sync finished|next try)"/.test(logLines.join('')))
       const runs = await json<Record<string, unknown>[]>('/api/v1/sync/runs')
-      const run = runs.find(({ trigger }) => trigger !== 'refine') // which follows a good run by itself
+      const run = runs.find(({ trigger }) => trigger !== 'refine') // follows each good run
       const scheduler = await json<{ tasks: { next_run: string }[] }>('/api/v1/scheduler')
       await app.close()
-      const lines = logged.flatMap((some) => some.trim().split('\n')).map((line) => JSON.parse(line))
+      const lines = logLines.flatMap((some) => some.trim().split('\n')).map((line) => JSON.parse(line))
       const why = (event: string) => lines.find((line) => line.event === event)?.why
       return {
         run: run && `${run.id} ${run.trigger} ${run.status}`,
@@ -44,7 +44,7 @@ function openBox(t: TestContext) {
       }
     },
     async rows() {
-      const db = openDatabaseOf(dataDir)
+      const db = openTestDatabase(dataDir)
       const runs = db.selectFrom('sync_runs').select(['token_hash', 'token_only'])
       const rows = await runs.where('trigger', '!=', 'refine').orderBy('id').execute()
       await db.destroy()
@@ -102,7 +102,7 @@ test('a refused token and something else is a reason', async (t) => {
   )
 })
 
-test('a run without a token keeps none, and neither token nor hash is answered', async (t) => {
+test('a run without a token stores no hash, and no answer has token or hash', async (t) => {
   const box = openBox(t)
   const { row } = await box.start({ token: null })
   assert.deepEqual(await box.rows(), [[null, 0]])

@@ -1,16 +1,16 @@
-// What the record of a run says when something fails, and what is kept of the rest.
+// Record of a failed run, and the values that it stores all the same.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { AppError } from '../../src/errors.ts'
-import { FetchFailure } from '../../src/providers/provider.ts'
-import { insertRun, selectRuns } from '../../src/store/sync-runs.ts'
-import { daysFrom, openDesk } from '../support/rates/memory-bank.ts'
+import { FetchFailure } from '../../../src/providers/provider.ts'
+import { AppError } from '../../../src/runtime/errors.ts'
+import { insertRun, selectRuns } from '../../../src/store/rates/sync-runs.ts'
+import { listDays, openDesk } from '../../support/rates/memory-bank.ts'
 
 const FLOOR = '2026-02-01'
 const TODAY = '2026-03-24'
 const TOMORROW = '2026-03-25'
-const DAYS = daysFrom(FLOOR, TOMORROW).length
+const DAYS = listDays(FLOOR, TOMORROW).length
 const SERIES = 6 // both sides of the dollar, AUD, EUR, JPY, XDR
 
 test('a bank that is down is an error, with the reason, in a row that is closed', async (t) => {
@@ -51,7 +51,7 @@ for (const failing of ['317', '318', '520']) {
   })
 }
 
-test('a failure going forward does not keep the run from going backward', async (t) => {
+test('a run reads history although the newest days failed', async (t) => {
   const { sync, bank, covered } = await openDesk(t)
   bank.fault = ({ window }) => {
     if (window.to === TOMORROW) throw new FetchFailure('HTTP 500')
@@ -65,7 +65,7 @@ test('a failure going forward does not keep the run from going backward', async 
   assert.deepEqual(await covered('EUR'), { from: FLOOR, to: TOMORROW })
 })
 
-test('what the provider has to say makes the run parcial and is in its message', async (t) => {
+test('notices of the provider make the run parcial and are in its message', async (t) => {
   const { sync, bank } = await openDesk(t)
   bank.notices = ['the token was refused']
   const run = await sync()
@@ -117,7 +117,7 @@ test('a message of any length is cut', async (t) => {
   assert.ok((message?.length ?? 0) <= 2001)
 })
 
-test('a run that is stopped closes its row, keeps its chunks, and the next goes on', async (t) => {
+test('a stopped run closes its row with its stored windows, and the next run resumes', async (t) => {
   const { sync, bank, stored } = await openDesk(t)
   const stop = new AbortController()
   bank.fault = () => {
@@ -137,8 +137,8 @@ test('a run that is stopped closes its row, keeps its chunks, and the next goes 
 
 test('a row that a dead process left open is closed as interrupted, when it is found', async (t) => {
   const { sync, db, clock } = await openDesk(t)
-  const dead = { providerId: 1, trigger: 'scheduler' as const, dateFrom: FLOOR, dateTo: TODAY }
-  await insertRun(db, { ...dead, startedAt: '2026-03-24T11:00:00.000Z' })
+  const dead = { provider_id: 1, trigger: 'scheduler' as const, date_from: FLOOR, date_to: TODAY }
+  await insertRun(db, { ...dead, started_at: '2026-03-24T11:00:00.000Z' })
   clock.now = new Date('2026-03-24T13:00:00Z')
   await sync()
   const [, old] = await selectRuns(db, { limit: 2 })
@@ -149,13 +149,14 @@ test('a row that a dead process left open is closed as interrupted, when it is f
 })
 
 test('a second run at the same time is refused, and leaves no row', async (t) => {
-  const { sync, bank, db, dataDir } = await openDesk(t)
+  const { sync, bank, db, deps } = await openDesk(t)
   let second: Promise<unknown> | undefined
   bank.fault = async () => {
+    const where = await deps.findHolder('sync')
     second ??= assert.rejects(sync(), (error) => {
       assert.ok(error instanceof AppError)
       assert.equal(error.code, 'conflict')
-      assert.equal(error.message, `a sync is already running on ${dataDir}`)
+      assert.equal(error.message, `a sync is already running ${where}`)
       return true
     })
     await second

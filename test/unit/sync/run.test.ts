@@ -1,18 +1,18 @@
-// What the record of a run says: its status, its counts, its days and its words.
+// Record of a run: status, counts, days and message.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { updateProviderEnabled } from '../../src/store/rates/providers.ts'
-import { selectRevisions } from '../../src/store/rates/record.ts'
-import { updateSeriesEnabled } from '../../src/store/rates/series.ts'
-import { IN_PROGRESS, selectRuns } from '../../src/store/sync-runs.ts'
-import { hasBenchmarkOf, syncAll } from '../../src/sync/run.ts'
-import { AUD, dayAfter, daysFrom, openDesk } from '../support/rates/memory-bank.ts'
+import { updateProviderEnabled } from '../../../src/store/rates/providers.ts'
+import { selectRevisions } from '../../../src/store/rates/record.ts'
+import { updateSeriesEnabled } from '../../../src/store/rates/series.ts'
+import { IN_PROGRESS, selectRuns } from '../../../src/store/rates/sync-runs.ts'
+import { hasBenchmark, syncAll } from '../../../src/sync/run.ts'
+import { AUD, listDays, nextDay, openDesk } from '../../support/rates/memory-bank.ts'
 
 const FLOOR = '2026-02-01'
 const TODAY = '2026-03-24'
 const TOMORROW = '2026-03-25'
-const DAYS = daysFrom(FLOOR, TOMORROW).length
+const DAYS = listDays(FLOOR, TOMORROW).length
 const SERIES = 6 // both sides of the dollar, AUD, EUR, JPY, XDR
 
 test('a first run fills everything down to the floor and is ok', async (t) => {
@@ -24,12 +24,12 @@ test('a first run fills everything down to the floor and is ok', async (t) => {
   assert.deepEqual([run.inserted, run.updated, run.unchanged], [DAYS * SERIES, 0, 0])
   assert.equal(run.current, true)
   for (const currency of ['CRC', 'AUD', 'EUR', 'JPY', 'XDR']) {
-    assert.deepEqual(Object.keys(await stored(currency)), daysFrom(FLOOR, TOMORROW))
+    assert.deepEqual(Object.keys(await stored(currency)), listDays(FLOOR, TOMORROW))
     assert.deepEqual(await covered(currency), { from: FLOOR, to: TOMORROW })
   }
 })
 
-test('a first run asks for the newest days of everything before any history', async (t) => {
+test('a first run requests the newest days of all groups before history', async (t) => {
   const { sync, bank } = await openDesk(t)
   await sync()
   const reachesNow = bank.asked.map(({ window }) => window.to === TOMORROW)
@@ -37,7 +37,7 @@ test('a first run asks for the newest days of everything before any history', as
     bank.asked.slice(0, 3).map(({ table, indicator }) => indicator ?? table),
     ['317', '318', '520'],
   )
-  assert.equal(reachesNow.lastIndexOf(true), 2 + Number(reachesNow[3])) // XDR, learned, may be asked for alone
+  assert.equal(reachesNow.lastIndexOf(true), 2 + Number(reachesNow[3])) // XDR, learned by name, can be requested alone
 })
 
 test('a second run reads fifteen days again and nothing else', async (t) => {
@@ -55,14 +55,14 @@ test('a second run reads fifteen days again and nothing else', async (t) => {
 
 test('the row of a run is there, parcial and in progress, while it runs', async (t) => {
   const { sync, bank, db, clock } = await openDesk(t)
-  let seen: unknown
+  let runDuringFetch: unknown
   bank.fault = async () => {
-    seen ??= (await selectRuns(db, { limit: 1 }))[0]
+    runDuringFetch ??= (await selectRuns(db, { limit: 1 }))[0]
     clock.now = new Date('2026-03-24T12:00:30Z')
     return undefined
   }
   const run = await sync({ trigger: 'startup' })
-  assert.deepEqual(seen, {
+  assert.deepEqual(runDuringFetch, {
     id: run.id,
     provider_id: 1,
     trigger: 'startup',
@@ -91,13 +91,13 @@ test('runs are listed newest first, of one provider or of all', async (t) => {
   assert.equal((await selectRuns(db, { limit: 1 })).length, 1)
 })
 
-test('a run over a range asks for exactly these days', async (t) => {
+test('a run over a range requests exactly these days', async (t) => {
   const { sync, bank, stored } = await openDesk(t)
   const run = await sync({ range: { from: '2026-02-10', to: '2026-02-20' } })
   assert.deepEqual([run.status, run.date_from, run.date_to], ['ok', '2026-02-10', '2026-02-20'])
   assert.equal(run.inserted, 11 * SERIES)
   for (const { window } of bank.asked) assert.deepEqual(window, { from: '2026-02-10', to: '2026-02-20' })
-  assert.deepEqual(Object.keys(await stored('EUR')), daysFrom('2026-02-10', '2026-02-20'))
+  assert.deepEqual(Object.keys(await stored('EUR')), listDays('2026-02-10', '2026-02-20'))
 })
 
 test('an answer without data is an answer', async (t) => {
@@ -120,12 +120,12 @@ test('the dollar is current when every enabled side has its value of the day', a
   bank.publish['318'] = (day) => (day < TODAY ? '505' : undefined)
   const run = await sync()
   assert.deepEqual([run.status, run.current], ['ok', false])
-  assert.equal(await hasBenchmarkOf(db, bank.provider, dayAfter(TODAY, -1)), true)
+  assert.equal(await hasBenchmark(db, bank.provider, nextDay(TODAY, -1)), true)
   await updateSeriesEnabled(db, await idOf('CRC'), false, Date.now())
-  assert.equal(await hasBenchmarkOf(db, bank.provider, TODAY), true)
+  assert.equal(await hasBenchmark(db, bank.provider, TODAY), true)
 })
 
-test('a corrected value replaces the old one, which is kept with the run that replaced it', async (t) => {
+test('a corrected value replaces the old one, which becomes a revision of that run', async (t) => {
   const { sync, bank, db, stored, idOf } = await openDesk(t)
   await sync()
   const before = bank.publish[AUD]
@@ -151,7 +151,7 @@ test('a corrected value replaces the old one, which is kept with the run that re
   })
 })
 
-test('a value that the bank no longer gives is kept', async (t) => {
+test('a value that the bank no longer publishes stays stored', async (t) => {
   const { sync, bank, stored } = await openDesk(t)
   await sync()
   bank.publish['318'] = (day) => (day < TODAY ? '500' : undefined)

@@ -1,23 +1,23 @@
-// Series that an answer shows otherwise than the catalogue says: absent, unknown, the other way round.
+// Series that differ from the catalogue in an answer: absent, unknown, inverse.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { selectSeries } from '../../src/store/rates/series.ts'
+import { selectSeries } from '../../../src/store/rates/series.ts'
 import {
   AUD,
-  catalogueOf,
-  dayAfter,
-  daysFrom,
   EUR,
   JPY,
+  listDays,
+  nextDay,
   openDesk,
+  selectCatalogue,
   XDR,
-} from '../support/rates/memory-bank.ts'
+} from '../../support/rates/memory-bank.ts'
 
 const FLOOR = '2026-02-01'
 const TODAY = '2026-03-24'
 const TOMORROW = '2026-03-25'
-const EVERY_DAY = daysFrom(FLOOR, TOMORROW)
+const EVERY_DAY = listDays(FLOOR, TOMORROW)
 
 test('an indicator that nobody knows is named and not stored, and the others are', async (t) => {
   const { sync, bank, db, stored } = await openDesk(t)
@@ -65,7 +65,7 @@ test('a side of the dollar that its table does not list makes the run parcial', 
   bank.fault = ({ indicator }) => (indicator === '318' ? { listed: [], observations: [] } : undefined)
   const run = await sync()
   assert.deepEqual([run.status, run.message], ['parcial', '318: absent from the answer: CRC'])
-  // It was asked twice, and cannot be asked for alone: that is an answer (decisions 2.6).
+  // A second request without the series is an answer, since single series cannot be requested (decisions 2.6).
   assert.deepEqual(await covered('CRC'), { from: '2026-02-01', to: '2026-03-24' })
 })
 
@@ -85,7 +85,7 @@ for (const [currency, code, wrong, right] of [
 ] as const) {
   test(`${currency} the other way round is named and not stored, and filled when the bank corrects it`, async (t) => {
     const { sync, bank, stored, covered } = await openDesk(t, {
-      catalogue: catalogueOf(['CRC', 'EUR', currency]),
+      catalogue: selectCatalogue(['CRC', 'EUR', currency]),
     })
     bank.publish[code] = (day) => (day <= TOMORROW ? wrong : undefined)
     const run = await sync()
@@ -130,7 +130,7 @@ test('an answer for tomorrow is stored with its own date, one for the day after 
   bank.fault = ({ indicator, window }, usual) => {
     const answer = usual()
     if (indicator !== '318' || window.to !== TOMORROW) return answer
-    const row = { code: '318', day: dayAfter(TOMORROW), value: '510', roundedTo: undefined }
+    const row = { code: '318', day: nextDay(TOMORROW), value: '510', roundedTo: undefined }
     return { ...answer, observations: [...answer.observations, row] }
   }
   const run = await sync()

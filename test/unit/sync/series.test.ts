@@ -1,28 +1,28 @@
-// What becomes of a single series: absent, unknown, learned, quoted the other way round, disabled for a while.
+// Life of a single series: absent, unknown, learned, quoted in the other direction, disabled for a time.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openRateCache } from '../../src/domain/rates/rate-cache.ts'
-import { bccrCatalogue } from '../../src/providers/bccr/catalogue.ts'
-import { FetchFailure } from '../../src/providers/provider.ts'
-import { selectMeta } from '../../src/store/meta.ts'
-import { selectSeries, updateSeriesEnabled } from '../../src/store/rates/series.ts'
-import { ensureCatalogue } from '../../src/sync/catalogue.ts'
+import { openRateCache } from '../../../src/domain/rates/rate-cache.ts'
+import { bccrCatalogue } from '../../../src/providers/bccr/catalogue.ts'
+import { FetchFailure } from '../../../src/providers/provider.ts'
+import { selectMeta } from '../../../src/store/meta.ts'
+import { selectSeries, updateSeriesEnabled } from '../../../src/store/rates/series.ts'
+import { ensureCatalogue } from '../../../src/sync/catalogue.ts'
 import {
   AUD,
   createMemoryBank,
-  dayAfter,
-  daysFrom,
   EUR,
   JPY,
+  listDays,
+  nextDay,
   openDesk,
   XDR,
-} from '../support/rates/memory-bank.ts'
+} from '../../support/rates/memory-bank.ts'
 
 const FLOOR = '2026-02-01'
 const TODAY = '2026-03-24'
 const TOMORROW = '2026-03-25'
-const EVERY_DAY = daysFrom(FLOOR, TOMORROW)
+const EVERY_DAY = listDays(FLOOR, TOMORROW)
 
 test('a currency that reappears in a table gets the days that it missed, unless two answers left it out three months later', async (t) => {
   for (const supportsSingleSeries of [true, false]) {
@@ -42,7 +42,7 @@ test('a currency that reappears in a table gets the days that it missed, unless 
       clock.now = new Date(`${now}T12:00:00Z`)
       assert.equal((await sync()).status, 'parcial')
     }
-    // A table that cannot be asked for it alone was read twice each time: that is an answer (decisions 2.6).
+    // A table without single series is read twice each time: that is an answer (decisions 2.6).
     assert.deepEqual(await covered('JPY'), {
       from: FLOOR,
       to: supportsSingleSeries ? TOMORROW : '2026-07-20',
@@ -50,8 +50,8 @@ test('a currency that reappears in a table gets the days that it missed, unless 
     bank.fault = undefined
     clock.now = new Date('2026-08-20T12:00:00Z')
     assert.equal((await sync()).status, 'ok')
-    const missed = supportsSingleSeries ? [] : daysFrom('2026-03-26', '2026-07-06')
-    const expected = daysFrom(FLOOR, '2026-08-21').filter((day) => !missed.includes(day))
+    const missingDays = supportsSingleSeries ? [] : listDays('2026-03-26', '2026-07-06')
+    const expected = listDays(FLOOR, '2026-08-21').filter((day) => !missingDays.includes(day))
     assert.deepEqual(Object.keys(await stored('JPY')), expected)
   }
 })
@@ -92,7 +92,7 @@ test('a currency learned later than the rest gets its history', async (t) => {
   const run = await sync()
   assert.deepEqual([run.status, run.message], ['ok', null])
   assert.equal(await idOf('XDR'), 6)
-  assert.deepEqual(Object.keys(await stored('XDR')), daysFrom(FLOOR, '2026-03-26'))
+  assert.deepEqual(Object.keys(await stored('XDR')), listDays(FLOOR, '2026-03-26'))
   assert.deepEqual(await covered('XDR'), { from: FLOOR, to: '2026-03-26' })
 })
 
@@ -113,11 +113,11 @@ test('a disabled series is not synced but served, and gets the missed days when 
   assert.equal(run.status, 'ok')
   assert.ok((run.date_from ?? '') <= '2026-03-26', `asked for days since ${run.date_from}`)
   for (const currency of ['EUR', 'CRC']) {
-    assert.deepEqual(Object.keys(await stored(currency)), daysFrom(FLOOR, '2026-06-03'))
+    assert.deepEqual(Object.keys(await stored(currency)), listDays(FLOOR, '2026-06-03'))
   }
 })
 
-test('the days that a run says it asks for hold every day that it asks for', async (t) => {
+test('the record of a run has a range with every requested day', async (t) => {
   const { sync, bank, db, clock, idOf } = await openDesk(t)
   await sync()
   await updateSeriesEnabled(db, await idOf('EUR'), false, Date.now())
@@ -145,7 +145,7 @@ test('the history of a parity ends where a year brings nothing, once and for all
   for (const [currency, first] of Object.entries(born)) {
     assert.equal(Object.keys(await stored(currency))[0], first)
     const { from = '', to } = ((await covered(currency)) ?? {}) as { from?: string; to?: string }
-    assert.ok(from <= dayAfter(first, -365) && from > '2020-06-01', `${currency} is covered from ${from}`)
+    assert.ok(from <= nextDay(first, -365) && from > '2020-06-01', `${currency} is covered from ${from}`)
     assert.equal(to, TOMORROW)
   }
   assert.ok(!bank.asked.some(({ table, window }) => table === '520' && window.to < '2021-01-01'))
@@ -198,7 +198,7 @@ test('two providers that quote the same pair do not touch each other', async (t)
   )
   const run = await sync()
   assert.deepEqual([run.status, run.message], ['ok', null])
-  const filled = (await selectSeries(db)).filter(({ first_data_date }) => first_data_date !== null)
-  assert.deepEqual([...new Set(filled.map(({ provider_id }) => provider_id))], [1])
+  const filledSeries = (await selectSeries(db)).filter(({ first_data_date }) => first_data_date !== null)
+  assert.deepEqual([...new Set(filledSeries.map(({ provider_id }) => provider_id))], [1])
   assert.deepEqual(await stored('XDR'), Object.fromEntries(EVERY_DAY.map((day) => [day, '1.2'])))
 })

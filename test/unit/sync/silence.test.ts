@@ -1,15 +1,15 @@
-// A source that is behind has values to come: days without a value at the end of a series are read again.
+// A late source has values to come: days without a value at the end of a series are read again.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { IsoDate } from '../../src/dates.ts'
-import { AUD, type Desk, dayAfter, daysFrom, EUR, openDesk } from '../support/rates/memory-bank.ts'
+import type { IsoDate } from '../../../src/values/dates.ts'
+import { AUD, type Desk, EUR, listDays, nextDay, openDesk } from '../../support/rates/memory-bank.ts'
 
 const TODAY = '2026-03-24'
 
-/** One run a day, up to a day. */
+/** Runs once a day, up to a day. */
 async function syncDaily(desk: Desk, last: IsoDate): Promise<void> {
-  for (const day of daysFrom(dayAfter(desk.clock.today()), last)) {
+  for (const day of listDays(nextDay(desk.clock.today()), last)) {
     desk.clock.now = new Date(`${day}T12:00:00Z`)
     await desk.sync({ trigger: 'scheduler' })
   }
@@ -27,8 +27,8 @@ test('values that a source brings five weeks late are stored', async (t) => {
   Object.assign(bank.publish, usual)
   await syncDaily(desk, '2026-04-29')
   for (const currency of ['CRC', 'EUR']) {
-    const stored = await desk.stored(currency)
-    const missing = daysFrom(TODAY, '2026-04-29').filter((day) => !(day in stored))
+    const rates = await desk.stored(currency)
+    const missing = listDays(TODAY, '2026-04-29').filter((day) => !(day in rates))
     assert.deepEqual(missing, [], currency)
   }
 })

@@ -1,17 +1,17 @@
-// Syncs in processes of their own against the stand-in bank: stopped, two at once. The program's own clock runs
-// here, so that the bank's does too. Those that are killed are in test/faults/disks/power-cuts.test.ts.
+// Syncs in separate processes against the fake bank: stopped, two at once. The clock of the program runs here, so the
+// clock of the bank does too. test/faults/disks/power-cuts.test.ts has killed syncs.
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { addDays, todayIn } from '../../src/dates.ts'
-import { type Bank, type BankOptions, startBank } from '../../src/demo/bank.ts'
-import { selectRuns } from '../../src/store/sync-runs.ts'
-import { checkComplete } from '../support/completeness.ts'
-import { startProgram } from '../support/program.ts'
-import { ofSqlite, temporaryDatabase, temporaryDirectory } from '../support/temporary.ts'
-import { until } from '../support/terminal.ts'
+import { type Bank, type BankOptions, startBank } from '../../../src/demo/bank.ts'
+import { selectRuns } from '../../../src/store/rates/sync-runs.ts'
+import { addDays, currentDay } from '../../../src/values/dates.ts'
+import { checkComplete } from '../../support/completeness.ts'
+import { startProgram } from '../../support/program.ts'
+import { ofSqlite, temporaryDatabase, temporaryDirectory } from '../../support/temporary.ts'
+import { until } from '../../support/terminal.ts'
 
-const today = () => todayIn(() => new Date())
+const today = () => currentDay(() => new Date())
 const FLOOR = addDays(today(), -900)
 
 async function openBank(t: TestContext, options: Partial<BankOptions> = {}): Promise<Bank> {
@@ -25,25 +25,25 @@ function startSync(t: TestContext, bank: Bank, dataDir: string) {
   return startProgram(t, ['sync', ...flags], { CAMBISTA_BCCR_TOKEN: 'test-token' })
 }
 
-function asked(bank: Bank, count: number): Promise<void> {
+function waitForRequests(bank: Bank, count: number): Promise<void> {
   return until(() => bank.requests.length >= count)
 }
 
 test(
-  'of two syncs at once the second is refused with a clear line, and SIGTERM ends the first in order',
+  '`sync` is refused while another sync runs, and SIGTERM closes the record of the first',
   ofSqlite,
   async (t) => {
     const dataDir = temporaryDirectory(t)
     const bank = await openBank(t, { faults: ({ path }) => (path.includes('/318/') ? 'hang' : undefined) })
     const first = startSync(t, bank, dataDir)
-    await asked(bank, 2)
+    await waitForRequests(bank, 2)
 
     const second = startSync(t, bank, dataDir)
-    assert.deepEqual([await second.ended(), second.printed.out], [1, ''])
+    assert.deepEqual([await second.waitForExit(), second.printed.out], [1, ''])
     assert.match(second.printed.err, new RegExp(`^cambista: a sync is already running on ${dataDir}$`, 'm'))
 
     first.child.kill('SIGTERM')
-    assert.equal(await first.ended(), 3)
+    assert.equal(await first.waitForExit(), 3)
     assert.match(first.printed.out, /^run 1: parcial, .*\n {2}interrupted: the program was stopped\n$/)
     const db = temporaryDatabase(t, dataDir)
     assert.equal((await selectRuns(db, { limit: 9 })).length, 1)

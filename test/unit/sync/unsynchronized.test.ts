@@ -1,15 +1,16 @@
-// A source that is another cambista has days that it has not synchronized itself. A run reads all others, whatever the holes.
+// A source that is another cambista has days that it has not synchronized itself. A run reads all others, whatever the
+// holes.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { addDays } from '../../src/dates.ts'
-import { gapsIn, type Interval, joined } from '../../src/intervals.ts'
-import { bccrCatalogue } from '../../src/providers/bccr/catalogue.ts'
-import { FetchFailure, UnsynchronizedFailure } from '../../src/providers/provider.ts'
-import { refine } from '../../src/sync/refine.ts'
-import { retryReason, syncAll } from '../../src/sync/run.ts'
-import { AUD, type Desk, daysFrom, EUR, JPY, openDesk, XDR } from '../support/rates/memory-bank.ts'
-import { type Holes, mirrorHoles } from '../support/rates/mirror.ts'
+import { bccrCatalogue } from '../../../src/providers/bccr/catalogue.ts'
+import { FetchFailure, UnsynchronizedFailure } from '../../../src/providers/provider.ts'
+import { refine } from '../../../src/sync/refine.ts'
+import { retryReason, syncAll } from '../../../src/sync/run.ts'
+import { addDays } from '../../../src/values/dates.ts'
+import { addInterval, findGaps, type Interval } from '../../../src/values/intervals.ts'
+import { AUD, type Desk, EUR, JPY, listDays, openDesk, XDR } from '../../support/rates/memory-bank.ts'
+import { type Holes, mirrorHoles } from '../../support/rates/mirror.ts'
 
 const FLOOR = '2024-01-01'
 const TODAY = '2026-03-24'
@@ -23,9 +24,9 @@ function ofAll(codes: readonly string[], holes: readonly Interval[]): Holes {
 }
 
 /** The days from the floor to tomorrow that are in no hole. */
-function daysBeside(...holes: Interval[]): Interval[] {
-  const set = holes.reduce<Interval[]>(joined, [])
-  return gapsIn(set, { from: FLOOR, to: TOMORROW })
+function outsideDays(...holes: Interval[]): Interval[] {
+  const set = holes.reduce<Interval[]>(addInterval, [])
+  return findGaps(set, { from: FLOOR, to: TOMORROW })
 }
 
 async function coveredSet(desk: Desk, currency: string): Promise<readonly Interval[]> {
@@ -40,12 +41,12 @@ test('a run reads all days but those that the source has not synchronized', asyn
   assert.equal(run.status, 'parcial')
   assert.equal(run.message, 'the source has not synchronized 2024-02-20 to 2024-03-04 of 317 and 318')
   assert.equal(run.current, true)
-  assert.deepEqual(await coveredSet(desk, 'CRC'), daysBeside(HOLE))
-  assert.deepEqual(await coveredSet(desk, 'EUR'), daysBeside())
-  const stored = await desk.stored('CRC')
+  assert.deepEqual(await coveredSet(desk, 'CRC'), outsideDays(HOLE))
+  assert.deepEqual(await coveredSet(desk, 'EUR'), outsideDays())
+  const rates = await desk.stored('CRC')
   assert.deepEqual(
-    Object.keys(stored),
-    daysBeside(HOLE).flatMap(({ from, to }) => daysFrom(from, to)),
+    Object.keys(rates),
+    outsideDays(HOLE).flatMap(({ from, to }) => listDays(from, to)),
   )
 })
 
@@ -62,7 +63,7 @@ test('both sides around a hole are stored with the same request window', async (
 
 test("today's values arrive in every run, however many holes the newest window has", async (t) => {
   const desk = await openDesk(t, { backfillFrom: FLOOR })
-  const everyThirdDay = daysFrom('2025-04-01', '2026-03-23')
+  const everyThirdDay = listDays('2025-04-01', '2026-03-23')
     .filter((_, at) => at % 3 === 0)
     .map((day) => ({ from: day, to: day }))
   mirrorHoles(desk.bank, { ...ofAll(['317', '318', ...PARITIES], everyThirdDay) })
@@ -79,7 +80,7 @@ test("today's values arrive in every run, however many holes the newest window h
 
 test('a scheduled run makes at most 40 requests around holes, and goes on with older windows', async (t) => {
   const desk = await openDesk(t, { backfillFrom: FLOOR })
-  const holes = daysFrom('2025-01-01', '2026-03-20').filter((_, at) => at % 2 === 0)
+  const holes = listDays('2025-01-01', '2026-03-20').filter((_, at) => at % 2 === 0)
   mirrorHoles(
     desk.bank,
     ofAll(
@@ -100,7 +101,10 @@ test('a scheduled run makes at most 40 requests around holes, and goes on with o
   desk.bank.asked.length = 0
   const byHand = await desk.sync({ trigger: 'cli' })
   assert.doesNotMatch(byHand.message ?? '', /did not suffice/)
-  assert.deepEqual(await coveredSet(desk, 'CRC'), daysBeside(...holes.map((day) => ({ from: day, to: day }))))
+  assert.deepEqual(
+    await coveredSet(desk, 'CRC'),
+    outsideDays(...holes.map((day) => ({ from: day, to: day }))),
+  )
 })
 
 test("today's values of a table arrive with few requests, whatever each of its series lacks", async (t) => {
@@ -134,10 +138,10 @@ test('a hole of one side leaves the other side whole', async (t) => {
     run.message,
     'the source has not synchronized 2026-03-10 to 2026-03-12 of 317, 2024-02-20 to 2024-03-04 of 317',
   )
-  assert.deepEqual(await coveredSet(desk, 'CRC'), daysBeside())
+  assert.deepEqual(await coveredSet(desk, 'CRC'), outsideDays())
 })
 
-test('what a table left out is asked for alone, around its holes', async (t) => {
+test('series that a table omits are requested alone, around the holes', async (t) => {
   const desk = await openDesk(t, { backfillFrom: FLOOR })
   const recent = { from: '2026-03-01', to: '2026-03-03' }
   mirrorHoles(desk.bank, { [EUR]: [HOLE, recent], [JPY]: [HOLE] })
@@ -146,9 +150,9 @@ test('what a table left out is asked for alone, around its holes', async (t) => 
     run.message,
     'the source has not synchronized 2026-03-01 to 2026-03-03 of 333, 2024-02-20 to 2024-03-04 of 333 and 325',
   )
-  assert.deepEqual(await coveredSet(desk, 'EUR'), daysBeside(HOLE, recent))
-  assert.deepEqual(await coveredSet(desk, 'JPY'), daysBeside(HOLE))
-  assert.deepEqual(await coveredSet(desk, 'AUD'), daysBeside())
+  assert.deepEqual(await coveredSet(desk, 'EUR'), outsideDays(HOLE, recent))
+  assert.deepEqual(await coveredSet(desk, 'JPY'), outsideDays(HOLE))
+  assert.deepEqual(await coveredSet(desk, 'AUD'), outsideDays())
 })
 
 test('a table of which every series lacks days is read around them, series by series where they differ', async (t) => {
@@ -157,10 +161,10 @@ test('a table of which every series lacks days is read around them, series by se
   const short = { from: '2026-02-10', to: '2026-02-11' }
   mirrorHoles(desk.bank, { ...ofAll(PARITIES, [long]), [EUR]: [short, HOLE], [JPY]: [long, HOLE] })
   await desk.sync()
-  assert.deepEqual(await coveredSet(desk, 'EUR'), daysBeside(HOLE, short))
-  assert.deepEqual(await coveredSet(desk, 'JPY'), daysBeside(HOLE, long))
-  assert.deepEqual(await coveredSet(desk, 'AUD'), daysBeside(long))
-  assert.deepEqual(await coveredSet(desk, 'XDR'), daysBeside(long))
+  assert.deepEqual(await coveredSet(desk, 'EUR'), outsideDays(HOLE, short))
+  assert.deepEqual(await coveredSet(desk, 'JPY'), outsideDays(HOLE, long))
+  assert.deepEqual(await coveredSet(desk, 'AUD'), outsideDays(long))
+  assert.deepEqual(await coveredSet(desk, 'XDR'), outsideDays(long))
 })
 
 test('days without a value stay covered while a whole table lacks days of other series', async (t) => {
@@ -190,7 +194,7 @@ test('a walk goes on before a hole of years, and to the beginning of the source'
   mirrorHoles(desk.bank, ofAll(['317', '318', ...PARITIES], [years]), '2024-04-01')
   await desk.sync({ trigger: 'scheduler' })
   for (const currency of ['CRC', 'EUR']) {
-    const expected = daysBeside(years, { from: FLOOR, to: '2024-03-31' })
+    const expected = outsideDays(years, { from: FLOOR, to: '2024-03-31' })
     assert.deepEqual(await coveredSet(desk, currency), expected, currency)
   }
 })
@@ -230,7 +234,7 @@ test('a run over a range goes round holes too', async (t) => {
   const run = await desk.sync({ range })
   assert.equal(run.status, 'parcial')
   for (const currency of ['CRC', 'EUR', 'JPY']) {
-    assert.deepEqual(await coveredSet(desk, currency), gapsIn([HOLE], range), currency)
+    assert.deepEqual(await coveredSet(desk, currency), findGaps([HOLE], range), currency)
   }
 })
 
@@ -246,7 +250,7 @@ test('a failure around a hole ends the walk as any other', async (t) => {
   assert.match(run.message ?? '', /317: HTTP 500; 318: HTTP 500; the source has not synchronized/)
   desk.bank.fault = mirrored
   await desk.sync()
-  assert.deepEqual(await coveredSet(desk, 'CRC'), daysBeside(HOLE))
+  assert.deepEqual(await coveredSet(desk, 'CRC'), outsideDays(HOLE))
 })
 
 test('a run that lacks unsynchronized days alone is made again after an hour, unless today is missing', async (t) => {
@@ -273,7 +277,7 @@ test('a source that has synchronized nothing is an error', async (t) => {
   assert.deepEqual([run.status, run.current], ['error', false])
 })
 
-test('a source that names days beside the window is not asked for ever', async (t) => {
+test('unsynchronized days outside the window cause no endless requests', async (t) => {
   const desk = await openDesk(t, { backfillFrom: '2026-02-01' })
   desk.bank.fault = ({ indicator }) => {
     if (indicator === '317') throw new UnsynchronizedFailure('317: HTTP 503', HOLE)

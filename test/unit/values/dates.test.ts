@@ -2,7 +2,16 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
-import { addDays, dayOf, earliest, isIsoDate, isoOf, latest, timeIn, todayIn } from '../src/dates.ts'
+import {
+  addDays,
+  currentDay,
+  currentTime,
+  dayNumber,
+  earliest,
+  isIsoDate,
+  isoDate,
+  latest,
+} from '../../../src/values/dates.ts'
 
 const days: [text: string, is: boolean][] = [
   ['2026-03-24', true],
@@ -37,18 +46,18 @@ const days: [text: string, is: boolean][] = [
   ['٢٠٢٦-٠١-٠١', false],
 ]
 for (const [text, is] of days) {
-  test(`${JSON.stringify(text)} is ${is ? 'a' : 'no'} day`, () => assert.equal(isIsoDate(text), is))
+  test(`isIsoDate is ${is} for ${JSON.stringify(text)}`, () => assert.equal(isIsoDate(text), is))
 }
 
-test('numbers every day from 1900 to 2999 in a row, and back', () => {
-  const first = dayOf('1900-01-01')
-  const last = dayOf('2999-12-31')
-  assert.equal(dayOf('1970-01-01'), 0)
+test('dayNumber and isoDate convert each day from 1900 to 2999 and back', () => {
+  const first = dayNumber('1900-01-01')
+  const last = dayNumber('2999-12-31')
+  assert.equal(dayNumber('1970-01-01'), 0)
   assert.equal(last - first + 1, 1100 * 365 + 267)
   let before = ''
   for (let day = first; day <= last; day += 1) {
-    const date = isoOf(day)
-    assert.ok(date > before && isIsoDate(date) && dayOf(date) === day, date)
+    const date = isoDate(day)
+    assert.ok(date > before && isIsoDate(date) && dayNumber(date) === day, date)
     before = date
   }
 })
@@ -65,10 +74,10 @@ const sums: [date: string, days: number, sum: string][] = [
   ['2999-12-31', 1, '3000-01-01'],
 ]
 for (const [date, count, sum] of sums) {
-  test(`${date} and ${count} days is ${sum}`, () => assert.equal(addDays(date, count), sum))
+  test(`addDays: ${date} and ${count} days is ${sum}`, () => assert.equal(addDays(date, count), sum))
 }
 
-test('tells which of two days comes first', () => {
+test('earliest and latest compare two days', () => {
   assert.equal(earliest('2026-01-02', '2026-01-10'), '2026-01-02')
   assert.equal(latest('2026-01-02', '2026-01-10'), '2026-01-10')
 })
@@ -80,33 +89,33 @@ const INSTANTS: [instant: string, today: string][] = [
   ['2026-01-01T00:00:00Z', '2025-12-31'],
   ['2024-03-01T05:00:00Z', '2024-02-29'],
   ['1969-12-31T23:00:00Z', '1969-12-31'],
-  // Both summer and winter: Costa Rica has no daylight saving.
+  // Summer and winter: Costa Rica has no daylight saving.
   ['2026-07-01T05:59:59Z', '2026-06-30'],
   ['2026-07-01T06:00:00Z', '2026-07-01'],
 ]
 for (const [instant, today] of INSTANTS) {
-  test(`at ${instant} it is ${today} in Costa Rica`, () => {
+  test(`currentDay is ${today} in Costa Rica at ${instant}`, () => {
     assert.equal(
-      todayIn(() => new Date(instant)),
+      currentDay(() => new Date(instant)),
       today,
     )
   })
 }
 
 for (const zone of ['Pacific/Kiritimati', 'Etc/GMT+12', 'America/New_York', 'Asia/Kathmandu', 'UTC']) {
-  test(`a machine whose zone is ${zone} counts the same days`, () => {
-    const module = pathToFileURL(`${import.meta.dirname}/../src/dates.ts`).href
+  test(`days do not depend on the time zone of the machine: ${zone}`, () => {
+    const module = pathToFileURL(`${import.meta.dirname}/../../../src/values/dates.ts`).href
     const script = `
-      import { addDays, dayOf, isIsoDate, isoOf, todayIn } from ${JSON.stringify(module)}
+      import { addDays, dayNumber, isIsoDate, isoDate, currentDay } from ${JSON.stringify(module)}
       const instants = ${JSON.stringify(INSTANTS.map(([instant]) => instant))}
-      const today = instants.map((instant) => todayIn(() => new Date(instant)))
-      const edges = [isoOf(dayOf('2026-03-08')), addDays('2026-11-01', 1), isIsoDate('2026-03-29')]
+      const today = instants.map((instant) => currentDay(() => new Date(instant)))
+      const edges = [isoDate(dayNumber('2026-03-08')), addDays('2026-11-01', 1), isIsoDate('2026-03-29')]
       console.log(JSON.stringify({ today, edges, offset: new Date(0).getTimezoneOffset() }))`
-    const said = execFileSync(process.execPath, ['--input-type=module', '-e', script], {
+    const output = execFileSync(process.execPath, ['--input-type=module', '-e', script], {
       env: { ...process.env, TZ: zone },
       encoding: 'utf8',
     })
-    const { today, edges, offset } = JSON.parse(said)
+    const { today, edges, offset } = JSON.parse(output)
     assert.deepEqual(
       today,
       INSTANTS.map(([, day]) => day),
@@ -126,18 +135,18 @@ const ELSEWHERE: [instant: string, helsinki: string, auckland: string][] = [
   ['2026-12-31T22:00:00Z', '2027-01-01 00:00', '2027-01-01 11:00'],
 ]
 for (const [instant, ...expected] of ELSEWHERE) {
-  test(`at ${instant} it is ${expected[0]} in Helsinki and ${expected[1]} in Auckland`, () => {
+  test(`currentTime at ${instant} is ${expected[0]} in Helsinki and ${expected[1]} in Auckland`, () => {
     const clock = () => new Date(instant)
-    const there = ['Europe/Helsinki', 'Pacific/Auckland'].map(
-      (zone) => `${todayIn(clock, zone)} ${timeIn(clock, zone)}`,
+    const localTimes = ['Europe/Helsinki', 'Pacific/Auckland'].map(
+      (zone) => `${currentDay(clock, zone)} ${currentTime(clock, zone)}`,
     )
-    assert.deepEqual(there, expected)
+    assert.deepEqual(localTimes, expected)
   })
 }
 
-test('Costa Rica by the tables of the zone is Costa Rica by arithmetic', () => {
+test('currentDay of Costa Rica equals that of Etc/GMT+6', () => {
   for (const hour of ['05:59:59', '06:00:00', '23:59:59']) {
     const clock = () => new Date(`2026-03-24T${hour}Z`)
-    assert.equal(todayIn(clock), todayIn(clock, 'Etc/GMT+6'))
+    assert.equal(currentDay(clock), currentDay(clock, 'Etc/GMT+6'))
   }
 })

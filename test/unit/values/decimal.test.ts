@@ -5,13 +5,13 @@ import {
   boundedDecimal,
   canonicalDecimal,
   canonicalNumber,
-  isBetween,
+  isInRange,
   product,
   ratio,
   withinHalfUnit,
-} from '../src/decimal.ts'
-import { decimalOf, fractionOf, inverted, rounded, times } from './domain/support.ts'
-import { cpuMsOf } from './support/stalls.ts'
+} from '../../../src/values/decimal.ts'
+import { measureCpuMs } from '../../support/stalls.ts'
+import { formatFraction, inverted, parseFraction, rounded, times } from '../domain/support.ts'
 
 const canonical: [text: string, form: string | undefined][] = [
   ['496.44000000', '496.44'],
@@ -42,7 +42,7 @@ const canonical: [text: string, form: string | undefined][] = [
   ['١', undefined],
 ]
 for (const [text, form] of canonical) {
-  test(`writes ${JSON.stringify(text.slice(0, 30))} as ${form?.slice(0, 30) ?? 'no decimal'}`, () => {
+  test(`canonicalDecimal converts ${JSON.stringify(text.slice(0, 30))} to ${form?.slice(0, 30) ?? 'no decimal'}`, () => {
     assert.equal(canonicalDecimal(text), form)
     assert.equal(canonicalNumber(text), text === '1e3' ? '1000' : form)
   })
@@ -59,34 +59,34 @@ const numbers: [text: string, form: string | undefined][] = [
   ['1e1.5', undefined],
 ]
 for (const [text, form] of numbers) {
-  test(`reads the number ${text} as ${form?.slice(0, 30) ?? 'none'}`, () => {
+  test(`canonicalNumber converts ${text} to ${form?.slice(0, 30) ?? 'none'}`, () => {
     assert.equal(canonicalNumber(text), form)
   })
 }
 
 const decimal = fc
   .tuple(fc.bigInt({ min: 1n, max: 10n ** 45n }), fc.nat(40))
-  .map(([digits, decimals]) => decimalOf({ over: digits, under: 10n ** BigInt(decimals) }))
+  .map(([digits, decimals]) => formatFraction({ over: digits, under: 10n ** BigInt(decimals) }))
 
-test('a canonical form is its own canonical form', () => {
+test('canonicalDecimal leaves a canonical form unchanged', () => {
   fc.assert(fc.property(decimal, (text) => assert.equal(canonicalDecimal(text), text)))
 })
 
-test('multiplies exactly', () => {
+test('product multiplies exactly', () => {
   fc.assert(
     fc.property(decimal, decimal, (a, b) =>
-      assert.equal(product(a, b), decimalOf(times(fractionOf(a), fractionOf(b)))),
+      assert.equal(product(a, b), formatFraction(times(parseFraction(a), parseFraction(b)))),
     ),
   )
 })
 
-test('divides products and rounds once, half to even, to 15 digits', () => {
+test('ratio divides products and rounds once, half to even, to 15 digits', () => {
   const factors = fc.array(decimal, { maxLength: 2 })
   fc.assert(
     fc.property(factors, factors, (over, under) => {
-      let exact = fractionOf('1')
-      for (const factor of over) exact = times(exact, fractionOf(factor))
-      for (const factor of under) exact = times(exact, inverted(fractionOf(factor)))
+      let exact = parseFraction('1')
+      for (const factor of over) exact = times(exact, parseFraction(factor))
+      for (const factor of under) exact = times(exact, inverted(parseFraction(factor)))
       assert.equal(ratio(over, under), rounded(exact, 15))
     }),
     { numRuns: 2000 },
@@ -102,7 +102,7 @@ const near: [a: string, b: string, decimals: number, so: boolean][] = [
   ['-1', '1', 0, false],
 ]
 for (const [a, b, decimals, so] of near) {
-  test(`${a} and ${b} ${so ? 'are' : 'are not'} the same to ${decimals} decimals`, () => {
+  test(`withinHalfUnit of ${decimals} decimals is ${so} for ${a} and ${b}`, () => {
     assert.equal(withinHalfUnit(a, b, decimals), so)
     assert.equal(withinHalfUnit(b, a, decimals), so)
   })
@@ -115,8 +115,8 @@ const bands: [value: string, low: string, high: string, so: boolean][] = [
   ['0.9999999999999999999999999', '1', '2', false],
 ]
 for (const [value, low, high, so] of bands) {
-  test(`${value} is ${so ? '' : 'not '}between ${low} and ${high}`, () => {
-    assert.equal(isBetween(value, low, high), so)
+  test(`isInRange is ${so} for ${value} from ${low} to ${high}`, () => {
+    assert.equal(isInRange(value, low, high), so)
   })
 }
 
@@ -165,31 +165,31 @@ const bounded: [text: string, form: string | undefined][] = [
   ['Infinity', undefined],
 ]
 for (const [text, form] of bounded) {
-  test(`reads ${text.slice(0, 30)} within bounds as ${form?.slice(0, 30) ?? 'nothing'}`, () => {
+  test(`boundedDecimal converts ${text.slice(0, 30)} to ${form?.slice(0, 30) ?? 'nothing'}`, () => {
     assert.equal(boundedDecimal(text, MOST), form)
   })
 }
 
-test('reads within bounds what programs print, as the exact fraction that it is', () => {
+test('boundedDecimal equals the exact fraction for any exponent', () => {
   const part = fc.stringMatching(/^\d{0,25}$/)
   const property = fc.property(part, part, fc.integer({ min: -40, max: 40 }), (whole, fraction, exponent) => {
     fc.pre(whole + fraction !== '')
     const text = `${whole}.${fraction}e${exponent}`
-    const got = boundedDecimal(text, { whole: 100, fraction: 100 })
+    const result = boundedDecimal(text, { whole: 100, fraction: 100 })
     const power = `1${'0'.repeat(Math.abs(exponent))}`
-    const plain = fractionOf(canonicalDecimal(`${whole}.${fraction}`) ?? '')
-    const scale = exponent < 0 ? inverted(fractionOf(power)) : fractionOf(power)
-    assert.equal(got, decimalOf(times(plain, scale)))
-    assert.equal(canonicalDecimal(got ?? ''), got)
+    const plain = parseFraction(canonicalDecimal(`${whole}.${fraction}`) ?? '')
+    const scale = exponent < 0 ? inverted(parseFraction(power)) : parseFraction(power)
+    assert.equal(result, formatFraction(times(plain, scale)))
+    assert.equal(canonicalDecimal(result ?? ''), result)
   })
   fc.assert(property)
 })
 
-test('reads any text within bounds in no time', async () => {
+test('boundedDecimal takes linear time for long texts', async () => {
   const zeros = '0'.repeat(8000)
   const texts = [`1${zeros}1`, `.${zeros}1${zeros}e9`, `${zeros}${zeros}`, `1e${zeros}`, `${zeros}x`]
-  const took = await cpuMsOf(() => {
+  const cpuMs = await measureCpuMs(() => {
     for (const text of texts) for (let times = 0; times < 100; times += 1) boundedDecimal(text, MOST)
   })
-  assert.ok(took < 1000, `${took} ms`)
+  assert.ok(cpuMs < 1000, `${cpuMs} ms`)
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { editDistance, nearest } from '../src/edit-distance.ts'
+import { editDistance, nearest } from '../../../src/values/edit-distance.ts'
 
 const pairs: [string, string, number][] = [
   ['', '', 0],
@@ -15,16 +15,16 @@ const pairs: [string, string, number][] = [
   ['serve', 'sync', 4],
 ]
 for (const [a, b, edits] of pairs) {
-  test(`${JSON.stringify(a)} and ${JSON.stringify(b)} are ${edits} letters apart, whichever comes first`, () => {
+  test(`editDistance of ${JSON.stringify(a)} and ${JSON.stringify(b)} is ${edits} in both directions`, () => {
     assert.deepEqual([editDistance(a, b), editDistance(b, a)], [edits, edits])
   })
 }
 
-test('the nearest word is the one of the fewest letters, or none when all are too far', () => {
-  const known = ['serve', 'sync', 'service', 'series']
-  assert.equal(nearest('serv', known, 2), 'serve')
-  assert.equal(nearest('servcie', known, 2), 'service')
-  assert.equal(nearest('bogus', known, 2), undefined)
-  assert.equal(nearest('snyc', known, 0), undefined)
+test('nearest returns the word with the fewest edits, or undefined over the limit', () => {
+  const words = ['serve', 'sync', 'service', 'series']
+  assert.equal(nearest('serv', words, 2), 'serve')
+  assert.equal(nearest('servcie', words, 2), 'service')
+  assert.equal(nearest('bogus', words, 2), undefined)
+  assert.equal(nearest('snyc', words, 0), undefined)
   assert.equal(nearest('', [], 5), undefined)
 })

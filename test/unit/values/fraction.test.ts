@@ -1,10 +1,10 @@
-// Exact fractions: their sums, and the one rounding to 15 digits. What `ratio` makes of them is in decimal.test.ts.
+// Exact fractions: sums, and rounding to 15 digits. decimal.test.ts tests `ratio`.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { type Fraction, isLess, quotient, sum, toDecimal } from '../src/fraction.ts'
-import { rounded } from './domain/support.ts'
+import { type Fraction, isLess, quotient, sum, toDecimal } from '../../../src/values/fraction.ts'
+import { rounded } from '../domain/support.ts'
 
 const ties: [value: string, nearest: string][] = [
   ['1.000000000000005', '1'],
@@ -27,7 +27,7 @@ const ties: [value: string, nearest: string][] = [
   ['-0.5', '-0.5'],
 ]
 for (const [value, nearest] of ties) {
-  test(`writes ${value} as ${nearest}`, () => {
+  test(`toDecimal rounds ${value} to ${nearest}`, () => {
     assert.equal(toDecimal(quotient([value], [])), nearest)
     if (value === '0') return
     assert.equal(toDecimal(quotient([value, '7'], ['7'])), nearest)
@@ -39,14 +39,14 @@ const fraction = fc
   .tuple(fc.bigInt({ min: 1n, max: 10n ** 40n }), fc.bigInt({ min: 1n, max: 10n ** 40n }))
   .map(([over, under]): Fraction => ({ over, under }))
 
-test('rounds any fraction like schoolbook division', () => {
+test('toDecimal rounds any fraction like long division', () => {
   fc.assert(
     fc.property(fraction, (one) => assert.equal(toDecimal(one), rounded(one, 15))),
     { numRuns: 5000 },
   )
 })
 
-test('a sum is that of the terms, in any order', () => {
+test('sum is exact in any order of the terms', () => {
   fc.assert(
     fc.property(fc.array(fraction, { minLength: 1, maxLength: 9 }), (terms) => {
       const [first, ...rest] = terms
@@ -54,22 +54,22 @@ test('a sum is that of the terms, in any order', () => {
         (a, b) => ({ over: a.over * b.under + b.over * a.under, under: a.under * b.under }),
         first as Fraction,
       )
-      for (const found of [sum(terms), sum(terms.toReversed())]) {
-        assert.equal(found.over * total.under, total.over * found.under)
+      for (const result of [sum(terms), sum(terms.toReversed())]) {
+        assert.equal(result.over * total.under, total.over * result.under)
       }
     }),
   )
   assert.throws(() => sum([]), RangeError)
 })
 
-test('signs are those of school', () => {
+test('quotient, sum and isLess handle negative numbers', () => {
   assert.equal(toDecimal(quotient(['1'], ['-4'])), '-0.25')
   assert.equal(toDecimal(quotient(['-1'], ['-4'])), '0.25')
   assert.equal(toDecimal(sum([quotient(['1'], ['3']), quotient(['-1'], ['3'])])), '0')
   assert.equal(isLess(quotient(['1'], ['-4']), quotient(['1'], ['4'])), true)
 })
 
-test('compares exactly', () => {
+test('isLess compares exactly', () => {
   const third = quotient(['1'], ['3'])
   assert.equal(isLess(quotient(['0.3333333333333333333333333333333'], []), third), true)
   assert.equal(isLess(third, quotient(['0.3333333333333333333333333333333'], [])), false)

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { bytesOf, quotaFault, quotaOf, quotaText, sizeFault, sizeText } from '../src/sizes.ts'
+import {
+  parseQuota,
+  parseSize,
+  quotaFault,
+  quotaText,
+  sizeFault,
+  sizeText,
+} from '../../../src/values/sizes.ts'
 
 const GIB = 1024 ** 3
 
@@ -10,23 +17,23 @@ for (const [text, bytes] of [
   ['10gib', 10 * GIB],
   ['2TiB', 2 * 1024 ** 4],
 ] as const) {
-  test(`${text} is ${bytes} bytes`, () => {
+  test(`parseSize converts ${text} to ${bytes} bytes`, () => {
     assert.equal(sizeFault(text), undefined)
-    assert.equal(bytesOf(text), bytes)
-    assert.equal(quotaOf(text), bytes)
+    assert.equal(parseSize(text), bytes)
+    assert.equal(parseQuota(text), bytes)
   })
 }
 
 for (const text of ['', '-1', '1.5GiB', '10GB', '10 GiB', '9999999999TiB']) {
-  test(`${JSON.stringify(text)} is no size`, () => {
+  test(`sizeFault rejects ${JSON.stringify(text)}`, () => {
     assert.match(sizeFault(text) ?? '', /must be a number of bytes, or of KiB, MiB, GiB or TiB/)
     assert.match(quotaFault(text) ?? '', /must be a size such as 10GiB, or none/)
   })
 }
 
-test('a quota may be none, and not 0', () => {
+test('quotaFault accepts none and rejects 0', () => {
   assert.equal(quotaFault('none'), undefined)
-  assert.equal(quotaOf('none'), null)
+  assert.equal(parseQuota('none'), null)
   assert.match(quotaFault('0') ?? '', /or none/)
   assert.match(quotaFault('0GiB') ?? '', /or none/)
 })
@@ -40,7 +47,7 @@ for (const [bytes, rounded, exact] of [
   [10 * GIB, '10 GiB', '10 GiB'],
   [5000 * 1024 ** 4, '5000 TiB', '5000 TiB'],
 ] as const) {
-  test(`${bytes} bytes are ${rounded}, never more; as they were set ${exact}`, () => {
+  test(`sizeText formats ${bytes} bytes as ${rounded}, quotaText as ${exact}`, () => {
     assert.equal(sizeText(bytes), rounded)
     if (bytes > 0) assert.equal(quotaText(bytes), exact)
   })

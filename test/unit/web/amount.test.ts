@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { readAmount, writeAmount } from '../../src/web/words/amount.ts'
-import { formatsIn } from '../../src/web/words/formats.ts'
+import { formatAmount, parseAmount } from '../../../src/web/model/amount.ts'
+import { createFormats } from '../../../src/web/model/formats.ts'
 
-test('the last separator is the decimal one, unless it alone stands before three digits, or repeats', () => {
+test('parseAmount reads the last separator as decimal, unless it repeats or is the only one before three digits', () => {
   const readings: Record<string, string> = {
     '15.000,50': '15000.5',
     '15,000.50': '15000.5',
@@ -36,10 +36,10 @@ test('the last separator is the decimal one, unless it alone stands before three
     '1234567890123456789012345': '1234567890123456789012345',
     '1234567890123456789.012345': '1234567890123456789.012345',
   }
-  for (const [typed, value] of Object.entries(readings)) assert.deepEqual(readAmount(typed), { value }, typed)
+  for (const [text, value] of Object.entries(readings)) assert.deepEqual(parseAmount(text), { value }, text)
 })
 
-test('what has no one reading is refused', () => {
+test('parseAmount rejects ambiguous, empty, negative and too long text', () => {
   const unreadable = [
     '1.50.00',
     '15.00,5',
@@ -54,14 +54,14 @@ test('what has no one reading is refused', () => {
     '1 234.567.890',
     '1.234.56',
   ]
-  for (const typed of unreadable) assert.deepEqual(readAmount(typed), { fault: 'unreadable' }, typed)
-  for (const typed of ['', '  ', '₡']) assert.deepEqual(readAmount(typed), { fault: 'empty' }, typed)
-  for (const typed of ['0', '0,00', '-5', '−5'])
-    assert.deepEqual(readAmount(typed), { fault: 'not-positive' }, typed)
-  assert.deepEqual(readAmount('9'.repeat(61)), { fault: 'too-long' })
+  for (const text of unreadable) assert.deepEqual(parseAmount(text), { error: 'unreadable' }, text)
+  for (const text of ['', '  ', '₡']) assert.deepEqual(parseAmount(text), { error: 'empty' }, text)
+  for (const text of ['0', '0,00', '-5', '−5'])
+    assert.deepEqual(parseAmount(text), { error: 'not-positive' }, text)
+  assert.deepEqual(parseAmount('9'.repeat(61)), { error: 'too-long' })
 })
 
-test('what the page writes into the field is read as the same amount, in both languages', () => {
+test('parseAmount inverts formatAmount in both languages', () => {
   const digits = fc.stringMatching(/^[1-9]\d{0,24}$/)
   const decimals = fc.stringMatching(/^\d{0,8}[1-9]$/)
   const amount = fc.oneof(
@@ -70,7 +70,7 @@ test('what the page writes into the field is read as the same amount, in both la
   )
   fc.assert(
     fc.property(amount, fc.constantFrom('es' as const, 'en' as const), (value, language) => {
-      assert.deepEqual(readAmount(writeAmount(value, formatsIn(language).whole)), { value })
+      assert.deepEqual(parseAmount(formatAmount(value, createFormats(language).whole)), { value })
     }),
     {
       examples: [

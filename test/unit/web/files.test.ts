@@ -1,11 +1,11 @@
-// What the page hands out: CSV, and a workbook that is taken apart here as a spreadsheet would.
+// Files of the page: CSV, and a workbook that is unzipped and read.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { crc32, inflateRawSync } from 'node:zlib'
-import { csvOf } from '../../src/web/words/csv.ts'
-import type { Table } from '../../src/web/words/table.ts'
-import { XLSX_TYPE, xlsxOf } from '../../src/web/words/xlsx.ts'
+import { encodeCsv } from '../../../src/web/model/csv.ts'
+import type { Table } from '../../../src/web/model/table.ts'
+import { encodeXlsx, XLSX_TYPE } from '../../../src/web/model/xlsx.ts'
 
 const TABLE: Table = {
   title: 'USD/CRC: 2026',
@@ -22,12 +22,12 @@ const TABLE: Table = {
   ],
 }
 
-/** The files of an archive by name, each checked against its sum. */
-function unzipped(bytes: Buffer): Map<string, string> {
+/** Files of an archive by name, verified by size and CRC. */
+function unzip(bytes: Buffer): Map<string, string> {
   const end = bytes.lastIndexOf(Buffer.from('PK\x05\x06', 'latin1'))
   const files = new Map<string, string>()
   let at = bytes.readUInt32LE(end + 16)
-  for (let left = bytes.readUInt16LE(end + 10); left > 0; left--) {
+  for (let count = bytes.readUInt16LE(end + 10); count > 0; count--) {
     assert.equal(bytes.readUInt32LE(at), 0x02014b50)
     const [sum, packed, size] = [16, 20, 24].map((offset) => bytes.readUInt32LE(at + offset)) as [
       number,
@@ -46,9 +46,9 @@ function unzipped(bytes: Buffer): Map<string, string> {
   return files
 }
 
-test('CSV has ISO days and points, and no cell that is a formula', () => {
+test('encodeCsv writes ISO days and points, and escapes formulas', () => {
   assert.equal(
-    csvOf(TABLE),
+    encodeCsv(TABLE),
     'Fecha,Compra,Nombre\r\n' +
       '2026-11-20,484.98,"Yen ""japonés"", ₡"\r\n' +
       '1983-01-01,0.0019803,"\'=HYPERLINK(""http://x"",""y"")"\r\n' +
@@ -57,9 +57,9 @@ test('CSV has ISO days and points, and no cell that is a formula', () => {
   )
 })
 
-test('CSV of a place has its separator, decimal commas and its days', () => {
+test('encodeCsv writes a local separator, decimal commas and local days', () => {
   assert.equal(
-    csvOf(TABLE, { separator: ';', isLocal: true }),
+    encodeCsv(TABLE, { separator: ';', isLocal: true }),
     'Fecha;Compra;Nombre\r\n' +
       '20/11/2026;484,98;"Yen ""japonés"", ₡"\r\n' +
       '01/01/1983;0,0019803;"\'=HYPERLINK(""http://x"",""y"")"\r\n' +
@@ -67,14 +67,14 @@ test('CSV of a place has its separator, decimal commas and its days', () => {
       "22/11/2026;;'+1\r\n",
   )
   const odd: Table = { title: '', columns: [{ title: 'a;b', kind: 'text' }], rows: [['x\ty'], ['1,5']] }
-  assert.equal(csvOf(odd, { separator: '\t', isLocal: false }), 'a;b\r\n"x\ty"\r\n1,5\r\n')
-  assert.equal(csvOf(odd, { separator: ';', isLocal: false }), '"a;b"\r\nx\ty\r\n1,5\r\n')
+  assert.equal(encodeCsv(odd, { separator: '\t', isLocal: false }), 'a;b\r\n"x\ty"\r\n1,5\r\n')
+  assert.equal(encodeCsv(odd, { separator: ';', isLocal: false }), '"a;b"\r\nx\ty\r\n1,5\r\n')
 })
 
-test('in a workbook days are dates, digits are numbers, and names are text', async () => {
-  const blob = await xlsxOf(TABLE)
+test('encodeXlsx writes days as dates, figures as numbers, and names as text', async () => {
+  const blob = await encodeXlsx(TABLE)
   assert.equal(blob.type, XLSX_TYPE)
-  const files = unzipped(Buffer.from(await blob.arrayBuffer()))
+  const files = unzip(Buffer.from(await blob.arrayBuffer()))
   assert.deepEqual(
     [...files.keys()],
     [
@@ -96,7 +96,7 @@ test('in a workbook days are dates, digits are numbers, and names are text', asy
   assert.match(files.get('xl/workbook.xml') ?? '', /sheet name="USD-CRC- 2026"/)
 })
 
-test('the same table makes the same bytes', async () => {
-  const [first, second] = await Promise.all([xlsxOf(TABLE), xlsxOf(TABLE)])
+test('encodeXlsx writes the same bytes for the same table', async () => {
+  const [first, second] = await Promise.all([encodeXlsx(TABLE), encodeXlsx(TABLE)])
   assert.deepEqual(await first.arrayBuffer(), await second.arrayBuffer())
 })

@@ -2,21 +2,21 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import {
+  applyFragment,
+  encodeFragment,
   FIRST_VIEW,
-  fragmentOf,
+  parseFragment,
   SCREENS,
   SIDES,
   SPANS,
-  viewAfter,
-  viewOf,
-} from '../../src/web/words/fragment.ts'
+} from '../../../src/web/model/fragment.ts'
 
-test('the first view needs no words', () => {
-  assert.equal(fragmentOf(FIRST_VIEW), '#rates')
-  assert.deepEqual(viewOf(''), FIRST_VIEW)
+test('encodeFragment writes no defaults', () => {
+  assert.equal(encodeFragment(FIRST_VIEW), '#rates')
+  assert.deepEqual(parseFragment(''), FIRST_VIEW)
 })
 
-test('a view is the same after it was sent as a link', () => {
+test('parseFragment inverts encodeFragment', () => {
   const code = fc.constantFrom('USD', 'CRC', 'JPY', 'EUR', 'XDR')
   const day = fc.constantFrom('', '2019-03-12', '2024-02-29')
   const rates = fc.record({
@@ -34,35 +34,35 @@ test('a view is the same after it was sent as a link', () => {
   fc.assert(
     fc.property(rates, (parts) => {
       const view = { ...FIRST_VIEW, ...parts }
-      assert.deepEqual(viewOf(fragmentOf(view)), view)
+      assert.deepEqual(parseFragment(encodeFragment(view)), view)
     }),
   )
   const range = { ...FIRST_VIEW, from: '2025-10-01', to: '2026-09-30' }
-  assert.deepEqual(viewOf(fragmentOf(range)), range)
+  assert.deepEqual(parseFragment(encodeFragment(range)), range)
   const documents = { ...FIRST_VIEW, screen: 'documents' as const, company: 7, agent: 12 }
-  assert.equal(fragmentOf(documents), '#documents?company=7&agent=12')
-  assert.deepEqual(viewOf('#documents?company=7&agent=12'), documents)
+  assert.equal(encodeFragment(documents), '#documents?company=7&agent=12')
+  assert.deepEqual(parseFragment('#documents?company=7&agent=12'), documents)
 })
 
-test('what a fragment says wrongly is left out', () => {
+test('parseFragment ignores invalid parameters', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
-      const { screen } = viewOf(`#${text}`)
+      const { screen } = parseFragment(`#${text}`)
       assert.ok(SCREENS.includes(screen))
     }),
   )
   const wrong =
     '#rates?on=2026-02-30&pair=<b>&span=2y&months=EUR&year=26&from=2026-05-01&to=2026-01-01&amount=1e9&source=usd&company=-1'
-  assert.deepEqual(viewOf(wrong), FIRST_VIEW)
+  assert.deepEqual(parseFragment(wrong), FIRST_VIEW)
 })
 
-test('another screen leaves what was looked at on the others', () => {
+test('applyFragment changes the parameters of one screen only', () => {
   const rates = { ...FIRST_VIEW, on: '2019-03-12', pair: 'EUR/USD' }
-  const documents = viewAfter(rates, '#documents?agent=3')
+  const documents = applyFragment(rates, '#documents?agent=3')
   assert.deepEqual(documents, { ...rates, screen: 'documents', agent: 3 })
-  assert.deepEqual(viewAfter(documents, fragmentOf({ ...documents, screen: 'rates' })), {
+  assert.deepEqual(applyFragment(documents, encodeFragment({ ...documents, screen: 'rates' })), {
     ...documents,
     screen: 'rates',
   })
-  assert.equal(viewAfter(rates, '#rates').on, '')
+  assert.equal(applyFragment(rates, '#rates').on, '')
 })

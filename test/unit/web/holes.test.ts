@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readDayRates } from '../../src/web/server/answers.ts'
-import { EN_MONTHS } from '../../src/web/texts/en-months.ts'
-import { ES_MONTHS } from '../../src/web/texts/es-months.ts'
-import { breaksIn } from '../../src/web/words/history.ts'
-import { mergeHoles } from '../../src/web/words/holes.ts'
+import { readDayRates } from '../../../src/web/api/responses.ts'
+import { MONTHS } from '../../../src/web/i18n/months.ts'
+import { inLanguage } from '../../../src/web/i18n/table.ts'
+import { lineBreaks } from '../../../src/web/model/history.ts'
+import { mergeHoles } from '../../../src/web/model/holes.ts'
 
 const hole = (from: string, to: string) => ({ from, to })
 
@@ -17,24 +17,24 @@ test('mergeHoles joins the holes of both sides that overlap or touch', () => {
   assert.equal(isUnknown, false)
 })
 
-test('mergeHoles tells unknown days from none', () => {
+test('mergeHoles distinguishes unknown holes from none', () => {
   assert.deepEqual(mergeHoles([undefined, []]), { holes: [], isUnknown: false })
   assert.deepEqual(mergeHoles([null, undefined]), { holes: [], isUnknown: true })
 })
 
-test('a line breaks off at a hole, and at a hole alone', () => {
+test('lineBreaks breaks a line at holes only, if gaps are short', () => {
   const days = ['2026-01-01', '2026-01-02', '2026-01-05', '2026-01-06']
-  assert.deepEqual(breaksIn(days, [hole('2026-01-03', '2026-01-04')]), [2])
-  assert.deepEqual(breaksIn(days, [hole('2025-12-01', '2025-12-31'), hole('2026-01-07', '2026-01-09')]), [])
+  assert.deepEqual(lineBreaks(days, [hole('2026-01-03', '2026-01-04')]), [2])
+  assert.deepEqual(lineBreaks(days, [hole('2025-12-01', '2025-12-31'), hole('2026-01-07', '2026-01-09')]), [])
 })
 
-test('the sentence of missing days names the first interval and counts the others', () => {
-  assert.match(ES_MONTHS.missingDays.holes('1', '1', 0), /el 1\. /)
-  assert.match(ES_MONTHS.missingDays.holes('1', '2', 1), /del 1 al 2 y un período más\./)
-  assert.match(EN_MONTHS.missingDays.holes('1', '2', 3), /1 to 2 and 3 more periods\./)
+test('texts of missing days name the first interval and count the others', () => {
+  assert.match(inLanguage(MONTHS, 'es').missingDays.holes('1', '1', 0), /el 1\. /)
+  assert.match(inLanguage(MONTHS, 'es').missingDays.holes('1', '2', 1), /del 1 al 2 y un período más\./)
+  assert.match(inLanguage(MONTHS, 'en').missingDays.holes('1', '2', 3), /1 to 2 and 3 more periods\./)
 })
 
-test('X-Left-Out is read with the rates of a day, and may be absent', async () => {
+test('readDayRates reads X-Left-Out, which may be absent', async () => {
   const leftOut = { headers: { 'X-Left-Out': '3,17' } }
   assert.deepEqual(await readDayRates(new Response('[]', leftOut)), { rates: [], leftOut: [3, 17] })
   assert.deepEqual(await readDayRates(new Response('[]')), { rates: [], leftOut: [] })

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { matches } from '../../src/web/words/search.ts'
+import { matches } from '../../../src/web/model/search.ts'
 
-test('a search forgives accents, case and order', () => {
+test('matches ignores accents, case and order', () => {
   const names = ['JPY', 'Yen Japonés', 'Japanese Yen']
   for (const query of ['', 'japones', 'JAPONÉS', 'jap yen', 'jpy', 'yen japonés'])
     assert.ok(matches(query, names), query)

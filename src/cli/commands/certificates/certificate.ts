@@ -1,5 +1,5 @@
-// X.509 certificates for a server (RFC 5280, version 3), and the only door to the ASN.1 library. Node reads certificates
-// and makes none. One that signs itself is for its names alone: not an authority, so that its key cannot make others.
+// X.509 certificates for a server (RFC 5280, version 3). This file alone imports the ASN.1 library, since Node cannot
+// make certificates. A self-signed certificate is no authority, so its key cannot sign others.
 
 import {
   createHash,
@@ -15,10 +15,10 @@ import * as asn1 from 'asn1js'
 /** DNS names and IP addresses. */
 export type Hosts = readonly [string, ...string[]]
 
-/** To whole seconds. */
-export type Valid = { from: Date; to: Date }
+/** Period of validity, in whole seconds. */
+export type Validity = { from: Date; to: Date }
 
-export type Issued = {
+export type IssuedCertificate = {
   certificate: X509Certificate
   /** PEM; the key is PKCS #8 without a passphrase. */
   pem: { cert: string; key: string }
@@ -26,8 +26,8 @@ export type Issued = {
 
 export type Authority = {
   certificate: X509Certificate
-  /** A server's certificate for hosts, signed by the key that is nowhere but in this function. */
-  issue(hosts: Hosts): Issued
+  /** Issues a server's certificate. The signing key exists only in this function. */
+  issue(hosts: Hosts): IssuedCertificate
 }
 
 type Block = asn1.BaseBlock
@@ -50,40 +50,40 @@ const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
 const VERSION_3 = 2
 const LONGEST_COMMON_NAME = 64
-const CONTEXT = 3 // the tag class of what a structure numbers itself
+const CONTEXT = 3 // tag class of numbered members of a structure
 const DIGITAL_SIGNATURE = { bits: 0x80, unusedBits: 7 }
 const KEY_CERT_SIGN = { bits: 0x04, unusedBits: 2 }
-const BITS_OF_POINT = 65 // an uncompressed point of P-256
+const POINT_BYTES = 65 // an uncompressed point of P-256
 const EVERY_IPV4 = Buffer.alloc(8)
 const EVERY_IPV6 = Buffer.alloc(32)
 
-/** From an hour ago, for the clock of a client may be late; both ends are in it (RFC 5280, 4.1.2.5). */
-export function validFor(days: number, now: number): Valid {
+/** Starts an hour ago, since the clock of a client may be late. Both ends are valid (RFC 5280, 4.1.2.5). */
+export function validityPeriod(days: number, now: number): Validity {
   const from = now - HOUR_MS
   return { from: new Date(from), to: new Date(from + days * DAY_MS - 1000) }
 }
 
-/** A certificate with a new P-256 key for DNS names and IP addresses. */
-export function selfSigned(hosts: Hosts, valid: Valid): Issued {
+/** Makes a certificate with a new P-256 key for DNS names and IP addresses. */
+export function createSelfSigned(hosts: Hosts, valid: Validity): IssuedCertificate {
   const keys = newKeys()
-  const signer = { name: nameOfServer(hosts), keys }
+  const signer = { name: serverName(hosts), keys }
   return serverCertificate(hosts, signer, keys, valid)
 }
 
 /**
- * An authority that signs certificates of these hosts alone, one of which must be a DNS name: what it signs for another
- * name or address is refused by its critical name constraints (RFC 5280, 4.2.1.10). They let names below its names pass.
+ * Makes an authority for these hosts alone; one must be a DNS name. Its critical name constraints (RFC 5280, 4.2.1.10)
+ * make clients reject certificates for other hosts. Subdomains of the names are allowed.
  */
-export function authority(hosts: Hosts, valid: Valid): Authority {
+export function authority(hosts: Hosts, valid: Validity): Authority {
   const keys = newKeys()
-  // The digits tell it from one that was made for the same hosts before.
+  // The digits distinguish it from an earlier authority for the same hosts.
   const digits = keys.id.toString('hex').slice(0, 8)
   const full = `cambista for ${hosts[0]} only ${digits}`
   const name = distinguishedName(
     full.length <= LONGEST_COMMON_NAME ? full : `cambista for one host only ${digits}`,
   )
   const signer = { name, keys }
-  const certificate = signed(signer, { name, keys }, valid, [
+  const certificate = signCertificate(signer, { name, keys }, valid, [
     extension(OID.basicConstraints, sequence(new asn1.Boolean({ value: true }), integer(0)), {
       critical: true,
     }),
@@ -91,11 +91,11 @@ export function authority(hosts: Hosts, valid: Valid): Authority {
     extension(OID.extKeyUsage, sequence(oid(OID.serverAuth))),
     extension(OID.nameConstraints, nameConstraints(hosts), { critical: true }),
   ])
-  return { certificate, issue: (served) => serverCertificate(served, signer, newKeys(), valid) }
+  return { certificate, issue: (servedHosts) => serverCertificate(servedHosts, signer, newKeys(), valid) }
 }
 
-function serverCertificate(hosts: Hosts, signer: Signer, keys: Keys, valid: Valid): Issued {
-  const certificate = signed(signer, { name: nameOfServer(hosts), keys }, valid, [
+function serverCertificate(hosts: Hosts, signer: Signer, keys: Keys, valid: Validity): IssuedCertificate {
+  const certificate = signCertificate(signer, { name: serverName(hosts), keys }, valid, [
     extension(OID.basicConstraints, sequence(), { critical: true }),
     extension(OID.keyUsage, bitString(DIGITAL_SIGNATURE), { critical: true }),
     extension(OID.extKeyUsage, sequence(oid(OID.serverAuth))),
@@ -105,28 +105,33 @@ function serverCertificate(hosts: Hosts, signer: Signer, keys: Keys, valid: Vali
   return { certificate, pem: { cert: certificate.toString(), key } }
 }
 
-function signed(signer: Signer, subject: Signer, valid: Valid, extensions: Block[]): X509Certificate {
+function signCertificate(
+  signer: Signer,
+  subject: Signer,
+  valid: Validity,
+  extensions: Block[],
+): X509Certificate {
   const algorithm = sequence(oid(OID.ecdsaWithSha256))
   const ids = [
-    extension(OID.subjectKeyIdentifier, new asn1.OctetString({ valueHex: arrayOf(subject.keys.id) })),
+    extension(OID.subjectKeyIdentifier, new asn1.OctetString({ valueHex: toArrayBuffer(subject.keys.id) })),
     extension(OID.authorityKeyIdentifier, sequence(primitive(0, signer.keys.id))),
   ]
   const content = sequence(
     constructed(0, integer(VERSION_3)),
-    new asn1.Integer({ valueHex: arrayOf(serialNumber()) }),
+    new asn1.Integer({ valueHex: toArrayBuffer(serialNumber()) }),
     algorithm,
     signer.name,
     sequence(time(valid.from), time(valid.to)),
     subject.name,
-    asn1.fromBER(arrayOf(subject.keys.publicKey)).result,
+    asn1.fromBER(toArrayBuffer(subject.keys.publicKey)).result,
     constructed(3, sequence(...extensions, ...ids)),
   )
-  const signature = sign('sha256', derOf(content), signer.keys.privateKey)
-  const bits = new asn1.BitString({ valueHex: arrayOf(signature) })
-  return new X509Certificate(derOf(sequence(content, algorithm, bits)))
+  const signature = sign('sha256', encodeDer(content), signer.keys.privateKey)
+  const bits = new asn1.BitString({ valueHex: toArrayBuffer(signature) })
+  return new X509Certificate(encodeDer(sequence(content, algorithm, bits)))
 }
 
-/** Each host is permitted, and of a kind of address without a host all are excluded. */
+/** Permits each host. Without a host of IPv4 or IPv6, all addresses of that version are excluded. */
 function nameConstraints(hosts: Hosts): Block {
   const permitted = hosts.map((host) => sequence(generalName(host, { asNetwork: true })))
   const excluded = [
@@ -139,7 +144,7 @@ function nameConstraints(hosts: Hosts): Block {
 function newKeys(): Keys {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const spki = publicKey.export({ type: 'spki', format: 'der' })
-  const id = createHash('sha1').update(spki.subarray(-BITS_OF_POINT)).digest() // RFC 5280, 4.2.1.2
+  const id = createHash('sha1').update(spki.subarray(-POINT_BYTES)).digest() // RFC 5280, 4.2.1.2
   return { publicKey: spki, privateKey, id }
 }
 
@@ -148,19 +153,19 @@ function extension(id: string, value: Block, { critical = false } = {}): Block {
   return sequence(oid(id), ...(critical ? [new asn1.Boolean({ value: true })] : []), octets)
 }
 
-/** An address as a network is that address and a mask of all ones. */
+/** Encodes a host. As a network, an address has a mask of all ones. */
 function generalName(host: string, { asNetwork = false } = {}): Block {
-  const address = bytesOfAddress(host)
+  const address = addressBytes(host)
   if (!address) return primitive(2, Buffer.from(host, 'latin1'))
   const mask = Buffer.alloc(asNetwork ? address.length : 0, 0xff)
   return primitive(7, Buffer.concat([address, mask]))
 }
 
-/** The 4 or 16 bytes of an IP address; undefined: it is none. */
-function bytesOfAddress(host: string): Buffer | undefined {
+/** Returns the 4 or 16 bytes of an IP address; undefined for a name. */
+function addressBytes(host: string): Buffer | undefined {
   if (isIPv4(host)) return Buffer.from(host.split('.').map(Number))
   if (!isIPv6(host)) return undefined
-  // As a URL it is written in one way, all groups hexadecimal.
+  // A URL normalizes it to hexadecimal groups.
   const [head = '', tail] = new URL(`http://[${host}]`).hostname.slice(1, -1).split('::')
   const groups = [head, tail ?? ''].map((part) => (part === '' ? [] : part.split(':')))
   const [before = [], after = []] = groups
@@ -168,7 +173,7 @@ function bytesOfAddress(host: string): Buffer | undefined {
   return Buffer.from([...before, ...zeros, ...after].map((group) => group.padStart(4, '0')).join(''), 'hex')
 }
 
-function nameOfServer([first]: Hosts): Block {
+function serverName([first]: Hosts): Block {
   return distinguishedName(first.length <= LONGEST_COMMON_NAME ? first : 'cambista')
 }
 
@@ -178,7 +183,7 @@ function distinguishedName(commonName: string): Block {
   )
 }
 
-/** To the second; UTCTime has two digits for the year, and ends with 2049 (RFC 5280, 4.1.2.5). */
+/** Encodes an instant in seconds. UTCTime has a year of two digits, up to 2049 (RFC 5280, 4.1.2.5). */
 function time(instant: Date): Block {
   const valueDate = new Date(Math.floor(instant.getTime() / 1000) * 1000)
   return valueDate.getUTCFullYear() < 2050
@@ -186,7 +191,7 @@ function time(instant: Date): Block {
     : new asn1.GeneralizedTime({ valueDate })
 }
 
-/** Random, positive, and with as many bytes as its number needs. */
+/** Returns a random positive number of exactly 16 bytes in DER. */
 function serialNumber(): Buffer {
   const bytes = randomBytes(16)
   bytes[0] = ((bytes[0] ?? 0) & 0x3f) | 0x40
@@ -202,7 +207,7 @@ function integer(value: number): Block {
 }
 
 function bitString({ bits, unusedBits }: { bits: number; unusedBits: number }): Block {
-  return new asn1.BitString({ valueHex: arrayOf(Buffer.from([bits])), unusedBits })
+  return new asn1.BitString({ valueHex: toArrayBuffer(Buffer.from([bits])), unusedBits })
 }
 
 function oid(value: string): Block {
@@ -210,7 +215,7 @@ function oid(value: string): Block {
 }
 
 function primitive(tagNumber: number, bytes: Buffer): Block {
-  return new asn1.Primitive({ idBlock: tag(tagNumber), valueHex: arrayOf(bytes) })
+  return new asn1.Primitive({ idBlock: tag(tagNumber), valueHex: toArrayBuffer(bytes) })
 }
 
 function constructed(tagNumber: number, ...value: Block[]): Block {
@@ -221,10 +226,10 @@ function tag(tagNumber: number) {
   return { tagClass: CONTEXT, tagNumber }
 }
 
-function derOf(block: Block): Buffer {
+function encodeDer(block: Block): Buffer {
   return Buffer.from(block.toBER())
 }
 
-function arrayOf(bytes: Buffer): ArrayBuffer {
+function toArrayBuffer(bytes: Buffer): ArrayBuffer {
   return new Uint8Array(bytes).buffer
 }

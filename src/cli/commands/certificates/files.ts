@@ -1,56 +1,59 @@
-// Writing certificates and their keys: new files only, all of them or none.
+// Writes certificates and keys: new files only, and all or none.
 
 import { closeSync, existsSync, fchmodSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { AppError, reasonOf } from '../../../errors.ts'
+import { AppError, errorReason } from '../../../runtime/errors.ts'
 import { makeDirectory } from '../../host.ts'
 
 const UNIT = '/etc/systemd/system/cambista.service'
 
-/** What there is to write into NAME.pem; each but the key is for everybody to read. */
-export type Texts = { key: string; cert: string; ca?: string }
+/** Texts of the files NAME.pem. Every user may read them, except the key. */
+export type PemTexts = { key: string; cert: string; ca?: string }
 
 /**
- * Writes the files, or none, and returns their paths. A directory that it makes lets others in: the key is kept by its own
- * mode. @throws AppError `failed` when one is there already or cannot be written
+ * Writes the files, or none, and returns their paths. A new directory has mode 0755; the key's own mode is 0600.
+ * @throws AppError `failed` if a file exists or cannot be written
  */
-export function writeNew<Given extends Texts>(dir: string, texts: Given): { [name in keyof Given]: string } {
+export function writeNewFiles<Pem extends PemTexts>(
+  dir: string,
+  texts: Pem,
+): { [name in keyof Pem]: string } {
   const files = Object.entries<string>(texts).map(([name, text]) => ({
     name,
     text,
     path: join(dir, `${name}.pem`),
   }))
-  const there = files.find(({ path }) => existsSync(path))
-  if (there) {
+  const existing = files.find(({ path }) => existsSync(path))
+  if (existing) {
     throw new AppError(
       'failed',
-      `${there.path} is there already and is not overwritten: choose another --out`,
+      `${existing.path} is there already and is not overwritten: choose another --out`,
     )
   }
-  const ours: string[] = []
+  const newPaths: string[] = []
   try {
     makeDirectory(dir)
     for (const { name, text, path } of files) {
       const mode = name === 'key' ? 0o600 : 0o644
       const file = openSync(path, 'wx', mode)
-      ours.push(path)
-      fchmodSync(file, mode) // whatever the umask
+      newPaths.push(path)
+      fchmodSync(file, mode) // regardless of the umask
       writeFileSync(file, text, { flush: true })
       closeSync(file)
     }
     return Object.fromEntries(files.map(({ name, path }) => [name, path])) as {
-      [name in keyof Given]: string
+      [name in keyof Pem]: string
     }
   } catch (error) {
-    for (const path of ours) rmSync(path)
-    throw new AppError('failed', `cannot write a certificate into ${dir}: ${reasonOf(error)}`, {
+    for (const path of newPaths) rmSync(path)
+    throw new AppError('failed', `cannot write a certificate into ${dir}: ${errorReason(error)}`, {
       cause: error,
     })
   }
 }
 
-/** What lets the service on this machine read the key, when there is a service; else nothing. */
-export function keyForService(key: string): string {
+/** Returns the command that lets this machine's service read the key; empty without a service. */
+export function keyAccessHint(key: string): string {
   const isForService = process.getuid?.() === 0 && existsSync(UNIT)
   return isForService ? `Let the service read the key: chown cambista: ${key}\n` : ''
 }

@@ -1,16 +1,16 @@
-// What to do with a certificate that stands in for a host: on this machine, and on those whose programs ask.
+// Instructions for an intercept certificate: on this machine, and on the machines of the programs.
 
-import { SETTINGS_FILE } from '../../settings.ts'
+import { SETTINGS_FILE } from '../../parse/settings.ts'
 import { LOW_PORTS, LOW_PORTS_COMMANDS } from '../low-ports.ts'
 
-export type StandIn = {
+export type InterceptCertificate = {
   hosts: readonly string[]
-  /** Those that lead elsewhere until a line in /etc/hosts leads them here. */
+  /** Hosts that need a line in /etc/hosts to resolve to this machine. */
   fixed: readonly string[]
   files: { ca: string; cert: string; key: string }
   until: string
   sha256: string
-  /** At which other machines reach this one; undefined: it is not known. */
+  /** Address of this machine for other machines; undefined: unknown. */
   address: string | undefined
 }
 
@@ -21,7 +21,14 @@ const WARNINGS: Readonly<Record<string, string>> = {
     'api.hacienda.go.cr has more than rates: /fe/* of electronic invoicing is a 404 here. Lead it here only on machines that need none of that.',
 }
 
-export function guidance({ hosts, fixed, files, until, sha256, address = 'ADDRESS' }: StandIn): string {
+export function guidance({
+  hosts,
+  fixed,
+  files,
+  until,
+  sha256,
+  address = 'ADDRESS',
+}: InterceptCertificate): string {
   const alias = `cambista-${hosts[0]}`
   const line =
     fixed.length > 0 ? `${address} ${fixed.join(' ')}` : 'none: this machine has these names already'
@@ -52,7 +59,7 @@ cambista manual hostnames says more.
 `
 }
 
-/** What such hosts bring with them. */
+/** Returns warnings about hosts that have other uses too. */
 export function warnings(hosts: readonly string[]): string[] {
   return hosts.flatMap((host) => WARNINGS[host] ?? [])
 }

@@ -1,43 +1,43 @@
-// For which hosts a certificate is made: names and addresses by which clients ask.
+// Hosts of a certificate: names and addresses that clients connect to.
 
 import { isIP } from 'node:net'
 import { domainToASCII } from 'node:url'
-import type { Format } from '../../option-formats.ts'
+import type { Format } from '../../options/formats.ts'
 import type { Hosts } from './certificate.ts'
 
 const LABELS = /^(\*\.)?[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/
 
-/** One host, or several with commas between. */
+/** Format of a list of hosts, separated by commas. */
 export const hostList: Format<string[]> = {
-  fault: (text) =>
+  validate: (text) =>
     text
       .split(',')
-      .map(hostFault)
-      .find((fault) => fault !== undefined),
-  read: (text) => text.split(',').map(hostOf),
+      .map(hostError)
+      .find((error) => error !== undefined),
+  parse: (text) => text.split(',').map(normalizeHost),
 }
 
-/** All hosts of several lists, each once. */
-export function allOf([first, ...rest]: readonly [string[], ...string[][]]): Hosts {
+/** Merges lists of hosts, without duplicates. */
+export function mergeHosts([first, ...rest]: readonly [string[], ...string[][]]): Hosts {
   const hosts = new Set([first, ...rest].flat())
-  return [...hosts] as unknown as Hosts // a list has a host, as its text has
+  return [...hosts] as unknown as Hosts // each list has at least one host
 }
 
 export function isAddress(host: string): boolean {
   return isIP(host) !== 0
 }
 
-/** What is wrong with a name for a certificate; undefined: nothing. */
-function hostFault(text: string): string | undefined {
-  const host = hostOf(text)
+/** Returns the error of a host for a certificate; undefined if valid. */
+function hostError(text: string): string | undefined {
+  const host = normalizeHost(text)
   if (isAddress(host) && /^[0:.]+$/.test(host))
     return 'must be a name or address by which clients ask, not one to listen on'
   if (isAddress(host) || (host.length <= 253 && LABELS.test(host))) return undefined
   return 'must be a host name such as cambista.example.com, or an IP address, without port and path'
 }
 
-/** As it stands in a certificate. */
-function hostOf(text: string): string {
+/** Normalizes a host: ASCII, lower case, no brackets. */
+function normalizeHost(text: string): string {
   const bare = text.trim().replace(/^\[(.*)\]$/, '$1')
   return (/[^ -~]/.test(bare) ? domainToASCII(bare) : bare).toLowerCase()
 }

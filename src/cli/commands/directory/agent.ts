@@ -1,85 +1,51 @@
-import { Agent, checkRow, createAgent, needCompany } from '../../../domain/directory/directory.ts'
-import { AppError } from '../../../errors.ts'
+import { Agent, createAgent } from '../../../domain/directory/directory.ts'
 import { selectAgents, updateAgentActive } from '../../../store/directory/agents.ts'
-import { command, printResult, table } from '../../command.ts'
-import { PLACE } from '../../place/options.ts'
-import { parseId, rowOfFlags } from '../positionals.ts'
+import { command } from '../../command.ts'
+import { STORAGE } from '../../options/storage.ts'
+import { parseId } from '../positionals.ts'
+import { changeRow, listRows } from '../rows.ts'
+import { companyRows, createRow } from './create.ts'
 
 export const agentCreate = command({
   name: 'agent create',
-  positionals: [],
-  summary: 'make an AI agent of a company; with --id the same call may be made again',
-  options: ['company', 'name', 'description', 'inactive', 'id', ...PLACE, 'json'],
+  options: ['company', 'name', 'description', 'inactive', 'id', ...STORAGE, 'json'],
   required: ['company', 'name'],
   changesData: true,
-  example: "cambista agent create --company 7 --name Facturas --description '<p>Reads invoices</p>' --id 12",
-  run({ options, terminal, withDatabase }) {
-    const { id } = options
-    const facts = {
-      company_id: options.company,
-      name: options.name,
-      description: options.description ?? '',
-      active: !options.inactive,
-    }
-    rowOfFlags(checkRow(Agent, { id: id ?? 1, ...facts }))
-    return withDatabase({ mustExist: true }, async (db, { clock }) => {
-      const { row, made } = await createAgent(db, { id, ...facts }, clock().toISOString())
-      const what = made ? 'is made' : 'is there already, and nothing was changed'
-      printResult(terminal, options, row, [`agent ${row.id} (${row.name}) ${what}`])
-      return 0
-    })
+  run(input) {
+    const { company, name, description = '', inactive } = input.options
+    const fields = { company_id: company, name, description, active: !inactive }
+    return createRow(input, { noun: 'agent', schema: Agent, mustExist: true }, fields, createAgent)
   },
 })
 
-export const agentActivate = toggle('activate', 'let an agent be listed and get documents again', true)
-export const agentDeactivate = toggle(
-  'deactivate',
-  'stop an agent from being listed and getting documents; what it has stays readable',
-  false,
-)
+export const agentActivate = toggle('activate', true)
+export const agentDeactivate = toggle('deactivate', false)
 
 export const agentList = command({
   name: 'agent list',
-  positionals: [],
-  summary: 'list the agents, of all companies or of one, inactive ones too',
-  options: ['company', ...PLACE, 'json'],
-  changesData: false,
-  example: 'cambista agent list --company 7',
-  run({ options, terminal, withDatabase }) {
-    const { company } = options
-    return withDatabase({ mustExist: true }, async (db) => {
-      if (company !== undefined) await needCompany(db, company)
-      const agents = await selectAgents(db, company)
-      const rows = agents.map((one) => [
-        String(one.id),
-        String(one.company_id),
-        one.active ? 'active' : 'inactive',
-        one.name,
-        one.created_at,
-      ])
-      const head = ['ID', 'COMPANY', 'STATE', 'NAME', 'CREATED']
-      printResult(terminal, options, agents, table([head, ...rows]))
-      return 0
-    })
-  },
+  options: ['company', ...STORAGE, 'json'],
+  run: (input) =>
+    listRows(input, companyRows(input.options.company, selectAgents), {
+      ID: 'id',
+      COMPANY: 'company_id',
+      STATE: ({ active }) => (active ? 'active' : 'inactive'),
+      NAME: 'name',
+      CREATED: 'created_at',
+    }),
 })
 
-function toggle<const Verb extends string>(verb: Verb, summary: string, active: boolean) {
+function toggle(verb: string, active: boolean) {
   return command({
-    name: `agent ${verb}` as const,
+    name: `agent ${verb}`,
     positionals: ['ID'],
-    summary,
-    options: [...PLACE, 'json'],
+    options: [...STORAGE, 'json'],
     changesData: true,
-    example: `cambista agent ${verb} 12`,
-    run({ options, positionals, terminal, withDatabase }) {
-      const id = parseId(positionals[0])
-      return withDatabase({ mustExist: true }, async (db) => {
-        const agent = await updateAgentActive(db, id, active)
-        if (!agent) throw new AppError('not-found', `there is no agent ${id}: see cambista agent list`)
-        printResult(terminal, options, agent, [`agent ${id} (${agent.name}) is ${active ? '' : 'in'}active`])
-        return 0
-      })
-    },
+    run: (input) =>
+      changeRow(
+        input,
+        { noun: 'agent', parse: parseId },
+        (db, id) => updateAgentActive(db, id, active),
+        ({ id, name }) => `agent ${id} (${name}) is ${active ? '' : 'in'}active`,
+      ),
   })
 }

@@ -1,8 +1,8 @@
 import { HOOK_EVENTS } from '../../../domain/hooks/events.ts'
-import { createHook, hookUrlFault, rotateHook, shownUrl } from '../../../domain/hooks/hooks.ts'
-import { secretsOf } from '../../../domain/hooks/seal.ts'
-import { AppError } from '../../../errors.ts'
-import { atomically } from '../../../store/engine.ts'
+import { createHook, hookUrlError, maskedUrl, rotateHook } from '../../../domain/hooks/hooks.ts'
+import { signingSecrets } from '../../../domain/hooks/seal.ts'
+import { AppError } from '../../../runtime/errors.ts'
+import { atomically, type Engine } from '../../../store/engine.ts'
 import {
   deleteHook,
   findHook,
@@ -11,32 +11,21 @@ import {
   selectHooks,
   selectListedHooks,
 } from '../../../store/hooks/hooks.ts'
-import { hookKeyOf, neededHookKey } from '../../../store/hooks/key.ts'
-import type { Db } from '../../../store/tables.ts'
-import { command, printResult, table } from '../../command.ts'
-import { HOOKS_PLACE, PLACE } from '../../place/options.ts'
+import { findHookKey, requireHookKey } from '../../../store/hooks/key.ts'
+import type { ReadDb } from '../../../store/tables.ts'
+import { command, printResult } from '../../command.ts'
+import { option } from '../../options/names.ts'
+import { STORAGE, STORAGE_WITH_HOOK_KEY } from '../../options/storage.ts'
 import { parseId } from '../positionals.ts'
+import { changeRow, listRows, notFound } from '../rows.ts'
 
 export const hookCreate = command({
   name: 'hook create',
-  positionals: [],
-  summary: 'tell an address of what happens here; the secret that signs it is shown this once',
-  about: `The server posts a message to URL: document.created has the ids of an upload's documents (of --company or for --agent
-alone, where given), rates.published the days that a sync completed, sync.failed the run that failed. It is signed as
-Standard Webhooks say. What does not arrive is tried again, eight times within a day. cambista manual hooks says more.`,
-  options: ['url', 'event', 'company', 'agent', ...HOOKS_PLACE, 'json'],
+  options: ['url', 'event', 'company', 'agent', ...STORAGE_WITH_HOOK_KEY, 'json'],
   required: ['url', 'event'],
-  own: {
-    url: {
-      value: 'URL',
-      fallback: undefined,
-      help: 'where to post; https, but for this machine itself',
-      format: { fault: hookUrlFault, read: (text: string) => new URL(text).href },
-    },
-  },
+  overrides: { url: option('URL', { validate: hookUrlError, parse: (text: string) => new URL(text).href }) },
   changesData: true,
-  example: 'cambista hook create --url https://agents.example.com/hook --event document.created --agent 12',
-  run({ options, terminal, place, withDatabase }) {
+  run({ options, terminal, storage, withDatabase }) {
     const events = HOOK_EVENTS.filter((event) => options.event.flat().includes(event))
     const company_id = options.company ?? null
     const agent_id = options.agent ?? null
@@ -45,49 +34,41 @@ Standard Webhooks say. What does not arrive is tried again, eight times within a
     }
     return withDatabase({ mustExist: false }, async (db, { clock }) => {
       const hook = { url: options.url, events, company_id, agent_id }
-      const key = await neededHookKey(place())
+      const key = await requireHookKey(storage())
       const { id, secret } = await createHook(db, key, hook, clock().toISOString())
       terminal.err(
         `Hook ${id}, its secret is shown only now: the receiver checks signatures with it. cambista hook test ${id} tries it.\n`,
       )
-      printResult(terminal, options, { id, ...hook, url: shownUrl(hook.url), secret }, [secret])
-      return 0
+      printResult(terminal, options, { id, ...hook, url: maskedUrl(hook.url), secret }, [secret])
     })
   },
 })
 
 export const hookList = command({
   name: 'hook list',
-  positionals: [],
-  summary: 'list the hooks: what each is told, how many messages wait, whether they arrive',
-  options: [...HOOKS_PLACE, 'json'],
-  changesData: false,
-  example: 'cambista hook list',
-  run({ options, terminal, place, withDatabase }) {
-    return withDatabase({ mustExist: true }, async (db, { clock }) => {
-      const key = hookKeyOf(place())
+  options: [...STORAGE_WITH_HOOK_KEY, 'json'],
+  run(input) {
+    const select = async (db: ReadDb, { clock }: Engine) => {
+      const key = findHookKey(input.storage())
       const readable = new Set(
-        (await selectHooks(db)).filter((hook) => secretsOf(hook, key, clock())).map(({ id }) => id),
+        (await selectHooks(db)).filter((hook) => signingSecrets(hook, key, clock())).map(({ id }) => id),
       )
-      const hooks = (await selectListedHooks(db)).map((hook) => ({
+      return (await selectListedHooks(db)).map((hook) => ({
         ...hook,
-        url: shownUrl(hook.url),
+        url: maskedUrl(hook.url),
         readable: readable.has(hook.id),
       }))
-      const rows = hooks.map((hook) => [
-        String(hook.id),
-        hook.url,
-        hook.events.join(' '),
-        String(hook.company_id ?? 'any'),
-        String(hook.agent_id ?? 'any'),
-        String(hook.waiting),
-        String(hook.given_up),
-        hook.sent_at ?? 'never',
-        stateOf(hook),
-      ])
-      const head = ['ID', 'URL', 'EVENTS', 'COMPANY', 'AGENT', 'WAITING', 'GIVEN UP', 'LAST TOLD', 'STATE']
-      printResult(terminal, options, hooks, table([head, ...rows]))
-      return 0
+    }
+    return listRows(input, select, {
+      ID: 'id',
+      URL: 'url',
+      EVENTS: ({ events }) => events.join(' '),
+      COMPANY: ({ company_id }) => company_id ?? 'any',
+      AGENT: ({ agent_id }) => agent_id ?? 'any',
+      WAITING: 'waiting',
+      'GIVEN UP': 'given_up',
+      'LAST TOLD': ({ sent_at }) => sent_at ?? 'never',
+      STATE: hookState,
     })
   },
 })
@@ -95,59 +76,47 @@ export const hookList = command({
 export const hookDelete = command({
   name: 'hook delete',
   positionals: ['ID'],
-  summary: 'delete a hook, and what waits for it',
-  options: [...PLACE, 'json'],
+  options: [...STORAGE, 'json'],
   changesData: true,
-  example: 'cambista hook delete 3',
-  run({ options, positionals, terminal, withDatabase }) {
-    const id = parseId(positionals[0])
-    return withDatabase({ mustExist: true }, async (db) => {
-      if (!(await atomically(db, (trx) => deleteHook(trx, id)))) throw noHook(id)
-      printResult(terminal, options, { id }, [`hook ${id} is deleted`])
-      return 0
-    })
-  },
+  run: (input) =>
+    changeRow(
+      input,
+      { noun: 'hook', parse: parseId },
+      async (db, id) => ((await atomically(db, (trx) => deleteHook(trx, id))) ? { id } : undefined),
+      ({ id }) => `hook ${id} is deleted`,
+    ),
 })
 
 export const hookRotate = command({
   name: 'hook rotate',
   positionals: ['ID'],
-  summary: 'give a hook a new secret, shown this once; the one before signs too for a while',
-  about: `For --overlap each message has two signatures, so that its receiver can change over at any time. After a restore the
-secrets of before cannot be read, because hook.key is in no backup: then the new one alone signs, and what waits is sent.`,
-  options: ['overlap', ...HOOKS_PLACE, 'json'],
+  options: ['overlap', ...STORAGE_WITH_HOOK_KEY, 'json'],
   changesData: true,
-  example: 'cambista hook rotate 3 --overlap 7d',
-  run({ options, positionals, terminal, place, withDatabase }) {
+  run({ options, positionals, terminal, storage, withDatabase }) {
     const id = parseId(positionals[0])
     return withDatabase({ mustExist: true }, async (db, { clock }) => {
       const hook = await needHook(db, id)
-      const key = await neededHookKey(place())
-      const how = { overlapMs: options.overlap, now: clock() }
-      const { secret, formerEndsAt } = await rotateHook(db, key, hook, how)
+      const key = await requireHookKey(storage())
+      const rotation = { overlapMs: options.overlap, now: clock() }
+      const { secret, formerEndsAt } = await rotateHook(db, key, hook, rotation)
       const former =
         formerEndsAt === null
           ? 'The one before signs no more.'
           : `The one before signs too until ${formerEndsAt}.`
       terminal.err(`Hook ${id} has a new secret, shown only now.\n${former}\n`)
       printResult(terminal, options, { id, secret, former_ends_at: formerEndsAt }, [secret])
-      return 0
     })
   },
 })
 
-/** @throws AppError `not-found` */
-export async function needHook(db: Db, id: number): Promise<HookRow> {
+/** Finds a hook. @throws AppError `not-found` */
+export async function needHook(db: ReadDb, id: number): Promise<HookRow> {
   const hook = await findHook(db, id)
-  if (!hook) throw noHook(id)
+  if (!hook) throw notFound('hook', id)
   return hook
 }
 
-function noHook(id: number): AppError {
-  return new AppError('not-found', `there is no hook ${id}: see cambista hook list`)
-}
-
-function stateOf(hook: ListedHook & { readable: boolean }): string {
+function hookState(hook: ListedHook & { readable: boolean }): string {
   if (!hook.readable) return `its secret cannot be read: cambista hook rotate ${hook.id}`
   if (hook.off_at !== null) return `off since ${hook.off_at} (${hook.failure})`
   if (hook.failing_since !== null) return `fails since ${hook.failing_since} (${hook.failure})`

@@ -1,73 +1,68 @@
-// MCP over stdin and stdout, for clients that start their servers themselves.
+// MCP over stdin and stdout, for clients that start their server.
 
-import { join } from 'node:path'
-import type { Clock } from '../../../dates.ts'
-import { documentBy, documentsOn } from '../../../domain/documents/queries.ts'
+import { listDocuments, requireDocument } from '../../../domain/documents/queries.ts'
 import { openRateCache } from '../../../domain/rates/rate-cache.ts'
-import { AppError } from '../../../errors.ts'
+import type { DocumentQueries } from '../../../http/mcp/documents/queries.ts'
+import { createMcpServer } from '../../../http/mcp/protocol/server.ts'
+import type { Caller } from '../../../http/mcp/protocol/tool.ts'
+import type { CatalogueDeps } from '../../../http/mcp/rates/catalogue.ts'
+import { createReadTools, createResources } from '../../../http/mcp/tools.ts'
 import { FIRST_DAY } from '../../../providers/list.ts'
-import { openContents } from '../../../store/blobs/open.ts'
-import { type BlobReader, createBlobReader } from '../../../store/blobs/reader.ts'
-import { openEngine } from '../../../store/open-engine.ts'
-import type { Place } from '../../../store/place.ts'
-import { openReadsBeside } from '../../../store/sqlite/database.ts'
-import type { Db } from '../../../store/tables.ts'
-import { floorOf } from '../../../sync/order.ts'
+import { AppError } from '../../../runtime/errors.ts'
+import type { Log } from '../../../runtime/log.ts'
+import { openContentReader } from '../../../store/blobs/open.ts'
+import { openReader } from '../../../store/open-engine.ts'
+import type { StorageConfig } from '../../../store/storage-config.ts'
+import { historyFloor } from '../../../sync/order.ts'
 import { command, type Terminal } from '../../command.ts'
-import { becomeOwnerOf } from '../../data-dir.ts'
-import { httpUrl } from '../../option-formats.ts'
-import { WHOLE_PLACE } from '../../place/options.ts'
+import { httpUrl } from '../../options/formats.ts'
+import { option } from '../../options/names.ts'
+import { STORAGE_WITH_BLOBS } from '../../options/storage.ts'
+import { becomeStorageOwner } from '../../storage/data-dir.ts'
 import { terminalLog } from '../../terminal-log.ts'
+import { createRelay, readSecretsEnv, readSecretsFile } from './relay.ts'
+import { type LineHandler, serveLines } from './stdio.ts'
 
 export const mcp = command({
   name: 'mcp',
-  positionals: [],
-  summary: 'speak MCP on stdin and stdout, for an AI agent on this machine',
-  about: `With --url it asks a server, and --key-file is a file with a key (rates), a token (documents) or both, one a line: every
-tool that they open. In place of the file the key may be in the variable CAMBISTA_KEY and the token in CAMBISTA_TOKEN, as
-clients pass secrets; the file wins. Without --url it reads the data directory, or --database, beside a running server too, and changes
-nothing: rates and documents, but no waiting and no claiming. stdout has messages alone; what goes wrong is said on
-stderr. A server speaks MCP at /mcp by itself. cambista manual agents says what to write into which client.`,
-  options: ['url', 'key-file', ...WHOLE_PLACE],
-  own: {
-    url: { value: 'URL', fallback: undefined, help: 'address of the server that is asked', format: httpUrl },
-  },
-  changesData: false,
-  example: 'cambista mcp --url https://rates.example.com --key-file ~/.config/cambista/secrets',
-  async run({ options, terminal, place }) {
+  options: ['url', 'key-file', ...STORAGE_WITH_BLOBS],
+  overrides: { url: option('URL', httpUrl) },
+  async run({ options, terminal, storage }) {
     const { url, 'key-file': keyFile } = options
     if (url === undefined && keyFile !== undefined) throw new AppError('usage', '--key-file goes with --url')
     if (!terminal.input) throw new AppError('failed', 'there is no stdin')
     const streams = { input: terminal.input(), out: terminal.out, stop: terminal.stop }
-    const { serveLines } = await import('./stdio.ts')
     if (url !== undefined) {
-      const { relayTo, secretsIn, secretsOf } = await import('./relay.ts')
-      const secrets = keyFile === undefined ? secretsOf(terminal.env) : secretsIn(keyFile)
-      await serveLines(streams, relayTo(url, secrets))
-    } else await overData(place(), terminal, (answer) => serveLines(streams, answer))
-    return 0
+      const secrets = keyFile === undefined ? readSecretsEnv(terminal.env) : readSecretsFile(keyFile)
+      await serveLines(streams, createRelay(url, secrets))
+    } else await serveData(storage(), terminal, (answer) => serveLines(streams, answer))
   },
 })
 
-async function overData(
-  place: Place,
+async function serveData(
+  config: StorageConfig,
   terminal: Terminal,
-  serve: (answer: import('./stdio.ts').Answering) => Promise<void>,
+  serve: (answer: LineHandler) => Promise<void>,
 ): Promise<void> {
-  becomeOwnerOf(place)
+  becomeStorageOwner(config)
   await using parts = new AsyncDisposableStack()
-  const { db, clock, blobs } = await openToRead(place, parts)
-  const { answersFrom } = await import('./local.ts')
-  const answer = answersFrom({
-    db,
-    cache: await openRateCache(db, terminal.providers),
-    clock,
-    providers: terminal.providers,
-    historyFrom: ({ groups: [first] }) => (first ? floorOf(first, FIRST_DAY) : FIRST_DAY),
-    reading: () => undefined,
+  const reader = parts.adopt(await openReader(config), (one) => one.close())
+  const { db, clock } = reader
+  const { blobs } = parts.use(await openContentReader(config, reader))
+  const answer = createLocalHandler({
+    rates: {
+      db,
+      cache: await openRateCache(db, terminal.providers),
+      health: {
+        clock,
+        providers: terminal.providers,
+        findHistoryStart: ({ groups: [first] }) => (first ? historyFloor(first, FIRST_DAY) : FIRST_DAY),
+        reading: () => undefined,
+      },
+    },
     documents: {
-      page: (access, asked) => documentsOn(db, access, asked),
-      find: (access, id) => documentBy(db, access, id),
+      page: (access, request) => listDocuments(db, access, request),
+      find: (access, id) => requireDocument(db, access, id),
       blobs,
     },
     log: terminalLog(terminal, { level: 'info', format: 'text' }),
@@ -75,15 +70,28 @@ async function overData(
   await serve(answer)
 }
 
-type Readable = { db: Db; clock: Clock; blobs: BlobReader }
+// Any user who can read the files may read all data, so no key or token is needed. Waiting and claiming need the server.
+const EVERYTHING: Caller = {
+  hasKey: true,
+  token: { id: 0, name: 'cli', company_id: null, agent_id: null, allow: ['documents:GET'] },
+  watch: () => ({ [Symbol.dispose]() {} }),
+  checkAgain: () => Promise.reject(new TypeError('nothing waits here')),
+}
 
-/** Data that a server may be using, for what changes nothing. */
-async function openToRead(place: Place, parts: AsyncDisposableStack): Promise<Readable> {
-  if (place.database === undefined) {
-    const db = parts.adopt(await openReadsBeside(place.dataDir), (one) => one.destroy())
-    return { db, clock: () => new Date(), blobs: createBlobReader(join(place.dataDir, 'blobs')) }
+function createLocalHandler({
+  rates,
+  documents,
+  log,
+}: {
+  rates: CatalogueDeps
+  documents: DocumentQueries
+  log: Log
+}): LineHandler {
+  const tools = createReadTools(rates, documents)
+  const server = createMcpServer({ tools, resources: createResources(rates, documents), log })
+  return async ({ value }) => {
+    await rates.cache.refresh() // another process writes
+    const { answer } = await server.answer(value, EVERYTHING)
+    return answer
   }
-  const engine = parts.adopt(await openEngine(place, { migrate: false }), (one) => one.close())
-  const { blobs } = parts.use(await openContents(place, engine))
-  return { db: engine.reads, clock: engine.clock, blobs }
 }

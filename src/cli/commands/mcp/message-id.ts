@@ -1,15 +1,16 @@
-// The id of a message over the limit, read while its bytes pass: an error without an id leaves its caller waiting for ever.
+// Reads the id of a message over the size limit from its stream. A client that gets an error without an id waits
+// forever.
 
+import { createJsonScanner, type JsonListener } from '../../../formats/json/scanner.ts'
+import { type JsonScalar, toInteger } from '../../../formats/json/value.ts'
 import type { Id } from '../../../http/mcp/protocol/messages.ts'
-import { createJsonScanner, type JsonListener } from '../../../json/scanner.ts'
-import { integerOf, type JsonScalar } from '../../../json/value.ts'
 
 const LONGEST_ID = 1024 // bytes
 
 /** Reads a message from chunks; `id` is null for a message that is not JSON or has no readable id. */
 export function createIdReader(): { push(chunk: Buffer): void; id(): Id | null } {
   let depth = 0
-  let isId = false // the value of the member "id" of the message comes next
+  let isId = false // the next value is that of the message's member "id"
   let id: Id | null = null
   let isJson = true
   const listener: JsonListener = {
@@ -25,10 +26,10 @@ export function createIdReader(): { push(chunk: Buffer): void; id(): Id | null }
       isId = name === 'id'
     },
     value(value) {
-      if (isId) id = idOf(value)
+      if (isId) id = messageId(value)
       isId = false
     },
-    keep: () => (isId ? LONGEST_ID : 0),
+    maxBytes: () => (isId ? LONGEST_ID : 0),
     wantsPieces: () => false,
     piece: () => false,
     endOfPieces() {},
@@ -40,7 +41,7 @@ export function createIdReader(): { push(chunk: Buffer): void; id(): Id | null }
     try {
       read()
     } catch {
-      isJson = false
+      isJson = false // the server answers a malformed message
     }
   }
   return {
@@ -52,9 +53,9 @@ export function createIdReader(): { push(chunk: Buffer): void; id(): Id | null }
   }
 }
 
-function idOf(value: JsonScalar): Id | null {
+function messageId(value: JsonScalar): Id | null {
   if (typeof value === 'string') return value
   if (typeof value !== 'object' || value === null) return null
-  const number = integerOf(value)
+  const number = toInteger(value)
   return Number.isSafeInteger(number) ? number : null
 }

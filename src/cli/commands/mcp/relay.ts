@@ -1,45 +1,45 @@
-// Asks a server over HTTP what came over stdin, with the secrets of a file or of the environment: they stand in no command
-// line, which every user of the machine sees.
+// Relays messages of stdin to a server over HTTP. Secrets come from a file or the environment, because every user of
+// the machine can read a command line.
 
 import { readFileSync } from 'node:fs'
-import { AppError, reasonOf } from '../../../errors.ts'
-import { headersOf } from '../../../http/mcp/protocol/eras.ts'
 import { CODES, errorMessage, isRecord } from '../../../http/mcp/protocol/messages.ts'
-import type { Environment } from '../../args.ts'
-import type { Answering } from './stdio.ts'
+import { requestHeaders } from '../../../http/mcp/protocol/protocol-version.ts'
+import { AppError, errorReason } from '../../../runtime/errors.ts'
+import type { Environment } from '../../parse/args.ts'
+import type { LineHandler } from './stdio.ts'
 
 const PATH = '/mcp'
 
-/** @param url of the server, with or without /mcp */
-export function relayTo(url: string, secrets: Record<string, string>): Answering {
-  const address = addressOf(url)
+/** Returns the handler of messages. @param url of the server, with or without /mcp */
+export function createRelay(url: string, secrets: Record<string, string>): LineHandler {
+  const address = mcpUrl(url)
   return async ({ text, request, signal }) => {
     const headers = {
       ...secrets,
-      ...headersOf(request),
+      ...requestHeaders(request),
       'content-type': 'application/json',
       accept: 'application/json, text/event-stream',
     }
-    const failed = (message: string) => errorMessage(request.id, { code: CODES.internal, message })
+    const failure = (message: string) => errorMessage(request.id, { code: CODES.internal, message })
     try {
-      const sent = { method: 'POST', headers, body: text, signal, redirect: 'error' } as const
-      const response = await fetch(address, sent)
+      const init = { method: 'POST', headers, body: text, signal, redirect: 'error' } as const
+      const response = await fetch(address, init)
       const body = await response.text()
-      const answered = jsonOf(body)
-      if (!isRecord(answered) || answered.jsonrpc !== '2.0')
-        return failed(`${address} answered ${response.status}, and no MCP`)
-      // What is refused before it is read names no request; the client waits for the answer to its own.
-      return answered.id === null ? { ...answered, id: request.id } : answered
+      const reply = parseJson(body)
+      if (!isRecord(reply) || reply.jsonrpc !== '2.0')
+        return failure(`${address} answered ${response.status}, and no MCP`)
+      // A message rejected before parsing has a null id. The client waits for the id of its request.
+      return reply.id === null ? { ...reply, id: request.id } : reply
     } catch (error) {
-      return failed(`${address} cannot be reached: ${reasonOf(error)}`)
+      return failure(`${address} cannot be reached: ${errorReason(error)}`)
     }
   }
 }
 
-/** The headers that bring the secrets of a file: a key, a token, or both, one a line. @throws AppError `failed` */
-export function secretsIn(file: string): Record<string, string> {
+/** Returns the headers for the key, the token, or both in a file, one a line. @throws AppError `failed` */
+export function readSecretsFile(file: string): Record<string, string> {
   const headers: Record<string, string> = {}
-  for (const [at, line] of linesIn(file).entries()) {
+  for (const [at, line] of readLines(file).entries()) {
     if (line === '') continue
     const isToken = line.startsWith('cbt_')
     const name = isToken ? 'authorization' : 'x-api-key'
@@ -60,8 +60,8 @@ export function secretsIn(file: string): Record<string, string> {
   return headers
 }
 
-/** The same of CAMBISTA_KEY and CAMBISTA_TOKEN. @throws AppError `usage` without any, or for one that is no such secret */
-export function secretsOf(env: Environment): Record<string, string> {
+/** The same for CAMBISTA_KEY and CAMBISTA_TOKEN. @throws AppError `usage` if both are missing or one is invalid */
+export function readSecretsEnv(env: Environment): Record<string, string> {
   const { CAMBISTA_KEY: key, CAMBISTA_TOKEN: token } = env
   if (!key && !token) {
     throw new AppError(
@@ -83,25 +83,25 @@ function checkedSecret(name: string, text: string, what: string, format: RegExp)
   throw new AppError('usage', `${name} is not ${what}`)
 }
 
-function linesIn(file: string): string[] {
+function readLines(file: string): string[] {
   try {
     return readFileSync(file, 'utf8')
       .split('\n')
       .map((line) => line.trim())
   } catch (error) {
-    throw new AppError('failed', `cannot read ${file}: ${reasonOf(error)}`, { cause: error })
+    throw new AppError('failed', `cannot read ${file}: ${errorReason(error)}`, { cause: error })
   }
 }
 
-function addressOf(url: string): string {
+function mcpUrl(url: string): string {
   const bare = url.replace(/\/+$/, '')
   return bare.endsWith(PATH) ? bare : `${bare}${PATH}`
 }
 
-function jsonOf(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    return undefined
+    return undefined // not an answer of MCP
   }
 }

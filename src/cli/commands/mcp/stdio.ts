@@ -1,5 +1,5 @@
-// MCP over stdin and stdout: a message a line, nothing else on stdout. Requests are answered as they are done; one that is
-// cancelled is not answered at all.
+// MCP over stdin and stdout: a message a line, and nothing else on stdout. Answers come in the order of completion. A
+// cancelled request gets no answer.
 
 import type { Readable } from 'node:stream'
 import {
@@ -7,59 +7,59 @@ import {
   errorMessage,
   type Id,
   isRecord,
-  messageOf,
   parseMessage,
   type Request,
+  toMessage,
 } from '../../../http/mcp/protocol/messages.ts'
-import { unreadable } from '../../../http/mcp/protocol/server.ts'
-import { createSemaphore } from '../../../semaphore.ts'
+import { parseErrorOutcome } from '../../../http/mcp/protocol/server.ts'
+import { createSemaphore } from '../../../runtime/semaphore.ts'
 import { createIdReader } from './message-id.ts'
 
 export type Line = {
-  /** As it was sent. */
+  /** The line itself. */
   text: string
   value: unknown
   request: Request
-  /** Ends when the client cancels the request, or the process is asked to stop. */
+  /** Aborts when the client cancels the request, or the process must stop. */
   signal: AbortSignal
 }
 
-/** What a request is answered with. */
-export type Answering = (line: Line) => Promise<object | undefined>
+/** Returns the answer to a request. */
+export type LineHandler = (line: Line) => Promise<object | undefined>
 
 export type Streams = { input: Readable; out(text: string): void; stop: AbortSignal }
 
 const LONGEST_LINE = 64 * 1024
-const AT_ONCE = 32
-const LAST_ANSWERS_MS = 2000 // a client that closes stdin gives a server about as long to end
+const MAX_RUNNING = 32
+const LAST_ANSWERS_MS = 2000 // about the time that clients allow after they close stdin
 const NEW_LINE = 0x0a
 const TOO_LONG = `A message must be at most ${LONGEST_LINE} bytes`
 
-/** Answers until stdin ends, or the process is asked to stop. */
-export async function serveLines({ input, out, stop }: Streams, answer: Answering): Promise<void> {
+/** Answers until stdin ends, or the process must stop. */
+export async function serveLines({ input, out, stop }: Streams, answer: LineHandler): Promise<void> {
   const running = new Map<Id, AbortController>()
-  const semaphore = createSemaphore(AT_ONCE)
+  const semaphore = createSemaphore(MAX_RUNNING)
   const all = new Set<Promise<void>>()
   const last = new AbortController()
-  const ended = AbortSignal.any([stop, last.signal])
-  const say = (message: object | undefined) => message && out(`${JSON.stringify(message)}\n`)
+  const anyStop = AbortSignal.any([stop, last.signal])
+  const send = (message: object | undefined) => message && out(`${JSON.stringify(message)}\n`)
 
   const serve = async (text: string) => {
-    const value = jsonOf(text)
-    if (value === undefined) return say(unreadable().answer)
+    const value = parseLine(text)
+    if (value === undefined) return send(parseErrorOutcome().answer)
     if (isRecord(value) && value.method === 'notifications/cancelled' && isRecord(value.params)) {
       return running.get(value.params.requestId as Id)?.abort()
     }
-    const message = messageOf(value)
-    if (message.kind === 'fault') return say(errorMessage(message.id, message.fault))
-    if (message.kind === 'silent') return // nothing is kept that another notification could be about
+    const message = toMessage(value)
+    if (message.kind === 'error') return send(errorMessage(message.id, message.error))
+    if (message.kind === 'ignored') return // no other notification matters to a server without state
     const { request } = message
     const cancel = new AbortController()
     running.set(request.id, cancel)
     try {
-      const signal = AbortSignal.any([cancel.signal, ended])
-      const answered = await answer({ text, value, request, signal })
-      if (!cancel.signal.aborted && !stop.aborted) say(answered)
+      const signal = AbortSignal.any([cancel.signal, anyStop])
+      const reply = await answer({ text, value, request, signal })
+      if (!cancel.signal.aborted && !stop.aborted) send(reply)
     } finally {
       if (running.get(request.id) === cancel) running.delete(request.id)
     }
@@ -68,9 +68,9 @@ export async function serveLines({ input, out, stop }: Streams, answer: Answerin
   const abandon = () => input.destroy()
   stop.addEventListener('abort', abandon, { once: true })
   try {
-    for await (const text of linesOf(input)) {
+    for await (const text of readLines(input)) {
       if (typeof text !== 'string') {
-        say(errorMessage(text.id, { code: CODES.parse, message: TOO_LONG }))
+        send(errorMessage(text.id, { code: CODES.parse, message: TOO_LONG }))
         continue
       }
       const permit = await semaphore.acquire()
@@ -90,8 +90,8 @@ export async function serveLines({ input, out, stop }: Streams, answer: Answerin
   clearTimeout(timer)
 }
 
-/** Undefined: it is no JSON. */
-function jsonOf(text: string): unknown {
+/** Returns undefined for invalid JSON. */
+function parseLine(text: string): unknown {
   try {
     return parseMessage(text)
   } catch {
@@ -99,12 +99,12 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** The lines that are not empty; of a line over the limit only the id of its message. */
-async function* linesOf(input: Readable): AsyncGenerator<string | { id: Id | null }> {
+/** Yields the lines that are not empty. A line over the limit yields only the id of its message. */
+async function* readLines(input: Readable): AsyncGenerator<string | { id: Id | null }> {
   const pieces: Buffer[] = []
   let bytes = 0
   let overlong: ReturnType<typeof createIdReader> | undefined
-  const lineOf = () => {
+  const takeLine = () => {
     const line = overlong ? { id: overlong.id() } : Buffer.concat(pieces).toString().trim()
     pieces.length = 0
     bytes = 0
@@ -120,17 +120,17 @@ async function* linesOf(input: Readable): AsyncGenerator<string | { id: Id | nul
     for (const one of pieces) overlong.push(one)
     pieces.length = 0
   }
-  for await (const sent of input) {
-    const chunk = Buffer.from(sent)
+  for await (const data of input) {
+    const chunk = Buffer.from(data)
     let from = 0
     for (let at = chunk.indexOf(NEW_LINE); at >= 0; at = chunk.indexOf(NEW_LINE, from)) {
       add(chunk.subarray(from, at))
       from = at + 1
-      const line = lineOf()
+      const line = takeLine()
       if (line !== '') yield line
     }
     add(chunk.subarray(from))
   }
-  const line = lineOf()
+  const line = takeLine()
   if (line !== '') yield line
 }

@@ -1,4 +1,4 @@
-// What a worker may ask for, whichever way it asks (decisions 3.16). Beside claims.ts, which knows the database.
+// Limits for requests of workers, in every API (decisions 3.16). A file without database code, beside claims.ts.
 
 /** Seconds. */
 export const LEASE = { least: 10, most: 3600, otherwise: 300 } as const

@@ -1,35 +1,55 @@
-// What a claim holds its document by. Where one process has the database, it measures leases itself (own-leases.ts); where
-// nodes share one, the rows say when each ends, by the database's clock (shared-leases.ts).
+// Leases of claims (decisions 3.16). Each row has the end of its lease; a timer wakes workers at the next end.
 
-import type { ClaimChange, ClaimRow, NewClaim } from '../../../store/claims.ts'
-import type { Together } from '../../../store/engine.ts'
-import type { Db } from '../../../store/tables.ts'
+import { restartLeases, selectDue } from '../../../store/documents/claims.ts'
+import { engineSql, type LeaseSql, type ServerTime } from '../../../store/engine.ts'
+import type { WriteDb } from '../../../store/tables.ts'
+import type { DocumentWaiters } from '../arrivals.ts'
 
 export type Leases = {
+  readonly sql: LeaseSql
   /**
-   * One transaction that looks which documents may be claimed, and changes their claims. It may run its work twice.
-   * `isThere` as of `atomically`.
+   * Wakes workers for whom a document is free, now and at each end of a lease, until no worker waits. Call it when a
+   * worker begins to wait, and after a commit of another process.
    */
-  change<T>(work: (claims: Claims) => Promise<T>, isThere?: Together<T>['isThere']): Promise<T>
-  /** To be called after what other processes committed: workers that wait are woken where a document may be free. */
   wake(): void
-  /** To be called once a document is deleted. */
-  forget(documentId: number): void
   close(): Promise<void>
 }
 
-/** The claims of documents, inside a transaction. What it is handed nobody else changes before the transaction has ended. */
-export type Claims = {
-  readonly trx: Db
-  /** The oldest documents of an agent that are new or whose lease is over, but those that another transaction takes. */
-  selectFree(agentId: number, limit: number): Promise<ClaimRow[]>
-  /** Documents of any agent whose lease is over and that were claimed so often, at most `limit` of them. */
-  selectAbandoned(attempts: number, limit: number): Promise<ClaimRow[]>
-  find(documentId: number): Promise<ClaimRow | undefined>
-  /** Claims documents, and says when their leases end. */
-  claim(claims: readonly NewClaim[], leaseSeconds: number): Promise<Date>
-  /** Begins the lease of a claim anew, and says when it ends. */
-  extend(row: ClaimRow, leaseSeconds: number): Promise<Date>
-  /** Ends the lease of a claim: what becomes of its document. */
-  end(row: ClaimRow, change: ClaimChange): Promise<void>
+const QUERY_EVERY_MS = 1000 // another node may claim, extend and release
+const MERGE_MS = 50 // leases that end within this time wake workers once
+
+/** Opens the leases. Restarts leases of an earlier run of the server, so call it before the server listens. */
+export async function openLeases(db: WriteDb, waiters: DocumentWaiters, time: ServerTime): Promise<Leases> {
+  const sql = engineSql(db).leases(time)
+  await restartLeases(db, sql)
+  let querying = Promise.resolve()
+  let isQueued = false
+  let isClosed = false
+  let timer: NodeJS.Timeout | undefined
+  const query = async () => {
+    isQueued = false
+    clearTimeout(timer)
+    const agents = waiters.waitingAgents()
+    if (agents.length === 0 || isClosed) return
+    let nextMs = QUERY_EVERY_MS
+    // During an outage no document is free.
+    for (const due of await selectDue(db, sql, agents).catch(() => [])) {
+      if (due.isFree) waiters.wakeWorkers(due.agentId)
+      if (due.nextMs !== undefined) nextMs = Math.min(nextMs, due.nextMs + MERGE_MS)
+    }
+    if (!isClosed) timer = setTimeout(wake, nextMs)
+  }
+  const wake = () => {
+    if (!isQueued) querying = querying.then(query)
+    isQueued = true
+  }
+  return {
+    sql,
+    wake,
+    async close() {
+      isClosed = true
+      clearTimeout(timer)
+      await querying
+    },
+  }
 }

@@ -1,98 +1,101 @@
-// What a worker does with a document that it has claimed (decisions 3.16). A claim is valid until another one has taken
-// its place, also when its lease is over: work that is done is not thrown away.
+// Operations of a worker on a claimed document (decisions 3.16). A claim is valid until another replaces it, also
+// after its lease: finished work is not discarded.
 
-import type { Clock } from '../../../dates.ts'
-import { AppError } from '../../../errors.ts'
-import { type ClaimRow, updateClaim } from '../../../store/claims.ts'
-import { type DocumentRow, findDocument } from '../../../store/documents.ts'
-import { atomically, dialectOf } from '../../../store/engine.ts'
-import { type Actor, insertEvents } from '../../../store/events.ts'
-import type { Db, DocumentState } from '../../../store/tables.ts'
-import { type Claiming, eventOf, giveUp, type Worker } from './claims.ts'
-import type { Claims } from './leases.ts'
+import { AppError } from '../../../runtime/errors.ts'
+import { type ClaimRow, endClaim, extendLease, lockClaim } from '../../../store/documents/claims.ts'
+import { type DocumentRow, findDocument } from '../../../store/documents/documents.ts'
+import { type Actor, insertEvents } from '../../../store/documents/events.ts'
+import { atomically } from '../../../store/engine.ts'
+import type { DocumentState, WriteDb } from '../../../store/tables.ts'
+import type { Clock } from '../../../values/dates.ts'
+import { type ClaimDeps, claimEvent, failDocuments, type Worker } from './claims.ts'
 
-export type Outcome = 'done' | 'failed'
+export type ClaimOutcome = 'done' | 'failed'
 
 /** A document, and the claim of it that a worker names. */
-export type Held = { id: number; claimId: string }
+export type ClaimRef = { id: number; claimId: string }
 
 const EXPIRED = 'This claim has expired'
 
 /**
- * Writes down the outcome. The same one sent again with the same claim is no error.
- * @throws AppError `not-found`, and `conflict` for a claim that is not the document's, or has another outcome already
+ * Records the outcome of a claim. The same outcome sent again with the same claim is no error.
+ * @throws AppError `not-found`, and `conflict` for a claim that was replaced or has another outcome
  */
 export function finishDocument(
-  claiming: Claiming,
+  claiming: ClaimDeps,
   worker: Worker,
-  held: Held,
-  { outcome, note }: { outcome: Outcome; note: string | null },
+  ref: ClaimRef,
+  { outcome, note }: { outcome: ClaimOutcome; note: string | null },
 ): Promise<DocumentRow> {
-  return change(claiming, worker, held, async (claims, row, at) => {
-    // What the server gave up, the worker may have done: nobody else has it.
+  return changeClaim(claiming, worker, ref, async (trx, row, at) => {
+    // The worker may finish a document that the server failed: no other worker has it.
     const isOpen = row.state === 'claimed' || (row.state === 'failed' && row.finished_by === null)
     if (!isOpen) {
       if (row.state === outcome) return
-      const was = row.state === 'new' ? 'it was released' : `its outcome is ${row.state}`
-      throw new AppError('conflict', `This claim has ended: ${was}`)
+      const ending = row.state === 'new' ? 'it was released' : `its outcome is ${row.state}`
+      throw new AppError('conflict', `This claim has ended: ${ending}`)
     }
     const finished = { finished_at: at, finished_by: worker.tokenId, note }
-    await claims.end(row, { state: outcome, lease_seconds: null, ...finished })
-    await insertEvents(claims.trx, [eventOf(row, outcome, at, worker)])
+    await endClaim(trx, row, { state: outcome, ...finished })
+    await insertEvents(trx, [claimEvent(row, outcome, at, worker)])
   })
 }
 
-/** Begins the lease of a claim anew, for so many seconds from now. @throws AppError like `finishDocument` */
+/** Restarts the lease of a claim for `leaseSeconds` from now. @throws AppError like `finishDocument` */
 export async function extendClaim(
-  claiming: Claiming,
+  claiming: ClaimDeps,
   worker: Worker,
-  held: Held,
+  ref: ClaimRef,
   leaseSeconds: number,
 ): Promise<DocumentRow & { lease_until: string }> {
-  let until = ''
-  const document = await change(claiming, worker, held, async (claims, row) => {
+  let leaseEnd = ''
+  const document = await changeClaim(claiming, worker, ref, async (trx, row) => {
     if (row.state !== 'claimed') throw new AppError('conflict', EXPIRED)
-    until = (await claims.extend(row, leaseSeconds)).toISOString()
+    leaseEnd = (await extendLease(trx, claiming.leases.sql, row, leaseSeconds)).toISOString()
   })
-  return { ...document, lease_until: until }
+  return { ...document, lease_until: leaseEnd }
 }
 
 /**
- * Gives a document back, which is new again, or failed if it was claimed as often as it may be.
+ * Releases a document, which becomes new, or failed if its attempts are used up.
  * @throws AppError like `finishDocument`
  */
-export async function releaseDocument(claiming: Claiming, worker: Worker, held: Held): Promise<DocumentRow> {
-  const document = await change(claiming, worker, held, async (claims, row, at) => {
+export async function releaseDocument(
+  claiming: ClaimDeps,
+  worker: Worker,
+  ref: ClaimRef,
+): Promise<DocumentRow> {
+  const document = await changeClaim(claiming, worker, ref, async (trx, row, at) => {
     if (row.state === 'new') return // released already
     if (row.state !== 'claimed')
       throw new AppError('conflict', `This claim has ended: its outcome is ${row.state}`)
-    await insertEvents(claims.trx, [eventOf(row, 'released', at, worker)])
-    if (row.attempts >= claiming.maxAttempts) await giveUp(claims, [row], at)
-    else await claims.end(row, { state: 'new', lease_seconds: null })
+    await insertEvents(trx, [claimEvent(row, 'released', at, worker)])
+    if (row.attempts >= claiming.maxAttempts) await failDocuments(trx, [row], at)
+    else await endClaim(trx, row, { state: 'new' })
   })
-  claiming.arrivals.wakeWorkers(document.agent_id)
+  claiming.waiters.wakeWorkers(document.agent_id)
   return document
 }
 
 /**
- * Makes a document new again whose work was done, failed or is under way; `was`: the state that it had. It needs no
- * server, and a running one sees it.
- * @throws AppError `not-found`, and `conflict` for one that is new
+ * Makes a claimed or finished document new again; `was`: its former state. Works without a server, and a running
+ * server notices it.
+ * @throws AppError `not-found`, and `conflict` for a document that is new
  */
 export function retryDocument(
-  db: Db,
+  db: WriteDb,
   id: number,
   by: Actor,
   clock: Clock,
 ): Promise<{ was: DocumentState; document: DocumentRow }> {
   return atomically(db, async (trx) => {
-    await dialectOf(trx).sharedClaims?.lock(trx, id)
-    const document = await findDocument(trx, id)
+    const row = await lockClaim(trx, id)
+    const document = row && (await findDocument(trx, id))
     if (!document) throw new AppError('not-found', 'Document not found')
     const { state: was, company_id } = document
     if (was === 'new') throw new AppError('conflict', `document ${id} is new: the next worker claims it`)
-    const begun = { attempts: 0, claim_id: null, lease_seconds: null }
-    await updateClaim(trx, id, { state: 'new', ...begun, finished_at: null, finished_by: null, note: null })
+    const reset = { attempts: 0, claim_id: null, finished_at: null, finished_by: null, note: null }
+    await endClaim(trx, row, { state: 'new', ...reset })
     const event = {
       at: clock().toISOString(),
       kind: 'retried',
@@ -105,20 +108,19 @@ export function retryDocument(
   })
 }
 
-/** In one transaction, if the claim is the document's. */
-function change(
-  { leases, clock }: Claiming,
+/** Runs `work` in a transaction if the claim is that of the document. */
+function changeClaim(
+  { db, clock }: ClaimDeps,
   { access }: Worker,
-  { id, claimId }: Held,
-  work: (claims: Claims, row: ClaimRow, at: string) => Promise<void>,
+  { id, claimId }: ClaimRef,
+  work: (trx: WriteDb, row: ClaimRow, at: string) => Promise<void>,
 ): Promise<DocumentRow> {
-  return leases.change(async (claims) => {
-    const { trx } = claims
-    const seen = Number.isSafeInteger(id) ? await findDocument(trx, id, access) : undefined
-    if (!seen) throw new AppError('not-found', 'Document not found')
-    const row = await claims.find(id)
+  return atomically(db, async (trx) => {
+    const document = Number.isSafeInteger(id) ? await findDocument(trx, id, access) : undefined
+    if (!document) throw new AppError('not-found', 'Document not found')
+    const row = await lockClaim(trx, id)
     if (!row || row.claim_id !== claimId) throw new AppError('conflict', EXPIRED)
-    await work(claims, row, clock().toISOString())
-    return (await findDocument(trx, id)) ?? seen
+    await work(trx, row, clock().toISOString())
+    return (await findDocument(trx, id)) ?? document
   })
 }

@@ -1,10 +1,10 @@
-// What a backup says about itself. It is the last file written into a backup.
+// Manifest of a backup: its metadata, and the last file written into it.
 
 import { open, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as v from 'valibot'
-import { AppError, reasonOf } from '../../errors.ts'
-import { DATABASE_FILE } from '../sqlite/database.ts'
+import { AppError, errorReason } from '../../../runtime/errors.ts'
+import { DATABASE_FILE } from '../../../store/sqlite/database.ts'
 import { LIST_FILE, MANIFEST_FILE } from './set.ts'
 
 const FORMAT = 1
@@ -38,7 +38,7 @@ export async function readManifest(dir: string): Promise<Manifest> {
     return v.parse(Manifest, read)
   } catch (error) {
     if (error instanceof AppError) throw error
-    throw new AppError('failed', `${path} cannot be read: ${reasonOf(error)}`, { cause: error })
+    throw new AppError('failed', `${path} cannot be read: ${errorReason(error)}`, { cause: error })
   }
 }
 
@@ -54,7 +54,7 @@ export async function openList(
   const file = await open(join(dir, LIST_FILE), 'w', 0o600)
   return {
     async add(sha256) {
-      // Not `write`: of a line that goes beyond the last room it would keep a part, and say nothing.
+      // On a full disk `write` would store a part of the line without an error.
       await file.appendFile(`${sha256}  ../blobs/${sha256.slice(0, 2)}/${sha256.slice(2, 4)}/${sha256}\n`)
     },
     close: () => file.close(),

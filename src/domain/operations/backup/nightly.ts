@@ -1,40 +1,40 @@
-// The backup that a server makes of itself: at its time, at start when one was missed, and again an hour after one that
-// failed. It is made, then read back whole, and only then are old ones dropped.
+// Backs up a server every night, at the start if a backup was missed, and an hour after a failure. Each backup is
+// read back whole before old ones are removed.
 
 import { join } from 'node:path'
-import type { Clock } from '../../dates.ts'
-import { AppError, reasonOf } from '../../errors.ts'
-import type { Log } from '../../log.ts'
-import { createPeriodic } from '../../periodic.ts'
-import { previousTime } from '../../schedule.ts'
-import { diskError } from '../../storage-error.ts'
-import { readManifest } from '../../store/backup/manifest.ts'
-import { type BackupSet, findBackup, openBackupSet } from '../../store/backup/set.ts'
-import { readVerifiedNote, writeVerifiedNote } from '../../store/backup/verified-note.ts'
-import { openBatch, stageBlob } from '../../store/blobs/transfer.ts'
+import { AppError, errorReason } from '../../../runtime/errors.ts'
+import type { Log } from '../../../runtime/log.ts'
+import { createPeriodic } from '../../../runtime/periodic.ts'
+import { previousTime } from '../../../runtime/schedule.ts'
+import { diskError } from '../../../runtime/storage-error.ts'
+import { openTransferBatch, stageBlob } from '../../../store/blobs/transfer.ts'
+import type { Clock } from '../../../values/dates.ts'
 import { createBackup, pruneBackups } from './backup.ts'
 import { verifyBackup } from './check.ts'
+import { readManifest } from './manifest.ts'
+import { type BackupSet, findBackup, openBackupSet } from './set.ts'
+import { readVerifiedNote, writeVerifiedNote } from './verified-note.ts'
 
 export type BackupPlan = {
   dir: string
   cron: string
-  /** How many backups stay in the set. */
+  /** Number of backups in the set. */
   keep: number
 }
 
 export type NightlyBackup = {
-  /** Begins to look at the clock; before that nothing runs. */
+  /** Starts the schedule. */
   start(): void
   status(): {
     schedule: string
     nextRun: Date | undefined
-    /** Begin of the last attempt, or when the newest backup was made that was there at start. */
+    /** Start of the last attempt; before the first attempt, time of the newest existing backup. */
     lastRun: Date | undefined
     lastStatus: 'ok' | 'error' | undefined
-    /** When the newest backup was begun that was read back whole and found good; undefined: none is known to be. */
+    /** Start of the newest backup that was verified; undefined: none is known. */
     lastVerified: Date | undefined
   }
-  /** Stops; a backup that is under way is given up. */
+  /** Stops; a backup under way is aborted. */
   close(): Promise<void>
 }
 
@@ -46,7 +46,7 @@ export async function openNightlyBackup(
   run: (signal: AbortSignal) => Promise<void> = (signal) => backUp(plan, signal),
 ): Promise<NightlyBackup> {
   const { cron, clock, log } = plan
-  let lastRun = await newestIn(plan.dir)
+  let lastRun = await newestBackupTime(plan.dir)
   let lastStatus: 'ok' | 'error' | undefined = lastRun && 'ok'
   let lastVerified = readVerifiedNote(plan.dir)
   const attempt = async (now: Date) => {
@@ -57,7 +57,7 @@ export async function openNightlyBackup(
     } catch (error) {
       lastStatus = 'error'
       if (runs.signal.aborted) return
-      log.error('backup failed', { dir: plan.dir, reason: reasonOf(diskError(error, plan.dir)) })
+      log.error('backup failed', { dir: plan.dir, reason: errorReason(diskError(error, plan.dir)) })
       runs.plan({ at: new Date(clock().getTime() + RETRY_MS) })
     } finally {
       lastRun = now
@@ -85,7 +85,7 @@ async function backUp(
     const fault = (line: string) => faults.push(line)
     const bad: string[] = []
     await verifyBackup(path, { fault, damaged: (sha256) => bad.push(sha256), signal, inPieces: true })
-    const mended = bad.length > 0 ? await takeAgain(set, dataDir, bad, signal) : 0
+    const mended = bad.length > 0 ? await mendContents(set, dataDir, bad, signal) : 0
     if (mended > 0) log.warn('backup mended', { backup: path, contents: mended })
     if (faults.length > mended) {
       for (const line of faults.slice(0, FAULTS_LOGGED))
@@ -111,38 +111,38 @@ async function backUp(
 }
 
 /**
- * Takes contents that are damaged in the set from the data directory again, where they are right. Returns how many. A
- * content that was lost and came back may lie in the set as it was when it was lost.
+ * Replaces contents that are damaged in the set by those of the data directory. Returns their number. A content that
+ * was lost and restored may be in the set in its damaged form.
  */
-async function takeAgain(
+async function mendContents(
   set: BackupSet,
   dataDir: string,
   contents: readonly string[],
   signal: AbortSignal,
 ): Promise<number> {
-  const batch = openBatch(set.blobs)
+  const batch = openTransferBatch(set.blobs)
   const to = { dir: set.blobsDir, blobs: set.blobs }
-  let taken = 0
+  let count = 0
   try {
     for (const sha256 of contents) {
       const staged = await stageBlob(join(dataDir, 'blobs'), to, sha256, { mayLink: true, signal })
       if ('words' in staged) continue
       await batch.add(staged)
-      taken++
+      count++
     }
     await batch.end()
   } finally {
     await batch.discard()
   }
-  return taken
+  return count
 }
 
-/** When the newest backup was made; undefined: there is none, or it cannot be read. */
-async function newestIn(dir: string): Promise<Date | undefined> {
+/** Time of the newest backup; undefined: there is none, or it cannot be read. */
+async function newestBackupTime(dir: string): Promise<Date | undefined> {
   try {
     return new Date((await readManifest(findBackup(dir).dir)).created_at)
   } catch {
-    return undefined // the next attempt says why
+    return undefined // the next attempt reports the reason
   }
 }
 

@@ -3,8 +3,8 @@
 import { chownSync, renameSync, rmSync, statSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { reasonOf } from '../../errors.ts'
-import { flush } from '../../file-hash.ts'
+import { errorReason } from '../../../runtime/errors.ts'
+import { flush } from '../../../runtime/file-hash.ts'
 
 /** Writes a note, flushed. Returns why that could not be done: a set may be on a disk that is only read. */
 export async function writeNote(setDir: string, name: string, note: unknown): Promise<string | undefined> {
@@ -20,7 +20,7 @@ export async function writeNote(setDir: string, name: string, note: unknown): Pr
   } catch (error) {
     try {
       rmSync(draft, { force: true })
-    } catch {} // what could not be written may not be removable either
-    return reasonOf(error)
+    } catch {} // a failed write may prevent the removal too
+    return errorReason(error)
   }
 }

@@ -1,22 +1,22 @@
-// A backup set: a directory of backups that share their contents.
+// A backup set: a directory of backups that share their blobs.
 //
-//   DIR/backup.lock              marks the set, and is held by the process that writes to it
-//   DIR/README.txt               what to do with all this, also without the program
-//   DIR/restored.json            how far the ids of restores went (restore-note.ts)
-//   DIR/verified.json            which backup was read back whole last (verified-note.ts)
-//   DIR/blobs/ab/cd/<sha256>     contents, each once for all backups that name it
+//   DIR/backup.lock              marks the set, and is locked by the process that writes to it
+//   DIR/README.txt               instructions, also for use without the program
+//   DIR/restored.json            first ids after restores (restore-note.ts)
+//   DIR/verified.json            last verified backup (verified-note.ts)
+//   DIR/blobs/ab/cd/<sha256>     blobs, each stored once for all backups
 //   DIR/2026-11-21T05-00-00Z/    a backup: cambista.db, blobs.sha256 (for `sha256sum -c`), manifest.json
-//   DIR/.unfinished-…/           being written or removed; never read, and removed by the next backup
+//   DIR/.unfinished-…/           unfinished or being removed; never read, and deleted by the next backup
 //
-// A backup gets its name by one rename after all of it, and all that it names, is on the disk.
+// A backup is renamed to its final name after its files and their blobs are flushed to the disk.
 
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
-import { AppError, codeOf, reasonOf } from '../../errors.ts'
-import { flush } from '../../file-hash.ts'
-import { type BlobFolder, openBlobFolder } from '../blobs/folder.ts'
-import { takeFileLock } from '../sqlite/lock.ts'
+import { AppError, errorCode, errorReason } from '../../../runtime/errors.ts'
+import { flush } from '../../../runtime/file-hash.ts'
+import { type BlobFolder, openBlobFolder } from '../../../store/blobs/folder.ts'
+import { takeFileLock } from '../../../store/sqlite/lock.ts'
 
 export const MANIFEST_FILE = 'manifest.json'
 export const LIST_FILE = 'blobs.sha256'
@@ -24,7 +24,7 @@ export const LIST_FILE = 'blobs.sha256'
 const LOCK = 'backup.lock'
 const NAME = /^\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}Z$/
 const UNFINISHED = '.unfinished-'
-const NOT_OURS = new Set(['lost+found']) // of an otherwise empty disk
+const NOT_OURS = new Set(['lost+found']) // present on an empty disk
 
 const README = `This is a backup set of cambista. Each dated directory is one backup; blobs/ holds the documents of all of them.
 
@@ -58,19 +58,19 @@ export type BackupSet = {
 }
 
 /**
- * Opens the set to write backups of a data directory to it, making it in a directory that is empty or not there.
- * @throws AppError `failed` when it is no set, another process is writing to it, or it cannot be written to
+ * Opens a set to write backups of a data directory. Creates it in an empty or missing directory.
+ * @throws AppError `failed` if it is not a set, another process writes to it, or it is not writable
  */
 export async function openBackupSet(given: string, dataDir: string): Promise<BackupSet> {
   const dir = resolve(given)
   try {
-    checkSetPlace(dir, dataDir)
+    validateSetPath(dir, dataDir)
     if (!existsSync(dir)) mkdirSync(dir, { mode: 0o700 })
     const lock = takeFileLock(dir, LOCK)
     if (!lock) throw new AppError('failed', `another backup is being written to ${dir}`)
     try {
       if (!existsSync(join(dir, 'README.txt'))) {
-        const draft = join(dir, `${UNFINISHED}readme`) // else what fits on a full disk would stay for good
+        const draft = join(dir, `${UNFINISHED}readme`) // a full disk would truncate the final file
         await writeFile(draft, README, { mode: 0o600 })
         renameSync(draft, join(dir, 'README.txt'))
       }
@@ -81,17 +81,18 @@ export async function openBackupSet(given: string, dataDir: string): Promise<Bac
     }
   } catch (error) {
     if (error instanceof AppError) throw error
-    throw new AppError('failed', `cannot write to the backup set ${dir}: ${reasonOf(error)}`, {
+    throw new AppError('failed', `cannot write to the backup set ${dir}: ${errorReason(error)}`, {
       cause: error,
     })
   }
 }
 
 /**
- * @throws AppError `failed` when a directory can be no backup set of a data directory. It is one, or empty, or only it
- * is missing: were its parents made too, a disk that is not mounted would be filled in on the one below it.
+ * Accepts a set, an empty directory, or a missing one whose parent exists. Missing parents are not created, since an
+ * unmounted disk would then be written to the disk below it.
+ * @throws AppError `failed` for a path that cannot be a backup set of the data directory
  */
-export function checkSetPlace(given: string, dataDir: string): void {
+export function validateSetPath(given: string, dataDir: string): void {
   const dir = resolve(given)
   if (`${dir}/`.startsWith(`${resolve(dataDir)}/`)) {
     throw new AppError('failed', `${dir} is inside the data directory: choose a place on another disk`)
@@ -127,10 +128,10 @@ export function findBackup(given: string): { dir: string; name: string; blobsDir
     }
     names = backupNames(path)
   } catch (error) {
-    if (/^(ENOENT|ENOTDIR)$/.test(codeOf(error))) {
+    if (/^(ENOENT|ENOTDIR)$/.test(errorCode(error))) {
       throw new AppError('failed', `there is no backup set at ${path}`)
     }
-    throw new AppError('failed', `cannot read ${path}: ${reasonOf(error)}`, { cause: error })
+    throw new AppError('failed', `cannot read ${path}: ${errorReason(error)}`, { cause: error })
   }
   const name = names.at(-1)
   if (name === undefined) throw new AppError('failed', `there is no finished backup in ${path}`)
@@ -144,8 +145,8 @@ function openLocked(dir: string, blobs: BlobFolder, release: () => void): Backup
     blobsDir: join(dir, 'blobs'),
     names: () => backupNames(dir),
     begin(now) {
-      let name = setNameAt(now)
-      for (let later = now; existsSync(join(dir, name)); name = setNameAt(later)) {
+      let name = formatSetName(now)
+      for (let later = now; existsSync(join(dir, name)); name = formatSetName(later)) {
         later = new Date(later.getTime() + 1000)
       }
       const draft = { name, dir: join(dir, UNFINISHED + name) }
@@ -177,7 +178,7 @@ function openLocked(dir: string, blobs: BlobFolder, release: () => void): Backup
   }
 }
 
-function setNameAt(now: Date): string {
+function formatSetName(now: Date): string {
   return now
     .toISOString()
     .replace(/\.\d+Z$/, 'Z')

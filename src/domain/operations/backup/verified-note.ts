@@ -1,4 +1,4 @@
-// Which backup of a set was read back whole last: noted in the set, so that a server knows it after a restart, too.
+// Note in a backup set of its last verified backup, so that a server knows it after a restart.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ const Note = v.object({
   created_at: v.pipe(v.string(), v.isoTimestamp()),
 })
 
-/** When the backup was made that was verified last; undefined: none was, it is gone, or the note cannot be read. */
+/** Returns the creation time of the last verified backup; undefined: none, deleted, or an unreadable note. */
 export function readVerifiedNote(setDir: string): Date | undefined {
   try {
     const note = v.parse(Note, JSON.parse(readFileSync(join(setDir, NOTE_FILE), 'utf8')))

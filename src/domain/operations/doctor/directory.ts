@@ -1,14 +1,14 @@
-// What is odd about the directory. It is answered as it stands, so it is only worth knowing.
+// Notes oddities of the directory. Requests work with them, so they are no findings.
 
-import { selectCompanies } from '../../store/directory/companies.ts'
-import type { Db } from '../../store/tables.ts'
-import { withoutCase } from '../directory/directory.ts'
+import { selectCompanies } from '../../../store/directory/companies.ts'
+import type { ReadDb } from '../../../store/tables.ts'
+import { withoutCase } from '../../directory/directory.ts'
 import type { Report } from './examination.ts'
 
 const PAIRS_NAMED = 20
 
-/** Names companies whose codes differ only by case: since there are none such made any more, they are older. */
-export async function examineDirectory(db: Db, report: Report): Promise<void> {
+/** Notes companies whose codes differ only by case. Older versions accepted such codes; they are rejected today. */
+export async function examineDirectory(db: ReadDb, report: Report): Promise<void> {
   const alike = Map.groupBy(await selectCompanies(db), ({ code }) => withoutCase(code))
   const several = [...alike.values()].filter((companies) => companies.length > 1)
   for (const companies of several.slice(0, PAIRS_NAMED)) {

@@ -1,29 +1,28 @@
-// What is wrong with a data directory. It only looks, beside a running server too: what an upload, a deletion or a sync
-// is just about to change is looked at again before it is called wrong. What is only worth knowing is a note.
+// Examines a data directory, also beside a running server, without changing it. Suspects of an upload, a deletion or
+// a sync under way are checked twice. A note is information; a finding is a fault.
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { VERSION } from '../../assets.ts'
-import { TIME_ZONE } from '../../dates.ts'
-import { AppError, reasonOf } from '../../errors.ts'
-import { previousTime } from '../../schedule.ts'
-import { sizeText } from '../../sizes.ts'
-import { isServed } from '../../store/backup/data-dir-files.ts'
-import { readManifest } from '../../store/backup/manifest.ts'
-import { findBackup } from '../../store/backup/set.ts'
-import { freeBytes, openBlobFolder } from '../../store/blobs/folder.ts'
-import { removeOrphans } from '../../store/blobs/orphans.ts'
-import { isBlobNamed } from '../../store/documents.ts'
-import type { Examined } from '../../store/engine.ts'
-import { movedNote } from '../../store/move/moved-note.ts'
-import { type ProviderRow, selectProviders } from '../../store/rates/providers.ts'
-import { DATABASE_FILE } from '../../store/sqlite/database.ts'
-import { openToRead } from '../../store/sqlite/database-copy.ts'
-import { takeFileLock } from '../../store/sqlite/lock.ts'
-import { removeUnfinishedCopies } from '../../store/sqlite/migration-copy.ts'
-import { SCHEMA_VERSION } from '../../store/sqlite/migrations.ts'
-import { selectLastFinishedRunOf, selectNewestRun } from '../../store/sync-runs.ts'
-import type { Db } from '../../store/tables.ts'
+import { VERSION } from '../../../runtime/assets.ts'
+import { AppError, errorReason } from '../../../runtime/errors.ts'
+import { previousTime } from '../../../runtime/schedule.ts'
+import { freeBytes, openBlobFolder } from '../../../store/blobs/folder.ts'
+import { movedNote } from '../../../store/cluster/moved-note.ts'
+import type { InspectedDatabase } from '../../../store/engine.ts'
+import { SCHEMA_VERSION } from '../../../store/migrations.ts'
+import { type ProviderRow, selectProviders } from '../../../store/rates/providers.ts'
+import { selectLastFinishedRun, selectNewestRun } from '../../../store/rates/sync-runs.ts'
+import { DATABASE_FILE, openDatabase } from '../../../store/sqlite/database.ts'
+import { inspectDatabase } from '../../../store/sqlite/database-copy.ts'
+import { takeFileLock } from '../../../store/sqlite/lock.ts'
+import { removeUnfinishedCopies } from '../../../store/sqlite/migration-copy.ts'
+import type { ReadDb } from '../../../store/tables.ts'
+import { TIME_ZONE } from '../../../values/dates.ts'
+import { sizeText } from '../../../values/sizes.ts'
+import { collectGarbage } from '../../documents/gc.ts'
+import { isServed } from '../backup/data-dir-files.ts'
+import { readManifest } from '../backup/manifest.ts'
+import { findBackup } from '../backup/set.ts'
 import { examineDirectory } from './directory.ts'
 import type { DoctorRequest, Examination, Report } from './examination.ts'
 import { examineFiles } from './files.ts'
@@ -31,95 +30,117 @@ import { examineHooks } from './hooks.ts'
 import { examineRates } from './rates.ts'
 import { correctUsage, noteUsage } from './usage.ts'
 
-export type Repaired = { contents: number; temporary: number }
+export type RepairResult = { contents: number; temporary: number }
 
 const HOUR_MS = 3_600_000
-const LATE_HOURS = 2 // a backup takes its time
+const LATE_HOURS = 2 // time that a backup may take
 
-/** @throws AppError `failed` when there is no data directory of ours */
+/** Examines a data directory. @throws AppError `failed` when it is not a data directory of cambista */
 export async function examine(request: DoctorRequest): Promise<Examination> {
   const { dataDir, signal } = request
-  const found: Examination = { findings: [], notes: [] }
+  const examination: Examination = { findings: [], notes: [] }
   const report: Report = {
-    finding: (check, message, advice) => found.findings.push({ check, message, advice }),
-    note: (message, advice) => found.notes.push({ message, advice }),
+    finding: (check, message, advice) => examination.findings.push({ check, message, advice }),
+    note: (message, advice) => examination.notes.push({ message, advice }),
   }
-  const served = isServed(dataDir)
-  report.note(`cambista ${VERSION} on ${dataDir}${served ? ', which a server is using' : ''}`)
-  const moved = movedNote(dataDir)
-  if (moved !== undefined) report.note(moved)
-  const opened = openOrReport(dataDir, report)
+  const isInUse = isServed(dataDir)
+  report.note(`cambista ${VERSION} on ${dataDir}${isInUse ? ', which a server is using' : ''}`)
+  const movedText = movedNote(dataDir)
+  if (movedText !== undefined) report.note(movedText)
+  const database = openOrReport(dataDir, report)
   try {
-    const sound = opened !== undefined && (await examineDatabase(opened, report))
-    if (opened && sound) {
-      await examineRates(opened.db, request, report)
-      await examineDirectory(opened.db, report)
-      await noteSyncs(opened, request, report)
-      await noteUsage(opened, report)
-      await examineHooks(opened, request, report)
+    const sound = database !== undefined && (await examineDatabase(database, report))
+    if (database && sound) {
+      await examineRates(database.db, request, report)
+      await examineDirectory(database.db, report)
+      await noteSyncs(database, request, report)
+      await noteUsage(database, report)
+      await examineHooks(database, request, report)
     }
-    await examineFiles(sound ? opened : undefined, { ...request, served }, report)
+    await examineFiles(sound ? database : undefined, { ...request, isInUse: isInUse }, report)
   } catch (error) {
     if (signal.aborted) throw new AppError('failed', 'stopped before the end')
     throw error
   } finally {
-    await opened?.close()
+    await database?.close()
   }
   await examineSpace(request, report)
   await examineBackup(request, report)
   const days = `days and schedules are those of ${TIME_ZONE}`
   report.note(`the zone of this machine is ${request.zone}; ${days}`)
-  return found
+  return examination
 }
 
 /**
- * Removes contents that no row names, and temporary files: what a crash left. Nothing else, and nothing when the database
- * is damaged, because what its rows name is not certain then. Adds up anew what tokens and companies use.
+ * Removes leftovers of a crash: contents that no row names, and temporary files. Many contents are moved instead.
+ * Recomputes the used bytes of tokens and companies. With a damaged database nothing is removed, because its rows are
+ * unreliable.
  * @throws AppError `failed` when a server is running or the database is damaged
  */
-export async function repair(dataDir: string): Promise<Repaired> {
-  const opened = openToRead(join(dataDir, DATABASE_FILE), { live: true })
+export async function repair(dataDir: string): Promise<RepairResult> {
+  const database = inspectDatabase(join(dataDir, DATABASE_FILE), { live: true })
   try {
     const lock = takeFileLock(dataDir, 'serve.lock')
     if (!lock)
       throw new AppError('failed', `a server is using ${dataDir}`, { advice: { about: 'stopped-server' } })
     try {
-      if (opened.schema !== SCHEMA_VERSION) {
+      if (database.schema !== SCHEMA_VERSION) {
         throw new AppError(
           'failed',
-          `${dataDir} is of schema ${opened.schema}: start the server once, it upgrades it`,
+          `${dataDir} is of schema ${database.schema}: start the server once, it upgrades it`,
         )
       }
-      if ((await opened.faults()).length > 0) {
+      if ((await database.faults()).length > 0) {
         throw new AppError('failed', 'nothing was removed, because the database is damaged', {
           advice: { about: 'damage' },
         })
       }
-      const blobs = await openBlobFolder(join(dataDir, 'blobs'))
-      const removed = await removeOrphans(blobs, { isNamed: (sha256) => isBlobNamed(opened.db, sha256) })
-      await correctUsage(dataDir)
-      return { contents: removed.unnamed, temporary: removed.temporary + removeUnfinishedCopies(dataDir) }
+      const { contents, temporary } = await repairData(dataDir)
+      return { contents, temporary: temporary + removeUnfinishedCopies(dataDir) }
     } finally {
       lock.release()
     }
   } finally {
-    await opened.close()
+    await database.close()
   }
 }
 
-/** Undefined, and a finding, when the database is there and cannot be opened. @throws AppError when it is not there */
-function openOrReport(dataDir: string, report: Report): Examined | undefined {
+async function repairData(dataDir: string): Promise<RepairResult> {
+  const db = openDatabase(dataDir, { mustExist: true })
   try {
-    return openToRead(join(dataDir, DATABASE_FILE), { live: true })
+    const blobs = await openBlobFolder(join(dataDir, 'blobs'))
+    const gc = { db, clock: () => new Date(), blobs, keepRemovedDays: 0, isIdle: true }
+    const {
+      removed,
+      moved = 0,
+      unfinished,
+    } = await collectGarbage(gc, undefined, new AbortController().signal)
+    await correctUsage(db)
+    return { contents: removed + moved, temporary: unfinished }
+  } finally {
+    await db.destroy()
+  }
+}
+
+/**
+ * Reports a finding and returns undefined when the database exists but cannot be opened.
+ * @throws AppError when it does not exist
+ */
+function openOrReport(dataDir: string, report: Report): InspectedDatabase | undefined {
+  try {
+    return inspectDatabase(join(dataDir, DATABASE_FILE), { live: true })
   } catch (error) {
     if (!existsSync(join(dataDir, DATABASE_FILE))) throw error
-    report.finding('database', reasonOf(error))
+    report.finding('database', errorReason(error))
     return undefined
   }
 }
 
-async function examineDatabase({ schema, faults: look }: Examined, report: Report): Promise<boolean> {
-  const faults = await look()
+async function examineDatabase(
+  { schema, faults: listFaults }: InspectedDatabase,
+  report: Report,
+): Promise<boolean> {
+  const faults = await listFaults()
   for (const line of faults) report.finding('database', line)
   if (schema < SCHEMA_VERSION) {
     report.note(`the schema is ${schema}; the next start brings it to ${SCHEMA_VERSION}, after a copy`)
@@ -129,16 +150,16 @@ async function examineDatabase({ schema, faults: look }: Examined, report: Repor
   return false
 }
 
-/** When each provider was synced last. */
+/** Notes the last sync of each provider. */
 export async function noteSyncs(
-  { db }: Pick<Examined, 'db'>,
+  { db }: Pick<InspectedDatabase, 'db'>,
   { providers }: Pick<DoctorRequest, 'providers'>,
   report: Report,
 ): Promise<void> {
   const rows = await selectProviders(db)
   for (const { code } of providers) {
     const row = rows.find((one) => one.code === code)
-    const last = row && (await selectLastFinishedRunOf(db, row.id))
+    const last = row && (await selectLastFinishedRun(db, row.id))
     const of = providers.length > 1 ? ` of ${code}` : ''
     if (!last) await reportUnsynced(db, row, of, report)
     else {
@@ -148,9 +169,9 @@ export async function noteSyncs(
   }
 }
 
-/** `of`: names the provider where there are several. */
+/** `of`: names the provider if there are several. */
 async function reportUnsynced(
-  db: Db,
+  db: ReadDb,
   row: ProviderRow | undefined,
   of: string,
   report: Report,
@@ -173,14 +194,14 @@ async function examineBackup({ backup, clock }: DoctorRequest, report: Report): 
   if (!backup) return report.note('no nightly backup is set up', { about: 'nightly-backup' })
   try {
     const { dir } = findBackup(backup.dir)
-    const made = (await readManifest(dir)).created_at
+    const { created_at } = await readManifest(dir)
     const due = previousTime(backup.cron, new Date(clock().getTime() - LATE_HOURS * HOUR_MS))
-    if (due === undefined || new Date(made) >= due) return report.note(`the newest backup is ${dir}`)
+    if (due === undefined || new Date(created_at) >= due) return report.note(`the newest backup is ${dir}`)
     report.finding(
       'backup',
       `the newest backup, ${dir}, is older than ${due.toISOString()}, when one was due`,
     )
   } catch (error) {
-    report.finding('backup', reasonOf(error))
+    report.finding('backup', errorReason(error))
   }
 }

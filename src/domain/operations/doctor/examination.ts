@@ -1,8 +1,8 @@
-// What the doctor is asked, and what it says.
+// Request and result of the doctor.
 
-import type { Clock } from '../../dates.ts'
-import type { Advice } from '../../errors.ts'
-import type { Provider } from '../../providers/provider.ts'
+import type { Provider } from '../../../providers/provider.ts'
+import type { Advice } from '../../../runtime/errors.ts'
+import type { Clock } from '../../../values/dates.ts'
 
 export type Check =
   | 'clock'
@@ -30,13 +30,13 @@ export type DoctorRequest = {
   providers: readonly Provider[]
   /** Disk space that uploads leave free. */
   minFree: number
-  /** The zone of the host. */
+  /** Time zone of the host. */
   zone: string
-  /** Where nightly backups go, and when; undefined: nowhere. */
+  /** Folder and schedule of nightly backups; undefined: none. */
   backup: { dir: string; cron: string } | undefined
   signal: AbortSignal
-  /** Waits before what looks like left over is looked at again. */
-  beforeSecondLook(signal: AbortSignal): Promise<unknown>
-  /** Told after each content how many were read. */
+  /** Waits before suspected leftovers are checked again. */
+  beforeRecheck(signal: AbortSignal): Promise<unknown>
+  /** Called after each content with the number of contents read. */
   progress?: (done: number) => void
 }

@@ -1,16 +1,16 @@
-// Hooks that are told nothing, or that do not hear it.
+// Reports hooks that are off, fail, or have an unreadable secret.
 
-import { reasonOf } from '../../errors.ts'
-import type { Examined } from '../../store/engine.ts'
-import { selectHooks } from '../../store/hooks/hooks.ts'
-import { readHookKey } from '../../store/hooks/key.ts'
-import { SCHEMA_VERSION } from '../../store/sqlite/migrations.ts'
-import { secretsOf } from '../hooks/seal.ts'
+import { errorReason } from '../../../runtime/errors.ts'
+import type { InspectedDatabase } from '../../../store/engine.ts'
+import { selectHooks } from '../../../store/hooks/hooks.ts'
+import { readHookKey } from '../../../store/hooks/key.ts'
+import { SCHEMA_VERSION } from '../../../store/migrations.ts'
+import { signingSecrets } from '../../hooks/seal.ts'
 import type { DoctorRequest, Report } from './examination.ts'
 
-/** Without a data directory the key is that of the nodes; without it what is sealed with it is not looked at. */
+/** Without a data directory the key is that of the nodes. Without a key the secrets are not checked. */
 export async function examineHooks(
-  { db, schema }: Pick<Examined, 'db' | 'schema'>,
+  { db, schema }: Pick<InspectedDatabase, 'db' | 'schema'>,
   {
     dataDir,
     hookKey,
@@ -34,7 +34,7 @@ export async function examineHooks(
     const { id, failure, failing_since, off_at, given_up } = hook
     const finding = (message: string, about: 'hook-secret' | 'hook-test') =>
       report.finding('hooks', message, { about, id })
-    if (!isKeyElsewhere && !secretsOf(hook, key, clock())) {
+    if (!isKeyElsewhere && !signingSecrets(hook, key, clock())) {
       finding(`the secret of hook ${id} ${unreadable}`, 'hook-secret')
     } else if (off_at !== null) finding(`hook ${id} is off since ${off_at} (${failure})`, 'hook-test')
     else if (failing_since !== null)
@@ -47,7 +47,7 @@ function keyOrFinding(dataDir: string, report: Report): Buffer | undefined {
   try {
     return readHookKey(dataDir)
   } catch (error) {
-    report.finding('hooks', reasonOf(error))
+    report.finding('hooks', errorReason(error))
     return undefined
   }
 }

@@ -1,48 +1,55 @@
-// The doctor's look at the rates, provider by provider: whether each value is one, whether the benchmark has one for
-// every calendar day that was asked for, where it is published so, and is fresh, and which days were never asked for. A hole and a rounded value are answered as
-// what they are, so they are only worth knowing.
+// Examines the rates of each provider: values, benchmark days, freshness, and days after tomorrow. Holes and rounded
+// values are notes, because requests are answered with them as such.
 
-import { addDays, type Clock, earliest, type IsoDate, isIsoDate, latest, todayIn } from '../../dates.ts'
-import { canonicalDecimal } from '../../decimal.ts'
-import { gapsIn, type Interval, runsOf } from '../../intervals.ts'
-import type { Provider } from '../../providers/provider.ts'
-import { selectCoverage } from '../../store/rates/coverage.ts'
-import { type ProviderRow, selectProviders } from '../../store/rates/providers.ts'
-import { countRates, countRoundedRates, selectRatesOfSeries } from '../../store/rates/rates.ts'
-import { type SeriesRow, selectSeries } from '../../store/rates/series.ts'
-import { selectLastFinishedRunOf } from '../../store/sync-runs.ts'
-import type { Db } from '../../store/tables.ts'
-import { benchmarkSide, dueDay, isBenchmark, staleness } from '../rates/freshness.ts'
+import type { Provider } from '../../../providers/provider.ts'
+import { selectCoverage } from '../../../store/rates/coverage.ts'
+import { type ProviderRow, selectProviders } from '../../../store/rates/providers.ts'
+import { countRates, countRoundedRates, selectRatesOfSeries } from '../../../store/rates/rates.ts'
+import { type SeriesRow, selectSeries } from '../../../store/rates/series.ts'
+import { selectLastFinishedRun } from '../../../store/rates/sync-runs.ts'
+import type { ReadDb } from '../../../store/tables.ts'
+import {
+  type Clock,
+  currentDay,
+  earliest,
+  type IsoDate,
+  isIsoDate,
+  lastTomorrow,
+  latest,
+} from '../../../values/dates.ts'
+import { canonicalDecimal } from '../../../values/decimal.ts'
+import { findGaps, type Interval, toIntervals } from '../../../values/intervals.ts'
+import { benchmarkSide, dueDay, isBenchmark, staleness } from '../../rates/freshness.ts'
 import type { Report } from './examination.ts'
 
 const HOLES_NAMED = 20
 
 /** A provider with its row and its series. */
-type Known = { provider: Provider; row: ProviderRow; series: SeriesRow[] }
+type ProviderData = { provider: Provider; row: ProviderRow; series: SeriesRow[] }
 
 export async function examineRates(
-  db: Db,
+  db: ReadDb,
   { clock, providers }: { clock: Clock; providers: readonly Provider[] },
   report: Report,
 ): Promise<void> {
   const series = await selectSeries(db)
   const rows = await selectProviders(db)
-  const known = providers.flatMap((provider) => {
+  const entries = providers.flatMap((provider) => {
     const row = rows.find(({ code }) => code === provider.code)
     return row ? [{ provider, row, series: series.filter((one) => one.provider_id === row.id) }] : []
   })
-  const daily = known.flatMap(({ provider, series }) =>
+  const daily = entries.flatMap(({ provider, series }) =>
     provider.publication.days === 'every day' ? series.filter((one) => isBenchmark(provider, one)) : [],
   )
-  const tomorrow = addDays(
-    providers.map(({ timeZone }) => todayIn(clock, timeZone)).reduce(latest, todayIn(clock)),
-    1,
+  const tomorrow = lastTomorrow(
+    clock,
+    providers.map(({ timeZone }) => timeZone),
   )
   const newest = new Map<number, IsoDate>()
   const laterDays: { series: SeriesRow; last: IsoDate }[] = []
   const holes = new Map<string, { hole: Interval; series: SeriesRow[] }>()
   for (const one of series) {
-    // Coverage first: a sync beside this stores it together with the values, and so never beyond what is read next.
+    // Coverage is read first. A sync stores it with the values, so it never exceeds the values read next.
     const covered = (await selectCoverage(db)).get(one.id) ?? []
     const rates = await selectRatesOfSeries(db, one.id)
     const last = rates.at(-1)?.rate_date
@@ -53,11 +60,12 @@ export async function examineRates(
     }
     if (daily.includes(one)) {
       const days = new Set(rates.map(({ rate_date }) => rate_date))
-      for (const interval of covered) reportMissing(one, upTo(interval, last, tomorrow), days, report)
+      for (const interval of covered)
+        reportMissing(one, requiredInterval(interval, last, tomorrow), days, report)
     }
     const lastDay = [last, covered.at(-1)?.to].filter((day) => day !== undefined).reduce(latest, tomorrow)
     if (lastDay > tomorrow) laterDays.push({ series: one, last: lastDay })
-    for (const hole of holesIn(covered)) {
+    for (const hole of innerGaps(covered)) {
       const key = `${hole.from} ${hole.to}`
       holes.getOrInsertComputed(key, () => ({ hole, series: [] })).series.push(one)
     }
@@ -66,34 +74,40 @@ export async function examineRates(
   reportLaterDays(laterDays, tomorrow, report)
   reportHoles([...holes.values()], report)
   const rounded = await countRoundedRates(db)
-  for (const one of known) noteRounded(one, rounded, report)
-  for (const one of known) {
-    const named: Report =
+  for (const one of entries) noteRounded(one, rounded, report)
+  for (const one of entries) {
+    const providerReport: Report =
       providers.length === 1
         ? report
         : {
             finding: (check, words) => report.finding(check, `${one.provider.code}: ${words}`),
             note: (words) => report.note(`${one.provider.code}: ${words}`),
           }
-    await examineFreshness(db, one, newest, clock, named)
+    await examineFreshness(db, one, newest, clock, providerReport)
   }
 }
 
-/** The part of a covered interval that must have values: the bank may still owe the newest, and has none after tomorrow. */
-function upTo({ from, to }: Interval, last: IsoDate | undefined, tomorrow: IsoDate): Interval {
+/**
+ * Part of a covered interval that must have values. The bank may publish the newest later, and nothing after
+ * tomorrow.
+ */
+function requiredInterval({ from, to }: Interval, last: IsoDate | undefined, tomorrow: IsoDate): Interval {
   return { from, to: earliest(earliest(to, tomorrow), last ?? to) }
 }
 
-/** Nobody can have published them: a side with such a day looks fresh until then, and each hole before it answered. */
+/**
+ * Reports days after tomorrow, which cannot be published. A side with such a day seems fresh, and holes before it
+ * seem covered.
+ */
 function reportLaterDays(
-  found: { series: SeriesRow; last: IsoDate }[],
+  series: { series: SeriesRow; last: IsoDate }[],
   tomorrow: IsoDate,
   report: Report,
 ): void {
-  const [first] = found
+  const [first] = series
   if (!first) return
-  const which = found.length === 1 ? `${seriesName(first.series)} has` : `${found.length} series have`
-  const last = found.map(({ last: day }) => day).reduce(latest)
+  const which = series.length === 1 ? `${seriesName(first.series)} has` : `${series.length} series have`
+  const last = series.map(({ last: day }) => day).reduce(latest)
   report.finding(
     'rates',
     `${which} values or covered days after tomorrow, ${tomorrow}, up to ${last}, which nobody can have published`,
@@ -107,7 +121,7 @@ function reportMissing(
   days: ReadonlySet<IsoDate>,
   report: Report,
 ): void {
-  for (const { from, to } of missingIn(covered, days)) {
+  for (const { from, to } of missingRanges(covered, days)) {
     const when = from === to ? `on ${from}` : `from ${from} to ${to}`
     report.finding('rates', `${seriesName(series)} has no value ${when}`, {
       about: 'days',
@@ -118,15 +132,15 @@ function reportMissing(
   }
 }
 
-/** The days of a window that are not among the given ones, those beside each other as one range. */
-export function missingIn(window: Interval, days: ReadonlySet<IsoDate>): Interval[] {
-  return gapsIn(runsOf([...days].sort()), window)
+/** Days of a window without those listed, as ranges. */
+export function missingRanges(window: Interval, days: ReadonlySet<IsoDate>): Interval[] {
+  return findGaps(toIntervals([...days].sort()), window)
 }
 
-/** What lies between the intervals of a series. */
-function holesIn(covered: readonly Interval[]): Interval[] {
+/** Gaps between the covered intervals of a series. */
+function innerGaps(covered: readonly Interval[]): Interval[] {
   const [first, last] = [covered[0], covered.at(-1)]
-  return first && last ? gapsIn(covered, { from: first.from, to: last.to }) : []
+  return first && last ? findGaps(covered, { from: first.from, to: last.to }) : []
 }
 
 function reportHoles(holes: { hole: Interval; series: SeriesRow[] }[], report: Report): void {
@@ -144,7 +158,7 @@ function reportHoles(holes: { hole: Interval; series: SeriesRow[] }[], report: R
 }
 
 function noteRounded(
-  { provider, series }: Known,
+  { provider, series }: ProviderData,
   rounded: ReadonlyMap<number, number>,
   report: Report,
 ): void {
@@ -160,8 +174,8 @@ function noteRounded(
 }
 
 async function examineFreshness(
-  db: Db,
-  { provider, row, series }: Known,
+  db: ReadDb,
+  { provider, row, series }: ProviderData,
   newest: ReadonlyMap<number, IsoDate>,
   clock: Clock,
   report: Report,
@@ -169,12 +183,12 @@ async function examineFreshness(
   const { noun } = provider.benchmark
   const sides = series.filter((one) => isBenchmark(provider, one))
   if (!sides.some(({ id }) => newest.has(id))) {
-    if (await selectLastFinishedRunOf(db, row.id))
+    if (await selectLastFinishedRun(db, row.id))
       report.finding('rates', `there is no ${noun} rate, although a sync has run`)
     return
   }
   const due = dueDay(provider, clock)
-  const today = todayIn(clock, provider.timeZone)
+  const today = currentDay(clock, provider.timeZone)
   for (const { id, rate_type, enabled } of sides) {
     const side = benchmarkSide(rate_type, newest.get(id), today)
     const fault = enabled && row.enabled ? staleness(provider, side, due) : undefined

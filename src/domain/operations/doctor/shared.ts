@@ -1,21 +1,22 @@
-// What is wrong with a database and a store of contents that several nodes share. It only looks, beside them: what is just
-// about to change is looked at again before it is called wrong. What the nodes remove by themselves is only worth knowing.
+// Examines a database and a store of contents that several nodes share, without changing them. Suspects of work under
+// way are checked twice. Leftovers that the nodes remove themselves are notes.
 
-import { VERSION } from '../../assets.ts'
-import { AppError, codeOf } from '../../errors.ts'
-import type { SharedContents } from '../../store/blobs/open.ts'
-import type { Engine } from '../../store/engine.ts'
-import { findLostContent, selectLostContents } from '../../store/lost-contents.ts'
-import { pagesOf } from '../../store/portions.ts'
+import { VERSION } from '../../../runtime/assets.ts'
+import { AppError, errorCode } from '../../../runtime/errors.ts'
+import { readPages } from '../../../store/batches.ts'
+import type { BlobStore } from '../../../store/blobs/open.ts'
 import {
-  type NamedContent,
-  selectContentsWithoutRow,
-  selectNamedContents,
-  selectSentAmong,
-} from '../../store/postgres/maintenance/content-names.ts'
-import { selectFacts, selectHolders } from '../../store/postgres/maintenance/facts.ts'
-import { selectSequences } from '../../store/postgres/maintenance/sequences.ts'
-import { SCHEMA_VERSION } from '../../store/sqlite/migrations.ts'
+  type NamedBlob,
+  selectBlobsWithoutRow,
+  selectHashesWithRow,
+  selectNamedBlobs,
+  selectUnknownNames,
+} from '../../../store/documents/content-rows.ts'
+import { findLostBlob, selectLostBlobs } from '../../../store/documents/lost-contents.ts'
+import type { Engine } from '../../../store/engine.ts'
+import { SCHEMA_VERSION } from '../../../store/migrations.ts'
+import { selectFacts, selectHolders } from '../../../store/postgres/maintenance/facts.ts'
+import { selectSequences } from '../../../store/postgres/maintenance/sequences.ts'
 import { counted, differences } from '../move/compare.ts'
 import { examineDirectory } from './directory.ts'
 import { noteSyncs } from './doctor.ts'
@@ -25,44 +26,44 @@ import { examineHooks } from './hooks.ts'
 import { examineRates } from './rates.ts'
 import { noteUsage } from './usage.ts'
 
-export type SharedRequest = Pick<DoctorRequest, 'providers' | 'signal' | 'beforeSecondLook' | 'progress'> & {
+export type SharedRequest = Pick<DoctorRequest, 'providers' | 'signal' | 'beforeRecheck' | 'progress'> & {
   engine: Engine
-  contents: SharedContents
-  /** Reads and hashes every content; otherwise it is looked whether each is there. */
+  contents: Pick<BlobStore, 'blobs' | 'findFault'>
+  /** Reads and hashes every content; otherwise only its existence is checked. */
   readAll: boolean
-  /** Of the secrets of hooks, if it was given. */
+  /** Key of the secrets of hooks; undefined: it was not configured. */
   hookKey?: Buffer | undefined
 }
 
 const PAGE = 500
-const AWAY = /^(unavailable|busy)$/ // the store, not a content of it
-const SHOWN = 20
+const STORE_FAULT = /^(unavailable|busy)$/ // faults of the whole store, not of a single content
+const MAX_LINES = 20
 const OFF_NOTED_MS = 2000
-const OFF_MS = 60_000 // more, and a node is not ready
+const OFF_MS = 60_000 // beyond it a node is not ready
 
 export async function examineShared(request: SharedRequest): Promise<Examination> {
   const { engine, providers, signal } = request
-  const found: Examination = { findings: [], notes: [] }
+  const examination: Examination = { findings: [], notes: [] }
   const report: Report = {
-    finding: (check, message, advice) => found.findings.push({ check, message, advice }),
-    note: (message, advice) => found.notes.push({ message, advice }),
+    finding: (check, message, advice) => examination.findings.push({ check, message, advice }),
+    note: (message, advice) => examination.notes.push({ message, advice }),
   }
-  report.note(`cambista ${VERSION} on the database ${engine.place}`)
+  report.note(`cambista ${VERSION} on the database ${engine.location}`)
   try {
     await examineDatabase(engine, report)
-    const opened = { db: engine.longReads, schema: SCHEMA_VERSION }
+    const database = { db: engine.longReads, schema: SCHEMA_VERSION }
     const clock = engine.clock
-    await examineRates(opened.db, { clock, providers }, report)
-    await examineDirectory(opened.db, report)
-    await noteSyncs(opened, { providers }, report)
-    await noteUsage(opened, { ...report, note: (message) => report.note(message) }) // no --repair mends it
-    await examineHooks(opened, { clock, hookKey: request.hookKey }, report)
+    await examineRates(database.db, { clock, providers }, report)
+    await examineDirectory(database.db, report)
+    await noteSyncs(database, { providers }, report)
+    await noteUsage(database, { ...report, note: (message) => report.note(message) }) // without advice: `--repair` works on data directories only
+    await examineHooks(database, { clock, hookKey: request.hookKey }, report)
     await examineContents(request, report)
   } catch (error) {
     if (signal.aborted) throw new AppError('failed', 'stopped before the end')
     throw error
   }
-  return found
+  return examination
 }
 
 async function examineDatabase({ db, clockOffsetMs }: Engine, report: Report): Promise<void> {
@@ -70,10 +71,10 @@ async function examineDatabase({ db, clockOffsetMs }: Engine, report: Report): P
     await selectFacts(db)
   report.note(`${version}, schema ${SCHEMA_VERSION}, transactions are ${isolation}`)
   if (encoding !== 'UTF8') {
-    const refused = 'what has a character that is not in it is refused'
+    const consequence = 'what has a character that is not in it is refused'
     report.finding(
       'database',
-      `its encoding is ${encoding} (collation ${collation}) and not UTF8: ${refused}`,
+      `its encoding is ${encoding} (collation ${collation}) and not UTF8: ${consequence}`,
     )
   }
   const lossy = 'what was acknowledged may be lost when the server fails'
@@ -86,14 +87,14 @@ async function examineDatabase({ db, clockOffsetMs }: Engine, report: Report): P
       'synchronous_standby_names is empty: with the machine of the database, or after a fail-over, what was acknowledged last is lost',
     )
   }
-  const off = Math.round(clockOffsetMs?.() ?? 0)
-  const which = `the clock of this machine is ${Math.abs(off)} ms ${off > 0 ? 'behind' : 'ahead of'} that of the database`
-  if (Math.abs(off) > OFF_MS) report.finding('clock', `${which}: a server here would not be ready`)
-  else if (Math.abs(off) > OFF_NOTED_MS) report.note(which)
-  for (const { table, given, highest } of await selectSequences(db)) {
-    if (given >= highest) continue
-    const what = `the next id of ${table} would be ${given + 1}, but there is one of ${highest}`
-    report.finding('database', `${what}: cambista database restored mends it, with all nodes stopped`)
+  const offsetMs = Math.round(clockOffsetMs?.() ?? 0)
+  const message = `the clock of this machine is ${Math.abs(offsetMs)} ms ${offsetMs > 0 ? 'behind' : 'ahead of'} that of the database`
+  if (Math.abs(offsetMs) > OFF_MS) report.finding('clock', `${message}: a server here would not be ready`)
+  else if (Math.abs(offsetMs) > OFF_NOTED_MS) report.note(message)
+  for (const { table, lastId, highest } of await selectSequences(db)) {
+    if (lastId >= highest) continue
+    const message = `the next id of ${table} would be ${lastId + 1}, but there is one of ${highest}`
+    report.finding('database', `${message}: cambista database restored mends it, with all nodes stopped`)
   }
   const holders = await selectHolders(db)
   for (const { task, holder, since } of holders) report.note(`${task}: on ${holder}, since ${since}`)
@@ -104,30 +105,30 @@ async function examineDatabase({ db, clockOffsetMs }: Engine, report: Report): P
 
 async function examineContents(request: SharedRequest, report: Report): Promise<void> {
   const { engine, contents, signal, progress } = request
-  const { blobs, rows } = contents
-  const fault = await contents.fault()
-  if (fault !== undefined) return report.finding('contents', fault) // else each of them would be missing
+  const { blobs } = contents
+  const fault = await contents.findFault()
+  if (fault !== undefined) return report.finding('contents', fault) // otherwise every content would be reported missing
   let count = 0
-  const suspects: NamedContent[] = []
+  const suspects: NamedBlob[] = []
   let unnamed = 0
-  const seen = counted(selectNamedContents(engine.longReads), () => {
+  const countedRows = counted(selectNamedBlobs(engine.longReads), () => {
     signal.throwIfAborted()
     count += 1
     progress?.(count)
   })
-  for await (const page of pagesOf(differences(seen, blobs.list()), PAGE)) {
+  for await (const page of readPages(differences(countedRows, blobs.list()), PAGE)) {
     const names = page.flatMap((one) => (one.only === 'name' ? [one.name] : []))
-    unnamed += (await rows.unknownAmong(names)).length
+    unnamed += (await selectUnknownNames(engine.db, names)).length
     for (const one of page) {
-      if (one.only === 'row' && !(await blobs.writtenAt(one.row.name))) suspects.push(one.row)
+      if (one.only === 'row' && !(await blobs.findModifiedTime(one.row.name))) suspects.push(one.row)
     }
   }
   const faults = new Map<string, string>(suspects.map(({ sha256 }) => [sha256, 'is missing']))
-  for (const { sha256 } of await selectContentsWithoutRow(engine.longReads)) {
+  for (const { sha256 } of await selectBlobsWithoutRow(engine.longReads)) {
     faults.set(sha256, 'has no row that says where it is')
   }
   if (request.readAll) await readAll(request, faults)
-  if (faults.size > 0) await request.beforeSecondLook(signal)
+  if (faults.size > 0) await request.beforeRecheck(signal)
   await reportFaults(request, faults, report)
   if (unnamed > 0) report.note(`${unnamed} contents belong to no document: the nodes remove them in time`)
   const how = request.readAll ? 'all read' : '--read-all reads them'
@@ -138,7 +139,7 @@ async function readAll(
   { engine, contents, signal }: SharedRequest,
   faults: Map<string, string>,
 ): Promise<void> {
-  for await (const { sha256 } of selectNamedContents(engine.longReads)) {
+  for await (const { sha256 } of selectNamedBlobs(engine.longReads)) {
     signal.throwIfAborted()
     if (faults.has(sha256)) continue
     try {
@@ -146,30 +147,31 @@ async function readAll(
       if (!blob) faults.set(sha256, 'is missing')
       else for await (const _ of blob.chunks()) signal.throwIfAborted()
     } catch (error) {
-      if (signal.aborted || AWAY.test(codeOf(error))) throw error
+      if (signal.aborted || STORE_FAULT.test(errorCode(error))) throw error
       faults.set(sha256, `cannot be read as it was stored`)
     }
   }
 }
 
-/** What a deletion has let go of since is rightly gone; what is known to be lost is no finding each night. */
+/** Reports faults. A missing content without a row was deleted since; a known loss is no finding each night. */
 async function reportFaults(
   { engine, contents }: SharedRequest,
   faults: ReadonlyMap<string, string>,
   report: Report,
 ): Promise<void> {
-  const known = new Set((await selectLostContents(engine.db)).map(({ sha256 }) => sha256))
-  const still = await selectSentAmong(engine.db, [...faults.keys()])
+  const knownLosses = new Set((await selectLostBlobs(engine.db)).map(({ sha256 }) => sha256))
+  const hashesWithRow = await selectHashesWithRow(engine.db, [...faults.keys()])
   const lines: string[] = []
   for (const [sha256, fault] of faults) {
-    if (fault === 'is missing' && (!still.has(sha256) || (await contents.blobs.read(sha256)))) continue
+    if (fault === 'is missing' && (!hashesWithRow.has(sha256) || (await contents.blobs.read(sha256))))
+      continue
     const whose = await documentsInWords(engine.db, sha256)
-    const lost = known.has(sha256) ? await findLostContent(engine.db, sha256) : undefined
-    if (lost) report.note(`content ${sha256} is known lost since ${lost.since} (${lost.fault}): ${whose}`)
+    const loss = knownLosses.has(sha256) ? await findLostBlob(engine.db, sha256) : undefined
+    if (loss) report.note(`content ${sha256} is known lost since ${loss.since} (${loss.fault}): ${whose}`)
     else lines.push(`content ${sha256} ${fault}: ${whose}`)
   }
-  for (const line of lines.slice(0, SHOWN)) report.finding('contents', line)
-  if (lines.length > SHOWN) {
-    report.finding('contents', `${lines.length - SHOWN} more contents have such faults`)
+  for (const line of lines.slice(0, MAX_LINES)) report.finding('contents', line)
+  if (lines.length > MAX_LINES) {
+    report.finding('contents', `${lines.length - MAX_LINES} more contents have such faults`)
   }
 }

@@ -1,33 +1,34 @@
-// Rows and the listing of a store, side by side: what is in one of them alone. Both come in the order of their names, so that
-// millions take no memory.
+// Compares rows with the listing of a store. Both are sorted by name, so that millions need no memory.
 
 export type Difference<Row> = { only: 'row'; row: Row } | { only: 'name'; name: string }
 
-/** Both rise; where a listing does not, more is found than there is. */
+/**
+ * Yields the entries that only one side has. Both sides must ascend; an unsorted listing yields false differences.
+ */
 export async function* differences<Row extends { name: string }>(
   rows: AsyncIterable<Row>,
   names: AsyncIterable<string>,
 ): AsyncGenerator<Difference<Row>> {
-  const left = rows[Symbol.asyncIterator]()
-  const right = names[Symbol.asyncIterator]()
-  let [row, name] = [await left.next(), await right.next()]
+  const rowIterator = rows[Symbol.asyncIterator]()
+  const nameIterator = names[Symbol.asyncIterator]()
+  let [row, name] = [await rowIterator.next(), await nameIterator.next()]
   while (!row.done || !name.done) {
     if (!row.done && !name.done && row.value.name === name.value) {
-      ;[row, name] = [await left.next(), await right.next()]
+      ;[row, name] = [await rowIterator.next(), await nameIterator.next()]
     } else if (!row.done && (name.done || row.value.name < name.value)) {
       yield { only: 'row', row: row.value }
-      row = await left.next()
+      row = await rowIterator.next()
     } else {
       yield { only: 'name', name: name.value as string }
-      name = await right.next()
+      name = await nameIterator.next()
     }
   }
 }
 
-/** What comes one by one; `seen` is called before each. */
-export async function* counted<T>(all: AsyncIterable<T>, seen: () => void): AsyncGenerator<T> {
+/** Passes items on and calls `onItem` before each. */
+export async function* counted<T>(all: AsyncIterable<T>, onItem: () => void): AsyncGenerator<T> {
   for await (const one of all) {
-    seen()
+    onItem()
     yield one
   }
 }

@@ -1,52 +1,53 @@
-// Moving a data directory to a database and a store of contents that several nodes share. Contents first, then the rows, which
-// are compared; then the directory says that it is served no more, and only then the database may be. So both never are, and
-// a move that was killed at any moment goes on where it was.
+// Moves a data directory to a cluster: contents first, then rows, which are compared. Then a note forbids serving the
+// directory, and only then the database may be served. So the two are never served both, and an interrupted move can
+// be resumed.
 
 import { stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { AppError } from '../../errors.ts'
-import { unlessMissing } from '../../file-hash.ts'
-import { openBlobFolder } from '../../store/blobs/folder.ts'
-import { openContents } from '../../store/blobs/open.ts'
-import type { Engine, Lock } from '../../store/engine.ts'
-import type { LostContent } from '../../store/lost-contents.ts'
-import { selectMetaRow } from '../../store/meta.ts'
-import { MOVED_TABLES } from '../../store/move/all-rows.ts'
-import { writeMovedNote } from '../../store/move/moved-note.ts'
-import type { Place } from '../../store/place.ts'
-import { endMove } from '../../store/postgres/maintenance/moved.ts'
-import { gatherStatistics } from '../../store/postgres/maintenance/statistics.ts'
-import { openPostgres } from '../../store/postgres/open.ts'
-import { openSqliteEngine } from '../../store/sqlite/engine.ts'
-import { selectCounters } from '../../store/sqlite/id-counters.ts'
+import { AppError } from '../../../runtime/errors.ts'
+import { unlessMissing } from '../../../runtime/file-hash.ts'
+import { openBlobFolder } from '../../../store/blobs/folder.ts'
+import { openBlobStore } from '../../../store/blobs/open.ts'
+import { MOVED_TABLES } from '../../../store/cluster/all-rows.ts'
+import { writeMovedNote } from '../../../store/cluster/moved-note.ts'
+import type { LostBlob } from '../../../store/documents/lost-contents.ts'
+import type { Engine, Lock } from '../../../store/engine.ts'
+import { selectMetaRow } from '../../../store/meta.ts'
+import { completeMove } from '../../../store/postgres/maintenance/moved.ts'
+import { gatherStatistics } from '../../../store/postgres/maintenance/statistics.ts'
+import { openPostgres } from '../../../store/postgres/open.ts'
+import { openSqliteEngine } from '../../../store/sqlite/engine.ts'
+import { selectCounters } from '../../../store/sqlite/id-counters.ts'
+import type { StorageConfig } from '../../../store/storage-config.ts'
 import { moveContents } from './contents.ts'
 import { moveTables, type Progress } from './tables.ts'
 
-const PATIENCE_MS = 20_000
-const TRY_AGAIN_MS = 500
+const LOCK_WAIT_MS = 20_000
+const LOCK_RETRY_MS = 500
 
 export type MoveRequest = {
   dataDir: string
-  to: Place & { database: string }
+  to: StorageConfig & { database: string }
   signal: AbortSignal
   progress: Progress
 }
 
-export type Moved = {
+export type MoveResult = {
   database: string
   rows: Record<string, number>
   contents: { count: number; bytes: number }
-  /** Contents that are missing or altered in the data directory, and were not known to be so. */
-  lost: readonly LostContent[]
+  /** Contents that are missing or altered in the data directory, and whose loss was not recorded before. */
+  lost: readonly LostBlob[]
   epoch: string
 }
 
 /**
- * @throws AppError `failed` while a server or a sync uses the directory, for a directory that was moved already, and for a
- *   database that is in use
+ * Moves a data directory.
+ * @throws AppError `failed` while a server or a sync uses the directory, for a directory that was moved before, and
+ * for a database that is in use
  */
-export async function moveDataDir(request: MoveRequest): Promise<Moved> {
+export async function moveDataDir(request: MoveRequest): Promise<MoveResult> {
   const dataDir = resolve(request.dataDir)
   await using source = await openSource(dataDir)
   const meta = await selectMetaRow(source.db)
@@ -54,28 +55,28 @@ export async function moveDataDir(request: MoveRequest): Promise<Moved> {
   const { database, blobs: place } = request.to
   const target = await openPostgres(database, { movingFrom: meta.epoch })
   parts.defer(() => target.close())
-  const lock = await takeMove(target, request.signal)
+  const lock = await takeMoveLock(target, request.signal)
   parts.defer(() => lock.release())
-  const contents = parts.use(await openContents(request.to, target))
+  const contents = parts.use(await openBlobStore(request.to, target))
   await contents.check()
   const folder = join(dataDir, 'blobs')
   const signal = AbortSignal.any([request.signal, lock.lost])
-  const both = { lock, signal, progress: request.progress }
+  const options = { lock, signal, progress: request.progress }
   try {
-    const sent = await moveContents({
+    const contentsResult = await moveContents({
       from: { db: source.reads, blobs: await openBlobFolder(folder), folder },
       to: { db: target.db, blobs: contents.blobs },
       inPlace: place !== undefined && 'folder' in place && (await isSame(place.folder, folder)),
       since: target.clock().toISOString(),
-      ...both,
+      ...options,
     })
-    const rows = await moveTables({ from: source.reads, to: target.db, ...both })
+    const rows = await moveTables({ from: source.reads, to: target.db, ...options })
     await gatherStatistics(target.longReads, MOVED_TABLES)
     const counters = await selectCounters(source.reads)
-    await writeMovedNote(dataDir, target.place, target.clock())
-    const epoch = await endMove(target.db, { meta, counters, lost: sent.lost }, lock)
-    const { count, bytes, lost } = sent
-    return { database: target.place, rows, contents: { count, bytes }, lost, epoch }
+    await writeMovedNote(dataDir, target.location, target.clock())
+    const epoch = await completeMove(target.db, { meta, counters, lost: contentsResult.lost }, lock)
+    const { count, bytes, lost } = contentsResult
+    return { database: target.location, rows, contents: { count, bytes }, lost, epoch }
   } catch (error) {
     if (!request.signal.aborted) throw error
     throw new AppError(
@@ -97,18 +98,18 @@ async function openSource(dataDir: string): Promise<Engine & AsyncDisposable> {
   throw new AppError('failed', `a sync is running on ${dataDir}: wait for its end, then try again`)
 }
 
-/** The lease of a move that was killed ends by itself. */
-async function takeMove(target: Engine, signal: AbortSignal): Promise<Lock> {
-  const until = performance.now() + PATIENCE_MS
+/** Takes the lock of the move. The lease of a killed move expires by itself. */
+async function takeMoveLock(target: Engine, signal: AbortSignal): Promise<Lock> {
+  const deadline = performance.now() + LOCK_WAIT_MS
   while (true) {
     const lock = await target.takeLock('migrate')
     if (lock) return lock
-    if (performance.now() > until) break
-    await wait(TRY_AGAIN_MS, undefined, { signal })
+    if (performance.now() > deadline) break
+    await wait(LOCK_RETRY_MS, undefined, { signal })
   }
   throw new AppError(
     'failed',
-    `this database is being worked on ${await target.holderOf('migrate')}: try again then`,
+    `this database is being worked on ${await target.findHolder('migrate')}: try again then`,
   )
 }
 

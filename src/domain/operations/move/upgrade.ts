@@ -1,15 +1,15 @@
-// The upgrade of a database as a task of its own: what would be said, and saying it.
+// Upgrades a database as a task of its own, and lists the steps beforehand.
 
-import { type Migration, SHARED_MIGRATIONS, schemaOf } from '../../migrations.ts'
-import { addressOf } from '../address.ts'
-import { pendingSteps, versionsOf } from '../make-schema.ts'
-import { openPostgres, queriesTo } from '../open.ts'
+import { type Migration, SHARED_MIGRATIONS, schemaVersion } from '../../../store/migrations.ts'
+import { parseAddress } from '../../../store/postgres/address.ts'
+import { pendingSteps, selectVersions } from '../../../store/postgres/make-schema.ts'
+import { createPostgresDb, openPostgres } from '../../../store/postgres/open.ts'
 
 const POOL = { size: 1, answerMs: 6000 }
 
 export type Upgrade = {
   /** Where the database is, without user and password. */
-  place: string
+  location: string
   /** Undefined: it has no tables yet. */
   from: number | undefined
   to: number
@@ -18,18 +18,19 @@ export type Upgrade = {
 }
 
 /** Changes nothing. @throws AppError like `openPostgres` */
-export async function plannedUpgrade(
+export async function planUpgrade(
   url: string,
   migrations: readonly Migration[] = SHARED_MIGRATIONS,
 ): Promise<Upgrade> {
-  const address = addressOf(url)
-  const db = queriesTo(address, POOL)
+  const address = parseAddress(url)
+  const db = createPostgresDb(address, POOL)
   try {
-    const versions = await versionsOf(db, migrations)
+    const versions = await selectVersions(db, migrations)
     const steps = await pendingSteps(db, migrations)
     const statements = steps.map(({ statement }) => `${statement};`)
-    const to = steps.length === 0 ? (versions?.schema ?? schemaOf(migrations)) : schemaOf(migrations)
-    return { place: address.name, from: versions?.schema, to, statements }
+    const to =
+      steps.length === 0 ? (versions?.schema ?? schemaVersion(migrations)) : schemaVersion(migrations)
+    return { location: address.name, from: versions?.schema, to, statements }
   } finally {
     await db.destroy()
   }
@@ -37,7 +38,7 @@ export async function plannedUpgrade(
 
 /** @throws AppError like `openPostgres` */
 export async function upgrade(url: string): Promise<Upgrade> {
-  const planned = await plannedUpgrade(url)
+  const planned = await planUpgrade(url)
   const engine = await openPostgres(url)
   await engine.close()
   return planned

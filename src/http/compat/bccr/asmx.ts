@@ -1,65 +1,70 @@
-// The bank's old web service `wsindicadoreseconomicos.asmx`, which was switched off in 2026: both operations by GET, form and
-// SOAP. Its key is a parameter like others, so that a body is read before the client is known.
+// The bank's old web service `wsindicadoreseconomicos.asmx`, which was switched off in 2026: both operations by GET,
+// form and SOAP. Its key is a parameter like others, so that a body is read before the client is known.
 
 import type { BlockList } from 'node:net'
 import type { H3Event } from 'h3'
 import * as v from 'valibot'
-import { earliest } from '../../../dates.ts'
-import { AppError } from '../../../errors.ts'
-import { type Api, pathOf } from '../../api/api.ts'
-import { wholeBodyOf } from '../../api/body.ts'
-import { type AnyEndpoint, get, post, type Reply } from '../../api/endpoint.ts'
-import { type ErrorShape, errorAnswer } from '../../api/errors.ts'
-import { nodeOf } from '../../api/send.ts'
-import { bringsKey } from '../admission.ts'
-import { inAnyCase } from '../any-case.ts'
-import { findIndicator, type IndicatorValues, valuesBetween } from '../indicators.ts'
-import { missingDaysOf, wholeParts } from '../missing-days.ts'
-import { addressAsked } from '../origin.ts'
-import { type ShapeDeps, shapeReply } from '../shape.ts'
-import { decodeXml } from './encoding.ts'
-import { absentParameter, findOperation, type Operation, type Parameters, queryIn } from './operation.ts'
-import { dataSetOf, documentOf, textOf } from './rows.ts'
-import { callIn, envelopeOf, faultReply, SOAP_TYPES, type SoapVersion, versionOf } from './soap.ts'
-import { htmlPage, wsdlOf } from './wsdl.ts'
+import { readAsset } from '../../../runtime/assets.ts'
+import { AppError } from '../../../runtime/errors.ts'
+import { earliest } from '../../../values/dates.ts'
+import { type Api, pathParameters } from '../../endpoint/api.ts'
+import { readWholeBody } from '../../endpoint/body.ts'
+import { type AnyEndpoint, get, post, type Reply } from '../../endpoint/endpoint.ts'
+import { type ErrorShape, errorAnswer } from '../../endpoint/errors.ts'
+import { nodeContext } from '../../endpoint/send.ts'
+import { hasKey } from '../admission.ts'
+import { lowerCaseNames } from '../any-case.ts'
+import { findIndicator, findIndicatorValues, type IndicatorValues } from '../indicators.ts'
+import { completeParts, readMissingDays } from '../missing-days.ts'
+import { requestedUrl } from '../origin.ts'
+import { type CompatDeps, compatReply } from '../shape.ts'
+import {
+  findOperation,
+  missingParameter,
+  OPERATIONS,
+  type Operation,
+  type Parameters,
+  parseQuery,
+} from './operation.ts'
+import { encodeDataSet, encodeDocument, encodeText, escapeText } from './rows.ts'
+import { encodeEnvelope, faultReply, parseCall, SOAP_TYPES, type SoapVersion, soapVersion } from './soap.ts'
 import { parseXml } from './xml.ts'
 
 const ERRORS: ErrorShape = {
   challenge: 'ApiKey',
   contentType: 'text/plain; charset=utf-8',
   otherTypes: Object.values(SOAP_TYPES),
-  status: (of, details) => (missingDaysOf(details) ? 500 : of),
-  body: (_, message, details) => (missingDaysOf(details) ? sentence(message) : message),
+  status: (status, details) => (readMissingDays(details) ? 500 : status),
+  body: (_, message, details) => (readMissingDays(details) ? sentence(message) : message),
   schema: v.string(),
-  invalid: v.string(),
 }
 
-const ROOT = '/compat/bccr/Indicadores/Suscripciones/WS/wsindicadoreseconomicos.asmx'
+const NAME = 'wsindicadoreseconomicos'
+const ROOT = `/compat/bccr/Indicadores/Suscripciones/WS/${NAME}.asmx` as const
+const SCHEMA_REFERENCE = /^ *<s:element ref="s:schema" \/>\n/gm
 const XML_TYPE = 'text/xml; charset=utf-8'
-const BODY = { maxBytes: 64 * 1024, idleMs: 10_000 }
-const ANSWERS = ['text/xml', 'application/soap+xml', 'text/html', 'text/plain']
-const OPEN = { answer: v.any(), contentTypes: ANSWERS, open: true, ignoresUnknown: true } as const
+const BODY = { idleMs: 10_000 }
+const ANSWER_TYPES = ['text/xml', 'application/soap+xml', 'text/html', 'text/plain']
+const OPEN = { answer: v.any(), contentTypes: ANSWER_TYPES, open: true, ignoresUnknown: true } as const
 
-/** How a call came, and how its answer is written. */
+/** Binding of a call and of its answer. */
 type Binding = 'http' | SoapVersion
 type Call = { binding: Binding; operation: Operation; parameters: Parameters }
 
-export function bccrApi(deps: ShapeDeps, proxies: BlockList | undefined): Api {
+export function bccrApi(deps: CompatDeps, proxies: BlockList | undefined): Api {
   return { prefixes: ['/compat/bccr'], errors: ERRORS, endpoints: endpoints(deps, proxies) }
 }
 
-function endpoints(deps: ShapeDeps, proxies: BlockList | undefined): AnyEndpoint[] {
+function endpoints(deps: CompatDeps, proxies: BlockList | undefined): AnyEndpoint[] {
   return [
     get({
       ...OPEN,
       path: ROOT,
-      summary: 'Old web service of the bank: WSDL, or what it is',
-      handle: ({ event }) => described(event, proxies),
+      handle: ({ event }) => descriptionReply(event, proxies),
     }),
     post({
       ...OPEN,
       path: ROOT,
-      summary: 'Old web service of the bank: SOAP 1.1 and 1.2',
       body: v.any(),
       bodyTypes: ['text/xml', 'application/soap+xml'],
       handle: ({ event }) => soapReply(deps, event),
@@ -67,55 +72,74 @@ function endpoints(deps: ShapeDeps, proxies: BlockList | undefined): AnyEndpoint
     get({
       ...OPEN,
       path: `${ROOT}/{operation}`,
-      summary: 'Old web service of the bank: GET',
       handle: ({ event }) => httpReply(deps, event, event.url.searchParams),
     }),
     post({
       ...OPEN,
       path: `${ROOT}/{operation}`,
-      summary: 'Old web service of the bank: form',
       body: v.any(),
       bodyTypes: ['application/x-www-form-urlencoded'],
       async handle({ event }) {
-        const body = await bodyOf(event)
+        const body = await readWholeBody(event, BODY)
         return httpReply(deps, event, new URLSearchParams(body.toString('latin1')))
       },
     }),
   ]
 }
 
-/** Not kept by any cache: it names the host and the path that this client used, which may hold a key. */
-function described(event: H3Event, proxies: BlockList | undefined): Reply {
-  const asked = inAnyCase(event.url.searchParams)
-  if (!asked.has('wsdl')) return { body: htmlPage(), headers: { 'content-type': 'text/html; charset=utf-8' } }
-  const address = addressAsked(nodeOf(event).req, proxies)
-  const body = wsdlOf(address, { isSimple: asked.get('simple') === '1' })
+/**
+ * Replies with the WSDL or a page. No cache may store it: it contains host and path of this client, maybe with a
+ * key.
+ */
+function descriptionReply(event: H3Event, proxies: BlockList | undefined): Reply {
+  const parameters = lowerCaseNames(event.url.searchParams)
+  if (!parameters.has('wsdl'))
+    return { body: htmlPage(), headers: { 'content-type': 'text/html; charset=utf-8' } }
+  const address = requestedUrl(nodeContext(event).req, proxies)
+  const body = wsdl(address, parameters.get('simple') === '1')
   return { body, headers: { 'content-type': XML_TYPE } }
 }
 
-/** What is no name may be a part of a query, with a key in it, and is not repeated. */
-function shownName(name: string): string {
+/**
+ * The description as .NET wrote it, with an address for all its ports: programs make their calls from it.
+ * `isSimple`: without the reference to the schema of schemas, which some libraries would have to fetch.
+ */
+function wsdl(address: string, isSimple: boolean): string {
+  const text = readAsset(`src/http/compat/bccr/${NAME}.wsdl`).trimEnd()
+  const lines = isSimple ? text.replace(SCHEMA_REFERENCE, '') : text
+  const location = escapeText(address).replaceAll('"', '&quot;')
+  return lines.replaceAll('\n', '\r\n').replaceAll('{address}', () => location)
+}
+
+/** The page for a browser at the address of the service. */
+function htmlPage(): string {
+  const operations = OPERATIONS.map(({ name }) => `<li>${name}</li>`).join('')
+  return `<!DOCTYPE html><html lang="es"><head><meta charset="utf-8"><title>${NAME}</title></head><body><h1>${NAME}</h1><ul>${operations}</ul><p><a href="?WSDL">WSDL</a></p></body></html>`
+}
+
+/** Returns a name for an error text. Other text may contain a key and is not repeated. */
+function displayName(name: string): string {
   return /^[A-Za-z]{0,64}$/.test(name) ? name : ''
 }
 
-function httpReply(deps: ShapeDeps, event: H3Event, sent: URLSearchParams): Reply | Promise<Reply> {
-  const { operation: name = '' } = pathOf(event)
+function httpReply(deps: CompatDeps, event: H3Event, searchParams: URLSearchParams): Reply | Promise<Reply> {
+  const { operation: name = '' } = pathParameters(event)
   const operation = findOperation(name)
   if (!operation) {
-    return plain500(`Request format is unrecognized for URL unexpectedly ending in '/${shownName(name)}'.`)
+    return plain500(`Request format is unrecognized for URL unexpectedly ending in '/${displayName(name)}'.`)
   }
-  const parameters = inAnyCase(sent)
-  const absent = absentParameter(parameters)
+  const parameters = lowerCaseNames(searchParams)
+  const absent = missingParameter(parameters)
   if (absent !== undefined) return plain500(`Missing parameter: ${absent}.`)
   return callReply(deps, event, { binding: 'http', operation, parameters })
 }
 
-async function soapReply(deps: ShapeDeps, event: H3Event): Promise<Reply> {
-  const bytes = await bodyOf(event)
+async function soapReply(deps: CompatDeps, event: H3Event): Promise<Reply> {
+  const bytes = await readWholeBody(event, BODY)
   const contentType = event.req.headers.get('content-type')
   const call = readCall(bytes, contentType)
   if (call instanceof AppError) {
-    return faultReply(versionOf(contentType), `Server was unable to read request. ---> ${call.message}`)
+    return faultReply(soapVersion(contentType), `Server was unable to read request. ---> ${call.message}`)
   }
   const { version, name, parameters } = call
   const operation = findOperation(name)
@@ -124,8 +148,8 @@ async function soapReply(deps: ShapeDeps, event: H3Event): Promise<Reply> {
     return await callReply(deps, event, { binding: version, operation, parameters })
   } catch (error) {
     if (!(error instanceof AppError)) throw error
-    if (missingDaysOf(error.details)) {
-      const fault = faultReply(version, sentence(error.message), { isOurs: true })
+    if (readMissingDays(error.details)) {
+      const fault = faultReply(version, sentence(error.message), { isServerFault: true })
       return { ...fault, headers: { ...errorAnswer(error, ERRORS).headers, ...fault.headers } }
     }
     if (error.code !== 'too-many') throw error
@@ -135,7 +159,7 @@ async function soapReply(deps: ShapeDeps, event: H3Event): Promise<Reply> {
 
 function readCall(bytes: Buffer, contentType: string | null) {
   try {
-    const call = callIn(parseXml(decodeXml(bytes, contentType)))
+    const call = parseCall(parseXml(decodeXml(bytes, contentType)))
     return call ?? new AppError('bad-request', 'it is no SOAP envelope with a call')
   } catch (error) {
     if (error instanceof AppError && error.code === 'bad-request') return error
@@ -143,28 +167,29 @@ function readCall(bytes: Buffer, contentType: string | null) {
   }
 }
 
-async function callReply(deps: ShapeDeps, event: H3Event, call: Call): Promise<Reply> {
+async function callReply(deps: CompatDeps, event: H3Event, call: Call): Promise<Reply> {
   const { binding, operation, parameters } = call
   const token = parameters.get('token') ?? null
   const contentType = binding === 'http' ? XML_TYPE : SOAP_TYPES[binding]
-  const written = (content: string | undefined) =>
-    binding === 'http' ? documentOf(operation.hasRows, content) : envelopeOf(binding, operation.name, content)
-  const nothing = { body: written(undefined), headers: { 'content-type': contentType } }
+  const encode = (content: string | undefined) =>
+    binding === 'http'
+      ? encodeDocument(operation.hasRows, content)
+      : encodeEnvelope(binding, operation.name, content)
+  const emptyReply = { body: encode(undefined), headers: { 'content-type': contentType } }
   const admitted = await admit(deps, event, token)
   if (!admitted) {
-    const lacksToken = binding === 'http' && token === null && !bringsKey(event, token)
-    return lacksToken && !parameters.has('tcindicador') ? plain500('Missing parameter: Token.') : nothing
+    const lacksToken = binding === 'http' && token === null && !hasKey(event, token)
+    return lacksToken && !parameters.has('tcindicador') ? plain500('Missing parameter: Token.') : emptyReply
   }
-  const query = queryIn(parameters)
-  if (!query) return nothing
-  noteUnheld(deps, query.code)
-  return shapeReply(
+  const query = parseQuery(parameters)
+  if (!query) return emptyReply
+  logUnserved(deps, query.code)
+  return compatReply(
     deps,
     {
       path: ROOT,
-      summary: '',
       contentType,
-      ask: ({ today }) => ({
+      parse: ({ today }) => ({
         ...query,
         to: earliest(query.to, today),
         operation: operation.name,
@@ -173,22 +198,22 @@ async function callReply(deps: ShapeDeps, event: H3Event, call: Call): Promise<R
       async find(snapshot, { code, from, to }): Promise<IndicatorValues | undefined> {
         const series = findIndicator(snapshot, code)
         if (!series) return undefined
-        const found = await valuesBetween(deps, snapshot, series, { from, to })
-        const missing = found.holes.length > 0 ? { days: found.holes } : undefined
-        await wholeParts(deps, 'bccr', [{ code, value: found, missing }], { areNamed: true })
-        return found
+        const values = await findIndicatorValues(deps, snapshot, series, { from, to })
+        const missing = values.holes.length > 0 ? { days: values.holes } : undefined
+        await completeParts(deps, 'bccr', [{ code, value: values, missing }], { areNamed: true })
+        return values
       },
-      encode: (found) => written(operation.hasRows ? dataSetOf(found) : textOf(found)),
-      roundedTo: (found) => found?.roundedTo,
+      encode: (values) => encode(operation.hasRows ? encodeDataSet(values) : encodeText(values)),
+      roundedTo: (values) => values?.roundedTo,
     },
     event,
     admitted.side,
-    new URLSearchParams(), // an indicator has its side: nothing else may say one
+    new URLSearchParams(), // no parameter may set the side, which the indicator has
   )
 }
 
-/** Undefined for a client with a wrong key or none, which is answered as if there were nothing. */
-async function admit({ admission }: ShapeDeps, event: H3Event, token: string | null) {
+/** Returns undefined for a wrong or missing key, which is answered with an empty result. */
+async function admit({ admission }: CompatDeps, event: H3Event, token: string | null) {
   try {
     return await admission(event, token)
   } catch (error) {
@@ -197,21 +222,35 @@ async function admit({ admission }: ShapeDeps, event: H3Event, token: string | n
   }
 }
 
-/** Before the kept answers are looked at, for it is noted anew each day. */
-function noteUnheld({ cache, missed }: ShapeDeps, code: string): void {
-  if (!findIndicator(cache.snapshot(), code)) missed.indicator('bccr', code)
+/** Logs an unknown indicator before the answer cache is read, so that each day has a line. */
+function logUnserved({ cache, unserved }: CompatDeps, code: string): void {
+  if (!findIndicator(cache.snapshot(), code)) unserved.indicator('bccr', code)
 }
 
-function bodyOf(event: H3Event): Promise<Buffer> {
-  const { req, res } = nodeOf(event)
-  return wholeBodyOf(req, res, BODY)
-}
-
-/** As the old service wrote its errors. */
+/** Formats an error as the old service did. */
 function sentence(message: string): string {
   return `${message.charAt(0).toUpperCase()}${message.slice(1)}.`
 }
 
 function plain500(body: string): Reply {
   return { status: 500, body, headers: { 'content-type': 'text/plain; charset=utf-8' } }
+}
+
+const DECLARED = /^\s*<\?xml[^>]*?\sencoding\s*=\s*["']([\w.-]+)["']/
+const CHARSET = /;\s*charset\s*=\s*"?([\w.-]+)/i
+const ENCODINGS = /^(utf-?8|us-ascii|ascii|utf-16(le|be)?|iso-8859-1|iso-8859-15|latin1|windows-1252)$/i
+
+/** Decodes XML by its byte order mark, the Content-Type or its declaration. Invalid bytes are replaced. @throws AppError `bad-request` */
+function decodeXml(bytes: Buffer, contentType: string | null): string {
+  const [, charset] = CHARSET.exec(contentType ?? '') ?? []
+  const [, declared] = DECLARED.exec(bytes.toString('latin1', 0, 200)) ?? []
+  const encoding = byteOrderMark(bytes) ?? charset ?? declared ?? 'utf-8'
+  if (!ENCODINGS.test(encoding)) throw new AppError('bad-request', 'the encoding of the XML is not known')
+  return new TextDecoder(encoding).decode(bytes)
+}
+
+function byteOrderMark([first, second]: Buffer): string | undefined {
+  if (first === 0xff && second === 0xfe) return 'utf-16le'
+  if (first === 0xfe && second === 0xff) return 'utf-16be'
+  return first === 0xef && second === 0xbb ? 'utf-8' : undefined
 }

@@ -1,11 +1,11 @@
-// What a call of the old web service asks for, in whichever binding it came: one of two operations, an indicator, and days.
+// Parses a call of the old web service, in any binding: one of two operations, an indicator, and days.
 
-import { EARLIEST_DAY, type IsoDate, isIsoDate, LATEST_DAY } from '../../../dates.ts'
+import { EARLIEST_DAY, type IsoDate, isIsoDate, LATEST_DAY } from '../../../values/dates.ts'
 
 /** `hasRows`: it answers a DataSet, and not a text with XML. */
 export type Operation = { name: string; hasRows: boolean }
 
-/** What is asked for; the answer depends on nothing else. */
+/** Inputs of an answer. */
 export type Query = { code: string; from: IsoDate; to: IsoDate }
 
 /** Parameters by their names in small letters. */
@@ -16,46 +16,35 @@ export const OPERATIONS: readonly Operation[] = [
   { name: 'ObtenerIndicadoresEconomicosXML', hasRows: false },
 ]
 
-/** In the order in which the description has them. */
-export const PARAMETERS = [
-  'Indicador',
-  'FechaInicio',
-  'FechaFinal',
-  'Nombre',
-  'SubNiveles',
-  'CorreoElectronico',
-  'Token',
-] as const
-
-const NEEDED = PARAMETERS.slice(0, 3)
-const OLD_PREFIX = 'tc' // of before 2019, when there was no token
+const REQUIRED = ['Indicador', 'FechaInicio', 'FechaFinal'] as const
+const OLD_PREFIX = 'tc' // parameters before 2019, when tokens came
 const DATE = /^\s*(\d{1,2})\/(\d{1,2})\/(\d{4})\s*$/
 
 export function findOperation(name: string): Operation | undefined {
   return OPERATIONS.find((one) => one.name.toLowerCase() === name.toLowerCase())
 }
 
-/** The name of a parameter without which a form or a URL is refused; undefined: none is absent. */
-export function absentParameter(sent: Parameters): string | undefined {
-  const prefix = sent.has('tcindicador') ? OLD_PREFIX : ''
-  const absent = NEEDED.find((name) => sentAs(sent, name) === undefined)
-  return absent && prefix + absent
+/** Returns the name of a missing required parameter; undefined: none. */
+export function missingParameter(parameters: Parameters): string | undefined {
+  const prefix = parameters.has('tcindicador') ? OLD_PREFIX : ''
+  const missing = REQUIRED.find((name) => parameterValue(parameters, name) === undefined)
+  return missing && prefix + missing
 }
 
-/** Undefined for what is missing or no date; days before and after all that there are become the first and the last. */
-export function queryIn(sent: Parameters): Query | undefined {
-  const code = sentAs(sent, 'Indicador')?.trim()
-  const from = dayIn(sentAs(sent, 'FechaInicio') ?? '')
-  const to = dayIn(sentAs(sent, 'FechaFinal') ?? '')
+/** Parses a call; undefined: a part is missing or no date. Days out of range become the first or the last. */
+export function parseQuery(parameters: Parameters): Query | undefined {
+  const code = parameterValue(parameters, 'Indicador')?.trim()
+  const from = parseDay(parameterValue(parameters, 'FechaInicio') ?? '')
+  const to = parseDay(parameterValue(parameters, 'FechaFinal') ?? '')
   return code && from && to ? { code, from, to } : undefined
 }
 
-function sentAs(sent: Parameters, name: string): string | undefined {
-  return sent.get(name.toLowerCase()) ?? sent.get(OLD_PREFIX + name.toLowerCase())
+function parameterValue(parameters: Parameters, name: string): string | undefined {
+  return parameters.get(name.toLowerCase()) ?? parameters.get(OLD_PREFIX + name.toLowerCase())
 }
 
-/** A day that is written day/month/year. */
-function dayIn(text: string): IsoDate | undefined {
+/** Parses day/month/year. */
+function parseDay(text: string): IsoDate | undefined {
   const [, day = '', month = '', year = ''] = DATE.exec(text) ?? []
   const date = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`
   if (year === '' || year >= EARLIEST_DAY.slice(0, 4)) {

@@ -1,5 +1,5 @@
-// Rows as the old web service wrote them, byte by byte: programs cut values out by their place, and replace whole lines.
-// All of it is ASCII, as some read it so.
+// Rows as the old web service wrote them, byte by byte. Programs cut values out by position, and replace whole
+// lines. The text is ASCII, since some programs read it so.
 
 import type { IndicatorValues } from '../indicators.ts'
 
@@ -26,10 +26,10 @@ const SCHEMA = [
   '</xs:choice></xs:complexType></xs:element></xs:schema>',
 ].join('')
 
-/** The answer of the operation that gives a text: XML, escaped once. Undefined: no rows. */
-export function textOf(found: IndicatorValues | undefined): string {
-  if (!found || found.values.length === 0) return escapeText(`<${SET} />`)
-  const lines = rowsOf(found).flatMap((columns) => [
+/** Encodes the answer of the text operation: XML, escaped once. Undefined: no rows. */
+export function encodeText(values: IndicatorValues | undefined): string {
+  if (!values || values.values.length === 0) return escapeText(`<${SET} />`)
+  const lines = encodeRows(values).flatMap((columns) => [
     `  <${ROW}>`,
     ...columns.map((column) => `    ${column}`),
     `  </${ROW}>`,
@@ -37,19 +37,19 @@ export function textOf(found: IndicatorValues | undefined): string {
   return escapeText([`<${SET}>`, ...lines, `</${SET}>`].join(END_OF_LINE))
 }
 
-/** The answer of the other operation: the schema of a table, and its rows. */
-export function dataSetOf(found: IndicatorValues | undefined): string {
-  const rows = found ? rowsOf(found) : []
-  const written = rows.map(
+/** Encodes the answer of the DataSet operation: schema and rows. */
+export function encodeDataSet(values: IndicatorValues | undefined): string {
+  const rows = values ? encodeRows(values) : []
+  const elements = rows.map(
     (columns, at) =>
       `<${ROW} diffgr:id="${ROW}${at + 1}" msdata:rowOrder="${at}">${columns.join('')}</${ROW}>`,
   )
-  const set = rows.length > 0 ? `<${SET} xmlns="">${written.join('')}</${SET}>` : `<${SET} xmlns="" />`
+  const set = rows.length > 0 ? `<${SET} xmlns="">${elements.join('')}</${SET}>` : `<${SET} xmlns="" />`
   return `${SCHEMA}<diffgr:diffgram ${MSDATA} ${DIFFGR}>${set}</diffgr:diffgram>`
 }
 
-/** The document of an answer without an envelope; undefined: of none, as for a wrong token. */
-export function documentOf(hasRows: boolean, content: string | undefined): string {
+/** Encodes an answer without an envelope; undefined: empty, as for a wrong token. */
+export function encodeDocument(hasRows: boolean, content: string | undefined): string {
   const element = hasRows ? 'DataSet' : 'string'
   const head = hasRows ? DECLARATION : `${DECLARATION}${END_OF_LINE}`
   return content === undefined
@@ -61,8 +61,8 @@ export function escapeText(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
 
-/** The columns of each row. */
-function rowsOf({ series, values }: IndicatorValues): string[][] {
+/** Encodes the columns of each row. */
+function encodeRows({ series, values }: IndicatorValues): string[][] {
   const code = `<COD_INDICADORINTERNO>${escapeText(series.external_code)}</COD_INDICADORINTERNO>`
   return values.map(({ day, value }) => [
     code,
@@ -71,7 +71,7 @@ function rowsOf({ series, values }: IndicatorValues): string[][] {
   ])
 }
 
-/** A value with exactly 8 decimals, of which the bank has never published more: the last one is rounded half up. */
+/** Returns a value with exactly 8 decimals, rounded half up. The bank has never published more. */
 export function withEightDecimals(value: string): string {
   const [whole = '', fraction = ''] = value.split('.')
   if (fraction.length <= DECIMALS) return `${whole}.${fraction.padEnd(DECIMALS, '0')}`

@@ -1,8 +1,8 @@
-// A small XML document as a tree, for what is sent to a web service. What could make much of little is refused: a document
-// type with its entities, depth. Only the tokenizer of htmlparser2 is used, as its parser forgives what is not well formed.
+// Parses a small XML document of a web service call to a tree. Document types, entities and deep nesting are
+// rejected. Only the tokenizer of htmlparser2 is used, as its parser accepts malformed input.
 
 import { Tokenizer } from 'htmlparser2'
-import { AppError } from '../../../errors.ts'
+import { AppError } from '../../../runtime/errors.ts'
 
 export type XmlElement = {
   /** Without its prefix. */
@@ -13,31 +13,35 @@ export type XmlElement = {
   children: XmlElement[]
 }
 
-type Open = XmlElement & { qualified: string; prefixes: Map<string, string>; parent: Open | undefined }
+type OpenElement = XmlElement & {
+  qualified: string
+  prefixes: Map<string, string>
+  parent: OpenElement | undefined
+}
 
-const DEEPEST = 16
+const MAX_DEPTH = 16
 const QUOTED = 2 // as QuoteType of the tokenizer has it: 0 no value, 1 without quotes
 const NAME = /^(?:([^\s:<>&"'=/]+):)?([^\s:<>&"'=/]+)$/
 const XML_NAMESPACE = 'http://www.w3.org/XML/1998/namespace'
 
-/** The root of a document. @throws AppError `bad-request` for what is not well formed, too deep, or has a DTD or entities */
+/** Returns the root. @throws AppError `bad-request` if malformed, too deep, or with a DTD or entities */
 export function parseXml(xml: string): XmlElement {
-  let root: Open | undefined
-  let open: Open | undefined
+  let root: OpenElement | undefined
+  let open: OpenElement | undefined
   let attribute = { name: '', value: '' }
 
   const text = (more: string) => {
-    if (/[<&]/.test(more)) throw refused('an entity that is not one of the five, or a stray < or &')
+    if (/[<&]/.test(more)) throw xmlError('an entity that is not one of the five, or a stray < or &')
     add(more)
   }
   const add = (more: string) => {
     if (open) open.text += more
-    else if (more.trim() !== '') throw refused('text outside of the root element')
+    else if (more.trim() !== '') throw xmlError('text outside of the root element')
   }
   const close = () => {
-    const closed = open as Open
-    closed.namespace = namespaceOf(closed)
-    open = closed.parent
+    const element = open as OpenElement
+    element.namespace = elementNamespace(element)
+    open = element.parent
   }
 
   const tokenizer = new Tokenizer(
@@ -46,10 +50,10 @@ export function parseXml(xml: string): XmlElement {
       onopentagname(start, end) {
         const qualified = xml.slice(start, end)
         const [, , name] = NAME.exec(qualified) ?? []
-        if (name === undefined) throw refused('an element without a name')
-        if (root && !open) throw refused('two root elements')
-        if (depthOf(open) >= DEEPEST) throw refused(`elements nest deeper than ${DEEPEST}`)
-        const element: Open = {
+        if (name === undefined) throw xmlError('an element without a name')
+        if (root && !open) throw xmlError('two root elements')
+        if (elementDepth(open) >= MAX_DEPTH) throw xmlError(`elements nest deeper than ${MAX_DEPTH}`)
+        const element: OpenElement = {
           ...{ name, namespace: '', text: '', children: [] },
           ...{ qualified, prefixes: new Map(), parent: open },
         }
@@ -62,14 +66,14 @@ export function parseXml(xml: string): XmlElement {
       },
       onattribdata(start, end) {
         const more = xml.slice(start, end)
-        if (/[<&]/.test(more)) throw refused('an entity that is not one of the five, or a stray < or &')
+        if (/[<&]/.test(more)) throw xmlError('an entity that is not one of the five, or a stray < or &')
         attribute.value += more
       },
       onattribentity(codePoint) {
         attribute.value += String.fromCodePoint(codePoint)
       },
       onattribend(quote) {
-        if (quote < QUOTED) throw refused('an attribute without quotes')
+        if (quote < QUOTED) throw xmlError('an attribute without quotes')
         const [, prefix] = /^xmlns(?::(.+))?$/.exec(attribute.name) ?? [undefined, null]
         if (prefix !== null) open?.prefixes.set(prefix ?? '', attribute.value)
       },
@@ -77,17 +81,17 @@ export function parseXml(xml: string): XmlElement {
       onselfclosingtag: close,
       onclosetag(start, end) {
         const name = xml.slice(start, end)
-        if (open?.qualified !== name) throw refused('an end tag that ends nothing')
+        if (open?.qualified !== name) throw xmlError('an end tag that ends nothing')
         close()
       },
       ontext: (start, end) => text(xml.slice(start, end)),
       ontextentity: (codePoint) => add(String.fromCodePoint(codePoint)),
       oncdata: (start, end, offset) => add(xml.slice(start, end - offset)),
       ondeclaration() {
-        throw refused('a document type')
+        throw xmlError('a document type')
       },
       onprocessinginstruction(start, end) {
-        if (!/^xml\s/.test(xml.slice(start, end)) || root) throw refused('a processing instruction')
+        if (!/^xml\s/.test(xml.slice(start, end)) || root) throw xmlError('a processing instruction')
       },
       oncomment() {},
       onend() {},
@@ -95,27 +99,27 @@ export function parseXml(xml: string): XmlElement {
   )
   tokenizer.write(xml)
   tokenizer.end()
-  if (!root || open) throw refused('no document, or one that ends early')
+  if (!root || open) throw xmlError('no document, or one that ends early')
   return root
 }
 
-function namespaceOf(element: Open): string {
+function elementNamespace(element: OpenElement): string {
   const [, prefix = ''] = NAME.exec(element.qualified) ?? []
   if (prefix === 'xml') return XML_NAMESPACE
-  for (let at: Open | undefined = element; at; at = at.parent) {
+  for (let at: OpenElement | undefined = element; at; at = at.parent) {
     const namespace = at.prefixes.get(prefix)
     if (namespace !== undefined) return namespace
   }
-  if (prefix !== '') throw refused('a prefix without a namespace')
+  if (prefix !== '') throw xmlError('a prefix without a namespace')
   return ''
 }
 
-function depthOf(element: Open | undefined): number {
+function elementDepth(element: OpenElement | undefined): number {
   let depth = 0
   for (let at = element; at; at = at.parent) depth += 1
   return depth
 }
 
-function refused(what: string): AppError {
-  return new AppError('bad-request', `the XML has ${what}`)
+function xmlError(problem: string): AppError {
+  return new AppError('bad-request', `the XML has ${problem}`)
 }

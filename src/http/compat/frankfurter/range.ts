@@ -1,9 +1,9 @@
-// On which days of a range both versions have a row.
+// Days of a range with a row, in both versions.
 
-import type { IsoDate } from '../../../dates.ts'
 import type { Cross } from '../../../domain/rates/crosses.ts'
+import type { IsoDate } from '../../../values/dates.ts'
 
-/** Of the rates on a day those of which a leg was published then. */
-export function publishedOn(day: IsoDate, crosses: readonly Cross[]): readonly Cross[] {
+/** Returns the rates with a leg that was published on the day. */
+export function filterPublished(day: IsoDate, crosses: readonly Cross[]): readonly Cross[] {
   return crosses.filter(({ newest }) => newest === day)
 }

@@ -1,29 +1,35 @@
-// Frankfurter v1: units of other currencies for an amount of a base, on one day or on each of a period. The un-versioned
-// paths are those of exchangerate.host too, whose programs want to see `success`.
+// Frankfurter v1: units of other currencies for an amount of a base, on one day or each day of a period. The
+// un-versioned paths of exchangerate.host are the same, and its programs read `success`.
 
 import * as v from 'valibot'
-import { earliest, type IsoDate, isIsoDate, latest } from '../../../dates.ts'
-import { positiveAmount, worthOf } from '../../../decimal.ts'
-import { type Cross, crossesByDay, crossesOn, currenciesOf } from '../../../domain/rates/crosses.ts'
+import { type Cross, computeCrosses, crossesByDay, listCurrencies } from '../../../domain/rates/crosses.ts'
 import type { RateSnapshot } from '../../../domain/rates/rate-cache.ts'
 import { smallest } from '../../../domain/rates/rates.ts'
-import { AppError } from '../../../errors.ts'
+import { AppError } from '../../../runtime/errors.ts'
 import type { Side } from '../../../store/tables.ts'
-import type { Api } from '../../api/api.ts'
-import type { AnyEndpoint } from '../../api/endpoint.ts'
-import type { ErrorShape } from '../../api/errors.ts'
-import { JSON_TYPE } from '../../api/forms.ts'
-import { codesIn, nameOfCurrency } from '../codes.ts'
-import { wholeQuotes } from '../missing-days.ts'
-import { checkRows } from '../rows.ts'
-import { type Asked, fewestDecimals, heldOf, PROVIDER, type ShapeDeps, shapeEndpoint } from '../shape.ts'
-import { publishedOn } from './range.ts'
+import { earliest, type IsoDate, isIsoDate, latest } from '../../../values/dates.ts'
+import { convertedAmount, positiveAmount } from '../../../values/decimal.ts'
+import type { Api } from '../../endpoint/api.ts'
+import type { AnyEndpoint } from '../../endpoint/endpoint.ts'
+import type { ErrorShape } from '../../endpoint/errors.ts'
+import { currencyName, parseCodes } from '../codes.ts'
+import { completeQuotes } from '../missing-days.ts'
+import { checkRowCount } from '../rows.ts'
+import {
+  type CompatDeps,
+  type CompatRequest,
+  compatEndpoint,
+  fewestDecimals,
+  PROVIDER,
+  servedCrosses,
+} from '../shape.ts'
+import { filterPublished } from './range.ts'
 
 const PERIOD = /^(\d{4}-\d\d-\d\d)\.\.(\d{4}-\d\d-\d\d)?$/
 const ROOT = '/compat/frankfurter'
 
 /** An answer without its first brace, and to how many decimals it is rounded. */
-type Found = { text: string; decimals: number | undefined; leftOut: readonly string[] }
+type Answer = { text: string; decimals: number | undefined; leftOut: readonly string[] }
 
 /** `quotes` empty: all. `to` is set for a period. */
 type Query = { base: string; quotes: string[]; amount: string; side: Side; from: IsoDate; to?: IsoDate }
@@ -33,51 +39,48 @@ const ERRORS: ErrorShape = {
   challenge: 'ApiKey',
   body: (_, message) => JSON.stringify({ message }),
   schema: ErrorOut,
-  invalid: ErrorOut,
 }
 
-export function frankfurterV1Api(deps: ShapeDeps): Api {
-  return { prefixes: [ROOT], errors: ERRORS, isForWebsites: true, endpoints: endpointsOf(deps) }
+export function frankfurterV1Api(deps: CompatDeps): Api {
+  return { prefixes: [ROOT], errors: ERRORS, isForWebsites: true, endpoints: endpoints(deps) }
 }
 
-function endpointsOf(deps: ShapeDeps): AnyEndpoint[] {
+function endpoints(deps: CompatDeps): AnyEndpoint[] {
   return [
     ...rates(deps, `${ROOT}/v1`, false),
     ...rates(deps, ROOT, true),
-    shapeEndpoint(deps, {
+    compatEndpoint(deps, {
       path: `${ROOT}/v1`,
-      summary: 'Frankfurter v1: what it is',
-      contentType: JSON_TYPE,
-      ask: () => ({}),
       find: () => ({
         version: 'v1',
         status: 'frozen',
         paths: ['/v1/latest', '/v1/{date}', '/v1/currencies'],
       }),
-      encode: (found) => JSON.stringify(found),
     }),
-    ...[`${ROOT}/v1/currencies`, `${ROOT}/currencies`].map((path) =>
-      shapeEndpoint(deps, {
+    ...([`${ROOT}/v1/currencies`, `${ROOT}/currencies`] as const).map((path) =>
+      compatEndpoint(deps, {
         path,
-        summary: 'Frankfurter v1: codes and names',
-        contentType: JSON_TYPE,
-        ask: () => ({}),
-        find: (snapshot) => currenciesOf(snapshot, PROVIDER),
+        find: (snapshot) => listCurrencies(snapshot, PROVIDER),
         encode: (codes) =>
-          JSON.stringify(Object.fromEntries(codes.map((code) => [code, nameOfCurrency(code)]))),
+          JSON.stringify(Object.fromEntries(codes.map((code) => [code, currencyName(code)]))),
       }),
     ),
   ]
 }
 
-function rates(deps: ShapeDeps, root: string, saysSuccess: boolean): AnyEndpoint[] {
-  const head = saysSuccess ? '{"success":true,' : '{'
-  const endpoint = (path: string, dayOf: (asked: Asked) => { from: IsoDate; to?: IsoDate }) =>
-    shapeEndpoint(deps, {
+function rates(
+  deps: CompatDeps,
+  root: typeof ROOT | `${typeof ROOT}/v1`,
+  hasSuccess: boolean,
+): AnyEndpoint[] {
+  const head = hasSuccess ? '{"success":true,' : '{'
+  const endpoint = (
+    path: '/latest' | '/current' | '/{day}',
+    requestDays: (request: CompatRequest) => { from: IsoDate; to?: IsoDate },
+  ) =>
+    compatEndpoint(deps, {
       path: `${root}${path}`,
-      summary: 'Frankfurter v1: rates of a day or a period',
-      contentType: JSON_TYPE,
-      ask: (asked): Query => ({ ...queryOf(asked), ...dayOf(asked) }),
+      parse: (request): Query => ({ ...parseQuery(request), ...requestDays(request) }),
       find: (snapshot, query) => find(deps, snapshot, query),
       encode: ({ text }) => head + text,
       roundedTo: ({ decimals }) => decimals,
@@ -86,81 +89,82 @@ function rates(deps: ShapeDeps, root: string, saysSuccess: boolean): AnyEndpoint
   return [
     endpoint('/latest', ({ today }) => ({ from: today })),
     endpoint('/current', ({ today }) => ({ from: today })),
-    endpoint('/{day}', ({ params, today }) => daysIn(params.day ?? '', today)),
+    endpoint('/{day}', ({ params, today }) => parseDays(params.day ?? '', today)),
   ]
 }
 
-function queryOf({ query, side }: Asked): Omit<Query, 'from' | 'to'> {
-  const sent = query.get('amount')
-  const amount = sent === null ? '1' : positiveAmount(sent)
+function parseQuery({ query, side }: CompatRequest): Omit<Query, 'from' | 'to'> {
+  const amountText = query.get('amount')
+  const amount = amountText === null ? '1' : positiveAmount(amountText)
   if (amount === undefined) throw new AppError('invalid', 'invalid amount')
   const base = (query.get('from') || query.get('base') || 'EUR').trim().toUpperCase()
-  const quotes = codesIn(query.get('to') || query.get('symbols'))
+  const quotes = parseCodes(query.get('to') || query.get('symbols'))
   if (quotes.length === 1 && quotes[0] === base) throw new AppError('invalid', 'bad currency pair')
   return { base, quotes, amount, side }
 }
 
-/** A day or a period in a path; what lies in the future is today. */
-function daysIn(text: string, today: IsoDate): { from: IsoDate; to?: IsoDate } {
+/** Parses a day or a period in a path; future days become today. */
+function parseDays(text: string, today: IsoDate): { from: IsoDate; to?: IsoDate } {
   const [, from, to = today] = PERIOD.exec(text) ?? []
   if (from === undefined) {
     if (!/^\d{4}-\d\d-\d\d$/.test(text)) throw new AppError('not-found', 'not found')
-    return { from: earliest(dayIn(text), today) }
+    return { from: earliest(parseDay(text), today) }
   }
-  return { from: earliest(dayIn(from), today), to: earliest(dayIn(to), today) }
+  return { from: earliest(parseDay(from), today), to: earliest(parseDay(to), today) }
 }
 
-function dayIn(text: string): IsoDate {
+function parseDay(text: string): IsoDate {
   if (!isIsoDate(text)) throw new AppError('invalid', 'invalid date')
   return text
 }
 
-async function find(deps: ShapeDeps, snapshot: RateSnapshot, query: Query): Promise<Found> {
+async function find(deps: CompatDeps, snapshot: RateSnapshot, query: Query): Promise<Answer> {
   const { base, side, amount, from, to } = query
-  const known = currenciesOf(snapshot, PROVIDER)
+  const currencies = listCurrencies(snapshot, PROVIDER)
   for (const code of [base, ...query.quotes]) {
-    if (!known.includes(code)) deps.missed.indicator('frankfurter', code)
+    if (!currencies.includes(code)) deps.unserved.indicator('frankfurter', code)
   }
-  const wanted = query.quotes.length > 0 ? known.filter((code) => query.quotes.includes(code)) : known
-  const others = wanted.filter((code) => code !== base)
-  const asked = { provider: PROVIDER, base, side }
+  const codes =
+    query.quotes.length > 0 ? currencies.filter((code) => query.quotes.includes(code)) : currencies
+  const others = codes.filter((code) => code !== base)
+  const selection = { provider: PROVIDER, base, side }
   const head = `"amount":${amount.includes('.') ? amount : `${amount}.0`},"base":${JSON.stringify(base)}`
   if (to === undefined) {
-    const { crosses, holes } = await crossesOn(snapshot, { ...asked, quotes: others, day: from })
-    const held = heldOf(deps, crosses)
-    const date = held.reduce((last, { newest }) => latest(last, newest), '')
-    if (held.length === 0) throw new AppError('not-found', 'not found')
+    const { crosses, holes } = await computeCrosses(snapshot, { ...selection, quotes: others, day: from })
+    const answeredCrosses = servedCrosses(deps, crosses)
+    const date = answeredCrosses.reduce((last, { newest }) => latest(last, newest), '')
+    if (answeredCrosses.length === 0) throw new AppError('not-found', 'not found')
     return {
-      text: `${head},"date":"${date}","rates":${ratesText(held, amount)}}`,
-      decimals: fewestDecimals(held),
+      text: `${head},"date":"${date}","rates":${ratesText(answeredCrosses, amount)}}`,
+      decimals: fewestDecimals(answeredCrosses),
       leftOut: [...holes.keys()],
     }
   }
-  const range = { ...asked, quotes: others, from, to, onlyPublished: true }
+  const range = { ...selection, quotes: others, from, to, onlyPublished: true }
   const areNamed = query.quotes.length > 0
-  const { quotes, leftOut } = await wholeQuotes(deps, 'frankfurter', snapshot, { ...range, areNamed })
+  const { quotes, leftOut } = await completeQuotes(deps, 'frankfurter', snapshot, { ...range, areNamed })
   const days: string[] = []
   let [rows, first, last, decimals] = [0, '', '', undefined as number | undefined]
-  for await (const { day, crosses } of crossesByDay(snapshot, { ...asked, quotes, from, to })) {
-    const held = heldOf(deps, publishedOn(day, crosses))
-    if (held.length === 0) continue
-    rows += held.length
-    checkRows(rows)
-    days.push(`"${day}":${ratesText(held, amount)}`)
+  for await (const { day, crosses } of crossesByDay(snapshot, { ...selection, quotes, from, to })) {
+    const answeredCrosses = servedCrosses(deps, filterPublished(day, crosses))
+    if (answeredCrosses.length === 0) continue
+    rows += answeredCrosses.length
+    checkRowCount(rows)
+    days.push(`"${day}":${ratesText(answeredCrosses, amount)}`)
     first ||= day
     last = day
-    decimals = smallest(decimals, fewestDecimals(held))
+    decimals = smallest(decimals, fewestDecimals(answeredCrosses))
   }
   if (days.length === 0) {
-    await wholeQuotes(deps, 'frankfurter', snapshot, { ...range, areNamed: true }) // a 404 would hide what is left out
+    await completeQuotes(deps, 'frankfurter', snapshot, { ...range, areNamed: true }) // a 404 would hide what is left out
     throw new AppError('not-found', 'not found')
   }
   const text = `${head},"start_date":"${first}","end_date":"${last}","rates":{${days.join(',')}}}`
   return { text, decimals, leftOut }
 }
 
-/** An object of what the amount is worth in each currency. */
+/** Encodes the value of the amount in each currency. */
 function ratesText(crosses: readonly Cross[], amount: string): string {
-  const texts = crosses.map(({ quote, rate }) => `"${quote}":${worthOf(amount, rate)}`)
+  const texts = crosses.map(({ quote, rate }) => `"${quote}":${convertedAmount(amount, rate)}`)
   return `{${texts.join(',')}}`
 }

@@ -1,14 +1,13 @@
-// What Frankfurter v2 says of itself: its currencies, and the one provider.
+// Catalogue of Frankfurter v2: its currencies, and the one provider.
 
-import { dayOf, type IsoDate, isoOf } from '../../../dates.ts'
-import { currenciesOf } from '../../../domain/rates/crosses.ts'
+import { listCurrencies } from '../../../domain/rates/crosses.ts'
 import { withColumns } from '../../../domain/rates/queries.ts'
 import type { RateSnapshot } from '../../../domain/rates/rate-cache.ts'
-import { AppError } from '../../../errors.ts'
-import type { AnyEndpoint } from '../../api/endpoint.ts'
-import { JSON_TYPE } from '../../api/forms.ts'
-import { nameOfCurrency, symbolOfCurrency } from '../codes.ts'
-import { PROVIDER, type ShapeDeps, shapeEndpoint } from '../shape.ts'
+import { AppError } from '../../../runtime/errors.ts'
+import { dayNumber, type IsoDate, isoDate } from '../../../values/dates.ts'
+import type { AnyEndpoint } from '../../endpoint/endpoint.ts'
+import { currencyName, currencySymbol } from '../codes.ts'
+import { type CompatDeps, compatEndpoint, PROVIDER } from '../shape.ts'
 import { checkNames } from './v2-query.ts'
 
 type Currency = {
@@ -20,55 +19,45 @@ type Currency = {
   end_date: IsoDate | null
 }
 
-export function catalogueEndpoints(deps: ShapeDeps, root: string): AnyEndpoint[] {
+export function catalogueEndpoints(deps: CompatDeps, root: '/compat/frankfurter/v2'): AnyEndpoint[] {
   return [
-    shapeEndpoint(deps, {
+    compatEndpoint(deps, {
       path: `${root}/currencies`,
-      summary: 'Frankfurter v2: currencies',
-      contentType: JSON_TYPE,
-      ask({ query, today }) {
+      parse({ query, today }) {
         checkNames(query, ['scope', 'providers'])
         return { today }
       },
       find: currencies,
-      encode: (found) => JSON.stringify(found),
     }),
-    // Frankfurter has no CSV of it either, and says so.
-    shapeEndpoint(deps, {
+    // Frankfurter rejects CSV of the currencies too.
+    compatEndpoint(deps, {
       path: `${root}/currencies.csv`,
-      summary: 'Frankfurter v2: currencies are not there as CSV',
-      contentType: JSON_TYPE,
-      ask() {
+      parse() {
         throw new AppError('not-acceptable', 'not acceptable')
       },
       find: () => undefined,
       encode: () => '',
     }),
-    shapeEndpoint(deps, {
+    compatEndpoint(deps, {
       path: `${root}/currency/{code}`,
-      summary: 'Frankfurter v2: one currency',
-      contentType: JSON_TYPE,
-      ask({ query, params, today }) {
+      parse({ query, params, today }) {
         checkNames(query, [])
         return { code: params.code?.toUpperCase() ?? '', today }
       },
       async find(snapshot, { code, today }) {
-        const found = (await currencies(snapshot, { today })).find(({ iso_code }) => iso_code === code)
-        if (!found) throw new AppError('not-found', 'not found')
-        return { ...found, providers: ['BCCR'] }
+        const currency = (await currencies(snapshot, { today })).find(({ iso_code }) => iso_code === code)
+        if (!currency) throw new AppError('not-found', 'not found')
+        return { ...currency, providers: ['BCCR'] }
       },
-      encode: (found) => JSON.stringify(found),
     }),
-    shapeEndpoint(deps, {
+    compatEndpoint(deps, {
       path: `${root}/providers`,
-      summary: 'Frankfurter v2: the provider',
-      contentType: JSON_TYPE,
-      ask({ query, today }) {
+      parse({ query, today }) {
         checkNames(query, [])
         return { today }
       },
-      async find(snapshot, asked) {
-        const all = await currencies(snapshot, asked)
+      async find(snapshot, query) {
+        const all = await currencies(snapshot, query)
         const days = (pick: (one: Currency) => IsoDate | null) => all.flatMap((one) => pick(one) ?? []).sort()
         const { name, website } = snapshot.providers.find(({ code }) => code === PROVIDER) ?? {}
         return [
@@ -82,7 +71,6 @@ export function catalogueEndpoints(deps: ShapeDeps, root: string): AnyEndpoint[]
           },
         ]
       },
-      encode: (found) => JSON.stringify(found),
     }),
   ]
 }
@@ -90,22 +78,22 @@ export function catalogueEndpoints(deps: ShapeDeps, root: string): AnyEndpoint[]
 /** Every currency, with the first and last day, up to today, on which a series of it has a value. */
 function currencies(snapshot: RateSnapshot, { today }: { today: IsoDate }): Currency[] | Promise<Currency[]> {
   return withColumns(snapshot, snapshot.series, (columns) =>
-    currenciesOf(snapshot, PROVIDER).map((code) => {
+    listCurrencies(snapshot, PROVIDER).map((code) => {
       const days: number[] = []
       for (const [at, { base_currency, quote_currency }] of snapshot.series.entries()) {
-        const own = columns[at]?.days
-        if ((base_currency === code || quote_currency === code) && own?.length)
-          days.push(own[0] ?? 0, own.at(-1) ?? 0)
+        const seriesDays = columns[at]?.days
+        if ((base_currency === code || quote_currency === code) && seriesDays?.length)
+          days.push(seriesDays[0] ?? 0, seriesDays.at(-1) ?? 0)
       }
       const dates = {
         start_date: day(Math.min(...days)),
-        end_date: day(Math.min(Math.max(...days), dayOf(today))),
+        end_date: day(Math.min(Math.max(...days), dayNumber(today))),
       }
       return {
         iso_code: code,
         iso_numeric: null,
-        name: nameOfCurrency(code),
-        symbol: symbolOfCurrency(code),
+        name: currencyName(code),
+        symbol: currencySymbol(code),
         ...dates,
       }
     }),
@@ -113,5 +101,5 @@ function currencies(snapshot: RateSnapshot, { today }: { today: IsoDate }): Curr
 }
 
 function day(number: number): IsoDate | null {
-  return Number.isFinite(number) ? isoOf(number) : null
+  return Number.isFinite(number) ? isoDate(number) : null
 }

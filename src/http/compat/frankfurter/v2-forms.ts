@@ -1,29 +1,32 @@
-// The forms of Frankfurter v2's rows: JSON, NDJSON, and CSV in its own dialect or in that of a spreadsheet of Costa Rica.
+// Encodes rows of Frankfurter v2: JSON, NDJSON, and CSV in its own dialect or that of a Costa Rican spreadsheet.
 
-import type { IsoDate } from '../../../dates.ts'
-import { AppError } from '../../../errors.ts'
-import { rawNumber } from '../../../json/raw.ts'
-import { csvLines, type Dialect, dayCell, decimalCell, dialectOf, ndjsonLines } from '../../rates/csv.ts'
+import { rawNumber } from '../../../formats/json/raw.ts'
+import { AppError } from '../../../runtime/errors.ts'
+import type { IsoDate } from '../../../values/dates.ts'
+import { csvLines, type Dialect, dayCell, decimalCell, findDialect, ndjsonLines } from '../../rates/csv.ts'
 
-/** A row: what one unit of `base` is worth in `quote`, on a day. */
+/** A row: value of one unit of `base` in `quote`, on a day. */
 export type Row = { date: IsoDate; base: string; quote: string; rate: string }
 
-/** How CSV is written: `dialect=es-CR` (or `dialecto`), or a separator and a decimal sign. @throws AppError `invalid` */
-export function dialectIn(query: URLSearchParams): Dialect {
+/**
+ * Parses the CSV dialect: `dialect=es-CR` (or `dialecto`), or a separator and a decimal sign. @throws AppError
+ * `invalid`
+ */
+export function parseDialect(query: URLSearchParams): Dialect {
   const name = query.get('dialect') ?? query.get('dialecto')
-  const found = dialectOf(name, { decimal: query.get('decimal'), separator: query.get('sep') })
-  if (found) return found
+  const dialect = findDialect(name, { decimal: query.get('decimal'), separator: query.get('sep') })
+  if (dialect) return dialect
   if (name !== null) throw new AppError('invalid', 'invalid dialect: es-CR is one')
   throw new AppError('invalid', 'decimal must be . or , and sep another of , ; and tab')
 }
 
 /** `withProviders`: beside each rate the rate of each provider, of which there is one. */
 export function encodeJson(rows: readonly Row[], withProviders: boolean): string {
-  return JSON.stringify(rows.map((row) => objectOf(row, withProviders)))
+  return JSON.stringify(rows.map((row) => rowObject(row, withProviders)))
 }
 
 export function encodeNdjson(rows: readonly Row[], withProviders: boolean): string {
-  return [...ndjsonLines(rows.map((row) => objectOf(row, withProviders)))].join('')
+  return [...ndjsonLines(rows.map((row) => rowObject(row, withProviders)))].join('')
 }
 
 export function encodeCsv(rows: readonly Row[], dialect: Dialect, withProviders: boolean): string {
@@ -36,8 +39,8 @@ export function encodeCsv(rows: readonly Row[], dialect: Dialect, withProviders:
   return [...csvLines([head, ...lines], dialect)].join('')
 }
 
-/** One row as an object. */
-export function objectOf({ date, base, quote, rate }: Row, withProviders: boolean): Record<string, unknown> {
+/** Encodes a row as an object. */
+export function rowObject({ date, base, quote, rate }: Row, withProviders: boolean): Record<string, unknown> {
   const row = { date, base, quote, rate: rawNumber(rate) }
   return withProviders ? { ...row, providers: [{ key: 'BCCR', date, rate: rawNumber(rate) }] } : row
 }

@@ -1,23 +1,23 @@
-// Frankfurter v2: rows of a date, a base, a quote and a rate, each with the date that its rate is of.
+// Frankfurter v2: rows of a date, a base, a quote and a rate; the date is that of the rate.
 
 import * as v from 'valibot'
-import { dayOf, type IsoDate, isoOf } from '../../../dates.ts'
-import { type Cross, crossesByDay, crossesOn, currenciesOf } from '../../../domain/rates/crosses.ts'
-import { periodOf } from '../../../domain/rates/periods.ts'
+import { type Cross, computeCrosses, crossesByDay, listCurrencies } from '../../../domain/rates/crosses.ts'
+import { findPeriod } from '../../../domain/rates/periods.ts'
 import type { RateSnapshot } from '../../../domain/rates/rate-cache.ts'
-import { AppError } from '../../../errors.ts'
-import type { Api } from '../../api/api.ts'
-import type { AnyEndpoint } from '../../api/endpoint.ts'
-import type { ErrorShape } from '../../api/errors.ts'
-import { JSON_TYPE } from '../../api/forms.ts'
+import { AppError } from '../../../runtime/errors.ts'
+import { dayNumber, type IsoDate, isoDate } from '../../../values/dates.ts'
+import type { Api } from '../../endpoint/api.ts'
+import type { AnyEndpoint } from '../../endpoint/endpoint.ts'
+import type { ErrorShape } from '../../endpoint/errors.ts'
+import { JSON_TYPE } from '../../endpoint/forms.ts'
 import { CSV_TYPE, NDJSON_TYPE } from '../../rates/csv.ts'
-import { shownCode } from '../codes.ts'
-import { wholeQuotes } from '../missing-days.ts'
-import { checkRows } from '../rows.ts'
-import { fewestDecimals, heldOf, PROVIDER, type ShapeDeps, shapeEndpoint } from '../shape.ts'
-import { publishedOn } from './range.ts'
+import { displayCode } from '../codes.ts'
+import { completeQuotes } from '../missing-days.ts'
+import { checkRowCount } from '../rows.ts'
+import { type CompatDeps, compatEndpoint, fewestDecimals, PROVIDER, servedCrosses } from '../shape.ts'
+import { filterPublished } from './range.ts'
 import { catalogueEndpoints } from './v2-catalogue.ts'
-import { encodeCsv, encodeJson, encodeNdjson, objectOf, type Row } from './v2-forms.ts'
+import { encodeCsv, encodeJson, encodeNdjson, type Row, rowObject } from './v2-forms.ts'
 import { type Group, type Query, rateQuery, ratesQuery } from './v2-query.ts'
 
 const ROOT = '/compat/frankfurter/v2'
@@ -31,20 +31,19 @@ const ERRORS: ErrorShape = {
   challenge: 'ApiKey',
   body: (status, message) => JSON.stringify({ status, message }),
   schema: ErrorOut,
-  invalid: ErrorOut,
 }
 
-/** A row with what says whether it is exact. */
-type FoundRow = Row & Pick<Cross, 'exact' | 'roundedTo'>
-/** Rows, and the codes of what is left out over days that were not synchronized. */
-type Found = { rows: readonly FoundRow[]; leftOut: readonly string[] }
+/** A row with the rounding of its rate. */
+type AnswerRow = Row & Pick<Cross, 'exact' | 'roundedTo'>
+/** Rows, and the codes with days that were not synchronized. */
+type Answer = { rows: readonly AnswerRow[]; leftOut: readonly string[] }
 
 const HEADERS = {
-  roundedTo: ({ rows }: Found) => fewestDecimals(rows),
-  leftOut: ({ leftOut }: Found) => leftOut,
+  roundedTo: ({ rows }: Answer) => fewestDecimals(rows),
+  leftOut: ({ leftOut }: Answer) => leftOut,
 }
 
-export function frankfurterV2Api(deps: ShapeDeps): Api {
+export function frankfurterV2Api(deps: CompatDeps): Api {
   return {
     prefixes: [ROOT],
     errors: ERRORS,
@@ -53,14 +52,13 @@ export function frankfurterV2Api(deps: ShapeDeps): Api {
   }
 }
 
-function ratesEndpoints(deps: ShapeDeps): AnyEndpoint[] {
-  const rates = (path: string, isCsv: boolean) =>
-    shapeEndpoint(deps, {
+function ratesEndpoints(deps: CompatDeps): AnyEndpoint[] {
+  const rates = (path: '/rates' | '/rates.csv' | '/providers/bccr/rates', isCsv: boolean) =>
+    compatEndpoint(deps, {
       path: `${ROOT}${path}`,
-      summary: 'Frankfurter v2: rates',
       contentType: ({ form }: Query) => TYPES[form],
       contentTypes: Object.values(TYPES),
-      ask: (asked) => ratesQuery(asked, isCsv),
+      parse: (request) => ratesQuery(request, isCsv),
       find: (snapshot, query) => find(deps, snapshot, query),
       encode: encodeRows,
       ...HEADERS,
@@ -69,71 +67,72 @@ function ratesEndpoints(deps: ShapeDeps): AnyEndpoint[] {
     rates('/rates', false),
     rates('/rates.csv', true),
     rates('/providers/bccr/rates', false),
-    shapeEndpoint(deps, {
+    compatEndpoint(deps, {
       path: `${ROOT}/rate/{base}/{quote}`,
-      summary: 'Frankfurter v2: one rate',
-      contentType: TYPES.json,
-      ask: rateQuery,
+      parse: rateQuery,
       async find(snapshot, query) {
-        const found = await find(deps, snapshot, query)
-        if (found.rows.length === 0) throw new AppError('not-found', 'not found')
-        return found
+        const answer = await find(deps, snapshot, query)
+        if (answer.rows.length === 0) throw new AppError('not-found', 'not found')
+        return answer
       },
-      encode: ({ rows: [row] }) => JSON.stringify(row && objectOf(row, false)),
+      encode: ({ rows: [row] }) => JSON.stringify(row && rowObject(row, false)),
       ...HEADERS,
     }),
   ]
 }
 
-function encodeRows({ rows }: Found, { form, dialect, withProviders, to }: Query): string {
+function encodeRows({ rows }: Answer, { form, dialect, withProviders, to }: Query): string {
   if (form === 'ndjson') return encodeNdjson(rows, withProviders)
   if (form === 'json' || !dialect) return encodeJson(rows, withProviders)
   if (rows.length === 0 && to === undefined) return ''
   return encodeCsv(rows, dialect, withProviders)
 }
 
-async function find(deps: ShapeDeps, snapshot: RateSnapshot, query: Query): Promise<Found> {
+async function find(deps: CompatDeps, snapshot: RateSnapshot, query: Query): Promise<Answer> {
   const { base, side, from, to, group } = query
-  const known = currenciesOf(snapshot, PROVIDER)
+  const currencies = listCurrencies(snapshot, PROVIDER)
   for (const code of [base, ...query.quotes]) {
-    if (known.includes(code)) continue
-    deps.missed.indicator('frankfurter', code)
-    throw new AppError('invalid', `invalid currency: ${shownCode(code)}`)
+    if (currencies.includes(code)) continue
+    deps.unserved.indicator('frankfurter', code)
+    throw new AppError('invalid', `invalid currency: ${displayCode(code)}`)
   }
-  if (!query.isOurs) return { rows: [], leftOut: [] }
-  const wanted = query.quotes.length > 0 ? query.quotes.toSorted() : known
-  const asked = { provider: PROVIDER, base, side }
+  if (!query.includesBank) return { rows: [], leftOut: [] }
+  const codes = query.quotes.length > 0 ? query.quotes.toSorted() : currencies
+  const selection = { provider: PROVIDER, base, side }
   if (to === undefined) {
-    const { crosses, holes } = await crossesOn(snapshot, { ...asked, quotes: wanted, day: from })
-    const rows = heldOf(deps, crosses).map((cross) => rowOf(base, cross, cross.date))
+    const { crosses, holes } = await computeCrosses(snapshot, { ...selection, quotes: codes, day: from })
+    const rows = servedCrosses(deps, crosses).map((cross) => toRow(base, cross, cross.date))
     return { rows, leftOut: [...holes.keys()] }
   }
   if (from > to) return { rows: [], leftOut: [] }
-  const { quotes, leftOut } = await wholeQuotes(deps, 'frankfurter', snapshot, {
-    ...{ ...asked, quotes: wanted, from, to },
+  const { quotes, leftOut } = await completeQuotes(deps, 'frankfurter', snapshot, {
+    ...{ ...selection, quotes: codes, from, to },
     ...{ areNamed: query.quotes.length > 0, onlyPublished: true },
   })
-  const rows: FoundRow[] = []
-  for await (const { day, crosses } of crossesByDay(snapshot, { ...asked, quotes, from, to })) {
-    for (const cross of heldOf(deps, publishedOn(day, crosses))) rows.push(rowOf(base, cross, day))
-    checkRows(rows.length)
+  const rows: AnswerRow[] = []
+  for await (const { day, crosses } of crossesByDay(snapshot, { ...selection, quotes, from, to })) {
+    for (const cross of servedCrosses(deps, filterPublished(day, crosses))) rows.push(toRow(base, cross, day))
+    checkRowCount(rows.length)
   }
-  // A range whose first day has no row of a quote begins with the last one before it, under its own date.
-  const onFirst = heldOf(deps, (await crossesOn(snapshot, { ...asked, quotes, day: from })).crosses)
-  const before = onFirst.filter(({ newest }) => newest < from).map((cross) => rowOf(base, cross, cross.date))
-  const sorted = before.sort((a, b) => compare(a.date, b.date) || compare(a.quote, b.quote)).concat(rows)
-  return { rows: group ? grouped(sorted, group) : sorted, leftOut }
+  // Quotes without a row on the first day begin with their last row before it, under its own date.
+  const onFirst = servedCrosses(
+    deps,
+    (await computeCrosses(snapshot, { ...selection, quotes, day: from })).crosses,
+  )
+  const before = onFirst.filter(({ newest }) => newest < from).map((cross) => toRow(base, cross, cross.date))
+  const allRows = before.sort((a, b) => compare(a.date, b.date) || compare(a.quote, b.quote)).concat(rows)
+  return { rows: group ? groupRows(allRows, group) : allRows, leftOut }
 }
 
-function rowOf(base: string, { quote, rate, exact, roundedTo }: Cross, date: IsoDate): FoundRow {
+function toRow(base: string, { quote, rate, exact, roundedTo }: Cross, date: IsoDate): AnswerRow {
   return { date, base, quote, rate: rate === '1' && base === quote ? '1.0' : rate, exact, roundedTo }
 }
 
 /** The last row of each quote in each week or month, under the first day of it. */
-function grouped(rows: readonly FoundRow[], group: Group): FoundRow[] {
-  const last = new Map<string, FoundRow>()
+function groupRows(rows: readonly AnswerRow[], group: Group): AnswerRow[] {
+  const last = new Map<string, AnswerRow>()
   for (const row of rows) {
-    const date = isoOf(periodOf(dayOf(row.date), group).first)
+    const date = isoDate(findPeriod(dayNumber(row.date), group).first)
     last.set(`${date} ${row.quote}`, { ...row, date })
   }
   return [...last.values()].sort((a, b) => compare(a.date, b.date) || compare(a.quote, b.quote))

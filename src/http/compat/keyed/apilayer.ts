@@ -1,23 +1,23 @@
-// What currencylayer, exchangerate.host and Fixer have in common, which are one company's: errors with HTTP 200, a number
-// and a name; three names for the currency to count from; conversions.
+// Shared parts of currencylayer, exchangerate.host and Fixer, which belong to one company. Errors have HTTP 200, a
+// number and a name; the base currency has three names.
 
 import * as v from 'valibot'
-import type { IsoDate } from '../../../dates.ts'
-import { positiveAmount, worthOf } from '../../../decimal.ts'
-import { currenciesOf } from '../../../domain/rates/crosses.ts'
-import { AppError } from '../../../errors.ts'
-import { rawNumber } from '../../../json/raw.ts'
-import type { AnyEndpoint } from '../../api/endpoint.ts'
-import type { ErrorShape } from '../../api/errors.ts'
-import { JSON_TYPE } from '../../api/forms.ts'
+import { listCurrencies } from '../../../domain/rates/crosses.ts'
+import { rawNumber } from '../../../formats/json/raw.ts'
+import { AppError } from '../../../runtime/errors.ts'
+import type { IsoDate } from '../../../values/dates.ts'
+import { convertedAmount, positiveAmount } from '../../../values/decimal.ts'
+import type { AnyEndpoint } from '../../endpoint/endpoint.ts'
+import type { ErrorShape } from '../../endpoint/errors.ts'
+import type { Path } from '../../routes.ts'
 import { NO_KEY_SENT } from '../admission.ts'
-import { codesIn, nameOfCurrency } from '../codes.ts'
-import { missingDaysOf } from '../missing-days.ts'
-import { type Asked, fewestDecimals, PROVIDER, type ShapeDeps, shapeEndpoint } from '../shape.ts'
-import { type Pair, quoteOn, type Table, type Words } from './quotes.ts'
-import { dayIn, endOf, noonOf } from './values.ts'
+import { currencyName, parseCode, parseCodes } from '../codes.ts'
+import { readMissingDays } from '../missing-days.ts'
+import { type CompatDeps, type CompatRequest, compatEndpoint, fewestDecimals, PROVIDER } from '../shape.ts'
+import { findQuote, type Pair, type Table, type TableRules } from './quotes.ts'
+import { lastSecond, noonSeconds, parseDay } from './values.ts'
 
-const FAULTS = {
+const ERROR_TABLE = {
   missing_access_key: [101, 'no API access key was sent: access_key=YOUR_ACCESS_KEY'],
   invalid_access_key: [101, 'the API access key is not valid'],
   invalid_api_function: [103, 'this API function does not exist'],
@@ -39,20 +39,20 @@ const FAULTS = {
   invalid_time_frame: [504, 'the period ends before it begins'],
 } as const satisfies Record<string, readonly [number, string]>
 
-/** An endpoint that both have: `head` is what its answers begin with. */
-type Face = { shape: string; path: string; head: Readonly<Record<string, unknown>> }
+/** Endpoint of several services; `head` is the beginning of its answers. */
+type SharedEndpoint = { path: Path<'GET'>; head: Readonly<Record<string, unknown>> }
 
-type Fault = keyof typeof FAULTS
+type ErrorName = keyof typeof ERROR_TABLE
 
-const OF_STATUS: Readonly<Record<number, Fault>> = {
+const ERROR_BY_STATUS: Readonly<Record<number, ErrorName>> = {
   401: 'invalid_access_key',
   404: 'invalid_api_function',
   405: 'invalid_api_function',
   429: 'usage_limit_reached',
   500: 'internal_error',
 }
-/** Statuses that a client understands without a body; what was wrong with a request goes with a 200. */
-const TOLD_AS_THEY_ARE = new Set([405, 429, 500, 503, 507])
+/** Statuses without a 200: a client understands them without a body. */
+const UNCHANGED_STATUSES = new Set([405, 429, 500, 503, 507])
 
 const ErrorOut = v.object({
   success: v.literal(false),
@@ -61,130 +61,128 @@ const ErrorOut = v.object({
 
 export const APILAYER_ERRORS: ErrorShape = {
   challenge: 'ApiKey',
-  status: (of, details) => (TOLD_AS_THEY_ARE.has(of) && !missingDaysOf(details) ? of : 200),
+  status: (status, details) => (UNCHANGED_STATUSES.has(status) && !readMissingDays(details) ? status : 200),
   body(status, message, details) {
-    const type = faultOf(status, details)
-    const [code, info] = FAULTS[type]
-    const isOwn = isFault(details) || details === NO_KEY_SENT || type === 'invalid_api_function'
-    return JSON.stringify({ success: false, error: { code, type, info: isOwn ? info : message } })
+    const type = errorName(status, details)
+    const [code, info] = ERROR_TABLE[type]
+    const hasOwnText = isErrorName(details) || details === NO_KEY_SENT || type === 'invalid_api_function'
+    return JSON.stringify({ success: false, error: { code, type, info: hasOwnText ? info : message } })
   },
   schema: ErrorOut,
-  invalid: ErrorOut,
 }
 
-/** Refuses a request. @throws AppError, by its name */
-export function refuse(type: Fault): never {
-  throw fault(type)
+/** Rejects a request. @throws AppError, by its name */
+export function refuse(type: ErrorName): never {
+  throw createError(type)
 }
 
-/** The words of a shape of theirs; `noBase` is what it calls a source that is not known. */
-export function wordsOf(shape: string, listsBase: boolean, noBase: Fault): Words {
+/** Creates the rules of a table; `noBase` names the error of an unknown source. */
+export function tableRules(shape: string, listsBase: boolean, noBase: ErrorName): TableRules {
   return {
     shape,
     listsBase,
-    noBase: () => fault(noBase),
-    noSymbols: () => fault('invalid_currency_codes'),
-    noTarget: () => fault('invalid_to_currency'),
-    noResults: () => fault('no_rates_available'),
+    noBase: () => createError(noBase),
+    noSymbols: () => createError('invalid_currency_codes'),
+    noTarget: () => createError('invalid_to_currency'),
+    noResults: () => createError('no_rates_available'),
   }
 }
 
-/** The base and the currencies of a request, under any name that one of these services has for them. */
-export function tableIn({ query, side }: Asked, base: string): Table {
-  const sent = query.get('source') || query.get('base') || query.get('base_currency') || base
-  return { base: codeOf(sent), symbols: symbolsIn(query.get('currencies') || query.get('symbols')), side }
+/** Parses base and currencies, by any name of these services. */
+export function parseTable({ query, side }: CompatRequest, base: string): Table {
+  const source = query.get('source') || query.get('base') || query.get('base_currency') || base
+  return {
+    base: parseCode(source),
+    symbols: parseSymbols(query.get('currencies') || query.get('symbols')),
+    side,
+  }
 }
 
 /** The day in `date`. */
-export function dateIn({ query, today }: Asked): IsoDate {
+export function parseDate({ query, today }: CompatRequest): IsoDate {
   const date = query.get('date')
   if (!date) return refuse('no_date_supplied')
-  return dayIn(date, today) ?? refuse('invalid_date')
+  return parseDay(date, today) ?? refuse('invalid_date')
 }
 
 /** The days in `start_date` and `end_date`. */
-export function periodIn({ query, today }: Asked): { from: IsoDate; to: IsoDate } {
+export function parsePeriod({ query, today }: CompatRequest): { from: IsoDate; to: IsoDate } {
   const [start, end] = [query.get('start_date'), query.get('end_date')]
   if (!start && !end) refuse('no_time_frame_supplied')
-  const from = dayIn(start ?? '', today) ?? refuse('invalid_start_date')
-  const to = dayIn(end ?? '', today) ?? refuse('invalid_end_date')
+  const from = parseDay(start ?? '', today) ?? refuse('invalid_start_date')
+  const to = parseDay(end ?? '', today) ?? refuse('invalid_end_date')
   if (from > to) refuse('invalid_time_frame')
   return { from, to }
 }
 
 /** `/convert`: what an amount is worth, today or on a day. */
-export function convertEndpoint(deps: ShapeDeps, { shape, path, head }: Face): AnyEndpoint {
-  const words = wordsOf(shape, true, 'invalid_from_currency')
-  return shapeEndpoint(deps, {
+export function convertEndpoint(
+  deps: CompatDeps,
+  { shape, path, head }: SharedEndpoint & { shape: string },
+): AnyEndpoint {
+  const rules = tableRules(shape, true, 'invalid_from_currency')
+  return compatEndpoint(deps, {
     path,
-    summary: `${shape}: what an amount of a currency is worth in another`,
-    contentType: JSON_TYPE,
-    ask: (asked): Pair & { amount: string; day: IsoDate; isDated: boolean } => ({
-      from: codeOf(asked.query.get('from') ?? ''),
-      to: codeOf(asked.query.get('to') ?? ''),
-      amount: positiveAmount(asked.query.get('amount') || '1') ?? refuse('invalid_conversion_amount'),
-      side: asked.side,
-      ...(asked.query.get('date')
-        ? { day: dateIn(asked), isDated: true }
-        : { day: asked.today, isDated: false }),
+    parse: (request): Pair & { amount: string; day: IsoDate; isDated: boolean } => ({
+      from: parseCode(request.query.get('from') ?? ''),
+      to: parseCode(request.query.get('to') ?? ''),
+      amount: positiveAmount(request.query.get('amount') || '1') ?? refuse('invalid_conversion_amount'),
+      side: request.side,
+      ...(request.query.get('date')
+        ? { day: parseDate(request), isDated: true }
+        : { day: request.today, isDated: false }),
     }),
-    find: (snapshot, pair) => quoteOn(deps, words, snapshot, pair),
+    find: (snapshot, pair) => findQuote(deps, rules, snapshot, pair),
     encode({ rate }, { from, to, amount, day, isDated }) {
       const quote = rawNumber(rate)
       return JSON.stringify({
         ...head,
         query: { from, to, amount: rawNumber(amount) },
-        info: { timestamp: isDated ? endOf(day) : noonOf(day), quote, rate: quote },
+        info: { timestamp: isDated ? lastSecond(day) : noonSeconds(day), quote, rate: quote },
         ...(isDated && { historical: true, date: day }),
-        result: rawNumber(worthOf(amount, rate)),
+        result: rawNumber(convertedAmount(amount, rate)),
       })
     },
-    roundedTo: (found) => fewestDecimals([found]),
+    roundedTo: (cross) => fewestDecimals([cross]),
   })
 }
 
-/** The codes and names of the currencies, as the value of `field`. */
+/** Answers with codes and names of the currencies, in `field`. */
 export function namesEndpoint(
-  deps: ShapeDeps,
-  { shape, path, head, field }: Face & { field: string },
+  deps: CompatDeps,
+  { path, head, field }: SharedEndpoint & { field: string },
 ): AnyEndpoint {
-  return shapeEndpoint(deps, {
+  return compatEndpoint(deps, {
     path,
-    summary: `${shape}: codes and names`,
-    contentType: JSON_TYPE,
-    ask: () => ({}),
-    find: (snapshot) => currenciesOf(snapshot, PROVIDER),
+    find: (snapshot) => listCurrencies(snapshot, PROVIDER),
     encode: (codes) =>
       JSON.stringify({
         ...head,
-        [field]: Object.fromEntries(codes.map((code) => [code, nameOfCurrency(code)])),
+        [field]: Object.fromEntries(codes.map((code) => [code, currencyName(code)])),
       }),
   })
 }
 
-function codeOf(text: string): string {
-  return text.trim().toUpperCase()
-}
-
-function symbolsIn(list: string | null): string[] {
+function parseSymbols(list: string | null): string[] {
   try {
-    return codesIn(list)
+    return parseCodes(list)
   } catch {
+    // Its own code, without our words.
     refuse('invalid_currency_codes')
   }
 }
 
-function fault(type: Fault): AppError {
-  return new AppError('invalid', FAULTS[type][1], { details: type })
+function createError(type: ErrorName): AppError {
+  return new AppError('invalid', ERROR_TABLE[type][1], { details: type })
 }
 
-function isFault(details: unknown): details is Fault {
-  return typeof details === 'string' && Object.hasOwn(FAULTS, details)
+function isErrorName(details: unknown): details is ErrorName {
+  return typeof details === 'string' && Object.hasOwn(ERROR_TABLE, details)
 }
 
-function faultOf(status: number, details: unknown): Fault {
-  if (isFault(details)) return details
+function errorName(status: number, details: unknown): ErrorName {
+  if (isErrorName(details)) return details
   if (details === NO_KEY_SENT) return 'missing_access_key'
-  if (missingDaysOf(details)) return 'no_rates_available'
-  return OF_STATUS[status] ?? (status >= 500 ? 'internal_error' : 'bad_request')
+  if (readMissingDays(details)) return 'no_rates_available'
+  return ERROR_BY_STATUS[status] ?? (status >= 500 ? 'internal_error' : 'bad_request')
 }

@@ -1,68 +1,74 @@
-// Fixer and exchangeratesapi.io: tables of rates with the base among them, which is the euro unless another is asked for.
-// Finance::Quote divides one rate of the table by another.
+// Fixer and exchangeratesapi.io: tables of rates with the base among them, by default the euro. Finance::Quote
+// divides one rate of the table by another.
 
-import type { IsoDate } from '../../../dates.ts'
-import { AppError } from '../../../errors.ts'
-import type { AnyEndpoint } from '../../api/endpoint.ts'
-import { JSON_TYPE } from '../../api/forms.ts'
-import { type Asked, type ShapeDeps, shapeEndpoint } from '../shape.ts'
-import { convertEndpoint, namesEndpoint, periodIn, refuse, tableIn, wordsOf } from './apilayer.ts'
-import { OF_A_DAY, OF_A_PERIOD, quotesBetween, quotesOn, type Table, tableOut, withText } from './quotes.ts'
-import { dayIn, endOf, noonOf } from './values.ts'
+import { AppError } from '../../../runtime/errors.ts'
+import type { IsoDate } from '../../../values/dates.ts'
+import type { AnyEndpoint } from '../../endpoint/endpoint.ts'
+import { type CompatDeps, type CompatRequest, compatEndpoint } from '../shape.ts'
+import { convertEndpoint, namesEndpoint, parsePeriod, parseTable, refuse, tableRules } from './apilayer.ts'
+import { appendJson, findDayTable, findPeriodTables, TABLE_HEADERS, type Table, tableOut } from './quotes.ts'
+import { lastSecond, noonSeconds, parseDay } from './values.ts'
 
 const ROOT = '/compat/fixer/api'
 const SHAPE = 'fixer'
 const BASE = 'EUR'
 const HEAD = { success: true }
 
-export function fixer(deps: ShapeDeps): AnyEndpoint[] {
+export function fixer(deps: CompatDeps): AnyEndpoint[] {
   return [
     ...fixerTables(deps, SHAPE, ROOT),
     timeseries(deps),
     convertEndpoint(deps, { shape: SHAPE, path: `${ROOT}/convert`, head: HEAD }),
-    namesEndpoint(deps, { shape: SHAPE, path: `${ROOT}/symbols`, head: HEAD, field: 'symbols' }),
+    namesEndpoint(deps, { path: `${ROOT}/symbols`, head: HEAD, field: 'symbols' }),
   ]
 }
 
 /** `/latest` and `/{day}`, of Fixer and of others that had them from it. */
-export function fixerTables(deps: ShapeDeps, shape: string, root: string): AnyEndpoint[] {
-  const words = wordsOf(shape, true, 'invalid_base_currency')
-  const endpoint = (path: string, dayOf: (asked: Asked) => IsoDate, isPast: boolean) =>
-    shapeEndpoint(deps, {
-      path: root + path,
-      summary: `${shape}: a table of rates, with its base`,
-      contentType: JSON_TYPE,
-      ask: (asked): Table & { day: IsoDate } => ({ ...tableIn(asked, BASE), day: dayOf(asked) }),
-      find: (snapshot, table) => quotesOn(deps, words, snapshot, table),
+export function fixerTables(
+  deps: CompatDeps,
+  shape: string,
+  root: '/compat/currencylayer' | typeof ROOT,
+): AnyEndpoint[] {
+  const rules = tableRules(shape, true, 'invalid_base_currency')
+  const endpoint = (
+    path: '/latest' | '/{day}',
+    requestDay: (request: CompatRequest) => IsoDate,
+    isPast: boolean,
+  ) =>
+    compatEndpoint(deps, {
+      path: `${root}${path}`,
+      parse: (request): Table & { day: IsoDate } => ({
+        ...parseTable(request, BASE),
+        day: requestDay(request),
+      }),
+      find: (snapshot, table) => findDayTable(deps, rules, snapshot, table),
       encode: ({ crosses }, { base, day }) =>
         JSON.stringify({
           ...HEAD,
-          timestamp: isPast ? endOf(day) : noonOf(day),
+          timestamp: isPast ? lastSecond(day) : noonSeconds(day),
           ...(isPast && { historical: true }),
           base,
           date: day,
           rates: tableOut(crosses),
         }),
-      ...OF_A_DAY,
+      ...TABLE_HEADERS,
     })
-  return [endpoint('/latest', ({ today }) => today, false), endpoint('/{day}', dayOfPath, true)]
+  return [endpoint('/latest', ({ today }) => today, false), endpoint('/{day}', pathDay, true)]
 }
 
-function dayOfPath({ params: { day = '' }, today }: Asked): IsoDate {
+function pathDay({ params: { day = '' }, today }: CompatRequest): IsoDate {
   if (!/^\d{4}-\d\d-\d\d$/.test(day)) throw new AppError('not-found', 'not found')
-  return dayIn(day, today) ?? refuse('invalid_date')
+  return parseDay(day, today) ?? refuse('invalid_date')
 }
 
-function timeseries(deps: ShapeDeps): AnyEndpoint {
-  const words = wordsOf(SHAPE, true, 'invalid_base_currency')
-  return shapeEndpoint(deps, {
+function timeseries(deps: CompatDeps): AnyEndpoint {
+  const rules = tableRules(SHAPE, true, 'invalid_base_currency')
+  return compatEndpoint(deps, {
     path: `${ROOT}/timeseries`,
-    summary: 'fixer: a table of rates for each day of a period',
-    contentType: JSON_TYPE,
-    ask: (asked) => ({ ...tableIn(asked, BASE), ...periodIn(asked) }),
-    find: (snapshot, table) => quotesBetween(deps, words, snapshot, table),
+    parse: (request) => ({ ...parseTable(request, BASE), ...parsePeriod(request) }),
+    find: (snapshot, table) => findPeriodTables(deps, rules, snapshot, table),
     encode: ({ text }, { base, from, to }) =>
-      withText({ ...HEAD, timeseries: true, start_date: from, end_date: to, base }, 'rates', text),
-    ...OF_A_PERIOD,
+      appendJson({ ...HEAD, timeseries: true, start_date: from, end_date: to, base }, 'rates', text),
+    ...TABLE_HEADERS,
   })
 }

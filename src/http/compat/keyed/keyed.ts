@@ -1,14 +1,14 @@
-// The services that sell rates by the key. Each is an API of its own, for the sake of its errors.
+// Services that sell rates by the key. Each is an API, because each has its own errors.
 
-import type { Api } from '../../api/api.ts'
-import type { ShapeDeps } from '../shape.ts'
+import type { Api } from '../../endpoint/api.ts'
+import type { CompatDeps } from '../shape.ts'
 import { APILAYER_ERRORS } from './apilayer.ts'
 import { currencylayer } from './currencylayer.ts'
 import { EXCHANGERATE_API_ERRORS, exchangerateApi } from './exchangerate-api.ts'
 import { fixer } from './fixer.ts'
 import { OXR_ERRORS, oxr } from './oxr.ts'
 
-export function keyedApis(deps: ShapeDeps): Api[] {
+export function keyedApis(deps: CompatDeps): Api[] {
   return [
     {
       prefixes: ['/compat/currencylayer'],

@@ -2,31 +2,30 @@
 // Programs take the day from `timestamp`.
 
 import * as v from 'valibot'
-import { addDays, dayOf, type IsoDate } from '../../../dates.ts'
-import { positiveAmount, worthOf } from '../../../decimal.ts'
-import { currenciesOf } from '../../../domain/rates/crosses.ts'
-import { AppError, type ErrorCode } from '../../../errors.ts'
-import { rawNumber } from '../../../json/raw.ts'
-import type { AnyEndpoint } from '../../api/endpoint.ts'
-import type { ErrorShape } from '../../api/errors.ts'
+import { listCurrencies } from '../../../domain/rates/crosses.ts'
+import { rawNumber } from '../../../formats/json/raw.ts'
+import { AppError, type ErrorCode } from '../../../runtime/errors.ts'
+import { addDays, dayNumber, type IsoDate } from '../../../values/dates.ts'
+import { convertedAmount, positiveAmount } from '../../../values/decimal.ts'
+import type { AnyEndpoint } from '../../endpoint/endpoint.ts'
+import type { ErrorShape } from '../../endpoint/errors.ts'
 import { NO_KEY_SENT } from '../admission.ts'
-import { codesIn, nameOfCurrency } from '../codes.ts'
-import { missingDaysOf } from '../missing-days.ts'
-import { type Asked, fewestDecimals, PROVIDER, type ShapeDeps } from '../shape.ts'
-import { inForms } from './oxr-forms.ts'
+import { currencyName, parseCodes } from '../codes.ts'
+import { readMissingDays } from '../missing-days.ts'
+import { type CompatDeps, type CompatRequest, fewestDecimals, PROVIDER } from '../shape.ts'
+import { formsEndpoint } from './oxr-forms.ts'
 import {
-  OF_A_DAY,
-  OF_A_PERIOD,
+  appendJson,
+  findDayTable,
+  findPeriodTables,
+  findQuote,
   type Pair,
-  quoteOn,
-  quotesBetween,
-  quotesOn,
+  TABLE_HEADERS,
   type Table,
+  type TableRules,
   tableOut,
-  type Words,
-  withText,
 } from './quotes.ts'
-import { dayIn, noonOf, WITHOUT_END } from './values.ts'
+import { noonSeconds, parseDay, UNLIMITED } from './values.ts'
 
 const ROOT = '/compat/oxr/api'
 const BASE = 'USD'
@@ -35,7 +34,7 @@ const HEAD = {
   license: 'The bank is to be named as the source',
 }
 
-const FAULTS = {
+const ERROR_TABLE = {
   invalid_base: ['bad-request', 'the base currency is not known: base=USD'],
   invalid_symbols: ['bad-request', 'a list has at most 200 symbols'],
   invalid_currency: ['bad-request', 'the currency to convert is not known'],
@@ -47,9 +46,9 @@ const FAULTS = {
   not_found: ['not-found', 'there is nothing at this path'],
 } as const satisfies Record<string, readonly [ErrorCode, string]>
 
-type Fault = keyof typeof FAULTS
+type ErrorName = keyof typeof ERROR_TABLE
 
-const OF_STATUS: Readonly<Record<number, string>> = {
+const ERROR_BY_STATUS: Readonly<Record<number, string>> = {
   401: 'invalid_app_id',
   404: 'not_found',
   405: 'not_found',
@@ -67,23 +66,22 @@ const ErrorOut = v.object({
 export const OXR_ERRORS: ErrorShape = {
   challenge: 'ApiKey',
   body: (status, description, details) =>
-    JSON.stringify({ error: true, status, message: messageOf(status, details), description }),
+    JSON.stringify({ error: true, status, message: errorName(status, details), description }),
   schema: ErrorOut,
-  invalid: ErrorOut,
 }
 
-const WORDS: Words = {
+const RULES: TableRules = {
   shape: 'oxr',
   listsBase: true,
-  noBase: () => fault('invalid_base'),
-  noTarget: () => fault('invalid_currency'),
-  noResults: () => fault('not_available'),
+  noBase: () => createError('invalid_base'),
+  noTarget: () => createError('invalid_currency'),
+  noResults: () => createError('not_available'),
 }
 
-export function oxr(deps: ShapeDeps): AnyEndpoint[] {
+export function oxr(deps: CompatDeps): AnyEndpoint[] {
   return [
     table(deps, 'latest.json', ({ today }) => today),
-    table(deps, 'historical/{file}', dayOfFile),
+    table(deps, 'historical/{file}', fileDay),
     timeSeries(deps),
     conversion(deps),
     currencies(deps),
@@ -91,111 +89,111 @@ export function oxr(deps: ShapeDeps): AnyEndpoint[] {
   ]
 }
 
-function table(deps: ShapeDeps, path: string, dayOf: (asked: Asked) => IsoDate): AnyEndpoint {
-  return inForms(deps, badCallback, {
+function table(
+  deps: CompatDeps,
+  path: 'latest.json' | 'historical/{file}',
+  requestDay: (request: CompatRequest) => IsoDate,
+): AnyEndpoint {
+  return formsEndpoint(deps, badCallback, {
     path: `${ROOT}/${path}`,
-    summary: 'Open Exchange Rates: a table of rates, with its base',
-    ask: (asked): Table & { day: IsoDate } => ({ ...tableIn(asked), day: dayOf(asked) }),
-    find: (snapshot, asked) => quotesOn(deps, WORDS, snapshot, asked),
+    parse: (request): Table & { day: IsoDate } => ({ ...parseTable(request), day: requestDay(request) }),
+    find: (snapshot, query) => findDayTable(deps, RULES, snapshot, query),
     encode: ({ crosses }, { base, day }) =>
-      JSON.stringify({ ...HEAD, timestamp: noonOf(day), base, rates: tableOut(crosses) }),
-    ...OF_A_DAY,
+      JSON.stringify({ ...HEAD, timestamp: noonSeconds(day), base, rates: tableOut(crosses) }),
+    ...TABLE_HEADERS,
   })
 }
 
-function timeSeries(deps: ShapeDeps): AnyEndpoint {
-  return inForms(deps, badCallback, {
+function timeSeries(deps: CompatDeps): AnyEndpoint {
+  return formsEndpoint(deps, badCallback, {
     path: `${ROOT}/time-series.json`,
-    summary: 'Open Exchange Rates: a table of rates for each day of a period',
-    ask: (asked) => ({ ...tableIn(asked), ...periodIn(asked) }),
-    find: (snapshot, asked) => quotesBetween(deps, WORDS, snapshot, asked),
+    parse: (request) => ({ ...parseTable(request), ...parsePeriod(request) }),
+    find: (snapshot, query) => findPeriodTables(deps, RULES, snapshot, query),
     encode: ({ text }, { base, from, to }) =>
-      withText({ ...HEAD, start_date: from, end_date: to, base }, 'rates', text),
-    ...OF_A_PERIOD,
+      appendJson({ ...HEAD, start_date: from, end_date: to, base }, 'rates', text),
+    ...TABLE_HEADERS,
   })
 }
 
-function conversion(deps: ShapeDeps): AnyEndpoint {
-  const words = { ...WORDS, noBase: () => fault('invalid_currency') }
-  return inForms(deps, badCallback, {
+function conversion(deps: CompatDeps): AnyEndpoint {
+  const rules = { ...RULES, noBase: () => createError('invalid_currency') }
+  return formsEndpoint(deps, badCallback, {
     path: `${ROOT}/convert/{value}/{from}/{to}`,
-    summary: 'Open Exchange Rates: what an amount of a currency is worth in another',
-    ask: ({ params, today, side }): Pair & { amount: string; day: IsoDate } => ({
+    parse: ({ params, today, side }): Pair & { amount: string; day: IsoDate } => ({
       amount: positiveAmount(params.value ?? '') ?? refuse('invalid_value'),
       from: (params.from ?? '').toUpperCase(),
       to: (params.to ?? '').toUpperCase(),
       ...{ day: today, side },
     }),
-    find: (snapshot, asked) => quoteOn(deps, words, snapshot, asked),
+    find: (snapshot, query) => findQuote(deps, rules, snapshot, query),
     encode: ({ rate }, { amount, from, to, day }) =>
       JSON.stringify({
         ...HEAD,
         request: { query: `/convert/${amount}/${from}/${to}`, amount: rawNumber(amount), from, to },
-        meta: { timestamp: noonOf(day), rate: rawNumber(rate) },
-        response: rawNumber(worthOf(amount, rate)),
+        meta: { timestamp: noonSeconds(day), rate: rawNumber(rate) },
+        response: rawNumber(convertedAmount(amount, rate)),
       }),
-    roundedTo: (found) => fewestDecimals([found]),
+    roundedTo: (cross) => fewestDecimals([cross]),
   })
 }
 
 /** The one path that needs no key. */
-function currencies(deps: ShapeDeps): AnyEndpoint {
-  return inForms(deps, badCallback, {
+function currencies(deps: CompatDeps): AnyEndpoint {
+  return formsEndpoint(deps, badCallback, {
     path: `${ROOT}/currencies.json`,
-    summary: 'Open Exchange Rates: codes and names',
-    open: true,
-    ask: () => ({}),
-    find: (snapshot) => currenciesOf(snapshot, PROVIDER),
-    encode: (codes) => JSON.stringify(Object.fromEntries(codes.map((code) => [code, nameOfCurrency(code)]))),
+    find: (snapshot) => listCurrencies(snapshot, PROVIDER),
+    encode: (codes) => JSON.stringify(Object.fromEntries(codes.map((code) => [code, currencyName(code)]))),
   })
 }
 
-/** Without the key, which stands in it at Open Exchange Rates, and without its `status`: some programs take that for an error. */
-function usage(deps: ShapeDeps): AnyEndpoint {
-  return inForms(deps, badCallback, {
+/**
+ * Answers without the key, which Open Exchange Rates includes, and without its `status`, which some programs read
+ * as an error.
+ */
+function usage(deps: CompatDeps): AnyEndpoint {
+  return formsEndpoint(deps, badCallback, {
     path: `${ROOT}/usage.json`,
-    summary: 'Open Exchange Rates: what was used of a quota that there is not',
-    ask: ({ today }) => ({ today }),
+    parse: ({ today }) => ({ today }),
     find: () => undefined,
     encode(_, { today }) {
       const elapsed = Number(today.slice(8)) - 1
       const nextMonth = `${addDays(`${today.slice(0, 8)}01`, 31).slice(0, 8)}01`
       const features = { base: true, symbols: true, experimental: false, 'time-series': true, convert: true }
-      const quota = `${WITHOUT_END} requests / month`
+      const quota = `${UNLIMITED} requests / month`
       const plan = { name: 'cambista', quota, update_frequency: '86400s', features }
-      const used = { requests: 0, requests_quota: WITHOUT_END, requests_remaining: WITHOUT_END }
+      const requestCounts = { requests: 0, requests_quota: UNLIMITED, requests_remaining: UNLIMITED }
       const days = {
         days_elapsed: elapsed,
-        days_remaining: dayOf(nextMonth) - dayOf(today),
+        days_remaining: dayNumber(nextMonth) - dayNumber(today),
         daily_average: 0,
       }
-      return JSON.stringify({ data: { status: 'active', plan, usage: { ...used, ...days } } })
+      return JSON.stringify({ data: { status: 'active', plan, usage: { ...requestCounts, ...days } } })
     },
   })
 }
 
-function tableIn({ query, side }: Asked): Table {
+function parseTable({ query, side }: CompatRequest): Table {
   const base = (query.get('base') || BASE).trim().toUpperCase()
-  return { base, symbols: symbolsIn(query.get('symbols')), side }
+  return { base, symbols: parseSymbols(query.get('symbols')), side }
 }
 
-function symbolsIn(list: string | null): string[] {
+function parseSymbols(list: string | null): string[] {
   try {
-    return codesIn(list)
+    return parseCodes(list)
   } catch {
-    return refuse('invalid_symbols')
+    return refuse('invalid_symbols') // its own code, without our words
   }
 }
 
-function dayOfFile({ params: { file = '' }, today }: Asked): IsoDate {
+function fileDay({ params: { file = '' }, today }: CompatRequest): IsoDate {
   const [, day] = /^(\d{4}-\d\d-\d\d)\.json$/.exec(file) ?? []
   if (day === undefined) return refuse('not_found')
-  return dayIn(day, today) ?? refuse('invalid_date')
+  return parseDay(day, today) ?? refuse('invalid_date')
 }
 
-function periodIn({ query, today }: Asked): { from: IsoDate; to: IsoDate } {
-  const from = dayIn(query.get('start') ?? '', today) ?? refuse('invalid_date_range')
-  const to = dayIn(query.get('end') ?? '', today) ?? refuse('invalid_date_range')
+function parsePeriod({ query, today }: CompatRequest): { from: IsoDate; to: IsoDate } {
+  const from = parseDay(query.get('start') ?? '', today) ?? refuse('invalid_date_range')
+  const to = parseDay(query.get('end') ?? '', today) ?? refuse('invalid_date_range')
   return from > to ? refuse('invalid_date_range') : { from, to }
 }
 
@@ -203,18 +201,18 @@ function badCallback(): never {
   return refuse('invalid_callback')
 }
 
-function fault(name: Fault): AppError {
-  const [code, description] = FAULTS[name]
+function createError(name: ErrorName): AppError {
+  const [code, description] = ERROR_TABLE[name]
   return new AppError(code, description, { details: name })
 }
 
-function refuse(name: Fault): never {
-  throw fault(name)
+function refuse(name: ErrorName): never {
+  throw createError(name)
 }
 
-function messageOf(status: number, details: unknown): string {
-  if (typeof details === 'string' && Object.hasOwn(FAULTS, details)) return details
+function errorName(status: number, details: unknown): string {
+  if (typeof details === 'string' && Object.hasOwn(ERROR_TABLE, details)) return details
   if (details === NO_KEY_SENT) return 'missing_app_id'
-  if (missingDaysOf(details)) return 'not_available'
-  return OF_STATUS[status] ?? (status >= 500 ? 'internal_error' : 'bad_request')
+  if (readMissingDays(details)) return 'not_available'
+  return ERROR_BY_STATUS[status] ?? (status >= 500 ? 'internal_error' : 'bad_request')
 }

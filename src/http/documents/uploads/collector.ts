@@ -1,89 +1,94 @@
-// The documents of an upload as they come, whichever way it is sent. Each is judged when it ends. With the first bad one all
-// are lost: the others are only judged then, and nothing is kept of them (decisions 3.5).
+// Collects the documents of an upload in any format, and validates each at its end. After the first invalid document
+// the others are only validated, and no blob is stored (decisions 3.5).
 
-import { faultOf, MOST_FAULTS } from '../../../domain/documents/faults.ts'
+import { MAX_LISTED_FAULTS, validateDocument } from '../../../domain/documents/faults.ts'
 import type {
   Fault,
-  KeptDocuments,
   UploadedDocument,
   UploadedDocuments,
+  ValidDocuments,
 } from '../../../domain/documents/upload.ts'
 import { createUploadedFiles } from '../../../domain/documents/uploaded-files.ts'
-import type { MemoryShare } from '../../../memory-budget.ts'
-import type { BlobBatch, ContentWriter } from '../../../store/blobs/batch.ts'
+import type { MemoryShare } from '../../../runtime/memory-budget.ts'
+import type { BatchBlobWriter, BlobBatch } from '../../../store/blobs/batch.ts'
 
 export type UploadNeeds = {
   beginBatch: (memory: MemoryShare) => BlobBatch
-  /** For what is held beside the contents. */
+  /** Memory for data beside the blobs. */
   memory: MemoryShare
   /** Called after every thousandth document; may throw to end the reading. */
   watch: () => Promise<void>
 }
 
 export type DocumentCollector = {
-  /** What was judged so far. */
+  /** Documents so far. */
   documents: UploadedDocuments
-  /** Begins a content; undefined: it would not be kept. */
-  begin(): ContentWriter | undefined
+  /** Starts a blob; undefined: it would not be stored. */
+  begin(): BatchBlobWriter | undefined
   /**
-   * Judges the next document; undefined stands for what is none. `writer` has its whole content. What comes back is what
-   * the disk has to do, to be done before anything else of this upload.
+   * Validates the next document; undefined: not a document. `writer` has its whole blob. Returns the disk work, to
+   * be run before any other of this upload.
    */
   settle(
     document: UploadedDocument | undefined,
-    writer: ContentWriter | undefined,
+    writer: BatchBlobWriter | undefined,
   ): (() => Promise<void>) | undefined
-  /** Removes every content that was not committed, and frees what was held of them. */
+  /** Removes the uncommitted blobs, and frees their memory. */
   discard(): Promise<void>
 }
 
-const WATCHED_EVERY = 1000
+const DOCUMENTS_PER_CHECK = 1000
 
-/** `inItsWords` may say a fault in the words of the way that the documents are sent. */
+/** `describeFault` may word a fault for the upload format. */
 export function createDocumentCollector(
   { beginBatch, memory, watch }: UploadNeeds,
-  inItsWords = (fault: Fault): Fault => fault,
+  describeFault = (fault: Fault): Fault => fault,
 ): DocumentCollector {
-  const documents: UploadedDocuments = { total: 0, faults: [], faulty: 0, kept: undefined }
-  let begun: { kept: KeptDocuments; own: MemoryShare } | undefined
+  const documents: UploadedDocuments = { total: 0, faults: [], faulty: 0, valid: undefined }
+  let storage: { kept: ValidDocuments; share: MemoryShare } | undefined
 
-  const beginKeeping = (): KeptDocuments => {
-    const own = memory.part()
-    const kept = { files: createUploadedFiles(own), contents: beginBatch(own) }
-    begun = { kept, own }
-    return kept
+  const openStorage = (): ValidDocuments => {
+    const share = memory.part()
+    const documentStore = { files: createUploadedFiles(share), contents: beginBatch(share) }
+    storage = { kept: documentStore, share }
+    return documentStore
   }
 
   const discard = async () => {
-    documents.kept = undefined
-    const dropped = begun
-    await dropped?.kept.contents.discard()
-    dropped?.own[Symbol.dispose]()
-    begun = undefined
+    documents.valid = undefined
+    const previous = storage
+    await previous?.kept.contents.discard()
+    previous?.share[Symbol.dispose]()
+    storage = undefined
   }
 
-  const keep = async (to: KeptDocuments, { name, mimetype }: UploadedDocument, writer: ContentWriter) => {
+  const storeDocument = async (
+    to: ValidDocuments,
+    { name, mimetype }: UploadedDocument,
+    writer: BatchBlobWriter,
+  ) => {
     to.files.add({ name: name as string, mimetype: mimetype as string, content: await writer.keep() })
-    if (to.files.count() % WATCHED_EVERY === 0) await watch()
+    if (to.files.count() % DOCUMENTS_PER_CHECK === 0) await watch()
   }
 
   return {
     documents,
     begin() {
-      if (documents.faulty === 0) documents.kept ??= beginKeeping()
-      return documents.kept?.contents.begin()
+      if (documents.faulty === 0) documents.valid ??= openStorage()
+      return documents.valid?.contents.begin()
     },
     settle(document, writer) {
-      const fault = faultOf(document)
+      const fault = validateDocument(document)
       const index = documents.total++
-      const { kept } = documents
+      const { valid: kept } = documents
       if (fault) {
-        if (documents.faults.length < MOST_FAULTS) documents.faults.push({ index, ...inItsWords(fault) })
+        if (documents.faults.length < MAX_LISTED_FAULTS)
+          documents.faults.push({ index, ...describeFault(fault) })
         documents.faulty++
-        documents.kept = undefined
+        documents.valid = undefined
         return kept && discard
       }
-      return document && writer && kept ? () => keep(kept, document, writer) : undefined
+      return document && writer && kept ? () => storeDocument(kept, document, writer) : undefined
     },
     discard,
   }

@@ -1,11 +1,11 @@
-// Content-Digest and Repr-Digest (RFC 9530): what a client says that its body hashes to. A body is never coded here, so that
-// both are of the same bytes. An algorithm that is not known is passed over, as the standard has it.
+// Verifies Content-Digest and Repr-Digest (RFC 9530). Bodies have no content coding here, so both are of the same
+// bytes. Unknown algorithms are ignored, as the standard requires.
 
 import { createHash, type Hash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import { AppError } from '../../../errors.ts'
+import { AppError } from '../../../runtime/errors.ts'
 
-type Stated = { header: string; algorithm: string; digest: Buffer }
+type StatedDigest = { header: string; algorithm: string; digest: Buffer }
 
 const HEADERS = ['Content-Digest', 'Repr-Digest'] as const
 const ALGORITHMS = new Map([
@@ -14,30 +14,29 @@ const ALGORITHMS = new Map([
 ])
 const MEMBER = /^([a-z*][\w.*-]*)=:([A-Za-z0-9+/]*={0,2}):$/
 
-/**
- * The same body, whose end is an error when it is not what the client says it is.
- * @throws AppError `bad-request` for a header that cannot be read
- */
-export function checkingDigests(
+/** Passes the body on, and fails at its end on a wrong digest. @throws AppError `bad-request` for an invalid header */
+export function verifyDigests(
   headers: IncomingHttpHeaders,
   body: AsyncGenerator<Uint8Array, void>,
 ): AsyncIterable<Uint8Array> {
-  const stated = HEADERS.flatMap((header) => digestsIn(header, headers[header.toLowerCase()]))
-  return stated.length > 0 ? checking(stated, body) : body
+  const statedDigests = HEADERS.flatMap((header) => parseDigests(header, headers[header.toLowerCase()]))
+  return statedDigests.length > 0 ? verifyBlocks(statedDigests, body) : body
 }
 
-async function* checking(
-  stated: readonly Stated[],
+async function* verifyBlocks(
+  statedDigests: readonly StatedDigest[],
   body: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array, void> {
-  const hashes = new Map<string, Hash>(stated.map(({ algorithm }) => [algorithm, createHash(algorithm)]))
+  const hashes = new Map<string, Hash>(
+    statedDigests.map(({ algorithm }) => [algorithm, createHash(algorithm)]),
+  )
   for await (const block of body) {
     for (const hash of hashes.values()) hash.update(block)
     yield block
   }
-  const found = new Map([...hashes].map(([algorithm, hash]) => [algorithm, hash.digest()]))
-  for (const { header, algorithm, digest } of stated) {
-    if (found.get(algorithm)?.equals(digest)) continue
+  const digests = new Map([...hashes].map(([algorithm, hash]) => [algorithm, hash.digest()]))
+  for (const { header, algorithm, digest } of statedDigests) {
+    if (digests.get(algorithm)?.equals(digest)) continue
     throw new AppError(
       'bad-request',
       `The body is not what ${header} says: it was altered on its way, or is another one`,
@@ -45,17 +44,17 @@ async function* checking(
   }
 }
 
-function digestsIn(header: string, sent: string | string[] | undefined): Stated[] {
-  if (sent === undefined) return []
-  const found = new Map<string, Stated>() // of a repeated one the last counts (RFC 9651, 3.2)
-  for (const member of String(sent).split(',')) {
+function parseDigests(header: string, value: string | string[] | undefined): StatedDigest[] {
+  if (value === undefined) return []
+  const digests = new Map<string, StatedDigest>() // the last value of a repeated name counts (RFC 9651, 3.2)
+  for (const member of String(value).split(',')) {
     const [, name = '', text = ''] = MEMBER.exec(member.trim()) ?? []
-    const known = ALGORITHMS.get(name)
+    const algorithm = ALGORITHMS.get(name)
     const digest = Buffer.from(text, 'base64')
-    if (name === '' || (known && digest.length !== known.bytes)) {
+    if (name === '' || (algorithm && digest.length !== algorithm.bytes)) {
       throw new AppError('bad-request', `${header} must be written as sha-256=:BASE64: or sha-512=:BASE64:`)
     }
-    if (known) found.set(name, { header, algorithm: known.name, digest })
+    if (algorithm) digests.set(name, { header, algorithm: algorithm.name, digest })
   }
-  return [...found.values()]
+  return [...digests.values()]
 }

@@ -1,16 +1,18 @@
-// The ways to send documents: JSON with base64 as the contract has it, and on a path of ours the bytes as they are, one document
-// as the body or several as the files of a form (decisions 3.18).
+// Upload formats: JSON with base64 as in the contract, and raw bytes on a path of ours. Raw bytes are one document
+// as the body, or several as the files of a form (decisions 3.18).
 
-import { AppError } from '../../../errors.ts'
-import type { Semaphore } from '../../../semaphore.ts'
-import { type AnyEndpoint, post } from '../../api/endpoint.ts'
-import { invalidParameters, type ValidationItem } from '../../api/errors.ts'
-import { nodeOf } from '../../api/send.ts'
+import { validateDocument } from '../../../domain/documents/faults.ts'
+import type { Upload, UploadedField } from '../../../domain/documents/upload.ts'
+import { AppError } from '../../../runtime/errors.ts'
+import type { Semaphore } from '../../../runtime/semaphore.ts'
+import { type AnyEndpoint, post } from '../../endpoint/endpoint.ts'
+import { invalidParameters, type ValidationItem } from '../../endpoint/errors.ts'
+import { nodeContext } from '../../endpoint/send.ts'
+import { createDocumentCollector, type UploadNeeds } from './collector.ts'
 import { createUploadReader } from './json-body.ts'
-import { createRawReader } from './raw-body.ts'
-import type { Way } from './reader.ts'
+import { type BodyFormat, readBlocks, type UploadReader } from './reader.ts'
 import { createUploadReceiver, type UploadDeps } from './receive.ts'
-import { FormIn, SentQuery, UploadIn, UploadOut } from './shapes.ts'
+import { FormBody, UploadBody, UploadOut, UploadQuery } from './shapes.ts'
 
 const REFUSALS = {
   409: 'A request with this Idempotency-Key is in progress (at another node it gets the first answer), or was another one',
@@ -19,16 +21,15 @@ const REFUSALS = {
 const COMMON = {
   reads: ['Idempotency-Key', 'Content-Digest', 'Repr-Digest'],
   refusals: REFUSALS,
-  scope: 'documents',
   answer: UploadOut,
   notFound: 'Company, agent or owner not found',
 } as const
 
 const NAMES = ['company_id', 'agent_id', 'owner_id', 'name'] as const
 
-const JSON_WAY: Way = { open: createUploadReader, density: 0.75 } // four characters carry three bytes
+const JSON_FORMAT: BodyFormat = { open: createUploadReader, density: 0.75 } // four characters carry three bytes
 
-/** The endpoints, and the semaphore of the uploads, to be looked at. */
+/** Creates the endpoints, and the semaphore of the uploads for metrics. */
 export function uploadEndpoints(deps: UploadDeps): {
   endpoints: AnyEndpoint[]
   semaphore: Pick<Semaphore, 'status'>
@@ -38,35 +39,33 @@ export function uploadEndpoints(deps: UploadDeps): {
     post({
       ...COMMON,
       path: '/api/v1/documents/create',
-      summary: 'Create documents for an agent, all or none',
       about:
         'Answered when every document is on disk. With one that is wrong none is kept, and the answer names what is wrong ' +
         'with each of the first thousand.',
-      body: UploadIn,
-      handle: ({ event }) => receive(event, () => JSON_WAY),
+      body: UploadBody,
+      handle: ({ event }) => receive(event, () => JSON_FORMAT),
     }),
 
     post({
       ...COMMON,
       path: '/api/v1/documents',
-      summary: 'Send a document, or a form with several, without base64',
       about:
         'As /documents/create, but the bytes are sent as they are. With any Content-Type but multipart/form-data the body is ' +
         'one document of that type, application/json too, and the query says its name and for whom it is. A form has the ' +
         'ids as fields, in any place, and each of its files is a document, with the filename and the Content-Type of its part.',
-      query: SentQuery,
-      body: FormIn,
+      query: UploadQuery,
+      body: FormBody,
       bodyTypes: ['multipart/form-data'],
       rawBody: true,
       handle: ({ event, query }) =>
-        receive(event, () => wayOf(nodeOf(event).req.headers['content-type'], query)),
+        receive(event, () => bodyFormat(nodeContext(event).req.headers['content-type'], query)),
     }),
   ]
   return { endpoints, semaphore }
 }
 
 /** @throws AppError `bad-request` without a type of the body, `invalid` for parameters that the body does not go with */
-async function wayOf(type: string | undefined, query: SentQuery): Promise<Way> {
+async function bodyFormat(type: string | undefined, query: UploadQuery): Promise<BodyFormat> {
   const kind = type?.split(';', 1)[0]?.trim().toLowerCase()
   if (type === undefined || kind === '') {
     throw new AppError(
@@ -90,10 +89,34 @@ async function wayOf(type: string | undefined, query: SentQuery): Promise<Way> {
   )
   if (faults.length > 0) throw invalidParameters(faults)
   if (isForm) {
-    const { formReaderFor } = await import('./form-body.ts')
+    const { createFormReaders: formReaderFor } = await import('./form-body.ts')
     return { open: formReaderFor(type), density: 1 }
   }
   const { name, owner_id, company_id, agent_id } = query
   const ids = { owner_id, company_id, agent_id }
   return { open: (needs) => createRawReader(needs, ids, { name, mimetype: type }), density: 1 }
+}
+
+/** Creates the reader of an upload of one document whose body is the blob, byte for byte. */
+function createRawReader(
+  needs: UploadNeeds,
+  ids: Omit<Upload, 'documents'>,
+  description: { name: UploadedField; mimetype: string },
+): UploadReader {
+  const collector = createDocumentCollector(needs)
+  return {
+    upload: { ...ids, documents: collector.documents },
+    async read(body) {
+      const document = { ...description, content: 'good' } as const
+      if (validateDocument(document)) return void collector.settle(document, undefined) // the client need not send it
+      const writer = collector.begin()
+      let size = 0
+      for await (const block of readBlocks(body)) {
+        size += block.length
+        await writer?.write(block)
+      }
+      await collector.settle(size > 0 ? document : { ...document, content: 'no bytes' }, writer)?.()
+    },
+    discard: collector.discard,
+  }
 }

@@ -1,41 +1,41 @@
-// An upload as a form (multipart/form-data, RFC 7578): the three ids are fields of it, and each file is a document. They may
-// come in any order. The parser finds the parts; what they mean, and whether all of the form came, is decided here: what the
-// parser passes over in silence is an error, for it may have been a document.
+// Reads an upload as a form (multipart/form-data, RFC 7578): three ids as fields, and each file is a document. Parts
+// may have any order. The parser finds the parts, and this file validates them. A part that the parser ignores is an
+// error, since it may have been a document.
 
 import { setImmediate } from 'node:timers/promises'
 import { Dicer } from '@fastify/busboy'
 import { isMissing } from '../../../domain/documents/documents.ts'
 import type { Fault, Upload, UploadedDocument } from '../../../domain/documents/upload.ts'
-import { AppError } from '../../../errors.ts'
-import { TOO_LONG } from '../../../json/value.ts'
-import type { ContentWriter } from '../../../store/blobs/batch.ts'
+import { TOO_LONG } from '../../../formats/json/value.ts'
+import { AppError } from '../../../runtime/errors.ts'
+import type { BatchBlobWriter } from '../../../store/blobs/batch.ts'
 import { createDocumentCollector, type DocumentCollector, type UploadNeeds } from './collector.ts'
-import { type FormPart, formPartOf, MAX_HEADERS, type PartHeaders } from './form-part.ts'
+import { type FormPart, MAX_HEADERS, type PartHeaders, parseFormPart } from './form-part.ts'
 import { parseHeader } from './header-parameters.ts'
-import { blocksOf, type UploadReader } from './reader.ts'
+import { readBlocks, type UploadReader } from './reader.ts'
 
-/** A part as the parser tells of it, and how far it was dealt with. */
+/** A part of the form, and its progress. */
 type Part = {
   number: number
   headers: PartHeaders | undefined
-  /** What came and was not dealt with. */
+  /** Bytes to process. */
   blocks: Buffer[]
   hasEnded: boolean
-  taker: Taker | undefined
+  sink: PartSink | undefined
 }
 
-/** What takes the bytes of a part. */
-type Taker = { write(bytes: Buffer): Promise<void> | undefined; end(): Promise<void> }
+/** Consumer of the bytes of a part. */
+type PartSink = { write(bytes: Buffer): Promise<void> | undefined; end(): Promise<void> }
 
 const IDS = ['owner_id', 'company_id', 'agent_id'] as const
-const KEPT_OF_ID = 128
+const MAX_ID_BYTES = 128
 
-// Of a block with very many parts only a bit is read at once: others have their turn after some milliseconds.
-const MANY_PARTS = 50
-const BIT = 4096
+// A block with more than 50 parts is read in small steps, so that other requests run in between.
+const MAX_PARTS_PER_STEP = 50
+const SMALL_STEP = 4096
 
-/** What reads forms of a Content-Type. @throws AppError `bad-request` when it has no boundary */
-export function formReaderFor(contentType: string): (needs: UploadNeeds) => UploadReader {
+/** Creates readers for a Content-Type. @throws AppError `bad-request` without a boundary */
+export function createFormReaders(contentType: string): (needs: UploadNeeds) => UploadReader {
   const boundary = parseHeader(contentType)?.parameters.get('boundary') ?? ''
   if (!/^[\w'()+,./:=? -]{0,69}[\w'()+,./:=?-]$/.test(boundary)) {
     throw new AppError(
@@ -47,7 +47,7 @@ export function formReaderFor(contentType: string): (needs: UploadNeeds) => Uplo
 }
 
 function createFormReader(boundary: string, needs: UploadNeeds): UploadReader {
-  const collector = createDocumentCollector(needs, inWordsOfForms)
+  const collector = createDocumentCollector(needs, describeFormFault)
   const upload: Upload = {
     owner_id: undefined,
     company_id: undefined,
@@ -61,7 +61,7 @@ function createFormReader(boundary: string, needs: UploadNeeds): UploadReader {
   const settings = { boundary, maxHeaderSize: 2 * MAX_HEADERS } // its type has not the second
   const parser = new Dicer(settings)
   parser.on('part', (stream) => {
-    const part: Part = { number: ++count, headers: undefined, blocks: [], hasEnded: false, taker: undefined }
+    const part: Part = { number: ++count, headers: undefined, blocks: [], hasEnded: false, sink: undefined }
     parts.push(part)
     stream.on('header', (headers) => {
       part.headers = headers as PartHeaders
@@ -82,12 +82,12 @@ function createFormReader(boundary: string, needs: UploadNeeds): UploadReader {
   /** Deals with what came of the parts, in their order: a content ends before the next begins. */
   const work = async () => {
     for (let part = parts[0]; part?.headers; part = parts[0]) {
-      part.taker ??= takerOf(formPartOf(part.headers, part.number), upload, collector)
+      part.sink ??= createSink(parseFormPart(part.headers, part.number), upload, collector)
       const { blocks, hasEnded } = part
       part.blocks = []
-      for (const block of blocks) await part.taker.write(block)
+      for (const block of blocks) await part.sink.write(block)
       if (!hasEnded) return
-      await part.taker.end()
+      await part.sink.end()
       parts.shift()
     }
     if (parts[0]?.hasEnded)
@@ -98,10 +98,10 @@ function createFormReader(boundary: string, needs: UploadNeeds): UploadReader {
     const before = count
     // After the last boundary the parser takes no more, and nothing counts.
     if (parser.writable) await new Promise<void>((resolve) => parser.write(bytes, () => resolve()))
-    await setImmediate() // by then the streams of the parts have told what came
+    await setImmediate() // lets the streams of the parts emit their events
     await work()
-    // The block is lent until the next one is asked for: what is left of it is kept as a copy.
-    for (const part of parts) part.blocks = part.blocks.map((left) => Buffer.from(left))
+    // The block is valid until the next read, so the rest of it is copied.
+    for (const part of parts) part.blocks = part.blocks.map((block) => Buffer.from(block))
     return count - before
   }
 
@@ -109,10 +109,10 @@ function createFormReader(boundary: string, needs: UploadNeeds): UploadReader {
     upload,
     async read(body) {
       let step = Number.POSITIVE_INFINITY
-      for await (const block of blocksOf(body)) {
+      for await (const block of readBlocks(body)) {
         for (let at = 0; at < block.length; ) {
           const bytes = block.subarray(at, at + step)
-          step = (await push(bytes)) > MANY_PARTS ? BIT : Number.POSITIVE_INFINITY
+          step = (await push(bytes)) > MAX_PARTS_PER_STEP ? SMALL_STEP : Number.POSITIVE_INFINITY
           at += bytes.length
         }
       }
@@ -130,28 +130,28 @@ function createFormReader(boundary: string, needs: UploadNeeds): UploadReader {
   }
 }
 
-function takerOf(part: FormPart, upload: Upload, collector: DocumentCollector): Taker {
-  if (part.kind === 'file') return fileTaker(part, upload, collector)
+function createSink(part: FormPart, upload: Upload, collector: DocumentCollector): PartSink {
+  if (part.kind === 'file') return createFileSink(part, upload, collector)
   const id = IDS.find((name) => name === part.name)
   if (id === undefined) return { write: () => undefined, end: async () => {} } // a field that we do not have
   let text = Buffer.alloc(0)
   return {
     write(bytes) {
-      if (text.length <= KEPT_OF_ID) text = Buffer.concat([text, bytes])
+      if (text.length <= MAX_ID_BYTES) text = Buffer.concat([text, bytes])
       return undefined
     },
     async end() {
-      upload[id] = text.length > KEPT_OF_ID ? TOO_LONG : text.toString()
+      upload[id] = text.length > MAX_ID_BYTES ? TOO_LONG : text.toString()
     },
   }
 }
 
-function fileTaker(
+function createFileSink(
   { fileName, mimetype, isEncoded }: FormPart & { kind: 'file' },
   upload: Upload,
   collector: DocumentCollector,
-): Taker {
-  let writer: ContentWriter | undefined
+): PartSink {
+  let writer: BatchBlobWriter | undefined
   let size = 0
   return {
     write(bytes) {
@@ -168,7 +168,7 @@ function fileTaker(
   }
 }
 
-function inWordsOfForms({ field, message }: Fault): Fault {
+function describeFormFault({ field, message }: Fault): Fault {
   const missing = message.endsWith(' is missing')
   if (missing && field === 'name') return { field, message: `${message}: a file needs a filename` }
   if (missing && field === 'mimetype') return { field, message: `${message}: a file needs a Content-Type` }

@@ -1,14 +1,14 @@
-// Reads the body of an upload in flat memory: the base64 of each document goes, decoded, to the disk as it arrives, and
-// of the rest no more is kept than is needed. Whether it makes an acceptable request is not decided here: a document that
-// is bad is noted and reading goes on, because the answer counts every bad one (decisions 3.1, 3.3 and 3.5).
+// Reads the JSON body of an upload in constant memory. The base64 of each document is decoded and written to disk as
+// it arrives. Validation of the request is not done here. An invalid document is recorded and reading continues,
+// since the answer counts every one (decisions 3.1, 3.3 and 3.5).
 
 import { setImmediate } from 'node:timers/promises'
-import { notJson } from '../../../json/error.ts'
-import { createJsonScanner } from '../../../json/scanner.ts'
-import { createUtf8Check } from '../../../json/utf8.ts'
+import { notJson } from '../../../formats/json/error.ts'
+import { createJsonScanner } from '../../../formats/json/scanner.ts'
+import { createUtf8Check } from '../../../formats/json/utf8.ts'
 import type { UploadNeeds } from './collector.ts'
 import { createUploadListener } from './json-listener.ts'
-import { blocksOf, type UploadReader } from './reader.ts'
+import { readBlocks, type UploadReader } from './reader.ts'
 
 export function createUploadReader(needs: UploadNeeds): UploadReader {
   const listener = createUploadListener(needs)
@@ -18,7 +18,7 @@ export function createUploadReader(needs: UploadNeeds): UploadReader {
     upload: listener.upload,
     async read(body) {
       let read = 0
-      for await (const chunk of blocksOf(body)) {
+      for await (const chunk of readBlocks(body)) {
         if (!isUtf8(chunk)) throw notJson('not UTF-8 in the block that begins', read)
         for (let at = 0; at < chunk.length; ) {
           at = scanner.push(chunk, at)

@@ -1,6 +1,5 @@
-// Finds the fields of an upload among the events of its JSON, and has each document judged when it ends. The events come
-// faster than a disk takes bytes, so what has to wait for the disk is put on a list, in order, and done between two blocks
-// of the body.
+// Finds the fields of an upload among the events of its JSON, and has each document validated when it ends. Events
+// come faster than a disk writes. So disk work is queued in order, and done between two blocks of the body.
 
 import {
   isDocuments,
@@ -9,22 +8,22 @@ import {
   type UploadedDocument,
   type UploadedField,
 } from '../../../domain/documents/upload.ts'
-import { type Base64Decoder, createBase64Decoder } from '../../../json/base64.ts'
-import type { JsonListener } from '../../../json/scanner.ts'
-import { integerOf, type JsonScalar } from '../../../json/value.ts'
-import type { ContentWriter } from '../../../store/blobs/batch.ts'
+import { type Base64Decoder, createBase64Decoder } from '../../../formats/json/base64.ts'
+import type { JsonListener } from '../../../formats/json/scanner.ts'
+import { type JsonScalar, toInteger } from '../../../formats/json/value.ts'
+import type { BatchBlobWriter } from '../../../store/blobs/batch.ts'
 import { createDocumentCollector, type DocumentCollector, type UploadNeeds } from './collector.ts'
 
-export type UploadListener = JsonListener & {
+type UploadListener = JsonListener & {
   upload: Upload
-  /** Does what the events so far ask of the disk. */
+  /** Runs the disk work of the events so far. */
   work(): Promise<void>
-  /** Removes every content that was not committed, and frees what was held of them. */
+  /** Removes the uncommitted blobs, and frees their memory. */
   discardAll(): Promise<void>
 }
 
-/** A base64 string; it is written as long as its documents may be kept. */
-type Content = { decoder: Base64Decoder; good: boolean; size: number; writer: ContentWriter | undefined }
+/** A base64 string; `writer` is set while its documents may be stored. */
+type Content = { decoder: Base64Decoder; good: boolean; size: number; writer: BatchBlobWriter | undefined }
 
 type Job = () => Promise<unknown> | undefined
 
@@ -37,13 +36,13 @@ const ROOT_KEYS = ['owner_id', 'company_id', 'agent_id', 'documents'] as const
 const DOCUMENT_KEYS = ['name', 'mimetype', 'base64'] as const
 
 // Bytes as they are written: 255 characters of two \u0041 each; a number with every digit escaped.
-const KEPT_OF_TEXT = 4096
-const KEPT_OF_ID = 128
-const KEPT_OF_ELEMENT = 1 // that it is there
+const MAX_TEXT_BYTES = 4096
+const MAX_ID_BYTES = 128
+const MAX_ELEMENT_BYTES = 1 // only the presence counts
 
 // A millisecond or two of the processor, and half a megabyte of memory.
-const JOBS_AT_ONCE = 250
-const ELEMENTS_AT_ONCE = 250
+const MAX_JOBS = 250
+const MAX_ELEMENTS = 250
 
 export function createUploadListener(needs: UploadNeeds): UploadListener {
   const upload: Upload = {
@@ -52,26 +51,26 @@ export function createUploadListener(needs: UploadNeeds): UploadListener {
     agent_id: undefined,
     documents: undefined,
   }
-  const begun = new Set<DocumentCollector>()
-  let current: DocumentCollector | undefined // of the last `documents`
+  const collectors = new Set<DocumentCollector>()
+  let current: DocumentCollector | undefined // collector of the last `documents`
   let jobs: Job[] = []
-  let elements = 0 // of `documents` since the last work
+  let elements = 0 // elements of `documents` since the last work
   let depth = 0
   let rootKey: (typeof ROOT_KEYS)[number] | undefined
   let documentKey: (typeof DOCUMENT_KEYS)[number] | undefined
-  let collector: DocumentCollector | undefined // of `documents`, while inside of it
-  let document: UploadedDocument | undefined // while inside of it
-  let content: Content | undefined // of the document, the last
+  let collector: DocumentCollector | undefined // set inside of `documents`
+  let document: UploadedDocument | undefined // set inside of a document
+  let content: Content | undefined // last content of the document
 
-  const dropping = (old: DocumentCollector) => async () => {
+  const discardCollector = (old: DocumentCollector) => async () => {
     await old.discard()
-    begun.delete(old)
+    collectors.delete(old)
   }
 
-  /** Of a repeated key the last value counts, so the contents of an earlier one go. */
+  /** The last value of a repeated key counts, so the blobs of an earlier one are removed. */
   const setRoot = (value: Upload['documents']) => {
     if (rootKey === 'documents') {
-      if (current) jobs.push(dropping(current))
+      if (current) jobs.push(discardCollector(current))
       current = collector
       upload.documents = value
     } else if (rootKey !== undefined && !isDocuments(value)) {
@@ -109,7 +108,7 @@ export function createUploadListener(needs: UploadNeeds): UploadListener {
       if (place === IN_ROOT) {
         const isList = rootKey === 'documents' && kind === 'array'
         collector = isList ? createDocumentCollector(needs) : undefined
-        if (collector) begun.add(collector)
+        if (collector) collectors.add(collector)
         setRoot(collector?.documents ?? NESTED)
         return collector !== undefined
       }
@@ -133,14 +132,14 @@ export function createUploadListener(needs: UploadNeeds): UploadListener {
       else documentKey = DOCUMENT_KEYS.find((key) => key === name)
     },
     value(value) {
-      if (depth === IN_ROOT) setRoot(fieldOf(value))
+      if (depth === IN_ROOT) setRoot(toField(value))
       else if (depth === IN_DOCUMENTS && collector) settle(collector, undefined)
-      else if (document) setInDocument(document, fieldOf(value))
+      else if (document) setInDocument(document, toField(value))
     },
-    keep() {
-      if (depth === IN_ROOT) return rootKey === undefined ? 0 : KEPT_OF_ID
-      if (depth === IN_DOCUMENTS) return KEPT_OF_ELEMENT
-      return depth === IN_DOCUMENT && documentKey !== undefined ? KEPT_OF_TEXT : 0
+    maxBytes() {
+      if (depth === IN_ROOT) return rootKey === undefined ? 0 : MAX_ID_BYTES
+      if (depth === IN_DOCUMENTS) return MAX_ELEMENT_BYTES
+      return depth === IN_DOCUMENT && documentKey !== undefined ? MAX_TEXT_BYTES : 0
     },
     wantsPieces() {
       if (depth !== IN_DOCUMENT || documentKey !== 'base64' || !collector) return false
@@ -156,7 +155,7 @@ export function createUploadListener(needs: UploadNeeds): UploadListener {
       if (decoded === undefined) return false
       current.size += decoded.length
       const { writer } = current
-      // The decoder lends its bytes until its next piece, which comes with the next block of the body, after the work.
+      // The decoder reuses these bytes for its next piece, in the next block of the body, after this job.
       if (writer && decoded.length > 0) jobs.push(() => writer.write(decoded))
       return true
     },
@@ -165,7 +164,7 @@ export function createUploadListener(needs: UploadNeeds): UploadListener {
       const good = content.good && content.decoder.complete()
       document.content = !good ? 'not base64' : content.size === 0 ? 'empty' : 'good'
     },
-    isBusy: () => jobs.length >= JOBS_AT_ONCE || elements >= ELEMENTS_AT_ONCE,
+    isBusy: () => jobs.length >= MAX_JOBS || elements >= MAX_ELEMENTS,
     async work() {
       const now = jobs
       jobs = []
@@ -173,11 +172,11 @@ export function createUploadListener(needs: UploadNeeds): UploadListener {
       for (const job of now) await job()
     },
     async discardAll() {
-      for (const one of begun) await one.discard()
+      for (const one of collectors) await one.discard()
     },
   }
 }
 
-function fieldOf(value: JsonScalar): UploadedField {
-  return typeof value === 'object' && value !== null ? integerOf(value) : value
+function toField(value: JsonScalar): UploadedField {
+  return typeof value === 'object' && value !== null ? toInteger(value) : value
 }

@@ -1,64 +1,63 @@
-// What the log says of each upload (decisions 3.9): what became of its documents, in one line, and at debug a line for
-// each of them.
+// Logs each upload (decisions 3.9): one line, and at debug one line for each document.
 
 import { setImmediate } from 'node:timers/promises'
-import type { Accepted } from '../../../domain/documents/accept.ts'
+import type { AcceptedUpload } from '../../../domain/documents/accept.ts'
 import { isDocuments, type Upload } from '../../../domain/documents/upload.ts'
-import { AppError } from '../../../errors.ts'
-import type { Log } from '../../../log.ts'
-import { documentsOf } from './answer.ts'
+import { AppError } from '../../../runtime/errors.ts'
+import type { Log } from '../../../runtime/log.ts'
+import { createdDocuments } from './answer.ts'
 
 /** The request's id, and the name of its token. */
-type About = { id: string; token: string }
+type LogContext = { id: string; token: string }
 
-const INDICES = 20
-const LINES_AT_ONCE = 500
+const MAX_INDICES = 20
+const LINES_PER_TURN = 500
 
 export async function logAccepted(
   log: Log,
-  about: About,
-  { batch, isRepeated, runs }: Accepted,
+  context: LogContext,
+  { batch, isRepeated, runs }: AcceptedUpload,
 ): Promise<void> {
   const { agentId: agent, companyId: company, files, contents } = batch
   const [begin, end] = [runs[0], runs.at(-1)]
   log.info(isRepeated ? 'upload repeated' : 'documents created', {
-    id: about.id,
+    id: context.id,
     first: begin?.id,
     last: end && end.id + end.count - 1,
     count: files.count(),
     agent,
     company,
-    token: about.token,
+    token: context.token,
   })
   if (isRepeated) return
   let lines = 0
-  for (const { id, name, mimetype, content } of documentsOf(batch, runs)) {
+  for (const { id, name, mimetype, content } of createdDocuments(batch, runs)) {
     const { size, sha256 } = contents.at(content)
-    log.debug('document created', { id: about.id, document: id, name, mimetype, size, sha256 })
-    if (++lines % LINES_AT_ONCE === 0) await setImmediate()
+    log.debug('document created', { id: context.id, document: id, name, mimetype, size, sha256 })
+    if (++lines % LINES_PER_TURN === 0) await setImmediate()
   }
 }
 
 /** `upload` is what was read of it; undefined: nothing. A defect of ours has a line of its own. */
-export function logRefused(log: Log, about: About, error: unknown, upload: Upload | undefined): void {
+export function logRefused(log: Log, context: LogContext, error: unknown, upload: Upload | undefined): void {
   if (!(error instanceof AppError)) return
   const documents = upload?.documents
   const { total, faults, faulty } = isDocuments(documents) ? documents : { total: 0, faults: [], faulty: 0 }
   log.warn('upload refused', {
-    id: about.id,
+    id: context.id,
     reason: error.message,
     count: total,
     bad: faulty > 0 ? faulty : undefined,
     indices:
       faulty > 0
         ? faults
-            .slice(0, INDICES)
+            .slice(0, MAX_INDICES)
             .map(({ index }) => index)
             .join(',')
         : undefined,
-    token: about.token,
+    token: context.token,
   })
   for (const { index, field, message } of faults) {
-    log.debug('document refused', { id: about.id, index, field, reason: message })
+    log.debug('document refused', { id: context.id, index, field, reason: message })
   }
 }

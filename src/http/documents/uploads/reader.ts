@@ -1,33 +1,33 @@
-// What every way to send documents has in common: a body is read, and leaves an upload that is judged as a whole.
+// Shared types of the upload formats: a reader reads a body into an upload, which is validated as a whole.
 
 import type { Upload } from '../../../domain/documents/upload.ts'
 import type { UploadNeeds } from './collector.ts'
 
 export type UploadReader = {
-  /** What was read so far. */
+  /** Fields so far. */
   upload: Upload
   /**
-   * Reads the whole body. Throws AppError `bad-request` for what has not the form that it must have, what `memory` throws,
-   * and whatever body or contents throw. The body is then left where it is, neither drained nor destroyed, so that the
-   * request can still be answered; a caller that drains it iterates over it again.
+   * Reads the whole body. After an error the body is neither drained nor destroyed, so that the request can still be
+   * answered. A caller that drains it iterates over it again.
+   * @throws AppError `bad-request` for a malformed body, and errors of `memory`, the body and the blobs
    */
   read(body: AsyncIterable<Uint8Array>): Promise<void>
-  /** Removes the contents that were not committed, and frees the memory that was held for them. */
+  /** Removes the uncommitted blobs, and frees their memory. */
   discard(): Promise<void>
 }
 
-/** A way to send documents. */
-export type Way = {
+/** Format of an upload body. */
+export type BodyFormat = {
   open(needs: UploadNeeds): UploadReader
-  /** Bytes of content that a byte of the body brings, at most. */
+  /** Maximum of blob bytes for a body byte. */
   density: number
 }
 
 /**
- * The blocks of a body, each lent until the next is asked for. The body is left open when its reader leaves: a `for await`
- * over it would destroy the request's socket.
+ * Iterates over the blocks of a body; each is valid until the next. The body stays open at the end: a `for await`
+ * would destroy the request's socket.
  */
-export async function* blocksOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer, void> {
+export async function* readBlocks(body: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer, void> {
   const chunks = body[Symbol.asyncIterator]()
   for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) {
     const { buffer, byteOffset, byteLength } = next.value

@@ -1,15 +1,14 @@
-// What an upload must be and is answered with, as the OpenAPI description tells it.
+// Schemas of an upload and its answer, for the OpenAPI description.
 
 import * as v from 'valibot'
-import { idParam } from '../../api/params.ts'
+import { idParam } from '../../endpoint/params.ts'
+import { Integer } from '../../endpoint/shapes.ts'
 
-const Id = v.pipe(v.number(), v.integer())
-
-export const UploadIn = v.pipe(
+export const UploadBody = v.pipe(
   v.object({
-    owner_id: Id,
-    company_id: Id,
-    agent_id: Id,
+    owner_id: Integer,
+    company_id: Integer,
+    agent_id: Integer,
     documents: v.pipe(
       v.array(
         v.object({
@@ -28,8 +27,8 @@ export const UploadIn = v.pipe(
   v.title('Upload'),
 )
 
-/** What the query says of a document that is the body. */
-export const SentQuery = v.object({
+/** Query of a document that is sent as the body. */
+export const UploadQuery = v.object({
   company_id: partyParam('The company that the document is for'),
   agent_id: partyParam('An active agent of the company'),
   owner_id: partyParam('An owner of the company, or of none'),
@@ -41,13 +40,13 @@ export const SentQuery = v.object({
     ),
   ),
 })
-export type SentQuery = v.InferOutput<typeof SentQuery>
+export type UploadQuery = v.InferOutput<typeof UploadQuery>
 
-export const FormIn = v.pipe(
+export const FormBody = v.pipe(
   v.object({
-    owner_id: Id,
-    company_id: Id,
-    agent_id: Id,
+    owner_id: Integer,
+    company_id: Integer,
+    agent_id: Integer,
     file: v.pipe(
       v.array(v.pipe(v.string(), v.metadata({ contentMediaType: 'application/octet-stream' }))),
       v.minLength(1),
@@ -63,20 +62,23 @@ export const UploadOut = v.pipe(
     message: v.string(),
     created_documents: v.array(
       v.object({
-        id: Id,
+        id: Integer,
         name: v.string(),
-        attachment_id: Id,
-        agent_id: Id,
-        owner_id: Id,
-        company_id: Id,
+        attachment_id: Integer,
+        agent_id: Integer,
+        owner_id: Integer,
+        company_id: Integer,
       }),
     ),
-    total_created: Id,
-    agent_id: Id,
-    company_id: Id,
-    owner_id: Id,
+    total_created: Integer,
+    agent_id: Integer,
+    company_id: Integer,
+    owner_id: Integer,
     deleted: v.exactOptional(
-      v.pipe(v.array(Id), v.description('Of a repeated request: which of its documents were deleted since')),
+      v.pipe(
+        v.array(Integer),
+        v.description('Of a repeated request: which of its documents were deleted since'),
+      ),
     ),
   }),
   v.title('Uploaded'),

@@ -1,23 +1,23 @@
-// The content of a document as far as it goes into a message: text a page at a time, other bytes as a whole when they are
-// few. What it says is never looked at.
+// Reads the blob of a document for a message: text in pages of 64 KiB, other bytes as a whole up to 1 MiB. The meaning
+// of the text is never interpreted.
 
-import { AppError } from '../../../errors.ts'
+import { AppError } from '../../../runtime/errors.ts'
 import type { Blobs } from '../../../store/blobs/blobs.ts'
-import type { DocumentRow } from '../../../store/documents.ts'
+import type { DocumentRow } from '../../../store/documents/documents.ts'
 
-export const PAGE_BYTES = 64 * 1024
-export const MOST_BYTES = 1024 * 1024
+const PAGE_BYTES = 64 * 1024
+const MOST_BYTES = 1024 * 1024
 
 export type Content =
   | { kind: 'text'; text: string; nextOffset: number | undefined }
-  /** All of them; of a text that is none in its midst, those of a page. */
+  /** All bytes; for a text that turns out to be binary after its first page, those of a page. */
   | { kind: 'bytes'; base64: string; nextOffset?: number | undefined }
   /** Too large for a message. */
   | { kind: 'large' }
 
-const TEXT =
+const TEXT_TYPE =
   /^(text\/|application\/(json|xml|yaml|x-yaml|x-ndjson|sql|toml|javascript|csv)$|.*\+(json|xml|yaml)$)/i
-// What an ERP of here may still write, beside UTF-8; anything else is bytes.
+// Encodings of Costa Rican ERP systems; text in any other is returned as bytes.
 const CHARSETS: Record<string, string> = {
   'utf-8': 'utf-8',
   utf8: 'utf-8',
@@ -27,78 +27,78 @@ const CHARSETS: Record<string, string> = {
 }
 
 /**
- * Text from an offset in bytes on, or the bytes. @throws AppError `gone` for a content that is lost, `invalid` for an
- * offset that is none
+ * Returns text from an offset in bytes, or the bytes. @throws AppError `gone` for a lost blob, `invalid` for a wrong
+ * offset
  */
-export async function contentFrom(
+export async function readContent(
   blobs: Pick<Blobs, 'read'>,
   document: DocumentRow,
   offset: number,
 ): Promise<Content> {
   const { size } = document
   if (document.content === 'lost') throw new AppError('gone', 'The content was lost')
-  if (offset > 0 && offset >= size) throw badOffset(`must be less than ${size}, the size of the document`)
-  const charset = charsetOf(document.mimetype)
+  if (offset > 0 && offset >= size) throw offsetError(`must be less than ${size}, the size of the document`)
+  const charset = findDecoderName(document.mimetype)
   if (charset !== undefined) {
-    const page = await bytesOf(blobs, document, offset, Math.min(size, offset + PAGE_BYTES))
-    if (charset === 'utf-8' && isInside(page))
-      throw badOffset('must be a next_offset: this one is inside a character')
+    const page = await readBytes(blobs, document, offset, Math.min(size, offset + PAGE_BYTES))
+    if (charset === 'utf-8' && startsInsideCharacter(page))
+      throw offsetError('must be a next_offset: this one is inside a character')
     const isLast = offset + page.length === size
-    const length = isLast || charset !== 'utf-8' ? page.length : wholeLength(page)
-    const text = decoded(page.subarray(0, length), charset, offset)
+    const length = isLast || charset !== 'utf-8' ? page.length : completeLength(page)
+    const text = decodeText(page.subarray(0, length), charset, offset)
     const nextOffset = isLast ? undefined : offset + length
     if (text !== undefined) return { kind: 'text', text, nextOffset }
     if (offset > 0) return { kind: 'bytes', base64: page.toString('base64', 0, length), nextOffset }
   }
-  if (offset > 0) throw badOffset('is for text: without it the bytes come as a whole')
+  if (offset > 0) throw offsetError('is for text: without it the bytes come as a whole')
   if (size > MOST_BYTES) return { kind: 'large' }
-  return { kind: 'bytes', base64: (await bytesOf(blobs, document, 0, size)).toString('base64') }
+  return { kind: 'bytes', base64: (await readBytes(blobs, document, 0, size)).toString('base64') }
 }
 
-/** How a program gets the bytes that are too many for a message. */
-export function wayToFetch(id: number): string {
+/** Describes the request for a blob that is too large for a message. */
+export function fetchHint(id: number): string {
   return `GET /api/v1/documents/${id}/content of this server with the same token; Range gives a part`
 }
 
-async function bytesOf(
+async function readBytes(
   blobs: Pick<Blobs, 'read'>,
   { sha256, size }: DocumentRow,
   start: number,
   end: number,
 ): Promise<Buffer> {
-  const isWhole = start === 0 && end === size // only a whole content is checked against its hash
+  const isWhole = start === 0 && end === size // only a whole blob is checked against its hash
   const blob = await blobs.read(sha256, isWhole ? undefined : { start, end: end - 1 })
   if (blob?.size !== size) throw new Error(`the blob ${sha256} is missing or has another size`)
   const pieces: Buffer[] = []
-  for await (const chunk of blob.chunks()) pieces.push(Buffer.from(chunk)) // a chunk is lent until the next
+  for await (const chunk of blob.chunks()) pieces.push(Buffer.from(chunk)) // the blob store reuses the buffer of a chunk
   return Buffer.concat(pieces)
 }
 
-/** The name of a decoder for what says of itself that it is text. */
-function charsetOf(mimetype: string): string | undefined {
+/** Returns the name of the decoder of a text type; undefined: another type or encoding. */
+function findDecoderName(mimetype: string): string | undefined {
   const [type = '', ...parameters] = mimetype.split(';').map((part) => part.trim())
-  if (!TEXT.test(type)) return undefined
-  const said = parameters.find((one) => /^charset=/i.test(one))?.slice('charset='.length) ?? 'utf-8'
-  return CHARSETS[said.replaceAll('"', '').toLowerCase()]
+  if (!TEXT_TYPE.test(type)) return undefined
+  const charset = parameters.find((one) => /^charset=/i.test(one))?.slice('charset='.length) ?? 'utf-8'
+  return CHARSETS[charset.replaceAll('"', '').toLowerCase()]
 }
 
-/** Undefined for bytes that are no such text. */
-function decoded(bytes: Uint8Array, charset: string, offset: number): string | undefined {
+/** Undefined for bytes that are not text in this encoding. */
+function decodeText(bytes: Uint8Array, charset: string, offset: number): string | undefined {
   try {
-    // A byte order mark is one at the beginning alone.
+    // Only the start of a blob has a byte order mark.
     return new TextDecoder(charset, { fatal: true, ignoreBOM: offset > 0 }).decode(bytes)
   } catch {
     return undefined
   }
 }
 
-/** Whether the first byte of UTF-8 goes on with a character that began before. */
-function isInside([first = 0]: Uint8Array): boolean {
+/** Returns true if the first byte continues a character of UTF-8 that begins before it. */
+function startsInsideCharacter([first = 0]: Uint8Array): boolean {
   return (first & 0xc0) === 0x80
 }
 
-/** The length of UTF-8 without a character at its end of which bytes are missing. */
-function wholeLength(bytes: Uint8Array): number {
+/** Length of UTF-8 without an incomplete character at its end. */
+function completeLength(bytes: Uint8Array): number {
   for (let back = 1; back <= 3; back += 1) {
     const byte = bytes[bytes.length - back] ?? 0
     if ((byte & 0xc0) === 0x80) continue
@@ -108,6 +108,6 @@ function wholeLength(bytes: Uint8Array): number {
   return bytes.length
 }
 
-function badOffset(what: string): AppError {
+function offsetError(what: string): AppError {
   return new AppError('invalid', `offset ${what}`)
 }

@@ -1,24 +1,28 @@
-// What the tools ask of the documents: functions that are handed to them, which know no database (decisions 6.1).
+// Queries that the document tools call. They are arguments, so the tools know no database (decisions 6.1).
 
 import type { Access } from '../../../domain/documents/access.ts'
-import type { ClaimAsked, ClaimedDocument, Worker } from '../../../domain/documents/claims/claims.ts'
-import type { Held, Outcome } from '../../../domain/documents/claims/outcomes.ts'
-import type { PageOfDocuments, Patience } from '../../../domain/documents/queries.ts'
+import type { ClaimedDocument, ClaimRequest, Worker } from '../../../domain/documents/claims/claims.ts'
+import type { ClaimOutcome, ClaimRef } from '../../../domain/documents/claims/outcomes.ts'
+import type { DocumentsRequest, WaitOptions } from '../../../domain/documents/queries.ts'
 import type { Blobs } from '../../../store/blobs/blobs.ts'
-import type { DocumentRow } from '../../../store/documents.ts'
+import type { DocumentRow } from '../../../store/documents/documents.ts'
 
-type PageFound = { documents: DocumentRow[]; hasMore: boolean }
+type DocumentsPage = { documents: DocumentRow[]; hasMore: boolean }
 
-/** What reads alone. */
+/** Queries that read and never wait. */
 export type DocumentQueries = {
-  page(access: Access, asked: PageOfDocuments): Promise<PageFound>
+  page(access: Access, request: DocumentsRequest): Promise<DocumentsPage>
   find(access: Access, id: number): Promise<DocumentRow>
   blobs: Pick<Blobs, 'read'>
 }
 
-/** What needs the server that the documents are sent to. */
+/** Work that needs the server that receives the documents. */
 export type DocumentWork = {
-  pageOnceThere(access: Access, asked: PageOfDocuments, patience: Patience): Promise<PageFound>
-  claim(worker: Worker, asked: ClaimAsked, patience?: Patience): Promise<ClaimedDocument[]>
-  finish(worker: Worker, held: Held, told: { outcome: Outcome; note: string | null }): Promise<DocumentRow>
+  pageOnceThere(access: Access, request: DocumentsRequest, options: WaitOptions): Promise<DocumentsPage>
+  claim(worker: Worker, request: ClaimRequest, options?: WaitOptions): Promise<ClaimedDocument[]>
+  finish(
+    worker: Worker,
+    claim: ClaimRef,
+    completion: { outcome: ClaimOutcome; note: string | null },
+  ): Promise<DocumentRow>
 }

@@ -1,17 +1,17 @@
-// How a client of a tool waits: until it is gone, and only for as long as its token is let in.
+// Options of a tool's wait: it ends when the client disconnects, or when its token is no longer valid.
 
-import type { Patience } from '../../../domain/documents/queries.ts'
-import { accessOf, checkAllowed } from '../../api/auth.ts'
+import type { WaitOptions } from '../../../domain/documents/queries.ts'
+import { checkAllowed, tokenAccess } from '../../access/auth.ts'
 import type { Caller, Need } from '../protocol/tool.ts'
 
-export function patienceOf(caller: Caller, seconds: number, needs: Need): Patience {
+export function createWaitOptions(caller: Caller, seconds: number, needs: Need): WaitOptions {
   return {
     ms: seconds * 1000,
     watch: caller.watch,
-    async checkAgain() {
+    async recheckAccess() {
       const token = await caller.checkAgain()
       checkAllowed(token, needs)
-      return accessOf(token)
+      return tokenAccess(token)
     },
   }
 }

@@ -1,11 +1,11 @@
-// How results are kept small and readable: rows up to a size, sentences of one line.
+// Limits of results: rows up to a size, sentences of one line.
 
-const LARGEST_ROWS = 26_000 // bytes; with what stands around them a result stays below 32 KB
+const LARGEST_ROWS = 26_000 // bytes; with the fields around the rows a result is below 32 KB
 const LONGEST_SENTENCE = 300
 const NOT_PLAIN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu
 
-/** As many of the first rows as fit into a result, at least one, and whether others are left. */
-export function fitting<Row>(rows: readonly Row[]): { rows: Row[]; hasMore: boolean } {
+/** Returns as many of the first rows as fit into a result, at least one. */
+export function fitRows<Row>(rows: readonly Row[]): { rows: Row[]; hasMore: boolean } {
   let bytes = 0
   const fit: Row[] = []
   for (const row of rows) {
@@ -16,7 +16,7 @@ export function fitting<Row>(rows: readonly Row[]): { rows: Row[]; hasMore: bool
   return { rows: fit, hasMore: false }
 }
 
-/** A text on one line of at most 300 characters. */
+/** Returns a text on one line of at most 300 characters. */
 export function oneLine(text: string): string {
   const characters = [...text.replace(NOT_PLAIN, ' ').trim()]
   if (characters.length <= LONGEST_SENTENCE) return characters.join('')
@@ -24,6 +24,6 @@ export function oneLine(text: string): string {
 }
 
 /** `1 document`, `3 documents`. */
-export function counted(count: number, noun: string): string {
+export function pluralize(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
 }

@@ -1,23 +1,23 @@
-// JSON-RPC 2.0 as MCP uses it: one message at a time. Batches are refused: neither revision that is served has them.
+// Messages of JSON-RPC 2.0, as MCP uses it. Batches are rejected: no supported version of the protocol has them.
 
 export type Id = string | number
 
 export type Request = { id: Id; method: string; params: Record<string, unknown> }
 
-/** What is wrong with a message, or with what it asks for. */
-export type Fault = { code: number; message: string; data?: unknown }
+/** Error of JSON-RPC. */
+export type RpcError = { code: number; message: string; data?: unknown }
 
-/** What became of a message: the status where it came over HTTP, and what its sender is told; undefined: nothing. */
+/** Result of a message: the status for HTTP, and the answer; undefined: none is sent. */
 export type Outcome = { status: number; answer?: object }
 
-/** The codes of JSON-RPC, and those that MCP adds to them. */
+/** Error codes of JSON-RPC and of MCP. */
 export const CODES = {
   parse: -32_700,
   invalidRequest: -32_600,
   unknownMethod: -32_601,
   invalidParams: -32_602,
   internal: -32_603,
-  /** What 2025 called a resource that is not there; 2026 says invalid params. */
+  /** Missing resource before 2026-07-28; since then `invalidParams`. */
   noResource: -32_002,
   headerMismatch: -32_020,
   unsupportedVersion: -32_022,
@@ -25,15 +25,15 @@ export const CODES = {
 
 export type Message =
   | { kind: 'request'; request: Request }
-  /** A notification, or an answer to a question that was never put: nothing is said to either. */
-  | { kind: 'silent' }
-  | { kind: 'fault'; fault: Fault; id: Id | null }
+  /** Notification, or an answer to a request that the server never sent: neither is answered. */
+  | { kind: 'ignored' }
+  | { kind: 'error'; error: RpcError; id: Id | null }
 
 const INTEGER = /^-?\d+(\.0+)?(e\+?\d+)?$/i
 
 /**
- * The JSON value of a message. A number that is no whole one that a float holds exactly comes as NaN: nothing here takes
- * one, and a digit of an amount must not get lost (decisions 6.3).
+ * Parses the JSON of a message. Numbers other than safe integers become NaN, which no parameter accepts: a float could
+ * lose a digit of an amount (decisions 6.3).
  * @throws SyntaxError
  */
 export function parseMessage(text: string): unknown {
@@ -44,16 +44,17 @@ export function parseMessage(text: string): unknown {
   )
 }
 
-export function messageOf(value: unknown): Message {
+/** Validates a message and returns its kind. */
+export function toMessage(value: unknown): Message {
   if (Array.isArray(value)) return invalid(null, 'Send one message at a time: batches are not served')
   if (!isRecord(value) || value.jsonrpc !== '2.0') return invalid(null, 'This is no message of JSON-RPC 2.0')
   const { id, method, params } = value
   const isId = typeof id === 'string' || (typeof id === 'number' && Number.isSafeInteger(id))
   if (method === undefined && isId && (Object.hasOwn(value, 'result') || Object.hasOwn(value, 'error'))) {
-    return { kind: 'silent' }
+    return { kind: 'ignored' }
   }
   if (typeof method !== 'string') return invalid(isId ? id : null, 'method must be a text')
-  if (id === undefined) return { kind: 'silent' }
+  if (id === undefined) return { kind: 'ignored' }
   if (!isId) return invalid(null, 'id must be a text or a whole number')
   if (params !== undefined && !isRecord(params)) return invalid(id, 'params must be an object')
   return { kind: 'request', request: { id, method, params: params ?? {} } }
@@ -63,8 +64,8 @@ export function resultMessage(id: Id, result: object): object {
   return { jsonrpc: '2.0', id, result }
 }
 
-/** `id`: null where it is not known which request it is about. */
-export function errorMessage(id: Id | null, { code, message, data }: Fault): object {
+/** `id`: null if the id of the request is unknown. */
+export function errorMessage(id: Id | null, { code, message, data }: RpcError): object {
   return { jsonrpc: '2.0', id, error: { code, message, ...(data !== undefined && { data }) } }
 }
 
@@ -73,5 +74,5 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 function invalid(id: Id | null, message: string): Message {
-  return { kind: 'fault', id, fault: { code: CODES.invalidRequest, message } }
+  return { kind: 'error', id, error: { code: CODES.invalidRequest, message } }
 }

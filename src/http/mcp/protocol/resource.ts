@@ -1,4 +1,4 @@
-// A resource is what a person picks for a model to read; it needs what the tool needs that gives the same.
+// A resource is data that a person picks for a model. It requires the same credential as the tool for that data.
 
 import type { Caller, Need } from './tool.ts'
 
@@ -6,10 +6,10 @@ export type Contents = { mimeType: string; text: string } | { mimeType: string; 
 
 export type Resource = {
   needs: Need
-  /** As resources/list shows it; undefined for those of a template. */
-  listed?: object
-  /** As resources/templates/list shows it. */
+  /** Entry in resources/list; undefined for a template. */
+  entry?: object
+  /** Entry in resources/templates/list. */
   template?: object
-  /** The contents, and notes on them; undefined for another address. @throws AppError like the queries of the APIs */
+  /** Returns the contents and notes on them; undefined: not its URI. @throws AppError of the queries */
   read(uri: string, caller: Caller): Promise<readonly Contents[] | undefined>
 }

@@ -1,95 +1,95 @@
-// A tool is a value: what it is called, what it needs, what it takes and gives. Its arguments are read by the schemas of
-// the parameters of the APIs, so that both take the same and refuse the same.
+// A tool as a value: name, required credential, input, output. The parameter schemas of the APIs validate its
+// arguments, so that tools and APIs accept the same values.
 
 import type * as v from 'valibot'
-import { AppError } from '../../../errors.ts'
-import type { AuthorizedToken } from '../../api/auth.ts'
-import type { QuerySchema } from '../../api/endpoint.ts'
-import { invalidParameters, type ValidationItem } from '../../api/errors.ts'
-import { checked } from '../../api/params.ts'
-import { addUnknown } from '../../api/unknown-parameters.ts'
+import { AppError } from '../../../runtime/errors.ts'
+import type { AuthorizedToken } from '../../access/auth.ts'
+import type { QuerySchema } from '../../endpoint/endpoint.ts'
+import { invalidParameters, type ValidationItem } from '../../endpoint/errors.ts'
+import { validate } from '../../endpoint/params.ts'
+import { addUnknown } from '../../endpoint/unknown-parameters.ts'
 import { type JsonSchema, jsonSchema } from '../../openapi/schemas.ts'
 import { isRecord } from './messages.ts'
 
-/** What opens a tool: a key, or a token that allows this. */
+/** Credential that a tool requires: a key, or a token with this action. */
 export type Need = 'key' | 'documents:GET' | 'documents:CLAIM'
 
-/** The client of a message: what it brought, checked. */
+/** Client of a message: its validated credentials. */
 export type Caller = {
   hasKey: boolean
   token: AuthorizedToken | undefined
-  /** Calls `gone` when the client is gone, until it is disposed of. */
-  watch(gone: () => void): Disposable
-  /** Its token as it is now, for an answer that comes late. @throws AppError for one that is not let in any more */
+  /** Calls `onDisconnect` when the client disconnects; disposing ends the watch. */
+  watch(onDisconnect: () => void): Disposable
+  /** Validates the token again before a late answer. @throws AppError if it is revoked or expired */
   checkAgain(): Promise<AuthorizedToken>
 }
 
-/** What a tool found: a value for programs, and the same in one sentence for a model. */
-export type Found = { value: Record<string, unknown>; sentence: string }
+/** Result of a tool: a value for programs, and the same in one sentence for a model. */
+export type ToolResult = { value: Record<string, unknown>; sentence: string }
 
 export type Tool = {
   needs: Need
-  /** As tools/list shows it. */
+  /** Entry in tools/list. */
   definition: { name: string } & Record<string, unknown>
-  /** @throws AppError `invalid` for wrong arguments, and others as the queries of the APIs do */
-  call(sent: unknown, caller: Caller): Promise<Found>
+  /** @throws AppError `invalid` for wrong arguments; errors of the queries */
+  call(values: unknown, caller: Caller): Promise<ToolResult>
 }
 
 type Definition<Q extends QuerySchema> = {
   name: string
   needs: Need
   about: string
-  takes: Q
-  gives: v.GenericSchema
-  /** Whether it changes what is stored. */
+  input: Q
+  output: v.GenericSchema
+  /** True for a tool that writes. */
   changes?: boolean
-  find(asked: v.InferOutput<Q>, caller: Caller): Found | Promise<Found>
+  run(input: v.InferOutput<Q>, caller: Caller): ToolResult | Promise<ToolResult>
 }
 
-export function tool<Q extends QuerySchema>(of: Definition<Q>): Tool {
-  const { name, needs, about, takes, gives, changes = false } = of
+export function tool<Q extends QuerySchema>(definition: Definition<Q>): Tool {
+  const { name, needs, about, input, output, changes = false } = definition
   return {
     needs,
     definition: {
       name,
       description: about,
-      inputSchema: lean(jsonSchema(takes), true),
-      outputSchema: lean(jsonSchema(gives), true),
+      inputSchema: compactSchema(jsonSchema(input), true),
+      outputSchema: compactSchema(jsonSchema(output), true),
       annotations: changes ? { readOnlyHint: false, destructiveHint: false } : { readOnlyHint: true },
     },
-    call: async (sent, caller) => of.find(argumentsOf(takes, sent), caller),
+    call: async (values, caller) => definition.run(parseArguments(input, values), caller),
   }
 }
 
-/** Whether a client may call a tool, and so whether it is listed to it. */
-export function isOpenTo({ needs }: { needs: Need }, { hasKey, token }: Caller): boolean {
+/** Returns true if a client may call a tool or read a resource; others are not listed for it. */
+export function isAllowed({ needs }: { needs: Need }, { hasKey, token }: Caller): boolean {
   return needs === 'key' ? hasKey : token?.allow.includes(needs) === true
 }
 
-/** The token of a client that was let in to a tool which needs one. */
-export function tokenOf({ token }: Caller): AuthorizedToken {
-  if (!token) throw new TypeError('the tool needs no token')
+/** Token of a client, for a tool that requires one. */
+export function requireToken({ token }: Caller): AuthorizedToken {
+  if (!token) throw new TypeError('the tool requires no token')
   return token
 }
 
-/** What a client sent, by the schema. Numbers and truth values are read as the text that they are in a URL; null is nothing. */
-function argumentsOf<Q extends QuerySchema>(schema: Q, sent: unknown): v.InferOutput<Q> {
-  const values: Record<string, string> = Object.create(null)
-  const faults: ValidationItem[] = []
-  if (sent !== undefined && !isRecord(sent)) throw new AppError('invalid', 'arguments must be an object')
-  for (const [name, value] of Object.entries(sent ?? {})) {
+/** Validates arguments. Integers and booleans are read as their text in a URL; null counts as absent. */
+function parseArguments<Q extends QuerySchema>(schema: Q, values: unknown): v.InferOutput<Q> {
+  const texts: Record<string, string> = Object.create(null)
+  const errors: ValidationItem[] = []
+  if (values !== undefined && !isRecord(values)) throw new AppError('invalid', 'arguments must be an object')
+  for (const [name, value] of Object.entries(values ?? {})) {
     if (value === null) continue
-    if (typeof value === 'string') values[name] = value
-    else if (typeof value === 'boolean' || Number.isSafeInteger(value)) values[name] = String(value)
-    else faults.push(unreadable(name, value))
+    if (typeof value === 'string') texts[name] = value
+    else if (typeof value === 'boolean' || Number.isSafeInteger(value)) texts[name] = String(value)
+    else errors.push(invalidType(name, value))
   }
-  const output = checked(schema, 'query', values, faults)
-  addUnknown(values, Object.keys(schema.entries), faults)
-  if (faults.length > 0) throw invalidParameters(faults)
+  const output = validate(schema, 'query', texts, errors)
+  addUnknown(texts, Object.keys(schema.entries), errors)
+  if (errors.length > 0) throw invalidParameters(errors)
   return output
 }
 
-function unreadable(name: string, value: unknown): ValidationItem {
+function invalidType(name: string, value: unknown): ValidationItem {
   const msg =
     typeof value === 'number'
       ? `${name} must be a whole number, or a text such as "1500.50"`
@@ -97,26 +97,29 @@ function unreadable(name: string, value: unknown): ValidationItem {
   return { loc: ['query', name], msg, type: 'value' }
 }
 
-const UNTOLD = new Set(['examples', 'format', 'pattern'])
+const DROPPED_KEYWORDS = new Set(['examples', 'format', 'pattern'])
 
 /**
- * The schema in few words, for a model pays for each. What is left out of it, a description or an error says; which fields
- * the rows of a result have is said, and not that they always have them.
+ * Shortens a schema, since models pay for each word. Descriptions and errors carry the dropped keywords. Only the top
+ * level lists its required fields.
  */
-function lean(schema: JsonSchema, isTop = false): JsonSchema {
+function compactSchema(schema: JsonSchema, isTop = false): JsonSchema {
   const { type, default: standard, required, properties, ...rest } = schema
   const copy: JsonSchema = type === undefined ? {} : { type }
   if (Array.isArray(type)) {
-    // A list of types is legal, but some clients have no place for it.
+    // Some clients do not support a list of types, though it is legal.
     delete copy.type
     copy.anyOf = type.map((one: unknown) => ({ type: one }))
   }
   for (const [name, value] of Object.entries(rest)) {
-    if (!UNTOLD.has(name)) copy[name] = isRecord(value) ? lean(value) : value
+    if (!DROPPED_KEYWORDS.has(name)) copy[name] = isRecord(value) ? compactSchema(value) : value
   }
   if (standard !== undefined) copy.default = type === 'string' ? standard : JSON.parse(String(standard))
   if (isRecord(properties)) {
-    const each = Object.entries(properties).map(([name, one]) => [name, lean(isRecord(one) ? one : {})])
+    const each = Object.entries(properties).map(([name, one]) => [
+      name,
+      compactSchema(isRecord(one) ? one : {}),
+    ])
     copy.properties = Object.fromEntries(each)
   }
   if (isTop && Array.isArray(required) && required.length > 0) copy.required = required

@@ -1,19 +1,19 @@
-// What an amount is worth.
+// Tool that converts an amount.
 
 import * as v from 'valibot'
-import { conversionOn } from '../../../domain/rates/conversions.ts'
-import { booleanParam } from '../../api/params.ts'
+import { convertAmount } from '../../../domain/rates/conversions.ts'
+import { booleanParam } from '../../endpoint/params.ts'
 import { conversionOut } from '../../rates/convert.ts'
 import { type Tool, tool } from '../protocol/tool.ts'
 import {
   Amount,
   Currency,
-  dayAsked,
-  dayInWords,
-  On,
+  Day,
+  describeDay,
   OwnProvider,
   type RateToolDeps,
-  RoundedTo,
+  RoundedDecimals,
+  requestedDay,
   Text,
   Type,
   withRounding,
@@ -27,31 +27,34 @@ export function convertTools({ cache, clock }: RateToolDeps): Tool[] {
       about:
         'An amount in another currency at published rates, to the last digit: directly, inverted, or through the pivot. ' +
         'rate_date is the older of the days of the rates.',
-      takes: v.object({
+      input: v.object({
         amount: Amount,
         from: Currency,
         to: Currency,
-        on: On,
+        on: Day,
         type: Type,
         provider: OwnProvider,
         details: v.optional(booleanParam('Show the published values too', ''), 'false'),
       }),
-      gives: v.looseObject({
+      output: v.looseObject({
         rate_date: Text,
         rate_type: Text,
         rate: Text,
         result: Text,
         path: Text,
-        rounded_to: RoundedTo,
+        rounded_to: RoundedDecimals,
       }),
-      async find({ on, ...asked }) {
-        const day = dayAsked(on, clock)
-        const found = await cache.read((snapshot) => conversionOn(snapshot, { ...asked, day }))
-        const at = withRounding(`at ${found.rate}`, found.roundedTo)
-        const of = found.legs.length > 0 ? `, ${found.rateType} of ${dayInWords(found.rateDate, day)}` : ''
+      async run({ on, ...query }) {
+        const day = requestedDay(on, clock)
+        const conversion = await cache.read((snapshot) => convertAmount(snapshot, { ...query, day }))
+        const rateText = withRounding(`at ${conversion.rate}`, conversion.roundedTo)
+        const origin =
+          conversion.legs.length > 0
+            ? `, ${conversion.rateType} of ${describeDay(conversion.rateDate, day)}`
+            : ''
         return {
-          value: conversionOut(found, asked),
-          sentence: `${asked.amount} ${asked.from} are ${found.result} ${asked.to} ${at}${of}.`,
+          value: conversionOut(conversion, query),
+          sentence: `${query.amount} ${query.from} are ${conversion.result} ${query.to} ${rateText}${origin}.`,
         }
       },
     }),

@@ -1,26 +1,26 @@
-// The rates of a day.
+// MCP tools `get_rate` and `get_rates_on`: rates of a day.
 
 import * as v from 'valibot'
-import { latestRates, ratesOn } from '../../../domain/rates/queries.ts'
+import { latestRates, listDayRates } from '../../../domain/rates/queries.ts'
 import type { RateType } from '../../../providers/provider.ts'
-import { booleanParam } from '../../api/params.ts'
-import { counted, fitting } from '../protocol/answers.ts'
+import { booleanParam } from '../../endpoint/params.ts'
+import { fitRows, pluralize } from '../protocol/answers.ts'
 import { type Tool, tool } from '../protocol/tool.ts'
 import {
-  After,
   AnyCurrency,
   Base,
   Count,
-  dayAsked,
-  dayInWords,
+  Cursor,
+  Day,
+  describeDay,
   MaybeText,
-  NextAfter,
-  On,
+  NextCursor,
   OwnProvider,
   Provider,
   Quote,
   type RateToolDeps,
-  RoundedTo,
+  RoundedDecimals,
+  requestedDay,
   Text,
   withRounding,
 } from './parameters.ts'
@@ -35,26 +35,26 @@ export function rateTools({ cache, clock }: RateToolDeps): Tool[] {
       about:
         'Published rate of one pair on a day, by default USD/CRC today: compra (bank buys), venta (bank sells), or ' +
         'referencia. On a day without a value the last published one answers; rate_date names it.',
-      takes: v.object({ base: Base, quote: Quote, on: On, provider: OwnProvider }),
-      gives: v.object({
+      input: v.object({ base: Base, quote: Quote, on: Day, provider: OwnProvider }),
+      output: v.object({
         provider: Text,
         pair: Text,
         rate_date: Text,
         compra: MaybeText,
         venta: MaybeText,
         referencia: MaybeText,
-        rounded_to: RoundedTo,
+        rounded_to: RoundedDecimals,
         missing: v.optional(v.array(Text)),
       }),
-      async find({ on, ...asked }) {
-        const day = dayAsked(on, clock)
-        const found = await cache.read((snapshot) => latestRates(snapshot, { ...asked, day }))
-        const pair = `${asked.base}/${asked.quote}`
-        const sides = SIDES.filter((side) => found[side] !== null).map((side) => `${side} ${found[side]}`)
-        const said = withRounding(sides.join(', '), found.rounded_to)
+      async run({ on, ...query }) {
+        const day = requestedDay(on, clock)
+        const rates = await cache.read((snapshot) => latestRates(snapshot, { ...query, day }))
+        const pair = `${query.base}/${query.quote}`
+        const sides = SIDES.filter((side) => rates[side] !== null).map((side) => `${side} ${rates[side]}`)
+        const summary = withRounding(sides.join(', '), rates.rounded_to)
         return {
-          value: { provider: asked.provider, pair, ...found },
-          sentence: `${pair} of ${dayInWords(found.rate_date, day)}: ${said}.`,
+          value: { provider: query.provider, pair, ...rates },
+          sentence: `${pair} of ${describeDay(rates.rate_date, day)}: ${summary}.`,
         }
       },
     }),
@@ -63,15 +63,15 @@ export function rateTools({ cache, clock }: RateToolDeps): Tool[] {
       name: 'get_rates_on',
       needs: 'key',
       about: 'Rates of many series on a day, each of the last published day on or before it.',
-      takes: v.object({
-        on: On,
+      input: v.object({
+        on: Day,
         provider: v.optional(Provider),
         base: AnyCurrency,
         quote: AnyCurrency,
         exact: v.optional(booleanParam('Only values of that very day', ''), 'false'),
-        after: After,
+        after: Cursor,
       }),
-      gives: v.object({
+      output: v.object({
         rates: v.array(
           v.looseObject({
             series_id: Count,
@@ -79,17 +79,17 @@ export function rateTools({ cache, clock }: RateToolDeps): Tool[] {
             rate_type: Text,
             rate_date: Text,
             value: Text,
-            rounded_to: RoundedTo,
+            rounded_to: RoundedDecimals,
           }),
         ),
-        next_after: NextAfter,
+        next_after: NextCursor,
         has_more: v.boolean(),
         left_out: v.optional(v.array(Count)),
       }),
-      async find({ on, after = 0, ...filter }) {
-        const day = dayAsked(on, clock)
-        const found = await cache.read((snapshot) => ratesOn(snapshot, { ...filter, day }))
-        const all = found.rates.map(({ provider, series, point }) => ({
+      async run({ on, after = 0, ...filter }) {
+        const day = requestedDay(on, clock)
+        const { rates, leftOut } = await cache.read((snapshot) => listDayRates(snapshot, { ...filter, day }))
+        const entries = rates.map(({ provider, series, point }) => ({
           series_id: series.id,
           provider,
           pair: `${series.base_currency}/${series.quote_currency}`,
@@ -97,16 +97,16 @@ export function rateTools({ cache, clock }: RateToolDeps): Tool[] {
           ...point,
         }))
         const missing =
-          found.leftOut.length > 0
-            ? ` ${found.leftOut.length} series left out: days were not synchronized (left_out).`
+          leftOut.length > 0
+            ? ` ${leftOut.length} series left out: days were not synchronized (left_out).`
             : ''
-        const { rows, hasMore } = fitting(all.filter(({ series_id }) => series_id > after))
+        const { rows, hasMore } = fitRows(entries.filter(({ series_id }) => series_id > after))
         return {
           value: {
             ...{ rates: rows, next_after: hasMore ? rows.at(-1)?.series_id : undefined, has_more: hasMore },
-            ...(found.leftOut.length > 0 && { left_out: found.leftOut }),
+            ...(leftOut.length > 0 && { left_out: leftOut }),
           },
-          sentence: `${counted(rows.length, 'rate')} of ${day}, or of the last published day before; rate_date says which.${missing}`,
+          sentence: `${pluralize(rows.length, 'rate')} of ${day}, or of the last published day before; rate_date says which.${missing}`,
         }
       },
     }),

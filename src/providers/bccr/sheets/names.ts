@@ -1,25 +1,25 @@
-// Which indicator a title of a file names (upstream 5). Titles are compared whole: the bank has many other rates of purchase
-// and sale, of counters and of markets, whose titles begin alike.
+// Matches the titles of a file with indicators (upstream 5). Whole titles are compared. The bank has other rates of
+// purchase and sale, of counters and of markets, with similar titles.
 
 import { plainName } from '../../plain-name.ts'
 
-export type Named = { code: string; name: string }
+export type SeriesName = { code: string; name: string }
 
 const SMALL_WORDS = /\b(de|del|la|el|los|las|en)\b/g
 const DOLLAR = 'dolar estados unidos america'
 const DOLLAR_TABLE = `tipo cambio compra y venta ${DOLLAR}`
 const DOLLAR_SIDES: Record<string, string> = { 317: 'compra', 318: 'venta' }
 
-/** The series that a title names. `headings` are the texts above, by which `Compra` may be that of the dollar. */
-export function seriesNamed<T extends Named>(
+/** Returns the series of a title. `headings` are the texts above the table: below some of them, `Compra` is the dollar's. */
+export function findSeries<T extends SeriesName>(
   title: string,
   headings: readonly string[],
   series: readonly T[],
 ): T | undefined {
-  const words = wordsOf(title)
-  const isDollarTable = headings.some((heading) => wordsOf(heading) === DOLLAR_TABLE)
+  const words = titleWords(title)
+  const isDollarTable = headings.some((heading) => titleWords(heading) === DOLLAR_TABLE)
   return series.find(({ code, name }) => {
-    if (words === code || words === wordsOf(name)) return true
+    if (words === code || words === titleWords(name)) return true
     const side = DOLLAR_SIDES[code]
     if (side === undefined) return false
     const whole = `tipo cambio ${side}`
@@ -29,8 +29,8 @@ export function seriesNamed<T extends Named>(
   })
 }
 
-/** Without accents, signs and small words. */
-function wordsOf(text: string): string {
+/** Removes accents, signs and small words. */
+function titleWords(text: string): string {
   return plainName(
     plainName(text)
       .replace(/[^a-z0-9]+/g, ' ')

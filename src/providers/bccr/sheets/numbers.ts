@@ -1,31 +1,36 @@
-// The numbers of a file as decimals. A number of a workbook is a float that was written down, of which 15 digits say
-// something (512.34999999999997 is 512.35). A number that is text has a comma or a point, and both may group digits: what
-// cannot be told is asked for and never guessed.
+// Parses the numbers of a file. Number cells of a workbook are floats with 15 significant digits (512.34999999999997 is
+// 512.35). In text cells, comma and point may each be the decimal sign or group digits. Ambiguous files are rejected
+// with a request for --decimal, never guessed.
 
-import { canonicalNumber, placesOf, rounded, significant } from '../../../decimal.ts'
-import { type Cell, shownCell } from '../../../spreadsheets/cells.ts'
+import { type Cell, cellExcerpt } from '../../../formats/sheets/cells.ts'
+import { canonicalNumber, roundDecimal, roundDigits } from '../../../values/decimal.ts'
+import { decimalPlaces } from '../../../values/fraction.ts'
 
 export type DecimalSign = 'comma' | 'point'
 
-/** A value, and to how many decimals it is shown. `fixed`: all values are shown so, else zeros at the end are not. */
-export type Shown = { value: string; decimals: number; fixed: boolean }
+/** Value and its displayed decimals. `fixed`: the format displays zeros at the end. */
+export type SheetValue = { value: string; decimals: number; fixed: boolean }
 
-type Texts = readonly { cell: Cell; place: string }[]
+type LocatedCells = readonly { cell: Cell; place: string }[]
 
 const SIGNIFICANT = 15
-const MOST_DIGITS = 40 // as of values that are asked for
+const MOST_DIGITS = 40 // as for fetched values
 const GROUPS = { comma: '.', point: ',' }
 const DECIMALS = { comma: ',', point: '.' }
 
-/** The decimal sign of the cells that are text; a fault, in words, where it cannot be told. */
-export function decimalSignOf(cells: Texts, told: DecimalSign | undefined): DecimalSign | { fault: string } {
-  if (told) return told
+/** Determines the decimal sign of the text cells, or returns a message for ambiguous ones. */
+export function findDecimalSign(
+  cells: LocatedCells,
+  option: DecimalSign | undefined,
+): DecimalSign | { fault: string } {
+  if (option) return option
   const texts = cells.flatMap(({ cell, place }) => (cell.kind === 'text' ? [{ text: cell.text, place }] : []))
-  const readable = (sign: DecimalSign) => texts.filter(({ text }) => plain(text, sign) !== undefined).length
+  const readable = (sign: DecimalSign) =>
+    texts.filter(({ text }) => plainNumber(text, sign) !== undefined).length
   const [comma, point] = [readable('comma'), readable('point')]
   if (comma !== point) return comma > point ? 'comma' : 'point'
-  if (comma < texts.length) return 'comma' // either way a cell is no value, and will be named
-  const doubtful = texts.find(({ text }) => plain(text, 'comma') !== plain(text, 'point'))
+  if (comma < texts.length) return 'comma' // with either sign a cell is no value, and will be reported
+  const doubtful = texts.find(({ text }) => plainNumber(text, 'comma') !== plainNumber(text, 'point'))
   if (!doubtful) return 'point'
   const { text, place } = doubtful
   return {
@@ -33,41 +38,49 @@ export function decimalSignOf(cells: Texts, told: DecimalSign | undefined): Deci
   }
 }
 
-/** A value greater than 0, or what is wrong with it, in words that follow the place. */
-export function readValue(cell: Cell, sign: DecimalSign, exact: boolean): Shown | { fault: string } {
-  const shown =
+/** Parses a value greater than 0, or returns a message to put after its place. */
+export function readValue(cell: Cell, sign: DecimalSign, exact: boolean): SheetValue | { fault: string } {
+  const value =
     cell.kind === 'number'
-      ? ofNumber(cell, exact)
+      ? numberValue(cell, exact)
       : cell.kind === 'text'
-        ? ofText(cell.text, sign)
+        ? textValue(cell.text, sign)
         : undefined
-  if (!shown || shown.value.length > MOST_DIGITS) return { fault: `${shownCell(cell)} is no value` }
-  if (shown.value === '0' || shown.value.startsWith('-'))
-    return { fault: `${shownCell(cell)} is not greater than 0` }
-  return shown
+  if (!value || value.value.length > MOST_DIGITS) return { fault: `${cellExcerpt(cell)} is no value` }
+  if (value.value === '0' || value.value.startsWith('-'))
+    return { fault: `${cellExcerpt(cell)} is not greater than 0` }
+  return value
 }
 
-function ofNumber({ digits, format }: Extract<Cell, { kind: 'number' }>, exact: boolean): Shown | undefined {
-  const stored = canonicalNumber(digits)
-  if (stored === undefined || stored.length > MOST_DIGITS || format.kind === 'day' || format.kind === 'other')
+function numberValue(
+  { digits, format }: Extract<Cell, { kind: 'number' }>,
+  exact: boolean,
+): SheetValue | undefined {
+  const canonical = canonicalNumber(digits)
+  if (
+    canonical === undefined ||
+    canonical.length > MOST_DIGITS ||
+    format.kind === 'day' ||
+    format.kind === 'other'
+  )
     return undefined
-  const full = significant(stored, SIGNIFICANT)
-  if (format.kind === 'general' || exact) return { value: full, decimals: placesOf(full), fixed: false }
-  const value = rounded(full, format.most)
-  const decimals = Math.max(format.least, placesOf(value))
+  const full = roundDigits(canonical, SIGNIFICANT)
+  if (format.kind === 'general' || exact) return { value: full, decimals: decimalPlaces(full), fixed: false }
+  const value = roundDecimal(full, format.most)
+  const decimals = Math.max(format.least, decimalPlaces(value))
   return { value, decimals, fixed: format.least === format.most }
 }
 
-function ofText(text: string, sign: DecimalSign): Shown | undefined {
-  const number = plain(text, sign)
+function textValue(text: string, sign: DecimalSign): SheetValue | undefined {
+  const number = plainNumber(text, sign)
   const value = number === undefined || number.length > MOST_DIGITS ? undefined : canonicalNumber(number)
   return value === undefined || number === undefined
     ? undefined
-    : { value, decimals: placesOf(number), fixed: false }
+    : { value, decimals: decimalPlaces(number), fixed: false }
 }
 
-/** The text with a point and without groups; undefined: it is no number in this reading. */
-function plain(text: string, sign: DecimalSign): string | undefined {
+/** Returns a number with a point and without groups; undefined: no number with this decimal sign. */
+function plainNumber(text: string, sign: DecimalSign): string | undefined {
   const [group, decimal] = [GROUPS[sign], DECIMALS[sign]]
   const [whole = '', fraction, more] = text.split(decimal)
   if (more !== undefined || (fraction !== undefined && !/^\d+$/.test(fraction))) return undefined

@@ -1,92 +1,102 @@
-// Reads a file that the bank's website hands out: a workbook, or the same as CSV (upstream 5). What is not understood makes
-// the whole file refused, each bad cell by its place, and nothing is guessed: neither the indicator nor the decimal sign nor
-// which number is the month.
+// Reads a file from the bank's website: a workbook, or the same as CSV (upstream 5). An invalid cell rejects the whole
+// file, with the place of each such cell. Nothing is guessed: neither the indicator, nor the decimal sign, nor the
+// order of day and month.
 
-import { AppError } from '../../../errors.ts'
-import { runsOf } from '../../../intervals.ts'
-import type { Sheet } from '../../../spreadsheets/cells.ts'
-import { readCsvSheet } from '../../../spreadsheets/csv.ts'
-import { readWorkbook } from '../../../spreadsheets/workbook.ts'
+import type { Sheet } from '../../../formats/sheets/cells.ts'
+import { readCsvSheet } from '../../../formats/sheets/csv.ts'
+import { readWorkbook } from '../../../formats/sheets/workbook.ts'
+import { AppError } from '../../../runtime/errors.ts'
+import { toIntervals } from '../../../values/intervals.ts'
 import type { SpreadsheetFile, SpreadsheetSeries } from '../../provider.ts'
-import { seriesNamed } from './names.ts'
-import { decimalSignOf, readValue, type Shown } from './numbers.ts'
+import { findSeries } from './names.ts'
+import { findDecimalSign, readValue, type SheetValue } from './numbers.ts'
 import { findTable, type Table, type Values } from './tables.ts'
 
-const NAMED_FAULTS = 10
+const REPORTED_FAULTS = 10
 
-type Found = { code: string; values: Values }
+type CodedValues = { code: string; values: Values }
 
-/** @throws AppError `failed`, which names each bad cell */
+/** @throws AppError `failed`, with the place of each invalid cell */
 export async function readBankFile(file: SpreadsheetFile): Promise<SpreadsheetSeries[]> {
-  const table = tableOf(await sheetsOf(file.bytes))
-  const found = codesOf(table, file)
-  const cells = found.flatMap(({ values }) =>
+  const table = findOnlyTable(await readSheets(file.bytes))
+  const columns = assignCodes(table, file)
+  const cells = columns.flatMap(({ values }) =>
     values.entries.flatMap(({ cell, place }) => (cell ? [{ cell, place }] : [])),
   )
-  const sign = decimalSignOf(cells, file.decimal)
-  if (typeof sign === 'object') throw refused([sign.fault])
+  const sign = findDecimalSign(cells, file.decimal)
+  if (typeof sign === 'object') throw fileError([sign.fault])
   const faults = [...table.faults]
-  const series = found.map((one) => readSeries(one, file, sign, faults))
-  if (faults.length > 0) throw refused(faults)
+  const series = columns.map((one) => readSeries(one, file, sign, faults))
+  if (faults.length > 0) throw fileError(faults)
   return series
 }
 
-async function sheetsOf(bytes: Buffer): Promise<Sheet[]> {
+async function readSheets(bytes: Buffer): Promise<Sheet[]> {
   const begin = bytes.toString('latin1', 0, 200)
   if (begin.startsWith('PK')) return readWorkbook(bytes)
-  const howTo = 'open it in a spreadsheet, look whether its numbers have their decimals, and save it as .xlsx'
-  if (begin.startsWith('\xd0\xcf\x11\xe0')) throw refused([`the file is a workbook of before 2007: ${howTo}`])
+  const remedy =
+    'open it in a spreadsheet, look whether its numbers have their decimals, and save it as .xlsx'
+  if (begin.startsWith('\xd0\xcf\x11\xe0'))
+    throw fileError([`the file is a workbook of before 2007: ${remedy}`])
   if (/^(\xef\xbb\xbf)?\s*</.test(begin))
-    throw refused([`the file is a web page, whatever its name says: ${howTo}`])
+    throw fileError([`the file is a web page, whatever its name says: ${remedy}`])
   return [readCsvSheet(bytes)]
 }
 
-function tableOf(sheets: readonly Sheet[]): Table {
+function findOnlyTable(sheets: readonly Sheet[]): Table {
   const tables = sheets.flatMap((sheet) => {
     const table = findTable(sheet)
     return table ? [{ name: sheet.name, table }] : []
   })
-  const [found, second] = tables
-  if (!found) throw refused(['there is no table of days and values in it'])
+  const [first, second] = tables
+  if (!first) throw fileError(['there is no table of days and values in it'])
   if (second)
-    throw refused([`there are tables in several sheets, ${found.name} and ${second.name}: keep one`])
-  if (found.table === 'monthly') throw refused(['its values are of months, and the rates here are of days'])
-  return found.table
+    throw fileError([`there are tables in several sheets, ${first.name} and ${second.name}: keep one`])
+  if (first.table === 'monthly') throw fileError(['its values are of months, and the rates here are of days'])
+  return first.table
 }
 
-/** Of which series the columns are. */
-function codesOf({ series, headings }: Table, { series: known, code }: SpreadsheetFile): Found[] {
-  const named = series.map((values) => {
-    const title = values.title === undefined ? undefined : seriesNamed(values.title, headings, known)
-    return { values, code: title?.code ?? (series.length === 1 ? codeAbove(headings, known) : undefined) }
+/** Determines the series of each column. */
+function assignCodes(
+  { series, headings }: Table,
+  { series: candidates, code }: SpreadsheetFile,
+): CodedValues[] {
+  const columns = series.map((values) => {
+    const title = values.title === undefined ? undefined : findSeries(values.title, headings, candidates)
+    return {
+      values,
+      code: title?.code ?? (series.length === 1 ? headingCode(headings, candidates) : undefined),
+    }
   })
   if (code !== undefined) {
-    if (!known.some((one) => one.code === code))
-      throw refused([`there is no indicator ${code} among the series here`])
-    const [only, ...others] = named.filter((one) => one.code === code)
+    if (!candidates.some((one) => one.code === code))
+      throw fileError([`there is no indicator ${code} among the series here`])
+    const [only, ...others] = columns.filter((one) => one.code === code)
     if (only && others.length === 0) return [{ ...only, code }]
-    const [column, ...more] = named
+    const [column, ...more] = columns
     if (column && column.code === undefined && more.length === 0) return [{ ...column, code }]
-    throw refused([`the file does not have the indicator ${code}, or not once: it has ${titlesOf(named)}`])
-  }
-  const found = named.flatMap((one) => (one.code === undefined ? [] : [{ ...one, code: one.code }]))
-  if (found.length < named.length || new Set(found.map((one) => one.code)).size < found.length) {
-    throw refused([
-      `which indicator it is of cannot be told from ${titlesOf(named)}: give --indicator, such as 318`,
+    throw fileError([
+      `the file does not have the indicator ${code}, or not once: it has ${describeColumns(columns)}`,
     ])
   }
-  return found
+  const coded = columns.flatMap((one) => (one.code === undefined ? [] : [{ ...one, code: one.code }]))
+  if (coded.length < columns.length || new Set(coded.map((one) => one.code)).size < coded.length) {
+    throw fileError([
+      `which indicator it is of cannot be told from ${describeColumns(columns)}: give --indicator, such as 318`,
+    ])
+  }
+  return coded
 }
 
-/** The one series that the texts above a table name. */
-function codeAbove(headings: readonly string[], known: SpreadsheetFile['series']): string | undefined {
-  const codes = new Set(headings.map((heading) => seriesNamed(heading, [], known)?.code).filter(Boolean))
+/** Returns the only series that the texts above a table name. */
+function headingCode(headings: readonly string[], candidates: SpreadsheetFile['series']): string | undefined {
+  const codes = new Set(headings.map((heading) => findSeries(heading, [], candidates)?.code).filter(Boolean))
   const [code] = codes
   return codes.size === 1 ? code : undefined
 }
 
-function titlesOf(named: readonly { values: Values; code: string | undefined }[]): string {
-  return named
+function describeColumns(columns: readonly { values: Values; code: string | undefined }[]): string {
+  return columns
     .map(
       ({ values: { title, place }, code }) =>
         `${place} ${title === undefined ? 'without a title' : JSON.stringify(title.slice(0, 80))}${code ? ` (${code})` : ''}`,
@@ -95,60 +105,60 @@ function titlesOf(named: readonly { values: Values; code: string | undefined }[]
 }
 
 function readSeries(
-  { code, values: { entries, place: titlePlace } }: Found,
+  { code, values: { entries, place: titlePlace } }: CodedValues,
   { exact, lastDay }: SpreadsheetFile,
   sign: 'comma' | 'point',
   faults: string[],
 ): SpreadsheetSeries {
   const days = new Map<string, string>()
-  const faultsBefore = faults.length
-  const read: { day: string; place: string; shown: Shown }[] = []
+  const earlierFaults = faults.length
+  const rows: { day: string; place: string; value: SheetValue }[] = []
   for (const { day, cell, place } of entries) {
     const first = days.get(day)
     if (first !== undefined) faults.push(`${place}: ${day} is there already, in ${first}`)
     days.set(day, place)
     if (!cell) continue
     if (day > lastDay) faults.push(`${place}: ${day} is after ${lastDay}, of which no value can be known`)
-    const shown = readValue(cell, sign, exact)
-    if ('fault' in shown) faults.push(`${place}: ${shown.fault}`)
-    else read.push({ day, place, shown })
+    const value = readValue(cell, sign, exact)
+    if ('fault' in value) faults.push(`${place}: ${value.fault}`)
+    else rows.push({ day, place, value })
   }
-  if (read.length === 0 && faults.length === faultsBefore)
+  if (rows.length === 0 && faults.length === earlierFaults)
     faults.push(`${titlePlace}: there are no values of ${code}`)
-  const doubt = doubtOfDays(entries.filter(({ cell }) => cell))
+  const doubt = dateDoubt(entries.filter(({ cell }) => cell))
   if (doubt) faults.push(`${titlePlace}: ${doubt}: write them as texts such as 2026-03-24`)
-  read.sort((a, b) => (a.day < b.day ? -1 : 1))
-  const mostDecimals = read.reduce(
-    (most, { shown }) => (shown.fixed ? most : Math.max(most, shown.decimals)),
+  rows.sort((a, b) => (a.day < b.day ? -1 : 1))
+  const mostDecimals = rows.reduce(
+    (most, { value }) => (value.fixed ? most : Math.max(most, value.decimals)),
     0,
   )
-  const newest = read.at(-1)?.day ?? ''
+  const newest = rows.at(-1)?.day ?? ''
   return {
     code,
-    values: read.map(({ day, place, shown: { value, decimals, fixed } }) => ({
+    values: rows.map(({ day, place, value: { value, decimals, fixed } }) => ({
       ...{ day, value, place },
       roundedTo: exact ? undefined : fixed ? decimals : mostDecimals,
     })),
-    // An empty cell says that there was no value, if later days have some: else it may only not have been there yet.
-    covered: runsOf([...days.keys()].filter((day) => day <= newest).sort()),
+    // An empty cell before the newest value means "no value"; after it, the value may not be published yet.
+    covered: toIntervals([...days.keys()].filter((day) => day <= newest).sort()),
   }
 }
 
 /**
- * Why the days may not be what they seem. A program of another country takes 03/12/2026 for 12 March and makes it a date, and
- * leaves 24/03/2026 as a text; and days such as 11/01, 11/02 are rather the first ones of November, or they are months.
+ * Explains why the days may be wrong. A spreadsheet with US settings turns 03/12/2026 into the date 12 March and leaves
+ * 24/03/2026 as text. Days such as 11/01, 11/02 may be in November, or months.
  */
-function doubtOfDays(entries: Values['entries']): string | undefined {
-  const writings = new Set(entries.map(({ writing }) => writing))
-  if (writings.has('date') && writings.has('numbers')) {
+function dateDoubt(entries: Values['entries']): string | undefined {
+  const notations = new Set(entries.map(({ notation }) => notation))
+  if (notations.has('date') && notations.has('numbers')) {
     return 'some days are dates and others texts, as where a program took months for days'
   }
-  if (entries.length < 2 || writings.has('clear')) return undefined
+  if (entries.length < 2 || notations.has('clear')) return undefined
   const isOneOfMonth = new Set(entries.map(({ day }) => day.slice(8))).size === 1
   return isOneOfMonth ? 'each day is the same of another month' : undefined
 }
 
-function refused(faults: readonly string[]): AppError {
-  const more = faults.length > NAMED_FAULTS ? [`and ${faults.length - NAMED_FAULTS} more`] : []
-  return new AppError('failed', [...faults.slice(0, NAMED_FAULTS), ...more].join('\n  '))
+function fileError(faults: readonly string[]): AppError {
+  const more = faults.length > REPORTED_FAULTS ? [`and ${faults.length - REPORTED_FAULTS} more`] : []
+  return new AppError('failed', [...faults.slice(0, REPORTED_FAULTS), ...more].join('\n  '))
 }

@@ -1,102 +1,101 @@
-// Contents as objects of a bucket, in any S3-compatible store: <prefix>/<yyyy>/<mm>/<dd>/<upload>-<number>. The name is given
-// before the hash is known, so rows say which object has which content, and they order uploads and deletions of equal ones.
-// An object is written once, and never again under the same name.
+// Blobs as objects of a bucket, in any S3-compatible store: <prefix>/<yyyy>/<mm>/<dd>/<upload>-<number>. The name is
+// chosen before the hash is known, so rows map blobs to objects. The rows also order uploads and deletions of equal
+// blobs. An object is written once, and never again under the same name.
 
 import { randomUUID } from 'node:crypto'
 import { text } from 'node:stream/consumers'
-import type { Clock } from '../../../dates.ts'
-import { AppError } from '../../../errors.ts'
-import { createSemaphore } from '../../../semaphore.ts'
-import type { ContentRows } from '../../contents.ts'
+import { AppError } from '../../../runtime/errors.ts'
+import { createSemaphore } from '../../../runtime/semaphore.ts'
+import type { Clock } from '../../../values/dates.ts'
+import { splitBatches } from '../../batches.ts'
+import { findObject, insertReferences, ROWS_AT_ONCE } from '../../documents/content-rows.ts'
+import type { BucketConfig } from '../../storage-config.ts'
+import type { ReadDb } from '../../tables.ts'
 import { createBlobBatch } from '../batch.ts'
 import type { Blobs } from '../blobs.ts'
-import { MARK, type MarkedStore } from '../mark.ts'
+import { removeObjects } from '../removal.ts'
+import { STORE_ID_NAME, type StoreIdFile } from '../store-id.ts'
 import type { BucketOptions } from './client.ts'
 import { startError } from './errors.ts'
 import { createBucketReader } from './reader.ts'
 import { createObjectWriter, type PartPool } from './writer.ts'
 
-/** The rows that name objects. What they make one to be removed goes later. */
-export type ObjectRows = Pick<ContentRows, 'objectOf' | 'claim' | 'release'>
-
 export type Bucket = Blobs & {
   /**
-   * Asks whether objects may be listed, written and removed.
-   * @throws AppError `failed` when that is refused, `unavailable` when the bucket does not answer
+   * Checks that objects can be listed, written and removed.
+   * @throws AppError `failed` when the bucket denies it, `unavailable` when it does not answer
    */
   check(): Promise<void>
-  /** The object that says which database has its contents here. */
-  marked: MarkedStore
+  /** Object with the store id. */
+  storeId: StoreIdFile
   close(): void
 }
 
-export type BucketSettings = BucketOptions & {
-  /** What the names of objects begin with, without a slash at its end; nothing: the whole bucket is ours. */
-  prefix: string
-  clock: Clock
-}
+export type BucketSettings = BucketOptions & Pick<BucketConfig, 'prefix'> & { clock: Clock }
 
-// As many contents of a document or less each as are sent beside the reading.
+// Small blobs that are sent in parallel while requests are read.
 const SMALL_AT_ONCE = 16
-// When it is 24 hours old the janitor takes an object without a row for one that nobody comes for.
+// Largest age of an upload. The garbage collection removes objects without a row after 24 hours.
 const LATEST_MS = 12 * 3_600_000
-const MARK_BYTES = 100 // and it has fewer
+const STORE_ID_BYTES = 100 // upper limit; a store id is shorter
 const NAME = /^\d{4}\/\d\d\/\d\d\/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}-\d+$/
 
-/** Asks the bucket nothing yet. Its client is loaded here, for those that use a bucket. */
-export async function openBucket(
-  { prefix, clock, ...options }: BucketSettings,
-  rows: ObjectRows,
-): Promise<Bucket> {
+/** Opens a bucket without a request to it. Loads its client. `db` has the rows of the objects. */
+export async function openBucket({ prefix, clock, ...options }: BucketSettings, db: ReadDb): Promise<Bucket> {
   const { createBucketClient } = await import('./client.ts')
   const client = createBucketClient(options)
   const pool: PartPool = []
   const semaphore = createSemaphore(SMALL_AT_ONCE)
   const root = prefix === '' ? '' : `${prefix}/`
 
-  // The operator may have other things in the bucket.
+  // The operator may have other objects in the bucket.
   const isOurs = (key: string) => key.startsWith(root) && NAME.test(key.slice(root.length))
   const checked = (key: string) => {
     if (!isOurs(key)) throw new TypeError('not the name of an object of ours')
     return key
   }
 
-  return {
-    ...createBucketReader(client, rows.objectOf),
-    removesLater: true,
-    async claim(trx, contents) {
-      const claimed = [...contents]
+  const objects: Bucket = {
+    ...createBucketReader(client, (sha256) => findObject(db, sha256)),
+    keepsRemoved: true,
+    async addReferences(trx, contents) {
+      const added = [...contents]
       const tooOld = new Date(clock().getTime() - LATEST_MS).toISOString()
-      if (claimed.some(({ begunAt = '' }) => begunAt < tooOld)) {
+      if (added.some(({ startedAt = '' }) => startedAt < tooOld)) {
         throw new AppError('unavailable', 'The upload took more than 12 hours: send it again')
       }
-      await rows.claim(trx, claimed)
+      added.sort((one, other) => (one.sha256 < other.sha256 ? -1 : 1))
+      const at = clock().toISOString()
+      for (const some of splitBatches(added, ROWS_AT_ONCE)) await insertReferences(trx, some, at)
       return true
     },
-    release: rows.release,
     beginBatch(memory) {
-      const begunAt = clock().toISOString()
-      const path = `${root}${begunAt.slice(0, 10).replaceAll('-', '/')}/${randomUUID()}`
+      const startedAt = clock().toISOString()
+      const path = `${root}${startedAt.slice(0, 10).replaceAll('-', '/')}/${randomUUID()}`
       const begin = async (key: string) => createObjectWriter(client, key, pool)
-      return createBlobBatch({ path, begin, unlink: client.remove, place: { begunAt }, semaphore }, memory)
+      return createBlobBatch(
+        { path, begin, unlink: client.remove, commitFiles: { startedAt }, semaphore },
+        memory,
+      )
     },
     async *list() {
       for await (const key of client.list(root)) if (isOurs(key)) yield key
     },
-    writtenAt: async (key) => (await client.head(checked(key)))?.modified,
+    findModifiedTime: async (key) => (await client.head(checked(key)))?.modified,
     async remove(key) {
       if (!(await client.head(checked(key)))) return false
       await client.remove(key)
       return true
     },
+    removeFree: (db, work) => removeObjects(db, objects, work),
     async removeUnfinished(before) {
-      let removed = 0
+      let count = 0
       for await (const { key, upload, initiated } of client.listUploads(root)) {
         if (!isOurs(key) || (before && initiated >= before)) continue
         await client.abort(key, upload)
-        removed += 1
+        count += 1
       }
-      return removed
+      return count
     },
     async check() {
       const key = `${root}probe-${randomUUID()}`
@@ -108,14 +107,15 @@ export async function openBucket(
         throw startError(error, options.bucket)
       }
     },
-    marked: {
-      place: `object ${root}${MARK}`,
+    storeId: {
+      location: `object ${root}${STORE_ID_NAME}`,
       async read() {
-        const bytes = await client.get(root + MARK, { start: 0, end: MARK_BYTES - 1 })
+        const bytes = await client.get(root + STORE_ID_NAME, { start: 0, end: STORE_ID_BYTES - 1 })
         return bytes && (await text(bytes)).trim()
       },
-      write: (mark) => client.put(root + MARK, Buffer.from(`${mark}\n`)),
+      write: (storeId) => client.put(root + STORE_ID_NAME, Buffer.from(`${storeId}\n`)),
     },
     close: client.close,
   }
+  return objects
 }

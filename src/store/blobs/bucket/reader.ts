@@ -1,30 +1,30 @@
-// Reading the contents that are objects of a bucket. What comes of a whole one is hashed each time: there is a network
-// between, and it is slower than the hash.
+// Reads blobs that are objects of a bucket. A whole blob is hashed at each download: the network may alter it, and is
+// slower than the hash.
 
 import { Readable } from 'node:stream'
-import { AppError } from '../../../errors.ts'
+import { AppError } from '../../../runtime/errors.ts'
 import { type ByteRange, type Chunks, checkedChunks } from '../chunks.ts'
-import { assertSha256 } from '../place.ts'
+import { assertSha256 } from '../commit.ts'
 import type { BlobReader } from '../reader.ts'
 import type { BucketClient } from './client.ts'
 import { bucketError } from './errors.ts'
 
-// In a row, without a byte in between: a client that reads slowly may meet the end of an idle connection many times.
+// Breaks in a row, without a byte in between. A slow client can lose idle connections many times during a download.
 const BREAKS = 3
 
 export function createBucketReader(
   client: Pick<BucketClient, 'head' | 'get' | 'timeoutMs'>,
-  objectOf: (sha256: string) => Promise<string | null | undefined>,
+  findObjectName: (sha256: string) => Promise<string | null | undefined>,
 ): BlobReader {
   return {
     async read(sha256, range) {
       assertSha256(sha256)
-      const key = await objectOf(sha256)
-      const found = key && (await client.head(key))
-      if (!key || !found) return undefined
-      const { size } = found
+      const key = await findObjectName(sha256)
+      const head = key && (await client.head(key))
+      if (!key || !head) return undefined
+      const { size } = head
       const { start, end } = range ?? { start: 0, end: size - 1 }
-      const plain = () => chunksOf(client, key, { start, end })
+      const plain = () => objectChunks(client, key, { start, end })
       // A part cannot be checked against the hash of the whole.
       const chunks = () => (end - start + 1 < size ? plain() : checkedChunks(plain(), { sha256, size }))
       return { size, chunks, stream: () => Readable.from(chunks(), { objectMode: false }) }
@@ -32,8 +32,8 @@ export function createBucketReader(
   }
 }
 
-/** The bytes of an object, asked for again from where they broke off. @throws AppError `unavailable` when that goes on */
-async function* chunksOf(
+/** Yields the bytes of an object, and resumes after a break. @throws AppError `unavailable` after more than BREAKS */
+async function* objectChunks(
   { get, timeoutMs }: Pick<BucketClient, 'get' | 'timeoutMs'>,
   key: string,
   { start, end }: ByteRange,
@@ -61,7 +61,7 @@ async function* chunksOf(
   }
 }
 
-/** What is waited for, or the end of the stream that it comes from. A client that reads slowly is not waited for here. */
+/** Awaits a read, and destroys the stream after `ms`. The time of a slow client does not count. */
 async function withinTime<T>(awaited: Promise<T>, stream: Readable, ms: number): Promise<T> {
   const timer = setTimeout(() => stream.destroy(new Error('the bucket went silent')), ms)
   try {

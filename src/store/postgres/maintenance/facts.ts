@@ -1,28 +1,28 @@
-// What an administrator set up, and what the nodes do right now, as the database says it.
+// Settings of the database and the present tasks of the nodes, for the doctor.
 
-import type { Db } from '../../tables.ts'
-import { ask } from '../ask.ts'
+import type { ReadDb } from '../../tables.ts'
+import { rawQuery } from '../raw-query.ts'
 
 export type DatabaseFacts = {
-  /** Such as `PostgreSQL 18.4`. */
+  /** Product and version: `PostgreSQL 18.4`. */
   version: string
   encoding: string
-  /** Of the whole database; the columns of texts have their own, which is C. */
+  /** Default collation of the database; columns of text have the collation C. */
   collation: string
-  /** Of transactions that do not say: `read committed`. */
+  /** Default isolation level of transactions: `read committed`. */
   isolation: string
-  /** Whether a commit that is told as done is on the disk of the server: `on`, or more. */
+  /** `on` or stronger: an acknowledged commit is flushed on the server. */
   synchronousCommit: string
   fsync: string
-  /** The replicas that a commit waits for; empty: none. */
+  /** Replicas that a commit waits for; empty: none. */
   standbys: string
 }
 
 export type Holder = { task: string; holder: string; since: string }
 
-export async function selectFacts(db: Db): Promise<DatabaseFacts> {
+export async function selectFacts(db: ReadDb): Promise<DatabaseFacts> {
   const setting = (name: string) => `coalesce(current_setting('${name}', true), 'unknown')`
-  const { rows } = await ask<DatabaseFacts>(
+  const { rows } = await rawQuery<DatabaseFacts>(
     db,
     `select split_part(version(), ' (', 1) as version, ${setting('server_encoding')} as encoding,
        (select datcollate from pg_database where datname = current_database()) as collation,
@@ -30,13 +30,13 @@ export async function selectFacts(db: Db): Promise<DatabaseFacts> {
        ${setting('fsync')} as fsync, coalesce(current_setting('synchronous_standby_names', true), '') as standbys`,
   )
   const [facts] = rows
-  if (!facts) throw new Error('the database says nothing of itself')
+  if (!facts) throw new Error('the database returned no settings')
   return { ...facts, version: facts.version.replace(/ on .*/, '') }
 }
 
-/** Who has which task at the moment, by task. */
-export async function selectHolders(db: Db): Promise<Holder[]> {
-  const { rows } = await ask<Holder>(
+/** Selects the holders of unexpired leases, by task. */
+export async function selectHolders(db: ReadDb): Promise<Holder[]> {
+  const { rows } = await rawQuery<Holder>(
     db,
     `select name as task, split_part(holder, ', ', 1) || ', ' || split_part(holder, ', ', 2) as holder,
        to_char(taken_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as since

@@ -1,27 +1,27 @@
-// Rows as another database had them, with their ids.
+// Inserts rows of another database with their ids.
 
-import { AppError, codeOf } from '../../../errors.ts'
-import type { Db } from '../../tables.ts'
-import { ask } from '../ask.ts'
+import { AppError, errorCode } from '../../../runtime/errors.ts'
+import type { WriteDb } from '../../tables.ts'
+import { rawQuery } from '../raw-query.ts'
 
 const NOT_A_TEXT = /^PG_(22P05|22021)$/
 
-/** All of them or none, in one statement. @throws AppError `failed` for a text that PostgreSQL cannot hold */
+/** Inserts rows in one statement. @throws AppError `failed` for a text with the character NUL */
 export async function insertRows(
-  db: Db,
+  db: WriteDb,
   table: string,
   columns: readonly string[],
   rows: readonly Record<string, unknown>[],
 ): Promise<void> {
   const names = columns.join(', ')
   try {
-    await ask(
+    await rawQuery(
       db,
       `insert into ${table} (${names}) select ${names} from json_populate_recordset(null::${table}, $1::json)`,
       [JSON.stringify(rows.map(withBytesAsText))],
     )
   } catch (error) {
-    if (!NOT_A_TEXT.test(codeOf(error))) throw error
+    if (!NOT_A_TEXT.test(errorCode(error))) throw error
     const words = `a row of ${table} has a text with the character NUL, which PostgreSQL cannot hold`
     throw new AppError('failed', `${words}: correct it in the data directory`, { cause: error })
   }

@@ -1,19 +1,19 @@
-// Where the ids of a table go on. A sequence knows nothing of ids that were written with their rows.
+// Sequences of ids. A sequence does not notice ids that were inserted with their rows.
 
-import type { Db } from '../../tables.ts'
-import { ask } from '../ask.ts'
+import type { ReadDb, WriteDb } from '../../tables.ts'
+import { rawQuery } from '../raw-query.ts'
 
 export type Sequence = {
   table: string
-  /** The last id that it gave, 0 before the first. */
-  given: number
-  /** The greatest id of a row, 0 where there is none. */
+  /** Last id of the sequence; 0 before the first. */
+  lastId: number
+  /** Greatest id of a row; 0: no rows. */
   highest: number
 }
 
-/** Those of all tables whose ids the database gives, by table. */
-export async function selectSequences(db: Db): Promise<Sequence[]> {
-  const { rows: tables } = await ask<{ table: string; sequence: string }>(
+/** Selects the sequences of all tables whose ids the database assigns, by table. */
+export async function selectSequences(db: ReadDb): Promise<Sequence[]> {
+  const { rows: tables } = await rawQuery<{ table: string; sequence: string }>(
     db,
     `select table_name as "table", pg_get_serial_sequence(quote_ident(table_name), 'id') as sequence
      from information_schema.columns
@@ -21,9 +21,9 @@ export async function selectSequences(db: Db): Promise<Sequence[]> {
   )
   const sequences: Sequence[] = []
   for (const { table, sequence } of tables) {
-    const { rows } = await ask<{ given: number; highest: number }>(
+    const { rows } = await rawQuery<{ lastId: number; highest: number }>(
       db,
-      `select case when is_called then last_value else 0 end as given,
+      `select case when is_called then last_value else 0 end as "lastId",
          (select coalesce(max(id), 0) from ${table}) as highest
        from ${sequence}`,
     )
@@ -32,11 +32,11 @@ export async function selectSequences(db: Db): Promise<Sequence[]> {
   return sequences
 }
 
-/** The next id of the table is the one after `given`; 0: the first. */
-export async function setSequence(db: Db, table: string, given: number): Promise<void> {
-  await ask(db, `select setval(pg_get_serial_sequence($1, 'id')::regclass, $2, $3)`, [
+/** Sets a sequence: the next id of the table is `lastId` + 1. */
+export async function setSequence(db: WriteDb, table: string, lastId: number): Promise<void> {
+  await rawQuery(db, `select setval(pg_get_serial_sequence($1, 'id')::regclass, $2, $3)`, [
     table,
-    Math.max(given, 1),
-    given > 0,
+    Math.max(lastId, 1),
+    lastId > 0,
   ])
 }

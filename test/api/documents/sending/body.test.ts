@@ -1,4 +1,4 @@
-// One document sent as the body of a request, with its type in Content-Type and the rest in the query.
+// A document sent as the body of a request, with its type in Content-Type and the rest in the query.
 
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
@@ -41,7 +41,7 @@ function send(
   })
 }
 
-test('the body is kept byte for byte, under its name and type', async () => {
+test('the body is stored byte for byte, with its name and type', async () => {
   const bytes = Buffer.from(Array.from({ length: 200_000 }, (_, at) => (at * 7919) % 256))
   for (const type of [
     'application/pdf',
@@ -139,7 +139,7 @@ const refused: [string, Record<string, string> | string, Record<string, string>,
   ['an owner of another company', { ...FULL, owner_id: '2' }, PDF, 'x', 404, 'Owner not found'],
 ]
 for (const [what, query, headers, body, status, message] of refused) {
-  test(`${what} is refused, and nothing is kept`, async () => {
+  test(`${what} is rejected, and nothing is stored`, async () => {
     const result = await send(query, headers, body)
     assert.deepEqual([result.status, result.answer.message], [status, message])
     assert.deepEqual(readdirSync(join(app.dataDir, 'blobs/tmp')), [])
@@ -168,7 +168,7 @@ const faulty: [string, Record<string, string>, Record<string, string>, string, s
   ['half a type', FULL, { 'content-type': 'pdf' }, 'x', 'mimetype', MIMETYPE],
 ]
 for (const [what, query, headers, body, field, fault] of faulty) {
-  test(`${what} is named as the fault of the document`, async () => {
+  test(`${what} is reported as a fault of the document`, async () => {
     assert.deepEqual(await send(query, headers, body), {
       status: 400,
       answer: {
@@ -182,12 +182,12 @@ for (const [what, query, headers, body, field, fault] of faulty) {
   })
 }
 
-test('of a repeated parameter the last counts, and cache busters are ignored', async () => {
+test('the last of a repeated parameter counts, and cache busters are ignored', async () => {
   const { status } = await send(`agent_id=x&${new URLSearchParams(FULL)}&_=1`, PDF)
   assert.equal(status, 200)
 })
 
-test('a token without documents:POST is refused, and PUT is not allowed', async () => {
+test('a token without documents:POST is rejected, and PUT is a 405', async () => {
   const url = `${app.app.url}${SEND}?${new URLSearchParams(FULL)}`
   const authorization = `Bearer ${TOKENS.read}`
   const refusal = await fetch(url, { method: 'POST', headers: { authorization, ...PDF }, body: 'x' })

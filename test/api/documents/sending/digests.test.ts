@@ -1,4 +1,4 @@
-// Content-Digest and Repr-Digest: what a client says that its body hashes to, in each way to send documents.
+// Content-Digest and Repr-Digest: the client's hash of its body, in each way to send documents.
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { before, type TestContext, test } from 'node:test'
 import { startTestApp, type TestApp } from '../../../support/app.ts'
 import { fillDirectory, post } from '../../../support/directory.ts'
-import { sent, WAY_NAMES, WAYS } from '../../../support/documents/ways.ts'
+import { sampleDocument, UPLOAD_FORM_NAMES, UPLOAD_FORMS } from '../../../support/documents/ways.ts'
 
 let app: TestApp
 before(async (t) => {
@@ -25,7 +25,7 @@ const good: ((body: Buffer) => string)[] = [
   (body) => `${of('256', body)}, ${of('512', body)}`,
   (body) => `md5=:AAAA:,\t${of('512', body)}`,
   () => 'unixsum=:AAAA:',
-  (body) => `${of('256', other)}, ${of('256', body)}`, // of a repeated one the last counts
+  (body) => `${of('256', other)}, ${of('256', body)}`, // the last value of a repeated algorithm counts
 ]
 const bad: ((body: Buffer) => string)[] = [
   () => of('256', other),
@@ -45,10 +45,10 @@ const malformed = [
   'sha-512=::',
 ]
 
-for (const way of WAY_NAMES) {
+for (const way of UPLOAD_FORM_NAMES) {
   for (const header of ['Content-Digest', 'Repr-Digest']) {
-    test(`${header} of a document sent as ${way} is checked`, async () => {
-      const { path, headers, body } = WAYS[way]([sent('un documento')])
+    test(`${header} of a document sent as ${way} is verified`, async () => {
+      const { path, headers, body } = UPLOAD_FORMS[way]([sampleDocument('un documento')])
       for (const digest of good) {
         const response = await post(app, path, body, { ...headers, [header]: digest(body) })
         assert.equal(response.status, 200, digest(body))

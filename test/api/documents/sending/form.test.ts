@@ -6,7 +6,15 @@ import { join } from 'node:path'
 import { before, type TestContext, test } from 'node:test'
 import { startTestApp, type TestApp } from '../../../support/app.ts'
 import { fillDirectory, post, read } from '../../../support/directory.ts'
-import { BOUNDARY, FORM_TYPE, formOf, part, SEND, sent, WAYS } from '../../../support/documents/ways.ts'
+import {
+  BOUNDARY,
+  FORM_TYPE,
+  formBody,
+  part,
+  SEND,
+  sampleDocument,
+  UPLOAD_FORMS,
+} from '../../../support/documents/ways.ts'
 
 let app: TestApp
 before(async (t) => {
@@ -30,8 +38,8 @@ async function send(body: string | Buffer, type = FORM_TYPE): Promise<{ status: 
   return { status: response.status, answer: (await response.json()) as Answer }
 }
 
-/** The names and contents that a form with status 200 has made. */
-async function creates(body: string | Buffer, type?: string): Promise<[string, string][]> {
+/** The names and contents of the documents that a form with status 200 has made. */
+async function uploadForm(body: string | Buffer, type?: string): Promise<[string, string][]> {
   const { status, answer } = await send(body, type)
   assert.equal(status, 200, JSON.stringify(answer))
   return Promise.all(
@@ -50,7 +58,7 @@ async function refuses(body: string | Buffer, message: string | RegExp, type?: s
   assert.deepEqual(readdirSync(join(app.dataDir, 'blobs/tmp')), [])
 }
 
-test('each file is a document, and the fields may stand anywhere', async () => {
+test('each file is a document, and the fields may be anywhere', async () => {
   const files = [
     file('name="x"; filename="uno.pdf"', TYPE, 'uno'),
     file('name="y"; filename="dos.pdf"', TYPE, 'dos'),
@@ -59,12 +67,12 @@ test('each file is a document, and the fields may stand anywhere', async () => {
     ['uno.pdf', 'uno'],
     ['dos.pdf', 'dos'],
   ]
-  assert.deepEqual(await creates(formOf(...IDS, ...files)), both)
-  assert.deepEqual(await creates(formOf(...files, ...IDS)), both)
-  assert.deepEqual(await creates(formOf(IDS[0] as Buffer, ...files, ...IDS.slice(1))), both)
+  assert.deepEqual(await uploadForm(formBody(...IDS, ...files)), both)
+  assert.deepEqual(await uploadForm(formBody(...files, ...IDS)), both)
+  assert.deepEqual(await uploadForm(formBody(IDS[0] as Buffer, ...files, ...IDS.slice(1))), both)
 })
 
-test('what fetch sends of a FormData is understood', async () => {
+test('a FormData of fetch is accepted', async () => {
   const form = new FormData()
   for (const id of ['owner_id', 'company_id', 'agent_id']) form.set(id, '1')
   form.append('archivos', new Blob(['ñ'], { type: 'text/plain;charset=utf-8' }), 'ñandú "50%".txt')
@@ -87,7 +95,7 @@ test('what fetch sends of a FormData is understood', async () => {
   assert.ok(Buffer.from(await second.arrayBuffer()).equals(Buffer.alloc(300_000, 7)))
 })
 
-test('a content may have anything in it but the boundary, wherever blocks are cut', async () => {
+test('a blob may have any bytes but the boundary, wherever chunks are cut', async () => {
   const almost = `\r\n--${BOUNDARY.slice(0, -1)}`
   const bytes = Buffer.from(
     `\r\n${almost}-\r${almost}${almost}\r\n--\n--${BOUNDARY}\r\r\n-`.repeat(5000),
@@ -95,7 +103,7 @@ test('a content may have anything in it but the boundary, wherever blocks are cu
   )
   for (const pad of [0, 1, 7, 30]) {
     const text = `${'x'.repeat(pad)}${bytes}`
-    assert.deepEqual(await creates(formOf(file(undefined, undefined, text), ...IDS, file())), [
+    assert.deepEqual(await uploadForm(formBody(file(undefined, undefined, text), ...IDS, file())), [
       ['a.pdf', text],
       ['a.pdf', 'hola'],
     ])
@@ -116,21 +124,21 @@ const names: [string, string][] = [
   ['filename*=utf-8\'es\'%e2%82%ac.pdf; filename="x"', '€.pdf'],
 ]
 for (const [disposition, name] of names) {
-  test(`${disposition} is the name ${name}`, async () => {
-    assert.deepEqual(await creates(formOf(...IDS, file(`name="f"; ${disposition}`))), [[name, 'hola']])
+  test(`${disposition} has the name ${name}`, async () => {
+    assert.deepEqual(await uploadForm(formBody(...IDS, file(`name="f"; ${disposition}`))), [[name, 'hola']])
   })
 }
 
 const accepted: [string, Buffer][] = [
-  ['text before the first boundary', Buffer.concat([Buffer.from('preamble\r\n'), formOf(...IDS, file())])],
+  ['text before the first boundary', Buffer.concat([Buffer.from('preamble\r\n'), formBody(...IDS, file())])],
   [
     'text after the last',
-    Buffer.concat([formOf(...IDS, file()), Buffer.from(`x\r\n--${BOUNDARY}\r\n`.repeat(9000))]),
+    Buffer.concat([formBody(...IDS, file()), Buffer.from(`x\r\n--${BOUNDARY}\r\n`.repeat(9000))]),
   ],
-  ['no line break at its end', formOf(...IDS, file()).subarray(0, -2)],
+  ['no line break at its end', formBody(...IDS, file()).subarray(0, -2)],
   [
     'fields that nobody asked for',
-    formOf(
+    formBody(
       part('name="submit"', '', 'x'.repeat(300_000)),
       ...IDS,
       file(),
@@ -139,12 +147,12 @@ const accepted: [string, Buffer][] = [
   ],
   [
     'a file field where no file was chosen',
-    formOf(...IDS, file('name="g"; filename=""', 'Content-Type: application/octet-stream\r\n', ''), file()),
+    formBody(...IDS, file('name="g"; filename=""', 'Content-Type: application/octet-stream\r\n', ''), file()),
   ],
-  ['a field twice, of which the last counts', formOf(part('name="agent_id"', '', '99'), ...IDS, file())],
+  ['a field twice, of which the last counts', formBody(part('name="agent_id"', '', '99'), ...IDS, file())],
   [
     'typed fields',
-    formOf(
+    formBody(
       ...IDS.slice(1),
       part(
         'name="company_id"',
@@ -156,22 +164,22 @@ const accepted: [string, Buffer][] = [
   ],
   [
     'a transfer coding that changes nothing',
-    formOf(...IDS, file(undefined, `${TYPE}Content-Transfer-Encoding: Binary\r\n`)),
+    formBody(...IDS, file(undefined, `${TYPE}Content-Transfer-Encoding: Binary\r\n`)),
   ],
   [
     'headers in capitals and one of its own',
-    formOf(...IDS, file(undefined, `CONTENT-TYPE: application/pdf\r\nX-Own: 1\r\n`)),
+    formBody(...IDS, file(undefined, `CONTENT-TYPE: application/pdf\r\nX-Own: 1\r\n`)),
   ],
 ]
 for (const [what, body] of accepted) {
   test(`a form with ${what} is valid`, async () => {
-    assert.deepEqual(await creates(body), [['a.pdf', 'hola']])
+    assert.deepEqual(await uploadForm(body), [['a.pdf', 'hola']])
   })
 }
 
 test('a boundary may be quoted, and the type in capitals', async () => {
   assert.equal(
-    (await creates(formOf(...IDS, file()), `Multipart/Form-Data; charset=utf-8; BOUNDARY="${BOUNDARY}"`))
+    (await uploadForm(formBody(...IDS, file()), `Multipart/Form-Data; charset=utf-8; BOUNDARY="${BOUNDARY}"`))
       .length,
     1,
   )
@@ -187,57 +195,57 @@ for (const boundary of [
   '; boundary=é',
   '; boundary=a; boundary=b',
 ]) {
-  test(`multipart/form-data${boundary} is refused`, () =>
-    refuses(formOf(...IDS, file()), NEEDS, `multipart/form-data${boundary}`))
+  test(`multipart/form-data${boundary} is rejected`, () =>
+    refuses(formBody(...IDS, file()), NEEDS, `multipart/form-data${boundary}`))
 }
 
 const FIELDS = 'Fields owner_id, company_id, agent_id and at least one file are required'
 const EARLY = 'The form ended before its last boundary'
 const MALFORMED = 'has no Content-Disposition: form-data that is well formed'
-const whole = formOf(...IDS, file())
+const whole = formBody(...IDS, file())
 const malformed: [string, string | Buffer, string | RegExp][] = [
   ['nothing', '', EARLY],
   ['no boundary', 'hola', EARLY],
-  ['no part', formOf(), FIELDS],
-  ['no file', formOf(...IDS), FIELDS],
-  ['no agent', formOf(...IDS.filter((_, at) => at !== 1), file()), FIELDS],
-  ['an empty id', formOf(...IDS, part('name="owner_id"', '', ''), file()), FIELDS],
+  ['no part', formBody(), FIELDS],
+  ['no file', formBody(...IDS), FIELDS],
+  ['no agent', formBody(...IDS.filter((_, at) => at !== 1), file()), FIELDS],
+  ['an empty id', formBody(...IDS, part('name="owner_id"', '', ''), file()), FIELDS],
   [
     'a word for an id',
-    formOf(...IDS, part('name="owner_id"', '', 'x'), file()),
+    formBody(...IDS, part('name="owner_id"', '', 'x'), file()),
     'owner_id must be an integer',
   ],
   [
     'an id of a megabyte',
-    formOf(...IDS, part('name="owner_id"', '', '1'.repeat(1_000_000)), file()),
+    formBody(...IDS, part('name="owner_id"', '', '1'.repeat(1_000_000)), file()),
     'owner_id must be an integer',
   ],
   ['another boundary at its end', Buffer.from(whole.toString().replace(/--\r\n$/, '-x\r\n')), /./],
   [
     'a part without Content-Disposition',
-    formOf(...IDS, Buffer.from(`--${BOUNDARY}\r\n${TYPE}\r\nx\r\n`)),
+    formBody(...IDS, Buffer.from(`--${BOUNDARY}\r\n${TYPE}\r\nx\r\n`)),
     `Part 4 of the form ${MALFORMED}`,
   ],
   [
     'an attachment',
-    formOf(
+    formBody(
       ...IDS,
       Buffer.from(`--${BOUNDARY}\r\nContent-Disposition: attachment; filename="a"\r\n\r\nx\r\n`),
     ),
     `Part 4 of the form ${MALFORMED}`,
   ],
-  ['an open quote', formOf(...IDS, file('name="f"; filename="a.pdf')), `Part 4 of the form ${MALFORMED}`],
-  ['two names', formOf(...IDS, file('filename="f"; filename="a.pdf"')), `Part 4 of the form ${MALFORMED}`],
+  ['an open quote', formBody(...IDS, file('name="f"; filename="a.pdf')), `Part 4 of the form ${MALFORMED}`],
+  ['two names', formBody(...IDS, file('filename="f"; filename="a.pdf"')), `Part 4 of the form ${MALFORMED}`],
   [
     'two dispositions',
-    formOf(file(undefined, `${TYPE}Content-Disposition: form-data; name="x"\r\n`), ...IDS),
+    formBody(file(undefined, `${TYPE}Content-Disposition: form-data; name="x"\r\n`), ...IDS),
     'Part 1 of the form has content-disposition twice',
   ],
-  ['two types', formOf(file(undefined, TYPE + TYPE), ...IDS), 'Part 1 of the form has content-type twice'],
+  ['two types', formBody(file(undefined, TYPE + TYPE), ...IDS), 'Part 1 of the form has content-type twice'],
   [
     'a name in Latin-1',
     Buffer.from(
-      formOf(...IDS, file('name="f"; filename="X"'))
+      formBody(...IDS, file('name="f"; filename="X"'))
         .toString('latin1')
         .replace('"X"', '"\xf1"'),
       'latin1',
@@ -246,22 +254,22 @@ const malformed: [string, string | Buffer, string | RegExp][] = [
   ],
   [
     'a bad filename*',
-    formOf(...IDS, file("filename*=UTF-8''%ff")),
+    formBody(...IDS, file("filename*=UTF-8''%ff")),
     'Part 4 of the form has a filename* that is no UTF-8 in percent-encoding',
   ],
   [
     'another charset',
-    formOf(...IDS, file("filename*=iso-8859-1''%f1")),
+    formBody(...IDS, file("filename*=iso-8859-1''%f1")),
     'Part 4 of the form has a filename* that is no UTF-8 in percent-encoding',
   ],
   [
     'huge headers',
-    formOf(...IDS, file(undefined, `${TYPE}X: ${'x'.repeat(9000)}\r\n`)),
+    formBody(...IDS, file(undefined, `${TYPE}X: ${'x'.repeat(9000)}\r\n`)),
     'Part 4 of the form has headers of more than 8192 bytes',
   ],
   [
     'headers of a megabyte',
-    formOf(...IDS, file(undefined, `X: ${'x'.repeat(1_000_000)}\r\n${TYPE}`)),
+    formBody(...IDS, file(undefined, `X: ${'x'.repeat(1_000_000)}\r\n${TYPE}`)),
     'Part 4 of the form has headers of more than 8192 bytes',
   ],
   [
@@ -271,11 +279,11 @@ const malformed: [string, string | Buffer, string | RegExp][] = [
   ],
 ]
 for (const [what, body, message] of malformed) {
-  test(`a form with ${what} is refused`, () => refuses(body, message))
+  test(`a form with ${what} is rejected`, () => refuses(body, message))
 }
 
-test('a form that breaks off anywhere is refused', async () => {
-  const end = whole.length - 4 // of the last boundary, before its dashes
+test('a form that breaks off anywhere is rejected', async () => {
+  const end = whole.length - 4 // the last boundary, before its dashes
   for (let length = 0; length <= end; length += 3) await refuses(whole.subarray(0, length), /./)
   await refuses(whole.subarray(0, end + 1), EARLY)
 })
@@ -311,8 +319,8 @@ const faulty: [string, Buffer, string, string][] = [
   ],
 ]
 for (const [what, bad, field, message] of faulty) {
-  test(`a file with ${what} spoils the form, and is named`, async () => {
-    assert.deepEqual(await send(formOf(...IDS, file(), bad, file())), {
+  test(`a file with ${what} rejects the form, and is named`, async () => {
+    assert.deepEqual(await send(formBody(...IDS, file(), bad, file())), {
       status: 400,
       answer: {
         status: 'error',
@@ -325,7 +333,7 @@ for (const [what, bad, field, message] of faulty) {
   })
 }
 
-test('parameters beside a form are refused', async () => {
+test('parameters beside a form are rejected', async () => {
   const response = await post(app, `${SEND}?company_id=1&name=x`, whole, { 'content-type': FORM_TYPE })
   assert.equal(response.status, 422)
   assert.equal(
@@ -334,15 +342,15 @@ test('parameters beside a form are refused', async () => {
   )
 })
 
-test('there may be any number of files, and bad ones are all counted', async () => {
-  const many = Array.from({ length: 12_000 }, (_, at) => sent(`contenido ${at % 50}`, `${at}.pdf`))
-  const { path, headers, body } = WAYS.form(many)
-  const made = (await (await post(app, path, body, headers)).json()) as Answer
+test('any number of files is accepted, and every bad one is counted', async () => {
+  const many = Array.from({ length: 12_000 }, (_, at) => sampleDocument(`contenido ${at % 50}`, `${at}.pdf`))
+  const { path, headers, body } = UPLOAD_FORMS.form(many)
+  const answer = (await (await post(app, path, body, headers)).json()) as Answer
   assert.deepEqual(
-    made.created_documents.map(({ name }) => name),
+    answer.created_documents.map(({ name }) => name),
     many.map(({ name }) => name),
   )
-  const bad = WAYS.form(many.map((one) => ({ ...one, mimetype: 'x' })))
+  const bad = UPLOAD_FORMS.form(many.map((one) => ({ ...one, mimetype: 'x' })))
   const { errors, errors_total } = (await (await post(app, path, bad.body, headers)).json()) as Answer & {
     errors_total: number
   }

@@ -1,15 +1,20 @@
-// What holds for documents whichever way they are sent: repeats, quotas, tokens of one company, what is logged, memory, full
-// disks.
+// Rules of every way to send documents: repeats, quotas, tokens of one company, log, memory, full disks.
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { hashOfSecret } from '../../../../src/domain/secrets.ts'
+import { hashOfSecret } from '../../../../src/domain/access/secrets.ts'
 import { startTestApp, type TestApp, type TestAppOptions } from '../../../support/app.ts'
 import { AT, fillDirectory, post, read } from '../../../support/directory.ts'
-import { SEND, type SentRequest, sent, WAY_NAMES, WAYS } from '../../../support/documents/ways.ts'
+import {
+  SEND,
+  sampleDocument,
+  UPLOAD_FORM_NAMES,
+  UPLOAD_FORMS,
+  type UploadRequest,
+} from '../../../support/documents/ways.ts'
 import { mountSmallDisk } from '../../../support/small-disk.ts'
 import { until } from '../../../support/terminal.ts'
 import { asOtherProcess } from '../../support.ts'
@@ -31,12 +36,12 @@ async function open(t: TestContext, options: TestAppOptions = {}): Promise<TestA
   return app
 }
 
-const send = (app: TestApp, { path, headers, body }: SentRequest, more: Record<string, string> = {}) =>
+const send = (app: TestApp, { path, headers, body }: UploadRequest, more: Record<string, string> = {}) =>
   post(app, path, body, { ...headers, ...more })
 
 const temporaryFiles = (app: TestApp) => readdirSync(join(app.dataDir, 'blobs/tmp'))
 
-async function rowsOf(app: TestApp): Promise<Record<string, unknown>[]> {
+async function listRows(app: TestApp): Promise<Record<string, unknown>[]> {
   return ((await (await read(app, `${SEND}?limit=200`)).json()) as { documents: Record<string, unknown>[] })
     .documents
 }
@@ -45,22 +50,26 @@ test('the same document is the same request under an Idempotency-Key, whichever 
   const app = await open(t)
   const key = { 'idempotency-key': 'factura-1' }
   const answers: unknown[] = []
-  for (const way of [...WAY_NAMES, ...WAY_NAMES]) {
-    const response = await send(app, WAYS[way]([sent('uno')]), key)
+  for (const way of [...UPLOAD_FORM_NAMES, ...UPLOAD_FORM_NAMES]) {
+    const response = await send(app, UPLOAD_FORMS[way]([sampleDocument('uno')]), key)
     assert.equal(response.status, 200)
     answers.push(await response.json())
   }
   for (const answer of answers) assert.deepEqual(answer, answers[0])
-  assert.equal((await rowsOf(app)).length, 1)
-  const others = [sent('dos'), sent('uno', 'otra.pdf'), sent('uno', 'factura.pdf', 'text/plain')]
+  assert.equal((await listRows(app)).length, 1)
+  const others = [
+    sampleDocument('dos'),
+    sampleDocument('uno', 'otra.pdf'),
+    sampleDocument('uno', 'factura.pdf', 'text/plain'),
+  ]
   for (const other of others) {
-    for (const way of WAY_NAMES) {
-      const response = await send(app, WAYS[way]([other]), key)
+    for (const way of UPLOAD_FORM_NAMES) {
+      const response = await send(app, UPLOAD_FORMS[way]([other]), key)
       const answer = (await response.json()) as { message: string }
       assert.deepEqual([response.status, answer.message], [409, 'Idempotency-Key was used with another body'])
     }
   }
-  const { path, headers, body } = WAYS.form([sent('uno')])
+  const { path, headers, body } = UPLOAD_FORMS.form([sampleDocument('uno')])
   const boundary = 'another-boundary'
   const again = await post(app, path, body.toString().replaceAll('XxLimitexX', boundary), {
     ...headers,
@@ -71,45 +80,48 @@ test('the same document is the same request under an Idempotency-Key, whichever 
   assert.deepEqual(temporaryFiles(app), [])
 })
 
-for (const way of WAY_NAMES) {
-  test(`${way}: the row and the log say which token sent a document, and what it is`, async (t) => {
+for (const way of UPLOAD_FORM_NAMES) {
+  test(`${way}: the row and the log name the token and the document`, async (t) => {
     const app = await open(t)
-    assert.equal((await send(app, WAYS[way]([sent('hola')]))).status, 200)
-    const [row] = await rowsOf(app)
+    assert.equal((await send(app, UPLOAD_FORMS[way]([sampleDocument('hola')]))).status, 200)
+    const [row] = await listRows(app)
     const { name, mimetype, size, created_by } = row ?? {}
     assert.deepEqual([name, mimetype, size, created_by], ['factura.pdf', 'application/pdf', 4, 'test-all'])
     const isLogged = (...words: string[]) =>
-      until(() => app.logged.some((line) => words.every((word) => line.includes(word))))
+      until(() => app.logLines.some((line) => words.every((word) => line.includes(word))))
     await isLogged('documents created', 'test-all')
-    await send(app, WAYS[way]([{ ...sent('hola'), mimetype: 'x' }]))
+    await send(app, UPLOAD_FORMS[way]([{ ...sampleDocument('hola'), mimetype: 'x' }]))
     await isLogged('upload refused', 'Invalid documents')
   })
 
-  test(`${way}: to a token of one company others are not there, and its quota counts`, async (t) => {
+  test(`${way}: a token of one company cannot reach others, and its quota counts`, async (t) => {
     const app = await open(t)
     const theirs = { owner_id: 2, company_id: 2, agent_id: 3 }
-    const refused = await send(app, WAYS[way]([sent()], theirs), BOUND)
+    const refused = await send(app, UPLOAD_FORMS[way]([sampleDocument()], theirs), BOUND)
     assert.deepEqual(
       [refused.status, await refused.json()],
       [404, { status: 'not found', message: 'Company not found' }],
     )
-    const large = await send(app, WAYS[way]([sent('x'.repeat(100_001))]), BOUND)
+    const large = await send(app, UPLOAD_FORMS[way]([sampleDocument('x'.repeat(100_001))]), BOUND)
     assert.equal(large.status, 507)
     assert.match(
       ((await large.json()) as { message: string }).message,
       /^The quota of .* of token bound is used up/,
     )
-    assert.deepEqual([await rowsOf(app), temporaryFiles(app)], [[], []])
-    assert.equal((await send(app, WAYS[way]([sent('x'.repeat(100_000))]), BOUND)).status, 200)
-    assert.equal((await send(app, WAYS[way]([sent('y')]), BOUND)).status, 507)
+    assert.deepEqual([await listRows(app), temporaryFiles(app)], [[], []])
+    assert.equal(
+      (await send(app, UPLOAD_FORMS[way]([sampleDocument('x'.repeat(100_000))]), BOUND)).status,
+      200,
+    )
+    assert.equal((await send(app, UPLOAD_FORMS[way]([sampleDocument('y')]), BOUND)).status, 507)
   })
 
-  test(`${way}: a body that outgrows the disk is refused, and leaves nothing`, async (t) => {
+  test(`${way}: a body that outgrows the disk is rejected, and leaves nothing`, async (t) => {
     const disk = mountSmallDisk(t, 24 * 1024 ** 2)
     if ('reason' in disk) return t.skip(disk.reason)
     const app = await open(t, { dataDir: join(disk.dir, 'data'), limits: { minFree: 0 } })
-    const large = { ...sent(), bytes: randomBytes(30_000_000) }
-    const { path, headers, body } = WAYS[way]([large])
+    const large = { ...sampleDocument(), bytes: randomBytes(30_000_000) }
+    const { path, headers, body } = UPLOAD_FORMS[way]([large])
     for (const stated of [true, false]) {
       const init = {
         method: 'POST',
@@ -119,16 +131,21 @@ for (const way of WAY_NAMES) {
       }
       const response = await fetch(app.app.url + path, init as RequestInit)
       assert.equal(response.status, 507)
-      assert.deepEqual([await rowsOf(app), temporaryFiles(app)], [[], []])
+      assert.deepEqual([await listRows(app), temporaryFiles(app)], [[], []])
     }
-    assert.equal((await send(app, WAYS[way]([{ ...sent(), bytes: randomBytes(1_000_000) }]))).status, 200)
+    assert.equal(
+      (await send(app, UPLOAD_FORMS[way]([{ ...sampleDocument(), bytes: randomBytes(1_000_000) }]))).status,
+      200,
+    )
   })
 }
 
-test('a form that would hold more memory than it may is a 413, and leaves nothing', async (t) => {
+test('a form over the memory limit is a 413, and leaves nothing', async (t) => {
   const app = await open(t, { limits: { memory: { each: 1024 ** 2, all: 2 * 1024 ** 2 } } })
   const many = (count: number) =>
-    WAYS.form(Array.from({ length: count }, (_, at) => sent('hola', `${at} `.padEnd(250, 'x'))))
+    UPLOAD_FORMS.form(
+      Array.from({ length: count }, (_, at) => sampleDocument('hola', `${at} `.padEnd(250, 'x'))),
+    )
   for (let time = 0; time < 3; time++) {
     const response = await send(app, many(5000))
     assert.equal(response.status, 413)

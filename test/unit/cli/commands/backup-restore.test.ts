@@ -1,4 +1,4 @@
-// What an administrator reads who restores after a disaster: every line names what is there and what to type.
+// `backup restore` of a damaged set: each message names the remaining data and the next command.
 
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
@@ -15,8 +15,8 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { NOW, openVault, type Vault } from '../../support/backups.ts'
-import { runCommand } from '../../support/terminal.ts'
+import { type BackupSource, NOW, openBackupSource } from '../../../support/backups.ts'
+import { runCommand } from '../../../support/terminal.ts'
 
 const [HOLA, ADIOS] = [hash('sha256', 'hola'), hash('sha256', 'adios')]
 const FIRST = '2026-03-24T09-30-00Z'
@@ -24,21 +24,21 @@ const SECOND = '2026-03-25T09-30-00Z'
 
 async function openSet(
   t: TestContext,
-): Promise<Vault & { restore: (...words: string[]) => ReturnType<typeof runCommand> }> {
-  const vault = await openVault(t, 'hola', 'adios')
-  await vault.backUp()
-  await vault.backUp(new Date(NOW.getTime() + 86_400_000))
-  const dataDir = join(vault.home, 'new')
-  const restore = (dir = vault.setDir, ...words: string[]) =>
+): Promise<BackupSource & { restore: (...words: string[]) => ReturnType<typeof runCommand> }> {
+  const source = await openBackupSource(t, 'hola', 'adios')
+  await source.backUp()
+  await source.backUp(new Date(NOW.getTime() + 86_400_000))
+  const dataDir = join(source.home, 'new')
+  const restore = (dir = source.setDir, ...words: string[]) =>
     runCommand(['backup', 'restore', dir, '--data-dir', dataDir, ...words])
-  return { ...vault, restore }
+  return { ...source, restore }
 }
 
 const lastLine = (text: string) => text.trimEnd().split('\n').at(-1)
 
-test('contents that are damaged lead to --without-damaged, and not to a backup that shares them', async (t) => {
-  const { setDir, place, restore } = await openSet(t)
-  rmSync(place(HOLA, setDir))
+test('damaged blobs: the error suggests --without-damaged, not a backup that shares the blobs', async (t) => {
+  const { setDir, blobPath, restore } = await openSet(t)
+  rmSync(blobPath(HOLA, setDir))
   for (const dir of [setDir, join(setDir, FIRST), `${join(setDir, SECOND)}/`]) {
     const { code, out, err } = await restore(dir)
     assert.deepEqual([code, out], [1, ''])
@@ -50,7 +50,7 @@ test('contents that are damaged lead to --without-damaged, and not to a backup t
   }
 })
 
-test('a damaged database leads to the backup before it, by a path that is there', async (t) => {
+test('a damaged database: the error suggests the path of the earlier backup', async (t) => {
   const { setDir, restore } = await openSet(t)
   writeFileSync(join(setDir, SECOND, 'blobs.sha256'), '')
   for (const dir of [setDir, join(setDir, SECOND)]) {
@@ -70,11 +70,11 @@ test('a damaged database leads to the backup before it, by a path that is there'
   )
 })
 
-test('--without-damaged ends with 3, says what is left out and where it is listed, and --json says it too', async (t) => {
-  const { setDir, home, place, restore } = await openSet(t)
-  rmSync(place(HOLA, setDir))
-  rmSync(place(ADIOS, setDir))
-  writeFileSync(place(ADIOS, setDir), 'ADIOS')
+test('--without-damaged exits with 3 and prints the omitted blobs and their list, also with --json', async (t) => {
+  const { setDir, home, blobPath, restore } = await openSet(t)
+  rmSync(blobPath(HOLA, setDir))
+  rmSync(blobPath(ADIOS, setDir))
+  writeFileSync(blobPath(ADIOS, setDir), 'ADIOS')
   const dataDir = join(home, 'new')
   const { code, out, err } = await restore(setDir, '--without-damaged')
   assert.equal(code, 3)
@@ -97,26 +97,29 @@ test('--without-damaged ends with 3, says what is left out and where it is liste
   for (const path of [`${dataDir}.damaged.json`, `${dataDir}.damaged`]) rmSync(path, { recursive: true })
   const json = await restore(setDir, '--without-damaged', '--json')
   assert.equal(json.code, 3)
-  const told = JSON.parse(json.out)
-  assert.deepEqual(told.keys, [])
-  assert.equal(told.next_id, 2_000_003, 'again above what the first restore began with')
-  assert.equal(told.left_out.list, `${dataDir}.damaged.json`)
+  const result = JSON.parse(json.out)
+  assert.deepEqual(result.keys, [])
+  assert.equal(result.next_id, 2_000_003, 'the ids are above those of the first restore')
+  assert.equal(result.left_out.list, `${dataDir}.damaged.json`)
   assert.deepEqual(
-    told.left_out.documents.map(({ id }: { id: number }) => id),
+    result.left_out.documents.map(({ id }: { id: number }) => id),
     [1, 2],
   )
-  assert.deepEqual(told.left_out.documents, JSON.parse(readFileSync(told.left_out.list, 'utf8')).documents)
+  assert.deepEqual(
+    result.left_out.documents,
+    JSON.parse(readFileSync(result.left_out.list, 'utf8')).documents,
+  )
 })
 
-test('with nothing damaged it ends with 0, whatever was lost before, and later backups are good', async (t) => {
-  const { setDir, home, place, restore } = await openSet(t)
-  rmSync(place(HOLA, setDir))
+test('--without-damaged exits with 0 for blobs that were lost before the backup', async (t) => {
+  const { setDir, home, blobPath, restore } = await openSet(t)
+  rmSync(blobPath(HOLA, setDir))
   assert.equal((await restore(setDir, '--without-damaged')).code, 3)
   const dataDir = join(home, 'new')
   const other = join(home, 'other')
-  const made = await runCommand(['backup', 'create', other, '--data-dir', dataDir])
-  assert.equal(made.code, 0)
-  assert.equal(made.err, '1 content less: known to be lost (cambista doctor says since when)\n')
+  const created = await runCommand(['backup', 'create', other, '--data-dir', dataDir])
+  assert.equal(created.code, 0)
+  assert.equal(created.err, '1 content less: known to be lost (cambista doctor says since when)\n')
   const good = await runCommand(['backup', 'verify', other])
   assert.match(good.out, /^backup \S+ is good: .*, 1 content of 5 bytes, without 1 lost content\n$/)
   assert.equal(good.code, 0)
@@ -136,11 +139,11 @@ test('with nothing damaged it ends with 0, whatever was lost before, and later b
   assert.equal(existsSync(join(home, 'again.damaged.json')), false)
 })
 
-test('root gives list and files to the owner of the data directory', async (t) => {
+test('--without-damaged as root gives list and files to the owner of the data directory', async (t) => {
   if (process.getuid?.() !== 0) return
-  const { setDir, home, place, restore } = await openSet(t)
-  rmSync(place(ADIOS, setDir))
-  writeFileSync(place(ADIOS, setDir), 'ADIOS')
+  const { setDir, home, blobPath, restore } = await openSet(t)
+  rmSync(blobPath(ADIOS, setDir))
+  writeFileSync(blobPath(ADIOS, setDir), 'ADIOS')
   chmodSync(home, 0o755)
   mkdirSync(join(home, 'new'))
   chownSync(join(home, 'new'), 65534, 65534)
@@ -154,7 +157,7 @@ test('root gives list and files to the owner of the data directory', async (t) =
   )
 })
 
-test('a set that cannot be written to is restored from, and what that means is told', async (t) => {
+test('`backup restore` from a set that cannot be written warns of repeated ids', async (t) => {
   const { setDir, restore } = await openSet(t)
   mkdirSync(join(setDir, 'restored.json'))
   const { code, err } = await restore()

@@ -1,4 +1,4 @@
-// The commands for the administrator at five in the morning: what they print, and their exit codes.
+// `backup create`, `verify`, `restore` and `doctor`: output and exit codes.
 
 import assert from 'node:assert/strict'
 import {
@@ -13,36 +13,44 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { openVault } from '../../support/backups.ts'
-import { startProgram } from '../../support/program.ts'
-import { runCommand, until } from '../../support/terminal.ts'
+import { openBackupSource } from '../../../support/backups.ts'
+import { startProgram } from '../../../support/program.ts'
+import { runCommand, until } from '../../../support/terminal.ts'
 
 const NOBODY = 65534
 
-test('create, verify and restore say what they did, and --json says it in one document', async (t) => {
-  const { setDir, dataDir, home } = await openVault(t, 'hola', 'adios')
-  const made = await runCommand(['backup', 'create', setDir, '--data-dir', dataDir])
-  assert.equal(made.code, 0, made.err)
+test('`backup create`, `verify` and `restore` print their result, with --json as one document', async (t) => {
+  const { setDir, dataDir, home } = await openBackupSource(t, 'hola', 'adios')
+  const created = await runCommand(['backup', 'create', setDir, '--data-dir', dataDir])
+  assert.equal(created.code, 0, created.err)
   assert.match(
-    made.out,
+    created.out,
     /^backup .*Z: database of \d+ bytes, 2 contents of 9 bytes \(2 of them new in the set\)\n$/,
   )
   const good = await runCommand(['backup', 'verify', setDir], {
-    CAMBISTA_DATABASE: 'postgres://cambista@db.example.com/cambista', // since the move: the set is looked at, and nothing else
+    // As after a move to a cluster: `backup verify` reads the set alone.
+    CAMBISTA_DATABASE: 'postgres://cambista@db.example.com/cambista',
   })
   assert.deepEqual([good.code, good.err], [0, ''])
   assert.match(good.out, /^backup \S+Z is good: made \S+, data revision 2, 2 contents of 9 bytes\n$/)
-  const one = join(setDir, readdirSync(setDir).find((name) => name.startsWith('2')) ?? '')
-  const named = JSON.parse((await runCommand(['backup', 'verify', one, '--json'])).out)
-  assert.deepEqual([named.ok, named.faults, named.manifest.blobs.count], [true, [], 2])
-  const restored = await runCommand(['backup', 'restore', one, '--data-dir', join(home, 'new'), '--json'])
+  const backupDir = join(setDir, readdirSync(setDir).find((name) => name.startsWith('2')) ?? '')
+  const result = JSON.parse((await runCommand(['backup', 'verify', backupDir, '--json'])).out)
+  assert.deepEqual([result.ok, result.faults, result.manifest.blobs.count], [true, [], 2])
+  const restored = await runCommand([
+    'backup',
+    'restore',
+    backupDir,
+    '--data-dir',
+    join(home, 'new'),
+    '--json',
+  ])
   assert.equal(JSON.parse(restored.out).data_dir, join(home, 'new'))
   const listed = await runCommand(['document', 'list', '--data-dir', join(home, 'new'), '--json'])
   assert.equal(JSON.parse(listed.out).length, 2)
 })
 
-test('verify prints a line for each fault, restore to stderr, and both end with 1', async (t) => {
-  const { setDir, dataDir, home } = await openVault(t, 'hola', 'adios')
+test('`backup verify` prints a line for each fault, `backup restore` on stderr; both exit with 1', async (t) => {
+  const { setDir, dataDir, home } = await openBackupSource(t, 'hola', 'adios')
   await runCommand(['backup', 'create', setDir, '--data-dir', dataDir])
   for (const name of readdirSync(join(setDir, 'blobs')).filter((one) => one !== 'tmp')) {
     rmSync(join(setDir, 'blobs', name), { recursive: true })
@@ -60,22 +68,22 @@ test('verify prints a line for each fault, restore to stderr, and both end with 
   assert.equal(existsSync(join(home, 'new')), false)
 })
 
-test('create ends with 1 when a content is lost, after backing up the rest', async (t) => {
-  const { setDir, dataDir, place } = await openVault(t, 'hola', 'adios')
+test('`backup create` exits with 1 for a missing blob, after the backup of the others', async (t) => {
+  const { setDir, dataDir, blobPath } = await openBackupSource(t, 'hola', 'adios')
   const [first = ''] = readdirSync(join(dataDir, 'blobs')).filter((one) => one !== 'tmp')
   rmSync(join(dataDir, 'blobs', first), { recursive: true })
-  assert.ok(place)
-  const made = await runCommand(['backup', 'create', setDir, '--data-dir', dataDir])
-  assert.equal(made.code, 1)
-  assert.match(made.out, / 1 content of/)
+  assert.ok(blobPath)
+  const created = await runCommand(['backup', 'create', setDir, '--data-dir', dataDir])
+  assert.equal(created.code, 1)
+  assert.match(created.out, / 1 content of/)
   assert.match(
-    made.err,
+    created.err,
     /^content \w{64} is missing in the data directory\ncambista: 1 content could not be backed up/,
   )
 })
 
-test('what is wrong with the places is said in one line', async (t) => {
-  const { setDir, dataDir, home } = await openVault(t)
+test('`backup` and `doctor` report a wrong directory in one line', async (t) => {
+  const { setDir, dataDir, home } = await openBackupSource(t)
   const failures: [string[], RegExp][] = [
     [
       ['backup', 'create', setDir, '--data-dir', join(home, 'none')],
@@ -107,35 +115,35 @@ test('what is wrong with the places is said in one line', async (t) => {
   assert.equal((await runCommand(['backup', 'create'])).code, 2)
 })
 
-test('doctor prints notes and findings, a line each, and ends with 1 only for findings', async (t) => {
+test('`doctor` prints notes and findings, a line each, and exits with 1 only for findings', async (t) => {
   const umask = process.umask(0o077)
   t.after(() => process.umask(umask))
-  const { dataDir } = await openVault(t, 'hola')
-  await runCommand(['provider', 'disable', 'bccr', '--data-dir', dataDir]) // or that it never synced is found
-  const well = await runCommand(['doctor', '--data-dir', dataDir])
-  assert.equal(well.code, 0, well.out)
-  assert.match(well.out, /^(note {5}.*\n)+no findings\n$/)
+  const { dataDir } = await openBackupSource(t, 'hola')
+  await runCommand(['provider', 'disable', 'bccr', '--data-dir', dataDir]) // an enabled one that never synced is a finding
+  const healthy = await runCommand(['doctor', '--data-dir', dataDir])
+  assert.equal(healthy.code, 0, healthy.out)
+  assert.match(healthy.out, /^(note {5}.*\n)+no findings\n$/)
   writeFileSync(join(dataDir, 'blobs/tmp/half'), 'half')
   chmodSync(join(dataDir, 'cambista.db'), 0o644)
-  const ill = await runCommand(['doctor', '--data-dir', dataDir, '--json'])
-  assert.equal(ill.code, 1)
-  const { findings, repaired } = JSON.parse(ill.out)
+  const faulty = await runCommand(['doctor', '--data-dir', dataDir, '--json'])
+  assert.equal(faulty.code, 1)
+  const { findings, repaired } = JSON.parse(faulty.out)
   const checks = findings.map(({ check }: { check: string }) => check)
   assert.deepEqual(checks, ['permissions', 'temporary'])
   assert.equal(repaired, null)
   chmodSync(join(dataDir, 'cambista.db'), 0o600)
-  const mended = await runCommand(['doctor', '--repair', '--data-dir', dataDir])
-  assert.equal(mended.code, 0, mended.out)
-  assert.match(mended.out, /^repaired: 0 contents and 1 temporary files removed\n/)
+  const repairedRun = await runCommand(['doctor', '--repair', '--data-dir', dataDir])
+  assert.equal(repairedRun.code, 0, repairedRun.out)
+  assert.match(repairedRun.out, /^repaired: 0 contents and 1 temporary files removed\n/)
 })
 
-test('serve backs itself up, and shows when', async (t) => {
-  const { dataDir, setDir } = await openVault(t, 'hola')
+test('`serve --backup-dir` makes a backup at its start; /scheduler shows the run and the next one', async (t) => {
+  const { dataDir, setDir } = await openBackupSource(t, 'hola')
   const { out: key } = await runCommand(['key', 'create', 'erp', '--data-dir', dataDir])
   const words = ['serve', '--port', '0', '--no-scheduler', '--data-dir', dataDir, '--backup-dir', setDir]
   const program = startProgram(t, [...words, '--backup-cron', '0 4 * * *'])
-  const [, url] = await program.says(/listening url=(\S+)/)
-  await program.says(/backup made backup=\S+Z database=\d+ contents=1 bytes=4 added=4 removed=0/)
+  const [, url] = await program.waitForOutput(/listening url=(\S+)/)
+  await program.waitForOutput(/backup made backup=\S+Z database=\d+ contents=1 bytes=4 added=4 removed=0/)
   const tasks = async () => {
     const answer = await fetch(`${url}/api/v1/scheduler`, { headers: { 'x-api-key': key.trim() } })
     return ((await answer.json()) as { tasks: Record<string, string | null>[] }).tasks
@@ -147,12 +155,12 @@ test('serve backs itself up, and shows when', async (t) => {
   assert.ok(Math.abs(Date.parse(backup?.last_run ?? '') - Date.now()) < 60_000)
   assert.equal((await runCommand(['backup', 'verify', setDir])).code, 0)
   program.child.kill('SIGTERM')
-  assert.equal(await program.ended(), 0)
+  assert.equal(await program.waitForExit(), 0)
 })
 
-test('root makes a set for the user of the data directory, and keeps one of its own', async (t) => {
+test('`backup create` as root gives a new set to the owner of the data directory, but not its own set', async (t) => {
   if (process.getuid?.() !== 0) return
-  const { dataDir, home } = await openVault(t, 'hola')
+  const { dataDir, home } = await openBackupSource(t, 'hola')
   chmodSync(home, 0o755)
   for (const name of ['', ...readdirSync(dataDir, { recursive: true, encoding: 'utf8' })]) {
     chownSync(join(dataDir, name), NOBODY, NOBODY)
@@ -164,21 +172,21 @@ test('root makes a set for the user of the data directory, and keeps one of its 
     [own, 0],
   ] as const) {
     const program = startProgram(t, ['backup', 'create', dir, '--data-dir', dataDir])
-    assert.equal(await program.ended(), 0, program.printed.err)
+    assert.equal(await program.waitForExit(), 0, program.printed.err)
     for (const name of readdirSync(dir)) assert.equal(statSync(join(dir, name)).uid, uid, name)
     assert.equal((await runCommand(['backup', 'verify', dir])).code, 0)
   }
   for (const name of readdirSync(dataDir)) assert.equal(statSync(join(dataDir, name)).uid, NOBODY, name)
 })
 
-test('a backup directory that is no good is wrong usage or a logged failure, never the end of the server', async (t) => {
-  const { dataDir } = await openVault(t)
+test('`serve` logs the failure of a backup and continues', async (t) => {
+  const { dataDir } = await openBackupSource(t)
   const wrong = await runCommand(['serve', '--backup-keep', '0', '--data-dir', dataDir])
   assert.equal(wrong.code, 2)
   assert.match(wrong.err, /--backup-keep must be an integer from 1 to 10000/)
   const words = ['serve', '--port', '0', '--no-scheduler', '--data-dir', dataDir]
   const program = startProgram(t, [...words, '--backup-dir', join(dataDir, 'backups')])
-  await program.says(/error backup failed dir=\S+ reason=".*is inside the data directory/)
+  await program.waitForOutput(/error backup failed dir=\S+ reason=".*is inside the data directory/)
   program.child.kill('SIGTERM')
-  assert.equal(await program.ended(), 0)
+  assert.equal(await program.waitForExit(), 0)
 })

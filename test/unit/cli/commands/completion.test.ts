@@ -1,4 +1,4 @@
-// The completion scripts, in the shells they are for.
+// The completion scripts, run in bash and zsh.
 
 import assert from 'node:assert/strict'
 import { execFile, spawnSync } from 'node:child_process'
@@ -6,15 +6,17 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
-import { COMMANDS } from '../../../src/cli/commands.ts'
-import { temporaryDirectory } from '../../support/temporary.ts'
-import { runCommand } from '../../support/terminal.ts'
+import { loadCommands } from '../../../../src/cli/commands.ts'
+import { temporaryDirectory } from '../../../support/temporary.ts'
+import { runCommand } from '../../../support/terminal.ts'
+
+const COMMANDS = await loadCommands()
 
 const run = promisify(execFile)
 const NO_ZSH = spawnSync('zsh', ['--version']).status !== 0 && 'there is no zsh'
 
-/** A directory with a file and a directory in it, and the script. */
-async function place(t: TestContext, shell: 'bash' | 'zsh') {
+/** Creates a directory with a file, a folder and the completion script. */
+async function writeScript(t: TestContext, shell: 'bash' | 'zsh') {
   const cwd = temporaryDirectory(t)
   mkdirSync(join(cwd, 'folder'))
   writeFileSync(join(cwd, 'file.pem'), '')
@@ -25,8 +27,8 @@ async function place(t: TestContext, shell: 'bash' | 'zsh') {
   return { cwd, script, text: out }
 }
 
-/** What bash offers at the end of a line, which it cuts at spaces, = and :. */
-async function offered(cwd: string, script: string, line: string): Promise<string[]> {
+/** Returns the completions of bash at the end of a line. Bash splits the line at spaces, `=` and `:`. */
+async function completeInBash(cwd: string, script: string, line: string): Promise<string[]> {
   const words = [...line.matchAll(/[=:]|[^ =:]+/g)].map(([word]) => word)
   if (line.endsWith(' ')) words.push('')
   const source = `source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); compopt() { :; }
@@ -68,18 +70,18 @@ const lines: [line: string, expected: string[]][] = [
 ]
 
 test('bash completes commands, flags and their values', async (t) => {
-  const { cwd, script } = await place(t, 'bash')
+  const { cwd, script } = await writeScript(t, 'bash')
   for (const [line, expected] of lines) {
-    assert.deepEqual((await offered(cwd, script, line)).sort(), [...expected].sort(), line)
+    assert.deepEqual((await completeInBash(cwd, script, line)).sort(), [...expected].sort(), line)
   }
   for (const { name, options } of COMMANDS) {
-    const all = await offered(cwd, script, `cambista ${name} --`)
+    const all = await completeInBash(cwd, script, `cambista ${name} --`)
     assert.deepEqual(all.sort(), [...options, 'help'].map((one) => `--${one}`).sort(), name)
   }
 })
 
 test('zsh offers the same', { skip: NO_ZSH }, async (t) => {
-  const { cwd, script } = await place(t, 'zsh')
+  const { cwd, script } = await writeScript(t, 'zsh')
   // Zsh itself drops what does not fit to what is typed.
   const source = `compdef() { :; }; compset() { :; }; _files() { print "<files $*>"; }; compadd() { shift; print -rl -- "$@"; }
     source "$1"; shift; words=("$@"); CURRENT=$#; _cambista`

@@ -1,23 +1,23 @@
-// The demo as somebody tries it who has downloaded nothing but the program.
+// `demo`, for a user who has nothing but the executable.
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
-import { startProgram } from '../../support/program.ts'
-import { temporaryDirectory } from '../../support/temporary.ts'
+import { startProgram } from '../../../support/program.ts'
+import { temporaryDirectory } from '../../../support/temporary.ts'
 
 const run = promisify(execFile)
 
-test('each line that it prints to try works, in any directory', async (t) => {
+test('each command line that `demo` prints works, in any directory', async (t) => {
   const program = startProgram(t, ['demo', '--port', '0', '--host', '[::1]'])
-  await program.says(/openapi\.json\n/)
+  await program.waitForOutput(/openapi\.json\n/)
   const lines = program.printed.out.split('\n').filter((line) => /^ {2}curl /.test(line))
   assert.equal(lines.length, 12)
   const cwd = temporaryDirectory(t)
   const answers: string[] = []
   for (const line of lines) {
-    // One of them asks for a day of long ago, which is being fetched.
+    // A line requests an old day, which the server may not have fetched yet.
     const retry = 'curl -sSf --retry 100 --retry-delay 1 --retry-all-errors'
     const { stdout } = await run('bash', ['-c', line.replace('curl -s', retry)], { cwd })
     answers.push(stdout)
@@ -37,13 +37,13 @@ test('each line that it prints to try works, in any directory', async (t) => {
   assert.ok(answers.includes('Factura 1: 15000 CRC\n'), 'the document is fetched back')
   const [, origin = '', code] =
     /^ {2}(http:\/\/\[::1\]:\d+)\/#login=([\w-]{32})$/m.exec(program.printed.out) ?? []
-  const asked = await fetch(`${origin}/session/code`, {
+  const session = await fetch(`${origin}/session/code`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ code }),
   })
-  const { key, token } = (await asked.json()) as Record<string, { name: string }>
-  assert.deepEqual([key?.name, token?.name], ['demo', 'demo'], 'the link signs in with both')
+  const { key, token } = (await session.json()) as Record<string, { name: string }>
+  assert.deepEqual([key?.name, token?.name], ['demo', 'demo'], 'the link signs in with a key and a token')
   program.child.kill('SIGTERM')
-  assert.equal(await program.ended(), 0)
+  assert.equal(await program.waitForExit(), 0)
 })

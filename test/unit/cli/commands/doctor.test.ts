@@ -1,12 +1,12 @@
-// The settings that doctor goes by: those of the running server, unless flags say otherwise.
+// `doctor` uses the settings of the running server, unless flags override them.
 
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { startProgram } from '../../support/program.ts'
-import { temporaryDirectory } from '../../support/temporary.ts'
-import { runCommand } from '../../support/terminal.ts'
+import { startProgram } from '../../../support/program.ts'
+import { temporaryDirectory } from '../../../support/temporary.ts'
+import { runCommand } from '../../../support/terminal.ts'
 
 function open(t: TestContext) {
   const home = temporaryDirectory(t)
@@ -23,13 +23,13 @@ function open(t: TestContext) {
       dataDir,
       ...words,
     ])
-    await program.says(/listening/)
+    await program.waitForOutput(/listening/)
     return program
   }
   return { home, dataDir, doctor, serve }
 }
 
-test('doctor goes by the free space and the backups of the running server, and flags win', async (t) => {
+test('`doctor` uses --min-free and --backup-dir of the running server, and flags override them', async (t) => {
   const { home, doctor, serve } = open(t)
   const backup = relative(process.cwd(), join(home, 'set'))
   const server = await serve('--min-free', '4000TiB', '--backup-dir', backup, '--backup-cron', '0 4 * * *')
@@ -39,11 +39,11 @@ test('doctor goes by the free space and the backups of the running server, and f
   assert.doesNotMatch(await doctor('--min-free', '1MiB'), /FINDING {2}space/)
   assert.doesNotMatch(await doctor('--backup-dir', join(home, 'other')), new RegExp(join(home, 'set')))
   server.child.kill('SIGTERM')
-  assert.equal(await server.ended(), 0)
+  assert.equal(await server.waitForExit(), 0)
   assert.doesNotMatch(await doctor(), /FINDING {2}(space|backup)/)
 })
 
-test('a server that has never synced is a finding, and exit code 1', async (t) => {
+test('`doctor` reports a server that never synced and exits with 1', async (t) => {
   const { dataDir, serve } = open(t)
   await serve()
   const end = await runCommand(['doctor', '--data-dir', dataDir])
@@ -54,7 +54,7 @@ test('a server that has never synced is a finding, and exit code 1', async (t) =
   )
 })
 
-test('beside a server that wrote no settings doctor goes by its own', async (t) => {
+test('`doctor` uses its own settings beside a server that wrote none', async (t) => {
   const { dataDir, doctor, serve } = open(t)
   await serve('--min-free', '4000TiB')
   const file = join(dataDir, 'serve.url')

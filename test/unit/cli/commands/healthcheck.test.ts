@@ -6,10 +6,10 @@ import { type AddressInfo, createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { startTestApp, temporaryDirectory } from '../../support/app.ts'
-import { runCommand, startCommand } from '../../support/terminal.ts'
+import { startTestApp, temporaryDirectory } from '../../../support/app.ts'
+import { runCommand, startCommand } from '../../../support/terminal.ts'
 
-const FIXTURES = join(import.meta.dirname, '../../fixtures/tls')
+const FIXTURES = join(import.meta.dirname, '../../../fixtures/tls')
 const TLS = { cert: join(FIXTURES, 'first.crt'), key: join(FIXTURES, 'first.key') }
 
 async function listen(t: TestContext, server: Server, port = 0, host = '127.0.0.1'): Promise<number> {
@@ -28,7 +28,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-test('a server that is ready is exit 0, whichever way it is named', async (t) => {
+test('`healthcheck` of a ready server exits with 0, by --port, --host, --url or variable', async (t) => {
   const { app } = await startTestApp(t)
   const { port } = new URL(app.url)
   const ready = { code: 0, out: `http://127.0.0.1:${port} is ready\n`, err: '' }
@@ -40,7 +40,7 @@ test('a server that is ready is exit 0, whichever way it is named', async (t) =>
   }
 })
 
-test('--data-dir asks the server that runs on that directory, unless its address is given', async (t) => {
+test('`healthcheck --data-dir` checks the server of that directory, unless an address is given', async (t) => {
   const { app, dataDir } = await startTestApp(t)
   const at = ['healthcheck', '--data-dir', dataDir]
   const ready = { code: 0, out: `${app.url} is ready\n`, err: '' }
@@ -57,19 +57,19 @@ test('--data-dir asks the server that runs on that directory, unless its address
   assert.deepEqual(await runCommand(at), { code: 1, out: '', err: none })
 })
 
-test('--data-dir waits for a server that does not listen yet', async (t) => {
+test('`healthcheck --data-dir --wait` waits for a server that does not listen yet', async (t) => {
   const dataDir = join(temporaryDirectory(t), 'data')
   const waiting = runCommand(['healthcheck', '--data-dir', dataDir, '--wait', '60'])
   const { app } = await startTestApp(t, { dataDir })
   assert.deepEqual(await waiting, { code: 0, out: `${app.url} is ready\n`, err: '' })
 })
 
-test('a server on :: is asked on the loopback of IPv6', async () => {
+test('`healthcheck --host ::` connects to [::1]', async () => {
   const end = await runCommand(['healthcheck', '--host', '::', '--port', String(await freePort())])
   assert.match(end.err, /http:\/\/\[::1\]:\d+\/readyz cannot be reached/)
 })
 
-test('a port that nobody listens on is exit 1 and one line', async () => {
+test('`healthcheck` of a closed port exits with 1 and one line', async () => {
   const port = await freePort()
   const end = await runCommand(['healthcheck', '--port', String(port)])
   assert.deepEqual([end.code, end.out], [1, ''])
@@ -79,22 +79,22 @@ test('a port that nobody listens on is exit 1 and one line', async () => {
   )
 })
 
-test('a server that never answers is exit 1 after five seconds', async (t) => {
+test('`healthcheck` of a server that never answers exits with 1 after five seconds', async (t) => {
   const server = createServer(() => {})
   const port = await listen(t, server)
-  t.mock.timers.enable({ apis: ['AbortSignal.timeout' as 'setTimeout'] }) // its types do not know it
-  const asked = once(server, 'connection')
-  const asking = startCommand(['healthcheck', '--port', String(port)])
-  await asked
+  t.mock.timers.enable({ apis: ['AbortSignal.timeout' as 'setTimeout'] }) // missing in the types of Node
+  const isConnected = once(server, 'connection')
+  const healthcheck = startCommand(['healthcheck', '--port', String(port)])
+  await isConnected
   t.mock.timers.tick(4999)
-  assert.equal(await Promise.race([asking.ended, wait(50)]), undefined)
+  assert.equal(await Promise.race([healthcheck.ended, wait(50)]), undefined)
   t.mock.timers.tick(1)
-  const end = await asking.ended
+  const end = await healthcheck.ended
   assert.equal(end.code, 1)
   assert.match(end.err, /readyz did not answer within 5 seconds\n$/)
 })
 
-test('a server that is not ready, or another program, is exit 1 with its status', async (t) => {
+test('`healthcheck` of a server that answers 503 exits with 1 and the status', async (t) => {
   const port = await listen(
     t,
     createHttpServer((_, answer) => answer.writeHead(503).end()),
@@ -104,7 +104,7 @@ test('a server that is not ready, or another program, is exit 1 with its status'
   assert.match(end.err, /\/base\/readyz answered 503\n$/)
 })
 
-test('--wait waits for a server that is about to come, and no longer', async (t) => {
+test('`healthcheck --wait` waits until the server listens, or until the time is over', async (t) => {
   const port = await freePort()
   const waiting = startCommand(['healthcheck', '--port', String(port), '--wait', '20'])
   await wait(300)
@@ -119,18 +119,18 @@ test('--wait waits for a server that is about to come, and no longer', async (t)
   const late = await runCommand(['healthcheck', '--port', String(await freePort()), '--wait', '1'])
   const took = performance.now() - started
   assert.equal(late.code, 1)
-  assert.ok(took > 900 && took < 30_000, `${took}`) // of a machine that others share; a minute would be too long
+  assert.ok(took > 900 && took < 30_000, `${took}`) // generous, since test machines may be busy
 })
 
-test('a server process that has ended is not waited for, and no other is taken for it', async (t) => {
+test('`healthcheck --pid` fails when that process ends, even if another server has its port', async (t) => {
   const port = String(await freePort())
   const child = spawn('/bin/sleep', ['60'])
   t.after(() => child.kill('SIGKILL'))
   const words = ['healthcheck', '--port', port, '--wait', '60', '--pid', String(child.pid)]
   const waiting = startCommand(words)
-  const gone = once(child, 'exit')
+  const exit = once(child, 'exit')
   child.kill('SIGKILL')
-  await gone
+  await exit
   const end = await waiting.ended
   assert.equal(end.code, 1)
   assert.match(end.err, /the server has ended before it was ready \(process \d+\)/)
@@ -144,13 +144,13 @@ test('a server process that has ended is not waited for, and no other is taken f
   assert.equal((await runCommand([...words, '--pid', String(process.pid)])).code, 0)
 })
 
-test('being told to stop ends the wait', async () => {
+test('a signal ends `healthcheck --wait`', async () => {
   const waiting = startCommand(['healthcheck', '--port', String(await freePort()), '--wait', '60'])
   setTimeout(waiting.stop, 200)
   assert.equal((await waiting.ended).code, 1)
 })
 
-test('an address that cannot be asked is wrong usage', async () => {
+test('`healthcheck` with an address that cannot be connected to is wrong usage', async () => {
   assert.match((await runCommand(['healthcheck', '--port', '0'])).err, /--port 0 is a free port.*give --url/)
   assert.match((await runCommand(['healthcheck', '--host', 'a b'])).err, /--host "a b" is no address/)
   assert.match(
@@ -159,7 +159,7 @@ test('an address that cannot be asked is wrong usage', async () => {
   )
 })
 
-test('a server with a certificate is asked by HTTPS; that of another machine must be one to trust', async (t) => {
+test('`healthcheck --tls-cert` uses HTTPS and trusts that certificate; --url trusts none by itself', async (t) => {
   const { port } = new URL((await startTestApp(t, { listen: { tls: [TLS] } })).app.url)
   const words = ['healthcheck', '--port', port, '--tls-cert', TLS.cert]
   assert.equal((await runCommand(words)).out, `https://127.0.0.1:${port} is ready\n`)

@@ -1,16 +1,16 @@
-// The log where systemd connects stderr to its journal, which JOURNAL_STREAM names by device and inode.
+// The log when stderr is the journal of systemd. JOURNAL_STREAM has its device and inode.
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { closeSync, openSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { isJournal } from '../../../src/cli/terminal-log.ts'
-import { startTestApp } from '../../support/app.ts'
-import { temporaryDirectory } from '../../support/temporary.ts'
-import { until } from '../../support/terminal.ts'
+import { isJournal } from '../../../../src/cli/terminal-log.ts'
+import { startTestApp } from '../../../support/app.ts'
+import { temporaryDirectory } from '../../../support/temporary.ts'
+import { until } from '../../../support/terminal.ts'
 
-const ENTRY = join(import.meta.dirname, '../../support/cambista.ts')
+const ENTRY = join(import.meta.dirname, '../../../support/cambista.ts')
 
 test('a file is the journal when device and inode are those of JOURNAL_STREAM', (t) => {
   const path = join(temporaryDirectory(t), 'stream')
@@ -22,10 +22,10 @@ test('a file is the journal when device and inode are those of JOURNAL_STREAM', 
   }
   assert.equal(isJournal({}, file), false)
   closeSync(file)
-  assert.equal(isJournal({ JOURNAL_STREAM: `${dev}:${ino}` }, 9999), false, 'a file that is closed')
+  assert.equal(isJournal({ JOURNAL_STREAM: `${dev}:${ino}` }, 9999), false, 'a closed file')
 })
 
-/** Starts the program with stderr in a file, which it is told is the journal. */
+/** Starts the program with stderr in a file and JOURNAL_STREAM set to that file. */
 function start(t: TestContext, words: string[], env: Record<string, string> = {}) {
   const path = join(temporaryDirectory(t), 'journal')
   writeFileSync(path, '')
@@ -37,18 +37,18 @@ function start(t: TestContext, words: string[], env: Record<string, string> = {}
   })
   closeSync(file)
   t.after(() => child.kill('SIGKILL'))
-  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve))
-  return { child, ended, text: () => readFileSync(path, 'utf8') }
+  const exitCode = new Promise<number | null>((resolve) => child.once('exit', resolve))
+  return { child, exitCode, text: () => readFileSync(path, 'utf8') }
 }
 
-test('serve writes priorities and no time; a warning is one in JSON too', async (t) => {
+test('`serve` writes priorities instead of times, in text and JSON', async (t) => {
   for (const format of ['text', 'json']) {
     const dataDir = join(temporaryDirectory(t), 'data')
     const words = ['serve', '--port', '0', '--no-scheduler', '--data-dir', dataDir, '--log-format', format]
-    const { child, ended, text } = start(t, words)
+    const { child, exitCode, text } = start(t, words)
     await until(() => text().includes('no API key yet'))
     child.kill('SIGTERM')
-    assert.equal(await ended, 0)
+    assert.equal(await exitCode, 0)
     const lines = text().trimEnd().split('\n')
     assert.ok(
       lines.every((line) => /^<[3467]>/.test(line)),
@@ -67,18 +67,18 @@ test('serve writes priorities and no time; a warning is one in JSON too', async 
   }
 })
 
-test('what ends the program is an error', async (t) => {
-  const { ended, text } = start(t, ['serve', '--port', 'x'])
-  assert.equal(await ended, 2)
+test('the message that ends the program has the priority of errors', async (t) => {
+  const { exitCode, text } = start(t, ['serve', '--port', 'x'])
+  assert.equal(await exitCode, 2)
   assert.match(text(), /^<3>cambista: --port must be an integer/)
 })
 
-test('a sync that ended in error is an error, one that was parcial a warning', async (t) => {
+test('the level of "sync finished" is error for error, warn for parcial and info for ok', async (t) => {
   const level = async (bank: Parameters<typeof startTestApp>[1]) => {
     const own = await startTestApp(t, bank)
     await own.sync({ from: '2026-03-01', to: '2026-03-02' })
     const line = () =>
-      own.logged
+      own.logLines
         .join('')
         .split('\n')
         .find((one) => one.includes('"sync finished"'))
@@ -91,12 +91,12 @@ test('a sync that ended in error is an error, one that was parcial a warning', a
   assert.deepEqual(await level({ token: () => assert.fail('unreadable') }), ['error', 'error'])
 })
 
-test('probes are logged at debug, other requests at info', async (t) => {
-  const { get, logged } = await startTestApp(t)
+test('requests of probes are logged at debug, others at info', async (t) => {
+  const { get, logLines } = await startTestApp(t)
   for (const path of ['/healthz', '/readyz', '/readyz?fresh=true', '/api/v1/providers', '/nothing'])
     await get(path)
   const requests = () =>
-    logged
+    logLines
       .join('')
       .split('\n')
       .filter((line) => line.includes('"event":"request"'))

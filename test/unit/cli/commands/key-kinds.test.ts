@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { temporaryDirectory } from '../../support/temporary.ts'
-import { runCommand } from '../../support/terminal.ts'
+import { temporaryDirectory } from '../../../support/temporary.ts'
+import { runCommand } from '../../../support/terminal.ts'
 
 function open(t: TestContext) {
   const dir = temporaryDirectory(t)
@@ -12,12 +12,12 @@ function open(t: TestContext) {
   return { file, key }
 }
 
-test('a key for URLs and a side are made, and listed as such', async (t) => {
+test('`key create --in-url --side` creates a key for URLs and one side; `key list` shows both', async (t) => {
   const { key } = open(t)
-  const made = await key('create', 'kmymoney', '--in-url', '--side', 'compra')
-  assert.equal(made.code, 0)
-  assert.match(made.out, /^cbk_\S+\n$/)
-  assert.match(made.err, /http:\/\/HOST\/k\/KEY\//)
+  const created = await key('create', 'kmymoney', '--in-url', '--side', 'compra')
+  assert.equal(created.code, 0)
+  assert.match(created.out, /^cbk_\S+\n$/)
+  assert.match(created.err, /http:\/\/HOST\/k\/KEY\//)
   await key('create', 'erp')
   const { out } = await key('list')
   assert.match(out, /kmymoney .* active; for URLs; compra\n/)
@@ -26,12 +26,12 @@ test('a key for URLs and a side are made, and listed as such', async (t) => {
   assert.deepEqual([first.kind, first.side, first.network], ['url', 'compra', null])
 })
 
-test('a token of the bank is registered for a network, once, and is not shown', async (t) => {
+test('`key create --secret-from` registers a token of the bank once and does not print it', async (t) => {
   const { file, key } = open(t)
   writeFileSync(file, 'A1B2C3D4E5\n')
-  const made = await key('create', 'pos', '--secret-from', file, '--network', '192.168.1.0/24')
-  assert.equal(made.code, 0, made.err)
-  assert.ok(!(made.out + made.err).includes('A1B2C3D4E5'))
+  const created = await key('create', 'pos', '--secret-from', file, '--network', '192.168.1.0/24')
+  assert.equal(created.code, 0, created.err)
+  assert.ok(!(created.out + created.err).includes('A1B2C3D4E5'))
   assert.match((await key('list')).out, /pos .* active; the bank's token, from 192\.168\.1\.0\/24\n/)
   const again = await key('create', 'pos2', '--secret-from', file, '--network', '10.0.0.0/8')
   assert.deepEqual([again.code, again.out], [1, ''])
@@ -87,7 +87,7 @@ for (const [title, words, code, message] of [
   ],
   ['a side that is none', ['--side', 'medio'], 2, /--side must be one of compra, venta/],
 ] as const) {
-  test(`${title} is refused, and nothing is made`, async (t) => {
+  test(`\`key create\` with ${title} is refused and creates nothing`, async (t) => {
     const { file, key } = open(t)
     writeFileSync(file, 'two words')
     await key('create', 'first')

@@ -2,18 +2,18 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { makeSecret } from '../../../src/domain/secrets.ts'
-import { temporaryDirectory } from '../../support/app.ts'
-import { runCommand } from '../../support/terminal.ts'
+import { makeSecret } from '../../../../src/domain/access/secrets.ts'
+import { temporaryDirectory } from '../../../support/app.ts'
+import { runCommand } from '../../../support/terminal.ts'
 
-test('a key is shown once, kept as a hash, listed without its secret, and revoked', async (t) => {
+test('`key create` prints the secret once and stores its hash; `key list` omits it; `key revoke` revokes', async (t) => {
   const dataDir = join(temporaryDirectory(t), 'data')
   const at = ['--data-dir', dataDir]
-  const made = await runCommand(['key', 'create', 'erp', ...at])
-  assert.equal(made.code, 0)
-  assert.match(made.out, /^cbk_[0-9A-Za-z]{36}\n$/)
-  assert.match(made.err, /shown only now/)
-  const key = made.out.trim()
+  const created = await runCommand(['key', 'create', 'erp', ...at])
+  assert.equal(created.code, 0)
+  assert.match(created.out, /^cbk_[0-9A-Za-z]{36}\n$/)
+  assert.match(created.err, /shown only now/)
+  const key = created.out.trim()
 
   for (const name of readdirSync(dataDir)) {
     assert.equal(readFileSync(join(dataDir, name)).includes(key), false, `${name} holds the key`)
@@ -34,7 +34,7 @@ test('a key is shown once, kept as a hash, listed without its secret, and revoke
   assert.equal(again.revoked_at, first.revoked_at)
 })
 
-test('create --json prints id, name and key and nothing else on stdout', async (t) => {
+test('`key create --json` prints id, name and key and nothing else on stdout', async (t) => {
   const dataDir = temporaryDirectory(t)
   const { out } = await runCommand(['key', 'create', 'hoja de cálculo', '--json', '--data-dir', dataDir])
   const { key, ...rest } = JSON.parse(out)
@@ -42,7 +42,7 @@ test('create --json prints id, name and key and nothing else on stdout', async (
   assert.match(key, /^cbk_/)
 })
 
-test('two active keys cannot have one name; after revoking they can', async (t) => {
+test('`key create` refuses the name of an active key, but accepts that of a revoked one', async (t) => {
   const at = ['--data-dir', temporaryDirectory(t)]
   await runCommand(['key', 'create', 'erp', ...at])
   const twin = await runCommand(['key', 'create', 'erp', ...at])
@@ -52,7 +52,7 @@ test('two active keys cannot have one name; after revoking they can', async (t) 
   assert.equal((await runCommand(['key', 'create', 'erp', ...at])).code, 0)
 })
 
-test('revoking a key that is not there says where to look', async (t) => {
+test('`key revoke` of an unknown id suggests `key list`', async (t) => {
   const at = ['--data-dir', temporaryDirectory(t)]
   await runCommand(['key', 'create', 'erp', ...at])
   const end = await runCommand(['key', 'revoke', '7', ...at])
@@ -61,7 +61,7 @@ test('revoking a key that is not there says where to look', async (t) => {
 })
 
 for (const name of ['', '-x', 'a\nb', 'a'.repeat(65), '<b>']) {
-  test(`the name ${JSON.stringify(name.slice(0, 10))} is refused before anything is made`, async (t) => {
+  test(`the name ${JSON.stringify(name.slice(0, 10))} is refused before anything is created`, async (t) => {
     const dataDir = join(temporaryDirectory(t), 'data')
     const end = await runCommand(['key', 'create', '--data-dir', dataDir, '--', name])
     assert.equal(end.code, 2)
@@ -69,8 +69,8 @@ for (const name of ['', '-x', 'a\nb', 'a'.repeat(65), '<b>']) {
   })
 }
 
-test('secrets are of the stated form, and never twice the same', () => {
-  const made = new Set(Array.from({ length: 1000 }, () => makeSecret('cbk_')))
-  assert.equal(made.size, 1000)
-  for (const secret of made) assert.match(secret, /^cbk_[0-9A-Za-z]{36}$/)
+test('makeSecret returns different secrets of the documented form', () => {
+  const secrets = new Set(Array.from({ length: 1000 }, () => makeSecret('cbk_')))
+  assert.equal(secrets.size, 1000)
+  for (const secret of secrets) assert.match(secret, /^cbk_[0-9A-Za-z]{36}$/)
 })

@@ -1,26 +1,26 @@
-// New secrets for keys and tokens from the command line, and a server that takes the ones and lets the others end.
+// `key rotate` and `token rotate`: the new secret, and the end of the former one in a running server.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { addDays, todayIn } from '../../../src/dates.ts'
-import { hashOfSecret, makeSecret } from '../../../src/domain/secrets.ts'
-import { type ApiKeyRow, insertApiKey } from '../../../src/store/api-keys.ts'
-import { insertFormerSecret } from '../../../src/store/secrets/former-secrets.ts'
-import { insertToken, type TokenRow } from '../../../src/store/tokens.ts'
-import { startTestApp } from '../../support/app.ts'
-import { COMPANY, makeDirectory, runJson } from '../../support/company.ts'
-import { temporaryDatabase, temporaryDirectory } from '../../support/temporary.ts'
-import { runCommand } from '../../support/terminal.ts'
+import { hashOfSecret, makeSecret } from '../../../../src/domain/access/secrets.ts'
+import { type ApiKeyRow, insertApiKey } from '../../../../src/store/access/api-keys.ts'
+import { insertFormerSecret } from '../../../../src/store/access/former-secrets.ts'
+import { insertToken, type TokenRow } from '../../../../src/store/access/tokens.ts'
+import { addDays, currentDay } from '../../../../src/values/dates.ts'
+import { startTestApp } from '../../../support/app.ts'
+import { COMPANY, makeDirectory, runJson } from '../../../support/company.ts'
+import { temporaryDatabase, temporaryDirectory } from '../../../support/temporary.ts'
+import { runCommand } from '../../../support/terminal.ts'
 
-const today = () => todayIn(() => new Date())
+const today = () => currentDay(() => new Date())
 const CREATED = '2026-01-01T00:00:00Z'
 
 type Made = { id: number; name: string; key: string; expires_at: string | null; former_ends_at: string }
 
-test('a key with a last day says so where it is made and where it is listed', async (t) => {
+test('`key create --expires` and `key list` print the last day', async (t) => {
   const dataDir = temporaryDirectory(t)
-  const made = await runJson<Made>(dataDir, 'key', 'create', 'erp', '--expires', today())
-  assert.equal(made.expires_at, today())
+  const created = await runJson<Made>(dataDir, 'key', 'create', 'erp', '--expires', today())
+  assert.equal(created.expires_at, today())
   const { out } = await runCommand(['key', 'list', '--data-dir', dataDir])
   assert.match(out, new RegExp(`1 +erp .* active through ${today()}\n`))
   const past = ['key', 'create', 'other', '--expires', addDays(today(), -1), '--data-dir', dataDir]
@@ -29,7 +29,7 @@ test('a key with a last day says so where it is made and where it is listed', as
   assert.match(end.err, /--expires .* is past: today in Costa Rica is/)
 })
 
-test('a rotation prints a new secret of the same key, and until when the one before goes on', async (t) => {
+test('`key rotate` prints a new secret of the same key, and the end of the former one', async (t) => {
   const dataDir = temporaryDirectory(t)
   const first = await runJson<Made>(dataDir, 'key', 'create', 'erp')
   const before = Date.now()
@@ -50,10 +50,10 @@ test('a rotation prints a new secret of the same key, and until when the one bef
   const again = await runJson<Made>(dataDir, 'key', 'rotate', '1')
   assert.deepEqual([again.id, again.name, again.expires_at], [1, 'erp', null])
   const day = Date.parse(again.former_ends_at) - Date.now()
-  assert.ok(day > 86_000_000 && day <= 86_400_000, 'without --overlap it is a day')
+  assert.ok(day > 86_000_000 && day <= 86_400_000, 'the overlap is a day by default')
 })
 
-test('a rotation without overlap ends every secret of before at once', async (t) => {
+test('`key rotate --overlap 0` ends every former secret at once', async (t) => {
   const dataDir = temporaryDirectory(t)
   await runJson(dataDir, 'key', 'create', 'erp')
   await runJson(dataDir, 'key', 'rotate', 'erp', '--overlap', '7d')
@@ -63,7 +63,7 @@ test('a rotation without overlap ends every secret of before at once', async (t)
   assert.equal(row?.former, undefined)
 })
 
-test('a token keeps its id, what it allows, its company and its last day', async (t) => {
+test('`token rotate` does not change id, allowed methods, company and last day', async (t) => {
   const dataDir = temporaryDirectory(t)
   await makeDirectory(dataDir)
   const create = ['token', 'create', 'britt', '--allow', 'documents:GET', '--company', String(COMPANY)]
@@ -83,7 +83,7 @@ test('a token keeps its id, what it allows, its company and its last day', async
   assert.equal(longer.expires_at, later)
 })
 
-test('what has expired is rotated with a new last day, and its secret of before stays refused', async (t) => {
+test('`token rotate` of an expired token requires --expires, and the former secret is refused', async (t) => {
   const dataDir = temporaryDirectory(t)
   const db = temporaryDatabase(t, dataDir)
   const facts = { name: 'erp', allow: ['agent:POST'], companyId: null, expiresAt: '2026-01-31' }
@@ -105,7 +105,7 @@ test('what has expired is rotated with a new last day, and its secret of before 
   assert.deepEqual(await db.selectFrom('former_secrets').selectAll().execute(), [])
 })
 
-test('the secret of before ends with the last day that it had, when that comes first', async (t) => {
+test('`key rotate` ends the former secret on its last day, if that is before the overlap', async (t) => {
   const dataDir = temporaryDirectory(t)
   await runJson(dataDir, 'key', 'create', 'erp', '--expires', today())
   const longer = ['key', 'rotate', 'erp', '--overlap', '30d', '--expires', addDays(today(), 90)]
@@ -113,7 +113,7 @@ test('the secret of before ends with the last day that it had, when that comes f
   assert.equal(former_ends_at, `${addDays(today(), 1)}T06:00:00.000Z`)
 })
 
-test('a name is revoked as an id is, with the secrets before it, and twice keeps the first time', async (t) => {
+test('`key revoke` and `token revoke` accept a name and end former secrets; repetition changes nothing', async (t) => {
   const dataDir = temporaryDirectory(t)
   for (const kind of ['key', 'token'] as const) {
     const allow = kind === 'token' ? ['--allow', 'agent:POST'] : []
@@ -130,15 +130,15 @@ test('a name is revoked as an id is, with the secrets before it, and twice keeps
       late.err,
       new RegExp(`${kind} 1 \\(hoja de cálculo\\) was revoked at .*: make a new one with cambista`),
     )
-    // The name is free again, and is then that of the new one.
+    // A new key may have the name, and the name then means the new key.
     await runJson(dataDir, kind, 'create', 'hoja de cálculo', ...allow)
     assert.equal((await runJson<ApiKeyRow>(dataDir, kind, 'revoke', 'hoja de cálculo')).id, 2)
   }
 })
 
-const wrong: [string, string[], number, RegExp][] = [
-  ['a name that none has', ['key', 'rotate', 'erp'], 1, /there is no key named erp: see cambista key list/],
-  ['an id that none has', ['token', 'revoke', '7'], 1, /there is no token 7: see cambista token list/],
+const wrongLines: [string, string[], number, RegExp][] = [
+  ['an unknown name', ['key', 'rotate', 'erp'], 1, /there is no key named erp: see cambista key list/],
+  ['an unknown id', ['token', 'revoke', '7'], 1, /there is no token 7: see cambista token list/],
   [
     'a name of digits',
     ['key', 'create', '2026'],
@@ -159,8 +159,8 @@ const wrong: [string, string[], number, RegExp][] = [
   ],
   ['a time too long', ['key', 'rotate', 'a', '--overlap', '367d'], 2, /--overlap must be .* at most 366d/],
 ]
-for (const [what, words, code, expected] of wrong) {
-  test(`${what} is refused`, async (t) => {
+for (const [title, words, code, expected] of wrongLines) {
+  test(`${title} is refused`, async (t) => {
     const dataDir = temporaryDirectory(t)
     await runJson(dataDir, 'key', 'create', 'other')
     const end = await runCommand([...words, '--data-dir', dataDir])
@@ -186,7 +186,7 @@ test('a server refuses a key after its last day in Costa Rica, to the millisecon
   assert.equal(await status(), 401)
 })
 
-test('a server takes both secrets for the overlap, then the new one alone, and writes down which were used', async (t) => {
+test('a server accepts both secrets during the overlap, then the new one, and stores their last use', async (t) => {
   const start = '2026-03-24T12:00:00.000Z'
   const { app, clock, dataDir } = await startTestApp(t, { now: start })
   const db = temporaryDatabase(t, dataDir)
@@ -212,27 +212,27 @@ test('a server takes both secrets for the overlap, then the new one alone, and w
   clock.now = new Date(ends_at)
   assert.deepEqual([await status(former), await status(current)], [401, 200])
 
-  await app.close() // which writes down what was used
-  const used = await db.selectFrom('former_secrets').select('last_used_at').execute()
-  assert.deepEqual(used, [{ last_used_at: ends_at }])
+  await app.close() // stores the times of use
+  const formerSecrets = await db.selectFrom('former_secrets').select('last_used_at').execute()
+  assert.deepEqual(formerSecrets, [{ last_used_at: ends_at }])
   const [row] = await db.selectFrom('tokens').select('last_used_at').execute()
   assert.equal(row?.last_used_at, ends_at)
 })
 
-test('a running server takes the secret of a rotation, and refuses both when its key is revoked', async (t) => {
+test('a running server accepts the secret of `key rotate`, and refuses both after `key revoke`', async (t) => {
   const { app, clock, dataDir } = await startTestApp(t)
   clock.now = new Date()
   const first = await runJson<Made>(dataDir, 'key', 'create', 'erp')
   const next = await runJson<Made>(dataDir, 'key', 'rotate', 'erp')
   const status = async ({ key }: Made) =>
     (await fetch(`${app.url}/api/v1/providers`, { headers: { 'x-api-key': key } })).status
-  const settled = async (expected: number) => {
+  const waitForStatus = async (expected: number) => {
     for (let tries = 0; (await status(next)) !== expected && tries < 40; tries += 1) {
       await new Promise((resolve) => setTimeout(resolve, 50))
     }
     return [await status(first), await status(next)]
   }
-  assert.deepEqual(await settled(200), [200, 200])
+  assert.deepEqual(await waitForStatus(200), [200, 200])
   await runJson(dataDir, 'key', 'revoke', 'erp')
-  assert.deepEqual(await settled(401), [401, 401])
+  assert.deepEqual(await waitForStatus(401), [401, 401])
 })

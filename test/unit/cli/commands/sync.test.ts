@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { addDays, todayIn } from '../../../src/dates.ts'
-import { type BankOptions, startBank } from '../../../src/demo/bank.ts'
-import { temporaryDirectory } from '../../support/app.ts'
-import { runCommand } from '../../support/terminal.ts'
+import { type BankOptions, startBank } from '../../../../src/demo/bank.ts'
+import { addDays, currentDay } from '../../../../src/values/dates.ts'
+import { temporaryDirectory } from '../../../support/app.ts'
+import { runCommand } from '../../../support/terminal.ts'
 
-const today = todayIn(() => new Date())
+const today = currentDay(() => new Date())
 const monthAgo = addDays(today, -30)
 
 async function openBank(t: TestContext, options: Partial<BankOptions> = {}) {
@@ -19,7 +19,7 @@ async function openBank(t: TestContext, options: Partial<BankOptions> = {}) {
   return { bank, dataDir, sync, words }
 }
 
-test('sync without dates brings what is new and the history, and prints the run', async (t) => {
+test('`sync` without dates fetches new days and the history, and prints the run', async (t) => {
   const { sync } = await openBank(t)
   const end = await sync('--backfill-from', monthAgo)
   assert.equal(end.code, 0, end.out + end.err)
@@ -27,7 +27,7 @@ test('sync without dates brings what is new and the history, and prints the run'
   assert.equal(end.err, '')
 })
 
-test('sync --json prints the object of /sync/runs', async (t) => {
+test('`sync --json` prints the object of /sync/runs', async (t) => {
   const { sync } = await openBank(t)
   const end = await sync('--json', '--from', monthAgo, '--to', today)
   const { inserted, started_at, finished_at, ...run } = JSON.parse(end.out)
@@ -46,7 +46,7 @@ test('sync --json prints the object of /sync/runs', async (t) => {
   assert.ok(started_at <= finished_at)
 })
 
-test('with one date the other is 1983-01-01 or tomorrow', async (t) => {
+test('`sync --from` ends tomorrow, and `sync --to` begins on 1983-01-01', async (t) => {
   const { sync, bank } = await openBank(t)
   const after = JSON.parse((await sync('--json', '--from', today)).out)
   assert.deepEqual([after.date_from, after.date_to], [today, addDays(today, 1)])
@@ -56,7 +56,7 @@ test('with one date the other is 1983-01-01 or tomorrow', async (t) => {
   assert.deepEqual([before.date_from, before.date_to], ['1983-01-01', '1983-01-05'])
 })
 
-test('a run that ended parcial exits with 3 and says what failed', async (t) => {
+test('`sync` exits with 3 for the status parcial and prints the failures', async (t) => {
   const { sync } = await openBank(t, { codes: ['325', '77777'] })
   const end = await sync('--from', monthAgo)
   assert.equal(end.code, 3)
@@ -65,7 +65,7 @@ test('a run that ended parcial exits with 3 and says what failed', async (t) => 
   assert.match(end.out, /^ {2}520: absent from the answer: AED, /m)
 })
 
-test('a refused token exits with 3, names the token, and the rates come from the website', async (t) => {
+test('`sync` with a refused token exits with 3 and fetches the rates from the website', async (t) => {
   const { words } = await openBank(t)
   const env = { CAMBISTA_BCCR_TOKEN: 'expired-token' }
   const end = await runCommand([...words, '--from', today], env)
@@ -75,7 +75,7 @@ test('a refused token exits with 3, names the token, and the rates come from the
   assert.match(end.out, /: [1-9]\d* new/)
 })
 
-test('a bank that gives nothing exits with 1', async (t) => {
+test('`sync` exits with 1 when every request of the bank fails', async (t) => {
   const { sync, bank } = await openBank(t)
   bank.faults = () => ({ status: 400, body: '{"CodigoError":"400","Mensaje":"Fuera de servicio"}' })
   const end = await sync('--from', today)
@@ -84,7 +84,7 @@ test('a bank that gives nothing exits with 1', async (t) => {
   assert.match(end.out, /Fuera de servicio/)
 })
 
-test('an empty token file is an error of the run, and the website is not read', async (t) => {
+test('`sync` with an empty token file exits with 1 and sends no request', async (t) => {
   const { sync, bank, dataDir } = await openBank(t)
   const file = join(dataDir, '..', 'token')
   writeFileSync(file, ' \n')
@@ -94,7 +94,7 @@ test('an empty token file is an error of the run, and the website is not read', 
   assert.deepEqual(bank.requests, [])
 })
 
-test('a token file that cannot be read is a clear failure', async (t) => {
+test('`sync` with an unreadable token file exits with 1 and the reason', async (t) => {
   const { sync } = await openBank(t)
   const end = await sync('--bccr-token-file', '/nowhere/token')
   assert.equal(end.code, 1)

@@ -3,28 +3,31 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { addDays, todayIn } from '../../../src/dates.ts'
+import { updateSecretsUsed } from '../../../../src/store/access/secrets.ts'
+import { insertToken, selectActiveTokens, type TokenRow } from '../../../../src/store/access/tokens.ts'
+import { addDays, currentDay } from '../../../../src/values/dates.ts'
 import {
-  insertToken,
-  selectActiveTokens,
-  type TokenRow,
-  updateTokensUsed,
-} from '../../../src/store/tokens.ts'
-import { AGENT, COMPANY, keepTexts, makeDirectory, openTestBlobs, runJson } from '../../support/company.ts'
-import { temporaryDatabase, temporaryDirectory } from '../../support/temporary.ts'
-import { runCommand } from '../../support/terminal.ts'
+  AGENT,
+  COMPANY,
+  makeDirectory,
+  openTestBlobs,
+  runJson,
+  storeTexts,
+} from '../../../support/company.ts'
+import { temporaryDatabase, temporaryDirectory } from '../../../support/temporary.ts'
+import { runCommand } from '../../../support/terminal.ts'
 
-const ALL = ['--allow', 'documents:POST', '--allow', 'agent:POST', '--allow', 'documents:GET']
-const today = () => todayIn(() => new Date())
+const ALLOW_ALL = ['--allow', 'documents:POST', '--allow', 'agent:POST', '--allow', 'documents:GET']
+const today = () => currentDay(() => new Date())
 
-test('a token is shown once, kept as a hash, listed without its secret, and revoked', async (t) => {
+test('`token create` prints the secret once and stores its hash; `token list` omits it; `token revoke` revokes', async (t) => {
   const dataDir = join(temporaryDirectory(t), 'data')
   const at = ['--data-dir', dataDir]
-  const made = await runCommand(['token', 'create', 'erp', ...ALL, ...at])
-  assert.equal(made.code, 0)
-  assert.match(made.out, /^cbt_[0-9A-Za-z]{36}\n$/)
-  assert.match(made.err, /shown only now.*Authorization: Bearer/)
-  const token = made.out.trim()
+  const created = await runCommand(['token', 'create', 'erp', ...ALLOW_ALL, ...at])
+  assert.equal(created.code, 0)
+  assert.match(created.out, /^cbt_[0-9A-Za-z]{36}\n$/)
+  assert.match(created.err, /shown only now.*Authorization: Bearer/)
+  const token = created.out.trim()
   for (const name of readdirSync(dataDir)) {
     assert.equal(readFileSync(join(dataDir, name)).includes(token), false, `${name} holds the token`)
   }
@@ -64,7 +67,7 @@ test('a token is shown once, kept as a hash, listed without its secret, and revo
   assert.deepEqual([none.code, none.err], [1, 'cambista: there is no token 2: see cambista token list\n'])
 })
 
-test('create --json prints id, name, token, allow, company_id, agent_id, expires_at and quota and nothing else on stdout', async (t) => {
+test('`token create --json` prints the token and its fields, and nothing else on stdout', async (t) => {
   const words = ['token', 'create', 'lector', '--allow', 'documents:GET', '--allow', 'documents:GET']
   const { token, ...rest } = await runJson<{ token: string }>(
     temporaryDirectory(t),
@@ -84,9 +87,9 @@ test('create --json prints id, name, token, allow, company_id, agent_id, expires
   assert.match(token, /^cbt_/)
 })
 
-test('two active tokens cannot have one name; after revoking they can', async (t) => {
+test('`token create` refuses the name of an active token, but accepts that of a revoked one', async (t) => {
   const dataDir = temporaryDirectory(t)
-  const words = ['token', 'create', 'erp', ...ALL, '--data-dir', dataDir]
+  const words = ['token', 'create', 'erp', ...ALLOW_ALL, '--data-dir', dataDir]
   await runCommand(words)
   const twin = await runCommand(words)
   assert.equal(twin.code, 1)
@@ -95,7 +98,7 @@ test('two active tokens cannot have one name; after revoking they can', async (t
   assert.equal((await runCommand(words)).code, 0)
 })
 
-test('the list says which tokens are valid, through which day, and which are not any more', async (t) => {
+test('`token list` prints the last day of active tokens, and marks expired ones', async (t) => {
   const dataDir = temporaryDirectory(t)
   const db = temporaryDatabase(t, dataDir)
   for (const [name, expiresAt] of [
@@ -111,16 +114,16 @@ test('the list says which tokens are valid, through which day, and which are not
       createdAt: '2026-01-01T00:00:00Z',
     })
   }
-  await updateTokensUsed(db, ['now'], '2026-03-24T12:00:00.000Z')
+  await updateSecretsUsed(db, ['now'], '2026-03-24T12:00:00.000Z')
   const { out } = await runCommand(['token', 'list', '--data-dir', dataDir])
   assert.match(out, new RegExp(`now .* 2026-03-24T12:00:00.000Z +active through ${today()}\n`))
   assert.match(out, new RegExp(`past .* never +expired ${addDays(today(), -1)}\n`))
 })
 
-test('a token can be for one company, and the list says which', async (t) => {
+test('`token create --company` limits a token to a company, which `token list` prints', async (t) => {
   const dataDir = temporaryDirectory(t)
   await makeDirectory(dataDir)
-  const words = ['token', 'create', 'britt', ...ALL, '--company', String(COMPANY)]
+  const words = ['token', 'create', 'britt', ...ALLOW_ALL, '--company', String(COMPANY)]
   const { company_id } = await runJson<TokenRow>(dataDir, ...words)
   assert.equal(company_id, COMPANY)
   const [row] = await runJson<TokenRow[]>(dataDir, 'token', 'list')
@@ -131,10 +134,10 @@ test('a token can be for one company, and the list says which', async (t) => {
   assert.equal((await runJson<TokenRow>(dataDir, 'token', 'revoke', '1')).company_id, COMPANY)
 })
 
-test('a token for a company that is not there is refused, and nothing is made', async (t) => {
+test('`token create` refuses an unknown company and creates nothing', async (t) => {
   const dataDir = temporaryDirectory(t)
   await makeDirectory(dataDir)
-  const create = ['token', 'create', 'britt', ...ALL, '--company', '99', '--data-dir']
+  const create = ['token', 'create', 'britt', ...ALLOW_ALL, '--company', '99', '--data-dir']
   const end = await runCommand([...create, dataDir])
   assert.deepEqual(end, {
     code: 1,
@@ -147,15 +150,15 @@ test('a token for a company that is not there is refused, and nothing is made', 
   assert.equal(existsSync(nowhere), false)
 })
 
-test('a token is made with a quota, which is changed and taken away by its name', async (t) => {
+test('`token create --quota` sets a quota; `token update` changes and removes it by name', async (t) => {
   const dataDir = temporaryDirectory(t)
   await makeDirectory(dataDir)
   const run = (...words: string[]) => runCommand([...words, '--data-dir', dataDir])
-  const made = await runJson<TokenRow>(dataDir, 'token', 'create', 'erp', ...ALL, '--quota', '10GiB')
-  assert.equal(made.quota, 10 * 1024 ** 3)
+  const created = await runJson<TokenRow>(dataDir, 'token', 'create', 'erp', ...ALLOW_ALL, '--quota', '10GiB')
+  assert.equal(created.quota, 10 * 1024 ** 3)
   const db = temporaryDatabase(t, dataDir)
   const blobs = await openTestBlobs(dataDir)
-  await keepTexts(db, blobs, ['x'.repeat(3000)], { createdBy: 1 })
+  await storeTexts(db, blobs, ['x'.repeat(3000)], { createdBy: 1 })
   assert.match((await run('token', 'list')).out, / 2\.9 KiB +10 GiB +never +active\n/)
   const [row] = await runJson<{ quota: number; used: number }[]>(dataDir, 'token', 'list')
   assert.deepEqual([row?.quota, row?.used], [10 * 1024 ** 3, 3000])
@@ -174,16 +177,16 @@ test('a token is made with a quota, which is changed and taken away by its name'
   assert.deepEqual([missing.code, missing.err.split('\n')[0]], [2, 'cambista: --quota is missing'])
 })
 
-test('a token that is made anew goes on where the one before it was', async (t) => {
+test('a new token with the name of a revoked one continues its used bytes', async (t) => {
   const dataDir = temporaryDirectory(t)
   await makeDirectory(dataDir)
   const db = temporaryDatabase(t, dataDir)
   const blobs = await openTestBlobs(dataDir)
-  await runJson(dataDir, 'token', 'create', 'erp', ...ALL)
-  await keepTexts(db, blobs, ['12345'], { createdBy: 1 })
+  await runJson(dataDir, 'token', 'create', 'erp', ...ALLOW_ALL)
+  await storeTexts(db, blobs, ['12345'], { createdBy: 1 })
   await runJson(dataDir, 'token', 'revoke', '1')
-  await runJson(dataDir, 'token', 'create', 'erp', ...ALL, '--quota', '1KiB')
-  await keepTexts(db, blobs, ['678'], { createdBy: 2 })
+  await runJson(dataDir, 'token', 'create', 'erp', ...ALLOW_ALL, '--quota', '1KiB')
+  await storeTexts(db, blobs, ['678'], { createdBy: 2 })
   const rows = await runJson<{ used: number; quota: number | null }[]>(dataDir, 'token', 'list')
   assert.deepEqual(
     rows.map(({ used, quota }) => [used, quota]),
@@ -196,7 +199,7 @@ test('a token that is made anew goes on where the one before it was', async (t) 
   assert.equal(update.used, 8)
 })
 
-const wrong: [string, string[], RegExp][] = [
+const wrongLines: [string, string[], RegExp][] = [
   [
     'no --allow',
     ['erp'],
@@ -214,28 +217,32 @@ const wrong: [string, string[], RegExp][] = [
   ],
   ['another spelling', ['erp', '--allow', 'documents:post'], /not "documents:post"/],
   ['two in one', ['erp', '--allow', 'agent:POST,documents:GET'], /--allow must be one of/],
-  ['a day that is none', ['erp', ...ALL, '--expires', '2027-02-29'], /--expires must be a calendar day/],
+  [
+    'a day that is none',
+    ['erp', ...ALLOW_ALL, '--expires', '2027-02-29'],
+    /--expires must be a calendar day/,
+  ],
   [
     'yesterday',
-    ['erp', ...ALL, '--expires', addDays(today(), -1)],
+    ['erp', ...ALLOW_ALL, '--expires', addDays(today(), -1)],
     /--expires .* is past: today in Costa Rica is/,
   ],
-  ['a company that is no id', ['erp', ...ALL, '--company', 'BRITT'], /--company must be an integer/],
+  ['a company that is no id', ['erp', ...ALLOW_ALL, '--company', 'BRITT'], /--company must be an integer/],
   [
     'a quota without a unit that is known',
-    ['erp', ...ALL, '--quota', '10GB'],
+    ['erp', ...ALLOW_ALL, '--quota', '10GB'],
     /--quota must be a size such as 10GiB, or none, not "10GB"/,
   ],
   [
     'a quota of nothing',
-    ['erp', ...ALL, '--quota', '0'],
+    ['erp', ...ALLOW_ALL, '--quota', '0'],
     /--quota must be a size such as 10GiB, or none, not "0"/,
   ],
-  ['no name', [...ALL], /NAME is missing/],
-  ['a name that is none', ['<b>', ...ALL], /NAME must be/],
+  ['no name', [...ALLOW_ALL], /NAME is missing/],
+  ['a name that is none', ['<b>', ...ALLOW_ALL], /NAME must be/],
 ]
-for (const [what, words, expected] of wrong) {
-  test(`${what} is wrong usage, told before anything is made`, async (t) => {
+for (const [title, words, expected] of wrongLines) {
+  test(`\`token create\` with ${title} is wrong usage and creates nothing`, async (t) => {
     const dataDir = join(temporaryDirectory(t), 'data')
     const end = await runCommand(['token', 'create', ...words, '--data-dir', dataDir])
     assert.deepEqual([end.code, end.out], [2, ''])
@@ -244,16 +251,16 @@ for (const [what, words, expected] of wrong) {
   })
 }
 
-test('a token can be for one agent, and is of its company too', async (t) => {
+test('`token create --agent` limits a token to an agent and its company', async (t) => {
   const dataDir = temporaryDirectory(t)
   await makeDirectory(dataDir)
   await runJson(dataDir, 'company', 'create', '--name', 'Otra', '--code', 'O', '--id', '8')
-  const words = ['token', 'create', 'lector', ...ALL, '--agent', String(AGENT)]
+  const words = ['token', 'create', 'lector', ...ALLOW_ALL, '--agent', String(AGENT)]
   const { company_id, agent_id } = await runJson<TokenRow>(dataDir, ...words)
   assert.deepEqual([company_id, agent_id], [COMPANY, AGENT])
   const [row] = await runJson<TokenRow[]>(dataDir, 'token', 'list')
   assert.deepEqual([row?.company_id, row?.agent_id], [COMPANY, AGENT])
-  const other = ['token', 'create', 'otro', ...ALL, '--data-dir', dataDir]
+  const other = ['token', 'create', 'otro', ...ALLOW_ALL, '--data-dir', dataDir]
   const missing = await runCommand([...other, '--agent', '99'])
   assert.deepEqual(
     [missing.code, missing.err],
@@ -262,8 +269,8 @@ test('a token can be for one agent, and is of its company too', async (t) => {
   const elsewhere = await runCommand([...other, '--agent', String(AGENT), '--company', '8'])
   assert.equal(elsewhere.code, 2)
   assert.match(elsewhere.err, /agent 12 is of company 7, not of 8/)
-  const moved = JSON.stringify({ agents: [{ id: AGENT, company_id: 8, name: 'Facturas' }] })
-  writeFileSync(join(dataDir, 'moved.json'), moved)
+  const directory = JSON.stringify({ agents: [{ id: AGENT, company_id: 8, name: 'Facturas' }] })
+  writeFileSync(join(dataDir, 'moved.json'), directory)
   const refused = await runCommand([
     'directory',
     'import',
@@ -274,7 +281,7 @@ test('a token can be for one agent, and is of its company too', async (t) => {
   assert.match(refused.err, /company_id must stay 7: there is a token of this agent/)
 })
 
-test('what a token may do is never taken from the environment', async (t) => {
+test('`token create` reads no permission from the environment', async (t) => {
   const env = { CAMBISTA_ALLOW: 'documents:POST', CAMBISTA_EXPIRES: '2999-01-01', CAMBISTA_COMPANY: '1' }
   const end = await runCommand(['token', 'create', 'erp', '--data-dir', temporaryDirectory(t)], env)
   assert.equal(end.code, 2)

@@ -2,46 +2,49 @@ import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { COMMANDS } from '../../../src/cli/commands.ts'
-import { variableOf } from '../../../src/cli/option-names.ts'
-import { OPTIONS } from '../../../src/cli/options.ts'
-import { temporaryDirectory } from '../../support/app.ts'
-import { runCommand } from '../../support/terminal.ts'
+import { loadCommands } from '../../../../src/cli/commands.ts'
+import { helpTexts } from '../../../../src/cli/help/texts.ts'
+import { variableName } from '../../../../src/cli/options/names.ts'
+import { OPTIONS } from '../../../../src/cli/options/options.ts'
+import { temporaryDirectory } from '../../../support/app.ts'
+import { runCommand } from '../../../support/terminal.ts'
 
-test('help names every command, and each command every flag, its variable and an example', async () => {
+const COMMANDS = await loadCommands()
+
+test('--help lists every command; the help of a command lists its flags and an example', async () => {
   const program = await runCommand(['--help'])
   assert.equal(program.code, 0)
   assert.equal(program.err, '')
   for (const command of COMMANDS) {
-    assert.match(
-      program.out,
-      new RegExp(`^  ${command.name}\\b.*(\\n {10,})?${command.summary.slice(0, 10)}`, 'm'),
-    )
+    const { summary, example } = helpTexts('en').command(command.name)
+    assert.ok(summary.length > 10 && example.includes(command.name), command.name)
+    assert.match(program.out, new RegExp(`^  ${command.name}\\b.*(\\n {10,})?${summary.slice(0, 10)}`, 'm'))
     const help = await runCommand([...command.name.split(' '), '--help'])
     assert.equal(help.code, 0, command.name)
     for (const name of command.options) assert.match(help.out, new RegExp(`--${name}\\b`), command.name)
     const oneLine = help.out.replaceAll(/ \\\n {4}/g, ' ')
-    assert.ok(oneLine.includes(`Example: ${command.example}`), command.name)
+    assert.ok(oneLine.includes(`Example: ${example}`), command.name)
   }
 })
 
-test('a flag that must be given is in the usage line, and missing it is wrong usage', async () => {
+test('a required flag is in the usage line, and a command without it is wrong usage', async () => {
   for (const command of COMMANDS) {
-    const taken = command.positionals.map(() => 'a')
+    const { example } = helpTexts('en').command(command.name)
+    const positionals = command.positionals.map(() => 'a')
     for (const name of command.required ?? []) {
       const help = await runCommand([...command.name.split(' '), '--help'])
       assert.match(help.out, new RegExp(`^Usage: [^]*? --${name} [^]*?\\n\\n`), command.name)
       const others = (command.required ?? [])
         .filter((other) => other !== name)
-        .flatMap((other) => [`--${other}`, new RegExp(`--${other} (\\S+)`).exec(command.example)?.[1] ?? '1'])
-      const end = await runCommand([...command.name.split(' '), ...taken, ...others])
+        .flatMap((other) => [`--${other}`, new RegExp(`--${other} (\\S+)`).exec(example)?.[1] ?? '1'])
+      const end = await runCommand([...command.name.split(' '), ...positionals, ...others])
       assert.equal(end.code, 2, command.name)
       assert.match(end.err, new RegExp(`--${name} is missing`))
     }
   }
 })
 
-test('help after the first of two words lists the commands that begin with it', async () => {
+test('--help after the first word of a command lists the commands that begin with it', async () => {
   for (const help of ['--help', '-h']) {
     const end = await runCommand(['key', help])
     assert.deepEqual([end.code, end.err], [0, ''])
@@ -50,12 +53,12 @@ test('help after the first of two words lists the commands that begin with it', 
   }
 })
 
-test('the version is that of package.json', async () => {
-  const { default: manifest } = await import('../../../package.json', { with: { type: 'json' } })
+test('--version prints the version of package.json', async () => {
+  const { default: manifest } = await import('../../../../package.json', { with: { type: 'json' } })
   assert.deepEqual(await runCommand(['--version']), { code: 0, out: `${manifest.version}\n`, err: '' })
 })
 
-const wrong: [string, string, RegExp][] = [
+const wrongLines: [string, string, RegExp][] = [
   ['an unknown command', 'bogus', /no command "bogus"/],
   ['half a command', 'key', /key create, key list, key revoke/],
   ['an unknown flag', 'serve --prot 1', /'--prot'/],
@@ -111,8 +114,8 @@ const wrong: [string, string, RegExp][] = [
   ['a word too many', 'key create a b', /unexpected "b"/],
   ['an id that is none', 'key revoke 0', /ID must be a positive integer, not "0"/],
 ]
-for (const [what, line, expected] of wrong) {
-  test(`${what} is wrong usage: exit 2, and the message names it`, async () => {
+for (const [title, line, expected] of wrongLines) {
+  test(`${title} is wrong usage: exit 2, and the message names it`, async () => {
     const words = line.split(' ').map((word) => word.replaceAll('_', ' '))
     const end = await runCommand(words)
     assert.equal(end.code, 2)
@@ -141,7 +144,7 @@ test('an address with a user or a password is wrong usage, and neither is shown'
   }
 })
 
-test('a wrong environment variable is named as such, and a flag wins over it', async (t) => {
+test('the error of a wrong variable has its name, and a flag overrides a variable', async (t) => {
   const env = { CAMBISTA_PORT: '99999' }
   const end = await runCommand(['serve'], env)
   assert.equal(end.code, 2)
@@ -155,13 +158,13 @@ test('a wrong environment variable is named as such, and a flag wins over it', a
   assert.equal(existsSync(join(dataDir, 'b')), false)
 })
 
-test('an empty variable is an unset one', async () => {
-  const env = Object.fromEntries(Object.keys(OPTIONS).map((name) => [variableOf(name as never), '']))
+test('an empty variable counts as unset', async () => {
+  const env = Object.fromEntries(Object.keys(OPTIONS).map((name) => [variableName(name as never), '']))
   const end = await runCommand(['serve', '--help'], env)
   assert.equal(end.code, 0)
 })
 
-test('a command that only reads does not make a data directory', async (t) => {
+test('commands that need existing data do not create a data directory', async (t) => {
   const dataDir = join(temporaryDirectory(t), 'none')
   const lines = `key list,key revoke 1,key rotate 1,token rotate a,key revoke a,provider list,series list,revision list,company list,owner list,agent list,agent activate 1,
     agent create --company 1 --name A,directory export,token list,token revoke 1,document list,document show 1,document export 1 --out x,
@@ -174,7 +177,7 @@ test('a command that only reads does not make a data directory', async (t) => {
   assert.equal(existsSync(dataDir), false)
 })
 
-test('a data directory that cannot be made is a clear failure', async () => {
+test('`key create` reports a data directory that cannot be created', async () => {
   const end = await runCommand(['key', 'create', 'erp', '--data-dir', '/proc/cambista'])
   assert.equal(end.code, 1)
   assert.match(end.err, /cannot open the database \/proc\/cambista/)

@@ -1,15 +1,15 @@
-// A link that opens the page signed in: printed beside the running server, and good for what it was made for.
+// `web` prints a link that opens the page signed in with the given key and token.
 
 import assert from 'node:assert/strict'
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { ask, browserOf, makeToken } from '../../api/page/support.ts'
-import { startTestApp } from '../../support/app.ts'
-import { makeDirectory, runJson } from '../../support/company.ts'
-import { runCommand } from '../../support/terminal.ts'
+import { ask, makeToken, openBrowser } from '../../../api/web/support.ts'
+import { startTestApp } from '../../../support/app.ts'
+import { makeDirectory, runJson } from '../../../support/company.ts'
+import { runCommand } from '../../../support/terminal.ts'
 
-test('prints a link to the running server, for a key, a token or both', async (t) => {
+test('`web` prints a link to the running server, for a key, a token or both', async (t) => {
   const app = await startTestApp(t)
   const { url } = app.app
   await makeDirectory(app.dataDir)
@@ -20,16 +20,16 @@ test('prints a link to the running server, for a key, a token or both', async (t
   assert.match(end.err, /^Signs in with key erp and token scans, once and within 5 minutes:$/m)
   const [, origin, code] = /^(.*)\/#login=([\w-]{32})\n$/.exec(end.out) ?? []
   assert.equal(origin, url)
-  const browser = browserOf(url, await ask(`${url}/session`, { json: { code } }))
+  const browser = openBrowser(url, await ask(`${url}/session`, { json: { code } }))
   const { key, token } = JSON.parse((await browser.ask('/session')).body)
   assert.deepEqual([key.name, token.name], ['erp', 'scans'])
-  const shown = await runJson<{ url: string; ends_at: string }>(app.dataDir, 'web', '--token', 'scans')
-  assert.match(shown.url, /#login=[\w-]{32}$/)
-  const ends = Date.parse(shown.ends_at) - Date.now()
-  assert.ok(ends > 4 * 60_000 && ends <= 5 * 60_000)
+  const link = await runJson<{ url: string; ends_at: string }>(app.dataDir, 'web', '--token', 'scans')
+  assert.match(link.url, /#login=[\w-]{32}$/)
+  const lifetimeMs = Date.parse(link.ends_at) - Date.now()
+  assert.ok(lifetimeMs > 4 * 60_000 && lifetimeMs <= 5 * 60_000)
 })
 
-test('--url is the address that browsers use', async (t) => {
+test('`web --url` replaces the address in the link', async (t) => {
   const app = await startTestApp(t)
   await runJson(app.dataDir, 'key', 'create', 'erp')
   const link = await runJson<{ url: string }>(
@@ -43,7 +43,7 @@ test('--url is the address that browsers use', async (t) => {
   assert.match(link.url, /^https:\/\/rates\.example\.com\/#login=/)
 })
 
-test('the address is a file for its owner alone, and gone when the server is', async (t) => {
+test('serve.url is readable by its owner alone and removed when the server stops', async (t) => {
   const app = await startTestApp(t)
   const file = join(app.dataDir, 'serve.url')
   assert.equal(statSync(file).mode & 0o777, 0o600)
@@ -55,7 +55,7 @@ test('the address is a file for its owner alone, and gone when the server is', a
   assert.match(end.err, /no server runs on this data directory: start one, or give its --url/)
 })
 
-test('where a browser could not sign in no link is made', async (t) => {
+test('`web` prints no link for unknown credentials or those that cannot sign in', async (t) => {
   const app = await startTestApp(t, { listen: { host: '0.0.0.0' } })
   await runJson(app.dataDir, 'key', 'create', 'erp')
   const { url } = await runJson<{ url: string }>(app.dataDir, 'web', '--key', 'erp')

@@ -1,14 +1,19 @@
-// Which language the help has: the table of locales, and that nothing but the help and what was mistyped follows it.
+// The language of help by locale. Help and errors about mistyped words follow it; all other output is English.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { COMMANDS, GROUPS } from '../../../src/cli/commands.ts'
-import { commandHelp, ENGLISH, helpWidth, programHelp } from '../../../src/cli/help.ts'
-import { type Language, languageOf } from '../../../src/cli/language/language.ts'
-import { run } from '../../../src/main.ts'
-import { TEST_PROVIDERS } from '../../support/providers.ts'
-import { temporaryDirectory } from '../../support/temporary.ts'
-import { runCommand } from '../../support/terminal.ts'
+import { loadCommands } from '../../../../src/cli/commands.ts'
+import { type Language, messageLanguage } from '../../../../src/cli/help/locale.ts'
+import { helpTexts } from '../../../../src/cli/help/texts.ts'
+import { commandHelp, helpWidth, programHelp } from '../../../../src/cli/help.ts'
+import { run } from '../../../../src/main.ts'
+import { TEST_PROVIDERS } from '../../../support/providers.ts'
+import { temporaryDirectory } from '../../../support/temporary.ts'
+import { runCommand } from '../../../support/terminal.ts'
+
+const COMMANDS = await loadCommands()
+
+const ENGLISH = helpTexts('en')
 
 const LOCALES: [Record<string, string>, Language][] = [
   [{}, 'en'],
@@ -25,7 +30,7 @@ const LOCALES: [Record<string, string>, Language][] = [
   [{ LANG: 'est_EE.UTF-8' }, 'en'],
   [{ LANG: 'pt_BR.UTF-8' }, 'en'],
   [{ LANG: 'nonsense es' }, 'en'],
-  // LC_ALL before LC_MESSAGES before LANG; an empty one is an unset one.
+  // LC_ALL overrides LC_MESSAGES, which overrides LANG; an empty variable counts as unset.
   [{ LC_MESSAGES: 'es_CR.UTF-8', LANG: 'en_US.UTF-8' }, 'es'],
   [{ LC_MESSAGES: 'en_US.UTF-8', LANG: 'es_CR.UTF-8' }, 'en'],
   [{ LC_MESSAGES: '', LANG: 'es_CR.UTF-8' }, 'es'],
@@ -33,7 +38,7 @@ const LOCALES: [Record<string, string>, Language][] = [
   [{ LC_ALL: 'es_CR.UTF-8', LC_MESSAGES: 'en_US.UTF-8', LANG: 'C' }, 'es'],
   [{ LC_ALL: '', LC_MESSAGES: '', LANG: 'es' }, 'es'],
   [{ LC_TIME: 'es_CR.UTF-8', LANG: 'en_US.UTF-8' }, 'en'],
-  // LANGUAGE goes before them, but not before the locale of no language.
+  // LANGUAGE overrides them, except under the locales C and POSIX.
   [{ LANGUAGE: 'es', LANG: 'en_US.UTF-8' }, 'es'],
   [{ LANGUAGE: 'es_CR:en', LC_ALL: 'en_US.UTF-8' }, 'es'],
   [{ LANGUAGE: 'fr:es:en', LANG: 'fr_FR.UTF-8' }, 'es'],
@@ -45,15 +50,15 @@ const LOCALES: [Record<string, string>, Language][] = [
   [{ LANGUAGE: 'es', LC_ALL: 'POSIX', LANG: 'es_CR.UTF-8' }, 'en'],
 ]
 for (const [env, expected] of LOCALES) {
-  const shown = Object.entries(env).map(([name, value]) => `${name}=${value}`)
-  test(`${shown.join(' ') || 'no locale'} is ${expected}`, async () => {
-    assert.equal(languageOf(env), expected)
+  const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`)
+  test(`help is in ${expected} with ${variables.join(' ') || 'no locale'}`, async () => {
+    assert.equal(messageLanguage(env), expected)
     const { out } = await runCommand(['--help'], env)
     assert.match(out, expected === 'es' ? /^Uso: cambista COMANDO/m : /^Usage: cambista COMMAND/m)
   })
 }
 
-test('English help is the same in each locale that is not Spanish, and wrapped to the width of the screen', async () => {
+test('English help is the same in each locale that is not Spanish, wrapped to 80 columns', async () => {
   for (const words of [[], ...COMMANDS.map(({ name }) => name.split(' '))]) {
     const plain = await runCommand([...words, '--help'])
     for (const LANG of ['C', 'en_US.UTF-8', 'fr_FR.UTF-8']) {
@@ -67,30 +72,30 @@ test('English help is the same in each locale that is not Spanish, and wrapped t
   )
   assert.ok(
     out.includes(`
-  --in-url              for programs that can only put it into the address or a
-                        form; it opens rates and nothing else *
+  --side SIDE           compra or venta: of the dollar, in the shapes that have
+                        one rate (default venta) *
 `),
   )
 })
 
-test('help has the width of the screen, at least 60 and at most 120 columns, 80 where that is not known', () => {
+test('help has the width of the terminal within 60 to 120 columns, 80 if it is unknown', () => {
   assert.deepEqual([undefined, 0, 20, 60, 100, 120, 300].map(helpWidth), [80, 80, 60, 60, 100, 120, 120])
   for (const columns of [80, 100, 120]) {
     for (const help of [
-      programHelp(GROUPS, undefined, ENGLISH, columns),
+      programHelp(COMMANDS, undefined, ENGLISH, columns),
       ...COMMANDS.map((one) => commandHelp(one, ENGLISH, columns)),
     ]) {
-      // What is typed or part of a file stays as it is.
+      // Lines of commands and of files are not wrapped.
       const lines = help.split('\n').filter((line) => !/^ {2,4}\S/.test(line) || /^ {2}--/.test(line))
       const widest = Math.max(...lines.map((line) => line.length))
       assert.ok(widest <= columns, `${widest} columns: ${help.slice(0, 40)}`)
     }
   }
-  const [narrow, wide] = [60, 120].map((columns) => programHelp(GROUPS, undefined, ENGLISH, columns))
+  const [narrow, wide] = [60, 120].map((columns) => programHelp(COMMANDS, undefined, ENGLISH, columns))
   assert.ok((narrow ?? '').split('\n').length > (wide ?? '').split('\n').length + 40)
 })
 
-test('an example that is too long goes on behind a backslash, so that it can be copied', async () => {
+test('a long example is continued after a backslash, so that it can be copied', async () => {
   const { out } = await runCommand(['cert', 'create', '--help'])
   assert.match(out, /^Example: cambista cert create .* \\\n {4}\S.*\n$/m)
 })
@@ -135,7 +140,7 @@ const MISTYPED: [line: string, english: string, spanish: string][] = [
     'sobra "b"; uso: cambista key create NOMBRE [opciones]',
   ],
   [
-    'migrate postgres://ana@db.example.com/cambista',
+    'cluster import postgres://ana@db.example.com/cambista',
     'unexpected address of a database: it is the value of --to or --database',
     'sobra la dirección de una base de datos: es el valor de --to o --database',
   ],
@@ -163,7 +168,7 @@ for (const [line, english, spanish] of MISTYPED) {
   })
 }
 
-test('what a value must be, results and other errors are English in each locale', async (t) => {
+test('errors about values, results and other errors are English in each locale', async (t) => {
   const env = { LANG: 'es_CR.UTF-8', CAMBISTA_DATA_DIR: `${temporaryDirectory(t)}/data` }
   const value = await runCommand(['serve', '--port', 'x'], env)
   assert.match(value.err, /^cambista: --port must be an integer from 0 to 65535, not "x"\n/)

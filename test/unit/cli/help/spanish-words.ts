@@ -1,4 +1,4 @@
-// What tells Spanish from English, and well written Spanish from such without accents.
+// Checks that a text is Spanish: without English words, and with its accents.
 
 import assert from 'node:assert/strict'
 
@@ -7,19 +7,19 @@ const ENGLISH =
 const UNACCENTED =
   'opcion direccion mas dias codigo tambien sesion conexion version numero pagina ningun segun despues ultimo ultima unico unica sincronizacion configuracion conversion metricas historico maquina tamano minimo maximo espanol quizas'
 
-/** @throws when a text has English words, words without their accents, or letters that are not composed */
+/** @throws when a text has English words, words without their accents, or letters that are not in NFC */
 export function checkSpanish(text: string): void {
-  // What is typed is English: commands, flags, code, names of files and of fields.
+  // Commands, flags, code, and names of files and fields are English, and are removed first.
   const prose = text
     .replaceAll(/```[\s\S]*?```|`[^`]*`|\]\([^)]*\)|"[^"\n]*"/g, ' ')
     .replaceAll(/^ *cambista .*$|cambista \w+ \w+|^(Ejemplo|Uso): .*$|^ {2}[a-z]+( [a-z]+)?(?= )/gm, ' ')
-  assert.deepEqual(wordsOf(prose, ENGLISH), [], 'English words')
-  assert.deepEqual(wordsOf(prose, UNACCENTED), [], 'accents are missing')
+  assert.deepEqual(listedWords(prose, ENGLISH), [], 'English words')
+  assert.deepEqual(listedWords(prose, UNACCENTED), [], 'accents are missing')
   assert.match(prose, /[áéíóúñ]/)
   assert.equal(text, text.normalize('NFC'))
 }
 
-function wordsOf(text: string, list: string): string[] {
+function listedWords(text: string, list: string): string[] {
   const unwanted = new Set(list.split(' '))
   const words = text.match(/(?<![\p{L}\d/_.-])\p{L}+(?![\p{L}\d/_-])/gu) ?? []
   return [...new Set(words.filter((word) => unwanted.has(word.toLowerCase())))]

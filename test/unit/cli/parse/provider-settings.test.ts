@@ -1,30 +1,34 @@
-// What the command line makes of what providers say of their settings.
+// Options of the command line that follow from the `settings` of the providers.
 
 import assert from 'node:assert/strict'
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { providerOptions, scheduleOptions } from '../../src/cli/provider-options.ts'
-import { cronOf, settingsOfProviders, tokenFileWarning } from '../../src/cli/provider-settings.ts'
-import { bccr } from '../../src/providers/bccr/bccr.ts'
-import { pruebas } from '../support/pruebas/pruebas.ts'
-import { temporaryDirectory } from '../support/temporary.ts'
+import { providerOptions, scheduleOptions } from '../../../../src/cli/options/provider-options.ts'
+import {
+  cronReader,
+  providerSettingsReader,
+  tokenFileWarning,
+} from '../../../../src/cli/parse/provider-settings.ts'
+import { bccr } from '../../../../src/providers/bccr/bccr.ts'
+import { pruebas } from '../../../support/pruebas/pruebas.ts'
+import { temporaryDirectory } from '../../../support/temporary.ts'
 
 const BOTH = [bccr, pruebas]
 
-/** What a command gets when this is given. */
-function given(more: Record<string, string> = {}): Record<string, unknown> {
+/** Returns the values of all provider options: the defaults, and `more`. */
+function optionValues(more: Record<string, string> = {}): Record<string, unknown> {
   const options = { ...scheduleOptions(BOTH), ...providerOptions(BOTH) }
   const defaults = Object.fromEntries(
     Object.entries(options).map(([name, { fallback, format }]) => [
       name,
-      fallback === undefined ? undefined : format.read(fallback),
+      fallback === undefined ? undefined : format.parse(fallback),
     ]),
   )
   return { ...defaults, ...more }
 }
 
-test('each provider brings its options, and the names of the first are those that they were', () => {
+test('each provider adds its options; those of the first provider have their historic names', () => {
   assert.deepEqual(Object.keys(scheduleOptions(BOTH)), ['sync-cron', 'pruebas-cron'])
   assert.deepEqual(Object.keys(providerOptions(BOTH)), [
     'bccr-url',
@@ -36,38 +40,42 @@ test('each provider brings its options, and the names of the first are those tha
   ])
 })
 
-test('each provider is handed its own settings, and the token of no other', (t) => {
+test('settingsOfProviders returns the settings and the token of one provider', (t) => {
   const file = join(temporaryDirectory(t), 'token')
   writeFileSync(file, 'of the file\n')
   const env = { CAMBISTA_BCCR_TOKEN: 'of the bank' }
-  const settings = settingsOfProviders(given({ 'pruebas-token-file': file }), env, BOTH)
-  const { userAgent, ...ofBank } = settings(bccr)
+  const settings = providerSettingsReader(optionValues({ 'pruebas-token-file': file }), env, BOTH)
+  const { userAgent, ...bankSettings } = settings(bccr)
   assert.match(userAgent, /^cambista\//)
-  assert.deepEqual(ofBank, {
+  assert.deepEqual(bankSettings, {
     url: 'https://apim.bccr.fi.cr/SDDE/api',
     paceMs: 1000,
     token: 'of the bank',
   })
-  const { userAgent: _, ...ofPruebas } = settings(pruebas)
-  assert.deepEqual(ofPruebas, { url: 'https://pruebas.example/rates', paceMs: 500, token: 'of the file' })
+  const { userAgent: _, ...pruebasSettings } = settings(pruebas)
+  assert.deepEqual(pruebasSettings, {
+    url: 'https://pruebas.example/rates',
+    paceMs: 500,
+    token: 'of the file',
+  })
   writeFileSync(file, 'renewed')
   assert.equal(settings(pruebas).token, 'renewed')
 })
 
-test('a token is in the variable without FILE, and one that cannot be read is named', () => {
+test('a token is read from its variable, and an unreadable token file is an error with the provider', () => {
   const env = { CAMBISTA_PRUEBAS_TOKEN: ' of pruebas ' }
-  const settings = settingsOfProviders(given(), env, BOTH)
+  const settings = providerSettingsReader(optionValues(), env, BOTH)
   assert.deepEqual([settings(bccr).token, settings(pruebas).token], [undefined, 'of pruebas'])
-  const broken = settingsOfProviders(given({ 'pruebas-token-file': '/nowhere' }), env, BOTH)
+  const broken = providerSettingsReader(optionValues({ 'pruebas-token-file': '/nowhere' }), env, BOTH)
   assert.throws(() => broken(pruebas), /^AppError: cannot read the token of Pruebas: ENOENT/)
-  assert.equal(broken(bccr).token, undefined, 'which the other does not notice')
+  assert.equal(broken(bccr).token, undefined, 'the other provider still works')
 })
 
-test('an empty token file is an error, whatever the variable has; one of comments alone is no token', (t) => {
+test('an empty token file is an error even with the variable set; one with comments alone is no token', (t) => {
   const file = join(temporaryDirectory(t), 'token')
   const env = { CAMBISTA_PRUEBAS_TOKEN: 'of the variable' }
   const token = (settings = {}) =>
-    settingsOfProviders(given({ 'pruebas-token-file': file }), settings, BOTH)(pruebas).token
+    providerSettingsReader(optionValues({ 'pruebas-token-file': file }), settings, BOTH)(pruebas).token
   for (const text of ['', '\n', ' \t\r\n\n']) {
     writeFileSync(file, text)
     for (const one of [{}, env]) {
@@ -80,11 +88,11 @@ test('an empty token file is an error, whatever the variable has; one of comment
   assert.equal(token(), 'of the file')
 })
 
-test('a token file that is missing, empty or open to others has a warning', (t) => {
+test('tokenFileWarning reports a token file that is missing, empty or open to others', (t) => {
   const directory = temporaryDirectory(t)
   const file = join(directory, 'token')
-  const warning = (env = {}) => tokenFileWarning(pruebas, given({ 'pruebas-token-file': file }), env)
-  assert.equal(tokenFileWarning(pruebas, given(), {}), undefined)
+  const warning = (env = {}) => tokenFileWarning(pruebas, optionValues({ 'pruebas-token-file': file }), env)
+  assert.equal(tokenFileWarning(pruebas, optionValues(), {}), undefined)
   assert.deepEqual(warning(), {
     event: 'cannot read the token of Pruebas',
     file,
@@ -106,6 +114,6 @@ test('a token file that is missing, empty or open to others has a warning', (t) 
 })
 
 test('each provider has its own schedule', () => {
-  const cron = cronOf(given({ 'sync-cron': '0 6 * * *' }))
+  const cron = cronReader(optionValues({ 'sync-cron': '0 6 * * *' }))
   assert.deepEqual(BOTH.map(cron), ['0 6 * * *', '30 16 * * 1-5'])
 })

@@ -1,20 +1,20 @@
-// A setting whose name is mistyped must not be silently nothing.
+// A setting with a mistyped name must not be ignored silently.
 
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { unknownSettings } from '../../src/cli/setting-names.ts'
-import { parseEnvironmentFile } from '../../src/cli/settings.ts'
-import { run } from '../../src/main.ts'
-import { TEST_PROVIDERS } from '../support/providers.ts'
-import { temporaryDirectory } from '../support/temporary.ts'
-import { startCommand, until } from '../support/terminal.ts'
+import { unknownSettings } from '../../../../src/cli/parse/setting-names.ts'
+import { parseEnvironmentFile } from '../../../../src/cli/parse/settings.ts'
+import { run } from '../../../../src/main.ts'
+import { TEST_PROVIDERS } from '../../../support/providers.ts'
+import { temporaryDirectory } from '../../../support/temporary.ts'
+import { startCommand, until } from '../../../support/terminal.ts'
 
 const NOWHERE = { file: '', values: {}, hidden: false }
 const FILE = '/etc/cambista/cambista.env'
 
-const mistyped: [name: string, meant: string][] = [
+const mistypedNames: [name: string, expectedName: string][] = [
   ['CAMBISTA_BAKCUP_DIR', 'CAMBISTA_BACKUP_DIR'],
   ['CAMBISTA_PROT', 'CAMBISTA_PORT'],
   ['CAMBISTA_PORTS', 'CAMBISTA_PORT'],
@@ -26,9 +26,9 @@ const mistyped: [name: string, meant: string][] = [
   ['CAMBISTA_BCCR_TOKNE', 'CAMBISTA_BCCR_TOKEN'],
   ['CAMBISTA_TLS_CRET', 'CAMBISTA_TLS_CERT'],
 ]
-for (const [name, meant] of mistyped) {
-  test(`${name} is a mistake for ${meant}, in the environment and in the settings`, () => {
-    const hint = `: did you mean ${meant}?`
+for (const [name, expectedName] of mistypedNames) {
+  test(`${name} has the hint ${expectedName}, in the environment and in the settings file`, () => {
+    const hint = `: did you mean ${expectedName}?`
     assert.throws(() => unknownSettings({ [name]: 'x' }, NOWHERE), {
       code: 'usage',
       message: `${name} is no setting${hint}`,
@@ -38,26 +38,26 @@ for (const [name, meant] of mistyped) {
       code: 'usage',
       message: `${name} in ${FILE} is no setting${hint}`,
     })
-    assert.deepEqual(unknownSettings({ [name]: '' }, NOWHERE), [], 'an empty one is an unset one')
+    assert.deepEqual(unknownSettings({ [name]: '' }, NOWHERE), [], 'an empty variable counts as unset')
   })
 }
 
-const quiet: Record<string, string> = {
+const acceptedNames: Record<string, string> = {
   CAMBISTA_PORT: '8080',
   CAMBISTA_BCCR_TOKEN: 'secret',
-  CAMBISTA_KEY: 'secret', // of cambista mcp, in the same environment
+  CAMBISTA_KEY: 'secret', // a variable of `cambista mcp` in the same environment
   CAMBISTA_TOKEN: 'secret',
   CAMBIST_PORT: '1',
   cambista_port: '1',
   MY_CAMBISTA_PROT: '1',
   PATH: '/bin',
 }
-test('names of settings, and names that do not begin as one, are nothing to speak of', () => {
-  assert.deepEqual(unknownSettings(quiet, NOWHERE), [])
+test('unknownSettings accepts names of settings and names without the prefix CAMBISTA_', () => {
+  assert.deepEqual(unknownSettings(acceptedNames, NOWHERE), [])
 })
 
-// What Kubernetes sets for services that are called cambista, cambista-metrics and cambista-prod.
-const injected: Record<string, string> = {
+// Kubernetes sets these for services with the names cambista, cambista-metrics and cambista-prod.
+const kubernetesVariables: Record<string, string> = {
   CAMBISTA_SERVICE_HOST: '10.0.171.239',
   CAMBISTA_SERVICE_PORT: '8080',
   CAMBISTA_SERVICE_PORT_HTTP: '8080',
@@ -71,10 +71,10 @@ const injected: Record<string, string> = {
   CAMBISTA_METRICS_PORT_9464_UDP_ADDR: '10.0.171.240',
   CAMBISTA_PROD_PORT: 'tcp://10.0.171.241:8080',
 }
-test('what an orchestrator sets is neither a mistake nor a setting', async (t) => {
-  assert.deepEqual(unknownSettings(injected, NOWHERE), [])
+test('unknownSettings and `serve` ignore the variables of Kubernetes', async (t) => {
+  assert.deepEqual(unknownSettings(kubernetesVariables, NOWHERE), [])
   const serving = startCommand(['serve', '--no-scheduler', '--log-format', 'json', '--port', '0'], {
-    ...injected,
+    ...kubernetesVariables,
     CAMBISTA_DATA_DIR: join(temporaryDirectory(t), 'data'),
   })
   await until(() => serving.printed.err.includes('"listening"'))
@@ -83,7 +83,7 @@ test('what an orchestrator sets is neither a mistake nor a setting', async (t) =
   assert.doesNotMatch(serving.printed.err, /9464|not settings/)
 })
 
-test('other unknown names are told once, with their file, and the server serves', async (t) => {
+test('`serve` logs other unknown names once, with their file, and starts', async (t) => {
   const home = temporaryDirectory(t)
   const file = join(home, 'cambista.env')
   writeFileSync(file, `CAMBISTA_DATA_DIR=${home}/data\nCAMBISTA_COLOUR=blue\n`)
@@ -96,7 +96,7 @@ test('other unknown names are told once, with their file, and the server serves'
   assert.ok(lines[0]?.includes(`"CAMBISTA_COLOUR in ${file}, CAMBISTA_SHIRT_SIZE"`), err)
 })
 
-test('serve stops for mistyped names and names them all; other commands go on', async (t) => {
+test('`serve` stops with all mistyped names; other commands ignore them', async (t) => {
   const home = temporaryDirectory(t)
   const file = join(home, 'cambista.env')
   writeFileSync(file, `CAMBISTA_DATA_DIR=${home}/data\nCAMBISTA_BAKCUP_DIR=/mnt\n`)
@@ -106,7 +106,7 @@ test('serve stops for mistyped names and names them all; other commands go on', 
   const second = 'CAMBISTA_PROT is no setting: did you mean CAMBISTA_PORT?'
   assert.equal(err.split('\n')[0], `cambista: ${first} ${second}`)
   const printed: string[] = []
-  const made = await run(['key', 'create', 'erp'], {
+  const keyCode = await run(['key', 'create', 'erp'], {
     env: {},
     settingsFile: file,
     out: (text) => printed.push(String(text)),
@@ -115,7 +115,7 @@ test('serve stops for mistyped names and names them all; other commands go on', 
     interactive: false,
     stop: new AbortController().signal,
   })
-  assert.deepEqual([made, printed.length], [0, 1])
+  assert.deepEqual([keyCode, printed.length], [0, 1])
 })
 
 /** Serves on a free port until it listens. */

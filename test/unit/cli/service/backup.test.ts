@@ -1,4 +1,4 @@
-// `service install --backup-dir`: the setting, the unit, the directory, and the places that are refused.
+// `service install --backup-dir`: the setting, the unit, the directory, and rejected directories.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -14,18 +14,18 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { unitWith, withBackupDir } from '../../../src/cli/service/backup.ts'
-import { installService, uninstallService, unitText } from '../../../src/cli/service/install.ts'
-import { settingsText } from '../../../src/cli/service/settings-file.ts'
-import { parseEnvironmentFile } from '../../../src/cli/settings.ts'
-import { temporaryDirectory } from '../../support/temporary.ts'
-import { runCommand } from '../../support/terminal.ts'
+import { parseEnvironmentFile } from '../../../../src/cli/parse/settings.ts'
+import { withBackupDir, withWritableDirs } from '../../../../src/cli/service/backup.ts'
+import { installService, uninstallService, unitText } from '../../../../src/cli/service/install.ts'
+import { settingsText } from '../../../../src/cli/service/settings-file.ts'
+import { temporaryDirectory } from '../../../support/temporary.ts'
+import { runCommand } from '../../../support/terminal.ts'
 
 const UNIT = '/etc/systemd/system/cambista.service'
 const SETTINGS = '/etc/cambista/cambista.env'
 const DIR = '/mnt/backup/cambista'
 
-/** A root with the system user and a disk at /mnt/backup, whose systemd does what it is told. */
+/** A root directory with the system user and a disk at /mnt/backup. Every command of systemd succeeds. */
 function machine(t: TestContext, { live = false } = {}) {
   const root = temporaryDirectory(t)
   const at = (path: string) => join(root, path)
@@ -34,36 +34,36 @@ function machine(t: TestContext, { live = false } = {}) {
   writeFileSync(at('/etc/passwd'), passwd)
   mkdirSync(at('/mnt/backup/lost+found'), { recursive: true, mode: 0o755 })
   writeFileSync(at('/download'), 'version 1')
-  const said: string[] = []
-  const ran: string[] = []
+  const printed: string[] = []
+  const commands: string[] = []
   const place = {
     root,
     live,
     run(command: string, words: readonly string[]) {
-      ran.push([command, ...words].join(' '))
+      commands.push([command, ...words].join(' '))
       return { status: 0, text: words[0] === 'is-enabled' ? 'enabled' : 'active' }
     },
-    say: (line: string) => said.push(line),
+    print: (line: string) => printed.push(line),
   }
   const install = (backupDir?: string) => {
-    said.length = 0
-    ran.length = 0
+    printed.length = 0
+    commands.length = 0
     installService(place, at('/download'), { backupDir })
-    return said
+    return printed
   }
   const settings = () => parseEnvironmentFile(readFileSync(at(SETTINGS), 'utf8'))
-  return { place, at, install, settings, ran }
+  return { place, at, install, settings, commands }
 }
 
-test('--backup-dir makes the directory for the service, writes it into the settings and into the unit', (t) => {
+test('--backup-dir creates the directory for the service and writes it into the settings and the unit', (t) => {
   const { install, at, settings } = machine(t)
-  const said = install(DIR)
-  assert.ok(said.includes(`made ${DIR}`))
-  assert.ok(said.includes(`a backup is made each night into ${DIR} (CAMBISTA_BACKUP_DIR in ${SETTINGS})`))
+  const printed = install(DIR)
+  assert.ok(printed.includes(`made ${DIR}`))
+  assert.ok(printed.includes(`a backup is made each night into ${DIR} (CAMBISTA_BACKUP_DIR in ${SETTINGS})`))
   assert.ok(
-    said.some((line) => /is on the disk of \/var\/lib\/cambista, and would be lost with it/.test(line)),
+    printed.some((line) => /is on the disk of \/var\/lib\/cambista, and would be lost with it/.test(line)),
   )
-  assert.ok(!said.some((line) => line.startsWith('there are no nightly backups')))
+  assert.ok(!printed.some((line) => line.startsWith('there are no nightly backups')))
   const { uid, gid, mode } = statSync(at(DIR))
   assert.deepEqual([uid, gid, mode & 0o7777], [process.getuid?.(), process.getgid?.(), 0o700])
   assert.equal(settings().CAMBISTA_BACKUP_DIR, DIR)
@@ -73,13 +73,13 @@ test('--backup-dir makes the directory for the service, writes it into the setti
   assert.equal(unit.replace(`ReadWritePaths="-${DIR}"\n`, ''), unitText())
 })
 
-test('later installs keep it without being told, and another directory takes its place', (t) => {
+test('`service install` without --backup-dir does not change the directory; a new --backup-dir does', (t) => {
   const { install, at, settings, place } = machine(t)
   install(DIR)
   const before = readFileSync(at(SETTINGS), 'utf8')
-  for (const again of [install(), install(DIR)]) {
-    assert.equal(again.length, 1)
-    assert.match(again[0] ?? '', /^nothing to do: /)
+  for (const printed of [install(), install(DIR)]) {
+    assert.equal(printed.length, 1)
+    assert.match(printed[0] ?? '', /^nothing to do: /)
   }
   assert.equal(readFileSync(at(SETTINGS), 'utf8'), before)
 
@@ -98,20 +98,20 @@ test('later installs keep it without being told, and another directory takes its
   assert.equal(readFileSync(at(UNIT), 'utf8'), unitText())
 })
 
-test('a running service is restarted with it, after systemd has read the unit', (t) => {
-  const { install, ran } = machine(t, { live: true })
+test('--backup-dir reloads systemd, then restarts a running service', (t) => {
+  const { install, commands } = machine(t, { live: true })
   install()
   install(DIR)
-  const did = ran.filter((line) => !/ is-/.test(line))
-  assert.deepEqual(did, ['systemctl daemon-reload', 'systemctl restart cambista.service'])
+  const commandsRun = commands.filter((line) => !/ is-/.test(line))
+  assert.deepEqual(commandsRun, ['systemctl daemon-reload', 'systemctl restart cambista.service'])
   install(DIR)
   assert.deepEqual(
-    ran.filter((line) => !/ is-/.test(line)),
+    commands.filter((line) => !/ is-/.test(line)),
     [],
   )
 })
 
-test('a disk that is mounted just there is taken, and what its file system has on it is left alone', (t) => {
+test('--backup-dir accepts the mount point of a disk and leaves its lost+found as it is', (t) => {
   const { install, at } = machine(t)
   install('/mnt/backup')
   assert.equal(statSync(at('/mnt/backup')).mode & 0o7777, 0o700)
@@ -132,7 +132,7 @@ const REFUSED: [string, RegExp][] = [
   ['/var/lib/cambista/backup', /is inside the data directory/],
   ['/link', /is a link: give --backup-dir .*\/mnt\/backup itself/],
 ]
-test('a place that is no good is refused before anything is changed', (t) => {
+test('a wrong --backup-dir is refused before anything is changed', (t) => {
   const { install, at } = machine(t)
   symlinkSync('mnt/backup', at('/link'))
   const before = readdirSync(at('/'), { recursive: true }).sort()
@@ -142,7 +142,7 @@ test('a place that is no good is refused before anything is changed', (t) => {
   }
 })
 
-test('a directory that the service may not enter is refused, with what to type', (t) => {
+test('a --backup-dir that the service may not enter is refused with the chmod that helps', (t) => {
   const { place, at } = machine(t)
   mkdirSync(at('/mnt/locked'), { mode: 0o700 })
   chmodSync(at('/mnt/locked'), 0o600)
@@ -169,23 +169,23 @@ const FILES: [string, string][] = [
   ],
   [`CAMBISTA_BACKUP_DIR='${DIR}'\n`, `CAMBISTA_BACKUP_DIR='${DIR}'\n`],
 ]
-test('the setting gets its line, and every other setting stays as it is', () => {
+test('withBackupDir writes its setting and changes no other line', () => {
   for (const [before, after] of FILES) assert.equal(withBackupDir(before, DIR), after)
   assert.throws(() => withBackupDir("CAMBISTA_HOST='open", DIR), /write it there yourself/)
 })
 
-test('systemd finds nothing to say about the unit with a directory of its own', (t) => {
+test('systemd-analyze verify accepts the unit with a backup directory', (t) => {
   if (spawnSync('systemd-analyze', ['--version']).error) return t.skip('there is no systemd-analyze')
   const file = join(temporaryDirectory(t), 'cambista.service')
-  const unit = unitWith(unitText(), '/mnt/my backup/ñandú')
+  const unit = withWritableDirs(unitText(), '/mnt/my backup/ñandú')
   assert.notEqual(unit, unitText())
   writeFileSync(file, unit.replaceAll('/usr/local/bin/cambista', process.execPath))
   const { stdout, stderr } = spawnSync('systemd-analyze', ['verify', file], { encoding: 'utf8' })
-  const said = `${stdout}${stderr}`.split('\n').filter((line) => line.includes('cambista'))
-  assert.deepEqual(said, [])
+  const printed = `${stdout}${stderr}`.split('\n').filter((line) => line.includes('cambista'))
+  assert.deepEqual(printed, [])
 })
 
-test('the command takes it, and its help says what it does', async () => {
+test('the help of `service install` describes --backup-dir', async () => {
   const { out } = await runCommand(['service', 'install', '--help'])
   assert.match(out, /--backup-dir DIR/)
   assert.match(out, /With --backup-dir the service makes a backup each night/)

@@ -1,4 +1,4 @@
-// The service is installed into a temporary root, with this user for its owners; what it runs is noted and answered.
+// `service install` and `uninstall` in a temporary root that this user owns. Commands are recorded, not run.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -15,45 +15,46 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import type { Machine, Ran } from '../../../src/cli/host.ts'
-import { installService, uninstallService, unitText } from '../../../src/cli/service/install.ts'
-import { temporaryDirectory } from '../../support/temporary.ts'
-import { runCommand } from '../../support/terminal.ts'
+import type { CommandResult, Machine } from '../../../../src/cli/host.ts'
+import { installService, uninstallService, unitText } from '../../../../src/cli/service/install.ts'
+import { TOKENS } from '../../../../src/cli/service/names.ts'
+import { temporaryDirectory } from '../../../support/temporary.ts'
+import { runCommand } from '../../../support/terminal.ts'
 
 const UNIT = '/etc/systemd/system/cambista.service'
 const SETTINGS = '/etc/cambista/cambista.env'
 const NO_BACKUPS =
   'there are no nightly backups: sudo cambista service install --backup-dir DIR makes them (on another disk)'
 
-type Answers = Record<string, Ran>
+type Answers = Record<string, CommandResult>
 
-/** A machine without the user, whose commands succeed and are noted. */
+/** A machine without the system user. Records the commands and returns `answers`, or success. */
 function machine(t: TestContext, answers: Answers = {}, live = false) {
   const root = temporaryDirectory(t)
   const executable = join(root, 'download')
   writeFileSync(executable, 'version 1')
-  const said: string[] = []
-  const ran: string[] = []
+  const printed: string[] = []
+  const commands: string[] = []
   const place: Machine = {
     root,
     live,
     run(command, words) {
       const line = [command, ...words].join(' ')
-      ran.push(line)
+      commands.push(line)
       const answer = answers[line] ?? answers[command] ?? { status: 0, text: '' }
       if (answer.status === 0 && /sysusers|useradd/.test(command)) addUser(root)
       return answer
     },
-    say: (line) => said.push(line),
+    print: (line) => printed.push(line),
   }
   const install = (backupDir?: string) => {
-    said.length = 0
-    ran.length = 0
+    printed.length = 0
+    commands.length = 0
     installService(place, executable, { backupDir })
-    return said
+    return printed
   }
   const at = (path: string) => join(root, path)
-  return { root, place, executable, said, ran, install, at }
+  return { root, place, executable, printed, commands, install, at }
 }
 
 function addUser(root: string): void {
@@ -64,61 +65,61 @@ function addUser(root: string): void {
   )
 }
 
-function modeOf(path: string): string {
+function fileMode(path: string): string {
   return (statSync(path).mode & 0o7777).toString(8)
 }
 
-test('install makes user, directories, settings, a token file, executable and unit, and says each', (t) => {
-  const { install, at, ran } = machine(t)
-  const said = install()
-  const made = said.filter((line) => line.startsWith('made ')).map((line) => line.slice(5))
-  assert.deepEqual(made, [
+test('`service install` creates and prints user, directories, settings, token file, executable and unit', (t) => {
+  const { install, at, commands } = machine(t)
+  const printed = install()
+  const createdPaths = printed.filter((line) => line.startsWith('made ')).map((line) => line.slice(5))
+  assert.deepEqual(createdPaths, [
     'the system user cambista',
     '/etc/cambista',
     SETTINGS,
-    '/etc/cambista/bccr-token',
+    ...TOKENS.map(({ file }) => file),
     '/var/lib/cambista',
     '/var/backups/cambista',
     '/usr/local/bin/cambista',
     UNIT,
   ])
-  const modes = made.slice(1).map((path) => modeOf(at(path)))
-  assert.deepEqual(modes, ['750', '640', '600', '700', '700', '755', '644'])
+  const modes = createdPaths.slice(1).map((path) => fileMode(at(path)))
+  assert.deepEqual(modes, ['750', '640', ...TOKENS.map(() => '600'), '700', '700', '755', '644'])
   assert.match(readFileSync(at('/etc/cambista/bccr-token'), 'utf8'), /^# Write the bank's token here, .*\n$/)
   assert.equal(readFileSync(at('/usr/local/bin/cambista'), 'utf8'), 'version 1')
   assert.equal(readFileSync(at(UNIT), 'utf8'), unitText())
   assert.equal(readlinkSync(at('/etc/systemd/system/multi-user.target.wants/cambista.service')), UNIT)
-  assert.match(said.join('\n'), /cambista key create erp/)
+  assert.match(printed.join('\n'), /cambista key create erp/)
   assert.ok(
-    ran.every((line) => !line.startsWith('systemctl')),
-    'nothing is started in an image',
+    commands.every((line) => !line.startsWith('systemctl')),
+    'nothing is started outside of a live machine',
   )
 })
 
-test('a second install changes nothing and says so; what an administrator wrote is kept', (t) => {
+test('a second `service install` changes nothing, nor the edits of an administrator', (t) => {
   const { root, install, at } = machine(t)
   install()
   appendFileSync(at(SETTINGS), 'CAMBISTA_PORT=9000\n')
   writeFileSync(at('/etc/cambista/bccr-token'), 'secret')
   const before = snapshot(root)
-  const said = install()
-  assert.equal(said.length, 2)
-  assert.match(said[0] ?? '', /^nothing to do: cambista \S+ is installed/)
-  assert.equal(said[1], NO_BACKUPS)
+  const printed = install()
+  assert.equal(printed.length, 2)
+  assert.match(printed[0] ?? '', /^nothing to do: cambista \S+ is installed/)
+  assert.equal(printed[1], NO_BACKUPS)
   assert.deepEqual(snapshot(root), before)
 })
 
-test('an empty token file of an earlier version gets the comment that there is no token yet', (t) => {
+test('`service install` writes its comment into an empty token file of an earlier version', (t) => {
   const { install, at } = machine(t)
   install()
   const file = at('/etc/cambista/bccr-token')
   const comment = readFileSync(file, 'utf8')
   writeFileSync(file, '\n')
   assert.match(install().join('\n'), /wrote into \/etc\/cambista\/bccr-token that there is no token yet/)
-  assert.deepEqual([readFileSync(file, 'utf8'), modeOf(file)], [comment, '600'])
+  assert.deepEqual([readFileSync(file, 'utf8'), fileMode(file)], [comment, '600'])
 })
 
-test('an upgrade replaces the executable and the unit, and repairs modes, and nothing else', (t) => {
+test('an upgrade replaces the executable and the unit, and repairs modes', (t) => {
   const { install, executable, at } = machine(t)
   install()
   writeFileSync(executable, 'version 2')
@@ -139,74 +140,78 @@ test('an upgrade replaces the executable and the unit, and repairs modes, and no
 })
 
 const systemctl = (words: string) => `systemctl ${words} cambista.service`
-const DOWN = {
+const SERVICE_DOWN = {
   [systemctl('is-enabled')]: { status: 1, text: 'disabled' },
   [systemctl('is-active')]: { status: 3, text: 'inactive' },
 }
-const UP = {
+const SERVICE_UP = {
   [systemctl('is-enabled')]: { status: 0, text: 'enabled' },
   [systemctl('is-active')]: { status: 0, text: 'active' },
 }
-const QUESTIONS = Object.keys(UP)
+const STATE_QUERIES = Object.keys(SERVICE_UP)
 
-test('on a machine it reloads systemd, enables the unit and starts it', (t) => {
-  const { install, ran } = machine(t, DOWN, true)
-  const said = install()
+test('`service install` on a live machine reloads systemd, enables the unit and starts it', (t) => {
+  const { install, commands } = machine(t, SERVICE_DOWN, true)
+  const printed = install()
   assert.deepEqual(
-    ran.filter((line) => line.startsWith('systemctl') && !QUESTIONS.includes(line)),
+    commands.filter((line) => line.startsWith('systemctl') && !STATE_QUERIES.includes(line)),
     ['systemctl daemon-reload', systemctl('enable'), systemctl('reset-failed'), systemctl('restart')],
   )
-  assert.match(said.join('\n'), /^started cambista\.service: cambista \S+ is ready$/m)
+  assert.match(printed.join('\n'), /^started cambista\.service: cambista \S+ is ready$/m)
 })
 
-test('a running service is left alone, restarted for an upgrade, and started when it is down', (t) => {
-  const answers: Answers = { ...UP }
-  const { install, ran, executable } = machine(t, answers, true)
+test('`service install` restarts a running service for an upgrade only, and starts a stopped one', (t) => {
+  const answers: Answers = { ...SERVICE_UP }
+  const { install, commands, executable } = machine(t, answers, true)
   install()
   assert.match(install()[0] ?? '', /^nothing to do: .* is installed, enabled and running$/)
-  assert.deepEqual(ran, QUESTIONS)
+  assert.deepEqual(commands, STATE_QUERIES)
 
   writeFileSync(executable, 'version 2')
   assert.match(install().join('\n'), /^restarted cambista\.service: /m)
-  assert.deepEqual(ran, [...QUESTIONS, systemctl('restart')])
+  assert.deepEqual(commands, [...STATE_QUERIES, systemctl('restart')])
 
   answers[systemctl('is-active')] = { status: 3, text: 'failed' }
   assert.match(install().join('\n'), /^started cambista\.service: /)
 })
 
-test('a service that does not start is a failure that says where to look', (t) => {
+test('`service install` fails with the message of systemctl when the service does not start', (t) => {
   const refusal = 'Job for cambista.service failed. See "journalctl -xeu cambista.service" for details.'
-  const { install } = machine(t, { ...DOWN, [systemctl('restart')]: { status: 1, text: refusal } }, true)
+  const { install } = machine(
+    t,
+    { ...SERVICE_DOWN, [systemctl('restart')]: { status: 1, text: refusal } },
+    true,
+  )
   assert.throws(install, /systemctl restart cambista\.service failed: Job for .* See "journalctl/)
 })
 
-test('uninstalling stops and disables it first', (t) => {
-  const { install, place, ran, said } = machine(t, UP, true)
+test('`service uninstall` first stops and disables the service', (t) => {
+  const { install, place, commands, printed } = machine(t, SERVICE_UP, true)
   install()
-  ran.length = 0
-  said.length = 0
+  commands.length = 0
+  printed.length = 0
   uninstallService(place)
-  assert.deepEqual(ran, ['systemctl disable --now cambista.service', 'systemctl daemon-reload'])
-  assert.equal(said[0], 'stopped and disabled cambista.service')
+  assert.deepEqual(commands, ['systemctl disable --now cambista.service', 'systemctl daemon-reload'])
+  assert.equal(printed[0], 'stopped and disabled cambista.service')
 })
 
-test('directories above are for everybody, whatever the umask', (t) => {
+test('`service install` gives parent directories mode 755 under any umask', (t) => {
   const { install, at } = machine(t)
   const before = process.umask(0o077)
   t.after(() => process.umask(before))
   install()
   for (const path of ['/etc/systemd/system', '/usr/local/bin', '/var/lib'])
-    assert.equal(modeOf(at(path)), '755', path)
-  assert.equal(modeOf(at(UNIT)), '644')
+    assert.equal(fileMode(at(path)), '755', path)
+  assert.equal(fileMode(at(UNIT)), '644')
 })
 
-test('without systemd-sysusers the user is made by useradd', (t) => {
-  const { install, ran, root } = machine(t, { 'systemd-sysusers': { status: undefined, text: '' } })
+test('`service install` without systemd-sysusers creates the user by useradd', (t) => {
+  const { install, commands, root } = machine(t, { 'systemd-sysusers': { status: undefined, text: '' } })
   install()
-  assert.match(ran[1] ?? '', new RegExp(`^useradd --prefix ${root} --system --user-group .* cambista$`))
+  assert.match(commands[1] ?? '', new RegExp(`^useradd --prefix ${root} --system --user-group .* cambista$`))
 })
 
-test('a user that cannot be made is a clear failure, before anything else is done', (t) => {
+test('`service install` that cannot create the user fails before any other change', (t) => {
   const none = { status: undefined, text: '' }
   const missing = machine(t, { 'systemd-sysusers': none, useradd: none })
   assert.throws(
@@ -221,23 +226,23 @@ test('a user that cannot be made is a clear failure, before anything else is don
   assert.throws(failing.install, /cannot lock \/etc\/passwd/)
 })
 
-test('uninstall removes the unit, keeps and names the rest, and does nothing twice', (t) => {
-  const { install, place, said, at } = machine(t)
+test('`service uninstall` removes the unit and prints the remaining paths; a second one does nothing', (t) => {
+  const { install, place, printed, at } = machine(t)
   install()
-  said.length = 0
+  printed.length = 0
   uninstallService(place)
   assert.equal(existsSync(at(UNIT)), false)
   assert.deepEqual(readdirSync(at('/etc/systemd/system/multi-user.target.wants')), [])
   for (const path of ['/var/lib/cambista', SETTINGS, '/etc/cambista/bccr-token', '/usr/local/bin/cambista']) {
     assert.ok(existsSync(at(path)), path)
-    assert.ok(said.join('\n').includes(dirname(path)), path)
+    assert.ok(printed.join('\n').includes(dirname(path)), path)
   }
-  said.length = 0
+  printed.length = 0
   uninstallService(place)
-  assert.equal(said[0], `nothing to do: there is no ${UNIT}`)
+  assert.equal(printed[0], `nothing to do: there is no ${UNIT}`)
 })
 
-test('from source, or by another user than root, it says what to do', async (t) => {
+test('`service install` from source or without root fails with the command that helps', async (t) => {
   const root = temporaryDirectory(t)
   mkdirSync(join(root, 'etc'))
   const end = await runCommand(['service', 'install', '--root', root])
@@ -252,7 +257,7 @@ test('from source, or by another user than root, it says what to do', async (t) 
   )
 })
 
-/** Each file with its mode and the times of its content and of everything else about it. */
+/** Returns each file with its mode, mtime and ctime. */
 function snapshot(root: string): string[] {
   return readdirSync(root, { recursive: true, encoding: 'utf8' }).map((name) => {
     const { mode, mtimeMs, ctimeMs } = lstatSync(join(root, name))
@@ -260,15 +265,15 @@ function snapshot(root: string): string[] {
   })
 }
 
-test('with a database in the settings the unit lets it write contents once they are mounted, and backups are not ours', (t) => {
+test('with a database in the settings the unit mounts and writes the blobs; --backup-dir is refused', (t) => {
   const { install, at } = machine(t)
   install()
   appendFileSync(
     at(SETTINGS),
     'CAMBISTA_DATABASE=postgres://cambista@db/cambista\nCAMBISTA_BLOBS=/mnt/cambista\n',
   )
-  const said = install()
-  assert.ok(!said.includes(NO_BACKUPS), said.join('\n'))
+  const printed = install()
+  assert.ok(!printed.includes(NO_BACKUPS), printed.join('\n'))
   const unit = readFileSync(at(UNIT), 'utf8').split('\n')
   assert.ok(unit.includes('ReadWritePaths="-/mnt/cambista"'))
   assert.ok(unit.indexOf('RequiresMountsFor="/mnt/cambista"') < unit.indexOf('[Service]'))
@@ -279,7 +284,7 @@ test('with a database in the settings the unit lets it write contents once they 
   })
 })
 
-test('with a bucket in the settings the unit is as it was', (t) => {
+test('a bucket in the settings does not change the unit', (t) => {
   const { install, at } = machine(t)
   install()
   appendFileSync(at(SETTINGS), 'CAMBISTA_DATABASE_FILE=/etc/cambista/db\nCAMBISTA_BLOBS=s3://contents\n')

@@ -2,26 +2,28 @@ import assert from 'node:assert/strict'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { type Environment, parseWords } from '../../../src/cli/args.ts'
-import { COMMANDS } from '../../../src/cli/commands.ts'
-import { PROVIDER_OPTIONS } from '../../../src/cli/provider-options.ts'
-import { settingsOfProviders } from '../../../src/cli/provider-settings.ts'
+import { loadCommands } from '../../../../src/cli/commands.ts'
+import { PROVIDER_OPTIONS } from '../../../../src/cli/options/provider-options.ts'
+import { type Environment, parseWords } from '../../../../src/cli/parse/args.ts'
+import { providerSettingsReader } from '../../../../src/cli/parse/provider-settings.ts'
 import {
   parseEnvironmentFile,
   readLibrarySettings,
   readSettings,
   withSettings,
-} from '../../../src/cli/settings.ts'
-import { run } from '../../../src/main.ts'
-import { bccr } from '../../../src/providers/bccr/bccr.ts'
-import { TEST_PROVIDERS } from '../../support/providers.ts'
-import { temporaryDirectory } from '../../support/temporary.ts'
+} from '../../../../src/cli/parse/settings.ts'
+import { run } from '../../../../src/main.ts'
+import { bccr } from '../../../../src/providers/bccr/bccr.ts'
+import { TEST_PROVIDERS } from '../../../support/providers.ts'
+import { temporaryDirectory } from '../../../support/temporary.ts'
 
-/** Runs a command line on a machine whose service has these settings. */
-async function runOn(settingsFile: string, line: string, env: Environment = {}) {
+const COMMANDS = await loadCommands()
+
+/** Runs a command line with the settings file of a service. */
+async function runWithSettings(settingsFile: string, line: string, env: Environment = {}) {
   const printed = { out: '', err: '' }
   const stop = new AbortController()
-  stop.abort() // what would go on until it is told to stop is told so at once
+  stop.abort() // `serve` and `demo` end at once
   const code = await run(line.split(' '), {
     env,
     settingsFile,
@@ -38,35 +40,35 @@ async function runOn(settingsFile: string, line: string, env: Environment = {}) 
   return { code, ...printed }
 }
 
-function machine(t: TestContext, settings: (home: string) => string) {
+function writeSettings(t: TestContext, settings: (home: string) => string) {
   const home = temporaryDirectory(t)
   const file = join(home, 'cambista.env')
   writeFileSync(file, settings(home))
   return { home, file }
 }
 
-test('a command works on the data directory of the service, and says so on stderr', async (t) => {
-  const { home, file } = machine(t, (home) => `CAMBISTA_DATA_DIR=${home}/theirs\n`)
-  const made = await runOn(file, 'key create erp --json')
-  assert.equal(made.code, 0, made.err)
-  assert.equal(JSON.parse(made.out).name, 'erp')
-  assert.ok(made.err.startsWith(`data directory: ${home}/theirs\n`), made.err)
+test('a command uses the data directory of the service and prints it on stderr', async (t) => {
+  const { home, file } = writeSettings(t, (home) => `CAMBISTA_DATA_DIR=${home}/theirs\n`)
+  const created = await runWithSettings(file, 'key create erp --json')
+  assert.equal(created.code, 0, created.err)
+  assert.equal(JSON.parse(created.out).name, 'erp')
+  assert.ok(created.err.startsWith(`data directory: ${home}/theirs\n`), created.err)
   assert.ok(existsSync(join(home, 'theirs/cambista.db')))
 })
 
 test('a variable wins over the settings, a flag over both, and an empty variable over nothing', async (t) => {
-  const { home, file } = machine(t, (home) => `CAMBISTA_DATA_DIR=${home}/settings\n`)
+  const { home, file } = writeSettings(t, (home) => `CAMBISTA_DATA_DIR=${home}/settings\n`)
   const where = async (line: string, env: Environment) =>
-    /^data directory: (.*)$/m.exec((await runOn(file, line, env)).err)?.[1]
+    /^data directory: (.*)$/m.exec((await runWithSettings(file, line, env)).err)?.[1]
   const env = { CAMBISTA_DATA_DIR: join(home, 'variable') }
   assert.equal(await where(`key create a --data-dir ${home}/flag`, env), join(home, 'flag'))
   assert.equal(await where('key create a', env), join(home, 'variable'))
   assert.equal(await where('key create a', { CAMBISTA_DATA_DIR: '' }), join(home, 'settings'))
 })
 
-test('what only reads says nothing of its data directory', async (t) => {
-  const { file } = machine(t, (home) => `CAMBISTA_DATA_DIR=${home}/data\n`)
-  await runOn(file, 'key create erp')
+test('commands that only read do not print the data directory', async (t) => {
+  const { file } = writeSettings(t, (home) => `CAMBISTA_DATA_DIR=${home}/data\n`)
+  await runWithSettings(file, 'key create erp')
   for (const line of [
     'key list',
     'company list --json',
@@ -74,40 +76,40 @@ test('what only reads says nothing of its data directory', async (t) => {
     'directory export',
     'revision list',
   ]) {
-    assert.deepEqual([(await runOn(file, line)).err, line], ['', line])
+    assert.deepEqual([(await runWithSettings(file, line)).err, line], ['', line])
   }
 })
 
-test('what changes something says where, also when it fails', async (t) => {
-  const { home, file } = machine(t, (home) => `CAMBISTA_DATA_DIR=${home}/data\n`)
-  await runOn(file, 'key create erp')
+test('commands that change data print the data directory, also when they fail', async (t) => {
+  const { home, file } = writeSettings(t, (home) => `CAMBISTA_DATA_DIR=${home}/data\n`)
+  await runWithSettings(file, 'key create erp')
   const lines = `key revoke 9,key rotate 9,token rotate a,provider disable x,provider enable x,series disable 999,series enable 999,token revoke 9,
     company create --name A --code A,owner create --name A,agent create --company 9 --name A,agent activate 9,agent deactivate 9,
     token create erp --allow documents:GET,token update b --quota 1GiB,company update 9 --quota 1GiB,document delete 9,document purge --older-than 1,sync --from 2026-01-01`
   for (const line of lines.split(',').map((one) => one.trim())) {
-    const { err } = await runOn(file, line, { CAMBISTA_BCCR_URL: 'http://127.0.0.1:1' })
+    const { err } = await runWithSettings(file, line, { CAMBISTA_BCCR_URL: 'http://127.0.0.1:1' })
     assert.ok(err.startsWith(`data directory: ${home}/data\n`), `${line}: ${err}`)
   }
 })
 
-test('wrong usage and a directory that is not there are one line', async (t) => {
-  const { file } = machine(t, (home) => `CAMBISTA_DATA_DIR=${home}/none\n`)
-  const { err } = await runOn(file, 'key revoke 1')
+test('the error of a missing data directory is one line', async (t) => {
+  const { file } = writeSettings(t, (home) => `CAMBISTA_DATA_DIR=${home}/none\n`)
+  const { err } = await runWithSettings(file, 'key revoke 1')
   assert.match(err, /^cambista: there is no cambista database in [^\n]*\n$/)
 })
 
-test('a mistake in the settings names the file', async (t) => {
-  const { file } = machine(t, () => 'CAMBISTA_PORT=http\n')
-  const end = await runOn(file, 'serve')
+test('a wrong value in the settings file is wrong usage with the path of the file', async (t) => {
+  const { file } = writeSettings(t, () => 'CAMBISTA_PORT=http\n')
+  const end = await runWithSettings(file, 'serve')
   assert.equal(end.code, 2)
   assert.match(end.err, /CAMBISTA_PORT in \/.*cambista\.env must be an integer from 0 to 65535, not "http"/)
 })
 
-test('the demo and the service commands do not look at the settings', async (t) => {
-  const { file } = machine(t, () => 'CAMBISTA_PORT=http\n')
-  assert.equal((await runOn(file, 'demo --host 127.0.0.1 --port 0')).code, 0)
-  assert.equal((await runOn(file, 'service print')).code, 0)
-  assert.equal((await runOn(file, '--version')).code, 0)
+test('commands that do not use the data of the service ignore its settings', async (t) => {
+  const { file } = writeSettings(t, () => 'CAMBISTA_PORT=http\n')
+  assert.equal((await runWithSettings(file, 'demo --host 127.0.0.1 --port 0')).code, 0)
+  assert.equal((await runWithSettings(file, 'service print')).code, 0)
+  assert.equal((await runWithSettings(file, '--version')).code, 0)
   const ignoring = COMMANDS.filter(({ ignoresService }) => ignoresService).map(({ name }) => name)
   const service = ['service install', 'service uninstall', 'service print']
   const metrics = ['metrics rules', 'metrics dashboard']
@@ -123,21 +125,21 @@ test('the demo and the service commands do not look at the settings', async (t) 
   ])
 })
 
-test('settings that are a directory are a clear failure, and none are none', async (t) => {
+test('a directory in place of the settings file is a failure, a missing file is not', async (t) => {
   const home = temporaryDirectory(t)
-  const end = await runOn(home, 'key list')
+  const end = await runWithSettings(home, 'key list')
   assert.equal(end.code, 1)
   assert.match(end.err, /cannot read the service's settings: EISDIR/)
-  const none = await runOn(join(home, 'a/b'), `key create erp --data-dir ${home}/data`)
+  const none = await runWithSettings(join(home, 'a/b'), `key create erp --data-dir ${home}/data`)
   assert.equal(none.code, 0)
 })
 
-test('a token in the environment is above a token file in the settings, and below a flag', async (t) => {
-  const { home, file } = machine(t, (home) => `CAMBISTA_BCCR_TOKEN_FILE=${home}/bccr-token\n`)
+test('a token in the environment overrides the token file of the settings, and a flag overrides both', async (t) => {
+  const { home, file } = writeSettings(t, (home) => `CAMBISTA_BCCR_TOKEN_FILE=${home}/bccr-token\n`)
   const token = (words: string[], env: Environment) => {
     const settings = readSettings(file, env)
     const { options } = parseWords(words, PROVIDER_OPTIONS, env, settings)
-    return settingsOfProviders(options, withSettings(env, settings), TEST_PROVIDERS)(bccr).token
+    return providerSettingsReader(options, withSettings(env, settings), TEST_PROVIDERS)(bccr).token
   }
   assert.throws(() => token([], {}), /cannot read the bank's token: ENOENT.*bccr-token/)
   writeFileSync(join(home, 'bccr-token'), '')
@@ -150,8 +152,8 @@ test('a token in the environment is above a token file in the settings, and belo
   assert.equal(token(flag, { CAMBISTA_BCCR_TOKEN: 'of the environment' }), 'of the flag')
 })
 
-// What systemd 252 made of these files, each given to a unit that prints its environment.
-const files: [string, Record<string, string>][] = [
+// Recorded from systemd 252: each file was the EnvironmentFile of a unit that prints its environment.
+const environmentFiles: [string, Record<string, string>][] = [
   ['CAMBISTA_A=b', { CAMBISTA_A: 'b' }],
   ['CAMBISTA_A=0 5 * * *  \n', { CAMBISTA_A: '0 5 * * *' }],
   ['CAMBISTA_A="0 5 * * *"\n', { CAMBISTA_A: '0 5 * * *' }],
@@ -164,30 +166,30 @@ const files: [string, Record<string, string>][] = [
   ["CAMBISTA_A='open\nCAMBISTA_B=b", { CAMBISTA_A: 'open\nCAMBISTA_B=b' }],
   [' = "\nnonsense\nCAMBISTA_A=`x`', { CAMBISTA_A: '`x`' }],
 ]
-for (const [text, expected] of files) {
+for (const [text, expected] of environmentFiles) {
   test(`${JSON.stringify(text)} is read as systemd reads it`, () => {
     assert.deepEqual(parseEnvironmentFile(text), expected)
   })
 }
 
-test('settings are not asked for an option that is for one call', () => {
+test('the settings file does not set options of a single call, such as --json', () => {
   const settings = { file: 'f', values: { CAMBISTA_JSON: '1' } }
   assert.equal(parseWords([], ['json'], {}, settings).options.json, false)
 })
 
-test('one of the variables of the database in the environment is in place of the other one in the settings', (t) => {
-  const { file } = machine(t, () => 'CAMBISTA_DATABASE_FILE=/etc/cambista/database\nCAMBISTA_PORT=1\n')
+test('CAMBISTA_DATABASE in the environment replaces CAMBISTA_DATABASE_FILE of the settings', (t) => {
+  const { file } = writeSettings(t, () => 'CAMBISTA_DATABASE_FILE=/etc/cambista/database\nCAMBISTA_PORT=1\n')
   assert.deepEqual(readSettings(file, { CAMBISTA_DATABASE: 'postgres://a@b/c' }).values, {
     CAMBISTA_PORT: '1',
   })
-  const kept = { CAMBISTA_DATABASE_FILE: '/etc/cambista/database', CAMBISTA_PORT: '1' }
-  assert.deepEqual(readSettings(file, { CAMBISTA_DATABASE: '' }).values, kept)
+  const expected = { CAMBISTA_DATABASE_FILE: '/etc/cambista/database', CAMBISTA_PORT: '1' }
+  assert.deepEqual(readSettings(file, { CAMBISTA_DATABASE: '' }).values, expected)
 })
 
-test('what the clients of PostgreSQL and S3 look for themselves is in the settings too', (t) => {
+test('readLibrarySettings returns the variables of the clients of PostgreSQL and S3', (t) => {
   const text =
     'AWS_ACCESS_KEY_ID=key\nAWS_REGION="cr"\nPGPASSFILE=/etc/cambista/pgpass\nPATH=/evil\nNODE_OPTIONS=x\n'
-  const { file } = machine(t, () => text)
+  const { file } = writeSettings(t, () => text)
   const settings = readSettings(file, {})
   assert.deepEqual(settings.values, {})
   const expected = { AWS_ACCESS_KEY_ID: 'key', AWS_REGION: 'cr', PGPASSFILE: '/etc/cambista/pgpass' }

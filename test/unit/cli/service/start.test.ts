@@ -1,68 +1,71 @@
-// A service that does not start: the reason is in the journal, and is told.
+// `restartUnit`: the error of a service that does not start has the reason from the journal.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Machine, Ran } from '../../../src/cli/host.ts'
-import { restartUnit } from '../../../src/cli/service/start.ts'
+import type { CommandResult, Machine } from '../../../../src/cli/host.ts'
+import { restartUnit } from '../../../../src/cli/service/start.ts'
 
 const UNIT = 'cambista.service'
-const FAILED = { status: 1, text: 'Job for cambista.service failed. See "journalctl -xeu cambista.service".' }
+const RESTART_FAILED = {
+  status: 1,
+  text: 'Job for cambista.service failed. See "journalctl -xeu cambista.service".',
+}
 
-function machine(systemctl: Ran, journal: Ran) {
-  const ran: string[] = []
+function machine(systemctl: CommandResult, journal: CommandResult) {
+  const commands: string[] = []
   const place: Machine = {
     root: '/',
     live: true,
     run(command, words) {
-      ran.push([command, ...words].join(' '))
+      commands.push([command, ...words].join(' '))
       return command === 'journalctl' ? journal : systemctl
     },
-    say: () => {},
+    print: () => {},
   }
-  return { place, ran }
+  return { place, commands }
 }
 
-test('a port that is taken is told, with the setting of --port', () => {
+test('restartUnit reports a port in use, with the setting of --port', () => {
   const text = `info  database opened
 cambista: cannot listen on 127.0.0.1:8080: the port is in use: choose another with --port
 cambista: the server has ended before it was ready (process 4711)`
-  const { place, ran } = machine(FAILED, { status: 0, text })
+  const { place, commands } = machine(RESTART_FAILED, { status: 0, text })
   assert.throws(() => restartUnit(place, UNIT), {
     code: 'failed',
     message:
       'cambista.service does not start: cannot listen on 127.0.0.1:8080: the port is in use: choose another with --port; ' +
       'settings are in /etc/cambista/cambista.env (--port is CAMBISTA_PORT); then systemctl restart cambista',
   })
-  assert.match(ran[1] ?? '', /^journalctl --unit=cambista\.service --since=@\d{10} --output=cat /)
+  assert.match(commands[1] ?? '', /^journalctl --unit=cambista\.service --since=@\d{10} --output=cat /)
 })
 
-test('a mistyped setting is told', () => {
+test('restartUnit reports a mistyped setting', () => {
   const text = 'cambista: CAMBISTA_PROT is no setting: did you mean CAMBISTA_PORT?\nTry cambista --help'
-  const { place } = machine(FAILED, { status: 0, text })
+  const { place } = machine(RESTART_FAILED, { status: 0, text })
   assert.throws(() => restartUnit(place, UNIT), /does not start: CAMBISTA_PROT is no setting: did you mean/)
 })
 
-test('without a reason in the journal, or a journal, it is what systemd says', () => {
+test('restartUnit without a reason in the journal reports the message of systemctl', () => {
   for (const journal of [
     { status: 0, text: '' },
     { status: 0, text: 'cambista: http://127.0.0.1:8080/readyz cannot be reached: connect ECONNREFUSED' },
     { status: 1, text: 'No journal files were found.' },
     { status: undefined, text: '' },
   ]) {
-    const { place } = machine(FAILED, journal)
+    const { place } = machine(RESTART_FAILED, journal)
     assert.throws(
       () => restartUnit(place, UNIT),
       /systemctl restart cambista\.service failed: Job for .* See/,
     )
   }
   assert.throws(
-    () => restartUnit(machine({ status: undefined, text: '' }, FAILED).place, UNIT),
+    () => restartUnit(machine({ status: undefined, text: '' }, RESTART_FAILED).place, UNIT),
     /no such command/,
   )
 })
 
-test('a unit that starts asks the journal nothing', () => {
-  const { place, ran } = machine({ status: 0, text: '' }, FAILED)
+test('restartUnit does not query the journal after a start', () => {
+  const { place, commands } = machine({ status: 0, text: '' }, RESTART_FAILED)
   restartUnit(place, UNIT)
-  assert.deepEqual(ran, ['systemctl restart cambista.service'])
+  assert.deepEqual(commands, ['systemctl restart cambista.service'])
 })

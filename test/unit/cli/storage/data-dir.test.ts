@@ -1,13 +1,13 @@
-// A data directory that is a link to nothing, such as to a disk that is not mounted.
+// A data directory that is a dangling link, such as to a disk that is not mounted.
 
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { temporaryDirectory } from '../support/temporary.ts'
-import { runCommand } from '../support/terminal.ts'
+import { temporaryDirectory } from '../../../support/temporary.ts'
+import { runCommand } from '../../../support/terminal.ts'
 
-test('a data directory that is a dangling link is named as one, by commands of each kind', async (t) => {
+test('commands of each kind reject a data directory that is a dangling link', async (t) => {
   const home = temporaryDirectory(t)
   const dataDir = join(home, 'data')
   symlinkSync('disk/cambista', dataDir)

@@ -1,35 +1,35 @@
-// Which options of several nodes go together, and where a command then looks for its data: decided before anything is
-// opened. What was typed is refused without a word of a password in it.
+// Storage options: valid combinations, and the location of database and blobs. Wrong ones are refused before
+// anything is opened, and errors never repeat a password.
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { parseWords } from '../../../src/cli/args.ts'
-import { HOOKS_PLACE, PLACE, WHOLE_PLACE } from '../../../src/cli/place/options.ts'
-import { placeOf, refuseWithoutRegion } from '../../../src/cli/place/place.ts'
-import type { Place } from '../../../src/store/place.ts'
-import { temporaryDirectory } from '../../support/temporary.ts'
-import { runCommand } from '../../support/terminal.ts'
+import { STORAGE, STORAGE_WITH_BLOBS, STORAGE_WITH_HOOK_KEY } from '../../../../src/cli/options/storage.ts'
+import { parseWords } from '../../../../src/cli/parse/args.ts'
+import { refuseWithoutRegion, storageConfig } from '../../../../src/cli/storage/storage-config.ts'
+import type { StorageConfig } from '../../../../src/store/storage-config.ts'
+import { temporaryDirectory } from '../../../support/temporary.ts'
+import { runCommand } from '../../../support/terminal.ts'
 
 const URL = 'postgres://cambista@db.example.com/cambista'
 const DATABASE = ['--database', URL]
 const BUCKET = ['--blobs', 's3://contents/of/cambista']
 const FOLDER = ['--blobs', 'nodes', '--blobs-shared']
 
-function placeBy(
+function parseStorage(
   words: string[],
   env: Record<string, string> = {},
-  names: typeof WHOLE_PLACE | typeof PLACE | typeof HOOKS_PLACE = WHOLE_PLACE,
+  names: typeof STORAGE_WITH_BLOBS | typeof STORAGE | typeof STORAGE_WITH_HOOK_KEY = STORAGE_WITH_BLOBS,
 ) {
   const { options, flags } = parseWords(words, [...names, 'no-migrate'], env)
-  const said: string[] = []
-  const place = placeOf(options, { flags, say: (text) => said.push(text) })
-  return { place, said: said.join('') }
+  const warnings: string[] = []
+  const config = storageConfig(options, { flags, warn: (text) => warnings.push(text) })
+  return { config, warnings: warnings.join('') }
 }
 
-const places: [words: string[], place: Place][] = [
+const configs: [words: string[], config: StorageConfig][] = [
   [[], { dataDir: './cambista-data' }],
   [['--data-dir', '/data'], { dataDir: '/data' }],
   [
@@ -44,21 +44,21 @@ const places: [words: string[], place: Place][] = [
     inBucket({ bucket: 'contents', prefix: 'of/cambista', endpoint: 'http://127.0.0.1:9000', region: 'cr' }),
   ],
 ]
-for (const [words, place] of places) {
-  test(`the data of \`${words.join(' ')}\``, () => {
-    const found = placeBy(words)
-    assert.deepEqual(JSON.parse(JSON.stringify(found.place)), place)
-    assert.equal(found.said, '')
+for (const [words, config] of configs) {
+  test(`\`${words.join(' ')}\` has its storage config`, () => {
+    const result = parseStorage(words)
+    assert.deepEqual(JSON.parse(JSON.stringify(result.config)), config)
+    assert.equal(result.warnings, '')
   })
 }
 
-test('variables say the same as flags', () => {
+test('variables give the same storage config as flags', () => {
   const env = { CAMBISTA_DATABASE: URL, CAMBISTA_BLOBS: 'nodes', CAMBISTA_BLOBS_SHARED: '1' }
-  assert.deepEqual(placeBy([], env), placeBy([...DATABASE, ...FOLDER]))
+  assert.deepEqual(parseStorage([], env), parseStorage([...DATABASE, ...FOLDER]))
 })
 
-test('a command that needs no contents is not asked where they are', () => {
-  assert.deepEqual(placeBy(DATABASE, {}, PLACE).place, {
+test('a command that needs no blobs does not require --blobs', () => {
+  assert.deepEqual(parseStorage(DATABASE, {}, STORAGE).config, {
     dataDir: './cambista-data',
     database: URL,
     blobs: undefined,
@@ -66,7 +66,7 @@ test('a command that needs no contents is not asked where they are', () => {
   })
 })
 
-const refused: [words: string[], message: RegExp][] = [
+const wrongOptions: [words: string[], message: RegExp][] = [
   [DATABASE, /^--database needs a place for .* --blobs s3:\/\/BUCKET\/PREFIX, or --blobs DIR --blobs-shared/],
   [
     [...DATABASE, '--blobs', 'nodes'],
@@ -89,27 +89,27 @@ const refused: [words: string[], message: RegExp][] = [
   ],
   [[...DATABASE, '--blobs', 'gs://contents'], /^--blobs must be s3:/],
 ]
-for (const [words, message] of refused) {
-  test(`refused: ${words.join(' ')}`, () => {
-    assert.throws(() => placeBy(words), { code: 'usage', message })
+for (const [words, message] of wrongOptions) {
+  test(`\`${words.join(' ')}\` is wrong usage`, () => {
+    assert.throws(() => parseStorage(words), { code: 'usage', message })
   })
 }
 
 const ADDRESS = 'postgres://cambista:s3cr3t@db.example.com/cambista'
 
-test('a password in a flag is warned of, and one in the environment or in a file is not', (t) => {
-  const { said } = placeBy(['--database', ADDRESS, ...FOLDER])
-  assert.match(said, /ps shows it/)
-  assert.match(said, /CAMBISTA_DATABASE or --database-file.*PGPASSFILE/)
-  assert.doesNotMatch(said, /s3cr3t/)
-  assert.equal(placeBy(FOLDER, { CAMBISTA_DATABASE: ADDRESS }).said, '')
-  const found = placeBy(['--database-file', fileWith(t, `${ADDRESS}\n`), ...FOLDER])
-  assert.deepEqual([found.said, found.place.database], ['', ADDRESS])
+test('a password in --database has a warning, one in the environment or in a file has none', (t) => {
+  const { warnings } = parseStorage(['--database', ADDRESS, ...FOLDER])
+  assert.match(warnings, /ps shows it/)
+  assert.match(warnings, /CAMBISTA_DATABASE or --database-file.*PGPASSFILE/)
+  assert.doesNotMatch(warnings, /s3cr3t/)
+  assert.equal(parseStorage(FOLDER, { CAMBISTA_DATABASE: ADDRESS }).warnings, '')
+  const result = parseStorage(['--database-file', writeTemporaryFile(t, `${ADDRESS}\n`), ...FOLDER])
+  assert.deepEqual([result.warnings, result.config.database], ['', ADDRESS])
 })
 
-test('a move is told of a password in its flags too, and --to is in place of any other address', async (t) => {
+test('`cluster import` warns of a password in --to, which overrides any other address', async (t) => {
   const dir = join(temporaryDirectory(t), 'none')
-  const words = ['migrate', '--data-dir', dir, ...FOLDER]
+  const words = ['cluster', 'import', '--data-dir', dir, ...FOLDER]
   const other = { CAMBISTA_DATABASE_FILE: `${dir}/address` }
   for (const [flag, env] of [
     ['--database', {}],
@@ -123,44 +123,44 @@ test('a move is told of a password in its flags too, and --to is in place of any
   }
 })
 
-test('a file of the address that is empty or not there is a failure that names it', (t) => {
-  const file = fileWith(t, '\n')
-  assert.throws(() => placeBy(['--database-file', file, ...FOLDER]), {
+test('--database-file that is empty or missing is a failure with its path', (t) => {
+  const file = writeTemporaryFile(t, '\n')
+  assert.throws(() => parseStorage(['--database-file', file, ...FOLDER]), {
     code: 'failed',
     message: new RegExp(file),
   })
-  assert.throws(() => placeBy(['--database-file', `${file}.no`, ...FOLDER]), {
+  assert.throws(() => parseStorage(['--database-file', `${file}.no`, ...FOLDER]), {
     code: 'failed',
     message: /ENOENT/,
   })
 })
 
-test('the key of hooks is read from a file, as it is or in words that openssl prints', (t) => {
+test('--hook-key-file reads the key as bytes, base64 or hex', (t) => {
   const key = randomBytes(32)
-  const words = (bytes: Buffer | string) => [...DATABASE, '--hook-key-file', fileWith(t, bytes)]
+  const words = (bytes: Buffer | string) => [...DATABASE, '--hook-key-file', writeTemporaryFile(t, bytes)]
   for (const bytes of [key, `${key.toString('base64')}\n`, key.toString('hex'), key.toString('base64url')]) {
-    assert.deepEqual(placeBy(words(bytes), {}, HOOKS_PLACE).place.hookKey, key)
+    assert.deepEqual(parseStorage(words(bytes), {}, STORAGE_WITH_HOOK_KEY).config.hookKey, key)
   }
   for (const bytes of ['', key.subarray(1), key.toString('hex').slice(2), 'k'.repeat(43).concat('!')]) {
     const expected = { code: 'failed', message: /there is no key in .*openssl rand -base64 32/ }
-    assert.throws(() => placeBy(words(bytes), {}, HOOKS_PLACE), expected)
+    assert.throws(() => parseStorage(words(bytes), {}, STORAGE_WITH_HOOK_KEY), expected)
   }
   const nowhere = ['--hook-key-file', '/nowhere/key']
-  assert.throws(() => placeBy([...DATABASE, ...nowhere], {}, HOOKS_PLACE), {
+  assert.throws(() => parseStorage([...DATABASE, ...nowhere], {}, STORAGE_WITH_HOOK_KEY), {
     code: 'failed',
     message: /ENOENT/,
   })
   const alone = { code: 'usage', message: /^--hook-key-file goes with --database/ }
-  assert.throws(() => placeBy(nowhere, {}, HOOKS_PLACE), alone)
+  assert.throws(() => parseStorage(nowhere, {}, STORAGE_WITH_HOOK_KEY), alone)
 })
 
-test('a data directory beside a database is ignored, with a word', () => {
-  const { place, said } = placeBy([...DATABASE, ...FOLDER, '--data-dir', '/data'])
-  assert.equal(place.database, URL)
-  assert.match(said, /^cambista: --data-dir \/data is ignored/)
+test('--data-dir with --database is ignored with a warning', () => {
+  const { config, warnings } = parseStorage([...DATABASE, ...FOLDER, '--data-dir', '/data'])
+  assert.equal(config.database, URL)
+  assert.match(warnings, /^cambista: --data-dir \/data is ignored/)
 })
 
-test('a command line ends with exit code 2 and opens nothing', async (t) => {
+test('wrong storage options exit with 2, and the password is not in the error', async (t) => {
   const dataDir = join(temporaryDirectory(t), 'data')
   const mistakes = [
     ['serve', '--data-dir', dataDir, ...BUCKET],
@@ -178,9 +178,9 @@ test('a command line ends with exit code 2 and opens nothing', async (t) => {
   }
 })
 
-const backups = ['backup create DIR', 'backup restore DIR', 'serve --backup-dir DIR']
-for (const line of backups) {
-  test(`cambista ${line}: the administrator of the database makes backups of it`, async (t) => {
+const backupLines = ['backup create DIR', 'backup restore DIR', 'serve --backup-dir DIR']
+for (const line of backupLines) {
+  test(`${line} with PostgreSQL is wrong usage: its administrator makes the backups`, async (t) => {
     const dir = join(temporaryDirectory(t), 'set')
     const env = { CAMBISTA_DATABASE: URL, CAMBISTA_BLOBS: 's3://contents', CAMBISTA_S3_REGION: 'cr' }
     const { code, err } = await runCommand(line.replace('DIR', dir).split(' '), env)
@@ -193,26 +193,29 @@ for (const line of backups) {
   })
 }
 
-test('the region of a bucket is given, or is that of the environment or of a file of AWS', async (t) => {
-  const { place } = placeBy([...DATABASE, ...BUCKET])
+test('refuseWithoutRegion accepts --s3-region, AWS_REGION or a file of AWS', async (t) => {
+  const { config } = parseStorage([...DATABASE, ...BUCKET])
   const home = temporaryDirectory(t)
   const missing = /^the region of the bucket contents is missing: give --s3-region, or AWS_REGION/
   const refuses = (env: Record<string, string>) => {
-    assert.throws(() => refuseWithoutRegion(place, env), { code: 'usage', message: missing })
+    assert.throws(() => refuseWithoutRegion(config, env), { code: 'usage', message: missing })
   }
   refuses({ HOME: home })
   refuses({ HOME: home, AWS_REGION: '', AWS_CONFIG_FILE: join(home, 'none') })
-  refuseWithoutRegion(place, { HOME: home, AWS_REGION: 'cr' })
-  refuseWithoutRegion(place, { HOME: home, AWS_CONFIG_FILE: fileWith(t, '[default]\nregion = cr\n') })
-  refuseWithoutRegion(placeBy([...DATABASE, ...BUCKET, '--s3-region', 'cr']).place, { HOME: home })
-  refuseWithoutRegion(placeBy([...DATABASE, ...FOLDER]).place, { HOME: home })
+  refuseWithoutRegion(config, { HOME: home, AWS_REGION: 'cr' })
+  refuseWithoutRegion(config, {
+    HOME: home,
+    AWS_CONFIG_FILE: writeTemporaryFile(t, '[default]\nregion = cr\n'),
+  })
+  refuseWithoutRegion(parseStorage([...DATABASE, ...BUCKET, '--s3-region', 'cr']).config, { HOME: home })
+  refuseWithoutRegion(parseStorage([...DATABASE, ...FOLDER]).config, { HOME: home })
   mkdirSync(join(home, '.aws'))
   writeFileSync(join(home, '.aws/credentials'), '')
-  refuseWithoutRegion(place, { HOME: home })
+  refuseWithoutRegion(config, { HOME: home })
 })
 
-for (const line of ['serve', 'doctor', 'migrate', 'document delete 1']) {
-  test(`cambista ${line}: without a region nothing is opened`, async (t) => {
+for (const line of ['serve', 'doctor', 'cluster import', 'document delete 1']) {
+  test(`${line} without a region of the bucket is wrong usage`, async (t) => {
     for (const name of Object.keys(process.env)) if (name.startsWith('AWS_')) delete process.env[name]
     process.env.HOME = temporaryDirectory(t)
     const { code, err } = await runCommand([...line.split(' '), ...DATABASE, ...BUCKET])
@@ -221,18 +224,18 @@ for (const line of ['serve', 'doctor', 'migrate', 'document delete 1']) {
   })
 }
 
-function inBucket(blobs: Place['blobs']): Place {
+function inBucket(blobs: StorageConfig['blobs']): StorageConfig {
   return { dataDir: './cambista-data', database: URL, blobs }
 }
 
-function fileWith(t: TestContext, text: string | Buffer): string {
+function writeTemporaryFile(t: TestContext, text: string | Buffer): string {
   const file = join(temporaryDirectory(t), 'address')
   writeFileSync(file, text)
   return file
 }
 
-const misplaced: [line: string, message: RegExp][] = [
-  ['migrate ADDRESS', /unexpected address of a database: it is the value of --to or --database/],
+const misplacedAddresses: [line: string, message: RegExp][] = [
+  ['cluster import ADDRESS', /unexpected address of a database: it is the value of --to or --database/],
   ['sync ADDRESS', /unexpected address .* the value of --database\n/],
   ['key create ADDRESS', /unexpected address .* the value of --database\n/],
   ['backup verify ADDRESS', /unexpected address of a database: /],
@@ -243,17 +246,17 @@ const misplaced: [line: string, message: RegExp][] = [
   ['agent ADDRESS', /unexpected address/],
   ['agent --databse ADDRESS list', /unexpected address/],
   ['--databse ADDRESS migrate', /unknown flag '--databse'/],
-  ['migrate --too ADDRESS', /unknown flag '--too': did you mean --to\?/],
-  ['migrate --too=ADDRESS', /unknown flag '--too': did you mean --to\?/],
-  ['migrate --ADDRESS', /unknown flag '--postgres:\/\/\*\*\*@/],
-  ['migrate -ADDRESS', /unknown flag '-postgres:\/\/\*\*\*@/],
-  ['migrate --json=ADDRESS', /'--json' does not take an argument/],
+  ['cluster import --too ADDRESS', /unknown flag '--too': did you mean --to\?/],
+  ['cluster import --too=ADDRESS', /unknown flag '--too': did you mean --to\?/],
+  ['cluster import --ADDRESS', /unknown flag '--postgres:\/\/\*\*\*@/],
+  ['cluster import -ADDRESS', /unknown flag '-postgres:\/\/\*\*\*@/],
+  ['cluster import --json=ADDRESS', /'--json' does not take an argument/],
   ['key list --database-file ADDRESS', /^cambista: --database-file must not be the address of a database/],
   ['key list --data-dir ADDRESS', /^cambista: --data-dir must not be the address of a database/],
   ['key revoke a host=db,password=hidden', /unexpected "host=db,password=\*\*\*"/],
 ]
-for (const [line, message] of misplaced) {
-  test(`what an address of a database has is not repeated by \`${line}\``, async () => {
+for (const [line, message] of misplacedAddresses) {
+  test(`the error of \`${line}\` has no part of the database address`, async () => {
     const address = 'postgres://ana:hid/den@db.example.com/cambista?password=hidden'
     for (const language of ['en', 'es']) {
       const words = line.replace('ADDRESS', address).split(' ')
@@ -265,7 +268,7 @@ for (const [line, message] of misplaced) {
   })
 }
 
-test('a variable that needs a file is not given an address', async () => {
+test('CAMBISTA_DATABASE_FILE with an address is wrong usage', async () => {
   const env = { CAMBISTA_DATABASE_FILE: 'postgres://ana:hidden@db.example.com/cambista' }
   const { code, err } = await runCommand(['key', 'list'], env)
   assert.equal(code, 2)

@@ -2,14 +2,14 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { type Accepted, acceptUpload } from '../../../src/domain/documents/accept.ts'
-import { createArrivals } from '../../../src/domain/documents/arrivals.ts'
-import { createUploadedFiles } from '../../../src/domain/documents/uploaded-files.ts'
-import { createMemoryBudget } from '../../../src/memory-budget.ts'
-import { countDocuments } from '../../../src/store/documents.ts'
-import { insertToken } from '../../../src/store/tokens.ts'
-import { AGENT, COMPANY, contentsOf, makeDirectory, OWNER, openTestBlobs } from '../../support/company.ts'
-import { fixedClock, temporaryDatabase, temporaryDirectory } from '../../support/temporary.ts'
+import { type AcceptedUpload, acceptUpload } from '../../../../src/domain/documents/accept.ts'
+import { createWaiters } from '../../../../src/domain/documents/arrivals.ts'
+import { createUploadedFiles } from '../../../../src/domain/documents/uploaded-files.ts'
+import { createMemoryBudget } from '../../../../src/runtime/memory-budget.ts'
+import { insertToken } from '../../../../src/store/access/tokens.ts'
+import { countRows } from '../../../../src/store/rows.ts'
+import { AGENT, blobHashes, COMPANY, makeDirectory, OWNER, openTestBlobs } from '../../../support/company.ts'
+import { fixedClock, temporaryDatabase, temporaryDirectory } from '../../../support/temporary.ts'
 
 /** `send`: an upload of one document of this text, under a key, to one of two processes. */
 async function twoProcesses(t: TestContext) {
@@ -22,14 +22,14 @@ async function twoProcesses(t: TestContext) {
   const memory = createMemoryBudget({ each: 2 ** 20, all: 2 ** 20 }).open()
   t.after(() => memory[Symbol.dispose]())
   const clock = fixedClock()
-  const send = async (to: 0 | 1, key: string, text: string): Promise<Accepted> => {
+  const send = async (to: 0 | 1, key: string, text: string): Promise<AcceptedUpload> => {
     const contents = blobs.beginBatch(memory)
     const writer = contents.begin()
     await writer.write(Buffer.from(text))
     const files = createUploadedFiles(memory)
     files.add({ name: 'a', mimetype: 'a/b', content: await writer.keep() })
-    const deps = { db: dbs[to], blobs, clock: clock.read, arrivals: createArrivals(), wakeHooks: () => {} }
-    const documents = { total: 1, faults: [], faulty: 0, kept: { files, contents } }
+    const deps = { db: dbs[to], blobs, clock: clock.read, waiters: createWaiters(), wakeHooks: () => {} }
+    const documents = { total: 1, faults: [], faulty: 0, valid: { files, contents } }
     const upload = { owner_id: OWNER, company_id: COMPANY, agent_id: AGENT, documents }
     const access = { companyId: null, agentId: null }
     return acceptUpload(deps, upload, { tokenId, access, key })
@@ -37,19 +37,19 @@ async function twoProcesses(t: TestContext) {
   return { send, blobs, clock, db: dbs[0] }
 }
 
-test('one key sent to two processes at once is kept once, and both get its answer', async (t) => {
+test('an idempotency key sent to two processes at once is stored once, and both get its answer', async (t) => {
   const { send, blobs, db } = await twoProcesses(t)
   for (let round = 1; round <= 20; round++) {
     const key = `key ${round}`
     const [one, other] = await Promise.all([send(0, key, 'the same'), send(1, key, 'the same')])
     assert.deepEqual(one.runs, other.runs)
     assert.deepEqual([one.isRepeated, other.isRepeated].sort(), [false, true])
-    assert.equal(await countDocuments(db), round)
+    assert.equal(await countRows(db, 'documents'), round)
   }
-  assert.equal((await contentsOf(blobs)).length, 1)
+  assert.equal((await blobHashes(blobs)).length, 1)
 })
 
-test('of two different uploads under one key at once one is kept, and the other one is a conflict', async (t) => {
+test('two different uploads under one idempotency key at once are one document and one conflict', async (t) => {
   const { send, blobs, db } = await twoProcesses(t)
   const ends = await Promise.allSettled([send(0, 'key', 'one'), send(1, 'key', 'other')])
   const refused = ends.filter((end) => end.status === 'rejected')
@@ -57,8 +57,8 @@ test('of two different uploads under one key at once one is kept, and the other 
     refused.map(({ reason }) => reason.message),
     ['Idempotency-Key was used with another body'],
   )
-  assert.equal(await countDocuments(db), 1)
-  assert.equal((await contentsOf(blobs)).length, 1)
+  assert.equal(await countRows(db, 'documents'), 1)
+  assert.equal((await blobHashes(blobs)).length, 1)
 })
 
 test('a day later the key is free again, though its answer is still there', async (t) => {
@@ -68,5 +68,5 @@ test('a day later the key is free again, though its answer is still there', asyn
   const later = await send(1, 'key', 'other')
   assert.equal(later.isRepeated, false)
   assert.notDeepEqual(later.runs, first.runs)
-  assert.equal(await countDocuments(db), 2)
+  assert.equal(await countRows(db, 'documents'), 2)
 })

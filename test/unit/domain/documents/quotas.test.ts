@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { storeBatch } from '../../../src/domain/documents/batch.ts'
-import type { Batch } from '../../../src/domain/documents/documents.ts'
-import { checkQuotas, quotasOf, withinQuotas } from '../../../src/domain/documents/quotas.ts'
-import { createUploadedFiles } from '../../../src/domain/documents/uploaded-files.ts'
-import { createMemoryBudget } from '../../../src/memory-budget.ts'
-import { countDocuments } from '../../../src/store/documents.ts'
-import { insertToken } from '../../../src/store/tokens.ts'
-import { addUsed } from '../../../src/store/usage.ts'
-import { AGENT, COMPANY, contentsOf, makeDirectory, OWNER, openTestBlobs } from '../../support/company.ts'
-import { temporaryDatabase, temporaryDirectory } from '../../support/temporary.ts'
+import { storeBatch } from '../../../../src/domain/documents/batch.ts'
+import type { Batch } from '../../../../src/domain/documents/documents.ts'
+import { checkQuotas, selectQuotas, withinQuotas } from '../../../../src/domain/documents/quotas.ts'
+import { createUploadedFiles } from '../../../../src/domain/documents/uploaded-files.ts'
+import { createMemoryBudget } from '../../../../src/runtime/memory-budget.ts'
+import { insertToken } from '../../../../src/store/access/tokens.ts'
+import { addUsed } from '../../../../src/store/documents/usage.ts'
+import { countRows } from '../../../../src/store/rows.ts'
+import { AGENT, blobHashes, COMPANY, makeDirectory, OWNER, openTestBlobs } from '../../../support/company.ts'
+import { temporaryDatabase, temporaryDirectory } from '../../../support/temporary.ts'
 
 const OVER = { code: 'over-quota', message: /^The quota of 10 bytes of token erp is used up: / }
 
@@ -35,24 +35,24 @@ async function ground(t: TestContext) {
   return { db, blobs, memory, tokenId, account, stage }
 }
 
-test('what another upload took while the bytes were flushed counts: nothing is kept', async (t) => {
+test('a quota counts another upload that finished during the flush: nothing is stored', async (t) => {
   const { db, blobs, tokenId, account, stage } = await ground(t)
   const batch = await stage('12345')
   const contents = {
     ...batch.contents,
     async commit() {
       await batch.contents.commit()
-      assert.equal((await contentsOf(blobs)).length, 1)
+      assert.equal((await blobHashes(blobs)).length, 1)
       await addUsed(db, [{ ...account, bytes: 6 }])
     },
   }
-  const kept = storeBatch(db, blobs, { ...batch, contents }, { at: 'now', tokenId }, undefined)
-  await assert.rejects(kept, OVER)
-  assert.deepEqual([await countDocuments(db), await contentsOf(blobs)], [0, []])
-  assert.deepEqual(await quotasOf(db, account), [{ whose: 'token erp', bytes: 10, used: 6 }])
+  const storing = storeBatch(db, blobs, { ...batch, contents }, { at: 'now', tokenId }, undefined)
+  await assert.rejects(storing, OVER)
+  assert.deepEqual([await countRows(db, 'documents'), await blobHashes(blobs)], [0, []])
+  assert.deepEqual(await selectQuotas(db, account), [{ whose: 'token erp', bytes: 10, used: 6 }])
 })
 
-test('what does not fit is not flushed at all', async (t) => {
+test('an upload over the quota is not flushed', async (t) => {
   const { db, blobs, tokenId, stage } = await ground(t)
   const batch = await stage('12345678901')
   const contents = {
@@ -61,8 +61,8 @@ test('what does not fit is not flushed at all', async (t) => {
       throw new Error('flushed')
     },
   }
-  const kept = storeBatch(db, blobs, { ...batch, contents }, { at: 'now', tokenId }, undefined)
-  await assert.rejects(kept, OVER)
+  const storing = storeBatch(db, blobs, { ...batch, contents }, { at: 'now', tokenId }, undefined)
+  await assert.rejects(storing, OVER)
   await batch.contents.discard()
 })
 
@@ -71,7 +71,7 @@ test('each document counts, though its content is that of another one', async (t
   const batch = await stage('1234')
   batch.files.add({ name: 'b', mimetype: 'a/b', content: 0 })
   await storeBatch(db, blobs, batch, { at: 'now', tokenId }, undefined)
-  assert.deepEqual(await quotasOf(db, account), [{ whose: 'token erp', bytes: 10, used: 8 }])
+  assert.deepEqual(await selectQuotas(db, account), [{ whose: 'token erp', bytes: 10, used: 8 }])
   const three = await stage('5')
   for (const name of ['b', 'c']) three.files.add({ name, mimetype: 'a/b', content: 0 })
   await assert.rejects(storeBatch(db, blobs, three, { at: 'now', tokenId }, undefined), OVER)

@@ -3,26 +3,27 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { storeBatch } from '../../../src/domain/documents/batch.ts'
-import { removeUnnamedBlob } from '../../../src/domain/documents/removal.ts'
-import { createUploadedFiles } from '../../../src/domain/documents/uploaded-files.ts'
-import { AppError } from '../../../src/errors.ts'
-import { createMemoryBudget } from '../../../src/memory-budget.ts'
-import type { Blobs } from '../../../src/store/blobs/blobs.ts'
-import { type BlobFolder, type BlobFs, openBlobFolder } from '../../../src/store/blobs/folder.ts'
-import { deleteDocuments, selectDocuments } from '../../../src/store/documents.ts'
-import type { Db } from '../../../src/store/tables.ts'
-import { AGENT, COMPANY, contentsOf, keepTexts, makeDirectory, OWNER } from '../../support/company.ts'
-import { createFaultyFs } from '../../support/faulty-fs.ts'
-import { openDatabaseOf, temporaryDatabase, temporaryDirectory } from '../../support/temporary.ts'
+import { storeBatch } from '../../../../src/domain/documents/batch.ts'
+import { removeDropped } from '../../../../src/domain/documents/removal.ts'
+import { createUploadedFiles } from '../../../../src/domain/documents/uploaded-files.ts'
+import { AppError } from '../../../../src/runtime/errors.ts'
+import { createMemoryBudget } from '../../../../src/runtime/memory-budget.ts'
+import type { Blobs } from '../../../../src/store/blobs/blobs.ts'
+import { type BlobFolder, type BlobFs, openBlobFolder } from '../../../../src/store/blobs/folder.ts'
+import { dropReferences, lockBlobRows } from '../../../../src/store/documents/content-rows.ts'
+import { deleteDocuments, selectDocuments } from '../../../../src/store/documents/documents.ts'
+import type { WriteDb } from '../../../../src/store/tables.ts'
+import { AGENT, blobHashes, COMPANY, makeDirectory, OWNER, storeTexts } from '../../../support/company.ts'
+import { createFaultyFs } from '../../../support/faulty-fs.ts'
+import { openTestDatabase, temporaryDatabase, temporaryDirectory } from '../../../support/temporary.ts'
 
 /** A process of its own: a connection and a folder. */
-type Process = { db: Db; blobs: BlobFolder }
+type Process = { db: WriteDb; blobs: BlobFolder }
 
 async function twoProcesses(t: TestContext, fs?: BlobFs): Promise<[Process, Process]> {
   const dataDir = temporaryDirectory(t)
   await makeDirectory(dataDir)
-  const db = openDatabaseOf(dataDir)
+  const db = openTestDatabase(dataDir)
   t.after(() => db.destroy())
   const dir = join(dataDir, 'blobs')
   return [
@@ -31,8 +32,8 @@ async function twoProcesses(t: TestContext, fs?: BlobFs): Promise<[Process, Proc
   ]
 }
 
-/** Sends one document with this text; `unavailable` where the client is told to send it again. */
-async function upload(db: Db, blobs: Blobs, text: string): Promise<'kept' | 'unavailable'> {
+/** Uploads one document with this text; `unavailable` for an answer that requests a retry. */
+async function upload(db: WriteDb, blobs: Blobs, text: string): Promise<'kept' | 'unavailable'> {
   using memory = createMemoryBudget({ each: 2 ** 20, all: 2 ** 20 }).open()
   const files = createUploadedFiles(memory)
   const contents = blobs.beginBatch(memory)
@@ -51,12 +52,12 @@ async function upload(db: Db, blobs: Blobs, text: string): Promise<'kept' | 'una
   }
 }
 
-const documentsIn = (db: Db) => selectDocuments(db, { limit: 10_000 })
+const loadDocuments = (db: WriteDb) => selectDocuments(db, { limit: 10_000 })
 
 /** Exactly what rows name is there. */
 async function assertWhole({ db, blobs }: Process, about: string): Promise<void> {
-  const named = new Set((await documentsIn(db)).map(({ sha256 }) => sha256))
-  assert.deepEqual((await contentsOf(blobs)).sort(), [...named].sort(), about)
+  const referencedHashes = new Set((await loadDocuments(db)).map(({ sha256 }) => sha256))
+  assert.deepEqual((await blobHashes(blobs)).sort(), [...referencedHashes].sort(), about)
 }
 
 test('a deletion may come between any two steps of an upload of the same content', async (t) => {
@@ -82,13 +83,18 @@ test('a deletion may come between any two steps of an upload of the same content
   assert.ok(last > 5, `${last} calls`)
   for (let rowsGo = 0; rowsGo <= last; rowsGo++) {
     for (let contentGoes = rowsGo; contentGoes <= last; contentGoes++) {
-      const [document] = await documentsIn(command.db)
+      const [document] = await loadDocuments(command.db)
       assert.ok(document)
+      let dropped: string[] = []
       const deletion = async (call: number) => {
         if (call === rowsGo) {
-          await command.db.transaction().execute((trx) => deleteDocuments(trx, [document]))
+          dropped = await command.db.transaction().execute(async (trx) => {
+            await lockBlobRows(trx, [document.sha256])
+            await deleteDocuments(trx, [document])
+            return dropReferences(trx, [document.sha256], '2026-03-24T12:00:00.000Z')
+          })
         }
-        if (call === contentGoes) await removeUnnamedBlob(command.db, command.blobs, document.sha256)
+        if (call === contentGoes) await removeDropped(command.db, command.blobs, dropped)
       }
       steps.before = deletion
       calls = 0
@@ -96,7 +102,7 @@ test('a deletion may come between any two steps of an upload of the same content
       if (calls <= contentGoes) for (let call = calls; call <= contentGoes; call++) await deletion(call)
       steps.before = async () => {}
       await assertWhole(command, `rows before call ${rowsGo}, content before call ${contentGoes}`)
-      if ((await documentsIn(command.db)).length === 0) await keepTexts(server.db, server.blobs, ['same'])
+      if ((await loadDocuments(command.db)).length === 0) await storeTexts(server.db, server.blobs, ['same'])
     }
   }
   assert.ok(ends.kept > 0 && ends.unavailable > 0, JSON.stringify(ends))

@@ -1,25 +1,26 @@
 import assert from 'node:assert/strict'
+import * as fs from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import Sqlite from 'better-sqlite3'
-import { purgeDocuments, removeDocuments } from '../../../src/domain/documents/removal.ts'
-import { type BlobFolder, openBlobFolder } from '../../../src/store/blobs/folder.ts'
-import { removeOrphans } from '../../../src/store/blobs/orphans.ts'
-import { isBlobNamed, selectDocuments } from '../../../src/store/documents.ts'
-import { selectEvents } from '../../../src/store/events.ts'
-import type { Db } from '../../../src/store/tables.ts'
-import { ANA, COMPANY, contentsOf, keepTexts, makeDirectory } from '../../support/company.ts'
+import { collectGarbage } from '../../../../src/domain/documents/gc.ts'
+import { purgeDocuments, removeDocuments } from '../../../../src/domain/documents/removal.ts'
+import { type BlobFolder, type BlobFs, openBlobFolder } from '../../../../src/store/blobs/folder.ts'
+import { selectDocuments } from '../../../../src/store/documents/documents.ts'
+import { selectEvents } from '../../../../src/store/documents/events.ts'
+import type { WriteDb } from '../../../../src/store/tables.ts'
+import { ANA, blobHashes, COMPANY, makeDirectory, storeTexts } from '../../../support/company.ts'
 import {
   ofSqlite,
-  openDatabaseOf,
+  openTestDatabase,
   refuseRows,
   temporaryDatabase,
   temporaryDirectory,
-} from '../../support/temporary.ts'
+} from '../../../support/temporary.ts'
 
 const NOW = '2026-03-24T12:00:00.000Z'
 
-type Ground = { dataDir: string; db: Db; blobs: BlobFolder }
+type Ground = { dataDir: string; db: WriteDb; blobs: BlobFolder }
 
 async function ground(t: TestContext): Promise<Ground> {
   const dataDir = temporaryDirectory(t)
@@ -27,113 +28,112 @@ async function ground(t: TestContext): Promise<Ground> {
   return { dataDir, db: temporaryDatabase(t, dataDir), blobs: await openBlobFolder(join(dataDir, 'blobs')) }
 }
 
-const documentsIn = (db: Db) => selectDocuments(db, { limit: 10_000 })
+const loadDocuments = (db: WriteDb) => selectDocuments(db, { limit: 10_000 })
 
 test('a crash after the rows leaves contents that the next start sweeps, never rows without content', async (t) => {
   const { db, blobs } = await ground(t)
-  await keepTexts(db, blobs, ['one', 'two'])
+  await storeTexts(db, blobs, ['one', 'two'])
   const crashing: BlobFolder = {
     ...blobs,
-    async release() {
-      assert.equal((await contentsOf(blobs)).length, 2)
+    async removeFree() {
+      assert.equal((await blobHashes(blobs)).length, 2)
       throw new Error('crash')
     },
   }
-  const told: number[] = []
-  const removal = removeDocuments(db, crashing, await documentsIn(db), ANA, ({ id }) => told.push(id))
+  const reportedIds: number[] = []
+  const removal = removeDocuments(db, crashing, await loadDocuments(db), ANA, ({ id }) =>
+    reportedIds.push(id),
+  )
   await assert.rejects(removal, /crash/)
-  assert.deepEqual([await documentsIn(db), told], [[], [1, 2]])
-  assert.equal((await contentsOf(blobs)).length, 2)
-  assert.deepEqual(await removeOrphans(blobs, { isNamed: (sha256) => isBlobNamed(db, sha256) }), {
-    temporary: 0,
-    unnamed: 2,
-  })
+  assert.deepEqual([await loadDocuments(db), reportedIds], [[], [1, 2]])
+  assert.equal((await blobHashes(blobs)).length, 2)
+  const gc = { db, clock: ANA.clock, blobs, keepRemovedDays: 8, isIdle: true }
+  const { removed } = await collectGarbage(gc, undefined, new AbortController().signal)
+  assert.deepEqual([removed, await blobHashes(blobs)], [2, []])
 })
 
-test('rows that another process deleted first are neither told nor counted', async (t) => {
+test('rows that another process deleted first are neither reported nor counted', async (t) => {
   const { db, blobs } = await ground(t)
-  await keepTexts(db, blobs, ['one', 'two'])
-  const documents = await documentsIn(db)
+  await storeTexts(db, blobs, ['one', 'two'])
+  const documents = await loadDocuments(db)
   await removeDocuments(db, blobs, documents.slice(0, 1), ANA, () => {})
-  const told: number[] = []
-  const removed = await removeDocuments(db, blobs, documents, ANA, ({ id }) => told.push(id))
-  assert.deepEqual([removed, told], [{ documents: 1, blobs: 1, bytes: 3 }, [2]])
-  assert.deepEqual(await contentsOf(blobs), [])
+  const reportedIds: number[] = []
+  const result = await removeDocuments(db, blobs, documents, ANA, ({ id }) => reportedIds.push(id))
+  assert.deepEqual([result, reportedIds], [{ documents: 1, blobs: 1, bytes: 3 }, [2]])
+  assert.deepEqual(await blobHashes(blobs), [])
 })
 
 test('a content that is uploaded again after its rows went stays', ofSqlite, async (t) => {
   const { dataDir, db, blobs } = await ground(t)
-  await keepTexts(db, blobs, ['same'])
-  const [document] = await documentsIn(db)
+  await storeTexts(db, blobs, ['same'])
+  const [document] = await loadDocuments(db)
   assert.ok(document)
   const upload = new Sqlite(join(dataDir, 'cambista.db'))
   t.after(() => upload.close())
-  const removed = await removeDocuments(db, blobs, [document], ANA, ({ sha256 }) => {
+  const result = await removeDocuments(db, blobs, [document], ANA, ({ sha256 }) => {
     upload
       .prepare('insert into attachments (name, mimetype, size, sha256, created_at) values (?, ?, 4, ?, ?)')
       .run('again', 'text/plain', sha256, NOW)
   })
-  assert.deepEqual(removed, { documents: 1, blobs: 0, bytes: 0 })
-  assert.deepEqual(await contentsOf(blobs), [document.sha256])
+  assert.deepEqual(result, { documents: 1, blobs: 0, bytes: 0 })
+  assert.deepEqual(await blobHashes(blobs), [document.sha256])
 })
 
 test('nobody can write rows between the look for them and the end of the content', ofSqlite, async (t) => {
   const { dataDir, db, blobs } = await ground(t)
-  await keepTexts(db, blobs, ['same'])
+  await storeTexts(db, blobs, ['same'])
   const upload = new Sqlite(join(dataDir, 'cambista.db'), { timeout: 0 })
   t.after(() => upload.close())
   let looked = false
-  const watching: BlobFolder = {
-    ...blobs,
-    release(trx, sha256) {
-      assert.throws(() => upload.exec('begin immediate'), /locked/)
-      looked = true
-      return blobs.release(trx, sha256)
-    },
+  const unlink: BlobFs['unlink'] = (path) => {
+    assert.throws(() => upload.exec('begin immediate'), /locked/)
+    looked = true
+    return fs.unlink(path)
   }
-  await removeDocuments(db, watching, await documentsIn(db), ANA, () => {})
+  const watching = await openBlobFolder(join(dataDir, 'blobs'), { ...fs, unlink })
+  await removeDocuments(db, watching, await loadDocuments(db), ANA, () => {})
   assert.ok(looked)
 })
 
 test('a purge goes through many documents in batches, and all of them', async (t) => {
   const { dataDir, db, blobs } = await ground(t)
   const texts = Array.from({ length: 450 }, (_, at) => `text ${at % 300}`)
-  await keepTexts(db, blobs, texts, { createdAt: '2025-01-01T00:00:00.000Z' })
-  const beside = openDatabaseOf(dataDir)
+  await storeTexts(db, blobs, texts, { createdAt: '2025-01-01T00:00:00.000Z' })
+  const beside = openTestDatabase(dataDir)
   t.after(() => beside.destroy())
-  const seen: number[] = []
-  let told = 0
-  const removed = await purgeDocuments(db, blobs, {
+  const counts: number[] = []
+  let calls = 0
+  const result = await purgeDocuments(db, blobs, {
     createdUpTo: NOW,
     by: ANA,
-    async removed() {
-      if (told++ % 100 === 0) seen.push((await documentsIn(beside)).length)
+    async onRemoved() {
+      if (calls++ % 100 === 0) counts.push((await loadDocuments(beside)).length)
     },
   })
-  assert.equal(removed.documents, 450)
-  assert.equal(removed.blobs, 300)
-  assert.deepEqual(await contentsOf(blobs), [])
-  assert.ok(seen.includes(250), `half-way another process sees the first batch gone: ${seen}`)
+  assert.equal(result.documents, 450)
+  assert.equal(result.blobs, 300)
+  assert.deepEqual(await blobHashes(blobs), [])
+  assert.ok(counts.includes(250), `half-way another process sees the first batch gone: ${counts}`)
 })
 
-test('a purge that is asked to stop ends after its batch, with rows and contents at one', async (t) => {
+test('a stopped purge ends after its batch, with equal rows and blobs', async (t) => {
   const { db, blobs } = await ground(t)
-  await keepTexts(
+  await storeTexts(
     db,
     blobs,
     Array.from({ length: 250 }, (_, at) => `text ${at}`),
   )
   const stop = new AbortController()
-  const purge = { createdUpTo: NOW, by: ANA, signal: stop.signal, removed: () => stop.abort() }
+  const purge = { createdUpTo: NOW, by: ANA, signal: stop.signal, onRemoved: () => stop.abort() }
   assert.deepEqual(await purgeDocuments(db, blobs, purge), { documents: 200, blobs: 200, bytes: 1490 })
-  const left = (await documentsIn(db)).map(({ sha256 }) => sha256)
-  assert.deepEqual((await contentsOf(blobs)).sort(), left.sort())
+  const remaining = (await loadDocuments(db)).map(({ sha256 }) => sha256)
+  assert.deepEqual((await blobHashes(blobs)).sort(), remaining.sort())
 })
 
 test('a deletion is written down with who did it and when, and not with the name', async (t) => {
   const { db, blobs } = await ground(t)
-  await keepTexts(db, blobs, ['one', 'two'], { name: 'secreto.txt' })
-  const documents = await documentsIn(db)
+  await storeTexts(db, blobs, ['one', 'two'], { name: 'secreto.txt' })
+  const documents = await loadDocuments(db)
   await removeDocuments(db, blobs, documents.slice(1), ANA, () => {})
   await removeDocuments(db, blobs, documents, { ...ANA, via: 'token', actor: 'erp' }, () => {})
   const sha256 = documents.map((document) => document.sha256)
@@ -147,12 +147,12 @@ test('a deletion is written down with who did it and when, and not with the name
 
 test('a purge writes each of its deletions down', async (t) => {
   const { db, blobs } = await ground(t)
-  await keepTexts(
+  await storeTexts(
     db,
     blobs,
     Array.from({ length: 250 }, (_, at) => `text ${at}`),
   )
-  await purgeDocuments(db, blobs, { createdUpTo: NOW, by: ANA, removed: () => {} })
+  await purgeDocuments(db, blobs, { createdUpTo: NOW, by: ANA, onRemoved: () => {} })
   const events = await selectEvents(db, { limit: 1000 })
   assert.deepEqual(
     events.map(({ document_id }) => document_id),
@@ -160,17 +160,17 @@ test('a purge writes each of its deletions down', async (t) => {
   )
 })
 
-test('what cannot be written down is not deleted', async (t) => {
+test('a document without a record of its deletion is not deleted', async (t) => {
   const { db, blobs } = await ground(t)
-  await keepTexts(db, blobs, ['one'])
-  const documents = await documentsIn(db)
+  await storeTexts(db, blobs, ['one'])
+  const documents = await loadDocuments(db)
   await refuseRows(db, 'events')
   await assert.rejects(
     removeDocuments(db, blobs, documents, ANA, () => {}),
     /refused/,
   )
-  assert.deepEqual(await documentsIn(db), documents)
-  assert.equal((await contentsOf(blobs)).length, 1)
+  assert.deepEqual(await loadDocuments(db), documents)
+  assert.equal((await blobHashes(blobs)).length, 1)
   assert.deepEqual(await selectEvents(db, { limit: 10 }), [])
   const { used } = await db.selectFrom('companies').select('used').executeTakeFirstOrThrow()
   assert.equal(used, 3)

@@ -3,22 +3,23 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
-import { storeBatch } from '../../../src/domain/documents/batch.ts'
-import { removeDocuments } from '../../../src/domain/documents/removal.ts'
-import { createUploadedFiles } from '../../../src/domain/documents/uploaded-files.ts'
-import { AppError } from '../../../src/errors.ts'
-import { createMemoryBudget } from '../../../src/memory-budget.ts'
-import type { Blobs } from '../../../src/store/blobs/blobs.ts'
-import { removeOrphans } from '../../../src/store/blobs/orphans.ts'
-import { updateAgentActive } from '../../../src/store/directory/agents.ts'
-import { selectDocuments } from '../../../src/store/documents.ts'
-import type { Db } from '../../../src/store/tables.ts'
-import { openTestBucket } from '../../support/bucket/open.ts'
-import { AGENT, ANA, COMPANY, makeDirectory, OWNER } from '../../support/company.ts'
-import { temporaryDirectory } from '../../support/temporary.ts'
+import { storeBatch } from '../../../../src/domain/documents/batch.ts'
+import { collectGarbage } from '../../../../src/domain/documents/gc.ts'
+import { removeDocuments } from '../../../../src/domain/documents/removal.ts'
+import { createUploadedFiles } from '../../../../src/domain/documents/uploaded-files.ts'
+import { AppError } from '../../../../src/runtime/errors.ts'
+import { createMemoryBudget } from '../../../../src/runtime/memory-budget.ts'
+import type { Blobs } from '../../../../src/store/blobs/blobs.ts'
+import { updateAgentActive } from '../../../../src/store/directory/agents.ts'
+import { findObject } from '../../../../src/store/documents/content-rows.ts'
+import { selectDocuments } from '../../../../src/store/documents/documents.ts'
+import type { WriteDb } from '../../../../src/store/tables.ts'
+import { openTestBucket } from '../../../support/bucket/open.ts'
+import { AGENT, ANA, COMPANY, makeDirectory, OWNER } from '../../../support/company.ts'
+import { temporaryDirectory } from '../../../support/temporary.ts'
 
 const AT = '2026-03-24T12:00:00.000Z'
-const sha256Of = (text: string) => createHash('sha256').update(text).digest('hex')
+const hashText = (text: string) => createHash('sha256').update(text).digest('hex')
 
 async function ground(t: TestContext) {
   const dataDir = temporaryDirectory(t)
@@ -28,7 +29,7 @@ async function ground(t: TestContext) {
 
 /** Sends a document for each text, as one upload; `meanwhile` happens while the contents are stored. */
 async function upload(
-  db: Db,
+  db: WriteDb,
   blobs: Blobs,
   texts: string[],
   meanwhile: () => Promise<unknown> = async () => {},
@@ -50,58 +51,61 @@ async function upload(
   }
 }
 
-async function textOf(blobs: Blobs, text: string): Promise<string | undefined> {
-  const blob = await blobs.read(sha256Of(text))
+async function readText(blobs: Blobs, text: string): Promise<string | undefined> {
+  const blob = await blobs.read(hashText(text))
   return blob && (await Array.fromAsync(blob.chunks(), String)).join('')
 }
 
 test('an object of each content is named, until its last document is deleted', async (t) => {
-  const { db, blobs, paper, rows } = await ground(t)
+  const { db, blobs, fakeBucket, removed } = await ground(t)
   await upload(db, blobs, ['one', 'two', 'one'])
   await upload(db, blobs, ['one'])
-  assert.equal(paper.objects.size, 3)
-  assert.equal((await rows.removed()).length, 1, 'that of the second upload')
+  assert.equal(fakeBucket.objects.size, 3)
+  assert.equal((await removed()).length, 1, 'that of the second upload')
   const documents = await selectDocuments(db, { limit: 10 })
-  const ones = documents.filter(({ sha256 }) => sha256 === sha256Of('one'))
+  const ones = documents.filter(({ sha256 }) => sha256 === hashText('one'))
   await removeDocuments(db, blobs, ones.slice(0, 2), ANA, () => {})
-  assert.equal(await textOf(blobs, 'one'), 'one')
-  const removed = await removeDocuments(db, blobs, ones.slice(2), ANA, () => {})
-  assert.deepEqual(removed, { documents: 1, blobs: 1, bytes: 3 })
-  assert.equal(await textOf(blobs, 'one'), undefined)
-  assert.equal(await textOf(blobs, 'two'), 'two')
-  assert.equal(paper.objects.size, 3, 'objects go later')
-  assert.equal((await rows.removed()).length, 2)
+  assert.equal(await readText(blobs, 'one'), 'one')
+  const result = await removeDocuments(db, blobs, ones.slice(2), ANA, () => {})
+  assert.deepEqual(result, { documents: 1, blobs: 1, bytes: 3 })
+  assert.equal(await readText(blobs, 'one'), undefined)
+  assert.equal(await readText(blobs, 'two'), 'two')
+  assert.equal(fakeBucket.objects.size, 3, 'objects go later')
+  assert.equal((await removed()).length, 2)
   await upload(db, blobs, ['one'])
-  assert.equal(await textOf(blobs, 'one'), 'one')
+  assert.equal(await readText(blobs, 'one'), 'one')
 })
 
-test('what an upload without rows left is an orphan, which goes when it is old', async (t) => {
-  const { db, blobs, paper, rows } = await ground(t)
+test('a blob of an upload without rows is an orphan, and is deleted when it is old', async (t) => {
+  const { db, blobs, fakeBucket, removed } = await ground(t)
   await upload(db, blobs, ['kept'])
   const isRefused = (error: unknown) => error instanceof AppError
   await assert.rejects(
     upload(db, blobs, ['one', 'two'], () => updateAgentActive(db, AGENT, false)),
     isRefused,
   )
-  assert.deepEqual([paper.objects.size, await textOf(blobs, 'one')], [3, undefined])
-  const kept = await rows.objectOf(sha256Of('kept'))
-  const isNamed = (name: string) => name === kept
-  const day = (days: number) => new Date(Date.now() + days * 86_400_000)
-  assert.equal((await removeOrphans(blobs, { isNamed, writtenBefore: day(-1) })).unnamed, 0)
-  assert.equal((await removeOrphans(blobs, { isNamed, writtenBefore: day(1) })).unnamed, 2)
-  assert.deepEqual([...paper.objects.keys()], [kept])
+  assert.deepEqual([fakeBucket.objects.size, await readText(blobs, 'one')], [3, undefined])
+  const objectName = await findObject(db, hashText('kept'))
+  const collect = (days: number) => {
+    const clock = () => new Date(Date.now() + days * 86_400_000)
+    return collectGarbage({ db, clock, blobs, keepRemovedDays: 0 }, undefined, new AbortController().signal)
+  }
+  assert.equal((await collect(0)).unnamed, 0)
+  assert.deepEqual(await removed(), [])
+  assert.equal((await collect(2)).unnamed, 2)
+  assert.deepEqual([...fakeBucket.objects.keys()], [objectName])
 })
 
 test('the object of a lost content is replaced by the next upload of the same bytes', async (t) => {
-  const { db, blobs, paper, rows } = await ground(t)
+  const { db, blobs, fakeBucket, removed } = await ground(t)
   await upload(db, blobs, ['lost'])
-  const sha256 = sha256Of('lost')
-  const before = String(await rows.objectOf(sha256))
-  paper.objects.delete(before)
+  const sha256 = hashText('lost')
+  const before = String(await findObject(db, sha256))
+  fakeBucket.objects.delete(before)
   await db.insertInto('lost_contents').values({ sha256, fault: 'is missing', since: AT }).execute()
   await upload(db, blobs, ['lost'])
-  assert.equal(await textOf(blobs, 'lost'), 'lost')
-  assert.notEqual(await rows.objectOf(sha256), before)
-  assert.deepEqual(await rows.removed(), [before])
+  assert.equal(await readText(blobs, 'lost'), 'lost')
+  assert.notEqual(await findObject(db, sha256), before)
+  assert.deepEqual(await removed(), [before])
   assert.deepEqual(await db.selectFrom('lost_contents').selectAll().execute(), [])
 })

@@ -1,14 +1,20 @@
-// What is queued, and for which hooks: nothing of what was rolled back, and no more than the disk can bear.
+// Queued messages and their hooks: no message of a rollback, and a limited number on the disk.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type HookEvent, queueDocuments, queueEvent } from '../../src/domain/hooks/events.ts'
-import { createHook } from '../../src/domain/hooks/hooks.ts'
-import { selectListedHooks, updateHook } from '../../src/store/hooks/hooks.ts'
-import { needHookKey } from '../../src/store/hooks/key.ts'
-import type { Db } from '../../src/store/tables.ts'
-import { AGENT, COMPANY, makeDirectory, runJson } from '../support/company.ts'
-import { temporaryDatabase, temporaryDirectory } from '../support/temporary.ts'
+import {
+  type HookEvent,
+  messageBody,
+  queueDocuments,
+  queueEvent,
+} from '../../../../src/domain/hooks/events.ts'
+import { createHook } from '../../../../src/domain/hooks/hooks.ts'
+import { selectListedHooks, updateHook } from '../../../../src/store/hooks/hooks.ts'
+import { ensureHookKey } from '../../../../src/store/hooks/key.ts'
+import { insertBatches } from '../../../../src/store/rows.ts'
+import type { WriteDb } from '../../../../src/store/tables.ts'
+import { AGENT, COMPANY, makeDirectory, runJson } from '../../../support/company.ts'
+import { temporaryDatabase, temporaryDirectory } from '../../../support/temporary.ts'
 
 const AT = '2026-03-24T12:00:00.000Z'
 const UPLOAD = { companyId: COMPANY, agentId: AGENT, at: AT }
@@ -19,16 +25,16 @@ async function ground(t: Parameters<typeof temporaryDirectory>[0]) {
   await runJson(dataDir, 'agent', 'create', '--company', '7', '--name', 'Otro', '--id', '13')
   await runJson(dataDir, 'company', 'create', '--name', 'Acme', '--code', 'ACME', '--id', '8')
   const db = temporaryDatabase(t, dataDir)
-  const key = await needHookKey(dataDir)
+  const key = await ensureHookKey(dataDir)
   const hook = async (events: HookEvent[], of: { company_id?: number; agent_id?: number } = {}) => {
     const { company_id = null, agent_id = null } = of
-    const made = await createHook(db, key, { url: 'https://a.example/', events, company_id, agent_id }, AT)
-    return made.id
+    const created = await createHook(db, key, { url: 'https://a.example/', events, company_id, agent_id }, AT)
+    return created.id
   }
   return { db, hook }
 }
 
-async function bodies(db: Db, hookId: number): Promise<unknown[]> {
+async function bodies(db: WriteDb, hookId: number): Promise<unknown[]> {
   const rows = await db
     .selectFrom('hook_messages')
     .selectAll()
@@ -38,7 +44,7 @@ async function bodies(db: Db, hookId: number): Promise<unknown[]> {
   return rows.map(({ body }) => JSON.parse(body).data)
 }
 
-test('what was rolled back is told to no one', async (t) => {
+test('a rollback queues no message', async (t) => {
   const { db, hook } = await ground(t)
   const id = await hook(['document.created'])
   const failing = db.transaction().execute(async (trx) => {
@@ -49,7 +55,7 @@ test('what was rolled back is told to no one', async (t) => {
   assert.deepEqual(await bodies(db, id), [])
 })
 
-test('an upload is told to the hooks of its company and agent, and of these to those for documents', async (t) => {
+test('an upload is queued for hooks of its company and agent that subscribe to documents', async (t) => {
   const { db, hook } = await ground(t)
   const all = await hook(['document.created', 'sync.failed'])
   const company = await hook(['document.created'], { company_id: COMPANY })
@@ -77,28 +83,42 @@ test('an upload is told to the hooks of its company and agent, and of these to t
   assert.equal(new Set(rows.map(({ message_id }) => message_id)).size, 2, 'one id for each message')
 })
 
-test('a huge upload is several messages of at most 500 ids, and each id is in one of them', async (t) => {
+test('a huge upload is several messages of at most 500 ids, with each id in one of them', async (t) => {
   const { db, hook } = await ground(t)
   const id = await hook(['document.created'])
   await db
     .transaction()
     .execute((trx) => queueDocuments(trx, { ...UPLOAD, runs: [{ id: 1, count: 20_001 }] }))
-  const sent = (await bodies(db, id)) as { document_ids: number[] }[]
-  assert.equal(Math.max(...sent.map(({ document_ids }) => document_ids.length)), 500)
-  assert.equal(sent.length, 41)
+  const messages = (await bodies(db, id)) as { document_ids: number[] }[]
+  assert.equal(Math.max(...messages.map(({ document_ids }) => document_ids.length)), 500)
+  assert.equal(messages.length, 41)
   assert.deepEqual(
-    sent.flatMap(({ document_ids }) => document_ids),
+    messages.flatMap(({ document_ids }) => document_ids),
     Array.from({ length: 20_001 }, (_, at) => at + 1),
   )
 })
 
-test('a queue has at most 10,000 messages: the oldest are given up, and counted', async (t) => {
+test('a queue has at most 10,000 messages: the oldest are dropped, and counted', async (t) => {
   const { db, hook } = await ground(t)
   const id = await hook(['sync.failed'])
   const other = await hook(['sync.failed'])
   await db.deleteFrom('hook_messages').execute()
+  const queued = Array.from({ length: 9_998 }, (_, at) => ({
+    message_id: `msg_${at}`,
+    type: 'sync.failed',
+    body: messageBody('sync.failed', AT, { run_id: at + 1 }),
+    created_at: AT,
+    due_at: AT,
+  }))
   await db.transaction().execute(async (trx) => {
-    for (let run = 1; run <= 10_003; run++) await queueEvent(trx, 'sync.failed', AT, { run_id: run })
+    for (const hook_id of [id, other]) {
+      await insertBatches(
+        trx,
+        'hook_messages',
+        queued.map((message) => ({ hook_id, ...message })),
+      )
+    }
+    for (let run = 9_999; run <= 10_003; run++) await queueEvent(trx, 'sync.failed', AT, { run_id: run })
   })
   const hooks = await selectListedHooks(db)
   assert.deepEqual(

@@ -1,118 +1,120 @@
-// What becomes of a message whose receiver is there, is not, is slow, or says something odd.
+// Delivery of messages to receivers that answer, fail, are slow, or send odd answers.
 
 import assert from 'node:assert/strict'
 import { createServer } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { hasReceived, openPost } from '../support/hooks/post.ts'
-import { startReceiver } from '../support/hooks/receiver.ts'
-import { until } from '../support/terminal.ts'
+import { hasReceived, openHookQueue } from '../../../support/hooks/queue.ts'
+import { startReceiver } from '../../../support/hooks/receiver.ts'
+import { until } from '../../../support/terminal.ts'
 
 const SECOND = 1000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 
-test('a message is signed as Standard Webhooks say, and gone from the queue once it has arrived', async (t) => {
-  const post = await openPost(t)
+test('a message is signed by Standard Webhooks, and leaves the queue after delivery', async (t) => {
+  const queue = await openHookQueue(t)
   const receiver = await startReceiver(t)
-  const { id, secret } = await post.hook(receiver.url)
-  await post.tell(41, 3)
+  const { id, secret } = await queue.createHook(receiver.url)
+  await queue.queueDocuments(41, 3)
   await hasReceived(receiver, 1)
   const [message] = receiver.received
-  const at = post.clock.read().toISOString()
+  const at = queue.clock.read().toISOString()
   const data = { company_id: 7, agent_id: 12, document_ids: [41, 42, 43] }
   assert.deepEqual(receiver.verify(secret, message), { type: 'document.created', timestamp: at, data })
   assert.match(message?.headers['webhook-id'] ?? '', /^msg_[\w-]{32}$/)
   assert.equal(message?.headers['content-type'], 'application/json')
   assert.throws(() => receiver.verify(`whsec_${'A'.repeat(43)}=`, message), /No matching signature/)
-  await until(async () => (await post.of(id)).waiting === 0)
-  const { sent_at, failing_since, given_up } = await post.of(id)
+  await until(async () => (await queue.readHook(id)).waiting === 0)
+  const { sent_at, failing_since, given_up } = await queue.readHook(id)
   assert.deepEqual({ sent_at, failing_since, given_up }, { sent_at: at, failing_since: null, given_up: 0 })
 })
 
-test('500 and then 200: tried again, with the same id and a signature of its own time', async (t) => {
-  const post = await openPost(t)
+test('an attempt after a 500 has the same id, and a signature of its own time', async (t) => {
+  const queue = await openHookQueue(t)
   const receiver = await startReceiver(t)
   receiver.answer = (response) => response.writeHead(receiver.received.length > 1 ? 200 : 500).end('no')
-  const { id, secret } = await post.hook(receiver.url)
-  await post.tell(41)
-  await until(async () => (await post.of(id)).failure === 'HTTP 500')
-  assert.equal((await post.of(id)).failing_since, post.clock.read().toISOString())
-  post.pass(4.9 * SECOND)
+  const { id, secret } = await queue.createHook(receiver.url)
+  await queue.queueDocuments(41)
+  await until(async () => (await queue.readHook(id)).failure === 'HTTP 500')
+  assert.equal((await queue.readHook(id)).failing_since, queue.clock.read().toISOString())
+  queue.advance(4.9 * SECOND)
   await pause(200)
   assert.equal(receiver.received.length, 1)
-  post.pass(0.1 * SECOND)
+  queue.advance(0.1 * SECOND)
   await hasReceived(receiver, 2)
-  await until(async () => (await post.of(id)).waiting === 0)
+  await until(async () => (await queue.readHook(id)).waiting === 0)
   const [first, second] = receiver.received
   assert.deepEqual(receiver.verify(secret, second), receiver.verify(secret, first))
   assert.equal(second?.id, first?.id)
   assert.notEqual(second?.headers['webhook-timestamp'], first?.headers['webhook-timestamp'])
-  const { failing_since, failure } = await post.of(id)
+  const { failing_since, failure } = await queue.readHook(id)
   assert.deepEqual({ failing_since, failure }, { failing_since: null, failure: null })
 })
 
-test('eight tries, each after its time, then the message is given up and said so', async (t) => {
-  const post = await openPost(t)
+test('a message is dropped and logged after eight attempts at their times', async (t) => {
+  const queue = await openHookQueue(t)
   const receiver = await startReceiver(t)
   receiver.answer = (response) => response.writeHead(503).end()
-  const { id } = await post.hook(receiver.url)
-  await post.tell(41)
+  const { id } = await queue.createHook(receiver.url)
+  await queue.queueDocuments(41)
   const delays = [5 * SECOND, MINUTE, 10 * MINUTE, HOUR, 4 * HOUR, 8 * HOUR, 10 * HOUR]
   for (const [at, delay] of delays.entries()) {
-    const due = new Date(post.clock.now.getTime() + delay).toISOString()
-    const planned = () => post.db.selectFrom('hook_messages').select('due_at').executeTakeFirst()
+    const due = new Date(queue.clock.now.getTime() + delay).toISOString()
+    const planned = () => queue.db.selectFrom('hook_messages').select('due_at').executeTakeFirst()
     await until(async () => (await planned())?.due_at === due)
-    post.pass(delay - 1)
+    queue.advance(delay - 1)
     await pause(20)
     assert.equal(receiver.received.length, at + 1, `not before ${delay} ms`)
-    post.pass(1)
+    queue.advance(1)
     await hasReceived(receiver, at + 2)
   }
-  await until(async () => (await post.of(id)).given_up === 1)
-  assert.equal((await post.of(id)).waiting, 0)
-  post.pass(24 * HOUR)
+  await until(async () => (await queue.readHook(id)).given_up === 1)
+  assert.equal((await queue.readHook(id)).waiting, 0)
+  queue.advance(24 * HOUR)
   await pause(50)
   assert.equal(receiver.received.length, 8)
-  await until(() => post.logged.join('').includes('"hook message given up"'))
-  assert.match(post.logged.join(''), /"event":"hook fails","hook":1,"reason":"HTTP 503"/)
+  await until(() => queue.logLines.join('').includes('"hook message given up"'))
+  assert.match(queue.logLines.join(''), /"event":"hook fails","hook":1,"reason":"HTTP 503"/)
 })
 
-test('410 turns a hook off: what waits is dropped, and it is told nothing more', async (t) => {
-  const post = await openPost(t)
+test('a 410 disables a hook: its queue is dropped, and no message is sent any more', async (t) => {
+  const queue = await openHookQueue(t)
   const receiver = await startReceiver(t)
   receiver.answer = (response) => response.writeHead(410).end()
-  const { id } = await post.hook(receiver.url)
-  await post.tell(41, 1200)
-  await until(async () => (await post.of(id)).off_at !== null)
-  await until(async () => (await post.of(id)).waiting === 0)
-  const sent = receiver.received.length
-  await post.tell(5000)
-  post.pass(HOUR)
+  const { id } = await queue.createHook(receiver.url)
+  await queue.queueDocuments(41, 1200)
+  await until(async () => (await queue.readHook(id)).off_at !== null)
+  await until(async () => (await queue.readHook(id)).waiting === 0)
+  await hasReceived(receiver, 3) // the first three messages are sent at once
+  await queue.queueDocuments(5000)
+  queue.advance(HOUR)
   await pause(50)
-  assert.equal(receiver.received.length, sent)
-  assert.equal((await post.of(id)).waiting, 0)
+  assert.equal(receiver.received.length, 3)
+  assert.equal((await queue.readHook(id)).waiting, 0)
 })
 
-test('a redirect is not followed, a receiver that closes or is not there is tried again', async (t) => {
-  const post = await openPost(t)
+test('a redirect is not followed; a closed or absent receiver is retried', async (t) => {
+  const queue = await openHookQueue(t)
   const other = await startReceiver(t)
   const receiver = await startReceiver(t)
-  const { id } = await post.hook(receiver.url)
+  const { id } = await queue.createHook(receiver.url)
   receiver.answer = (response) => response.writeHead(307, { location: other.url }).end()
-  await post.tell(41)
-  await until(async () => (await post.of(id)).failure === 'HTTP 307, a redirect, which is not followed')
+  await queue.queueDocuments(41)
+  await until(
+    async () => (await queue.readHook(id)).failure === 'HTTP 307, a redirect, which is not followed',
+  )
   receiver.answer = (response) => response.destroy()
-  post.pass(5 * SECOND)
-  await until(async () => /UND_ERR_SOCKET|ECONNRESET/.test((await post.of(id)).failure ?? ''))
+  queue.advance(5 * SECOND)
+  await until(async () => /UND_ERR_SOCKET|ECONNRESET/.test((await queue.readHook(id)).failure ?? ''))
   await receiver.close()
-  post.pass(MINUTE)
-  await until(async () => (await post.of(id)).failure === 'ECONNREFUSED')
-  assert.deepEqual([other.received.length, (await post.of(id)).waiting], [0, 1])
+  queue.advance(MINUTE)
+  await until(async () => (await queue.readHook(id)).failure === 'ECONNREFUSED')
+  assert.deepEqual([other.received.length, (await queue.readHook(id)).waiting], [0, 1])
 })
 
-test('a receiver that hangs, or drips its headers, is left after the time of a try; a body is not waited for', async (t) => {
-  const post = await openPost(t, { tryMs: 700 })
+test('a receiver that hangs, or drips its headers, is abandoned after the time of an attempt; a body is not awaited', async (t) => {
+  const queue = await openHookQueue(t, { tryMs: 700 })
   const dripping = createServer((socket) => {
     socket.on('error', () => {})
     socket.write('HTTP/1.1 200 OK\r\n')
@@ -129,58 +131,58 @@ test('a receiver that hangs, or drips its headers, is left after the time of a t
     const timer = setInterval(() => response.write('x'.repeat(1000)), 20)
     response.on('close', () => clearInterval(timer))
   }
-  const hanging = await post.hook(receiver.url)
-  const drip = await post.hook(`http://127.0.0.1:${(dripping.address() as { port: number }).port}/`)
-  const long = await post.hook(endless.url)
-  await post.tell(41)
-  await until(async () => (await post.of(hanging.id)).failure === 'no answer within 0.7 s')
-  await until(async () => (await post.of(drip.id)).failure === 'no answer within 0.7 s')
-  await until(async () => (await post.of(long.id)).sent_at !== null)
+  const hanging = await queue.createHook(receiver.url)
+  const drip = await queue.createHook(`http://127.0.0.1:${(dripping.address() as { port: number }).port}/`)
+  const long = await queue.createHook(endless.url)
+  await queue.queueDocuments(41)
+  await until(async () => (await queue.readHook(hanging.id)).failure === 'no answer within 0.7 s')
+  await until(async () => (await queue.readHook(drip.id)).failure === 'no answer within 0.7 s')
+  await until(async () => (await queue.readHook(long.id)).sent_at !== null)
 })
 
-test('hooks that hang hold up no other hook', async (t) => {
-  const post = await openPost(t)
+test('hanging hooks delay no other hook', async (t) => {
+  const queue = await openHookQueue(t)
   const hanging = await startReceiver(t)
   hanging.answer = () => {}
   const receiver = await startReceiver(t)
-  for (let at = 0; at < 20; at++) await post.hook(hanging.url)
-  await post.hook(receiver.url)
-  for (let id = 1; id <= 30; id++) await post.tell(id)
-  await hasReceived(receiver, 30) // long before the first try of the others has ended
-  assert.equal(hanging.received.length, 80) // four at once of each
-  await post.hooks.close()
+  for (let at = 0; at < 20; at++) await queue.createHook(hanging.url)
+  await queue.createHook(receiver.url)
+  for (let id = 1; id <= 30; id++) await queue.queueDocuments(id)
+  await hasReceived(receiver, 30) // long before the end of the first attempt of the others
+  assert.equal(hanging.received.length, 80) // four at once for each
+  await queue.hooks.close()
 })
 
-test('a stop breaks tries off at once, and the next start makes them again', async (t) => {
-  const post = await openPost(t)
+test('close() aborts attempts at once, and the next start repeats them', async (t) => {
+  const queue = await openHookQueue(t)
   const receiver = await startReceiver(t)
   receiver.answer = () => {}
-  const { id } = await post.hook(receiver.url)
-  await post.tell(41)
+  const { id } = await queue.createHook(receiver.url)
+  await queue.queueDocuments(41)
   await hasReceived(receiver, 1)
-  const begun = performance.now()
-  await post.hooks.close()
-  assert.ok(performance.now() - begun < 5000, 'a try may take ten seconds')
-  const tries = await post.db.selectFrom('hook_messages').select('tries').execute()
-  assert.deepEqual([tries, (await post.of(id)).failing_since], [[{ tries: 0 }], null])
+  const start = performance.now()
+  await queue.hooks.close()
+  assert.ok(performance.now() - start < 5000, 'a try may take ten seconds')
+  const tries = await queue.db.selectFrom('hook_messages').select('tries').execute()
+  assert.deepEqual([tries, (await queue.readHook(id)).failing_since], [[{ tries: 0 }], null])
   receiver.answer = (response) => response.writeHead(200).end()
-  await post.restart()
+  await queue.restart()
   await hasReceived(receiver, 2)
   assert.equal(receiver.received[0]?.id, receiver.received[1]?.id)
-  await until(async () => (await post.of(id)).waiting === 0)
+  await until(async () => (await queue.readHook(id)).waiting === 0)
 })
 
-test('what was planned by a clock that was a year ahead is sent', async (t) => {
-  const post = await openPost(t)
+test('a message scheduled by a clock a year ahead is sent', async (t) => {
+  const queue = await openHookQueue(t)
   const receiver = await startReceiver(t)
   receiver.answer = (response) => response.writeHead(500).end()
-  const { id } = await post.hook(receiver.url)
-  const now = post.clock.now
-  post.clock.now = new Date(now.getTime() + 365 * 24 * HOUR)
-  await post.tell(41)
-  await until(async () => (await post.of(id)).failure !== null)
+  const { id } = await queue.createHook(receiver.url)
+  const now = queue.clock.now
+  queue.clock.now = new Date(now.getTime() + 365 * 24 * HOUR)
+  await queue.queueDocuments(41)
+  await until(async () => (await queue.readHook(id)).failure !== null)
   receiver.answer = (response) => response.writeHead(200).end()
-  post.clock.now = now
-  post.hooks.wake()
-  await until(async () => (await post.of(id)).waiting === 0)
+  queue.clock.now = now
+  queue.hooks.wake()
+  await until(async () => (await queue.readHook(id)).waiting === 0)
 })

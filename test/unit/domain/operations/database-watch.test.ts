@@ -1,15 +1,15 @@
-// A database that nodes share, as the watch sees it: what is known of what is in memory, and what is said of it.
+// Watch of a database that nodes share: the age of what is in memory, and the log lines.
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { watchDatabase } from '../../src/domain/database-watch.ts'
-import { createLog } from '../../src/log.ts'
-import { until } from '../support/terminal.ts'
+import { watchDatabase } from '../../../../src/domain/operations/database-watch.ts'
+import { createLog } from '../../../../src/runtime/log.ts'
+import { until } from '../../../support/terminal.ts'
 
 const LOOK = { data: '1', access: '1', documents: '1' }
 
-test('while what changed is read the looks go on, and an outage is noticed', async (t) => {
-  const { database, watch, said } = await sharedWatch(t)
+test('the watch polls while changes are read, and notices an outage', async (t) => {
+  const { database, watch, logLines } = await sharedWatch(t)
   const reading = Promise.withResolvers<void>()
   let readings = 0
   watch.start(() => {
@@ -23,19 +23,19 @@ test('while what changed is read the looks go on, and an outage is noticed', asy
   assert.equal(watch.memoryAge(), 0)
   reading.reject(new Error('cut off'))
   await until(() => watch.silentSeconds() > 0.6)
-  assert.deepEqual(said(), ['the database does not answer'])
+  assert.deepEqual(logLines(), ['the database does not answer'])
   assert.equal(readings, 1)
 })
 
-test('what cannot be read is no outage, and what is in memory grows old', async (t) => {
-  const { database, watch, said } = await sharedWatch(t, 600)
+test('a failed refresh is no outage, and `memoryAge` grows', async (t) => {
+  const { database, watch, logLines } = await sharedWatch(t, 600)
   let isBroken = true
   watch.start(async () => {
     if (isBroken) throw new Error('cannot be read')
   })
   assert.equal(watch.memoryAge(), undefined)
   database.data = '2'
-  await until(() => said().length > 0)
+  await until(() => logLines().length > 0)
   assert.equal(watch.isAway(), false)
   await until(() => {
     try {
@@ -45,9 +45,9 @@ test('what cannot be read is no outage, and what is in memory grows old', async 
     }
   })
   isBroken = false
-  await until(() => said().length > 1)
+  await until(() => logLines().length > 1)
   assert.equal(watch.memoryAge(), undefined)
-  assert.deepEqual(said(), [
+  assert.deepEqual(logLines(), [
     'what changed in the database cannot be read',
     'what changed in the database is read again',
   ])
@@ -84,7 +84,7 @@ test('a watch is closed while the database is away, and what reads it waits for 
   await watch.close()
 })
 
-test('a process that stood still believes nothing until it has looked again', async (t) => {
+test('`memoryAge` throws in a process that was suspended, until the next poll', async (t) => {
   const { watch } = await sharedWatch(t, 300)
   watch.start(async () => {})
   assert.equal(watch.memoryAge(), undefined)
@@ -93,8 +93,8 @@ test('a process that stood still believes nothing until it has looked again', as
   await until(() => isBelieved(watch))
 })
 
-test('a clock that is off is told of with both times: once, and again when it is far off', async (t) => {
-  const { database, watch, told } = await sharedWatch(t)
+test('a wrong clock is logged with both times: once, and again when it is far off', async (t) => {
+  const { database, watch, logEntries } = await sharedWatch(t)
   watch.start(async () => {})
   for (const behindMs of [2100, 1900, 2100, 61_000, 59_000, 61_000, 29_000, -3_600_000, 0]) {
     database.behindMs = behindMs
@@ -104,7 +104,7 @@ test('a clock that is off is told of with both times: once, and again when it is
   const off = "this machine's clock is off: the time of the database counts"
   const farOff = "this machine's clock is far off: the node is not ready"
   assert.deepEqual(
-    told().map(({ event, machine, behind_ms }) => [event, machine, behind_ms]),
+    logEntries().map(({ event, machine, behind_ms }) => [event, machine, behind_ms]),
     [
       [off, '2026-03-24T11:59:57.900Z', 2100],
       [farOff, '2026-03-24T11:58:59.000Z', 61_000],
@@ -113,7 +113,7 @@ test('a clock that is off is told of with both times: once, and again when it is
       ["this machine's clock is right again", '2026-03-24T12:00:00.000Z', 0],
     ],
   )
-  assert.deepEqual([...new Set(told().map(({ database }) => database))], ['2026-03-24T12:00:00.000Z'])
+  assert.deepEqual([...new Set(logEntries().map(({ database }) => database))], ['2026-03-24T12:00:00.000Z'])
 })
 
 function isBelieved({ memoryAge }: { memoryAge(): number | undefined }): boolean {
@@ -139,11 +139,11 @@ async function sharedWatch(t: TestContext, staleForMs = 60_000) {
     return { data, access, documents }
   }
   const watch = await watchDatabase(
-    { kind: 'postgres', clock, look, clockOffsetMs: () => database.behindMs },
+    { kind: 'postgres', clock, poll: look, clockOffsetMs: () => database.behindMs },
     { log, staleForMs },
   )
   t.after(() => watch.close())
-  const told = () => lines.map((line) => JSON.parse(line) as Record<string, unknown>)
-  const said = () => told().map(({ event }) => event)
-  return { database, watch, told, said }
+  const logEntries = () => lines.map((line) => JSON.parse(line) as Record<string, unknown>)
+  const logLines = () => logEntries().map(({ event }) => event)
+  return { database, watch, logEntries, logLines }
 }

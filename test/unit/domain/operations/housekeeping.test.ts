@@ -1,20 +1,25 @@
 import assert from 'node:assert/strict'
-import { mock, test } from 'node:test'
-import { startHousekeeping } from '../../src/domain/housekeeping.ts'
-import { createLog } from '../../src/log.ts'
-import { insertEvents, type NewEvent, selectEvents } from '../../src/store/events.ts'
-import type { Db } from '../../src/store/tables.ts'
-import { fixedClock, temporaryEngine } from '../support/temporary.ts'
-import { until } from '../support/terminal.ts'
+import { mock, type TestContext, test } from 'node:test'
+import { startHousekeeping } from '../../../../src/domain/operations/housekeeping.ts'
+import { createLog } from '../../../../src/runtime/log.ts'
+import { openBlobFolder } from '../../../../src/store/blobs/folder.ts'
+import { insertEvents, type NewEvent, selectEvents } from '../../../../src/store/documents/events.ts'
+import type { WriteDb } from '../../../../src/store/tables.ts'
+import { fixedClock, temporaryDirectory, temporaryEngine } from '../../../support/temporary.ts'
+import { until } from '../../../support/terminal.ts'
 
 const DAY_MS = 24 * 3_600_000
 
-function eventOf(at: string): NewEvent {
+function createdEvent(at: string): NewEvent {
   return { at, kind: 'deleted', via: 'cli', actor: 'ana', document_id: 1, company_id: 7, sha256: null }
 }
 
-async function instantsIn(db: Db): Promise<string[]> {
+async function eventTimes(db: WriteDb): Promise<string[]> {
   return (await selectEvents(db, { limit: 5000 })).map(({ at }) => at)
+}
+
+async function contents(t: TestContext) {
+  return { blobs: await openBlobFolder(temporaryDirectory(t)), keepRemovedDays: 8 }
 }
 
 function quiet() {
@@ -22,43 +27,47 @@ function quiet() {
   return { logged, log: createLog({ level: 'info', format: 'text', write: (text) => logged.push(text) }) }
 }
 
-test('a start removes the events that are older than the days that they are kept, and says so', async (t) => {
+test('housekeeping removes expired events at the start and logs it', async (t) => {
   const engine = await temporaryEngine(t)
   const { db } = engine
   const { logged, log } = quiet()
-  const old = Array.from({ length: 1200 }, () => eventOf('2024-03-24T11:59:59.999Z'))
-  await insertEvents(db, [...old, eventOf('2024-03-24T12:00:00.000Z'), eventOf('2026-03-24T12:00:00.000Z')])
+  const old = Array.from({ length: 1200 }, () => createdEvent('2024-03-24T11:59:59.999Z'))
+  await insertEvents(db, [
+    ...old,
+    createdEvent('2024-03-24T12:00:00.000Z'),
+    createdEvent('2026-03-24T12:00:00.000Z'),
+  ])
   const housekeeping = startHousekeeping({
     ...engine,
     clock: fixedClock().read,
     log,
     keepEvents: 730,
-    keepRemovedDays: 8,
+    ...(await contents(t)),
   })
   t.after(() => housekeeping.close())
-  await until(async () => (await instantsIn(db)).length === 2)
-  assert.deepEqual(await instantsIn(db), ['2024-03-24T12:00:00.000Z', '2026-03-24T12:00:00.000Z'])
+  await until(async () => (await eventTimes(db)).length === 2)
+  assert.deepEqual(await eventTimes(db), ['2024-03-24T12:00:00.000Z', '2026-03-24T12:00:00.000Z'])
   await until(() => logged.length > 0)
   assert.match(logged.join(''), /info +old events removed events=1200 before=2024-03-24T12:00:00.000Z\n$/)
 })
 
-test('what gets too old while the server runs goes within a day, and a failure is not the end', async (t) => {
+test('housekeeping removes events within a day after they expire, also after a failure', async (t) => {
   mock.timers.enable({ apis: ['setInterval'] })
   t.after(() => mock.timers.reset())
   const engine = await temporaryEngine(t)
   const { db } = engine
   const clock = fixedClock()
   const { logged, log } = quiet()
-  await insertEvents(db, [eventOf('2026-03-24T11:00:00.000Z')])
+  await insertEvents(db, [createdEvent('2026-03-24T11:00:00.000Z')])
   const housekeeping = startHousekeeping({
     ...engine,
     clock: clock.read,
     log,
     keepEvents: 1,
-    keepRemovedDays: 8,
+    ...(await contents(t)),
   })
   t.after(() => housekeeping.close())
-  assert.equal((await instantsIn(db)).length, 1)
+  assert.equal((await eventTimes(db)).length, 1)
   await db.schema.alterTable('events').renameTo('elsewhere').execute()
   mock.timers.tick(DAY_MS)
   await until(() =>
@@ -67,29 +76,29 @@ test('what gets too old while the server runs goes within a day, and a failure i
   await db.schema.alterTable('elsewhere').renameTo('events').execute()
   clock.now = new Date(clock.now.getTime() + DAY_MS)
   mock.timers.tick(DAY_MS)
-  await until(async () => (await instantsIn(db)).length === 0)
+  await until(async () => (await eventTimes(db)).length === 0)
 })
 
-test('it ends in the middle when it is closed', async (t) => {
+test('housekeeping stops between two batches when it is closed', async (t) => {
   const engine = await temporaryEngine(t)
   const { db } = engine
   await insertEvents(
     db,
-    Array.from({ length: 3000 }, () => eventOf('2000-01-01T00:00:00.000Z')),
+    Array.from({ length: 3000 }, () => createdEvent('2000-01-01T00:00:00.000Z')),
   )
   const housekeeping = startHousekeeping({
     ...engine,
     clock: fixedClock().read,
     log: quiet().log,
     keepEvents: 1,
-    keepRemovedDays: 8,
+    ...(await contents(t)),
   })
   await housekeeping.close()
-  const left = (await instantsIn(db)).length
-  assert.ok(left > 0 && left % 500 === 0, `${left} are left`)
+  const rest = (await eventTimes(db)).length
+  assert.ok(rest > 0 && rest % 500 === 0, `${rest} are left`)
 })
 
-test('answers that no client may ask for again go, and the others stay', async (t) => {
+test('housekeeping removes expired idempotency keys alone', async (t) => {
   const engine = await temporaryEngine(t)
   const { db } = engine
   const token = { name: 'erp', hash: 'a'.repeat(64), allow: '', created_at: '2026-03-01T00:00:00.000Z' }
@@ -102,10 +111,10 @@ test('answers that no client may ask for again go, and the others stay', async (
   for (const some of [answers.slice(0, 600), answers.slice(600)]) {
     await db.insertInto('idempotency').values(some).execute()
   }
-  const days = { keepEvents: 1, keepRemovedDays: 8 }
+  const days = { keepEvents: 1, ...(await contents(t)) }
   const housekeeping = startHousekeeping({ ...engine, clock: fixedClock().read, log: quiet().log, ...days })
   t.after(() => housekeeping.close())
-  const kept = () => db.selectFrom('idempotency').select('created_at').execute()
-  await until(async () => (await kept()).length === 600)
-  assert.ok((await kept()).every(({ created_at }) => created_at === '2026-03-23T12:00:00.000Z'))
+  const loadAnswers = () => db.selectFrom('idempotency').select('created_at').execute()
+  await until(async () => (await loadAnswers()).length === 600)
+  assert.ok((await loadAnswers()).every(({ created_at }) => created_at === '2026-03-23T12:00:00.000Z'))
 })

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { benchmarkSide, dueDay, isBenchmark, staleness } from '../../../src/domain/rates/freshness.ts'
-import { bccr } from '../../../src/providers/bccr/bccr.ts'
-import { seriesOf } from '../support.ts'
+import { benchmarkSide, dueDay, isBenchmark, staleness } from '../../../../src/domain/rates/freshness.ts'
+import { bccr } from '../../../../src/providers/bccr/bccr.ts'
+import { makeSeries } from '../support.ts'
 
 const TODAY = '2026-03-24'
 const WORKDAYS = {
@@ -28,10 +28,10 @@ for (const [newest, ageDays, words] of ages) {
 }
 
 test('the dollar is that in colones, in this direction', () => {
-  assert.ok(isBenchmark(bccr, seriesOf(1, 'USD', 'CRC', 'compra')))
-  assert.ok(!isBenchmark(bccr, seriesOf(2, 'CRC', 'USD', 'compra')))
-  assert.ok(!isBenchmark(bccr, seriesOf(3, 'EUR', 'USD', 'referencia')))
-  assert.ok(isBenchmark(WORKDAYS, seriesOf(3, 'EUR', 'USD', 'referencia')))
+  assert.ok(isBenchmark(bccr, makeSeries(1, 'USD', 'CRC', 'compra')))
+  assert.ok(!isBenchmark(bccr, makeSeries(2, 'CRC', 'USD', 'compra')))
+  assert.ok(!isBenchmark(bccr, makeSeries(3, 'EUR', 'USD', 'referencia')))
+  assert.ok(isBenchmark(WORKDAYS, makeSeries(3, 'EUR', 'USD', 'referencia')))
 })
 
 // Helsinki is UTC+2 until 2026-03-29, then UTC+3.

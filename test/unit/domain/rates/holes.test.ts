@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { addDays, dayOf, isoOf } from '../../../src/dates.ts'
-import { dayNumbersOf, makeColumn } from '../../../src/domain/rates/column.ts'
-import { UNKNOWN_DAYS } from '../../../src/domain/rates/coverage.ts'
-import { EMPTY_DAYS, holesOf, type SeriesDays } from '../../../src/domain/rates/holes.ts'
-import { type Interval, runsOf } from '../../../src/intervals.ts'
+import { makeColumn, toCoveredDays } from '../../../../src/domain/rates/column.ts'
+import { UNKNOWN_DAYS } from '../../../../src/domain/rates/coverage.ts'
+import { EMPTY_DAYS, findHoles, type SeriesDays } from '../../../../src/domain/rates/holes.ts'
+import { addDays, dayNumber, isoDate } from '../../../../src/values/dates.ts'
+import { type Interval, toIntervals } from '../../../../src/values/intervals.ts'
 
-const FIRST = dayOf('2026-01-01')
+const FIRST = dayNumber('2026-01-01')
 
 test('holesOf equals a plain walk over the days, for one series and for two', () => {
   const days = fc
@@ -21,22 +21,25 @@ test('holesOf equals a plain walk over the days, for one series and for two', ()
         { covered: one, start: startOne },
         { covered: two, start: startTwo },
       ]
-      for (const asked of [series.slice(0, 1), series]) {
+      for (const requested of [series.slice(0, 1), series]) {
         const missing: string[] = []
         for (let day = FIRST + first; day <= FIRST + last; day += 1) {
-          const isMissing = asked.some(
+          const isMissing = requested.some(
             ({ covered, start }) =>
               !covered.includes(day) &&
               (covered.length === 0 || day < Math.max(...covered)) &&
               (start === undefined || day >= FIRST + start),
           )
-          if (isMissing) missing.push(isoOf(day))
+          if (isMissing) missing.push(isoDate(day))
         }
-        const stored = asked.map(({ covered, start }) =>
-          daysOf(runsOf(covered.map(isoOf)), start === undefined ? undefined : isoOf(FIRST + start)),
+        const days = requested.map(({ covered, start }) =>
+          toSeriesDays(
+            toIntervals(covered.map(isoDate)),
+            start === undefined ? undefined : isoDate(FIRST + start),
+          ),
         )
-        const range = { from: isoOf(FIRST + first), to: isoOf(FIRST + last) }
-        assert.deepEqual(holesOf(stored, range), runsOf(missing))
+        const range = { from: isoDate(FIRST + first), to: isoDate(FIRST + last) }
+        assert.deepEqual(findHoles(days, range), toIntervals(missing))
       }
     }),
   )
@@ -46,27 +49,31 @@ test('holesOf takes the day of the first value for the first day after 366 cover
   const first = '2026-05-01'
   const range = { from: '1990-01-01', to: '2026-05-02' }
   const after = (days: number) =>
-    daysOf([{ from: addDays(first, -days), to: '2026-05-31' }], undefined, [first])
-  assert.deepEqual(holesOf([after(EMPTY_DAYS)], range), [])
+    toSeriesDays([{ from: addDays(first, -days), to: '2026-05-31' }], undefined, [first])
+  assert.deepEqual(findHoles([after(EMPTY_DAYS)], range), [])
   const shorter = [{ from: '1990-01-01', to: addDays(first, -EMPTY_DAYS) }]
-  assert.deepEqual(holesOf([after(EMPTY_DAYS - 1)], range), shorter)
+  assert.deepEqual(findHoles([after(EMPTY_DAYS - 1)], range), shorter)
 })
 
 test('holesOf names all days of a series that was never synchronized, from its first day on', () => {
-  assert.deepEqual(holesOf([daysOf([], '1983-01-01')], { from: '1982-12-30', to: '1983-01-05' }), [
+  assert.deepEqual(findHoles([toSeriesDays([], '1983-01-01')], { from: '1982-12-30', to: '1983-01-05' }), [
     { from: '1983-01-01', to: '1983-01-05' },
   ])
 })
 
-test('holesOf is null where the record does not say which days were covered', () => {
-  const unknown = { ...daysOf([]), covered: UNKNOWN_DAYS }
-  assert.equal(holesOf([daysOf([]), unknown], { from: '2026-01-01', to: '2026-01-02' }), null)
+test('holesOf is null without a record of the covered days', () => {
+  const unknown = { ...toSeriesDays([]), covered: UNKNOWN_DAYS }
+  assert.equal(findHoles([toSeriesDays([]), unknown], { from: '2026-01-01', to: '2026-01-02' }), null)
 })
 
-function daysOf(covered: readonly Interval[], startsOn?: string, values: readonly string[] = []): SeriesDays {
+function toSeriesDays(
+  covered: readonly Interval[],
+  startsOn?: string,
+  values: readonly string[] = [],
+): SeriesDays {
   const column = makeColumn(
-    Int32Array.from(values, dayOf),
+    Int32Array.from(values, dayNumber),
     values.map(() => '1'),
   )
-  return { column, covered: dayNumbersOf(covered), startsOn }
+  return { column, covered: toCoveredDays(covered), startsOn }
 }

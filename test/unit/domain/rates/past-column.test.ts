@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { dayOf, isoOf } from '../../../src/dates.ts'
-import { type Column, EXACT, makeColumn, roundedAt, valueAt } from '../../../src/domain/rates/column.ts'
-import { coveredBefore, pastColumn } from '../../../src/domain/rates/past-column.ts'
-import type { RateRevision } from '../../../src/store/rates/record.ts'
+import {
+  type Column,
+  columnDecimals,
+  columnValue,
+  EXACT,
+  makeColumn,
+} from '../../../../src/domain/rates/column.ts'
+import { pastColumn, undoCoverage } from '../../../../src/domain/rates/past-column.ts'
+import type { RateRevision } from '../../../../src/store/rates/record.ts'
+import { dayNumber, isoDate } from '../../../../src/values/dates.ts'
 
 const MONDAY = '2026-03-23'
 const TUESDAY = '2026-03-24'
@@ -11,15 +17,17 @@ const WEDNESDAY = '2026-03-25'
 const AT = 1000
 
 const column = makeColumn(
-  Int32Array.from([MONDAY, TUESDAY, WEDNESDAY].map(dayOf)),
+  Int32Array.from([MONDAY, TUESDAY, WEDNESDAY].map(dayNumber)),
   ['501', '502.5', '503'],
   Int8Array.from([EXACT, EXACT, 2]),
 )
 
-function valuesOf(of: Column): [day: string, value: string, rounded?: number][] {
+function listValues(of: Column): [day: string, value: string, rounded?: number][] {
   return Array.from(of.days, (day, at) => {
-    const rounded = roundedAt(of, at)
-    return rounded === undefined ? [isoOf(day), valueAt(of, at)] : [isoOf(day), valueAt(of, at), rounded]
+    const rounded = columnDecimals(of, at)
+    return rounded === undefined
+      ? [isoDate(day), columnValue(of, at)]
+      : [isoDate(day), columnValue(of, at), rounded]
   })
 }
 
@@ -35,31 +43,35 @@ function revised(
   }
 }
 
-const known = { from: MONDAY, storedAt: AT }
-const nothing = { stored: [known], revisions: [], imported: [] }
+const originalDays = { from: MONDAY, storedAt: AT }
+const nothing = { stored: [originalDays], revisions: [], imported: [] }
 
-const laterFrom = (from: string) => ({ from, storedAt: AT + 1 })
+const laterDays = (from: string) => ({ from, storedAt: AT + 1 })
 
 test('a series of which nothing changed later is the one of now, without a copy', () => {
   assert.equal(pastColumn(column, nothing, AT), column)
 })
 
-test('what was stored later is not there, and what was replaced later is', () => {
-  const later = { ...nothing, stored: [known, laterFrom(TUESDAY)], revisions: [revised(TUESDAY, '502', AT)] }
-  assert.deepEqual(valuesOf(pastColumn(column, later, AT)), [
+test('pastColumn omits values stored later and has values replaced later', () => {
+  const later = {
+    ...nothing,
+    stored: [originalDays, laterDays(TUESDAY)],
+    revisions: [revised(TUESDAY, '502', AT)],
+  }
+  assert.deepEqual(listValues(pastColumn(column, later, AT)), [
     [MONDAY, '501'],
     [TUESDAY, '502'],
   ])
 })
 
-test('of a value that was replaced twice the first one is the one of then', () => {
+test('pastColumn has the first of two replaced values', () => {
   const revisions = [revised(TUESDAY, '502', AT - 1, 2), revised(TUESDAY, '502.1', AT + 1)]
   const past = pastColumn(
     column,
-    { ...nothing, stored: [known, laterFrom(TUESDAY), { from: WEDNESDAY, storedAt: AT }], revisions },
+    { ...nothing, stored: [originalDays, laterDays(TUESDAY), { from: WEDNESDAY, storedAt: AT }], revisions },
     AT,
   )
-  assert.deepEqual(valuesOf(past), [
+  assert.deepEqual(listValues(past), [
     [MONDAY, '501'],
     [TUESDAY, '502', 2],
     [WEDNESDAY, '503', 2],
@@ -68,15 +80,15 @@ test('of a value that was replaced twice the first one is the one of then', () =
 
 test('a replaced value that was stored later itself was not known', () => {
   const revisions = [revised(TUESDAY, '502', AT + 1), revised(TUESDAY, '502.1', AT + 2)]
-  const past = pastColumn(column, { ...nothing, stored: [known, laterFrom(TUESDAY)], revisions }, AT)
-  assert.deepEqual(valuesOf(past), [[MONDAY, '501']])
+  const past = pastColumn(column, { ...nothing, stored: [originalDays, laterDays(TUESDAY)], revisions }, AT)
+  assert.deepEqual(listValues(past), [[MONDAY, '501']])
   assert.equal(past.rounded, undefined)
 })
 
-test('what an import brought later was not known, whatever instants it has', () => {
+test('pastColumn omits values that were imported later, whatever their instants', () => {
   const revisions = [revised(TUESDAY, '502', AT - 5)]
   const imported = [{ from: MONDAY, to: TUESDAY }]
-  assert.deepEqual(valuesOf(pastColumn(column, { ...nothing, revisions, imported }, AT)), [
+  assert.deepEqual(listValues(pastColumn(column, { ...nothing, revisions, imported }, AT)), [
     [WEDNESDAY, '503', 2],
   ])
 })
@@ -97,7 +109,7 @@ test('a value that was discarded later is there, in the order of its day', () =>
     discarded('2026-03-28', AT - 1),
   ]
   const imported = [{ from: '2026-03-28', to: '2026-03-28' }]
-  assert.deepEqual(valuesOf(pastColumn(column, { ...nothing, revisions, imported }, AT)), [
+  assert.deepEqual(listValues(pastColumn(column, { ...nothing, revisions, imported }, AT)), [
     ['2026-03-20', '700'],
     [MONDAY, '501'],
     [TUESDAY, '502.5'],
@@ -105,7 +117,7 @@ test('a value that was discarded later is there, in the order of its day', () =>
     ['2026-03-26', '700', 1],
   ])
   const none = makeColumn(new Int32Array(), [])
-  assert.deepEqual(valuesOf(pastColumn(none, { ...nothing, stored: [], revisions }, AT))[0], [
+  assert.deepEqual(listValues(pastColumn(none, { ...nothing, stored: [], revisions }, AT))[0], [
     '2026-03-20',
     '700',
   ])
@@ -116,10 +128,10 @@ test('a value that was discarded and stored anew is the first one before, and no
     { ...revised(TUESDAY, '700', AT), replaced_at: 'first' },
     revised(TUESDAY, '502', AT + 2),
   ]
-  const later = { ...nothing, stored: [known, laterFrom(TUESDAY), { from: WEDNESDAY, storedAt: AT }] }
-  assert.deepEqual(valuesOf(pastColumn(column, { ...later, revisions }, AT))[1], [TUESDAY, '700'])
+  const later = { ...nothing, stored: [originalDays, laterDays(TUESDAY), { from: WEDNESDAY, storedAt: AT }] }
+  assert.deepEqual(listValues(pastColumn(column, { ...later, revisions }, AT))[1], [TUESDAY, '700'])
   assert.deepEqual(
-    valuesOf(pastColumn(column, { ...later, revisions: revisions.slice(1) }, AT)).map(([day]) => day),
+    listValues(pastColumn(column, { ...later, revisions: revisions.slice(1) }, AT)).map(([day]) => day),
     [MONDAY, WEDNESDAY],
   )
 })
@@ -135,7 +147,7 @@ test('a value of which it was not written down since when it was known is an err
 test('covered days are undone from the last change back', () => {
   const day = (at: string) => ({ from: at, to: at })
   const now = [{ from: '2026-03-01', to: WEDNESDAY }]
-  const before = coveredBefore(now, [
+  const before = undoCoverage(now, [
     { kind: 'added', days: { from: TUESDAY, to: WEDNESDAY } },
     { kind: 'removed', days: day(TUESDAY) },
     { kind: 'added', days: day('2026-03-02') },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { dayOf, isoOf } from '../../../src/dates.ts'
-import { type PeriodLength, periodOf } from '../../../src/domain/rates/periods.ts'
+import { findPeriod, type PeriodLength } from '../../../../src/domain/rates/periods.ts'
+import { dayNumber, isoDate } from '../../../../src/values/dates.ts'
 
 const periods: [day: string, length: PeriodLength, first: string, last: string][] = [
   ['2026-03-24', 'day', '2026-03-24', '2026-03-24'],
@@ -21,7 +21,7 @@ const periods: [day: string, length: PeriodLength, first: string, last: string][
 ]
 for (const [day, length, first, last] of periods) {
   test(`the ${length} of ${day} is ${first} to ${last}`, () => {
-    const found = periodOf(dayOf(day), length)
-    assert.deepEqual([isoOf(found.first), isoOf(found.last)], [first, last])
+    const period = findPeriod(dayNumber(day), length)
+    assert.deepEqual([isoDate(period.first), isoDate(period.last)], [first, last])
   })
 }

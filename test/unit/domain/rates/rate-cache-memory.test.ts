@@ -1,16 +1,16 @@
-// What the read model costs: all 47 columns with a value for each day since 1983, in a process of its own.
+// Memory of the read model: all 47 columns with a value for each day since 1983, in a separate process.
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
-import { temporaryDirectory } from '../../support/temporary.ts'
+import { temporaryDirectory } from '../../../support/temporary.ts'
 
 const LIMIT_MB = 60
 
-test('all columns of all currencies since 1983 take less than 60 MB', async (t) => {
-  const program = join(import.meta.dirname, '../../support/rates/measure-rate-cache.ts')
+test('the columns of all currencies since 1983 take less than 60 MB', async (t) => {
+  const program = join(import.meta.dirname, '../../../support/rates/measure-rate-cache.ts')
   const { stdout } = await promisify(execFile)(process.execPath, [
     '--expose-gc',
     program,

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openRateCache } from '../../../src/domain/rates/rate-cache.ts'
-import { ensureCatalogue } from '../../../src/sync/catalogue.ts'
-import { createMemoryBank } from '../../support/rates/memory-bank.ts'
-import { fixedClock, ofSqlite, temporaryDatabase } from '../../support/temporary.ts'
+import { openRateCache } from '../../../../src/domain/rates/rate-cache.ts'
+import { ensureCatalogue } from '../../../../src/sync/catalogue.ts'
+import { createMemoryBank } from '../../../support/rates/memory-bank.ts'
+import { fixedClock, ofSqlite, temporaryDatabase } from '../../../support/temporary.ts'
 
 // On PostgreSQL all are read with the snapshot.
 test('others have turns while the columns of many series are read', ofSqlite, async (t) => {

@@ -1,26 +1,27 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { createBase64Decoder } from '../../src/json/base64.ts'
+import { createBase64Decoder } from '../../../../src/formats/json/base64.ts'
+import { scaled } from '../../../faults/scale.ts'
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
 
-/** The slow obvious reading of decisions 3.4. */
+/** Slow decoder of decisions 3.4. */
 function decodeSlowly(text: string): Buffer | undefined {
   const chars = text.replaceAll(/[\r\n]/g, '')
   if (chars.length % 4 !== 0) return undefined
   const bytes: number[] = []
   for (let at = 0; at < chars.length; at += 4) {
     const quantum = chars.slice(at, at + 4)
-    const filled = quantum.replace(/={1,2}$/, '')
-    if (filled.length < 4 && at + 4 < chars.length) return undefined
+    const characters = quantum.replace(/={1,2}$/, '')
+    if (characters.length < 4 && at + 4 < chars.length) return undefined
     let bits = 0
-    for (const char of filled.padEnd(4, 'A')) {
+    for (const char of characters.padEnd(4, 'A')) {
       const value = ALPHABET.indexOf(char)
       if (value < 0) return undefined
       bits = bits * 64 + value
     }
-    bytes.push(...[bits >> 16, (bits >> 8) & 255, bits & 255].slice(0, filled.length - 1))
+    bytes.push(...[bits >> 16, (bits >> 8) & 255, bits & 255].slice(0, characters.length - 1))
   }
   return Buffer.from(bytes)
 }
@@ -99,21 +100,21 @@ const refused = [
   'Zm 9v',
 ]
 
-test('decodes base64 of the standard alphabet with padding and line breaks', () => {
+test('base64 decoder accepts the standard alphabet with padding and line breaks', () => {
   for (const [text, plain] of accepted) {
     assert.equal(decode(cut(text, []))?.toString(), plain, JSON.stringify(text))
     assert.equal(decodeSlowly(text)?.toString(), plain)
   }
 })
 
-test('refuses everything else', () => {
+test('base64 decoder rejects any other text', () => {
   for (const text of refused) {
     assert.equal(decode(cut(text, [])), undefined, JSON.stringify(text))
     assert.equal(decodeSlowly(text), undefined)
   }
 })
 
-test('says the same wherever the text is cut in two or three', () => {
+test('base64 decoder has the same result for any split in two or three', () => {
   for (const text of [...accepted.map(([text]) => text), ...refused]) {
     const expected = decodeSlowly(text)
     for (let i = 0; i <= text.length; i++) {
@@ -122,7 +123,7 @@ test('says the same wherever the text is cut in two or three', () => {
   }
 })
 
-test('refuses every byte outside the alphabet at every place of a long text', () => {
+test('base64 decoder rejects each byte outside the alphabet at each index of a long text', () => {
   const text = Buffer.from('x'.repeat(150)).toString('base64') // 200 characters, no padding
   for (let byte = 0; byte < 256; byte++) {
     const char = String.fromCharCode(byte)
@@ -133,7 +134,7 @@ test('refuses every byte outside the alphabet at every place of a long text', ()
   }
 })
 
-test('agrees with the slow reading on any bytes, line breaks, mutations and cuts', () => {
+test('base64 decoder agrees with the slow decoder on any bytes, line breaks, mutations and splits', () => {
   const mutation = fc.record({
     at: fc.nat(2000),
     char: fc.constantFrom(
@@ -172,11 +173,11 @@ test('agrees with the slow reading on any bytes, line breaks, mutations and cuts
       }
       assert.deepEqual(decode(cut(text, cuts)), decodeSlowly(text))
     }),
-    { numRuns: 3000 },
+    { numRuns: scaled({ short: 400, long: 3000 }) },
   )
 })
 
-test('agrees with the slow reading on short texts of the telling characters', () => {
+test('base64 decoder agrees with the slow decoder on short texts of special characters', () => {
   const text = fc.string({
     unit: fc.constantFrom('A', 'b', '/', '=', '=', '\n', '\r', ' ', '-'),
     maxLength: 12,
@@ -185,18 +186,18 @@ test('agrees with the slow reading on short texts of the telling characters', ()
     fc.property(text, fc.array(fc.nat(12), { maxLength: 3 }), (chars, cuts) => {
       assert.deepEqual(decode(cut(chars, cuts)), decodeSlowly(chars))
     }),
-    { numRuns: 10_000 },
+    { numRuns: scaled({ short: 700, long: 10_000 }) },
   )
 })
 
-test('stays refused after the first bad piece', () => {
+test('base64 decoder rejects each piece after the first invalid one', () => {
   const decoder = createBase64Decoder()
   assert.equal(decoder.decode(Buffer.from('Zm 9')), undefined)
   assert.equal(decoder.decode(Buffer.from('Zm9v')), undefined)
   assert.equal(decoder.complete(), false)
 })
 
-test('keeps to the right bytes over megabytes in uneven pieces', () => {
+test('base64 decoder decodes megabytes in uneven pieces', () => {
   const bytes = Buffer.alloc(3_000_001, 'cambista')
   const text = bytes.toString('base64').replaceAll(/.{76}/g, '$&\r\n')
   const cuts = Array.from({ length: 200 }, (_, i) => i * 20_011 + (i % 7))

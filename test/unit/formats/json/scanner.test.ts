@@ -1,28 +1,29 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { isDocuments, NESTED } from '../../src/domain/documents/upload.ts'
-import { AppError } from '../../src/errors.ts'
-import { createJsonScanner } from '../../src/json/scanner.ts'
-import { TOO_LONG } from '../../src/json/value.ts'
+import { isDocuments, NESTED } from '../../../../src/domain/documents/upload.ts'
+import { createJsonScanner } from '../../../../src/formats/json/scanner.ts'
+import { TOO_LONG } from '../../../../src/formats/json/value.ts'
+import { AppError } from '../../../../src/runtime/errors.ts'
+import { scaled } from '../../../faults/scale.ts'
 import {
-  arriving,
+  assertRejected,
   createMemory,
   nothing,
   openReader,
   read,
-  refuses,
+  streamPieces,
   TRICKY,
-} from '../support/documents/uploads.ts'
+} from '../../../support/documents/uploads.ts'
 
-test('refuses a body that ends early, at every byte, and leaves no blob', async () => {
+test('JSON scanner rejects a truncated body, at each byte, and leaves no blob', async () => {
   const body = Buffer.from(TRICKY.trimEnd())
   for (let end = 0; end < body.length; end++) {
     await assert.rejects(read(body.subarray(0, end)), AppError, `ends at ${end}`)
   }
 })
 
-test('agrees with JSON.parse on what is JSON', async () => {
+test('JSON scanner agrees with JSON.parse on valid and invalid JSON', async () => {
   const values = [
     '0',
     '-1',
@@ -106,12 +107,12 @@ test('agrees with JSON.parse on what is JSON', async () => {
     for (const body of [text, `{"documents":[{"base64":${text}}]}`, `[{"k":${text}},${text}]`]) {
       const valid = isJson(body)
       if (valid) await read(body)
-      else await refuses(body, /^Request body must be valid JSON: .+ at byte \d+$/)
+      else await assertRejected(body, /^Request body must be valid JSON: .+ at byte \d+$/)
     }
   }
 })
 
-test('agrees with JSON.parse on mutated bodies, however cut', async () => {
+test('JSON scanner agrees with JSON.parse on mutated bodies, in any pieces', async () => {
   const body = Buffer.from(TRICKY)
   const mutation = fc.record({
     at: fc.nat(body.length),
@@ -133,11 +134,11 @@ test('agrees with JSON.parse on mutated bodies, however cut', async () => {
         else await assert.rejects(reading, AppError)
       },
     ),
-    { numRuns: 3000 },
+    { numRuns: scaled({ short: 300, long: 3000 }) },
   )
 })
 
-test('agrees with JSON.parse on any upload', async () => {
+test('JSON scanner agrees with JSON.parse on any upload', async () => {
   const field = fc.oneof(fc.jsonValue(), fc.string({ unit: 'binary' }))
   const document = fc.dictionary(fc.constantFrom('name', 'mimetype', 'base64', 'other'), field)
   const upload = fc.record(
@@ -156,19 +157,19 @@ test('agrees with JSON.parse on any upload', async () => {
         return Array.isArray(value) && value.length === 0 ? undefined : NESTED
       }
       const reader = openReader()
-      await reader.read(arriving(pieces))
-      const seen = reader.upload
-      const wanted = JSON.parse(body.toString())
+      await reader.read(streamPieces(pieces))
+      const result = reader.upload
+      const expected = JSON.parse(body.toString())
       for (const key of ['owner_id', 'company_id', 'agent_id'] as const)
-        assert.deepEqual(seen[key], plain(wanted[key]))
-      const count = wanted.documents?.length || undefined
-      assert.equal(isDocuments(seen.documents) ? seen.documents.total : seen.documents, count)
+        assert.deepEqual(result[key], plain(expected[key]))
+      const count = expected.documents?.length || undefined
+      assert.equal(isDocuments(result.documents) ? result.documents.total : result.documents, count)
     }),
-    { numRuns: 500 },
+    { numRuns: scaled({ short: 60, long: 500 }) },
   )
 })
 
-test('refuses bytes that are not UTF-8, wherever a block ends', async () => {
+test('JSON scanner rejects invalid UTF-8, wherever a block ends', async () => {
   const bad = [
     'c3',
     'c328',
@@ -197,31 +198,31 @@ test('refuses bytes that are not UTF-8, wherever a block ends', async () => {
       }
     }
   }
-  await refuses(Buffer.from('{"a":"\xff"}', 'latin1'), /not UTF-8 in the block that begins at byte 0/)
+  await assertRejected(Buffer.from('{"a":"\xff"}', 'latin1'), /not UTF-8 in the block that begins at byte 0/)
 })
 
-test('says where the JSON breaks', async () => {
-  await refuses('', /nothing but the end at byte 0/)
-  await refuses('{"a":1,}', /unexpected "}" at byte 7/)
-  await refuses('{"a":1} x', /unexpected "x" at byte 8/)
-  await refuses('{"a":tru}', /"tru" is no value at byte 5/)
-  await refuses('{"a":"\u0001"}', /control character in a string at byte 6/)
-  await refuses('{"documents":[{"base64":"AA\n=="}]}', /control character in a string at byte 27/)
-  await refuses('{"documents":[{"base64":"-AA\u0002="}]}', /control character in a string at byte 28/)
-  await refuses('{"documents":[{"base64":"A\\x="}]}', /bad escape .* at byte 25/)
-  await refuses('{"name":"\\u12g4"}', /bad escape in a string at byte 13/)
-  await refuses('{"a\\q":1}', /bad escape in a string at byte 4/)
-  await refuses(`{"a":${'1'.repeat(100_000)}.}`, /"1{20}" is no value at byte 5/)
-  await refuses('\ufeff', /nothing but the end at byte 3/)
+test('JSON scanner reports the byte of an error', async () => {
+  await assertRejected('', /nothing but the end at byte 0/)
+  await assertRejected('{"a":1,}', /unexpected "}" at byte 7/)
+  await assertRejected('{"a":1} x', /unexpected "x" at byte 8/)
+  await assertRejected('{"a":tru}', /"tru" is no value at byte 5/)
+  await assertRejected('{"a":"\u0001"}', /control character in a string at byte 6/)
+  await assertRejected('{"documents":[{"base64":"AA\n=="}]}', /control character in a string at byte 27/)
+  await assertRejected('{"documents":[{"base64":"-AA\u0002="}]}', /control character in a string at byte 28/)
+  await assertRejected('{"documents":[{"base64":"A\\x="}]}', /bad escape .* at byte 25/)
+  await assertRejected('{"name":"\\u12g4"}', /bad escape in a string at byte 13/)
+  await assertRejected('{"a\\q":1}', /bad escape in a string at byte 4/)
+  await assertRejected(`{"a":${'1'.repeat(100_000)}.}`, /"1{20}" is no value at byte 5/)
+  await assertRejected('\ufeff', /nothing but the end at byte 3/)
 })
 
-test('bounds what nesting takes of the memory, and nothing else', async () => {
+test('JSON scanner limits nesting by memory only', async () => {
   const each = 1024 * 1024
   const nested = (levels: number) => `{"a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`
-  const readWithin = (body: string) =>
-    openReader(createMemory().beginBatch, { each, all: 2 * each }).read(arriving([body]))
-  await readWithin(nested(4_000_000)) // a bit each, and as much again while it grows
-  await assert.rejects(readWithin(nested(9_000_000)), (error) => {
+  const readWithLimit = (body: string) =>
+    openReader(createMemory().beginBatch, { each, all: 2 * each }).read(streamPieces([body]))
+  await readWithLimit(nested(4_000_000)) // a bit each, and twice that during growth
+  await assert.rejects(readWithLimit(nested(9_000_000)), (error) => {
     assert.ok(error instanceof AppError)
     assert.equal(error.code, 'too-large')
     assert.match(error.message, /is limited to 1 MiB/)
@@ -229,12 +230,12 @@ test('bounds what nesting takes of the memory, and nothing else', async () => {
   })
 })
 
-test('does not follow the names of the prototype', async () => {
-  const seen = await read(
+test('JSON scanner treats __proto__ as an ordinary field', async () => {
+  const result = await read(
     '{"__proto__":{"owner_id":1},"constructor":1,"documents":[{"__proto__":"x","toString":1}]}',
   )
   const faults = [{ index: 0, field: 'name', message: 'name is missing' }]
-  assert.deepEqual(seen, { ...nothing, documents: { total: 1, faulty: 1, faults } })
+  assert.deepEqual(result, { ...nothing, documents: { total: 1, faulty: 1, faults } })
 })
 
 function isJson(body: string | Uint8Array): boolean {
@@ -250,7 +251,7 @@ function isJson(body: string | Uint8Array): boolean {
   }
 }
 
-test('reads texts that recur, and those that only look like them, wherever a chunk ends', () => {
+test('JSON scanner reads repeated and similar texts, wherever a chunk ends', () => {
   const parts = [
     'USD',
     'on',
@@ -267,14 +268,14 @@ test('reads texts that recur, and those that only look like them, wherever a chu
   const texts = fc.sample(fc.constantFrom(...parts), { numRuns: 2000, seed: 1 })
   const body = Buffer.from(JSON.stringify(texts))
   for (const size of [1, 7, 50, body.length]) {
-    const seen: unknown[] = []
+    const result: unknown[] = []
     const scanner = createJsonScanner({
       ...{ open: () => true, close() {}, key() {}, wantsPieces: () => false, piece: () => false },
-      ...{ endOfPieces() {}, isBusy: () => false, keep: () => 100 },
-      value: (value) => seen.push(value),
+      ...{ endOfPieces() {}, isBusy: () => false, maxBytes: () => 100 },
+      value: (value) => result.push(value),
     })
     for (let at = 0; at < body.length; at += size) scanner.push(Buffer.from(body.subarray(at, at + size)))
     scanner.end()
-    assert.deepEqual(seen, texts)
+    assert.deepEqual(result, texts)
   }
 })

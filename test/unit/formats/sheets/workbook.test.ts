@@ -2,20 +2,20 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Cell } from '../../src/spreadsheets/cells.ts'
-import { readWorkbook } from '../../src/spreadsheets/workbook.ts'
-import { xlsxOf } from '../../src/web/words/xlsx.ts'
+import type { Cell } from '../../../../src/formats/sheets/cells.ts'
+import { readWorkbook } from '../../../../src/formats/sheets/workbook.ts'
+import { encodeXlsx } from '../../../../src/web/model/xlsx.ts'
 import {
+  createWorkbook,
   dayCell,
   PERCENT,
-  partsOf,
   TWO,
   UP_TO_EIGHT,
-  workbookOf,
+  workbookParts,
   zipped,
-} from '../support/rates/workbooks.ts'
+} from '../../../support/rates/workbooks.ts'
 
-const parts = partsOf({
+const parts = workbookParts({
   Hoja1: [
     ['Fecha', 'Valor'],
     [dayCell('2026-03-24'), { n: '5', style: TWO }],
@@ -46,7 +46,7 @@ test('texts, numbers and days are read with how they are shown', async () => {
     { n: '1', style: PERCENT },
   ]
   const cells = await cellsOf(
-    await workbookOf({ A: [['Año', { inline: ' a &amp; b ' }], [], row, [{ n: '4.9e2' }]] }),
+    await createWorkbook({ A: [['Año', { inline: ' a &amp; b ' }], [], row, [{ n: '4.9e2' }]] }),
   )
   assert.deepEqual(cells, {
     'cell A1': { kind: 'text', text: 'Año' },
@@ -68,7 +68,7 @@ test('what the page writes is read, digit by digit', async () => {
     ],
     rows: [['2026-03-24', '503.9']],
   } as const
-  const cells = await cellsOf(Buffer.from(await (await xlsxOf(table)).arrayBuffer()))
+  const cells = await cellsOf(Buffer.from(await (await encodeXlsx(table)).arrayBuffer()))
   assert.deepEqual(cells['cell A2'], { kind: 'day', day: '2026-03-24' })
   assert.equal((cells['cell B2'] as { digits: string }).digits, '503.9')
 })

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { addressOf as addressWith } from '../../../src/http/compat/addresses.ts'
+import { rewriteTarget as addressWith } from '../../../../src/http/compat/addresses.ts'
 
 const OWN = ['/api/v1/rates', '/api/v1/convert']
-const addressOf = (target: string) => addressWith(target, (path) => OWN.includes(path))
+const resolveTarget = (target: string) => addressWith(target, (path) => OWN.includes(path))
 
 const ASMX = '/compat/bccr/Indicadores/Suscripciones/WS/wsindicadoreseconomicos.asmx'
 const SDDE = '/compat/sdde/SDDE/api/Bccr.GE.SDDE.Publico.Indicadores.API'
 
-for (const [asked, target] of [
+for (const [url, target] of [
   ['/Indicadores/Suscripciones/WS/wsindicadoreseconomicos.asmx', ASMX],
   ['/Indicadores/Suscripciones/WS/wsIndicadoresEconomicos.asmx?WSDL', `${ASMX}?WSDL`],
   ['/indicadores/suministro/sw/WSINDICADORESECONOMICOS.ASMX/Op?a=1', `${ASMX}/Op?a=1`],
@@ -51,21 +51,22 @@ for (const [asked, target] of [
   ['/nothing/at/all?x', '/nothing/at/all?x'],
   ['/compat/unknown/x', '/compat/unknown/x'],
 ] as const) {
-  test(`${asked} is ${target}`, () => assert.deepEqual(addressOf(asked), { target, key: undefined }))
+  test(`the target of ${url} is ${target}`, () =>
+    assert.deepEqual(resolveTarget(url), { target, key: undefined }))
 
-  test(`a key in the path before ${asked} is cut out, or there is nothing`, () => {
-    const isThere = target !== asked || /^.(compat|api.v1).(valor|rates|convert|hac|unk)/.test(asked)
-    const found = isThere ? { target, key: 'cbk_secret' } : { target: '/k', key: undefined }
-    assert.deepEqual(addressOf(`/k/cbk_secret${asked}`), found)
+  test(`a key in the path before ${url} is removed, or the target is /k`, () => {
+    const isThere = target !== url || /^.(compat|api.v1).(valor|rates|convert|hac|unk)/.test(url)
+    const expected = isThere ? { target, key: 'cbk_secret' } : { target: '/k', key: undefined }
+    assert.deepEqual(resolveTarget(`/k/cbk_secret${url}`), expected)
   })
 }
 
-test('a key alone is no address', () => {
-  for (const one of ['/k', '/k/', '/k/secret']) assert.equal(addressOf(one).key, undefined, one)
+test('`/k/KEY` without a path is a 404', () => {
+  for (const one of ['/k', '/k/', '/k/secret']) assert.equal(resolveTarget(one).key, undefined, one)
 })
 
-test('the key of ExchangeRate-API stands inside the path, and is cut out too', () => {
-  for (const [asked, path] of [
+test('the key of ExchangeRate-API inside the path is removed too', () => {
+  for (const [url, path] of [
     ['/v6/secret/latest/USD', '/v6/keyed/latest/USD'],
     ['/v6/secret/pair/USD/CRC/10?x=1', '/v6/keyed/pair/USD/CRC/10?x=1'],
     ['/compat/exchangerate-api/v6/secret/codes', '/v6/keyed/codes'],
@@ -73,6 +74,6 @@ test('the key of ExchangeRate-API stands inside the path, and is cut out too', (
     ['/v6/secret/latest/USD/?x=1//', '/v6/keyed/latest/USD?x=1//'],
     ['/v6/secret/latest/USD?x=1/', '/v6/keyed/latest/USD?x=1/'],
   ] as const) {
-    assert.deepEqual(addressOf(asked), { target: `/compat/exchangerate-api${path}`, key: 'secret' })
+    assert.deepEqual(resolveTarget(url), { target: `/compat/exchangerate-api${path}`, key: 'secret' })
   }
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { fileNameOf } from '../../../src/http/documents/file-name.ts'
+import { toFileName } from '../../../../src/http/documents/file-name.ts'
 
 const cases: [string, string][] = [
   ['factura.pdf', 'factura.pdf'],
@@ -22,7 +22,7 @@ const cases: [string, string][] = [
   ['فاتورة.pdf', 'فاتورة.pdf'],
 ]
 for (const [name, expected] of cases) {
-  test(`${JSON.stringify(name)} is a file name as ${JSON.stringify(expected)}`, () => {
-    assert.equal(fileNameOf(name), expected)
+  test(`${JSON.stringify(name)} is the file name ${JSON.stringify(expected)}`, () => {
+    assert.equal(toFileName(name), expected)
   })
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { plainText } from '../../../src/http/documents/plain-text.ts'
-import { cpuMsOf } from '../../support/stalls.ts'
+import { plainText } from '../../../../src/http/documents/plain-text.ts'
+import { measureCpuMs } from '../../../support/stalls.ts'
 
 const cases: [string, string][] = [
   ['', ''],
@@ -17,7 +17,7 @@ const cases: [string, string][] = [
   ['<table><tr><td>a</td><td>b</td></tr><tr><th>c</th></tr></table>', 'a b c'],
   ['<h1>a</h1>b<hr>c', 'a b c'],
   ['a<unknown-element>b</unknown-element>c', 'abc'],
-  // script, style and what else nobody sees go with their content
+  // script, style and other invisible elements are removed with their content
   ['a<script>if (1 < 2) alert("</b>")</script>b', 'ab'],
   ['a<SCRIPT type="x">x</SCRIPT >b', 'ab'],
   ['a<script/>x</script>b', 'ab'],
@@ -30,7 +30,7 @@ const cases: [string, string][] = [
   ['a</script>b</template>c</style>d', 'abcd'],
   ['a<iframe><b>x</b></iframe>b', 'ab'],
   ['<svg><style>x</style><text>y</text></svg>z', 'yz'],
-  // comments and what browsers take for comments
+  // comments and what browsers parse as comments
   ['a<!-- <b>x</b> -->b', 'ab'],
   ['a<!-- x -- y -->b', 'ab'],
   ['a<!-->b<!--->c', 'abc'],
@@ -76,11 +76,11 @@ const cases: [string, string][] = [
   ['<b> a </b> b', 'a b'],
 ]
 
-test('keeps the text of HTML and folds its white space', () => {
+test('plain text is that of the HTML, with its white space folded', () => {
   for (const [html, text] of cases) assert.equal(plainText(html), text, html)
 })
 
-test('takes time in proportion to its input, however nasty', async () => {
+test('plain text takes time in proportion to its input, even a hostile one', async () => {
   const nasty = [
     '<div>',
     '<b>',
@@ -109,17 +109,17 @@ test('takes time in proportion to its input, however nasty', async () => {
     '\u00a0x',
     'a',
   ]
-  const took = await cpuMsOf(() => {
+  const took = await measureCpuMs(() => {
     for (const piece of nasty) {
       const text = plainText(piece.repeat(200_000))
       assert.ok(text.length <= piece.length * 200_000, piece)
     }
   })
-  // Quadratic time would be hours; the bound only has to tell these apart.
+  // Quadratic time would be hours; the bound only separates the two.
   assert.ok(took < 60_000, `${took} ms`)
 })
 
-test('never fails, is never longer, and leaves plain words alone', () => {
+test('plain text never fails, is never longer, and has plain words unchanged', () => {
   const markup = fc.constantFrom(
     '<b>',
     '</b>',

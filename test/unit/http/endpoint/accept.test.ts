@@ -1,9 +1,9 @@
-// Which form an Accept header chooses (RFC 9110, 12.4.2; decisions 2.14).
+// The form that an Accept header chooses (RFC 9110, 12.4.2; decisions 2.14).
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { acceptsCoding } from '../../../src/http/api/accept.ts'
-import { type Form, type Forms, formFor } from '../../../src/http/api/forms.ts'
+import { acceptsCoding } from '../../../../src/http/endpoint/accept.ts'
+import { type Form, type Forms, negotiateForm } from '../../../../src/http/endpoint/forms.ts'
 
 const form = (name: string, contentType: string): Form<unknown, unknown> => ({
   ...{ name, contentType },
@@ -48,16 +48,17 @@ const cases: [accept: string | null, name: string][] = [
   [';,;q=1,,', 'json'],
 ]
 for (const [accept, name] of cases) {
-  test(`formFor gives ${name} for Accept: ${accept}`, () => assert.equal(formFor(accept, FORMS).name, name))
+  test(`negotiateForm gives ${name} for Accept: ${accept}`, () =>
+    assert.equal(negotiateForm(accept, FORMS).name, name))
 }
 
-test('formFor gives the first form of an endpoint without JSON where none is acceptable', () => {
+test('negotiateForm gives the first form of an endpoint without JSON if none is acceptable', () => {
   const forms: Forms<unknown, unknown> = [
     FORMS[1] as Form<unknown, unknown>,
     FORMS[2] as Form<unknown, unknown>,
   ]
-  assert.equal(formFor('application/json', forms).name, 'csv')
-  assert.equal(formFor('text/csv;q=0, application/x-ndjson', forms).name, 'ndjson')
+  assert.equal(negotiateForm('application/json', forms).name, 'csv')
+  assert.equal(negotiateForm('text/csv;q=0, application/x-ndjson', forms).name, 'ndjson')
 })
 
 test('acceptsCoding reads the quality of a coding', () => {

@@ -4,14 +4,14 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { AppError, type ErrorCode } from '../../../src/errors.ts'
-import { type ErrorShape, errorAnswer } from '../../../src/http/api/errors.ts'
-import { APILAYER_ERRORS } from '../../../src/http/compat/keyed/apilayer.ts'
-import { OXR_ERRORS } from '../../../src/http/compat/keyed/oxr.ts'
-import { DOCUMENTS_ERRORS } from '../../../src/http/documents/errors.ts'
-import { RATES_ERRORS } from '../../../src/http/rates/errors.ts'
+import { APILAYER_ERRORS } from '../../../../src/http/compat/keyed/apilayer.ts'
+import { OXR_ERRORS } from '../../../../src/http/compat/keyed/oxr.ts'
+import { DOCUMENTS_ERRORS } from '../../../../src/http/documents/errors.ts'
+import { type ErrorShape, errorAnswer } from '../../../../src/http/endpoint/errors.ts'
+import { RATES_ERRORS } from '../../../../src/http/rates/errors.ts'
+import { AppError, type ErrorCode } from '../../../../src/runtime/errors.ts'
 
-const SRC = join(import.meta.dirname, '..', '..', '..', 'src')
+const SRC = join(import.meta.dirname, '../../../../src')
 const SHAPES: [string, ErrorShape][] = [
   ['rates', RATES_ERRORS],
   ['documents', DOCUMENTS_ERRORS],
@@ -19,22 +19,22 @@ const SHAPES: [string, ErrorShape][] = [
   ['currencylayer', APILAYER_ERRORS],
 ]
 const CODES = [
-  ...readFileSync(join(SRC, 'errors.ts'), 'utf8')
+  ...readFileSync(join(SRC, 'runtime/errors.ts'), 'utf8')
     .split('\n\n')
     .filter((block) => block.startsWith('export type ErrorCode'))
     .join()
     .matchAll(/\| '([\w-]+)'/g),
 ].map(([, code]) => code as ErrorCode)
 
-/** What may write the head of an answer. */
+/** Files that may write the head of an answer. */
 const WRITERS = {
-  'http/api/chunks.ts': 1, // headers that send.ts gave it
-  'http/api/send.ts': 2,
+  'http/endpoint/chunks.ts': 1, // headers that send.ts passed
+  'http/endpoint/send.ts': 2,
   'http/server.ts': 1, // a 500
   'http/waiting.ts': 1, // a 200, or errorAnswer
 }
 
-test('Retry-After is set on the 503 of every code, in every shape, and on no other status', () => {
+test('Retry-After is set on the 503 of every code, in every face, and on no other status', () => {
   let count503 = 0
   for (const code of CODES) {
     for (const [shape, errors] of SHAPES) {
@@ -46,7 +46,7 @@ test('Retry-After is set on the 503 of every code, in every shape, and on no oth
   assert.equal(count503, 2 * SHAPES.length, 'busy and unavailable')
 })
 
-test('Retry-After is what an error names, in whole seconds and at least one', () => {
+test('Retry-After is the number that an error names, in whole seconds and at least one', () => {
   for (const [retryAfter, sent] of [
     [3600, '3600'],
     [0.2, '1'],
@@ -56,11 +56,11 @@ test('Retry-After is what an error names, in whole seconds and at least one', ()
     const error = new AppError('unavailable', 'Not yet', { retryAfter })
     assert.equal(errorAnswer(error, RATES_ERRORS).headers['retry-after'], sent)
   }
-  const gone = new AppError('too-many', 'Too many', { retryAfter: 60 })
-  assert.equal(errorAnswer(gone, RATES_ERRORS).headers['retry-after'], '60', 'of any status')
+  const error = new AppError('too-many', 'Too many', { retryAfter: 60 })
+  assert.equal(errorAnswer(error, RATES_ERRORS).headers['retry-after'], '60', 'of any status')
 })
 
-test('the head of an answer is written where Retry-After is added to a 503, and nowhere else', () => {
+test('heads of answers are written only where Retry-After is added to a 503', () => {
   const writers: Record<string, number> = {}
   for (const file of readdirSync(SRC, { recursive: true, encoding: 'utf8' })) {
     if (!file.startsWith('http/') || !file.endsWith('.ts')) continue

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Forms, formFor, jsonForm } from '../../../src/http/api/forms.ts'
+import { type Forms, jsonForm, negotiateForm } from '../../../../src/http/endpoint/forms.ts'
 
 const FORMS: Forms<number, undefined> = [
   jsonForm((value) => JSON.stringify(value)),
@@ -17,7 +17,7 @@ for (const [accept, name] of [
   ['application/x-ndjson,application/json', 'ndjson'],
   ['application/json,text/csv', 'json'],
 ] as const) {
-  test(`a client that accepts ${accept ?? 'what it may be'} gets ${name}`, () => {
-    assert.equal(formFor(accept, FORMS).name, name)
+  test(`a client that accepts ${accept ?? 'any form'} gets ${name}`, () => {
+    assert.equal(negotiateForm(accept, FORMS).name, name)
   })
 }

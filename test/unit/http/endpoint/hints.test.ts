@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { credentialHint, nearestPath } from '../../../src/http/api/hints.ts'
+import { credentialHint, nearestPath } from '../../../../src/http/endpoint/hints.ts'
 
 const PATHS = [
   '/api/v1/rates/latest',
@@ -47,10 +47,10 @@ for (const [headers, needed, hint] of [
   [{ 'x-api-key': 'something' }, 'key', undefined],
   [{}, 'token', undefined],
 ] as const) {
-  test(`credentialHint of ${JSON.stringify(headers)} where a ${needed} is needed`, () => {
-    const found = credentialHint(new Headers(headers as Record<string, string>), needed)
-    if (hint) assert.match(found ?? '', hint)
-    else assert.equal(found, undefined)
-    assert.doesNotMatch(found ?? '', /_1/)
+  test(`credentialHint of ${JSON.stringify(headers)} for an endpoint that needs a ${needed}`, () => {
+    const hintText = credentialHint(new Headers(headers as Record<string, string>), needed)
+    if (hint) assert.match(hintText ?? '', hint)
+    else assert.equal(hintText, undefined)
+    assert.doesNotMatch(hintText ?? '', /_1/)
   })
 }

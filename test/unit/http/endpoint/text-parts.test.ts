@@ -1,22 +1,22 @@
-// Text that is made while it is sent: how much of it is made, and when.
+// Text that is generated while it is sent: how much, and when.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
-import { chunksOf, textParts, wholeOrParts } from '../../../src/http/api/text-parts.ts'
-import { createTurns } from '../../../src/turns.ts'
+import { encodeChunks, textParts, wholeOrParts } from '../../../../src/http/endpoint/text-parts.ts'
+import { createInterleaver } from '../../../../src/runtime/interleave.ts'
 
 const LINE = `${'x'.repeat(1000)}\n`
 
 function lines(count: number) {
-  const made = { lines: 0 }
+  const progress = { lines: 0 }
   function* make() {
-    for (; made.lines < count; made.lines += 1) yield LINE
+    for (; progress.lines < count; progress.lines += 1) yield LINE
   }
-  return { made, parts: textParts(make()) }
+  return { made: progress, parts: textParts(make()) }
 }
 
-test('a text of one part is whole, a longer one is not', () => {
+test('a text of one part is sent whole, a longer one in chunks', () => {
   assert.equal(wholeOrParts(lines(0).parts), '')
   assert.equal(wholeOrParts(lines(20).parts), LINE.repeat(20))
   const all = wholeOrParts(lines(200).parts)
@@ -26,38 +26,38 @@ test('a text of one part is whole, a longer one is not', () => {
 
 for (const packed of [false, true]) {
   const title = packed ? 'compressed' : 'as it is'
-  test(`${title}, the chunks are all of the text`, async () => {
-    const all = chunksOf(lines(5000).parts, createTurns(), { packed })
+  test(`${title}, the chunks make up the whole text`, async () => {
+    const all = encodeChunks(lines(5000).parts, createInterleaver(), { packed })
     const bytes = Buffer.concat(await Array.fromAsync(all))
     assert.equal(String(packed ? gunzipSync(bytes) : bytes), LINE.repeat(5000))
   })
 
-  test(`${title}, no more is made than is asked for, and nothing when the client has gone`, async () => {
-    const { made, parts } = lines(100_000)
-    const random = textParts(randomly(parts))
-    const chunks = chunksOf(random, createTurns(), { packed })
+  test(`${title}, no more is generated than requested, and nothing after a disconnect`, async () => {
+    const { made: progress, parts } = lines(100_000)
+    const random = textParts(randomParts(parts))
+    const chunks = encodeChunks(random, createInterleaver(), { packed })
     await chunks.next()
-    const atFirst = made.lines
+    const atFirst = progress.lines
     assert.ok(atFirst < 1000, `${atFirst} lines`)
     await new Promise((resolve) => setTimeout(resolve, 50))
-    assert.ok(made.lines < 1000, `${made.lines} lines, and nobody asks`)
+    assert.ok(progress.lines < 1000, `${progress.lines} lines, and nobody asks`)
     await chunks.return()
-    const atLast = made.lines
+    const atLast = progress.lines
     await new Promise((resolve) => setTimeout(resolve, 50))
-    assert.equal(made.lines, atLast)
+    assert.equal(progress.lines, atLast)
   })
 
-  test(`${title}, what goes wrong while it is made is thrown`, async () => {
+  test(`${title}, an error of the generator is thrown`, async () => {
     function* broken() {
       yield LINE.repeat(100)
       throw new TypeError('a row is not there')
     }
-    await assert.rejects(Array.fromAsync(chunksOf(broken(), createTurns(), { packed })), TypeError)
+    await assert.rejects(Array.fromAsync(encodeChunks(broken(), createInterleaver(), { packed })), TypeError)
   })
 }
 
-/** Something that cannot be compressed, of the length of each part. */
-function* randomly(parts: Iterable<string>): Generator<string, void> {
+/** Incompressible text of the length of each part. */
+function* randomParts(parts: Iterable<string>): Generator<string, void> {
   let seed = 1
   for (const part of parts) {
     const codes = Array.from(part, () => {

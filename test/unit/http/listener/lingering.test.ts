@@ -1,32 +1,32 @@
-// How long, of how much and of how many connections a server reads what it throws away.
+// Limits of discarded bodies: time, bytes, connections, and speed.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { setImmediate, setTimeout as wait } from 'node:timers/promises'
-import { limitConnections } from '../../../src/http/listener/connections.ts'
-import { createLingering, type LingeringLimits } from '../../../src/http/listener/lingering.ts'
-import { listenOn } from '../../../src/http/listener/listen.ts'
-import { RATES_ERRORS } from '../../../src/http/rates/errors.ts'
-import { until } from '../../support/terminal.ts'
+import { limitConnections } from '../../../../src/http/listener/connections.ts'
+import { createLingering, type LingeringLimits } from '../../../../src/http/listener/lingering.ts'
+import { openListener } from '../../../../src/http/listener/listen.ts'
+import { RATES_ERRORS } from '../../../../src/http/rates/errors.ts'
+import { until } from '../../../support/terminal.ts'
 
 const MiB = 1024 ** 2
 const WIDE: LingeringLimits = { ms: 60_000, bytes: 1024 * MiB, connections: 100, bytesPerSecond: 1024 * MiB }
-const headOf = (length: number) => `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n\r\n`
+const requestHead = (length: number) => `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n\r\n`
 
-/** A server that refuses each body; `others` are the limits that are not given: `{}` those of the program. */
+/** A server that rejects each body; `others` overrides the remaining limits, `{}` uses the program's. */
 async function serve(
   t: TestContext,
   limits: Partial<LingeringLimits>,
   others: Partial<LingeringLimits> = WIDE,
 ) {
   const sockets: Socket[] = []
-  const listener = await listenOn(
+  const listener = await openListener(
     {
       host: '127.0.0.1',
       port: 0,
-      errorsOf: () => RATES_ERRORS,
+      selectErrorShape: () => RATES_ERRORS,
       connections: limitConnections({ log: { warn: () => {} }, isShared: () => true }),
       lingering: createLingering({ ...others, ...limits }),
     },
@@ -45,7 +45,7 @@ async function serve(
   return { ...listener, close, sockets }
 }
 
-/** A client that has its answer, sees our side closed, and still has its own open. */
+/** A client that has its answer and our end of the connection, and leaves its own side open. */
 async function refuse(t: TestContext, url: string, length = 1024 * MiB) {
   const socket = connect({ host: '127.0.0.1', port: Number(new URL(url).port), allowHalfOpen: true })
   t.after(() => socket.destroy())
@@ -58,17 +58,17 @@ async function refuse(t: TestContext, url: string, length = 1024 * MiB) {
   socket.on('end', () => {
     isEnded = true
   })
-  socket.write(headOf(length))
+  socket.write(requestHead(length))
   await until(() => isEnded || socket.destroyed)
   assert.match(received, /^HTTP\/1\.1 413 .*\r\n\r\nlarge$/s)
   return socket
 }
 
-/** Writes until so many bytes have left, or the server has cut the connection: how many it was. */
+/** Writes until `bytes` are sent or the server has cut the connection; returns the number sent. */
 async function send(socket: Socket, bytes: number): Promise<number> {
   const piece = Buffer.alloc(64 * 1024)
-  let sent = 0
-  while (sent < bytes && !socket.destroyed) {
+  let bytesSent = 0
+  while (bytesSent < bytes && !socket.destroyed) {
     await new Promise<void>((resolve) => {
       socket.once('close', resolve)
       socket.write(piece, () => {
@@ -76,9 +76,9 @@ async function send(socket: Socket, bytes: number): Promise<number> {
         resolve()
       })
     })
-    sent += piece.length
+    bytesSent += piece.length
   }
-  return sent
+  return bytesSent
 }
 
 test('a connection ends when its client closes its side', async (t) => {
@@ -91,7 +91,7 @@ test('a connection ends when its client closes its side', async (t) => {
   await until(() => socket.destroyed)
 })
 
-test('a request behind a refused body is thrown away with it', async (t) => {
+test('a request behind a rejected body is discarded with it', async (t) => {
   const { url, sockets } = await serve(t, {})
   const socket = await refuse(t, url, MiB)
   await send(socket, MiB)
@@ -100,7 +100,7 @@ test('a request behind a refused body is thrown away with it', async (t) => {
   assert.equal(sockets.length, 1, 'requests')
 })
 
-test('a connection is cut when its time is over', async (t) => {
+test('a connection is cut after its time limit', async (t) => {
   const { url, sockets } = await serve(t, { ms: 1000 })
   const began = performance.now()
   await refuse(t, url)
@@ -110,7 +110,7 @@ test('a connection is cut when its time is over', async (t) => {
   assert.ok(ms >= 990, `${ms} ms`)
 })
 
-test('a connection is cut when it has sent more bytes than are taken', async (t) => {
+test('a connection is cut after its byte limit', async (t) => {
   const { url, sockets } = await serve(t, { bytes: MiB })
   const socket = await refuse(t, url)
   assert.equal(await send(socket, MiB), MiB)
@@ -121,7 +121,7 @@ test('a connection is cut when it has sent more bytes than are taken', async (t)
   assert.ok((sockets[0]?.bytesRead ?? 0) < MiB + 3 * 64 * 1024, `${sockets[0]?.bytesRead} bytes`)
 })
 
-test('of more connections than are taken the rest is cut at once, and there is room again', async (t) => {
+test('connections over the limit are cut at once, and slots are reused', async (t) => {
   const { url, sockets } = await serve(t, { connections: 2 })
   const [first] = [await refuse(t, url), await refuse(t, url)]
   await refuse(t, url)
@@ -134,7 +134,7 @@ test('of more connections than are taken the rest is cut at once, and there is r
   assert.equal(sockets[3]?.destroyed, false)
 })
 
-test('all connections together are read no faster than the limit, and none is cut for it', async (t) => {
+test('the connections together are read at the rate limit, and none is cut for it', async (t) => {
   const rate = 4 * MiB
   const { url, sockets } = await serve(t, { bytesPerSecond: rate })
   const clients = [await refuse(t, url), await refuse(t, url), await refuse(t, url)]
@@ -143,7 +143,7 @@ test('all connections together are read no faster than the limit, and none is cu
   const sending = clients.map((socket) => send(socket, 1024 * MiB))
   await wait(1000)
   const [bytes, seconds] = [read() - before, (performance.now() - began) / 1000]
-  // Each socket has taken some that is not counted until it goes on.
+  // Each socket has read some bytes that are counted only when it continues.
   const most = rate * (seconds + 0.1) + clients.length * 3 * 64 * 1024
   assert.ok(bytes <= most, `${bytes} bytes in ${seconds} s`)
   assert.ok(bytes > rate / 8, `${bytes} bytes in ${seconds} s`)
@@ -152,7 +152,7 @@ test('all connections together are read no faster than the limit, and none is cu
   await Promise.all(sending)
 })
 
-test('a server that closes waits for no connection that lingers, and takes no more of them', async (t) => {
+test('close() waits for no lingering connection, and admits no more of them', async (t) => {
   const { url, close, sockets } = await serve(t, {})
   await refuse(t, url)
   assert.equal(sockets[0]?.destroyed, false)
@@ -162,7 +162,7 @@ test('a server that closes waits for no connection that lingers, and takes no mo
   assert.equal(sockets[0]?.destroyed, true)
 })
 
-test('by default it is 32 connections, 64 MiB a second and 16 MiB a connection', async (t) => {
+test('the defaults are 32 connections, 64 MiB a second and 16 MiB a connection', async (t) => {
   const { url, sockets } = await serve(t, { ms: 60_000 }, {})
   const clients: Socket[] = []
   for (let at = 0; at < 32; at++) clients.push(await refuse(t, url))
@@ -179,13 +179,13 @@ test('by default it is 32 connections, 64 MiB a second and 16 MiB a connection',
   await until(() => sockets[0]?.destroyed === true)
 })
 
-test('by default it is 5 seconds', async (t) => {
+test('the default time limit is 5 seconds', async (t) => {
   const { url, sockets } = await serve(t, {}, {})
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const socket = connect({ host: '127.0.0.1', port: Number(new URL(url).port), allowHalfOpen: true })
   t.after(() => socket.destroy())
   socket.on('error', () => {}).resume()
-  socket.write(headOf(MiB))
+  socket.write(requestHead(MiB))
   await once(socket, 'end')
   await setImmediate()
   t.mock.timers.tick(4999)

@@ -1,17 +1,18 @@
-// Lists of networks: the whole internet is a word of its own, and a secret that others know has narrow ones.
+// Lists of networks: the whole internet needs the word any, and secrets that others know need narrow
+// networks.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
   ANY_ADDRESS,
-  isAmong,
+  isInNetworks,
   networksFault,
   networksOrAny,
   networksOrAnyFault,
   wideNetworksFault,
-} from '../../../src/http/listener/networks.ts'
+} from '../../../../src/http/listener/networks.ts'
 
-test('a list that is the whole internet says to write any, in one network or in pieces', () => {
+test('a list of the whole internet is rejected in favour of any, in one network or in pieces', () => {
   for (const everybody of [
     '0.0.0.0/0',
     '10.1.2.3/0',
@@ -41,7 +42,7 @@ test('a list that is the whole internet says to write any, in one network or in 
   }
 })
 
-test('any is the whole list, and only where it is taken', () => {
+test('any must be the whole list, and only where it is allowed', () => {
   for (const odd of ['ANY', 'any,10.0.0.0/8', '10.0.0.0/8, any']) {
     assert.match(networksOrAnyFault(odd) ?? '', /the word any in small letters and alone/, odd)
   }
@@ -49,13 +50,13 @@ test('any is the whole list, and only where it is taken', () => {
   assert.equal(networksOrAny('any'), ANY_ADDRESS)
   assert.notEqual(networksOrAny('10.0.0.0/8'), ANY_ADDRESS)
   assert.deepEqual(
-    ['1.2.3.4', '2001:db8::1'].map((address) => isAmong(address, ANY_ADDRESS)),
+    ['1.2.3.4', '2001:db8::1'].map((address) => isInNetworks(address, ANY_ADDRESS)),
     [true, true],
   )
   assert.match(networksFault('any') ?? '', /"any" is none$/)
 })
 
-test('networks of a known secret are private, or have 65,536 addresses or a /48 at most', () => {
+test('networks of a known secret are private, or have at most 65,536 addresses or a /48', () => {
   for (const narrow of [
     'loopback',
     '10.0.0.0/8',
@@ -84,7 +85,7 @@ test('networks of a known secret are private, or have 65,536 addresses or a /48 
     ['10.0.0.0/8,203.0.0.0/15', '203.0.0.0/15'],
     ['2001:db8::/47'],
     ['fc00::/6'],
-    ['::/48'], // Node finds every IPv4 address in it
+    ['::/48'], // Node counts every IPv4 address in it
     ['::ffff:8.8.0.0/111'],
   ]
   for (const [wide, network = wide] of cases) {

@@ -1,18 +1,18 @@
-// Which path a request asked for that node:http gave up on, by the packet and the place where it did.
+// The path of a request that node:http failed to parse, from the packet and the position of the failure.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { pathOf, pathOfUnreadable } from '../../../src/http/listener/request-line.ts'
-import { cpuMsOf } from '../../support/stalls.ts'
+import { targetPath, unreadablePath } from '../../../../src/http/listener/request-line.ts'
+import { measureCpuMs } from '../../../support/stalls.ts'
 
-/** The path as it is told when node:http gives up at the mark. */
-function told(marked: string): string {
+/** The path that is read when node:http fails at the mark. */
+function pathAtFailure(marked: string): string {
   const [before = '', after = ''] = marked.split('§')
   const error = Object.assign(new Error(), {
     rawPacket: Buffer.from(before + after, 'latin1'),
     bytesParsed: before.length,
   })
-  return pathOfUnreadable(error)
+  return unreadablePath(error)
 }
 
 const GET = 'GET /api/v1/rates HTTP/1.1\r\nHost: a\r\n\r\n'
@@ -46,23 +46,23 @@ const packets: [what: string, marked: string, path: string][] = [
   ['nothing', '§', ''],
 ]
 for (const [what, marked, path] of packets) {
-  test(`tells ${path || 'no path'} of ${what}`, () => assert.equal(told(marked), path))
+  test(`the path of ${what} is ${path || 'unknown'}`, () => assert.equal(pathAtFailure(marked), path))
 }
 
-test('knows no path without a packet', () => assert.equal(pathOfUnreadable(new Error('timeout')), ''))
+test('the path is unknown without a packet', () => assert.equal(unreadablePath(new Error('timeout')), ''))
 
-test('costs nothing, whatever is in the packet', async () => {
+test('a path is read fast, whatever is in the packet', async () => {
   const size = 65_536
   const fills = [' ', 'a', 'a ', '\n', 'a:\n', ' a HTTP/', 'http://', '/'].map((one) =>
     one.repeat(size / one.length),
   )
-  const took = await cpuMsOf(() => {
-    for (const fill of fills) told(`${fill}§${fill}`)
+  const took = await measureCpuMs(() => {
+    for (const fill of fills) pathAtFailure(`${fill}§${fill}`)
   })
   assert.ok(took < 1000, `${took} ms`)
 })
 
-test('finds the path in a target', () => {
+test('a path is read from each form of a request target', () => {
   const targets = {
     '/a?b#c': '/a',
     '*': '*',
@@ -71,5 +71,5 @@ test('finds the path in a target', () => {
     '': '',
     '/http://a/b': '/http://a/b',
   }
-  for (const [target, path] of Object.entries(targets)) assert.equal(pathOf(target), path)
+  for (const [target, path] of Object.entries(targets)) assert.equal(targetPath(target), path)
 })

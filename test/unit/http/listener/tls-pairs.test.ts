@@ -1,23 +1,23 @@
-// Several certificates on one port: which one a client gets, and the renewal of each.
+// Several certificates on one port: selection by host, and renewal of each.
 
 import assert from 'node:assert/strict'
 import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { connect } from 'node:tls'
-import { selfSigned } from '../../../src/cli/commands/certificates/certificate.ts'
-import type { TlsFiles } from '../../../src/http/listener/tls.ts'
-import { fixedClock, startTestApp, type TestApp, temporaryDirectory } from '../../support/app.ts'
-import { runCommand, until } from '../../support/terminal.ts'
+import { createSelfSigned } from '../../../../src/cli/commands/certificates/certificate.ts'
+import type { TlsFiles } from '../../../../src/http/listener/tls.ts'
+import { fixedClock, startTestApp, type TestApp, temporaryDirectory } from '../../../support/app.ts'
+import { runCommand, until } from '../../../support/terminal.ts'
 
 const VALID = { from: new Date('2026-01-01T00:00:00Z'), to: new Date('2126-01-01T00:00:00Z') }
 
-/** A pair of files for these hosts, and a way to replace them by others. */
-function pairFor(t: TestContext, ...hosts: [string, ...string[]]): TlsFiles & { renew(): void } {
+/** A pair of files for these hosts, and a function that replaces them. */
+function createPair(t: TestContext, ...hosts: [string, ...string[]]): TlsFiles & { renew(): void } {
   const dir = temporaryDirectory(t)
   const files = { cert: join(dir, 'cert.pem'), key: join(dir, 'key.pem') }
   const renew = () => {
-    const { pem } = selfSigned(hosts, VALID)
+    const { pem } = createSelfSigned(hosts, VALID)
     for (const part of ['cert', 'key'] as const) {
       writeFileSync(`${files[part]}.new`, pem[part], { mode: 0o600 })
       renameSync(`${files[part]}.new`, files[part])
@@ -27,8 +27,11 @@ function pairFor(t: TestContext, ...hosts: [string, ...string[]]): TlsFiles & { 
   return { ...files, renew }
 }
 
-/** The certificate that a client gets that asks for a host. */
-function served({ app }: TestApp, servername?: string): Promise<{ names: string; serial: string }> {
+/** The certificate that a client of a host gets. */
+function servedCertificate(
+  { app }: TestApp,
+  servername?: string,
+): Promise<{ names: string; serial: string }> {
   const { port } = new URL(app.url)
   return new Promise((resolve, reject) => {
     const where = { host: '127.0.0.1', port: Number(port), rejectUnauthorized: false }
@@ -41,8 +44,12 @@ function served({ app }: TestApp, servername?: string): Promise<{ names: string;
   })
 }
 
-test('a client gets the certificate of the host that it asks for, else the first', async (t) => {
-  const pairs = [pairFor(t, 'box.example.com'), pairFor(t, '*.example.com'), pairFor(t, 'gee.bccr.fi.cr')]
+test('a client gets the certificate of its requested host, else the first', async (t) => {
+  const pairs = [
+    createPair(t, 'box.example.com'),
+    createPair(t, '*.example.com'),
+    createPair(t, 'gee.bccr.fi.cr'),
+  ]
   const app = await startTestApp(t, { listen: { tls: pairs } })
   const expected: [asked: string | undefined, names: string][] = [
     ['gee.bccr.fi.cr', 'DNS:gee.bccr.fi.cr'],
@@ -55,46 +62,47 @@ test('a client gets the certificate of the host that it asks for, else the first
     ['no..name', 'DNS:box.example.com'],
     [undefined, 'DNS:box.example.com'],
   ]
-  for (const [asked, names] of expected) assert.equal((await served(app, asked)).names, names, String(asked))
-  assert.equal(app.logged.join('').split('"event":"certificate"').length - 1, 3)
+  for (const [host, names] of expected)
+    assert.equal((await servedCertificate(app, host)).names, names, String(host))
+  assert.equal(app.logLines.join('').split('"event":"certificate"').length - 1, 3)
 })
 
-test('the name itself goes before a wildcard, whichever is given first', async (t) => {
-  const pairs = [pairFor(t, 'first.cr'), pairFor(t, '*.example.com'), pairFor(t, 'box.example.com')]
+test('an exact host name precedes a wildcard, in any order of pairs', async (t) => {
+  const pairs = [createPair(t, 'first.cr'), createPair(t, '*.example.com'), createPair(t, 'box.example.com')]
   const app = await startTestApp(t, { listen: { tls: pairs } })
-  assert.equal((await served(app, 'box.example.com')).names, 'DNS:box.example.com')
+  assert.equal((await servedCertificate(app, 'box.example.com')).names, 'DNS:box.example.com')
 })
 
 test('each pair is renewed by itself, without a restart', async (t) => {
-  const [first, second] = [pairFor(t, 'box.example.com'), pairFor(t, 'gee.bccr.fi.cr')]
+  const [first, second] = [createPair(t, 'box.example.com'), createPair(t, 'gee.bccr.fi.cr')]
   const app = await startTestApp(t, { listen: { tls: [first, second] } })
   const both = async () => [
-    (await served(app)).serial,
-    (await served(app, 'gee.bccr.fi.cr')).serial,
-    (await served(app, 'box.example.com')).serial,
+    (await servedCertificate(app)).serial,
+    (await servedCertificate(app, 'gee.bccr.fi.cr')).serial,
+    (await servedCertificate(app, 'box.example.com')).serial,
   ]
   const [one, two, named] = await both()
   assert.equal(one, named)
   second.renew()
-  await until(async () => (await served(app, 'gee.bccr.fi.cr')).serial !== two)
+  await until(async () => (await servedCertificate(app, 'gee.bccr.fi.cr')).serial !== two)
   const [, renewed] = await both()
   assert.deepEqual(await both(), [one, renewed, one])
   writeFileSync(second.key, 'no key')
-  await until(() => app.logged.join('').includes('certificate not renewed'))
+  await until(() => app.logLines.join('').includes('certificate not renewed'))
   first.renew()
-  await until(async () => (await served(app)).serial !== one)
+  await until(async () => (await servedCertificate(app)).serial !== one)
   const [other] = await both()
   assert.deepEqual(await both(), [other, renewed, other], 'a faulty pair does not hold up another one')
 })
 
-test('from a month before a certificate ends it is warned of each day, for each pair', async (t) => {
+test('each certificate is warned of daily in its last month', async (t) => {
   const clock = fixedClock('2125-11-01T00:00:00Z')
   const app = await startTestApp(t, {
     clock,
-    listen: { tls: [pairFor(t, 'box.example.com'), pairFor(t, 'gee.bccr.fi.cr')] },
+    listen: { tls: [createPair(t, 'box.example.com'), createPair(t, 'gee.bccr.fi.cr')] },
   })
   const warnings = (event: string) =>
-    app.logged.join('').split(`"level":"warn","event":"${event}"`).length - 1
+    app.logLines.join('').split(`"level":"warn","event":"${event}"`).length - 1
   const looked = () => new Promise((resolve) => setTimeout(resolve, 1500))
   await looked()
   assert.equal(warnings('certificate ends soon'), 0)
@@ -109,15 +117,18 @@ test('from a month before a certificate ends it is warned of each day, for each 
   await until(() => warnings('certificate has ended') === 2)
 })
 
-test('of a certificate for 90 days it is warned 22 days before, when it should have been renewed', async (t) => {
-  const pair = pairFor(t, 'box.example.com')
+test('a certificate for 90 days is warned of in its last 22 days, when its renewal is overdue', async (t) => {
+  const pair = createPair(t, 'box.example.com')
   const from = new Date('2026-01-01T00:00:00Z')
-  const { pem } = selfSigned(['box.example.com'], { from, to: new Date(from.getTime() + 90 * 86_400_000) })
+  const { pem } = createSelfSigned(['box.example.com'], {
+    from,
+    to: new Date(from.getTime() + 90 * 86_400_000),
+  })
   for (const part of ['cert', 'key'] as const) writeFileSync(pair[part], pem[part])
   const warned = async (now: string) => {
-    const { logged } = await startTestApp(t, { now, listen: { tls: [pair] } })
-    await until(() => logged.join('').includes('"event":"certificate"'))
-    return logged.join('').includes('certificate ends soon')
+    const { logLines } = await startTestApp(t, { now, listen: { tls: [pair] } })
+    await until(() => logLines.join('').includes('"event":"certificate"'))
+    return logLines.join('').includes('certificate ends soon')
   }
   assert.deepEqual(
     [await warned('2026-03-08T00:00:00Z'), await warned('2026-03-11T00:00:00Z')],
@@ -125,7 +136,7 @@ test('of a certificate for 90 days it is warned 22 days before, when it should h
   )
 })
 
-test('certificates and keys are as many, and the error says how many there are', async () => {
+test('certificates and keys must be equal in number, and the error has both numbers', async () => {
   const words = ['--tls-cert', 'a.pem', '--tls-cert', 'b.pem', '--tls-key', 'a.key']
   const end = await runCommand(['serve', ...words])
   const why = 'each --tls-cert needs its --tls-key, in the same order: 2 certificates and 1 key are given'
@@ -134,8 +145,8 @@ test('certificates and keys are as many, and the error says how many there are',
   assert.match((await runCommand(['serve'], env)).err, /1 certificate and 2 keys are given/)
 })
 
-test('the variables have them with commas between, and one key may be for two certificates', async (t) => {
-  const [one, two] = [pairFor(t, 'a.cr'), pairFor(t, 'b.cr')]
+test('the variables have lists with commas, and one key may serve two certificates', async (t) => {
+  const [one, two] = [createPair(t, 'a.cr'), createPair(t, 'b.cr')]
   const dir = ['--port', '0', '--no-scheduler', '--data-dir', join(temporaryDirectory(t), 'data')]
   const env = { CAMBISTA_TLS_CERT: `${one.cert}, ${two.cert}`, CAMBISTA_TLS_KEY: `${one.key},${one.key}` }
   const why = `the TLS key ${one.key} does not belong to the certificate ${two.cert}`

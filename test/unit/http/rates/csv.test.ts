@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { csvLines, dayCell, decimalCell, dialectOf, textCell } from '../../../src/http/rates/csv.ts'
+import { csvLines, dayCell, decimalCell, findDialect, textCell } from '../../../../src/http/rates/csv.ts'
 
-const csvOf = (...given: Parameters<typeof csvLines>) => [...csvLines(...given)].join('')
-const PLAIN = dialectOf(undefined, {})
-const LOCAL = dialectOf('es-CR', {})
+const csvText = (...args: Parameters<typeof csvLines>) => [...csvLines(...args)].join('')
+const PLAIN = findDialect(undefined, {})
+const LOCAL = findDialect('es-CR', {})
 assert.ok(PLAIN && LOCAL)
 
 const cells: [text: string, plain: string, local: string][] = [
@@ -22,16 +22,16 @@ const cells: [text: string, plain: string, local: string][] = [
   ['=HYPERLINK("x";"y")', `"'=HYPERLINK(""x"";""y"")"`, `"'=HYPERLINK(""x"";""y"")"`],
 ]
 for (const [text, plain, local] of cells) {
-  test(`writes ${JSON.stringify(text)} so that a spreadsheet shows it as it is`, () => {
+  test(`the CSV of ${JSON.stringify(text)} is shown unchanged by a spreadsheet`, () => {
     assert.deepEqual([textCell(text, PLAIN), textCell(text, LOCAL)], [plain, local])
   })
 }
 
-test('has two dialects, and others by their signs', () => {
+test('CSV has two dialects, and others by their signs', () => {
   assert.deepEqual([dayCell('2026-03-04', PLAIN), decimalCell('1.5', PLAIN)], ['2026-03-04', '1.5'])
   assert.deepEqual([dayCell('2026-03-04', LOCAL), decimalCell('1.5', LOCAL)], ['04/03/2026', '1,5'])
   assert.equal(
-    csvOf(
+    csvText(
       [
         ['a', 'b'],
         ['1', '2'],
@@ -41,7 +41,7 @@ test('has two dialects, and others by their signs', () => {
     'a,b\n1,2\n',
   )
   assert.equal(
-    csvOf(
+    csvText(
       [
         ['a', 'b'],
         ['1', '2'],
@@ -50,10 +50,10 @@ test('has two dialects, and others by their signs', () => {
     ),
     '\ufeffa;b\r\n1;2\r\n',
   )
-  assert.equal(dialectOf('en', {}), undefined)
-  assert.equal(dialectOf(null, { decimal: ',' }), undefined)
-  assert.equal(dialectOf(null, { separator: '|' }), undefined)
-  assert.deepEqual(dialectOf(null, { separator: ';', decimal: ',' }), {
+  assert.equal(findDialect('en', {}), undefined)
+  assert.equal(findDialect(null, { decimal: ',' }), undefined)
+  assert.equal(findDialect(null, { separator: '|' }), undefined)
+  assert.deepEqual(findDialect(null, { separator: ';', decimal: ',' }), {
     isLocal: false,
     separator: ';',
     decimal: ',',

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isoOf } from '../../../src/dates.ts'
-import { makeColumn } from '../../../src/domain/rates/column.ts'
-import type { SeriesHistory } from '../../../src/domain/rates/queries.ts'
-import { createHistoryEncoder } from '../../../src/http/rates/history-encoder.ts'
-import type { SeriesRow } from '../../../src/store/rates/series.ts'
+import { makeColumn } from '../../../../src/domain/rates/column.ts'
+import type { SeriesHistory } from '../../../../src/domain/rates/queries.ts'
+import { createHistoryEncoder } from '../../../../src/http/rates/history-encoder.ts'
+import type { SeriesRow } from '../../../../src/store/rates/series.ts'
+import { isoDate } from '../../../../src/values/dates.ts'
 
 const COUNT = 10_000
 const days = Int32Array.from({ length: COUNT }, (_, at) => 4748 + at)
@@ -16,26 +16,26 @@ const HISTORY: Omit<SeriesHistory, 'column' | 'first' | 'end'> = {
 }
 const EDGES = [0, 1, 4095, 4096, 4097, 8191, 8192, 9999, 10_000]
 
-test('writes any range of a column, whichever blocks it is kept in', () => {
+test('any range of a column is encoded, across its stored blocks', () => {
   const { encode } = createHistoryEncoder()
   for (const first of EDGES) {
     for (const end of EDGES.filter((edge) => edge >= first)) {
       const answer = JSON.parse(Buffer.from(encode({ ...HISTORY, column, first, end })).toString())
       const points = values
         .slice(first, end)
-        .map((value, at) => ({ rate_date: isoOf(4748 + first + at), value }))
+        .map((value, at) => ({ rate_date: isoDate(4748 + first + at), value }))
       assert.deepEqual([answer.count, answer.points], [end - first, points], `${first} to ${end}`)
     }
   }
 })
 
-test('reads no more of a long column than the range needs', () => {
+test('the encoder reads no more of a long column than the range needs', () => {
   const read = new Set<number>()
   const watched = new Proxy(column.days, {
     get(target, name) {
       if (typeof name === 'string' && /^\d+$/.test(name)) read.add(Number(name))
-      const found = Reflect.get(target, name, target)
-      return typeof found === 'function' ? found.bind(target) : found
+      const value = Reflect.get(target, name, target)
+      return typeof value === 'function' ? value.bind(target) : value
     },
   })
   const { encode } = createHistoryEncoder()

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Fault, SeenRequest } from '../../../src/demo/bank.ts'
-import { wireNumber } from '../../../src/demo/bank-public.ts'
-import { inventedValue } from '../../../src/demo/invented-rates.ts'
-import { bccr } from '../../../src/providers/bccr/bccr.ts'
-import { ask, askedFor, converse, TOKEN, week } from '../support.ts'
+import type { BankRequest, Fault } from '../../../../src/demo/bank.ts'
+import { wireNumber } from '../../../../src/demo/bank-public.ts'
+import { inventedValue } from '../../../../src/demo/invented-rates.ts'
+import { bccr } from '../../../../src/providers/bccr/bccr.ts'
+import { ask, converse, requestedPaths, TOKEN, week } from '../support.ts'
 
-const isSite = ({ path }: SeenRequest) => path.includes('SitioExterno')
+const isSite = ({ path }: BankRequest) => path.includes('SitioExterno')
 
-test('reads what matters most first', () => {
+test('bccr reads the dollar before the parities', () => {
   assert.deepEqual(
     bccr.groups.map(({ name, table, indicators }) => [name, table, indicators]),
     [
@@ -18,7 +18,7 @@ test('reads what matters most first', () => {
   )
 })
 
-test('reads one indicator of the public API', async (t) => {
+test('bccr session reads an indicator of the public API', async (t) => {
   const { bank, session } = await converse(t)
   const answer = await session.read(week())
   assert.equal(session.supportsSingleSeries, true)
@@ -37,7 +37,7 @@ test('reads one indicator of the public API', async (t) => {
   assert.deepEqual(session.notices(), [])
 })
 
-test('splits what is too long for the public API', async (t) => {
+test('bccr session splits a window over 366 or 92 days', async (t) => {
   const { bank, session } = await converse(t)
   const table = await session.read(ask('520', undefined, '2026-01-01', '2026-09-20'))
   assert.deepEqual(
@@ -54,7 +54,7 @@ test('splits what is too long for the public API', async (t) => {
   assert.equal(alone.observations.length, 731)
 })
 
-test('lists an indicator asked for alone that has no data, and nothing of an empty table', async (t) => {
+test('bccr session lists a single indicator without data, and nothing of an empty table', async (t) => {
   const { session } = await converse(t)
   assert.deepEqual(await session.read(ask('1', '317', '1970-01-01', '1970-12-31')), {
     listed: [{ code: '317', name: 'Tipo cambio compra' }],
@@ -66,7 +66,7 @@ test('lists an indicator asked for alone that has no data, and nothing of an emp
   })
 })
 
-test('passes another indicator on as it came', async (t) => {
+test('bccr session returns an unknown indicator unchanged', async (t) => {
   const body = `{"estado":true,"datos":[{"codigoIndicador":"999","nombreIndicador":"x","series":[
     {"fecha":"2026-09-14","valorDatoPorPeriodo":1}]}]}`
   const { session } = await converse(t, { faults: () => ({ status: 200, body }) })
@@ -76,8 +76,8 @@ test('passes another indicator on as it came', async (t) => {
 })
 
 for (const status of [401, 403, 404]) {
-  test(`turns to the site for good when the token is answered with ${status}`, async (t) => {
-    const refuse = (request: SeenRequest): Fault => (isSite(request) ? 'pass' : { status, body: TOKEN })
+  test(`bccr session changes to the site when ${status} rejects the token`, async (t) => {
+    const refuse = (request: BankRequest): Fault => (isSite(request) ? 'pass' : { status, body: TOKEN })
     const { bank, session } = await converse(t, { faults: refuse })
     const { observations } = await session.read(week())
     assert.deepEqual([observations.length, observations[0]?.roundedTo], [7, 2])
@@ -98,8 +98,8 @@ for (const status of [401, 403, 404]) {
   })
 }
 
-test('turns to the site in the middle of a long window', async (t) => {
-  const late = ({ query }: SeenRequest): Fault =>
+test('bccr session changes to the site in the middle of a long window', async (t) => {
+  const late = ({ query }: BankRequest): Fault =>
     query.fechaInicio === '2026/04/03' ? { status: 401 } : 'pass'
   const { session } = await converse(t, { faults: late })
   const { observations } = await session.read(ask('520', undefined, '2026-01-01', '2026-09-20'))
@@ -109,16 +109,16 @@ test('turns to the site in the middle of a long window', async (t) => {
 })
 
 for (const ours of [undefined, '', '  ']) {
-  test(`reads the site without a word when the token is ${JSON.stringify(ours)}`, async (t) => {
+  test(`bccr session reads the site without a notice when the token is ${JSON.stringify(ours)}`, async (t) => {
     const { bank, session } = await converse(t, { ours })
     assert.equal(session.supportsSingleSeries, false)
     assert.equal((await session.read(week())).observations.length, 7)
-    assert.deepEqual(askedFor(bank), ['Token/GenereCSRF', 'CuadroGrupoVariables/ObtenerDatosCuadro'])
+    assert.deepEqual(requestedPaths(bank), ['Token/GenereCSRF', 'CuadroGrupoVariables/ObtenerDatosCuadro'])
     assert.deepEqual(session.notices(), [])
   })
 }
 
-test('does not send a token that cannot be one', async (t) => {
+test('bccr session does not send an invalid token', async (t) => {
   const { bank, session } = await converse(t, { ours: 'two words\nand a line' })
   await session.read(week())
   assert.ok(bank.requests.every(({ authorized }) => !authorized))
@@ -126,13 +126,13 @@ test('does not send a token that cannot be one', async (t) => {
   assert.ok(message.includes('token') && !message.includes('two words'))
 })
 
-test('stays with the token while the public API is only sick', async (t) => {
+test('bccr session continues to use the token after a 500 of the public API', async (t) => {
   const { session } = await converse(t, { faults: () => ({ status: 500 }) })
   await assert.rejects(session.read(week()), /^FetchFailure: 318: HTTP 500/)
   assert.equal(session.supportsSingleSeries, true)
 })
 
-test('asks one thing at a time of a caller that does not wait', async (t) => {
+test('bccr session sends one request at a time', async (t) => {
   let open = 0
   const faults = async (): Promise<Fault> => {
     assert.equal(++open, 1)

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { bccrCatalogue } from '../../../src/providers/bccr/catalogue.ts'
+import { bccrCatalogue } from '../../../../src/providers/bccr/catalogue.ts'
 
 const parities = bccrCatalogue.slice(2)
 
-test('begins with the two sides of the dollar', () => {
+test('bccrCatalogue begins with the two sides of the dollar', () => {
   assert.deepEqual(
     bccrCatalogue
       .slice(0, 2)
@@ -22,29 +22,29 @@ test('begins with the two sides of the dollar', () => {
   )
 })
 
-test('has 45 parities in the order of their currencies', () => {
+test('bccrCatalogue has 45 parities in the order of their currencies', () => {
   const currencies = parities.map(({ base, quote }) => (base === 'USD' ? quote : base))
   assert.equal(currencies.length, 45)
   assert.deepEqual(currencies, [...new Set(currencies)].sort())
 })
 
-test('quotes four currencies in dollars and the others per dollar', () => {
+test('bccrCatalogue quotes four currencies in dollars and the others per dollar', () => {
   const inDollars = parities.filter(({ quote }) => quote === 'USD').map(({ base }) => base)
   assert.deepEqual(inDollars, ['AUD', 'EUR', 'GBP', 'XDR'])
   assert.ok(parities.every(({ base, quote }) => (base === 'USD') !== (quote === 'USD')))
 })
 
-test('knows every code once, and not that of the special drawing rights', () => {
+test('bccrCatalogue has unique codes, and none of XDR', () => {
   const codes = bccrCatalogue.map(({ externalCode }) => externalCode)
   assert.equal(new Set(codes).size, 47)
-  const learned = bccrCatalogue.filter(({ externalCode }) => externalCode === undefined)
+  const withoutCode = bccrCatalogue.filter(({ externalCode }) => externalCode === undefined)
   assert.deepEqual(
-    learned.map(({ name }) => name),
+    withoutCode.map(({ name }) => name),
     ['Derechos Especiales de Giro'],
   )
 })
 
-test('describes each parity completely', () => {
+test('bccrCatalogue describes each parity completely', () => {
   for (const series of parities) {
     assert.equal(series.unit, `${series.quote} por ${series.base}`)
     assert.equal(series.rateType, 'referencia')

@@ -1,11 +1,11 @@
-// The suite of providers, over both services of the central bank.
+// Contract suite of providers, for both services of the central bank.
 
 import { readFileSync } from 'node:fs'
-import { bccr } from '../../../src/providers/bccr/bccr.ts'
-import { testProvider } from '../../contract/provider.ts'
+import { bccr } from '../../../../src/providers/bccr/bccr.ts'
+import { testProvider } from '../../../contract/provider.ts'
 
 const captured = (name: string) =>
-  readFileSync(new URL(`../../fixtures/bccr/${name}.json`, import.meta.url), 'utf8')
+  readFileSync(new URL(`../../../fixtures/bccr/${name}.json`, import.meta.url), 'utf8')
 
 const alone = { table: '1', indicator: '317' }
 const before = { from: '1970-01-01', to: '1970-01-31' }

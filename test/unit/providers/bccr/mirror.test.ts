@@ -1,13 +1,13 @@
-// Over the wire: a source that is another cambista, and what it says beside its answers.
+// Client of another cambista, over HTTP: unsynchronized days and its headers.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { UnsynchronizedFailure } from '../../../src/providers/provider.ts'
+import { UnsynchronizedFailure } from '../../../../src/providers/provider.ts'
 import { ask, converse, week } from '../support.ts'
 
 const HOLE = { from: '2026-09-10', to: '2026-09-15' }
 
-test('days that were not synchronized are asked for once, whatever Retry-After says', async (t) => {
+test('unsynchronized days of another cambista are requested once, whatever Retry-After', async (t) => {
   const { bank, session, waits } = await converse(t, { unsynchronized: { 318: [HOLE] } })
   await assert.rejects(session.read(week()), (error) => {
     assert.ok(error instanceof UnsynchronizedFailure, String(error))
@@ -23,7 +23,7 @@ test('days that were not synchronized are asked for once, whatever Retry-After s
   assert.deepEqual([bank.requests.length, waits], [2, []])
 })
 
-test('a table names the series that it left out', async (t) => {
+test('X-Left-Out lists the omitted series of a table', async (t) => {
   const { session } = await converse(t, { unsynchronized: { 333: [HOLE], 325: [HOLE] } })
   const answer = await session.read(ask('520', undefined, '2026-06-01', '2026-09-18'))
   assert.deepEqual(answer.leftOut?.toSorted(), ['325', '333'])
@@ -32,7 +32,7 @@ test('a table names the series that it left out', async (t) => {
   assert.deepEqual([whole.leftOut, whole.listed.length], [undefined, 45])
 })
 
-test('values of another cambista that are rounded are so here', async (t) => {
+test('X-Rounded-To marks values of another cambista as rounded', async (t) => {
   const faults = async () => ({
     status: 200,
     headers: { 'X-Rounded-To': '2' },

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { readPublicAnswer, unsynchronizedDays } from '../../../src/providers/bccr/public.ts'
-import { FetchFailure, type Window } from '../../../src/providers/provider.ts'
+import { readPublicAnswer, unsynchronizedDays } from '../../../../src/providers/bccr/public.ts'
+import { FetchFailure, type Window } from '../../../../src/providers/provider.ts'
 
 const fixture = (name: string) =>
-  readFileSync(new URL(`../../fixtures/bccr/${name}`, import.meta.url), 'utf8')
+  readFileSync(new URL(`../../../fixtures/bccr/${name}`, import.meta.url), 'utf8')
 
-test('reads one indicator with the digits of the source', async () => {
+test('readPublicAnswer reads an indicator with the digits of the source', async () => {
   assert.deepEqual(await readPublicAnswer(fixture('public-series-317.json')), {
     listed: [{ code: '317', name: 'Tipo cambio compra' }],
     observations: [
@@ -18,7 +18,7 @@ test('reads one indicator with the digits of the source', async () => {
   })
 })
 
-test('reads a table, and lists what has no values', async () => {
+test('readPublicAnswer reads a table, and lists indicators without values', async () => {
   const answer = await readPublicAnswer(fixture('public-table-520.json'))
   assert.deepEqual(
     answer.listed.map(({ code }) => code),
@@ -34,16 +34,16 @@ test('reads a table, and lists what has no values', async () => {
   )
 })
 
-test('reads the wrapper of a table as the bank answered it, on a Sunday', async () => {
+test('readPublicAnswer reads a captured table with a Sunday', async () => {
   assert.deepEqual(await readPublicAnswer(fixture('public-table-491.json')), {
     listed: [{ code: '318', name: 'Tipo cambio venta' }],
     observations: [{ code: '318', day: '2026-02-08', value: '496.44000000', roundedTo: undefined }],
   })
 })
 
-test('an indicator with nothing but null rows is listed', async () => {
+test('readPublicAnswer lists an indicator with null rows only', async () => {
   const row = '{"fecha":"2026-01-01","valorDatoPorPeriodo":null}'
-  const body = answerOf(`{"codigoIndicador":"333","nombreIndicador":"Euro","series":[${row}]}`)
+  const body = wrapEntries(`{"codigoIndicador":"333","nombreIndicador":"Euro","series":[${row}]}`)
   assert.deepEqual(await readPublicAnswer(body), {
     listed: [{ code: '333', name: 'Euro' }],
     observations: [],
@@ -93,9 +93,9 @@ for (const [title, status, message, days] of unsynchronized) {
   })
 }
 
-test('takes no data for an answer', async () => {
+test('readPublicAnswer accepts an answer without data', async () => {
   assert.deepEqual(await readPublicAnswer(fixture('public-no-data.json')), { listed: [], observations: [] })
-  const empty = answerOf('{"codigoIndicador":"317","nombreIndicador":"x","series":[]}')
+  const empty = wrapEntries('{"codigoIndicador":"317","nombreIndicador":"x","series":[]}')
   assert.deepEqual(await readPublicAnswer(empty), { listed: [{ code: '317', name: 'x' }], observations: [] })
 })
 
@@ -138,8 +138,10 @@ const rows: [title: string, row: string, observed: [day: string, value: string] 
   ['a day only in a prototype', '{"__proto__":{"fecha":"2026-01-02"},"valorDatoPorPeriodo":1}', ['', '1']],
 ]
 for (const [title, row, observed] of rows) {
-  test(`reads a row with ${title}`, async () => {
-    const { observations } = await readPublicAnswer(answerOf(`{"codigoIndicador":"317","series":[${row}]}`))
+  test(`readPublicAnswer reads a row with ${title}`, async () => {
+    const { observations } = await readPublicAnswer(
+      wrapEntries(`{"codigoIndicador":"317","series":[${row}]}`),
+    )
     assert.deepEqual(
       observations.map(({ day, value }) => [day, value]),
       observed ? [observed] : [],
@@ -147,22 +149,22 @@ for (const [title, row, observed] of rows) {
   })
 }
 
-test('matches by code, whether it is a text or a number', async () => {
+test('readPublicAnswer reads codes that are texts or numbers', async () => {
   const answer = await readPublicAnswer(
-    answerOf('{"codigoIndicador":318,"series":[{"fecha":"2026-01-02","valorDatoPorPeriodo":2}]}'),
+    wrapEntries('{"codigoIndicador":318,"series":[{"fecha":"2026-01-02","valorDatoPorPeriodo":2}]}'),
   )
   assert.equal(answer.observations[0]?.code, '318')
 })
 
-test('lists an indicator once when the answer repeats it', async () => {
+test('readPublicAnswer lists a repeated indicator once', async () => {
   const twice =
     '{"codigoIndicador":"317","nombreIndicador":"a"},{"codigoIndicador":"317","nombreIndicador":"b"}'
-  assert.deepEqual((await readPublicAnswer(answerOf(twice))).listed, [{ code: '317', name: 'a' }])
+  assert.deepEqual((await readPublicAnswer(wrapEntries(twice))).listed, [{ code: '317', name: 'a' }])
 })
 
-test('skips a heading, which has neither a code nor rows', async () => {
+test('readPublicAnswer skips a heading, without code and rows', async () => {
   assert.deepEqual(
-    (await readPublicAnswer(answerOf('{"nombreIndicador":"Europa","series":null}'))).listed,
+    (await readPublicAnswer(wrapEntries('{"nombreIndicador":"Europa","series":null}'))).listed,
     [],
   )
 })
@@ -179,17 +181,17 @@ const failures: [title: string, body: string, message: RegExp][] = [
   ['no datos', '{"estado":true,"mensaje":"x"}', /"datos" is not a list/],
   ['datos that is null', '{"estado":true,"datos":null}', /"datos" is not a list/],
   ['datos that is an object', '{"estado":true,"datos":{}}', /"datos" is not a list/],
-  ['an indicator that is none', answerOf('7'), /not an indicator/],
-  ['series that is no list', answerOf('{"codigoIndicador":"317","series":{}}'), /"series" is not a list/],
-  ['a row that is none', answerOf('{"codigoIndicador":"317","series":[7]}'), /not a row/],
+  ['an indicator that is none', wrapEntries('7'), /not an indicator/],
+  ['series that is no list', wrapEntries('{"codigoIndicador":"317","series":{}}'), /"series" is not a list/],
+  ['a row that is none', wrapEntries('{"codigoIndicador":"317","series":[7]}'), /not a row/],
   [
     'values of nobody',
-    answerOf('{"series":[{"fecha":"2026-01-02","valorDatoPorPeriodo":1}]}'),
+    wrapEntries('{"series":[{"fecha":"2026-01-02","valorDatoPorPeriodo":1}]}'),
     /codigoIndicador/,
   ],
 ]
 for (const [title, body, message] of failures) {
-  test(`takes ${title} for a failure`, async () => {
+  test(`readPublicAnswer rejects ${title}`, async () => {
     await assert.rejects(
       () => readPublicAnswer(body),
       (error) => error instanceof FetchFailure && message.test(error.message),
@@ -197,6 +199,6 @@ for (const [title, body, message] of failures) {
   })
 }
 
-function answerOf(entries: string): string {
+function wrapEntries(entries: string): string {
   return `{"estado":true,"mensaje":"Consulta exitosa","datos":[${entries}]}`
 }

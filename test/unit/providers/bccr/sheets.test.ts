@@ -1,19 +1,19 @@
-// The files of the bank's website: each form that is known, and what is refused rather than guessed.
+// Files of the bank's website: each known layout, and rejected files.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { bccrCatalogue } from '../../../src/providers/bccr/catalogue.ts'
-import { readBankFile } from '../../../src/providers/bccr/sheets/read.ts'
-import type { SpreadsheetFile } from '../../../src/providers/provider.ts'
+import { bccrCatalogue } from '../../../../src/providers/bccr/catalogue.ts'
+import { readBankFile } from '../../../../src/providers/bccr/sheets/read.ts'
+import type { SpreadsheetFile } from '../../../../src/providers/provider.ts'
 import {
+  createWorkbook,
   dayCell,
   MONTH,
   PERCENT,
   type TestCell,
   TWO,
   UP_TO_EIGHT,
-  workbookOf,
-} from '../../support/rates/workbooks.ts'
+} from '../../../support/rates/workbooks.ts'
 
 const SERIES = bccrCatalogue.map(({ externalCode, name }) => ({ code: externalCode ?? '99001', name }))
 const TITLE = 'Tipo cambio de compra y de venta del dólar de los Estados Unidos de América'
@@ -22,15 +22,15 @@ const [COMPRA, VENTA] = ['Tipo cambio compra', 'TIPO DE CAMBIO VENTA']
 type Options = Partial<Omit<SpreadsheetFile, 'bytes' | 'series'>>
 
 function read(bytes: Buffer, options: Options = {}) {
-  const usual = { code: undefined, decimal: undefined, exact: false, lastDay: '2026-03-25' }
-  return readBankFile({ ...usual, ...options, bytes, series: SERIES })
+  const defaults = { code: undefined, decimal: undefined, exact: false, lastDay: '2026-03-25' }
+  return readBankFile({ ...defaults, ...options, bytes, series: SERIES })
 }
 
-/** `code: day value/decimals …; days that are known`. */
-async function said(bytes: Buffer, options?: Options): Promise<string[]> {
+/** Formats series as `code: day value/decimals …; covered days`. */
+async function describeSeries(bytes: Buffer, options?: Options): Promise<string[]> {
   return (await read(bytes, options)).map(({ code, values, covered }) => {
-    const shown = values.map(({ day, value, roundedTo }) => `${day} ${value}/${roundedTo ?? 'exact'}`)
-    return `${code}: ${shown.join(', ')}; ${covered.map(({ from, to }) => `${from}..${to}`).join(', ')}`
+    const valuesText = values.map(({ day, value, roundedTo }) => `${day} ${value}/${roundedTo ?? 'exact'}`)
+    return `${code}: ${valuesText.join(', ')}; ${covered.map(({ from, to }) => `${from}..${to}`).join(', ')}`
   })
 }
 
@@ -38,7 +38,7 @@ const csv = (...lines: string[]) => Buffer.from(`${lines.join('\r\n')}\r\n`)
 const one = (...lines: string[]) => csv(`Fecha;${VENTA}`, ...lines)
 const n = (digits: string, style?: number): TestCell =>
   style === undefined ? { n: digits } : { n: digits, style }
-const list = (...rows: TestCell[][]) => workbookOf({ Hoja1: [['Fecha', VENTA], ...rows] })
+const list = (...rows: TestCell[][]) => createWorkbook({ Hoja1: [['Fecha', VENTA], ...rows] })
 
 const BOTH = [
   '317: 2026-03-23 496.4/2, 2026-03-24 497.01/2; 2026-03-23..2026-03-24',
@@ -47,7 +47,7 @@ const BOTH = [
 const forms: [title: string, file: Buffer | Promise<Buffer>, expected: string[], options?: Options][] = [
   [
     'a workbook with a row for each day, below titles',
-    workbookOf({
+    createWorkbook({
       Notas: [['Fuente: Banco Central de Costa Rica']],
       Datos: [
         [TITLE],
@@ -165,8 +165,8 @@ const forms: [title: string, file: Buffer | Promise<Buffer>, expected: string[],
   ],
 ]
 for (const [title, file, expected, options] of forms) {
-  test(`reads ${title}`, async () => {
-    assert.deepEqual(await said(await file, options), expected)
+  test(`readBankFile reads ${title}`, async () => {
+    assert.deepEqual(await describeSeries(await file, options), expected)
   })
 }
 
@@ -278,7 +278,7 @@ const refusals: [title: string, file: Buffer | Promise<Buffer>, words: RegExp, o
   ],
   [
     'two tables',
-    workbookOf({
+    createWorkbook({
       A: [
         ['Fecha', VENTA],
         [dayCell('2026-03-23'), n('5')],
@@ -296,12 +296,12 @@ const refusals: [title: string, file: Buffer | Promise<Buffer>, words: RegExp, o
   ['a quote that has no end', one('23/03/2026;"5,10'), /it is not CSV/],
 ]
 for (const [title, file, words, options] of refusals) {
-  test(`refuses ${title}`, async () => {
+  test(`readBankFile rejects ${title}`, async () => {
     await assert.rejects(read(await file, options), { code: 'failed', message: words })
   })
 }
 
-test('names ten bad cells and counts the others', async () => {
+test('readBankFile reports ten invalid cells and counts the others', async () => {
   const days = Array.from({ length: 13 }, (_, at) => `${at + 10}/03/2026;x`)
   const error = await read(one(...days)).catch((error: Error) => error)
   assert.ok(error instanceof Error)

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Fault, SeenRequest } from '../../../src/demo/bank.ts'
-import { inventedValue } from '../../../src/demo/invented-rates.ts'
-import { FetchFailure } from '../../../src/providers/provider.ts'
-import { ask, askedFor, converse, week } from '../support.ts'
+import type { BankRequest, Fault } from '../../../../src/demo/bank.ts'
+import { inventedValue } from '../../../../src/demo/invented-rates.ts'
+import { FetchFailure } from '../../../../src/providers/provider.ts'
+import { ask, converse, requestedPaths, week } from '../support.ts'
 
-const isPage = ({ path }: SeenRequest) => path.endsWith('ObtenerDatosCuadro')
+const isPage = ({ path }: BankRequest) => path.endsWith('ObtenerDatosCuadro')
 
-test('reads a table of the site once for both of its indicators', async (t) => {
+test('site reader caches a table for its second indicator', async (t) => {
   const { bank, session } = await converse(t, { ours: undefined })
   const answers = [
     await session.read(ask('1', '317', '2025-09-20', '2026-09-20')),
@@ -28,20 +28,20 @@ test('reads a table of the site once for both of its indicators', async (t) => {
   assert.equal(bank.requests.filter(isPage).length, 9, 'pages of long ago are forgotten')
 })
 
-test('asks the site for days that the bank never had until a page is empty', async (t) => {
+test('site reader stops at an empty page before the first day of the bank', async (t) => {
   const { bank, session } = await converse(t, { ours: undefined })
   const { observations } = await session.read(ask('1', '317', '1982-01-01', '1983-02-28'))
   assert.equal(observations[0]?.day, '1983-01-01')
   assert.equal(bank.requests.filter(isPage).length, 2)
 })
 
-test('reads thousands of the site without their marks', async (t) => {
+test('site reader removes group marks of thousands', async (t) => {
   const { session } = await converse(t, { ours: undefined, value: () => '26345.678' })
   const { observations } = await session.read(ask('520', undefined, '2026-09-18', '2026-09-18'))
   assert.deepEqual(observations[0], { code: '21264', day: '2026-09-18', value: '26345.68', roundedTo: 2 })
 })
 
-test('takes a site that does not move for a failure', async (t) => {
+test('site reader rejects pages that do not go back', async (t) => {
   const body = `{"columnas":[{"field":"serie1","tituloIngles":"20 sep 2026"}],"indicadoresRaiz":[]}`
   const { bank, session } = await converse(t, { ours: undefined, faults: stuck })
   await assert.rejects(session.read(week()), (error) => {
@@ -49,12 +49,12 @@ test('takes a site that does not move for a failure', async (t) => {
   })
   assert.equal(bank.requests.length, 3)
 
-  function stuck(request: SeenRequest): Fault {
+  function stuck(request: BankRequest): Fault {
     return isPage(request) ? { status: 200, body } : 'pass'
   }
 })
 
-test('passes on what the site dates later than asked, and drops what is older', async (t) => {
+test('site reader returns days after the window of the first page, and drops earlier ones', async (t) => {
   const { session } = await converse(t, { ours: undefined, faults: shifted })
   const { observations } = await session.read(ask('1', '317', '2026-09-19', '2026-09-20'))
   assert.deepEqual(
@@ -62,7 +62,7 @@ test('passes on what the site dates later than asked, and drops what is older', 
     ['2026-09-20', '2026-09-25'],
   )
 
-  function shifted(request: SeenRequest): Fault {
+  function shifted(request: BankRequest): Fault {
     const series = '{"serie1Ingles":"1","serie2Ingles":"2","serie3Ingles":"3"}'
     const columns = ['18 sep 2026', '20 sep 2026', '25 sep 2026'].map(
       (title, index) => `{"field":"serie${index + 1}","tituloIngles":"${title}"}`,
@@ -72,16 +72,16 @@ test('passes on what the site dates later than asked, and drops what is older', 
   }
 })
 
-test('renews the CSRF token once', async (t) => {
+test('site reader renews the CSRF token once', async (t) => {
   const statuses = [401]
-  const refuse = (request: SeenRequest): Fault => {
+  const refuse = (request: BankRequest): Fault => {
     const status = isPage(request) ? statuses.shift() : undefined
     return status === undefined ? 'pass' : { status, body: 'x' }
   }
   const { bank, session } = await converse(t, { ours: undefined, faults: refuse })
   await session.read(week())
   assert.deepEqual(
-    askedFor(bank).map((path) => path.split('/')[0]),
+    requestedPaths(bank).map((path) => path.split('/')[0]),
     ['Token', 'CuadroGrupoVariables', 'Token', 'CuadroGrupoVariables'],
   )
   statuses.push(403, 403)
@@ -92,28 +92,28 @@ test('renews the CSRF token once', async (t) => {
   assert.equal(bank.requests.length, 8, 'a table that is not there needs no other token')
 })
 
-test('uses a CSRF token for an hour', async (t) => {
+test('site reader uses a CSRF token for an hour', async (t) => {
   const { bank, session } = await converse(t, { ours: undefined })
   let now = 1000
   t.mock.method(performance, 'now', () => now)
   const signOns = async (at: number, year: number) => {
     now = at
     await session.read(ask('1', '317', `${year}-01-01`, `${year}-01-02`))
-    return askedFor(bank).filter((path) => path === 'Token/GenereCSRF').length
+    return requestedPaths(bank).filter((path) => path === 'Token/GenereCSRF').length
   }
   assert.equal(await signOns(1000, 2001), 1)
   assert.equal(await signOns(1000 + 3_599_000, 2002), 1)
   assert.equal(await signOns(1000 + 3_600_000, 2003), 2)
 })
 
-test('names the sign-on of the site when it fails', async (t) => {
+test('site reader names the sign-on in its failure', async (t) => {
   const { session } = await converse(t, { ours: undefined, faults: () => ({ status: 200, body: '<html>x' }) })
   await assert.rejects(session.read(week()), /^FetchFailure: site CSRF: .*not a CSRF token: <html>x/)
 })
 
-test('masks the CSRF token that the site echoes', async (t) => {
+test('site reader masks an echoed CSRF token', async (t) => {
   const csrf = 'anonymous-csrf-token'
-  const faults = (request: SeenRequest): Fault =>
+  const faults = (request: BankRequest): Fault =>
     isPage(request) ? { status: 400, body: `bad ${csrf}` } : { status: 200, body: `"${csrf}"` }
   const { session } = await converse(t, { ours: undefined, faults })
   await assert.rejects(session.read(week()), /^FetchFailure: site table 1: HTTP 400: bad \*\*\*$/)

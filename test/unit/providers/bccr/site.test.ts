@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { readCsrfToken, readSitePage } from '../../../src/providers/bccr/site.ts'
-import { FetchFailure } from '../../../src/providers/provider.ts'
+import { readCsrfToken, readSitePage } from '../../../../src/providers/bccr/site.ts'
+import { FetchFailure } from '../../../../src/providers/provider.ts'
 
 type Parts = { decimals?: string; columns?: string; indicators?: string }
 
@@ -14,8 +14,8 @@ const page = ({ decimals = '2', columns = column('15 dec 2025'), indicators = ''
 const indicator = (series: string) =>
   `{"idIndicador":317,"nombreEspanol":"Compra","indicadores":[],"series":${series}}`
 
-test('reads a captured page', () => {
-  const file = new URL('../../fixtures/bccr/site-table-1.json', import.meta.url)
+test('readSitePage reads a captured page', () => {
+  const file = new URL('../../../fixtures/bccr/site-table-1.json', import.meta.url)
   const { listed, observations, oldest } = readSitePage(readFileSync(file, 'utf8'))
   assert.equal(oldest, '2026-03-21')
   assert.deepEqual(listed, [
@@ -40,7 +40,7 @@ const values: [title: string, series: string, observed: [value: string, roundedT
   ['no series', 'null', undefined],
 ]
 for (const [title, series, observed] of values) {
-  test(`reads ${title}`, () => {
+  test(`readSitePage reads ${title}`, () => {
     const { listed, observations } = readSitePage(page({ indicators: indicator(series) }))
     assert.equal(listed.length, 1)
     assert.deepEqual(
@@ -50,7 +50,7 @@ for (const [title, series, observed] of values) {
   })
 }
 
-test('walks nested indicators and skips their headings', () => {
+test('readSitePage reads nested indicators and skips headings', () => {
   const inner = `{"idIndicador":333,"nombreEspanol":"Euro","indicadores":null,"series":{"serie1Ingles":"1.17"}}`
   const outer = `{"idIndicador":0,"nombreEspanol":"Europa","indicadores":[${inner}],"series":{"serie1Ingles":""}}`
   const answer = readSitePage(page({ indicators: outer }))
@@ -58,18 +58,18 @@ test('walks nested indicators and skips their headings', () => {
   assert.equal(answer.observations.length, 1)
 })
 
-test('takes a page without columns for an empty one', () => {
+test('readSitePage accepts a page without columns as empty', () => {
   const nothing = { listed: [], observations: [], oldest: undefined }
   assert.deepEqual(readSitePage(page({ columns: '' })), nothing)
   assert.deepEqual(readSitePage('{"columnas":null,"indicadoresRaiz":null}'), nothing)
 })
 
-test('reads no more columns than a page has', () => {
+test('readSitePage limits the columns', () => {
   const columns = Array.from({ length: 300 }, (_, at) => column('01 jan 2026', at)).join()
   assert.throws(() => readSitePage(page({ columns })), /"columnas" are more than 200/)
 })
 
-test('finds the oldest day wherever its column stands', () => {
+test('readSitePage finds the oldest day in any column', () => {
   const columns = [column('01 jan 2026', 1), column('31 dec 2025', 2), column('02 Jan 2026', 3)].join()
   assert.equal(readSitePage(page({ columns })).oldest, '2025-12-31')
 })
@@ -93,7 +93,7 @@ const failures: [title: string, body: string, message: RegExp][] = [
   ['series that is a list', page({ indicators: indicator('[]') }), /"series" of 317/],
 ]
 for (const [title, body, message] of failures) {
-  test(`takes ${title} for a failure`, () => {
+  test(`readSitePage rejects ${title}`, () => {
     assert.throws(
       () => readSitePage(body),
       (error) => error instanceof FetchFailure && message.test(error.message),
@@ -101,12 +101,12 @@ for (const [title, body, message] of failures) {
   })
 }
 
-test('trims what surrounds a CSRF token', () => {
+test('readCsrfToken trims quotes and white space', () => {
   assert.equal(readCsrfToken(' "eyJh.eyJp.c2ln"\r\n'), 'eyJh.eyJp.c2ln')
 })
 
 for (const body of ['', ' "" ', 'two words', '<html></html>', '{"error":1}', 'é', 'x'.repeat(4097)]) {
-  test(`does not take ${JSON.stringify(body.slice(0, 20))} for a CSRF token`, () => {
+  test(`readCsrfToken rejects ${JSON.stringify(body.slice(0, 20))}`, () => {
     assert.throws(() => readCsrfToken(body), FetchFailure)
   })
 }

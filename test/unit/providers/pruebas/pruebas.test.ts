@@ -1,7 +1,7 @@
-// The suite of providers holds for one that is in nothing like the central bank.
+// Contract suite of providers, for one without any similarity to the central bank.
 
-import { testProvider } from '../../contract/provider.ts'
-import { pruebas } from '../../support/pruebas/pruebas.ts'
+import { testProvider } from '../../../contract/provider.ts'
+import { pruebas } from '../../../support/pruebas/pruebas.ts'
 
 const series = '<series code="EUR.USD"/><series code="EUR.JPY"/>'
 const window = { from: '2026-03-23', to: '2026-03-24' }

@@ -15,12 +15,12 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
-import { AppError } from '../../../src/errors.ts'
-import { type BlobFolder, freeBytes, openBlobFolder } from '../../../src/store/blobs/folder.ts'
-import { removeOrphans } from '../../../src/store/blobs/orphans.ts'
-import type { StagedBlob } from '../../../src/store/blobs/writer.ts'
+import { AppError } from '../../../../src/runtime/errors.ts'
+import { type BlobFolder, freeBytes, openBlobFolder } from '../../../../src/store/blobs/folder.ts'
+import type { StagedBlob } from '../../../../src/store/blobs/writer.ts'
+import { removeUnreferenced } from '../../../support/documents/sweep.ts'
 
-const sha256Of = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
+const sha256Hex = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
 
 function tempDir(t: TestContext): string {
   const dir = mkdtempSync(join(tmpdir(), 'cambista-blobs-'))
@@ -28,8 +28,8 @@ function tempDir(t: TestContext): string {
   return join(dir, 'blobs')
 }
 
-const placeOf = (dir: string, sha256: string) => join(dir, sha256.slice(0, 2), sha256.slice(2, 4), sha256)
-const temporaryIn = (dir: string) => readdirSync(join(dir, 'tmp'))
+const blobFile = (dir: string, sha256: string) => join(dir, sha256.slice(0, 2), sha256.slice(2, 4), sha256)
+const listTemporary = (dir: string) => readdirSync(join(dir, 'tmp'))
 
 async function stage(blobs: BlobFolder, bytes: Buffer, chunk = 100_000): Promise<StagedBlob> {
   const writer = await blobs.beginBlob()
@@ -37,12 +37,12 @@ async function stage(blobs: BlobFolder, bytes: Buffer, chunk = 100_000): Promise
   return writer.finish()
 }
 
-async function bytesOf(reading: Promise<{ stream(): Readable } | undefined>): Promise<Buffer | undefined> {
+async function readBytes(reading: Promise<{ stream(): Readable } | undefined>): Promise<Buffer | undefined> {
   const blob = await reading
   return blob && buffer(blob.stream())
 }
 
-async function namesOf(blobs: BlobFolder): Promise<string[]> {
+async function listNames(blobs: BlobFolder): Promise<string[]> {
   const names: string[] = []
   for await (const sha256 of blobs.list()) names.push(sha256)
   return names
@@ -51,30 +51,30 @@ async function namesOf(blobs: BlobFolder): Promise<string[]> {
 test('stores bytes of any size under their SHA-256', async (t) => {
   const dir = tempDir(t)
   const blobs = await openBlobFolder(dir)
-  let made = 0
+  let blobCount = 0
   for (const size of [1, 99_999, 512 * 1024 - 1, 512 * 1024, 512 * 1024 + 1, 3_000_000]) {
     for (const chunk of [1000, 512 * 1024, 2_000_000]) {
       const bytes = randomBytes(size)
-      bytes[0] = made++ // no two alike, which those of one byte sometimes were
+      bytes[0] = blobCount++ // makes blobs of one byte different
       const staged = await stage(blobs, bytes, chunk)
-      assert.deepEqual([staged.sha256, staged.size], [sha256Of(bytes), size])
+      assert.deepEqual([staged.sha256, staged.size], [sha256Hex(bytes), size])
       assert.equal(await blobs.read(staged.sha256), undefined)
       await blobs.commit([staged])
-      assert.equal((await bytesOf(blobs.read(staged.sha256)))?.equals(bytes), true, `${size} by ${chunk}`)
+      assert.equal((await readBytes(blobs.read(staged.sha256)))?.equals(bytes), true, `${size} by ${chunk}`)
     }
   }
-  assert.deepEqual(temporaryIn(dir), [])
+  assert.deepEqual(listTemporary(dir), [])
 })
 
-test('keeps folders and files to the owner', async (t) => {
+test('folders and files of blobs are readable by the owner alone', async (t) => {
   const dir = tempDir(t)
   const blobs = await openBlobFolder(dir)
   const staged = await stage(blobs, Buffer.from('private'))
   const mode = (path: string) => (statSync(path).mode & 0o777).toString(8)
   assert.equal(mode(staged.path), '600')
   await blobs.commit([staged])
-  const place = placeOf(dir, staged.sha256)
-  assert.deepEqual([place, join(place, '..'), join(place, '../..'), join(dir, 'tmp'), dir].map(mode), [
+  const path = blobFile(dir, staged.sha256)
+  assert.deepEqual([path, join(path, '..'), join(path, '../..'), join(dir, 'tmp'), dir].map(mode), [
     '600',
     '700',
     '700',
@@ -83,7 +83,7 @@ test('keeps folders and files to the owner', async (t) => {
   ])
 })
 
-test('does not mind that a chunk is used again after the write', async (t) => {
+test('a chunk may be overwritten after its write', async (t) => {
   const blobs = await openBlobFolder(tempDir(t))
   const writer = await blobs.beginBlob()
   const chunk = Buffer.alloc(300_000)
@@ -91,7 +91,7 @@ test('does not mind that a chunk is used again after the write', async (t) => {
   const staged = await writer.finish()
   await blobs.commit([staged])
   const expected = Buffer.concat([...'abcdef'].map((fill) => Buffer.alloc(300_000, fill)))
-  assert.equal((await bytesOf(blobs.read(staged.sha256)))?.equals(expected), true)
+  assert.equal((await readBytes(blobs.read(staged.sha256)))?.equals(expected), true)
 })
 
 test('reads a range, and nothing where there is no blob', async (t) => {
@@ -100,22 +100,22 @@ test('reads a range, and nothing where there is no blob', async (t) => {
   await blobs.commit([staged])
   const range = await blobs.read(staged.sha256, { start: 2, end: 4 })
   assert.equal(range?.size, 10)
-  assert.equal((await bytesOf(Promise.resolve(range)))?.toString(), '234')
+  assert.equal((await readBytes(Promise.resolve(range)))?.toString(), '234')
   assert.equal(await blobs.read('0'.repeat(64)), undefined)
 })
 
-test('goes on reading a blob that is removed meanwhile', async (t) => {
+test('a read of a blob continues after its removal', async (t) => {
   const blobs = await openBlobFolder(tempDir(t))
   const bytes = randomBytes(2_000_000)
   const staged = await stage(blobs, bytes)
   await blobs.commit([staged])
   const reading = await blobs.read(staged.sha256)
-  const seen: Buffer[] = []
+  const chunks: Buffer[] = []
   for await (const chunk of reading?.stream() ?? []) {
-    if (seen.length === 0) assert.equal(await blobs.remove(staged.sha256), true)
-    seen.push(chunk)
+    if (chunks.length === 0) assert.equal(await blobs.remove(staged.sha256), true)
+    chunks.push(chunk)
   }
-  assert.equal(Buffer.concat(seen).equals(bytes), true)
+  assert.equal(Buffer.concat(chunks).equals(bytes), true)
   assert.equal(await blobs.remove(staged.sha256), false)
   assert.equal(await blobs.read(staged.sha256), undefined)
 })
@@ -132,16 +132,16 @@ test('checks the chunks of a blob, and again when its file has changed', async (
     for await (const chunk of blob?.chunks() ?? []) parts.push(Buffer.from(chunk))
     return Buffer.concat(parts)
   }
-  const place = placeOf(dir, staged.sha256)
+  const path = blobFile(dir, staged.sha256)
   const altered = Buffer.from(bytes)
   altered[5] = (altered[5] ?? 0) ^ 1
-  writeFileSync(place, altered)
+  writeFileSync(path, altered)
   await assert.rejects(read(), /was altered on the disk/)
   await assert.rejects(read({ start: 0, end: bytes.length - 1 }), /was altered on the disk/, 'and again')
-  writeFileSync(place, bytes)
+  writeFileSync(path, bytes)
   for (const time of ['first', 'second']) assert.ok((await read()).equals(bytes), time)
-  writeFileSync(place, altered)
-  utimesSync(place, 1_900_000_000, 1_900_000_000) // not in the same tick of the clock as before
+  writeFileSync(path, altered)
+  utimesSync(path, 1_900_000_000, 1_900_000_000) // another time than before, which the file system may round
   await assert.rejects(read(), /was altered on the disk/)
 })
 
@@ -172,9 +172,9 @@ test('replaces a blob that was damaged', async (t) => {
   const blobs = await openBlobFolder(dir)
   const bytes = Buffer.from('whole')
   await blobs.commit([await stage(blobs, bytes)])
-  writeFileSync(placeOf(dir, sha256Of(bytes)), 'torn')
+  writeFileSync(blobFile(dir, sha256Hex(bytes)), 'torn')
   await blobs.commit([await stage(blobs, bytes)])
-  assert.equal(readFileSync(placeOf(dir, sha256Of(bytes)), 'utf8'), 'whole')
+  assert.equal(readFileSync(blobFile(dir, sha256Hex(bytes)), 'utf8'), 'whole')
 })
 
 test('stores the same content once, from one request and from many at once', async (t) => {
@@ -190,12 +190,12 @@ test('stores the same content once, from one request and from many at once', asy
     await blobs.commit(staged)
   })
   await Promise.all(uploads)
-  assert.equal((await namesOf(blobs)).length, 21)
-  assert.deepEqual(temporaryIn(dir), [])
-  assert.equal((await bytesOf(blobs.read(sha256Of(bytes))))?.equals(bytes), true)
+  assert.equal((await listNames(blobs)).length, 21)
+  assert.deepEqual(listTemporary(dir), [])
+  assert.equal((await readBytes(blobs.read(sha256Hex(bytes))))?.equals(bytes), true)
 })
 
-test('leaves nothing of what is discarded, at any time and repeatedly', async (t) => {
+test('`discard` of a blob removes its file, at any time and repeatedly', async (t) => {
   const dir = tempDir(t)
   const blobs = await openBlobFolder(dir)
   const open = readdirSync('/proc/self/fd').length
@@ -206,15 +206,15 @@ test('leaves nothing of what is discarded, at any time and repeatedly', async (t
   const staged = await stage(blobs, randomBytes(600_000))
   await staged.discard()
   await staged.discard()
-  const kept = await stage(blobs, Buffer.from('kept'))
-  await blobs.commit([kept])
-  await kept.discard()
-  assert.deepEqual(await namesOf(blobs), [kept.sha256])
-  assert.deepEqual(temporaryIn(dir), [])
+  const whole = await stage(blobs, Buffer.from('kept'))
+  await blobs.commit([whole])
+  await whole.discard()
+  assert.deepEqual(await listNames(blobs), [whole.sha256])
+  assert.deepEqual(listTemporary(dir), [])
   assert.equal(readdirSync('/proc/self/fd').length, open)
 })
 
-test('holds few files open however many documents wait', async (t) => {
+test('300 staged blobs have at most 64 open files', async (t) => {
   const dir = tempDir(t)
   const blobs = await openBlobFolder(dir)
   const open = readdirSync('/proc/self/fd').length
@@ -223,24 +223,24 @@ test('holds few files open however many documents wait', async (t) => {
   assert.ok(readdirSync('/proc/self/fd').length <= open + 64)
   await blobs.commit(staged)
   assert.equal(readdirSync('/proc/self/fd').length, open)
-  assert.equal((await namesOf(blobs)).length, 300)
+  assert.equal((await listNames(blobs)).length, 300)
 })
 
 test('sweeps temporary files and blobs that no row names, and nothing else', async (t) => {
   const dir = tempDir(t)
   const blobs = await openBlobFolder(dir)
-  const named = await stage(blobs, Buffer.from('named'))
+  const referenced = await stage(blobs, Buffer.from('named'))
   const unnamed = await stage(blobs, Buffer.from('unnamed'))
-  await blobs.commit([named, unnamed])
+  await blobs.commit([referenced, unnamed])
   await (await stage(blobs, Buffer.from('left by a crash'))).sync()
   writeFileSync(join(dir, 'README'), 'of the operator')
   mkdirSync(join(dir, 'zz'))
-  writeFileSync(join(placeOf(dir, named.sha256), '..', 'note'), 'too')
+  writeFileSync(join(blobFile(dir, referenced.sha256), '..', 'note'), 'too')
   const reopened = await openBlobFolder(dir)
-  const removed = await removeOrphans(reopened, { isNamed: async (sha256) => sha256 === named.sha256 })
-  assert.deepEqual(removed, { temporary: 1, unnamed: 1 })
-  assert.deepEqual(await namesOf(reopened), [named.sha256])
-  assert.deepEqual(temporaryIn(dir), [])
+  const removal = await removeUnreferenced(reopened, (sha256) => sha256 === referenced.sha256)
+  assert.deepEqual(removal, { temporary: 1, unnamed: 1 })
+  assert.deepEqual(await listNames(reopened), [referenced.sha256])
+  assert.deepEqual(listTemporary(dir), [])
   assert.equal(readFileSync(join(dir, 'README'), 'utf8'), 'of the operator')
 })
 
@@ -254,7 +254,7 @@ test('refuses to begin where the folder has vanished', async (t) => {
   )
 })
 
-test('tells the free space', async (t) => {
+test('`freeBytes` returns the free space', async (t) => {
   const dir = tempDir(t)
   const blobs = await openBlobFolder(dir)
   assert.equal(typeof (await blobs.freeBytes()), 'number')

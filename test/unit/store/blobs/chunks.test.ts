@@ -4,41 +4,41 @@ import { writeFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { type ByteRange, chunksOf, createReaderPool } from '../../../src/store/blobs/chunks.ts'
-import { temporaryDirectory } from '../../support/temporary.ts'
+import { type ByteRange, createReaderPool, fileChunks } from '../../../../src/store/blobs/chunks.ts'
+import { temporaryDirectory } from '../../../support/temporary.ts'
 
 const BYTES = randomBytes(1_000_000)
 
 function begin(t: TestContext, range: ByteRange, pool = createReaderPool()) {
   const path = join(temporaryDirectory(t), 'file')
   writeFileSync(path, BYTES)
-  let closed = 0
-  const opened = async () => {
+  let closeCount = 0
+  const openFile = async () => {
     const file = await open(path)
     const close = file.close.bind(file)
     file.close = () => {
-      closed++
+      closeCount++
       return close()
     }
     return file
   }
-  return { chunks: chunksOf(opened, range, pool), closed: () => closed }
+  return { chunks: fileChunks(openFile, range, pool), closeCount: () => closeCount }
 }
 
-test('gives every byte of a range, and closes the file', async (t) => {
+test('chunks contain every byte of a range, and the file is closed', async (t) => {
   const ends = [0, 1, 262_143, 262_144, 262_145, 524_288, 999_998, 999_999]
   for (const start of ends) {
     for (const end of ends.filter((one) => one >= start)) {
-      const { chunks, closed } = begin(t, { start, end })
-      const seen: Buffer[] = []
-      for await (const chunk of chunks) seen.push(Buffer.from(chunk))
-      assert.equal(Buffer.concat(seen).equals(BYTES.subarray(start, end + 1)), true, `${start} to ${end}`)
-      assert.equal(closed(), 1)
+      const { chunks, closeCount } = begin(t, { start, end })
+      const copies: Buffer[] = []
+      for await (const chunk of chunks) copies.push(Buffer.from(chunk))
+      assert.equal(Buffer.concat(copies).equals(BYTES.subarray(start, end + 1)), true, `${start} to ${end}`)
+      assert.equal(closeCount(), 1)
     }
   }
 })
 
-test('leaves a chunk as it is until the next is asked for', async (t) => {
+test('a chunk is valid until the next one is requested', async (t) => {
   const { chunks } = begin(t, { start: 0, end: 999_999 })
   let at = 0
   for await (const chunk of chunks) {
@@ -56,7 +56,7 @@ test('uses the memory of two chunks, however many there are', async (t) => {
   assert.equal(memory.size, 2)
 })
 
-test('a pool of many readers gets small chunks, and large ones again when it is gone', async (t) => {
+test('beyond 16 readers chunks are small, and later large again', async (t) => {
   const pool = createReaderPool()
   const all = Array.from({ length: 40 }, () => begin(t, { start: 0, end: 999_999 }, pool))
   const firsts = await Promise.all(all.map(({ chunks }) => chunks.next()))
@@ -65,20 +65,20 @@ test('a pool of many readers gets small chunks, and large ones again when it is 
   assert.equal(lengths.filter((length) => length === 16_384).length, 24)
   await Promise.all(all.map(({ chunks }) => chunks.return()))
   assert.equal(pool.readers, 0)
-  const seen = await Array.fromAsync(
+  const copies = await Array.fromAsync(
     begin(t, { start: 0, end: 999_999 }, { ...createReaderPool(), readers: 40 }).chunks,
     (chunk) => Buffer.from(chunk),
   )
-  assert.equal(Buffer.concat(seen).equals(BYTES), true)
+  assert.equal(Buffer.concat(copies).equals(BYTES), true)
 })
 
-test('few read at the same moment, and each has its turn', async (t) => {
+test('40 readers run at most four reads in parallel', async (t) => {
   const pool = createReaderPool()
   let reads = 0
   let most = 0
   const path = join(temporaryDirectory(t), 'file')
   writeFileSync(path, BYTES)
-  const opened = async () => {
+  const openFile = async () => {
     const file = await open(path)
     const read = file.read.bind(file) as (...words: unknown[]) => Promise<never>
     const counted = async (...words: unknown[]) => {
@@ -93,7 +93,7 @@ test('few read at the same moment, and each has its turn', async (t) => {
   const range = { start: 0, end: 999_999 }
   const all = await Promise.all(
     Array.from({ length: 40 }, async () => {
-      const chunks = chunksOf(opened, range, pool)
+      const chunks = fileChunks(openFile, range, pool)
       return Buffer.concat(await Array.fromAsync(chunks, (chunk) => Buffer.from(chunk)))
     }),
   )
@@ -102,7 +102,7 @@ test('few read at the same moment, and each has its turn', async (t) => {
   assert.deepEqual([pool.readers, pool.semaphore.status()], [0, { running: 0, waiting: 0 }])
 })
 
-test('who leaves early, or whose file ends early, gives the turn back', async (t) => {
+test('a reader that stops early, or whose file ends early, releases its permit', async (t) => {
   const pool = createReaderPool()
   const all = Array.from({ length: 40 }, (_, at) =>
     begin(t, { start: 0, end: at % 2 ? 999_999 : 1_000_000 }, pool),
@@ -116,17 +116,17 @@ test('who leaves early, or whose file ends early, gives the turn back', async (t
   assert.deepEqual([pool.readers, pool.semaphore.status()], [0, { running: 0, waiting: 0 }])
 })
 
-test('opens nothing before it is asked, and closes when it is left early', async (t) => {
+test('the file is opened at the first read, and closed when the reader stops early', async (t) => {
   const unread = begin(t, { start: 0, end: 999_999 })
   await unread.chunks.return()
-  assert.equal(unread.closed(), 0)
-  const left = begin(t, { start: 0, end: 999_999 })
-  for await (const _ of left.chunks) break
-  assert.equal(left.closed(), 1)
+  assert.equal(unread.closeCount(), 0)
+  const partial = begin(t, { start: 0, end: 999_999 })
+  for await (const _ of partial.chunks) break
+  assert.equal(partial.closeCount(), 1)
 })
 
 test('an end of the file before the end of the range is an error', async (t) => {
-  const { chunks, closed } = begin(t, { start: 900_000, end: 1_000_000 })
+  const { chunks, closeCount } = begin(t, { start: 900_000, end: 1_000_000 })
   await assert.rejects(Array.fromAsync(chunks), /shorter than it was/)
-  assert.equal(closed(), 1)
+  assert.equal(closeCount(), 1)
 })

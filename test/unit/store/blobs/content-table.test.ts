@@ -1,23 +1,23 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { test } from 'node:test'
-import { createMemoryBudget } from '../../../src/memory-budget.ts'
-import { createContentTable } from '../../../src/store/blobs/content-table.ts'
+import { createMemoryBudget } from '../../../../src/runtime/memory-budget.ts'
+import { createBlobTable } from '../../../../src/store/blobs/blob-table.ts'
 
-const sha256Of = (text: string) => hash('sha256', text, 'buffer')
+const sha256Bytes = (text: string) => hash('sha256', text, 'buffer')
 
-test('finds each of many contents by its SHA-256 and by its number, in little memory', () => {
+test('the blob table finds 100,000 blobs by SHA-256 and number, with 64 bytes each', () => {
   using memory = createMemoryBudget({ each: 2 ** 26, all: 2 ** 26 }).open()
-  const table = createContentTable(memory)
+  const table = createBlobTable(memory)
   const count = 100_000
   for (let index = 0; index < count; index++) {
-    const sha256 = sha256Of(`content ${index}`)
+    const sha256 = sha256Bytes(`content ${index}`)
     assert.equal(table.find(sha256), undefined)
     assert.equal(table.add(sha256, index * 2 ** 20, 2 * index), index)
   }
   assert.equal(table.count(), count)
   for (let index = 0; index < count; index++) {
-    const sha256 = sha256Of(`content ${index}`)
+    const sha256 = sha256Bytes(`content ${index}`)
     assert.equal(table.find(sha256), index)
     assert.deepEqual(table.at(index), {
       sha256: sha256.toString('hex'),
@@ -25,13 +25,13 @@ test('finds each of many contents by its SHA-256 and by its number, in little me
       file: 2 * index,
     })
   }
-  assert.equal(table.find(sha256Of('another')), undefined)
-  assert.ok(memory.held() < count * 64, `${memory.held() / count} bytes each`)
+  assert.equal(table.find(sha256Bytes('another')), undefined)
+  assert.ok(memory.usedBytes() < count * 64, `${memory.usedBytes() / count} bytes each`)
 })
 
-test('contents whose SHA-256 are alike are told apart', () => {
+test('blobs with similar SHA-256 have different entries', () => {
   using memory = createMemoryBudget({ each: 2 ** 26, all: 2 ** 26 }).open()
-  const table = createContentTable(memory)
+  const table = createBlobTable(memory)
   const alike = Array.from({ length: 300 }, (_, at) => {
     const sha256 = Buffer.alloc(32, 7)
     sha256.writeUInt16BE(at, 30)

@@ -1,9 +1,9 @@
 import { readdir, readFile, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { openBlobFolder } from '../../../src/store/blobs/folder.ts'
-import { blobPath } from '../../../src/store/blobs/place.ts'
-import { testBlobs } from '../../contract/blobs.ts'
-import { temporaryDatabase, temporaryDirectory } from '../../support/temporary.ts'
+import { blobPath } from '../../../../src/store/blobs/commit.ts'
+import { openBlobFolder } from '../../../../src/store/blobs/folder.ts'
+import { testBlobs } from '../../../contract/blobs.ts'
+import { temporaryDatabase, temporaryDirectory } from '../../../support/temporary.ts'
 
 testBlobs('a folder', async (t) => {
   const dataDir = temporaryDirectory(t)
@@ -11,7 +11,7 @@ testBlobs('a folder', async (t) => {
   const db = temporaryDatabase(t, dataDir)
   return {
     blobs: await openBlobFolder(dir),
-    atomically: (work) => db.transaction().execute(work),
+    db,
     async damage(sha256) {
       const bytes = await readFile(blobPath(dir, sha256))
       bytes.writeUInt8(bytes.readUInt8(5) ^ 1, 5)

@@ -1,14 +1,19 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { deleteDocuments, findDocument, isBlobNamed, selectDocuments } from '../../src/store/documents.ts'
-import type { Db } from '../../src/store/tables.ts'
-import { insertFiles } from '../support/documents/insert.ts'
-import { temporaryDatabase } from '../support/temporary.ts'
+import {
+  deleteDocuments,
+  findDocument,
+  isBlobReferenced,
+  selectDocuments,
+} from '../../../../src/store/documents/documents.ts'
+import type { WriteDb } from '../../../../src/store/tables.ts'
+import { insertFiles } from '../../../support/documents/insert.ts'
+import { temporaryDatabase } from '../../../support/temporary.ts'
 
 const AT = '2026-03-24T12:00:00.000Z'
 
-/** Two companies with an agent each, of the same ids, and one owner. */
-async function partiesIn(t: TestContext): Promise<Db> {
+/** Creates companies 1 and 2, an agent of each with the same id, and an owner. */
+async function createParties(t: TestContext): Promise<WriteDb> {
   const db = temporaryDatabase(t)
   await db.insertInto('owners').values({ id: 1, name: 'O', created_at: AT }).execute()
   for (const id of [1, 2]) {
@@ -21,7 +26,7 @@ async function partiesIn(t: TestContext): Promise<Db> {
   return db
 }
 
-function insert(db: Db, company: number, names: string[], createdAt = AT) {
+function insertBatch(db: WriteDb, company: number, names: string[], createdAt = AT) {
   const files = names.map((name) => ({
     name,
     mimetype: 'text/plain',
@@ -32,16 +37,16 @@ function insert(db: Db, company: number, names: string[], createdAt = AT) {
   return db.transaction().execute((trx) => insertFiles(trx, batch))
 }
 
-test('a batch is written in the order of its files, each with an attachment of its own', async (t) => {
-  const db = await partiesIn(t)
-  await insert(db, 1, ['a'])
+test('insertFiles writes documents in the order of the files, each with its own attachment', async (t) => {
+  const db = await createParties(t)
+  await insertBatch(db, 1, ['a'])
   await db.deleteFrom('documents').execute()
   const names = ['z', 'same', 'same', 'b']
-  const rows = await insert(db, 1, names)
+  const rows = await insertBatch(db, 1, names)
   assert.deepEqual(
     rows,
     names.map((name, at) => ({ id: 2 + at, name, attachment_id: 2 + at })),
-    'an id is never given twice',
+    'ids are not reused',
   )
   assert.deepEqual(await findDocument(db, 3), {
     id: 3,
@@ -63,17 +68,17 @@ test('a batch is written in the order of its files, each with an attachment of i
   assert.equal(await findDocument(db, 1), undefined)
 })
 
-test('a batch with a row that cannot be is not written at all', async (t) => {
-  const db = await partiesIn(t)
-  await assert.rejects(insert(db, 9, ['a']), /foreign key/i)
+test('insertFiles with an unknown company writes no row', async (t) => {
+  const db = await createParties(t)
+  await assert.rejects(insertBatch(db, 9, ['a']), /foreign key/i)
   assert.deepEqual(await selectDocuments(db, { limit: 10 }), [])
-  assert.equal(await isBlobNamed(db, 'a'.padEnd(64, '0')), false)
+  assert.equal(await isBlobReferenced(db, 'a'.padEnd(64, '0')), false)
 })
 
-test('documents are selected by id, by company, agent, what was seen, and age', async (t) => {
-  const db = await partiesIn(t)
+test('selectDocuments filters by company, agent, state, age and position, in order of ids', async (t) => {
+  const db = await createParties(t)
   for (const company of [1, 2, 1, 2])
-    await insert(db, company, ['a', 'b'], `2026-03-2${company}T00:00:00.000Z`)
+    await insertBatch(db, company, ['a', 'b'], `2026-03-2${company}T00:00:00.000Z`)
   const cases: [Omit<Parameters<typeof selectDocuments>[1], 'limit'>, number[]][] = [
     [{}, [1, 2, 3, 4, 5, 6, 7, 8]],
     [{ companyId: 2 }, [3, 4, 7, 8]],
@@ -103,12 +108,12 @@ test('documents are selected by id, by company, agent, what was seen, and age', 
   }
 })
 
-test('deleting takes documents with their attachments and says which were there', async (t) => {
-  const db = await partiesIn(t)
-  await insert(db, 1, ['a', 'b', 'b'])
+test('deleteDocuments removes documents with their attachments and returns the ids that existed', async (t) => {
+  const db = await createParties(t)
+  await insertBatch(db, 1, ['a', 'b', 'b'])
   const rows = await selectDocuments(db, { limit: 10 })
   assert.deepEqual(await deleteDocuments(db, rows.slice(0, 1)), new Set([1]))
   assert.deepEqual(await deleteDocuments(db, rows.slice(0, 2)), new Set([2]))
-  assert.equal(await isBlobNamed(db, 'a'.padEnd(64, '0')), false)
-  assert.equal(await isBlobNamed(db, 'b'.padEnd(64, '0')), true)
+  assert.equal(await isBlobReferenced(db, 'a'.padEnd(64, '0')), false)
+  assert.equal(await isBlobReferenced(db, 'b'.padEnd(64, '0')), true)
 })

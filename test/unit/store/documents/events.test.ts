@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { deleteEventsBefore, insertEvents, type NewEvent, selectEvents } from '../../src/store/events.ts'
-import { temporaryDatabase } from '../support/temporary.ts'
+import {
+  deleteOldEvents,
+  insertEvents,
+  type NewEvent,
+  selectEvents,
+} from '../../../../src/store/documents/events.ts'
+import { temporaryDatabase } from '../../../support/temporary.ts'
 
 const event = (document_id: number, at = '2026-03-24T12:00:00.000Z'): NewEvent => ({
   at,
@@ -50,14 +55,14 @@ test('events from before an instant are deleted, so many at once, and no id is g
     db,
     days.map((day, at) => event(at + 1, `${day}T00:00:00.000Z`)),
   )
-  assert.equal(await deleteEventsBefore(db, '2024-01-03T00:00:00.000Z', 1), 1)
-  assert.equal(await deleteEventsBefore(db, '2024-01-03T00:00:00.000Z', 10), 1)
-  assert.equal(await deleteEventsBefore(db, '2024-01-03T00:00:00.000Z', 10), 0)
+  assert.equal(await deleteOldEvents(db, '2024-01-03T00:00:00.000Z', 1), 1)
+  assert.equal(await deleteOldEvents(db, '2024-01-03T00:00:00.000Z', 10), 1)
+  assert.equal(await deleteOldEvents(db, '2024-01-03T00:00:00.000Z', 10), 0)
   assert.deepEqual(
     (await selectEvents(db, { limit: 10 })).map(({ id }) => id),
     [3, 4],
   )
-  await deleteEventsBefore(db, '2999', 10)
+  await deleteOldEvents(db, '2999', 10)
   await insertEvents(db, [event(9)])
   assert.equal((await selectEvents(db, { limit: 10 }))[0]?.id, 5)
 })

@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { deleteDocuments, selectDocuments } from '../../src/store/documents.ts'
-import type { Db } from '../../src/store/tables.ts'
-import { insertToken } from '../../src/store/tokens.ts'
-import { correctSum, findCompanyUsage, findTokenUsage, selectWrongSums } from '../../src/store/usage.ts'
-import { COMPANY, keepTexts, makeDirectory, openTestBlobs } from '../support/company.ts'
-import { temporaryDatabase, temporaryDirectory } from '../support/temporary.ts'
+import { insertToken } from '../../../../src/store/access/tokens.ts'
+import { deleteDocuments, selectDocuments } from '../../../../src/store/documents/documents.ts'
+import {
+  correctSum,
+  findCompanyUsage,
+  findTokenUsage,
+  selectWrongSums,
+} from '../../../../src/store/documents/usage.ts'
+import type { WriteDb } from '../../../../src/store/tables.ts'
+import { COMPANY, makeDirectory, openTestBlobs, storeTexts } from '../../../support/company.ts'
+import { temporaryDatabase, temporaryDirectory } from '../../../support/temporary.ts'
 
 /** A company and two tokens, erp (1) and movil (2). */
 async function ground(t: TestContext) {
@@ -15,35 +20,35 @@ async function ground(t: TestContext) {
   for (const name of ['erp', 'movil']) await tokenNamed(db, name)
   const blobs = await openTestBlobs(dataDir)
   const keep = (texts: string[], createdBy?: number) =>
-    keepTexts(db, blobs, texts, createdBy === undefined ? {} : { createdBy })
+    storeTexts(db, blobs, texts, createdBy === undefined ? {} : { createdBy })
   return { db, keep }
 }
 
-function tokenNamed(db: Db, name: string, quota?: number): Promise<number> {
+function tokenNamed(db: WriteDb, name: string, quota?: number): Promise<number> {
   const facts = { allow: ['documents:POST'], companyId: null, expiresAt: null, createdAt: 'then' }
   return insertToken(db, { name, hash: `${name} ${quota}`, ...facts, quota: quota ?? null })
 }
 
-const used = async (db: Db, ids: readonly number[]) =>
+const usedByTokens = async (db: WriteDb, ids: readonly number[]) =>
   Promise.all(ids.map(async (id) => (await findTokenUsage(db, id))?.used))
 
-test('the sums follow what is written and deleted, of each token and of unknown ones', async (t) => {
+test('the sums follow inserted and deleted documents, of known and unknown tokens', async (t) => {
   const { db, keep } = await ground(t)
   await keep(['1', '22'])
   await keep(['333', '333'], 1)
   await keep(['4444'], 2)
   assert.deepEqual(await findCompanyUsage(db, COMPANY), { quota: null, used: 13 })
-  assert.deepEqual(await used(db, [1, 2]), [6, 4])
+  assert.deepEqual(await usedByTokens(db, [1, 2]), [6, 4])
   const rows = await selectDocuments(db, { limit: 10 })
   await deleteDocuments(db, rows.slice(1, 5))
   assert.deepEqual(await findCompanyUsage(db, COMPANY), { quota: null, used: 1 })
-  assert.deepEqual(await used(db, [1, 2]), [0, 0])
+  assert.deepEqual(await usedByTokens(db, [1, 2]), [0, 0])
   await deleteDocuments(db, rows)
   assert.equal((await findCompanyUsage(db, COMPANY))?.used, 0)
   assert.deepEqual(await selectWrongSums(db), [])
 })
 
-test('tokens of one name share what they use, each with its own quota', async (t) => {
+test('tokens of one name share their usage, each with its own quota', async (t) => {
   const { db, keep } = await ground(t)
   await keep(['22'], 1)
   await db.updateTable('tokens').set({ revoked_at: 'now' }).where('id', '=', 1).execute()
@@ -55,7 +60,7 @@ test('tokens of one name share what they use, each with its own quota', async (t
   assert.equal(await findCompanyUsage(db, 99), undefined)
 })
 
-test('a sum that is not that of the documents is found, and can be corrected', async (t) => {
+test('`selectWrongSums` finds a wrong sum, and `correctSum` corrects it', async (t) => {
   const { db, keep } = await ground(t)
   await keep(['1', '22'])
   await keep(['333'], 1)

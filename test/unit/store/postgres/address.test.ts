@@ -2,26 +2,26 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { AppError } from '../../../src/errors.ts'
-import { addressOf } from '../../../src/store/postgres/address.ts'
-import { temporaryDirectory } from '../../support/temporary.ts'
+import { AppError } from '../../../../src/runtime/errors.ts'
+import { parseAddress } from '../../../../src/store/postgres/address.ts'
+import { temporaryDirectory } from '../../../support/temporary.ts'
 
 test('the parts of an address are found, and a password with signs in it', () => {
-  const { config, name, prepare } = addressOf('postgres://erp:p%40%2Fss@127.0.0.1:5433/cambista')
+  const { config, name, prepare } = parseAddress('postgres://erp:p%40%2Fss@127.0.0.1:5433/cambista')
   assert.deepEqual(
     [config.user, config.password, config.host, config.port, config.database],
     ['erp', 'p@/ss', '127.0.0.1', 5433, 'cambista'],
   )
   assert.equal(name, '127.0.0.1/cambista')
   assert.equal(prepare, true)
-  const socket = addressOf('postgres://erp@/cambista?host=/run/postgresql&prepare=0')
+  const socket = parseAddress('postgres://erp@/cambista?host=/run/postgresql&prepare=0')
   assert.equal(socket.config.host, '/run/postgresql')
   assert.equal(socket.prepare, false)
-  assert.equal(addressOf('postgresql://erp@[::1]/cambista').config.host, '::1')
+  assert.equal(parseAddress('postgresql://erp@[::1]/cambista').config.host, '::1')
 })
 
 test('a connection to another machine is encrypted, unless it is written out that it is not', () => {
-  const tls = (rest: string) => addressOf(`postgres://erp@${rest}`).config.ssl
+  const tls = (rest: string) => parseAddress(`postgres://erp@${rest}`).config.ssl
   assert.equal(tls('localhost/c'), false)
   assert.equal(tls('127.8.0.1/c'), false)
   assert.equal(tls('[::1]/c'), false)
@@ -40,12 +40,12 @@ test('a connection to another machine is encrypted, unless it is written out tha
 test('sslmode=require with the certificate of a root trusts no other one', (t) => {
   const file = join(temporaryDirectory(t), 'root.pem')
   writeFileSync(file, 'PEM')
-  const { ssl } = addressOf(`postgres://erp@db.example/c?sslmode=require&sslrootcert=${file}`).config
+  const { ssl } = parseAddress(`postgres://erp@db.example/c?sslmode=require&sslrootcert=${file}`).config
   assert.ok(typeof ssl === 'object' && ssl.ca === 'PEM')
   assert.notEqual(ssl.rejectUnauthorized, false)
 })
 
-test('what is wrong with an address is said without repeating it', () => {
+test('an error of an address does not repeat it', () => {
   const wrong: [string, RegExp][] = [
     ['mysql://erp:s3cret@db/c', /does not begin/],
     ['postgres://erp:s3cret@db', /name of the database/],
@@ -64,7 +64,7 @@ test('what is wrong with an address is said without repeating it', () => {
   ]
   for (const [text, reason] of wrong) {
     assert.throws(
-      () => addressOf(text),
+      () => parseAddress(text),
       (error) => {
         assert.ok(error instanceof AppError && error.code === 'usage', text)
         assert.match(error.message, reason)

@@ -1,8 +1,8 @@
-// What is said of failures whose own words name the user, or help nobody.
+// Messages of failures whose original text contains the user, or does not help.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { asDatabaseError } from '../../../src/store/postgres/errors.ts'
+import { toDatabaseError } from '../../../../src/store/postgres/errors.ts'
 
 const failures: [message: string, fields: object, said: RegExp, code: string][] = [
   [
@@ -41,7 +41,7 @@ const failures: [message: string, fields: object, said: RegExp, code: string][] 
 ]
 for (const [message, fields, said, code] of failures) {
   test(`in place of: ${message}`, () => {
-    const error = asDatabaseError(Object.assign(new Error(message), fields))
+    const error = toDatabaseError(Object.assign(new Error(message), fields))
     assert.ok(error instanceof Error)
     assert.match(error.message, said)
     assert.doesNotMatch(`${error.message} ${error.stack} ${error.cause}`, /erp/)
@@ -51,6 +51,6 @@ for (const [message, fields, said, code] of failures) {
 
 test('other words of the server stay, with the code in ours', () => {
   const error = Object.assign(new Error('relation "x" does not exist'), { code: '42P01', severity: 'ERROR' })
-  assert.equal(asDatabaseError(error), error)
+  assert.equal(toDatabaseError(error), error)
   assert.equal(error.code, 'PG_42P01')
 })

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import { test } from 'node:test'
-import { addressOf } from '../../../src/store/postgres/address.ts'
-import { openPool } from '../../../src/store/postgres/pool.ts'
+import { parseAddress } from '../../../../src/store/postgres/address.ts'
+import { openPool } from '../../../../src/store/postgres/pool.ts'
 
-// As a server asks for a password: how, and then for the proof of it.
+// Messages of a server that requests a password: the method, and then the proof.
 const ASKS = ['R\0\0\0\x17\0\0\0\x0aSCRAM-SHA-256\0\0', 'R\0\0\0\x0c\0\0\0\x0br=0x']
 
 test('a connection that the client itself gives up is closed, and not left to the server', async (t) => {
@@ -17,7 +17,7 @@ test('a connection that the client itself gives up is closed, and not left to th
   t.after(() => server.close())
   const { port } = server.address() as { port: number }
   const accepted = once(server, 'connection')
-  const pool = await openPool(addressOf(`postgres://erp@127.0.0.1:${port}/c`), {
+  const pool = await openPool(parseAddress(`postgres://erp@127.0.0.1:${port}/c`), {
     size: 1,
     answerMs: 1000,
   })

@@ -1,12 +1,12 @@
-// What PostgreSQL is asked to do is what engines of its kind do too, and what a pooler in between lets through.
+// SQL for PostgreSQL is portable to compatible engines, and works through a pooler.
 
 import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { LEFT_OUT, LONG_ALONE } from '../../support/postgres/suites.ts'
+import { LEFT_OUT, LONG_ALONE } from '../../../support/postgres/suites.ts'
 
-const ROOT = join(import.meta.dirname, '../../..')
+const ROOT = join(import.meta.dirname, '../../../..')
 const COMMENTS = /^\s*(\/\/|--|\*|\/\*).*$/gm
 
 const NOT_ALIKE: Record<string, RegExp> = {
@@ -24,19 +24,19 @@ const NOT_ALIKE: Record<string, RegExp> = {
   COPY: /`\s*copy \w/i,
 }
 
-test('nothing is asked of PostgreSQL that others of its kind do not do alike', () => {
+test('SQL of the store has no feature that compatible engines lack', () => {
   const files = ['schema.sql', ...globSync('src/store/**/*.{ts,sql}', { cwd: ROOT })]
   const texts = files
     .filter((path) => !path.startsWith('src/store/sqlite/'))
     .map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8').replaceAll(COMMENTS, '') }))
   assert.ok(texts.some(({ path }) => path.startsWith('src/store/postgres/')))
-  const found = Object.entries(NOT_ALIKE).flatMap(([what, says]) =>
+  const offences = Object.entries(NOT_ALIKE).flatMap(([what, says]) =>
     texts.filter(({ text }) => says.test(text)).map(({ path }) => `${path} has ${what}`),
   )
-  assert.deepEqual(found, [])
+  assert.deepEqual(offences, [])
 })
 
-test('each of these would be found', () => {
+test('each forbidden feature is found', () => {
   const statements = [
     'select pg_try_advisory_lock(1)',
     '`listen changes`',
@@ -55,7 +55,7 @@ test('each of these would be found', () => {
   for (const [at, [what, says]] of kinds.entries()) assert.match(statements[at] ?? '', says, what)
 })
 
-test('what is not run on PostgreSQL is there, or it would be left out for nothing', () => {
+test('test files that are left out on PostgreSQL exist', () => {
   for (const name of Object.keys({ ...LEFT_OUT, ...LONG_ALONE }))
     assert.ok(existsSync(join(ROOT, 'test', name)), name)
 })

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import type { Interval } from '../../src/intervals.ts'
-import { replaceCoverage, selectCoverage } from '../../src/store/rates/coverage.ts'
-import { selectCoverageChangesAfter } from '../../src/store/rates/record.ts'
-import { ensureCatalogue } from '../../src/sync/catalogue.ts'
-import { createMemoryBank } from '../support/rates/memory-bank.ts'
-import { fixedClock, temporaryDatabase } from '../support/temporary.ts'
+import { replaceCoverage, selectCoverage } from '../../../../src/store/rates/coverage.ts'
+import { selectLaterCoverageChanges } from '../../../../src/store/rates/record.ts'
+import { ensureCatalogue } from '../../../../src/sync/catalogue.ts'
+import type { Interval } from '../../../../src/values/intervals.ts'
+import { createMemoryBank } from '../../../support/rates/memory-bank.ts'
+import { fixedClock, temporaryDatabase } from '../../../support/temporary.ts'
 
 type Change = [id: number, days: Interval[]]
 
@@ -63,13 +63,13 @@ test('the record has what changed, once for all series that changed alike', asyn
     [3, [longer]],
   ]
   await replaceCoverage(db, 'answered', new Map(last), 4)
-  const removed = { kind: 'removed', days: { from: '2026-02-01', to: '2026-02-01' }, series: [2] }
-  const added = { kind: 'added', days: { from: '2026-03-25', to: '2026-03-25' }, series: [1, 3] }
-  assert.deepEqual(await selectCoverageChangesAfter(db, 0), [
-    removed,
-    added,
+  const removal = { kind: 'removed', days: { from: '2026-02-01', to: '2026-02-01' }, series: [2] }
+  const addition = { kind: 'added', days: { from: '2026-03-25', to: '2026-03-25' }, series: [1, 3] }
+  assert.deepEqual(await selectLaterCoverageChanges(db, 0), [
+    removal,
+    addition,
     { kind: 'added', days: NOW, series: [1, 2, 3] },
   ])
-  assert.deepEqual(await selectCoverageChangesAfter(db, 3), [removed, added])
-  assert.deepEqual(await selectCoverageChangesAfter(db, 4), [])
+  assert.deepEqual(await selectLaterCoverageChanges(db, 3), [removal, addition])
+  assert.deepEqual(await selectLaterCoverageChanges(db, 4), [])
 })

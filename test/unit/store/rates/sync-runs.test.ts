@@ -5,29 +5,29 @@ import {
   closeRun,
   insertRun,
   selectLastFinishedRun,
-} from '../../src/store/sync-runs.ts'
-import type { Db } from '../../src/store/tables.ts'
-import { ensureCatalogue } from '../../src/sync/catalogue.ts'
-import { createMemoryBank } from '../support/rates/memory-bank.ts'
-import { fixedClock, temporaryDatabase } from '../support/temporary.ts'
+} from '../../../../src/store/rates/sync-runs.ts'
+import type { WriteDb } from '../../../../src/store/tables.ts'
+import { ensureCatalogue } from '../../../../src/sync/catalogue.ts'
+import { createMemoryBank } from '../../../support/rates/memory-bank.ts'
+import { fixedClock, temporaryDatabase } from '../../../support/temporary.ts'
 
 const NOTHING = { inserted: 0, updated: 0, unchanged: 0 }
 
-function startRun(db: Db, startedAt: string): Promise<number> {
+function startRun(db: WriteDb, startedAt: string): Promise<number> {
   return insertRun(db, {
-    providerId: 1,
+    provider_id: 1,
     trigger: 'cli',
-    dateFrom: '2026-01-01',
-    dateTo: '2026-01-02',
-    startedAt,
+    date_from: '2026-01-01',
+    date_to: '2026-01-02',
+    started_at: startedAt,
   })
 }
 
-function endRun(db: Db, id: number, finishedAt: string) {
-  return closeRun(db, id, { ...NOTHING, status: 'ok', message: null, finishedAt })
+function endRun(db: WriteDb, id: number, finishedAt: string) {
+  return closeRun(db, id, { ...NOTHING, status: 'ok', message: null, finished_at: finishedAt })
 }
 
-test('the run that ended last is known although the clock ran ahead in between', async (t) => {
+test('`selectLastFinishedRun` ignores a clock that ran ahead', async (t) => {
   const db = temporaryDatabase(t)
   await ensureCatalogue(db, [createMemoryBank(fixedClock()).provider], fixedClock().read)
   assert.equal(await selectLastFinishedRun(db), undefined)
@@ -37,7 +37,7 @@ test('the run that ended last is known although the clock ran ahead in between',
   assert.equal((await selectLastFinishedRun(db))?.id, 2)
 })
 
-test('closing what was interrupted leaves the runs that ended as they are', async (t) => {
+test('`closeInterruptedRuns` does not change finished runs', async (t) => {
   const db = temporaryDatabase(t)
   await ensureCatalogue(db, [createMemoryBank(fixedClock()).provider], fixedClock().read)
   await endRun(db, await startRun(db, '2026-03-24T12:00:00Z'), '2026-03-24T12:01:00Z')

@@ -12,19 +12,19 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import Sqlite from 'better-sqlite3'
 import { sql } from 'kysely'
-import { AppError } from '../../../src/errors.ts'
-import { raiseRevision, selectMeta } from '../../../src/store/meta.ts'
-import { isReady, openDatabase } from '../../../src/store/sqlite/database.ts'
-import { SCHEMA_VERSION } from '../../../src/store/sqlite/migrations.ts'
-import { temporaryDatabase, temporaryDirectory } from '../../support/temporary.ts'
+import { AppError } from '../../../../src/runtime/errors.ts'
+import { raiseRevision, selectMeta } from '../../../../src/store/meta.ts'
+import { SCHEMA_VERSION } from '../../../../src/store/migrations.ts'
+import { isReady, openDatabase } from '../../../../src/store/sqlite/database.ts'
+import { temporaryDatabase, temporaryDirectory } from '../../../support/temporary.ts'
 
-const SCHEMA = readFileSync(new URL('../../../schema.sql', import.meta.url), 'utf8')
+const SCHEMA = readFileSync(new URL('../../../../schema.sql', import.meta.url), 'utf8')
 
-function schemaOf(file: Sqlite.Database): unknown[] {
+function readSchema(file: Sqlite.Database): unknown[] {
   return file.prepare('select type, name, tbl_name, sql from sqlite_schema order by type, name').all()
 }
 
-function modeOf(path: string): string {
+function fileMode(path: string): string {
   return (statSync(path).mode & 0o777).toString(8)
 }
 
@@ -38,12 +38,12 @@ function strayFile(t: TestContext, make: (file: Sqlite.Database) => void): strin
 }
 
 /** The files below a directory that this process has open. */
-function openFilesIn(dir: string): string[] {
+function listOpenFiles(dir: string): string[] {
   const links = readdirSync('/proc/self/fd').flatMap((file) => {
     try {
       return [readlinkSync(`/proc/self/fd/${file}`)]
     } catch {
-      return [] // the one that listed them
+      return [] // the descriptor of the listing itself
     }
   })
   return links.filter((path) => path.startsWith(dir))
@@ -66,35 +66,35 @@ test('a new database has the schema of schema.sql, whole', async (t) => {
   temporaryDatabase(t, dataDir)
   const expected = new Sqlite(':memory:')
   expected.exec(SCHEMA)
-  const made = new Sqlite(join(dataDir, 'cambista.db'), { readonly: true })
-  t.after(() => made.close())
-  assert.deepEqual(schemaOf(made), schemaOf(expected))
-  assert.ok(schemaOf(made).length > 8)
+  const created = new Sqlite(join(dataDir, 'cambista.db'), { readonly: true })
+  t.after(() => created.close())
+  assert.deepEqual(readSchema(created), readSchema(expected))
+  assert.ok(readSchema(created).length > 8)
 })
 
 test('the directory is for its owner alone, and so is every file in it', async (t) => {
   const dataDir = join(temporaryDirectory(t), 'a', 'b')
   const db = temporaryDatabase(t, dataDir)
   await raiseRevision(db)
-  assert.equal(modeOf(dataDir), '700')
+  assert.equal(fileMode(dataDir), '700')
   const files = readdirSync(dataDir).toSorted()
   assert.deepEqual(files, ['cambista.db', 'cambista.db-shm', 'cambista.db-wal'])
-  for (const file of files) assert.equal(modeOf(join(dataDir, file)), '600', file)
+  for (const file of files) assert.equal(fileMode(join(dataDir, file)), '600', file)
 })
 
-test('an empty directory is made private, one with other things in it is left as it is', (t) => {
+test('an empty directory is made private, and the mode of one with other files does not change', (t) => {
   const empty = temporaryDirectory(t)
   chmodSync(empty, 0o755)
   temporaryDatabase(t, empty)
-  assert.equal(modeOf(empty), '700')
+  assert.equal(fileMode(empty), '700')
   const shared = temporaryDirectory(t)
   chmodSync(shared, 0o755)
   writeFileSync(join(shared, 'notes.txt'), '')
   temporaryDatabase(t, shared)
-  assert.equal(modeOf(shared), '755')
+  assert.equal(fileMode(shared), '755')
 })
 
-test('what is stored is there when the database is opened again', async (t) => {
+test('data are stored after the database is opened again', async (t) => {
   const dataDir = temporaryDirectory(t)
   const first = openDatabase(dataDir)
   const { epoch } = await selectMeta(first)
@@ -115,7 +115,7 @@ test('a database of a newer program is refused', (t) => {
 })
 
 for (const version of [0, SCHEMA_VERSION, SCHEMA_VERSION + 1]) {
-  test(`a database of another program is refused and not touched, whatever its version ${version} says`, (t) => {
+  test(`a database of another program with version ${version} is refused and not changed`, (t) => {
     const dataDir = strayFile(t, (file) => {
       file.exec('create table notes (text)')
       file.pragma(`user_version = ${version}`)
@@ -144,14 +144,14 @@ test('a database that must exist is not made', (t) => {
   assert.throws(() => statSync(dataDir), /ENOENT/)
 })
 
-test('one that was begun by a process that died is finished', async (t) => {
+test('an empty file of a process that died becomes a whole database', async (t) => {
   const dataDir = temporaryDirectory(t)
   mkdirSync(dataDir, { recursive: true })
   writeFileSync(join(dataDir, 'cambista.db'), '')
   assert.equal(await isReady(temporaryDatabase(t, dataDir)), true)
 })
 
-test('it is safe against a power cut, foreign keys are kept and readers do not wait', async (t) => {
+test('a database has WAL, full synchronization and foreign keys', async (t) => {
   const db = temporaryDatabase(t)
   const pragma = async (name: string) =>
     Object.values((await sql.raw<object>(`pragma ${name}`).execute(db)).rows[0] ?? {})[0]
@@ -167,7 +167,7 @@ test('it is safe against a power cut, foreign keys are kept and readers do not w
   )
 })
 
-test('the schema itself refuses what makes no sense', async (t) => {
+test('the schema has unique keys and checks', async (t) => {
   const db = temporaryDatabase(t)
   const provider = { code: 'x', name: 'X', country: 'CR' }
   await db.insertInto('providers').values(provider).execute()
@@ -200,7 +200,7 @@ test('a query is prepared once, however often it runs', async (t) => {
   assert.equal(count(), 1)
   for (let other = 0; other < 600; other++) await sql.raw(`select ${other}`).execute(db)
   await sql`select ${1} as x`.execute(db)
-  assert.equal(count(), 2, 'so many statements are not kept for ever')
+  assert.equal(count(), 2, 'the cache of statements is limited')
 })
 
 test('a transaction that fails leaves nothing', async (t) => {
@@ -213,10 +213,10 @@ test('a transaction that fails leaves nothing', async (t) => {
   assert.equal((await selectMeta(db)).revision, 1)
 })
 
-test('a database that was never asked anything closes too', async (t) => {
+test('`destroy` closes a database without queries', async (t) => {
   const dataDir = temporaryDirectory(t)
   const db = openDatabase(dataDir)
-  assert.notDeepEqual(openFilesIn(dataDir), [])
+  assert.notDeepEqual(listOpenFiles(dataDir), [])
   await db.destroy()
-  assert.deepEqual(openFilesIn(dataDir), [])
+  assert.deepEqual(listOpenFiles(dataDir), [])
 })

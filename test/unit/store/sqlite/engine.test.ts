@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openSqliteEngine } from '../../../src/store/sqlite/engine.ts'
-import { testEngine } from '../../contract/engine.ts'
-import { fixedClock, temporaryDirectory } from '../../support/temporary.ts'
+import { openSqliteEngine } from '../../../../src/store/sqlite/engine.ts'
+import { testEngine } from '../../../contract/engine.ts'
+import { fixedClock, temporaryDirectory } from '../../../support/temporary.ts'
 
 // A server, and a command beside it.
 testEngine('SQLite', async (t) => {

@@ -1,7 +1,7 @@
-// Litestream replicates the database beside a running server. What it asks of a program (litestream.io/tips): WAL mode, a
-// busy timeout of five seconds for the moments in which it takes the write lock (the driver waits them between two tries,
-// so the pragma itself is 0), and that nobody takes the WAL away from under the read lock that it holds between its own
-// checkpoints. A stand-in does what it does to the database.
+// Litestream replicates the database beside a running server. Litestream requires WAL mode and a busy timeout of five
+// seconds (litestream.io/tips), because it takes the write lock at times. The driver waits between two attempts, so the
+// pragma itself is 0. Between its checkpoints it has a read lock, under which nothing may restart the WAL. The tests
+// imitate its access to the database.
 
 import assert from 'node:assert/strict'
 import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } from 'node:fs'
@@ -11,24 +11,24 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import Sqlite from 'better-sqlite3'
 import { sql } from 'kysely'
-import { dayOf, isoOf } from '../../../src/dates.ts'
-import { createBackup } from '../../../src/domain/backup/backup.ts'
-import { openBackupSet } from '../../../src/store/backup/set.ts'
-import { raiseRevision } from '../../../src/store/meta.ts'
-import { upsertRates } from '../../../src/store/rates/rates.ts'
-import { openDatabase } from '../../../src/store/sqlite/database.ts'
-import type { Db } from '../../../src/store/tables.ts'
-import { ensureCatalogue } from '../../../src/sync/catalogue.ts'
-import { TEST_PROVIDERS } from '../../support/providers.ts'
-import { fixedClock, temporaryDatabase, temporaryDirectory } from '../../support/temporary.ts'
+import { createBackup } from '../../../../src/domain/operations/backup/backup.ts'
+import { openBackupSet } from '../../../../src/domain/operations/backup/set.ts'
+import { raiseRevision } from '../../../../src/store/meta.ts'
+import { upsertRates } from '../../../../src/store/rates/rates.ts'
+import { openDatabase } from '../../../../src/store/sqlite/database.ts'
+import type { WriteDb } from '../../../../src/store/tables.ts'
+import { ensureCatalogue } from '../../../../src/sync/catalogue.ts'
+import { dayNumber, isoDate } from '../../../../src/values/dates.ts'
+import { TEST_PROVIDERS } from '../../../support/providers.ts'
+import { fixedClock, temporaryDatabase, temporaryDirectory } from '../../../support/temporary.ts'
 
-async function pragma(db: Db, name: string): Promise<unknown> {
+async function pragma(db: WriteDb, name: string): Promise<unknown> {
   const { rows } = await sql<Record<string, unknown>>`pragma ${sql.raw(name)}`.execute(db)
   return Object.values(rows[0] ?? {})[0]
 }
 
-/** The two salts of a WAL's header: they change when it begins anew. */
-function saltsOf(dataDir: string): string {
+/** Reads the two salts of a WAL's header, which change when the WAL restarts. */
+function readSalts(dataDir: string): string {
   const file = openSync(join(dataDir, 'cambista.db-wal'), 'r')
   const header = Buffer.alloc(32)
   readSync(file, header, 0, 32, 0)
@@ -36,7 +36,7 @@ function saltsOf(dataDir: string): string {
   return header.subarray(16, 24).toString('hex')
 }
 
-/** What Litestream does when it begins with a database: its two tables, and a read lock that stays. */
+/** Creates the two tables of Litestream, and takes a read lock that stays. */
 function startReplication(dataDir: string): Sqlite.Database {
   const sqlite = new Sqlite(join(dataDir, 'cambista.db'), { timeout: 1000 })
   sqlite.pragma('wal_autocheckpoint = 0')
@@ -48,10 +48,10 @@ function startReplication(dataDir: string): Sqlite.Database {
 }
 
 /** Writes about 2 MB; SQLite checkpoints by itself at 4. */
-async function writeMuch(db: Db, value: string): Promise<void> {
+async function writeMuch(db: WriteDb, value: string): Promise<void> {
   for (let year = 1950; year < 2010; year++) {
-    const first = dayOf(`${year}-01-01`)
-    const days = Array.from({ length: 360 }, (_, n) => isoOf(first + n))
+    const first = dayNumber(`${year}-01-01`)
+    const days = Array.from({ length: 360 }, (_, n) => isoDate(first + n))
     const series_id = 1 + (year % 40)
     await upsertRates(
       db,
@@ -61,24 +61,24 @@ async function writeMuch(db: Db, value: string): Promise<void> {
   }
 }
 
-test('the pragmas are those that Litestream asks for', async (t) => {
+test('the pragmas are those that Litestream requires', async (t) => {
   const db = temporaryDatabase(t)
   assert.equal(await pragma(db, 'journal_mode'), 'wal')
-  // It advises NORMAL for speed; FULL is stricter, and what makes an acknowledged upload safe.
+  // Litestream advises NORMAL for speed; only FULL makes an acknowledged upload safe.
   assert.equal(await pragma(db, 'synchronous'), 2)
-  // 0 is for tens of thousands of writes a second. SQLite's own checkpoints never begin the WAL anew under a reader.
+  // The value 0 is for tens of thousands of writes a second. SQLite's checkpoints never restart the WAL under a reader.
   assert.equal(await pragma(db, 'wal_autocheckpoint'), 1000)
   assert.equal(await pragma(db, 'locking_mode'), 'normal')
   assert.equal(await pragma(db, 'auto_vacuum'), 0)
 })
 
-test('the WAL is not begun anew, shrunk or removed while Litestream reads it', async (t) => {
+test('the WAL is not restarted, shrunk or removed while Litestream reads it', async (t) => {
   const dataDir = temporaryDirectory(t)
   const db = openDatabase(dataDir)
   await ensureCatalogue(db, TEST_PROVIDERS, fixedClock().read)
   const replica = startReplication(dataDir)
   t.after(() => replica.close())
-  const salts = saltsOf(dataDir)
+  const salts = readSalts(dataDir)
   let size = 0
   for (let round = 0; round < 4; round++) {
     await writeMuch(db, `${round}.5`)
@@ -89,13 +89,13 @@ test('the WAL is not begun anew, shrunk or removed while Litestream reads it', a
   const set = await openBackupSet(join(temporaryDirectory(t), 'set'), dataDir)
   await createBackup(set, { dataDir, now: new Date() })
   set.close()
-  assert.equal(saltsOf(dataDir), salts)
+  assert.equal(readSalts(dataDir), salts)
   await db.destroy() // the last but Litestream
-  assert.equal(saltsOf(dataDir), salts)
+  assert.equal(readSalts(dataDir), salts)
   assert.equal(statSync(join(dataDir, 'cambista.db-wal')).size, size)
 })
 
-test('a write waits while Litestream holds the write lock for a checkpoint', async (t) => {
+test('a write waits for a checkpoint of Litestream', async (t) => {
   const dataDir = temporaryDirectory(t)
   const db = openDatabase(dataDir, { patienceMs: 60_000 })
   t.after(() => db.destroy())
@@ -122,7 +122,7 @@ test('Litestream may checkpoint, and its tables disturb neither an upgrade nor a
   await raiseRevision(db)
   replica.exec('commit')
   const [result] = replica.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[]
-  assert.equal(result?.busy, 0, 'nobody of us keeps a reader open')
+  assert.equal(result?.busy, 0, 'no other reader is open')
   replica.close()
   await db.destroy()
   assert.equal(existsSync(join(dataDir, 'cambista.db-wal')), false)
@@ -130,8 +130,8 @@ test('Litestream may checkpoint, and its tables disturb neither an upgrade nor a
 })
 
 test('no statement of ours checkpoints or vacuums the database in use', () => {
-  const root = join(import.meta.dirname, '../../../src/store/sqlite')
-  for (const name of ['database', 'driver', 'database-copy', 'dialect', 'engine', 'lock']) {
+  const root = join(import.meta.dirname, '../../../../src/store/sqlite')
+  for (const name of ['database', 'driver', 'database-copy', 'engine-sql', 'engine', 'lock']) {
     assert.doesNotMatch(readFileSync(join(root, `${name}.ts`), 'utf8'), /wal_checkpoint|['"`]vacuum/i, name)
   }
 })

@@ -6,25 +6,25 @@ import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { LOOK_EVERY_MS, watchDatabase } from '../../../src/domain/database-watch.ts'
-import { createLog } from '../../../src/log.ts'
-import { raiseRevision, selectMeta } from '../../../src/store/meta.ts'
-import { openDatabase } from '../../../src/store/sqlite/database.ts'
-import { PATIENCE_MS } from '../../../src/store/sqlite/driver.ts'
-import { takeFileLock } from '../../../src/store/sqlite/lock.ts'
-import { startOther } from '../../support/other-process.ts'
-import { temporaryDatabase, temporaryDirectory, temporaryEngine } from '../../support/temporary.ts'
-import { until } from '../../support/terminal.ts'
+import { POLL_EVERY_MS, watchDatabase } from '../../../../src/domain/operations/database-watch.ts'
+import { createLog } from '../../../../src/runtime/log.ts'
+import { raiseRevision, selectMeta } from '../../../../src/store/meta.ts'
+import { openDatabase } from '../../../../src/store/sqlite/database.ts'
+import { PATIENCE_MS } from '../../../../src/store/sqlite/driver.ts'
+import { takeFileLock } from '../../../../src/store/sqlite/lock.ts'
+import { startScript } from '../../../support/other-process.ts'
+import { temporaryDatabase, temporaryDirectory, temporaryEngine } from '../../../support/temporary.ts'
+import { until } from '../../../support/terminal.ts'
 
 function locking(dataDir: string): string {
   return `
     import { takeFileLock } from './src/store/sqlite/lock.ts'
     const lock = takeFileLock(${JSON.stringify(dataDir)}, 'sync.lock')
     console.log(lock ? 'taken' : 'refused')
-    setInterval(() => lock, 1000) // what nobody can reach any longer is collected, and closed`
+    setInterval(() => lock, 1000) // an unreachable lock would be collected and closed`
 }
 
-test('a lock is held by one, in the same process too, until it is released', (t) => {
+test('a lock has one holder until its release, also within one process', (t) => {
   const dataDir = temporaryDirectory(t)
   const lock = takeFileLock(dataDir, 'sync.lock')
   assert.ok(lock)
@@ -37,27 +37,27 @@ test('a lock is held by one, in the same process too, until it is released', (t)
   assert.ok(!existsSync(join(dataDir, 'sync.lock-journal')))
 })
 
-test('a lock that another process holds is refused at once, and free when that process is killed', async (t) => {
+test('a lock of another process is refused at once, and free after that process is killed', async (t) => {
   const dataDir = temporaryDirectory(t)
-  const { child, said } = await startOther(t, locking(dataDir))
-  assert.equal(said, 'taken')
+  const { child, firstLine } = await startScript(t, locking(dataDir))
+  assert.equal(firstLine, 'taken')
   const times = Array.from({ length: 5 }, () => {
     const began = performance.now()
     assert.equal(takeFileLock(dataDir, 'sync.lock'), undefined)
     return performance.now() - began
   })
-  assert.ok(Math.min(...times) < 1000, times.join()) // of the others the machine may have stood still
+  assert.ok(Math.min(...times) < 1000, times.join()) // the fastest counts, because the machine may be busy
 
   child.kill('SIGKILL')
   await once(child, 'exit')
   const lock = takeFileLock(dataDir, 'sync.lock')
   assert.ok(lock)
-  assert.equal((await startOther(t, locking(dataDir))).said, 'refused')
+  assert.equal((await startScript(t, locking(dataDir))).firstLine, 'refused')
   lock.release()
 })
 
-// Asked for in the same instant, when the other is seen at the door, so that each is met by the other half way.
-test('of two processes that want a lock at the same time one gets it', async (t) => {
+// Both processes wait for a file of the other, so that they take the lock at the same instant.
+test('a lock goes to one of two processes that take it at the same time', async (t) => {
   const directories = Array.from({ length: 60 }, () => temporaryDirectory(t))
   const wanting = (own: string, other: string) => `
     import { existsSync, writeFileSync } from 'node:fs'
@@ -69,19 +69,19 @@ test('of two processes that want a lock at the same time one gets it', async (t)
     })
     console.log(JSON.stringify(locks.map((lock) => (lock ? 1 : 0))))
     setInterval(() => locks, 1000)`
-  const said = await Promise.all([startOther(t, wanting('a', 'b')), startOther(t, wanting('b', 'a'))])
-  const [one = [], other = []] = said.map((process) => JSON.parse(process.said) as number[])
+  const scripts = await Promise.all([startScript(t, wanting('a', 'b')), startScript(t, wanting('b', 'a'))])
+  const [one = [], other = []] = scripts.map((process) => JSON.parse(process.firstLine) as number[])
   assert.deepEqual(
     one.map((taken, at) => taken + (other[at] ?? 0)),
     directories.map(() => 1),
   )
 })
 
-test('a directory that is not there is an error, not a lock that is taken', (t) => {
+test('a missing directory is an error, not a lock that is taken', (t) => {
   assert.throws(() => takeFileLock(join(temporaryDirectory(t), 'none'), 'sync.lock'), /ENOENT/)
 })
 
-test('what another process commits is noticed within a second, what is ours is not reported', async (t) => {
+test('the watch notices commits of other processes within a second, and not its own', async (t) => {
   const dataDir = temporaryDirectory(t)
   const engine = await temporaryEngine(t, dataDir)
   const { db } = engine
@@ -91,10 +91,10 @@ test('what another process commits is noticed within a second, what is ours is n
   t.after(() => watch.close())
   watch.start(async () => void noticed++)
   await raiseRevision(db)
-  await wait(2 * LOOK_EVERY_MS + 100)
+  await wait(2 * POLL_EVERY_MS + 100)
   assert.equal(noticed, 0)
 
-  const { child } = await startOther(
+  const { child } = await startScript(
     t,
     `
     import { openDatabase } from './src/store/sqlite/database.ts'
@@ -105,29 +105,29 @@ test('what another process commits is noticed within a second, what is ours is n
     console.log('done')`,
   )
   await until(() => noticed > 0)
-  assert.ok(LOOK_EVERY_MS <= 500) // and twice that is a second
-  await wait(LOOK_EVERY_MS + 100)
+  assert.ok(POLL_EVERY_MS <= 500) // and twice that is a second
+  await wait(POLL_EVERY_MS + 100)
   assert.equal(noticed, 1)
   assert.equal((await selectMeta(db)).revision, 3)
   child.kill()
 })
 
-test('what cannot be read is told once, tried again, and told once when it is over', async (t) => {
+test('the watch logs a failed read once, retries it, and logs its end once', async (t) => {
   const dataDir = temporaryDirectory(t)
   const [engine, other] = [await temporaryEngine(t, dataDir), temporaryDatabase(t, dataDir)]
   const lines: string[] = []
   const log = createLog({ level: 'debug', format: 'text', write: (text) => lines.push(text) })
-  let looks = 0
-  const changed = async () => {
-    looks += 1
-    if (looks <= 3) throw new Error('busy')
+  let calls = 0
+  const onChange = async () => {
+    calls += 1
+    if (calls <= 3) throw new Error('busy')
   }
   const watch = await watchDatabase(engine, { log, staleForMs: 0 })
-  watch.start(changed)
+  watch.start(onChange)
   await raiseRevision(other)
-  await until(() => looks === 4)
-  await wait(LOOK_EVERY_MS + 100)
-  assert.equal(looks, 4)
+  await until(() => calls === 4)
+  await wait(POLL_EVERY_MS + 100)
+  assert.equal(calls, 4)
   assert.match(
     lines.join(''),
     /^\S+ error what changed in the database cannot be read reason=busy\n\S+ warn {2}what changed in the database is read again\n$/,
@@ -135,10 +135,10 @@ test('what cannot be read is told once, tried again, and told once when it is ov
   await watch.close()
   await raiseRevision(other)
   await wait(400)
-  assert.equal(looks, 4, 'a watch that is closed does not look')
+  assert.equal(calls, 4, 'a closed watch does not poll')
 })
 
-// Many directories, since what one process meets of another's work is a matter of microseconds.
+// 200 directories, because the processes collide within microseconds.
 test('processes that open a new directory at the same time all get the same database', async (t) => {
   const base = temporaryDirectory(t)
   const opening = `
@@ -151,8 +151,8 @@ test('processes that open a new directory at the same time all get the same data
       await db.destroy()
     }
     console.log(epochs.join())`
-  const said = await Promise.all(Array.from({ length: 4 }, () => startOther(t, opening)))
-  assert.equal(new Set(said.map((one) => one.said)).size, 1)
+  const scripts = await Promise.all(Array.from({ length: 4 }, () => startScript(t, opening)))
+  assert.equal(new Set(scripts.map((one) => one.firstLine)).size, 1)
 })
 
 function making(dataDir: string, then: string): string {
@@ -164,17 +164,17 @@ function making(dataDir: string, then: string): string {
     ${then}`
 }
 
-test('a new database that another process is making is waited for', async (t) => {
+test('`openDatabase` waits for another process that creates the database', async (t) => {
   const dataDir = temporaryDirectory(t)
-  await startOther(t, making(dataDir, `setTimeout(() => sqlite.exec('rollback'), 500)`))
+  await startScript(t, making(dataDir, `setTimeout(() => sqlite.exec('rollback'), 500)`))
   const db = openDatabase(dataDir, { patienceMs: 60_000 })
   t.after(() => db.destroy())
   assert.equal((await selectMeta(db)).revision, 1)
 })
 
-test('a database that another process does not let go of is an error that says so', async (t) => {
+test('`openDatabase` of a database that stays locked fails with advice', async (t) => {
   const dataDir = temporaryDirectory(t)
-  await startOther(t, making(dataDir, 'setInterval(() => sqlite.inTransaction, 1000)'))
+  await startScript(t, making(dataDir, 'setInterval(() => sqlite.inTransaction, 1000)'))
   assert.equal(PATIENCE_MS, 5000)
   assert.throws(() => openDatabase(dataDir, { patienceMs: 200 }), {
     code: 'failed',

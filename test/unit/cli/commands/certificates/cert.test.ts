@@ -1,4 +1,4 @@
-// A certificate from the command line, in the hands of those who must take it: the server, Node's TLS, OpenSSL's rules.
+// `cert create`: its files, and their use by the server and by TLS clients.
 
 import assert from 'node:assert/strict'
 import { createPrivateKey, X509Certificate } from 'node:crypto'
@@ -7,14 +7,14 @@ import { request } from 'node:https'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { connect } from 'node:tls'
-import { selfSigned } from '../../../../src/cli/commands/certificates/certificate.ts'
-import { startTestApp } from '../../../support/app.ts'
-import { temporaryDirectory } from '../../../support/temporary.ts'
-import { runCommand } from '../../../support/terminal.ts'
+import { createSelfSigned } from '../../../../../src/cli/commands/certificates/certificate.ts'
+import { startTestApp } from '../../../../support/app.ts'
+import { temporaryDirectory } from '../../../../support/temporary.ts'
+import { runCommand } from '../../../../support/terminal.ts'
 
 const DAY_MS = 86_400_000
 
-test('it makes a certificate for each host, and a key that others cannot read', async (t) => {
+test('`cert create` writes a certificate for all hosts, and a key with mode 600', async (t) => {
   const dir = join(temporaryDirectory(t), 'etc/tls')
   const hosts = ['Box.Example.com', '192.168.1.10', '[::1]', '*.example.com'].flatMap((host) => [
     '--host',
@@ -29,21 +29,21 @@ test('it makes a certificate for each host, and a key that others cannot read', 
   assert.deepEqual(modes, [0o755, 0o644, 0o600])
   const certificate = new X509Certificate(readFileSync(join(dir, 'cert.pem')))
   assert.ok(certificate.checkPrivateKey(createPrivateKey(readFileSync(join(dir, 'key.pem')))))
-  assert.ok(certificate.verify(certificate.publicKey), 'it is signed by its own key')
+  assert.ok(certificate.verify(certificate.publicKey), 'the certificate is signed by its own key')
   assert.equal(certificate.ca, false)
   const names = 'DNS:box.example.com, IP Address:192.168.1.10, IP Address:0:0:0:0:0:0:0:1, DNS:*.example.com'
   assert.equal(certificate.subjectAltName, names)
   const seconds = (certificate.validToDate.getTime() - certificate.validFromDate.getTime()) / 1000 + 1
-  assert.equal(seconds, 825 * 86_400, 'Apple refuses a second more')
+  assert.equal(seconds, 825 * 86_400, 'Apple refuses longer validity')
   assert.ok(certificate.validFromDate.getTime() < Date.now())
-  for (const said of [certificate.fingerprint256, '--tls-cert', 'curl --cacert'])
-    assert.ok(end.err.includes(said))
+  for (const text of [certificate.fingerprint256, '--tls-cert', 'curl --cacert'])
+    assert.ok(end.err.includes(text))
 })
 
-test('a server serves with it, and a client that trusts a copy asks it', async (t) => {
+test('a server uses the certificate, and clients that trust a copy can connect', async (t) => {
   const dir = temporaryDirectory(t)
-  const made = await runCommand(['cert', 'create', '--host', '127.0.0.1', '--out', dir, '--json'])
-  const { cert, key } = JSON.parse(made.out)
+  const created = await runCommand(['cert', 'create', '--host', '127.0.0.1', '--out', dir, '--json'])
+  const { cert, key } = JSON.parse(created.out)
   const { app } = await startTestApp(t, { listen: { tls: [{ cert, key }] } })
   const { port } = new URL(app.url)
   const status = (ca?: Buffer) =>
@@ -64,7 +64,7 @@ test('a server serves with it, and a client that trusts a copy asks it', async (
   socket.destroy()
 })
 
-test('nothing is overwritten, and nothing is left of what could not be made whole', async (t) => {
+test('`cert create` overwrites no file and leaves no incomplete files', async (t) => {
   for (const name of ['cert.pem', 'key.pem']) {
     const dir = temporaryDirectory(t)
     writeFileSync(join(dir, name), 'mine')
@@ -80,7 +80,7 @@ test('nothing is overwritten, and nothing is left of what could not be made whol
   assert.match(end.err, /^cambista: cannot write a certificate into .*file: ENOTDIR/)
 })
 
-const wrong: [host: string, expected: RegExp][] = [
+const wrongHosts: [host: string, expected: RegExp][] = [
   ['', /--host must be a host name/],
   ['box:8443', /--host must be a host name .*, not "box:8443"/],
   ['https://box', /--host must be a host name/],
@@ -90,7 +90,7 @@ const wrong: [host: string, expected: RegExp][] = [
   ['0.0.0.0', /--host must be a name or address by which clients ask/],
   ['::', /--host must be a name or address by which clients ask/],
 ]
-for (const [host, expected] of wrong) {
+for (const [host, expected] of wrongHosts) {
   test(`${JSON.stringify(host)} is no host for a certificate`, async (t) => {
     const dir = join(temporaryDirectory(t), 'tls')
     const end = await runCommand(['cert', 'create', `--host=${host}`, '--out', dir])
@@ -100,25 +100,25 @@ for (const [host, expected] of wrong) {
   })
 }
 
-test('its hosts are never those that the server listens on by its settings', async (t) => {
+test('`cert create` ignores CAMBISTA_HOST, the address of the server', async (t) => {
   const env = { CAMBISTA_HOST: '192.168.1.10' }
   const end = await runCommand(['cert', 'create', '--out', join(temporaryDirectory(t), 'tls')], env)
   assert.match(end.err, /--host is missing/)
 })
 
-test('a host in other letters than those of ASCII is written as it is asked for', async (t) => {
+test('a host with non-ASCII letters is written in punycode', async (t) => {
   const dir = temporaryDirectory(t)
   const { out } = await runCommand(['cert', 'create', '--host', 'peñón.cr', '--out', dir, '--json'])
   assert.deepEqual(JSON.parse(out).hosts, [new URL('http://peñón.cr').hostname])
 })
 
-test('certificates of any year and many names are read back as they were meant', () => {
+test('certificates of any year and address are parsed with the same hosts and dates', () => {
   const addresses = ['::', '::1', '1::', '1:2:3:4:5:6:7:8', '::ffff:1.2.3.4', 'fe80::a:0:1', '255.0.255.1']
   for (const year of [2026, 2049, 2050, 2999]) {
     const from = new Date(`${year}-03-24T12:34:56.789Z`)
     const to = new Date(from.getTime() + 825 * DAY_MS)
     for (const address of addresses) {
-      const { certificate } = selfSigned([address, 'box'], { from, to })
+      const { certificate } = createSelfSigned([address, 'box'], { from, to })
       assert.equal(certificate.checkIP(address), address)
       assert.equal(certificate.checkHost('box'), 'box')
       assert.equal(certificate.validFromDate.getTime(), Math.floor(from.getTime() / 1000) * 1000)
@@ -126,7 +126,7 @@ test('certificates of any year and many names are read back as they were meant',
     }
   }
   const serials = Array.from({ length: 50 }, () => {
-    const { certificate } = selfSigned(['a'.repeat(63)], {
+    const { certificate } = createSelfSigned(['a'.repeat(63)], {
       from: new Date(),
       to: new Date(Date.now() + DAY_MS),
     })

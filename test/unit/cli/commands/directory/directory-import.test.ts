@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import type { Directory } from '../../../../src/domain/directory/export.ts'
-import type { Imported } from '../../../../src/domain/directory/import.ts'
-import { keepTexts, makeDirectory, openTestBlobs, runJson } from '../../../support/company.ts'
-import { temporaryDatabase, temporaryDirectory } from '../../../support/temporary.ts'
-import { runCommand } from '../../../support/terminal.ts'
+import type { Directory } from '../../../../../src/domain/directory/export.ts'
+import type { ImportCounts } from '../../../../../src/domain/directory/import.ts'
+import { makeDirectory, openTestBlobs, runJson, storeTexts } from '../../../../support/company.ts'
+import { temporaryDatabase, temporaryDirectory } from '../../../../support/temporary.ts'
+import { runCommand } from '../../../../support/terminal.ts'
 
 const FULL: Directory = {
   companies: [
@@ -32,49 +32,49 @@ company, 9 , Dos Pinos ,DP,,,
 owner,31,Ana Mora,,7,,
 owner,32,Luis,,,,
 `
-const NEW: Imported = {
+const NEW: ImportCounts = {
   companies: { created: 2, updated: 0, unchanged: 0 },
   owners: { created: 2, updated: 0, unchanged: 0 },
   agents: { created: 2, updated: 0, unchanged: 0 },
 }
-const SAME: Imported = {
+const SAME: ImportCounts = {
   companies: { created: 0, updated: 0, unchanged: 2 },
   owners: { created: 0, updated: 0, unchanged: 2 },
   agents: { created: 0, updated: 0, unchanged: 2 },
 }
 
-function fileOf(t: TestContext, name: string, content: string | Uint8Array): string {
+function writeTemporaryFile(t: TestContext, name: string, content: string | Uint8Array): string {
   const path = join(temporaryDirectory(t), name)
   writeFileSync(path, content)
   return path
 }
 
-async function importing(t: TestContext, dataDir: string, directory: unknown): Promise<Imported> {
-  return runJson(dataDir, 'directory', 'import', fileOf(t, 'd.json', JSON.stringify(directory)))
+async function importDirectory(t: TestContext, dataDir: string, directory: unknown): Promise<ImportCounts> {
+  return runJson(dataDir, 'directory', 'import', writeTemporaryFile(t, 'd.json', JSON.stringify(directory)))
 }
 
 const files: [string, string, string][] = [
   ['JSON', 'd.json', JSON.stringify(FULL)],
   ['JSON with a byte order mark', 'd.JSON', `\ufeff${JSON.stringify(FULL)}`],
   ['CSV with commas', 'd.csv', FULL_CSV],
-  ['CSV of Excel in Spanish', 'd.CSV', `\ufeff${excel(FULL_CSV)}`],
+  ['CSV of Excel in Spanish', 'd.CSV', `\ufeff${asSpanishExcel(FULL_CSV)}`],
 ]
-for (const [what, name, content] of files) {
-  test(`${what} is imported, also a second time, and what is exported imports as the same`, async (t) => {
+for (const [title, name, content] of files) {
+  test(`${title} can be imported twice, and its export imports as the same directory`, async (t) => {
     const dataDir = temporaryDirectory(t)
-    const path = fileOf(t, name, content)
+    const path = writeTemporaryFile(t, name, content)
     assert.deepEqual(await runJson(dataDir, 'directory', 'import', path), NEW)
     assert.deepEqual(await runJson(dataDir, 'directory', 'import', path), SAME)
     const exported = await runCommand(['directory', 'export', '--data-dir', dataDir])
     assert.deepEqual(JSON.parse(exported.out), FULL)
     const copy = temporaryDirectory(t)
-    assert.deepEqual(await importing(t, copy, JSON.parse(exported.out)), NEW)
+    assert.deepEqual(await importDirectory(t, copy, JSON.parse(exported.out)), NEW)
     assert.equal((await runCommand(['directory', 'export', '--data-dir', copy])).out, exported.out)
   })
 }
 
-/** Semicolons, CRLF and words of the language; commas inside a text stay. */
-function excel(csv: string): string {
+/** Rewrites CSV as Excel in Spanish: semicolons, CRLF, VERDADERO. Commas inside a text remain. */
+function asSpanishExcel(csv: string): string {
   const rows = csv.replace('Lee;\nfacturas, todas', 'Lee#\nfacturas@ todas').replace('"", S.A.', '""@ S.A.')
   const semicolons = rows.replaceAll(',', ';').replaceAll('@', ',').replaceAll('#', ';')
   return semicolons
@@ -83,10 +83,10 @@ function excel(csv: string): string {
     .replace(/(?<!Lee;)\n/g, '\r\n')
 }
 
-test('a row changes what is stored; what it leaves out, and what the file leaves out, stays', async (t) => {
+test('`directory import` changes the given fields of the given rows alone', async (t) => {
   const dataDir = temporaryDirectory(t)
-  await importing(t, dataDir, FULL)
-  const imported = await importing(t, dataDir, {
+  await importDirectory(t, dataDir, FULL)
+  const imported = await importDirectory(t, dataDir, {
     agents: [{ id: Number.MAX_SAFE_INTEGER, company_id: 7, name: 'Contabilidad' }],
     owners: [{ id: 31, name: 'Ana M.' }],
   })
@@ -99,40 +99,40 @@ test('a row changes what is stored; what it leaves out, and what the file leaves
   assert.deepEqual(first, FULL.agents[0])
   assert.deepEqual(last, { ...FULL.agents[1], company_id: 7, name: 'Contabilidad' })
 
-  await importing(t, dataDir, { owners: [{ id: 31, name: 'Ana M.', company_id: null }] })
+  await importDirectory(t, dataDir, { owners: [{ id: 31, name: 'Ana M.', company_id: null }] })
   assert.equal((await runJson<Directory>(dataDir, 'directory', 'export')).owners[0]?.company_id, null)
 })
 
-test('companies may swap their codes, and take one that is given up', async (t) => {
+test('`directory import` can swap codes and reuse a code that it frees', async (t) => {
   const dataDir = temporaryDirectory(t)
-  await importing(t, dataDir, FULL)
+  await importDirectory(t, dataDir, FULL)
   const companies = [
     { id: 7, name: 'A', code: 'DP' },
     { id: 9, name: 'B', code: 'BRITT' },
   ]
-  const swapped = await importing(t, dataDir, { companies })
+  const swapped = await importDirectory(t, dataDir, { companies })
   assert.deepEqual(swapped.companies, { created: 0, updated: 2, unchanged: 0 })
   assert.deepEqual((await runJson<Directory>(dataDir, 'directory', 'export')).companies, companies)
-  const taken = [
+  const reassigned = [
     { id: 5, name: 'C', code: 'DP' },
     { id: 7, name: 'A', code: 'new' },
   ]
-  await importing(t, dataDir, { companies: taken })
+  await importDirectory(t, dataDir, { companies: reassigned })
   assert.deepEqual((await runJson<Directory>(dataDir, 'directory', 'export')).companies, [
-    ...taken,
+    ...reassigned,
     companies[1],
   ])
 })
 
-test('an agent or owner with documents stays with its company', async (t) => {
+test('`directory import` cannot move an agent or owner with documents to another company', async (t) => {
   const dataDir = temporaryDirectory(t)
   await makeDirectory(dataDir)
   const db = temporaryDatabase(t, dataDir)
-  await keepTexts(db, await openTestBlobs(dataDir), ['one'])
+  await storeTexts(db, await openTestBlobs(dataDir), ['one'])
   const companies = [{ id: 9, name: 'Dos Pinos', code: 'DP' }]
   const agents = [{ id: 12, company_id: 9, name: 'Facturas' }]
   const owners = [{ id: 31, company_id: 9, name: 'Ana' }]
-  const path = fileOf(t, 'd.json', JSON.stringify({ companies, agents, owners }))
+  const path = writeTemporaryFile(t, 'd.json', JSON.stringify({ companies, agents, owners }))
   const end = await runCommand(['directory', 'import', path, '--data-dir', dataDir])
   assert.equal(end.code, 1)
   assert.match(
@@ -144,11 +144,11 @@ test('an agent or owner with documents stays with its company', async (t) => {
     /agents\[0\], company_id must stay 7: the agent has documents of another company than 9/,
   )
 
-  await importing(t, dataDir, { companies, owners: [{ id: 31, company_id: null, name: 'Ana' }] })
+  await importDirectory(t, dataDir, { companies, owners: [{ id: 31, company_id: null, name: 'Ana' }] })
   assert.equal((await runJson<Directory>(dataDir, 'directory', 'export')).owners[0]?.company_id, null)
 })
 
-test('an export is written to a new file only', async (t) => {
+test('`directory export --out` does not overwrite a file', async (t) => {
   const dataDir = temporaryDirectory(t)
   await makeDirectory(dataDir)
   const out = join(temporaryDirectory(t), 'directory.json')

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { makeDirectory, runJson } from '../../../support/company.ts'
-import { temporaryDirectory } from '../../../support/temporary.ts'
-import { runCommand } from '../../../support/terminal.ts'
+import { makeDirectory, runJson } from '../../../../support/company.ts'
+import { temporaryDirectory } from '../../../../support/temporary.ts'
+import { runCommand } from '../../../../support/terminal.ts'
 
-function fileOf(t: TestContext, name: string, content: string | Uint8Array): string {
+function writeTemporaryFile(t: TestContext, name: string, content: string | Uint8Array): string {
   const path = join(temporaryDirectory(t), name)
   writeFileSync(path, content)
   return path
@@ -100,11 +100,11 @@ const mistakes: [string, string, string[]][] = [
   ],
 ]
 for (const [name, content, expected] of mistakes) {
-  test(`each mistake has its line, and nothing is changed: ${content.slice(0, 50)}`, async (t) => {
+  test(`\`directory import\` reports each mistake and changes nothing: ${content.slice(0, 50)}`, async (t) => {
     const dataDir = temporaryDirectory(t)
     await makeDirectory(dataDir)
     const before = await runJson(dataDir, 'directory', 'export')
-    const path = fileOf(t, name, content)
+    const path = writeTemporaryFile(t, name, content)
     const end = await runCommand(['directory', 'import', path, '--data-dir', dataDir, '--json'])
     assert.deepEqual([end.code, end.out], [1, ''])
     const lines = end.err.trimEnd().split('\n')
@@ -121,12 +121,12 @@ for (const [name, content, expected] of mistakes) {
   })
 }
 
-test('one mistake among good rows, and none of them is written', async (t) => {
+test('`directory import` with one mistake writes no row', async (t) => {
   const dataDir = temporaryDirectory(t)
   await makeDirectory(dataDir)
   const before = await runJson(dataDir, 'directory', 'export')
   const rows = Array.from({ length: 500 }, (_, at) => `company,${at + 100},Company ${at},C${at}`)
-  const path = fileOf(t, 'd.csv', `kind,id,name,code\n${rows.join('\n')}\ncompany,7,Twin,C3\n`)
+  const path = writeTemporaryFile(t, 'd.csv', `kind,id,name,code\n${rows.join('\n')}\ncompany,7,Twin,C3\n`)
   const end = await runCommand(['directory', 'import', path, '--data-dir', dataDir])
   assert.equal(end.code, 1)
   assert.match(end.err, /line 502, code must be of one company only: "C3" is that of line 5\n/)
@@ -141,11 +141,11 @@ const unreadable: [string, string | Uint8Array, RegExp][] = [
   ['d.json', Buffer.from('{"owners":[{"id":1,"name":"Jos\xe9"}]}', 'latin1'), /it is not UTF-8/],
 ]
 for (const [name, content, expected] of unreadable) {
-  test(`a ${name} that is none is refused: ${expected.source.slice(0, 60)}`, async (t) => {
+  test(`\`directory import\` refuses an unreadable ${name}: ${expected.source.slice(0, 60)}`, async (t) => {
     const end = await runCommand([
       'directory',
       'import',
-      fileOf(t, name, content),
+      writeTemporaryFile(t, name, content),
       '--data-dir',
       temporaryDirectory(t),
     ])
@@ -154,7 +154,7 @@ for (const [name, content, expected] of unreadable) {
   })
 }
 
-test('a file that is not there, or of another ending, is told', async (t) => {
+test('`directory import` reports a missing file or another file ending', async (t) => {
   const at = ['--data-dir', temporaryDirectory(t)]
   const none = await runCommand(['directory', 'import', '/none.csv', ...at])
   assert.deepEqual([none.code, none.out], [1, ''])

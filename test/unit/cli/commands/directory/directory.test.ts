@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { AGENT, COMPANY, makeDirectory, OWNER, runJson } from '../../../support/company.ts'
-import { temporaryDirectory } from '../../../support/temporary.ts'
-import { runCommand } from '../../../support/terminal.ts'
+import { AGENT, COMPANY, makeDirectory, OWNER, runJson } from '../../../../support/company.ts'
+import { temporaryDirectory } from '../../../../support/temporary.ts'
+import { runCommand } from '../../../../support/terminal.ts'
 
 type Row = { id: number; name: string; company_id?: number | null; active?: boolean; description?: string }
 
-test('companies, owners and agents are made under the ids of the ERP, and listed', async (t) => {
+test('companies, owners and agents are created with the ids of the ERP, and listed', async (t) => {
   const dataDir = temporaryDirectory(t)
   await makeDirectory(dataDir)
   const [company] = await runJson<Row[]>(dataDir, 'company', 'list')
@@ -23,7 +23,7 @@ test('companies, owners and agents are made under the ids of the ERP, and listed
   assert.match(lines[1] ?? '', /^12 +7 +active +Facturas +20/)
 })
 
-test('without --id the next free id is given', async (t) => {
+test('`company create` and its siblings use the next free id without --id', async (t) => {
   const dataDir = temporaryDirectory(t)
   await makeDirectory(dataDir)
   const company = await runJson<Row>(dataDir, 'company', 'create', '--name', 'Dos Pinos', '--code', 'DP')
@@ -41,7 +41,7 @@ const repeated: [string, string[]][] = [
   ['agent', ['--name', 'B', '--company', '7', '--inactive', '--description', '<p>Lee</p>']],
 ]
 for (const [kind, flags] of repeated) {
-  test(`${kind} create ${flags.join(' ')} with an id changes nothing the second time`, async (t) => {
+  test(`${kind} create ${flags.join(' ')} with an id changes nothing when repeated`, async (t) => {
     const dataDir = temporaryDirectory(t)
     await makeDirectory(dataDir)
     const words = [kind, 'create', ...flags, '--id', String(Number.MAX_SAFE_INTEGER)]
@@ -52,12 +52,12 @@ for (const [kind, flags] of repeated) {
     assert.match(again.out, /is there already, and nothing was changed/)
 
     const next = await runCommand([kind, 'create', ...flags, '--data-dir', dataDir])
-    assert.equal(next.code, 1, 'an id beyond 2^53-1 is never given')
+    assert.equal(next.code, 1, 'an id beyond 2^53-1 is never used')
     assert.match(next.err, kind === 'company' ? /code "DP" is taken/ : /beyond 2\^53-1: choose one/)
   })
 }
 
-const refused: [string, string, RegExp][] = [
+const refusedLines: [string, string, RegExp][] = [
   [
     'a company under a taken id',
     'company create --name Otra --code O --id 7',
@@ -95,8 +95,8 @@ const refused: [string, string, RegExp][] = [
   ['owners of no company', 'owner list --company 8', /there is no company 8/],
   ['agents of no company', 'agent list --company 8', /there is no company 8/],
 ]
-for (const [what, line, expected] of refused) {
-  test(`${what}: refused in words, and nothing is changed`, async (t) => {
+for (const [title, line, expected] of refusedLines) {
+  test(`${title}: refused, and nothing is changed`, async (t) => {
     const dataDir = temporaryDirectory(t)
     await makeDirectory(dataDir)
     const before = await runJson(dataDir, 'directory', 'export')
@@ -108,7 +108,7 @@ for (const [what, line, expected] of refused) {
   })
 }
 
-const wrong: [string, string[], RegExp][] = [
+const wrongLines: [string, string[], RegExp][] = [
   ['no name', ['company', 'create', '--code', 'X'], /--name is missing/],
   ['no code', ['company', 'create', '--name', 'X'], /--code is missing/],
   ['an empty name', ['company', 'create', '--name', '', '--code', 'X'], /--name must not be empty/],
@@ -144,8 +144,8 @@ const wrong: [string, string[], RegExp][] = [
   ],
   ['an id that is none', ['agent', 'activate', 'x'], /ID must be a positive integer/],
 ]
-for (const [what, words, expected] of wrong) {
-  test(`${what} is wrong usage, told before anything is made`, async (t) => {
+for (const [title, words, expected] of wrongLines) {
+  test(`${title} is wrong usage, and nothing is created`, async (t) => {
     const dataDir = join(temporaryDirectory(t), 'data')
     const end = await runCommand([...words, '--data-dir', dataDir])
     assert.deepEqual([end.code, end.out], [2, ''])
@@ -160,7 +160,7 @@ test('a name may have 255 characters of any script', async (t) => {
   assert.equal((await runJson<Row>(temporaryDirectory(t), 'owner', 'create', '--name', name)).name, name)
 })
 
-test('an agent is deactivated and activated, as often as one likes', async (t) => {
+test('`agent deactivate` and `agent activate` can be repeated', async (t) => {
   const dataDir = temporaryDirectory(t)
   await makeDirectory(dataDir)
   for (const [verb, active] of [
@@ -174,7 +174,7 @@ test('an agent is deactivated and activated, as often as one likes', async (t) =
   }
 })
 
-test('a company is made with a quota, which is changed and taken away', async (t) => {
+test('`company create --quota` sets a quota, `company update` changes and removes it', async (t) => {
   const dataDir = temporaryDirectory(t)
   await makeDirectory(dataDir)
   const run = (...words: string[]) => runCommand([...words, '--data-dir', dataDir])
@@ -205,7 +205,7 @@ test('a company is made with a quota, which is changed and taken away', async (t
   )
 })
 
-test('an export of the directory is without quotas, and is read again as it is', async (t) => {
+test('`directory export` omits quotas, and its import does not change them', async (t) => {
   const dataDir = temporaryDirectory(t)
   await makeDirectory(dataDir)
   await runJson(dataDir, 'company', 'update', '7', '--quota', '1TiB')

@@ -4,39 +4,39 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import type { DocumentRow } from '../../../../src/store/documents.ts'
-import { keepTexts, makeDirectory, openTestBlobs, runJson } from '../../../support/company.ts'
-import { temporaryDatabase, temporaryDirectory } from '../../../support/temporary.ts'
-import { runCommand } from '../../../support/terminal.ts'
+import type { DocumentRow } from '../../../../../src/store/documents/documents.ts'
+import { makeDirectory, openTestBlobs, runJson, storeTexts } from '../../../../support/company.ts'
+import { temporaryDatabase, temporaryDirectory } from '../../../../support/temporary.ts'
+import { runCommand } from '../../../../support/terminal.ts'
 
-const ENTRY = join(import.meta.dirname, '../../../support/cambista.ts')
-const NASTY = '../../etc/“passwd”\u202e;rm -rf $HOME'
+const ENTRY = join(import.meta.dirname, '../../../../support/cambista.ts')
+const HOSTILE_NAME = '../../etc/“passwd”\u202e;rm -rf $HOME'
 
-const sha256Of = (text: string) => createHash('sha256').update(text).digest('hex')
+const hashText = (text: string) => createHash('sha256').update(text).digest('hex')
 
-/** A data directory with a document for each text. */
-async function filled(t: TestContext, texts: readonly string[], name?: string): Promise<string> {
+/** Creates a data directory with a document for each text. */
+async function createDocuments(t: TestContext, texts: readonly string[], name?: string): Promise<string> {
   const dataDir = temporaryDirectory(t)
   await makeDirectory(dataDir)
   const db = temporaryDatabase(t, dataDir)
-  await keepTexts(db, await openTestBlobs(dataDir), texts, name === undefined ? {} : { name })
+  await storeTexts(db, await openTestBlobs(dataDir), texts, name === undefined ? {} : { name })
   return dataDir
 }
 
-function placeOf(dataDir: string, text: string): string {
-  const sha256 = sha256Of(text)
+function blobPath(dataDir: string, text: string): string {
+  const sha256 = hashText(text)
   return join(dataDir, 'blobs', sha256.slice(0, 2), sha256.slice(2, 4), sha256)
 }
 
-test('documents are listed by id, a page at a time, and shown one by one', async (t) => {
-  const dataDir = await filled(t, ['one', 'two', 'three'])
+test('`document list` prints pages by id, and `document show` one document', async (t) => {
+  const dataDir = await createDocuments(t, ['one', 'two', 'three'])
   const all = await runJson<DocumentRow[]>(dataDir, 'document', 'list')
   assert.deepEqual(all[0], {
     id: 1,
     name: 'nota.txt',
     mimetype: 'text/plain',
     size: 3,
-    sha256: sha256Of('one'),
+    sha256: hashText('one'),
     created_at: '2026-03-24T12:00:00.000Z',
     attachment_id: 1,
     agent_id: 12,
@@ -59,8 +59,8 @@ test('documents are listed by id, a page at a time, and shown one by one', async
   assert.equal(rest.err, '')
 })
 
-test('the list can be of one company or one agent, which must exist', async (t) => {
-  const dataDir = await filled(t, ['one'])
+test('`document list` filters by --company and --agent, which must exist', async (t) => {
+  const dataDir = await createDocuments(t, ['one'])
   await runJson(dataDir, 'company', 'create', '--name', 'Otra', '--code', 'O', '--id', '8')
   assert.deepEqual(await runJson(dataDir, 'document', 'list', '--company', '8'), [])
   assert.equal((await runJson<[]>(dataDir, 'document', 'list', '--company', '7', '--agent', '12')).length, 1)
@@ -73,12 +73,12 @@ test('the list can be of one company or one agent, which must exist', async (t) 
   assert.deepEqual([agent.code, agent.err], [1, 'cambista: there is no agent 9: see cambista agent list\n'])
 })
 
-test('a content is exported to a new file, whatever the name of the document', async (t) => {
-  const dataDir = await filled(t, ['café'], NASTY)
+test('`document export --out` writes a new file, under any name of the document', async (t) => {
+  const dataDir = await createDocuments(t, ['café'], HOSTILE_NAME)
   const folder = temporaryDirectory(t)
   const out = join(folder, 'out.bin')
   const end = await runJson<DocumentRow & { file: string }>(dataDir, 'document', 'export', '1', '--out', out)
-  assert.deepEqual([end.file, end.name, end.size], [out, NASTY, 5])
+  assert.deepEqual([end.file, end.name, end.size], [out, HOSTILE_NAME, 5])
   assert.equal(readFileSync(out, 'utf8'), 'café')
 
   writeFileSync(out, 'mine')
@@ -100,37 +100,37 @@ test('a content is exported to a new file, whatever the name of the document', a
   assert.deepEqual(readdirSync(folder), ['out.bin'])
 })
 
-test('without --out the very bytes go to stdout, and nothing else', async (t) => {
+test('`document export` without --out writes the bytes alone to stdout', async (t) => {
   const text = '\0\r\nñ😀'.repeat(100_000)
-  const dataDir = await filled(t, [text])
+  const dataDir = await createDocuments(t, [text])
   const out = execFileSync(process.execPath, [ENTRY, 'document', 'export', '1', '--data-dir', dataDir], {
     maxBuffer: 1e8,
   })
-  assert.equal(createHash('sha256').update(out).digest('hex'), sha256Of(text))
+  assert.equal(createHash('sha256').update(out).digest('hex'), hashText(text))
   const both = await runCommand(['document', 'export', '1', '--json', '--data-dir', dataDir])
   assert.deepEqual([both.code, both.out], [2, ''])
   assert.match(both.err, /--json needs --out FILE/)
 })
 
-test('a content that is damaged or missing fails, and leaves no file', async (t) => {
-  const dataDir = await filled(t, ['one', 'two'])
+test('`document export` of a damaged or missing blob fails and leaves no file', async (t) => {
+  const dataDir = await createDocuments(t, ['one', 'two'])
   const out = join(temporaryDirectory(t), 'out')
-  writeFileSync(placeOf(dataDir, 'one'), 'onE')
+  writeFileSync(blobPath(dataDir, 'one'), 'onE')
   const damaged = await runCommand(['document', 'export', '1', '--out', out, '--data-dir', dataDir])
   assert.deepEqual([damaged.code, damaged.out], [1, ''])
   assert.match(
     damaged.err,
     /the content of document 1 is damaged: its SHA-256 is [0-9a-f]{64}, not [0-9a-f]{64}/,
   )
-  unlinkSync(placeOf(dataDir, 'two'))
+  unlinkSync(blobPath(dataDir, 'two'))
   const missing = await runCommand(['document', 'export', '2', '--out', out, '--data-dir', dataDir])
   assert.deepEqual([missing.code, missing.out], [1, ''])
   assert.match(missing.err, /the content of document 2 is missing/)
   assert.equal(existsSync(out), false)
 })
 
-test('a deletion takes rows and content, is logged with who ran it, and spares a content in use', async (t) => {
-  const dataDir = await filled(t, ['same', 'same', 'other'])
+test('`document delete` removes row and blob, logs the user, and spares a shared blob', async (t) => {
+  const dataDir = await createDocuments(t, ['same', 'same', 'other'])
   const words = (id: string) => ['document', 'delete', id, '--data-dir', dataDir]
   const first = await runCommand(words('1'), { SUDO_USER: 'ana' })
   assert.deepEqual(
@@ -142,14 +142,14 @@ test('a deletion takes rows and content, is logged with who ran it, and spares a
     /^20\S+ info +document deleted id=1 name=nota\.txt size=4 sha256=[0-9a-f]{64} company_id=7 /,
   )
   assert.match(first.err, new RegExp(` by=\\S+ uid=${process.getuid?.()} sudo_user=ana\n$`))
-  assert.equal(existsSync(placeOf(dataDir, 'same')), true)
+  assert.equal(existsSync(blobPath(dataDir, 'same')), true)
 
   const second = await runCommand([...words('2'), '--json', '--log-format', 'json'])
   assert.deepEqual(JSON.parse(second.out), { documents: 1, blobs: 1, bytes: 4, id: 2 })
   const logged = JSON.parse(second.err)
   assert.deepEqual([logged.event, logged.id, logged.uid], ['document deleted', 2, process.getuid?.()])
-  assert.equal(existsSync(placeOf(dataDir, 'same')), false)
-  assert.equal(existsSync(placeOf(dataDir, 'other')), true)
+  assert.equal(existsSync(blobPath(dataDir, 'same')), false)
+  assert.equal(existsSync(blobPath(dataDir, 'other')), true)
   assert.deepEqual(
     (await runJson<DocumentRow[]>(dataDir, 'document', 'list')).map(({ id }) => id),
     [3],
@@ -164,10 +164,12 @@ test('a deletion takes rows and content, is logged with who ran it, and spares a
   }
 })
 
-test('a purge deletes what is old enough of the company that is named; a dry run only says so', async (t) => {
-  const dataDir = await filled(t, ['old', 'old too'])
+test('`document purge` deletes old documents of a company; --dry-run deletes none', async (t) => {
+  const dataDir = await createDocuments(t, ['old', 'old too'])
   const db = temporaryDatabase(t, dataDir)
-  await keepTexts(db, await openTestBlobs(dataDir), ['young', 'old'], { createdAt: new Date().toISOString() })
+  await storeTexts(db, await openTestBlobs(dataDir), ['young', 'old'], {
+    createdAt: new Date().toISOString(),
+  })
   await runJson(dataDir, 'company', 'create', '--name', 'Otra', '--code', 'O', '--id', '8')
   const purge = ['document', 'purge', '--older-than', '1']
   const idsLeft = async () => (await runJson<DocumentRow[]>(dataDir, 'document', 'list')).map(({ id }) => id)
@@ -186,15 +188,15 @@ test('a purge deletes what is old enough of the company that is named; a dry run
   assert.ok(Date.parse(created_up_to) < Date.now() - 86_399_000)
   assert.equal(end.err.match(/document deleted id=[12] .* by=/g)?.length, 2)
   assert.deepEqual(await idsLeft(), [3, 4])
-  assert.equal(existsSync(placeOf(dataDir, 'old')), true)
+  assert.equal(existsSync(blobPath(dataDir, 'old')), true)
 
   assert.match(
     (await runCommand(['document', 'purge', '--older-than', '0', '--data-dir', dataDir])).out,
     /deleted 2/,
   )
-  const left = readdirSync(join(dataDir, 'blobs'), { recursive: true, withFileTypes: true })
+  const entries = readdirSync(join(dataDir, 'blobs'), { recursive: true, withFileTypes: true })
   assert.deepEqual(
-    left.filter((entry) => entry.isFile()),
+    entries.filter((entry) => entry.isFile()),
     [],
   )
 })

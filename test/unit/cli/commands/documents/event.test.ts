@@ -1,22 +1,22 @@
 import assert from 'node:assert/strict'
 import { userInfo } from 'node:os'
 import { type TestContext, test } from 'node:test'
-import type { EventRow } from '../../../../src/store/events.ts'
-import { keepTexts, makeDirectory, openTestBlobs, runJson } from '../../../support/company.ts'
-import { temporaryDatabase, temporaryDirectory } from '../../../support/temporary.ts'
-import { runCommand } from '../../../support/terminal.ts'
+import type { EventRow } from '../../../../../src/store/documents/events.ts'
+import { makeDirectory, openTestBlobs, runJson, storeTexts } from '../../../../support/company.ts'
+import { temporaryDatabase, temporaryDirectory } from '../../../../support/temporary.ts'
+import { runCommand } from '../../../../support/terminal.ts'
 
-/** A data directory with so many documents. */
-async function filled(t: TestContext, count: number): Promise<string> {
+/** Creates a data directory with `count` documents. */
+async function createDocuments(t: TestContext, count: number): Promise<string> {
   const dataDir = temporaryDirectory(t)
   await makeDirectory(dataDir)
   const texts = Array.from({ length: count }, (_, at) => `text ${at}`)
-  await keepTexts(temporaryDatabase(t, dataDir), await openTestBlobs(dataDir), texts)
+  await storeTexts(temporaryDatabase(t, dataDir), await openTestBlobs(dataDir), texts)
   return dataDir
 }
 
-test('a deletion on the command line is listed, with the user and the one behind sudo', async (t) => {
-  const dataDir = await filled(t, 2)
+test('`event list` has a deletion on the command line, with the user and that of sudo', async (t) => {
+  const dataDir = await createDocuments(t, 2)
   const { sha256 } = await runJson<{ sha256: string }>(dataDir, 'document', 'show', '2')
   const before = new Date().toISOString()
   await runCommand(['document', 'delete', '2', '--data-dir', dataDir], { SUDO_USER: 'ana' })
@@ -46,11 +46,11 @@ test('a deletion on the command line is listed, with the user and the one behind
   )
   assert.match(lines[2] ?? '', new RegExp(`^2 +20\\S+Z +deleted +cli ${user} +1 +7 +[0-9a-f]{64}$`))
   assert.equal(lines.length, 4)
-  assert.equal(out.includes('nota.txt'), false, 'the name of a deleted document is gone with it')
+  assert.equal(out.includes('nota.txt'), false, 'the name of a deleted document is not in its event')
 })
 
-test('the newest events are listed first of all, older ones on asking', async (t) => {
-  const dataDir = await filled(t, 5)
+test('`event list` prints the newest page, and older ones with --before', async (t) => {
+  const dataDir = await createDocuments(t, 5)
   await runJson(dataDir, 'document', 'purge', '--older-than', '0')
   const page = (...words: string[]) =>
     runCommand(['event', 'list', '--limit', '2', ...words, '--data-dir', dataDir])
@@ -65,8 +65,8 @@ test('the newest events are listed first of all, older ones on asking', async (t
   assert.deepEqual(await runJson(dataDir, 'event', 'list', '--document', '99'), [])
 })
 
-test('a dry run of a purge deletes nothing, and no event says so', async (t) => {
-  const dataDir = await filled(t, 3)
+test('`document purge --dry-run` adds no event', async (t) => {
+  const dataDir = await createDocuments(t, 3)
   await runJson(dataDir, 'document', 'purge', '--older-than', '0', '--dry-run')
   assert.deepEqual(await runJson(dataDir, 'event', 'list'), [])
 })

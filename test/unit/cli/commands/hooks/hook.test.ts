@@ -11,15 +11,15 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { selectHooks, updateHook } from '../../../../src/store/hooks/hooks.ts'
-import { makeDirectory, runJson } from '../../../support/company.ts'
-import { startReceiver } from '../../../support/hooks/receiver.ts'
-import { startProgram } from '../../../support/program.ts'
-import { temporaryDatabase, temporaryDirectory } from '../../../support/temporary.ts'
-import { runCommand } from '../../../support/terminal.ts'
+import { selectHooks, updateHook } from '../../../../../src/store/hooks/hooks.ts'
+import { makeDirectory, runJson } from '../../../../support/company.ts'
+import { startReceiver } from '../../../../support/hooks/receiver.ts'
+import { startProgram } from '../../../../support/program.ts'
+import { temporaryDatabase, temporaryDirectory } from '../../../../support/temporary.ts'
+import { runCommand } from '../../../../support/terminal.ts'
 
-const URL_OF_ONE = 'https://agents.example.com/hook'
-const CREATE = ['hook', 'create', '--url', URL_OF_ONE, '--event', 'document.created']
+const HOOK_URL = 'https://agents.example.com/hook'
+const CREATE = ['hook', 'create', '--url', HOOK_URL, '--event', 'document.created']
 
 type Made = { id: number; secret: string }
 type Listed = {
@@ -31,16 +31,23 @@ type Listed = {
   waiting: number
 }
 
-test('a secret is shown once, kept encrypted with hook.key, and in no file of the data directory', async (t) => {
+test('`hook create` prints the secret once and stores it encrypted with hook.key', async (t) => {
   const dataDir = join(temporaryDirectory(t), 'data')
   await makeDirectory(dataDir)
   const at = ['--data-dir', dataDir]
   assert.equal(existsSync(join(dataDir, 'hook.key')), false)
-  const made = await runCommand([...CREATE, '--event', 'sync.failed,rates.published', '--agent', '12', ...at])
-  assert.equal(made.code, 0, made.err)
-  assert.match(made.out, /^whsec_[A-Za-z0-9+/]{43}=\n$/)
-  assert.match(made.err, /^Hook 1, its secret is shown only now/)
-  const secret = made.out.trim()
+  const created = await runCommand([
+    ...CREATE,
+    '--event',
+    'sync.failed,rates.published',
+    '--agent',
+    '12',
+    ...at,
+  ])
+  assert.equal(created.code, 0, created.err)
+  assert.match(created.out, /^whsec_[A-Za-z0-9+/]{43}=\n$/)
+  assert.match(created.err, /^Hook 1, its secret is shown only now/)
+  const secret = created.out.trim()
   const bytes = Buffer.from(secret.slice('whsec_'.length), 'base64')
   assert.equal(bytes.length, 32)
   const { mode, size } = statSync(join(dataDir, 'hook.key'))
@@ -60,7 +67,7 @@ test('a secret is shown once, kept encrypted with hook.key, and in no file of th
 
   const key = readFileSync(join(dataDir, 'hook.key'))
   const other = await runJson<Made>(dataDir, ...CREATE, '--company', '7')
-  assert.deepEqual(readFileSync(join(dataDir, 'hook.key')), key, 'the key stays')
+  assert.deepEqual(readFileSync(join(dataDir, 'hook.key')), key, 'hook.key is unchanged')
   assert.equal(other.id, 2)
   const listed = await runCommand(['hook', 'list', ...at])
   assert.match(
@@ -79,11 +86,11 @@ test('a secret is shown once, kept encrypted with hook.key, and in no file of th
   assert.deepEqual([again.code, again.err], [1, 'cambista: there is no hook 1: see cambista hook list\n'])
 })
 
-test('what is no address, event, company or agent is refused in words, and nothing is made', async (t) => {
+test('`hook create` refuses a wrong address, event, company or agent', async (t) => {
   const dataDir = join(temporaryDirectory(t), 'data')
   await makeDirectory(dataDir)
   await runJson(dataDir, 'company', 'create', '--name', 'Acme', '--code', 'ACME', '--id', '8')
-  const fault = async (...words: string[]) => {
+  const createError = async (...words: string[]) => {
     const { code, err } = await runCommand(['hook', 'create', ...words, '--data-dir', dataDir])
     return `${code} ${err}`
   }
@@ -97,42 +104,42 @@ test('what is no address, event, company or agent is refused in words, and nothi
     'http://127.0.0.1.example.com/',
   ]) {
     assert.match(
-      await fault('--url', url, ...event),
+      await createError('--url', url, ...event),
       /^2 .*--url must be an https URL without user and password/,
       url,
     )
   }
-  const withPassword = await fault('--url', 'https://ana:sesamo@example.com/', ...event)
+  const withPassword = await createError('--url', 'https://ana:sesamo@example.com/', ...event)
   assert.match(withPassword, /^2 .*--url must be/)
   assert.doesNotMatch(withPassword, /sesamo/)
   assert.match(
-    await fault('--url', URL_OF_ONE, '--event', 'x'),
+    await createError('--url', HOOK_URL, '--event', 'x'),
     /^2 .*must be of document.created, rates.published/,
   )
   assert.match(
-    await fault('--url', URL_OF_ONE),
+    await createError('--url', HOOK_URL),
     /^2 .*--event is missing: give one or more of document.created/,
   )
-  const forRates = await fault('--url', URL_OF_ONE, '--event', 'sync.failed', '--company', '7')
+  const forRates = await createError('--url', HOOK_URL, '--event', 'sync.failed', '--company', '7')
   assert.match(forRates, /^2 .*--company and --agent are for --event document.created/)
-  assert.match(await fault('--url', URL_OF_ONE, ...event, '--company', '9'), /^1 .*there is no company 9/)
-  assert.match(await fault('--url', URL_OF_ONE, ...event, '--agent', '9'), /^1 .*there is no agent 9/)
-  const moved = await fault('--url', URL_OF_ONE, ...event, '--agent', '12', '--company', '8')
-  assert.match(moved, /^1 .*agent 12 is of company 7, not 8/)
+  assert.match(await createError('--url', HOOK_URL, ...event, '--company', '9'), /^1 .*there is no company 9/)
+  assert.match(await createError('--url', HOOK_URL, ...event, '--agent', '9'), /^1 .*there is no agent 9/)
+  const otherCompany = await createError('--url', HOOK_URL, ...event, '--agent', '12', '--company', '8')
+  assert.match(otherCompany, /^1 .*agent 12 is of company 7, not 8/)
   assert.deepEqual(await runJson(dataDir, 'hook', 'list'), [])
   for (const url of ['http://localhost:9000/', 'http://[::1]:1/', 'http://127.1.2.3/', 'https://10.0.0.1/']) {
-    assert.match(await fault('--url', url, ...event), /^0 /, url)
+    assert.match(await createError('--url', url, ...event), /^0 /, url)
   }
 })
 
-test('there are at most 50 hooks', async (t) => {
+test('`hook create` refuses the 51st hook', async (t) => {
   const dataDir = temporaryDirectory(t)
   for (let at = 0; at < 50; at++) await runJson(dataDir, ...CREATE)
   const more = await runCommand([...CREATE, '--data-dir', dataDir])
   assert.deepEqual([more.code, more.err], [1, 'cambista: there are 50 hooks already: delete one\n'])
 })
 
-test('test says what the receiver answers; one that was off is on again, and what waits is due', async (t) => {
+test('`hook test` prints the answer of the receiver, turns a hook on and makes its messages due', async (t) => {
   const dataDir = temporaryDirectory(t)
   const at = ['--data-dir', dataDir]
   const receiver = await startReceiver(t)
@@ -180,7 +187,7 @@ test('test says what the receiver answers; one that was off is on again, and wha
   assert.deepEqual([unknown.code, unknown.err], [1, 'cambista: there is no hook 7: see cambista hook list\n'])
 })
 
-test('after a rotation both secrets sign for a while; with --overlap 0 the new one alone', async (t) => {
+test('`hook rotate` signs with both secrets for --overlap, with 0 by the new one alone', async (t) => {
   const dataDir = temporaryDirectory(t)
   const receiver = await startReceiver(t)
   const first = await runJson<Made>(
@@ -209,7 +216,7 @@ test('after a rotation both secrets sign for a while; with --overlap 0 the new o
   assert.throws(() => receiver.verify(second.secret, receiver.received[1]), /No matching signature/)
 })
 
-test('without hook.key, or with another one, list, test and doctor say what to do, and a rotation mends it', async (t) => {
+test('a missing or wrong hook.key is reported by list, test and doctor; `hook rotate` repairs it', async (t) => {
   const dataDir = temporaryDirectory(t)
   const at = ['--data-dir', dataDir]
   const receiver = await startReceiver(t)
@@ -218,16 +225,16 @@ test('without hook.key, or with another one, list, test and doctor say what to d
   truncateSync(key, 31)
   const short = await runCommand(['hook', 'test', '1', ...at])
   assert.match(short.err, /hook.key has 31 bytes instead of 32: remove it, then give each hook a new secret/)
-  const found = await runCommand(['doctor', ...at])
-  assert.match(found.out, /FINDING {2}hooks: .*hook.key has 31 bytes instead of 32/)
+  const shortKey = await runCommand(['doctor', ...at])
+  assert.match(shortKey.out, /FINDING {2}hooks: .*hook.key has 31 bytes instead of 32/)
   rmSync(key)
   assert.match(
     (await runCommand(['hook', 'list', ...at])).out,
     /its secret cannot be read: cambista hook rotate 1/,
   )
-  const failed = await runCommand(['hook', 'test', '1', ...at])
+  const missingKey = await runCommand(['hook', 'test', '1', ...at])
   assert.deepEqual(
-    [failed.code, failed.err],
+    [missingKey.code, missingKey.err],
     [1, 'cambista: the secret of hook 1 cannot be read: cambista hook rotate 1 gives it a new one\n'],
   )
   const doctor = await runCommand(['doctor', ...at])
@@ -235,7 +242,7 @@ test('without hook.key, or with another one, list, test and doctor say what to d
     doctor.out,
     /FINDING {2}hooks: the secret of hook 1 cannot be read.*: cambista hook rotate 1 gives it a new one/,
   )
-  await runJson(dataDir, 'hook', 'create', '--url', receiver.url, '--event', 'sync.failed') // brings another key
+  await runJson(dataDir, 'hook', 'create', '--url', receiver.url, '--event', 'sync.failed') // creates another hook.key
   assert.match(
     (await runCommand(['hook', 'list', ...at])).out,
     /its secret cannot be read: cambista hook rotate 1/,
@@ -246,7 +253,7 @@ test('without hook.key, or with another one, list, test and doctor say what to d
   assert.doesNotMatch((await runCommand(['doctor', ...at])).out, /FINDING {2}hooks/)
 })
 
-test('doctor names a hook that is off, fails, or whose key others may read', async (t) => {
+test('`doctor` reports a hook that is off or fails, and a hook.key that others can read', async (t) => {
   const dataDir = temporaryDirectory(t)
   await runJson(dataDir, ...CREATE)
   await runJson(dataDir, ...CREATE)
@@ -264,7 +271,7 @@ test('doctor names a hook that is off, fails, or whose key others may read', asy
   assert.match(out, /hook\.key has mode 640 instead of 600/)
 })
 
-test('an agent stays in the company for which a hook names it', async (t) => {
+test('`directory import` cannot move an agent that a hook names with its company', async (t) => {
   const dataDir = temporaryDirectory(t)
   await makeDirectory(dataDir)
   await runJson(dataDir, 'company', 'create', '--name', 'Acme', '--code', 'ACME', '--id', '8')
@@ -277,11 +284,11 @@ test('an agent stays in the company for which a hook names it', async (t) => {
     /company_id must stay 7: there is a hook for this agent in that company alone/,
   )
   await runJson(dataDir, 'hook', 'delete', '1')
-  await runJson(dataDir, ...CREATE, '--agent', '12') // this one follows it
+  await runJson(dataDir, ...CREATE, '--agent', '12') // a hook without a company does not block the move
   assert.equal((await move()).code, 0)
 })
 
-test('https: an authority of NODE_EXTRA_CA_CERTS is trusted, and no other', async (t) => {
+test('`hook test` trusts an authority of NODE_EXTRA_CA_CERTS', async (t) => {
   const dataDir = temporaryDirectory(t)
   const dir = join(temporaryDirectory(t), 'tls')
   assert.equal((await runCommand(['cert', 'create', '--host', '127.0.0.1', '--out', dir])).code, 0)
@@ -298,13 +305,13 @@ test('https: an authority of NODE_EXTRA_CA_CERTS is trusted, and no other', asyn
   )
   const words = ['hook', 'test', '1', '--data-dir', dataDir]
   const untrusting = startProgram(t, words)
-  assert.equal(await untrusting.ended(), 1)
+  assert.equal(await untrusting.waitForExit(), 1)
   assert.match(
     untrusting.printed.out,
     /DEPTH_ZERO_SELF_SIGNED_CERT.*: NODE_EXTRA_CA_CERTS=FILE adds an authority/,
   )
   assert.equal(receiver.received.length, 0)
   const trusting = startProgram(t, words, { NODE_EXTRA_CA_CERTS: join(dir, 'cert.pem') })
-  assert.equal(await trusting.ended(), 0, trusting.printed.err)
+  assert.equal(await trusting.waitForExit(), 0, trusting.printed.err)
   receiver.verify(secret, receiver.received[0])
 })

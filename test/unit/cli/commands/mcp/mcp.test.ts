@@ -1,32 +1,31 @@
-// `cambista mcp` as a client starts it: the official client of both eras over stdin and stdout, and lines that it would not
-// send.
+// `cambista mcp` over stdin and stdout: with the official client of both eras, and with invalid lines.
 
 import assert from 'node:assert/strict'
 import { statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { before, type TestContext, test } from 'node:test'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
-import { secretsOf } from '../../../../src/cli/commands/mcp/relay.ts'
+import { readSecretsEnv } from '../../../../../src/cli/commands/mcp/relay.ts'
 import {
+  callForError,
+  callForValue,
   connect,
   ERAS,
   type Era,
   type Json,
+  listToolNames,
   RATE_TOOLS,
   READ_TOOLS,
-  refusalOf,
-  toolsOf,
-  valueFrom,
   WAIT_TOOLS,
   WORK_TOOLS,
-} from '../../../api/mcp/support.ts'
-import { startTestApp, type TestApp } from '../../../support/app.ts'
-import { batch, CREATE, fillDirectory, pdf, post, TOKENS } from '../../../support/directory.ts'
-import { startProgram } from '../../../support/program.ts'
-import { temporaryDirectory } from '../../../support/temporary.ts'
-import { runCommand, until } from '../../../support/terminal.ts'
+} from '../../../../api/mcp/support.ts'
+import { startTestApp, type TestApp } from '../../../../support/app.ts'
+import { batch, CREATE, fillDirectory, pdf, post, TOKENS } from '../../../../support/directory.ts'
+import { startProgram } from '../../../../support/program.ts'
+import { temporaryDirectory } from '../../../../support/temporary.ts'
+import { runCommand, until } from '../../../../support/terminal.ts'
 
-const ENTRY = join(import.meta.dirname, '../../../support/cambista.ts')
+const ENTRY = join(import.meta.dirname, '../../../../support/cambista.ts')
 const ON = '2026-03-22'
 const INITIALIZE = {
   protocolVersion: '2025-11-25',
@@ -41,47 +40,52 @@ before(async (t) => {
   await fillDirectory(app)
 })
 
-function started(...words: string[]): StdioClientTransport {
+function mcpTransport(...words: string[]): StdioClientTransport {
   const env = { PATH: process.env.PATH ?? '' }
   return new StdioClientTransport({ command: process.execPath, args: [ENTRY, 'mcp', ...words], env })
 }
 
-/** The file of secrets, and the words that name it and the server. */
-function asking(t: TestContext, secrets: string, url = app.app.url): string[] {
+/** Writes a file of secrets. Returns the flags with it and the URL of the server. */
+function serverFlags(t: TestContext, secrets: string, url = app.app.url): string[] {
   const file = join(temporaryDirectory(t), 'secrets')
   writeFileSync(file, secrets)
   return ['--url', url, '--key-file', file]
 }
 
-/** What is answered to lines, and how the program ends when there are no more. */
-async function answersTo(t: TestContext, words: string[], lines: string[], env = {}) {
+/** Starts `mcp`, sends lines and closes stdin. Returns the answers and the exit code. */
+async function exchangeLines(t: TestContext, words: string[], lines: string[], env = {}) {
   const program = startProgram(t, ['mcp', ...words], env)
   program.child.stdin.end(lines.map((line) => `${line}\n`).join(''))
-  const code = await program.ended()
+  const code = await program.waitForExit()
   const answers = program.printed.out.trim().split('\n').filter(Boolean)
   return { code, answers: answers.map((line) => JSON.parse(line) as Json), err: program.printed.err }
 }
 
 const request = (id: number | string, method: string, params: Json = {}) =>
   JSON.stringify({ jsonrpc: '2.0', id, method, params })
-const called = (id: number | string, name: string, args: Json = {}) =>
+const toolCall = (id: number | string, name: string, args: Json = {}) =>
   request(id, 'tools/call', { name, arguments: args })
 
 for (const era of Object.keys(ERAS) as Era[]) {
-  test(`${era}: with --url a key and a token open all that they open over HTTP`, async (t) => {
-    const words = asking(t, `${app.key}\n\n  ${TOKENS.work}\r\n`)
-    const client = await connect(t, era, { transport: started(...words) })
-    assert.deepEqual(await toolsOf(client), [...RATE_TOOLS, ...READ_TOOLS, ...WAIT_TOOLS, ...WORK_TOOLS])
+  test(`${era}: \`mcp --url\` has all tools of the key and the token, as over HTTP`, async (t) => {
+    const words = serverFlags(t, `${app.key}\n\n  ${TOKENS.work}\r\n`)
+    const client = await connect(t, era, { transport: mcpTransport(...words) })
+    assert.deepEqual(await listToolNames(client), [
+      ...RATE_TOOLS,
+      ...READ_TOOLS,
+      ...WAIT_TOOLS,
+      ...WORK_TOOLS,
+    ])
     assert.deepEqual(
-      await valueFrom(client, 'get_rate', { base: 'EUR', quote: 'USD', on: ON }),
+      await callForValue(client, 'get_rate', { base: 'EUR', quote: 'USD', on: ON }),
       await app.json(`/api/v1/rates/latest?base=EUR&quote=USD&on=${ON}`),
     )
     await post(app, CREATE, batch(pdf('hola')))
-    const { documents } = await valueFrom(client, 'claim_documents', { agent_id: 1, limit: 10 })
+    const { documents } = await callForValue(client, 'claim_documents', { agent_id: 1, limit: 10 })
     const { id, claim_id } = documents.at(-1)
-    assert.equal((await valueFrom(client, 'read_document', { id })).base64, 'aG9sYQ==')
+    assert.equal((await callForValue(client, 'read_document', { id })).base64, 'aG9sYQ==')
     assert.equal(
-      (await valueFrom(client, 'finish_document', { id, claim_id, outcome: 'done' })).state,
+      (await callForValue(client, 'finish_document', { id, claim_id, outcome: 'done' })).state,
       'done',
     )
     const { contents } = await client.readResource({ uri: `cambista://documents/${id}` })
@@ -89,11 +93,11 @@ for (const era of Object.keys(ERAS) as Era[]) {
     await assert.rejects(client.callTool({ name: 'niño €', arguments: {} }), /There is no tool/)
   })
 
-  test(`${era}: without --url it reads the data directory beside the server, and works on nothing`, async (t) => {
-    const client = await connect(t, era, { transport: started('--data-dir', app.dataDir) })
-    assert.deepEqual(await toolsOf(client), [...RATE_TOOLS, ...READ_TOOLS])
+  test(`${era}: \`mcp --data-dir\` reads the data directory beside the server, and has no writing tools`, async (t) => {
+    const client = await connect(t, era, { transport: mcpTransport('--data-dir', app.dataDir) })
+    assert.deepEqual(await listToolNames(client), [...RATE_TOOLS, ...READ_TOOLS])
     assert.deepEqual(
-      await valueFrom(client, 'get_rates_on', { on: ON, base: 'USD', quote: 'CRC', exact: true }).then(
+      await callForValue(client, 'get_rates_on', { on: ON, base: 'USD', quote: 'CRC', exact: true }).then(
         ({ rates }) => rates.map(({ value }: Json) => value),
       ),
       (await app.json<Json[]>(`/api/v1/rates?on=${ON}&base=USD&quote=CRC`)).map(({ value }) => value),
@@ -101,17 +105,20 @@ for (const era of Object.keys(ERAS) as Era[]) {
     const response = await post(app, CREATE, batch({ name: 'a', mimetype: 'text/plain', base64: 'aG9sYQ==' }))
     const { created_documents } = (await response.json()) as { created_documents: { id: number }[] }
     const id = created_documents[0]?.id ?? 0
-    assert.equal((await valueFrom(client, 'read_document', { id })).text, 'hola')
-    assert.equal((await valueFrom(client, 'list_documents', { after: id - 1 })).documents[0].id, id)
-    assert.equal((await valueFrom(client, 'freshness')).exact, true)
-    assert.match(await refusalOf(client, 'get_rate', { on: '1990-01-01' }), /No rate of USD\/CRC is stored/)
+    assert.equal((await callForValue(client, 'read_document', { id })).text, 'hola')
+    assert.equal((await callForValue(client, 'list_documents', { after: id - 1 })).documents[0].id, id)
+    assert.equal((await callForValue(client, 'freshness')).exact, true)
+    assert.match(
+      await callForError(client, 'get_rate', { on: '1990-01-01' }),
+      /No rate of USD\/CRC is stored/,
+    )
   })
 }
 
-test('the key and the token may be in CAMBISTA_KEY and CAMBISTA_TOKEN, below --key-file', async (t) => {
+test('`mcp` reads CAMBISTA_KEY and CAMBISTA_TOKEN, and --key-file overrides them', async (t) => {
   const names = async (env: Record<string, string>, words = ['--url', app.app.url]) => {
     const list = [request(1, 'initialize', INITIALIZE), request(2, 'tools/list')]
-    const { code, answers, err } = await answersTo(t, words, list, env)
+    const { code, answers, err } = await exchangeLines(t, words, list, env)
     assert.equal(code, 0, err)
     return answers.at(-1)?.result?.tools?.map(({ name }: Json) => name)
   }
@@ -124,11 +131,11 @@ test('the key and the token may be in CAMBISTA_KEY and CAMBISTA_TOKEN, below --k
   ])
   const both = [...RATE_TOOLS, ...READ_TOOLS, ...WAIT_TOOLS, ...WORK_TOOLS]
   assert.deepEqual(await names({ CAMBISTA_KEY: key, CAMBISTA_TOKEN: token }), both)
-  const inFile = asking(t, `${key}\n`)
+  const inFile = serverFlags(t, `${key}\n`)
   assert.deepEqual(await names({ CAMBISTA_KEY: 'cbk_other', CAMBISTA_TOKEN: token }, inFile), RATE_TOOLS)
 })
 
-test('what is no key or token in the variables is named, and not shown', async () => {
+test('`mcp` rejects a wrong CAMBISTA_KEY or CAMBISTA_TOKEN without its value', async () => {
   for (const [env, expected] of [
     [{}, /--url needs --key-file, or a key in CAMBISTA_KEY or a token in CAMBISTA_TOKEN/],
     [{ CAMBISTA_KEY: '', CAMBISTA_TOKEN: '' }, /--url needs --key-file/],
@@ -136,21 +143,21 @@ test('what is no key or token in the variables is named, and not shown', async (
     [{ CAMBISTA_TOKEN: 'cbt_secret text' }, /CAMBISTA_TOKEN is not a token \(cbt_…\)/],
   ] as const) {
     assert.throws(
-      () => secretsOf(env),
+      () => readSecretsEnv(env),
       (error: Error) => expected.test(error.message) && !/secret/.test(error.message),
     )
   }
 })
 
-test('what another process stores is seen at the next call', async (t) => {
+test('`mcp --data-dir` reads the rates that another process stores', async (t) => {
   const other = await startTestApp(t)
-  const client = await connect(t, 'modern', { transport: started('--data-dir', other.dataDir) })
-  assert.match(await refusalOf(client, 'get_rate', { on: ON }), /No rate/)
+  const client = await connect(t, 'modern', { transport: mcpTransport('--data-dir', other.dataDir) })
+  assert.match(await callForError(client, 'get_rate', { on: ON }), /No rate/)
   await other.sync()
-  assert.equal((await valueFrom(client, 'get_rate', { on: ON })).rate_date, ON)
+  assert.equal((await callForValue(client, 'get_rate', { on: ON })).rate_date, ON)
 })
 
-test('stdout has answers alone, in the order in which they are ready; bad lines end nothing', async (t) => {
+test('`mcp` writes nothing but answers to stdout, and continues after bad lines', async (t) => {
   const lines = [
     request(1, 'initialize', INITIALIZE),
     '{"jsonrpc":"2.0","method":"notifications/initialized"}',
@@ -158,12 +165,12 @@ test('stdout has answers alone, in the order in which they are ready; bad lines 
     'nonsense',
     '[]',
     `{"x":"${'x'.repeat(70_000)}"}`,
-    called('two', 'get_rate', { on: ON }),
+    toolCall('two', 'get_rate', { on: ON }),
     request(3, 'ping'),
-    called(4, 'no_such_tool'),
+    toolCall(4, 'no_such_tool'),
   ]
-  for (const words of [['--data-dir', app.dataDir], asking(t, app.key)]) {
-    const { code, answers, err } = await answersTo(t, words, lines)
+  for (const words of [['--data-dir', app.dataDir], serverFlags(t, app.key)]) {
+    const { code, answers, err } = await exchangeLines(t, words, lines)
     assert.equal(code, 0, err)
     const byId = (id: unknown) => answers.filter((one) => one.id === id)
     assert.equal(answers.length, 7, JSON.stringify(answers))
@@ -180,8 +187,8 @@ test('stdout has answers alone, in the order in which they are ready; bad lines 
   }
 })
 
-test('what a server refuses is the answer to the request that was refused', async (t) => {
-  const wrong = await answersTo(t, asking(t, 'cbk_wrong'), [
+test('`mcp --url` answers a request with the error of the server', async (t) => {
+  const wrong = await exchangeLines(t, serverFlags(t, 'cbk_wrong'), [
     request(7, 'tools/list'),
     '{"jsonrpc":"2.0","method":"x"}',
   ])
@@ -189,17 +196,19 @@ test('what a server refuses is the answer to the request that was refused', asyn
     wrong.answers.map(({ id, error }) => [id, error.code]),
     [[7, 401]],
   )
-  const nobody = await answersTo(t, asking(t, 'cbk_x', 'http://127.0.0.1:9'), [request(8, 'tools/list')])
+  const nobody = await exchangeLines(t, serverFlags(t, 'cbk_x', 'http://127.0.0.1:9'), [
+    request(8, 'tools/list'),
+  ])
   assert.match(nobody.answers[0]?.error.message, /^http:\/\/127.0.0.1:9\/mcp cannot be reached: fetch failed/)
-  const elsewhere = await answersTo(t, asking(t, app.key, `${app.app.url}/api/v1/health`), [
+  const elsewhere = await exchangeLines(t, serverFlags(t, app.key, `${app.app.url}/api/v1/health`), [
     request(9, 'tools/list'),
   ])
   assert.match(elsewhere.answers[0]?.error.message, /answered 404, and no MCP$/)
 })
 
-test('a message over the limit is refused under its id, wherever the id is in it', async (t) => {
+test('`mcp` refuses a message over the limit with its id, at any position of the id', async (t) => {
   const long = 'x'.repeat(300_000)
-  const { answers } = await answersTo(
+  const { answers } = await exchangeLines(
     t,
     ['--data-dir', app.dataDir],
     [
@@ -225,34 +234,34 @@ test('a message over the limit is refused under its id, wherever the id is in it
   ])
 })
 
-test('a wait that is cancelled frees its place and is not answered', async (t) => {
-  const program = startProgram(t, ['mcp', ...asking(t, TOKENS.read)])
+test('`mcp --url` ends a cancelled wait without an answer', async (t) => {
+  const program = startProgram(t, ['mcp', ...serverFlags(t, TOKENS.read)])
   const { stdin } = program.child
-  const waited = () => app.logged.filter((line) => line.includes('"waited"')).length
-  const before = waited()
-  stdin.write(`${called(1, 'wait_for_documents', { after: 999_999, wait: 50 })}\n${request(2, 'ping')}\n`)
-  await program.says(/"id":2/)
+  const countEndedWaits = () => app.logLines.filter((line) => line.includes('"waited"')).length
+  const before = countEndedWaits()
+  stdin.write(`${toolCall(1, 'wait_for_documents', { after: 999_999, wait: 50 })}\n${request(2, 'ping')}\n`)
+  await program.waitForOutput(/"id":2/)
   stdin.write('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}\n')
-  await until(() => waited() > before)
+  await until(() => countEndedWaits() > before)
   stdin.end()
-  assert.equal(await program.ended(), 0)
+  assert.equal(await program.waitForExit(), 0)
   assert.doesNotMatch(program.printed.out, /"id":1,/)
 })
 
-test('SIGTERM and the end of stdin end it, also while it waits', async (t) => {
+test('`mcp` exits at SIGTERM and at the end of stdin, also during a wait', async (t) => {
   for (const end of ['SIGTERM', 'stdin'] as const) {
-    const program = startProgram(t, ['mcp', ...asking(t, TOKENS.read)])
+    const program = startProgram(t, ['mcp', ...serverFlags(t, TOKENS.read)])
     program.child.stdin.write(
-      `${called(1, 'wait_for_documents', { after: 999_999, wait: 50 })}\n${request(2, 'ping')}\n`,
+      `${toolCall(1, 'wait_for_documents', { after: 999_999, wait: 50 })}\n${request(2, 'ping')}\n`,
     )
-    await program.says(/"id":2/)
+    await program.waitForOutput(/"id":2/)
     if (end === 'stdin') program.child.stdin.end()
     else program.child.kill('SIGTERM')
-    assert.equal(await program.ended(), 0, end)
+    assert.equal(await program.waitForExit(), 0, end)
   }
 })
 
-test('it says what is wrong with its words, and shows no secret', async (t) => {
+test('`mcp` reports wrong flags and key files without the secrets', async (t) => {
   const dir = temporaryDirectory(t)
   const file = (text: string) => {
     const path = join(dir, `file ${text.length}`)
@@ -272,18 +281,18 @@ test('it says what is wrong with its words, and shows no secret', async (t) => {
   for (const [words, code, text] of cases) {
     const program = startProgram(t, ['mcp', ...words])
     program.child.stdin.end()
-    assert.equal(await program.ended(), code, words.join(' '))
+    assert.equal(await program.waitForExit(), code, words.join(' '))
     assert.match(program.printed.err, text)
     assert.doesNotMatch(program.printed.err + program.printed.out, /secret-text|cbk_[ab]/)
   }
   assert.equal((await runCommand(['mcp', '--help'])).code, 0)
 })
 
-test('it changes nothing in the data directory', async (t) => {
+test('`mcp` does not write to the database', async (t) => {
   const quiet = await startTestApp(t)
   await quiet.app.close()
-  const at = () => statSync(join(quiet.dataDir, 'cambista.db')).mtimeMs
-  const before = at()
-  const { code } = await answersTo(t, ['--data-dir', quiet.dataDir], [called(1, 'list_series')])
-  assert.deepEqual([code, at()], [0, before])
+  const readMtime = () => statSync(join(quiet.dataDir, 'cambista.db')).mtimeMs
+  const before = readMtime()
+  const { code } = await exchangeLines(t, ['--data-dir', quiet.dataDir], [toolCall(1, 'list_series')])
+  assert.deepEqual([code, readMtime()], [0, before])
 })

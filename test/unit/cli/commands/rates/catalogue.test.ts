@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startTestApp } from '../../../support/app.ts'
-import { runCommand, until } from '../../../support/terminal.ts'
+import { startTestApp } from '../../../../support/app.ts'
+import { runCommand, until } from '../../../../support/terminal.ts'
 
 type Listed = { id: number; external_code: string; base_currency: string; enabled: boolean }
 
-test('series and providers are listed, disabled and enabled, and a running server notices', async (t) => {
+test('series and providers are listed, disabled and enabled, also in a running server', async (t) => {
   const { dataDir, json, sync } = await startTestApp(t)
   await sync()
   const at = ['--data-dir', dataDir, '--json']
@@ -32,7 +32,7 @@ test('series and providers are listed, disabled and enabled, and a running serve
   assert.deepEqual(providers, await json('/api/v1/providers'))
 })
 
-test('an unknown series or provider is a failure that says where to look', async (t) => {
+test('the error of an unknown series or provider suggests its list', async (t) => {
   const { dataDir } = await startTestApp(t)
   const series = await runCommand(['series', 'disable', '99', '--data-dir', dataDir])
   assert.deepEqual(
@@ -46,7 +46,7 @@ test('an unknown series or provider is a failure that says where to look', async
   )
 })
 
-test('a replaced value is listed with what it was, what it is and which run did it', async (t) => {
+test('`revision list` has the old value, the new value and the run', async (t) => {
   let corrected = false
   const app = await startTestApp(t, {
     bank: {
@@ -54,7 +54,7 @@ test('a replaced value is listed with what it was, what it is and which run did 
     },
   })
   await app.sync()
-  const [was] = (
+  const [oldPoint] = (
     await app.json<{ points: { value: string }[] }>('/api/v1/series/2/history?from=2026-03-20&to=2026-03-20')
   ).points
   corrected = true
@@ -68,7 +68,7 @@ test('a replaced value is listed with what it was, what it is and which run did 
     series_id: 2,
     rate_date: '2026-03-20',
     kind: 'correction',
-    old_value: was?.value,
+    old_value: oldPoint?.value,
     old_rounded_to: null,
     old_stored_at: app.clock.now.toISOString(),
     new_value: '500.01',

@@ -1,51 +1,51 @@
-// cambista rates discard: what is stored of days to come goes, when somebody says so.
+// `rates discard` removes stored values of the future, after a confirmation.
 
 import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'
 import { type TestContext, test } from 'node:test'
-import { addDays, todayIn } from '../../../../src/dates.ts'
-import { run } from '../../../../src/main.ts'
-import { storeAsOtherProcess, withinASecond } from '../../../api/support.ts'
-import { startTestApp, type TestApp } from '../../../support/app.ts'
-import { TEST_PROVIDERS } from '../../../support/providers.ts'
-import { ofSqlite, temporaryDirectory, temporaryEngine } from '../../../support/temporary.ts'
-import { runCommand } from '../../../support/terminal.ts'
+import { run } from '../../../../../src/main.ts'
+import { addDays, currentDay } from '../../../../../src/values/dates.ts'
+import { storeAsOtherProcess, withinASecond } from '../../../../api/support.ts'
+import { startTestApp, type TestApp } from '../../../../support/app.ts'
+import { TEST_PROVIDERS } from '../../../../support/providers.ts'
+import { ofSqlite, temporaryDirectory, temporaryEngine } from '../../../../support/temporary.ts'
+import { runCommand } from '../../../../support/terminal.ts'
 
 const TOMORROW = addDays(
-  todayIn(() => new Date()),
+  currentDay(() => new Date()),
   1,
 )
-const FAR = '2901-01-01'
+const FAR_DAY = '2901-01-01'
 
-async function openPolluted(t: TestContext): Promise<TestApp> {
+async function openAppWithFutureValues(t: TestContext): Promise<TestApp> {
   const app = await startTestApp(t)
   await app.sync()
-  await storeAsOtherProcess(app, { series: 1, day: FAR, value: '1.5' })
-  await storeAsOtherProcess(app, { series: 2, day: addDays(FAR, 1), value: '2.5' })
+  await storeAsOtherProcess(app, { series: 1, day: FAR_DAY, value: '1.5' })
+  await storeAsOtherProcess(app, { series: 2, day: addDays(FAR_DAY, 1), value: '2.5' })
   return app
 }
 
 const discard = (dataDir: string, ...words: string[]) =>
   runCommand(['rates', 'discard', '--data-dir', dataDir, ...words])
 
-async function valuesOf({ json }: TestApp): Promise<string[]> {
+async function readFutureValues({ json }: TestApp): Promise<string[]> {
   const { points } = await json<{ points: { value: string }[] }>(
     '/api/v1/series/1/history?from=2800-01-01&to=2999-12-31',
   )
   return points.map(({ value }) => value)
 }
 
-test('removes values and covered days of the future, which a running server sees', async (t) => {
-  const app = await openPolluted(t)
-  await withinASecond(async () => (await valuesOf(app)).length === 1, 'it is there')
+test('`rates discard` removes values and covered days of the future, also in a running server', async (t) => {
+  const app = await openAppWithFutureValues(t)
+  await withinASecond(async () => (await readFutureValues(app)).length === 1, 'the value is there')
   const end = await discard(app.dataDir, '--after', TOMORROW, '--yes')
   assert.equal(end.code, 0, end.err)
   assert.equal(
     end.out,
-    `removed 2 values and the covered days of 2 series after ${TOMORROW}, up to ${addDays(FAR, 1)}\n`,
+    `removed 2 values and the covered days of 2 series after ${TOMORROW}, up to ${addDays(FAR_DAY, 1)}\n`,
   )
   assert.match(end.err, /rates discarded/)
-  await withinASecond(async () => (await valuesOf(app)).length === 0, 'it is gone')
+  await withinASecond(async () => (await readFutureValues(app)).length === 0, 'the value is removed')
   const at = ['--data-dir', app.dataDir]
   const listed = await runCommand(['revision', 'list', '--discarded', ...at, '--json'])
   const revisions = JSON.parse(listed.out) as Record<string, unknown>[]
@@ -54,9 +54,16 @@ test('removes values and covered days of the future, which a running server sees
       return { series_id, rate_date, kind, old_value, new_value, run_id }
     }),
     [
-      { series_id: 1, rate_date: FAR, kind: 'discarded', old_value: '1.5', new_value: null, run_id: null },
       {
-        ...{ series_id: 2, rate_date: addDays(FAR, 1), kind: 'discarded', old_value: '2.5' },
+        series_id: 1,
+        rate_date: FAR_DAY,
+        kind: 'discarded',
+        old_value: '1.5',
+        new_value: null,
+        run_id: null,
+      },
+      {
+        ...{ series_id: 2, rate_date: addDays(FAR_DAY, 1), kind: 'discarded', old_value: '2.5' },
         ...{ new_value: null, run_id: null },
       },
     ],
@@ -76,14 +83,14 @@ test('removes values and covered days of the future, which a running server sees
   )
 })
 
-test('what is on DATE or before it stays', async (t) => {
-  const app = await openPolluted(t)
-  assert.equal((await discard(app.dataDir, '--after', FAR, '--yes')).code, 0)
-  assert.deepEqual(await valuesOf(app), ['1.5'])
+test('`rates discard --after DATE` does not remove values on DATE or before', async (t) => {
+  const app = await openAppWithFutureValues(t)
+  assert.equal((await discard(app.dataDir, '--after', FAR_DAY, '--yes')).code, 0)
+  assert.deepEqual(await readFutureValues(app), ['1.5'])
 })
 
-test('a DATE before tomorrow, none, and no --yes without a terminal are wrong usage', async (t) => {
-  const app = await openPolluted(t)
+test('`rates discard` without a DATE from tomorrow, or without --yes or a terminal, is wrong usage', async (t) => {
+  const app = await openAppWithFutureValues(t)
   const cases: [words: string[], text: RegExp][] = [
     [
       ['--after', addDays(TOMORROW, -1), '--yes'],
@@ -98,11 +105,11 @@ test('a DATE before tomorrow, none, and no --yes without a terminal are wrong us
     assert.equal(end.code, 2, end.err)
     assert.match(end.err, text)
   }
-  await withinASecond(async () => (await valuesOf(app)).length === 1, 'nothing went')
+  await withinASecond(async () => (await readFutureValues(app)).length === 1, 'a value was removed')
 })
 
-test('asks at a terminal, and changes nothing without a yes', ofSqlite, async (t) => {
-  const app = await openPolluted(t)
+test('`rates discard` on a terminal requires a yes', ofSqlite, async (t) => {
+  const app = await openAppWithFutureValues(t)
   const answer = async (text: string | undefined) => {
     const input = Object.assign(new PassThrough(), { isTTY: true })
     const printed = { out: '', err: '' }
@@ -134,14 +141,14 @@ test('asks at a terminal, and changes nothing without a yes', ofSqlite, async (t
   const stopped = await answer(undefined)
   assert.equal(stopped.code, 1)
   assert.match(stopped.err, /stopped before the answer: nothing was changed/)
-  assert.deepEqual(await valuesOf(app), ['1.5'])
+  assert.deepEqual(await readFutureValues(app), ['1.5'])
   const yes = await answer('sí\n')
   assert.deepEqual([yes.code, JSON.parse(yes.out).values], [0, 2])
-  await withinASecond(async () => (await valuesOf(app)).length === 0, 'it is gone')
+  await withinASecond(async () => (await readFutureValues(app)).length === 0, 'the value is removed')
 })
 
-test('is refused while a sync runs', async (t) => {
-  const app = await openPolluted(t)
+test('`rates discard` is refused during a sync', async (t) => {
+  const app = await openAppWithFutureValues(t)
   const engine = await temporaryEngine(t, app.dataDir)
   const lock = await engine.takeLock('sync')
   assert.ok(lock)
@@ -152,7 +159,7 @@ test('is refused while a sync runs', async (t) => {
   assert.equal((await discard(app.dataDir, '--after', TOMORROW, '--yes')).code, 0)
 })
 
-test('a data directory that is not there is none to remove from', ofSqlite, async (t) => {
+test('`rates discard` fails without a data directory', ofSqlite, async (t) => {
   const end = await discard(`${temporaryDirectory(t)}/none`, '--after', TOMORROW, '--yes')
   assert.equal(end.code, 1)
 })

@@ -1,14 +1,14 @@
-// cambista export and import: what one server knows, in another that never asked the bank (decisions 2.21).
+// `export` and `import`: the rates of one server in another that never syncs (decisions 2.21).
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { inventedValue } from '../../../../src/demo/invented-rates.ts'
-import { openApp, storeAsOtherProcess, withinASecond } from '../../../api/support.ts'
-import { temporaryDirectory } from '../../../support/app.ts'
-import { runCommand } from '../../../support/terminal.ts'
+import { inventedValue } from '../../../../../src/demo/invented-rates.ts'
+import { openApp, storeAsOtherProcess, withinASecond } from '../../../../api/support.ts'
+import { temporaryDirectory } from '../../../../support/app.ts'
+import { runCommand } from '../../../../support/terminal.ts'
 
 const HOLE = { from: '2025-11-01', to: '2026-01-10' }
 
@@ -17,21 +17,21 @@ const app = await openApp({
   bank: { value: (code, day) => (day > '2026-03-01' && code === '318' ? null : inventedValue(code, day)) },
 })
 await app.sync()
-await app.sync({ from: '2025-10-01', to: '2025-10-31' }) // an island: the days after it are a hole
-const other = await openApp() // a bank that is never asked
+await app.sync({ from: '2025-10-01', to: '2025-10-31' }) // isolated days: those after them are a hole
+const other = await openApp() // never synced
 const dir = temporaryDirectory({ after: () => {} } as never)
 const file = (name: string) => join(dir, name)
 
-const exported = async (name: string, from = app.dataDir, ...words: string[]) => {
+const exportFile = async (name: string, from = app.dataDir, ...words: string[]) => {
   const end = await runCommand(['export', file(name), '--data-dir', from, ...words])
   assert.equal(end.code, 0, end.err)
   return readFileSync(file(name), 'utf8')
 }
-const imported = (path: string, ...words: string[]) =>
+const importFile = (path: string, ...words: string[]) =>
   runCommand(['import', path, '--data-dir', other.dataDir, ...words])
 
-test('an export has each value, the days that are known, and its own hash', async () => {
-  const text = await exported('one.csv')
+test('`export` writes each value, the covered days and its own hash', async () => {
+  const text = await exportFile('one.csv')
   const lines = text.split('\n')
   assert.equal(
     lines[0],
@@ -61,9 +61,9 @@ test('an export has each value, the days that are known, and its own hash', asyn
   assert.match(values[0] ?? '', /,,\d{4}-\d\d-\d\dT[\d:.]+Z$/)
 })
 
-test('the server answers with the same bytes, by Accept and by ending', async () => {
-  const csv = await exported('two.csv')
-  const ndjson = await exported('two.ndjson')
+test('/api/v1/export answers the same bytes, by Accept and by path ending', async () => {
+  const csv = await exportFile('two.csv')
+  const ndjson = await exportFile('two.ndjson')
   const answers: [path: string, accept: string, text: string, type: RegExp][] = [
     ['/api/v1/export', '*/*', csv, /^text\/csv/],
     ['/api/v1/export', 'application/x-ndjson', ndjson, /^application\/x-ndjson/],
@@ -83,18 +83,18 @@ test('the server answers with the same bytes, by Accept and by ending', async ()
   assert.deepEqual([head.status, await head.text()], [200, ''])
 })
 
-test('a dry run counts and stores nothing', async () => {
-  await exported('three.csv')
-  const end = await imported(file('three.csv'), '--dry-run', '--json')
+test('`import --dry-run` counts the rows and stores nothing', async () => {
+  await exportFile('three.csv')
+  const end = await importFile(file('three.csv'), '--dry-run', '--json')
   assert.equal(end.code, 0, end.err)
   const [counts] = JSON.parse(end.out)
-  const values = (await exported('three-b.csv')).match(/^bccr,/gm)?.length
+  const values = (await exportFile('three-b.csv')).match(/^bccr,/gm)?.length
   assert.deepEqual([counts.inserted, counts.updated, counts.kept], [values, 0, 0])
   assert.deepEqual(await other.json('/api/v1/rates'), [])
   assert.deepEqual(await other.json('/api/v1/sync/runs'), [])
 })
 
-const bad: [title: string, change: (text: string) => string, words: RegExp][] = [
+const badExports: [title: string, change: (text: string) => string, words: RegExp][] = [
   ['without its end', (text) => text.slice(0, text.indexOf('# end')), /has no end/],
   ['that ends within a line', (text) => text.slice(0, -10), /ends within a line/],
   [
@@ -107,47 +107,53 @@ const bad: [title: string, change: (text: string) => string, words: RegExp][] = 
   ['with ends of Windows', (text) => text.replaceAll('\n', '\r\n'), /no line of an export/],
   ['of another program', () => 'fecha,compra\n2026-01-01,500\n', /no line of an export/],
   ['with nothing', () => '', /has no end/],
-  ['with a day twice', (text) => again(text.replace(/^(bccr.*\n)/m, '$1$1')), /is not after/],
-  ['with a value that is none', (text) => again(text.replace(/,\d+(\.\d+)?,,/, ',-5,,')), /"-5" is no value/],
+  ['with a day twice', (text) => withValidEnd(text.replace(/^(bccr.*\n)/m, '$1$1')), /is not after/],
+  [
+    'with a value that is none',
+    (text) => withValidEnd(text.replace(/,\d+(\.\d+)?,,/, ',-5,,')),
+    /"-5" is no value/,
+  ],
   [
     'with a day that is none',
-    (text) => again(text.replace(/compra,2025-10-02,/, 'compra,2025-02-30,')),
+    (text) => withValidEnd(text.replace(/compra,2025-10-02,/, 'compra,2025-02-30,')),
     /is no day/,
   ],
   [
     'of a series that is not here',
-    (text) => again(text.replaceAll(',317,', ',99317,')),
+    (text) => withValidEnd(text.replaceAll(',317,', ',99317,')),
     /there is no series 99317/,
   ],
   [
     'of a provider that is not here',
-    (text) => again(text.replaceAll('bccr,', 'nobody,')),
+    (text) => withValidEnd(text.replaceAll('bccr,', 'nobody,')),
     /there is no provider nobody/,
   ],
   [
     'whose series is another one here',
-    (text) => again(text.replaceAll('USD/CRC,compra', 'USD/CRC,venta')),
+    (text) => withValidEnd(text.replaceAll('USD/CRC,compra', 'USD/CRC,venta')),
     /is USD\/CRC compra here/,
   ],
   [
     'with a value after tomorrow',
-    (text) => again(text.replace(/(\nbccr,1,317,USD\/CRC,compra,)[^,]+(,[^\n]+\n)(?=#)/, '$12901-01-01$2')),
+    (text) =>
+      withValidEnd(text.replace(/(\nbccr,1,317,USD\/CRC,compra,)[^,]+(,[^\n]+\n)(?=#)/, '$12901-01-01$2')),
     /series 317 of bccr has a value of 2901-01-01, which is after tomorrow, \d{4}-\d\d-\d\d: nothing was imported/,
   ],
   [
     'with covered days after tomorrow',
-    (text) => again(text.replace(/(# covered,bccr,2,318,USD\/CRC,venta,2026-01-11),[-\d]+/, '$1,2901-01-01')),
+    (text) =>
+      withValidEnd(text.replace(/(# covered,bccr,2,318,USD\/CRC,venta,2026-01-11),[-\d]+/, '$1,2901-01-01')),
     /series 318 of bccr has covered days up to 2901-01-01, which is after tomorrow, .*: nothing was imported; cambista rates discard --after .* removes/,
   ],
 ]
-for (const [title, change, words] of bad) {
-  test(`a file ${title} is refused as a whole`, async () => {
-    const text = await exported(`${title}.csv`)
-    const changed = file(`${title}-bad.csv`)
-    writeFileSync(changed, change(text))
-    assert.notEqual(readFileSync(changed, 'utf8'), text)
-    const dry = await imported(changed, '--dry-run')
-    const end = await imported(changed)
+for (const [title, change, words] of badExports) {
+  test(`\`import\` refuses a file ${title} as a whole`, async () => {
+    const text = await exportFile(`${title}.csv`)
+    const badFile = file(`${title}-bad.csv`)
+    writeFileSync(badFile, change(text))
+    assert.notEqual(readFileSync(badFile, 'utf8'), text)
+    const dry = await importFile(badFile, '--dry-run')
+    const end = await importFile(badFile)
     assert.deepEqual([dry.code, end.code, dry.err], [1, 1, end.err])
     assert.match(end.err, words)
     assert.deepEqual(await other.json('/api/v1/rates'), [])
@@ -155,12 +161,12 @@ for (const [title, change, words] of bad) {
 }
 
 for (const form of ['csv', 'ndjson']) {
-  test(`an empty box that imports ${form} exports the same file, and answers as the first`, async () => {
-    const first = await exported(`round.${form}`)
+  test(`an empty server that imports ${form} exports the same file and gives the same answers`, async () => {
+    const first = await exportFile(`round.${form}`)
     const box = await openApp()
     const end = await runCommand(['import', file(`round.${form}`), '--data-dir', box.dataDir])
     assert.equal(end.code, 0, end.err)
-    assert.ok((await exported(`round-again.${form}`, box.dataDir)) === first, 'the same bytes')
+    assert.ok((await exportFile(`round-again.${form}`, box.dataDir)) === first, 'the same bytes')
     const all = await app.json<unknown[]>('/api/v1/rates')
     await withinASecond(
       async () => (await box.json<unknown[]>('/api/v1/rates')).length === all.length,
@@ -197,36 +203,36 @@ const PATHS = [
   ...[1, 2, 3, 17, 46].map((id) => `/api/v1/series/${id}/history?from=2025-01-01`),
 ]
 
-test('exact values stay without --replace, rounded ones gain digits, and what is equal is unchanged', async () => {
+test('`import` replaces exact values only with --replace, and counts equal ones as unchanged', async () => {
   const box = await openApp()
-  const into = (path: string, ...words: string[]) =>
+  const importJson = (path: string, ...words: string[]) =>
     runCommand(['import', path, '--data-dir', box.dataDir, '--json', ...words])
-  await exported('replace.csv')
-  const [first] = JSON.parse((await into(file('replace.csv'))).out)
+  await exportFile('replace.csv')
+  const [first] = JSON.parse((await importJson(file('replace.csv'))).out)
   await storeAsOtherProcess(box, { series: 1, day: '2026-03-20', value: '777.77' })
-  const kept = await into(file('replace.csv'))
-  assert.equal(kept.code, 3)
-  const [counts] = JSON.parse(kept.out)
+  const result = await importJson(file('replace.csv'))
+  assert.equal(result.code, 3)
+  const [counts] = JSON.parse(result.out)
   assert.deepEqual(
     [counts.inserted, counts.updated, counts.unchanged, counts.kept],
     [0, 0, first.inserted - 1, 1],
   )
   assert.equal(counts.run.status, 'parcial')
-  assert.match(await exported('kept.csv', box.dataDir), /compra,2026-03-20,777\.77,/)
-  const replaced = await into(file('replace.csv'), '--replace')
+  assert.match(await exportFile('kept.csv', box.dataDir), /compra,2026-03-20,777\.77,/)
+  const replaced = await importJson(file('replace.csv'), '--replace')
   assert.equal(replaced.code, 0, replaced.err)
   assert.deepEqual(JSON.parse(replaced.out)[0].updated, 1)
   const revisions = await runCommand(['revision', 'list', '--data-dir', box.dataDir, '--json'])
   assert.equal(JSON.parse(revisions.out)[0].old_value, '777.77')
   const columns = (text: string) => text.replace(/,[^,]*Z$/gm, '').replace(/^# end.*/m, '')
   assert.equal(
-    columns(await exported('replaced.csv', box.dataDir)),
+    columns(await exportFile('replaced.csv', box.dataDir)),
     columns(readFileSync(file('replace.csv'), 'utf8')),
   )
 })
 
-test('an export never overwrites a file, and leaves none when it fails', async () => {
-  await exported('there.csv')
+test('`export` overwrites no file and leaves none when it fails', async () => {
+  await exportFile('there.csv')
   const end = await runCommand(['export', file('there.csv'), '--data-dir', app.dataDir])
   assert.equal(end.code, 1)
   assert.match(end.err, /is there already/)
@@ -235,8 +241,8 @@ test('an export never overwrites a file, and leaves none when it fails', async (
   assert.ok(!existsSync(file('none.csv')))
 })
 
-/** A changed text with the end that it would have. */
-function again(text: string): string {
+/** Replaces the end line of a changed export by one with the right count and hash. */
+function withValidEnd(text: string): string {
   const before = text.slice(0, text.indexOf('# end,'))
   const count = before.match(/^(bccr|nobody),/gm)?.length
   return `${before}# end,${count},${createHash('sha256').update(before).digest('hex')}\n`

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 import { chmodSync, cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { faultsIn, modesIn, openVault } from '../../support/backups.ts'
+import { checkBackup, fileModes, openBackupSource } from '../../../../support/backups.ts'
 
 const HOLA = hash('sha256', 'hola')
 
@@ -39,36 +39,36 @@ const damages: [string, (dir: string, set: string) => void, RegExp][] = [
 ]
 for (const [what, damage, expected] of damages) {
   test(`a check finds ${what}`, async (t) => {
-    const vault = await openVault(t, 'hola', 'adios')
-    const { path } = await vault.backUp()
-    const copy = join(vault.home, 'copy') // hard links would carry the damage into the data directory
-    cpSync(vault.setDir, copy, { recursive: true })
-    damage(join(copy, path.replace(vault.setDir, '')), copy)
-    const { faults, lines } = await faultsIn(copy)
+    const source = await openBackupSource(t, 'hola', 'adios')
+    const { path } = await source.backUp()
+    const copy = join(source.home, 'copy') // hard links would carry the damage into the data directory
+    cpSync(source.setDir, copy, { recursive: true })
+    damage(join(copy, path.replace(source.setDir, '')), copy)
+    const { faults, lines } = await checkBackup(copy)
     assert.ok(faults > 0)
     assert.equal(lines.length, faults)
     assert.match(lines[0] ?? '', expected)
   })
 }
 
-test('a check of a set without a readable manifest, or of a newer program, says so', async (t) => {
-  const vault = await openVault(t)
-  const { path } = await vault.backUp()
+test('a check reports a set without a readable manifest, or of a newer program', async (t) => {
+  const source = await openBackupSource(t)
+  const { path } = await source.backUp()
   edit(join(path, 'manifest.json'), '"format": 1', '"format": 2')
-  await assert.rejects(faultsIn(vault.setDir), /manifest\.json has format 2: use a newer cambista/)
+  await assert.rejects(checkBackup(source.setDir), /manifest\.json has format 2: use a newer cambista/)
   writeFileSync(join(path, 'manifest.json'), '{"format": 1}')
-  await assert.rejects(faultsIn(vault.setDir), /manifest\.json cannot be read: /)
-  await assert.rejects(faultsIn(join(vault.home, 'none')), /there is no backup set at .*none$/)
+  await assert.rejects(checkBackup(source.setDir), /manifest\.json cannot be read: /)
+  await assert.rejects(checkBackup(join(source.home, 'none')), /there is no backup set at .*none$/)
 })
 
 test('a check changes nothing, and needs no write permission', async (t) => {
-  const vault = await openVault(t, 'hola')
-  const { path } = await vault.backUp()
-  const before = modesIn(vault.setDir)
+  const source = await openBackupSource(t, 'hola')
+  const { path } = await source.backUp()
+  const before = fileModes(source.setDir)
   chmodSync(path, 0o500)
-  assert.deepEqual((await faultsIn(vault.setDir)).lines, [])
+  assert.deepEqual((await checkBackup(source.setDir)).lines, [])
   chmodSync(path, 0o700)
-  assert.deepEqual(modesIn(vault.setDir), before)
+  assert.deepEqual(fileModes(source.setDir), before)
 })
 
 function flip(path: string, at: number): void {

@@ -1,4 +1,4 @@
-// Restores that leave out what is damaged in the backup: what they make, what they say, and what they refuse.
+// Restores without the damaged part of a backup: results, messages and refusals.
 
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
@@ -15,20 +15,26 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { inWords } from '../../../src/cli/advice.ts'
-import { restoreBackup } from '../../../src/domain/backup/restore.ts'
-import { examine } from '../../../src/domain/doctor/doctor.ts'
-import { removeDocuments } from '../../../src/domain/documents/removal.ts'
-import { selectDocuments } from '../../../src/store/documents.ts'
-import { selectLostContents } from '../../../src/store/lost-contents.ts'
-import { openDatabase } from '../../../src/store/sqlite/database.ts'
-import { faultsIn, modesIn, NOW, openVault, type Vault } from '../../support/backups.ts'
-import { keepTexts, openTestBlobs } from '../../support/company.ts'
+import { messageWithAdvice } from '../../../../../src/cli/help/advice.ts'
+import { removeDocuments } from '../../../../../src/domain/documents/removal.ts'
+import { restoreBackup } from '../../../../../src/domain/operations/backup/restore.ts'
+import { examine } from '../../../../../src/domain/operations/doctor/doctor.ts'
+import { selectDocuments } from '../../../../../src/store/documents/documents.ts'
+import { selectLostBlobs } from '../../../../../src/store/documents/lost-contents.ts'
+import { openDatabase } from '../../../../../src/store/sqlite/database.ts'
+import {
+  type BackupSource,
+  checkBackup,
+  fileModes,
+  NOW,
+  openBackupSource,
+} from '../../../../support/backups.ts'
+import { openTestBlobs, storeTexts } from '../../../../support/company.ts'
 
 const sha = (text: string) => hash('sha256', text)
 const later = (days: number) => new Date(NOW.getTime() + days * 86_400_000)
 
-async function restore(vault: Vault, dataDir: string, withoutDamaged = true, from = vault.setDir) {
+async function restore(source: BackupSource, dataDir: string, withoutDamaged = true, from = source.setDir) {
   const lines: string[] = []
   const checking = { fault: (line: string) => lines.push(line), inPieces: false }
   const end = await restoreBackup(
@@ -39,34 +45,34 @@ async function restore(vault: Vault, dataDir: string, withoutDamaged = true, fro
   return { ...end, lines }
 }
 
-/** Puts another text in the place of a content of the set, and not of the data directory that may share it. */
-function alter(vault: Vault, text: string, to = `${text}!`): void {
-  const path = vault.place(sha(text), vault.setDir)
+/** Replaces a blob of the set by another text. The data directory may share the file and does not change. */
+function alter(source: BackupSource, text: string, to = `${text}!`): void {
+  const path = source.blobPath(sha(text), source.setDir)
   rmSync(path)
   writeFileSync(path, to, { mode: 0o600 })
 }
 
-const lose = (vault: Vault, text: string) => rmSync(vault.place(sha(text), vault.setDir))
+const lose = (source: BackupSource, text: string) => rmSync(source.blobPath(sha(text), source.setDir))
 
-async function openDamaged(t: TestContext): Promise<Vault> {
+async function openDamaged(t: TestContext): Promise<BackupSource> {
   const umask = process.umask(0o077) // as main.ts has it
   t.after(() => process.umask(umask))
-  const vault = await openVault(t, 'hola', 'adios', 'missing', 'adios')
-  await vault.backUp()
-  alter(vault, 'adios')
-  lose(vault, 'missing')
-  return vault
+  const source = await openBackupSource(t, 'hola', 'adios', 'missing', 'adios')
+  await source.backUp()
+  alter(source, 'adios')
+  lose(source, 'missing')
+  return source
 }
 
-async function lostIn(dataDir: string): Promise<Record<string, string>> {
+async function lostBlobs(dataDir: string): Promise<Record<string, string>> {
   const db = openDatabase(dataDir, { mustExist: true })
-  const lost = await selectLostContents(db)
+  const rows = await selectLostBlobs(db)
   await db.destroy()
-  return Object.fromEntries(lost.map(({ sha256, since }) => [sha256, since]))
+  return Object.fromEntries(rows.map(({ sha256, since }) => [sha256, since]))
 }
 
 async function look(dataDir: string, backupDir?: string) {
-  const found = await examine({
+  const report = await examine({
     dataDir,
     clock: () => new Date(),
     providers: [],
@@ -74,22 +80,22 @@ async function look(dataDir: string, backupDir?: string) {
     zone: 'Europe/Berlin',
     backup: backupDir === undefined ? undefined : { dir: backupDir, cron: '30 3 29 2 *' },
     signal: new AbortController().signal,
-    beforeSecondLook: async () => {},
+    beforeRecheck: async () => {},
   })
-  const notes = found.notes.map(inWords)
-  const findings = found.findings.map((one) => ({ check: one.check, message: inWords(one) }))
+  const notes = report.notes.map(messageWithAdvice)
+  const findings = report.findings.map((one) => ({ check: one.check, message: messageWithAdvice(one) }))
   return { findings, notes }
 }
 
 for (const how of ['is not there', 'is an empty directory'] as const) {
   test(`a data directory that ${how} gets all but the damaged contents, and knows which those are`, async (t) => {
-    const vault = await openDamaged(t)
-    const dataDir = join(vault.home, 'new')
+    const source = await openDamaged(t)
+    const dataDir = join(source.home, 'new')
     if (how === 'is an empty directory') mkdirSync(dataDir)
-    const { faults, lines, made } = await restore(vault, dataDir)
+    const { faults, lines, data } = await restore(source, dataDir)
     assert.deepEqual([faults, lines], [0, []])
-    assert.deepEqual(made?.contents, { count: 1, bytes: 4 })
-    const beside = readdirSync(vault.home).filter((name) => !['data', 'set'].includes(name))
+    assert.deepEqual(data?.contents, { count: 1, bytes: 4 })
+    const beside = readdirSync(source.home).filter((name) => !['data', 'set'].includes(name))
     assert.deepEqual(beside.sort(), ['new', 'new.damaged', 'new.damaged.json'])
 
     const list = JSON.parse(readFileSync(`${dataDir}.damaged.json`, 'utf8'))
@@ -111,24 +117,24 @@ for (const how of ['is not there', 'is an empty directory'] as const) {
     const copy = join(`${dataDir}.damaged`, sha('adios'))
     const documents = [2, 4].map((id) => of(id, 'adios', altered, copy))
     assert.deepEqual(rest, {
-      backup: join(vault.setDir, '2026-03-24T09-30-00Z'),
+      backup: join(source.setDir, '2026-03-24T09-30-00Z'),
       data_dir: dataDir,
       restored_at: later(7).toISOString(),
       contents: 2,
       documents: [documents[0], of(3, 'missing', 'is missing', null), documents[1]],
     })
     assert.equal(readFileSync(copy, 'utf8'), 'adios!')
-    assert.deepEqual(modesIn(`${dataDir}.damaged`), [`600 ${sha('adios')}`])
+    assert.deepEqual(fileModes(`${dataDir}.damaged`), [`600 ${sha('adios')}`])
     assert.equal(statSync(`${dataDir}.damaged`).mode & 0o777, 0o700)
     assert.equal(statSync(`${dataDir}.damaged.json`).mode & 0o777, 0o600)
 
     const since = later(7).toISOString()
-    assert.deepEqual(await lostIn(dataDir), { [sha('adios')]: since, [sha('missing')]: since })
+    assert.deepEqual(await lostBlobs(dataDir), { [sha('adios')]: since, [sha('missing')]: since })
     const { findings, notes } = await look(dataDir)
     assert.deepEqual(findings, [])
-    const known = notes.filter((note) => note.includes('known lost'))
+    const lossNotes = notes.filter((note) => note.includes('known lost'))
     assert.deepEqual(
-      known.sort(),
+      lossNotes.sort(),
       [
         `content ${sha('adios')} is known lost since ${since}, when it ${altered.replace('is', 'was')}: documents 2 (nota.txt), 4 (nota.txt)`,
         `content ${sha('missing')} is known lost since ${since}, when it was missing: document 3 (nota.txt)`,
@@ -139,11 +145,11 @@ for (const how of ['is not there', 'is an empty directory'] as const) {
 }
 
 test('without anything damaged it is a restore like any other', async (t) => {
-  const vault = await openVault(t, 'hola')
-  await vault.backUp()
-  const { faults, made } = await restore(vault, join(vault.home, 'new'))
-  assert.deepEqual([faults, made?.leftOut, made?.lost], [0, undefined, []])
-  assert.deepEqual(readdirSync(vault.home).sort(), ['data', 'new', 'set'])
+  const source = await openBackupSource(t, 'hola')
+  await source.backUp()
+  const { faults, data } = await restore(source, join(source.home, 'new'))
+  assert.deepEqual([faults, data?.leftOut, data?.lost], [0, undefined, []])
+  assert.deepEqual(readdirSync(source.home).sort(), ['data', 'new', 'set'])
 })
 
 const FILES: [string, (dir: string) => void, RegExp][] = [
@@ -160,22 +166,22 @@ const FILES: [string, (dir: string) => void, RegExp][] = [
   ],
 ]
 for (const [what, damage, expected] of FILES) {
-  test(`with a fault in ${what} nothing is left out, because nothing is restored`, async (t) => {
-    const vault = await openDamaged(t)
-    damage(join(vault.setDir, '2026-03-24T09-30-00Z'))
-    const { faults, damaged, lines, made } = await restore(vault, join(vault.home, 'new'))
-    assert.deepEqual([faults, damaged, made], [1, 2, undefined])
+  test(`with a fault in ${what} nothing is loadLostHashes out, because nothing is restored`, async (t) => {
+    const source = await openDamaged(t)
+    damage(join(source.setDir, '2026-03-24T09-30-00Z'))
+    const { faults, damaged, lines, data } = await restore(source, join(source.home, 'new'))
+    assert.deepEqual([faults, damaged, data], [1, 2, undefined])
     assert.match(lines.join('\n'), expected)
-    assert.deepEqual(readdirSync(vault.home).sort(), ['data', 'set'])
+    assert.deepEqual(readdirSync(source.home).sort(), ['data', 'set'])
   })
 }
 
 test('a content that the disk cannot read is left out', async (t) => {
-  const vault = await openDamaged(t)
-  rmSync(vault.place(sha('adios'), vault.setDir))
-  symlinkSync('/proc/self/mem', vault.place(sha('adios'), vault.setDir)) // whose first bytes are an EIO
-  const { made } = await restore(vault, join(vault.home, 'new'))
-  const faults = made?.leftOut?.documents.map(({ id, fault, copy }) => [id, fault.slice(0, 19), copy])
+  const source = await openDamaged(t)
+  rmSync(source.blobPath(sha('adios'), source.setDir))
+  symlinkSync('/proc/self/mem', source.blobPath(sha('adios'), source.setDir)) // the first bytes are an EIO
+  const { data } = await restore(source, join(source.home, 'new'))
+  const faults = data?.leftOut?.documents.map(({ id, fault, copy }) => [id, fault.slice(0, 19), copy])
   assert.deepEqual(faults, [
     [2, 'cannot be read (EIO', null],
     [3, 'is missing', null],
@@ -184,48 +190,48 @@ test('a content that the disk cannot read is left out', async (t) => {
 })
 
 test('a content that is no file is left out, and one that we were not let to read is a fault', async (t) => {
-  const vault = await openDamaged(t)
-  rmSync(vault.place(sha('adios'), vault.setDir))
-  mkdirSync(vault.place(sha('adios'), vault.setDir))
-  const dataDir = join(vault.home, 'new')
-  const { made } = await restore(vault, dataDir)
-  assert.equal(made?.leftOut?.contents.length, 2)
-  assert.equal(made?.leftOut?.copies, undefined)
+  const source = await openDamaged(t)
+  rmSync(source.blobPath(sha('adios'), source.setDir))
+  mkdirSync(source.blobPath(sha('adios'), source.setDir))
+  const dataDir = join(source.home, 'new')
+  const { data } = await restore(source, dataDir)
+  assert.equal(data?.leftOut?.contents.length, 2)
+  assert.equal(data?.leftOut?.copies, undefined)
   assert.equal(existsSync(`${dataDir}.damaged`), false)
 
-  rmSync(vault.place(sha('adios'), vault.setDir), { recursive: true })
-  symlinkSync('round', join(vault.place(sha('adios'), vault.setDir), '..', 'round'))
-  symlinkSync('round', vault.place(sha('adios'), vault.setDir))
-  const { faults, damaged, lines } = await restore(vault, join(vault.home, 'other'))
+  rmSync(source.blobPath(sha('adios'), source.setDir), { recursive: true })
+  symlinkSync('round', join(source.blobPath(sha('adios'), source.setDir), '..', 'round'))
+  symlinkSync('round', source.blobPath(sha('adios'), source.setDir))
+  const { faults, damaged, lines } = await restore(source, join(source.home, 'other'))
   assert.deepEqual([faults, damaged], [1, 1])
   assert.match(lines.join(), /cannot be read \(ELOOP/)
-  assert.equal(existsSync(join(vault.home, 'other')), false)
+  assert.equal(existsSync(join(source.home, 'other')), false)
 })
 
 test('the list and files of an earlier restore are never written over', async (t) => {
-  const vault = await openDamaged(t)
-  const dataDir = join(vault.home, 'new')
-  await restore(vault, dataDir)
+  const source = await openDamaged(t)
+  const dataDir = join(source.home, 'new')
+  await restore(source, dataDir)
   const before = readFileSync(`${dataDir}.damaged.json`, 'utf8')
   rmSync(dataDir, { recursive: true })
-  await assert.rejects(restore(vault, dataDir), {
+  await assert.rejects(restore(source, dataDir), {
     code: 'failed',
     message: `${dataDir}.damaged.json is there already, of an earlier restore: move it away first`,
   })
-  const { faults } = await restore(vault, dataDir, false)
+  const { faults } = await restore(source, dataDir, false)
   assert.equal(faults, 2)
   rmSync(`${dataDir}.damaged.json`)
-  await assert.rejects(restore(vault, dataDir), /new\.damaged is there already/)
+  await assert.rejects(restore(source, dataDir), /new\.damaged is there already/)
   assert.equal(readFileSync(join(`${dataDir}.damaged`, sha('adios')), 'utf8'), 'adios!')
   assert.ok(before.includes(sha('adios')))
   assert.equal(existsSync(dataDir), false)
 })
 
-test('what a restore left that was killed before its last step is cleared by the next', async (t) => {
+test('restore clears the files of a restore that was killed before its last step', async (t) => {
   for (const isThere of [false, true]) {
-    const vault = await openDamaged(t)
-    const dataDir = join(vault.home, 'new')
-    await restore(vault, dataDir)
+    const source = await openDamaged(t)
+    const dataDir = join(source.home, 'new')
+    await restore(source, dataDir)
     // Back to the moment before the directory got its place.
     const database = readFileSync(join(dataDir, 'cambista.db'))
     rmSync(dataDir, { recursive: true })
@@ -234,9 +240,9 @@ test('what a restore left that was killed before its last step is cleared by the
     mkdirSync(work)
     writeFileSync(join(work, 'cambista.db'), database)
     mkdirSync(`${dataDir}.damaged.restoring`)
-    const { faults, made } = await restore(vault, dataDir)
-    assert.deepEqual([faults, made?.leftOut?.contents.length], [0, 2])
-    assert.deepEqual(readdirSync(vault.home).sort(), [
+    const { faults, data } = await restore(source, dataDir)
+    assert.deepEqual([faults, data?.leftOut?.contents.length], [0, 2])
+    assert.deepEqual(readdirSync(source.home).sort(), [
       'data',
       'new',
       'new.damaged',
@@ -247,8 +253,8 @@ test('what a restore left that was killed before its last step is cleared by the
 })
 
 test('a restore that does not get its place leaves no list', async (t) => {
-  const vault = await openDamaged(t)
-  const dataDir = join(vault.home, 'new')
+  const source = await openDamaged(t)
+  const dataDir = join(source.home, 'new')
   mkdirSync(dataDir)
   const checking = {
     fault: (line: string) => assert.fail(line),
@@ -256,80 +262,80 @@ test('a restore that does not get its place leaves no list', async (t) => {
     progress: () => writeFileSync(join(dataDir, 'cambista.db'), 'of the server'),
   }
   const request = { dataDir, owner: undefined, now: NOW, withoutDamaged: true }
-  await assert.rejects(restoreBackup(vault.setDir, request, checking), /somebody made a database in/)
-  assert.deepEqual(readdirSync(vault.home).sort(), ['data', 'new', 'set'])
+  await assert.rejects(restoreBackup(source.setDir, request, checking), /somebody made a database in/)
+  assert.deepEqual(readdirSync(source.home).sort(), ['data', 'new', 'set'])
 })
 
-test('what was lost when the backup was made is known to be lost, unless the set has it by now', async (t) => {
-  const vault = await openVault(t, 'hola', 'adios')
-  rmSync(vault.place(sha('hola')))
-  await vault.backUp()
-  const { faults, made, manifest } = await restore(vault, join(vault.home, 'one'), false)
-  assert.deepEqual([faults, made?.leftOut], [0, undefined])
+test('a blob that was lost at the backup stays lost, unless the set has it again', async (t) => {
+  const source = await openBackupSource(t, 'hola', 'adios')
+  rmSync(source.blobPath(sha('hola')))
+  await source.backUp()
+  const { faults, data, manifest } = await restore(source, join(source.home, 'one'), false)
+  assert.deepEqual([faults, data?.leftOut], [0, undefined])
   const since = manifest.created_at
-  assert.deepEqual(made?.lost, [{ sha256: sha('hola'), fault: 'is missing', since }])
-  assert.deepEqual(await lostIn(join(vault.home, 'one')), { [sha('hola')]: since })
+  assert.deepEqual(data?.lost, [{ sha256: sha('hola'), fault: 'is missing', since }])
+  assert.deepEqual(await lostBlobs(join(source.home, 'one')), { [sha('hola')]: since })
 
-  await vault.keep('hola')
-  await vault.backUp(later(1))
+  await source.storeTexts('hola')
+  await source.backUp(later(1))
   const older = await restore(
-    vault,
-    join(vault.home, 'two'),
+    source,
+    join(source.home, 'two'),
     false,
-    join(vault.setDir, '2026-03-24T09-30-00Z'),
+    join(source.setDir, '2026-03-24T09-30-00Z'),
   )
-  assert.deepEqual([older.made?.lost, older.made?.contents.count], [[], 2])
-  assert.deepEqual(await lostIn(join(vault.home, 'two')), {})
+  assert.deepEqual([older.data?.lost, older.data?.contents.count], [[], 2])
+  assert.deepEqual(await lostBlobs(join(source.home, 'two')), {})
 })
 
 test('with known losses backups are good, and so are restores of them', async (t) => {
   const damaged = await openDamaged(t)
   const dataDir = join(damaged.home, 'new')
   await restore(damaged, dataDir)
-  const { vault, close } = await reopened(damaged, dataDir)
-  await keepTexts(vault.db, vault.blobs, ['newer'])
+  const { source, close } = await reopened(damaged, dataDir)
+  await storeTexts(source.db, source.blobs, ['newer'])
   // The altered file is still in the set, under its name and with another size; then with the right one.
   for (const [day, text] of [
     [8, 'adios!'],
     [9, 'ADIOS'],
   ] as const) {
-    alter(vault, 'adios', text)
-    const { manifest, path } = await vault.backUp(later(day))
+    alter(source, 'adios', text)
+    const { manifest, path } = await source.backUp(later(day))
     const since = later(7).toISOString()
     assert.deepEqual(
       manifest.lost.map((one) => [one.sha256, one.since]),
       [sha('adios'), sha('missing')].sort().map((one) => [one, since]),
     )
     assert.equal(manifest.blobs.count, 2)
-    assert.deepEqual((await faultsIn(path)).lines, [])
+    assert.deepEqual((await checkBackup(path)).lines, [])
   }
-  const again = await restore(vault, join(vault.home, 'again'), false)
-  assert.deepEqual([again.faults, again.made?.lost.length, again.made?.contents.count], [0, 2, 2])
-  assert.deepEqual(await lostIn(join(vault.home, 'again')), await lostIn(dataDir))
-  assert.deepEqual((await look(join(vault.home, 'again'))).findings, [])
+  const again = await restore(source, join(source.home, 'again'), false)
+  assert.deepEqual([again.faults, again.data?.lost.length, again.data?.contents.count], [0, 2, 2])
+  assert.deepEqual(await lostBlobs(join(source.home, 'again')), await lostBlobs(dataDir))
+  assert.deepEqual((await look(join(source.home, 'again'))).findings, [])
   await close()
 })
 
-test('the doctor names a good copy of a lost content, and says when it is there again', async (t) => {
-  const vault = await openDamaged(t)
-  const dataDir = join(vault.home, 'new')
-  await restore(vault, dataDir)
-  const path = vault.place(sha('missing'), vault.setDir)
+test('doctor names a good copy of a lost blob, and reports when the blob exists again', async (t) => {
+  const source = await openDamaged(t)
+  const dataDir = join(source.home, 'new')
+  await restore(source, dataDir)
+  const path = source.blobPath(sha('missing'), source.setDir)
   writeFileSync(path, 'missing')
-  const notesOf = async () =>
-    (await look(dataDir, vault.setDir)).notes.filter((one) => one.includes(sha('missing')))
-  assert.match((await notesOf())[0] ?? '', new RegExp(`; a good copy is ${path}$`))
-  const place = join(dataDir, path.slice(vault.setDir.length))
+  const doctorNotes = async () =>
+    (await look(dataDir, source.setDir)).notes.filter((one) => one.includes(sha('missing')))
+  assert.match((await doctorNotes())[0] ?? '', new RegExp(`; a good copy is ${path}$`))
+  const place = join(dataDir, path.slice(source.setDir.length))
   mkdirSync(join(place, '..'), { recursive: true, mode: 0o700 })
   writeFileSync(place, 'missing', { mode: 0o600 })
-  assert.match((await notesOf())[0] ?? '', /; it is there again: restart the server$/)
+  assert.match((await doctorNotes())[0] ?? '', /; it is there again: restart the server$/)
   assert.deepEqual((await look(dataDir)).findings, [])
 })
 
 test('with the last document of a lost content goes what is known of it', async (t) => {
-  const vault = await openDamaged(t)
-  const dataDir = join(vault.home, 'new')
-  await restore(vault, dataDir)
+  const source = await openDamaged(t)
+  const dataDir = join(source.home, 'new')
+  await restore(source, dataDir)
   const db = openDatabase(dataDir)
   t.after(() => db.destroy())
   const blobs = await openTestBlobs(dataDir)
@@ -338,7 +344,7 @@ test('with the last document of a lost content goes what is known of it', async 
     rows.map(({ content }) => content),
     [undefined, 'lost', 'lost', 'lost'],
   )
-  const left = async () => (await selectLostContents(db)).map(({ sha256 }) => sha256)
+  const loadLostHashes = async () => (await selectLostBlobs(db)).map(({ sha256 }) => sha256)
   await removeDocuments(
     db,
     blobs,
@@ -346,7 +352,7 @@ test('with the last document of a lost content goes what is known of it', async 
     { via: 'cli', actor: 'ana', clock: () => new Date() },
     () => {},
   )
-  assert.equal((await left()).length, 2, 'another document has the same')
+  assert.equal((await loadLostHashes()).length, 2, 'another document has the same')
   const end = await removeDocuments(
     db,
     blobs,
@@ -354,29 +360,32 @@ test('with the last document of a lost content goes what is known of it', async 
     { via: 'cli', actor: 'ana', clock: () => new Date() },
     () => {},
   )
-  assert.deepEqual([await left(), end.documents, end.blobs], [[], 2, 0])
+  assert.deepEqual([await loadLostHashes(), end.documents, end.blobs], [[], 2, 0])
 })
 
-test('a set that cannot be written to is restored from all the same, and that is told', async (t) => {
-  const vault = await openVault(t, 'hola')
-  await vault.backUp()
-  mkdirSync(join(vault.setDir, 'restored.json'))
-  const { made } = await restore(vault, join(vault.home, 'new'))
-  assert.match(made?.unnoted ?? '', /EISDIR|ENOTEMPTY|illegal/)
+test('restore reads a set without write permission, and reports it', async (t) => {
+  const source = await openBackupSource(t, 'hola')
+  await source.backUp()
+  mkdirSync(join(source.setDir, 'restored.json'))
+  const { data } = await restore(source, join(source.home, 'new'))
+  assert.match(data?.unnoted ?? '', /EISDIR|ENOTEMPTY|illegal/)
   assert.deepEqual(
-    readdirSync(vault.setDir).filter((name) => name.startsWith('.')),
+    readdirSync(source.setDir).filter((name) => name.startsWith('.')),
     [],
   )
 })
 
-/** The vault as if it were about another data directory. */
-async function reopened(vault: Vault, dataDir: string): Promise<{ vault: Vault; close(): Promise<void> }> {
-  await vault.db.destroy()
-  rmSync(vault.dataDir, { recursive: true })
-  renameSync(dataDir, vault.dataDir)
-  symlinkSync(vault.dataDir, dataDir)
-  const db = openDatabase(vault.dataDir)
-  return { vault: { ...vault, db, blobs: await openTestBlobs(vault.dataDir) }, close: () => db.destroy() }
+/** The source as if it were about another data directory. */
+async function reopened(
+  source: BackupSource,
+  dataDir: string,
+): Promise<{ source: BackupSource; close(): Promise<void> }> {
+  await source.db.destroy()
+  rmSync(source.dataDir, { recursive: true })
+  renameSync(dataDir, source.dataDir)
+  symlinkSync(source.dataDir, dataDir)
+  const db = openDatabase(source.dataDir)
+  return { source: { ...source, db, blobs: await openTestBlobs(source.dataDir) }, close: () => db.destroy() }
 }
 
 function edit(path: string, from: string, to: string): void {

@@ -5,45 +5,44 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
-import { inWords } from '../../../src/cli/advice.ts'
-import { examine, repair } from '../../../src/domain/doctor/doctor.ts'
-import type { DoctorRequest } from '../../../src/domain/doctor/examination.ts'
-import { missingIn } from '../../../src/domain/doctor/rates.ts'
-import { purgeDocuments } from '../../../src/domain/documents/removal.ts'
-import type { AppError } from '../../../src/errors.ts'
-import { bccr } from '../../../src/providers/bccr/bccr.ts'
-import { locksIn } from '../../../src/store/sqlite/engine.ts'
-import { takeFileLock } from '../../../src/store/sqlite/lock.ts'
-import { SCHEMA_VERSION } from '../../../src/store/sqlite/migrations.ts'
-import { insertRun } from '../../../src/store/sync-runs.ts'
-import { discardRates } from '../../../src/sync/discard.ts'
-import { NOW, openVault, type Vault } from '../../support/backups.ts'
-import { ANA } from '../../support/company.ts'
-import { openDesk } from '../../support/rates/memory-bank.ts'
-import { fixedClock } from '../../support/temporary.ts'
+import { messageWithAdvice } from '../../../../../src/cli/help/advice.ts'
+import { purgeDocuments } from '../../../../../src/domain/documents/removal.ts'
+import { examine, repair } from '../../../../../src/domain/operations/doctor/doctor.ts'
+import type { DoctorRequest } from '../../../../../src/domain/operations/doctor/examination.ts'
+import { missingRanges } from '../../../../../src/domain/operations/doctor/rates.ts'
+import { bccr } from '../../../../../src/providers/bccr/bccr.ts'
+import type { AppError } from '../../../../../src/runtime/errors.ts'
+import { SCHEMA_VERSION } from '../../../../../src/store/migrations.ts'
+import { insertRun } from '../../../../../src/store/rates/sync-runs.ts'
+import { takeFileLock } from '../../../../../src/store/sqlite/lock.ts'
+import { discardRates } from '../../../../../src/sync/discard.ts'
+import { type BackupSource, NOW, openBackupSource } from '../../../../support/backups.ts'
+import { ANA } from '../../../../support/company.ts'
+import { openDesk } from '../../../../support/rates/memory-bank.ts'
+import { fixedClock } from '../../../../support/temporary.ts'
 
 const sha = (text: string) => hash('sha256', text)
 const HOLA = sha('hola')
 
 async function look(dataDir: string, more: Partial<DoctorRequest> = {}) {
-  const found = await examine({
+  const report = await examine({
     dataDir,
     clock: () => new Date(),
-    providers: [], // of most directories here no rates were ever synchronized
+    providers: [], // most directories here have no synchronized rates
     minFree: 0,
     zone: 'Europe/Berlin',
     backup: undefined,
     signal: new AbortController().signal,
-    beforeSecondLook: async () => {},
+    beforeRecheck: async () => {},
     ...more,
   })
-  const notes = found.notes.map(inWords)
-  const findings = found.findings.map((one) => ({ check: one.check, message: inWords(one) }))
+  const notes = report.notes.map(messageWithAdvice)
+  const findings = report.findings.map((one) => ({ check: one.check, message: messageWithAdvice(one) }))
   return { lines: findings.map(({ check, message }) => `${check}: ${message}`), notes: notes.join('\n') }
 }
 
-/** A data directory that is served, as far as its lock says so. */
-function serve(t: TestContext, { dataDir }: Vault) {
+/** Locks a data directory as a server does. */
+function serve(t: TestContext, { dataDir }: BackupSource) {
   const lock = takeFileLock(dataDir, 'serve.lock')
   assert.ok(lock)
   t.after(() => lock.release())
@@ -51,8 +50,8 @@ function serve(t: TestContext, { dataDir }: Vault) {
 }
 
 /** A file in the folder of blobs that no row names. */
-function leave(vault: Vault, text: string): string {
-  const path = vault.place(sha(text))
+function leave(source: BackupSource, text: string): string {
+  const path = source.blobPath(sha(text))
   mkdirSync(join(path, '..'), { recursive: true, mode: 0o700 })
   mkdirSync(join(path, '../..'), { recursive: true, mode: 0o700 })
   writeFileSync(path, text, { mode: 0o600 })
@@ -60,15 +59,15 @@ function leave(vault: Vault, text: string): string {
   return path
 }
 
-async function openHealthy(t: TestContext, ...texts: string[]): Promise<Vault> {
+async function openHealthy(t: TestContext, ...texts: string[]): Promise<BackupSource> {
   const umask = process.umask(0o077) // as main.ts has it
   t.after(() => process.umask(umask))
-  return openVault(t, ...texts)
+  return openBackupSource(t, ...texts)
 }
 
 test('a healthy data directory has no findings, and notes what is worth knowing', async (t) => {
-  const vault = await openHealthy(t, 'hola', 'adios')
-  const { lines, notes } = await look(vault.dataDir)
+  const source = await openHealthy(t, 'hola', 'adios')
+  const { lines, notes } = await look(source.dataDir)
   assert.deepEqual(lines, [])
   assert.match(notes, new RegExp(`the schema is ${SCHEMA_VERSION}, as it should be`))
   assert.match(notes, /2 contents of documents, 9 bytes/)
@@ -81,27 +80,27 @@ test('a healthy data directory has no findings, and notes what is worth knowing'
 })
 
 test('a content that is missing, altered or of another size is found, with its documents and where a good copy is', async (t) => {
-  const vault = await openHealthy(t, 'hola', 'adios', 'hola', 'hola', 'hola', 'size')
-  await vault.backUp()
-  rmSync(vault.place(HOLA))
-  rmSync(vault.place(sha('adios'))) // the set has another link
-  writeFileSync(vault.place(sha('adios')), 'ADIOS', { mode: 0o600 })
-  const raw = new Sqlite(join(vault.dataDir, 'cambista.db'))
+  const source = await openHealthy(t, 'hola', 'adios', 'hola', 'hola', 'hola', 'size')
+  await source.backUp()
+  rmSync(source.blobPath(HOLA))
+  rmSync(source.blobPath(sha('adios'))) // the set has another link
+  writeFileSync(source.blobPath(sha('adios')), 'ADIOS', { mode: 0o600 })
+  const raw = new Sqlite(join(source.dataDir, 'cambista.db'))
   raw.exec(`update attachments set size = 5 where sha256 = '${sha('size')}'`)
   raw.close()
-  const backup = { dir: vault.setDir, cron: '30 3 * * *' }
-  const { lines } = await look(vault.dataDir, { backup, clock: () => NOW })
+  const backup = { dir: source.setDir, cron: '30 3 * * *' }
+  const { lines } = await look(source.dataDir, { backup, clock: () => NOW })
   const [a, b, c] = [
     lines.find((one) => one.includes(HOLA)),
     lines.find((one) => /ADIOS|altered/.test(one)),
     lines.find((one) => one.includes(sha('size'))),
   ]
   assert.equal(lines.length, 3)
-  const named = 'documents 1 \\(nota\\.txt\\), 3 \\(nota\\.txt\\), 4 \\(nota\\.txt\\) and more'
+  const documents = 'documents 1 \\(nota\\.txt\\), 3 \\(nota\\.txt\\), 4 \\(nota\\.txt\\) and more'
   assert.match(
     a ?? '',
     new RegExp(
-      `^contents: content ${HOLA} is missing: ${named}; a good copy is ${vault.place(HOLA, vault.setDir)}$`,
+      `^contents: content ${HOLA} is missing: ${documents}; a good copy is ${source.blobPath(HOLA, source.setDir)}$`,
     ),
   )
   assert.match(b ?? '', /^contents: .* is altered \(5 bytes .*\): document 2 \(nota\.txt\); a good copy is /)
@@ -109,209 +108,214 @@ test('a content that is missing, altered or of another size is found, with its d
 })
 
 test('contents and temporary files that a crash left are found, and only they are swept', async (t) => {
-  const vault = await openHealthy(t, 'hola')
-  const orphan = leave(vault, 'orphan')
-  const upload = join(vault.dataDir, 'blobs/tmp/upload')
+  const source = await openHealthy(t, 'hola')
+  const orphan = leave(source, 'orphan')
+  const upload = join(source.dataDir, 'blobs/tmp/upload')
   writeFileSync(upload, 'half', { mode: 0o600 })
-  const copy = join(vault.dataDir, 'cambista.db.v1-2026-01-01T00-00-00Z.bak.partial')
+  const copy = join(source.dataDir, 'cambista.db.v1-2026-01-01T00-00-00Z.bak.partial')
   writeFileSync(copy, 'half', { mode: 0o600 })
   const expected = [
     `contents: content ${sha('orphan')} (6 bytes) belongs to no document`,
     `temporary: ${copy} was left by something interrupted`,
     `temporary: ${upload} was left by something interrupted`,
   ]
-  assert.deepEqual((await look(vault.dataDir)).lines.sort(), expected.sort())
-  assert.deepEqual(await repair(vault.dataDir), { contents: 1, temporary: 2 })
-  assert.deepEqual((await look(vault.dataDir)).lines, [])
+  assert.deepEqual((await look(source.dataDir)).lines.sort(), expected.sort())
+  assert.deepEqual(await repair(source.dataDir), { contents: 1, temporary: 2 })
+  assert.deepEqual((await look(source.dataDir)).lines, [])
   for (const path of [orphan, upload, copy]) assert.throws(() => readFileSync(path), { code: 'ENOENT' })
-  assert.equal(readFileSync(vault.place(HOLA), 'utf8'), 'hola')
+  assert.equal(readFileSync(source.blobPath(HOLA), 'utf8'), 'hola')
 })
 
 test('beside a server, an upload that is under way is no finding, and what is old is one', async (t) => {
-  const vault = await openHealthy(t, 'hola')
-  leave(vault, 'renamed, its row not committed')
-  writeFileSync(join(vault.dataDir, 'blobs/tmp/upload'), 'half', { mode: 0o600 })
-  serve(t, vault)
-  const { lines, notes } = await look(vault.dataDir)
+  const source = await openHealthy(t, 'hola')
+  leave(source, 'renamed, its row not committed')
+  writeFileSync(join(source.dataDir, 'blobs/tmp/upload'), 'half', { mode: 0o600 })
+  serve(t, source)
+  const { lines, notes } = await look(source.dataDir)
   assert.deepEqual(lines, [])
   assert.match(notes, /which a server is using/)
   assert.match(notes, /2 files seem to belong to uploads that are under way/)
   const clock = () => new Date(Date.now() + 11 * 60_000)
-  assert.deepEqual((await look(vault.dataDir, { clock })).lines, [
+  assert.deepEqual((await look(source.dataDir, { clock })).lines, [
     `contents: content ${sha('renamed, its row not committed')} (30 bytes) belongs to no document`,
   ])
 })
 
 test('a row that is committed, or a file that is unlinked, before the second look is no finding', async (t) => {
-  const vault = await openHealthy(t)
-  leave(vault, 'uploaded')
-  const deleted = leave(vault, 'deleted')
+  const source = await openHealthy(t)
+  leave(source, 'uploaded')
+  const deletedFile = leave(source, 'deleted')
   let looks = 1
-  const beforeSecondLook = async () => {
+  const beforeRecheck = async () => {
     looks += 1
-    await vault.keep('uploaded')
-    rmSync(deleted)
+    await source.storeTexts('uploaded')
+    rmSync(deletedFile)
   }
-  assert.deepEqual((await look(vault.dataDir, { beforeSecondLook })).lines, [])
+  assert.deepEqual((await look(source.dataDir, { beforeRecheck: beforeRecheck })).lines, [])
   assert.equal(looks, 2)
 })
 
 test('beside uploads and deletions there are no findings', async (t) => {
-  const vault = await openHealthy(t, 'hola')
-  serve(t, vault)
+  const source = await openHealthy(t, 'hola')
+  serve(t, source)
   let on = true
   let n = 0
   const uploads = (async () => {
-    while (on) await vault.keep(`document ${n++}`)
+    while (on) await source.storeTexts(`document ${n++}`)
   })()
   const purges = (async () => {
     while (on) {
-      await purgeDocuments(vault.db, vault.blobs, { createdUpTo: '2999', by: ANA, removed: () => {} })
+      await purgeDocuments(source.db, source.blobs, { createdUpTo: '2999', by: ANA, onRemoved: () => {} })
       await wait(9)
     }
   })()
   for (let round = 0; round < 10; round++) {
-    assert.deepEqual((await look(vault.dataDir, { beforeSecondLook: () => wait(20) })).lines, [])
+    assert.deepEqual((await look(source.dataDir, { beforeRecheck: () => wait(20) })).lines, [])
   }
   on = false
   await Promise.all([uploads, purges])
 })
 
 test('a sum that is not that of its documents is noted, and --repair adds it up anew', async (t) => {
-  const vault = await openHealthy(t, 'hola', 'adios')
-  assert.doesNotMatch((await look(vault.dataDir)).notes, /quota/)
-  await vault.db.updateTable('companies').set({ used: 8 }).execute()
-  const { lines, notes } = await look(vault.dataDir)
+  const source = await openHealthy(t, 'hola', 'adios')
+  assert.doesNotMatch((await look(source.dataDir)).notes, /quota/)
+  await source.db.updateTable('companies').set({ used: 8 }).execute()
+  const { lines, notes } = await look(source.dataDir)
   assert.deepEqual(lines, [])
   assert.match(
     notes,
     /8 bytes count against the quota of company 7, its documents have 9: stop the server and run cambista doctor --repair/,
   )
-  await repair(vault.dataDir)
-  assert.doesNotMatch((await look(vault.dataDir)).notes, /quota/)
+  await repair(source.dataDir)
+  assert.doesNotMatch((await look(source.dataDir)).notes, /quota/)
 })
 
 test('--repair is refused beside a server, and on a damaged database', async (t) => {
-  const vault = await openHealthy(t, 'hola')
-  const orphan = leave(vault, 'orphan')
-  const lock = serve(t, vault)
-  const wordsOf = (error: AppError) => inWords(error)
-  const refusal = await repair(vault.dataDir).then(() => '', wordsOf)
+  const source = await openHealthy(t, 'hola')
+  const orphan = leave(source, 'orphan')
+  const lock = serve(t, source)
+  const errorText = (error: AppError) => messageWithAdvice(error)
+  const refusal = await repair(source.dataDir).then(() => '', errorText)
   assert.match(refusal, /a server is using .*: stop it first, --repair needs its lock/)
   lock.release()
-  await vault.db.destroy()
-  damage(vault, 4)
-  await assert.rejects(repair(vault.dataDir), /nothing was removed, because the database is damaged/)
+  await source.db.destroy()
+  damage(source, 4)
+  await assert.rejects(repair(source.dataDir), /nothing was removed, because the database is damaged/)
   assert.equal(readFileSync(orphan, 'utf8'), 'orphan')
 })
 
 test('a damaged database is found, and what hangs on its rows is not guessed', async (t) => {
-  const vault = await openHealthy(t, 'hola')
-  leave(vault, 'orphan')
-  await vault.db.destroy()
-  damage(vault, 4)
-  const { lines, notes } = await look(vault.dataDir)
+  const source = await openHealthy(t, 'hola')
+  leave(source, 'orphan')
+  await source.db.destroy()
+  damage(source, 4)
+  const { lines, notes } = await look(source.dataDir)
   assert.ok(lines.length > 0)
   for (const line of lines) assert.match(line, /^database: /)
   assert.match(notes, /rates and contents are not looked at/)
-  writeFileSync(join(vault.dataDir, 'cambista.db'), 'a letter to my aunt')
+  writeFileSync(join(source.dataDir, 'cambista.db'), 'a letter to my aunt')
   assert.match(
-    (await look(vault.dataDir)).lines.join(),
+    (await look(source.dataDir)).lines.join(),
     /^database: cannot open the database .*file is not a database$/,
   )
 })
 
 test('a row that names one which is not there is found', async (t) => {
-  const vault = await openHealthy(t, 'hola')
-  const raw = new Sqlite(join(vault.dataDir, 'cambista.db'))
+  const source = await openHealthy(t, 'hola')
+  const raw = new Sqlite(join(source.dataDir, 'cambista.db'))
   raw.pragma('foreign_keys = off')
   raw.exec('delete from owners')
   raw.close()
-  assert.deepEqual((await look(vault.dataDir)).lines, [
+  assert.deepEqual((await look(source.dataDir)).lines, [
     'database: row 1 of documents names a row of owners that is not there',
   ])
 })
 
-test('a newer schema, and the database of another program, are findings; an older schema is a note', async (t) => {
-  const vault = await openHealthy(t)
-  const raw = new Sqlite(join(vault.dataDir, 'cambista.db'))
+test('a newer schema, one too old, and the database of another program are findings; an older schema is a note', async (t) => {
+  const source = await openHealthy(t)
+  const raw = new Sqlite(join(source.dataDir, 'cambista.db'))
   t.after(() => raw.close())
   raw.pragma('user_version = 999')
   assert.match(
-    (await look(vault.dataDir)).lines.join(),
+    (await look(source.dataDir)).lines.join(),
     /^database: .* has schema version 999, .*use a newer cambista$/,
   )
-  raw.pragma('user_version = 1')
-  const { lines, notes } = await look(vault.dataDir)
+  raw.pragma('user_version = 6')
+  assert.match(
+    (await look(source.dataDir)).lines.join(),
+    /^database: .* has schema version 6, .*of commit 3109885/,
+  )
+  raw.pragma('user_version = 7')
+  const { lines, notes } = await look(source.dataDir)
   assert.deepEqual(lines, [])
   assert.match(
     notes,
-    new RegExp(`the schema is 1; the next start brings it to ${SCHEMA_VERSION}, after a copy`),
+    new RegExp(`the schema is 7; the next start brings it to ${SCHEMA_VERSION}, after a copy`),
   )
   raw.pragma('application_id = 7')
-  assert.match((await look(vault.dataDir)).lines.join(), /^database: .* is not a database of cambista$/)
+  assert.match((await look(source.dataDir)).lines.join(), /^database: .* is not a database of cambista$/)
 })
 
-test('who else may read is found, a line each up to twenty', async (t) => {
-  const vault = await openHealthy(t, ...Array.from({ length: 30 }, (_, i) => `document ${i}`))
-  const database = join(vault.dataDir, 'cambista.db')
+test('doctor lists files that other users may read, at most twenty lines', async (t) => {
+  const source = await openHealthy(t, ...Array.from({ length: 30 }, (_, i) => `document ${i}`))
+  const database = join(source.dataDir, 'cambista.db')
   chmodSync(database, 0o640)
-  chmodSync(vault.dataDir, 0o755)
-  assert.deepEqual((await look(vault.dataDir)).lines, [
-    `permissions: ${vault.dataDir} has mode 755 instead of 700`,
+  chmodSync(source.dataDir, 0o755)
+  assert.deepEqual((await look(source.dataDir)).lines, [
+    `permissions: ${source.dataDir} has mode 755 instead of 700`,
     `permissions: ${database} has mode 640 instead of 600`,
   ])
-  for await (const one of vault.blobs.list()) chmodSync(vault.place(one), 0o644)
-  const { lines } = await look(vault.dataDir)
+  for await (const one of source.blobs.list()) chmodSync(source.blobPath(one), 0o644)
+  const { lines } = await look(source.dataDir)
   assert.equal(lines.length, 21)
   assert.match(lines.at(-1) ?? '', /^permissions: 12 more files and directories have such faults$/)
 })
 
 test('a file of another user is found', async (t) => {
   if (process.getuid?.() !== 0) return
-  const vault = await openHealthy(t, 'hola')
-  chownSync(vault.place(HOLA), 65534, 65534)
-  const { lines } = await look(vault.dataDir)
+  const source = await openHealthy(t, 'hola')
+  chownSync(source.blobPath(HOLA), 65534, 65534)
+  const { lines } = await look(source.dataDir)
   assert.deepEqual(lines, [
-    `permissions: ${vault.place(HOLA)} belongs to user 65534, the data directory to 0`,
+    `permissions: ${source.blobPath(HOLA)} belongs to user 65534, the data directory to 0`,
   ])
 })
 
 test('too little free space is found', async (t) => {
-  const vault = await openHealthy(t)
-  const { lines } = await look(vault.dataDir, { minFree: 2 ** 52 })
+  const source = await openHealthy(t)
+  const { lines } = await look(source.dataDir, { minFree: 2 ** 52 })
   assert.match(lines.join(), /^space: only \d+(\.\d)? [GT]iB are free: uploads are refused below 4096 TiB$/)
 })
 
 test('an enabled provider that was never synced is found, but not while its first run is open', async (t) => {
-  const vault = await openHealthy(t)
+  const source = await openHealthy(t)
   const synced = async () => {
-    const { lines, notes } = await look(vault.dataDir, { providers: [bccr] })
+    const { lines, notes } = await look(source.dataDir, { providers: [bccr] })
     return [lines.join(), /^never synced.*$/m.exec(notes)?.[0]]
   }
   assert.deepEqual(await synced(), [
     'rates: never synced, so that there are no rates: cambista sync fetches them, and so does a server by itself unless it has --no-scheduler',
     undefined,
   ])
-  const day = { dateFrom: '2026-03-01', dateTo: '2026-03-25' }
-  const startedAt = '2026-03-25T11:00:00.000Z'
-  await insertRun(vault.db, { providerId: 1, trigger: 'startup', startedAt, ...day })
+  const day = { date_from: '2026-03-01', date_to: '2026-03-25' }
+  const started_at = '2026-03-25T11:00:00.000Z'
+  await insertRun(source.db, { provider_id: 1, trigger: 'startup', started_at, ...day })
   assert.deepEqual(await synced(), [
     '',
-    `never synced: the first run began at ${startedAt} and has not ended`,
+    `never synced: the first run began at ${started_at} and has not ended`,
   ])
-  await vault.db.deleteFrom('sync_runs').execute()
-  await vault.db.updateTable('providers').set({ enabled: 0 }).execute()
+  await source.db.deleteFrom('sync_runs').execute()
+  await source.db.updateTable('providers').set({ enabled: 0 }).execute()
   assert.deepEqual(await synced(), ['', 'never synced: bccr is disabled'])
 })
 
 test('a nightly backup that was not made is found', async (t) => {
-  const vault = await openHealthy(t)
+  const source = await openHealthy(t)
   const cron = '30 3 * * *'
-  const backup = { dir: vault.setDir, cron }
-  const at = (instant: string) => look(vault.dataDir, { backup, clock: fixedClock(instant).read })
+  const backup = { dir: source.setDir, cron }
+  const at = (instant: string) => look(source.dataDir, { backup, clock: fixedClock(instant).read })
   assert.match((await at('2026-03-24T12:00:00Z')).lines.join(), /^backup: there is no backup set at .*set$/)
-  await vault.backUp(new Date('2026-03-24T09:30:01Z'))
+  await source.backUp(new Date('2026-03-24T09:30:01Z'))
   assert.deepEqual((await at('2026-03-25T11:00:00Z')).lines, [], 'it may still be under way')
   const due = 'when one was due'
   assert.match(
@@ -334,7 +338,7 @@ test('a day without a dollar rate inside the covered interval is found, as a ran
   raw.exec(`delete from rates where series_id = 1 and rate_date between '2026-02-10' and '2026-02-12'`)
   raw.exec(`delete from rates where series_id = 2 and rate_date = '2026-03-01'`)
   raw.exec(`update rates set value = '1.50' where series_id = 2 and rate_date = '2026-03-02'`)
-  // Of the newest days the bank may still owe a value, and a parity has days without one.
+  // The bank may still publish a value of the newest days, and a parity has days without one.
   raw.exec(`delete from rates where series_id = 1 and rate_date = '2026-03-25'`)
   raw.exec(`delete from rates where series_id = 3 and rate_date >= '2026-03-20'`)
   const lines = await rates()
@@ -368,7 +372,7 @@ test('values and covered days after tomorrow are found, with the command that re
   raw.exec(`insert into rates values (1, '2030-01-01', '500', null, 1)`)
   raw.exec(`update coverage set covered_to = '2030-01-01' where series_id = 1 and kind = 'answered'`)
   assert.deepEqual(await rates(), [`rates: 2 series have ${words} 2030-01-01, ${end}`])
-  await discardRates({ ...desk, ...locksIn(dataDir), clock }, '2026-03-25')
+  await discardRates({ ...desk.deps, clock }, '2026-03-25')
   assert.deepEqual(await rates(), [])
 })
 
@@ -386,7 +390,7 @@ test('each side of the dollar is judged for itself', async (t) => {
   )
 })
 
-test('days that were never asked for, and rounded values, are worth knowing and no fault', async (t) => {
+test('doctor notes days that were never requested and rounded values, without a fault', async (t) => {
   const desk = await openDesk(t)
   desk.bank.roundedTo = 2
   await desk.sync()
@@ -427,28 +431,28 @@ test('a dollar rate that is older than two days is found, and none at all once a
 test('between the chunks of a sync there are no gaps', async (t) => {
   const desk = await openDesk(t, { backfillFrom: '2020-01-01' })
   chmodSync(desk.dataDir, 0o700)
-  const found: string[] = []
+  const findings: string[] = []
   desk.bank.fault = async () => {
     const { lines } = await look(desk.dataDir, { providers: [bccr], clock: desk.clock.read })
-    found.push(...lines.filter((line) => /^(rates|database)/.test(line)))
+    findings.push(...lines.filter((line) => /^(rates|database)/.test(line)))
     return undefined
   }
   await desk.sync()
   assert.ok(desk.bank.asked.length > 5)
-  assert.deepEqual(found, [])
+  assert.deepEqual(findings, [])
 })
 
-test('missing days are told as ranges', () => {
+test('missingRanges returns ranges of days', () => {
   const window = { from: '2026-02-27', to: '2026-03-03' }
-  assert.deepEqual(missingIn(window, new Set()), [window])
-  assert.deepEqual(missingIn(window, new Set(['2026-02-28', '2026-03-03'])), [
+  assert.deepEqual(missingRanges(window, new Set()), [window])
+  assert.deepEqual(missingRanges(window, new Set(['2026-02-28', '2026-03-03'])), [
     { from: '2026-02-27', to: '2026-02-27' },
     { from: '2026-03-01', to: '2026-03-02' },
   ])
 })
 
 /** Writes nonsense over some pages. */
-function damage({ dataDir }: Vault, page: number): void {
+function damage({ dataDir }: BackupSource, page: number): void {
   const path = join(dataDir, 'cambista.db')
   const bytes = readFileSync(path)
   bytes.fill('X', 4096 * page + 8, 4096 * (page + 5))

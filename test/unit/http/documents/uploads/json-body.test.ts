@@ -1,30 +1,30 @@
 import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
-import { isDocuments, NESTED } from '../../../../src/domain/documents/upload.ts'
-import { AppError } from '../../../../src/errors.ts'
-import { TOO_LONG } from '../../../../src/json/value.ts'
-import type { BlobBatch } from '../../../../src/store/blobs/batch.ts'
+import { isDocuments, NESTED } from '../../../../../src/domain/documents/upload.ts'
+import { TOO_LONG } from '../../../../../src/formats/json/value.ts'
+import { AppError } from '../../../../../src/runtime/errors.ts'
+import type { BlobBatch } from '../../../../../src/store/blobs/batch.ts'
 import {
-  arriving,
   base64,
   createMemory,
   FAULTY,
   FAULTY_READ,
-  filesOf,
   nothing,
   openReader,
   read,
+  readFiles,
+  streamPieces,
   TRICKY,
   TRICKY_READ,
-} from '../../../support/documents/uploads.ts'
+} from '../../../../support/documents/uploads.ts'
 
 const document = (base64: string) => `{"name":"a.txt","mimetype":"text/plain","base64":${base64}}`
 const withBase64 = (...values: string[]) =>
   `{"owner_id":1,"company_id":2,"agent_id":3,"documents":[${values.map(document)}]}`
 const one = (content: string) => [{ name: 'a.txt', mimetype: 'text/plain', content }]
 
-test('reads the fields and the content of documents', async () => {
+test('the reader returns the fields and the blobs of documents', async () => {
   assert.deepEqual(await read(withBase64(`"${base64('hello')}"`)), {
     owner_id: 1,
     company_id: 2,
@@ -37,11 +37,11 @@ for (const [what, body, expected] of [
   ['good', TRICKY, TRICKY_READ],
   ['bad', FAULTY, FAULTY_READ],
 ] as const) {
-  test(`reads fields in any order, with repeated, unknown and nested ones, of ${what} documents`, async () => {
+  test(`the reader accepts fields in any order, with repeated, unknown and nested ones, of ${what} documents`, async () => {
     assert.deepEqual(await read(body), expected)
   })
 
-  test(`reads the same of ${what} documents wherever the body is cut, and byte by byte`, async () => {
+  test(`the result for ${what} documents is the same wherever the body is cut, and byte by byte`, async () => {
     const bytes = Buffer.from(body)
     for (let at = 0; at <= bytes.length; at++) {
       assert.deepEqual(await read(bytes.subarray(0, at), bytes.subarray(at)), expected, `cut at ${at}`)
@@ -50,7 +50,7 @@ for (const [what, body, expected] of [
   })
 }
 
-test('takes escapes and line breaks inside base64', async () => {
+test('base64 may have escapes and line breaks', async () => {
   const texts: [string, string][] = [
     ['"Zm9v\\r\\nYmFy\\n"', 'foobar'],
     ['"\\u005am9\\u0076"', 'foo'],
@@ -60,12 +60,12 @@ test('takes escapes and line breaks inside base64', async () => {
   for (const [text, content] of texts) {
     for (let at = 0; at <= text.length; at++) {
       const [head, tail] = withBase64('|').split('|') as [string, string]
-      assert.deepEqual(await filesOf(head + text.slice(0, at), text.slice(at) + tail), one(content), text)
+      assert.deepEqual(await readFiles(head + text.slice(0, at), text.slice(at) + tail), one(content), text)
     }
   }
 })
 
-test('notes a document whose content is not base64 and reads on', async () => {
+test('a document with invalid base64 is recorded as a fault, and reading continues', async () => {
   const bad = [
     'Zg',
     'Zg=',
@@ -94,7 +94,7 @@ test('notes a document whose content is not base64 and reads on', async () => {
   }
 })
 
-test('keeps plain values as they were sent and an empty array as missing', async () => {
+test('plain values are returned as sent, and an empty array as missing', async () => {
   const values: [string, unknown][] = [
     ['7', 7],
     ['9007199254740993', 9007199254740992],
@@ -132,16 +132,16 @@ test('a number is an integer by its text alone', async () => {
   }
 })
 
-test('drops what a later value of the same key replaces', async () => {
+test('a value that is replaced by a later one of the same key is dropped', async () => {
   const first = `"documents":[${document('"b25l"')},${document('"dHdv"')}]`
-  assert.deepEqual(await filesOf(`{${first},"documents":[${document('"b2s="')}]}`), one('ok'))
-  assert.deepEqual(await filesOf(`{"documents":[{},7],"documents":[${document('"b2s="')}]}`), one('ok'))
+  assert.deepEqual(await readFiles(`{${first},"documents":[${document('"b2s="')}]}`), one('ok'))
+  assert.deepEqual(await readFiles(`{"documents":[{},7],"documents":[${document('"b2s="')}]}`), one('ok'))
   for (const later of ['null', '7', '[]', '[{}]', `{"documents":[${document('"b2s="')}]}`]) {
-    await read(`{${first},"documents":${later}}`) // checks that nothing is left
+    await read(`{${first},"documents":${later}}`) // checks that nothing remains
   }
 })
 
-test('a fault drops what was kept before it, and nothing is kept after it', async () => {
+test('a fault drops earlier blobs, and later ones are not stored', async () => {
   const memory = createMemory()
   const reader = openReader(memory.beginBatch)
   const good = document('"b25l"')
@@ -160,21 +160,21 @@ test('a fault drops what was kept before it, and nothing is kept after it', asyn
   assert.ok(between)
   const { documents } = reader.upload
   assert.ok(isDocuments(documents))
-  assert.deepEqual([documents.total, documents.faulty, documents.kept], [6, 2, undefined])
+  assert.deepEqual([documents.total, documents.faulty, documents.valid], [6, 2, undefined])
 })
 
-test('lists the first thousand faults and counts all of them', async () => {
+test('the first thousand faults are listed and all are counted', async () => {
   const { documents } = await read(`{"documents":[${'{},'.repeat(99_999)}1]}`)
   const { total, faulty, faults } = documents as { total: number; faulty: number; faults: unknown[] }
   assert.deepEqual([total, faulty, faults.length], [100_000, 100_000, 1000])
 })
 
-test('does not count content against the bounds', async () => {
+test('blobs do not count against the memory limits', async () => {
   const text = 'cambista'.repeat(1_500_000)
-  assert.equal((await filesOf(withBase64(`"${base64(text)}"`)))[0]?.content === text, true)
+  assert.equal((await readFiles(withBase64(`"${base64(text)}"`)))[0]?.content === text, true)
 })
 
-test('skips what nobody asked for, whatever its size or depth', async () => {
+test('unknown values are skipped, whatever their size or depth', async () => {
   const deep = '['.repeat(100_000) + ']'.repeat(100_000)
   const mixed = '{"a":['.repeat(50_000) + ']}'.repeat(50_000)
   const unknown = [
@@ -196,7 +196,7 @@ test('skips what nobody asked for, whatever its size or depth', async () => {
   }
 })
 
-test('checks what it skips', async () => {
+test('skipped values must be valid JSON', async () => {
   const broken = ['"\\x"', '"\\u12g4"', '"\n"', '01', '1e', '-', 'tru', '[1,]', '{"a"}', '{"\\q":1}', '[}']
   for (const value of broken) {
     for (const around of [`{"other":${value}}`, `{"other":[{"a":${value}}]}`, `[${value}]`]) {
@@ -205,7 +205,7 @@ test('checks what it skips', async () => {
   }
 })
 
-test('passes a failure of the disk on and drops what was begun', async () => {
+test('a disk error is thrown, and begun blobs are dropped', async () => {
   for (const failing of ['write', 'keep'] as const) {
     const memory = createMemory()
     const broken = new Error('no room')
@@ -221,14 +221,14 @@ test('passes a failure of the disk on and drops what was begun', async () => {
     }
     const reader = openReader(beginBatch)
     const text = '"AA=="'
-    await assert.rejects(reader.read(arriving([withBase64(text, text, text, text)])), broken)
+    await assert.rejects(reader.read(streamPieces([withBase64(text, text, text, text)])), broken)
     assert.equal(memory.live.size, 2, failing)
     await reader.discard()
     assert.equal(memory.live.size + reader.held(), 0, failing)
   }
 })
 
-test('passes a failure of the body on', async () => {
+test('an error of the body is thrown', async () => {
   const memory = createMemory()
   const reader = openReader(memory.beginBatch)
   const broken = new Error('the client went away')
@@ -242,29 +242,29 @@ test('passes a failure of the body on', async () => {
   assert.equal(reader.held(), 0)
 })
 
-test('leaves the rest of a stream to be read when it refuses what came', async () => {
+test('the rest of a stream stays unread after a rejection', async () => {
   const body = Readable.from([Buffer.from('{"a":x'), Buffer.from('}'), Buffer.from(' ')])
   await assert.rejects(openReader().read(body), AppError)
   assert.equal(body.destroyed, false)
   assert.deepEqual(await body.toArray(), [Buffer.from('}'), Buffer.from(' ')])
 })
 
-test('lets others have their turn while it reads many documents', async () => {
+test('the event loop runs while many documents are read', async () => {
   const body = Buffer.from(`{"documents":[${'{},'.repeat(500_000)}1]}`)
   let turns = 0
   const counting = setInterval(() => {
     turns += 1
   }, 0)
-  await openReader().read(arriving([body]))
+  await openReader().read(streamPieces([body]))
   clearInterval(counting)
   assert.ok(turns >= 10, `${turns} turns`)
 })
 
-test('holds no more than a few blocks of a large body', async () => {
+test('a large body needs the memory of a few blocks', async () => {
   const block = Buffer.from(base64('0123456789ab'.repeat(8192)))
   async function* large() {
     yield Buffer.from('{"documents":[{"name":"a","mimetype":"a/b","base64":"')
-    for (let sent = 0; sent < 300_000_000; sent += block.length) yield Buffer.from(block)
+    for (let bytesSent = 0; bytesSent < 300_000_000; bytesSent += block.length) yield Buffer.from(block)
     yield Buffer.from('"}]}')
   }
   let size = 0
@@ -287,7 +287,7 @@ test('holds no more than a few blocks of a large body', async () => {
   assert.ok(peak - before < 100_000_000, `memory rose by ${peak - before} bytes`)
 })
 
-test('has no fields where the body is no object', async () => {
+test('a body that is no object has no fields', async () => {
   for (const body of [
     '[]',
     '7',
@@ -300,11 +300,11 @@ test('has no fields where the body is no object', async () => {
   }
 })
 
-test('skips a byte order mark, however it is cut, at the very beginning and once', async () => {
+test('a byte order mark is skipped, however it is cut, at the beginning and once', async () => {
   const mark = Buffer.from('\ufeff')
   const body = Buffer.concat([mark, Buffer.from(withBase64('"b2s="'))])
   for (let at = 0; at <= 5; at++) {
-    assert.deepEqual(await filesOf(body.subarray(0, at), body.subarray(at)), one('ok'), `cut at ${at}`)
+    assert.deepEqual(await readFiles(body.subarray(0, at), body.subarray(at)), one('ok'), `cut at ${at}`)
   }
   for (const wrong of ['\ufeff', '\ufeff\ufeff{}', ' \ufeff{}', '{\ufeff}', '{}\ufeff']) {
     await assert.rejects(read(wrong), /must be valid JSON/, JSON.stringify(wrong))

@@ -1,4 +1,4 @@
-// What an upload says that it holds in memory is what it holds (decisions 3.3), in a process of its own.
+// The counted memory of an upload is its real memory (decisions 3.3), measured in a separate process.
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -6,12 +6,12 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 
-// As the executable has them.
+// Flags of the executable.
 const V8_FLAGS = ['--min-semi-space-size=2', '--max-semi-space-size=8']
-const PROGRAM_BYTES = 40 * 1024 ** 2 // what the work itself needs, whatever it reads
+const PROGRAM_BYTES = 40 * 1024 ** 2 // memory of the process itself, whatever it reads
 
-test('400,000 documents hold as much memory as is counted', async (t) => {
-  const program = join(import.meta.dirname, '../../../support/documents/measure-upload.ts')
+test('400,000 documents use as much memory as is counted', async (t) => {
+  const program = join(import.meta.dirname, '../../../../support/documents/measure-upload.ts')
   const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', ...V8_FLAGS, program])
   const measured = JSON.parse(stdout) as Record<'count' | 'held' | 'grown' | 'rssGrown' | 'left', number>
   const { count, held, grown, rssGrown, left } = measured

@@ -1,8 +1,8 @@
 import * as v from 'valibot'
-import type { Api } from '../api/api.ts'
-import type { Keyring } from '../api/auth.ts'
-import { get, post } from '../api/endpoint.ts'
-import type { ErrorShape } from '../api/errors.ts'
+import type { Keyring } from '../access/auth.ts'
+import type { Api } from '../endpoint/api.ts'
+import { get, post } from '../endpoint/endpoint.ts'
+import type { ErrorShape } from '../endpoint/errors.ts'
 
 const PLAIN_ERRORS: ErrorShape = {
   challenge: 'ApiKey',
@@ -18,6 +18,7 @@ export function helloApi({ keyring }: { keyring: Keyring }): Api {
     prefixes: ['/hello'],
     errors: PLAIN_ERRORS,
     credentials: {
+      permissions: ['any-key'],
       check: (event) =>
         keyring.withLookUp(() => {
           keyring.checkKey(event.url.searchParams.get('key'))
@@ -29,22 +30,18 @@ export function helloApi({ keyring }: { keyring: Keyring }): Api {
     endpoints: [
       get({
         path: '/hello',
-        summary: 'A greeting',
         query,
         answer,
         handle: ({ query }) => ({ body: JSON.stringify(`hello, ${query.name}`) }),
       }),
       post({
         path: '/hello',
-        summary: 'A louder greeting',
         query,
         answer,
         handle: ({ query }) => ({ body: JSON.stringify(`HELLO, ${query.name.toUpperCase()}`) }),
       }),
       get({
         path: '/',
-        summary: 'The door',
-        open: true,
         answer,
         handle: () => ({ body: 'come in', headers: { 'content-type': 'text/plain' } }),
       }),

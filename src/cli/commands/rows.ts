@@ -1,0 +1,70 @@
+// Lists rows of one kind, or changes the row that a command's first word names.
+
+import { AppError } from '../../runtime/errors.ts'
+import type { Usage } from '../../store/documents/usage.ts'
+import type { Engine } from '../../store/engine.ts'
+import type { ReadDb, WriteDb } from '../../store/tables.ts'
+import { quotaText, sizeText } from '../../values/sizes.ts'
+import { printResult, type Terminal, table } from '../command.ts'
+import type { WithDatabase } from '../storage/data-dir.ts'
+
+/** Cells of a row by heading: the name of a field, or a function. An empty cell is null. */
+export type Columns<Row> = Readonly<
+  Record<string, (keyof Row & string) | ((row: Row) => string | number | null)>
+>
+
+type Output = { terminal: Terminal; options: { json: boolean } }
+type Input = Output & { positionals: string[]; withDatabase: WithDatabase }
+
+/** Prints the selected rows. */
+export function listRows<Row>(
+  input: Input,
+  select: (db: ReadDb, engine: Engine) => Promise<readonly Row[]>,
+  columns: Columns<Row> | ((engine: Engine) => Columns<Row>),
+): Promise<void> {
+  return input.withDatabase({ mustExist: true }, async (db, engine) => {
+    const rows = await select(db, engine)
+    printRows(input, rows, typeof columns === 'function' ? columns(engine) : columns)
+  })
+}
+
+/** Prints rows as a table, or as JSON. */
+export function printRows<Row>({ terminal, options }: Output, rows: readonly Row[], columns: Columns<Row>) {
+  const cells = Object.values(columns)
+  const lines = rows.map((row) =>
+    cells.map((cell) => String((typeof cell === 'function' ? cell(row) : row[cell]) ?? '')),
+  )
+  printResult(terminal, options, rows, table([Object.keys(columns), ...lines]))
+}
+
+/** Changes the row that the first word names; `change` returns undefined if it is missing. */
+export function changeRow<Subject extends string | number, Row>(
+  input: Input,
+  { noun, parse }: { noun: string; parse(word: string | undefined): Subject },
+  change: (db: WriteDb, subject: Subject, engine: Engine) => Promise<Row | undefined>,
+  line: (row: Row) => string,
+): Promise<void> {
+  const subject = parse(input.positionals[0])
+  return input.withDatabase({ mustExist: true }, async (db, engine) => {
+    const row = await change(db, subject, engine)
+    if (row === undefined) throw notFound(noun, subject)
+    printResult(input.terminal, input.options, row, [line(row)])
+  })
+}
+
+/** Returns the error for a missing row. */
+export function notFound(noun: string, subject: string | number): AppError {
+  const reference =
+    (noun === 'key' || noun === 'token') && typeof subject === 'string' ? `named ${subject}` : subject
+  return new AppError(
+    'not-found',
+    `there is no ${noun} ${reference}: see cambista ${noun.split(' ').at(-1)} list`,
+  )
+}
+
+/** Formats usage, such as `4.2 GiB of 10 GiB are used`. */
+export function usageText({ quota, used }: Usage): string {
+  return quota === null
+    ? `no quota; ${sizeText(used)} are used`
+    : `${sizeText(used)} of ${quotaText(quota)} are used`
+}

@@ -1,0 +1,161 @@
+// Advice for errors, as a command or an option. Errors of the command line are data, so that they can be printed in the
+// language of the help.
+
+import { type Advice, AppError } from '../../runtime/errors.ts'
+import { helpTexts, type Texts } from './texts.ts'
+
+/** Error in the words of a command line. Invalid values of options are errors of their formats. */
+export type UsageError =
+  | { reason: 'no-command' }
+  /** `near`: commands that were probably meant, else `group`: commands with the same first word. */
+  | { reason: 'unknown-command'; typed: string; near: readonly string[]; group: readonly string[] }
+  /** `takes`: all flags of the command, if they are few. */
+  | { reason: 'unknown-flag'; flag: string; near: string | undefined; takes: readonly string[] | undefined }
+  | { reason: 'missing-flag'; flag: string; choices: readonly string[] }
+  /** `usage`: name and words of the command. */
+  | { reason: 'missing-word' | 'extra-word'; word: string; usage: string }
+  /** Address of a database, perhaps with a password. `takes`: options that accept it. */
+  | { reason: 'address-word'; takes: readonly string[] }
+  | { reason: 'unknown-topic'; word: string; near: string | undefined; topics: readonly string[] }
+
+const DATABASE_ADDRESS = /^\W*(postgre\w*|psql|pg):/i
+
+/** Returns the AppError, with its message in English and passwords masked. */
+export function usageError(input: UsageError): AppError {
+  const details = withoutPasswords(input)
+  return new AppError('usage', usageErrorText(details, helpTexts('en')), { details })
+}
+
+/** Returns true for the address of a database, also a mistyped one. */
+export function isDatabaseAddress(word: string): boolean {
+  return DATABASE_ADDRESS.test(word)
+}
+
+/** Masks the user info of a URL and text after `password=`, so that messages show no password. */
+export function maskPassword(word: string): string {
+  return word.replace(/:\/\/.*@/s, '://***@').replace(/(password\s*=).*/is, '$1***')
+}
+
+function withoutPasswords(details: UsageError): UsageError {
+  const fields = Object.entries(details).map(([name, value]) => [
+    name,
+    typeof value === 'string' ? maskPassword(value) : value,
+  ])
+  return Object.fromEntries(fields)
+}
+
+/** Returns the details of a usage error; undefined for another error. */
+export function usageErrorDetails({ code, details }: AppError): UsageError | undefined {
+  const isUsageError =
+    code === 'usage' && typeof details === 'object' && details !== null && 'reason' in details
+  return isUsageError ? (details as UsageError) : undefined
+}
+
+/** Returns the message in the language of the texts. */
+export function usageErrorText(details: UsageError, texts: Texts): string {
+  const flags = (names: readonly string[] = []) => names.map((name) => `--${name}`)
+  const or = texts.text('or')
+  switch (details.reason) {
+    case 'no-command':
+      return texts.text('no-command')
+    case 'unknown-command': {
+      const { near, group } = details
+      const variant = near.length > 0 ? '.near' : group.length > 0 ? '.group' : ''
+      const names = { near: near.join(`, ${or} `), group: group.join(', ') }
+      return texts.text(`unknown-command${variant}`, { typed: JSON.stringify(details.typed), ...names })
+    }
+    case 'unknown-flag': {
+      const { flag, near, takes } = details
+      const others = takes === undefined ? '' : takes.length === 0 ? '.none' : '.takes'
+      const values = { flag, near: near ?? '', takes: flags(takes).join(', ') }
+      return texts.text(`unknown-flag${near === undefined ? others : '.near'}`, values)
+    }
+    case 'missing-flag': {
+      const variant = details.choices.length === 0 ? '' : '.choices'
+      return texts.text(`missing-flag${variant}`, { flag: details.flag, choices: details.choices.join(', ') })
+    }
+    case 'missing-word':
+      return texts.text('missing-word', {
+        word: texts.placeholder(details.word),
+        usage: texts.placeholder(details.usage),
+      })
+    case 'extra-word': {
+      const usage = texts.placeholder(details.usage)
+      return texts.text('extra-word', { word: JSON.stringify(details.word), usage })
+    }
+    case 'address-word': {
+      const takes = flags(details.takes).join(` ${or} `)
+      return texts.text(`address-word${takes === '' ? '.none' : ''}`, { takes })
+    }
+    case 'unknown-topic': {
+      const { near, topics } = details
+      const values = { word: JSON.stringify(details.word), near: near ?? '', topics: topics.join(', ') }
+      return texts.text(`unknown-topic${near ? '.near' : ''}`, values)
+    }
+  }
+}
+
+/** Returns a message with its advice. */
+export function messageWithAdvice({
+  message,
+  advice,
+}: {
+  message: string
+  advice: Advice | undefined
+}): string {
+  return advice ? message + adviceText(advice) : message
+}
+
+/** Returns the advice as the end of an error line. */
+function adviceText(advice: Advice): string {
+  switch (advice.about) {
+    case 'companies':
+      return ': see cambista company list'
+    case 'agents':
+      return ': see cambista agent list'
+    case 'providers':
+      return ': see cambista provider list'
+    case 'series':
+      return ': see cambista series list'
+    case 'conversion':
+      return ''
+    case 'new-secret':
+      return `: make a new one with cambista ${advice.kind} create`
+    case 'expiry':
+      return ': give --expires DATE, the last day of its new secret'
+    case 'company-change':
+      return ' (cambista company update changes it)'
+    case 'directory-change':
+      return ' (cambista directory import changes what is there)'
+    case 'days':
+      return advice.again ? `: ${syncCommand(advice)} reads it again` : `; ${syncCommand(advice)} asks for it`
+    case 'first-sync':
+      return ': cambista sync fetches them, and so does a server by itself unless it has --no-scheduler'
+    case 'failed-sync':
+      return ': cambista sync says why'
+    case 'later-days':
+      return `: cambista rates discard --after ${advice.after} removes them`
+    case 'token':
+      return `; with ${advice.name} (--${advice.option}) the server reads them again by itself`
+    case 'repair':
+      return ': stop the server and run cambista doctor --repair, which adds them up anew'
+    case 'stopped-server':
+      return ': stop it first, --repair needs its lock'
+    case 'code-change':
+      return '; cambista directory import changes a code'
+    case 'nightly-backup':
+      return ' (--backup-dir)'
+    case 'damage':
+      return ': cambista doctor says how'
+    case 'hook-secret':
+      return `: cambista hook rotate ${advice.id} gives it a new one`
+    case 'hook-test':
+      return `: cambista hook test ${advice.id} tries it`
+    case 'own-id':
+      return `: choose one for the ${advice.kind} with --id`
+  }
+}
+
+function syncCommand({ from, to }: { from: string; to: string }): string {
+  return `cambista sync --from ${from} --to ${to}`
+}

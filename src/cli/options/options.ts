@@ -1,0 +1,139 @@
+// Table of options: each is a flag and an environment variable of the same name. The parser is built from it. Tests
+// compare help.txt and the README with it.
+
+import { ALLOWED } from '../../domain/access/secrets.ts'
+import { HOOK_EVENTS } from '../../domain/hooks/events.ts'
+import { parseOpenNetworks } from '../../http/compat/admission.ts'
+import { originsFault, parseOrigins } from '../../http/endpoint/cors.ts'
+import { networksFault, networksOrAny, networksOrAnyFault } from '../../http/listener/networks.ts'
+import { hostNamesFault, parseHostNames } from '../../http/listener/own-origin.ts'
+import { FIRST_DAY, PROVIDERS } from '../../providers/list.ts'
+import { parseQuota, parseSize, quotaFault, sizeFault } from '../../values/sizes.ts'
+import {
+  address,
+  anything,
+  choice,
+  choiceList,
+  cron,
+  day,
+  httpUrl,
+  integer,
+  listenUrl,
+  nonEmpty,
+  textFormat,
+  time,
+} from './formats.ts'
+import { flag, list, type Option, option, type ProviderOption } from './names.ts'
+import { providerOptions, scheduleOptions } from './provider-options.ts'
+import { CLUSTER } from './storage.ts'
+
+const size = { validate: sizeFault, parse: parseSize }
+const id = integer(1, Number.MAX_SAFE_INTEGER)
+
+/** Options of a single call, so they have no environment variable. */
+const CALL = {
+  from: option('DATE', day),
+  to: option('DATE', day),
+  series: option('ID', id),
+  refined: flag,
+  discarded: flag,
+  since: option('DATE', day),
+  id: option('ID', id),
+  name: option('NAME', nonEmpty),
+  key: option('NAME', nonEmpty),
+  token: option('NAME', nonEmpty),
+  'key-file': option('FILE', nonEmpty),
+  code: option('CODE', nonEmpty),
+  company: option('ID', id),
+  agent: option('ID', id),
+  state: option('STATE', choice('new', 'claimed', 'done', 'failed')),
+  document: option('ID', id),
+  quota: option('SIZE', { validate: quotaFault, parse: parseQuota }),
+  description: option('HTML', anything),
+  inactive: flag,
+  allow: list('FAMILY:METHOD', choice(...ALLOWED)),
+  expires: option('DATE', day),
+  'in-url': flag,
+  side: option('SIDE', choice('compra', 'venta'), 'venta'),
+  'secret-from': option('FILE', nonEmpty),
+  network: option('CIDR', textFormat(networksFault)),
+  event: list('EVENT', choiceList(...HOOK_EVENTS)),
+  overlap: option('TIME', time, '24h'),
+  out: option('FILE', nonEmpty),
+  limit: option('N', integer(1, 1000), '50'),
+  after: option('ID', integer(0, Number.MAX_SAFE_INTEGER)),
+  before: option('ID', id),
+  'older-than': option('DAYS', integer(0, 36_500)),
+  format: option('FORM', choice('csv', 'ndjson')),
+  bccr: flag,
+  indicator: option('CODE', nonEmpty),
+  decimal: option('SIGN', choice('comma', 'point')),
+  exact: flag,
+  replace: flag,
+  yes: flag,
+  'dry-run': flag,
+  url: option('URL', httpUrl),
+  fresh: flag,
+  wait: option('SECONDS', integer(0, 86_400), '0'),
+  pid: option('PID', id),
+  root: option('DIR', nonEmpty),
+  'low-ports': flag,
+  force: flag,
+  'without-damaged': flag,
+  'read-all': flag,
+  repair: flag,
+  json: flag,
+} satisfies Record<string, Option>
+
+const TABLE = {
+  host: option('ADDRESS', address, '127.0.0.1'),
+  port: option('PORT', integer(0, 65535), '8080'),
+  'also-listen': list('URL', listenUrl),
+  'data-dir': option('DIR', nonEmpty, './cambista-data'),
+  'no-scheduler': flag,
+  ...scheduleOptions(PROVIDERS),
+  'backfill-from': option('DATE', day, FIRST_DAY),
+  ...providerOptions(PROVIDERS),
+  'max-body': option('SIZE', size, '2GiB'),
+  'min-free': option('SIZE', size, '256MiB'),
+  'max-uploads': option('N', integer(1, 1000), '16'),
+  'tls-cert': list('FILE', nonEmpty),
+  'tls-key': list('FILE', nonEmpty),
+  'trust-proxy': option('CIDR', { validate: networksOrAnyFault, parse: networksOrAny }),
+  'cors-origin': option('ORIGIN', { validate: originsFault, parse: parseOrigins }),
+  'host-name': option('NAME', { validate: hostNamesFault, parse: parseHostNames }),
+  'open-rates': option('CIDR', { validate: networksOrAnyFault, parse: parseOpenNetworks }),
+  'serve-rounded': flag,
+  'no-compat': flag,
+  'backup-dir': option('DIR', anything),
+  'backup-cron': option('PATTERN', cron, '30 3 * * *'),
+  'backup-keep': option('N', integer(1, 10_000), '7'),
+  'keep-events': option('DAYS', integer(1, 36_500), '730'),
+  'max-attempts': option('N', integer(1, 1000), '5'),
+  metrics: flag,
+  'metrics-port': option('PORT', integer(0, 65535)),
+  'metrics-host': option('ADDRESS', address, '127.0.0.1'),
+  'log-format': option('FORMAT', choice('text', 'json'), 'text'),
+  'log-level': option('LEVEL', choice('debug', 'info', 'warn', 'error'), 'info'),
+  ...CLUSTER,
+  ...CALL,
+} satisfies Record<string, Option>
+
+export const OPTIONS = TABLE as typeof TABLE & Record<ProviderOption, Option>
+
+export type OptionName = keyof typeof OPTIONS
+
+/** Definitions of one command in place of those of the table. */
+export type OptionOverrides = { readonly [name in OptionName]?: Option }
+
+export const CALL_ONLY: ReadonlySet<string> = new Set(Object.keys(CALL))
+
+/** Options without effect unless nodes share a database. */
+export const CLUSTER_ONLY: ReadonlySet<string> = new Set(Object.keys(CLUSTER))
+
+/** Returns the option of a command: its override, or the table's. */
+export function requireOption(name: OptionName, overrides: OptionOverrides = {}): Option {
+  const option: Option | undefined = overrides[name] ?? OPTIONS[name]
+  if (!option) throw new TypeError(`there is no option ${name}`)
+  return option
+}

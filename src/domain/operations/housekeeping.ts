@@ -1,0 +1,90 @@
+// Housekeeping of a server, at its start and every hour. Among several nodes the one with the lock runs it.
+
+import { setImmediate } from 'node:timers/promises'
+import { errorReason } from '../../runtime/errors.ts'
+import type { Log } from '../../runtime/log.ts'
+import type { Blobs } from '../../store/blobs/blobs.ts'
+import { deleteOldEvents } from '../../store/documents/events.ts'
+import { deleteOldAnswers } from '../../store/documents/idempotency.ts'
+import { atomically, type Engine, type Lock } from '../../store/engine.ts'
+import type { WriteDb } from '../../store/tables.ts'
+import { answerCutoff } from '../documents/accept.ts'
+import { collectGarbage, logGarbage } from '../documents/gc.ts'
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+const ROWS_AT_ONCE = 500 // a few milliseconds
+
+export type Housekeeping = { close(): Promise<void> }
+
+type Deps = Pick<Engine, 'db' | 'clock' | 'takeLock'> & {
+  log: Log
+  /** Days for which events are stored (decisions 1.9). */
+  keepEvents: number
+  blobs: Blobs
+  /** Days for which a shared store retains contents that no document needs. */
+  keepRemovedDays: number
+}
+
+/** Removes old events, expired answers of idempotency keys, and contents that no document needs. */
+export function startHousekeeping(deps: Deps): Housekeeping {
+  const { log } = deps
+  const stop = new AbortController()
+  let running = Promise.resolve()
+  const tidy = () => {
+    running = running
+      .then(() => tidyUp(deps, stop.signal))
+      .catch((error: unknown) =>
+        log.warn('housekeeping failed: tried again in an hour', { reason: errorReason(error) }),
+      )
+  }
+  tidy()
+  const timer = setInterval(tidy, HOUR_MS)
+  return {
+    async close() {
+      clearInterval(timer)
+      stop.abort()
+      await running
+    },
+  }
+}
+
+async function tidyUp(deps: Deps, signal: AbortSignal): Promise<void> {
+  const { db, clock, log, keepEvents, keepRemovedDays, blobs } = deps
+  if (signal.aborted) return
+  const lock = await deps.takeLock('janitor')
+  if (!lock) return // another node runs it
+  try {
+    const before = new Date(clock().getTime() - keepEvents * DAY_MS).toISOString()
+    const events = await deleteInPortions(
+      (trx) => deleteOldEvents(trx, before, ROWS_AT_ONCE),
+      db,
+      lock,
+      signal,
+    )
+    if (events > 0) log.info('old events removed', { events, before })
+    const oldestAnswer = answerCutoff(clock())
+    await deleteInPortions((trx) => deleteOldAnswers(trx, oldestAnswer, ROWS_AT_ONCE), db, lock, signal)
+    const gc = await collectGarbage({ db, clock, blobs, keepRemovedDays }, lock, signal)
+    logGarbage(gc, log)
+  } finally {
+    await lock.release()
+  }
+}
+
+/** Repeats a deletion of at most ROWS_AT_ONCE rows until no more match. Returns the number of rows. */
+async function deleteInPortions(
+  remove: (trx: WriteDb) => Promise<number>,
+  db: WriteDb,
+  lock: Lock,
+  signal: AbortSignal,
+): Promise<number> {
+  let all = 0
+  while (!signal.aborted && !lock.lost.aborted) {
+    const count = await atomically(db, remove, lock)
+    all += count
+    if (count < ROWS_AT_ONCE) break
+    await setImmediate() // yields to other requests
+  }
+  return all
+}

@@ -1,0 +1,69 @@
+// Repairs a database after its administrator restored it to an earlier moment. Contents were not restored with it:
+// missing ones are recorded as lost.
+
+import { readPages } from '../../../store/batches.ts'
+import type { Blobs } from '../../../store/blobs/blobs.ts'
+import {
+  type NamedBlob,
+  selectBlobsWithoutRow,
+  selectNamedBlobs,
+} from '../../../store/documents/content-rows.ts'
+import { insertLostBlobs, type LostBlob } from '../../../store/documents/lost-contents.ts'
+import { atomically, type Lock } from '../../../store/engine.ts'
+import { type Renewed, renewRestored } from '../../../store/postgres/maintenance/restored.ts'
+import type { WriteDb } from '../../../store/tables.ts'
+import type { Clock } from '../../../values/dates.ts'
+import { counted, differences } from './compare.ts'
+
+const PAGE = 500
+
+export type RestoredDatabase = Renewed & {
+  /** Contents that documents need and that do not exist: exactly these are recorded as lost. */
+  lost: number
+  contents: number
+}
+
+export type RestoredRequest = {
+  db: WriteDb
+  blobs: Pick<Blobs, 'list' | 'findModifiedTime'>
+  clock: Clock
+  /** Called after each content with the number of contents checked. */
+  progress?: (done: number) => void
+}
+
+/** Renews a restored database. @throws AppError `failed` while a node runs */
+export function renewDatabase({ db, blobs, clock, progress }: RestoredRequest): Promise<RestoredDatabase> {
+  return renewRestored(db, async (renewed, lock) => {
+    const counts = { contents: 0, lost: 0 }
+    const since = clock().toISOString()
+    const noteMissing = async (contents: readonly { sha256: string }[]) => {
+      const losses = contents.map(({ sha256 }): LostBlob => ({ sha256, fault: 'is missing', since }))
+      await noteLost(db, losses, lock)
+      counts.lost += losses.length
+    }
+    const rows = counted(selectNamedBlobs(db), () => {
+      counts.contents += 1
+      progress?.(counts.contents)
+    })
+    for await (const page of readPages(differences(rows, blobs.list()), PAGE)) {
+      const suspects = page.flatMap((one) => (one.only === 'row' ? [one.row] : []))
+      await noteMissing(await filterMissing(suspects, blobs))
+    }
+    await noteMissing(await selectBlobsWithoutRow(db))
+    return { ...renewed, ...counts }
+  })
+}
+
+/** Checks each suspect by its name, because a listing may be outdated. */
+async function filterMissing(
+  rows: readonly NamedBlob[],
+  blobs: Pick<Blobs, 'findModifiedTime'>,
+): Promise<NamedBlob[]> {
+  const missing: NamedBlob[] = []
+  for (const row of rows) if (!(await blobs.findModifiedTime(row.name))) missing.push(row)
+  return missing
+}
+
+async function noteLost(db: WriteDb, lost: readonly LostBlob[], lock: Lock): Promise<void> {
+  if (lost.length > 0) await atomically(db, (trx) => insertLostBlobs(trx, lost), lock)
+}

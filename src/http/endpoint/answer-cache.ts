@@ -1,0 +1,156 @@
+// Cache of answers made from stored data, by route, form and effective parameters. Answers of an older revision of the
+// data are dropped. An answer of several parts is generated while it is sent, and is not cached. The strong ETag
+// contains program version, database epoch, data revision and a checksum of the key (decisions 2.14).
+
+import { promisify } from 'node:util'
+import { crc32, gzip as gzipLater, gzipSync } from 'node:zlib'
+import type { H3Event } from 'h3'
+import { VERSION } from '../../runtime/assets.ts'
+import { createInterleaver, type Interleave } from '../../runtime/interleave.ts'
+import { type CacheStats, createLruCache, type LruCache } from '../../runtime/lru.ts'
+import { acceptsCoding } from './accept.ts'
+import type { Reply } from './endpoint.ts'
+import { encodeChunks, type TextParts, wholeOrParts } from './text-parts.ts'
+
+const gzip = promisify(gzipLater)
+const NONE = {}
+const CACHE_BYTES = 12 * 1024 * 1024
+const COMPRESSED_BYTES = 1024 // shorter answers are sent as they are
+const THREAD_BYTES = 64 * 1024 // longer answers are compressed in another thread, so that requests do not wait
+const LONG_TEXT = 16 * 1024 // as bytes it takes a quarter less work than text, which is encoded for each send
+const ENTRY_BYTES = 300 // overhead of an entry beside its texts: 270 were measured
+
+/** Version of the data: answers are valid while it is the same. */
+export type Revision = { readonly epoch: string; readonly revision: number }
+
+/** OpenAPI fields of an endpoint whose answers are cached. */
+export const REVALIDATED = {
+  reads: ['If-None-Match'],
+  also: { 304: 'The client holds this answer' },
+} as const
+
+export type AnswerCache = {
+  /**
+   * Returns the cached or a new reply, which clients may cache and must revalidate; 304 if the client has it. An
+   * answer over 1 KiB is compressed once, for clients that accept gzip.
+   * @param key route, form and effective parameters: what makes one answer differ from another
+   */
+  reply(event: H3Event, data: Revision, answer: Answer): Reply | Promise<Reply>
+  /** Returns the same reply if the answer is cached, else undefined. */
+  cached(event: H3Event, data: Revision, key: string): Reply | Promise<Reply> | undefined
+  state(): CacheStats & { entries: number; bytes: number }
+}
+
+export type Answer = {
+  /** Route, form and effective parameters: what makes one answer differ from another. */
+  key: string
+  contentType: string
+  make(): RenderedAnswer | Promise<RenderedAnswer>
+}
+
+/** A body, and its headers beside those of every cached answer. */
+export type RenderedAnswer = {
+  body: string | Uint8Array | TextParts
+  headers?: Readonly<Record<string, string>>
+}
+
+type Head = { tag: string; contentType: string; headers: Readonly<Record<string, string>> }
+
+type CachedAnswer = Head & { body: string | Uint8Array; packed?: Uint8Array }
+
+export function createAnswerCache(): AnswerCache {
+  const stats = { hits: 0, misses: 0 }
+  const size = { entries: 0, bytes: 0 }
+  const interleave = createInterleaver()
+  let newest: LruCache<CachedAnswer> | undefined
+  const caches = new WeakMap<Revision, LruCache<CachedAnswer>>() // the answers of an older revision are freed with it
+  const revisionCache = (data: Revision) => {
+    let cache = caches.get(data)
+    if (!cache) {
+      cache = createLruCache(CACHE_BYTES, stats)
+      newest = cache
+      caches.set(data, cache)
+    }
+    return cache
+  }
+  return {
+    reply(event, data, { key, contentType, make }) {
+      const cache = revisionCache(data)
+      const cachedAnswer = cache.get(key)
+      if (cachedAnswer) return replyFromCache(event, cache, key, cachedAnswer)
+      const store = ({ body: content, headers = NONE }: RenderedAnswer) => {
+        const tag = `${VERSION}-${data.epoch}-${data.revision}-${crc32(key).toString(36)}`
+        const head = { tag, contentType, headers }
+        const all = typeof content === 'object' && 'next' in content ? wholeOrParts(content) : content
+        if (typeof all === 'object' && !(all instanceof Uint8Array))
+          return streamReply(event, head, all, interleave)
+        const body = typeof all === 'string' && all.length > LONG_TEXT ? Buffer.from(all) : all
+        const answer = { ...head, body }
+        cache.put(key, answer, entrySize(key, answer))
+        return replyFromCache(event, cache, key, answer)
+      }
+      const rendered = make()
+      return rendered instanceof Promise ? rendered.then(store) : store(rendered)
+    },
+    cached(event, data, key) {
+      const cache = revisionCache(data)
+      const cachedAnswer = cache.get(key)
+      return cachedAnswer && replyFromCache(event, cache, key, cachedAnswer)
+    },
+    state: () => ({ ...(newest?.size() ?? size), ...stats }),
+  }
+}
+
+function replyFromCache(
+  event: H3Event,
+  cache: LruCache<CachedAnswer>,
+  key: string,
+  answer: CachedAnswer,
+): Reply | Promise<Reply> {
+  const { body, packed } = answer
+  const { isHeld, takesGzip, headers } = negotiated(event, answer, body.length > COMPRESSED_BYTES)
+  if (isHeld) return { status: 304, body: '', headers }
+  if (!takesGzip) return { body, headers }
+  if (packed) return { body: packed, headers }
+  const store = (bytes: Buffer) => {
+    const both = { ...answer, packed: bytes }
+    cache.put(key, both, entrySize(key, both))
+    return { body: bytes, headers }
+  }
+  return body.length > THREAD_BYTES ? gzip(body).then(store) : store(gzipSync(body))
+}
+
+/** Reply with a long text in parts; a HEAD gets the headers alone. */
+function streamReply(event: H3Event, head: Head, parts: Iterable<string>, interleave: Interleave): Reply {
+  const { isHeld, takesGzip, headers } = negotiated(event, head, true)
+  if (isHeld) return { status: 304, body: '', headers }
+  const bodyParts = event.req.method === 'HEAD' ? [] : parts
+  return { body: encodeChunks(bodyParts, interleave, { packed: takesGzip }), headers }
+}
+
+/** Decides whether to answer 304 (`isHeld`) and whether to compress, and returns the headers. */
+function negotiated(event: H3Event, { tag, contentType, headers: own }: Head, isLong: boolean) {
+  const { headers: sent, method } = event.req
+  const ifNoneMatch = method === 'POST' ? null : sent.get('if-none-match') // a 304 is for GET and HEAD
+  const match = ifNoneMatch && [`"${tag}"`, `"${tag}-gzip"`].find((etag) => matchesTag(ifNoneMatch, etag))
+  if (match) return { isHeld: true, takesGzip: false, headers: answerHeaders(match, own) }
+  const takesGzip = isLong && acceptsCoding(sent.get('accept-encoding'), 'gzip')
+  const headers = answerHeaders(takesGzip ? `"${tag}-gzip"` : `"${tag}"`, own)
+  const isHeld = ifNoneMatch?.trim() === '*' // matches any answer
+  if (!isHeld) headers['content-type'] = contentType
+  if (takesGzip) headers['content-encoding'] = 'gzip'
+  return { isHeld, takesGzip, headers }
+}
+
+function answerHeaders(etag: string, own: Readonly<Record<string, string>>): Record<string, string> {
+  return { etag, 'cache-control': 'private, no-cache', vary: 'Accept, Accept-Encoding', ...own }
+}
+
+function entrySize(key: string, { body, packed }: CachedAnswer): number {
+  return ENTRY_BYTES + key.length + body.length + (packed?.length ?? 0)
+}
+
+/** Returns true if an If-None-Match header has the tag, by weak comparison (RFC 9110, 13.1.2). */
+export function matchesTag(ifNoneMatch: string, etag: string): boolean {
+  return ifNoneMatch.split(',').some((one) => one.trim().replace(/^W\//, '') === etag)
+}

@@ -1,0 +1,97 @@
+// Endpoints over stored rates: parameters, a query of the domain, and the forms of the answer. The file
+// http/endpoint/answer-cache.ts caches and revalidates the answers.
+
+import type { H3Event } from 'h3'
+import type * as v from 'valibot'
+import type { DatabaseState } from '../../domain/operations/database-watch.ts'
+import type { PastRates } from '../../domain/rates/past.ts'
+import type { RateCache, RateSnapshot } from '../../domain/rates/rate-cache.ts'
+import { type Clock, currentDay, type IsoDate } from '../../values/dates.ts'
+import { type AnswerCache, REVALIDATED, type RenderedAnswer } from './answer-cache.ts'
+import { type AnyEndpoint, type Endpoint, get, type QuerySchema } from './endpoint.ts'
+import { baseMediaType, type Forms, negotiateForm } from './forms.ts'
+import { futureInstant } from './params.ts'
+import type { UrlCache } from './url-cache.ts'
+
+export type StoredDeps = {
+  cache: RateCache
+  past: PastRates
+  answers: AnswerCache
+  addresses: UrlCache
+  clock: Clock
+}
+
+/** Effective parameters. `as_of`: the instant whose snapshot is read (decisions 2.22). */
+export type Effective = { as_of?: string | undefined }
+
+/** Returns the local day of an instant, by default now. @throws AppError `invalid`: the instant is in the future */
+export type LocalDay = (instant: string | undefined) => IsoDate
+
+export type StoredEndpoint<Q extends QuerySchema, P extends v.GenericSchema, A extends object, T> = Omit<
+  Endpoint<Q, P, 'GET'>,
+  'handle' | 'cachedReply' | 'contentTypes'
+> & {
+  /**
+   * Returns the effective parameters, with defaults, which are the key of the cached answer. Their `as_of` selects the
+   * snapshot.
+   */
+  effective(params: v.InferOutput<Q> & v.InferOutput<P>, localDay: LocalDay, form: string): A & Effective
+  find(snapshot: RateSnapshot, params: NoInfer<A>): T | Promise<T>
+  forms: Forms<NoInfer<T>, NoInfer<A>>
+}
+
+export function storedEndpoint<Q extends QuerySchema, P extends v.GenericSchema, A extends object, T>(
+  { cache, past, answers, addresses, clock }: StoredDeps,
+  { effective, find, forms, ...endpoint }: StoredEndpoint<Q, P, A, T>,
+): AnyEndpoint {
+  const negotiatedForm = ({ req }: H3Event) =>
+    forms.length === 1 ? forms[0] : negotiateForm(req.headers.get('accept'), forms)
+  return get<Q, P>({
+    ...endpoint,
+    ...REVALIDATED,
+    contentTypes: forms.map(({ contentType }) => baseMediaType(contentType)),
+    cachedReply(event) {
+      const key = addresses.keyOf(event, { today: currentDay(clock), form: negotiatedForm(event).name })
+      return key === undefined ? undefined : answers.cached(event, cache.snapshot(), key)
+    },
+    handle({ event, query, params }) {
+      const now = clock()
+      const today = currentDay(() => now)
+      const localDay: LocalDay = (instant) => (instant === undefined ? today : pastDay(now, instant))
+      const { name, contentType, encode, headers } = negotiatedForm(event)
+      const effectiveParams = effective(Object.assign({}, params, query), localDay, name)
+      const { as_of: asOf } = effectiveParams
+      const key = `${endpoint.path} ${name} ${JSON.stringify(effectiveParams)}`
+      return cache.read((snapshot) => {
+        const make = () => {
+          const result =
+            asOf === undefined
+              ? find(snapshot, effectiveParams)
+              : past.read(snapshot, Date.parse(asOf), (pastSnapshot) => find(pastSnapshot, effectiveParams))
+          const render = (value: T): RenderedAnswer => {
+            const body = encode(value, effectiveParams)
+            return headers ? { body, headers: headers(value, effectiveParams) } : { body }
+          }
+          return result instanceof Promise ? result.then(render) : render(result)
+        }
+        const reply = answers.reply(event, snapshot, { key, contentType, make })
+        if (!(reply instanceof Promise)) addresses.remember(event, { today, form: name }, key)
+        return reply
+      })
+    },
+  })
+}
+
+function pastDay(now: Date, asOf: string): IsoDate {
+  const instant = new Date(asOf)
+  if (instant > now) throw futureInstant(asOf)
+  return currentDay(() => instant)
+}
+
+/** Guard of an API that answers from memory: sets the header Age while the database does not answer. */
+export function ageGuard({ memoryAge }: Pick<DatabaseState, 'memoryAge'>): (event: H3Event) => void {
+  return (event) => {
+    const age = memoryAge()
+    if (age !== undefined) event.context.age = age
+  }
+}

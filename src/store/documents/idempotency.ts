@@ -1,0 +1,93 @@
+// Documents that an upload with an Idempotency-Key created (decisions 3.11). Their names are not stored: a retry sends
+// them again.
+
+import type { ReadDb, WriteDb } from '../tables.ts'
+
+/** Rows with consecutive ids. */
+export type IdRun = { id: number; count: number }
+
+/** Documents in the order of their upload. Their ids, and those of their attachments, are consecutive. */
+export type IdRange = IdRun & { attachmentId: number }
+
+export type StoredAnswer = { fingerprint: string; ranges: IdRange[] }
+
+type CreatedDocuments = { created_documents: { id: number; attachment_id: number }[] }
+
+/** Returns the stored answer to a token's request with this key, unless it is older than `since`. */
+export async function findAnswer(
+  db: ReadDb,
+  tokenId: number,
+  key: string,
+  since: string,
+): Promise<StoredAnswer | undefined> {
+  const row = await db
+    .selectFrom('idempotency')
+    .select(['fingerprint', 'answer'])
+    .where('token_id', '=', tokenId)
+    .where('key', '=', key)
+    .where('created_at', '>=', since)
+    .executeTakeFirst()
+  return row && { fingerprint: row.fingerprint, ranges: parseRanges(row.answer) }
+}
+
+/** Stores an answer, and replaces one from before `since`. False: another request has a newer answer. */
+export async function insertAnswer(
+  db: WriteDb,
+  entry: StoredAnswer & { tokenId: number; key: string; createdAt: string },
+  since: string,
+): Promise<boolean> {
+  const { fingerprint, ranges } = entry
+  const answer = JSON.stringify(ranges.map(({ id, attachmentId, count }) => [id, attachmentId, count]))
+  const row = { fingerprint, answer, created_at: entry.createdAt }
+  const { numInsertedOrUpdatedRows } = await db
+    .insertInto('idempotency')
+    .values({ token_id: entry.tokenId, key: entry.key, ...row })
+    .onConflict((on) =>
+      on.columns(['token_id', 'key']).doUpdateSet(row).where('idempotency.created_at', '<', since),
+    )
+    .executeTakeFirstOrThrow()
+  return numInsertedOrUpdatedRows === 1n
+}
+
+/**
+ * Deletes about `limit` answers from before an instant. Returns their number; fewer than `limit`: there are no more.
+ */
+export async function deleteOldAnswers(db: WriteDb, instant: string, limit: number): Promise<number> {
+  const oldest = db.selectFrom('idempotency').select('created_at').where('created_at', '<', instant)
+  const last = await oldest
+    .orderBy('created_at')
+    .offset(limit - 1)
+    .limit(1)
+    .executeTakeFirst()
+  const { numDeletedRows } = await db
+    .deleteFrom('idempotency')
+    .where('created_at', '<', instant)
+    .where('created_at', '<=', last?.created_at ?? instant)
+    .executeTakeFirstOrThrow()
+  return Number(numDeletedRows)
+}
+
+/** Appends a document to the ranges. */
+export function appendId(
+  runs: IdRange[],
+  { id, attachment_id }: { id: number; attachment_id: number },
+): void {
+  const last = runs.at(-1)
+  const isNext = last && id === last.id + last.count && attachment_id === last.attachmentId + last.count
+  if (isNext) last.count++
+  else runs.push({ id, attachmentId: attachment_id, count: 1 })
+}
+
+/** Yields the ids of the ranges. */
+export function* rangeIds(runs: readonly IdRun[]): Generator<number, undefined> {
+  for (const { id, count } of runs) for (let at = 0; at < count; at++) yield id + at
+}
+
+/** Reads ranges; also the answers of earlier versions, which list each document. */
+function parseRanges(answer: string): IdRange[] {
+  const value: [number, number, number][] | CreatedDocuments = JSON.parse(answer)
+  if (Array.isArray(value)) return value.map(([id, attachmentId, count]) => ({ id, attachmentId, count }))
+  const runs: IdRange[] = []
+  for (const document of value.created_documents) appendId(runs, document)
+  return runs
+}

@@ -1,0 +1,160 @@
+import { invariantError } from '../invariant.ts'
+import { hasRow } from '../rows.ts'
+import type { ReadDb, Row, SyncStatus, SyncTrigger, WithBoolean, WriteDb } from '../tables.ts'
+
+// Listed one by one, because rows are returned and printed unchanged. The hash of a run's token must not be among them.
+const COLUMNS = [
+  'id',
+  'provider_id',
+  'trigger',
+  'status',
+  'date_from',
+  'date_to',
+  'inserted',
+  'updated',
+  'unchanged',
+  'message',
+  'started_at',
+  'finished_at',
+] as const
+
+export type SyncRunRow = Pick<Row<'sync_runs'>, (typeof COLUMNS)[number]>
+
+/** A run with the facts about its token that a start needs. */
+export type LastRun = SyncRunRow &
+  WithBoolean<Pick<Row<'sync_runs'>, 'token_hash' | 'token_only'>, 'token_only'>
+
+export type SyncCounts = Pick<SyncRunRow, 'inserted' | 'updated' | 'unchanged'>
+
+/** Messages of a run that has not finished (decisions 2.10). */
+export const IN_PROGRESS = 'in progress'
+export const INTERRUPTED = 'interrupted'
+
+/** Inserts the row of a run that starts now. Its status is `parcial` until its end (decisions 2.10). */
+export async function insertRun(
+  db: WriteDb,
+  run: Pick<Row<'sync_runs'>, 'provider_id' | 'trigger' | 'date_from' | 'date_to' | 'started_at'> & {
+    token_hash?: string | null
+  },
+): Promise<number> {
+  const values = { ...run, status: 'parcial', message: IN_PROGRESS } as const
+  return (await db.insertInto('sync_runs').values(values).returning('id').executeTakeFirstOrThrow()).id
+}
+
+/** Stores the progress of an open run. */
+export async function updateRun(
+  db: WriteDb,
+  id: number,
+  run: SyncCounts & { date_from: string },
+): Promise<void> {
+  const query = db.updateTable('sync_runs').set(run).where('id', '=', id).where('finished_at', 'is', null)
+  if (!(await hasRow(query.returning('id')))) throw invariantError('SyncRun', `run ${id} is not open`)
+}
+
+/** Result of a run. */
+export type RunEnd = SyncCounts & { status: SyncStatus; message: string | null; finished_at: string } & {
+  token_only?: number
+}
+
+/** Closes an open run: the result of a closed one would be overwritten. */
+export async function closeRun(db: WriteDb, id: number, end: RunEnd): Promise<SyncRunRow> {
+  const query = db.updateTable('sync_runs').set(end).where('id', '=', id).where('finished_at', 'is', null)
+  const row = await query.returning(COLUMNS).executeTakeFirst()
+  if (!row) throw invariantError('SyncRun', `run ${id} is not open`)
+  return row
+}
+
+/** Closes the rows that a dead process left open. The caller has the sync lock, so no other run is active. */
+export async function closeInterruptedRuns(
+  db: WriteDb,
+  foundAt: string,
+  options: { except?: number | undefined } = {},
+): Promise<void> {
+  const closeOpenRuns = (status: SyncStatus) =>
+    db
+      .updateTable('sync_runs')
+      .set({ status, message: INTERRUPTED, finished_at: foundAt })
+      .where('finished_at', 'is', null)
+      .where('id', '!=', options.except ?? 0)
+  // Refining releases the lock after each window: such a run may be active, and its windows are complete.
+  await closeOpenRuns('parcial').where('trigger', '=', 'refine').execute()
+  await closeOpenRuns('error').execute()
+}
+
+/** Returns the trigger of the newest unfinished run. */
+export async function findOpenTrigger(db: ReadDb): Promise<SyncTrigger | undefined> {
+  return (await newestRuns(db).where('finished_at', 'is', null).executeTakeFirst())?.trigger
+}
+
+/** Returns the id of the unfinished run of refining. */
+export async function findOpenRefineRun(db: ReadDb): Promise<number | undefined> {
+  const open = newestRuns(db).where('finished_at', 'is', null).where('trigger', '=', 'refine')
+  return (await open.executeTakeFirst())?.id
+}
+
+/** Selects runs, newest first. */
+export function selectRuns(
+  db: ReadDb,
+  { providerCode, limit }: { providerCode?: string | undefined; limit: number },
+): Promise<SyncRunRow[]> {
+  const query = newestRuns(db, limit)
+  if (providerCode === undefined) return query.execute()
+  const providers = db.selectFrom('providers').select('id').where('code', '=', providerCode)
+  return query.where('provider_id', 'in', providers).execute()
+}
+
+/** Selects the newest run of a provider that reads new rates: neither refining nor an import. */
+export async function selectNewestRun(db: ReadDb, providerId: number): Promise<LastRun | undefined> {
+  const row = await readingRuns(db, providerId).select(['token_hash', 'token_only']).executeTakeFirst()
+  return row && { ...row, token_only: row.token_only === 1 }
+}
+
+/** Finds the previous run of the same provider that reads new rates. */
+export function findPreviousRun(
+  db: ReadDb,
+  { id, provider_id }: Pick<SyncRunRow, 'id' | 'provider_id'>,
+): Promise<SyncRunRow | undefined> {
+  return readingRuns(db, provider_id).where('id', '<', id).executeTakeFirst()
+}
+
+/** Selects the start times of the newest runs of a trigger, newest first. */
+export async function selectStartTimes(
+  db: ReadDb,
+  { providerId, trigger, limit }: { providerId: number; trigger: SyncTrigger; limit: number },
+): Promise<Date[]> {
+  const runs = newestRuns(db, limit).where('provider_id', '=', providerId).where('trigger', '=', trigger)
+  return (await runs.execute()).map(({ started_at }) => new Date(started_at))
+}
+
+/** Selects the last run of a provider without failures. */
+export function selectLastSuccessfulRun(db: ReadDb, providerId: number): Promise<SyncRunRow | undefined> {
+  return newestRuns(db).where('provider_id', '=', providerId).where('status', '=', 'ok').executeTakeFirst()
+}
+
+/** Counts the finished runs by status. */
+export function countFinishedRuns(db: ReadDb): Promise<{ status: SyncStatus; count: number }[]> {
+  return db
+    .selectFrom('sync_runs')
+    .select((of) => ['status', of.fn.countAll<number>().as('count')])
+    .where('finished_at', 'is not', null)
+    .groupBy('status')
+    .execute()
+}
+
+/**
+ * Selects the last finished run of any status, of one provider or of all. Runs never overlap, so they end in the order
+ * of their ids.
+ */
+export function selectLastFinishedRun(db: ReadDb, providerId?: number): Promise<SyncRunRow | undefined> {
+  const query = newestRuns(db).where('finished_at', 'is not', null)
+  return (providerId === undefined ? query : query.where('provider_id', '=', providerId)).executeTakeFirst()
+}
+
+function newestRuns(db: ReadDb, limit = 1) {
+  return db.selectFrom('sync_runs').select(COLUMNS).orderBy('id', 'desc').limit(limit)
+}
+
+function readingRuns(db: ReadDb, providerId: number) {
+  const query = newestRuns(db).where('provider_id', '=', providerId)
+  return query.where('trigger', 'not in', ['refine', 'import'])
+}

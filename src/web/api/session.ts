@@ -1,0 +1,57 @@
+// Session of this page and its half of the credentials. The other half is an HttpOnly cookie; either alone is useless.
+
+import { signal } from '@preact/signals'
+
+export type KeyFacts = { name: string }
+export type TokenFacts = {
+  name: string
+  allow: readonly string[]
+  company_id: number | null
+  expires_at: string | null
+}
+export type SessionSecrets = { key: KeyFacts | null; token: TokenFacts | null }
+
+export type Session =
+  | { state: 'loading' }
+  | { state: 'out'; reason: 'never' | 'ended' | 'left' }
+  | ({ state: 'in' } & SessionSecrets)
+
+const STORAGE_KEY = 'cambista-page'
+
+export const session = signal<Session>({ state: 'loading' })
+
+export function readPageSecret(): string | undefined {
+  try {
+    return localStorage.getItem(STORAGE_KEY) ?? undefined
+  } catch {
+    return undefined // the browser forbids storage
+  }
+}
+
+/** @returns false if the browser forbids storage */
+export function storePageSecret(secret: string): boolean {
+  try {
+    localStorage.setItem(STORAGE_KEY, secret)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Requests the session again after a 401. Ignores responses to an earlier session, and all but the first. */
+export function recheckSession(secret: string | undefined): void {
+  if (secret === readPageSecret() && session.value.state === 'in') session.value = { state: 'loading' }
+}
+
+export function endSession(reason: 'ended' | 'left'): void {
+  deletePageSecret()
+  session.value = { state: 'out', reason }
+}
+
+function deletePageSecret(): void {
+  try {
+    localStorage.removeItem(STORAGE_KEY)
+  } catch {
+    // Without storage there was no session.
+  }
+}

@@ -1,0 +1,81 @@
+// Uploads one file. Base64 is encoded in pieces, which the browser may store on disk: memory never contains a large
+// file twice. XMLHttpRequest reports upload progress; fetch does not.
+
+import { uploadType } from '../model/media-types.ts'
+import { createFailure, errorDetail, type Failure, PAGE_HEADER } from './request.ts'
+import { readPageSecret } from './session.ts'
+
+export type UploadTarget = { company: number; agent: number; owner: number }
+export type Phase = 'reading' | 'sending' | 'saving'
+/** `key`: idempotency key, the same for all attempts of a file, which is stored once. */
+export type Transfer = {
+  key: string
+  progress: (phase: Phase, share: number) => void
+  signal: AbortSignal
+}
+
+const PIECE_BYTES = 3 * 1024 * 1024 // a multiple of three: only the last piece is padded
+
+/** @returns the failure */
+export async function uploadFile(
+  file: File,
+  target: UploadTarget,
+  transfer: Transfer,
+): Promise<Failure | undefined> {
+  try {
+    return await postBody(await encodeBody(file, target, transfer), transfer)
+  } catch {
+    return createFailure(0, '', transfer.signal)
+  }
+}
+
+async function encodeBody(file: File, target: UploadTarget, { progress, signal }: Transfer): Promise<Blob> {
+  const { company, agent, owner } = target
+  const ids = `"company_id":${company},"agent_id":${agent},"owner_id":${owner}`
+  const metadata = `"name":${JSON.stringify(file.name)},"mimetype":${JSON.stringify(uploadType(file.name, file.type))}`
+  const parts: Blob[] = [new Blob([`{${ids},"documents":[{${metadata},"base64":"`])]
+  for (let offset = 0; offset < file.size; offset += PIECE_BYTES) {
+    signal.throwIfAborted()
+    progress('reading', offset / file.size)
+    parts.push(new Blob([await encodeBase64(file.slice(offset, offset + PIECE_BYTES))]))
+  }
+  return new Blob([...parts, '"}]}'], { type: 'application/json' })
+}
+
+function encodeBase64(piece: Blob): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader()
+    reader.onload = () => {
+      const url = String(reader.result)
+      resolve(url.slice(url.indexOf(',') + 1))
+    }
+    reader.onerror = () => reject(reader.error)
+    reader.readAsDataURL(piece)
+  })
+}
+
+function postBody(body: Blob, { key, progress, signal }: Transfer): Promise<Failure | undefined> {
+  return new Promise((resolve) => {
+    const request = new XMLHttpRequest()
+    const settle = (failure: Failure | undefined) => {
+      signal.removeEventListener('abort', abort)
+      resolve(failure)
+    }
+    const abort = () => request.abort()
+    signal.addEventListener('abort', abort)
+    request.upload.onprogress = ({ loaded, total }) => progress('sending', loaded / total)
+    request.upload.onload = () => progress('saving', 1)
+    request.onload = () => {
+      const { status } = request
+      settle(status === 200 ? undefined : createFailure(status, errorDetail(request.responseText)))
+    }
+    request.onerror = () => settle(createFailure(0, '', signal))
+    request.onabort = () => settle(createFailure(0, '', signal))
+    request.open('POST', '/api/v1/documents/create')
+    request.setRequestHeader('Content-Type', 'application/json')
+    request.setRequestHeader('Idempotency-Key', key)
+    const secret = readPageSecret()
+    if (secret !== undefined) request.setRequestHeader(PAGE_HEADER, secret)
+    request.send(body)
+  })
+}

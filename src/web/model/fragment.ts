@@ -1,0 +1,140 @@
+// Encodes the state of the screens in the fragment of the URL, which browsers send to no server. Defaults are left out.
+// A link may come from an attacker: invalid parameters are ignored.
+
+import { isDay } from './days.ts'
+
+export const SCREENS = ['rates', 'documents', 'status'] as const
+export const SPANS = ['1m', '3m', '6m', '1y', '5y', '10y', 'all'] as const
+export const SIDES = ['compra', 'venta'] as const
+
+export type Screen = (typeof SCREENS)[number]
+export type Span = (typeof SPANS)[number]
+export type Side = (typeof SIDES)[number]
+
+export type View = {
+  screen: Screen
+  /** Day of the rates; empty: today. */
+  on: string
+  /** Pair of the chart, such as `USD/CRC`. */
+  pair: string
+  span: Span
+  /** First and last day of the chart; both empty: the span. */
+  from: string
+  to: string
+  table: boolean
+  /** Pair of the table of months, such as `EUR/CRC`. */
+  months: string
+  /** Year of that table; empty: the year of the last complete month. */
+  year: string
+  /** Amount to convert: digits and a point. */
+  amount: string
+  source: string
+  target: string
+  side: Side
+  /** Ids; 0: all. */
+  company: number
+  agent: number
+}
+
+export const FIRST_VIEW: View = {
+  screen: 'rates',
+  on: '',
+  pair: 'USD/CRC',
+  span: '1y',
+  from: '',
+  to: '',
+  table: false,
+  months: 'USD/CRC',
+  year: '',
+  amount: '1000',
+  source: 'USD',
+  target: 'CRC',
+  side: 'venta',
+  company: 0,
+  agent: 0,
+}
+
+const PAIR = /^[A-Z]{3}\/[A-Z]{3}$/
+
+const SCREEN_PARAMS: Record<Screen, readonly (keyof View)[]> = {
+  rates: [
+    'on',
+    'pair',
+    'span',
+    'from',
+    'to',
+    'table',
+    'months',
+    'year',
+    'amount',
+    'source',
+    'target',
+    'side',
+  ],
+  documents: ['company', 'agent'],
+  status: [],
+}
+
+export function encodeFragment(view: View): string {
+  const params = new URLSearchParams()
+  for (const name of SCREEN_PARAMS[view.screen]) {
+    if (view[name] !== FIRST_VIEW[name]) params.set(name, String(view[name]))
+  }
+  const query = params.toString().replaceAll('%2F', '/')
+  return `#${view.screen}${query === '' ? '' : `?${query}`}`
+}
+
+export function parseFragment(fragment: string): View {
+  const [name = '', query = ''] = fragment.replace(/^#/, '').split('?', 2)
+  const params = new URLSearchParams(query)
+  const from = dayParam(params, 'from')
+  const to = dayParam(params, 'to')
+  const isRange = from !== '' && to !== '' && from <= to
+  return {
+    screen: wordParam(SCREENS, name, FIRST_VIEW.screen),
+    on: dayParam(params, 'on'),
+    pair: patternParam(params, 'pair', PAIR),
+    span: wordParam(SPANS, params.get('span'), FIRST_VIEW.span),
+    from: isRange ? from : '',
+    to: isRange ? to : '',
+    table: params.get('table') === 'true',
+    months: patternParam(params, 'months', PAIR),
+    year: patternParam(params, 'year', /^(19|2\d)\d\d$/),
+    amount: patternParam(params, 'amount', /^(0|[1-9]\d{0,39})(\.\d{1,20})?$/),
+    source: patternParam(params, 'source', /^[A-Z]{3}$/),
+    target: patternParam(params, 'target', /^[A-Z]{3}$/),
+    side: wordParam(SIDES, params.get('side'), FIRST_VIEW.side),
+    company: idParam(params, 'company'),
+    agent: idParam(params, 'agent'),
+  }
+}
+
+/** Replaces the parameters of the fragment's screen; other screens are unchanged. */
+export function applyFragment(view: View, fragment: string): View {
+  const next = parseFragment(fragment)
+  const names: (keyof View)[] = ['screen', ...SCREEN_PARAMS[next.screen]]
+  return { ...view, ...Object.fromEntries(names.map((name) => [name, next[name]])) }
+}
+
+function wordParam<T extends string>(all: readonly T[], value: string | null, fallback: T): T {
+  return all.find((one) => one === value) ?? fallback
+}
+
+function patternParam(
+  params: URLSearchParams,
+  name: 'pair' | 'months' | 'year' | 'amount' | 'source' | 'target',
+  pattern: RegExp,
+): string {
+  const value = params.get(name) ?? ''
+  return pattern.test(value) ? value : FIRST_VIEW[name]
+}
+
+function dayParam(params: URLSearchParams, name: string): string {
+  const value = params.get(name) ?? ''
+  return isDay(value) ? value : ''
+}
+
+function idParam(params: URLSearchParams, name: string): number {
+  const value = params.get(name) ?? ''
+  return /^[1-9]\d{0,14}$/.test(value) ? Number(value) : 0
+}

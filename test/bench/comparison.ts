@@ -1,0 +1,162 @@
+// Another build beside ours, usually the one before a change: npm run bench -- against PATH. Each answers the same
+// requests in turn, nine rounds, over a copy of one data directory. The figure of a request is the processor time of the
+// server, which other programs of the machine hardly change.
+
+import { cpSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { median } from './figure.ts'
+import type { LoadOrder, LoadResult } from './load.ts'
+import { PROGRAM, type Running, runToEnd, script, startProgram } from './process.ts'
+import { type Bank, syncHistory } from './sync.ts'
+
+const ROUNDS = 9
+const WARM_UP_ROUNDS = 2
+const LOAD_MS = 500
+const SETTLED_MS = 1000
+const UPLOADS = 150
+const CLIENTS = 320
+const LEAST = 0.97 // a row fails when all its ratios are below
+
+const READS: Record<string, string[]> = {
+  'latest, one URL': ['/api/v1/rates/latest'],
+  'latest, another day each time': ['/api/v1/rates/latest?on={day}'],
+  'convert, another amount each time': ['/api/v1/convert?amount={n}&from=JPY&to=CRC&on={day}'],
+  'all 47, another day each time': ['/api/v1/rates?on={day}'],
+  'history of a year': ['/api/v1/series/2/history?from={day}&to={year later}'],
+  'months of a cross': ['/api/v1/history?base=EUR&quote=CRC&from={day}&to={year later}&every=month'],
+  'Frankfurter latest': ['/v1/latest?base=USD&symbols=CRC'],
+  Hacienda: ['/indicadores/tc'],
+  'documents, a page': ['/api/v1/documents?limit=20'],
+  'a document': ['/api/v1/documents/1'],
+}
+
+type Build = { name: string; dataDir: string; program: string }
+type Measured = { processor: number[]; wall: number[] }
+/** Notes a figure of a build: for a request, or a size. */
+type Note = (row: string, build: Build, processor: number, wall?: number) => void
+/** A row, and its work; returns the number of requests. */
+type Work = [row: string, run: (server: Running) => Promise<number>]
+
+/** Prints a table of ratios, the other build over ours: above 1, ours takes less. */
+export async function printComparison(other: string, bank: Bank, dir: string): Promise<void> {
+  const theirs: Build = { name: 'theirs', dataDir: join(dir, 'theirs'), program: other }
+  const { key, token } = await fillDataDir(theirs, bank)
+  const ours: Build = { name: 'ours', dataDir: join(dir, 'ours'), program: PROGRAM }
+  cpSync(theirs.dataDir, ours.dataDir, { recursive: true })
+  await (await startProgram(ours.dataDir)).stop() // upgrades the data directory
+
+  const rows = new Map<string, Map<Build, Measured>>()
+  const note: Note = (row, build, processor, wall = 1) => {
+    const measured = rows
+      .getOrInsertComputed(row, () => new Map())
+      .getOrInsertComputed(build, (): Measured => ({ processor: [], wall: [] }))
+    measured.processor.push(processor)
+    measured.wall.push(wall)
+  }
+  await measureStarts([theirs, ours], note)
+  await measureRequests([theirs, ours], note, { key, token })
+
+  const heading = '| Work | theirs | ours | ratio | its interval | wall | |\n|---|---|---|---|---|---|---|'
+  const lines = Array.from(rows, ([row, measured]) => {
+    const [before, after] = [measured.get(theirs), measured.get(ours)]
+    return before && after ? formatRow(row, before, after) : row
+  })
+  process.stdout.write(`${[heading, ...lines].join('\n')}\n`)
+}
+
+async function measureStarts(builds: readonly Build[], note: Note): Promise<void> {
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const build of inTurn(builds, round)) {
+      const server = await startProgram(build.dataDir, build.program)
+      note('start', build, server.processorMs(), server.startMs)
+      await wait(SETTLED_MS)
+      note('idle memory, MB', build, server.memory())
+      await server.stop()
+    }
+  }
+}
+
+/** Both builds run all the time, so that each round has compiled code. */
+async function measureRequests(
+  builds: readonly Build[],
+  note: Note,
+  { key, token }: { key: string; token: string },
+): Promise<void> {
+  const servers = await Promise.all(
+    builds.map(async (build) => ({ build, server: await startProgram(build.dataDir, build.program) })),
+  )
+  const reads = Object.entries(READS).map(([row, paths]): Work => {
+    const ofToken: Record<string, string> = { Authorization: `Bearer ${token}` }
+    const headers = row.includes('document') ? ofToken : { 'X-API-Key': key }
+    return [row, ({ port }) => countAnswers({ port, paths, headers, ms: LOAD_MS })]
+  })
+  const uploads: Work = ['upload of 3 KB', (server) => uploadSmall(server, token)]
+  for (let round = -WARM_UP_ROUNDS; round < ROUNDS; round++) {
+    for (const [row, run] of [uploads, ...reads]) {
+      for (const { build, server } of inTurn(servers, round)) {
+        const [processor, started] = [server.processorMs(), performance.now()]
+        const requests = await run(server)
+        const wall = (performance.now() - started) / requests
+        if (round >= 0) note(row, build, (server.processorMs() - processor) / requests, wall)
+      }
+    }
+  }
+  const paths = Object.values(READS).slice(0, 6).flat()
+  const headers = { 'X-API-Key': key }
+  for (const { build, server } of servers) {
+    await countAnswers({ port: server.port, paths, headers, connections: CLIENTS, ms: 5 * LOAD_MS })
+    note(`most memory, ${CLIENTS} clients at last, MB`, build, server.peak())
+    await server.stop()
+  }
+}
+
+/** The builds in another order in each second round. */
+function inTurn<T>(builds: readonly T[], round: number): readonly T[] {
+  return round % 2 ? builds.toReversed() : builds
+}
+
+function formatRow(row: string, before: Measured, after: Measured): string {
+  const ratios = before.processor.map((value, round) => value / (after.processor[round] ?? Number.NaN))
+  const inOrder = ratios.toSorted((a, b) => a - b)
+  const wall = median(before.wall.map((value, round) => value / (after.wall[round] ?? Number.NaN)))
+  const format = (value: number | undefined) => (value ?? Number.NaN).toFixed(2)
+  const interval = `${format(inOrder[0])} to ${format(inOrder.at(-1))}`
+  const verdict = (inOrder.at(-1) ?? 0) < LEAST ? 'MISSED' : ''
+  const [theirs, ours] = [median(before.processor).toFixed(3), median(after.processor).toFixed(3)]
+  return `| ${row} | ${theirs} | ${ours} | ${format(median(ratios))} | ${interval} | ${format(wall)} | ${verdict} |`
+}
+
+/** Fills a data directory by the commands of the other build, since ours reads what that one wrote. */
+async function fillDataDir({ dataDir, program }: Build, bank: Bank): Promise<{ key: string; token: string }> {
+  const run = (...words: string[]) => runToEnd([program, ...words, '--data-dir', dataDir])
+  await syncHistory(bank, dataDir, program)
+  await run('company', 'create', '--name', 'Acme', '--code', 'ACME', '--id', '1')
+  await run('owner', 'create', '--company', '1', '--name', 'Ana', '--id', '1')
+  await run('agent', 'create', '--company', '1', '--name', 'Lector', '--id', '1')
+  const allowed = ['documents:POST', 'documents:GET'].flatMap((one) => ['--allow', one])
+  const token = (await run('token', 'create', 'bench', ...allowed)).trim()
+  return { key: (await run('key', 'create', 'bench')).trim(), token }
+}
+
+async function countAnswers(order: LoadOrder): Promise<number> {
+  const result = JSON.parse(await runToEnd(script('load.ts', JSON.stringify(order)))) as LoadResult
+  const other = Object.keys(result.statuses).filter((status) => status !== '200')
+  if (other.length > 0) throw new Error(`${order.paths[0]} was answered with ${other.join(', ')}`)
+  return result.requests
+}
+
+async function uploadSmall(server: Running, token: string): Promise<number> {
+  const base64 = Buffer.alloc(3000, 'a').toString('base64')
+  const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
+  const url = `http://127.0.0.1:${server.port}/api/v1/documents/create`
+  const one = async (at: number) => {
+    const document = { name: `${at}.txt`, mimetype: 'text/plain', base64 }
+    const body = JSON.stringify({ company_id: 1, agent_id: 1, owner_id: 1, documents: [document] })
+    const response = await fetch(url, { method: 'POST', headers, body })
+    if (response.status !== 200) throw new Error(`an upload was answered with ${await response.text()}`)
+    await response.arrayBuffer()
+  }
+  for (let at = 0; at < UPLOADS; at += 4) await Promise.all([at, at + 1, at + 2, at + 3].map(one))
+  return Math.ceil(UPLOADS / 4) * 4
+}

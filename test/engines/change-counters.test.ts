@@ -1,0 +1,210 @@
+// Change counters of PostgreSQL: each manner of writing a watched table raises its counter at the commit. Other nodes
+// read keys, tokens and documents again by these counters.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { readAsset } from '../../src/runtime/assets.ts'
+import { atomically, engineSql } from '../../src/store/engine.ts'
+import { findCounters, pendingCounters, WATCHED_TABLES } from '../../src/store/postgres/change-counters.ts'
+import { rawQuery } from '../../src/store/postgres/raw-query.ts'
+import type { WriteDb } from '../../src/store/tables.ts'
+import { openNode } from '../support/postgres/database.ts'
+import { createPostgresSchema } from '../support/postgres/server.ts'
+
+const AT = '2026-03-24T12:00:00.000Z'
+// A row of each watched table, after the rows that it references. `set`: a column that nodes cache.
+const ROWS: Record<string, { key: string; set: string; row: (at: number) => Record<string, unknown> }> = {
+  companies: { key: 'id', set: 'name', row: (id) => ({ id, name: 'a', code: `c${id}`, created_at: AT }) },
+  owners: { key: 'id', set: 'name', row: (id) => ({ id, name: 'a', company_id: 1, created_at: AT }) },
+  agents: { key: 'id', set: 'name', row: (id) => ({ id, name: 'a', company_id: 1, created_at: AT }) },
+  api_keys: { key: 'id', set: 'revoked_at', row: (id) => ({ id, name: `k${id}`, hash: id, created_at: AT }) },
+  tokens: {
+    key: 'id',
+    set: 'revoked_at',
+    row: (id) => ({ id, name: `t${id}`, hash: id, allow: 'documents:GET', created_at: AT }),
+  },
+  former_secrets: { key: 'hash', set: 'ends_at', row: (hash) => ({ hash, token_id: 1, ends_at: AT }) },
+  documents: {
+    key: 'id',
+    set: 'state',
+    row: (id) => ({
+      ...{ id, attachment_id: id, company_id: 1, agent_id: 1, owner_id: 1, name: 'a', created_at: AT },
+    }),
+  },
+  hooks: {
+    key: 'id',
+    set: 'events',
+    row: (id) => ({ id, url: 'https://a.example', events: 'sync.failed', secret: '\\x00', created_at: AT }),
+  },
+  hook_messages: {
+    key: 'id',
+    set: 'body',
+    row: (id) => ({
+      ...{ id, hook_id: 1, message_id: id, type: 'sync.failed', body: '{}', created_at: AT, due_at: AT },
+    }),
+  },
+}
+
+// Rates and the catalogue have `data_revision`, which their transactions raise. Nodes cache no rows of the others.
+const UNWATCHED =
+  'meta providers series rates sync_runs rate_revisions coverage coverage_changes catalogue_changes record_gaps ' +
+  'login_links page_sessions page_tickets attachments contents removed_objects lost_contents events idempotency hook_days'
+
+type Manner = (db: WriteDb, table: string, id: number) => Promise<unknown>
+
+const insertText = (table: string, id: number) => {
+  const row = ROWS[table]?.row(id) ?? {}
+  const values = Object.values(row).map((value) => `'${value}'`)
+  return `into ${table} (${Object.keys(row).join(', ')}) values (${values.join(', ')})`
+}
+const key = (table: string) => ROWS[table]?.key ?? ''
+const column = (table: string) => ROWS[table]?.set ?? ''
+const isRow = (table: string, id: number) => `${key(table)} = '${id}'`
+
+// The statements of each manner, for a row that is there.
+const CHANGES: Record<string, Manner> = {
+  'Kysely update': (db, table, id) =>
+    db
+      .updateTable(table as 'tokens')
+      .set({ [column(table)]: 'done' })
+      .where(key(table) as 'hash', '=', String(id))
+      .execute(),
+  'raw update': (db, table, id) =>
+    rawQuery(db, `update ${table} set ${column(table)} = 'done' where ${isRow(table, id)}`),
+  'update of a qualified table with an alias': async (db, table, id) => {
+    const { rows } = await rawQuery<{ schema: string }>(db, 'select current_schema() as schema')
+    const name = `"${rows[0]?.schema}"."${table}"`
+    return rawQuery(db, `UPDATE ONLY ${name} AS t\nSET ${column(table)} = 'done' WHERE t.${isRow(table, id)}`)
+  },
+  'update in a CTE': (db, table, id) =>
+    rawQuery(
+      db,
+      `with changed as (update ${table} set ${column(table)} = 'done' where ${isRow(table, id)} returning 1)
+       select count(*) from changed`,
+    ),
+  'delete in a CTE': (db, table, id) =>
+    rawQuery(
+      db,
+      `with gone as (delete from ${table} where ${isRow(table, id)} returning 1) select 1 from gone`,
+    ),
+  'Kysely delete': (db, table, id) =>
+    db
+      .deleteFrom(table as 'tokens')
+      .where(key(table) as 'hash', '=', String(id))
+      .execute(),
+  'raw delete': (db, table, id) => rawQuery(db, `Delete From ${table} where ${isRow(table, id)}`),
+  'a statement with a comment': (db, table, id) =>
+    rawQuery(db, `delete /* now */ from ${table} where ${isRow(table, id)} -- a row`),
+  'a block of PL/pgSQL': (db, table, id) =>
+    rawQuery(
+      db,
+      `do $$ begin execute 'delete from ' || '${table}' || ' where ${key(table)} = ''${id}'''; end $$`,
+    ),
+  'a merge': (db, table, id) =>
+    rawQuery(
+      db,
+      `merge into ${table} as t using (select '${id}'::text as wanted) as s on t.${key(table)}::text = s.wanted
+       when matched then delete`,
+    ),
+}
+
+const INSERTS: Record<string, Manner> = {
+  'Kysely insert': (db, table, id) =>
+    db
+      .insertInto(table as 'tokens')
+      .values(ROWS[table]?.row(id) as never)
+      .execute(),
+  'raw insert': (db, table, id) => rawQuery(db, `insert ${insertText(table, id)}`),
+  'insert on conflict': (db, table, id) =>
+    rawQuery(db, `INSERT\n  ${insertText(table, id)} on conflict do nothing`),
+  'insert in a CTE': (db, table, id) =>
+    rawQuery(db, `with added as (insert ${insertText(table, id)} returning 1) select count(*) from added`),
+}
+
+for (const [table, name] of Object.entries(WATCHED_TABLES)) {
+  const counter = name === 'access_revision' ? 'access' : 'documents'
+  test(`each manner of writing ${table} raises ${name} at its commit, and not after a rollback`, async (t) => {
+    const url = await createPostgresSchema(t)
+    const [{ db }, other] = [await openNode(t, url), await openNode(t, url)]
+    let id = 1
+    const addAttachment = () =>
+      rawQuery(
+        db,
+        `insert into attachments values (${id}, 'a', 'text/plain', 1, '${'a'.repeat(64)}', '${AT}')`,
+      )
+    for (const before of Object.keys(ROWS)) {
+      if (before === table) break
+      if (before === 'documents') await addAttachment()
+      await rawQuery(db, `insert ${insertText(before, 1)}`)
+    }
+    const raised = async (work: () => Promise<unknown>) => {
+      const before = await other.poll()
+      await work()
+      return before[counter] !== (await other.poll())[counter]
+    }
+    for (const [manner, write] of Object.entries({ ...INSERTS, ...CHANGES })) {
+      for (const isWhole of [false, true]) {
+        id += 1
+        if (table === 'documents') await addAttachment()
+        if (!(manner in INSERTS)) await rawQuery(db, `insert ${insertText(table, id)}`)
+        const failing = () =>
+          atomically(db, async (trx) => {
+            await write(trx, table, id)
+            throw new Error('no')
+          })
+        assert.equal(
+          await raised(() => assert.rejects(failing(), /^Error: no$/)),
+          false,
+          `${manner}, rolled back`,
+        )
+        const work = () => (isWhole ? atomically(db, (trx) => write(trx, table, id)) : write(db, table, id))
+        assert.equal(await raised(work), true, `${manner}, ${isWhole ? 'in a transaction' : 'alone'}`)
+      }
+    }
+    assert.equal(await raised(() => rawQuery(db, `truncate ${table} cascade`)), true)
+  })
+}
+
+test('an upload raises `turn` alone, so that it never waits for the row of `meta`', async (t) => {
+  const url = await createPostgresSchema(t)
+  const [{ db }, other] = [await openNode(t, url), await openNode(t, url)]
+  for (const table of ['companies', 'owners', 'agents', 'hooks'])
+    await rawQuery(db, `insert ${insertText(table, 1)}`)
+  await rawQuery(db, `insert into attachments values (1, 'a', 'text/plain', 1, '${'a'.repeat(64)}', '${AT}')`)
+  const revision = async () =>
+    (await rawQuery<{ n: number }>(db, 'select documents_revision as n from meta')).rows[0]?.n
+  const [before, polled] = [await revision(), await other.poll()]
+  await atomically(db, async (trx) => {
+    await engineSql(trx).allocateIds(trx, 1)
+    await rawQuery(trx, `insert ${insertText('documents', 1)}`)
+    await rawQuery(trx, `insert ${insertText('hook_messages', 1)}`)
+  })
+  assert.equal(await revision(), before)
+  assert.notEqual((await other.poll()).documents, polled.documents)
+})
+
+test('statements that change no cached column raise nothing', () => {
+  for (const text of [
+    'select * from "tokens" for update',
+    'select 1 from documents for update of documents skip locked',
+    'update "tokens" set "used" = "used" + $1 where "id" = $2',
+    'update "api_keys" set "last_used_at" = $1 where "id" = $2',
+    'insert into "events" select 1 from "documents"',
+    "update document_order set turn = turn + 1 returning (select pg_get_serial_sequence('documents', 'id'))",
+    'delete from "login_links" where "token_id" in (select "id" from "tokens")',
+    'create table tokens (id int)',
+  ]) {
+    assert.deepEqual(pendingCounters(findCounters(text)), [], text)
+  }
+  const many = `insert into "documents" ("id", "name") values ${Array(500).fill('($1, $2)').join(', ')}`
+  assert.deepEqual(pendingCounters(findCounters(many)), ['documents_revision'])
+  const both = 'update "tokens" set "used" = $1, "revoked_at" = $2 where "id" = $3'
+  assert.deepEqual(pendingCounters(findCounters(both)), ['access_revision'])
+})
+
+test('each table is watched, or listed as one whose rows other nodes do not cache by these counters', () => {
+  const tables = [...readAsset('schema.sql').matchAll(/^CREATE TABLE (\w+)/gm)].map(([, name = '']) => name)
+  const unwatched = tables.filter((name) => !(name in WATCHED_TABLES))
+  assert.equal(unwatched.join(' '), UNWATCHED)
+  assert.deepEqual(Object.keys(ROWS).sort(), Object.keys(WATCHED_TABLES).sort())
+})

@@ -1,0 +1,375 @@
+// Every state of every screen, with the steps that lead to it.
+
+import type { HTTPRequest, Page } from 'puppeteer-core'
+import { until } from '../support/terminal.ts'
+import { loginPath } from './apps.ts'
+import { enterSecret, type PageApp, type Visit, waitForText } from './support.ts'
+
+export type State = {
+  name: string
+  /** Secrets of the session; `empty`: a key of the empty app. */
+  session: 'nobody' | 'key' | 'token' | 'both' | 'empty'
+  /** Fragment of the URL. */
+  fragment?: string
+  /** Runs before the URL is opened. @returns the function that undoes it */
+  prepare?(page: Page): Promise<() => Promise<unknown>>
+  /** Runs after the URL is opened. */
+  act?(visit: Visit, app: PageApp): Promise<unknown>
+  /** Element that is visible in the state. */
+  selector: string
+  /** True if the page never becomes idle. */
+  isLoading?: boolean
+}
+
+const BUSY = { status: 503, contentType: 'application/json', body: '{"detail":"The server is starting."}' }
+const FILTERED = '#documents?company=8'
+
+export const STATES: readonly State[] = [
+  { name: 'signed out', session: 'nobody', selector: '.secret' },
+  {
+    name: 'no secret',
+    session: 'nobody',
+    selector: '.refusal:not(:empty)',
+    act: (visit) => submitSecret(visit, 'clave'),
+  },
+  {
+    name: 'wrong secret',
+    session: 'nobody',
+    selector: '.refusal:not(:empty)',
+    act: (visit) => submitSecret(visit, 'cbk_wrong'),
+  },
+  {
+    name: 'one-time link',
+    session: 'both',
+    selector: '[aria-labelledby=one-time-link] .caution',
+    act: async ({ page, url }, app) => page.goto(url + (await loginPath(app))),
+  },
+  {
+    name: 'used link',
+    session: 'nobody',
+    fragment: `#login=${'x'.repeat(32)}`,
+    selector: '[aria-labelledby=one-time-link]',
+  },
+  { name: 'needs a key', session: 'token', selector: '.secret' },
+  { name: 'needs a token', session: 'key', fragment: '#documents', selector: '.secret' },
+  {
+    name: 'adding a token',
+    session: 'key',
+    selector: 'dialog[open] .secret',
+    act: async ({ page }) => {
+      await page.click('.menu summary')
+      await page.click('.menu .link')
+    },
+  },
+  {
+    name: 'server is starting',
+    session: 'both',
+    prepare: interceptRequests(/^\/session/, BUSY),
+    selector: 'main > .notice',
+  },
+
+  { name: 'rates', session: 'both', selector: '.currency' },
+  {
+    name: 'day without a value',
+    session: 'both',
+    fragment: '#rates?on=2026-11-19',
+    prepare: interceptRequests(/\/rates\/latest$/, {
+      contentType: 'application/json',
+      body: JSON.stringify({
+        ...{ provider: 'bccr', pair: 'USD/CRC', rate_date: '2026-11-18' },
+        ...{ compra: '484.98', venta: '490.84', referencia: null },
+      }),
+    }),
+    selector: '.dollar-facts .caution',
+  },
+  {
+    name: 'day after tomorrow',
+    session: 'both',
+    fragment: '#rates?on=2030-01-01',
+    selector: '.dollar .notice',
+  },
+  { name: 'day before all', session: 'both', fragment: '#rates?on=1950-01-01', selector: '.dollar .notice' },
+  {
+    name: 'whole history as a table',
+    session: 'both',
+    fragment: '#rates?span=all&table=true',
+    selector: '.history-table tbody th',
+  },
+  {
+    name: 'one currency',
+    session: 'both',
+    fragment: '#rates?pair=EUR/USD&span=1m',
+    selector: '.statistics td',
+  },
+  {
+    name: 'empty span',
+    session: 'both',
+    fragment: '#rates?from=1950-01-01&to=1950-02-01',
+    selector: '.history .notice',
+  },
+  { name: 'menu', session: 'both', selector: '.menu[open]', act: ({ page }) => page.click('.menu summary') },
+  {
+    name: 'amount of two meanings',
+    session: 'both',
+    selector: '.reading.refusal',
+    act: ({ page }) => fill(page, '.amount', '1.2,3.4'),
+  },
+  {
+    name: '25 digits',
+    session: 'both',
+    fragment: '#rates?amount=1234567890123456789012345.67',
+    selector: '.result output',
+  },
+  { name: 'no conversion', session: 'both', fragment: '#rates?source=XXX', selector: '.outcome .refusal' },
+  { name: 'months', session: 'both', selector: '.months .last', act: showSection('.months') },
+  {
+    name: 'months of a cross',
+    session: 'both',
+    fragment: '#rates?months=EUR/CRC&year=2025',
+    selector: '.months .last',
+    act: showSection('.months'),
+  },
+  {
+    name: 'months without a value',
+    session: 'both',
+    fragment: '#rates?months=EUR/USD&year=1950',
+    selector: '.months .notice',
+    act: showSection('.months'),
+  },
+  {
+    name: 'months loading',
+    session: 'both',
+    prepare: interceptRequests(/^\/api\/v1\/history$/, 'never'),
+    selector: '.months .awaited',
+    act: showSection('.months'),
+    isLoading: true,
+  },
+  {
+    name: 'months busy',
+    session: 'both',
+    prepare: interceptRequests(/^\/api\/v1\/history$/, BUSY),
+    selector: '.months .notice',
+    act: showSection('.months'),
+  },
+  { name: 'export', session: 'both', selector: '.export button', act: showSection('.export') },
+  {
+    name: 'export refused',
+    session: 'both',
+    prepare: interceptRequests(/^\/session\/ticket$/, BUSY),
+    selector: '.export .refusal',
+    async act(visit, app) {
+      await showSection('.export')(visit, app)
+      await visit.page.click('.export button')
+    },
+  },
+  {
+    name: 'no currency is found',
+    session: 'both',
+    selector: '.currencies .notice',
+    act: ({ page }) => fill(page, '.search input', 'zzz'),
+  },
+  {
+    name: 'rates loading',
+    session: 'both',
+    prepare: interceptRequests(/^\/api/, 'never'),
+    selector: '.dollar',
+    isLoading: true,
+  },
+  {
+    name: 'rates busy',
+    session: 'both',
+    prepare: interceptRequests(/^\/api/, BUSY),
+    selector: 'main .notice',
+  },
+  {
+    name: 'rates offline',
+    session: 'both',
+    selector: '.banner',
+    act: async ({ page }) => {
+      await page.waitForSelector('.currency')
+      await page.setOfflineMode(true)
+      await page.evaluate(() => dispatchEvent(new Event('offline'))) // setOfflineMode does not fire it
+    },
+  },
+
+  { name: 'documents', session: 'both', fragment: '#documents', selector: '.document' },
+  { name: 'no documents', session: 'both', fragment: FILTERED, selector: '.received .notice' },
+  {
+    name: 'documents loading',
+    session: 'both',
+    fragment: '#documents',
+    prepare: interceptRequests(/^\/api/, 'never'),
+    selector: '.received .loading',
+    isLoading: true,
+  },
+  {
+    name: 'documents busy',
+    session: 'both',
+    fragment: '#documents',
+    prepare: interceptRequests(/^\/api/, BUSY),
+    selector: '.received .notice',
+  },
+  ...(
+    [
+      ['text', 'xml', '.preview .text'],
+      ['markup', 'onerror', '.preview .text'],
+      ['image', 'png', '.preview img'],
+      ['PDF', 'pdf', '.preview .notice'],
+      ['another type', 'zip', '.preview .notice'],
+    ] as const
+  ).map(([content, name, selector]) => ({
+    name: `preview of ${content}`,
+    session: 'both' as const,
+    fragment: '#documents',
+    selector,
+    act: async ({ page }: Visit) => {
+      const row = await page.waitForSelector(`.document-tools button[aria-label*="${name}"]`)
+      await row?.evaluate((button) => (button as HTMLElement).click())
+    },
+  })),
+  {
+    name: 'upload under way',
+    session: 'both',
+    fragment: '#documents?company=8',
+    prepare: interceptRequests(/\/documents\/create$/, 'never'),
+    selector: '.sending progress',
+    act: ({ page }) => selectFile(page, 'escaneo.png'),
+  },
+  {
+    name: 'upload refused',
+    session: 'both',
+    fragment: '#documents?company=8',
+    prepare: interceptRequests(/\/documents\/create$/, { ...BUSY, status: 413 }),
+    selector: '.sent.bad',
+    act: ({ page }) => selectFile(page, 'demasiado-grande-y-con-un-nombre-que-tampoco-es-corto.png'),
+  },
+  { name: 'status', session: 'both', fragment: '#status', selector: '.runs .pill' },
+  {
+    name: 'status loading',
+    session: 'both',
+    fragment: '#status',
+    prepare: interceptRequests(/status$/, 'never'),
+    selector: '.status .loading',
+    isLoading: true,
+  },
+  {
+    name: 'status busy',
+    session: 'both',
+    fragment: '#status',
+    prepare: interceptRequests(/status$/, BUSY),
+    selector: '.status .notice',
+  },
+
+  { name: 'empty database', session: 'empty', selector: '.command' },
+  { name: 'empty database, status', session: 'empty', fragment: '#status', selector: '.runs .quiet' },
+  {
+    name: 'empty database, documents',
+    session: 'empty',
+    fragment: '#documents',
+    selector: '.received .notice',
+  },
+]
+
+/** Brings a page to a state. @returns the function that undoes it */
+export async function openState(visit: Visit, app: PageApp, state: State): Promise<() => Promise<void>> {
+  const { page, url } = visit
+  await page.goto('about:blank')
+  const undo = await state.prepare?.(page)
+  await page.goto(`${url}/${state.fragment ?? '#rates'}`)
+  if (!state.isLoading && state.session !== 'nobody' && !state.prepare) await waitForIdle(page)
+  await state.act?.(visit, app)
+  await page.waitForSelector(state.selector, { visible: true })
+  if (!state.isLoading) await waitForIdle(page)
+  return async () => {
+    await page.setOfflineMode(false)
+    await undo?.()
+  }
+}
+
+/** Waits until the text is stable and nothing is loading. */
+export async function waitForIdle(page: Page): Promise<void> {
+  let previousText = ''
+  await until(async () => {
+    const [text, isBusy] = await page.evaluate(() => [
+      document.body.textContent,
+      document.querySelector('main :is([aria-busy="true"], .loading, .awaited:empty, .preview-wait)') !==
+        null,
+    ])
+    const isSame = previousText === text && text !== ''
+    previousText = String(text)
+    if (!isSame) await new Promise((resolve) => setTimeout(resolve, 50))
+    return isSame && !isBusy
+  })
+}
+
+/** Intercepts requests of some paths, and answers or never answers them. */
+function interceptRequests(path: RegExp, response: Parameters<HTTPRequest['respond']>[0] | 'never') {
+  return async (page: Page) => {
+    const pending: HTTPRequest[] = []
+    const handle = (request: HTTPRequest) => {
+      if (!path.test(new URL(request.url()).pathname)) void request.continue()
+      else if (response === 'never') pending.push(request)
+      else void request.respond(response)
+    }
+    page.on('request', handle)
+    await page.setRequestInterception(true)
+    return async () => {
+      page.off('request', handle)
+      await Promise.allSettled(pending.map((request) => request.abort())) // otherwise the server would get them now
+      await page.setRequestInterception(false)
+    }
+  }
+}
+
+/** Scrolls to a section below the first screen, and waits until it is rendered. */
+export function showSection(selector: string): NonNullable<State['act']> {
+  return async ({ page }) => {
+    // Repeats, since data that load above the section move it.
+    const hasContent = (selector: string) => {
+      const section = document.querySelector(selector)
+      section?.scrollIntoView()
+      return section?.querySelector('.data, .notice, .button') != null
+    }
+    await page.waitForFunction(hasContent, { polling: 100 }, selector)
+  }
+}
+
+async function submitSecret(visit: Visit, secret: string): Promise<void> {
+  await fill(visit.page, '.secret input', secret)
+  await visit.page.click('.secret [type=submit]')
+  await waitForText(visit, '.refusal', /./)
+}
+
+export async function fill(page: Page, selector: string, text: string): Promise<void> {
+  const field = await page.waitForSelector(selector, { visible: true })
+  await field?.evaluate((input) => (input as HTMLInputElement).select())
+  await field?.type(text)
+}
+
+/** Selects a file to upload, as from the dialog of the browser. */
+async function selectFile(page: Page, name: string): Promise<void> {
+  await page.waitForSelector('.drop .button:enabled')
+  await page.$eval(
+    '.drop input',
+    (input, name) => {
+      const files = new DataTransfer()
+      files.items.add(new File([new Uint8Array(100_000)], name, { type: 'image/png' }))
+      const field = input as HTMLInputElement
+      field.files = files.files
+      field.dispatchEvent(new Event('change', { bubbles: true }))
+    },
+    name,
+  )
+}
+
+/** Signs in with the secrets of a state. */
+export async function startSession(visit: Visit, app: PageApp, session: State['session']): Promise<void> {
+  const { page, url } = visit
+  if (session === 'nobody') return
+  await fill(page, '.secret input', session === 'token' ? app.token : app.key)
+  await page.click('.secret [type=submit]')
+  await page.waitForSelector('.tabs')
+  if (session === 'key' || session === 'token') return
+  await page.goto(`${url}/#documents`)
+  await enterSecret(visit, app.token)
+}
