@@ -5,7 +5,13 @@ import { AppError } from '../../runtime/errors.ts'
 import { splitBatches } from '../../store/batches.ts'
 import type { Blobs } from '../../store/blobs/blobs.ts'
 import { selectExistingIds } from '../../store/documents/documents.ts'
-import { findAnswer, type IdRange, type IdRun, rangeIds } from '../../store/documents/idempotency.ts'
+import {
+  findAnswer,
+  type IdRange,
+  type IdRun,
+  lockAnswer,
+  rangeIds,
+} from '../../store/documents/idempotency.ts'
 import type { ReadDb, WriteDb } from '../../store/tables.ts'
 import type { Clock } from '../../values/dates.ts'
 import { type Access, checkAgentAccess, checkCompanyAccess } from './access.ts'
@@ -108,11 +114,11 @@ export async function acceptUpload(
 
 /** Finds the stored answer of the same request; undefined: none. @throws AppError `conflict` for another upload */
 async function findRepeatedUpload(
-  db: ReadDb,
+  db: WriteDb,
   batch: Batch,
   { tokenId, key, fingerprint, cutoff }: IdempotencyRecord,
 ): Promise<AcceptedUpload | undefined> {
-  const answer = await findAnswer(db, tokenId, key, cutoff)
+  const answer = await lockAnswer(db, tokenId, key, cutoff)
   if (!answer) return undefined
   if (answer.fingerprint !== fingerprint) {
     throw new AppError('conflict', 'Idempotency-Key was used with another body')

@@ -1,6 +1,7 @@
 // Documents that an upload with an Idempotency-Key created (decisions 3.11). Their names are not stored: a retry sends
 // them again.
 
+import { engineSql } from '../engine.ts'
 import type { ReadDb, WriteDb } from '../tables.ts'
 
 /** Rows with consecutive ids. */
@@ -20,14 +21,23 @@ export async function findAnswer(
   key: string,
   since: string,
 ): Promise<StoredAnswer | undefined> {
-  const row = await db
-    .selectFrom('idempotency')
-    .select(['fingerprint', 'answer'])
-    .where('token_id', '=', tokenId)
-    .where('key', '=', key)
-    .where('created_at', '>=', since)
-    .executeTakeFirst()
-  return row && { fingerprint: row.fingerprint, ranges: parseRanges(row.answer) }
+  const row = await buildQuery(db, tokenId, key, since).executeTakeFirst()
+  return row && toAnswer(row)
+}
+
+/**
+ * Like `findAnswer`, for an answer that is sent. Locks its row: the commit of the lock is replicated after that of the
+ * row, and waits for the same standby. So an answer is not sent while its first commit still waits (decisions 3.11).
+ */
+export async function lockAnswer(
+  db: WriteDb,
+  tokenId: number,
+  key: string,
+  since: string,
+): Promise<StoredAnswer | undefined> {
+  const query = buildQuery(db, tokenId, key, since)
+  const row = await engineSql(db).lockRows(query, 'update', ['idempotency']).executeTakeFirst()
+  return row && toAnswer(row)
 }
 
 /** Stores an answer, and replaces one from before `since`. False: another request has a newer answer. */
@@ -81,6 +91,19 @@ export function appendId(
 /** Yields the ids of the ranges. */
 export function* rangeIds(runs: readonly IdRun[]): Generator<number, undefined> {
   for (const { id, count } of runs) for (let at = 0; at < count; at++) yield id + at
+}
+
+function buildQuery(db: ReadDb, tokenId: number, key: string, since: string) {
+  return db
+    .selectFrom('idempotency')
+    .select(['fingerprint', 'answer'])
+    .where('token_id', '=', tokenId)
+    .where('key', '=', key)
+    .where('created_at', '>=', since)
+}
+
+function toAnswer({ fingerprint, answer }: { fingerprint: string; answer: string }): StoredAnswer {
+  return { fingerprint, ranges: parseRanges(answer) }
 }
 
 /** Reads ranges; also the answers of earlier versions, which list each document. */
