@@ -2,6 +2,7 @@
 
 import { engineSql } from '../engine.ts'
 import { invariantError } from '../invariant.ts'
+import { prepared } from '../prepared.ts'
 import { hasRow } from '../rows.ts'
 import type { DocumentState, ReadDb, Row, WriteDb } from '../tables.ts'
 import { addUsed } from './usage.ts'
@@ -31,6 +32,7 @@ export type NewDocuments = {
 }
 
 export type DocumentFilter = {
+  id?: number | undefined
   companyId?: number | undefined
   agentId?: number | undefined
   state?: DocumentState | undefined
@@ -76,18 +78,41 @@ export async function insertDocuments(db: WriteDb, batch: NewDocuments): Promise
   return rows.map(({ id }) => id).sort((one, other) => one - other)
 }
 
+const CONDITIONS = {
+  id: ['documents.id', '='],
+  companyId: ['documents.company_id', '='],
+  agentId: ['documents.agent_id', '='],
+  state: ['documents.state', '='],
+  after: ['documents.id', '>'],
+  before: ['documents.id', '<'],
+  createdUpTo: ['documents.created_at', '<='],
+} as const
+type Condition = keyof typeof CONDITIONS
+const CONDITION_NAMES = Object.keys(CONDITIONS) as Condition[]
+
+/** `never` is the value of every column: Kysely knows no common type of the columns of several conditions. */
+type FilterValues = Record<Condition | 'limit', never>
+
+/** Queries by their order and conditions. To build one takes a quarter of the time of a request. */
+const selects = new Map<string, ReturnType<typeof prepareSelect>>()
+
 /** Documents by id. */
 export async function selectDocuments(db: ReadDb, filter: DocumentFilter): Promise<DocumentRow[]> {
-  const { companyId, agentId, state, after, before, createdUpTo } = filter
-  const own = { 'documents.company_id': companyId, 'documents.agent_id': agentId, 'documents.state': state }
-  let query = selectJoined(db)
-    .where((of) => of.and(own))
-    .orderBy('documents.id', filter.order ?? 'asc')
-    .limit(filter.limit)
-  if (after !== undefined) query = query.where('documents.id', '>', after)
-  if (before !== undefined) query = query.where('documents.id', '<', before)
-  if (createdUpTo !== undefined) query = query.where('documents.created_at', '<=', createdUpTo)
-  return (await query.execute()).map(withContent)
+  const { order = 'asc' } = filter
+  const conditions = CONDITION_NAMES.filter((name) => filter[name] !== undefined)
+  const select = selects.getOrInsertComputed(`${order} ${conditions}`, () => prepareSelect(order, conditions))
+  return (await select(db, filter as FilterValues)).map(withContent)
+}
+
+function prepareSelect(order: 'asc' | 'desc', conditions: readonly Condition[]) {
+  return prepared([...conditions, 'limit'], (db: ReadDb, values: FilterValues) => {
+    let query = selectJoined(db).orderBy('documents.id', order).limit(values.limit)
+    for (const name of conditions) {
+      const [column, operator] = CONDITIONS[name]
+      query = query.where(column, operator, values[name])
+    }
+    return query
+  })
 }
 
 /** Selects the existing documents of these ids, by id. */
@@ -102,10 +127,9 @@ export async function findDocument(
   id: number,
   { companyId, agentId }: { companyId?: number | null; agentId?: number | null } = {},
 ): Promise<DocumentRow | undefined> {
-  const own = { 'documents.company_id': companyId ?? undefined, 'documents.agent_id': agentId ?? undefined }
-  const query = selectJoined(db).where('documents.id', '=', id)
-  const row = await query.where((of) => of.and(own)).executeTakeFirst()
-  return row && withContent(row)
+  const own = { companyId: companyId ?? undefined, agentId: agentId ?? undefined }
+  const [document] = await selectDocuments(db, { id, ...own, limit: 1 })
+  return document
 }
 
 /** Returns the ids of existing documents. */
