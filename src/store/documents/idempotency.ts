@@ -26,8 +26,8 @@ export async function findAnswer(
 }
 
 /**
- * Like `findAnswer`, for an answer that is sent. Locks its row: the commit of the lock is replicated after that of the
- * row, and waits for the same standby. So an answer is not sent while its first commit still waits (decisions 3.11).
+ * Like `findAnswer`, for an answer that is sent. Locks its row: the commit of a lock waits for the same synchronous
+ * standby as the commit of the row. Until then the answer is not sent (decisions 3.11).
  */
 export async function lockAnswer(
   db: WriteDb,

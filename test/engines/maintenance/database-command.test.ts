@@ -1,12 +1,14 @@
 // cambista database: what an administrator types.
 
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { blobPath } from '../../../src/store/blobs/commit.ts'
+import { openPostgres } from '../../../src/store/postgres/open.ts'
 import { openNode } from '../../support/postgres/database.ts'
-import { createPostgresSchema, queryOnce } from '../../support/postgres/server.ts'
+import { createPostgresDatabase, createPostgresSchema, queryOnce } from '../../support/postgres/server.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
 import { runCommand } from '../../support/terminal.ts'
 
@@ -32,7 +34,7 @@ test('database upgrade makes the tables, and the second time there is nothing to
 })
 
 test('no command beside it and serve makes the tables', async (t) => {
-  const url = await createPostgresSchema(t)
+  const url = await createPostgresDatabase(t)
   const blobs = ['--blobs', temporaryDirectory(t), '--blobs-shared']
   const commands = [
     ['key', 'create', 'erp'],
@@ -71,10 +73,61 @@ test('`database restored` lists new ids, the gap and lost blobs', async (t) => {
   assert.deepEqual(await queryOnce(url, 'select sha256 from lost_contents'), [{ sha256: HASHES[1] }])
 })
 
+test('`database restored` is refused beside a session of cambista, which has no task and no lease', async (t) => {
+  const { url, folder } = await withContents(t)
+  const before = await queryOnce(url, 'select epoch from meta')
+  const restore = () => database(url, 'restored', '--blobs', folder, '--blobs-shared')
+  const node = await openPostgres(url)
+  const beside = await restore()
+  assert.deepEqual([beside.code, beside.out], [1, ''])
+  assert.match(
+    beside.err,
+    /cambista uses this database \(\d sessions? from the machine of the database since 20\S+Z\): stop all nodes/,
+  )
+  await node.close()
+  const other = await openPostgres(`${url}&application_name=rates`)
+  const renamed = await database(
+    `${url}&application_name=rates`,
+    'restored',
+    '--blobs',
+    folder,
+    '--blobs-shared',
+  )
+  assert.match(renamed.err, /cambista uses this database/, 'by the name in the address')
+  await other.close()
+  assert.deepEqual(await queryOnce(url, 'select epoch from meta'), before)
+  // Leases of the backup: one that a node of then renews, which is no more.
+  await queryOnce(
+    url,
+    `insert into leases (name, holder, fence, taken_at, expires_at)
+     values ('scheduler', 'host a, pid 1, x', 3, now(), now() + interval '1 hour')`,
+  )
+  assert.equal((await restore()).code, 3, 'one content is missing')
+  assert.notDeepEqual(await queryOnce(url, 'select epoch from meta'), before)
+})
+
+test('sessions of another role count, without their host', async (t) => {
+  const { url, folder } = await withContents(t)
+  const role = `r${randomUUID().replaceAll('-', '')}`
+  await queryOnce(url, `create role ${role} login; grant all on all tables in schema public to ${role}`)
+  t.after(() => queryOnce(url.replace(/\/d\w+\?/, '/postgres?'), `drop role ${role}`)) // after its database
+  const node = await openPostgres(url)
+  t.after(() => node.close())
+  const end = await database(
+    url.replace('cambista@', `${role}@`),
+    'restored',
+    '--blobs',
+    folder,
+    '--blobs-shared',
+  )
+  assert.equal(end.code, 1)
+  assert.match(end.err, /cambista uses this database \(\d sessions? of another role\)/)
+})
+
 async function withContents(t: TestContext) {
-  const url = await createPostgresSchema(t)
+  const url = await createPostgresDatabase(t)
   const folder = temporaryDirectory(t)
-  await openNode(t, url)
+  await (await openPostgres(url)).close()
   for (const sha256 of HASHES) {
     await queryOnce(url, `insert into contents (sha256, size, created_at) values ('${sha256}', 1, 'then')`)
   }

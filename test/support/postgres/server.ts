@@ -59,6 +59,15 @@ export async function createPostgresSchema(
   return schemaAddress(server, schema)
 }
 
+/** Address of a new database, for a test of all sessions of a database. Drops it when the test ends. */
+export async function createPostgresDatabase(t: TestContext): Promise<string> {
+  const name = `d${randomUUID().replaceAll('-', '')}`
+  const server = await sharedServer()
+  await queryOnce(server, `create database ${name}`)
+  t.after(() => queryOnce(server, `drop database ${name} with (force)`))
+  return server.replace('/postgres?', `/${name}?`)
+}
+
 /** Address of a schema of a server. */
 export function schemaAddress(server: string, schema: string): string {
   return `${server}&options=${encodeURIComponent(`-c search_path=${schema}`)}`

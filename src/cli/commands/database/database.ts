@@ -1,6 +1,6 @@
 // Commands for the administrator of a database that several nodes share.
 
-import { renewDatabase } from '../../../domain/operations/move/restored.ts'
+import { refuseNodes, renewDatabase } from '../../../domain/operations/move/restored.ts'
 import { planUpgrade, upgrade } from '../../../domain/operations/move/upgrade.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import { openBlobStore } from '../../../store/blobs/open.ts'
@@ -35,7 +35,7 @@ export const databaseRestored = command({
   changesData: true,
   async run({ options, terminal, storage, withDatabase }) {
     const config = storage()
-    requireDatabase(config)
+    await refuseNodes(requireDatabase(config))
     return withDatabase({ mustExist: true }, async (db, engine) => {
       using store = await openBlobStore(config, engine)
       await store.check() // else a folder that is not mounted would count every blob as lost

@@ -11,6 +11,7 @@ import {
 import { insertLostBlobs, type LostBlob } from '../../../store/documents/lost-contents.ts'
 import { atomically, type Lock } from '../../../store/engine.ts'
 import { type Renewed, renewRestored } from '../../../store/postgres/maintenance/restored.ts'
+import { refuseSessions } from '../../../store/postgres/maintenance/sessions.ts'
 import type { WriteDb } from '../../../store/tables.ts'
 import type { Clock } from '../../../values/dates.ts'
 import { counted, differences } from './compare.ts'
@@ -31,7 +32,10 @@ export type RestoredRequest = {
   progress?: (done: number) => void
 }
 
-/** Renews a restored database. @throws AppError `failed` while a node runs */
+/** Checks that no node runs, before this process opens the database. @throws AppError like `refuseSessions` */
+export const refuseNodes = refuseSessions
+
+/** Renews a restored database, which no node uses (`refuseNodes`). @throws AppError like `renewRestored` */
 export function renewDatabase({ db, blobs, clock, progress }: RestoredRequest): Promise<RestoredDatabase> {
   return renewRestored(db, async (renewed, lock) => {
     const counts = { contents: 0, lost: 0 }

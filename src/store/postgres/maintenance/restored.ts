@@ -2,10 +2,10 @@
 // one. Counterpart of ../../sqlite/restored-database.ts.
 
 import { AppError } from '../../../runtime/errors.ts'
-import { atomically, type Lock, type LockName } from '../../engine.ts'
+import { atomically, type Lock } from '../../engine.ts'
 import { raiseCounter, tablesWithCounters } from '../../ids.ts'
 import type { WriteDb } from '../../tables.ts'
-import { findLeaseHolder, LEASE_TIMES, takeLease } from '../lease.ts'
+import { LEASE_TIMES, takeLease } from '../lease.ts'
 import { rawQuery } from '../raw-query.ts'
 import { makeEpoch } from '../steps.ts'
 import { selectSequences, setSequence } from './sequences.ts'
@@ -23,26 +23,18 @@ export type Renewed = {
 /**
  * Sets a new epoch, raises ids and counters, records the gap, and ends the restored leases, in one transaction. Runs
  * `work` afterwards under the same lease `migrate`.
- * @throws AppError `failed` while a node runs, or another process does the same
+ * The caller has checked that no node runs (sessions.ts).
+ * @throws AppError `failed` while another process does the same
  */
 export async function renewRestored<T>(
   db: WriteDb,
   work: (renewed: Renewed, lock: Lock) => Promise<T>,
 ): Promise<T> {
-  const { rows } = await rawQuery<{ name: LockName }>(
-    db,
-    'select name from leases where expires_at > clock_timestamp() order by name limit 1',
-  )
-  const [running] = rows
-  if (running) {
-    const where = `${running.name}: ${await findLeaseHolder(db, running.name)}`
-    throw new AppError(
-      'failed',
-      `a node has a task of this database (${where}): stop all nodes, and try again`,
-    )
-  }
   const lock = await takeLease(db, 'migrate', LEASE_TIMES)
-  if (!lock) throw new AppError('failed', 'another process is doing the same with this database')
+  if (!lock) {
+    const reason = 'another process is doing the same with this database, or did when it was backed up'
+    throw new AppError('failed', `${reason}: try again in ${LEASE_TIMES.ttlMs / 1000} s`)
+  }
   try {
     return await work(await atomically(db, renew, lock), lock)
   } finally {
