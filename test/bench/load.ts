@@ -14,6 +14,8 @@ export type LoadOrder = {
   headers?: Record<string, string>
   connections?: number
   ms?: number
+  /** Number of requests, instead of `ms`. */
+  requests?: number
 }
 
 export type LoadResult = {
@@ -27,7 +29,7 @@ const END_OF_HEAD = Buffer.from('\r\n\r\n')
 
 /** Runs a load and returns the number of complete answers. */
 export function runLoad(order: LoadOrder): Promise<LoadResult> {
-  const { port, paths, headers = {}, connections = 32, ms = 2000 } = order
+  const { port, paths, headers = {}, connections = 32, ms = 2000, requests: most } = order
   const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   const tail = ` HTTP/1.1\r\nHost: bench\r\n${head.join('')}\r\n`
   const requests = paths.map((path) => Buffer.from(`GET ${path}${tail}`))
@@ -44,6 +46,8 @@ export function runLoad(order: LoadOrder): Promise<LoadResult> {
   const result: LoadResult = { requests: 0, bytes: 0, perSecond: 0, statuses: {} }
   const started = performance.now()
   const end = started + ms
+  let count = 0
+  const hasEnded = () => (most === undefined ? performance.now() >= end : count >= most)
   const one = (at: number) =>
     new Promise<void>((resolve, reject) => {
       const socket = connect({ port, host: '127.0.0.1', noDelay: true })
@@ -51,7 +55,8 @@ export function runLoad(order: LoadOrder): Promise<LoadResult> {
       let missing = 0
       let pending: Buffer | undefined
       const ask = () => {
-        if (performance.now() >= end) return finish(socket, resolve)
+        if (hasEnded()) return finish(socket, resolve)
+        count += 1
         socket.write(fresh ? freshPath(next) : (requests[next % requests.length] ?? ''))
         next += connections
       }
