@@ -1,8 +1,8 @@
-// Another build beside ours, usually the one before a change: npm run bench -- against PATH. Each answers the same
-// requests in turn, over a copy of one data directory. The figure of a request is the processor time of the server.
-// Caches of the machine and other programs change it by half within a second, so requests come in short slices, in
-// turn. Two processes of the same build differ by a tenth for as long as they live (0.90, 0.83 to 1.00, for
-// conversions), so each of the nine rounds starts both builds again.
+// Compares another build with ours, usually the one before a change: npm run bench -- against PATH. Each answers the
+// same requests in turn, over a copy of one data directory. The figure of a request is the processor time of the server.
+// Busy neighbours change it by half within a second. So requests come in short slices, in turn. Two processes of the
+// same build differ by a tenth, from start to end (0.90, 0.83 to 1.00, for conversions). So each of the nine rounds
+// starts both builds again.
 
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ import { PROGRAM, type Running, runToEnd, startProgram } from './process.ts'
 import { type Bank, syncHistory } from './sync.ts'
 
 const ROUNDS = 9
-const SLICES = 8 // of each build, in a round
+const SLICES = 8 // slices of a build in a round
 const WARM_UP_SLICES = 4
 const SLICE_REQUESTS = 400
 const FULL_LOAD_MS = 2500
