@@ -12,7 +12,7 @@ import {
   usageErrorText,
 } from './cli/help/advice.ts'
 import { messageLanguage } from './cli/help/locale.ts'
-import { helpTexts, type Texts } from './cli/help/texts.ts'
+import { type HelpTexts, helpTexts } from './cli/help/texts.ts'
 import { commandHelp, commandUsage, helpWidth, programHelp } from './cli/help.ts'
 import { OPTIONS } from './cli/options/options.ts'
 import type { OptionValues } from './cli/options/values.ts'
@@ -141,7 +141,7 @@ async function runCommand(command: Command, words: readonly string[], terminal: 
 }
 
 /** Texts in the language of the terminal; the journal is English. */
-function terminalTexts({ journal, env }: Terminal): Texts {
+function terminalTexts({ journal, env }: Terminal): HelpTexts {
   return helpTexts(journal ? 'en' : messageLanguage(env))
 }
 

@@ -83,6 +83,19 @@ const DOORS: Record<string, (path: string) => boolean> = {
   yauzl: (path) => path === 'src/formats/sheets/archive.ts',
 }
 
+/**
+ * Names that two files may declare: both mean the same thing. The page shares no file with the program, so it has its
+ * own type of what it receives.
+ */
+const SHARED_NAMES: Readonly<Record<string, string>> = {
+  Agent: 'an agent, as the page receives it',
+  Conversion: 'an answer of /convert, as the page receives it',
+  Language: 'the languages of the page, and of messages',
+  Stat: 'the figure of a month, as the page requests it',
+  addDays: 'the same rule in the page',
+  atomically: 'the function, and that of an engine behind it',
+}
+
 type Import = { from: string; to: string; typeOnly: boolean }
 type Source = { path: string; text: string; lines: number; imports: Import[] }
 
@@ -258,6 +271,28 @@ test('the top level has the expected files and folders', () => {
   )
   assert.deepEqual(extra, [])
 })
+
+test('no two files declare a type of one name, nor a function that one of them exports', () => {
+  const types = findNames(/^(export )?(?:declare )?(?:type|interface|class) (\w+)/gm)
+  const functions = findNames(/^(export )?(?:async )?function\*? (\w+)/gm)
+  const doubled = [...types, ...functions.filter(({ isExported }) => isExported)]
+    .filter(({ paths }) => paths.size > 1)
+    .map(({ name }) => name)
+  assert.ok(types.length > 700 && functions.length > 2000)
+  assert.deepEqual(doubled.sort(), Object.keys(SHARED_NAMES).sort())
+})
+
+/** Names that the sources declare, and the files of each. `isExported`: one of them exports it. */
+function findNames(declaration: RegExp): { name: string; paths: Set<string>; isExported: boolean }[] {
+  const declarations = sources.flatMap(({ path, text }) =>
+    [...text.matchAll(declaration)].map(([, exported, name = '']) => ({ path, name, exported })),
+  )
+  return [...Map.groupBy(declarations, ({ name }) => name)].map(([name, places]) => ({
+    name,
+    paths: new Set(places.map(({ path }) => path)),
+    isExported: places.some(({ exported }) => exported !== undefined),
+  }))
+}
 
 function listFolders(path: string): string[] {
   const entries = readdirSync(join(ROOT, path), { withFileTypes: true })

@@ -103,7 +103,7 @@ export function printResult(
 }
 
 /** Rows of cells as aligned lines. */
-export function table(rows: readonly (readonly string[])[]): string[] {
+export function formatTable(rows: readonly (readonly string[])[]): string[] {
   const widths: number[] = []
   for (const row of rows) {
     for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, cell.length)

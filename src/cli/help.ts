@@ -2,7 +2,7 @@
 
 import { VERSION } from '../runtime/assets.ts'
 import type { Command } from './command.ts'
-import { helpTexts, type Texts } from './help/texts.ts'
+import { type HelpTexts, helpTexts } from './help/texts.ts'
 import {
   CALL_ONLY,
   CLUSTER_ONLY,
@@ -39,7 +39,7 @@ export function programHelp(
     }))
     .filter((group) => group.commands.length > 0)
   const all = groups.flatMap((group) => group.commands)
-  const lines = list(
+  const lines = formatList(
     all.map((one) => [commandUsage(one, texts), texts.command(one.name).summary]),
     width,
   )
@@ -67,7 +67,7 @@ export function commandHelp(command: Command, texts = helpTexts('en'), width = W
   const clusterOptions = command.options.filter((name) => CLUSTER_ONLY.has(name))
   const others = command.options.filter((name) => !CLUSTER_ONLY.has(name))
   const rows = [...others.map(row), ['--help', `${texts.option('help')} *`] satisfies [string, string]]
-  const lines = list([...rows, ...clusterOptions.map(row)], width)
+  const lines = formatList([...rows, ...clusterOptions.map(row)], width)
   const cluster =
     clusterOptions.length > 0
       ? ['', wrapText(texts.text('cluster'), width), ...lines.splice(rows.length)]
@@ -96,7 +96,7 @@ export function flagText(name: OptionName, overrides: OptionOverrides = {}, text
   return value === undefined ? `--${name}` : `--${name} ${texts.placeholder(value)}`
 }
 
-function optionText({ name: command, overrides }: Command, name: OptionName, texts: Texts): string {
+function optionText({ name: command, overrides }: Command, name: OptionName, texts: HelpTexts): string {
   const { fallback } = requireOption(name, overrides)
   const help = texts.option(name, command)
   const text = fallback === undefined ? help : `${help} (${texts.text('default', { text: fallback })})`
@@ -104,7 +104,7 @@ function optionText({ name: command, overrides }: Command, name: OptionName, tex
 }
 
 /** Formats rows of two aligned cells, indented. The second cell wraps below itself; a long first cell has its own line. */
-function list(rows: readonly [string, string][], width: number): string[] {
+function formatList(rows: readonly [string, string][], width: number): string[] {
   const longest = Math.floor(width * MAX_FIRST_COLUMN)
   const firsts = rows.map(([first]) => first.length + 4).filter((length) => length <= longest)
   const column = Math.max(MIN_COLUMN, ...firsts)

@@ -22,6 +22,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import type { FileOwner } from '../domain/operations/backup/new-data-dir.ts'
 import { AppError, errorCode } from '../runtime/errors.ts'
 
 export type CommandResult = {
@@ -40,8 +41,6 @@ export type Machine = {
   print(line: string): void
 }
 
-export type Owner = { uid: number; gid: number }
-
 export function spawnCommand(command: string, words: readonly string[]): CommandResult {
   const child = spawnSync(command, words, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
   const missing = errorCode(child.error) === 'ENOENT'
@@ -58,7 +57,7 @@ export function runOrFail(machine: Machine, command: string, ...words: string[])
 }
 
 /** Makes a directory, or corrects owner and mode of the existing one. Its content gets the same owner. */
-export function ensureDirectory(machine: Machine, path: string, owner: Owner, mode: number): void {
+export function ensureDirectory(machine: Machine, path: string, owner: FileOwner, mode: number): void {
   const target = join(machine.root, path)
   const isNew = makeDirectory(target)
   const { uid, gid, mode: before } = statSync(target)
@@ -80,7 +79,7 @@ export function makeDirectory(target: string): boolean {
 }
 
 /** Changes the owner of a tree. Links are not followed, since one might lead out of it. */
-function chownTree(path: string, { uid, gid }: Owner): void {
+function chownTree(path: string, { uid, gid }: FileOwner): void {
   if (basename(path) === 'lost+found') return // made by the file system, at the root of a disk
   if (lstatSync(path).isDirectory())
     for (const name of readdirSync(path)) chownTree(join(path, name), { uid, gid })
@@ -88,7 +87,13 @@ function chownTree(path: string, { uid, gid }: Owner): void {
 }
 
 /** Makes a file. An existing one is left as it is. */
-export function ensureFile(machine: Machine, path: string, text: string, owner: Owner, mode: number): void {
+export function ensureFile(
+  machine: Machine,
+  path: string,
+  text: string,
+  owner: FileOwner,
+  mode: number,
+): void {
   const target = join(machine.root, path)
   if (existsSync(target)) return
   replaceFile(target, (temporary) => {

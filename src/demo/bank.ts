@@ -21,9 +21,9 @@ export type BankRequest = {
 }
 
 /** `cut`: half of an answer, then the connection ends; `reset`: it ends at once; `hang`: no answer. */
-export type Fault = 'pass' | 'cut' | 'reset' | 'hang' | BankReply
+export type BankFault = 'pass' | 'cut' | 'reset' | 'hang' | BankReply
 
-export type FaultHook = (request: BankRequest) => Fault | undefined | Promise<Fault | undefined>
+export type FaultHook = (request: BankRequest) => BankFault | undefined | Promise<BankFault | undefined>
 
 export type BankOptions = {
   /** 0, the default: any free port. */

@@ -21,28 +21,31 @@ export type Permission =
   /** A client on this machine; any client if the metrics have their own port. */
   | 'local'
 
-type Route = readonly [permission: Permission, purpose: string]
+type RouteEntry = readonly [permission: Permission, purpose: string]
 
 /** Paths of a method. */
 export type Path<M extends Method> = Paths<keyof typeof ROUTES, M>
 type Paths<R, M extends Method> = R extends `${M} ${infer P}` ? P : never
 
-const FRANKFURTER_V1: Route = ['any-key', 'Frankfurter v1: rates of a day or a period']
-const EXCHANGERATE_API: Route = ['any-key', 'ExchangeRate-API: rates, codes and conversions']
+const FRANKFURTER_V1: RouteEntry = ['any-key', 'Frankfurter v1: rates of a day or a period']
+const EXCHANGERATE_API: RouteEntry = ['any-key', 'ExchangeRate-API: rates, codes and conversions']
 
 export const ROUTES = {
   // Rates
   'GET /api/v1/providers': ['key', 'Provider catalog'],
   'GET /api/v1/series': ['key', 'Series catalog'],
-  ...table('/api/v1/series/{series_id}/history', 'Daily values of one series'),
+  ...tableRoutes('/api/v1/series/{series_id}/history', 'Daily values of one series'),
   'GET /api/v1/rates/latest': ['url-key', 'Current rate of one pair'],
-  ...table('/api/v1/rates', 'Rates of many series on one date'),
-  ...table('/api/v1/convert', 'Conversion of an amount, through the dollar where no series leads directly'),
+  ...tableRoutes('/api/v1/rates', 'Rates of many series on one date'),
+  ...tableRoutes(
+    '/api/v1/convert',
+    'Conversion of an amount, through the dollar where no series leads directly',
+  ),
   'POST /api/v1/convert/batch': ['key', 'Up to 10000 conversions at once'],
   'GET /api/v1/export': ['key', 'Every stored value, as CSV or NDJSON'],
   'GET /api/v1/export.csv': ['key', 'Every stored value, as csv'],
   'GET /api/v1/export.ndjson': ['key', 'Every stored value, as ndjson'],
-  ...table('/api/v1/history', 'History of any pair, by day, week, month, quarter or year'),
+  ...tableRoutes('/api/v1/history', 'History of any pair, by day, week, month, quarter or year'),
   'GET /api/v1/revisions': ['key', 'Values that were replaced by others, oldest first'],
 
   // State of the server, for its operator and for probes
@@ -216,14 +219,14 @@ export const ROUTES = {
 
   // Spreadsheets
   'GET /compat/valor': ['any-key', 'One value as plain text, for spreadsheets'],
-} satisfies Record<`${Method} /${string}`, Route>
+} satisfies Record<`${Method} /${string}`, RouteEntry>
 
 /** Returns permission and purpose of a path. */
-export function findRoute<M extends Method>(
+export function routeEntry<M extends Method>(
   method: M,
   path: Path<M>,
 ): { permission: Permission; summary: string } {
-  const routes: Readonly<Record<string, Route | undefined>> = ROUTES
+  const routes: Readonly<Record<string, RouteEntry | undefined>> = ROUTES
   const route = routes[`${method} ${path}`]
   if (!route) throw new TypeError(`${method} ${path} is not in the list of routes`)
   const [permission, summary] = route
@@ -231,14 +234,14 @@ export function findRoute<M extends Method>(
 }
 
 /** Routes of a table: by Accept, and in two paths for one form each. */
-function table<P extends string>(
+function tableRoutes<P extends string>(
   path: P,
   purpose: string,
-): Record<`GET ${P}` | `GET ${P}.csv` | `GET ${P}.ndjson`, Route> {
-  const routes: Record<string, Route> = {
+): Record<`GET ${P}` | `GET ${P}.csv` | `GET ${P}.ndjson`, RouteEntry> {
+  const routes: Record<string, RouteEntry> = {
     [`GET ${path}`]: ['url-key', purpose],
     [`GET ${path}.csv`]: ['url-key', `${purpose}: CSV`],
     [`GET ${path}.ndjson`]: ['url-key', `${purpose}: NDJSON, a line of JSON for each row`],
   }
-  return routes as ReturnType<typeof table<P>>
+  return routes as ReturnType<typeof tableRoutes<P>>
 }

@@ -4,8 +4,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { FetchFailure } from './provider.ts'
 
-export type JsonRecord = Record<string, unknown>
-
 const MOST_VALUES = 200_000 // the largest answer known has 20,000; a parsed value costs up to 500 bytes
 const MOST_LEVELS = 100 // the answers known have seven
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?=\s*(?:[,\]}]|$))/y // not a key
@@ -17,11 +15,11 @@ const [BRACKET, END_BRACKET, BRACE, END_BRACE] = [0x5b, 0x5d, 0x7b, 0x7d]
  * Returns the document with every number as its source text: `496.44000000` is `'496.44000000'`.
  * @throws FetchFailure when the text is not JSON, nests too deep, or holds too many values
  */
-export function parseJson(text: string): unknown {
+export function parseSourceJson(text: string): unknown {
   return parsePlain(quoteNumbers(text))
 }
 
-/** `parseJson` for answers that take over ten milliseconds: yields to the event loop between its steps. */
+/** `parseSourceJson` for answers that take over ten milliseconds: yields to the event loop between its steps. */
 export async function parseLargeJson(text: string): Promise<unknown> {
   await nextTurn()
   const quoted = quoteNumbers(text)
@@ -78,10 +76,6 @@ function endOfString(text: string, begin: number): number {
     if ((end - at) % 2 === 0) return end
   }
   return text.length
-}
-
-export function isRecord(value: unknown): value is JsonRecord {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Returns a string without the white space around it, '' for null and undefined, and JSON for other values. */

@@ -59,7 +59,7 @@ export type Observation = {
   roundedTo: number | undefined
 }
 
-export type Answer = {
+export type SourceAnswer = {
   /** Series in the answer, with values or without. */
   listed: { code: string; name: string }[]
   observations: Observation[]
@@ -131,13 +131,13 @@ export type RequestTuning = {
 }
 
 /** Connection of a run to a provider. */
-export type Session = {
+export type SourceSession = {
   /**
    * Reads a window of any length; the session splits it as its source requires.
    * @throws UnsynchronizedFailure when the source works, but has not synchronized some of the days itself
    * @throws FetchFailure when the source does not return a valid answer
    */
-  read(request: FetchRequest): Promise<Answer>
+  read(request: FetchRequest): Promise<SourceAnswer>
   /** Without it, a request for a single series reads the whole table. */
   readonly supportsSingleSeries: boolean
   /** Values are as published; without it, they are rounded. */
@@ -198,7 +198,7 @@ export type Provider = {
   catalogue: readonly CatalogueSeries[]
   /** Groups in the order of reading: most important first, beginning with the group of the benchmark. */
   groups: readonly SeriesGroup[]
-  connect(settings: ProviderSettings, signal: AbortSignal, tuning?: RequestTuning): Session
+  connect(settings: ProviderSettings, signal: AbortSignal, tuning?: RequestTuning): SourceSession
   /** Loads the reader of files from its website; undefined: it has no files. */
   spreadsheets?: () => Promise<SpreadsheetReader>
 }

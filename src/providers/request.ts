@@ -26,7 +26,7 @@ export type SourceRequest = {
   readUnsynchronized?: (status: number, body: string) => Window | undefined
 }
 
-type Reader<T> = (body: string, headers: Headers) => T | Promise<T>
+type BodyReader<T> = (body: string, headers: Headers) => T | Promise<T>
 
 export type Requester = {
   /**
@@ -34,7 +34,7 @@ export type Requester = {
    * @throws RefusedFailure for 401, 403 and 404; UnsynchronizedFailure for days that the source does not have;
    * FetchFailure for every other invalid answer; the reason of the signal when the session was aborted
    */
-  get<T>(request: SourceRequest, read: Reader<T>): Promise<T>
+  get<T>(request: SourceRequest, read: BodyReader<T>): Promise<T>
   /** Current day in the time zone of the provider, from the Date of the last good answer. */
   sourceDay(): IsoDate | undefined
 }
@@ -122,7 +122,7 @@ export function createRequester(
       isDown = false
       if (!response.ok) throw statusFailure(request, response, settings.userAgent).failure
       day = headerDay(response.headers.get('date'), settings.timeZone)
-      return readBody(request, response._data ?? '', response.headers, read)
+      return readResponse(request, response._data ?? '', response.headers, read)
     },
     sourceDay: () => day,
   }
@@ -133,11 +133,11 @@ function headerDay(date: string | null, timeZone: string): IsoDate | undefined {
   return Number.isNaN(instant.getTime()) ? undefined : currentDay(() => instant, timeZone)
 }
 
-async function readBody<T>(
+async function readResponse<T>(
   request: SourceRequest,
   text: string,
   headers: Headers,
-  read: Reader<T>,
+  read: BodyReader<T>,
 ): Promise<T> {
   const body = maskSecrets(text, request) // an echoed secret could otherwise become a name in the message of a run
   try {

@@ -5,12 +5,12 @@ import type { Clock } from '../values/dates.ts'
 import type { Engine } from './engine.ts'
 import type { LeaseTimes } from './postgres/lease.ts'
 import { openPostgres } from './postgres/open.ts'
-import { openStandaloneReads, type Upgrade } from './sqlite/database.ts'
+import { type FileUpgrade, openStandaloneReads } from './sqlite/database.ts'
 import { type EngineOptions, openSqliteEngine } from './sqlite/engine.ts'
 import type { StorageConfig } from './storage-config.ts'
 import type { ReadDb } from './tables.ts'
 
-export type { LeaseTimes, Upgrade }
+export type { FileUpgrade as Upgrade, LeaseTimes }
 
 type ClusterOptions = {
   onRollback?: () => void
@@ -34,10 +34,10 @@ export async function openEngine(
 }
 
 /** An open database for commands that only read, with or without a running server. */
-export type Reader = Pick<Engine, 'kind'> & { db: ReadDb; clock: Clock; close(): Promise<void> }
+export type EngineReader = Pick<Engine, 'kind'> & { db: ReadDb; clock: Clock; close(): Promise<void> }
 
 /** @throws AppError like `openEngine`; also for a data directory without a database */
-export async function openReader(place: Pick<StorageConfig, 'dataDir' | 'database'>): Promise<Reader> {
+export async function openReader(place: Pick<StorageConfig, 'dataDir' | 'database'>): Promise<EngineReader> {
   if (place.database === undefined) {
     const db = await openStandaloneReads(place.dataDir)
     return { kind: 'sqlite', db, clock: () => new Date(), close: () => db.destroy() }

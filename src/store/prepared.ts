@@ -5,10 +5,10 @@ import type { Compilable } from 'kysely'
 import { type EngineSql, engineSql } from './engine.ts'
 import type { ReadDb } from './tables.ts'
 
-type Values = Readonly<Record<string, number | string | null>>
+type QueryValues = Readonly<Record<string, number | string | null>>
 
 /** `build` gets placeholders instead of values, and must pass them to the query unchanged. */
-export function prepared<D extends ReadDb, Given extends Values, Row>(
+export function prepared<D extends ReadDb, Given extends QueryValues, Row>(
   names: readonly (keyof Given & string)[],
   build: (db: D, places: Given) => Compilable<Row>,
 ): (db: D, values: Given) => Promise<Row[]> {

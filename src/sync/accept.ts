@@ -70,7 +70,7 @@ function findDayFault(day: string, window: Window): string | undefined {
 }
 
 function findValueFault(text: string, value: string | undefined): string | undefined {
-  if (value === undefined) return `${excerpt(text)} is not a decimal`
+  if (value === undefined) return `${quotedExcerpt(text)} is not a decimal`
   return value === '0' || value.startsWith('-') ? `${value} is not positive` : undefined
 }
 
@@ -168,6 +168,6 @@ function precision(roundedTo: number | null): number {
   return roundedTo ?? Number.POSITIVE_INFINITY
 }
 
-function excerpt(text: string): string {
+function quotedExcerpt(text: string): string {
   return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text)
 }

@@ -18,7 +18,7 @@ export const COVERAGE_KINDS = ['answered', 'final', 'exact'] as const
 /** Covered days of the series whose coverage changes. */
 export type Coverages = Record<CoverageKind, Map<number, readonly Interval[]>>
 
-type Outcome = {
+type WindowResult = {
   reading: Reading
   validated: ValidatedRows
   accepted: readonly AcceptedRate[]
@@ -32,7 +32,7 @@ type Outcome = {
 export function extendCoverage(
   state: RunState,
   idByCode: ReadonlyMap<string, number>,
-  outcome: Outcome,
+  outcome: WindowResult,
 ): Coverages {
   const { reading, validated, window } = outcome
   const acceptedByCode = Map.groupBy(outcome.accepted, ({ code }) => code)

@@ -2,10 +2,10 @@
 // other answers of the window still count.
 
 import {
-  type Answer,
   FetchFailure,
   type FetchRequest,
   type SeriesGroup,
+  type SourceAnswer,
   UnsynchronizedFailure,
   type Window,
 } from '../providers/provider.ts'
@@ -18,7 +18,7 @@ import { enabledSeries, type RunState } from './state.ts'
 export type Reading = {
   /** Code of the requested series; undefined: the whole table. */
   indicator: string | undefined
-  answer: Answer
+  answer: SourceAnswer
   /** Requested series that the answer does not list. */
   unlisted: ReadonlySet<string>
   /** True when unlisted series have no data: each was requested alone, or twice if that is impossible. */
@@ -121,7 +121,7 @@ async function fetchAnswer(
   if (!isDoubtful) return first
   try {
     const second = await read({ ...request, again: true })
-    const both = mergeAnswers(second.answer, answer)
+    const both = mergeHalves(second.answer, answer)
     return {
       ...first,
       answer: both,
@@ -143,7 +143,7 @@ function findUnlisted(
   state: RunState,
   group: SeriesGroup,
   indicator: string | undefined,
-  answer: Answer,
+  answer: SourceAnswer,
 ): Set<string> {
   const requested =
     indicator === undefined ? enabledSeries(state, group).map((one) => one.external_code) : [indicator]
@@ -152,7 +152,7 @@ function findUnlisted(
 }
 
 /** Merges two answers. The older one adds the series that the newer one does not list. */
-function mergeAnswers(newer: Answer, older: Answer): Answer {
+function mergeHalves(newer: SourceAnswer, older: SourceAnswer): SourceAnswer {
   const listed = new Set(newer.listed.map(({ code }) => code))
   const isOnlyInOlder = ({ code }: { code: string }) => !listed.has(code)
   return {

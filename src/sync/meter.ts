@@ -3,7 +3,7 @@
 import {
   type FetchRequest,
   type SeriesGroup,
-  type Session,
+  type SourceSession,
   UnsynchronizedFailure,
   type Window,
 } from '../providers/provider.ts'
@@ -16,7 +16,7 @@ import { enabledSeries, type RunContext } from './state.ts'
 
 export type Meter = {
   /** Returns the session with counted requests. */
-  over(session: Session): Session
+  over(session: SourceSession): SourceSession
   /** True when the run began with history to read; false for a run over a range. */
   readonly readsHistory: boolean
   progress(): RunProgress
@@ -83,7 +83,7 @@ export function createMeter(
       ),
     over: (session) => {
       // The other members are inherited.
-      const read: Session['read'] = async (request) => {
+      const read: SourceSession['read'] = async (request) => {
         let answered = false
         last = findGroup(request)
         try {

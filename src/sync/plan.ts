@@ -9,7 +9,7 @@ import { addInterval, findGaps, findInterval, type Interval } from '../values/in
 export const REREAD_DAYS = 15
 
 /** Covered days of a series, and the day of its oldest value. */
-export type SeriesHistory = { covered: readonly Interval[]; firstValue: IsoDate | undefined }
+export type StoredCoverage = { covered: readonly Interval[]; firstValue: IsoDate | undefined }
 
 /** Returns the newest days up to tomorrow, and days since `floor` that are not final yet. */
 export function pendingDays(final: readonly Interval[], floor: IsoDate, tomorrow: IsoDate): Interval[] {
@@ -31,7 +31,7 @@ export function lastFinalDay(requestedOn: IsoDate, newestValue: IsoDate): IsoDat
 }
 
 /** Returns the oldest day to request, once a year before the oldest value was empty; undefined: unknown. */
-export function findBeginning({ covered, firstValue }: SeriesHistory): IsoDate | undefined {
+export function findBeginning({ covered, firstValue }: StoredCoverage): IsoDate | undefined {
   const oldest = firstValue === undefined ? covered.at(-1) : findInterval(covered, firstValue)
   if (!oldest) return undefined
   const empty = dayNumber(firstValue ?? addDays(oldest.to, 1)) - dayNumber(oldest.from)

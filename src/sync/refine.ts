@@ -3,7 +3,7 @@
 // Coverage `exact` records requested days, so that none is requested twice.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Provider, SeriesGroup, Session, Window } from '../providers/provider.ts'
+import type { Provider, SeriesGroup, SourceSession, Window } from '../providers/provider.ts'
 import { errorReason } from '../runtime/errors.ts'
 import { lostDatabaseError } from '../runtime/storage-error.ts'
 import { atomically, type Lock } from '../store/engine.ts'
@@ -31,10 +31,10 @@ const PAUSE_MS = 250 // between two windows, in addition to the pace of the requ
 const RETRY_MS = 1000
 const ALL_DAYS: Window = { from: EARLIEST_DAY, to: LATEST_DAY }
 
-type Totals = Pick<RunState, 'counts' | 'answers' | 'problems' | 'extraRequests'>
+type RunTotals = Pick<RunState, 'counts' | 'answers' | 'problems' | 'extraRequests'>
 
 /** Open record of a run, with its totals, and the closed records. */
-type OpenRefining = { runId: number | undefined; from: IsoDate; totals: Totals; closedRuns: SyncRunRow[] }
+type OpenRefining = { runId: number | undefined; from: IsoDate; totals: RunTotals; closedRuns: SyncRunRow[] }
 
 /**
  * Reads the rounded values of each enabled provider again. Returns the recorded runs: none without rounded values,
@@ -60,7 +60,7 @@ async function refineProvider(
   request: RefineRequest,
 ): Promise<SyncRunRow[]> {
   const refining: OpenRefining = { runId: undefined, from: LATEST_DAY, totals: newTotals(), closedRuns: [] }
-  let session: Session | undefined
+  let session: SourceSession | undefined
   try {
     session = provider.connect(deps.settings(provider), request.signal)
     for (const group of provider.groups) {
@@ -84,7 +84,7 @@ async function refineProvider(
 async function refineWindow(
   deps: SyncDeps,
   provider: Provider,
-  session: Session,
+  session: SourceSession,
   group: SeriesGroup,
   position: { before: IsoDate; request: RefineRequest; refining: OpenRefining },
 ): Promise<IsoDate | undefined> {

@@ -4,7 +4,7 @@
 import { hashOfSecret } from '../domain/access/secrets.ts'
 import { dueDay, dueInWords, isBenchmark } from '../domain/rates/freshness.ts'
 import { lacksOnlyUnsynchronizedDays } from '../domain/rates/unsynchronized.ts'
-import type { Provider, ProviderSettings, Session, Window } from '../providers/provider.ts'
+import type { Provider, ProviderSettings, SourceSession, Window } from '../providers/provider.ts'
 import { AppError, errorReason } from '../runtime/errors.ts'
 import type { Log, LogFields } from '../runtime/log.ts'
 import { lostDatabaseError } from '../runtime/storage-error.ts'
@@ -116,11 +116,11 @@ async function recordRun(
   lock: Lock,
 ): Promise<SyncResult> {
   const { db, clock, log } = deps
-  const settings = readSettings(deps, provider)
+  const settings = runSettings(deps, provider)
   const { context, meter } = await openRecord(deps, provider, request, { settings, lock })
   const about = { run: context.runId, provider: provider.code, trigger: request.trigger }
   log.info('sync started', about)
-  let session: Session | undefined
+  let session: SourceSession | undefined
   try {
     if ('unreadable' in settings) throw settings.unreadable
     using _progress = logHistoryProgress(deps, meter, about)
@@ -165,7 +165,7 @@ async function recordRun(
 }
 
 /** Returns an error as a value, because the record that stores it is not open yet. */
-function readSettings(deps: SyncDeps, provider: Provider): ProviderSettings | { unreadable: unknown } {
+function runSettings(deps: SyncDeps, provider: Provider): ProviderSettings | { unreadable: unknown } {
   try {
     return deps.settings(provider)
   } catch (unreadable) {

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import type { Fault } from '../../src/demo/bank.ts'
+import type { BankFault } from '../../src/demo/bank.ts'
 import { inventedValue } from '../../src/demo/invented-rates.ts'
 import { hashOfSecret, makeSecret } from '../../src/domain/access/secrets.ts'
 import { removeDocuments } from '../../src/domain/documents/removal.ts'
@@ -32,7 +32,7 @@ const BACKFILL = '2026-02-20'
 const DOLLAR = '318'
 const EURO = '333'
 // Faults after which the program does not retry.
-const FAULTS: Fault[] = [
+const FAULTS: BankFault[] = [
   { status: 400, body: 'no' },
   { status: 302, headers: { location: '/' } },
   { status: 200, body: '<html>' },

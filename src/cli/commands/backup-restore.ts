@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import type { Owner } from '../../domain/operations/backup/new-data-dir.ts'
+import type { FileOwner } from '../../domain/operations/backup/new-data-dir.ts'
 import {
   type RestoredData,
   type RestoreResult,
@@ -49,7 +49,7 @@ export const backupRestore = command({
 })
 
 /** Returns the owner for the restored data directory. Only root can change owners. */
-function dataDirOwner(dataDir: string, backup: string): Owner | undefined {
+function dataDirOwner(dataDir: string, backup: string): FileOwner | undefined {
   if (process.getuid?.() !== 0) return undefined
   const { uid, gid } = statSync(existsSync(dataDir) ? dataDir : findBackup(backup).dir)
   return { uid, gid }

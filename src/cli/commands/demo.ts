@@ -68,10 +68,10 @@ export const demo = command({
 })
 
 /** `code`: one-time code of a link to the page. */
-type Secrets = { key: string; token: string; code: string }
+type DemoSecrets = { key: string; token: string; code: string }
 
 /** Makes a key, a token, a company with an owner and two agents, and a link. */
-async function fillDirectory(dataDir: string): Promise<Secrets> {
+async function fillDirectory(dataDir: string): Promise<DemoSecrets> {
   const [key, token] = [makeSecret('cbk_'), makeSecret('cbt_')]
   const now = new Date().toISOString()
   const { db, close } = await openEngine({ dataDir })
@@ -99,7 +99,7 @@ async function fillDirectory(dataDir: string): Promise<Secrets> {
 }
 
 /** Syncs the history, and prints examples once today's rates are stored. */
-async function fill(app: App, terminal: Terminal, secrets: Secrets): Promise<void> {
+async function fill(app: App, terminal: Terminal, secrets: DemoSecrets): Promise<void> {
   const line = createProgress(terminal)
   let hasPrinted = false
   const [end] = await app.sync({
@@ -122,7 +122,7 @@ async function fill(app: App, terminal: Terminal, secrets: Secrets): Promise<voi
     )
 }
 
-function exampleText(url: string, { key, token, code }: Secrets): string {
+function exampleText(url: string, { key, token, code }: DemoSecrets): string {
   const rates = (path: string) => `  curl -s -H 'X-API-Key: ${key}' '${url}${path}'\n`
   const documents = (path: string, ...more: string[]) =>
     `  curl -s -H 'Authorization: Bearer ${token}' ${more.join('')}'${url}${path}'\n`

@@ -15,7 +15,7 @@ export function collectWhenIdle(): Disposable {
   let last = performance.eventLoopUtilization()
   const timer = setInterval(() => {
     const now = performance.eventLoopUtilization()
-    if (isIdleAfterRush(performance.eventLoopUtilization(now, last).utilization)) collectGarbage()
+    if (isIdleAfterRush(performance.eventLoopUtilization(now, last).utilization)) collectHeap()
     last = now
   }, POLL_EVERY_MS).unref()
   return { [Symbol.dispose]: () => clearInterval(timer) }
@@ -33,7 +33,7 @@ export function idleAfterRush(): (utilization: number) => boolean {
 }
 
 /** Runs a full collection. */
-export function collectGarbage(): void {
+export function collectHeap(): void {
   setFlagsFromString('--expose-gc') // as a flag of the program it would slow the start
   const gc = runInNewContext('gc') as () => void
   gc()

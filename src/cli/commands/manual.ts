@@ -2,7 +2,7 @@
 
 import { readAsset } from '../../runtime/assets.ts'
 import { nearest } from '../../values/edit-distance.ts'
-import { command, table } from '../command.ts'
+import { command, formatTable } from '../command.ts'
 import { usageError } from '../help/advice.ts'
 import { type Language, messageLanguage } from '../help/locale.ts'
 
@@ -48,7 +48,7 @@ export const manual = command({
 
 function topicList(language: Language): string {
   const { heading, closing } = LIST[language]
-  const lines = table(TOPICS.map((topic) => [`  ${topic}`, topicTitle(topic, language)]))
+  const lines = formatTable(TOPICS.map((topic) => [`  ${topic}`, topicTitle(topic, language)]))
   return `${heading}\n${lines.join('\n')}\n\n${closing}\n`
 }
 

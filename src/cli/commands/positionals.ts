@@ -1,6 +1,6 @@
 import { open, unlink } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
-import type { Fault } from '../../domain/directory/directory.ts'
+import type { FieldFault } from '../../domain/directory/directory.ts'
 import { AppError, errorCode, errorReason } from '../../runtime/errors.ts'
 
 const NAME = /^[\p{L}\p{N}][\p{L}\p{N} ._@-]{0,63}$/u
@@ -35,7 +35,9 @@ export function parseId(word: string | undefined): number {
  * Requires a valid row whose fields came from flags (`company_id` from --company).
  * @throws AppError `usage` that names the flag
  */
-export function requireFlagRow<T>(result: { row: T; faults: [] } | { row: undefined; faults: Fault[] }): T {
+export function requireFlagRow<T>(
+  result: { row: T; faults: [] } | { row: undefined; faults: FieldFault[] },
+): T {
   if (result.row !== undefined) return result.row
   const faults = result.faults.map(({ field, message }) => `--${field.replace('_id', '')} ${message}`)
   throw new AppError('usage', faults.join('; '))

@@ -5,11 +5,11 @@ import type { Usage } from '../../store/documents/usage.ts'
 import type { Engine } from '../../store/engine.ts'
 import type { ReadDb, WriteDb } from '../../store/tables.ts'
 import { quotaText, sizeText } from '../../values/sizes.ts'
-import { printResult, type Terminal, table } from '../command.ts'
+import { formatTable, printResult, type Terminal } from '../command.ts'
 import type { WithDatabase } from '../storage/data-dir.ts'
 
 /** Cells of a row by heading: the name of a field, or a function. An empty cell is null. */
-export type Columns<Row> = Readonly<
+export type ListColumns<Row> = Readonly<
   Record<string, (keyof Row & string) | ((row: Row) => string | number | null)>
 >
 
@@ -20,7 +20,7 @@ type Input = Output & { positionals: string[]; withDatabase: WithDatabase }
 export function listRows<Row>(
   input: Input,
   select: (db: ReadDb, engine: Engine) => Promise<readonly Row[]>,
-  columns: Columns<Row> | ((engine: Engine) => Columns<Row>),
+  columns: ListColumns<Row> | ((engine: Engine) => ListColumns<Row>),
 ): Promise<void> {
   return input.withDatabase({ mustExist: true }, async (db, engine) => {
     const rows = await select(db, engine)
@@ -29,12 +29,16 @@ export function listRows<Row>(
 }
 
 /** Prints rows as a table, or as JSON. */
-export function printRows<Row>({ terminal, options }: Output, rows: readonly Row[], columns: Columns<Row>) {
+export function printRows<Row>(
+  { terminal, options }: Output,
+  rows: readonly Row[],
+  columns: ListColumns<Row>,
+) {
   const cells = Object.values(columns)
   const lines = rows.map((row) =>
     cells.map((cell) => String((typeof cell === 'function' ? cell(row) : row[cell]) ?? '')),
   )
-  printResult(terminal, options, rows, table([Object.keys(columns), ...lines]))
+  printResult(terminal, options, rows, formatTable([Object.keys(columns), ...lines]))
 }
 
 /** Changes the row that the first word names; `change` returns undefined if it is missing. */

@@ -64,7 +64,7 @@ export function rotateCommand<Row extends SecretRow>(kind: SecretKind<Row>) {
         const now = clock()
         const rotation = { hash: hashOfSecret(secret), overlapMs, expiresAt: expiryDay, now }
         const rotate = async (trx: WriteDb) => {
-          const row = await findSecret(trx, kind, word)
+          const row = await findRow(trx, kind, word)
           if (!row) throw notFound(noun, word)
           return { row, result: await kind.rotate(trx, row, rotation) }
         }
@@ -94,7 +94,7 @@ export function revokeCommand<Row extends SecretRow>(kind: SecretKind<Row>) {
         input,
         { noun: kind.noun, parse: parseNameOrId },
         async (db, word, { clock }) => {
-          const row = await findSecret(db, kind, word)
+          const row = await findRow(db, kind, word)
           return row && kind.revoke(db, row.id, clock().toISOString())
         },
         ({ id, name }) => `${kind.noun} ${id} (${name}) is revoked`,
@@ -102,7 +102,7 @@ export function revokeCommand<Row extends SecretRow>(kind: SecretKind<Row>) {
   })
 }
 
-function findSecret<Row extends SecretRow>(
+function findRow<Row extends SecretRow>(
   db: ReadDb,
   { findById, findByName }: SecretKind<Row>,
   word: string | number,

@@ -2,7 +2,7 @@
 // language of the help.
 
 import { type Advice, AppError } from '../../runtime/errors.ts'
-import { helpTexts, type Texts } from './texts.ts'
+import { type HelpTexts, helpTexts } from './texts.ts'
 
 /** Error in the words of a command line. Invalid values of options are errors of their formats. */
 export type UsageError =
@@ -52,7 +52,7 @@ export function usageErrorDetails({ code, details }: AppError): UsageError | und
 }
 
 /** Returns the message in the language of the texts. */
-export function usageErrorText(details: UsageError, texts: Texts): string {
+export function usageErrorText(details: UsageError, texts: HelpTexts): string {
   const flags = (names: readonly string[] = []) => names.map((name) => `--${name}`)
   const or = texts.text('or')
   switch (details.reason) {

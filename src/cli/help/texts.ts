@@ -9,7 +9,7 @@ const MARKER = /^\[(en|es)\]$/
 const PREFIX = /^(#+ |\$ |\S+: )?/ // precedes the text of a translated line
 const ABOUT = '\n\n' // separates the head of a section from its long text
 
-export type Texts = {
+export type HelpTexts = {
   /** Names of commands, grouped by task. */
   groups: readonly { title: string; commands: readonly string[] }[]
   /** Returns a text by its name, with values in place of `{name}`. */
@@ -25,7 +25,7 @@ export type Texts = {
 }
 
 /** Reads the texts of a language. */
-export function helpTexts(language: Language): Texts {
+export function helpTexts(language: Language): HelpTexts {
   const [first = '', ...parts] = languageLines(language)
     .join('\n')
     .split(/^(?=##? )/m)

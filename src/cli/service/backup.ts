@@ -4,9 +4,10 @@
 import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
+import type { FileOwner } from '../../domain/operations/backup/new-data-dir.ts'
 import { validateSetPath } from '../../domain/operations/backup/set.ts'
 import { AppError, errorCode } from '../../runtime/errors.ts'
-import { ensureDirectory, type Machine, type Owner, rewriteFile } from '../host.ts'
+import { ensureDirectory, type Machine, rewriteFile } from '../host.ts'
 import { variableName } from '../options/names.ts'
 import { parseEnvironmentFile, SETTINGS_FILE } from '../parse/settings.ts'
 
@@ -36,7 +37,7 @@ export function checkBackupDir(machine: Machine, dir: string, dataDir: string): 
 }
 
 /** Makes the directory, for the service alone, and stores it in the settings. Returns true if these changed. */
-export function enableBackups(machine: Machine, dir: string, user: Owner, dataDir: string): boolean {
+export function enableBackups(machine: Machine, dir: string, user: FileOwner, dataDir: string): boolean {
   const target = join(machine.root, dir)
   refuseLocked(machine.root, dirname(dir), user)
   try {
@@ -120,7 +121,7 @@ export function withBackupDir(text: string, dir: string): string {
 }
 
 /** @throws AppError `failed` if the user may not enter a directory of the path */
-function refuseLocked(root: string, dir: string, user: Owner): void {
+function refuseLocked(root: string, dir: string, user: FileOwner): void {
   if (dir === '/') return // the root of an image may still be locked
   refuseLocked(root, dirname(dir), user)
   const stats = statSync(join(root, dir), { throwIfNoEntry: false })

@@ -3,6 +3,7 @@
 
 import { existsSync, lstatSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import type { FileOwner } from '../../domain/operations/backup/new-data-dir.ts'
 import { PROVIDERS } from '../../providers/list.ts'
 import { readAsset, VERSION } from '../../runtime/assets.ts'
 import { AppError } from '../../runtime/errors.ts'
@@ -12,7 +13,6 @@ import {
   ensureFile,
   type Machine,
   makeDirectory,
-  type Owner,
   rewriteFile,
   runOrFail,
   writeIfChanged,
@@ -74,7 +74,7 @@ export function installService(
     },
   }
   const isNew = !existsSync(join(machine.root, SETTINGS_FILE))
-  const admin: Owner = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }
+  const admin: FileOwner = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }
   const user = ensureUser(counting)
   ensureDirectory(counting, SETTINGS_DIR, { uid: admin.uid, gid: user.gid }, 0o750)
   ensureFile(counting, SETTINGS_FILE, settingsText(), { uid: admin.uid, gid: user.gid }, 0o640)
@@ -136,7 +136,7 @@ const NEXT = [
  * Makes a token file that has only a comment, which means that there is no token yet. Without the file systemd does not
  * start the unit, and an empty file fails each sync.
  */
-function ensureTokenFile(machine: Machine, file: string, name: string, owner: Owner): void {
+function ensureTokenFile(machine: Machine, file: string, name: string, owner: FileOwner): void {
   const comment = `# Write ${name} here, in place of this line. Lines that begin with # are no token.\n`
   const path = join(machine.root, file)
   if (existsSync(path) && readFileSync(path, 'utf8').trim() === '') {
@@ -146,7 +146,7 @@ function ensureTokenFile(machine: Machine, file: string, name: string, owner: Ow
 }
 
 /** Makes the system user if it is missing. @throws AppError `failed` */
-function ensureUser(machine: Machine): Owner {
+function ensureUser(machine: Machine): FileOwner {
   const before = findUser(machine.root)
   if (before) return before
   const image = machine.root === '/' ? [] : [machine.root]
@@ -176,7 +176,7 @@ function ensureUser(machine: Machine): Owner {
   return user
 }
 
-function findUser(root: string): Owner | undefined {
+function findUser(root: string): FileOwner | undefined {
   const path = join(root, 'etc/passwd')
   if (!existsSync(path)) return undefined
   const [, uid, gid] = new RegExp(`^${USER}:[^:]*:(\\d+):(\\d+):`, 'm').exec(readFileSync(path, 'utf8')) ?? []

@@ -53,7 +53,7 @@ export function storageConfig(options: StorageOptions, { flags, warn }: Invocati
   }
   if (flags.includes('data-dir'))
     warn(`cambista: --data-dir ${dataDir} is ignored: the data are in --database\n`)
-  return { dataDir, database, blobs: blobStoreConfig(options), hookKey: readHookKey(options) }
+  return { dataDir, database, blobs: blobStoreConfig(options), hookKey: readHookKeyFile(options) }
 }
 
 /**
@@ -101,7 +101,7 @@ function databaseAddress({ database, 'database-file': file }: StorageOptions): s
   throw new AppError('failed', `there is no address of a database in ${file} (--database-file)`)
 }
 
-function readHookKey({ 'hook-key-file': file }: StorageOptions): Buffer | undefined {
+function readHookKeyFile({ 'hook-key-file': file }: StorageOptions): Buffer | undefined {
   if (file === undefined) return undefined
   const key = parseHookKey(readSecretFile(file, 'the key of hooks'))
   if (key) return key

@@ -66,16 +66,16 @@ const RULES: Record<string, string> = {
   active: 'must be true or false',
 }
 
-export type Fault = { field: string; message: string }
+export type FieldFault = { field: string; message: string }
 
 /** Validates a row: returns it parsed, or one fault for each invalid field. */
 export function checkRow<S extends typeof Company | typeof Owner | typeof Agent>(
   schema: S,
   row: unknown,
-): { row: v.InferOutput<S>; faults: [] } | { row: undefined; faults: Fault[] } {
+): { row: v.InferOutput<S>; faults: [] } | { row: undefined; faults: FieldFault[] } {
   const result = v.safeParse(schema, row)
   if (result.success) return { row: result.output, faults: [] }
-  const faults = new Map<string, Fault>()
+  const faults = new Map<string, FieldFault>()
   for (const issue of result.issues) {
     const field = v.getDotPath(issue)
     if (field === null) return { row: undefined, faults: [{ field: '', message: 'must be an object' }] }

@@ -5,13 +5,13 @@ import { selectCompanies } from '../../store/directory/companies.ts'
 import { selectOwners } from '../../store/directory/owners.ts'
 import type { ReadDb } from '../../store/tables.ts'
 
-export type Directory = {
+export type DirectoryExport = {
   companies: { id: number; name: string; code: string }[]
   owners: { id: number; name: string; company_id: number | null }[]
   agents: { id: number; company_id: number; name: string; description: string; active: boolean }[]
 }
 
-export async function exportDirectory(db: ReadDb): Promise<Directory> {
+export async function exportDirectory(db: ReadDb): Promise<DirectoryExport> {
   return {
     companies: (await selectCompanies(db)).map(({ id, name, code }) => ({ id, name, code })),
     owners: (await selectOwners(db)).map(({ created_at: _, ...owner }) => owner),

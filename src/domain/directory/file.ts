@@ -4,14 +4,14 @@ import { csvRecords, detectSeparator } from '../../formats/sheets/csv.ts'
 import { AppError, errorReason } from '../../runtime/errors.ts'
 
 export const KINDS = ['company', 'owner', 'agent'] as const
-export type Kind = (typeof KINDS)[number]
+export type DirectoryKind = (typeof KINDS)[number]
 
 /** `place` is where a person finds it: `line 4`, or `agents[3]`. */
-export type FileRow = { kind: Kind; place: string; row: unknown }
+export type FileRow = { kind: DirectoryKind; place: string; row: unknown }
 export type FileError = { place: string; field: string; message: string }
 export type DirectoryFile = { rows: FileRow[]; errors: FileError[] }
 
-const LISTS = new Map<string, Kind>([
+const LISTS = new Map<string, DirectoryKind>([
   ['companies', 'company'],
   ['owners', 'owner'],
   ['agents', 'agent'],

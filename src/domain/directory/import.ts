@@ -12,15 +12,15 @@ import { atomically } from '../../store/engine.ts'
 import { hasAgentHook } from '../../store/hooks/hooks.ts'
 import type { ReadDb, WriteDb } from '../../store/tables.ts'
 import { Agent, Company, checkRow, Owner, withoutCase } from './directory.ts'
-import { type Directory, exportDirectory } from './export.ts'
-import type { DirectoryFile, FileError, FileRow, Kind } from './file.ts'
+import { type DirectoryExport, exportDirectory } from './export.ts'
+import type { DirectoryFile, DirectoryKind, FileError, FileRow } from './file.ts'
 
 export type Count = { created: number; updated: number; unchanged: number }
 export type ImportCounts = { companies: Count; owners: Count; agents: Count }
 
 type Located<T> = { place: string; row: T }
-type Draft = { companies: Located<Company>[]; owners: Located<Owner>[]; agents: Located<Agent>[] }
-type Holder = { code: string; holder: string }
+type DirectoryDraft = { companies: Located<Company>[]; owners: Located<Owner>[]; agents: Located<Agent>[] }
+type CodeHolder = { code: string; holder: string }
 type Stored<T> = ReadonlyMap<number, T>
 
 /** Writes the rows of a file; if any is invalid, returns the errors and writes nothing. */
@@ -69,8 +69,8 @@ export function importDirectory(
   })
 }
 
-function parseDraft(rows: readonly FileRow[], errors: FileError[]): Draft {
-  const draft: Draft = { companies: [], owners: [], agents: [] }
+function parseDraft(rows: readonly FileRow[], errors: FileError[]): DirectoryDraft {
+  const draft: DirectoryDraft = { companies: [], owners: [], agents: [] }
   const firstPlaces = new Map<string, string>()
   const addRow = <T extends { id: number }>(
     list: Located<T>[],
@@ -88,7 +88,7 @@ function parseDraft(rows: readonly FileRow[], errors: FileError[]): Draft {
       list.push({ place, row: checked.row })
     }
   }
-  const readers: Record<Kind, (row: FileRow) => void> = {
+  const readers: Record<DirectoryKind, (row: FileRow) => void> = {
     company: (one) => addRow(draft.companies, one, checkRow(Company, one.row)),
     owner: (one) => addRow(draft.owners, one, checkRow(Owner, one.row)),
     agent: (one) => addRow(draft.agents, one, checkRow(Agent, one.row)),
@@ -104,12 +104,12 @@ function fileCompanyIds(rows: readonly FileRow[]): number[] {
   return ids.flatMap((result) => (result.success ? [result.output.id] : []))
 }
 
-function codeErrors(rows: readonly Located<Company>[], stored: Directory['companies']): FileError[] {
+function codeErrors(rows: readonly Located<Company>[], stored: DirectoryExport['companies']): FileError[] {
   const writtenIds = new Set(rows.map(({ row }) => row.id))
   const storedById = byId(stored)
   const isChanged = ({ id, code }: Company) => storedById.get(id)?.code !== code
   const holders = new Map<string, string>()
-  const alike = new Map<string, Holder[]>()
+  const alike = new Map<string, CodeHolder[]>()
   const addCode = (code: string, holder: string) => {
     holders.set(code, holder)
     alike.getOrInsertComputed(withoutCase(code), () => []).push({ code, holder })
@@ -137,9 +137,9 @@ function codeErrors(rows: readonly Located<Company>[], stored: Directory['compan
 /** Errors of owners and agents that change their company although documents, tokens or hooks tie them to it. */
 async function moveErrors(
   db: ReadDb,
-  draft: Draft,
-  owners: Stored<Directory['owners'][number]>,
-  agents: Stored<Directory['agents'][number]>,
+  draft: DirectoryDraft,
+  owners: Stored<DirectoryExport['owners'][number]>,
+  agents: Stored<DirectoryExport['agents'][number]>,
 ): Promise<FileError[]> {
   const errors: FileError[] = []
   const addMoveError = (place: string, from: number | null, why: string) => {
@@ -172,7 +172,7 @@ async function moveErrors(
 async function clearChangedCodes(
   db: WriteDb,
   rows: readonly Located<Company>[],
-  stored: Stored<Directory['companies'][number]>,
+  stored: Stored<DirectoryExport['companies'][number]>,
 ): Promise<void> {
   for (const { row } of rows) {
     const storedRow = stored.get(row.id)

@@ -20,7 +20,7 @@ const FIELDS = ['owner_id', 'company_id', 'agent_id', 'documents'] as const
  * `errors_total`, their number
  */
 export function checkUpload(upload: Upload): Batch {
-  if (FIELDS.some((field) => isMissing(upload[field]))) {
+  if (FIELDS.some((field) => isEmptyValue(upload[field]))) {
     throw new AppError('bad-request', `Fields ${FIELDS.join(', ')} are required`)
   }
   const ownerId = checkId('owner_id', upload.owner_id)
@@ -49,7 +49,7 @@ export function checkId(field: string, value: unknown): number {
 }
 
 /** True for an absent field, null, an empty string or an empty array (decisions 3.1). */
-export function isMissing(value: unknown): boolean {
+export function isEmptyValue(value: unknown): boolean {
   return value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)
 }
 

@@ -1,7 +1,7 @@
 // Faults of a document of an upload, as messages for its sender (decisions 3.3 and 3.4).
 
 import { TOO_LONG } from '../../formats/json/value.ts'
-import type { Fault, UploadedDocument, UploadedField } from './upload.ts'
+import type { UploadedDocument, UploadedField, UploadFault } from './upload.ts'
 
 /** Fault for which the message of the whole answer is `Invalid base64 content`. */
 export const NOT_BASE64 = 'base64 must be RFC 4648 with padding, without spaces, tabs or a data: prefix'
@@ -15,7 +15,10 @@ const PARAMETER = new RegExp(`[\\t ]*;[\\t ]*(?:${TOKEN}=(?:${TOKEN}|${QUOTED}))
 const TYPE = new RegExp(`^(${TOKEN})/(${TOKEN})`)
 const MAX_PART = 127 // length of a type and of a subtype (RFC 6838, 4.2)
 
-const CONTENT_FAULTS: Record<Exclude<UploadedDocument['content'], 'good' | undefined> | 'missing', Fault> = {
+const CONTENT_FAULTS: Record<
+  Exclude<UploadedDocument['content'], 'good' | undefined> | 'missing',
+  UploadFault
+> = {
   'not base64': { field: 'base64', message: NOT_BASE64 },
   'not a string': { field: 'base64', message: 'base64 must be a string' },
   empty: { field: 'base64', message: 'base64 is empty' },
@@ -28,7 +31,7 @@ const CONTENT_FAULTS: Record<Exclude<UploadedDocument['content'], 'good' | undef
 }
 
 /** Returns the first fault of a document; `undefined` is an element of `documents` that is no object. */
-export function validateDocument(document: UploadedDocument | undefined): Fault | undefined {
+export function validateDocument(document: UploadedDocument | undefined): UploadFault | undefined {
   if (document === undefined) {
     return { field: 'name', message: 'a document must be an object with name, mimetype and base64' }
   }
@@ -43,7 +46,7 @@ function validateText(
   field: 'name' | 'mimetype',
   value: UploadedField,
   describeFault: (text: string) => string | undefined,
-): Fault | undefined {
+): UploadFault | undefined {
   const words = textFault(value) ?? (typeof value === 'string' ? describeFault(value) : undefined)
   return words === undefined ? undefined : { field, message: `${field} ${words}` }
 }

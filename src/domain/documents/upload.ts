@@ -22,10 +22,10 @@ export type UploadedDocument = {
 }
 
 /** Fault of a document, as a message for its sender. */
-export type Fault = { field: 'name' | 'mimetype' | 'base64' | 'content'; message: string }
+export type UploadFault = { field: 'name' | 'mimetype' | 'base64' | 'content'; message: string }
 
 /** `index` counts the documents of the request from 0. */
-export type DocumentFault = { index: number } & Fault
+export type DocumentFault = { index: number } & UploadFault
 
 export type UploadedDocuments = {
   total: number

@@ -29,7 +29,7 @@ const BODY_MS = 1000
  * Posts a message. An attempt ends after `attemptMs`, also while the receiver is still sending. The rest of a slow
  * body is not awaited. A redirect is a failure. `stop` ends the attempt at once, as a failure.
  */
-export async function post(
+export async function postMessage(
   message: OutgoingMessage,
   stop: AbortSignal,
   attemptMs = ATTEMPT_MS,

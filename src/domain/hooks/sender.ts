@@ -4,7 +4,7 @@
 import { errorReason } from '../../runtime/errors.ts'
 import { type HookRow, selectHooks } from '../../store/hooks/hooks.ts'
 import { findNextDue, type MessageRow, selectDueMessages } from '../../store/hooks/messages.ts'
-import { post } from './post.ts'
+import { postMessage } from './post.ts'
 import { LONGEST_DELAY_MS, markUnreadable, recordAttempt, type SenderDeps } from './record.ts'
 import { signingSecrets } from './seal.ts'
 
@@ -34,7 +34,11 @@ export function createSender(deps: SenderDeps, ended: () => void): Sender {
   }
   const attempt = async (hook: HookRow, message: MessageRow, secrets: readonly string[]) => {
     const { message_id: id, body } = message
-    const outcome = await post({ url: hook.url, secrets, id, body, now: clock() }, stop.signal, attemptMs)
+    const outcome = await postMessage(
+      { url: hook.url, secrets, id, body, now: clock() },
+      stop.signal,
+      attemptMs,
+    )
     if (stop.signal.aborted && outcome.failure !== undefined) return
     await recordAttempt(deps, hook.id, message, outcome)
   }

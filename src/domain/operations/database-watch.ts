@@ -9,7 +9,7 @@ import { type ChangeCounters, type Engine, MAX_CLOCK_OFFSET_MS } from '../../sto
 export const POLL_EVERY_MS = 250
 
 /** Parts of the data that other processes may have changed. */
-export type Changes = { [Part in keyof ChangeCounters]: boolean }
+export type ChangedParts = { [Part in keyof ChangeCounters]: boolean }
 
 /**
  * Availability of the database. A file is always available: its `memoryAge` is undefined, and its log entries are
@@ -44,7 +44,7 @@ export type Watch = DatabaseState & {
    * Begins to call `onChange`, also for commits since the watch was opened. Calls never overlap; a failed call is
    * repeated. Polling continues during a call.
    */
-  start(onChange: (what: Changes) => Promise<void>): void
+  start(onChange: (what: ChangedParts) => Promise<void>): void
   close(): Promise<void>
 }
 
@@ -56,7 +56,7 @@ type Options = {
 
 const READ_ANYWAY_MS = 15_000 // for an administrator who changed keys or tokens with other tools, which raise no counter
 const CLOCK_LIMITS_MS = [2000, MAX_CLOCK_OFFSET_MS]
-const ALL: Changes = { data: true, access: true, documents: true }
+const ALL: ChangedParts = { data: true, access: true, documents: true }
 
 export async function watchDatabase(
   engine: Pick<Engine, 'kind' | 'poll' | 'clock' | 'clockOffsetMs'>,
@@ -70,7 +70,7 @@ export async function watchDatabase(
   let isUnread = false // the database answers, but its changes cannot be read; this was logged
   let offLevel = 0
   let isClosed = false
-  let onChange: ((what: Changes) => Promise<void>) | undefined
+  let onChange: ((what: ChangedParts) => Promise<void>) | undefined
   let currentPoll: Promise<void> | undefined
   let currentRead: Promise<void> | undefined
 
@@ -186,7 +186,7 @@ function clockLevel(behind: number, before: number): number {
   return CLOCK_LIMITS_MS.filter((limit, at) => Math.abs(behind) > (at < before ? limit / 2 : limit)).length
 }
 
-function compareCounters(before: ChangeCounters, now: ChangeCounters): Changes {
+function compareCounters(before: ChangeCounters, now: ChangeCounters): ChangedParts {
   return {
     data: now.data !== before.data,
     access: now.access !== before.access,

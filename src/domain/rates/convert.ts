@@ -7,7 +7,7 @@ import { earliest, type IsoDate } from '../../values/dates.ts'
 import { product, ratio } from '../../values/decimal.ts'
 import type { SeriesDays } from './holes.ts'
 import type { SeriesByPair } from './rate-cache.ts'
-import { type Hole, knownRateOn, type RatePoint, smallest } from './rates.ts'
+import { type DayHole, knownRateOn, type RatePoint, smallest } from './rates.ts'
 
 /** A step of a route: a stored series, read in its own direction or inversely. */
 export type Leg = { series: SeriesRow; inverse: boolean }
@@ -70,7 +70,7 @@ export function convert(
   amount: string,
   legs: readonly StoredLeg[],
   day: IsoDate,
-): Conversion | Hole | undefined {
+): Conversion | DayHole | undefined {
   const numerator: string[] = []
   const denominator: string[] = []
   const valued: ValuedLeg[] = []

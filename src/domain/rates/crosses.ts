@@ -10,7 +10,7 @@ import { findHole } from './coverage.ts'
 import { findHoles, type SeriesDays } from './holes.ts'
 import { withLegs } from './queries.ts'
 import type { RateSnapshot } from './rate-cache.ts'
-import { type Hole, pointRange } from './rates.ts'
+import { type DayHole, pointRange } from './rates.ts'
 
 /** Selects cross rates; a quote without a route is left out of the answer. */
 export type CrossQuery = {
@@ -83,7 +83,7 @@ export function computeCrosses(
  */
 export function findCrossHoles(
   snapshot: RateSnapshot,
-  { from, to, onlyPublished, ...query }: CrossQuery & Range & { onlyPublished: boolean },
+  { from, to, onlyPublished, ...query }: CrossQuery & Interval & { onlyPublished: boolean },
 ): ReadonlyMap<string, Interval> | Promise<ReadonlyMap<string, Interval>> {
   return withRoutes(snapshot, query, (routes) => {
     const holes = new Map<string, Interval>()
@@ -98,7 +98,7 @@ export function findCrossHoles(
 /** Finds days before a range over which a leg's value would be carried into it. */
 function findEarlierHole(
   legs: readonly SeriesDays[],
-  { from, to }: Range,
+  { from, to }: Interval,
   onlyPublished: boolean,
 ): Interval | undefined {
   for (const leg of legs) {
@@ -125,7 +125,7 @@ function findEarlierHole(
  */
 export async function* crossesByDay(
   snapshot: RateSnapshot,
-  { from, to, ...query }: CrossQuery & Range,
+  { from, to, ...query }: CrossQuery & Interval,
 ): AsyncGenerator<{ day: IsoDate; crosses: readonly Cross[] }> {
   const routes = await withRoutes(snapshot, query, (storedRoutes) => storedRoutes)
   const datedRoutes = routes.map((route) => ({ ...route, first: firstRouteDay(route) }))
@@ -149,7 +149,6 @@ export async function* crossesByDay(
   }
 }
 
-type Range = { from: IsoDate; to: IsoDate }
 /** `since`: a currency in itself is 1 from the first day of its data. */
 type QuoteRoute<L = StoredLeg> = { quote: string; legs: readonly L[]; since: IsoDate | undefined }
 
@@ -176,7 +175,7 @@ function withRoutes<T>(
   )
 }
 
-function valueRoute({ quote, legs, since }: QuoteRoute, day: IsoDate): Cross | Hole | undefined {
+function valueRoute({ quote, legs, since }: QuoteRoute, day: IsoDate): Cross | DayHole | undefined {
   if (since !== undefined && day < since) return undefined
   const conversion = convert('1', legs, day)
   if (!conversion || 'hole' in conversion) return conversion

@@ -43,7 +43,7 @@ export async function readExport(chunks: AsyncIterable<Buffer>): Promise<SeriesI
       if (format === 'csv') return hash.update(bytes)
     }
     const line = readLine(text, format)
-    if (!line) throw rejection(`no line of an export of cambista: ${excerpt(text)}`)
+    if (!line) throw rejection(`no line of an export of cambista: ${quotedExcerpt(text)}`)
     if (line.kind === 'end') {
       hasEnd = true
       if (line.sha256 !== hash.digest('hex'))
@@ -94,16 +94,16 @@ function valueFault(
   { rate_date, value, rounded_to, stored_at }: ExportedValue,
   previous: IsoDate | undefined,
 ): string | undefined {
-  if (!isIsoDate(rate_date)) return `${excerpt(rate_date)} is no day`
+  if (!isIsoDate(rate_date)) return `${quotedExcerpt(rate_date)} is no day`
   if (previous !== undefined && rate_date <= previous) return `${rate_date} is not after ${previous}`
   const isValue = value.length <= MAX_DIGITS && canonicalDecimal(value) === value
-  if (!isValue || value === '0' || value.startsWith('-')) return `${excerpt(value)} is no value`
+  if (!isValue || value === '0' || value.startsWith('-')) return `${quotedExcerpt(value)} is no value`
   if (rounded_to !== null && (rounded_to < 0 || rounded_to > MAX_DECIMALS)) {
     return `${rounded_to} is no number of decimals`
   }
   const instant = Date.parse(stored_at)
   const isInstant = !Number.isNaN(instant) && new Date(instant).toISOString() === stored_at
-  return isInstant ? undefined : `${excerpt(stored_at)} is no instant such as 2026-03-24T12:00:00.000Z`
+  return isInstant ? undefined : `${quotedExcerpt(stored_at)} is no instant such as 2026-03-24T12:00:00.000Z`
 }
 
 /**
@@ -131,6 +131,6 @@ async function* splitLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer
   }
 }
 
-function excerpt(text: string): string {
+function quotedExcerpt(text: string): string {
   return JSON.stringify(text.length > MAX_EXCERPT ? `${text.slice(0, MAX_EXCERPT)}…` : text)
 }

@@ -33,7 +33,7 @@ export async function readExportData(db: ReadDb, cache: RateCache): Promise<Expo
       snapshot,
       columns: await snapshot.columns(snapshot.series),
     }))
-    const runs = await selectRuns(db, snapshot, columns)
+    const runs = await selectExportedRuns(db, snapshot, columns)
     if (runs) return { snapshot, columns, runs }
     await cache.refresh()
   }
@@ -124,7 +124,7 @@ function instants(runs: readonly StoredAtRun[]): (day: string) => string {
 }
 
 /** Selects the instants of every series; undefined when one has changed since the snapshot. */
-async function selectRuns(
+async function selectExportedRuns(
   db: ReadDb,
   { series }: RateSnapshot,
   columns: readonly Column[],

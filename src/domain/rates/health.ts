@@ -19,7 +19,7 @@ const SHORT_HOLE_DAYS = 31
 /** Progress of a run that reads a provider's history. */
 export type HistoryReading = { provider: string; yearsRead: number; requestsLeft: number; doneAt: Date }
 
-export type Hole = { series_id: number; pair: string; rate_type: RateType; from: IsoDate; to: IsoDate }
+export type SeriesHole = { series_id: number; pair: string; rate_type: RateType; from: IsoDate; to: IsoDate }
 
 export type RateHealth = {
   /** Reasons for degraded rates; empty: none. With several providers each reason names its own. */
@@ -36,7 +36,7 @@ export type RateHealth = {
         done_at?: string
       }
     | undefined
-  holes: Hole[]
+  holes: SeriesHole[]
   /** True if all stored values are as published. */
   exact: boolean
   /** Sources of rounded values and the token that makes them exact, one text for each such provider. */
@@ -191,7 +191,7 @@ async function isFetchingHistory(
   return !isOfHistory || !lacksOnlyUnsynchronizedDays(last.message, { isComplete: true })
 }
 
-function listHoles(series: SeriesRow, covered: CoveredDays): Hole[] {
+function listHoles(series: SeriesRow, covered: CoveredDays): SeriesHole[] {
   const intervals = coveredIntervals(covered)
   const [first, last] = [intervals[0], intervals.at(-1)]
   if (!first || !last) return []

@@ -22,10 +22,10 @@ type LoadedColumn = {
   usedRevision: number
 }
 /** Columns by id of the series. */
-export type Columns = Map<number, LoadedColumn>
+export type LoadedColumns = Map<number, LoadedColumn>
 
 /** Counts the values of the columns; undefined: some are not loaded. */
-export function countLoaded(series: readonly SeriesRow[], loaded: Columns): RateCounts | undefined {
+export function countLoaded(series: readonly SeriesRow[], loaded: LoadedColumns): RateCounts | undefined {
   const sum = { all: 0, rounded: 0, roundedSeries: new Set<number>() }
   for (const { id } of series) {
     const { column } = loaded.get(id) ?? {}
@@ -39,7 +39,11 @@ export function countLoaded(series: readonly SeriesRow[], loaded: Columns): Rate
 }
 
 /** Reads the missing columns, and parses some while the database reads the next. */
-export async function readAll(trx: ReadDb, series: readonly SeriesRow[], loaded: Columns): Promise<void> {
+export async function readAll(
+  trx: ReadDb,
+  series: readonly SeriesRow[],
+  loaded: LoadedColumns,
+): Promise<void> {
   const missing = new Map(series.filter(({ id }) => !loaded.has(id)).map((one) => [one.id, one.revision]))
   const ids = [...missing.keys()]
   const read = (some: readonly number[]) => {
@@ -63,8 +67,12 @@ export async function readAll(trx: ReadDb, series: readonly SeriesRow[], loaded:
 /** Reads the columns that the previous snapshot used, so that no request waits for them in the new one. */
 export async function readAhead(
   trx: ReadDb,
-  { series, loaded, outdated }: { series: readonly SeriesRow[]; loaded: Columns; outdated: Set<number> },
-  before: { revision: number; loaded: Columns },
+  {
+    series,
+    loaded,
+    outdated,
+  }: { series: readonly SeriesRow[]; loaded: LoadedColumns; outdated: Set<number> },
+  before: { revision: number; loaded: LoadedColumns },
 ): Promise<void> {
   const end = performance.now() + READ_AHEAD_MS
   for (const one of series) {
@@ -78,7 +86,7 @@ export async function readAhead(
  * Returns a function that loads a series. Concurrent requests share one read, because hundreds of copies needed 4 GB.
  * Undefined: the series has changed since.
  */
-export function createLoader(db: ReadDb, loaded: Columns) {
+export function createLoader(db: ReadDb, loaded: LoadedColumns) {
   const reading = new Map<number, Promise<LoadedColumn | undefined>>()
   const read = (series: SeriesRow) =>
     snapshot(db, async (trx) => {

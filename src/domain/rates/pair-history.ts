@@ -80,13 +80,13 @@ export type PairStatistics = {
 }
 
 /** A leg with its data. `at` has the index of its value for each point of the current period. */
-type StoredLeg = SeriesDays & { inverse: boolean; at: number[] }
+type PeriodLeg = SeriesDays & { inverse: boolean; at: number[] }
 
 /** Consecutive points of a period. */
-type Range = { begin: number; end: number }
+type PointRange = { begin: number; end: number }
 
 /** A period with all of its points. */
-type Group = Period & Range & { hasHole: boolean }
+type PointGroup = Period & PointRange & { hasHole: boolean }
 
 type GroupedQuery = PairHistoryQuery & { periodAt(day: number): Period }
 
@@ -142,7 +142,7 @@ export function pairStatistics(
 function withPointLegs<T>(
   snapshot: RateSnapshot,
   { provider, base, quote, type }: Pick<RangeQuery, 'provider' | 'base' | 'quote' | 'type'>,
-  answer: (legs: readonly StoredLeg[], rateType: RateType) => T,
+  answer: (legs: readonly PeriodLeg[], rateType: RateType) => T,
 ): T | Promise<T> {
   const { legs, rateType } = requireRoute(snapshot, { provider, from: base, to: quote, type }, 'series')
   return withLegs(snapshot, legs, (storedLegs) =>
@@ -153,7 +153,7 @@ function withPointLegs<T>(
   )
 }
 
-function* yieldPoints(legs: readonly StoredLeg[], query: GroupedQuery): Iterable<PairPoint> {
+function* yieldPoints(legs: readonly PeriodLeg[], query: GroupedQuery): Iterable<PairPoint> {
   for (const group of groupDays(legs, query)) {
     const point = makePoint(legs, group, query)
     if (point) yield point
@@ -165,10 +165,10 @@ function* yieldPoints(legs: readonly StoredLeg[], query: GroupedQuery): Iterable
  * until the next group.
  */
 function* groupDays(
-  legs: readonly StoredLeg[],
+  legs: readonly PeriodLeg[],
   { from, last, periodAt }: Pick<GroupedQuery, 'from' | 'last' | 'periodAt'>,
-): Generator<Group, void> {
-  let group: Group | undefined
+): Generator<PointGroup, void> {
+  let group: PointGroup | undefined
   const cursors = legs.map((leg) => {
     const { first, end } = pointRange(leg.column, from, last)
     return { leg, days: leg.column.days, at: first - 1, end } // `at` is the index of the last value so far
@@ -193,12 +193,16 @@ function* groupDays(
 }
 
 /** True if a leg's value is that of the day or may be carried to it. */
-function isKnownDay({ column, covered }: StoredLeg, at: number, day: number): boolean {
+function isKnownDay({ column, covered }: PeriodLeg, at: number, day: number): boolean {
   const published = column.days[at] ?? day
   return published === day || areCovered(covered, published + 1, day)
 }
 
-function makePoint(legs: readonly StoredLeg[], group: Group, query: GroupedQuery): PairPoint | undefined {
+function makePoint(
+  legs: readonly PeriodLeg[],
+  group: PointGroup,
+  query: GroupedQuery,
+): PairPoint | undefined {
   const { begin, end } = group
   if (begin === end) return undefined
   const { every, stat } = query
@@ -217,8 +221,8 @@ function makePoint(legs: readonly StoredLeg[], group: Group, query: GroupedQuery
 
 /** True if the period has ended, is within the range, and has no unknown day in any leg. */
 function isWhole(
-  legs: readonly StoredLeg[],
-  { first, last, hasHole }: Group,
+  legs: readonly PeriodLeg[],
+  { first, last, hasHole }: PointGroup,
   query: Pick<PairHistoryQuery, 'from' | 'last' | 'today'>,
 ): boolean {
   return (
@@ -231,7 +235,7 @@ function isWhole(
 }
 
 /** Index of the lowest or highest point, the first among equals. */
-function extreme(legs: readonly StoredLeg[], { begin, end }: Range, stat: Stat): number {
+function extreme(legs: readonly PeriodLeg[], { begin, end }: PointRange, stat: Stat): number {
   let best = begin
   let rate = pointFraction(legs, begin)
   for (let point = begin + 1; point < end; point += 1) {
@@ -244,7 +248,7 @@ function extreme(legs: readonly StoredLeg[], { begin, end }: Range, stat: Stat):
 }
 
 /** Mean of exact rates, rounded once. */
-function meanRate(legs: readonly StoredLeg[], { begin, end }: Range): string {
+function meanRate(legs: readonly PeriodLeg[], { begin, end }: PointRange): string {
   const rates: Fraction[] = []
   for (let point = begin; point < end; point += 1) rates.push(pointFraction(legs, point))
   const { over, under } = sum(rates)
@@ -252,22 +256,22 @@ function meanRate(legs: readonly StoredLeg[], { begin, end }: Range): string {
 }
 
 /** Day of a point, on which at least one of its values was published. */
-function newestDay(legs: readonly StoredLeg[], point: number): number {
+function newestDay(legs: readonly PeriodLeg[], point: number): number {
   return Math.max(...legs.map(({ column, at }) => column.days[at[point] ?? 0] ?? 0))
 }
 
-function oldestDay(legs: readonly StoredLeg[], point: number): number {
+function oldestDay(legs: readonly PeriodLeg[], point: number): number {
   return Math.min(...legs.map(({ column, at }) => column.days[at[point] ?? 0] ?? 0))
 }
 
 /** Rate as published, or computed (decisions 2.9). */
-function pointRate(legs: readonly StoredLeg[], point: number): string {
+function pointRate(legs: readonly PeriodLeg[], point: number): string {
   const [leg, second] = legs
   if (leg && !second && !leg.inverse) return columnValue(leg.column, leg.at[point] ?? 0)
   return toDecimal(pointFraction(legs, point))
 }
 
-function pointFraction(legs: readonly StoredLeg[], point: number): Fraction {
+function pointFraction(legs: readonly PeriodLeg[], point: number): Fraction {
   const numerator: string[] = []
   const denominator: string[] = []
   for (const { inverse, column, at } of legs) {
@@ -278,7 +282,7 @@ function pointFraction(legs: readonly StoredLeg[], point: number): Fraction {
 }
 
 /** Fewest decimals among the rounded values of these points. */
-function minDecimals(legs: readonly StoredLeg[], { begin, end }: Range): number | undefined {
+function minDecimals(legs: readonly PeriodLeg[], { begin, end }: PointRange): number | undefined {
   let decimals: number | undefined
   for (const { column, at } of legs) {
     if (!column.rounded) continue

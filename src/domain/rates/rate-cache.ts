@@ -15,10 +15,10 @@ import type { ReadDb } from '../../store/tables.ts'
 import type { IsoDate } from '../../values/dates.ts'
 import { type Column, type CoveredDays, toCoveredDays } from './column.ts'
 import {
-  type Columns,
   countLoaded,
   createLoader,
   isOutdated,
+  type LoadedColumns,
   outdatedError,
   readAhead,
   readAll,
@@ -105,7 +105,7 @@ export async function openRateCache(db: ReadDb, providers: readonly Published[])
   }
 }
 
-type LoadedSnapshot = RateSnapshot & { loaded: Columns }
+type LoadedSnapshot = RateSnapshot & { loaded: LoadedColumns }
 /** Shared state of all snapshots of a cache. */
 type Shared = {
   stats: CacheStats
@@ -140,7 +140,7 @@ function readSnapshot(
     const providers = await selectProviders(trx)
     const series = await selectSeries(trx)
     const coverage = await selectCoverage(trx)
-    const loaded: Columns = new Map()
+    const loaded: LoadedColumns = new Map()
     for (const { id, revision } of series) {
       const cached = same?.loaded.get(id)
       if (cached?.revision === revision) loaded.set(id, cached)
@@ -155,7 +155,7 @@ function makeSnapshot(
   db: ReadDb,
   meta: { revision: number; epoch: string },
   { providers, series, coverage }: Catalogue,
-  loaded: Columns,
+  loaded: LoadedColumns,
   { stats, outdated, pivots, starts }: Shared,
 ): LoadedSnapshot {
   const covered = new Map<number, CoveredDays>()

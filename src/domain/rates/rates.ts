@@ -10,10 +10,10 @@ import { findHole, isCovered } from './coverage.ts'
 export type RatePoint = { rate_date: IsoDate; value: string; rounded_to?: number }
 
 /** Days that were not synchronized, so that no value may be carried over them. */
-export type Hole = { hole: Interval }
+export type DayHole = { hole: Interval }
 
 /** A side of a pair: its values and covered days. */
-export type Side = {
+export type PairSide = {
   rateType: RateType
   /** True if it is synchronized. */
   enabled: boolean
@@ -47,7 +47,7 @@ export function knownRateOn(
   column: Column,
   covered: CoveredDays,
   day: IsoDate,
-): RatePoint | Hole | undefined {
+): RatePoint | DayHole | undefined {
   const target = dayNumber(day)
   const at = findLastIndex(column.days, target)
   const rateDay = column.days[at]
@@ -57,7 +57,7 @@ export function knownRateOn(
 }
 
 /** Sides of a pair on the newest day for which all of them are settled (decisions 2.6). */
-export function latestOfPair(sides: readonly Side[], day: IsoDate): LatestRates | Hole | undefined {
+export function latestOfPair(sides: readonly PairSide[], day: IsoDate): LatestRates | DayHole | undefined {
   const target = dayNumber(day)
   const answerDay = settledDay(sides, target)
   if (answerDay === undefined) return undefined
@@ -95,7 +95,7 @@ export function smallest(a: number | undefined, b: number | undefined): number |
  * Newest day with a value for which every synchronized side is settled. If it is more than 3 days older than the
  * newest value, returns the day of that value. A failing side must not block the other. /
  */
-function settledDay(sides: readonly Side[], target: number): number | undefined {
+function settledDay(sides: readonly PairSide[], target: number): number | undefined {
   const newest = newestDay(sides, target)
   for (let day = newest; day !== undefined && newest !== undefined && day >= newest - UNSETTLED_DAYS; ) {
     const candidate = day
@@ -106,7 +106,7 @@ function settledDay(sides: readonly Side[], target: number): number | undefined 
 }
 
 /** Newest day with a value of any side, up to `target`. */
-function newestDay(sides: readonly Side[], target: number): number | undefined {
+function newestDay(sides: readonly PairSide[], target: number): number | undefined {
   let newest: number | undefined
   for (const { column } of sides) {
     const day = column.days[findLastIndex(column.days, target)]
@@ -116,7 +116,7 @@ function newestDay(sides: readonly Side[], target: number): number | undefined {
 }
 
 /** True if a side's value or its absence is known for a day. A value of a later day proves it too. */
-function isSettled({ column, covered }: Side, day: number): boolean {
+function isSettled({ column, covered }: PairSide, day: number): boolean {
   return (column.days.at(-1) ?? Number.NEGATIVE_INFINITY) >= day || isCovered(covered, day)
 }
 

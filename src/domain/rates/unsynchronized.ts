@@ -4,7 +4,7 @@
 import type { Interval } from '../../values/intervals.ts'
 
 /** Days that a source has not synchronized, of an indicator or a table. */
-export type MissingDays = { code: string; days: readonly Interval[] }
+export type SourceGap = { code: string; days: readonly Interval[] }
 
 const UNSYNCHRONIZED = 'the source has not synchronized'
 const NEEDS_MORE = 'the requests of a run did not suffice for the days around them'
@@ -15,10 +15,7 @@ const CODES_NAMED = 5
  * Describes such days without a semicolon, which separates the problems of a message; undefined: none. `needsMore`:
  * the run has no requests left for the days around them.
  */
-export function unsynchronizedInWords(
-  lacking: readonly MissingDays[],
-  needsMore: boolean,
-): string | undefined {
+export function unsynchronizedInWords(lacking: readonly SourceGap[], needsMore: boolean): string | undefined {
   const codesByDays = new Map<string, string[]>()
   for (const { code, days } of lacking) {
     for (const { from, to } of days) {

@@ -14,7 +14,7 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true })
 
 /** @throws AppError `failed` for an invalid archive or one over the limits; `read` throws it, too */
 export async function openArchive(bytes: Buffer): Promise<Archive> {
-  const zip = await fromBufferPromise(bytes).catch(refuse)
+  const zip = await fromBufferPromise(bytes).catch(rejectWorkbook)
   const parts = new Map<string, Entry>()
   try {
     if (zip.entryCount > MOST_PARTS) throw new Error(`it has more than ${MOST_PARTS} parts`)
@@ -24,12 +24,12 @@ export async function openArchive(bytes: Buffer): Promise<Archive> {
       parts.set(name, entry)
     }
   } catch (error) {
-    return refuse(error)
+    return rejectWorkbook(error)
   }
   return {
     async read(name) {
       const entry = parts.get(name.toLowerCase())
-      return entry && readPart(zip, entry).catch(refuse)
+      return entry && readPart(zip, entry).catch(rejectWorkbook)
     },
   }
 }
@@ -45,6 +45,6 @@ async function readPart(zip: ZipFile, entry: Entry): Promise<string> {
   return UTF8.decode(bytes)
 }
 
-function refuse(error: unknown): never {
+function rejectWorkbook(error: unknown): never {
   throw new AppError('failed', `the workbook cannot be read: ${errorReason(error)}`, { cause: error })
 }

@@ -15,11 +15,11 @@ export type Cell =
   | { kind: 'day'; day: IsoDate }
 
 /** Cells of a row that are not empty, by column from 1, in order. */
-export type Row = ReadonlyMap<number, Cell>
+export type RowCells = ReadonlyMap<number, Cell>
 
 export type Sheet = {
   name: string
-  rows: readonly { cells: Row; number: number }[]
+  rows: readonly { cells: RowCells; number: number }[]
   /** Formats the place of a cell for a message: `cell B7`, or `line 7, column 2`. */
   place(row: number, column: number): string
 }

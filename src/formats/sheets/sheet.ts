@@ -72,12 +72,12 @@ export function readSheet(xml: string, context: SheetContext): Sheet {
 }
 
 function readCell({ type, style, text, isEmptyFormula }: CellText, context: SheetContext): Cell | undefined {
-  if (isEmptyFormula) return textCell('a formula without its value')
+  if (isEmptyFormula) return parseTextCell('a formula without its value')
   if (text.trim() === '') return undefined
-  if (type === 's') return textCell(context.texts[Number(text)] ?? `text ${text}, which is not there`)
-  if (type === 'b') return textCell(text.trim() === '0' ? 'FALSE' : 'TRUE')
+  if (type === 's') return parseTextCell(context.texts[Number(text)] ?? `text ${text}, which is not there`)
+  if (type === 'b') return parseTextCell(text.trim() === '0' ? 'FALSE' : 'TRUE')
   if (type === 'd' && isIsoDate(text.slice(0, 10))) return { kind: 'day', day: text.slice(0, 10) }
-  if (type !== 'n') return textCell(text)
+  if (type !== 'n') return parseTextCell(text)
   const format = context.formats[style] ?? GENERAL
   const digits = text.trim()
   if (format.kind !== 'day') return { kind: 'number', digits, format }
@@ -86,7 +86,7 @@ function readCell({ type, style, text, isEmptyFormula }: CellText, context: Shee
   return isDay ? { kind: 'day', day } : { kind: 'number', digits, format }
 }
 
-function textCell(text: string): Cell | undefined {
+function parseTextCell(text: string): Cell | undefined {
   const trimmed = text.trim()
   return trimmed === '' ? undefined : { kind: 'text', text: trimmed }
 }

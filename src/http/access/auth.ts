@@ -19,9 +19,9 @@ import {
   findSecret,
   indexByHash,
   isSecret,
+  type KnownSecretRow,
+  type KnownSecrets,
   type SecretEntry,
-  type SecretRow,
-  type Secrets,
   takeUsedHashes,
 } from './known-secrets.ts'
 import { hasSession } from './session.ts'
@@ -100,11 +100,11 @@ export async function openKeyring(
   clock: Clock,
   checkMemory: () => unknown = () => undefined,
 ): Promise<Keyring> {
-  const keys: Secrets<ActiveApiKey> = { known: new Map(), used: new Set() }
-  const tokens: Secrets<ActiveToken> = { known: new Map(), used: new Set() }
+  const keys: KnownSecrets<ActiveApiKey> = { known: new Map(), used: new Set() }
+  const tokens: KnownSecrets<ActiveToken> = { known: new Map(), used: new Set() }
   const hasExpired = ({ until }: { until: number }) =>
     until !== Number.POSITIVE_INFINITY && until <= clock().getTime()
-  const findValid = <T>(secrets: Secrets<T>, hash: string | undefined) => {
+  const findValid = <T>(secrets: KnownSecrets<T>, hash: string | undefined) => {
     checkMemory()
     const entry = hash === undefined ? undefined : findByHash(secrets, hash)
     return entry && !hasExpired(entry) ? entry : undefined
@@ -152,7 +152,7 @@ export async function openKeyring(
     findKeyByHash: (hash) => findValid(keys, hash),
     findTokenByHash: (hash) => findValid(tokens, hash),
     currentHash(kind, id) {
-      const entries: Map<string, SecretEntry<SecretRow>> = kind === 'key' ? keys.known : tokens.known
+      const entries: Map<string, SecretEntry<KnownSecretRow>> = kind === 'key' ? keys.known : tokens.known
       const { hash = '' } = entries.values().find((one) => one.id === id) ?? {}
       const entry = entries.get(hash)
       return entry && !hasExpired(entry) ? hash : undefined

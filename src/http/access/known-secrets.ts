@@ -8,12 +8,12 @@ import type { IsoDate } from '../../values/dates.ts'
 
 /** Row of a key or token with the digest of its secret. `until`: expiry in milliseconds since 1970. */
 export type SecretEntry<T> = T & { digest: Buffer; until: number }
-export type Secrets<T> = { known: Map<string, SecretEntry<T>>; used: Set<string> }
-export type SecretRow = { id: number; name: string; hash: string; expires_at: IsoDate | null }
+export type KnownSecrets<T> = { known: Map<string, SecretEntry<T>>; used: Set<string> }
+export type KnownSecretRow = { id: number; name: string; hash: string; expires_at: IsoDate | null }
 
 const MAX_SECRET_LENGTH = 200
 
-export function indexByHash<T extends SecretRow>(
+export function indexByHash<T extends KnownSecretRow>(
   rows: readonly T[],
   former: Awaited<ReturnType<typeof selectFormerHashes>>,
   column: 'key_id' | 'token_id',
@@ -37,7 +37,7 @@ export function indexByHash<T extends SecretRow>(
 const scratch = Buffer.alloc(64)
 
 /** Finds the entry of a secret and records its use. */
-export function findSecret<T>(secrets: Secrets<T>, secret: string | null): SecretEntry<T> | undefined {
+export function findSecret<T>(secrets: KnownSecrets<T>, secret: string | null): SecretEntry<T> | undefined {
   if (!isSecret(secret)) return undefined
   const digest = hash('sha256', secret, 'hex')
   const entry = secrets.known.get(digest)
@@ -48,7 +48,7 @@ export function findSecret<T>(secrets: Secrets<T>, secret: string | null): Secre
 }
 
 /** Finds an entry by hash and records its use. The hash is from the database, so timing reveals nothing. */
-export function findByHash<T>({ known, used }: Secrets<T>, hash: string): SecretEntry<T> | undefined {
+export function findByHash<T>({ known, used }: KnownSecrets<T>, hash: string): SecretEntry<T> | undefined {
   const entry = known.get(hash)
   if (entry) used.add(hash)
   return entry
@@ -60,7 +60,7 @@ export function isSecret(secret: string | null): secret is string {
 }
 
 /** Returns and resets the hashes used since the previous call. */
-export function takeUsedHashes(secrets: Secrets<unknown>): string[] {
+export function takeUsedHashes(secrets: KnownSecrets<unknown>): string[] {
   const hashes = [...secrets.used]
   secrets.used.clear()
   return hashes

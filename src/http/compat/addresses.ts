@@ -20,10 +20,10 @@ const OXR = new RegExp(
 const KEYED_LATEST = /[?&](?:access_key|base_currency)=/
 
 /** Returns the path below `/compat/<name>`; undefined: the path is not of this API. */
-type Rule = (path: string, query: string) => string | undefined
+type AddressRule = (path: string, query: string) => string | undefined
 
 /** Ordered: the first API of two with the same path has it. */
-const RULES: Readonly<Record<string, Rule>> = {
+const RULES: Readonly<Record<string, AddressRule>> = {
   bccr: (path) => (ASMX_FOLDERS.test(path) ? path.replace(ASMX_FOLDERS, ASMX) : undefined),
   sdde(path) {
     const [base] = SDDE_BASE.exec(path) ?? []

@@ -21,7 +21,7 @@ import { type CompatDeps, type CompatRequest, compatEndpoint, PROVIDER, servedCr
 
 type DateFormat = 'plain' | '2020' | 'iso'
 type HaciendaName = 'hacienda' | 'hacienda-2020'
-type Query = { day: IsoDate; side: Side; dateFormat: DateFormat }
+type DollarQuery = { day: IsoDate; side: Side; dateFormat: DateFormat }
 type Valued = { fecha: string; valor: unknown }
 type Dollar = { venta: Valued; compra: Valued }
 type Euro = { fecha: string; dolares: unknown; colones: unknown }
@@ -61,8 +61,8 @@ export function haciendaApis(deps: CompatDeps): Api[] {
 /** Creates the endpoints below a name, with its default form of dates. */
 function haciendaEndpoints(deps: CompatDeps, name: HaciendaName, defaultFormat: DateFormat): AnyEndpoint[] {
   const root = `/compat/${name}/indicadores/tc` as const
-  const parse = ({ query, today, side }: CompatRequest): Query => ({
-    ...requestedDay(query, today),
+  const parse = ({ query, today, side }: CompatRequest): DollarQuery => ({
+    ...dollarDay(query, today),
     side,
     dateFormat: requestedFormat(query, defaultFormat),
   })
@@ -117,7 +117,10 @@ function historyRow({ day, compra, venta }: DaySides) {
   return { fecha: `${day} 00:00:00`, compra: optionalNumber(compra), venta: optionalNumber(venta) }
 }
 
-async function findDollar(snapshot: RateSnapshot, { day, dateFormat }: Query): Promise<Dollar | undefined> {
+async function findDollar(
+  snapshot: RateSnapshot,
+  { day, dateFormat }: DollarQuery,
+): Promise<Dollar | undefined> {
   const pair = { provider: PROVIDER, base: 'USD', quote: 'CRC' }
   const { rates } = await listDayRates(snapshot, { ...pair, day, exact: false })
   const sideValue = (side: Side): Valued | undefined => {
@@ -131,7 +134,11 @@ async function findDollar(snapshot: RateSnapshot, { day, dateFormat }: Query): P
 }
 
 /** Returns the last parity, and its value in colones at that day's dollar. Like Hacienda, rounds it to 2 decimals. */
-async function findEuro(deps: CompatDeps, snapshot: RateSnapshot, query: Query): Promise<Euro | undefined> {
+async function findEuro(
+  deps: CompatDeps,
+  snapshot: RateSnapshot,
+  query: DollarQuery,
+): Promise<Euro | undefined> {
   const { day, side, dateFormat } = query
   const selection = { provider: PROVIDER, side, day }
   const { crosses: euro } = await computeCrosses(snapshot, { ...selection, base: 'EUR', quotes: ['USD'] })
@@ -145,7 +152,7 @@ async function findEuro(deps: CompatDeps, snapshot: RateSnapshot, query: Query):
   }
 }
 
-function requestedDay(query: URLSearchParams, today: IsoDate): { day: IsoDate } {
+function dollarDay(query: URLSearchParams, today: IsoDate): { day: IsoDate } {
   const day = query.get('fecha')
   return { day: day === null ? today : earliest(parseDate(day), today) }
 }

@@ -12,7 +12,7 @@ import type { CompatDeps } from './shape.ts'
 export type MissingDays = { days: readonly Interval[]; isRounded?: boolean }
 
 /** A currency or indicator of a range; without `missing` it is complete. */
-export type Part<T> = { code: string; value: T; missing: MissingDays | undefined }
+export type RangePart<T> = { code: string; value: T; missing: MissingDays | undefined }
 
 const MIN_RETRY_S = 3600 // before the next sync another try finds the same
 
@@ -23,7 +23,7 @@ const MIN_RETRY_S = 3600 // before the next sync another try finds the same
 export async function completeParts<T>(
   deps: Pick<CompatDeps, 'unserved' | 'clock' | 'nextSync'>,
   shape: string,
-  parts: readonly Part<T>[],
+  parts: readonly RangePart<T>[],
   { areNamed }: { areNamed: boolean },
 ): Promise<{ whole: T[]; leftOut: string[] }> {
   const whole: T[] = []

@@ -1,7 +1,7 @@
 // Query parameters of the compat APIs, for the OpenAPI description. Each API reads its own and ignores others, as
 // its service does.
 
-type Parameters = Readonly<Record<string, string>>
+type ParameterTexts = Readonly<Record<string, string>>
 
 const SIDE = { tipo: 'Which side of the dollar: compra or venta; else that of the key' }
 const TABLE = {
@@ -52,7 +52,7 @@ const DIALECT = {
 }
 
 /** By the beginning of the path; the first that fits has them. */
-const ENDPOINT_PARAMETERS: readonly [path: RegExp, parameters: Parameters][] = [
+const ENDPOINT_PARAMETERS: readonly [path: RegExp, parameters: ParameterTexts][] = [
   [/^\/bccr\//, INDICATOR],
   [/^\/sdde\//, { fechaInicio: 'The first day, yyyy/mm/dd', fechaFin: 'The last day, yyyy/mm/dd' }],
   [/^\/hacienda[^/]*\/.*\/historico$/, { d: 'The first day, YYYY-MM-DD', h: 'The last day, YYYY-MM-DD' }],
@@ -89,7 +89,7 @@ const ENDPOINT_PARAMETERS: readonly [path: RegExp, parameters: Parameters][] = [
 ]
 
 /** Returns the parameters of an endpoint, by name, with their descriptions. */
-export function endpointParameters(path: string): Parameters {
+export function endpointParameters(path: string): ParameterTexts {
   const apiPath = path.replace(/^\/compat/, '')
   return ENDPOINT_PARAMETERS.find(([pattern]) => pattern.test(apiPath))?.[1] ?? {}
 }

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { checkId, isMissing } from '../../domain/documents/documents.ts'
+import { checkId, isEmptyValue } from '../../domain/documents/documents.ts'
 import { listActiveAgents } from '../../domain/documents/queries.ts'
 import { AppError } from '../../runtime/errors.ts'
 import type { ReadDb } from '../../store/tables.ts'
@@ -38,7 +38,7 @@ export function agentsEndpoints(db: ReadDb): AnyEndpoint[] {
       async handle({ event }) {
         const body = await readWholeBody(event)
         const { company_id, code } = parseFields(body, ['company_id', 'code'])
-        if (isMissing(company_id) || isMissing(code)) {
+        if (isEmptyValue(company_id) || isEmptyValue(code)) {
           throw new AppError('bad-request', 'Fields company_id and code are required')
         }
         const id = checkId('company_id', company_id)

@@ -10,7 +10,7 @@ import {
   finishDocument,
   releaseDocument,
 } from '../../domain/documents/claims/outcomes.ts'
-import { checkId, isMissing } from '../../domain/documents/documents.ts'
+import { checkId, isEmptyValue } from '../../domain/documents/documents.ts'
 import type { UploadedField } from '../../domain/documents/upload.ts'
 import { AppError } from '../../runtime/errors.ts'
 import { authorizedToken, tokenAccess } from '../access/auth.ts'
@@ -185,7 +185,7 @@ function requestWorker(event: H3Event): Worker {
 }
 
 function claimAgentId(value: UploadedField, { access }: Worker): number {
-  if (!isMissing(value)) return checkId('agent_id', value)
+  if (!isEmptyValue(value)) return checkId('agent_id', value)
   if (access.agentId !== null) return access.agentId
   throw new AppError('bad-request', 'agent_id is required: this token is not of one agent')
 }

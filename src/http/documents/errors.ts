@@ -2,6 +2,7 @@
 // upload.
 
 import * as v from 'valibot'
+import { isRecord } from '../../values/record.ts'
 import type { ErrorShape } from '../endpoint/errors.ts'
 import { Hint, Integer } from '../endpoint/shapes.ts'
 
@@ -33,8 +34,4 @@ export const DOCUMENTS_ERRORS: ErrorShape = {
     })
   },
   schema: ErrorOut,
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null
 }

@@ -35,13 +35,13 @@ export type AnswerCache = {
    * answer over 1 KiB is compressed once, for clients that accept gzip.
    * @param key route, form and effective parameters: what makes one answer differ from another
    */
-  reply(event: H3Event, data: Revision, answer: Answer): Reply | Promise<Reply>
+  reply(event: H3Event, data: Revision, answer: CacheableAnswer): Reply | Promise<Reply>
   /** Returns the same reply if the answer is cached, else undefined. */
   cached(event: H3Event, data: Revision, key: string): Reply | Promise<Reply> | undefined
   state(): CacheStats & { entries: number; bytes: number }
 }
 
-export type Answer = {
+export type CacheableAnswer = {
   /** Route, form and effective parameters: what makes one answer differ from another. */
   key: string
   contentType: string

@@ -4,7 +4,7 @@
 import type { H3Event } from 'h3'
 import type * as v from 'valibot'
 import type { Chunks } from '../../store/blobs/chunks.ts'
-import { findRoute, type Method, type Path, type Permission } from '../routes.ts'
+import { type Method, type Path, type Permission, routeEntry } from '../routes.ts'
 
 /** OpenAPI tag. */
 export type Tag = 'Rates' | 'Documents' | 'Agents' | 'Operation' | 'Compatibility'
@@ -114,7 +114,7 @@ function withRoute<Q extends QuerySchema, P extends v.GenericSchema, M extends M
   method: M,
   endpoint: Endpoint<Q, P, M>,
 ): AnyEndpoint {
-  return { ...(endpoint as unknown as AnyEndpoint), method, ...findRoute(method, endpoint.path) }
+  return { ...(endpoint as unknown as AnyEndpoint), method, ...routeEntry(method, endpoint.path) }
 }
 
 /**

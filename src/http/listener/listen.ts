@@ -73,7 +73,7 @@ export async function openListener(
     // node:http has removed its parser: earlier answers on the socket can no longer be finished.
     if (connections.openAnswers(socket)?.size) socket.destroy()
     else
-      refuse(
+      refuseUpgrade(
         socket,
         405,
         'Method not allowed',
@@ -153,10 +153,10 @@ function afterEarlierAnswers(open: Set<ServerResponse> = new Set(), then: () => 
 function refuseMalformed(error: Unreadable, socket: Duplex, id: string, errors: ErrorShape): void {
   const [status, message] = MALFORMED[error.code ?? ''] ?? [400, 'Malformed HTTP request']
   if (!socket.writable) socket.destroy()
-  else refuse(socket, status, message, id, errors)
+  else refuseUpgrade(socket, status, message, id, errors)
 }
 
-function refuse(
+function refuseUpgrade(
   socket: Duplex,
   status: number,
   message: string,

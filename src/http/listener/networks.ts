@@ -84,7 +84,7 @@ function splitNetworks(text: string): string[] {
 }
 
 /** First and last address as 128 bits. As in Node, ::ffff:10.0.0.0/104 is the IPv4 network 10.0.0.0/8. */
-type Range = { first: bigint; last: bigint }
+type AddressRange = { first: bigint; last: bigint }
 
 const parseRanges = (text: string) => text.split(' ').map(parseRange)
 const IPV4 = parseRange('0.0.0.0/0')
@@ -96,7 +96,7 @@ const PRIVATE = parseRanges(
   '10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 fc00::/7 ::1 fe80::/10',
 )
 
-function isWide(range: Range): boolean {
+function isWide(range: AddressRange): boolean {
   if (PRIVATE.some((one) => isInside(range, one))) return false
   const size = range.last - range.first + 1n
   if (isInside(range, IPV4)) return size > MOST_ADDRESSES
@@ -104,12 +104,12 @@ function isWide(range: Range): boolean {
   return hasIpv4 || size > 1n << LONGEST_PREFIX_BITS
 }
 
-function isInside(range: Range, other: Range): boolean {
+function isInside(range: AddressRange, other: AddressRange): boolean {
   return range.first >= other.first && range.last <= other.last
 }
 
 /** Returns true if the ranges together contain each address of a range. */
-function covers(ranges: readonly Range[], { first, last }: Range): boolean {
+function covers(ranges: readonly AddressRange[], { first, last }: AddressRange): boolean {
   let next = first
   for (const range of ranges.toSorted((a, b) => (a.first < b.first ? -1 : 1))) {
     if (range.first > next) return false
@@ -119,7 +119,7 @@ function covers(ranges: readonly Range[], { first, last }: Range): boolean {
   return false
 }
 
-function parseRange(network: string): Range {
+function parseRange(network: string): AddressRange {
   const [address = '', prefix] = network.split('/')
   const bits = prefix === undefined ? addressBits(address) : Number(prefix)
   const rest = (1n << BigInt(addressBits(address) - bits)) - 1n

@@ -14,7 +14,7 @@ export function unreadablePath({ rawPacket, bytesParsed = 0 }: Unreadable): stri
   const text = rawPacket?.toString('latin1') ?? ''
   // Searches upwards from the line of the error, over header fields, to the request line; stops at a blank line.
   const fault = lineAround(text, bytesParsed)
-  for (let line: Line | undefined = fault; line; line = previousLine(text, line)) {
+  for (let line: TextLine | undefined = fault; line; line = previousLine(text, line)) {
     const isField = FIELD.test(line.text)
     const [, target] = (!isField && VERSIONED.exec(line.text)) || []
     if (target !== undefined) return targetPath(target)
@@ -30,14 +30,14 @@ export function targetPath(target: string): string {
   return path
 }
 
-type Line = { start: number; text: string }
+type TextLine = { start: number; text: string }
 
-function previousLine(text: string, { start }: Line): Line | undefined {
+function previousLine(text: string, { start }: TextLine): TextLine | undefined {
   return start === 0 ? undefined : lineAround(text, start - 1)
 }
 
 /** Returns the line of a position; its line feed belongs to it. */
-function lineAround(text: string, at: number): Line {
+function lineAround(text: string, at: number): TextLine {
   const start = at === 0 ? 0 : text.lastIndexOf('\n', at - 1) + 1
   const feed = text.indexOf('\n', at)
   return { start, text: text.slice(start, feed < 0 ? text.length : feed).trimEnd() }

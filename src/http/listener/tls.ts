@@ -21,13 +21,13 @@ export type Tls = {
   follow(server: Server): { close(): Promise<void> }
 }
 
-type Pair = {
+type CertificatePair = {
   options: SecureContextOptions
   context: SecureContext
   certificate: X509Certificate
 }
 
-type WatchedPair = Pair & {
+type WatchedPair = CertificatePair & {
   files: TlsFiles
   fileState: string
   /** Time of the last warning of its expiry. */
@@ -82,7 +82,7 @@ export async function openTls(files: readonly TlsFiles[], log: Log, clock: Clock
 }
 
 /** Selects by the names in the certificates: an exact name goes before a wildcard. */
-function createSelector(pairs: readonly Pair[]): NonNullable<TlsOptions['SNICallback']> {
+function createSelector(pairs: readonly CertificatePair[]): NonNullable<TlsOptions['SNICallback']> {
   return (name, done) => {
     const { context } =
       pairs.find(({ certificate }) => matchesName(certificate, name, { wildcards: false })) ??
@@ -134,7 +134,7 @@ async function readFileState(files: TlsFiles): Promise<string> {
   return (await Promise.all(states.map((state) => state.catch(errorReason)))).join()
 }
 
-async function readPair(files: TlsFiles, log: Log): Promise<Pair> {
+async function readPair(files: TlsFiles, log: Log): Promise<CertificatePair> {
   const cert = await read(files.cert, 'certificate')
   const key = await read(files.key, 'key')
   const certificate = parsePem(files.cert, 'certificate', () => new X509Certificate(cert))

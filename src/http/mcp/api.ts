@@ -20,7 +20,7 @@ import { Integer } from '../endpoint/shapes.ts'
 import { checkSameOrigin, type HostNames, serverOrigin } from '../listener/own-origin.ts'
 import { authenticateClient, mcpCredentials, requestClient } from './credentials.ts'
 import type { DocumentQueries, DocumentWork } from './documents/queries.ts'
-import { errorMessage, type Outcome, parseMessage } from './protocol/messages.ts'
+import { errorMessage, parseMessage, type RpcReply } from './protocol/messages.ts'
 import { createMcpServer, type McpServer, parseErrorOutcome } from './protocol/server.ts'
 import type { Caller } from './protocol/tool.ts'
 import type { CatalogueDeps } from './rates/catalogue.ts'
@@ -134,7 +134,7 @@ async function answer(event: H3Event, server: McpServer, caller: Caller): Promis
   return toReply(await server.answer(value, caller, messageHeaders))
 }
 
-function toReply({ status, answer }: Outcome): Reply {
+function toReply({ status, answer }: RpcReply): Reply {
   return { status, body: answer ? JSON.stringify(answer) : '', headers: { 'content-type': JSON_TYPE } }
 }
 

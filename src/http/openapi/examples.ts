@@ -9,7 +9,7 @@ export type RequestExample = {
   body?: Readonly<Record<string, unknown>>
 }
 
-type Rule = readonly [path: RegExp, example: Partial<RequestExample>]
+type ExampleRule = readonly [path: RegExp, example: Partial<RequestExample>]
 
 const JSON_TYPE = 'application/json'
 const DAY = '2026-03-02'
@@ -33,7 +33,7 @@ const INDICATOR = {
 }
 
 // The parameters of all matching rules are merged; the last one wins.
-const RULES: readonly Rule[] = [
+const RULES: readonly ExampleRule[] = [
   [/^\/api\/v1\/series\//, { parameters: { series_id: 1 } }],
   [/^\/api\/v1\/rates\/latest$/, { parameters: { base: 'USD', quote: 'CRC' } }],
   [/^\/api\/v1\/convert(\.|$)/, { parameters: { amount: '1500.50', from: 'EUR', to: 'CRC' } }],

@@ -9,7 +9,7 @@ import type { Chunks } from '../../store/blobs/chunks.ts'
 import type { IsoDate } from '../../values/dates.ts'
 import { product } from '../../values/decimal.ts'
 import { errorAnswer } from '../endpoint/errors.ts'
-import { createCheck, type Element, FIELDS, type Group } from './batch-check.ts'
+import { type ConversionGroup, createCheck, type Element, FIELDS } from './batch-check.ts'
 import { readBatch } from './batch-reader.ts'
 import { splitConversion, withAmount } from './convert.ts'
 import { RATES_ERRORS } from './errors.ts'
@@ -41,7 +41,7 @@ export async function answerBatch(
 ): Promise<Chunks> {
   const bodyElements = await readBatch(body, FIELDS, bounds)
   const elements: Element<SharedText>[] = []
-  const groups = new Map<string, Group<SharedText>>()
+  const groups = new Map<string, ConversionGroup<SharedText>>()
   const checking = mapSlices(bodyElements, createCheck(groups, today))
   for await (const slice of interleave(checking)) elements.push(...slice)
   const ways = Array.from(groups.values(), ({ way }) => way)
@@ -51,7 +51,7 @@ export async function answerBatch(
   })
   const answerElement = createAnswerer(snapshot, today)
   const answering = mapSlices(elements, (one, at) => (at > 0 ? ',' : '[') + answerElement(one))
-  return encodeChunks(interleave(answering), permit)
+  return encodeSlices(interleave(answering), permit)
 }
 
 /** Maps a list in slices. */
@@ -68,7 +68,7 @@ function* mapSlices<T, R>(list: readonly T[], make: (one: T, at: number) => R): 
   }
 }
 
-async function* encodeChunks(slices: AsyncIterable<readonly string[]>, permit: Disposable): Chunks {
+async function* encodeSlices(slices: AsyncIterable<readonly string[]>, permit: Disposable): Chunks {
   using _permit = permit
   let isEmpty = true
   for await (const slice of slices) {
@@ -80,8 +80,8 @@ async function* encodeChunks(slices: AsyncIterable<readonly string[]>, permit: D
 
 /** Answers elements of one snapshot. */
 function createAnswerer(snapshot: RateSnapshot, today: IsoDate): (element: Element<SharedText>) => string {
-  const converters = new Map<Group<SharedText>, Converter>()
-  const computeText = (group: Group<SharedText>, day: IsoDate): SharedText => {
+  const converters = new Map<ConversionGroup<SharedText>, Converter>()
+  const computeText = (group: ConversionGroup<SharedText>, day: IsoDate): SharedText => {
     try {
       const convert = converters.getOrInsertComputed(group, ({ way }) => loadedConverter(snapshot, way))
       const conversion = convert('1', day)

@@ -19,15 +19,15 @@ const FIELDS_WITH_ID = [...FIELDS, 'id']
 const Fields = v.object(CONVERSION)
 
 /** Elements of the same currencies, side and provider; `days` are those that are answered, with what each has in common. */
-export type Group<K> = { way: RouteQuery; days: Map<IsoDate, K> }
+export type ConversionGroup<K> = { way: RouteQuery; days: Map<IsoDate, K> }
 
 export type Element<K> = { id: string | undefined } & (
-  | { group: Group<K>; day: IsoDate; amount: string }
+  | { group: ConversionGroup<K>; day: IsoDate; amount: string }
   | { error: AppError }
 )
 
 /** Checks one element after the other; their groups are put into `groups`. */
-export function createCheck<K>(groups: Map<string, Group<K>>, today: IsoDate) {
+export function createCheck<K>(groups: Map<string, ConversionGroup<K>>, today: IsoDate) {
   const [parseFrom, parseTo] = [createParser(CONVERSION.from), createParser(CONVERSION.to)]
   const [parseType, parseOn, parseProvider] = [
     createParser(CONVERSION.type),

@@ -53,9 +53,9 @@ export async function readBatch(
   }
   const set = (value: JsonScalar) => {
     if (!element || field === IGNORED) return
-    if (field >= 0) element.texts[field] = value === null ? undefined : scalarText(value)
+    if (field >= 0) element.texts[field] = value === null ? undefined : elementText(value)
     else if (field === ID) setId(element, value)
-    else setUnknown(element, name, scalarText(value))
+    else setUnknown(element, name, elementText(value))
   }
   // An id that is nested is as bad as `true`; no other field is right with such a text.
   const setNested = (kind: 'object' | 'array') => set(field === ID ? true : kind === 'object' ? '{}' : '[]')
@@ -116,11 +116,11 @@ function setUnknown(element: BatchElement, name: string, value: string): void {
 
 function setId(element: BatchElement, value: JsonScalar): void {
   const isInteger = typeof value === 'object' && value !== null && /^-?\d+$/.test(value.number)
-  element.id = typeof value === 'string' ? JSON.stringify(value) : isInteger ? scalarText(value) : undefined
+  element.id = typeof value === 'string' ? JSON.stringify(value) : isInteger ? elementText(value) : undefined
   element.badId = value !== null && element.id === undefined
 }
 
-function scalarText(value: JsonScalar): string {
+function elementText(value: JsonScalar): string {
   if (typeof value === 'object' && value !== null) return value.number
   return value === TOO_LONG ? '' : String(value)
 }

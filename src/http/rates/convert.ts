@@ -16,7 +16,7 @@ import {
 import { AsOfOut, Day, DecimalText, Integer, Pair, RateTypeOut, Rounding } from '../endpoint/shapes.ts'
 import type { StoredDeps } from '../endpoint/stored.ts'
 import { FutureOut, futureField, futureHeaders, type RequestedDay, requestedDay } from './future.ts'
-import { type Columns, type Table, tableEndpoints } from './tables.ts'
+import { type ColumnKinds, type TableForm, tableEndpoints } from './tables.ts'
 
 /** Parameters of a conversion, as text. */
 export const CONVERSION = {
@@ -100,13 +100,13 @@ type ConversionQuery = {
   as_of?: string | undefined
 }
 
-const COLUMNS: Columns = {
+const COLUMNS: ColumnKinds = {
   ...{ provider: 'text', rate_date: 'day', rate_type: 'text', from_currency: 'text', to_currency: 'text' },
   ...{ amount: 'decimal', rate: 'decimal', result: 'decimal', path: 'text', via_pivot: 'plain' },
   rounded_to: 'plain',
 }
 
-const TABLE: Table<ConversionResult, ConversionQuery & RequestedDay> = {
+const TABLE: TableForm<ConversionResult, ConversionQuery & RequestedDay> = {
   columns: ({ details }) => (details ? { ...COLUMNS, legs: 'json' } : COLUMNS),
   rows: (conversion, query) => [conversionOut(conversion, { ...query, isFuture: undefined })],
   headers: (_, query) => futureHeaders(query),

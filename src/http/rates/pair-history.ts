@@ -17,7 +17,7 @@ import {
 import { AsOfOut, Day, DecimalText, Integer, RateTypeOut, Rounding } from '../endpoint/shapes.ts'
 import type { StoredDeps } from '../endpoint/stored.ts'
 import { HolesOut, holesField, holesHeaders } from './holes.ts'
-import { type Table, tableEndpoints } from './tables.ts'
+import { type TableForm, tableEndpoints } from './tables.ts'
 
 const PairHistoryOut = v.pipe(
   v.object({
@@ -57,7 +57,7 @@ const PairHistoryOut = v.pipe(
 
 type HistoryQuery = PairHistoryQuery & { to: string; as_of?: string | undefined }
 
-const TABLE: Table<PairHistory, HistoryQuery> = {
+const TABLE: TableForm<PairHistory, HistoryQuery> = {
   columns: () => ({ date: 'day', rate_date: 'day', value: 'decimal', partial: 'plain', rounded_to: 'plain' }),
   rows: ({ points }) => points,
   headers: holesHeaders,

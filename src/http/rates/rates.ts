@@ -9,7 +9,7 @@ import { AsOfParam, booleanParam, CurrencyParam, OnParam, ProviderParam } from '
 import { AsOfOut, Day, DecimalText, Integer, Pair, RateTypeOut, Rounding } from '../endpoint/shapes.ts'
 import { type StoredDeps, storedEndpoint } from '../endpoint/stored.ts'
 import { FutureOut, futureField, futureHeaders, type RequestedDay, requestedDay } from './future.ts'
-import { type Columns, tableEndpoints } from './tables.ts'
+import { type ColumnKinds, tableEndpoints } from './tables.ts'
 
 const RateOut = v.pipe(
   v.object({
@@ -101,7 +101,7 @@ export function ratesEndpoints(deps: StoredDeps): AnyEndpoint[] {
   ]
 }
 
-const RATE_COLUMNS: Columns = {
+const RATE_COLUMNS: ColumnKinds = {
   ...{ provider: 'text', series_id: 'plain', external_code: 'text', pair: 'text', base_currency: 'text' },
   ...{ quote_currency: 'text', rate_type: 'text', rate_date: 'day', value: 'decimal', rounded_to: 'plain' },
 }

@@ -35,17 +35,17 @@ import {
 } from './csv.ts'
 
 /** Type of a column: `plain` are numbers and booleans, `json` is any value. */
-type Kind = 'text' | 'day' | 'decimal' | 'plain' | 'json'
+type ColumnKind = 'text' | 'day' | 'decimal' | 'plain' | 'json'
 
 /** By name, in their order. */
-export type Columns = Readonly<Record<string, Kind>>
+export type ColumnKinds = Readonly<Record<string, ColumnKind>>
 
-type Row = Readonly<Record<string, unknown>>
+type TableRow = Readonly<Record<string, unknown>>
 
 /** Table of an answer. A missing value of a row is an empty cell. */
-export type Table<T, A> = {
-  columns(query: A): Columns
-  rows(value: T, query: A): Iterable<Row>
+export type TableForm<T, A> = {
+  columns(query: A): ColumnKinds
+  rows(value: T, query: A): Iterable<TableRow>
   /** Headers with the data that JSON has beside its rows. */
   headers?(value: T, query: A): Readonly<Record<string, string>>
 }
@@ -66,7 +66,7 @@ type TablePath = Path<'GET'> extends infer P ? (P extends `${infer Table}.ndjson
 export function tableEndpoints<E extends v.ObjectEntries, P extends v.GenericSchema, A extends object, T>(
   deps: StoredDeps,
   endpoint: StoredEndpoint<v.ObjectSchema<E, undefined>, P, A, T> & { path: TablePath },
-  table: Table<NoInfer<T>, NoInfer<A>>,
+  table: TableForm<NoInfer<T>, NoInfer<A>>,
 ): AnyEndpoint[] {
   const { path, forms, effective } = endpoint
   const parameterNames = Object.keys(endpoint.query?.entries ?? {})
@@ -114,7 +114,7 @@ export function tableEndpoints<E extends v.ObjectEntries, P extends v.GenericSch
   ]
 }
 
-function* tableLines<T, A>(table: Table<T, A>, value: T, query: WithDialect<A>): Iterable<string[]> {
+function* tableLines<T, A>(table: TableForm<T, A>, value: T, query: WithDialect<A>): Iterable<string[]> {
   const columns = Object.entries(table.columns(query))
   const dialect = query.csv ?? PLAIN
   yield columns.map(([name]) => name)
@@ -123,7 +123,7 @@ function* tableLines<T, A>(table: Table<T, A>, value: T, query: WithDialect<A>):
   }
 }
 
-function formatCell(kind: Kind, value: unknown, dialect: Dialect): string {
+function formatCell(kind: ColumnKind, value: unknown, dialect: Dialect): string {
   if (value === undefined || value === null) return ''
   if (kind === 'json') return textCell(JSON.stringify(value), dialect)
   const text = String(value)

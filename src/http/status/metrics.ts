@@ -24,8 +24,8 @@ const PATH = '/metrics'
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'OPTIONS'])
 const SECONDS = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10, 60]
 
-type Reading = [name: string, help: string, read: (now: MetricsSnapshot) => number | undefined]
-const GAUGES: Reading[] = [
+type GaugeReading = [name: string, help: string, read: (now: MetricsSnapshot) => number | undefined]
+const GAUGES: GaugeReading[] = [
   [
     'last_good_sync_age_seconds',
     'Time since the end of the last sync in which nothing failed',

@@ -19,10 +19,10 @@ const BLOBS_AT_ONCE = 1000 // a few milliseconds
 
 /** Returns a function for the totals, cached if counting takes long. */
 export function cachedTotals(db: ReadDb): () => Promise<Totals> {
-  return cacheByCost(() => walk(db))
+  return cacheByCost(() => countTotals(db))
 }
 
-async function walk(db: ReadDb): Promise<Totals> {
+async function countTotals(db: ReadDb): Promise<Totals> {
   const runs = await countFinishedRuns(db)
   const totals = { runs, documents: await countRows(db, 'documents'), blobs: 0, blobBytes: 0 }
   for (let after: string | undefined = ''; after !== undefined; ) {

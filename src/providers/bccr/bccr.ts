@@ -2,13 +2,13 @@
 // without a token, rounded. A run changes from the first to the second when its token is refused.
 
 import type {
-  Answer,
   FetchRequest,
   Notice,
   Provider,
   ProviderSettings,
   RequestTuning,
-  Session,
+  SourceAnswer,
+  SourceSession,
 } from '../provider.ts'
 import { createRequester, RefusedFailure } from '../request.ts'
 import { bccrCatalogue, DOLLAR_TABLE, PARITY_TABLE } from './catalogue.ts'
@@ -54,7 +54,7 @@ export function openSession(
   settings: ProviderSettings,
   signal: AbortSignal,
   tuning: RequestTuning = {},
-): Session {
+): SourceSession {
   const url = settings.url.replace(/\/+$/, '')
   const requester = createRequester({ ...settings, timeZone: TIME_ZONE }, signal, tuning)
   const readSite = createSiteReader(requester, url)
@@ -70,7 +70,7 @@ export function openSession(
     dropToken('holds characters that no token has')
   }
 
-  const readOnce = async (request: FetchRequest): Promise<Answer> => {
+  const readOnce = async (request: FetchRequest): Promise<SourceAnswer> => {
     if (token === undefined) return readSite(request)
     try {
       return await readPublic(requester, { url, token, seriesName }, request)

@@ -1,8 +1,15 @@
 // Client of the central bank's public API, which requires the token of the operator (upstream 1).
 
 import { addDays, earliest, isIsoDate, latest } from '../../values/dates.ts'
-import { isRecord, type JsonRecord, listItems, parseJson, parseLargeJson, scalarText } from '../json.ts'
-import { type Answer, FetchFailure, type FetchRequest, type Observation, type Window } from '../provider.ts'
+import { isRecord, type JsonRecord } from '../../values/record.ts'
+import { listItems, parseLargeJson, parseSourceJson, scalarText } from '../json.ts'
+import {
+  FetchFailure,
+  type FetchRequest,
+  type Observation,
+  type SourceAnswer,
+  type Window,
+} from '../provider.ts'
 import type { Requester } from '../request.ts'
 
 // A year of an indicator is known to work; a table contains 45 of them (upstream 1).
@@ -15,9 +22,9 @@ export async function readPublic(
   requester: Requester,
   source: { url: string; token: string; seriesName: (code: string) => string },
   request: FetchRequest,
-): Promise<Answer> {
+): Promise<SourceAnswer> {
   const { indicator } = request
-  const answers: Answer[] = []
+  const answers: SourceAnswer[] = []
   for (const window of splitWindow(request.window, indicator === undefined ? TABLE_DAYS : SINGLE_DAYS)) {
     const page = {
       name: indicator ?? request.table,
@@ -47,7 +54,7 @@ export async function readPublic(
  * Parses an answer with a list of indicators, or of tables with their `indicadores`.
  * @throws FetchFailure for any other body; `datos: []` is valid and empty
  */
-export async function readPublicAnswer(body: string): Promise<Answer> {
+export async function readPublicAnswer(body: string): Promise<SourceAnswer> {
   const answer = await parseLargeJson(body)
   if (!isRecord(answer) || !(Object.hasOwn(answer, 'estado') || Object.hasOwn(answer, 'datos'))) {
     throw new FetchFailure('the answer has neither "estado" nor "datos"')
@@ -56,13 +63,13 @@ export async function readPublicAnswer(body: string): Promise<Answer> {
     throw new FetchFailure('the answer says that it is none ("estado" is not true)')
   }
   if (!Array.isArray(answer.datos)) throw new FetchFailure('"datos" is not a list')
-  return mergeAnswers(answer.datos.flatMap(listIndicators).map(readIndicator))
+  return mergeAnswers(answer.datos.flatMap(entryIndicators).map(readIndicator))
 }
 
 /** Returns the message of `{"CodigoError":"400","Mensaje":"..."}`, else the body unchanged (upstream 1). */
 export function errorText(body: string): string {
   try {
-    const error = parseJson(body)
+    const error = parseSourceJson(body)
     return (isRecord(error) && scalarText(error.Mensaje)) || body
   } catch {
     return body
@@ -82,7 +89,7 @@ export function unsynchronizedDays(status: number, body: string, window: Window)
 }
 
 /** Adds the headers of another cambista: indicators that it omitted from a table, and the decimals of its rounding. */
-function withMirrorHeaders(answer: Answer, headers: Headers): Answer {
+function withMirrorHeaders(answer: SourceAnswer, headers: Headers): SourceAnswer {
   const codes = (headers.get('x-left-out') ?? '').split(',').map((code) => code.trim())
   const leftOut = codes.filter((code) => /^\d{1,20}$/.test(code))
   const text = headers.get('x-rounded-to') ?? ''
@@ -96,7 +103,7 @@ function withMirrorHeaders(answer: Answer, headers: Headers): Answer {
 }
 
 /** Concatenates answers; a series is listed once, under its first name. */
-export function mergeAnswers(answers: readonly Answer[]): Answer {
+export function mergeAnswers(answers: readonly SourceAnswer[]): SourceAnswer {
   const listed = new Map<string, { code: string; name: string }>()
   for (const series of answers.flatMap((answer) => answer.listed)) {
     if (!listed.has(series.code)) listed.set(series.code, series)
@@ -106,7 +113,7 @@ export function mergeAnswers(answers: readonly Answer[]): Answer {
   return { listed: [...listed.values()], observations, ...(leftOut.length > 0 && { leftOut }) }
 }
 
-function listIndicators(entry: unknown): JsonRecord[] {
+function entryIndicators(entry: unknown): JsonRecord[] {
   const own = isRecord(entry) ? entry.indicadores : undefined
   const indicators = own === undefined || own === null ? [entry] : listItems(own, '"indicadores"')
   return indicators.map((indicator) => {
@@ -115,7 +122,7 @@ function listIndicators(entry: unknown): JsonRecord[] {
   })
 }
 
-function readIndicator(indicator: JsonRecord): Answer {
+function readIndicator(indicator: JsonRecord): SourceAnswer {
   const code = scalarText(indicator.codigoIndicador)
   const rows = listItems(indicator.series, '"series"')
   if (code === '') {

@@ -2,14 +2,15 @@
 // of at most 100 days, rounded. The API is unofficial, so an answer of another shape is a failure, never a guess.
 
 import { addDays, type IsoDate, isIsoDate } from '../../values/dates.ts'
-import { isRecord, type JsonRecord, listItems, parseJson, scalarText } from '../json.ts'
-import { type Answer, FetchFailure, type FetchRequest, type Observation } from '../provider.ts'
+import { isRecord, type JsonRecord } from '../../values/record.ts'
+import { listItems, parseSourceJson, scalarText } from '../json.ts'
+import { FetchFailure, type FetchRequest, type Observation, type SourceAnswer } from '../provider.ts'
 import { RefusedFailure, type Requester } from '../request.ts'
 import { errorText } from './public.ts'
 
-export type SitePage = Answer & { oldest: IsoDate | undefined }
+export type SitePage = SourceAnswer & { oldest: IsoDate | undefined }
 
-export type SiteReader = (request: FetchRequest) => Promise<Answer>
+export type SiteReader = (request: FetchRequest) => Promise<SourceAnswer>
 
 const ORIGIN = 'https://sdd.bccr.fi.cr'
 const CSRF_PATH = 'Bccr.GE.SDDE.IndicadoresSitioExterno.ServiciosUsuario.API/Token/GenereCSRF'
@@ -85,7 +86,7 @@ export function readCsrfToken(body: string): string {
  * @throws FetchFailure when the body is no page, or a column has no valid day
  */
 export function readSitePage(body: string): SitePage {
-  const page = parseJson(body)
+  const page = parseSourceJson(body)
   if (!isRecord(page) || !Object.hasOwn(page, 'columnas') || !Object.hasOwn(page, 'indicadoresRaiz')) {
     throw new FetchFailure('the answer has no "columnas" or no "indicadoresRaiz"')
   }
@@ -110,7 +111,7 @@ export function readSitePage(body: string): SitePage {
 async function readBackwards(
   { table, indicator, window, again = false }: FetchRequest,
   page: (table: string, until: IsoDate, again: boolean) => Promise<SitePage>,
-): Promise<Answer> {
+): Promise<SourceAnswer> {
   const names = new Map<string, string>()
   const pages: Observation[][] = []
   const isRequested = (code: string) => indicator === undefined || code === indicator

@@ -9,7 +9,7 @@ export type HookRow = Omit<Row<'hooks'>, 'events'> & { events: string[] }
 /** A hook for display, without its secrets. `waiting`: number of its queued messages. */
 export type ListedHook = Omit<HookRow, 'secret' | 'former_secret'> & { waiting: number }
 
-export type NewHook = Pick<HookRow, 'url' | 'events' | 'company_id' | 'agent_id' | 'secret' | 'created_at'>
+export type NewHookRow = Pick<HookRow, 'url' | 'events' | 'company_id' | 'agent_id' | 'secret' | 'created_at'>
 
 /** Every hook, by id. */
 export async function selectHooks(db: ReadDb): Promise<HookRow[]> {
@@ -35,7 +35,7 @@ export function hasAgentHook(db: ReadDb, agentId: number, companyId: number): Pr
   return hasRow(query.where('agent_id', '=', agentId).where('company_id', '=', companyId))
 }
 
-export async function insertHook(db: WriteDb, { events, ...hook }: NewHook): Promise<number> {
+export async function insertHook(db: WriteDb, { events, ...hook }: NewHookRow): Promise<number> {
   const row = await db
     .insertInto('hooks')
     .values({ ...hook, events: events.join(' ') })

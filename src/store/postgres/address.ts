@@ -74,7 +74,7 @@ function decode(part: string): string {
 }
 
 function tlsOptions(host: string, parameters: Record<string, string>): false | ConnectionOptions {
-  const isLocal = host.startsWith('/') || host === 'localhost' || host === '::1' || isLoopback(host)
+  const isLocal = host.startsWith('/') || host === 'localhost' || host === '::1' || isLoopbackHost(host)
   const mode = parameters.sslmode ?? (isLocal ? 'disable' : 'verify-full')
   const files = {
     ...(parameters.sslrootcert && { ca: read('sslrootcert', parameters.sslrootcert) }),
@@ -96,7 +96,7 @@ function tlsOptions(host: string, parameters: Record<string, string>): false | C
   throw addressError('sslmode is one of verify-full, verify-ca, require, disable')
 }
 
-function isLoopback(host: string): boolean {
+function isLoopbackHost(host: string): boolean {
   return isIP(host) === 4 && host.startsWith('127.')
 }
 

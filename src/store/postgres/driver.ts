@@ -4,20 +4,20 @@
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult, TransactionSettings } from 'kysely'
 import type { PoolClient } from 'pg'
 import { type Counter, findCounters, pendingCounters, type Written } from './change-counters.ts'
-import { commitUnknownError, isConnectionLost, isReadOnly, toDatabaseError } from './errors.ts'
-import type { Connections } from './pool.ts'
+import { commitUnknownError, isConnectionLost, isReadOnlyError, toDatabaseError } from './errors.ts'
+import type { Pool } from './pool.ts'
 import { withRetry } from './retry.ts'
 
 const MAX_STATEMENTS = 500
 type Statement = { name: string | undefined; written: Written }
 
 export class PostgresDriver implements Driver {
-  readonly #open: () => Promise<Connections>
+  readonly #open: () => Promise<Pool>
   readonly #prepare: boolean
   readonly #statements = new Map<string, Statement>()
-  #pool: Connections | undefined
+  #pool: Pool | undefined
 
-  constructor(open: () => Promise<Connections>, { prepare }: { prepare: boolean }) {
+  constructor(open: () => Promise<Pool>, { prepare }: { prepare: boolean }) {
     this.#open = open
     this.#prepare = prepare
   }
@@ -151,7 +151,7 @@ class Connection implements DatabaseConnection {
     } catch (thrown) {
       const error = toDatabaseError(thrown)
       if (isConnectionLost(error)) this.#lost = error
-      if (isReadOnly(error)) this.#renewPool()
+      if (isReadOnlyError(error)) this.#renewPool()
       throw error
     }
   }

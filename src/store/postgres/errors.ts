@@ -79,7 +79,7 @@ export function notCommittedError(cause: unknown): Error {
 }
 
 /** Returns whether the server is read-only, such as a former primary: the node must then renew all connections. */
-export function isReadOnly(error: unknown): boolean {
+export function isReadOnlyError(error: unknown): boolean {
   return errorCode(error) === READ_ONLY
 }
 

@@ -17,7 +17,7 @@ export type PoolOptions = {
   connectMs?: number
 }
 
-export type Connections = {
+export type Pool = {
   /**
    * @throws AppError `unavailable` at once while the circuit breaker is tripped, `busy` after ten seconds in the queue
    */
@@ -91,7 +91,7 @@ export async function openPool(
   address: Address,
   { size, answerMs, onlyReads, connectMs = CONNECT_MS }: PoolOptions,
   breaker: CircuitBreaker = createCircuitBreaker(),
-): Promise<Connections> {
+): Promise<Pool> {
   const { default: pg } = await import('pg')
   const standard = pg.types.getTypeParser
   const getTypeParser = ((oid: number, format?: 'text') =>
@@ -105,7 +105,7 @@ export async function openPool(
     }
   }
   const pool = new pg.Pool({
-    ...withSettings(address, answerMs),
+    ...withSessionSettings(address, answerMs),
     Client,
     max: size,
     query_timeout: answerMs,
@@ -188,7 +188,7 @@ type WithStream = { connection: { stream: { destroy(): void } } }
 
 // Settings of a session in its first packet, which costs no round trip. Poolers that share sessions reject them: there
 // the administrator sets them for the role.
-function withSettings({ config, prepare }: Address, answerMs: number): ClientConfig {
+function withSessionSettings({ config, prepare }: Address, answerMs: number): ClientConfig {
   if (!prepare) return config
   const settings = {
     synchronous_commit: 'on', // acknowledged means on disk, whatever the server's default is

@@ -31,13 +31,13 @@ export const DATABASE_FILE = 'cambista.db'
 export const APPLICATION_ID = 0x63616d62 // "camb": identifies a file of this program
 
 /** An upgrade of the schema, and the path of the copy from before it. */
-export type Upgrade = { from: number; to: number; copy: string }
+export type FileUpgrade = { from: number; to: number; copy: string }
 
 export type OpenOptions = {
   mustExist?: boolean
   /** True for a resumed move: a directory that is already marked as moved is accepted. */
   isMoving?: boolean
-  onUpgrade?: ((upgrade: Upgrade) => void) | undefined
+  onUpgrade?: ((upgrade: FileUpgrade) => void) | undefined
   /** For a command that reads: on a full disk the file is locked instead of mapping its index (`openOnFullDisk`). */
   onlyReads?: boolean
   /** Milliseconds to retry statements that another process blocks; undefined: 5000. */
@@ -173,7 +173,7 @@ function locked(path: string, cause: unknown): AppError {
 /** Makes the data directory, 0700. */
 export function makeDataDir(dataDir: string): void {
   refuseDangling(dataDir)
-  if (!existsSync(dataDir)) makeDirectory(resolve(dataDir))
+  if (!existsSync(dataDir)) createDirectory(resolve(dataDir))
   // An empty directory was created for cambista; the mode of one with other files is not changed.
   else if (readdirSync(dataDir).length === 0) chmodSync(dataDir, 0o700)
 }
@@ -186,8 +186,8 @@ function makePrivate(dataDir: string, path: string): void {
 }
 
 // The option `recursive: true` would loop for ever under /proc.
-function makeDirectory(path: string): void {
-  if (!existsSync(dirname(path))) makeDirectory(dirname(path))
+function createDirectory(path: string): void {
+  if (!existsSync(dirname(path))) createDirectory(dirname(path))
   try {
     mkdirSync(path, { mode: 0o700 })
   } catch (error) {
@@ -231,13 +231,13 @@ function useWal(sqlite: Sqlite.Database, patienceMs: number): void {
   }
 }
 
-function bringToSchema(sqlite: Sqlite.Database, path: string): Upgrade | undefined {
+function bringToSchema(sqlite: Sqlite.Database, path: string): FileUpgrade | undefined {
   if (readPragma(sqlite, 'user_version') === SCHEMA_VERSION) return undefined
   return sqlite
     .transaction(() => {
       const version = readPragma(sqlite, 'user_version') // again, under the lock: another process may have upgraded
       if (version === SCHEMA_VERSION) return undefined
-      let upgrade: Upgrade | undefined
+      let upgrade: FileUpgrade | undefined
       if (version === 0) {
         sqlite.exec(readAsset('schema.sql'))
         sqlite.pragma(`application_id = ${APPLICATION_ID}`)

@@ -19,16 +19,16 @@ export type Renewal = {
   gap: { from: number; to: number }
 }
 
-export type Renewed = { epoch: string; counters: Counters; schema: { from: number; to: number } }
+export type RenewedFile = { epoch: string; counters: Counters; schema: { from: number; to: number } }
 
 /**
  * Upgrades a copy to the present schema, sets a new epoch and raises its counters. Then it records the lost blobs and
  * the gap. Everything is one transaction, which is flushed. With the new epoch no ETag of the original is valid
  * (decisions 2.14). The upgrade comes first, because new tables have counters too.
  */
-export async function renewDatabase(path: string, { above, lost, gap }: Renewal): Promise<Renewed> {
+export async function renewFile(path: string, { above, lost, gap }: Renewal): Promise<RenewedFile> {
   const sqlite = open(path, { fileMustExist: true })
-  let renewed: Renewed
+  let renewed: RenewedFile
   try {
     sqlite.pragma('synchronous = full')
     sqlite.pragma('foreign_keys = on') // as for other migrations (database.ts)

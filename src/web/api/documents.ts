@@ -15,7 +15,7 @@ export type Document = {
 }
 
 export type NewestDocuments = { documents: readonly Document[]; next_before: number; has_more: boolean }
-export type NewDocuments = { documents: readonly Document[]; next_after: number }
+export type LaterDocuments = { documents: readonly Document[]; next_after: number }
 
 /** A company or an owner. */
 export type DirectoryEntry = { id: number; name: string }

@@ -43,10 +43,10 @@ export async function readDayRates(answer: Response): Promise<DayRates> {
   return { rates: (await answer.json()) as readonly Rate[], leftOut: ids.map(Number) }
 }
 
-export type History = { count: number; points: readonly Point[]; holes?: ResponseHoles }
+export type SeriesResponse = { count: number; points: readonly Point[]; holes?: ResponseHoles }
 
 /** History of a pair by month. */
-export type PairHistory = { rate_type: RateSide; points: readonly MonthPoint[]; holes?: ResponseHoles }
+export type PairResponse = { rate_type: RateSide; points: readonly MonthPoint[]; holes?: ResponseHoles }
 
 export type Conversion = {
   rate_date: string

@@ -11,14 +11,14 @@ export type TokenFacts = {
 }
 export type SessionSecrets = { key: KeyFacts | null; token: TokenFacts | null }
 
-export type Session =
+export type SessionState =
   | { state: 'loading' }
   | { state: 'out'; reason: 'never' | 'ended' | 'left' }
   | ({ state: 'in' } & SessionSecrets)
 
 const STORAGE_KEY = 'cambista-page'
 
-export const session = signal<Session>({ state: 'loading' })
+export const session = signal<SessionState>({ state: 'loading' })
 
 export function readPageSecret(): string | undefined {
   try {

@@ -40,7 +40,9 @@ export async function signOut(): Promise<void> {
  * Adds a secret to the open session, or opens one. The code of a one-time link replaces the session and is used up.
  * @returns the refusal
  */
-export async function openSession(body: { secret: string } | { code: string }): Promise<Refusal | undefined> {
+export async function requestSession(
+  body: { secret: string } | { code: string },
+): Promise<Refusal | undefined> {
   const { value, failure } = await apiRequest<{ page: string }>('/session', { method: 'POST', body })
   if (failure) return failure
   if (!storePageSecret(value.page)) return { kind: 'storage' }

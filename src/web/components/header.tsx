@@ -35,7 +35,7 @@ export function Header({ onAdd }: { onAdd: (kind: 'key' | 'token') => void }) {
           </nav>
         )}
         <div class="header-tools">
-          {current.state === 'in' && current.key && <Freshness />}
+          {current.state === 'in' && current.key && <FreshnessBadge />}
           <Switches />
           {current.state === 'in' && <SessionMenu onAdd={onAdd} />}
         </div>
@@ -69,7 +69,7 @@ function Switches() {
 }
 
 /** Link to the status screen that shows whether the data are fresh. */
-function Freshness() {
+function FreshnessBadge() {
   const words = texts.value.health
   const { value, failure } = useApi<Health>('/api/v1/health', HEALTH_EVERY_MS)
   const [kind, text] = healthPill(value, failure, words)

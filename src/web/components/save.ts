@@ -1,7 +1,7 @@
 // Saves downloads under a name.
 
 import { type CsvDialect, encodeCsv } from '../model/csv.ts'
-import type { Table } from '../model/table.ts'
+import type { Download } from '../model/table.ts'
 
 /** Lets the browser download a URL. */
 export function saveUrl(url: string, name: string): void {
@@ -17,13 +17,13 @@ export function saveBlob(blob: Blob, name: string): void {
   setTimeout(() => URL.revokeObjectURL(url), 60_000)
 }
 
-export function saveCsv(table: Table, name: string, dialect?: CsvDialect): void {
+export function saveCsv(table: Download, name: string, dialect?: CsvDialect): void {
   // Without a byte order mark local spreadsheets decode UTF-8 as Windows-1252.
   const mark = dialect?.isLocal ? '\ufeff' : ''
   saveBlob(new Blob([mark, encodeCsv(table, dialect)], { type: 'text/csv;charset=utf-8' }), `${name}.csv`)
 }
 
-export async function saveXlsx(table: Table, name: string): Promise<void> {
+export async function saveXlsx(table: Download, name: string): Promise<void> {
   const { encodeXlsx } = await import('../model/xlsx.ts')
   saveBlob(await encodeXlsx(table), `${name}.xlsx`)
 }

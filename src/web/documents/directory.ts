@@ -7,7 +7,7 @@ import { session } from '../api/session.ts'
 import { refreshCount } from '../components/use-api.ts'
 import { visibleText } from '../model/visible.ts'
 
-export type Directory = {
+export type LoadedDirectory = {
   companies: readonly DirectoryEntry[]
   /** The selected company, or the only one; 0: the user must select one. */
   company: number
@@ -21,7 +21,7 @@ type List<T> = Result<readonly T[]>
 
 const PAGE_SIZE = 200
 
-export function useDirectory(selectedCompany: number): Directory {
+export function useDirectory(selectedCompany: number): LoadedDirectory {
   const current = session.value
   const tokenCompany = current.state === 'in' ? (current.token?.company_id ?? 0) : 0
   const companies = useList<DirectoryEntry>('/api/v1/companies', 'companies')

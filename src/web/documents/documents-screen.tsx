@@ -6,7 +6,7 @@ import { session } from '../api/session.ts'
 import { FailureNotice, failureText, Notice } from '../components/notice.tsx'
 import { setView, texts, view } from '../components/view.ts'
 import { NeedsSecret } from '../session/needs-secret.tsx'
-import { type Directory, useAgentNames, useDirectory } from './directory.ts'
+import { type LoadedDirectory, useAgentNames, useDirectory } from './directory.ts'
 import { type DirectoryNames, DocumentList, type ListProps } from './document-list.tsx'
 import { type LiveDocuments, useLiveDocuments } from './live-documents.ts'
 import { Preview } from './preview.tsx'
@@ -52,7 +52,13 @@ function Loading() {
   return <p class="loading">{texts.value.loading}</p>
 }
 
-function ListHead({ received, directory }: { received: LiveDocuments; directory: Directory | undefined }) {
+function ListHead({
+  received,
+  directory,
+}: {
+  received: LiveDocuments
+  directory: LoadedDirectory | undefined
+}) {
   const words = documentsTexts.value.documents
   const { company, agent } = view.value
   const { documents, failure, newCount } = received

@@ -4,7 +4,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import {
   type Document,
-  type NewDocuments,
+  type LaterDocuments,
   type NewestDocuments,
   newestPath,
   type Selection,
@@ -63,7 +63,7 @@ async function pollDocuments(selection: Selection, signal: AbortSignal, update: 
   while (!signal.aborted) {
     const startMs = performance.now()
     const path = newestId === undefined ? newestPath(selection) : waitPath(selection, newestId)
-    const { value, failure } = await apiRequest<NewestDocuments & NewDocuments>(path, { signal })
+    const { value, failure } = await apiRequest<NewestDocuments & LaterDocuments>(path, { signal })
     if (signal.aborted) return
     if (failure) {
       update((old) => ({ ...old, failure }))

@@ -8,7 +8,13 @@ import { icons } from '../components/icons.tsx'
 import { FailureNotice, failureText, Notice } from '../components/notice.tsx'
 import { Scroller } from '../components/scroller.tsx'
 import { formats, texts } from '../components/view.ts'
-import { decodeText, imageType, MAX_IMAGE_BYTES, MAX_TEXT_BYTES, previewKind } from '../model/media-types.ts'
+import {
+  decodePreview,
+  imageType,
+  MAX_IMAGE_BYTES,
+  MAX_TEXT_BYTES,
+  previewKind,
+} from '../model/media-types.ts'
 import { visibleText } from '../model/visible.ts'
 import { agentName, companyName, type DirectoryNames, DownloadButton } from './document-list.tsx'
 import { documentsTexts } from './texts.ts'
@@ -37,15 +43,17 @@ export function Preview(props: { document: Document; names: DirectoryNames; onCl
       </div>
       <Content document={doc} />
       <dl class="facts">
-        <Fact name={words.type}>{doc.mimetype}</Fact>
-        <Fact name={words.size}>{bytes(doc.size)}</Fact>
-        <Fact name={words.time}>{instant(doc.created_at)}</Fact>
-        <Fact name={words.company}>{companyName(doc, names)}</Fact>
-        <Fact name={words.agent}>{agentName(doc, names)}</Fact>
-        {doc.created_by !== null && <Fact name={words.sender}>{visibleText(doc.created_by)}</Fact>}
-        <Fact name={words.hash}>
+        <DocumentFact name={words.type}>{doc.mimetype}</DocumentFact>
+        <DocumentFact name={words.size}>{bytes(doc.size)}</DocumentFact>
+        <DocumentFact name={words.time}>{instant(doc.created_at)}</DocumentFact>
+        <DocumentFact name={words.company}>{companyName(doc, names)}</DocumentFact>
+        <DocumentFact name={words.agent}>{agentName(doc, names)}</DocumentFact>
+        {doc.created_by !== null && (
+          <DocumentFact name={words.sender}>{visibleText(doc.created_by)}</DocumentFact>
+        )}
+        <DocumentFact name={words.hash}>
           <code>{doc.sha256}</code>
-        </Fact>
+        </DocumentFact>
       </dl>
       <div class="buttons">
         <DownloadButton document={doc} isOff={doc.content === 'lost'} isLong />
@@ -54,7 +62,7 @@ export function Preview(props: { document: Document; names: DirectoryNames; onCl
   )
 }
 
-function Fact({ name, children }: { name: string; children: ComponentChildren }) {
+function DocumentFact({ name, children }: { name: string; children: ComponentChildren }) {
   return (
     <div>
       <dt>{name}</dt>
@@ -83,7 +91,7 @@ function TextContent({ document: { id, size } }: { document: Document }) {
   const { bytes, failure } = useBytes(id, MAX_TEXT_BYTES)
   if (failure) return <FailureNotice failure={failure} />
   if (!bytes) return <p class="preview-wait">{texts.value.loading}</p>
-  const text = decodeText(bytes)
+  const text = decodePreview(bytes)
   return (
     <>
       {text === '' ? (

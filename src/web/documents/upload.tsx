@@ -6,12 +6,12 @@ import { session } from '../api/session.ts'
 import { icons } from '../components/icons.tsx'
 import { failureText } from '../components/notice.tsx'
 import { view } from '../components/view.ts'
-import type { Directory } from './directory.ts'
+import type { LoadedDirectory } from './directory.ts'
 import { documentsTexts } from './texts.ts'
 import { UploadList } from './upload-list.tsx'
 import { useUploadQueue } from './upload-queue.ts'
 
-export function Upload({ directory }: { directory: Directory }) {
+export function Upload({ directory }: { directory: LoadedDirectory }) {
   const words = documentsTexts.value.upload
   const current = session.value
   const canUpload = current.state === 'in' && current.token?.allow.includes('documents:POST')
@@ -25,7 +25,7 @@ export function Upload({ directory }: { directory: Directory }) {
   )
 }
 
-function DropZone({ directory }: { directory: Directory }) {
+function DropZone({ directory }: { directory: LoadedDirectory }) {
   const words = documentsTexts.value.upload
   const [selection, setSelection] = useState({ agent: 0, owner: 0 })
   const [isOver, setOver] = useState(false)

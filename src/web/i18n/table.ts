@@ -2,14 +2,14 @@
 
 import type { Language } from '../model/formats.ts'
 
-type Pair = readonly [es: string, en: string]
-type TextTable = { readonly [name: string]: Pair | ((...values: never[]) => Pair) | TextTable }
+type Translation = readonly [es: string, en: string]
+type TextTable = { readonly [name: string]: Translation | ((...values: never[]) => Translation) | TextTable }
 
 /** Texts of a table in one language. A text with values is a function of them. */
 export type InLanguage<T> = {
-  readonly [Name in keyof T]: T[Name] extends Pair
+  readonly [Name in keyof T]: T[Name] extends Translation
     ? string
-    : T[Name] extends (...values: infer Values) => Pair
+    : T[Name] extends (...values: infer Values) => Translation
       ? (...values: Values) => string
       : InLanguage<T[Name]>
 }
@@ -28,6 +28,6 @@ export function inLanguage<T extends TextTable>(table: T, language: Language): I
   return Object.fromEntries(texts)
 }
 
-function isPair(entry: Pair | TextTable): entry is Pair {
+function isPair(entry: Translation | TextTable): entry is Translation {
   return Array.isArray(entry)
 }

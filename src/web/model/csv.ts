@@ -1,14 +1,14 @@
 // CSV by RFC 4180 (commas, points, ISO dates), or as spreadsheets of Costa Rica read it. An apostrophe precedes text
 // that a spreadsheet would run as a formula: names come from outside.
 
-import type { Column, Table } from './table.ts'
+import type { Download, TableColumn } from './table.ts'
 
 /** `isLocal`: decimal commas, and dates such as 24/03/2026. */
 export type CsvDialect = { separator: ',' | ';' | '\t'; isLocal: boolean }
 
 const RFC_4180: CsvDialect = { separator: ',', isLocal: false }
 
-export function encodeCsv({ columns, rows }: Table, { separator, isLocal } = RFC_4180): string {
+export function encodeCsv({ columns, rows }: Download, { separator, isLocal } = RFC_4180): string {
   const titles = columns.map(({ title }) => quoteCell(escapeFormula(title), separator))
   const lines = rows.map((row) =>
     row.map((value, index) => quoteCell(cellText(value, columns[index]?.kind, isLocal), separator)),
@@ -16,7 +16,7 @@ export function encodeCsv({ columns, rows }: Table, { separator, isLocal } = RFC
   return [titles, ...lines].map((cells) => `${cells.join(separator)}\r\n`).join('')
 }
 
-function cellText(value: string, kind: Column['kind'] | undefined, isLocal: boolean): string {
+function cellText(value: string, kind: TableColumn['kind'] | undefined, isLocal: boolean): string {
   if (kind === 'text') return escapeFormula(value)
   if (!isLocal) return value
   return kind === 'day' ? value.split('-').reverse().join('/') : value.replace('.', ',')

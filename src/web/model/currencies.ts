@@ -2,24 +2,27 @@
 
 import type { Formats } from './formats.ts'
 
-type Pair = { base_currency: string; quote_currency: string }
+type CurrencyPair = { base_currency: string; quote_currency: string }
 
 export type Currency = { code: string; name: string; bankName: string }
 
 const HOME = 'CRC'
 const FIRST = [HOME, 'USD', 'EUR']
 
-export function pairCode({ base_currency, quote_currency }: Pair): string {
+export function pairCode({ base_currency, quote_currency }: CurrencyPair): string {
   return `${base_currency}/${quote_currency}`
 }
 
 /** The currency of a parity that is not the dollar; the dollar for USD/CRC. */
-export function foreignCurrency({ base_currency, quote_currency }: Pair): string {
+export function foreignCurrency({ base_currency, quote_currency }: CurrencyPair): string {
   return base_currency === 'USD' && quote_currency !== HOME ? quote_currency : base_currency
 }
 
 /** Returns every currency: colón, dollar and euro first, then by name. */
-export function listCurrencies(series: readonly (Pair & { name: string })[], formats: Formats): Currency[] {
+export function listedCurrencies(
+  series: readonly (CurrencyPair & { name: string })[],
+  formats: Formats,
+): Currency[] {
   const bankNames = new Map(series.map((one) => [foreignCurrency(one), one.name]))
   const codes = new Set([...FIRST, ...series.flatMap((one) => [one.base_currency, one.quote_currency])])
   const currencies = [...codes].map((code) => {

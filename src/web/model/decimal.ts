@@ -38,7 +38,7 @@ export function rescaleUnits({ units, scale }: Scaled, newScale: number): bigint
 }
 
 /** Returns `a - b`, unrounded. */
-export function difference(a: string, b: string): string {
+export function subtract(a: string, b: string): string {
   const [left, right] = [parseScaled(a), parseScaled(b)]
   const scale = Math.max(left.scale, right.scale)
   return decimalText({ units: rescaleUnits(left, scale) - rescaleUnits(right, scale), scale })

@@ -9,7 +9,7 @@ export const SIDES = ['compra', 'venta'] as const
 
 export type Screen = (typeof SCREENS)[number]
 export type Span = (typeof SPANS)[number]
-export type Side = (typeof SIDES)[number]
+export type ShownSide = (typeof SIDES)[number]
 
 export type View = {
   screen: Screen
@@ -30,7 +30,7 @@ export type View = {
   amount: string
   source: string
   target: string
-  side: Side
+  side: ShownSide
   /** Ids; 0: all. */
   company: number
   agent: number
@@ -104,8 +104,8 @@ export function parseFragment(fragment: string): View {
     source: patternParam(params, 'source', /^[A-Z]{3}$/),
     target: patternParam(params, 'target', /^[A-Z]{3}$/),
     side: wordParam(SIDES, params.get('side'), FIRST_VIEW.side),
-    company: idParam(params, 'company'),
-    agent: idParam(params, 'agent'),
+    company: readId(params, 'company'),
+    agent: readId(params, 'agent'),
   }
 }
 
@@ -134,7 +134,7 @@ function dayParam(params: URLSearchParams, name: string): string {
   return isDay(value) ? value : ''
 }
 
-function idParam(params: URLSearchParams, name: string): number {
+function readId(params: URLSearchParams, name: string): number {
   const value = params.get(name) ?? ''
   return /^[1-9]\d{0,14}$/.test(value) ? Number(value) : 0
 }

@@ -5,7 +5,7 @@ import type { Span, View } from './fragment.ts'
 import type { Hole } from './holes.ts'
 import type { Point } from './statistics.ts'
 
-export type Line<Name extends string = string> = { name: Name; points: readonly Point[] }
+export type ChartLine<Name extends string = string> = { name: Name; points: readonly Point[] }
 export type DayTable<Name extends string = string> = {
   days: readonly string[]
   lines: readonly { name: Name; values: readonly (string | undefined)[] }[]
@@ -24,13 +24,13 @@ const EARLIEST = '1900-01-01'
 const MAX_GAP_MS = 10 * 86_400_000
 
 /** Days of the chart. @param newest last day of every span */
-export function dateRange({ span, from, to }: Pick<View, 'span' | 'from' | 'to'>, newest: string) {
+export function spanRange({ span, from, to }: Pick<View, 'span' | 'from' | 'to'>, newest: string) {
   if (from !== '' && to !== '') return { from, to }
   return { from: span === 'all' ? EARLIEST : addMonths(newest, -MONTHS[span]), to: newest }
 }
 
 /** Aligns the lines by day, over all days on which one of them has a value, in order. */
-export function mergeLines<Name extends string>(lines: readonly Line<Name>[]): DayTable<Name> {
+export function mergeLines<Name extends string>(lines: readonly ChartLine<Name>[]): DayTable<Name> {
   const [first] = lines
   const hasEqualDays = lines.every(
     ({ points }) =>

@@ -7,14 +7,14 @@ export type Hole = { from: string; to: string }
 /** Holes of a response: absent if there are none, null if the server cannot know. */
 export type ResponseHoles = readonly Hole[] | null | undefined
 
-export type MissingDays = { holes: readonly Hole[]; isUnknown: boolean }
+export type KnownHoles = { holes: readonly Hole[]; isUnknown: boolean }
 
-export function isAnyMissing({ holes, isUnknown }: MissingDays): boolean {
+export function isAnyMissing({ holes, isUnknown }: KnownHoles): boolean {
   return isUnknown || holes.length > 0
 }
 
 /** Merges the holes of all sides of a pair, in order. Adjacent holes become one. */
-export function mergeHoles(responses: readonly ResponseHoles[]): MissingDays {
+export function mergeHoles(responses: readonly ResponseHoles[]): KnownHoles {
   const holes = responses.flatMap((holes) => holes ?? []).sort((a, b) => (a.from < b.from ? -1 : 1))
   const merged: Hole[] = []
   for (const { from, to } of holes) {

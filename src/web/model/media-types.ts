@@ -73,7 +73,7 @@ export function imageType(bytes: Uint8Array): string | undefined {
 }
 
 /** Decodes UTF-8, else Windows-1252, which has a character for each byte. */
-export function decodeText(bytes: Uint8Array): string {
+export function decodePreview(bytes: Uint8Array): string {
   // A truncated text may end in half a character, which is dropped.
   let end = bytes.length
   for (let back = 1; back <= 3 && back <= bytes.length; back++) {

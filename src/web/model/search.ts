@@ -5,7 +5,7 @@ export function foldText(text: string): string {
 }
 
 /** Returns true if each word of the query begins a word of the texts. */
-export function matches(query: string, texts: readonly string[]): boolean {
+export function matchesQuery(query: string, texts: readonly string[]): boolean {
   const words = texts.flatMap((text) => foldText(text).split(/[^\p{L}\p{N}]+/u))
   return foldText(query)
     .split(/[^\p{L}\p{N}]+/u)

@@ -1,7 +1,7 @@
 // Encodes a workbook with one sheet (ECMA-376). Days are dates, and figures are numbers with the bank's digits. Names
 // are inline strings, which never become formulas.
 
-import type { Column, Table } from './table.ts'
+import type { Download, TableColumn } from './table.ts'
 import { encodeZip } from './zip.ts'
 
 export const XLSX_TYPE = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
@@ -17,7 +17,7 @@ const MAX_DIGITS = 15 // precision of numbers in spreadsheets; longer figures ar
 const MAX_SHEET_NAME = 31
 const STYLE = { title: 1, day: 2, number: 3 } as const
 
-export async function encodeXlsx(table: Table): Promise<Blob> {
+export async function encodeXlsx(table: Download): Promise<Blob> {
   const archive = await encodeZip([
     { name: '[Content_Types].xml', text: contentTypesXml() },
     { name: '_rels/.rels', text: relationsXml('officeDocument', 'xl/workbook.xml') },
@@ -32,7 +32,7 @@ export async function encodeXlsx(table: Table): Promise<Blob> {
   return new Blob([archive], { type: XLSX_TYPE })
 }
 
-function sheetXml({ columns, rows }: Table): string {
+function sheetXml({ columns, rows }: Download): string {
   const titles = columns
     .map(({ title }, index) => textCellXml(`${columnLetter(index)}1`, title, STYLE.title))
     .join('')
@@ -53,7 +53,7 @@ function sheetXml({ columns, rows }: Table): string {
   )
 }
 
-function cellXml(reference: string, column: Column | undefined, value: string): string {
+function cellXml(reference: string, column: TableColumn | undefined, value: string): string {
   if (value === '') return ''
   if (column?.kind === 'day') {
     return `<c r="${reference}" s="${STYLE.day}"><v>${(Date.parse(value) - FIRST_DAY_MS) / DAY_MS}</v></c>`

@@ -1,7 +1,7 @@
 // Encodes texts as a ZIP archive, the container of a workbook. Entries have the format's earliest time, so that equal
 // content gives equal bytes.
 
-export type Entry = { name: string; text: string }
+export type ZipEntry = { name: string; text: string }
 
 /** Fields of a record: numbers of two bytes, and of four bytes in brackets. */
 type Fields = readonly (number | readonly [number])[]
@@ -11,7 +11,7 @@ const VERSION = 20
 const UTF8_NAMES = 0x0800
 const DEFLATED = 8
 
-export async function encodeZip(entries: readonly Entry[]): Promise<Blob> {
+export async function encodeZip(entries: readonly ZipEntry[]): Promise<Blob> {
   const parts: Uint8Array<ArrayBuffer>[] = []
   const directory: Uint8Array<ArrayBuffer>[] = []
   let offset = 0

@@ -9,7 +9,7 @@ import { SegmentedControl } from '../components/segmented-control.tsx'
 import { useApi } from '../components/use-api.ts'
 import { formats, language, setView, texts, view } from '../components/view.ts'
 import { formatAmount, parseAmount } from '../model/amount.ts'
-import { type Currency, listCurrencies } from '../model/currencies.ts'
+import { type Currency, listedCurrencies } from '../model/currencies.ts'
 import { SIDES } from '../model/fragment.ts'
 
 const DEBOUNCE_MS = 150
@@ -32,7 +32,7 @@ export function Converter({ series, dayError }: { series: readonly Series[]; day
     const { value } = parseAmount(text)
     if (value !== undefined) setView({ amount: value })
   }
-  const currencies = listCurrencies(series, formats.value)
+  const currencies = listedCurrencies(series, formats.value)
   return (
     <section class="card converter" aria-labelledby="converter">
       <div class="card-head">

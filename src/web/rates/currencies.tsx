@@ -7,10 +7,10 @@ import { saveCsv, saveXlsx } from '../components/save.ts'
 import type { ApiState } from '../components/use-api.ts'
 import { formats, setView, texts, view } from '../components/view.ts'
 import { foreignCurrency } from '../model/currencies.ts'
-import { matches } from '../model/search.ts'
-import type { Table } from '../model/table.ts'
+import { matchesQuery } from '../model/search.ts'
+import type { Download } from '../model/table.ts'
 
-type Row = Rate & { code: string; name: string; bankName: string }
+type CurrencyRow = Rate & { code: string; name: string; bankName: string }
 
 /** Value of every series on one day. */
 export function Currencies({
@@ -29,8 +29,10 @@ export function Currencies({
   const id = useId()
   const leftOut = rates.value?.leftOut ?? []
   const rows = currencyRows(rates.value?.rates ?? [], series)
-  const hits = rows.filter(({ code, name, bankName, pair }) => matches(query, [code, name, bankName, pair]))
-  const save = (saveTable: (table: Table, name: string) => unknown) =>
+  const hits = rows.filter(({ code, name, bankName, pair }) =>
+    matchesQuery(query, [code, name, bankName, pair]),
+  )
+  const save = (saveTable: (table: Download, name: string) => unknown) =>
     saveTable(currencyTable(hits, day), day)
   return (
     <section class="card currencies" aria-labelledby="currencies" aria-busy={!rates.value}>
@@ -85,7 +87,7 @@ export function Currencies({
   )
 }
 
-function Rows({ rows, day }: { rows: readonly Row[]; day: string }) {
+function Rows({ rows, day }: { rows: readonly CurrencyRow[]; day: string }) {
   return (
     <ul class="currency-list">
       {rows.map((row) => (
@@ -98,7 +100,7 @@ function Rows({ rows, day }: { rows: readonly Row[]; day: string }) {
 }
 
 /** Row that is a button to the history of its pair. */
-function CurrencyRow({ row, day }: { row: Row; day: string }) {
+function CurrencyRow({ row, day }: { row: CurrencyRow; day: string }) {
   const { currencies, sides } = texts.value
   const { name, code, pair, value, rate_date, rate_type } = row
   const show = () => {
@@ -130,7 +132,7 @@ function CurrencyRow({ row, day }: { row: Row; day: string }) {
   )
 }
 
-function currencyRows(rates: readonly Rate[], series: readonly Series[]): Row[] {
+function currencyRows(rates: readonly Rate[], series: readonly Series[]): CurrencyRow[] {
   const names = new Map(series.map(({ id, name }) => [id, name]))
   return rates.map((rate) => {
     const code = foreignCurrency(rate)
@@ -139,7 +141,7 @@ function currencyRows(rates: readonly Rate[], series: readonly Series[]): Row[] 
   })
 }
 
-function currencyTable(rows: readonly Row[], day: string): Table {
+function currencyTable(rows: readonly CurrencyRow[], day: string): Download {
   const { currencies, history, sides, convert } = texts.value
   return {
     title: day,

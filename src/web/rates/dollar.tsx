@@ -7,8 +7,8 @@ import { FailureNotice } from '../components/notice.tsx'
 import { useApi } from '../components/use-api.ts'
 import { formats, texts, view } from '../components/view.ts'
 import { addDays, type DayError, FIRST_DAY } from '../model/days.ts'
-import { decimalSign, difference } from '../model/decimal.ts'
-import { SIDES, type Side } from '../model/fragment.ts'
+import { decimalSign, subtract } from '../model/decimal.ts'
+import { type ShownSide, SIDES } from '../model/fragment.ts'
 
 /** Day of the screen. A rejected one stays in its field, but no rates are requested. */
 export type DayChoice = { day: string; error: DayError | undefined; choose: (day: string) => void }
@@ -104,7 +104,7 @@ export function Step(props: {
   )
 }
 
-function SideRate(props: { side: Side; latest: Latest | undefined; previous: Latest | undefined }) {
+function SideRate(props: { side: ShownSide; latest: Latest | undefined; previous: Latest | undefined }) {
   const { side, latest, previous } = props
   const { sides, dollar } = texts.value
   const value = latest?.[side]
@@ -123,7 +123,7 @@ function SideRate(props: { side: Side; latest: Latest | undefined; previous: Lat
         )}
       </p>
       {value && previousValue && previous ? (
-        <Change by={difference(value, previousValue)} since={previous.rate_date} />
+        <Change by={subtract(value, previousValue)} since={previous.rate_date} />
       ) : (
         <p class="change">{latest?.missing?.includes(side) ? dollar.missing(sides[side]) : '\u00a0'}</p>
       )}
@@ -152,7 +152,7 @@ function Facts({ requestedDay, latest }: { requestedDay: string; latest: Latest 
     <div class="dollar-facts">
       {compra && venta && (
         <p>
-          {words.margin} <strong>₡{exact(difference(venta, compra))}</strong>
+          {words.margin} <strong>₡{exact(subtract(venta, compra))}</strong>
         </p>
       )}
       <p class={rate_date === requestedDay ? '' : 'caution'}>

@@ -1,13 +1,13 @@
 import { icons } from '../components/icons.tsx'
 import { saveCsv, saveXlsx } from '../components/save.ts'
 import { setView, texts } from '../components/view.ts'
-import type { Table } from '../model/table.ts'
+import type { Download } from '../model/table.ts'
 import type { LoadedHistory } from './loaded-history.ts'
 
 /** Buttons for the table and for its files. */
 export function HistoryFiles({ loaded, isOpen }: { loaded: LoadedHistory | undefined; isOpen: boolean }) {
   const words = texts.value.history
-  const save = (saveTable: (table: Table, name: string) => unknown) => {
+  const save = (saveTable: (table: Download, name: string) => unknown) => {
     if (loaded) void saveTable(historyTable(loaded), fileName(loaded))
   }
   return (
@@ -28,7 +28,7 @@ export function HistoryFiles({ loaded, isOpen }: { loaded: LoadedHistory | undef
   )
 }
 
-function historyTable({ pair, data }: LoadedHistory): Table {
+function historyTable({ pair, data }: LoadedHistory): Download {
   const { history, sides } = texts.value
   return {
     title: pair,

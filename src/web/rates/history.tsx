@@ -9,8 +9,8 @@ import { setView, texts, view } from '../components/view.ts'
 import { pairCode } from '../model/currencies.ts'
 import { addDays } from '../model/days.ts'
 import { SPANS, type Span } from '../model/fragment.ts'
-import { dateRange } from '../model/history.ts'
-import { isAnyMissing, type MissingDays } from '../model/holes.ts'
+import { spanRange } from '../model/history.ts'
+import { isAnyMissing, type KnownHoles } from '../model/holes.ts'
 import { ChartPanel } from './chart-panel.tsx'
 import { HistoryFiles } from './history-files.tsx'
 import { HistoryTable } from './history-table.tsx'
@@ -20,12 +20,12 @@ import { StatisticsTable } from './statistics-table.tsx'
 export function History(props: {
   series: readonly Series[]
   today: string
-  MissingDaysNote: FunctionComponent<{ missing: MissingDays }>
+  MissingDaysNote: FunctionComponent<{ missing: KnownHoles }>
 }) {
   const { series, today, MissingDaysNote } = props
   const words = texts.value.history
   const { pair, table } = view.value
-  const range = dateRange(view.value, addDays(today, 1)) // the bank publishes rates a day early
+  const range = spanRange(view.value, addDays(today, 1)) // the bank publishes rates a day early
   const { loaded, failure, isLoading } = useHistory(series, range)
   const note = loaded && isAnyMissing(loaded.missing) && <MissingDaysNote missing={loaded.missing} />
   return (

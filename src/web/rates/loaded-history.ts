@@ -1,12 +1,12 @@
 // Loads a history together with its pair and days.
 
 import { useMemo, useState } from 'preact/hooks'
-import type { History, RateSide, Series } from '../api/responses.ts'
+import type { RateSide, Series, SeriesResponse } from '../api/responses.ts'
 import { type ApiState, useApi } from '../components/use-api.ts'
 import { view } from '../components/view.ts'
 import { pairCode } from '../model/currencies.ts'
 import { type DayTable, mergeLines } from '../model/history.ts'
-import { type MissingDays, mergeHoles } from '../model/holes.ts'
+import { type KnownHoles, mergeHoles } from '../model/holes.ts'
 
 export type LoadedHistory = {
   pair: string
@@ -14,9 +14,9 @@ export type LoadedHistory = {
   to: string
   data: DayTable<RateSide>
   lines: readonly Points[]
-  missing: MissingDays
+  missing: KnownHoles
 }
-type Points = { name: RateSide; points: History['points'] }
+type Points = { name: RateSide; points: SeriesResponse['points'] }
 
 /** Loads the history of the selected pair. Returns the previous one until then. */
 export function useHistory(series: readonly Series[], range: { from: string; to: string }) {
@@ -24,8 +24,8 @@ export function useHistory(series: readonly Series[], range: { from: string; to:
   const sides = series.filter((one) => pairCode(one) === pair)
   const path = (one: Series | undefined) =>
     one && `/api/v1/series/${one.id}/history?from=${range.from}&to=${range.to}`
-  const first = useApi<History>(path(sides[0]))
-  const second = useApi<History>(path(sides[1]))
+  const first = useApi<SeriesResponse>(path(sides[0]))
+  const second = useApi<SeriesResponse>(path(sides[1]))
   const current = useMemo(
     () => joinSides(sides, [first, second], pair, range),
     [first.value, second.value, pair, range.from, range.to, series],
@@ -43,7 +43,7 @@ export function useHistory(series: readonly Series[], range: { from: string; to:
 
 function joinSides(
   sides: readonly Series[],
-  responses: readonly ApiState<History>[],
+  responses: readonly ApiState<SeriesResponse>[],
   pair: string,
   { from, to }: { from: string; to: string },
 ): LoadedHistory | undefined {

@@ -1,19 +1,19 @@
 // Loads the figures of the months of a year together with their pair and year.
 
 import { useMemo, useState } from 'preact/hooks'
-import type { PairHistory, RateSide } from '../api/responses.ts'
+import type { PairResponse, RateSide } from '../api/responses.ts'
 import { type ApiState, useApi } from '../components/use-api.ts'
-import { type MissingDays, mergeHoles } from '../model/holes.ts'
+import { type KnownHoles, mergeHoles } from '../model/holes.ts'
 import type { SideMonths, Stat } from '../model/months.ts'
 
 export type LoadedMonths = {
   pair: string
   year: string
   sides: readonly SideMonths<RateSide>[]
-  missing: MissingDays
+  missing: KnownHoles
 }
 
-type MonthStats = Readonly<Record<Stat, ApiState<PairHistory>>>
+type MonthStats = Readonly<Record<Stat, ApiState<PairResponse>>>
 
 /** Loads both sides of a pair whose route has the colón, else its only side. Returns the previous year until then. */
 export function useMonths(pair: string, year: string) {
@@ -38,10 +38,10 @@ export function useMonths(pair: string, year: string) {
 function useStats(pair: string, year: string, side: 'compra' | 'venta' | undefined): MonthStats {
   const path = (stat: Stat) => (side === undefined ? undefined : historyPath(pair, year, side, stat))
   return {
-    last: useApi<PairHistory>(path('last')),
-    mean: useApi<PairHistory>(path('mean')),
-    low: useApi<PairHistory>(path('low')),
-    high: useApi<PairHistory>(path('high')),
+    last: useApi<PairResponse>(path('last')),
+    mean: useApi<PairResponse>(path('mean')),
+    low: useApi<PairResponse>(path('low')),
+    high: useApi<PairResponse>(path('high')),
   }
 }
 
@@ -67,7 +67,7 @@ function joinSides(pair: string, year: string, sideStats: readonly MonthStats[])
   return { pair, year, sides, missing }
 }
 
-function statValues(stats: MonthStats): (PairHistory | undefined)[] {
+function statValues(stats: MonthStats): (PairResponse | undefined)[] {
   return Object.values(stats).map(({ value }) => value)
 }
 

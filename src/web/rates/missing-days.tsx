@@ -1,11 +1,11 @@
 import type { Series } from '../api/responses.ts'
 import { formats, texts } from '../components/view.ts'
 import { pairCode } from '../model/currencies.ts'
-import type { MissingDays } from '../model/holes.ts'
+import type { KnownHoles } from '../model/holes.ts'
 import { monthsTexts } from './months-texts.ts'
 
 /** Names the holes of a history, which its lowest, highest and mean do not include. */
-export function MissingDaysNote({ missing }: { missing: MissingDays }) {
+export function MissingDaysNote({ missing }: { missing: KnownHoles }) {
   const words = monthsTexts.value.missingDays
   const { day } = formats.value
   const [first, ...others] = missing.holes

@@ -4,7 +4,7 @@ import type { Series } from '../api/responses.ts'
 import { icons } from '../components/icons.tsx'
 import { FailureNotice, Notice } from '../components/notice.tsx'
 import { formats, setView, view } from '../components/view.ts'
-import { listCurrencies } from '../model/currencies.ts'
+import { listedCurrencies } from '../model/currencies.ts'
 import { addDays } from '../model/days.ts'
 import { isAnyMissing } from '../model/holes.ts'
 import { lastClosedYear } from '../model/months.ts'
@@ -80,7 +80,7 @@ function YearPicker({ year, first, today }: { year: string; first: string; today
 function PairFields({ series, pair }: { series: readonly Series[]; pair: string }) {
   const words = monthsTexts.value
   const [base = '', quote = ''] = pair.split('/')
-  const all = listCurrencies(series, formats.value)
+  const all = listedCurrencies(series, formats.value)
   return (
     <>
       <CurrencyField

@@ -4,7 +4,7 @@ import { saveCsv, saveXlsx } from '../components/save.ts'
 import { language, texts } from '../components/view.ts'
 import { encodeCsv } from '../model/csv.ts'
 import { monthRows } from '../model/months.ts'
-import type { Column, Table } from '../model/table.ts'
+import type { Download, TableColumn } from '../model/table.ts'
 import type { LoadedMonths } from './loaded-months.ts'
 import { monthNote } from './months-table.tsx'
 import { monthsTexts } from './months-texts.ts'
@@ -43,7 +43,7 @@ function SaveButton(props: { isOff: boolean; label: string; title?: string; onCl
 }
 
 /** Copies the table for a spreadsheet, with numbers in the page's language. */
-function CopyButton({ isOff, table }: { isOff: boolean; table: () => Table }) {
+function CopyButton({ isOff, table }: { isOff: boolean; table: () => Download }) {
   const words = monthsTexts.value
   const [state, setState] = useState<'idle' | 'copied' | 'failed'>('idle')
   const copy = async () => {
@@ -69,12 +69,12 @@ function CopyButton({ isOff, table }: { isOff: boolean; table: () => Table }) {
 }
 
 /** Table with the day of each figure, and with the rounding of columns that have rounded figures. */
-function monthsTable(loaded: LoadedMonths | undefined, today: string): Table {
+function monthsTable(loaded: LoadedMonths | undefined, today: string): Download {
   const words = monthsTexts.value
   const { sides: names } = texts.value
   const { pair = '', year = '', sides = [] } = loaded ?? {}
   const rows = monthRows(year, today, sides)
-  const columns: Column[] = [
+  const columns: TableColumn[] = [
     { title: words.month, kind: 'text' },
     { title: words.note, kind: 'text' },
   ]
@@ -85,7 +85,7 @@ function monthsTable(loaded: LoadedMonths | undefined, today: string): Table {
       sides.map(({ name }) => name),
     ),
   ])
-  const addColumn = (column: Column, value: (row: (typeof rows)[number]) => unknown) => {
+  const addColumn = (column: TableColumn, value: (row: (typeof rows)[number]) => unknown) => {
     columns.push(column)
     for (const [at, row] of rows.entries()) lines[at]?.push(String(value(row) ?? ''))
   }

@@ -9,7 +9,7 @@ import { FailureNotice } from '../components/notice.tsx'
 import { useApi } from '../components/use-api.ts'
 import { setView, texts, view } from '../components/view.ts'
 import { costaRicaDay, validateDay } from '../model/days.ts'
-import type { MissingDays } from '../model/holes.ts'
+import type { KnownHoles } from '../model/holes.ts'
 import { Converter } from './converter.tsx'
 import { Currencies } from './currencies.tsx'
 import { type DayChoice, Dollar, dayErrorText } from './dollar.tsx'
@@ -24,7 +24,7 @@ type LazyParts = {
   ExportAll: FunctionComponent
   EmptyDatabase: FunctionComponent<{ everyMs: number }>
   LeftOutNote: FunctionComponent<{ ids: readonly number[]; series: readonly Series[] }>
-  MissingDaysNote: FunctionComponent<{ missing: MissingDays }>
+  MissingDaysNote: FunctionComponent<{ missing: KnownHoles }>
   NeedsSecret: FunctionComponent<{ kind: 'key' | 'token' }>
 }
 

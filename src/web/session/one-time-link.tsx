@@ -4,7 +4,7 @@
 import { computed } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
 import { session } from '../api/session.ts'
-import { openSession, queryCode, type Refusal } from '../api/sign-in.ts'
+import { queryCode, type Refusal, requestSession } from '../api/sign-in.ts'
 import { FailureNotice } from '../components/notice.tsx'
 import { refreshCount } from '../components/use-api.ts'
 import { language, texts } from '../components/view.ts'
@@ -44,7 +44,7 @@ export function OneTimeLink({ code, onDone }: { code: string; onDone: () => void
   const company = result.value?.company ? `«${visibleText(result.value.company.name)}»` : words.allCompanies
   const enter = async () => {
     setBusy(true)
-    const error = await openSession({ code })
+    const error = await requestSession({ code })
     setBusy(false)
     setRefusal(error)
     if (!error) onDone()

@@ -2,7 +2,7 @@
 
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import type { Failure } from '../api/request.ts'
-import { openSession, type Refusal } from '../api/sign-in.ts'
+import { type Refusal, requestSession } from '../api/sign-in.ts'
 import { texts } from '../components/view.ts'
 import type { Texts } from '../i18n/page.ts'
 
@@ -24,7 +24,7 @@ export function SecretForm(props: { button: string; hint: string; onDone?: () =>
       return
     }
     setBusy(true)
-    const error = await openSession({ secret: text })
+    const error = await requestSession({ secret: text })
     setBusy(false)
     setRefusal(error)
     if (error) field.current?.select()

@@ -54,7 +54,7 @@ function Run({ run }: { run: SyncRun }) {
         <td>
           {instant(run.started_at)}
           {run.finished_at !== null && (
-            <small>{words.run.took(durationText(run.started_at, run.finished_at))}</small>
+            <small>{words.run.took(runDuration(run.started_at, run.finished_at))}</small>
           )}
         </td>
         <td>{(words.triggers as Record<string, string>)[run.trigger] ?? run.trigger}</td>
@@ -94,7 +94,7 @@ function Count({ name, children }: { name: string; children: string }) {
   )
 }
 
-function durationText(from: string, to: string): string {
+function runDuration(from: string, to: string): string {
   const seconds = Math.round((Date.parse(to) - Date.parse(from)) / 1000)
   const minutes = Math.floor(seconds / 60)
   return minutes === 0 ? `${seconds} s` : `${minutes} min ${seconds % 60} s`

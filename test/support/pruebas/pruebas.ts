@@ -2,12 +2,12 @@
 // are XML per euro, of working days at 16:00 in Helsinki, and need a token.
 
 import {
-  type Answer,
   type CatalogueSeries,
   FetchFailure,
   type Observation,
   type Provider,
   type RequestTuning,
+  type SourceAnswer,
 } from '../../../src/providers/provider.ts'
 import { createRequester } from '../../../src/providers/request.ts'
 
@@ -96,9 +96,9 @@ function euroSeries(currency: string): CatalogueSeries {
  * Parses `<rates><series code="EUR.USD"/>…<day date="2026-03-24"><rate code="EUR.USD" value="1.0842"/>…</day>…</rates>`
  * @throws FetchFailure for any other or incomplete text
  */
-async function readRates(body: string): Promise<Answer> {
+async function readRates(body: string): Promise<SourceAnswer> {
   const { Parser } = await import('htmlparser2') // lazy, because each start loads the providers
-  const listed: Answer['listed'] = []
+  const listed: SourceAnswer['listed'] = []
   const observations: Observation[] = []
   let root: string | undefined
   let isWhole = false

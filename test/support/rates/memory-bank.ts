@@ -5,12 +5,12 @@ import type { TestContext } from 'node:test'
 import { bccr } from '../../../src/providers/bccr/bccr.ts'
 import { bccrCatalogue } from '../../../src/providers/bccr/catalogue.ts'
 import type {
-  Answer,
   CatalogueSeries,
   FetchRequest,
   Observation,
   Provider,
   SeriesGroup,
+  SourceAnswer,
 } from '../../../src/providers/provider.ts'
 import { createLog } from '../../../src/runtime/log.ts'
 import { selectCoverage } from '../../../src/store/rates/coverage.ts'
@@ -34,7 +34,10 @@ export type MemoryBank = {
   listed: Map<string, string>
   /** Throws to fail, answers instead of the bank, or returns undefined to let the bank answer. */
   fault:
-    | ((ask: FetchRequest, usual: () => Answer) => Answer | undefined | Promise<Answer | undefined>)
+    | ((
+        ask: FetchRequest,
+        usual: () => SourceAnswer,
+      ) => SourceAnswer | undefined | Promise<SourceAnswer | undefined>)
     | undefined
   supportsSingleSeries: boolean
   notices: string[]
@@ -114,7 +117,7 @@ function plausible({ plausibleRange }: CatalogueSeries): string {
 }
 
 /** The answer of the bank; an empty whole table lists nothing, as in the public API. */
-function bankAnswer(bank: MemoryBank, { table, indicator, window }: FetchRequest): Answer {
+function bankAnswer(bank: MemoryBank, { table, indicator, window }: FetchRequest): SourceAnswer {
   const codes =
     indicator !== undefined ? [indicator] : table === '520' ? [...bank.listed.keys()] : ['317', '318']
   const observations: Observation[] = []

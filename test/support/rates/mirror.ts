@@ -1,7 +1,11 @@
 // A bank in memory that answers as another cambista. Days that it has not synchronized are an error; a table omits
 // series that lack some of them.
 
-import { type Answer, type FetchRequest, UnsynchronizedFailure } from '../../../src/providers/provider.ts'
+import {
+  type FetchRequest,
+  type SourceAnswer,
+  UnsynchronizedFailure,
+} from '../../../src/providers/provider.ts'
 import { addDays, earliest, type IsoDate, latest } from '../../../src/values/dates.ts'
 import { addInterval, type Interval } from '../../../src/values/intervals.ts'
 import type { MemoryBank } from './memory-bank.ts'
@@ -20,9 +24,9 @@ export function mirrorHoles(bank: MemoryBank, holes: Holes, first: IsoDate = '19
 
 function mirrorAnswer(
   { table, indicator, window }: FetchRequest,
-  usual: () => Answer,
+  usual: () => SourceAnswer,
   holesOf: (code: string) => readonly Interval[],
-): Answer {
+): SourceAnswer {
   const windowHoles = (code: string) =>
     holesOf(code).flatMap(({ from, to }) => {
       const hole = { from: latest(from, window.from), to: earliest(to, window.to) }

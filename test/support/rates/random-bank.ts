@@ -2,10 +2,10 @@
 // fails. The true answers are recorded, so that a test can compare.
 
 import {
-  type Answer,
   FetchFailure,
   type FetchRequest,
   type Observation,
+  type SourceAnswer,
 } from '../../../src/providers/provider.ts'
 import { addDays, dayNumber, earliest, type IsoDate, isoDate, latest } from '../../../src/values/dates.ts'
 import { EUR, JPY, listDays, type MemoryBank, XDR } from './memory-bank.ts'
@@ -90,7 +90,7 @@ export function createRandomBank(memory: MemoryBank, random: Random, today: IsoD
     return rows
   }
 
-  const truth = (ask: FetchRequest): Answer => {
+  const truth = (ask: FetchRequest): SourceAnswer => {
     const { indicator } = ask
     // Without requests for a single series, two omissions count as an answer; so this bank never omits one there.
     const hidden = indicator !== undefined && bank.hidden.has(indicator)

@@ -7,10 +7,10 @@
 // - An answer is fetched when its request is made.
 
 import type {
-  Answer,
   CatalogueSeries,
   FetchRequest,
   RateType,
+  SourceAnswer,
   Window,
 } from '../../../src/providers/provider.ts'
 import { addDays, type IsoDate } from '../../../src/values/dates.ts'
@@ -25,7 +25,7 @@ export type Exchange = {
   supportsSingleSeries: boolean
   /** Day in Costa Rica on which the answer was fetched. */
   fetchedOn: IsoDate
-  answer: Answer
+  answer: SourceAnswer
 }
 
 export type ModelValue = { value: string; roundedTo: number | undefined }

@@ -8,7 +8,7 @@ import { cpSync } from 'node:fs'
 import { Agent, get } from 'node:http'
 import type { TestContext } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
-import type { Answer, FetchRequest, Window } from '../../../src/providers/provider.ts'
+import type { FetchRequest, SourceAnswer, Window } from '../../../src/providers/provider.ts'
 import { FetchFailure } from '../../../src/providers/provider.ts'
 import type { IsoDate } from '../../../src/values/dates.ts'
 import { startTestApp, type TestApp } from '../app.ts'
@@ -176,7 +176,7 @@ function openLedger(world: RatesWorld) {
       const last = group.at(-1)
       if (last) last.days = [from, to]
     },
-    ended(ask: FetchRequest, { supportsSingleSeries }: SeededSession, outcome: Answer | FetchFailure) {
+    ended(ask: FetchRequest, { supportsSingleSeries }: SeededSession, outcome: SourceAnswer | FetchFailure) {
       const last = group.at(-1)
       if (!last) return
       last.state = outcome instanceof FetchFailure ? 'failed' : 'answered'
@@ -366,7 +366,7 @@ function wordsOfAsk({ table, indicator, window }: FetchRequest): string {
 }
 
 /** By code: number of rows, their days, and values that are invalid. */
-function wordsOfOutcome(outcome: Answer | FetchFailure): string {
+function wordsOfOutcome(outcome: SourceAnswer | FetchFailure): string {
   if (outcome instanceof FetchFailure) return `FAILED ${outcome.message}`
   const { listed, observations } = outcome
   const codes = listed.map(({ code }) => {

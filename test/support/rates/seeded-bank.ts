@@ -4,11 +4,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { bccr } from '../../../src/providers/bccr/bccr.ts'
 import type {
-  Answer,
   CatalogueSeries,
   FetchRequest,
   Observation,
   Provider,
+  SourceAnswer,
 } from '../../../src/providers/provider.ts'
 import { FetchFailure } from '../../../src/providers/provider.ts'
 import { addDays, dayNumber, earliest, type IsoDate, isoDate } from '../../../src/values/dates.ts'
@@ -53,7 +53,9 @@ export type SeededBank = {
   /** Called before each answer; its errors reach the program. */
   before: ((ask: FetchRequest, session: SeededSession) => Promise<void>) | undefined
   /** Called with the outcome of each request. */
-  after: ((ask: FetchRequest, session: SeededSession, outcome: Answer | FetchFailure) => void) | undefined
+  after:
+    | ((ask: FetchRequest, session: SeededSession, outcome: SourceAnswer | FetchFailure) => void)
+    | undefined
 }
 
 export type SeededSession = {
@@ -123,7 +125,7 @@ function bankAnswer(
   { books, clock, random }: Ground,
   ask: FetchRequest,
   supportsSingleSeries: boolean,
-): Answer | FetchFailure {
+): SourceAnswer | FetchFailure {
   const { indicator, table, window } = ask
   if (random.chance(bank.failing)) return new FetchFailure('HTTP 500')
   if (indicator !== undefined && indicator === bank.broken) return new FetchFailure('HTTP 503')

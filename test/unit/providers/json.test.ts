@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { parseJson } from '../../../src/providers/json.ts'
+import { parseSourceJson } from '../../../src/providers/json.ts'
 import { FetchFailure } from '../../../src/providers/provider.ts'
 import { scaled } from '../../faults/scale.ts'
 import { measureCpuMs } from '../../support/stalls.ts'
@@ -20,8 +20,8 @@ function parseWithReviver(text: string): { document: unknown } | undefined {
 
 function check(text: string): void {
   const expected = parseWithReviver(text)
-  if (expected) assert.deepEqual(parseJson(text), expected.document, text)
-  else assert.throws(() => parseJson(text), new FetchFailure('the answer is not JSON'), text)
+  if (expected) assert.deepEqual(parseSourceJson(text), expected.document, text)
+  else assert.throws(() => parseSourceJson(text), new FetchFailure('the answer is not JSON'), text)
 }
 
 const numbers: [text: string, value: unknown][] = [
@@ -36,7 +36,7 @@ const numbers: [text: string, value: unknown][] = [
 ]
 for (const [text, value] of numbers) {
   test(`parseJson preserves the digits of ${text.trim()}`, () => {
-    assert.deepEqual(parseJson(text), value)
+    assert.deepEqual(parseSourceJson(text), value)
     check(text)
   })
 }
@@ -94,9 +94,9 @@ test('parseJson agrees with JSON.parse on mutated JSON', () => {
 test('parseJson limits nesting and the number of values', () => {
   const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
   check(nested(100))
-  assert.throws(() => parseJson(nested(101)), new FetchFailure('the answer nests too deep'))
+  assert.throws(() => parseSourceJson(nested(101)), new FetchFailure('the answer nests too deep'))
   assert.throws(
-    () => parseJson(`[${'{},'.repeat(100_000)}{}]`),
+    () => parseSourceJson(`[${'{},'.repeat(100_000)}{}]`),
     new FetchFailure('the answer holds too many values'),
   )
   check(`[${'{},'.repeat(99_000)}"${',[{'.repeat(100_000)}"]`)
@@ -107,7 +107,7 @@ test('parseJson takes linear time for long bodies', async () => {
   for (const text of ['"', '\\"', '-', '1', '1 ', '1e', '\\', '"\\\\', ' ', '1.1:', '1,', '[']) {
     for (const before of ['', '"', '1']) {
       const body = `${before}${text.repeat(much / text.length)}x`
-      const cpuMs = await measureCpuMs(() => assert.throws(() => parseJson(body), FetchFailure))
+      const cpuMs = await measureCpuMs(() => assert.throws(() => parseSourceJson(body), FetchFailure))
       assert.ok(cpuMs < 5000, `${before}${text}… ${cpuMs} ms`) // quadratic time would be minutes
     }
   }

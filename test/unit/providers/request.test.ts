@@ -3,18 +3,18 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import type { Fault } from '../../../src/demo/bank.ts'
+import type { BankFault } from '../../../src/demo/bank.ts'
 import { openSession } from '../../../src/providers/bccr/bccr.ts'
 import { FetchFailure } from '../../../src/providers/provider.ts'
 import { retryWhenStalled } from '../../support/stalls.ts'
 import { ask, converse, TOKEN, week } from './support.ts'
 
 /** Returns each fault once, then none. */
-function faultSequence(...faults: Fault[]) {
+function faultSequence(...faults: BankFault[]) {
   return () => faults.shift()
 }
 
-const always = (fault: Fault) => () => fault
+const always = (fault: BankFault) => () => fault
 
 function failure(message: RegExp) {
   return (error: unknown) => {
@@ -25,7 +25,7 @@ function failure(message: RegExp) {
   }
 }
 
-const passing: [title: string, fault: Fault][] = [
+const passing: [title: string, fault: BankFault][] = [
   ['HTTP 500', { status: 500, body: 'x' }],
   ['HTTP 503 without a body', { status: 503 }],
   ['HTTP 429', { status: 429 }],
@@ -100,7 +100,7 @@ test('get fails when Retry-After is over two minutes', async (t) => {
   assert.deepEqual([bank.requests.length, waits.length], [1, 0])
 })
 
-const final: [title: string, fault: Fault, message: RegExp][] = [
+const final: [title: string, fault: BankFault, message: RegExp][] = [
   [
     'a bad parameter',
     { status: 400, body: '{"CodigoError":"400","Mensaje":"El indicador no existe."}' },

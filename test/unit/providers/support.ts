@@ -3,12 +3,12 @@
 import type { TestContext } from 'node:test'
 import { type Bank, type BankOptions, startBank } from '../../../src/demo/bank.ts'
 import { openSession } from '../../../src/providers/bccr/bccr.ts'
-import type { FetchRequest, RequestTuning, Session } from '../../../src/providers/provider.ts'
+import type { FetchRequest, RequestTuning, SourceSession } from '../../../src/providers/provider.ts'
 
 export const TODAY = '2026-09-20'
 export const TOKEN = 'operator-secret.token'
 
-export type Conversation = { bank: Bank; session: Session; waits: number[]; abort: AbortController }
+export type Conversation = { bank: Bank; session: SourceSession; waits: number[]; abort: AbortController }
 
 /** Opens a session that records its waits instead of waiting. */
 export async function converse(

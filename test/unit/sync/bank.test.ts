@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { type Bank, type BankOptions, type Fault, startBank } from '../../../src/demo/bank.ts'
+import { type Bank, type BankFault, type BankOptions, startBank } from '../../../src/demo/bank.ts'
 import { inventedValue } from '../../../src/demo/invented-rates.ts'
 import { bccr, openSession } from '../../../src/providers/bccr/bccr.ts'
 import { bccrCatalogue } from '../../../src/providers/bccr/catalogue.ts'
@@ -97,7 +97,7 @@ test('a bank that nobody answers for is an error in words', async (t) => {
 })
 
 // fault of the bank for one request, expected message
-const SICK: [string, Fault, RegExp][] = [
+const SICK: [string, BankFault, RegExp][] = [
   ['an error', { status: 500, body: 'secret-of-ours' }, /HTTP 500/],
   ['too many requests', { status: 429, body: '', headers: { 'Retry-After': '1' } }, /HTTP 429/],
   ['a page instead of data', HTML, /not JSON/],

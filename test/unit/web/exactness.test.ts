@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { decimalText, difference, divideRounded, parseScaled } from '../../../src/web/model/decimal.ts'
+import { decimalText, divideRounded, parseScaled, subtract } from '../../../src/web/model/decimal.ts'
 import { createFormats } from '../../../src/web/model/formats.ts'
 import { computeStatistics } from '../../../src/web/model/statistics.ts'
 import { significantDigits } from '../../../src/web/model/xlsx.ts'
@@ -13,10 +13,10 @@ const points = (...values: string[]) =>
   values.map((value, index) => ({ rate_date: `2026-01-0${index + 1}`, value }))
 
 test('difference returns all digits', () => {
-  assert.equal(difference('487.07', '484.98'), '2.09')
-  assert.equal(difference('484.98', '487.07'), '-2.09')
-  assert.equal(difference('0.1', '0.3'), '-0.2')
-  assert.equal(difference('1234567890123456789012.345', '0.0000001'), '1234567890123456789012.3449999')
+  assert.equal(subtract('487.07', '484.98'), '2.09')
+  assert.equal(subtract('484.98', '487.07'), '-2.09')
+  assert.equal(subtract('0.1', '0.3'), '-0.2')
+  assert.equal(subtract('1234567890123456789012.345', '0.0000001'), '1234567890123456789012.3449999')
   assert.throws(() => parseScaled('1e5'), RangeError)
 })
 

@@ -4,10 +4,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { crc32, inflateRawSync } from 'node:zlib'
 import { encodeCsv } from '../../../src/web/model/csv.ts'
-import type { Table } from '../../../src/web/model/table.ts'
+import type { Download } from '../../../src/web/model/table.ts'
 import { encodeXlsx, XLSX_TYPE } from '../../../src/web/model/xlsx.ts'
 
-const TABLE: Table = {
+const TABLE: Download = {
   title: 'USD/CRC: 2026',
   columns: [
     { title: 'Fecha', kind: 'day' },
@@ -66,7 +66,7 @@ test('encodeCsv writes a local separator, decimal commas and local days', () => 
       '21/11/2026;1234567890123,4567;<b>&\u0000\u0008</b>\r\n' +
       "22/11/2026;;'+1\r\n",
   )
-  const odd: Table = { title: '', columns: [{ title: 'a;b', kind: 'text' }], rows: [['x\ty'], ['1,5']] }
+  const odd: Download = { title: '', columns: [{ title: 'a;b', kind: 'text' }], rows: [['x\ty'], ['1,5']] }
   assert.equal(encodeCsv(odd, { separator: '\t', isLocal: false }), 'a;b\r\n"x\ty"\r\n1,5\r\n')
   assert.equal(encodeCsv(odd, { separator: ';', isLocal: false }), '"a;b"\r\nx\ty\r\n1,5\r\n')
 })

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { foreignCurrency, listCurrencies } from '../../../src/web/model/currencies.ts'
+import { foreignCurrency, listedCurrencies } from '../../../src/web/model/currencies.ts'
 import { createFormats } from '../../../src/web/model/formats.ts'
-import { dateRange, lineBreaks, mergeLines } from '../../../src/web/model/history.ts'
+import { lineBreaks, mergeLines, spanRange } from '../../../src/web/model/history.ts'
 
 const points = (...days: string[]) => days.map((rate_date, index) => ({ rate_date, value: `${index + 1}` }))
 
 test('dateRange ends a span at the newest day, and prefers an explicit range', () => {
-  const span = (span: '1m' | '1y' | 'all') => dateRange({ span, from: '', to: '' }, '2026-11-23')
+  const span = (span: '1m' | '1y' | 'all') => spanRange({ span, from: '', to: '' }, '2026-11-23')
   assert.deepEqual(span('1m'), { from: '2026-10-23', to: '2026-11-23' })
   assert.deepEqual(span('1y'), { from: '2025-11-23', to: '2026-11-23' })
   assert.deepEqual(span('all'), { from: '1900-01-01', to: '2026-11-23' })
   const own = { from: '2025-10-01', to: '2026-09-30' }
-  assert.deepEqual(dateRange({ span: '1m', ...own }, '2026-11-23'), own)
+  assert.deepEqual(spanRange({ span: '1m', ...own }, '2026-11-23'), own)
 })
 
 test('mergeLines returns the days of all lines, and adds no values', () => {
@@ -46,7 +46,7 @@ test('foreignCurrency is not the dollar of a parity, and listCurrencies names cu
   })
   assert.deepEqual(series.map(foreignCurrency), ['USD', 'JPY', 'EUR', 'XDR'])
   assert.deepEqual(
-    listCurrencies(series, createFormats('en')).map(({ code, name }) => `${code} ${name}`),
+    listedCurrencies(series, createFormats('en')).map(({ code, name }) => `${code} ${name}`),
     ['CRC Costa Rican Colón', 'USD US Dollar', 'EUR Euro', 'JPY Japanese Yen', 'XDR Special Drawing Rights'],
   )
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
-  decodeText,
+  decodePreview,
   imageType,
   previewKind,
   typeBadge,
@@ -40,10 +40,10 @@ test('imageType detects five formats by their first bytes', () => {
 
 test('decodeText drops half a character at the end, and decodes Windows-1252', () => {
   const bytes = new TextEncoder().encode('añ€😀')
-  const texts = [...bytes.keys()].map((end) => decodeText(bytes.subarray(0, end)))
+  const texts = [...bytes.keys()].map((end) => decodePreview(bytes.subarray(0, end)))
   assert.deepEqual(texts, ['', 'a', 'a', 'añ', 'añ', 'añ', 'añ€', 'añ€', 'añ€', 'añ€'])
-  assert.equal(decodeText(bytes), 'añ€😀')
-  assert.equal(decodeText(Uint8Array.of(0x61, 0xf1, 0x62)), 'añb')
+  assert.equal(decodePreview(bytes), 'añ€😀')
+  assert.equal(decodePreview(Uint8Array.of(0x61, 0xf1, 0x62)), 'añb')
 })
 
 test('uploadType guesses by extension, typeName names Office types, typeBadge has at most four letters', () => {

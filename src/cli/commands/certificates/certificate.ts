@@ -84,7 +84,7 @@ export function authority(hosts: Hosts, valid: Validity): Authority {
   )
   const signer = { name, keys }
   const certificate = signCertificate(signer, { name, keys }, valid, [
-    extension(OID.basicConstraints, sequence(new asn1.Boolean({ value: true }), integer(0)), {
+    extension(OID.basicConstraints, sequence(new asn1.Boolean({ value: true }), integerBlock(0)), {
       critical: true,
     }),
     extension(OID.keyUsage, bitString(KEY_CERT_SIGN), { critical: true }),
@@ -117,7 +117,7 @@ function signCertificate(
     extension(OID.authorityKeyIdentifier, sequence(primitive(0, signer.keys.id))),
   ]
   const content = sequence(
-    constructed(0, integer(VERSION_3)),
+    constructed(0, integerBlock(VERSION_3)),
     new asn1.Integer({ valueHex: toArrayBuffer(serialNumber()) }),
     algorithm,
     signer.name,
@@ -202,7 +202,7 @@ function sequence(...value: Block[]): Block {
   return new asn1.Sequence({ value })
 }
 
-function integer(value: number): Block {
+function integerBlock(value: number): Block {
   return new asn1.Integer({ value })
 }
 

@@ -5,7 +5,7 @@ import { openBlobStore } from '../../../store/blobs/open.ts'
 import { findAgent } from '../../../store/directory/agents.ts'
 import { type DocumentRow, findDocument, selectDocuments } from '../../../store/documents/documents.ts'
 import type { ReadDb } from '../../../store/tables.ts'
-import { command, printResult, type Terminal, table } from '../../command.ts'
+import { command, formatTable, printResult, type Terminal } from '../../command.ts'
 import { STORAGE, STORAGE_WITH_BLOBS } from '../../options/storage.ts'
 import { parseId, writeNewFile } from '../positionals.ts'
 import { notFound, printRows } from '../rows.ts'
@@ -50,7 +50,7 @@ export const documentShow = command({
     return withDatabase({ mustExist: true }, async (db) => {
       const document = await needDocument(db, id)
       const rows = Object.entries(document).map(([field, value]) => [field, String(value)])
-      printResult(terminal, options, document, table(rows))
+      printResult(terminal, options, document, formatTable(rows))
     })
   },
 })

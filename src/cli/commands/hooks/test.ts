@@ -3,7 +3,7 @@
 import { makeCode } from '../../../domain/access/secrets.ts'
 import { messageBody } from '../../../domain/hooks/events.ts'
 import { confirmHook } from '../../../domain/hooks/hooks.ts'
-import { post } from '../../../domain/hooks/post.ts'
+import { postMessage } from '../../../domain/hooks/post.ts'
 import { signingSecrets } from '../../../domain/hooks/seal.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import { findHookKey } from '../../../store/hooks/key.ts'
@@ -31,7 +31,7 @@ export const hookTest = command({
       }
       const body = messageBody('test', now.toISOString(), { hook_id: id })
       const message = { url: hook.url, secrets, id: `msg_${makeCode()}`, body, now }
-      const outcome = await post(message, terminal.stop)
+      const outcome = await postMessage(message, terminal.stop)
       const { failure, status, ms } = outcome
       if (failure === undefined) await confirmHook(db, id, clock().toISOString())
       const hint = UNTRUSTED.test(failure ?? '')

@@ -2,9 +2,10 @@
 // the machine can read a command line.
 
 import { readFileSync } from 'node:fs'
-import { CODES, errorMessage, isRecord } from '../../../http/mcp/protocol/messages.ts'
+import { CODES, errorMessage } from '../../../http/mcp/protocol/messages.ts'
 import { requestHeaders } from '../../../http/mcp/protocol/protocol-version.ts'
 import { AppError, errorReason } from '../../../runtime/errors.ts'
+import { isRecord } from '../../../values/record.ts'
 import type { Environment } from '../../parse/args.ts'
 import type { LineHandler } from './stdio.ts'
 

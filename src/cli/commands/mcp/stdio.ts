@@ -6,16 +6,16 @@ import {
   CODES,
   errorMessage,
   type Id,
-  isRecord,
   parseMessage,
   type Request,
   toMessage,
 } from '../../../http/mcp/protocol/messages.ts'
 import { parseErrorOutcome } from '../../../http/mcp/protocol/server.ts'
 import { createSemaphore } from '../../../runtime/semaphore.ts'
+import { isRecord } from '../../../values/record.ts'
 import { createIdReader } from './message-id.ts'
 
-export type Line = {
+export type RequestLine = {
   /** The line itself. */
   text: string
   value: unknown
@@ -25,7 +25,7 @@ export type Line = {
 }
 
 /** Returns the answer to a request. */
-export type LineHandler = (line: Line) => Promise<object | undefined>
+export type LineHandler = (line: RequestLine) => Promise<object | undefined>
 
 export type Streams = { input: Readable; out(text: string): void; stop: AbortSignal }
 

@@ -26,7 +26,7 @@ import { selectMeta } from '../../../store/meta.ts'
 import { DATABASE_FILE } from '../../../store/sqlite/database.ts'
 import { findDatabaseFaults, inspectDatabase } from '../../../store/sqlite/database-copy.ts'
 import { type Manifest, openList, writeManifest } from './manifest.ts'
-import { type BackupSet, type Draft, LIST_FILE } from './set.ts'
+import { type BackupDraft, type BackupSet, LIST_FILE } from './set.ts'
 
 const HAS_DOCUMENTS = 2 // first schema with documents
 const ATTEMPTS = 20
@@ -176,7 +176,7 @@ function createCopier(
 
 /** Describes the copy of the database after copying its contents. Undefined: a content was deleted in between. */
 async function describe(
-  draft: Draft,
+  draft: BackupDraft,
   live: InspectedDatabase,
   copier: Copier,
   request: BackupRequest,
@@ -230,7 +230,7 @@ async function describe(
   }
 }
 
-async function hashDraftFile(draft: Draft, name: string): Promise<{ bytes: number; sha256: string }> {
+async function hashDraftFile(draft: BackupDraft, name: string): Promise<{ bytes: number; sha256: string }> {
   const file = await hashFile(join(draft.dir, name))
   if (!file) throw new Error(`${name} is gone`)
   return { bytes: file.size, sha256: file.sha256 }

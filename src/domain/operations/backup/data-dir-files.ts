@@ -12,7 +12,7 @@ import { UNFINISHED_COPY } from '../../../store/sqlite/migration-copy.ts'
  * `copy`: made before a migration. `temporary`: of an upload, or of a copy that is being made. `removed`: a content
  * that the garbage collection moved, by `<day>.<sha256>`.
  */
-export type Kind =
+export type FileKind =
   | 'directory'
   | 'database'
   | 'lock'
@@ -24,9 +24,9 @@ export type Kind =
   | 'removed'
   | 'unknown'
 
-export type Entry = { path: string; name: string; kind: Kind; stats: Stats }
+export type DataDirFile = { path: string; name: string; kind: FileKind; stats: Stats }
 
-const TOP_LEVEL_KINDS: readonly [RegExp, Kind][] = [
+const TOP_LEVEL_KINDS: readonly [RegExp, FileKind][] = [
   [/^cambista\.db(-wal|-shm|-journal)?$/, 'database'],
   [/^(serve\.(lock|url)|sync\.lock)$/, 'lock'],
   [/^hook\.key$/, 'key'],
@@ -34,7 +34,7 @@ const TOP_LEVEL_KINDS: readonly [RegExp, Kind][] = [
   [UNFINISHED_COPY, 'temporary'],
   [/^cambista\.db\.v\d+-.*\.bak$/, 'copy'],
 ]
-const FLAT_FOLDERS: ReadonlyMap<string, Kind> = new Map([
+const FLAT_FOLDERS: ReadonlyMap<string, FileKind> = new Map([
   ['tmp', 'temporary'],
   [REMOVED_FOLDER, 'removed'],
 ])
@@ -42,7 +42,7 @@ const TWO_DIGITS = /^[0-9a-f]{2}$/
 const SHA256 = /^[0-9a-f]{64}$/
 
 /** Lists the data directory and its files of this program. Skips files that vanish during the listing. */
-export async function* listDataDir(dataDir: string): AsyncGenerator<Entry> {
+export async function* listDataDir(dataDir: string): AsyncGenerator<DataDirFile> {
   yield* statEntry(dataDir, '', 'directory')
   for (const name of await readNames(dataDir)) {
     const kind = TOP_LEVEL_KINDS.find(([pattern]) => pattern.test(name))?.[1]
@@ -63,7 +63,7 @@ export async function* listDataDir(dataDir: string): AsyncGenerator<Entry> {
   }
 }
 
-async function* listBlobs(folder: string, prefix: string): AsyncGenerator<Entry> {
+async function* listBlobs(folder: string, prefix: string): AsyncGenerator<DataDirFile> {
   for (const name of await readNames(folder)) {
     yield* statEntry(folder, name, SHA256.test(name) && name.startsWith(prefix) ? 'blob' : 'unknown')
   }
@@ -77,7 +77,7 @@ export function isServed(dataDir: string): boolean {
   return lock === undefined
 }
 
-async function* statEntry(folder: string, name: string, kind: Kind): AsyncGenerator<Entry> {
+async function* statEntry(folder: string, name: string, kind: FileKind): AsyncGenerator<DataDirFile> {
   const path = join(folder, name)
   const stats = await unlessMissing(lstat(path))
   if (stats) yield { path, name, kind, stats }

@@ -21,9 +21,9 @@ import { DATABASE_FILE, refuseDangling } from '../../../store/sqlite/database.ts
 import { type FileLock, takeFileLock } from '../../../store/sqlite/lock.ts'
 import {
   type Renewal,
-  type Renewed,
+  type RenewedFile,
   readEpoch,
-  renewDatabase,
+  renewFile,
 } from '../../../store/sqlite/restored-database.ts'
 import { clearDamagedFiles } from './damaged-files.ts'
 
@@ -31,7 +31,7 @@ const WORK = '.restoring'
 const LOCKS = ['serve.lock', 'sync.lock'] as const
 const NOT_OURS = 'lost+found' // present at the root of a file system
 
-export type Owner = { uid: number; gid: number }
+export type FileOwner = { uid: number; gid: number }
 
 export type NewDataDir = {
   blobsDir: string
@@ -44,7 +44,7 @@ export type NewDataDir = {
     from: { path: string; sha256: string },
     renewal: Renewal,
     signal: AbortSignal | undefined,
-  ): Promise<Renewed | undefined>
+  ): Promise<RenewedFile | undefined>
   publish(): Promise<void>
   isPublished(): boolean
   /** Releases the locks, and removes unpublished files. */
@@ -57,7 +57,7 @@ export type NewDataDir = {
  * @param owner of the files; undefined: the user of this process
  * @throws AppError `failed` when it is not empty or in use
  */
-export function createDataDir(given: string, owner: Owner | undefined): NewDataDir {
+export function createDataDir(given: string, owner: FileOwner | undefined): NewDataDir {
   const dataDir = resolve(given)
   refuseDangling(dataDir)
   const isThere = existsSync(dataDir)
@@ -100,7 +100,7 @@ export function createDataDir(given: string, owner: Owner | undefined): NewDataD
       await copyFile(path, database)
       chmodSync(database, 0o600)
       if ((await hashFile(database, signal))?.sha256 !== sha256) return undefined
-      return renewDatabase(database, renewal)
+      return renewFile(database, renewal)
     },
     isPublished: () => hasPublished,
     async publish() {
@@ -167,7 +167,7 @@ function isLock(name: string): boolean {
 }
 
 /** Changes the owner of a directory and its files. Shared blobs already have this owner. */
-function changeOwner(path: string, { uid, gid }: Owner): void {
+function changeOwner(path: string, { uid, gid }: FileOwner): void {
   chownSync(path, uid, gid)
   for (const entry of readdirSync(path, { withFileTypes: true, recursive: true })) {
     chownSync(join(entry.parentPath, entry.name), uid, gid)

@@ -13,20 +13,20 @@ import { type BlobDocument, type BlobInfo, selectBlobDocuments } from '../../../
 import type { LostBlob } from '../../../store/documents/lost-contents.ts'
 import { inspectDatabase } from '../../../store/sqlite/database-copy.ts'
 import type { Counters } from '../../../store/sqlite/id-counters.ts'
-import type { Renewed } from '../../../store/sqlite/restored-database.ts'
+import type { RenewedFile } from '../../../store/sqlite/restored-database.ts'
 import type { ReadDb } from '../../../store/tables.ts'
 import { type Clock, currentDay } from '../../../values/dates.ts'
 import { type CheckOptions, checkContents, checkDatabase } from './check.ts'
 import { type DamagedFiles, openDamagedFiles } from './damaged-files.ts'
 import { type Manifest, readManifest } from './manifest.ts'
-import { createDataDir, type NewDataDir, type Owner } from './new-data-dir.ts'
+import { createDataDir, type FileOwner, type NewDataDir } from './new-data-dir.ts'
 import { writeNote } from './note.ts'
 import { findBackup } from './set.ts'
 
 export type RestoreRequest = {
   dataDir: string
   /** Owner of the data directory; undefined: the user of this process. */
-  owner: Owner | undefined
+  owner: FileOwner | undefined
   now: Date
   /** Read when the database is copied; by default `now`. */
   clock?: Clock
@@ -57,7 +57,7 @@ export type RestoredData = {
   leftOut:
     | { contents: LostBlob[]; documents: LostDocument[]; list: string; copies: string | undefined }
     | undefined
-  schema: Renewed['schema']
+  schema: RenewedFile['schema']
   /** Id of the next document. */
   nextId: number
   /** Names of active keys and tokens, including those revoked after the backup. */
@@ -189,7 +189,7 @@ async function finish(
   damaged: DamagedFiles | undefined,
   { dataDir, now }: RestoreRequest,
   { contents, leftOut, lost }: CopyResult,
-  { epoch, counters, schema }: Renewed,
+  { epoch, counters, schema }: RenewedFile,
 ): Promise<RestoredData> {
   let active: RestoredData['active']
   let omitted: RestoredData['leftOut']

@@ -39,7 +39,7 @@ Without cambista: cambista.db is an SQLite database, blobs/ab/cd/abcd... the con
 cambista.db and, beside it, of blobs/.
 `
 
-export type Draft = { name: string; dir: string }
+export type BackupDraft = { name: string; dir: string }
 
 export type BackupSet = {
   dir: string
@@ -48,9 +48,9 @@ export type BackupSet = {
   /** The finished backups, oldest first. */
   names(): string[]
   /** A place for a new backup. */
-  begin(now: Date): Draft
+  begin(now: Date): BackupDraft
   /** Flushes what was written in it and gives it its name. */
-  finish(draft: Draft): Promise<void>
+  finish(draft: BackupDraft): Promise<void>
   remove(name: string): Promise<void>
   /** Removes what interrupted backups left. */
   clean(): void

@@ -13,7 +13,7 @@ import type { InspectedDatabase } from '../../../store/engine.ts'
 import type { ReadDb } from '../../../store/tables.ts'
 import { sizeText } from '../../../values/sizes.ts'
 import { KEEP_MOVED_DAYS } from '../../documents/gc.ts'
-import { type Entry, isServed, listDataDir } from '../backup/data-dir-files.ts'
+import { type DataDirFile, isServed, listDataDir } from '../backup/data-dir-files.ts'
 import type { DoctorRequest, Report } from './examination.ts'
 
 const MAX_LINES = 20 // a single wrong `chmod -R` causes thousands of findings
@@ -32,10 +32,10 @@ export async function examineFiles(
   report: Report,
 ): Promise<void> {
   if (database) await examineContents(database, request, report)
-  const unnamed: Entry[] = []
-  const temporary: Entry[] = []
+  const unnamed: DataDirFile[] = []
+  const temporary: DataDirFile[] = []
   const modes: string[] = []
-  const removedFiles: Entry[] = []
+  const removedFiles: DataDirFile[] = []
   let owner: { uid: number } | undefined
   for await (const entry of listDataDir(request.dataDir)) {
     request.signal.throwIfAborted()
@@ -58,7 +58,7 @@ export async function examineFiles(
 }
 
 /** Describes the contents that the garbage collection moved instead of deleting, because they were many. */
-function describeRemoved(files: readonly Entry[], { dataDir }: FilesRequest): string {
+function describeRemoved(files: readonly DataDirFile[], { dataDir }: FilesRequest): string {
   const size = sizeText(files.reduce((sum, { stats }) => sum + stats.size, 0))
   const [first = ''] = files.map(({ name }) => name.split('.')[0]).sort()
   const where = `${files.length} contents (${size}) in ${join(dataDir, 'blobs', REMOVED_FOLDER)} belong to no document`
@@ -140,15 +140,16 @@ async function describeBlobFault(
  */
 async function reportLeftovers(
   opened: InspectedDatabase | undefined,
-  suspects: { unnamed: Entry[]; temporary: Entry[] },
+  suspects: { unnamed: DataDirFile[]; temporary: DataDirFile[] },
   { dataDir, clock, isInUse, beforeRecheck, signal }: FilesRequest,
   report: Report,
 ): Promise<void> {
   if (suspects.unnamed.length + suspects.temporary.length === 0) return
   await beforeRecheck(signal)
   const isBusy = isInUse || isServed(dataDir)
-  const isYoung = ({ stats }: Entry) => clock().getTime() - stats.ctimeMs < YOUNG_BLOB_MS
-  const isThere = async ({ name }: Entry) => (await findBlobSize(join(dataDir, 'blobs'), name)) !== undefined
+  const isYoung = ({ stats }: DataDirFile) => clock().getTime() - stats.ctimeMs < YOUNG_BLOB_MS
+  const isThere = async ({ name }: DataDirFile) =>
+    (await findBlobSize(join(dataDir, 'blobs'), name)) !== undefined
   let young = 0
   for (const entry of suspects.unnamed) {
     if (!opened || (await isNamed(opened, entry.name)) || !(await isThere(entry))) continue
@@ -173,7 +174,7 @@ function isNamed({ db, schema }: InspectedDatabase, sha256: string): Promise<boo
 }
 
 /** Fault of a file's permissions: its mode or its owner; undefined: none. */
-function permissionFault({ path, stats }: Entry, owner: number): string | undefined {
+function permissionFault({ path, stats }: DataDirFile, owner: number): string | undefined {
   if (stats.isSymbolicLink()) return undefined
   const expectedMode = stats.isDirectory() ? 0o700 : 0o600
   const mode = stats.mode & 0o777

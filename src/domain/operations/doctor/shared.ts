@@ -127,7 +127,7 @@ async function examineContents(request: SharedRequest, report: Report): Promise<
   for (const { sha256 } of await selectBlobsWithoutRow(engine.longReads)) {
     faults.set(sha256, 'has no row that says where it is')
   }
-  if (request.readAll) await readAll(request, faults)
+  if (request.readAll) await readBlobs(request, faults)
   if (faults.size > 0) await request.beforeRecheck(signal)
   await reportFaults(request, faults, report)
   if (unnamed > 0) report.note(`${unnamed} contents belong to no document: the nodes remove them in time`)
@@ -135,7 +135,7 @@ async function examineContents(request: SharedRequest, report: Report): Promise<
   report.note(`${count} contents of documents, ${how}`)
 }
 
-async function readAll(
+async function readBlobs(
   { engine, contents, signal }: SharedRequest,
   faults: Map<string, string>,
 ): Promise<void> {

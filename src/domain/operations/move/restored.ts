@@ -10,7 +10,7 @@ import {
 } from '../../../store/documents/content-rows.ts'
 import { insertLostBlobs, type LostBlob } from '../../../store/documents/lost-contents.ts'
 import { atomically, type Lock } from '../../../store/engine.ts'
-import { type Renewed, renewRestored } from '../../../store/postgres/maintenance/restored.ts'
+import { type RenewedDatabase, renewRestored } from '../../../store/postgres/maintenance/restored.ts'
 import { refuseSessions } from '../../../store/postgres/maintenance/sessions.ts'
 import type { WriteDb } from '../../../store/tables.ts'
 import type { Clock } from '../../../values/dates.ts'
@@ -18,7 +18,7 @@ import { counted, differences } from './compare.ts'
 
 const PAGE = 500
 
-export type RestoredDatabase = Renewed & {
+export type RestoredDatabase = RenewedDatabase & {
   /** Contents that documents need and that do not exist: exactly these are recorded as lost. */
   lost: number
   contents: number

@@ -5,7 +5,7 @@ import { createHash, type Hash } from 'node:crypto'
 import { AppError } from '../../../runtime/errors.ts'
 import { MOVED_TABLES, type MovedTable, selectAllRows } from '../../../store/cluster/all-rows.ts'
 import { atomically, type Lock } from '../../../store/engine.ts'
-import { insertRows } from '../../../store/postgres/maintenance/rows.ts'
+import { copyRows } from '../../../store/postgres/maintenance/rows.ts'
 import { countRows } from '../../../store/rows.ts'
 import type { ReadDb, WriteDb } from '../../../store/tables.ts'
 
@@ -43,7 +43,7 @@ async function moveTable(
     sourceCount += rows.length
     if (missing.length === 0) continue
     const names = columns
-    await atomically(to, (trx) => insertRows(trx, table, names, missing), lock)
+    await atomically(to, (trx) => copyRows(trx, table, names, missing), lock)
     progress(table, sourceCount, total)
   }
   const targetHash = createHash('sha256')

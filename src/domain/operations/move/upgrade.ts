@@ -7,7 +7,7 @@ import { createPostgresDb, openPostgres } from '../../../store/postgres/open.ts'
 
 const POOL = { size: 1, answerMs: 6000 }
 
-export type Upgrade = {
+export type UpgradePlan = {
   /** Where the database is, without user and password. */
   location: string
   /** Undefined: it has no tables yet. */
@@ -21,7 +21,7 @@ export type Upgrade = {
 export async function planUpgrade(
   url: string,
   migrations: readonly Migration[] = SHARED_MIGRATIONS,
-): Promise<Upgrade> {
+): Promise<UpgradePlan> {
   const address = parseAddress(url)
   const db = createPostgresDb(address, POOL)
   try {
@@ -37,7 +37,7 @@ export async function planUpgrade(
 }
 
 /** @throws AppError like `openPostgres` */
-export async function upgrade(url: string): Promise<Upgrade> {
+export async function upgrade(url: string): Promise<UpgradePlan> {
   const planned = await planUpgrade(url)
   const engine = await openPostgres(url)
   await engine.close()

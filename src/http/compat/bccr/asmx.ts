@@ -24,7 +24,7 @@ import {
   OPERATIONS,
   type Operation,
   type Parameters,
-  parseQuery,
+  parseIndicatorQuery,
 } from './operation.ts'
 import { encodeDataSet, encodeDocument, encodeText, escapeText } from './rows.ts'
 import { encodeEnvelope, faultReply, parseCall, SOAP_TYPES, type SoapVersion, soapVersion } from './soap.ts'
@@ -181,7 +181,7 @@ async function callReply(deps: CompatDeps, event: H3Event, call: Call): Promise<
     const lacksToken = binding === 'http' && token === null && !hasKey(event, token)
     return lacksToken && !parameters.has('tcindicador') ? plain500('Missing parameter: Token.') : emptyReply
   }
-  const query = parseQuery(parameters)
+  const query = parseIndicatorQuery(parameters)
   if (!query) return emptyReply
   logUnserved(deps, query.code)
   return compatReply(

@@ -6,7 +6,7 @@ import { EARLIEST_DAY, type IsoDate, isIsoDate, LATEST_DAY } from '../../../valu
 export type Operation = { name: string; hasRows: boolean }
 
 /** Inputs of an answer. */
-export type Query = { code: string; from: IsoDate; to: IsoDate }
+export type IndicatorQuery = { code: string; from: IsoDate; to: IsoDate }
 
 /** Parameters by their names in small letters. */
 export type Parameters = ReadonlyMap<string, string>
@@ -32,7 +32,7 @@ export function missingParameter(parameters: Parameters): string | undefined {
 }
 
 /** Parses a call; undefined: a part is missing or no date. Days out of range become the first or the last. */
-export function parseQuery(parameters: Parameters): Query | undefined {
+export function parseIndicatorQuery(parameters: Parameters): IndicatorQuery | undefined {
   const code = parameterValue(parameters, 'Indicador')?.trim()
   const from = parseDay(parameterValue(parameters, 'FechaInicio') ?? '')
   const to = parseDay(parameterValue(parameters, 'FechaFinal') ?? '')

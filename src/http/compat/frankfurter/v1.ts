@@ -29,10 +29,17 @@ const PERIOD = /^(\d{4}-\d\d-\d\d)\.\.(\d{4}-\d\d-\d\d)?$/
 const ROOT = '/compat/frankfurter'
 
 /** An answer without its first brace, and to how many decimals it is rounded. */
-type Answer = { text: string; decimals: number | undefined; leftOut: readonly string[] }
+type AmountsAnswer = { text: string; decimals: number | undefined; leftOut: readonly string[] }
 
 /** `quotes` empty: all. `to` is set for a period. */
-type Query = { base: string; quotes: string[]; amount: string; side: Side; from: IsoDate; to?: IsoDate }
+type AmountsQuery = {
+  base: string
+  quotes: string[]
+  amount: string
+  side: Side
+  from: IsoDate
+  to?: IsoDate
+}
 
 const ErrorOut = v.object({ message: v.string() })
 const ERRORS: ErrorShape = {
@@ -80,7 +87,7 @@ function rates(
   ) =>
     compatEndpoint(deps, {
       path: `${root}${path}`,
-      parse: (request): Query => ({ ...parseQuery(request), ...requestDays(request) }),
+      parse: (request): AmountsQuery => ({ ...parseAmountsQuery(request), ...requestDays(request) }),
       find: (snapshot, query) => find(deps, snapshot, query),
       encode: ({ text }) => head + text,
       roundedTo: ({ decimals }) => decimals,
@@ -93,7 +100,7 @@ function rates(
   ]
 }
 
-function parseQuery({ query, side }: CompatRequest): Omit<Query, 'from' | 'to'> {
+function parseAmountsQuery({ query, side }: CompatRequest): Omit<AmountsQuery, 'from' | 'to'> {
   const amountText = query.get('amount')
   const amount = amountText === null ? '1' : positiveAmount(amountText)
   if (amount === undefined) throw new AppError('invalid', 'invalid amount')
@@ -118,7 +125,7 @@ function parseDay(text: string): IsoDate {
   return text
 }
 
-async function find(deps: CompatDeps, snapshot: RateSnapshot, query: Query): Promise<Answer> {
+async function find(deps: CompatDeps, snapshot: RateSnapshot, query: AmountsQuery): Promise<AmountsAnswer> {
   const { base, side, amount, from, to } = query
   const currencies = listCurrencies(snapshot, PROVIDER)
   for (const code of [base, ...query.quotes]) {

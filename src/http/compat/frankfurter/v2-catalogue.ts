@@ -10,7 +10,7 @@ import { currencyName, currencySymbol } from '../codes.ts'
 import { type CompatDeps, compatEndpoint, PROVIDER } from '../shape.ts'
 import { checkNames } from './v2-query.ts'
 
-type Currency = {
+type CatalogueCurrency = {
   iso_code: string
   iso_numeric: null
   name: string
@@ -58,7 +58,8 @@ export function catalogueEndpoints(deps: CompatDeps, root: '/compat/frankfurter/
       },
       async find(snapshot, query) {
         const all = await currencies(snapshot, query)
-        const days = (pick: (one: Currency) => IsoDate | null) => all.flatMap((one) => pick(one) ?? []).sort()
+        const days = (pick: (one: CatalogueCurrency) => IsoDate | null) =>
+          all.flatMap((one) => pick(one) ?? []).sort()
         const { name, website } = snapshot.providers.find(({ code }) => code === PROVIDER) ?? {}
         return [
           {
@@ -76,7 +77,10 @@ export function catalogueEndpoints(deps: CompatDeps, root: '/compat/frankfurter/
 }
 
 /** Every currency, with the first and last day, up to today, on which a series of it has a value. */
-function currencies(snapshot: RateSnapshot, { today }: { today: IsoDate }): Currency[] | Promise<Currency[]> {
+function currencies(
+  snapshot: RateSnapshot,
+  { today }: { today: IsoDate },
+): CatalogueCurrency[] | Promise<CatalogueCurrency[]> {
   return withColumns(snapshot, snapshot.series, (columns) =>
     listCurrencies(snapshot, PROVIDER).map((code) => {
       const days: number[] = []

@@ -6,7 +6,7 @@ import type { IsoDate } from '../../../values/dates.ts'
 import { csvLines, type Dialect, dayCell, decimalCell, findDialect, ndjsonLines } from '../../rates/csv.ts'
 
 /** A row: value of one unit of `base` in `quote`, on a day. */
-export type Row = { date: IsoDate; base: string; quote: string; rate: string }
+export type QuoteRow = { date: IsoDate; base: string; quote: string; rate: string }
 
 /**
  * Parses the CSV dialect: `dialect=es-CR` (or `dialecto`), or a separator and a decimal sign. @throws AppError
@@ -21,15 +21,15 @@ export function parseDialect(query: URLSearchParams): Dialect {
 }
 
 /** `withProviders`: beside each rate the rate of each provider, of which there is one. */
-export function encodeJson(rows: readonly Row[], withProviders: boolean): string {
+export function encodeJson(rows: readonly QuoteRow[], withProviders: boolean): string {
   return JSON.stringify(rows.map((row) => rowObject(row, withProviders)))
 }
 
-export function encodeNdjson(rows: readonly Row[], withProviders: boolean): string {
+export function encodeNdjson(rows: readonly QuoteRow[], withProviders: boolean): string {
   return [...ndjsonLines(rows.map((row) => rowObject(row, withProviders)))].join('')
 }
 
-export function encodeCsv(rows: readonly Row[], dialect: Dialect, withProviders: boolean): string {
+export function quotesCsv(rows: readonly QuoteRow[], dialect: Dialect, withProviders: boolean): string {
   const head = dialect.isLocal ? ['fecha', 'base', 'moneda', 'tipo'] : ['date', 'base', 'quote', 'rate']
   if (withProviders) head.push('providers')
   const lines = rows.map(({ date, base, quote, rate }) => {
@@ -40,7 +40,10 @@ export function encodeCsv(rows: readonly Row[], dialect: Dialect, withProviders:
 }
 
 /** Encodes a row as an object. */
-export function rowObject({ date, base, quote, rate }: Row, withProviders: boolean): Record<string, unknown> {
+export function rowObject(
+  { date, base, quote, rate }: QuoteRow,
+  withProviders: boolean,
+): Record<string, unknown> {
   const row = { date, base, quote, rate: rawNumber(rate) }
   return withProviders ? { ...row, providers: [{ key: 'BCCR', date, rate: rawNumber(rate) }] } : row
 }

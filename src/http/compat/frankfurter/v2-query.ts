@@ -9,16 +9,16 @@ import { parseCodes } from '../codes.ts'
 import type { CompatRequest } from '../shape.ts'
 import { parseDialect } from './v2-forms.ts'
 
-export type Group = 'week' | 'month'
+export type Grouping = 'week' | 'month'
 
 /** `quotes` empty: all. `to` is set for a range. `includesBank`: the bank is a requested provider. */
-export type Query = {
+export type QuoteQuery = {
   base: string
   quotes: string[]
   side: Side
   from: IsoDate
   to?: IsoDate
-  group?: Group
+  group?: Grouping
   withProviders: boolean
   includesBank: boolean
   form: 'json' | 'csv' | 'ndjson'
@@ -30,7 +30,7 @@ const NAME = /^[A-Za-z_-]{1,30}$/
 const RATES_PARAMETERS = ['base', 'quotes', 'providers', 'date', 'from', 'to', 'group', 'expand']
 
 /** @throws AppError `invalid` in the words of the shape */
-export function ratesQuery({ query, headers, today, side }: CompatRequest, isCsv: boolean): Query {
+export function ratesQuery({ query, headers, today, side }: CompatRequest, isCsv: boolean): QuoteQuery {
   checkNames(query, RATES_PARAMETERS)
   const common = {
     base: (query.get('base') ?? 'EUR').trim().toUpperCase(),
@@ -45,7 +45,7 @@ export function ratesQuery({ query, headers, today, side }: CompatRequest, isCsv
   return { ...common, form }
 }
 
-export function rateQuery({ query, params, today, side }: CompatRequest): Query {
+export function rateQuery({ query, params, today, side }: CompatRequest): QuoteQuery {
   checkNames(query, ['date', 'providers'])
   const [base = '', quote = ''] = [params.base?.toUpperCase(), params.quote?.toUpperCase()]
   const from = parseDate(query.get('date'), today) ?? today
@@ -64,7 +64,10 @@ export function checkNames(query: URLSearchParams, names: readonly string[]): vo
   }
 }
 
-function parseDays(query: URLSearchParams, today: IsoDate): { from: IsoDate; to?: IsoDate; group?: Group } {
+function parseDays(
+  query: URLSearchParams,
+  today: IsoDate,
+): { from: IsoDate; to?: IsoDate; group?: Grouping } {
   const [date, from, to] = ['date', 'from', 'to'].map((name) => parseDate(query.get(name), today))
   const group = query.get('group')
   if (group !== null && group !== 'week' && group !== 'month') throw new AppError('invalid', 'invalid group')

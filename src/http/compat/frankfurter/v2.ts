@@ -17,8 +17,8 @@ import { checkRowCount } from '../rows.ts'
 import { type CompatDeps, compatEndpoint, fewestDecimals, PROVIDER, servedCrosses } from '../shape.ts'
 import { filterPublished } from './range.ts'
 import { catalogueEndpoints } from './v2-catalogue.ts'
-import { encodeCsv, encodeJson, encodeNdjson, type Row, rowObject } from './v2-forms.ts'
-import { type Group, type Query, rateQuery, ratesQuery } from './v2-query.ts'
+import { encodeJson, encodeNdjson, type QuoteRow, quotesCsv, rowObject } from './v2-forms.ts'
+import { type Grouping, type QuoteQuery, rateQuery, ratesQuery } from './v2-query.ts'
 
 const ROOT = '/compat/frankfurter/v2'
 const TYPES = {
@@ -34,13 +34,13 @@ const ERRORS: ErrorShape = {
 }
 
 /** A row with the rounding of its rate. */
-type AnswerRow = Row & Pick<Cross, 'exact' | 'roundedTo'>
+type AnswerRow = QuoteRow & Pick<Cross, 'exact' | 'roundedTo'>
 /** Rows, and the codes with days that were not synchronized. */
-type Answer = { rows: readonly AnswerRow[]; leftOut: readonly string[] }
+type RowsAnswer = { rows: readonly AnswerRow[]; leftOut: readonly string[] }
 
 const HEADERS = {
-  roundedTo: ({ rows }: Answer) => fewestDecimals(rows),
-  leftOut: ({ leftOut }: Answer) => leftOut,
+  roundedTo: ({ rows }: RowsAnswer) => fewestDecimals(rows),
+  leftOut: ({ leftOut }: RowsAnswer) => leftOut,
 }
 
 export function frankfurterV2Api(deps: CompatDeps): Api {
@@ -48,15 +48,15 @@ export function frankfurterV2Api(deps: CompatDeps): Api {
     prefixes: [ROOT],
     errors: ERRORS,
     isForWebsites: true,
-    endpoints: [...ratesEndpoints(deps), ...catalogueEndpoints(deps, ROOT)],
+    endpoints: [...quotesEndpoints(deps), ...catalogueEndpoints(deps, ROOT)],
   }
 }
 
-function ratesEndpoints(deps: CompatDeps): AnyEndpoint[] {
+function quotesEndpoints(deps: CompatDeps): AnyEndpoint[] {
   const rates = (path: '/rates' | '/rates.csv' | '/providers/bccr/rates', isCsv: boolean) =>
     compatEndpoint(deps, {
       path: `${ROOT}${path}`,
-      contentType: ({ form }: Query) => TYPES[form],
+      contentType: ({ form }: QuoteQuery) => TYPES[form],
       contentTypes: Object.values(TYPES),
       parse: (request) => ratesQuery(request, isCsv),
       find: (snapshot, query) => find(deps, snapshot, query),
@@ -81,14 +81,14 @@ function ratesEndpoints(deps: CompatDeps): AnyEndpoint[] {
   ]
 }
 
-function encodeRows({ rows }: Answer, { form, dialect, withProviders, to }: Query): string {
+function encodeRows({ rows }: RowsAnswer, { form, dialect, withProviders, to }: QuoteQuery): string {
   if (form === 'ndjson') return encodeNdjson(rows, withProviders)
   if (form === 'json' || !dialect) return encodeJson(rows, withProviders)
   if (rows.length === 0 && to === undefined) return ''
-  return encodeCsv(rows, dialect, withProviders)
+  return quotesCsv(rows, dialect, withProviders)
 }
 
-async function find(deps: CompatDeps, snapshot: RateSnapshot, query: Query): Promise<Answer> {
+async function find(deps: CompatDeps, snapshot: RateSnapshot, query: QuoteQuery): Promise<RowsAnswer> {
   const { base, side, from, to, group } = query
   const currencies = listCurrencies(snapshot, PROVIDER)
   for (const code of [base, ...query.quotes]) {
@@ -129,7 +129,7 @@ function toRow(base: string, { quote, rate, exact, roundedTo }: Cross, date: Iso
 }
 
 /** The last row of each quote in each week or month, under the first day of it. */
-function groupRows(rows: readonly AnswerRow[], group: Group): AnswerRow[] {
+function groupRows(rows: readonly AnswerRow[], group: Grouping): AnswerRow[] {
   const last = new Map<string, AnswerRow>()
   for (const row of rows) {
     const date = isoDate(findPeriod(dayNumber(row.date), group).first)

@@ -14,8 +14,8 @@ import { NO_KEY_SENT } from '../admission.ts'
 import { currencyName, parseCode, parseCodes } from '../codes.ts'
 import { readMissingDays } from '../missing-days.ts'
 import { type CompatDeps, type CompatRequest, compatEndpoint, fewestDecimals, PROVIDER } from '../shape.ts'
-import { findQuote, type Pair, type Table, type TableRules } from './quotes.ts'
-import { lastSecond, noonSeconds, parseDay } from './values.ts'
+import { findQuote, type QuotesQuery, type RequestedPair, type TableRules } from './quotes.ts'
+import { lastSecond, noonSeconds, parsePastDay } from './values.ts'
 
 const ERROR_TABLE = {
   missing_access_key: [101, 'no API access key was sent: access_key=YOUR_ACCESS_KEY'],
@@ -42,9 +42,9 @@ const ERROR_TABLE = {
 /** Endpoint of several services; `head` is the beginning of its answers. */
 type SharedEndpoint = { path: Path<'GET'>; head: Readonly<Record<string, unknown>> }
 
-type ErrorName = keyof typeof ERROR_TABLE
+type ApilayerError = keyof typeof ERROR_TABLE
 
-const ERROR_BY_STATUS: Readonly<Record<number, ErrorName>> = {
+const ERROR_BY_STATUS: Readonly<Record<number, ApilayerError>> = {
   401: 'invalid_access_key',
   404: 'invalid_api_function',
   405: 'invalid_api_function',
@@ -72,12 +72,12 @@ export const APILAYER_ERRORS: ErrorShape = {
 }
 
 /** Rejects a request. @throws AppError, by its name */
-export function refuse(type: ErrorName): never {
+export function refuseRequest(type: ApilayerError): never {
   throw createError(type)
 }
 
 /** Creates the rules of a table; `noBase` names the error of an unknown source. */
-export function tableRules(shape: string, listsBase: boolean, noBase: ErrorName): TableRules {
+export function tableRules(shape: string, listsBase: boolean, noBase: ApilayerError): TableRules {
   return {
     shape,
     listsBase,
@@ -89,7 +89,7 @@ export function tableRules(shape: string, listsBase: boolean, noBase: ErrorName)
 }
 
 /** Parses base and currencies, by any name of these services. */
-export function parseTable({ query, side }: CompatRequest, base: string): Table {
+export function parseTable({ query, side }: CompatRequest, base: string): QuotesQuery {
   const source = query.get('source') || query.get('base') || query.get('base_currency') || base
   return {
     base: parseCode(source),
@@ -99,19 +99,19 @@ export function parseTable({ query, side }: CompatRequest, base: string): Table 
 }
 
 /** The day in `date`. */
-export function parseDate({ query, today }: CompatRequest): IsoDate {
+export function requiredDate({ query, today }: CompatRequest): IsoDate {
   const date = query.get('date')
-  if (!date) return refuse('no_date_supplied')
-  return parseDay(date, today) ?? refuse('invalid_date')
+  if (!date) return refuseRequest('no_date_supplied')
+  return parsePastDay(date, today) ?? refuseRequest('invalid_date')
 }
 
 /** The days in `start_date` and `end_date`. */
 export function parsePeriod({ query, today }: CompatRequest): { from: IsoDate; to: IsoDate } {
   const [start, end] = [query.get('start_date'), query.get('end_date')]
-  if (!start && !end) refuse('no_time_frame_supplied')
-  const from = parseDay(start ?? '', today) ?? refuse('invalid_start_date')
-  const to = parseDay(end ?? '', today) ?? refuse('invalid_end_date')
-  if (from > to) refuse('invalid_time_frame')
+  if (!start && !end) refuseRequest('no_time_frame_supplied')
+  const from = parsePastDay(start ?? '', today) ?? refuseRequest('invalid_start_date')
+  const to = parsePastDay(end ?? '', today) ?? refuseRequest('invalid_end_date')
+  if (from > to) refuseRequest('invalid_time_frame')
   return { from, to }
 }
 
@@ -123,13 +123,14 @@ export function convertEndpoint(
   const rules = tableRules(shape, true, 'invalid_from_currency')
   return compatEndpoint(deps, {
     path,
-    parse: (request): Pair & { amount: string; day: IsoDate; isDated: boolean } => ({
+    parse: (request): RequestedPair & { amount: string; day: IsoDate; isDated: boolean } => ({
       from: parseCode(request.query.get('from') ?? ''),
       to: parseCode(request.query.get('to') ?? ''),
-      amount: positiveAmount(request.query.get('amount') || '1') ?? refuse('invalid_conversion_amount'),
+      amount:
+        positiveAmount(request.query.get('amount') || '1') ?? refuseRequest('invalid_conversion_amount'),
       side: request.side,
       ...(request.query.get('date')
-        ? { day: parseDate(request), isDated: true }
+        ? { day: requiredDate(request), isDated: true }
         : { day: request.today, isDated: false }),
     }),
     find: (snapshot, pair) => findQuote(deps, rules, snapshot, pair),
@@ -168,19 +169,19 @@ function parseSymbols(list: string | null): string[] {
     return parseCodes(list)
   } catch {
     // Its own code, without our words.
-    refuse('invalid_currency_codes')
+    refuseRequest('invalid_currency_codes')
   }
 }
 
-function createError(type: ErrorName): AppError {
+function createError(type: ApilayerError): AppError {
   return new AppError('invalid', ERROR_TABLE[type][1], { details: type })
 }
 
-function isErrorName(details: unknown): details is ErrorName {
+function isErrorName(details: unknown): details is ApilayerError {
   return typeof details === 'string' && Object.hasOwn(ERROR_TABLE, details)
 }
 
-function errorName(status: number, details: unknown): ErrorName {
+function errorName(status: number, details: unknown): ApilayerError {
   if (isErrorName(details)) return details
   if (details === NO_KEY_SENT) return 'missing_access_key'
   if (readMissingDays(details)) return 'no_rates_available'

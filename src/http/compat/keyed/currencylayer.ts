@@ -4,9 +4,23 @@
 import type { IsoDate } from '../../../values/dates.ts'
 import type { AnyEndpoint } from '../../endpoint/endpoint.ts'
 import { type CompatDeps, type CompatRequest, compatEndpoint } from '../shape.ts'
-import { convertEndpoint, namesEndpoint, parseDate, parsePeriod, parseTable, tableRules } from './apilayer.ts'
+import {
+  convertEndpoint,
+  namesEndpoint,
+  parsePeriod,
+  parseTable,
+  requiredDate,
+  tableRules,
+} from './apilayer.ts'
 import { fixerTables } from './fixer.ts'
-import { appendJson, findDayTable, findPeriodTables, TABLE_HEADERS, type Table, tableOut } from './quotes.ts'
+import {
+  appendJson,
+  findDayTable,
+  findPeriodTables,
+  type QuotesQuery,
+  TABLE_HEADERS,
+  tableOut,
+} from './quotes.ts'
 import { lastSecond, noonSeconds } from './values.ts'
 
 const ROOT = '/compat/currencylayer'
@@ -22,7 +36,7 @@ const HEAD = {
 export function currencylayer(deps: CompatDeps): AnyEndpoint[] {
   return [
     tableEndpoint(deps, '/live', ({ today }) => today, noonSeconds),
-    tableEndpoint(deps, '/historical', parseDate, lastSecond),
+    tableEndpoint(deps, '/historical', requiredDate, lastSecond),
     timeframe(deps),
     convertEndpoint(deps, { shape: SHAPE, path: `${ROOT}/convert`, head: HEAD }),
     namesEndpoint(deps, { path: `${ROOT}/list`, head: HEAD, field: 'currencies' }),
@@ -39,7 +53,7 @@ function tableEndpoint(
 ): AnyEndpoint {
   return compatEndpoint(deps, {
     path: `${ROOT}${path}`,
-    parse: (request): Table & { day: IsoDate } => ({
+    parse: (request): QuotesQuery & { day: IsoDate } => ({
       ...parseTable(request, SOURCE),
       day: requestDay(request),
     }),

@@ -13,7 +13,7 @@ import type { Path } from '../../routes.ts'
 import { currencyName, parseCode } from '../codes.ts'
 import { type CompatDeps, type CompatRequest, compatEndpoint, fewestDecimals, PROVIDER } from '../shape.ts'
 import { findDayTable, findQuote, TABLE_HEADERS, type TableRules, tableOut } from './quotes.ts'
-import { midnightSeconds, parseDay, UNLIMITED } from './values.ts'
+import { midnightSeconds, parsePastDay, UNLIMITED } from './values.ts'
 
 const SHAPE = 'exchangerate-api'
 const ROOT = `/compat/${SHAPE}` as const
@@ -32,7 +32,7 @@ const ERROR_TABLE = {
   'no-data-available': ['not-found', 'there are no rates for this day'],
 } as const satisfies Record<string, readonly [ErrorCode, string]>
 
-type ErrorName = keyof typeof ERROR_TABLE
+type ExchangeRateApiError = keyof typeof ERROR_TABLE
 
 const ERROR_BY_STATUS: Readonly<Record<number, string>> = { 401: 'invalid-key', 429: 'quota-reached' }
 
@@ -54,19 +54,19 @@ const RULES: TableRules = {
 
 export function exchangerateApi(deps: CompatDeps): AnyEndpoint[] {
   return [
-    latest(deps, `${ROOT}/v6/keyed`, (crosses, { base, day }) => ({
+    latestEndpoint(deps, `${ROOT}/v6/keyed`, (crosses, { base, day }) => ({
       ...answerHead(day),
       base_code: base,
       conversion_rates: ratesOut(crosses, base),
     })),
-    latest(deps, `${ROOT}/v6`, (crosses, { base, day }) => ({
+    latestEndpoint(deps, `${ROOT}/v6`, (crosses, { base, day }) => ({
       result: 'success',
       provider: PROVIDER_NAME,
       ...answerHead(day),
       base_code: base,
       rates: ratesOut(crosses, base),
     })),
-    latest(deps, `${ROOT}/v4`, (crosses, { base, day }) => ({
+    latestEndpoint(deps, `${ROOT}/v4`, (crosses, { base, day }) => ({
       provider: PROVIDER_NAME,
       base,
       date: day,
@@ -82,7 +82,7 @@ export function exchangerateApi(deps: CompatDeps): AnyEndpoint[] {
   ]
 }
 
-function latest(
+function latestEndpoint(
   deps: CompatDeps,
   root: (typeof ROOTS)[number] | `${typeof ROOT}/v4`,
   out: (crosses: readonly Cross[], query: { base: string; day: IsoDate }) => Record<string, unknown>,
@@ -102,7 +102,7 @@ function pair(deps: CompatDeps, path: Path<'GET'>): AnyEndpoint {
     parse: ({ params, today, side }) => ({
       from: parseCode(params.from),
       to: parseCode(params.to),
-      amount: parseAmount(params.amount),
+      amount: parsePathAmount(params.amount),
       ...{ day: today, side },
     }),
     find: (snapshot, query) => findQuote(deps, RULES, snapshot, query),
@@ -124,7 +124,7 @@ function history(deps: CompatDeps, path: Path<'GET'>): AnyEndpoint {
     parse: ({ params, today, side }) => ({
       base: parseCode(params.base),
       symbols: [],
-      amount: parseAmount(params.amount),
+      amount: parsePathAmount(params.amount),
       day: pathDay(params, today),
       side,
     }),
@@ -188,7 +188,7 @@ function ratesOut(crosses: readonly Cross[], base: string, amount = '1'): Record
   return tableOut([...first, ...others])
 }
 
-function parseAmount(text: string | undefined): string | undefined {
+function parsePathAmount(text: string | undefined): string | undefined {
   if (text === undefined) return undefined
   return positiveAmount(text) ?? refuse('malformed-request')
 }
@@ -196,15 +196,15 @@ function parseAmount(text: string | undefined): string | undefined {
 /** Months and days have no leading zero there, and may have one here. */
 function pathDay({ year = '', month = '', date = '' }: CompatRequest['params'], today: IsoDate): IsoDate {
   const day = [year, month.padStart(2, '0'), date.padStart(2, '0')].join('-')
-  return parseDay(day, today) ?? refuse('malformed-request')
+  return parsePastDay(day, today) ?? refuse('malformed-request')
 }
 
-function createError(type: ErrorName): AppError {
+function createError(type: ExchangeRateApiError): AppError {
   const [code, message] = ERROR_TABLE[type]
   return new AppError(code, message, { details: type })
 }
 
-function refuse(type: ErrorName): never {
+function refuse(type: ExchangeRateApiError): never {
   throw createError(type)
 }
 

@@ -5,9 +5,23 @@ import { AppError } from '../../../runtime/errors.ts'
 import type { IsoDate } from '../../../values/dates.ts'
 import type { AnyEndpoint } from '../../endpoint/endpoint.ts'
 import { type CompatDeps, type CompatRequest, compatEndpoint } from '../shape.ts'
-import { convertEndpoint, namesEndpoint, parsePeriod, parseTable, refuse, tableRules } from './apilayer.ts'
-import { appendJson, findDayTable, findPeriodTables, TABLE_HEADERS, type Table, tableOut } from './quotes.ts'
-import { lastSecond, noonSeconds, parseDay } from './values.ts'
+import {
+  convertEndpoint,
+  namesEndpoint,
+  parsePeriod,
+  parseTable,
+  refuseRequest,
+  tableRules,
+} from './apilayer.ts'
+import {
+  appendJson,
+  findDayTable,
+  findPeriodTables,
+  type QuotesQuery,
+  TABLE_HEADERS,
+  tableOut,
+} from './quotes.ts'
+import { lastSecond, noonSeconds, parsePastDay } from './values.ts'
 
 const ROOT = '/compat/fixer/api'
 const SHAPE = 'fixer'
@@ -37,7 +51,7 @@ export function fixerTables(
   ) =>
     compatEndpoint(deps, {
       path: `${root}${path}`,
-      parse: (request): Table & { day: IsoDate } => ({
+      parse: (request): QuotesQuery & { day: IsoDate } => ({
         ...parseTable(request, BASE),
         day: requestDay(request),
       }),
@@ -58,7 +72,7 @@ export function fixerTables(
 
 function pathDay({ params: { day = '' }, today }: CompatRequest): IsoDate {
   if (!/^\d{4}-\d\d-\d\d$/.test(day)) throw new AppError('not-found', 'not found')
-  return parseDay(day, today) ?? refuse('invalid_date')
+  return parsePastDay(day, today) ?? refuseRequest('invalid_date')
 }
 
 function timeseries(deps: CompatDeps): AnyEndpoint {

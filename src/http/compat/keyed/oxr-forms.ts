@@ -12,7 +12,7 @@ const FUNCTION = /^(?=.{1,64}$)[a-z_$][\w$]*(?:\.[a-z_$][\w$]*)*$/i
 const LONGEST_INDENTED = 32 * 1024 // a person reads no more, and to indent 5 MB takes 100 ms and as many megabytes
 const UNINDENTED_VALUES = ['', '0', 'false']
 
-type Form = { callback: string | undefined; isIndented: boolean }
+type JsonpForm = { callback: string | undefined; isIndented: boolean }
 
 /** An endpoint that answers in these forms; `badCallback` throws for what is no name of a function. */
 export function formsEndpoint<A extends object, T>(
@@ -20,7 +20,7 @@ export function formsEndpoint<A extends object, T>(
   badCallback: () => never,
   endpoint: Omit<CompatEndpoint<A, T>, 'contentType' | 'encode'> & { encode(value: T, query: A): string },
 ): AnyEndpoint {
-  return compatEndpoint<A & { form: Form }, T>(deps, {
+  return compatEndpoint<A & { form: JsonpForm }, T>(deps, {
     ...endpoint,
     contentType: ({ form }) => (form.callback === undefined ? JSON_TYPE : SCRIPT_TYPE),
     contentTypes: [JSON_TYPE, SCRIPT_TYPE],
@@ -35,7 +35,7 @@ export function formsEndpoint<A extends object, T>(
   })
 }
 
-function parseForm({ query }: CompatRequest, badCallback: () => never): Form {
+function parseForm({ query }: CompatRequest, badCallback: () => never): JsonpForm {
   const callback = query.get('callback') || undefined
   if (callback !== undefined && !FUNCTION.test(callback)) badCallback()
   return { callback, isIndented: !UNINDENTED_VALUES.includes(query.get('prettyprint')?.toLowerCase() ?? '') }

@@ -19,13 +19,13 @@ import {
   findDayTable,
   findPeriodTables,
   findQuote,
-  type Pair,
+  type QuotesQuery,
+  type RequestedPair,
   TABLE_HEADERS,
-  type Table,
   type TableRules,
   tableOut,
 } from './quotes.ts'
-import { noonSeconds, parseDay, UNLIMITED } from './values.ts'
+import { noonSeconds, parsePastDay, UNLIMITED } from './values.ts'
 
 const ROOT = '/compat/oxr/api'
 const BASE = 'USD'
@@ -46,7 +46,7 @@ const ERROR_TABLE = {
   not_found: ['not-found', 'there is nothing at this path'],
 } as const satisfies Record<string, readonly [ErrorCode, string]>
 
-type ErrorName = keyof typeof ERROR_TABLE
+type OxrError = keyof typeof ERROR_TABLE
 
 const ERROR_BY_STATUS: Readonly<Record<number, string>> = {
   401: 'invalid_app_id',
@@ -80,8 +80,8 @@ const RULES: TableRules = {
 
 export function oxr(deps: CompatDeps): AnyEndpoint[] {
   return [
-    table(deps, 'latest.json', ({ today }) => today),
-    table(deps, 'historical/{file}', fileDay),
+    tableAnswer(deps, 'latest.json', ({ today }) => today),
+    tableAnswer(deps, 'historical/{file}', fileDay),
     timeSeries(deps),
     conversion(deps),
     currencies(deps),
@@ -89,14 +89,17 @@ export function oxr(deps: CompatDeps): AnyEndpoint[] {
   ]
 }
 
-function table(
+function tableAnswer(
   deps: CompatDeps,
   path: 'latest.json' | 'historical/{file}',
   requestDay: (request: CompatRequest) => IsoDate,
 ): AnyEndpoint {
   return formsEndpoint(deps, badCallback, {
     path: `${ROOT}/${path}`,
-    parse: (request): Table & { day: IsoDate } => ({ ...parseTable(request), day: requestDay(request) }),
+    parse: (request): QuotesQuery & { day: IsoDate } => ({
+      ...parseQuotesQuery(request),
+      day: requestDay(request),
+    }),
     find: (snapshot, query) => findDayTable(deps, RULES, snapshot, query),
     encode: ({ crosses }, { base, day }) =>
       JSON.stringify({ ...HEAD, timestamp: noonSeconds(day), base, rates: tableOut(crosses) }),
@@ -107,7 +110,7 @@ function table(
 function timeSeries(deps: CompatDeps): AnyEndpoint {
   return formsEndpoint(deps, badCallback, {
     path: `${ROOT}/time-series.json`,
-    parse: (request) => ({ ...parseTable(request), ...parsePeriod(request) }),
+    parse: (request) => ({ ...parseQuotesQuery(request), ...parseTimeSeries(request) }),
     find: (snapshot, query) => findPeriodTables(deps, RULES, snapshot, query),
     encode: ({ text }, { base, from, to }) =>
       appendJson({ ...HEAD, start_date: from, end_date: to, base }, 'rates', text),
@@ -119,7 +122,7 @@ function conversion(deps: CompatDeps): AnyEndpoint {
   const rules = { ...RULES, noBase: () => createError('invalid_currency') }
   return formsEndpoint(deps, badCallback, {
     path: `${ROOT}/convert/{value}/{from}/{to}`,
-    parse: ({ params, today, side }): Pair & { amount: string; day: IsoDate } => ({
+    parse: ({ params, today, side }): RequestedPair & { amount: string; day: IsoDate } => ({
       amount: positiveAmount(params.value ?? '') ?? refuse('invalid_value'),
       from: (params.from ?? '').toUpperCase(),
       to: (params.to ?? '').toUpperCase(),
@@ -172,7 +175,7 @@ function usage(deps: CompatDeps): AnyEndpoint {
   })
 }
 
-function parseTable({ query, side }: CompatRequest): Table {
+function parseQuotesQuery({ query, side }: CompatRequest): QuotesQuery {
   const base = (query.get('base') || BASE).trim().toUpperCase()
   return { base, symbols: parseSymbols(query.get('symbols')), side }
 }
@@ -188,12 +191,12 @@ function parseSymbols(list: string | null): string[] {
 function fileDay({ params: { file = '' }, today }: CompatRequest): IsoDate {
   const [, day] = /^(\d{4}-\d\d-\d\d)\.json$/.exec(file) ?? []
   if (day === undefined) return refuse('not_found')
-  return parseDay(day, today) ?? refuse('invalid_date')
+  return parsePastDay(day, today) ?? refuse('invalid_date')
 }
 
-function parsePeriod({ query, today }: CompatRequest): { from: IsoDate; to: IsoDate } {
-  const from = parseDay(query.get('start') ?? '', today) ?? refuse('invalid_date_range')
-  const to = parseDay(query.get('end') ?? '', today) ?? refuse('invalid_date_range')
+function parseTimeSeries({ query, today }: CompatRequest): { from: IsoDate; to: IsoDate } {
+  const from = parsePastDay(query.get('start') ?? '', today) ?? refuse('invalid_date_range')
+  const to = parsePastDay(query.get('end') ?? '', today) ?? refuse('invalid_date_range')
   return from > to ? refuse('invalid_date_range') : { from, to }
 }
 
@@ -201,12 +204,12 @@ function badCallback(): never {
   return refuse('invalid_callback')
 }
 
-function createError(name: ErrorName): AppError {
+function createError(name: OxrError): AppError {
   const [code, description] = ERROR_TABLE[name]
   return new AppError(code, description, { details: name })
 }
 
-function refuse(name: ErrorName): never {
+function refuse(name: OxrError): never {
   throw createError(name)
 }
 

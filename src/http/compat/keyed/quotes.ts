@@ -13,8 +13,8 @@ import { checkRowCount } from '../rows.ts'
 import { type CompatDeps, fewestDecimals, PROVIDER, servedCrosses } from '../shape.ts'
 
 /** `symbols` empty: all. */
-export type Table = { base: string; symbols: readonly string[]; side: Side }
-export type Pair = { from: string; to: string; side: Side }
+export type QuotesQuery = { base: string; symbols: readonly string[]; side: Side }
+export type RequestedPair = { from: string; to: string; side: Side }
 
 /** Name of an API, and its errors. */
 export type TableRules = {
@@ -33,7 +33,7 @@ export async function findDayTable(
   deps: CompatDeps,
   rules: TableRules,
   snapshot: RateSnapshot,
-  { day, ...table }: Table & { day: IsoDate },
+  { day, ...table }: QuotesQuery & { day: IsoDate },
 ): Promise<Limitations & { crosses: readonly Cross[] }> {
   const quotes = tableQuotes(deps, rules, snapshot, table)
   const { base, side } = table
@@ -60,7 +60,7 @@ export async function findPeriodTables(
   deps: CompatDeps,
   rules: TableRules,
   snapshot: RateSnapshot,
-  { from, to, prefix = '', ...table }: Table & { from: IsoDate; to: IsoDate; prefix?: string },
+  { from, to, prefix = '', ...table }: QuotesQuery & { from: IsoDate; to: IsoDate; prefix?: string },
 ): Promise<Limitations & { text: string }> {
   const { base, side, symbols } = table
   const range = { provider: PROVIDER, base, side, from, to }
@@ -88,7 +88,7 @@ export async function findQuote(
   deps: CompatDeps,
   rules: TableRules,
   snapshot: RateSnapshot,
-  { from, to, side, day }: Pair & { day: IsoDate },
+  { from, to, side, day }: RequestedPair & { day: IsoDate },
 ): Promise<Cross> {
   const currencies = listCurrencies(snapshot, PROVIDER)
   if (!isKnown(deps, rules, currencies, from)) throw rules.noBase()
@@ -113,7 +113,7 @@ function tableQuotes(
   deps: CompatDeps,
   rules: TableRules,
   snapshot: RateSnapshot,
-  { base, symbols }: Table,
+  { base, symbols }: QuotesQuery,
 ): string[] {
   const currencies = listCurrencies(snapshot, PROVIDER)
   if (!isKnown(deps, rules, currencies, base)) throw rules.noBase()

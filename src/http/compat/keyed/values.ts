@@ -8,7 +8,7 @@ export const UNLIMITED = 1_000_000_000
 const DAY_S = 86_400
 
 /** Parses a day; future days become today. Undefined: not a day. */
-export function parseDay(text: string, today: IsoDate): IsoDate | undefined {
+export function parsePastDay(text: string, today: IsoDate): IsoDate | undefined {
   return isIsoDate(text) ? earliest(text, today) : undefined
 }
 

@@ -13,12 +13,13 @@ import type { Api } from '../../endpoint/api.ts'
 import type { AnyEndpoint } from '../../endpoint/endpoint.ts'
 import type { ErrorShape } from '../../endpoint/errors.ts'
 import { lowerCaseNames } from '../any-case.ts'
+import type { IndicatorQuery } from '../bccr/operation.ts'
 import { findIndicator, findIndicatorValues, type IndicatorValues, listIndicators } from '../indicators.ts'
 import {
   completeParts,
   firstInterval,
   type MissingDays,
-  type Part,
+  type RangePart,
   readMissingDays,
 } from '../missing-days.ts'
 import { checkRowCount } from '../rows.ts'
@@ -49,9 +50,9 @@ const ERRORS: ErrorShape = {
   schema: v.object({ CodigoError: v.string(), Mensaje: v.string() }),
 }
 
-type Table = { title: string; includes(series: SeriesRow): boolean }
+type IndicatorGroup = { title: string; includes(series: SeriesRow): boolean }
 
-const TABLES: Readonly<Record<string, Table>> = {
+const TABLES: Readonly<Record<string, IndicatorGroup>> = {
   1: {
     title: 'Tipo cambio de compra y de venta del dólar de los Estados Unidos de América',
     includes: ({ rate_type }) => rate_type !== 'referencia',
@@ -59,12 +60,11 @@ const TABLES: Readonly<Record<string, Table>> = {
   520: { title: 'Paridad de monedas', includes: ({ rate_type }) => rate_type === 'referencia' },
 }
 
-type Query = { code: string; from: IsoDate; to: IsoDate }
 /** Text of an indicator. */
 type Item = { text: string; isEmpty: boolean; roundedTo: number | undefined }
-type Answer = {
+type TableAnswer = {
   items: readonly Item[]
-  table: Table | undefined
+  table: IndicatorGroup | undefined
   periodicity: string
   /** The codes of the table that lack days. */
   leftOut: readonly string[]
@@ -94,10 +94,10 @@ function endpoints(
   ) =>
     compatEndpoint(deps, {
       path: `${ROOT}/${path}/{code}/${resource}`,
-      parse: (request): Query => ({ code: request.params.code ?? '', ...parseDays(request) }),
-      async find(snapshot, { code, ...days }): Promise<Answer> {
+      parse: (request): IndicatorQuery => ({ code: request.params.code ?? '', ...parseDays(request) }),
+      async find(snapshot, { code, ...days }): Promise<TableAnswer> {
         const { series, table } = findMembers(snapshot, code)
-        const parts: Part<Item>[] = []
+        const parts: RangePart<Item>[] = []
         let rows = 0
         for (const one of series) {
           const values = await findIndicatorValues(deps, snapshot, one, days)
@@ -131,7 +131,7 @@ function endpoints(
   ]
 }
 
-type Members = { series: readonly SeriesRow[]; table: Table | undefined }
+type Members = { series: readonly SeriesRow[]; table: IndicatorGroup | undefined }
 
 /** Parses the days; future days become today. @throws AppError `bad-request` */
 function parseRange({ query, today }: CompatRequest): { from: IsoDate; to: IsoDate } {
@@ -197,7 +197,7 @@ function seriesPeriodicity(series: SeriesRow | undefined): string {
   return word.charAt(0).toUpperCase() + word.slice(1)
 }
 
-function encode({ items, table, periodicity }: Answer): string {
+function encode({ items, table, periodicity }: TableAnswer): string {
   if (items.every(({ isEmpty }) => isEmpty)) {
     return JSON.stringify({ estado: true, mensaje: NO_DATA, datos: [] })
   }

@@ -20,7 +20,7 @@ export async function acceptedBody(
   release: () => Promise<void>,
 ): Promise<string | Chunks> {
   const texts = encodeParts(batch, runs, deleted)
-  if (batch.files.count() > DOCUMENTS_PER_PART) return encodeChunks(texts, release)
+  if (batch.files.count() > DOCUMENTS_PER_PART) return encodeTexts(texts, release)
   const body = [...texts].join('')
   await release()
   return body
@@ -42,7 +42,7 @@ export function* createdDocuments({ files }: Batch, runs: readonly IdRange[]): G
   }
 }
 
-async function* encodeChunks(texts: Iterable<string>, release: () => Promise<void>): Chunks {
+async function* encodeTexts(texts: Iterable<string>, release: () => Promise<void>): Chunks {
   try {
     for (const text of texts) {
       yield Buffer.from(text)

@@ -3,9 +3,9 @@
 
 import { MAX_LISTED_FAULTS, validateDocument } from '../../../domain/documents/faults.ts'
 import type {
-  Fault,
   UploadedDocument,
   UploadedDocuments,
+  UploadFault,
   ValidDocuments,
 } from '../../../domain/documents/upload.ts'
 import { createUploadedFiles } from '../../../domain/documents/uploaded-files.ts'
@@ -42,7 +42,7 @@ const DOCUMENTS_PER_CHECK = 1000
 /** `describeFault` may word a fault for the upload format. */
 export function createDocumentCollector(
   { beginBatch, memory, watch }: UploadNeeds,
-  describeFault = (fault: Fault): Fault => fault,
+  describeFault = (fault: UploadFault): UploadFault => fault,
 ): DocumentCollector {
   const documents: UploadedDocuments = { total: 0, faults: [], faulty: 0, valid: undefined }
   let storage: { kept: ValidDocuments; share: MemoryShare } | undefined

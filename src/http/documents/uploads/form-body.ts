@@ -4,8 +4,8 @@
 
 import { setImmediate } from 'node:timers/promises'
 import { Dicer } from '@fastify/busboy'
-import { isMissing } from '../../../domain/documents/documents.ts'
-import type { Fault, Upload, UploadedDocument } from '../../../domain/documents/upload.ts'
+import { isEmptyValue } from '../../../domain/documents/documents.ts'
+import type { Upload, UploadedDocument, UploadFault } from '../../../domain/documents/upload.ts'
 import { TOO_LONG } from '../../../formats/json/value.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import type { BatchBlobWriter } from '../../../store/blobs/batch.ts'
@@ -15,7 +15,7 @@ import { parseHeader } from './header-parameters.ts'
 import { readBlocks, type UploadReader } from './reader.ts'
 
 /** A part of the form, and its progress. */
-type Part = {
+type PartProgress = {
   number: number
   headers: PartHeaders | undefined
   /** Bytes to process. */
@@ -54,14 +54,20 @@ function createFormReader(boundary: string, needs: UploadNeeds): UploadReader {
     agent_id: undefined,
     documents: undefined,
   }
-  const parts: Part[] = [] // in their order, those that are not done
+  const parts: PartProgress[] = [] // in their order, those that are not done
   let count = 0
   let failure: Error | undefined
   let isWhole = false
   const settings = { boundary, maxHeaderSize: 2 * MAX_HEADERS } // its type has not the second
   const parser = new Dicer(settings)
   parser.on('part', (stream) => {
-    const part: Part = { number: ++count, headers: undefined, blocks: [], hasEnded: false, sink: undefined }
+    const part: PartProgress = {
+      number: ++count,
+      headers: undefined,
+      blocks: [],
+      hasEnded: false,
+      sink: undefined,
+    }
     parts.push(part)
     stream.on('header', (headers) => {
       part.headers = headers as PartHeaders
@@ -122,7 +128,7 @@ function createFormReader(boundary: string, needs: UploadNeeds): UploadReader {
       if (failure || !isWhole || parts.length > 0) {
         throw new AppError('bad-request', 'The form ended before its last boundary', { cause: failure })
       }
-      if (!upload.documents || IDS.some((name) => isMissing(upload[name]))) {
+      if (!upload.documents || IDS.some((name) => isEmptyValue(upload[name]))) {
         throw new AppError('bad-request', `Fields ${IDS.join(', ')} and at least one file are required`)
       }
     },
@@ -168,7 +174,7 @@ function createFileSink(
   }
 }
 
-function describeFormFault({ field, message }: Fault): Fault {
+function describeFormFault({ field, message }: UploadFault): UploadFault {
   const missing = message.endsWith(' is missing')
   if (missing && field === 'name') return { field, message: `${message}: a file needs a filename` }
   if (missing && field === 'mimetype') return { field, message: `${message}: a file needs a Content-Type` }

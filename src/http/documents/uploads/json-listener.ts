@@ -23,7 +23,12 @@ type UploadListener = JsonListener & {
 }
 
 /** A base64 string; `writer` is set while its documents may be stored. */
-type Content = { decoder: Base64Decoder; good: boolean; size: number; writer: BatchBlobWriter | undefined }
+type Base64Field = {
+  decoder: Base64Decoder
+  good: boolean
+  size: number
+  writer: BatchBlobWriter | undefined
+}
 
 type Job = () => Promise<unknown> | undefined
 
@@ -60,7 +65,7 @@ export function createUploadListener(needs: UploadNeeds): UploadListener {
   let documentKey: (typeof DOCUMENT_KEYS)[number] | undefined
   let collector: DocumentCollector | undefined // set inside of `documents`
   let document: UploadedDocument | undefined // set inside of a document
-  let content: Content | undefined // last content of the document
+  let content: Base64Field | undefined // last content of the document
 
   const discardCollector = (old: DocumentCollector) => async () => {
     await old.discard()

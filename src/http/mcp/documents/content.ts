@@ -8,7 +8,7 @@ import type { DocumentRow } from '../../../store/documents/documents.ts'
 const PAGE_BYTES = 64 * 1024
 const MOST_BYTES = 1024 * 1024
 
-export type Content =
+export type BlobContent =
   | { kind: 'text'; text: string; nextOffset: number | undefined }
   /** All bytes; for a text that turns out to be binary after its first page, those of a page. */
   | { kind: 'bytes'; base64: string; nextOffset?: number | undefined }
@@ -34,7 +34,7 @@ export async function readContent(
   blobs: Pick<Blobs, 'read'>,
   document: DocumentRow,
   offset: number,
-): Promise<Content> {
+): Promise<BlobContent> {
   const { size } = document
   if (document.content === 'lost') throw new AppError('gone', 'The content was lost')
   if (offset > 0 && offset >= size) throw offsetError(`must be less than ${size}, the size of the document`)

@@ -11,7 +11,7 @@ import { Integer } from '../../endpoint/shapes.ts'
 import { fitRows, pluralize } from '../protocol/answers.ts'
 import type { Contents, Resource } from '../protocol/resource.ts'
 import { requireToken, type Tool, type ToolResult, tool } from '../protocol/tool.ts'
-import { type Content, fetchHint, readContent } from './content.ts'
+import { type BlobContent, fetchHint, readContent } from './content.ts'
 import type { DocumentQueries, DocumentWork } from './queries.ts'
 import { createWaitOptions } from './waiting.ts'
 
@@ -149,7 +149,7 @@ export function documentResource({ find, blobs }: DocumentQueries): Resource {
   }
 }
 
-function toResourceContents({ mimetype: mimeType }: DocumentRow, content: Content): Contents | undefined {
+function toResourceContents({ mimetype: mimeType }: DocumentRow, content: BlobContent): Contents | undefined {
   if (content.kind === 'text') return { mimeType, text: content.text }
   return content.kind === 'bytes' ? { mimeType, blob: content.base64 } : undefined
 }
@@ -173,7 +173,7 @@ function pageResult(
   }
 }
 
-function contentResult(document: DocumentRow, offset: number, content: Content): ToolResult {
+function contentResult(document: DocumentRow, offset: number, content: BlobContent): ToolResult {
   const { id, name, mimetype, size, sha256 } = document
   const about = { id, name, mimetype, size, sha256 }
   if (content.kind === 'large') {

@@ -1,5 +1,7 @@
 // Messages of JSON-RPC 2.0, as MCP uses it. Batches are rejected: no supported version of the protocol has them.
 
+import { isRecord } from '../../../values/record.ts'
+
 export type Id = string | number
 
 export type Request = { id: Id; method: string; params: Record<string, unknown> }
@@ -8,7 +10,7 @@ export type Request = { id: Id; method: string; params: Record<string, unknown> 
 export type RpcError = { code: number; message: string; data?: unknown }
 
 /** Result of a message: the status for HTTP, and the answer; undefined: none is sent. */
-export type Outcome = { status: number; answer?: object }
+export type RpcReply = { status: number; answer?: object }
 
 /** Error codes of JSON-RPC and of MCP. */
 export const CODES = {
@@ -67,10 +69,6 @@ export function resultMessage(id: Id, result: object): object {
 /** `id`: null if the id of the request is unknown. */
 export function errorMessage(id: Id | null, { code, message, data }: RpcError): object {
   return { jsonrpc: '2.0', id, error: { code, message, ...(data !== undefined && { data }) } }
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function invalid(id: Id | null, message: string): Message {

@@ -2,7 +2,8 @@
 // header too, and both must be equal. Clients of older versions begin with `initialize`. The server stores no state
 // between requests, so it serves all versions at once.
 
-import { CODES, isRecord, type Request, type RpcError } from './messages.ts'
+import { isRecord } from '../../../values/record.ts'
+import { CODES, type Request, type RpcError } from './messages.ts'
 
 export const MODERN = '2026-07-28'
 /** Newest first. */

@@ -10,9 +10,9 @@ import {
   CODES,
   errorMessage,
   type Id,
-  type Outcome,
   type Request,
   type RpcError,
+  type RpcReply,
   resultMessage,
   toMessage,
 } from './messages.ts'
@@ -29,7 +29,7 @@ import { type Caller, isAllowed, type Tool } from './tool.ts'
 
 export type McpServer = {
   /** @param headers of a message over HTTP */
-  answer(value: unknown, caller: Caller, headers?: MessageHeaders): Promise<Outcome>
+  answer(value: unknown, caller: Caller, headers?: MessageHeaders): Promise<RpcReply>
 }
 
 type McpParts = {
@@ -39,8 +39,8 @@ type McpParts = {
 }
 
 type Params = Record<string, unknown>
-type Result = { result: object } | { error: RpcError }
-type Method = (params: Params, caller: Caller, version: ProtocolVersion) => Result | Promise<Result>
+type RpcResult = { result: object } | { error: RpcError }
+type RpcMethod = (params: Params, caller: Caller, version: ProtocolVersion) => RpcResult | Promise<RpcResult>
 
 const INFO = { name: 'cambista', title: 'cambista', version: VERSION }
 const CAPABILITIES = { tools: {}, resources: {} }
@@ -69,7 +69,7 @@ export function createMcpServer({ tools, resources, log }: McpParts): McpServer 
     return 'The server could not do this. Try again; if it stays so, tell your operator to read its log'
   }
 
-  const callTool: Method = async ({ name, arguments: values }, caller) => {
+  const callTool: RpcMethod = async ({ name, arguments: values }, caller) => {
     const tool = typeof name === 'string' ? toolsByName.get(name) : undefined
     if (!tool || !isAllowed(tool, caller)) {
       return invalidParams(`There is no tool ${quoteName(name)}: tools/list names those that are open to you`)
@@ -82,7 +82,7 @@ export function createMcpServer({ tools, resources, log }: McpParts): McpServer 
     }
   }
 
-  const readResource: Method = async ({ uri }, caller, version) => {
+  const readResource: RpcMethod = async ({ uri }, caller, version) => {
     const missing = version === 'legacy' ? CODES.noResource : CODES.invalidParams
     try {
       for (const one of allowedResources(caller)) {
@@ -97,7 +97,7 @@ export function createMcpServer({ tools, resources, log }: McpParts): McpServer 
     return { error: { code: missing, message } }
   }
 
-  const shared: Record<string, Method> = {
+  const shared: Record<string, RpcMethod> = {
     'tools/call': callTool,
     'tools/list': listing((caller) => ({
       tools: tools.filter((one) => isAllowed(one, caller)).map(({ definition }) => definition),
@@ -110,12 +110,16 @@ export function createMcpServer({ tools, resources, log }: McpParts): McpServer 
       resourceTemplates: allowedResources(caller).flatMap(({ template }) => template ?? []),
     })),
   }
-  const methods: Record<ProtocolVersion, Map<string, Method>> = {
+  const methods: Record<ProtocolVersion, Map<string, RpcMethod>> = {
     modern: new Map(Object.entries({ ...shared, 'server/discover': discover })),
     legacy: new Map(Object.entries({ ...shared, initialize, ping: () => ({ result: {} }) })),
   }
 
-  async function answerRequest(request: Request, caller: Caller, headers?: MessageHeaders): Promise<Outcome> {
+  async function answerRequest(
+    request: Request,
+    caller: Caller,
+    headers?: MessageHeaders,
+  ): Promise<RpcReply> {
     const { id, method, params } = request
     const version = detectVersion(request, headers)
     if (typeof version !== 'string') return refusal(id, version, 400)
@@ -140,30 +144,30 @@ export function createMcpServer({ tools, resources, log }: McpParts): McpServer 
 }
 
 /** Result of bytes that are not JSON in UTF-8. */
-export function parseErrorOutcome(): Outcome {
+export function parseErrorOutcome(): RpcReply {
   const message = 'The message is not valid JSON in UTF-8'
   return refusal(null, { code: CODES.parse, message }, 400)
 }
 
-function refusal(id: Id | null, error: RpcError, status: number): Outcome {
+function refusal(id: Id | null, error: RpcError, status: number): RpcReply {
   return { status, answer: errorMessage(id, error) }
 }
 
 /** Method that lists one page. */
-function listing(list: (caller: Caller) => object): Method {
+function listing(list: (caller: Caller) => object): RpcMethod {
   return ({ cursor }, caller) =>
     cursor === undefined || cursor === null
       ? { result: list(caller) }
       : invalidParams('There is no such cursor: the list has one page')
 }
 
-function initialize({ protocolVersion }: Params): Result {
+function initialize({ protocolVersion }: Params): RpcResult {
   const version = LEGACY.find((one) => one === protocolVersion) ?? LEGACY[0]
   const server = { capabilities: CAPABILITIES, serverInfo: INFO, instructions: INSTRUCTIONS }
   return { result: { protocolVersion: version, ...server } }
 }
 
-function discover(): Result {
+function discover(): RpcResult {
   return {
     result: { supportedVersions: [MODERN], capabilities: CAPABILITIES, instructions: INSTRUCTIONS },
   }
@@ -179,7 +183,7 @@ function textContent(sentence: string): object[] {
   return [{ type: 'text', text: oneLine(sentence) }]
 }
 
-function invalidParams(message: string): Result {
+function invalidParams(message: string): RpcResult {
   return { error: { code: CODES.invalidParams, message } }
 }
 

@@ -3,13 +3,13 @@
 
 import type * as v from 'valibot'
 import { AppError } from '../../../runtime/errors.ts'
+import { isRecord } from '../../../values/record.ts'
 import type { AuthorizedToken } from '../../access/auth.ts'
 import type { QuerySchema } from '../../endpoint/endpoint.ts'
 import { invalidParameters, type ValidationItem } from '../../endpoint/errors.ts'
 import { validate } from '../../endpoint/params.ts'
 import { addUnknown } from '../../endpoint/unknown-parameters.ts'
 import { type JsonSchema, jsonSchema } from '../../openapi/schemas.ts'
-import { isRecord } from './messages.ts'
 
 /** Credential that a tool requires: a key, or a token with this action. */
 export type Need = 'key' | 'documents:GET' | 'documents:CLAIM'

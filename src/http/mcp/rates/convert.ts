@@ -7,13 +7,13 @@ import { conversionOut } from '../../rates/convert.ts'
 import { type Tool, tool } from '../protocol/tool.ts'
 import {
   Amount,
+  answeredDay,
   Currency,
   Day,
   describeDay,
   OwnProvider,
   type RateToolDeps,
   RoundedDecimals,
-  requestedDay,
   Text,
   Type,
   withRounding,
@@ -45,7 +45,7 @@ export function convertTools({ cache, clock }: RateToolDeps): Tool[] {
         rounded_to: RoundedDecimals,
       }),
       async run({ on, ...query }) {
-        const day = requestedDay(on, clock)
+        const day = answeredDay(on, clock)
         const conversion = await cache.read((snapshot) => convertAmount(snapshot, { ...query, day }))
         const rateText = withRounding(`at ${conversion.rate}`, conversion.roundedTo)
         const origin =

@@ -62,7 +62,7 @@ export const NextCursor = v.optional(Count)
  * Returns the requested day; today by default. A mistyped year must not return today's rate (decisions 2.6).
  * @throws AppError `invalid` for a day after tomorrow
  */
-export function requestedDay(on: IsoDate | undefined, clock: Clock): IsoDate {
+export function answeredDay(on: IsoDate | undefined, clock: Clock): IsoDate {
   const today = currentDay(clock)
   if (on === undefined || on <= addDays(today, 1)) return on ?? today
   throw new AppError('invalid', `on is in the future: today is ${today}`)

@@ -8,6 +8,7 @@ import { fitRows, pluralize } from '../protocol/answers.ts'
 import { type Tool, tool } from '../protocol/tool.ts'
 import {
   AnyCurrency,
+  answeredDay,
   Base,
   Count,
   Cursor,
@@ -20,7 +21,6 @@ import {
   Quote,
   type RateToolDeps,
   RoundedDecimals,
-  requestedDay,
   Text,
   withRounding,
 } from './parameters.ts'
@@ -47,7 +47,7 @@ export function rateTools({ cache, clock }: RateToolDeps): Tool[] {
         missing: v.optional(v.array(Text)),
       }),
       async run({ on, ...query }) {
-        const day = requestedDay(on, clock)
+        const day = answeredDay(on, clock)
         const rates = await cache.read((snapshot) => latestRates(snapshot, { ...query, day }))
         const pair = `${query.base}/${query.quote}`
         const sides = SIDES.filter((side) => rates[side] !== null).map((side) => `${side} ${rates[side]}`)
@@ -87,7 +87,7 @@ export function rateTools({ cache, clock }: RateToolDeps): Tool[] {
         left_out: v.optional(v.array(Count)),
       }),
       async run({ on, after = 0, ...filter }) {
-        const day = requestedDay(on, clock)
+        const day = answeredDay(on, clock)
         const { rates, leftOut } = await cache.read((snapshot) => listDayRates(snapshot, { ...filter, day }))
         const entries = rates.map(({ provider, series, point }) => ({
           series_id: series.id,

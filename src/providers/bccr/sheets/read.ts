@@ -10,11 +10,11 @@ import { toIntervals } from '../../../values/intervals.ts'
 import type { SpreadsheetFile, SpreadsheetSeries } from '../../provider.ts'
 import { findSeries } from './names.ts'
 import { findDecimalSign, readValue, type SheetValue } from './numbers.ts'
-import { findTable, type Table, type Values } from './tables.ts'
+import { findTable, type IndicatorTable, type SheetValues } from './tables.ts'
 
 const REPORTED_FAULTS = 10
 
-type CodedValues = { code: string; values: Values }
+type CodedValues = { code: string; values: SheetValues }
 
 /** @throws AppError `failed`, with the place of each invalid cell */
 export async function readBankFile(file: SpreadsheetFile): Promise<SpreadsheetSeries[]> {
@@ -43,7 +43,7 @@ async function readSheets(bytes: Buffer): Promise<Sheet[]> {
   return [readCsvSheet(bytes)]
 }
 
-function findOnlyTable(sheets: readonly Sheet[]): Table {
+function findOnlyTable(sheets: readonly Sheet[]): IndicatorTable {
   const tables = sheets.flatMap((sheet) => {
     const table = findTable(sheet)
     return table ? [{ name: sheet.name, table }] : []
@@ -58,7 +58,7 @@ function findOnlyTable(sheets: readonly Sheet[]): Table {
 
 /** Determines the series of each column. */
 function assignCodes(
-  { series, headings }: Table,
+  { series, headings }: IndicatorTable,
   { series: candidates, code }: SpreadsheetFile,
 ): CodedValues[] {
   const columns = series.map((values) => {
@@ -95,7 +95,7 @@ function headingCode(headings: readonly string[], candidates: SpreadsheetFile['s
   return codes.size === 1 ? code : undefined
 }
 
-function describeColumns(columns: readonly { values: Values; code: string | undefined }[]): string {
+function describeColumns(columns: readonly { values: SheetValues; code: string | undefined }[]): string {
   return columns
     .map(
       ({ values: { title, place }, code }) =>
@@ -148,7 +148,7 @@ function readSeries(
  * Explains why the days may be wrong. A spreadsheet with US settings turns 03/12/2026 into the date 12 March and leaves
  * 24/03/2026 as text. Days such as 11/01, 11/02 may be in November, or months.
  */
-function dateDoubt(entries: Values['entries']): string | undefined {
+function dateDoubt(entries: SheetValues['entries']): string | undefined {
   const notations = new Set(entries.map(({ notation }) => notation))
   if (notations.has('date') && notations.has('numbers')) {
     return 'some days are dates and others texts, as where a program took months for days'

@@ -2,26 +2,30 @@
 // indicators are rows and days columns, as on the website. For a single indicator, days of the year may be rows and
 // years columns. Titles and notes above and below are searched for names only.
 
-import { type Cell, cellExcerpt, type Row, type Sheet } from '../../../formats/sheets/cells.ts'
+import { type Cell, cellExcerpt, type RowCells, type Sheet } from '../../../formats/sheets/cells.ts'
 import type { IsoDate } from '../../../values/dates.ts'
 import { isIsoDate } from '../../../values/dates.ts'
 import { plainName } from '../../plain-name.ts'
 import { cellDay, cellMonthDay, cellYear, type DayNotation, dayNotation, isMonth } from './days.ts'
 
 /** Cell of a day; undefined: empty. */
-export type Entry = { day: IsoDate; cell: Cell | undefined; place: string; notation: DayNotation }
+export type DayEntry = { day: IsoDate; cell: Cell | undefined; place: string; notation: DayNotation }
 
 /** Values of an indicator, with their title if any. */
-export type Values = { title: string | undefined; place: string; entries: Entry[] }
+export type SheetValues = { title: string | undefined; place: string; entries: DayEntry[] }
 
-export type Table = { series: Values[] /** Texts above the table. */; headings: string[]; faults: string[] }
+export type IndicatorTable = {
+  series: SheetValues[] /** Texts above the table. */
+  headings: string[]
+  faults: string[]
+}
 
-type Line = Sheet['rows'][number]
+type SheetRow = Sheet['rows'][number]
 
 const CORNERS = ['', 'indicadores', 'indicador', 'nombre']
 
 /** Returns the table of a sheet; `monthly`: a table of months instead of days; undefined: no table. */
-export function findTable(sheet: Sheet): Table | 'monthly' | undefined {
+export function findTable(sheet: Sheet): IndicatorTable | 'monthly' | undefined {
   for (const [at, line] of sheet.rows.entries()) {
     const [first, ...others] = line.cells
     if (!first) continue
@@ -47,15 +51,18 @@ export function findTable(sheet: Sheet): Table | 'monthly' | undefined {
 }
 
 /** Reads a table with a row for each day. */
-function readDayRows(sheet: Sheet, start: number, dayColumn: number): Table {
-  const isHeader = ({ cells }: Line) =>
+function readDayRows(sheet: Sheet, start: number, dayColumn: number): IndicatorTable {
+  const isHeader = ({ cells }: SheetRow) =>
     [...cells].some(([at, cell]) => at > dayColumn && cell.kind === 'text' && !isValue(cell))
   const headerIndex = sheet.rows.slice(0, start).findLastIndex(isHeader)
   const header = sheet.rows[headerIndex]
-  const first = sheet.rows[start] as Line
+  const first = sheet.rows[start] as SheetRow
   const columns = (header?.cells ?? first.cells).keys().filter((at) => at > dayColumn)
   const byColumn = new Map(
-    [...columns].map((at): [number, Values] => [at, emptyValues(sheet, header?.cells, header ?? first, at)]),
+    [...columns].map((at): [number, SheetValues] => [
+      at,
+      emptyValues(sheet, header?.cells, header ?? first, at),
+    ]),
   )
   const faults: string[] = []
   for (const { cells, number } of sheet.rows.slice(headerIndex + 1)) {
@@ -81,14 +88,14 @@ function readDayRows(sheet: Sheet, start: number, dayColumn: number): Table {
 }
 
 /** Reads a table with a column for each day. */
-function readDayColumns(sheet: Sheet, at: number): Table {
-  const header = sheet.rows[at] as Line
+function readDayColumns(sheet: Sheet, at: number): IndicatorTable {
+  const header = sheet.rows[at] as SheetRow
   const days = [...header.cells].flatMap(([column, cell]) => {
     const day = cellDay(cell)
     return day === undefined ? [] : [{ column, day, notation: dayNotation(cell) }]
   })
   const firstColumn = days[0]?.column ?? 0
-  const series: Values[] = []
+  const series: SheetValues[] = []
   const faults: string[] = []
   for (const line of sheet.rows.slice(at + 1)) {
     const values = days.filter(({ column }) => line.cells.has(column))
@@ -112,14 +119,14 @@ function readDayColumns(sheet: Sheet, at: number): Table {
 }
 
 /** Reads a table with a row for each day of the year and a column for each year. */
-function readYearColumns(sheet: Sheet, at: number): Table {
-  const header = sheet.rows[at] as Line
+function readYearColumns(sheet: Sheet, at: number): IndicatorTable {
+  const header = sheet.rows[at] as SheetRow
   const years = [...header.cells].flatMap(([column, cell]) => {
     const year = cellYear(cell)
     return year === undefined ? [] : [{ column, year }]
   })
   const faults: string[] = []
-  const values: Values = {
+  const values: SheetValues = {
     title: undefined,
     place: sheet.place(header.number, years[0]?.column ?? 1),
     entries: [],
@@ -140,7 +147,12 @@ function readYearColumns(sheet: Sheet, at: number): Table {
   return { series: [values], headings: headingsAbove(sheet, at), faults }
 }
 
-function emptyValues(sheet: Sheet, titles: Row | undefined, { number }: Line, column: number): Values {
+function emptyValues(
+  sheet: Sheet,
+  titles: RowCells | undefined,
+  { number }: SheetRow,
+  column: number,
+): SheetValues {
   const title = titles?.get(column)
   return {
     title: title?.kind === 'text' ? title.text : undefined,

@@ -20,7 +20,7 @@ import {
 } from '@aws-sdk/client-s3'
 import type { BucketConfig } from '../../storage-config.ts'
 import type { ByteRange } from '../chunks.ts'
-import { bucketError, isMissing } from './errors.ts'
+import { bucketError, isMissingObject } from './errors.ts'
 
 /** Without an endpoint: that of the region at AWS. Without a region: that of the environment or the client's files. */
 export type BucketOptions = Omit<BucketConfig, 'prefix'> & {
@@ -91,7 +91,7 @@ export function createBucketClient({
   const target = (Key: string) => ({ Bucket: bucket, Key })
   const unlessMissing = <T>(answer: Promise<T>) =>
     answer.catch((error: unknown) => {
-      if (isMissing(error)) return undefined
+      if (isMissingObject(error)) return undefined
       throw bucketError(error)
     })
   const mapped = <T>(answer: Promise<T>) =>

@@ -3,7 +3,7 @@
 
 import { AppError, errorCode } from '../../../runtime/errors.ts'
 
-type Answer = { name?: unknown; $metadata?: { httpStatusCode?: number } }
+type BucketError = { name?: unknown; $metadata?: { httpStatusCode?: number } }
 
 const FULL = /^(QuotaExceeded|XMinioStorageFull|InsufficientCapacity|EntityTooLarge)$/
 const NAME = /^[A-Za-z][A-Za-z0-9]{0,63}$/
@@ -16,7 +16,7 @@ const ADVICE: Record<string, string> = {
 const MISSING = /^(NotFound|NoSuchKey|NoSuchUpload)$/
 
 /** Returns whether the store reports a missing object or upload. */
-export function isMissing(error: unknown): boolean {
+export function isMissingObject(error: unknown): boolean {
   return MISSING.test(errorName(error))
 }
 
@@ -43,14 +43,14 @@ export function startError(error: unknown, bucket: string): AppError {
 
 /** Returns whether bucket or client reject the request permanently, such as a client without credentials or region. */
 function isRefusal(error: unknown): boolean {
-  const { name, $metadata } = (error ?? {}) as Answer
+  const { name, $metadata } = (error ?? {}) as BucketError
   const status = $metadata?.httpStatusCode
   if (status === undefined) return errorCode(error) === '' && name !== 'TimeoutError'
   return status >= 300 && status < 500 && status !== 408 && status !== 429
 }
 
 function describeError(error: unknown, name: string): string {
-  const status = (error as Answer | undefined)?.$metadata?.httpStatusCode
+  const status = (error as BucketError | undefined)?.$metadata?.httpStatusCode
   const words = [name, errorCode(error), status && `status ${status}`]
   const text = [...new Set(words.filter(Boolean))].join(', ') || plainMessage(error)
   return `${text}${ADVICE[text] ?? ''}`
@@ -62,6 +62,6 @@ function plainMessage(error: unknown): string {
 }
 
 function errorName(error: unknown): string {
-  const name = String((error as Answer | undefined)?.name ?? '')
+  const name = String((error as BucketError | undefined)?.name ?? '')
   return NAME.test(name) && name !== 'Error' ? name : ''
 }

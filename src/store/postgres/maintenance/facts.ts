@@ -18,7 +18,7 @@ export type DatabaseFacts = {
   standbys: string
 }
 
-export type Holder = { task: string; holder: string; since: string }
+export type LeaseHolder = { task: string; holder: string; since: string }
 
 export async function selectFacts(db: ReadDb): Promise<DatabaseFacts> {
   const setting = (name: string) => `coalesce(current_setting('${name}', true), 'unknown')`
@@ -35,8 +35,8 @@ export async function selectFacts(db: ReadDb): Promise<DatabaseFacts> {
 }
 
 /** Selects the holders of unexpired leases, by task. */
-export async function selectHolders(db: ReadDb): Promise<Holder[]> {
-  const { rows } = await rawQuery<Holder>(
+export async function selectHolders(db: ReadDb): Promise<LeaseHolder[]> {
+  const { rows } = await rawQuery<LeaseHolder>(
     db,
     `select name as task, split_part(holder, ', ', 1) || ', ' || split_part(holder, ', ', 2) as holder,
        to_char(taken_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as since

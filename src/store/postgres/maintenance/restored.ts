@@ -12,7 +12,7 @@ import { selectSequences, setSequence } from './sequences.ts'
 
 const STEP = 1_000_000
 
-export type Renewed = {
+export type RenewedDatabase = {
   epoch: string
   /** New values of the id counters, by table. */
   ids: Record<string, number>
@@ -28,7 +28,7 @@ export type Renewed = {
  */
 export async function renewRestored<T>(
   db: WriteDb,
-  work: (renewed: Renewed, lock: Lock) => Promise<T>,
+  work: (renewed: RenewedDatabase, lock: Lock) => Promise<T>,
 ): Promise<T> {
   const lock = await takeLease(db, 'migrate', LEASE_TIMES)
   if (!lock) {
@@ -42,7 +42,7 @@ export async function renewRestored<T>(
   }
 }
 
-async function renew(trx: WriteDb): Promise<Renewed> {
+async function renew(trx: WriteDb): Promise<RenewedDatabase> {
   const epoch = makeEpoch()
   await rawQuery(
     trx,
@@ -73,7 +73,7 @@ async function renew(trx: WriteDb): Promise<Renewed> {
 }
 
 /** Finds the gap, which begins at the last instant of the restored data: of stored changes, or of renewed leases. */
-async function findGap(trx: WriteDb): Promise<Renewed['gap']> {
+async function findGap(trx: WriteDb): Promise<RenewedDatabase['gap']> {
   const alive = `greatest(taken_at, expires_at - ${LEASE_TIMES.ttlMs} * interval '1 millisecond')`
   const ms = (instant: string) => `(extract(epoch from ${instant}) * 1000)::bigint`
   const { rows } = await rawQuery<{ from: number | null; to: number }>(

@@ -7,7 +7,7 @@ import { rawQuery } from '../raw-query.ts'
 const NOT_A_TEXT = /^PG_(22P05|22021)$/
 
 /** Inserts rows in one statement. @throws AppError `failed` for a text with the character NUL */
-export async function insertRows(
+export async function copyRows(
   db: WriteDb,
   table: string,
   columns: readonly string[],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { collectGarbage, idleAfterRush } from '../../../../src/cli/commands/idle-collection.ts'
+import { collectHeap, idleAfterRush } from '../../../../src/cli/commands/idle-collection.ts'
 
 test('idleAfterRush returns true for the first idle interval after a busy one', () => {
   const utilizations = [0, 0.005, 0.5, 0.9, 0.05, 0.02, 0.009, 0, 0, 0.11, 0.1, 0]
@@ -19,6 +19,6 @@ test('idleAfterRush returns false without a busy interval', () => {
 test('collectGarbage frees an unreferenced object', async () => {
   const reference = new WeakRef({})
   await nextTurn() // a WeakRef references its target strongly until the current turn ends
-  collectGarbage()
+  collectHeap()
   assert.equal(reference.deref(), undefined)
 })

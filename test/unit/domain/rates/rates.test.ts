@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { type Column, toCoveredDays } from '../../../../src/domain/rates/column.ts'
-import { latestOfPair, pointRange, rateOn, type Side } from '../../../../src/domain/rates/rates.ts'
+import { latestOfPair, type PairSide, pointRange, rateOn } from '../../../../src/domain/rates/rates.ts'
 import type { SeriesRow } from '../../../../src/store/rates/series.ts'
 import { addDays, dayNumber, isoDate } from '../../../../src/values/dates.ts'
 import { makeSeries, makeTestColumn } from '../support.ts'
@@ -14,7 +14,7 @@ const COMPRA = makeSeries(1, 'USD', 'CRC', 'compra')
 const VENTA = makeSeries(2, 'USD', 'CRC', 'venta')
 
 /** Sides that were requested on each day of the month. */
-function requestedSides(series: SeriesRow[], columns: Column[]): Side[] {
+function requestedSides(series: SeriesRow[], columns: Column[]): PairSide[] {
   const covered = toCoveredDays([{ from: '2026-03-01', to: '2026-03-31' }])
   return columns.map((column, at) => ({
     rateType: series[at]?.rate_type ?? 'referencia',

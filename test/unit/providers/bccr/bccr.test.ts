@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { BankRequest, Fault } from '../../../../src/demo/bank.ts'
+import type { BankFault, BankRequest } from '../../../../src/demo/bank.ts'
 import { wireNumber } from '../../../../src/demo/bank-public.ts'
 import { inventedValue } from '../../../../src/demo/invented-rates.ts'
 import { bccr } from '../../../../src/providers/bccr/bccr.ts'
@@ -77,7 +77,7 @@ test('bccr session returns an unknown indicator unchanged', async (t) => {
 
 for (const status of [401, 403, 404]) {
   test(`bccr session changes to the site when ${status} rejects the token`, async (t) => {
-    const refuse = (request: BankRequest): Fault => (isSite(request) ? 'pass' : { status, body: TOKEN })
+    const refuse = (request: BankRequest): BankFault => (isSite(request) ? 'pass' : { status, body: TOKEN })
     const { bank, session } = await converse(t, { faults: refuse })
     const { observations } = await session.read(week())
     assert.deepEqual([observations.length, observations[0]?.roundedTo], [7, 2])
@@ -99,7 +99,7 @@ for (const status of [401, 403, 404]) {
 }
 
 test('bccr session changes to the site in the middle of a long window', async (t) => {
-  const late = ({ query }: BankRequest): Fault =>
+  const late = ({ query }: BankRequest): BankFault =>
     query.fechaInicio === '2026/04/03' ? { status: 401 } : 'pass'
   const { session } = await converse(t, { faults: late })
   const { observations } = await session.read(ask('520', undefined, '2026-01-01', '2026-09-20'))
@@ -134,7 +134,7 @@ test('bccr session continues to use the token after a 500 of the public API', as
 
 test('bccr session sends one request at a time', async (t) => {
   let open = 0
-  const faults = async (): Promise<Fault> => {
+  const faults = async (): Promise<BankFault> => {
     assert.equal(++open, 1)
     await new Promise((resolve) => setTimeout(resolve, 5))
     open--

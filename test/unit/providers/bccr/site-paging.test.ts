@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { BankRequest, Fault } from '../../../../src/demo/bank.ts'
+import type { BankFault, BankRequest } from '../../../../src/demo/bank.ts'
 import { inventedValue } from '../../../../src/demo/invented-rates.ts'
 import { FetchFailure } from '../../../../src/providers/provider.ts'
 import { ask, converse, requestedPaths, week } from '../support.ts'
@@ -49,7 +49,7 @@ test('site reader rejects pages that do not go back', async (t) => {
   })
   assert.equal(bank.requests.length, 3)
 
-  function stuck(request: BankRequest): Fault {
+  function stuck(request: BankRequest): BankFault {
     return isPage(request) ? { status: 200, body } : 'pass'
   }
 })
@@ -62,7 +62,7 @@ test('site reader returns days after the window of the first page, and drops ear
     ['2026-09-20', '2026-09-25'],
   )
 
-  function shifted(request: BankRequest): Fault {
+  function shifted(request: BankRequest): BankFault {
     const series = '{"serie1Ingles":"1","serie2Ingles":"2","serie3Ingles":"3"}'
     const columns = ['18 sep 2026', '20 sep 2026', '25 sep 2026'].map(
       (title, index) => `{"field":"serie${index + 1}","tituloIngles":"${title}"}`,
@@ -74,7 +74,7 @@ test('site reader returns days after the window of the first page, and drops ear
 
 test('site reader renews the CSRF token once', async (t) => {
   const statuses = [401]
-  const refuse = (request: BankRequest): Fault => {
+  const refuse = (request: BankRequest): BankFault => {
     const status = isPage(request) ? statuses.shift() : undefined
     return status === undefined ? 'pass' : { status, body: 'x' }
   }
@@ -113,7 +113,7 @@ test('site reader names the sign-on in its failure', async (t) => {
 
 test('site reader masks an echoed CSRF token', async (t) => {
   const csrf = 'anonymous-csrf-token'
-  const faults = (request: BankRequest): Fault =>
+  const faults = (request: BankRequest): BankFault =>
     isPage(request) ? { status: 400, body: `bad ${csrf}` } : { status: 200, body: `"${csrf}"` }
   const { session } = await converse(t, { ours: undefined, faults })
   await assert.rejects(session.read(week()), /^FetchFailure: site table 1: HTTP 400: bad \*\*\*$/)

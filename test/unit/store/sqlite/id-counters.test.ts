@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test'
 import Sqlite from 'better-sqlite3'
 import { selectRecordBounds } from '../../../../src/store/rates/record.ts'
 import { raiseCounters, readCounters, restoreCounters } from '../../../../src/store/sqlite/id-counters.ts'
-import { renewDatabase } from '../../../../src/store/sqlite/restored-database.ts'
+import { renewFile } from '../../../../src/store/sqlite/restored-database.ts'
 import { OLDER_SCHEMAS, olderSchema } from '../../../support/older-schema.ts'
 import { temporaryDatabase, temporaryDirectory } from '../../../support/temporary.ts'
 
@@ -79,7 +79,7 @@ for (const version of OLDER_SCHEMAS) {
     const path = join(dataDir, 'cambista.db')
     const lostBlobs = [{ sha256: 'a'.repeat(64), fault: 'is missing', since: '2026-03-24T12:00:00.000Z' }]
     const gap = { from: 1, to: 2 }
-    const renewed = await renewDatabase(path, { above: { documents: 4 }, lost: lostBlobs, gap })
+    const renewed = await renewFile(path, { above: { documents: 4 }, lost: lostBlobs, gap })
     assert.equal(renewed.schema.from, version)
     assert.deepEqual(readdirSync(dataDir), ['cambista.db'])
     const db = temporaryDatabase(t, dataDir)

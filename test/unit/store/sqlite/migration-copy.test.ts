@@ -8,7 +8,7 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
 import { SCHEMA_VERSION } from '../../../../src/store/migrations.ts'
-import { openDatabase, type Upgrade } from '../../../../src/store/sqlite/database.ts'
+import { type FileUpgrade, openDatabase } from '../../../../src/store/sqlite/database.ts'
 import { copyBeforeMigration } from '../../../../src/store/sqlite/migration-copy.ts'
 import { emptyOlderSchema, OLDEST_SCHEMA } from '../../../support/older-schema.ts'
 import { startScript } from '../../../support/other-process.ts'
@@ -50,7 +50,7 @@ const listCopies = (dataDir: string) => readdirSync(dataDir).filter((name) => CO
 
 test('an older database is copied as it was, for its owner alone, before it is brought up to date', async (t) => {
   const dataDir = olderDirectory(t)
-  const upgrades: Upgrade[] = []
+  const upgrades: FileUpgrade[] = []
   await openDatabase(dataDir, { onUpgrade: (upgrade) => upgrades.push(upgrade) }).destroy()
   const [name = ''] = listCopies(dataDir)
   assert.deepEqual(upgrades, [{ from: OLDEST_SCHEMA, to: SCHEMA_VERSION, copy: join(dataDir, name) }])

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import type { Directory } from '../../../../../src/domain/directory/export.ts'
+import type { DirectoryExport } from '../../../../../src/domain/directory/export.ts'
 import type { ImportCounts } from '../../../../../src/domain/directory/import.ts'
 import { makeDirectory, openTestBlobs, runJson, storeTexts } from '../../../../support/company.ts'
 import { temporaryDatabase, temporaryDirectory } from '../../../../support/temporary.ts'
 import { runCommand } from '../../../../support/terminal.ts'
 
-const FULL: Directory = {
+const FULL: DirectoryExport = {
   companies: [
     { id: 7, name: 'Café "Britt", S.A.', code: 'BRITT' },
     { id: 9, name: 'Dos Pinos', code: 'DP' },
@@ -92,7 +92,7 @@ test('`directory import` changes the given fields of the given rows alone', asyn
   })
   assert.deepEqual(imported.agents, { created: 0, updated: 1, unchanged: 0 })
   assert.deepEqual(imported.companies, { created: 0, updated: 0, unchanged: 0 })
-  const now = await runJson<Directory>(dataDir, 'directory', 'export')
+  const now = await runJson<DirectoryExport>(dataDir, 'directory', 'export')
   assert.deepEqual(now.companies, FULL.companies)
   assert.deepEqual(now.owners, [{ id: 31, name: 'Ana M.', company_id: 7 }, FULL.owners[1]])
   const [first, last] = now.agents
@@ -100,7 +100,7 @@ test('`directory import` changes the given fields of the given rows alone', asyn
   assert.deepEqual(last, { ...FULL.agents[1], company_id: 7, name: 'Contabilidad' })
 
   await importDirectory(t, dataDir, { owners: [{ id: 31, name: 'Ana M.', company_id: null }] })
-  assert.equal((await runJson<Directory>(dataDir, 'directory', 'export')).owners[0]?.company_id, null)
+  assert.equal((await runJson<DirectoryExport>(dataDir, 'directory', 'export')).owners[0]?.company_id, null)
 })
 
 test('`directory import` can swap codes and reuse a code that it frees', async (t) => {
@@ -112,13 +112,13 @@ test('`directory import` can swap codes and reuse a code that it frees', async (
   ]
   const swapped = await importDirectory(t, dataDir, { companies })
   assert.deepEqual(swapped.companies, { created: 0, updated: 2, unchanged: 0 })
-  assert.deepEqual((await runJson<Directory>(dataDir, 'directory', 'export')).companies, companies)
+  assert.deepEqual((await runJson<DirectoryExport>(dataDir, 'directory', 'export')).companies, companies)
   const reassigned = [
     { id: 5, name: 'C', code: 'DP' },
     { id: 7, name: 'A', code: 'new' },
   ]
   await importDirectory(t, dataDir, { companies: reassigned })
-  assert.deepEqual((await runJson<Directory>(dataDir, 'directory', 'export')).companies, [
+  assert.deepEqual((await runJson<DirectoryExport>(dataDir, 'directory', 'export')).companies, [
     ...reassigned,
     companies[1],
   ])
@@ -145,7 +145,7 @@ test('`directory import` cannot move an agent or owner with documents to another
   )
 
   await importDirectory(t, dataDir, { companies, owners: [{ id: 31, company_id: null, name: 'Ana' }] })
-  assert.equal((await runJson<Directory>(dataDir, 'directory', 'export')).owners[0]?.company_id, null)
+  assert.equal((await runJson<DirectoryExport>(dataDir, 'directory', 'export')).owners[0]?.company_id, null)
 })
 
 test('`directory export --out` does not overwrite a file', async (t) => {
