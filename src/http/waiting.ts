@@ -29,8 +29,8 @@ type WaitingOptions = ServerOptions & { log: Log; stop?: AbortSignal | undefined
 
 const PATIENCE_MS = 60_000
 const TRY_EVERY_MS = 500
-// Wrong password, missing database, untrusted certificate: a retry does not help.
-const REFUSED = /^PG_(28|3D|3F|UNTRUSTED)/
+// Wrong password, missing database, untrusted certificate, refusal of a pooler: a retry does not help.
+const REFUSED = /^PG_(28|3D|3F|UNTRUSTED|REFUSED)/
 const NOT_YET = new AppError('busy', 'The database does not answer yet: try again in a moment')
 
 export function createWaiting(options: WaitingOptions, patienceMs = PATIENCE_MS): Waiting {

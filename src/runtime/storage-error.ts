@@ -13,7 +13,7 @@ const BUSY = /^(SQLITE_(BUSY|LOCKED)|PG_(40001|40P01|55P03|53300|57014)$)/
 const CONNECTION_LOST = /^PG_(LOST|COMMIT_UNKNOWN|08...|57P0\d)$/
 // Without Node's ERR_INVALID_ARG_TYPE and SQLITE_CONSTRAINT, which are defects of the program.
 const EXTERNAL =
-  /^(E[A-Z0-9]+|SQLITE_(IOERR|READONLY|CANTOPEN|CORRUPT|NOTADB|PROTOCOL|NOMEM)\w*|PG_(LOST|UNTRUSTED|COMMIT_UNKNOWN|(08|28|3D|3F|53|57|58|XX)...|25006|40003))$/
+  /^(E[A-Z0-9]+|SQLITE_(IOERR|READONLY|CANTOPEN|CORRUPT|NOTADB|PROTOCOL|NOMEM)\w*|PG_(LOST|UNTRUSTED|REFUSED|COMMIT_UNKNOWN|(08|28|3D|3F|53|57|58|XX)...|25006|40003))$/
 
 /** Converts a failure of the file system or of a database to an AppError; returns other errors unchanged. */
 export function storageError(error: unknown): unknown {

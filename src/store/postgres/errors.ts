@@ -7,6 +7,8 @@ import { AppError, errorCode } from '../../runtime/errors.ts'
 export const LOST = 'PG_LOST'
 /** The server has another identity than the address requires, or no TLS. */
 export const UNTRUSTED = 'PG_UNTRUSTED'
+/** Session that a pooler refuses, whenever it is asked. */
+export const REFUSED = 'PG_REFUSED'
 /** Lost connection during a commit: the transaction may or may not be committed. */
 export const COMMIT_UNKNOWN = 'PG_COMMIT_UNKNOWN'
 
@@ -14,7 +16,7 @@ const SQLSTATE = /^[0-9A-Z]{5}$/
 const CONFLICT = /^PG_(40001|40P01)$/
 const OVERTAKEN = /^PG_(23505|23503)$/
 // The server ends sessions, is starting, or lost the result of a statement.
-const ENDS = /^PG_(57P0[1-5]|08...|40003|25006|LOST|UNTRUSTED)$/
+const ENDS = /^PG_(57P0[1-5]|08...|40003|25006|LOST|UNTRUSTED|REFUSED)$/
 const READ_ONLY = 'PG_25006'
 
 // The server's own messages contain the user, and are in the language of its settings.
@@ -24,6 +26,11 @@ const MESSAGES: Record<string, string> = {
   PG_28P01: `${NO_ENTRY} (28P01)`,
   PG_53300: 'the database has no connection left (53300): see its max_connections',
 }
+// PgBouncer's messages of refusals, which all have its code 08P01 up to 1.18, as have those that pass, such as a
+// time-out. A server that starts is another message after `server login failed`.
+const POOLER_REFUSES =
+  /^(unsupported startup parameter|no such (database|user)|(SASL|password|[A-Z]+) authentication failed|server login failed: .*(password authentication failed|does not exist|no pg_hba))/
+const PROTOCOL_VIOLATION = '08P01'
 // Codes of OpenSSL for a certificate without a known root. The message of Node.js advises a flag that our users do not
 // have.
 const NO_ROOT = /^(SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_\w+)$/
@@ -43,6 +50,10 @@ export function toDatabaseError(error: unknown): unknown {
   const state = errorCode(error)
   const untrusted = untrustedMessage(error, state)
   if (untrusted !== undefined) return Object.assign(new Error(untrusted), { code: UNTRUSTED })
+  if (state === PROTOCOL_VIOLATION && POOLER_REFUSES.test(error.message)) {
+    const words = `the pooler refuses the connection: ${error.message.replace(/ user ".*?"/, '')}`
+    return Object.assign(new Error(words), { code: REFUSED })
+  }
   const code = SQLSTATE.test(state) && 'severity' in error ? `PG_${state}` : LOST
   const words = MESSAGES[code]
   return Object.assign(words === undefined ? error : new Error(words), { code })
