@@ -1,12 +1,17 @@
 // Apps for tests of the page. The full one has rates since 1983, two companies and documents of every preview kind. The
 // clocks of apps and pages start at the same time.
 
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after } from 'node:test'
 import { makeLoginLink } from '../../src/domain/access/login-links.ts'
 import { hashOfSecret } from '../../src/domain/access/secrets.ts'
 import { openDatabase } from '../../src/store/sqlite/database.ts'
 import { openApp } from '../api/support.ts'
+import type { TestApp, TestAppOptions } from '../support/app.ts'
 import { COMPANY, makeDirectory, runJson } from '../support/company.ts'
-import { createDocuments, type NewDocument, NOW, openPageApp, type PageApp } from './support.ts'
+import { createDocuments, fillPageApp, type NewDocument, NOW, type PageApp } from './support.ts'
 
 // 1 x 1 pixel
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
@@ -33,9 +38,24 @@ export const DOCUMENTS: readonly NewDocument[] = [
   { name: 'Factura 2026-11.txt', mimetype: 'text/plain', content: 'Factura 118: 15.000,00 CRC\n' },
 ]
 
-/** Starts the full app for a file of tests, in some seconds. */
+/** Environment variable with the data directory that `full-app.ts` made for all files of a run. */
+export const FULL_APP_VARIABLE = 'CAMBISTA_TEST_FULL_APP'
+export const FULL_APP: TestAppOptions = { now: NOW, backfillFrom: '1983-01-01' }
+export const SECRETS_FILE = 'secrets.json'
+
+/** Starts the full app for a file of tests, on a copy of the data of the run. Without them it makes its own. */
 export async function openFullApp(): Promise<PageApp> {
-  const app = await openPageApp({ backfillFrom: '1983-01-01' })
+  const { [FULL_APP_VARIABLE]: data } = process.env
+  if (data === undefined) return fillFullApp(await openApp(FULL_APP))
+  const dataDir = mkdtempSync(join(tmpdir(), 'cambista-test-'))
+  cpSync(data, dataDir, { recursive: true })
+  const app = await openApp({ ...FULL_APP, dataDir })
+  after(() => rmSync(dataDir, { recursive: true, force: true }))
+  return { ...app, ...JSON.parse(readFileSync(join(dataDir, SECRETS_FILE), 'utf8')) }
+}
+
+export async function fillFullApp(started: TestApp): Promise<PageApp> {
+  const app = await fillPageApp(started)
   const create = (...words: string[]) => runJson(app.dataDir, ...words)
   await create('agent', 'create', '--name', 'Archivista', '--company', String(COMPANY))
   await create('company', 'create', '--name', 'Comercial Demostración S.A.', '--code', 'DEMO', '--id', '8')

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { addDays } from '../../src/values/dates.ts'
+import { SEED, scaled } from '../faults/scale.ts'
 import { temporaryDirectory } from '../support/app.ts'
 import { until } from '../support/terminal.ts'
 import {
@@ -20,17 +21,16 @@ import {
 } from './support.ts'
 
 const FIRST = '2024-01-01'
-const DAYS = 200
-const { CAMBISTA_SEED = '17' } = process.env
+const DAYS = scaled({ short: 40, long: 200 })
 const browser = await openBrowser()
 const app = await openPageApp({ backfillFrom: FIRST })
-const random = randomNumbers(Number(CAMBISTA_SEED))
+const random = randomNumbers(SEED)
 
 type Latest = { compra: string | null; venta: string | null; rate_date: string }
 type Rate = { pair: string; rate_type: string; value: string }
 type Conversion = { rate: string; result: string; rate_date: string }
 
-test(`the page shows the digits of the API for ${DAYS} days and conversions (seed ${CAMBISTA_SEED})`, async () => {
+test(`the page shows the digits of the API for ${DAYS} days and conversions (seed ${SEED})`, async () => {
   for (const language of ['es', 'en'] as const) {
     const visit = await openVisit(browser, app, { language })
     await enterSecret(visit, app.key)

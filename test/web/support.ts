@@ -1,8 +1,15 @@
 // Opens the page of an app in Chromium, and records violations, errors and requests.
 
 import assert from 'node:assert/strict'
-import { after } from 'node:test'
-import { type Browser, type CDPSession, launch, type Page, type Viewport } from 'puppeteer-core'
+import { after, afterEach, beforeEach } from 'node:test'
+import {
+  type Browser,
+  type BrowserContext,
+  type CDPSession,
+  launch,
+  type Page,
+  type Viewport,
+} from 'puppeteer-core'
 import { openApp } from '../api/support.ts'
 import type { TestApp, TestAppOptions } from '../support/app.ts'
 import { makeDirectory, runJson } from '../support/company.ts'
@@ -55,9 +62,19 @@ export async function openBrowser(...flags: string[]): Promise<Browser> {
 
 export type PageApp = TestApp & { token: string }
 
+// Profiles of the running test. A page that stays open polls and animates beside the tests that follow.
+const contexts = new Set<BrowserContext>()
+beforeEach(() => contexts.clear()) // profiles of the whole file stay open
+afterEach(async () => {
+  for (const context of contexts) if (!context.closed) await context.close()
+})
+
 /** Starts an app for a file of tests: rates, key "erp", a company with agent and owner, token "facturas". */
 export async function openPageApp(options: TestAppOptions = {}): Promise<PageApp> {
-  const app = await openApp({ now: NOW, ...options })
+  return fillPageApp(await openApp({ now: NOW, ...options }))
+}
+
+export async function fillPageApp(app: TestApp): Promise<PageApp> {
   await app.sync()
   await makeDirectory(app.dataDir)
   const { key } = await runJson<{ key: string }>(app.dataDir, 'key', 'create', 'erp')
@@ -71,10 +88,11 @@ export async function openPageApp(options: TestAppOptions = {}): Promise<PageApp
   return { ...app, key, token }
 }
 
-/** Opens the page in a new browser profile with the clock of the app. */
+/** Opens the page in a new browser profile with the clock of the app. The profile is closed after the test. */
 export async function openVisit(browser: Browser, app: TestApp, options: VisitOptions = {}): Promise<Visit> {
   const { url = app.app.url, path = '/', language = 'en', viewport = DESKTOP, colours = 'light' } = options
   const context = await browser.createBrowserContext()
+  contexts.add(context)
   const page = await context.newPage()
   page.setDefaultTimeout(60_000)
   await page.setViewport(viewport)
