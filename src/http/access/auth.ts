@@ -4,6 +4,7 @@
 import type { H3Event } from 'h3'
 import { ALLOWED } from '../../domain/access/secrets.ts'
 import type { Access } from '../../domain/documents/access.ts'
+import { coalesce } from '../../runtime/coalesce.ts'
 import { AppError } from '../../runtime/errors.ts'
 import { type ActiveApiKey, selectActiveApiKeyHashes } from '../../store/access/api-keys.ts'
 import { selectFormerHashes } from '../../store/access/former-secrets.ts'
@@ -12,7 +13,6 @@ import { type ActiveToken, selectActiveTokens } from '../../store/access/tokens.
 import type { Engine } from '../../store/engine.ts'
 import type { Clock, IsoDate } from '../../values/dates.ts'
 import type { Credentials } from '../endpoint/api.ts'
-import { coalesce } from '../endpoint/coalesce.ts'
 import { keyInUrl } from '../endpoint/url-key.ts'
 import {
   findByHash,

@@ -1,5 +1,5 @@
+import { saveCsv, saveXlsx } from '../components/downloads.ts'
 import { icons } from '../components/icons.tsx'
-import { saveCsv, saveXlsx } from '../components/save.ts'
 import { setView, texts } from '../components/view.ts'
 import type { Download } from '../model/table.ts'
 import type { LoadedHistory } from './loaded-history.ts'

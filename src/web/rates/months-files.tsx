@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
+import { saveCsv, saveXlsx } from '../components/downloads.ts'
 import { icons } from '../components/icons.tsx'
-import { saveCsv, saveXlsx } from '../components/save.ts'
 import { language, texts } from '../components/view.ts'
 import { encodeCsv } from '../model/csv.ts'
 import { monthRows } from '../model/months.ts'

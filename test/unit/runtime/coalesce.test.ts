@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
-import { coalesce } from '../../../../src/http/endpoint/coalesce.ts'
+import { coalesce } from '../../../src/runtime/coalesce.ts'
 
 test('a caller gets a run that begins after its call, and shares it with other callers', async () => {
   const callsAtStart: number[] = []

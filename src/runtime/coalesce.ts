@@ -9,14 +9,14 @@ import { setTimeout } from 'node:timers/promises'
 export function coalesce(work: () => Promise<void>, apartMs: number): () => Promise<void> {
   let next: Promise<void> | undefined
   let earliest = 0
-  const turn = async () => {
+  const run = async () => {
     await setTimeout(Math.max(0, earliest - performance.now()))
     next = undefined // later callers may need newer data than this run reads
     earliest = performance.now() + apartMs
     await work()
   }
   return () => {
-    next ??= turn()
+    next ??= run()
     return next
   }
 }
