@@ -21,11 +21,11 @@ export type Reading = {
   answer: SourceAnswer
   /** Requested series that the answer does not list. */
   unlisted: ReadonlySet<string>
-  /** True when unlisted series have no data: each was requested alone, or twice if that is impossible. */
-  silenceCounts: boolean
+  /** True when an unlisted series has no data: it was requested alone, or twice where that is impossible. */
+  unlistedIsEmpty: boolean
   /**
-   * Day of the request in the time zone of the provider; later days had not begun. The clock of the source limits it.
-   * Otherwise a machine whose clock is years ahead would store empty years.
+   * Day of the request in the time zone of the provider, at most the day of the source's clock. Later days had not
+   * begun. A machine whose clock is years ahead would store empty years.
    */
   requestedOn: IsoDate
   /** True when the source does not round. */
@@ -38,8 +38,8 @@ export type Reading = {
 export type Unsynchronized = { indicator: string | undefined; days: Window }
 
 /** Returns true when an answer covers a series, with or without values (decisions 2.6). */
-export function answersSeries({ answer, unlisted, silenceCounts }: Reading, code: string): boolean {
-  return !unlisted.has(code) || (silenceCounts && !answer.leftOut?.includes(code))
+export function answersSeries({ answer, unlisted, unlistedIsEmpty }: Reading, code: string): boolean {
+  return !unlisted.has(code) || (unlistedIsEmpty && !answer.leftOut?.includes(code))
 }
 
 /**
@@ -103,7 +103,7 @@ async function fetchAnswer(
   }
   const { answer, requestedOn } = await read(request)
   const unlisted = findUnlisted(state, group, indicator, answer)
-  const isAlone = indicator !== undefined && session.supportsSingleSeries
+  const isSingle = indicator !== undefined && session.supportsSingleSeries
   // An answer without data for past days is rare, so it is confirmed by a second request. So are unlisted series that
   // cannot be requested alone (decisions 2.6).
   const isDoubtful =
@@ -113,7 +113,7 @@ async function fetchAnswer(
     indicator,
     answer,
     unlisted,
-    silenceCounts: isAlone,
+    unlistedIsEmpty: isSingle,
     requestedOn,
     exact: session.exact,
     isConfirmed: true,
@@ -126,7 +126,7 @@ async function fetchAnswer(
       ...first,
       answer: both,
       unlisted: findUnlisted(state, group, indicator, both),
-      silenceCounts: isAlone || !session.supportsSingleSeries,
+      unlistedIsEmpty: isSingle || !session.supportsSingleSeries,
       requestedOn: second.requestedOn,
       exact: session.exact,
     }

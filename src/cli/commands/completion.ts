@@ -9,7 +9,7 @@ import { OPTIONS } from '../options/options.ts'
 
 const SHELLS = ['bash', 'zsh']
 
-/** Prints a script. */
+/** Prints the script of a shell. */
 export const completion = command({
   name: 'completion',
   positionals: [SHELLS.join('|')],
@@ -35,22 +35,27 @@ function completionKind(value: string | undefined, choices?: readonly string[]):
   return value !== undefined && /^[a-z|]+$/.test(value) ? value.replaceAll('|', ' ') : ''
 }
 
-/** Returns functions for both shells: each sets variables by a `case` on a flag or on the words before it. */
-function tables(commands: readonly Command[]): string {
-  const valued = Object.entries<Option>(OPTIONS).filter(([, { value }]) => value !== undefined)
-  const kinds = Map.groupBy(valued, ([, { value, format }]) => completionKind(value, format.choices))
+/**
+ * Returns two functions that both shells understand. `_cambista_kind` sets the candidates for the value of a flag,
+ * `_cambista_words` those for a word after the words before it.
+ */
+function lookupFunctions(commands: readonly Command[]): string {
+  const optionsWithValue = Object.entries<Option>(OPTIONS).filter(([, { value }]) => value !== undefined)
+  const kinds = Map.groupBy(optionsWithValue, ([, { value, format }]) =>
+    completionKind(value, format.choices),
+  )
   const flagLines = [...kinds].map(
     ([kind, options]) => `    ${options.map(([name]) => `--${name}`).join('|')}) kind='${kind}' ;;`,
   )
-  const firsts = [...new Set(commands.map(({ name }) => name.split(' ')[0] ?? ''))]
-  const groupLines = firsts.flatMap((first) => {
-    const verbs = commands.filter(({ name }) => name.startsWith(`${first} `))
-    const list = verbs.map(({ name }) => name.slice(first.length + 1)).join(' ')
-    return verbs.length === 0 ? [] : [`    '${first} ') list='${list}' flags=--help ;;`]
+  const firstWords = [...new Set(commands.map(({ name }) => name.split(' ')[0] ?? ''))]
+  const groupLines = firstWords.flatMap((first) => {
+    const subcommands = commands.filter(({ name }) => name.startsWith(`${first} `))
+    const list = subcommands.map(({ name }) => name.slice(first.length + 1)).join(' ')
+    return subcommands.length === 0 ? [] : [`    '${first} ') list='${list}' flags=--help ;;`]
   })
   const commandLines = commands.map(({ name, options, positionals, choices }) => {
     const flags = [...options, 'help'].map((option) => `--${option}`).join(' ')
-    return `    '${name} '*) own=${name.split(' ').length} takes='${completionKind(positionals[0], choices)}' flags='${flags}' ;;`
+    return `    '${name} '*) nameLength=${name.split(' ').length} operand='${completionKind(positionals[0], choices)}' flags='${flags}' ;;`
   })
   return `_cambista_kind() {
   case $1 in
@@ -60,7 +65,7 @@ ${flagLines.join('\n')}
 }
 _cambista_words() {
   case $1 in
-    ' ') list='${[...firsts, 'help'].join(' ')}' flags='--help --version' ;;
+    ' ') list='${[...firstWords, 'help'].join(' ')}' flags='--help --version' ;;
 ${[...groupLines, ...commandLines].join('\n')}
   esac
 }
@@ -70,8 +75,8 @@ ${[...groupLines, ...commandLines].join('\n')}
 // Bash also splits words at = and :, and a completion replaces only the text after the last split.
 function bash(commands: readonly Command[]): string {
   return `# Completion of cambista for bash: source this.
-${tables(commands)}_cambista() {
-  local cur=\${COMP_WORDS[COMP_CWORD]} at word value= before= kind= list= flags= takes= own=-1
+${lookupFunctions(commands)}_cambista() {
+  local cur=\${COMP_WORDS[COMP_CWORD]} at word value= before= kind= list= flags= operand= nameLength=-1
   local -a names=()
   for ((at = 1; at < COMP_CWORD; at++)); do
     word=\${COMP_WORDS[at]}
@@ -86,7 +91,7 @@ ${tables(commands)}_cambista() {
   if [[ ! $value ]]; then
     _cambista_words "\${names[*]} "
     kind=$list
-    ((\${#names[@]} == own)) && kind=$takes
+    ((\${#names[@]} == nameLength)) && kind=$operand
     [[ $cur == -* ]] && kind=$flags
   fi
   case $kind in
@@ -103,8 +108,8 @@ complete -F _cambista cambista
 function zsh(commands: readonly Command[]): string {
   return `#compdef cambista
 # Completion of cambista for zsh: source this, or save it as _cambista in a directory of $fpath.
-${tables(commands)}_cambista() {
-  local word value= kind= list= flags= takes= own=-1
+${lookupFunctions(commands)}_cambista() {
+  local word value= kind= list= flags= operand= nameLength=-1
   local -a names
   for word in "\${(@)words[2,CURRENT-1]}"; do
     if [[ -n $value ]]; then value=
@@ -118,7 +123,7 @@ ${tables(commands)}_cambista() {
   elif [[ -z $value ]]; then
     _cambista_words "\${names[*]} "
     kind=$list
-    ((\${#names} == own)) && kind=$takes
+    ((\${#names} == nameLength)) && kind=$operand
     [[ \${words[CURRENT]} == -* ]] && kind=$flags
   fi
   case $kind in

@@ -1,4 +1,4 @@
-// Lists rows of one kind, or changes the row that a command's first word names.
+// Lists the rows of a table, or changes the row that the command line names, such as `key revoke erp`.
 
 import { AppError } from '../../runtime/errors.ts'
 import type { Usage } from '../../store/documents/usage.ts'
@@ -41,7 +41,7 @@ export function printRows<Row>(
   printResult(terminal, options, rows, formatTable([Object.keys(columns), ...lines]))
 }
 
-/** Changes the row that the first word names; `change` returns undefined if it is missing. */
+/** Changes the row that the first positional names; `change` returns undefined if it is missing. */
 export function changeRow<Subject extends string | number, Row>(
   input: Input,
   { noun, parse }: { noun: string; parse(word: string | undefined): Subject },

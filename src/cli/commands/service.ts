@@ -43,12 +43,12 @@ export const servicePrint = command({
   },
 })
 
-/** Returns the machine to change. @throws AppError `failed` without root, or without systemd */
+/** Opens this machine, or the image in `rootDir`. @throws AppError `failed` without root, or without systemd */
 function openMachine(rootDir: string | undefined, terminal: Terminal): Machine {
   if (process.getuid?.() !== 0) throw new AppError('failed', 'only root can do that: run it with sudo')
   const root = resolve(rootDir ?? '/')
   if (!existsSync(join(root, 'etc')))
-    throw new AppError('failed', `there is no system in ${root}: check --root`)
+    throw new AppError('failed', `there is no directory etc in ${root}: check --root`)
   if (root === '/' && !existsSync(BOOTED_BY_SYSTEMD)) {
     const instead = 'have your supervisor run cambista serve, or give --root DIR to prepare an image'
     throw new AppError(

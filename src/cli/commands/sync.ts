@@ -24,8 +24,8 @@ export const sync = command({
   changesData: true,
   run({ options, terminal, withDatabase }) {
     const clock = () => new Date()
-    const todays = terminal.providers.map(({ timeZone }) => currentDay(clock, timeZone))
-    const range = dateRange(options, addDays(todays.reduce(latest), 1))
+    const currentDays = terminal.providers.map(({ timeZone }) => currentDay(clock, timeZone))
+    const range = dateRange(options, addDays(currentDays.reduce(latest), 1))
     const settings = providerSettingsReader(options, terminal.env, terminal.providers)
     return withDatabase({ mustExist: false }, async (_, engine) => {
       const log = runLog(terminal)
@@ -41,10 +41,10 @@ export const sync = command({
         if (terminal.interactive || now.requests + now.requestsLeft > FEW_REQUESTS) line.show(syncLine(now))
       }
       const request = { trigger: 'cli' as const, range, signal: terminal.stop, progress }
-      const ends = await syncAll(deps, terminal.providers, request).finally(line.clear)
-      const runs = ends.map(({ run }) => run)
-      const isGood = range === undefined && runs.every(({ status }) => status === 'ok')
-      const refined = isGood ? await refineNow(deps, terminal) : []
+      const results = await syncAll(deps, terminal.providers, request).finally(line.clear)
+      const runs = results.map(({ run }) => run)
+      const isComplete = range === undefined && runs.every(({ status }) => status === 'ok')
+      const refined = isComplete ? await refineNow(deps, terminal) : []
       log.flush()
       if (runs.length === 0)
         throw new AppError('failed', 'no provider is enabled: see cambista provider list')
@@ -65,7 +65,10 @@ async function refineNow(deps: SyncDeps, terminal: Terminal): Promise<SyncRunRow
   return refine(deps, terminal.providers, { signal: terminal.stop, progress }).finally(line.clear)
 }
 
-/** Opens the log of runs. The printed run has its error, so its end is logged only to the journal, by priority. */
+/**
+ * Opens the log. The command prints the error of a run, so the log line of its end is left out. The journal gets it, for
+ * its priority.
+ */
 function runLog(terminal: Terminal): Log {
   const log = terminalLog(terminal, { level: 'error', format: 'text' })
   if (terminal.journal) return log

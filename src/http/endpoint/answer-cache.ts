@@ -125,7 +125,7 @@ function streamReply(event: H3Event, head: Head, parts: Iterable<string>, interl
   const { isHeld, takesGzip, headers } = negotiated(event, head, true)
   if (isHeld) return { status: 304, body: '', headers }
   const bodyParts = event.req.method === 'HEAD' ? [] : parts
-  return { body: encodeChunks(bodyParts, interleave, { packed: takesGzip }), headers }
+  return { body: encodeChunks(bodyParts, interleave, { gzip: takesGzip }), headers }
 }
 
 /** Decides whether to answer 304 (`isHeld`) and whether to compress, and returns the headers. */

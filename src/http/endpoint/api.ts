@@ -9,7 +9,7 @@ import { type AnyEndpoint, type Reply, refusesUnknown, type Tag } from './endpoi
 import { type ErrorShape, invalidParameters, type ValidationItem } from './errors.ts'
 import { parseQuery, percentDecode, validate } from './params.ts'
 import { send } from './send.ts'
-import { addUnknown } from './unknown-parameters.ts'
+import { addUnknownParameters } from './unknown-parameters.ts'
 import { KEY_NAMES } from './url-key.ts'
 
 export type Api = {
@@ -138,7 +138,7 @@ function createHandler(
     const values = readsOwn ? {} : parseQuery(event.url.search, faults)
     if (endpoint.permission === 'url-key') for (const name of KEY_NAMES) delete values[name]
     const query = endpoint.query ? validate(endpoint.query, 'query', values, faults) : {}
-    if (strict) addUnknown(values, names, faults)
+    if (strict) addUnknownParameters(values, names, faults)
     if (faults.length > 0) throw invalidParameters(faults)
     const checkAgain = async () => credentials?.check(event, endpoint)
     return sendReply(event, endpoint.handle({ event, query, params, checkAgain }))

@@ -17,7 +17,7 @@ export type StoredDeps = {
   cache: RateCache
   past: PastRates
   answers: AnswerCache
-  addresses: UrlCache
+  urlCache: UrlCache
   clock: Clock
 }
 
@@ -41,7 +41,7 @@ export type StoredEndpoint<Q extends QuerySchema, P extends v.GenericSchema, A e
 }
 
 export function storedEndpoint<Q extends QuerySchema, P extends v.GenericSchema, A extends object, T>(
-  { cache, past, answers, addresses, clock }: StoredDeps,
+  { cache, past, answers, urlCache, clock }: StoredDeps,
   { effective, find, forms, ...endpoint }: StoredEndpoint<Q, P, A, T>,
 ): AnyEndpoint {
   const negotiatedForm = ({ req }: H3Event) =>
@@ -51,7 +51,7 @@ export function storedEndpoint<Q extends QuerySchema, P extends v.GenericSchema,
     ...REVALIDATED,
     contentTypes: forms.map(({ contentType }) => baseMediaType(contentType)),
     cachedReply(event) {
-      const key = addresses.keyOf(event, { today: currentDay(clock), form: negotiatedForm(event).name })
+      const key = urlCache.findKey(event, { today: currentDay(clock), form: negotiatedForm(event).name })
       return key === undefined ? undefined : answers.cached(event, cache.snapshot(), key)
     },
     handle({ event, query, params }) {
@@ -75,7 +75,7 @@ export function storedEndpoint<Q extends QuerySchema, P extends v.GenericSchema,
           return result instanceof Promise ? result.then(render) : render(result)
         }
         const reply = answers.reply(event, snapshot, { key, contentType, make })
-        if (!(reply instanceof Promise)) addresses.remember(event, { today, form: name }, key)
+        if (!(reply instanceof Promise)) urlCache.store(event, { today, form: name }, key)
         return reply
       })
     },

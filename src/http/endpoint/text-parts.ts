@@ -1,5 +1,5 @@
-// Generates long texts while they are sent. A table of thousands of lines is never in memory as a whole, and does not
-// delay other clients.
+// Generates long texts while they are sent. Memory never has a whole table of thousands of lines, and other clients are
+// not delayed.
 
 import { pipeline, Readable } from 'node:stream'
 import { createGzip } from 'node:zlib'
@@ -32,14 +32,14 @@ export function wholeOrParts(parts: TextParts): string | Iterable<string> {
   return second.done ? first.value : chain([first.value, second.value], parts)
 }
 
-/** Encodes parts as UTF-8, with `packed` as gzip. Parts of other answers are interleaved. */
+/** Encodes parts as UTF-8, and compresses them if `gzip` is set. The parts of several answers are interleaved. */
 export function encodeChunks(
   parts: Iterable<string>,
   interleave: Interleave,
-  { packed }: { packed: boolean },
+  { gzip }: { gzip: boolean },
 ): Chunks {
-  const chunks = encoded(interleave(parts))
-  return packed ? gzipped(chunks) : chunks
+  const chunks = encodeUtf8(interleave(parts))
+  return gzip ? gzipChunks(chunks) : chunks
 }
 
 function* chain(begin: readonly string[], rest: TextParts): Generator<string, void> {
@@ -47,11 +47,11 @@ function* chain(begin: readonly string[], rest: TextParts): Generator<string, vo
   for (let next = rest.next(); !next.done; next = rest.next()) yield next.value
 }
 
-async function* encoded(parts: AsyncIterable<string>): Chunks {
+async function* encodeUtf8(parts: AsyncIterable<string>): Chunks {
   for await (const part of parts) yield Buffer.from(part)
 }
 
-async function* gzipped(chunks: Chunks): Chunks {
+async function* gzipChunks(chunks: Chunks): Chunks {
   const gzip = createGzip(GZIP)
   // Errors end the loop. When the client disconnects, the loop ends and the pipeline closes the chunks.
   pipeline(Readable.from(chunks, { objectMode: false, highWaterMark: 1 }), gzip, () => {})

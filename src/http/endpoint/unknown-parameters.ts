@@ -5,9 +5,9 @@ import type { AppError } from '../../runtime/errors.ts'
 import { editDistance } from '../../values/edit-distance.ts'
 import { invalidParameters, type ValidationItem } from './errors.ts'
 
-// Names of our parameters in other APIs and in Spanish. Undefined: a name that is similar to a parameter of another
-// meaning. Example: `decimals` (rounding) and `decimal` (the sign of CSV).
-const SENSES = new Map<string, string | undefined>([
+// Our parameters by their names in other APIs and in Spanish. Undefined: no advice, as the most similar parameter has
+// another meaning. Example: `decimals` (rounding) and `decimal` (the sign of CSV).
+const SYNONYMS = new Map<string, string | undefined>([
   ['date', 'on'],
   ['day', 'on'],
   ['fecha', 'on'],
@@ -32,35 +32,35 @@ const SENSES = new Map<string, string | undefined>([
 const LONGEST_SHOWN = 60
 
 /**
- * Adds a fault for each unknown parameter. Names that begin with `_` are cache busters and ignored, except in a body,
- * which no cache sees.
+ * Adds a fault for each unknown parameter. Names that begin with `_` are cache busters and are ignored; a body has
+ * none, since no cache stores it.
  */
-export function addUnknown(
-  sent: Readonly<Record<string, string>>,
+export function addUnknownParameters(
+  params: Readonly<Record<string, string>>,
   known: readonly string[],
   faults: ValidationItem[],
-  { takesBusters = true } = {},
+  { ignoresCacheBusters = true } = {},
 ): void {
-  const unknown = Object.keys(sent).filter(
-    (name) => !known.includes(name) && !(takesBusters && name.startsWith('_')),
+  const unknown = Object.keys(params).filter(
+    (name) => !known.includes(name) && !(ignoresCacheBusters && name.startsWith('_')),
   )
   if (unknown.length === 0) return
-  const faulty = new Set(faults.map(({ loc: [source, name] }) => source === 'query' && name))
+  const reportedNames = new Set(faults.map(({ loc: [source, name] }) => source === 'query' && name))
   for (const name of unknown) {
-    if (faulty.has(name)) continue
+    if (reportedNames.has(name)) continue
     const msg = `there is no parameter ${quoteName(name)}: ${advice(name, known)}`
-    faults.push({ loc: ['query', name], msg, type: 'unknown', input: sent[name] })
+    faults.push({ loc: ['query', name], msg, type: 'unknown', input: params[name] })
   }
 }
 
 /** 422 for parameters that only another form of the answer has. */
 export function unknownParameters(
-  sent: Readonly<Record<string, string | undefined>>,
+  params: Readonly<Record<string, string | undefined>>,
   known: readonly string[],
 ): AppError {
   const items: ValidationItem[] = []
-  const values = Object.entries(sent).filter((pair): pair is [string, string] => pair[1] !== undefined)
-  addUnknown(Object.fromEntries(values), known, items)
+  const values = Object.entries(params).filter((pair): pair is [string, string] => pair[1] !== undefined)
+  addUnknownParameters(Object.fromEntries(values), known, items)
   return invalidParameters(items.map((item) => ({ ...item, msg: `${item.msg} (${item.loc[1]} is of CSV)` })))
 }
 
@@ -74,12 +74,12 @@ function advice(name: string, known: readonly string[]): string {
 export function nearestName(
   name: string,
   known: readonly string[],
-  senses: ReadonlyMap<string, string | undefined> = SENSES,
+  synonyms: ReadonlyMap<string, string | undefined> = SYNONYMS,
 ): string | undefined {
   if (name.length > LONGEST_SHOWN) return undefined
   const word = name.toLowerCase()
-  if (senses.has(word)) {
-    const synonym = senses.get(word)
+  if (synonyms.has(word)) {
+    const synonym = synonyms.get(word)
     return synonym !== undefined && known.includes(synonym) ? synonym : undefined
   }
   let best: string | undefined

@@ -6,31 +6,31 @@ import type { IsoDate } from '../../values/dates.ts'
 import { nodeContext } from './send.ts'
 import { KEY_NAMES } from './url-key.ts'
 
-const MOST = 10_000 // 3 MB; then the cache is emptied
-const LONGEST = 200 // characters; a URL with the contract's parameters takes 150
+const MAX_ENTRIES = 10_000 // 3 MB; a full cache is emptied
+const MAX_LENGTH = 200 // characters; a URL with the contract's parameters takes 150
 /** Percent escapes can hide the parameter of a key. */
-const MAY_HOLD_KEY = new RegExp(`%|${KEY_NAMES.join('|')}`, 'i')
+const MAY_CONTAIN_KEY = new RegExp(`%|${KEY_NAMES.join('|')}`, 'i')
 
 /** Day of the request, and name of the form: the answer to a URL depends on both. */
 type RequestContext = { today: IsoDate; form: string }
 
 export type UrlCache = {
   /** Returns the key of the answer in the answer cache; undefined without an entry for this day and form. */
-  keyOf(event: H3Event, context: RequestContext): string | undefined
-  remember(event: H3Event, context: RequestContext, key: string): void
+  findKey(event: H3Event, context: RequestContext): string | undefined
+  store(event: H3Event, context: RequestContext, key: string): void
 }
 
 export function createUrlCache(): UrlCache {
   const entries = new Map<string, RequestContext & { key: string }>()
   return {
-    keyOf(event, { today, form }) {
+    findKey(event, { today, form }) {
       const entry = entries.get(requestTarget(event))
       return entry?.today === today && entry.form === form ? entry.key : undefined
     },
-    remember(event, context, key) {
+    store(event, context, key) {
       const target = requestTarget(event)
-      if (target.length > LONGEST || MAY_HOLD_KEY.test(target)) return
-      if (entries.size >= MOST) entries.clear()
+      if (target.length > MAX_LENGTH || MAY_CONTAIN_KEY.test(target)) return
+      if (entries.size >= MAX_ENTRIES) entries.clear()
       entries.set(target, { ...context, key })
     },
   }

@@ -43,7 +43,7 @@ export function ratesApi(deps: RatesDeps): { api: Api; caches: () => Record<stri
   const answers = createAnswerCache()
   const histories = createHistoryEncoder()
   const { db, cache, past, clock, scheduler, backups } = deps
-  const storedDeps = { cache, past, clock, answers, addresses: createUrlCache() }
+  const storedDeps = { cache, past, clock, answers, urlCache: createUrlCache() }
   const api: Api = {
     prefixes: ['/'], // errors of a path that no API has are of its shape
     errors: RATES_ERRORS,

@@ -8,7 +8,7 @@ import type { IsoDate } from '../../values/dates.ts'
 import { positiveAmount } from '../../values/decimal.ts'
 import { invalidParameters, type ValidationItem } from '../endpoint/errors.ts'
 import { validate } from '../endpoint/params.ts'
-import { addUnknown } from '../endpoint/unknown-parameters.ts'
+import { addUnknownParameters } from '../endpoint/unknown-parameters.ts'
 import { type BatchElement, NOT_AN_OBJECT } from './batch-reader.ts'
 import { CONVERSION } from './convert.ts'
 
@@ -74,7 +74,7 @@ function validateElement({ texts, unknown = {}, badId }: BatchElement): Validati
     if (text !== undefined) parameters[name] = text
   }
   validate(Fields, 'query', parameters, faults)
-  addUnknown(unknown, FIELDS_WITH_ID, faults, { takesBusters: false })
+  addUnknownParameters(unknown, FIELDS_WITH_ID, faults, { ignoresCacheBusters: false })
   if (badId) faults.push({ loc: ['query', 'id'], msg: 'id must be a text or an integer', type: 'id' })
   return faults
 }

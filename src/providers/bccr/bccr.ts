@@ -67,7 +67,7 @@ export function openSession(
     notices.push({ message, token: true })
   }
   if (token !== undefined && !/^[\x21-\x7e]+$/.test(token)) {
-    dropToken('holds characters that no token has')
+    dropToken('contains characters that no token has')
   }
 
   const readOnce = async (request: FetchRequest): Promise<SourceAnswer> => {

@@ -43,16 +43,16 @@ const KEYS: Record<MovedTable, readonly string[]> = {
 
 export const MOVED_TABLES = Object.keys(KEYS) as readonly MovedTable[]
 
-/** Yields all rows of a table in the order of its key, at most `atOnce` at a time. `columns` undefined: all. */
+/** Yields all rows of a table in the order of its key, at most `batchSize` at a time. `columns` undefined: all. */
 export async function* selectAllRows(
   db: ReadDb,
   table: MovedTable,
-  { atOnce, columns }: { atOnce: number; columns?: readonly string[] },
+  { batchSize, columns }: { batchSize: number; columns?: readonly string[] },
 ): AsyncGenerator<AnyRow[]> {
   const keys = KEYS[table] as readonly never[]
   let last: AnyRow | undefined
   while (true) {
-    let query = db.selectFrom(table as 'rates').limit(atOnce)
+    let query = db.selectFrom(table as 'rates').limit(batchSize)
     query = columns ? (query.select(columns as readonly never[]) as never) : (query.selectAll() as never)
     for (const key of keys) query = query.orderBy(key)
     const { length } = keys
@@ -67,7 +67,7 @@ export async function* selectAllRows(
       table === 'documents' ? withoutLeaseEnd : (row) => row,
     )
     if (rows.length > 0) yield rows
-    if (rows.length < atOnce) return
+    if (rows.length < batchSize) return
     last = rows.at(-1)
   }
 }

@@ -1,5 +1,5 @@
-// History of a pair: controls, chart, figures, table and files of a range of days. Every part shows the same loaded
-// history with its own pair and days, even while another one is loading.
+// History of a pair: controls, chart, figures, table and files of a range of days. While another history loads, every
+// part shows the pair and days of the previous one.
 
 import type { FunctionComponent } from 'preact'
 import type { Series } from '../api/responses.ts'
@@ -95,12 +95,12 @@ function SpanField() {
       label={words.span}
       value={from === '' ? span : undefined}
       choices={SPANS.map((value) => ({ value, label: words.spans[value], title: words.spanNames[value] }))}
-      onChoose={(span) => setView({ span: span, from: '', to: '' })}
+      onChoose={(span) => setView({ span, from: '', to: '' })}
     />
   )
 }
 
-/** Fields for the range that a mouse drags on the chart. */
+/** Fields for the first and last day, which dragging on the chart sets too. */
 function RangeFields(range: { from: string; to: string }) {
   const words = texts.value.history
   const choose = (from: string, to: string) => {

@@ -1,4 +1,4 @@
-// Loads the figures of the months of a year together with their pair and year.
+// Loads the monthly figures of a pair and a year.
 
 import { useMemo, useState } from 'preact/hooks'
 import type { PairResponse, RateSide } from '../api/responses.ts'
@@ -15,7 +15,10 @@ export type LoadedMonths = {
 
 type MonthStats = Readonly<Record<Stat, ApiState<PairResponse>>>
 
-/** Loads both sides of a pair whose route has the colón, else its only side. Returns the previous year until then. */
+/**
+ * Loads both sides of a pair whose route has the colón, else its only side. While they load, `loaded` has the figures
+ * that were loaded before.
+ */
 export function useMonths(pair: string, year: string) {
   const sell = useStats(pair, year, 'venta')
   const isBoth = sell.last.value !== undefined && sell.last.value.rate_type !== 'referencia'

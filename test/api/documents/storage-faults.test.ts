@@ -36,7 +36,7 @@ async function countRows({ database }: Failing): Promise<number> {
   return (await database.selectFrom('documents').select('id').execute()).length
 }
 
-/** Checks that no other files exist. In a cluster blobs without rows are removed later (`removesLater`). */
+/** Checks that no other files exist. In a cluster the garbage collection removes blobs without rows later. */
 function assertFiles(failing: Failing, names: string[], what = ''): void {
   const files = listFiles(failing)
   if (postgres) assert.ok(new Set(names).isSubsetOf(new Set(files)), what)
@@ -96,7 +96,7 @@ test('an upload flushes bytes, then names, then commits rows, then answers 200',
   )
 })
 
-test('any failing call is an error with a message, leaves nothing, and ends with the next upload', async (t) => {
+test('a failing call of the file system is a 507 or 503, leaves nothing, and the next upload works', async (t) => {
   const calls = await recordCalls(t)
   assert.ok(calls.length > 15)
   const failing = await openFailing(t)
@@ -109,11 +109,11 @@ test('any failing call is an error with a message, leaves nothing, and ends with
       faulty.faults = (_, index) => (index === at ? code : undefined)
       const response = await post(app, CREATE, UPLOAD)
       faulty.faults = () => undefined
-      const isOfMark = call.endsWith(STORE_ID_NAME)
-      assert.equal(response.status, code === 'ENOSPC' && !isOfMark ? 507 : 503, what)
+      const isStoreId = call.endsWith(STORE_ID_NAME)
+      assert.equal(response.status, code === 'ENOSPC' && !isStoreId ? 507 : 503, what)
       const { status, message } = (await response.json()) as Record<string, string>
       assert.equal(status, 'error', what)
-      const words = isOfMark
+      const words = isStoreId
         ? /^The folder of documents is not there/
         : /^(Not enough disk space|Documents cannot be stored)/
       assert.match(message ?? '', words, what)

@@ -60,18 +60,18 @@ test('the message for one document is in the singular', async () => {
 })
 
 const tokens: [string, string | undefined, number, string][] = [
-  ['no header', undefined, 401, 'Invalid Authorization header format'],
-  ['another scheme', 'Basic abc', 401, 'Invalid Authorization header format'],
+  ['no Authorization header', undefined, 401, 'Invalid Authorization header format'],
+  ['another scheme of credentials', 'Basic abc', 401, 'Invalid Authorization header format'],
   ['no token', 'Bearer ', 401, 'Invalid Authorization header format'],
-  ['two words', 'Bearer a b', 401, 'Invalid Authorization header format'],
+  ['a token of two words', 'Bearer a b', 401, 'Invalid Authorization header format'],
   ['an unknown token', 'Bearer cbt_x', 401, 'Invalid or expired token'],
   ['an expired token', `Bearer ${TOKENS.expired}`, 401, 'Invalid or expired token'],
   ['a revoked token', `Bearer ${TOKENS.revoked}`, 401, 'Invalid or expired token'],
   ['a token of the other family', `Bearer ${TOKENS.agent}`, 403, 'Token not allowed for this endpoint'],
   ['a token of the other method', `Bearer ${TOKENS.read}`, 403, 'Token not allowed for this endpoint'],
 ]
-for (const [what, authorization, status, message] of tokens) {
-  test(`${what} is rejected before all other checks`, async () => {
+for (const [name, authorization, status, message] of tokens) {
+  test(`an upload with ${name} is rejected before all other checks`, async () => {
     const headers: Record<string, string> = authorization ? { authorization } : {}
     for (const method of ['POST', 'GET', 'PUT']) {
       const body = method === 'GET' ? {} : { body: 'not json' }
@@ -96,29 +96,24 @@ const refused: [string, unknown, number, string][] = [
   ['a null company', { ...full, company_id: null }, 400, MISSING],
   ['an empty agent', { ...full, agent_id: '' }, 400, MISSING],
   ['no documents in the array', { ...full, documents: [] }, 400, MISSING],
-  ['no object', [1, 2], 400, ''],
-  ['an owner that is no integer', { ...full, owner_id: 'uno' }, 400, 'owner_id must be an integer'],
-  ['a company of a half', { ...full, company_id: 1.5 }, 400, 'company_id must be an integer'],
-  [
-    'an agent beyond the safe integers',
-    { ...full, agent_id: '9007199254740992' },
-    400,
-    'agent_id must be an integer',
-  ],
-  ['agent zero', { ...full, agent_id: 0 }, 400, 'agent_id must be an integer'],
-  ['a true owner', { ...full, owner_id: true }, 400, 'owner_id must be an integer'],
-  ['an owner in an object', { ...full, owner_id: { id: 1 } }, 400, 'owner_id must be an integer'],
+  ['an array', [1, 2], 400, ''],
+  ['an owner_id that is text', { ...full, owner_id: 'uno' }, 400, 'owner_id must be an integer'],
+  ['a company_id of 1.5', { ...full, company_id: 1.5 }, 400, 'company_id must be an integer'],
+  ['an agent_id above 2^53', { ...full, agent_id: '9007199254740992' }, 400, 'agent_id must be an integer'],
+  ['an agent_id of zero', { ...full, agent_id: 0 }, 400, 'agent_id must be an integer'],
+  ['an owner_id of true', { ...full, owner_id: true }, 400, 'owner_id must be an integer'],
+  ['an owner_id that is an object', { ...full, owner_id: { id: 1 } }, 400, 'owner_id must be an integer'],
   ['documents that are text', { ...full, documents: 'x' }, 400, 'Invalid documents'],
   ['documents that are an object', { ...full, documents: { a: 1 } }, 400, 'Invalid documents'],
-  ['a company that is not there', { ...full, company_id: 99 }, 404, 'Company not found'],
-  ['an agent that is not there', { ...full, agent_id: 99 }, 404, 'Agent not found'],
+  ['an unknown company', { ...full, company_id: 99 }, 404, 'Company not found'],
+  ['an unknown agent', { ...full, agent_id: 99 }, 404, 'Agent not found'],
   ['an agent that is not active', { ...full, agent_id: 2 }, 404, 'Agent not found'],
   ['an agent of another company', { ...full, agent_id: 3 }, 404, 'Agent not found'],
-  ['an owner that is not there', { ...full, owner_id: 99 }, 404, 'Owner not found'],
+  ['an unknown owner', { ...full, owner_id: 99 }, 404, 'Owner not found'],
   ['an owner of another company', { ...full, owner_id: 2 }, 404, 'Owner not found'],
 ]
-for (const [what, body, status, message] of refused) {
-  test(`${what} is rejected, and nothing is stored`, async () => {
+for (const [name, body, status, message] of refused) {
+  test(`an upload with ${name} is rejected, and nothing is stored`, async () => {
     const [rows, files] = [await countDocuments(), blobFiles()]
     const response = await post(app, CREATE, body)
     assert.equal(response.status, status)
@@ -167,25 +162,25 @@ const faulty: [string, unknown, string, string][] = [
   ['a header in its type', { ...good, mimetype: 'a/b\r\nX: 1' }, 'mimetype', MIMETYPE],
   ['a header in a parameter', { ...good, mimetype: 'a/b; c="\r\nX: 1"' }, 'mimetype', MIMETYPE],
   ['half a parameter', { ...good, mimetype: 'text/plain; charset' }, 'mimetype', MIMETYPE],
-  ['any type', { ...good, mimetype: '*/*' }, 'mimetype', WILDCARD],
-  ['any text', { ...good, mimetype: 'text/*; q=0.5' }, 'mimetype', WILDCARD],
+  ['a wildcard for a type', { ...good, mimetype: '*/*' }, 'mimetype', WILDCARD],
+  ['a wildcard for a subtype', { ...good, mimetype: 'text/*; q=0.5' }, 'mimetype', WILDCARD],
   [
     'a type that is too long',
     { ...good, mimetype: `a/b; c=${'d'.repeat(300)}` },
     'mimetype',
     'mimetype must be at most 255 characters',
   ],
-  ['no content', { ...good, base64: '' }, 'base64', 'base64 is empty'],
-  ['null for a content', { ...good, base64: null }, 'base64', 'base64 is missing'],
-  ['content that is a number', { ...good, base64: 5 }, 'base64', 'base64 must be a string'],
-  ['content with a space', { ...good, base64: 'aG 9s' }, 'base64', NOT_BASE64],
-  ['content without padding', { ...good, base64: 'aG9sYQ' }, 'base64', NOT_BASE64],
-  ['a data URL', { ...good, base64: 'data:a/b;base64,aG9s' }, 'base64', NOT_BASE64],
-  ['URL-safe content', { ...good, base64: '-_-_' }, 'base64', NOT_BASE64],
-  ['no object at all', 'x', 'name', 'a document must be an object with name, mimetype and base64'],
+  ['an empty blob', { ...good, base64: '' }, 'base64', 'base64 is empty'],
+  ['null for its blob', { ...good, base64: null }, 'base64', 'base64 is missing'],
+  ['a number for its blob', { ...good, base64: 5 }, 'base64', 'base64 must be a string'],
+  ['a space in its base64', { ...good, base64: 'aG 9s' }, 'base64', NOT_BASE64],
+  ['no padding of its base64', { ...good, base64: 'aG9sYQ' }, 'base64', NOT_BASE64],
+  ['a data URL for its base64', { ...good, base64: 'data:a/b;base64,aG9s' }, 'base64', NOT_BASE64],
+  ['URL-safe base64', { ...good, base64: '-_-_' }, 'base64', NOT_BASE64],
+  ['text for an object', 'x', 'name', 'a document must be an object with name, mimetype and base64'],
 ]
-for (const [what, document, field, message] of faulty) {
-  test(`a document with ${what} rejects the batch, and is named`, async () => {
+for (const [name, document, field, message] of faulty) {
+  test(`a document with ${name} rejects the batch, and the error has its index`, async () => {
     const [rows, files] = [await countDocuments(), blobFiles()]
     const response = await post(app, CREATE, batch(good, document, good))
     assert.equal(response.status, 400)
@@ -233,7 +228,7 @@ test('bad documents are reported before an unknown company', async () => {
   assert.equal(((await response.json()) as { message: string }).message, 'Invalid base64 content')
 })
 
-const strange: [string, string][] = [
+const unusualBodies: [string, string][] = [
   ['documents first', `{"documents":[${JSON.stringify(good)}],"agent_id":1,"company_id":1,"owner_id":1}`],
   ['ids as digits in text', JSON.stringify({ ...full, owner_id: '1', company_id: '01', agent_id: '1' })],
   ['an owner of no company', JSON.stringify({ ...full, owner_id: 3 })],
@@ -244,8 +239,8 @@ const strange: [string, string][] = [
   ['bits under the padding', JSON.stringify(batch({ ...good, base64: 'aB==' }))],
   ['white space around', ` \n${JSON.stringify(full)}\t\r\n`],
 ]
-for (const [what, body] of strange) {
-  test(`a body with ${what} is valid`, async () => {
+for (const [name, body] of unusualBodies) {
+  test(`a body with ${name} is valid`, async () => {
     for (const type of ['application/json', 'text/plain', 'nonsense']) {
       const response = await post(app, CREATE, body, { 'content-type': type })
       assert.equal(response.status, 200, await response.text())

@@ -1,4 +1,4 @@
-// The fake bucket, in a process of its own. Prints the settings for a node. Run by others: node bucket.ts
+// The fake bucket, in a process that the benchmarks start. Prints the options and the environment of a node as JSON.
 
 import type { TestContext } from 'node:test'
 import { startFakeBucket } from '../../support/bucket/fake-bucket.ts'
@@ -14,6 +14,6 @@ fakeBucket.faults = ({ name }) => {
   return undefined
 }
 const { bucket, endpoint, region, credentials } = fakeBucket
-const place = ['--blobs', `s3://${bucket}/bench`, '--s3-endpoint', endpoint, '--s3-region', region]
+const options = ['--blobs', `s3://${bucket}/bench`, '--s3-endpoint', endpoint, '--s3-region', region]
 const env = { AWS_ACCESS_KEY_ID: credentials.accessKeyId, AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey }
-process.stdout.write(`${JSON.stringify({ place, env })}\n`)
+process.stdout.write(`${JSON.stringify({ options, env })}\n`)

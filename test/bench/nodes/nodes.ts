@@ -31,17 +31,17 @@ export async function measureNodes(dataDir: string, dir: string): Promise<Figure
   ]
 
   const stand = await startPrinting(script('nodes/bucket.ts'))
-  const { place, env } = JSON.parse(stand.line) as { place: string[]; env: Record<string, string> }
+  const bucket = JSON.parse(stand.line) as { options: string[]; env: Record<string, string> }
   const words = ['serve', '--no-scheduler', '--min-free', '0', '--log-level', 'warn']
   const start = (more: string[]) =>
-    startServer((port) => [PROGRAM, ...words, ...more, '--port', port], '/readyz', env)
+    startServer((port) => [PROGRAM, ...words, ...more, '--port', port], '/readyz', bucket.env)
   const startFolder = () => start(['--database', database.url, ...shared])
   // A database has all its blobs in one store.
   const ofBucket = schemaAddress(database.url, 'bucket')
   const { db, close } = await openPostgres(ofBucket)
   await fillTables(db)
   await close()
-  const startBucket = () => start(['--database', ofBucket, ...place])
+  const startBucket = () => start(['--database', ofBucket, ...bucket.options])
   const servers = {
     sqlite: await start(['--data-dir', own]),
     folder: await startFolder(),

@@ -24,10 +24,13 @@ export const ratesDiscard = command({
     if (after < tomorrow)
       throw new AppError(
         'usage',
-        `--after must be tomorrow, ${tomorrow}, or a later day: what is stored of earlier days stays`,
+        `--after must be tomorrow, ${tomorrow}, or a later day: rates of earlier days cannot be removed`,
       )
     if (!options.yes && !canConfirm(terminal))
-      throw new AppError('usage', 'there is no terminal to ask at: give --yes to remove it without asking')
+      throw new AppError(
+        'usage',
+        'there is no terminal to confirm at: give --yes to remove them without confirmation',
+      )
     const log = terminalLog(terminal, { level: 'info', format: options['log-format'] })
     const user = currentUser(terminal.env)
     return withDatabase({ mustExist: true }, async (db, engine) => {
@@ -35,7 +38,7 @@ export const ratesDiscard = command({
         printResult(terminal, options, { after, ...countFields(rates), discarded: isDone }, [line])
       const later = await countLaterRates(db, after)
       if (later.series === 0) {
-        print(false, later, `nothing is stored of days after ${after}`)
+        print(false, later, `no rates are stored after ${after}`)
         return 0
       }
       if (!options.yes && !(await isConfirmed(terminal, `Remove ${describeRates(later, after)}?`))) {

@@ -1,4 +1,4 @@
-// Small files at the top of a backup set, of which each replaces the one before.
+// Notes: small JSON files at the top of a backup set, which each run of their writer replaces.
 
 import { chownSync, renameSync, rmSync, statSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { errorReason } from '../../../runtime/errors.ts'
 import { flush } from '../../../runtime/file-hash.ts'
 
-/** Writes a note, flushed. Returns why that could not be done: a set may be on a disk that is only read. */
+/** Writes and flushes a note. Returns the reason of a failure, such as a read-only disk; undefined after success. */
 export async function writeNote(setDir: string, name: string, note: unknown): Promise<string | undefined> {
   const draft = join(setDir, `.unfinished-${name}`)
   try {

@@ -35,7 +35,7 @@ async function moveTable(
   const sourceHash = createHash('sha256')
   let columns: string[] | undefined
   let sourceCount = 0
-  for await (const rows of selectAllRows(from, table, { atOnce: ROWS_AT_ONCE })) {
+  for await (const rows of selectAllRows(from, table, { batchSize: ROWS_AT_ONCE })) {
     signal.throwIfAborted()
     columns ??= Object.keys(rows[0] ?? {})
     hashRows(sourceHash, rows, columns)
@@ -48,7 +48,10 @@ async function moveTable(
   }
   const targetHash = createHash('sha256')
   let targetCount = 0
-  for await (const rows of selectAllRows(to, table, { atOnce: READ_AT_ONCE, ...(columns && { columns }) })) {
+  for await (const rows of selectAllRows(to, table, {
+    batchSize: READ_AT_ONCE,
+    ...(columns && { columns }),
+  })) {
     signal.throwIfAborted()
     hashRows(targetHash, rows, columns ?? [])
     targetCount += rows.length

@@ -8,7 +8,7 @@ import type { AuthorizedToken } from '../../access/auth.ts'
 import type { QuerySchema } from '../../endpoint/endpoint.ts'
 import { invalidParameters, type ValidationItem } from '../../endpoint/errors.ts'
 import { validate } from '../../endpoint/params.ts'
-import { addUnknown } from '../../endpoint/unknown-parameters.ts'
+import { addUnknownParameters } from '../../endpoint/unknown-parameters.ts'
 import { type JsonSchema, jsonSchema } from '../../openapi/schemas.ts'
 
 /** Credential that a tool requires: a key, or a token with this action. */
@@ -84,7 +84,7 @@ function parseArguments<Q extends QuerySchema>(schema: Q, values: unknown): v.In
     else errors.push(invalidType(name, value))
   }
   const output = validate(schema, 'query', texts, errors)
-  addUnknown(texts, Object.keys(schema.entries), errors)
+  addUnknownParameters(texts, Object.keys(schema.entries), errors)
   if (errors.length > 0) throw invalidParameters(errors)
   return output
 }

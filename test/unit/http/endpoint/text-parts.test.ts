@@ -24,18 +24,18 @@ test('a text of one part is sent whole, a longer one in chunks', () => {
   assert.equal([...all].join(''), LINE.repeat(200))
 })
 
-for (const packed of [false, true]) {
-  const title = packed ? 'compressed' : 'as it is'
+for (const gzip of [false, true]) {
+  const title = gzip ? 'compressed' : 'as it is'
   test(`${title}, the chunks make up the whole text`, async () => {
-    const all = encodeChunks(lines(5000).parts, createInterleaver(), { packed })
+    const all = encodeChunks(lines(5000).parts, createInterleaver(), { gzip })
     const bytes = Buffer.concat(await Array.fromAsync(all))
-    assert.equal(String(packed ? gunzipSync(bytes) : bytes), LINE.repeat(5000))
+    assert.equal(String(gzip ? gunzipSync(bytes) : bytes), LINE.repeat(5000))
   })
 
   test(`${title}, no more is generated than requested, and nothing after a disconnect`, async () => {
     const { made: progress, parts } = lines(100_000)
     const random = textParts(randomParts(parts))
-    const chunks = encodeChunks(random, createInterleaver(), { packed })
+    const chunks = encodeChunks(random, createInterleaver(), { gzip })
     await chunks.next()
     const atFirst = progress.lines
     assert.ok(atFirst < 1000, `${atFirst} lines`)
@@ -52,7 +52,7 @@ for (const packed of [false, true]) {
       yield LINE.repeat(100)
       throw new TypeError('a row is not there')
     }
-    await assert.rejects(Array.fromAsync(encodeChunks(broken(), createInterleaver(), { packed })), TypeError)
+    await assert.rejects(Array.fromAsync(encodeChunks(broken(), createInterleaver(), { gzip })), TypeError)
   })
 }
 

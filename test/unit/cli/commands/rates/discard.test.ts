@@ -98,7 +98,7 @@ test('`rates discard` without a DATE from tomorrow, or without --yes or a termin
     ],
     [['--after', '2026-02-30', '--yes'], /--after must be/],
     [['--yes'], /--after is missing/],
-    [['--after', TOMORROW], /there is no terminal to ask at: give --yes/],
+    [['--after', TOMORROW], /there is no terminal to confirm at: give --yes/],
   ]
   for (const [words, text] of cases) {
     const end = await discard(app.dataDir, ...words)
