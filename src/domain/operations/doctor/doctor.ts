@@ -66,7 +66,10 @@ export async function examine(request: DoctorRequest): Promise<Examination> {
   }
   await examineSpace(request, report)
   await examineBackup(request, report)
-  const days = `days and schedules are those of ${TIME_ZONE}`
+  const otherZones = request.providers
+    .filter(({ timeZone }) => timeZone !== TIME_ZONE)
+    .map(({ code, timeZone }) => `, those of ${code} of ${timeZone}`)
+  const days = `days and schedules are those of ${TIME_ZONE}${otherZones.join('')}`
   report.note(`the zone of this machine is ${request.zone}; ${days}`)
   return examination
 }

@@ -18,6 +18,7 @@ import { takeFileLock } from '../../../../../src/store/sqlite/lock.ts'
 import { discardRates } from '../../../../../src/sync/discard.ts'
 import { type BackupSource, NOW, openBackupSource } from '../../../../support/backups.ts'
 import { ANA } from '../../../../support/company.ts'
+import { pruebas } from '../../../../support/pruebas/pruebas.ts'
 import { openDesk } from '../../../../support/rates/memory-bank.ts'
 import { fixedClock } from '../../../../support/temporary.ts'
 
@@ -75,8 +76,14 @@ test('a healthy data directory has no findings, and notes what is worth knowing'
   assert.match(notes, /no nightly backup is set up/)
   assert.match(
     notes,
-    /the zone of this machine is Europe\/Berlin; days and schedules are those of America\/Costa_Rica/,
+    /the zone of this machine is Europe\/Berlin; days and schedules are those of America\/Costa_Rica$/m,
   )
+})
+
+test('doctor notes the time zone of each provider that is not in Costa Rica', async (t) => {
+  const source = await openHealthy(t)
+  const { notes } = await look(source.dataDir, { providers: [bccr, pruebas] })
+  assert.match(notes, /schedules are those of America\/Costa_Rica, those of pruebas of Europe\/Helsinki$/m)
 })
 
 test('a content that is missing, altered or of another size is found, with its documents and where a good copy is', async (t) => {
