@@ -41,7 +41,7 @@ test('README commands run in their order', async (t) => {
   }
   const lines = [...readme.matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, block = '']) => block.split('\n'))
   const commands = lines
-    .filter((line) => /^(cambista|curl) /.test(line))
+    .filter((line) => /^((\.\/)?cambista|curl) /.test(line))
     .map((line) => line.replace(/\s+#.*$/, '').replaceAll('8080', String(port)))
   assert.ok(commands.length >= 13, 'README lost its commands')
 

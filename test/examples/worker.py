@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A worker: takes documents of its agent, works on each, says what became of it. Python alone, no packages.
+"""A worker: claims documents of its agent, works on each, reports the outcome. Python alone, no packages.
 
     CAMBISTA_TOKEN=cbt_… python3 worker.py http://127.0.0.1:8080
 """
@@ -11,7 +11,7 @@ stopping = False
 
 
 def work(document, content):
-    """What this worker is for. The note that it returns is kept; an exception makes the document failed."""
+    """Replace this. The returned note is stored with the document; an exception fails the document."""
     return f"{len(content)} bytes of {document['mimetype']}"
 
 
@@ -27,12 +27,12 @@ def finish(document, outcome, note):
         try:
             return call(f"/{document['id']}/finish", body)
         except urllib.error.HTTPError as error:
-            if error.code == 409:  # another worker has it by now, or it was made new again: it is not ours to finish
+            if error.code == 409:  # another worker has it, or an operator made it new again
                 return print('lost', document['id'], flush=True)
             if error.code < 500:
                 raise
         except OSError:
-            pass  # the server starts again; the same outcome sent twice is no error
+            pass  # the server restarts; the same outcome sent twice is no error
         time.sleep(2)
 
 
@@ -40,11 +40,11 @@ def handle(document):
     try:
         content = call(f"/{document['id']}/content")
     except OSError as error:
-        # Not the document's fault: when its lease is over it is given again, and after some attempts it is failed.
+        # No outcome: after the lease another worker gets it; after --max-attempts the server fails it.
         return print('left', document['id'], error, flush=True)
     try:
         if hashlib.sha256(content).hexdigest() != document['sha256']:
-            raise ValueError('the content came damaged')
+            raise ValueError('the content is damaged')
         outcome, note = 'done', work(document, content)
     except Exception as error:
         outcome, note = 'failed', f'{type(error).__name__}: {error}'
@@ -54,7 +54,7 @@ def handle(document):
 
 def stop(*_):
     global stopping
-    stopping = True  # after the document that is under way
+    stopping = True  # after the current document
 
 
 signal.signal(signal.SIGTERM, stop)
@@ -64,10 +64,10 @@ while not stopping:
         claimed = json.loads(call('/claim', {'limit': 1, 'lease_seconds': 300, 'wait': 5}))['documents']
     except urllib.error.HTTPError as error:
         if error.code < 500:
-            sys.exit(f'{error.code}: {error.read().decode()}')  # such as a wrong token: trying again does not help
+            sys.exit(f'{error.code}: {error.read().decode()}')  # such as a wrong token: a retry does not help
         time.sleep(2)
     except OSError:
-        time.sleep(2)  # the server starts again
+        time.sleep(2)  # the server restarts
     else:
         for document in claimed:
             handle(document)

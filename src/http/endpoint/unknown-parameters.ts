@@ -61,7 +61,7 @@ export function unknownParameters(
   const items: ValidationItem[] = []
   const values = Object.entries(params).filter((pair): pair is [string, string] => pair[1] !== undefined)
   addUnknownParameters(Object.fromEntries(values), known, items)
-  return invalidParameters(items.map((item) => ({ ...item, msg: `${item.msg} (${item.loc[1]} is of CSV)` })))
+  return invalidParameters(items.map((item) => ({ ...item, msg: `${item.msg} (only CSV has ${item.loc[1]})` })))
 }
 
 function advice(name: string, known: readonly string[]): string {

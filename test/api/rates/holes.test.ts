@@ -187,7 +187,7 @@ test('sep, decimal and dialect are for CSV alone, and override the dialect', asy
       assert.equal(answer.status, 422, `${name} ${accept}`)
       assert.match(
         detail[0]?.msg ?? '',
-        new RegExp(`^there is no parameter ${name}: .*\\(${name} is of CSV\\)$`),
+        new RegExp(`^there is no parameter ${name}: .*\\(only CSV has ${name}\\)$`),
       )
     }
   }
