@@ -38,7 +38,7 @@ export const doctor = command({
     if (options.repair && config.database !== undefined) {
       throw new AppError(
         'usage',
-        '--repair is for a data directory: what is left over beside a shared database a node removes by itself, a day later; cambista doctor without it says what is wrong',
+        '--repair is for a data directory: nodes that share a database clean up by themselves, a day later; run cambista doctor without --repair',
       )
     }
     if (options.repair) repairResult = await repair(dataDir)

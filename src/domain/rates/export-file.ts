@@ -43,7 +43,7 @@ export async function readExport(chunks: AsyncIterable<Buffer>): Promise<SeriesI
       if (format === 'csv') return hash.update(bytes)
     }
     const line = readLine(text, format)
-    if (!line) throw rejection(`no line of an export of cambista: ${quotedExcerpt(text)}`)
+    if (!line) throw rejection(`not a line of cambista export: ${quotedExcerpt(text)}`)
     if (line.kind === 'end') {
       hasEnd = true
       if (line.sha256 !== hash.digest('hex'))

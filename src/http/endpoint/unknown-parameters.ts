@@ -61,7 +61,9 @@ export function unknownParameters(
   const items: ValidationItem[] = []
   const values = Object.entries(params).filter((pair): pair is [string, string] => pair[1] !== undefined)
   addUnknownParameters(Object.fromEntries(values), known, items)
-  return invalidParameters(items.map((item) => ({ ...item, msg: `${item.msg} (only CSV has ${item.loc[1]})` })))
+  return invalidParameters(
+    items.map((item) => ({ ...item, msg: `${item.msg} (only CSV has ${item.loc[1]})` })),
+  )
 }
 
 function advice(name: string, known: readonly string[]): string {

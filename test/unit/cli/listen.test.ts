@@ -44,7 +44,7 @@ test('--trust-proxy any with --open-rates or a key for a network is wrong usage'
   const serve = (...words: string[]) =>
     runCommand(['serve', '--port', '0', '--no-scheduler', '--data-dir', dataDir, ...words])
   const message =
-    /--trust-proxy any lets everybody forge the address that --open-rates and the --network of a key go by/
+    /--trust-proxy any lets each client forge its address, on which --open-rates and a key with --network depend/
   const withOpenRates = await serve('--trust-proxy', 'any', '--open-rates', '10.0.0.0/8')
   assert.deepEqual([withOpenRates.code, message.test(withOpenRates.err)], [2, true], withOpenRates.err)
   const token = join(dir, 'token')

@@ -28,7 +28,8 @@ export const clusterImport = command({
     exportLibraryEnv(settings)
     refuseWithoutRegion(config, process.env)
     const { database: url } = config
-    if (url === undefined) throw new AppError('usage', 'where to? Give --to, --database or --database-file')
+    if (url === undefined)
+      throw new AppError('usage', 'the target is missing: give --to, --database or --database-file')
     const dataDir = resolve(options['data-dir'])
     becomeOwner(dataDir)
     const line = createProgress(terminal, { plainEveryMs: 10_000 })

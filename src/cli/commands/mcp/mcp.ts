@@ -29,7 +29,7 @@ export const mcp = command({
   overrides: { url: option('URL', httpUrl) },
   async run({ options, terminal, storage }) {
     const { url, 'key-file': keyFile } = options
-    if (url === undefined && keyFile !== undefined) throw new AppError('usage', '--key-file goes with --url')
+    if (url === undefined && keyFile !== undefined) throw new AppError('usage', '--key-file needs --url')
     if (!terminal.input) throw new AppError('failed', 'there is no stdin')
     const streams = { input: terminal.input(), out: terminal.out, stop: terminal.stop }
     if (url !== undefined) {

@@ -253,7 +253,7 @@ test('`service install` from source or without root fails with the command that 
   const nowhere = await runCommand(['service', 'uninstall', '--root', '/none'])
   assert.match(
     nowhere.err,
-    process.getuid?.() === 0 ? /there is no system in \/none: check --root/ : /with sudo/,
+    process.getuid?.() === 0 ? /there is no directory etc in \/none: check --root/ : /with sudo/,
   )
 })
 

@@ -270,7 +270,7 @@ test('`mcp` reports wrong flags and key files without the secrets', async (t) =>
   }
   const cases: [string[], number, RegExp][] = [
     [['--url', 'http://127.0.0.1:9'], 2, /--url needs --key-file/],
-    [['--key-file', 'x'], 2, /--key-file goes with --url/],
+    [['--key-file', 'x'], 2, /--key-file needs --url/],
     [['--url', 'http://127.0.0.1:9', '--key-file', join(dir, 'none')], 1, /cannot read .*none/],
     [file(''), 1, /file 0 is empty: it must have a key/],
     [file('cbk_a\nsecret-text'), 1, /line 2 of .* is neither a key \(cbk_…\) nor a token \(cbt_…\)/],

@@ -104,8 +104,8 @@ const badExports: [title: string, change: (text: string) => string, words: RegEx
   ],
   ['with a line less', (text) => text.replace(/^bccr.*\n/m, ''), /SHA-256 is that of other lines/],
   ['with more after its end', (text) => `${text}# covered,a\n`, /more after the end/],
-  ['with ends of Windows', (text) => text.replaceAll('\n', '\r\n'), /no line of an export/],
-  ['of another program', () => 'fecha,compra\n2026-01-01,500\n', /no line of an export/],
+  ['with ends of Windows', (text) => text.replaceAll('\n', '\r\n'), /not a line of cambista export/],
+  ['of another program', () => 'fecha,compra\n2026-01-01,500\n', /not a line of cambista export/],
   ['with nothing', () => '', /has no end/],
   ['with a day twice', (text) => withValidEnd(text.replace(/^(bccr.*\n)/m, '$1$1')), /is not after/],
   [
