@@ -96,64 +96,37 @@ export function usageErrorText(details: UsageError, texts: HelpTexts): string {
 }
 
 /** Returns a message with its advice. */
-export function messageWithAdvice({
-  message,
-  advice,
-}: {
-  message: string
-  advice: Advice | undefined
-}): string {
-  return advice ? message + adviceText(advice) : message
+export function messageWithAdvice({ message, advice }: Pick<AppError, 'message' | 'advice'>): string {
+  const end = advice && (ADVICE_TEXTS[advice.about] as (one: Advice) => string)(advice)
+  return message + (end ?? '')
 }
 
-/** Returns the advice as the end of an error line. */
-function adviceText(advice: Advice): string {
-  switch (advice.about) {
-    case 'companies':
-      return ': see cambista company list'
-    case 'agents':
-      return ': see cambista agent list'
-    case 'providers':
-      return ': see cambista provider list'
-    case 'series':
-      return ': see cambista series list'
-    case 'conversion':
-      return ''
-    case 'new-secret':
-      return `: make a new one with cambista ${advice.kind} create`
-    case 'expiry':
-      return ': give --expires DATE, the last day of its new secret'
-    case 'company-change':
-      return ' (cambista company update changes it)'
-    case 'directory-change':
-      return ' (cambista directory import changes what is there)'
-    case 'days':
-      return advice.again ? `: ${syncCommand(advice)} reads it again` : `; ${syncCommand(advice)} asks for it`
-    case 'first-sync':
-      return ': cambista sync fetches them, and so does a server by itself unless it has --no-scheduler'
-    case 'failed-sync':
-      return ': cambista sync says why'
-    case 'later-days':
-      return `: cambista rates discard --after ${advice.after} removes them`
-    case 'token':
-      return `; with ${advice.name} (--${advice.option}) the server reads them again by itself`
-    case 'repair':
-      return ': stop the server and run cambista doctor --repair, which adds them up anew'
-    case 'stopped-server':
-      return ': stop it first, --repair needs its lock'
-    case 'code-change':
-      return '; cambista directory import changes a code'
-    case 'nightly-backup':
-      return ' (--backup-dir)'
-    case 'damage':
-      return ': cambista doctor says how'
-    case 'hook-secret':
-      return `: cambista hook rotate ${advice.id} gives it a new one`
-    case 'hook-test':
-      return `: cambista hook test ${advice.id} tries it`
-    case 'own-id':
-      return `: choose one for the ${advice.kind} with --id`
-  }
+/** Ends of an error line. */
+const ADVICE_TEXTS: { [About in Advice['about']]: (advice: Advice & { about: About }) => string } = {
+  companies: () => ': see cambista company list',
+  agents: () => ': see cambista agent list',
+  providers: () => ': see cambista provider list',
+  series: () => ': see cambista series list',
+  conversion: () => '',
+  'new-secret': (advice) => `: make a new one with cambista ${advice.kind} create`,
+  expiry: () => ': give --expires DATE, the last day of its new secret',
+  'company-change': () => ' (cambista company update changes it)',
+  'directory-change': () => ' (cambista directory import changes what is there)',
+  days: (advice) =>
+    advice.again ? `: ${syncCommand(advice)} reads it again` : `; ${syncCommand(advice)} asks for it`,
+  'first-sync': () =>
+    ': cambista sync fetches them, and so does a server by itself unless it has --no-scheduler',
+  'failed-sync': () => ': cambista sync says why',
+  'later-days': (advice) => `: cambista rates discard --after ${advice.after} removes them`,
+  token: (advice) => `; with ${advice.name} (--${advice.option}) the server reads them again by itself`,
+  repair: () => ': stop the server and run cambista doctor --repair, which adds them up anew',
+  'stopped-server': () => ': stop it first, --repair needs its lock',
+  'code-change': () => '; cambista directory import changes a code',
+  'nightly-backup': () => ' (--backup-dir)',
+  damage: () => ': cambista doctor says how',
+  'hook-secret': (advice) => `: cambista hook rotate ${advice.id} gives it a new one`,
+  'hook-test': (advice) => `: cambista hook test ${advice.id} tries it`,
+  'own-id': (advice) => `: choose one for the ${advice.kind} with --id`,
 }
 
 function syncCommand({ from, to }: { from: string; to: string }): string {

@@ -16,7 +16,7 @@ import { frankfurterV1Api } from './frankfurter/v1.ts'
 import { frankfurterV2Api } from './frankfurter/v2.ts'
 import { haciendaApis } from './hacienda.ts'
 import { keyedApis } from './keyed/keyed.ts'
-import { endpointParameters } from './parameters.ts'
+import parameters from './parameters.json' with { type: 'json' }
 import { sddeApi } from './sdde/sdde.ts'
 import { type CompatDeps, compatCredentials, PROVIDER } from './shape.ts'
 import { createUnservedLog } from './unserved-log.ts'
@@ -74,4 +74,13 @@ export function compatApis({ keyring, database, proxies, open, scheduler, ...own
     ...api,
     endpoints: api.endpoints.map((endpoint) => ({ ...endpoint, takes: endpointParameters(endpoint.path) })),
   }))
+}
+
+/** Returns the query parameters of an endpoint for the OpenAPI description, by name: those of its groups. */
+function endpointParameters(path: string): Record<string, string> {
+  const groups: Readonly<Record<string, object>> = parameters.groups
+  const apiPath = path.replace(/^\/compat/, '')
+  const [, names = []] =
+    Object.entries(parameters.endpoints).find(([pattern]) => new RegExp(pattern).test(apiPath)) ?? []
+  return Object.assign({}, ...names.map((name) => groups[name]))
 }
