@@ -1,4 +1,4 @@
-// A start whose server or pooler refuses the session fails at once; it waits for a server that does not answer yet.
+// A start whose server or pooler refuses the session fails at once. The start waits for a silent server.
 
 import assert from 'node:assert/strict'
 import { createServer, type Socket } from 'node:net'

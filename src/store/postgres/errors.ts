@@ -7,7 +7,7 @@ import { AppError, errorCode } from '../../runtime/errors.ts'
 export const LOST = 'PG_LOST'
 /** The server has another identity than the address requires, or no TLS. */
 export const UNTRUSTED = 'PG_UNTRUSTED'
-/** Session that a pooler refuses, whenever it is asked. */
+/** A pooler refuses the session, and would refuse it again. */
 export const REFUSED = 'PG_REFUSED'
 /** Lost connection during a commit: the transaction may or may not be committed. */
 export const COMMIT_UNKNOWN = 'PG_COMMIT_UNKNOWN'
@@ -26,8 +26,8 @@ const MESSAGES: Record<string, string> = {
   PG_28P01: `${NO_ENTRY} (28P01)`,
   PG_53300: 'the database has no connection left (53300): see its max_connections',
 }
-// PgBouncer's messages of refusals, which all have its code 08P01 up to 1.18, as have those that pass, such as a
-// time-out. A server that starts is another message after `server login failed`.
+// Messages of PgBouncer for refusals. Up to 1.18 they have the code 08P01, as has a time-out. For a server that starts
+// another message follows `server login failed`.
 const POOLER_REFUSES =
   /^(unsupported startup parameter|no such (database|user)|(SASL|password|[A-Z]+) authentication failed|server login failed: .*(password authentication failed|does not exist|no pg_hba))/
 const PROTOCOL_VIOLATION = '08P01'
