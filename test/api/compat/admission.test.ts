@@ -108,7 +108,7 @@ test('behind proxies with any address a key with a network is rejected, and the 
   }
   const lines = own.logLines.filter((line) => line.includes('a key with a network is rejected'))
   assert.equal(lines.length, 1)
-  assert.match(lines[0] ?? '', /"key":"BANKTOKEN1".*--trust-proxy any lets everybody forge/)
+  assert.match(lines[0] ?? '', /"key":"BANKTOKEN1".*--trust-proxy any lets each client forge/)
 })
 
 test("two keys with different sides on one URL never get each other's answer", async () => {
