@@ -23,13 +23,14 @@ export type PostgresOptions = SchemaOptions & {
 }
 
 // Eleven connections a node: for writes, for requests that read, for whole series, for leases and for polls. Leases
-// have their own, so that many uploads cannot delay a renewal. Polls take at most a second.
+// have their own, so that many uploads cannot delay a renewal. The poller limits a poll to a second. Its
+// connection has two: in a busy process a timer comes first, though the answer may have arrived.
 const POOLS = {
   db: { size: 5, answerMs: 5500 },
   reads: { size: 3, answerMs: 5500, onlyReads: true },
   longReads: { size: 1, answerMs: 60_000, onlyReads: true },
   leases: { size: 1, answerMs: 5500 },
-  polls: { size: 1, answerMs: POLL_MS, connectMs: POLL_MS },
+  polls: { size: 1, answerMs: 2 * POLL_MS, connectMs: 2 * POLL_MS },
 } satisfies Record<string, PoolOptions>
 // An index over millions of rows may take an hour.
 const CHANGES = { size: 1, answerMs: 3_600_000 }

@@ -130,7 +130,7 @@ for (const way of UPLOAD_FORM_NAMES) {
         headers: { ...headers, authorization: 'Bearer cbt_all' },
       }
       const response = await fetch(app.app.url + path, init as RequestInit)
-      assert.equal(response.status, 507)
+      assert.equal(response.status, 507, await response.clone().text())
       assert.deepEqual([await listRows(app), temporaryFiles(app)], [[], []])
     }
     assert.equal(
