@@ -322,6 +322,21 @@ CREATE TABLE lost_contents (
   since  TEXT NOT NULL                             -- instant of the discovery
 ) STRICT, WITHOUT ROWID;
 
+-- Times whose acknowledged documents may be lost: one for each failover of a shared database, until the operator accepts
+-- the loss.
+CREATE TABLE losses (
+  lost_from TEXT NOT NULL,
+  lost_to   TEXT NOT NULL
+) STRICT;
+
+-- Blobs of these times that no document names; `object` is the name in the store.
+CREATE TABLE orphaned_contents (
+  object    TEXT    NOT NULL PRIMARY KEY,
+  sha256    TEXT    NOT NULL,
+  size      INTEGER NOT NULL,
+  stored_at TEXT    NOT NULL
+) STRICT, WITHOUT ROWID;
+
 -- Audit log of documents and of links that signed a browser in. Rows exist for --keep-events days, even without the
 -- document, so rows reference no other table. A key or token is named as it was then. The file name of a deleted
 -- document is omitted. A creation has no event: the document's row records it. `created_at` and `created_by` copy

@@ -9,6 +9,7 @@ import { openHooks } from './domain/hooks/delivery.ts'
 import { type BackupPlan, openNightlyBackup } from './domain/operations/backup/nightly.ts'
 import { watchDatabase } from './domain/operations/database-watch.ts'
 import { startHousekeeping } from './domain/operations/housekeeping.ts'
+import { watchLineage } from './domain/operations/lineage-watch.ts'
 import { createExportReader } from './domain/rates/export.ts'
 import { openPastRates } from './domain/rates/past.ts'
 import { openRateCache } from './domain/rates/rate-cache.ts'
@@ -22,7 +23,7 @@ import { AppError } from './runtime/errors.ts'
 import { type Log, logFailures } from './runtime/log.ts'
 import type { BlobFs } from './store/blobs/folder.ts'
 import { findHookKey, mayHaveHookKey } from './store/hooks/key.ts'
-import { type LeaseTimes, openEngine, type Upgrade } from './store/open-engine.ts'
+import { type LeaseTimes, type LineageRenewal, openEngine, type Upgrade } from './store/open-engine.ts'
 import type { StorageConfig } from './store/storage-config.ts'
 import { ensureCatalogue } from './sync/catalogue.ts'
 import { historyFloor } from './sync/order.ts'
@@ -89,6 +90,8 @@ export type App = {
   close(): Promise<void>
 }
 
+const GO_BACK_HINT =
+  'cambista doctor names the contents that no document needs any more; keys and tokens that were revoked since are valid again'
 const KEY_USE_EVERY_MS = 60_000
 const ABANDONED_EVERY_MS = 30_000
 
@@ -117,8 +120,13 @@ async function openApp(
 
   const onUpgrade = (upgrade: Upgrade) => config.log.warn('database upgraded', upgrade)
   const { clock: ownClock, patienceMs, leaseTimes } = overrides
-  const onRollback = () => config.log.error('the database lost what clients know: its data have a new epoch')
-  const openOptions = { server: true, clock: ownClock, onUpgrade, patienceMs, onRollback, leaseTimes }
+  let tidy = () => {} // the first run is at the start
+  let isRenewed = false
+  const onRenewal = (renewal: LineageRenewal) => {
+    logRenewal(renewal, config.log)
+    isRenewed = true
+  }
+  const openOptions = { server: true, clock: ownClock, onUpgrade, patienceMs, onRenewal, leaseTimes }
   const engine = closeLater(await openEngine(config, { ...openOptions, migrate: config.migrate }))
   const { db, reads, clock, takeLock, findHolder } = engine
   const database = closeLater(await watchDatabase(engine, config))
@@ -144,6 +152,8 @@ async function openApp(
   const hooks = openHooks({ db, ...hookKey, clock, log, takeLock, retryMs, attemptMs: overrides.hookTryMs })
   const announceCommits = await openSharedWaiters(reads, waiters)
   database.start(async ({ data, access, documents }) => {
+    if (isRenewed) tidy() // not before queries are allowed again
+    isRenewed = false
     if (documents) hooks.wake()
     if (documents) await announceCommits()
     if (data) await cache.refresh()
@@ -174,7 +184,9 @@ async function openApp(
   const backups = config.backup && (await openNightlyBackup({ ...config.backup, dataDir, clock, log }))
   parts.defer(async () => backups?.close())
 
-  const { blobs } = parts.use(await openServedContents(config, engine, { log, fs: overrides.blobFs }))
+  const contents = parts.use(await openServedContents(config, engine, { log, fs: overrides.blobFs }))
+  const { blobs } = contents
+  closeLater(await watchLineage(engine, contents, config.log))
   const { limits, keepEvents, keepRemovedDays } = config
   const findHistoryStart = ({ groups: [first] }: Provider) =>
     first ? historyFloor(first, config.backfillFrom) : config.backfillFrom
@@ -194,7 +206,8 @@ async function openApp(
   scheduler.start()
   backups?.start()
   closeLater(hooks).start()
-  closeLater(startHousekeeping({ db, clock, takeLock, log, keepEvents, blobs, keepRemovedDays }))
+  const housekeeping = startHousekeeping({ db, clock, takeLock, log, keepEvents, contents, keepRemovedDays })
+  ;({ tidy } = closeLater(housekeeping))
   const openParts = parts.move()
   const { url, alsoUrls, metricsUrl } = server
   return {
@@ -203,4 +216,15 @@ async function openApp(
     historyProgress,
     close: () => openParts.disposeAsync(),
   }
+}
+
+/** Logs what happened to the database, and what to do. */
+function logRenewal({ cause, timelines, gap, ids }: LineageRenewal, log: Log): void {
+  const event =
+    cause === 'timeline'
+      ? 'the database failed over: its data have a new epoch'
+      : 'the database lost what clients know: its data have a new epoch'
+  const [unknown_from, unknown_to] = gap ? [gap.from, gap.to].map((ms) => new Date(ms).toISOString()) : []
+  const facts = { timeline_before: timelines.from, timeline: timelines.to, unknown_from, unknown_to }
+  log.error(event, { ...facts, next_document: (ids.documents ?? 0) + 1, hint: GO_BACK_HINT })
 }

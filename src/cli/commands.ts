@@ -37,7 +37,7 @@ const FILES: Record<string, readonly string[]> = {
   backup: ['backup create', 'backup verify'],
   'backup-restore': ['backup restore'],
   'database/cluster': ['cluster import'],
-  'database/database': ['database upgrade', 'database restored'],
+  'database/database': ['database upgrade', 'database restored', 'database accept-loss'],
   manual: ['manual'],
   completion: ['completion'],
   version: ['version'],

@@ -36,6 +36,8 @@ export type Engine = {
   poll(): Promise<ChangeCounters>
   /** How far this machine's clock is behind the database's; negative: ahead. Undefined: they are the same clock. */
   clockOffsetMs?(): number
+  /** The history of a database that nodes share; undefined: a file has none. */
+  readonly lineage?: Lineage
   /** Returns whether the database answers and has the schema of this program. */
   isReady(): Promise<boolean>
   /** Translates a failure of the disk or of the connection to an AppError that names the location. */
@@ -44,6 +46,24 @@ export type Engine = {
   publishServer(url: string, settings: ServerSettings): () => void
   close(): Promise<void>
 }
+
+/**
+ * The history of a shared database, as a node sees it. A failover or a restore begins another. The blob store has a copy of
+ * it, since it does not go back with the database.
+ */
+export type Lineage = {
+  /** As of the last poll; undefined: none yet. */
+  current(): LineageMark | undefined
+  /** Why a node would not use the database as it is; only for one that was opened in any state. */
+  fault(): string | undefined
+  /** Makes the generation greater than this one, for a database that is later than the record of its blob store. */
+  raiseGeneration(above: number): Promise<void>
+  /** Rejects all queries for this reason, and makes the node not ready; undefined: allows them again. */
+  block(reason: string | undefined): void
+}
+
+/** `generation`: number of renewals of the epoch. `timeline`: of the server; undefined: not available. */
+export type LineageMark = { epoch: string; generation: number; timeline?: number | undefined }
 
 /**
  * `sync`: queries a provider and stores its values. `scheduler`: decides when to sync. `janitor`: collects garbage.

@@ -106,11 +106,31 @@ INSERT INTO contents (sha256, object, size, created_at)
   SELECT sha256, NULL, max(size), min(created_at) FROM attachments GROUP BY sha256;
 `
 
+const LOSSES = `
+CREATE TABLE losses (
+  lost_from TEXT NOT NULL,
+  lost_to   TEXT NOT NULL
+) STRICT;
+CREATE TABLE orphaned_contents (
+  object    TEXT    NOT NULL PRIMARY KEY,
+  sha256    TEXT    NOT NULL,
+  size      INTEGER NOT NULL,
+  stored_at TEXT    NOT NULL
+) STRICT, WITHOUT ROWID;
+`
+// A cluster records which server its rows come from (postgres/lineage.ts). A file has none.
+const LINEAGE = `
+ALTER TABLE meta ADD COLUMN timeline INTEGER;
+ALTER TABLE meta ADD COLUMN server_id TEXT;
+ALTER TABLE meta ADD COLUMN generation INTEGER NOT NULL DEFAULT 0;
+`
+
 export const SHARED_MIGRATIONS: readonly Migration[] = [
   { sql: DISCARDED_RATES },
   { sql: PAGE_SESSIONS },
   { sql: LEASES_IN_ROWS },
   { sql: { sqlite: CONTENTS + CONTENTS_OF_FILES, postgres: CONTENTS } },
+  { sql: { sqlite: LOSSES, postgres: LOSSES + LINEAGE } },
 ]
 
 export const SCHEMA_VERSION = schemaVersion(SHARED_MIGRATIONS)

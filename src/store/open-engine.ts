@@ -4,16 +4,18 @@
 import type { Clock } from '../values/dates.ts'
 import type { Engine } from './engine.ts'
 import type { LeaseTimes } from './postgres/lease.ts'
+import type { LineageRenewal } from './postgres/maintenance/failover.ts'
 import { openPostgres } from './postgres/open.ts'
 import { type FileUpgrade, openStandaloneReads } from './sqlite/database.ts'
 import { type EngineOptions, openSqliteEngine } from './sqlite/engine.ts'
 import type { StorageConfig } from './storage-config.ts'
 import type { ReadDb } from './tables.ts'
 
-export type { FileUpgrade as Upgrade, LeaseTimes }
+export type { FileUpgrade as Upgrade, LeaseTimes, LineageRenewal }
 
 type ClusterOptions = {
-  onRollback?: () => void
+  onRenewal?: (renewal: LineageRenewal) => void
+  anyServer?: boolean
   leaseTimes?: LeaseTimes | undefined
   migrate?: boolean | undefined
 }
@@ -24,10 +26,9 @@ export async function openEngine(
   options: EngineOptions & ClusterOptions = {},
 ): Promise<Engine> {
   if (database === undefined) return openSqliteEngine(dataDir, options)
-  const { onRollback, leaseTimes, migrate = true } = options
+  const { onRenewal, anyServer, leaseTimes, migrate = true } = options
   const engine = await openPostgres(database, {
-    migrate,
-    ...(onRollback && { onRollback }),
+    ...{ migrate, onRenewal, anyServer },
     ...(leaseTimes && { leaseTimes }),
   })
   return { ...engine, clock: options.clock ?? engine.clock } satisfies { clock: Clock }

@@ -252,6 +252,8 @@ export type Tables = {
   contents: { sha256: string; object: string | null; size: number; created_at: string }
   removed_objects: { object: string; removed_at: string }
   lost_contents: { sha256: string; fault: string; since: string }
+  losses: { lost_from: string; lost_to: string }
+  orphaned_contents: { object: string; sha256: string; size: number; stored_at: string }
   idempotency: { token_id: number; key: string; fingerprint: string; answer: string; created_at: string }
 }
 

@@ -144,19 +144,6 @@ test('`poll` of one node shows the kind of commits of another', async (t) => {
   assert.deepEqual(await changes(() => db.updateTable('meta').set({ data_revision: 9 }).execute()), ['data'])
 })
 
-test('a revision that went back gets another epoch', async (t) => {
-  const url = await createPostgresSchema(t)
-  let times = 0
-  const node = await openNode(t, url, { onRollback: () => times++ })
-  await queryOnce(url, 'update meta set data_revision = 9')
-  const before = await node.poll()
-  await queryOnce(url, 'update meta set data_revision = 8')
-  const after = await node.poll()
-  assert.notEqual(before.data.split(' ')[0], after.data.split(' ')[0])
-  assert.equal((await node.poll()).data, after.data)
-  assert.equal(times, 1)
-})
-
 test('a poll counts its answer, though the process was busy for longer than its timeout', async (t) => {
   const node = await openNode(t, await createPostgresSchema(t))
   const poll = node.poll()

@@ -9,7 +9,8 @@ import { createPostgresSchema, queryOnce } from '../support/postgres/server.ts'
 
 const CLUSTER_TABLES = 'leases document_order scheduler'
 const OF_CLUSTER = new RegExp(`^(${CLUSTER_TABLES.replaceAll(' ', '|')})$`)
-const CLUSTER_COLUMNS = 'access_revision documents_revision schema_version oldest_program moving_from'
+const CLUSTER_COLUMNS =
+  'access_revision documents_revision schema_version oldest_program moving_from timeline server_id generation'
 const TYPES: Record<string, string> = { bigint: 'INTEGER', text: 'TEXT', bytea: 'BLOB' }
 const LEASE_TYPE = 'timestamp with time zone' // PostgreSQL measures leases by its own clock
 

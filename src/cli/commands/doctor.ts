@@ -100,7 +100,9 @@ async function examineCluster(
   request: Omit<SharedRequest, 'engine' | 'contents'>,
 ): Promise<Examination> {
   await using parts = new AsyncDisposableStack()
-  const engine = parts.adopt(await openEngine(config, { migrate: false }), (one) => one.close())
+  const engine = parts.adopt(await openEngine(config, { migrate: false, anyServer: true }), (one) =>
+    one.close(),
+  )
   const contents = parts.use(await openBlobStore(config, engine))
   return await examineShared({ engine, contents, ...request })
 }

@@ -71,6 +71,7 @@ const CALL = {
   exact: flag,
   replace: flag,
   yes: flag,
+  copy: flag,
   'dry-run': flag,
   url: option('URL', httpUrl),
   fresh: flag,

@@ -34,9 +34,12 @@ export function becomeStorageOwner({ dataDir, database, blobs }: StorageConfig):
   else if (blobs && 'folder' in blobs) becomeOwner(blobs.folder)
 }
 
-/** Opens the database for the duration of `work`. `mustExist`: fails instead of making a new one. */
+/**
+ * Opens the database for the duration of `work`. `mustExist`: fails instead of making a new one. `anyServer`: opens a
+ * copy or an earlier state of a shared database too.
+ */
 export type WithDatabase = <T>(
-  options: { mustExist: boolean },
+  options: { mustExist: boolean; anyServer?: boolean },
   work: (db: WriteDb, engine: Engine) => Promise<T>,
 ) => Promise<T>
 
@@ -46,11 +49,11 @@ export function databaseOpener(
   options: { changesData: boolean; providers: readonly Provider[]; print: (text: string) => void },
 ): WithDatabase {
   const { changesData, providers, print } = options
-  return async ({ mustExist }, work) => {
+  return async ({ mustExist, anyServer = false }, work) => {
     const config = storage()
     becomeStorageOwner(config)
     const engine = await openEngine(config, {
-      mustExist,
+      ...{ mustExist, anyServer },
       onlyReads: !changesData,
       migrate: false, // only serve and database upgrade migrate a shared database
       onUpgrade: ({ from, to, copy }) =>

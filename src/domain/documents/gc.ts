@@ -8,8 +8,10 @@ import type { Log } from '../../runtime/log.ts'
 import { readPages, splitBatches } from '../../store/batches.ts'
 import type { Blobs, Removal, RemovalWork, RemovedBlob, RemovedFolder } from '../../store/blobs/blobs.ts'
 import { filterOlder } from '../../store/blobs/removal.ts'
+import { isCopyId } from '../../store/blobs/store-id.ts'
 import {
   deleteRemoved,
+  findStoreId,
   insertRemoved,
   isListingDue,
   selectRemoved,
@@ -21,10 +23,12 @@ import {
   scanReferencedHashes,
   selectReferencedHashes,
 } from '../../store/documents/contents.ts'
+import { deleteHealedOrphans, insertOrphans, selectLosses } from '../../store/documents/orphans.ts'
 import { atomically, type Lock } from '../../store/engine.ts'
 import type { WriteDb } from '../../store/tables.ts'
 import type { Clock, IsoDate } from '../../values/dates.ts'
 import { settleLostContents } from './lost-contents.ts'
+import { findOrphans } from './orphans.ts'
 
 export type GcResult = {
   /** Contents that were removed for good. */
@@ -69,6 +73,8 @@ export async function collectGarbage(
   const { db, clock, blobs, isIdle = false } = gc
   const now = clock()
   const cutoff = isIdle ? undefined : new Date(now.getTime() - YOUNG_MS)
+  // A copy of the database beside the original: all contents are the original's.
+  if (isCopyId(await findStoreId(db))) return { removed: 0, kept: 0, unnamed: 0, unfinished: 0 }
   const run: GcRun = {
     ...{ now, lock, isIdle, writtenBefore: cutoff },
     isStopped: () => signal.aborted || lock?.lost.aborted === true,
@@ -96,9 +102,16 @@ type GcRun = Pick<RemovalWork, 'lock' | 'isIdle' | 'writtenBefore'> & {
 
 /** Records contents of a shared store that no row names. Returns false if stopped. */
 async function noteOrphans({ db, blobs }: GcDeps, run: GcRun): Promise<boolean> {
+  const losses = await selectLosses(db)
+  if (losses.length > 0) await atomically(db, deleteHealedOrphans, run.lock)
   for await (const names of readPages(blobs.list(), AT_ONCE)) {
     if (run.isStopped()) return false
-    const orphans = await filterOlder(blobs, await selectUnknownNames(db, names), run.writtenBefore)
+    const unknown = await selectUnknownNames(db, names)
+    const unnamed = losses.length > 0 ? await findOrphans(blobs, losses, unknown) : []
+    if (unnamed.length > 0) await atomically(db, (trx) => insertOrphans(trx, unnamed), run.lock)
+    const retained = new Set(unnamed.map(({ object }) => object))
+    const others = unknown.filter((name) => !retained.has(name))
+    const orphans = await filterOlder(blobs, others, run.writtenBefore)
     if (orphans.length === 0) continue
     await atomically(db, (trx) => insertRemoved(trx, orphans, run.now.toISOString()), run.lock)
     run.result.unnamed += orphans.length

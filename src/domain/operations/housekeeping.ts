@@ -1,9 +1,9 @@
 // Housekeeping of a server, at its start and every hour. Among several nodes the one with the lock runs it.
 
 import { setImmediate } from 'node:timers/promises'
-import { errorReason } from '../../runtime/errors.ts'
+import { AppError, errorReason } from '../../runtime/errors.ts'
 import type { Log } from '../../runtime/log.ts'
-import type { Blobs } from '../../store/blobs/blobs.ts'
+import type { BlobStore } from '../../store/blobs/open.ts'
 import { deleteOldEvents } from '../../store/documents/events.ts'
 import { deleteOldAnswers } from '../../store/documents/idempotency.ts'
 import { atomically, type Engine, type Lock } from '../../store/engine.ts'
@@ -15,13 +15,17 @@ const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 const ROWS_AT_ONCE = 500 // a few milliseconds
 
-export type Housekeeping = { close(): Promise<void> }
+export type Housekeeping = {
+  /** Runs now, after any run in progress. */
+  tidy(): void
+  close(): Promise<void>
+}
 
 type Deps = Pick<Engine, 'db' | 'clock' | 'takeLock'> & {
   log: Log
   /** Days for which events are stored (decisions 1.9). */
   keepEvents: number
-  blobs: Blobs
+  contents: Pick<BlobStore, 'blobs' | 'lineage'>
   /** Days for which a shared store retains contents that no document needs. */
   keepRemovedDays: number
 }
@@ -41,6 +45,7 @@ export function startHousekeeping(deps: Deps): Housekeeping {
   tidy()
   const timer = setInterval(tidy, HOUR_MS)
   return {
+    tidy,
     async close() {
       clearInterval(timer)
       stop.abort()
@@ -50,7 +55,8 @@ export function startHousekeeping(deps: Deps): Housekeeping {
 }
 
 async function tidyUp(deps: Deps, signal: AbortSignal): Promise<void> {
-  const { db, clock, log, keepEvents, keepRemovedDays, blobs } = deps
+  const { db, clock, log, keepEvents, keepRemovedDays, contents } = deps
+  const { blobs } = contents
   if (signal.aborted) return
   const lock = await deps.takeLock('janitor')
   if (!lock) return // another node runs it
@@ -65,6 +71,8 @@ async function tidyUp(deps: Deps, signal: AbortSignal): Promise<void> {
     if (events > 0) log.info('old events removed', { events, before })
     const oldestAnswer = answerCutoff(clock())
     await deleteInPortions((trx) => deleteOldAnswers(trx, oldestAnswer, ROWS_AT_ONCE), db, lock, signal)
+    const fault = await contents.lineage?.settleLineage()
+    if (fault !== undefined) throw new AppError('failed', fault) // another database has documents in the store
     const gc = await collectGarbage({ db, clock, blobs, keepRemovedDays }, lock, signal)
     logGarbage(gc, log)
   } finally {

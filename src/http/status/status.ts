@@ -8,6 +8,7 @@ import { type HealthQuery, rateHealth, sidesOfProviders } from '../../domain/rat
 import type { RateCache, RateSnapshot } from '../../domain/rates/rate-cache.ts'
 import { VERSION } from '../../runtime/assets.ts'
 import type { Blobs } from '../../store/blobs/blobs.ts'
+import { countOrphans, selectLosses, selectOrphans } from '../../store/documents/orphans.ts'
 import { selectLastSuccessfulRun, selectRuns } from '../../store/rates/sync-runs.ts'
 import type { ReadDb } from '../../store/tables.ts'
 import type { Schedulers } from '../../sync/schedulers.ts'
@@ -48,6 +49,19 @@ const BackupOut = v.object({
   ),
 })
 
+const LossesOut = v.object({
+  times: withDescription(
+    v.array(v.object({ from: Instant, to: Instant })),
+    'When acknowledged documents may have been lost: the database went back at the end of each',
+  ),
+  contents: Integer,
+  content_bytes: Integer,
+  first: withDescription(
+    v.array(v.object({ sha256: v.string(), size: Integer, stored_at: Instant })),
+    'Contents without a document; at most 1000 of them, `cambista doctor` lists all',
+  ),
+})
+
 const StatusOut = v.pipe(
   v.object({
     version: v.string(),
@@ -65,6 +79,10 @@ const StatusOut = v.pipe(
       ),
     }),
     backup: withDescription(v.nullable(BackupOut), 'null: the server makes none'),
+    losses: withDescription(
+      v.optional(LossesOut),
+      'Of a database that several nodes share, until `cambista database accept-loss`; absent: none',
+    ),
     runs: withDescription(v.array(SyncRunOut), 'The last 20 syncs, newest first'),
   }),
   v.title('Status'),
@@ -76,11 +94,12 @@ export type StatusDeps = {
   cache: RateCache
   scheduler: Pick<Schedulers, 'tasks'>
   backups: NightlyBackup | undefined
-  blobs: Pick<Blobs, 'freeBytes'>
+  blobs: Pick<Blobs, 'freeBytes' | 'keepsRemoved'>
   totals: () => Promise<Totals>
 }
 
 const RUNS_SHOWN = 20
+const ORPHANS_SHOWN = 1000
 
 export function statusEndpoints(deps: StatusDeps): AnyEndpoint[] {
   const { db, cache, backups, blobs: contents, totals } = deps
@@ -109,12 +128,27 @@ export function statusEndpoints(deps: StatusDeps): AnyEndpoint[] {
             content_bytes: blobBytes,
             free_bytes: await contents.freeBytes?.(),
           },
+          losses: contents.keepsRemoved ? await lossesOut(db) : undefined,
           backup: backups ? backupOut(backups.status()) : null,
           runs: await selectRuns(db, { limit: RUNS_SHOWN }),
         })
       },
     }),
   ]
+}
+
+async function lossesOut(db: ReadDb): Promise<v.InferOutput<typeof LossesOut> | undefined> {
+  const losses = await selectLosses(db)
+  if (losses.length === 0) return undefined
+  const { count, bytes } = await countOrphans(db)
+  const orphans = await selectOrphans(db, ORPHANS_SHOWN)
+  const toText = (ms: number) => new Date(ms).toISOString()
+  return {
+    times: losses.map(({ from, to }) => ({ from: toText(from), to: toText(to) })),
+    contents: count,
+    content_bytes: bytes,
+    first: orphans.map(({ sha256, size, stored_at }) => ({ sha256, size, stored_at })),
+  }
 }
 
 async function providerStates(

@@ -3,7 +3,7 @@
 
 import type { MemoryShare } from '../../runtime/memory-budget.ts'
 import type { IsoDate } from '../../values/dates.ts'
-import type { StoredName, UploadedBlob } from '../documents/contents.ts'
+import type { BlobInfo, StoredName, UploadedBlob } from '../documents/contents.ts'
 import type { Lock } from '../engine.ts'
 import type { WriteDb } from '../tables.ts'
 import type { BlobBatch } from './batch.ts'
@@ -26,6 +26,8 @@ export type Blobs = BlobReader & {
   list(): AsyncGenerator<StoredName>
   /** Returns the time at which a blob was written; undefined when there is none of this name. */
   findModifiedTime(name: StoredName): Promise<Date | undefined>
+  /** Returns hash and size of a blob, without its row; undefined when there is none of this name. */
+  inspect(name: StoredName): Promise<BlobInfo | undefined>
   /** Removes a blob that no row and no running upload needs. Returns whether it existed. */
   remove(name: StoredName): Promise<boolean>
   /** Removes the names that belong to no blob, and the records of their removal. */

@@ -22,7 +22,7 @@ import { blobPath, CALLS_AT_ONCE, renameBlobs } from './commit.ts'
 import { inParallel } from './parallel.ts'
 import { createBlobReader } from './reader.ts'
 import { removeFiles } from './removal.ts'
-import { STORE_ID_NAME, type StoreId, type StoreIdFile } from './store-id.ts'
+import type { StoreId, StoreIdFiles } from './store-id.ts'
 import { type BlobWriter, createBlobWriter, type StagedBlob, type WriterPool } from './writer.ts'
 
 /** The functions of the file system that are used here. A test can record their calls and let any of them fail. */
@@ -149,6 +149,10 @@ export async function openBlobFolder(
     addReferences,
     list,
     findModifiedTime: (sha256) => readModifiedTime(finalPath(sha256)),
+    async inspect(sha256) {
+      const stats = await unlessMissing(fs.stat(finalPath(sha256)))
+      return stats && { sha256, size: stats.size }
+    },
     remove,
     removeFree: (db, work) => removeFiles(db, blobs, { ...work, at: clock().toISOString() }),
     async removeUnfinished(before) {
@@ -195,9 +199,12 @@ function removedFolder(dir: string, fs: BlobFs): RemovedFolder {
   }
 }
 
-/** Returns the file with the store id of a folder that several nodes share. */
-export function folderStoreId(dir: string, fs: BlobFs = nodeFs): StoreIdFile {
-  const path = join(dir, STORE_ID_NAME)
+/** Returns the files with store ids of a folder that several nodes share. */
+export function folderStoreIds(dir: string, fs: BlobFs = nodeFs): StoreIdFiles {
+  return (name) => storeIdFile(join(dir, name), dir, fs)
+}
+
+function storeIdFile(path: string, dir: string, fs: BlobFs): ReturnType<StoreIdFiles> {
   return {
     location: `file ${path}`,
     async read() {
@@ -209,14 +216,16 @@ export function folderStoreId(dir: string, fs: BlobFs = nodeFs): StoreIdFile {
         await file.close()
       }
     },
-    async write(storeId) {
-      const file = await fs.open(path, 'w', 0o600)
+    async write(mark) {
+      const newPath = `${path}.${randomUUID()}` // other nodes read the file at any moment
+      const file = await fs.open(newPath, 'w', 0o600)
       try {
-        await file.writeFile(`${storeId}\n`)
+        await file.writeFile(`${mark}\n`)
         await file.sync()
       } finally {
         await file.close()
       }
+      await fs.rename(newPath, path)
       await flush(dir, fs)
     },
   }

@@ -10,9 +10,9 @@ import type { BucketConfig, StorageConfig } from '../storage-config.ts'
 import type { ReadDb } from '../tables.ts'
 import type { Blobs } from './blobs.ts'
 import { type Bucket, openBucket } from './bucket/bucket.ts'
-import { type BlobFs, folderStoreId, openBlobFolder } from './folder.ts'
+import { type BlobFs, folderStoreIds, openBlobFolder } from './folder.ts'
 import { type BlobReader, createBlobReader } from './reader.ts'
-import { openStoreId } from './store-id.ts'
+import { openStoreId, type StoreId } from './store-id.ts'
 
 export type BlobStore = Disposable & {
   blobs: Blobs
@@ -21,23 +21,25 @@ export type BlobStore = Disposable & {
    * @throws AppError `failed`
    */
   check(): Promise<void>
+  /** Lineage of the database in a store that nodes share (store-id.ts). */
+  lineage?: Pick<StoreId, 'settleLineage' | 'findGeneration' | 'writeLineage' | 'becomeCopy'> | undefined
   /** Explains why the store does not belong to the database; undefined: it does, or no node has started yet. */
   findFault(): Promise<string | undefined>
 }
 
-type Node = Pick<Engine, 'kind' | 'db' | 'clock'>
+type Node = Pick<Engine, 'kind' | 'db' | 'clock' | 'lineage'>
 
 /** Opens a store without a request to it. @throws AppError `failed` when the database has blobs of the other kind */
 export async function openBlobStore(
   { dataDir, blobs: place }: Pick<StorageConfig, 'dataDir' | 'blobs'>,
-  { kind, db, clock }: Node,
+  { kind, db, clock, lineage }: Node,
   fs?: BlobFs,
 ): Promise<BlobStore> {
   if (place !== undefined && 'bucket' in place) {
     const blobs = await openOwnBucket(place, db, clock)
-    const storeId = openStoreId(db, blobs.storeId)
+    const storeId = openStoreId(db, blobs.storeIds, lineage)
     return {
-      blobs,
+      ...{ blobs, lineage: storeId },
       findFault: storeId.findFault,
       async check() {
         await blobs.check()
@@ -47,10 +49,11 @@ export async function openBlobStore(
     }
   }
   const folder = place?.folder ?? join(dataDir, 'blobs')
-  const storeId = kind === 'sqlite' ? undefined : openStoreId(db, folderStoreId(folder, fs))
+  const storeId = kind === 'sqlite' ? undefined : openStoreId(db, folderStoreIds(folder, fs), lineage)
   if (storeId) await refuseBucket(db, folder)
   return {
     blobs: await openBlobFolder(folder, fs, { clock, storeId }),
+    lineage: storeId,
     check: async () => storeId?.check(),
     findFault: async () => storeId?.findFault(),
     [Symbol.dispose]() {},

@@ -171,6 +171,10 @@ export async function ensureStoreId(trx: WriteDb, make: () => Promise<string>): 
   return storeId
 }
 
+export async function updateStoreId(db: WriteDb, storeId: string): Promise<void> {
+  await db.updateTable('meta').set({ contents_mark: storeId }).execute()
+}
+
 /** Returns whether the last comparison of the store with its rows was over 20 hours ago. */
 export async function isListingDue(db: ReadDb, now: Date): Promise<boolean> {
   const row = await db.selectFrom('meta').select('contents_listed_at').executeTakeFirst()

@@ -9,8 +9,10 @@ import { createSharedClock } from './clock.ts'
 import { PostgresDriver } from './driver.ts'
 import { postgresSql } from './engine-sql.ts'
 import { findLeaseHolder, LEASE_TIMES, takeLease } from './lease.ts'
+import { findLineageSql } from './lineage.ts'
+import { type LineageRenewal, recordServer, renewLineage } from './maintenance/failover.ts'
 import { makeSchema, type SchemaOptions, selectVersions } from './make-schema.ts'
-import { createPoller, POLL_MS } from './poller.ts'
+import { createPoller, POLL_MS, type Poller } from './poller.ts'
 import { type CircuitBreaker, createCircuitBreaker, openPool, type PoolOptions } from './pool.ts'
 import { createKysely } from './queries.ts'
 import { rawQuery } from './raw-query.ts'
@@ -18,8 +20,10 @@ import { rawQuery } from './raw-query.ts'
 export type PostgresOptions = SchemaOptions & {
   /** Milliseconds since 1970 of this machine. */
   machine?: () => number
-  /** Called when the database was rolled back behind data that it had returned, such as by a lagging replica. */
-  onRollback?: () => void
+  /** Called when this node has renewed the epoch of a database that went back, or may have (lineage.ts). */
+  onRenewal?: ((renewal: LineageRenewal) => void) | undefined
+  /** True: opens a copy or an earlier state of the database too, for commands that examine or mend it. */
+  anyServer?: boolean | undefined
 }
 
 // Eleven connections a node: for writes, for requests that read, for whole series, for leases and for polls. Leases
@@ -32,6 +36,7 @@ const POOLS = {
   leases: { size: 1, answerMs: 5500 },
   polls: { size: 1, answerMs: 2 * POLL_MS, connectMs: 2 * POLL_MS },
 } satisfies Record<string, PoolOptions>
+const RENEWALS = { size: 1, answerMs: 5500 }
 // An index over millions of rows may take an hour.
 const CHANGES = { size: 1, answerMs: 3_600_000 }
 
@@ -46,14 +51,21 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
   const reads = createPostgresDb(address, POOLS.reads, breaker)
   const longReads = createPostgresDb(address, POOLS.longReads, breaker)
   const leases = createPostgresDb(address, POOLS.leases, breaker)
-  const pollDb = createPostgresDb(address, POOLS.polls, { ...breaker, check: () => {} })
+  const ownBreaker = { ...breaker, check: () => {}, server: {} } // the poller compares the servers itself
+  const pollDb = createPostgresDb(address, POOLS.polls, ownBreaker)
   const { leaseTimes = LEASE_TIMES } = options
   const clock = createSharedClock(options.machine)
-  const poll = createPoller({ db: pollDb, breaker, clock, onRollback: options.onRollback })
+  let poller: Poller | undefined
+  const poll = () => {
+    if (!poller) throw new AppError('unavailable', 'the database is not open yet')
+    return poller.poll()
+  }
   const findReady = async () => {
     await poll()
     const versions = await selectVersions(pollDb, options.migrations)
-    return versions?.isKnown === true && Math.abs(clock.offsetMs()) <= MAX_CLOCK_OFFSET_MS
+    return (
+      versions?.isKnown === true && !breaker.isBlocked() && Math.abs(clock.offsetMs()) <= MAX_CLOCK_OFFSET_MS
+    )
   }
   let ready: Promise<boolean> | undefined
   const engine: Engine = {
@@ -68,6 +80,18 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
     findHolder: (name) => findLeaseHolder(reads, name),
     poll,
     clockOffsetMs: clock.offsetMs,
+    lineage: {
+      current() {
+        const reading = poller?.reading()
+        return reading && { ...reading, timeline: reading.server.timeline }
+      },
+      fault: () => poller?.fault(),
+      async raiseGeneration(above) {
+        await rawQuery(pollDb, 'update meta set generation = greatest(generation, $1) + 1', [above])
+        await poll()
+      },
+      block: breaker.block,
+    },
     // Simultaneous probes share one query: probes need no key, and a thousand of them would delay a poll.
     isReady() {
       ready ??= findReady().finally(() => {
@@ -84,7 +108,24 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
   try {
     await refuseIsolation(db, address)
     await bringToSchema(address, db, options)
-    await engine.poll()
+    const lineage = await findLineageSql(pollDb)
+    breaker.server.timelineSql = lineage.timeline
+    breaker.renew() // connections that were opened before are of an unknown server
+    poller = createPoller({
+      ...{ db: pollDb, breaker, clock, lineage, anyServer: options.anyServer },
+      async settle(verdict, reading, last) {
+        // A connection of its own: the breaker rejects queries until the poll has ended.
+        const renewals = createPostgresDb(address, RENEWALS)
+        try {
+          if (verdict.kind === 'record') return await recordServer(renewals, reading)
+          const renewal = await renewLineage(renewals, verdict.cause, reading, last)
+          if (renewal) options.onRenewal?.(renewal)
+        } finally {
+          await renewals.destroy()
+        }
+      },
+    })
+    await poll()
     return engine
   } catch (error) {
     await engine.close()

@@ -1,5 +1,5 @@
-// Polls a database that other nodes write to: change counters, time, and reachability. While polling fails, other
-// queries fail at once instead of timing out.
+// Polls a database that other nodes write to: change counters, time, reachability, and whether it went back (lineage.ts).
+// While polling fails, other queries fail at once instead of timing out.
 
 import { setTimeout as wait } from 'node:timers/promises'
 import { AppError } from '../../runtime/errors.ts'
@@ -7,16 +7,30 @@ import type { ChangeCounters } from '../engine.ts'
 import type { WriteDb } from '../tables.ts'
 import type { SharedClock } from './clock.ts'
 import { isConnectionLost } from './errors.ts'
+import { judgeLineage, type LineageReading, type LineageSql, type Verdict } from './lineage.ts'
 import type { CircuitBreaker } from './pool.ts'
 import { rawQuery } from './raw-query.ts'
-import { makeEpoch } from './steps.ts'
 
 export type PollerOptions = {
   /** Has a connection of its own, which ignores the circuit breaker. */
   db: WriteDb
   breaker: CircuitBreaker
   clock: SharedClock
-  onRollback?: (() => void) | undefined
+  lineage: LineageSql
+  /** True: a copy and an earlier state are polled too, and never renewed. */
+  anyServer?: boolean | undefined
+  /** Acts on a database that went back, or whose server is not recorded. Queries are rejected until it has resolved. */
+  settle(verdict: Settled, reading: LineageReading, last: LineageReading | undefined): Promise<void>
+}
+
+export type Settled = Extract<Verdict, { kind: 'renew' | 'record' }>
+
+/** `reading`: of the last good poll. */
+export type Poller = {
+  poll(): Promise<ChangeCounters>
+  reading(): LineageReading | undefined
+  /** With `anyServer`: why a node would not use the database as it is. */
+  fault(): string | undefined
 }
 
 /** Timeout of a poll. */
@@ -26,31 +40,34 @@ const GRACE_MS = 100
 
 type MetaRow = {
   epoch: string
+  generation: number
   data_revision: number
   access_revision: number
   documents_revision: number
+  turn: number
+  last_id: number | null
+  known_timeline: number | null
+  known_server: string | null
+  timeline: number | null
+  server_id: string | null
   server_time: Date
 }
 
 /**
- * Returns the poll function. Simultaneous polls share one query. A failed poll trips the circuit breaker, and the next
+ * Returns the poller. Simultaneous polls share one query. A failed poll trips the circuit breaker, and the next
  * good one resets it.
  * @throws AppError `unavailable` after a second without an answer, or the error of the database
  */
-export function createPoller({
-  db,
-  breaker,
-  clock,
-  onRollback,
-}: PollerOptions): () => Promise<ChangeCounters> {
-  let lastEpoch: { epoch: string; revision: number } | undefined
+export function createPoller({ db, breaker, clock, lineage, anyServer, settle }: PollerOptions): Poller {
+  let lastReading: LineageReading | undefined
   let pendingQuery: Promise<MetaRow> | undefined
   const once = async () => {
     const sendTime = clock.ticks()
     const { rows } = await rawQuery<MetaRow>(
       db,
-      `select epoch, data_revision, access_revision, documents_revision + turn as documents_revision,
-         clock_timestamp() as server_time
+      `select epoch, generation, data_revision, access_revision, documents_revision, turn,
+         ${lineage.lastId} as last_id, timeline as known_timeline, server_id as known_server,
+         ${lineage.timeline} as timeline, ${lineage.serverId} as server_id, clock_timestamp() as server_time
        from meta, document_order`,
     )
     const [row] = rows
@@ -68,34 +85,73 @@ export function createPoller({
       return await once()
     }
   }
-  const toCounters = async ({
-    epoch,
-    data_revision: revision,
-    ...more
-  }: MetaRow): Promise<ChangeCounters> => {
-    let now = epoch
-    // After a rollback of the database the next revision would be one that clients know for other data.
-    if (lastEpoch?.epoch === epoch && revision < lastEpoch.revision) {
-      now = makeEpoch()
-      await rawQuery(db, 'update meta set epoch = $1 where epoch = $2', [now, epoch])
-      onRollback?.()
-    }
-    lastEpoch = { epoch: now, revision }
-    const [access, documents] = [String(more.access_revision), String(more.documents_revision)]
-    return { data: `${now} ${revision}`, access, documents }
-  }
-  return async () => {
+  const queryOnce = () => {
     pendingQuery ??= twice().finally(() => {
       pendingQuery = undefined
     })
+    return withinTime(pendingQuery)
+  }
+  const pollOnce = async (isSettled = false): Promise<ChangeCounters> => {
+    const row = await queryOnce()
+    const reading = toReading(row)
+    const verdict = judgeLineage(lastReading, reading)
+    if (anyServer) fault = describeVerdict(verdict)
+    else if (verdict.kind === 'refuse') {
+      throw new AppError(verdict.isCopy ? 'failed' : 'unavailable', verdict.message)
+    } else if (verdict.kind !== 'same') {
+      if (isSettled)
+        throw new AppError('unavailable', 'The database has changed again: try again in a moment')
+      if (verdict.kind === 'renew') breaker.trip()
+      await settle(verdict, reading, lastReading)
+      return pollOnce(true)
+    }
+    lastReading = reading
+    breaker.server.timeline = reading.server.timeline
+    return {
+      data: `${row.epoch} ${row.data_revision}`,
+      access: String(row.access_revision),
+      documents: String(row.documents_revision + row.turn),
+    }
+  }
+  let fault: string | undefined
+  let pendingPoll: Promise<ChangeCounters> | undefined
+  const poll = async () => {
     try {
-      const counters = await toCounters(await withinTime(pendingQuery))
+      const counters = await pollOnce()
       breaker.reset()
       return counters
     } catch (error) {
       breaker.trip()
       throw error
     }
+  }
+  return {
+    poll() {
+      pendingPoll ??= poll().finally(() => {
+        pendingPoll = undefined
+      })
+      return pendingPoll
+    },
+    reading: () => lastReading,
+    fault: () => fault,
+  }
+}
+
+function describeVerdict(verdict: Verdict): string | undefined {
+  if (verdict.kind === 'refuse') return verdict.message
+  return verdict.kind === 'renew'
+    ? 'the database failed over or went back: the next node that starts gives it a new epoch'
+    : undefined
+}
+
+function toReading(row: MetaRow): LineageReading {
+  const { epoch, generation, data_revision, access_revision, documents_revision, turn, last_id } = row
+  return {
+    epoch,
+    generation,
+    known: { timeline: row.known_timeline ?? undefined, serverId: row.known_server ?? undefined },
+    server: { timeline: row.timeline ?? undefined, serverId: row.server_id ?? undefined },
+    counters: [data_revision, access_revision, documents_revision, turn, last_id ?? 0],
   }
 }
 

@@ -42,6 +42,18 @@ export type CircuitBreaker = {
   generation(): number
   /** Registers a function that runs each time it trips. */
   onTrip(cut: () => void): void
+  /** Rejects queries for this reason, whatever polls return; undefined: allows them again. */
+  block(reason: string | undefined): void
+  isBlocked(): boolean
+  /** The server whose connections are valid. */
+  readonly server: ExpectedServer
+}
+
+/** Undefined: not known yet, or not available (lineage.ts). */
+export type ExpectedServer = {
+  /** SQL expression of the timeline. */
+  timelineSql?: string | undefined
+  timeline?: number | undefined
 }
 
 const END_MS = 1000
@@ -49,6 +61,7 @@ const CONNECT_MS = 2000
 const TURN_MS = 10_000
 const BUSY = 'The database is in use: try again in a moment'
 const AWAY = 'The database does not answer: try again in a moment'
+const OTHER_SERVER = 'The database has failed over: try again in a moment'
 const SERVER_ENDS_BEFORE_MS = 500
 const LOCK_MS = 3000
 const IDLE_IN_TRANSACTION_MS = 5000
@@ -59,12 +72,14 @@ const NUMERIC = 1700
 export function createCircuitBreaker(): CircuitBreaker {
   let isTripped = false
   let generation = 0
+  let blockReason: string | undefined
   const listeners: (() => void)[] = []
   const renew = () => {
     generation += 1
   }
   return {
     check() {
+      if (blockReason !== undefined) throw new AppError('unavailable', blockReason)
       if (isTripped) throw new AppError('unavailable', AWAY)
     },
     reset() {
@@ -80,7 +95,12 @@ export function createCircuitBreaker(): CircuitBreaker {
     onTrip(cut) {
       listeners.push(cut)
     },
+    block(reason) {
+      blockReason = reason
+    },
+    isBlocked: () => blockReason !== undefined,
     generation: () => generation,
+    server: {},
   }
 }
 
@@ -110,7 +130,7 @@ export async function openPool(
     max: size,
     query_timeout: answerMs,
     connectionTimeoutMillis: connectMs,
-    verify: refuseReadOnly,
+    verify: (client, done) => verifyServer(client, breaker).then(() => done(), done),
     idleTimeoutMillis: 60_000,
     keepAlive: true,
     types: { getTypeParser },
@@ -164,12 +184,22 @@ export async function openPool(
   }
 }
 
-/** Rejects a read-only server: after a fail-over the address may still lead to the former primary. */
-function refuseReadOnly(client: PoolClient, done: (error?: Error) => void): void {
-  client.query('show transaction_read_only').then(({ rows }) => {
-    const [row] = rows as { transaction_read_only?: string }[]
-    done(row?.transaction_read_only === 'on' ? readOnly() : undefined)
-  }, done)
+/**
+ * Rejects a read-only server: after a failover the address may still lead to the former primary. Rejects a server of
+ * another timeline: nothing is written on a later one before the poller has renewed the epoch.
+ */
+async function verifyServer(client: PoolClient, breaker: CircuitBreaker): Promise<void> {
+  const { timelineSql = 'null', timeline: expected } = breaker.server
+  const { rows } = await client.query<{ read_only: string; timeline: number | null }>(
+    `select current_setting('transaction_read_only') as read_only,
+       case when pg_is_in_recovery() then null else ${timelineSql} end as timeline`,
+  )
+  const [row] = rows
+  if (row?.read_only === 'on') throw readOnly()
+  const timeline = row?.timeline ?? undefined
+  if (timeline === undefined || expected === undefined || timeline === expected) return
+  if (timeline > expected) breaker.trip() // until the poller has compared the servers
+  throw new AppError('unavailable', OTHER_SERVER)
 }
 
 function readOnly(): Error {

@@ -13,6 +13,11 @@ ALTER TABLE meta ADD COLUMN IF NOT EXISTS contents_listed_at TEXT;
 -- Epoch of the data directory that is being moved here. No node starts before the end of the move.
 ALTER TABLE meta ADD COLUMN IF NOT EXISTS moving_from TEXT;
 
+-- The server of the rows: its timeline and its identifier, and the number of renewals of the epoch (lineage.ts).
+ALTER TABLE meta ADD COLUMN IF NOT EXISTS timeline BIGINT;
+ALTER TABLE meta ADD COLUMN IF NOT EXISTS server_id TEXT;
+ALTER TABLE meta ADD COLUMN IF NOT EXISTS generation BIGINT NOT NULL DEFAULT 0;
+
 -- Leases of tasks that one node at a time runs. A row stays after its release, so that `fence` only rises. Each
 -- transaction of a task checks its fence, so a holder that was suspended past its lease writes nothing.
 CREATE TABLE leases (

@@ -22,6 +22,7 @@ import { blobPath } from '../../../src/store/blobs/commit.ts'
 import type { BlobFs } from '../../../src/store/blobs/folder.ts'
 import { type BlobStore, openBlobStore } from '../../../src/store/blobs/open.ts'
 import { STORE_ID_NAME } from '../../../src/store/blobs/store-id.ts'
+import { deleteLosses, insertLoss, selectOrphans } from '../../../src/store/documents/orphans.ts'
 import { atomically, type Engine } from '../../../src/store/engine.ts'
 import type { BlobStoreConfig } from '../../../src/store/storage-config.ts'
 import { type FakeBucket, startFakeBucket } from '../../support/bucket/fake-bucket.ts'
@@ -180,6 +181,97 @@ for (const [name, open] of Object.entries(STORES)) {
     assert.notDeepEqual(marks.get(), [mark])
   })
 
+  testStore(
+    'a former primary and a copy may not use the store, and a renewal is recorded there',
+    async (store) => {
+      const { nodes, marks } = store
+      const [{ engine, shared }] = nodes
+      await Promise.all(nodes.map((node) => node.shared.check()))
+      const [id = ''] = marks.get()
+      assert.equal(await shared.lineage?.settleLineage(), undefined)
+      assert.deepEqual(marks.get(), [id], 'a database that was never renewed')
+      await queryOnce(store.url, 'update meta set timeline = 0')
+      for (const node of nodes) await node.engine.poll()
+      assert.equal(await shared.lineage?.settleLineage(), undefined)
+      const epoch = engine.lineage?.current()?.epoch
+      assert.deepEqual(marks.get(), [`${id} ${epoch} 1 1`])
+      await upload(nodes[1], [randomBytes(100)])
+      const faults = {
+        [`${id} later 2 2`]: /former primary \(timeline 1 after 2\)/,
+        [`${id} later 1 1`]: /a copy/,
+      }
+      for (const [mark, fault] of Object.entries(faults)) {
+        marks.set(mark)
+        assert.match(String(await shared.lineage?.settleLineage()), fault)
+        await assert.rejects((await store.open()).check(), unavailable)
+        if (name === 'a shared folder')
+          await assert.rejects(upload(nodes[1], [randomBytes(100)]), unavailable)
+        assert.deepEqual(marks.get(), [mark], 'it stays')
+      }
+      marks.set(`${id} lost 1 0`)
+      assert.equal(await shared.lineage?.settleLineage(), undefined, 'a renewal that a later failover lost')
+      assert.deepEqual(marks.get(), [`${id} ${epoch} 2 1`])
+    },
+  )
+
+  testStore('contents of lost documents are retained until the operator accepts the loss', async (store) => {
+    const [one, other] = store.nodes
+    const { db } = one.engine
+    const [kept, lost, healed] = [randomBytes(100), randomBytes(200), randomBytes(300)]
+    await upload(one, [kept, lost, healed])
+    const hashes = [lost, healed].map(sha256Hex)
+    const list = hashes.map((hash) => `'${hash}'`).join()
+    await queryOnce(
+      store.url,
+      `delete from attachments where sha256 in (${list}); delete from contents where sha256 in (${list})`,
+    )
+    const now = Date.now()
+    await insertLoss(db, { from: now - 10_000, to: now })
+    assert.equal((await sweep(one, { days: 0, again: true })).unnamed, 0)
+    assert.deepEqual(
+      (await selectOrphans(db, 9)).map(({ sha256, size }) => [sha256, size]).sort(),
+      [
+        [hashes[0], 200],
+        [hashes[1], 300],
+      ].sort(),
+    )
+    await sweep(other, { days: 0, at: store.late, again: true })
+    assert.equal(store.names().length, 3, 'however old they are')
+    await upload(other, [healed])
+    assert.ok(await isReadable(one, healed))
+    assert.deepEqual(
+      (await selectOrphans(db, 9)).map(({ sha256 }) => sha256),
+      [hashes[0]],
+    )
+    await atomically(db, deleteLosses)
+    for (const object of store.names()) store.age(object)
+    await sweep(one, { days: 0, at: store.late, again: true })
+    assert.equal(await isReadable(one, lost), false)
+    assert.ok((await isReadable(one, kept)) && (await isReadable(one, healed)))
+    assert.equal(store.names().length, 2)
+  })
+
+  testStore('a copy of the database reads and stores contents, and removes none', async (store) => {
+    const { nodes, marks } = store
+    const [one] = nodes
+    await one.shared.check()
+    const [id] = marks.get()
+    const [bytes, orphan] = [randomBytes(100), randomBytes(100)]
+    await upload(one, [bytes])
+    await upload(one, [orphan], { fails: true })
+    const count = store.names().length
+    await one.shared.lineage?.becomeCopy(one.engine.lineage?.current() ?? assert.fail())
+    assert.deepEqual(marks.get(), [id], 'that of the original stays')
+    const copy = { engine: one.engine, shared: await store.open() }
+    await copy.shared.check()
+    await upload(copy, [randomBytes(100)])
+    assert.ok(await isReadable(copy, bytes))
+    for (const name of store.names()) store.age(name)
+    const result = await sweep(copy, { days: 0, at: store.late, again: true })
+    assert.deepEqual(result, { removed: 0, kept: 0, unnamed: 0, unfinished: 0 })
+    assert.equal(store.names().length, count + 1)
+  })
+
   testStore('what an upload left that never ended goes when it is old', async ({ nodes: [one, other] }) => {
     const batch = one.shared.blobs.beginBatch(memory())
     const writer = batch.begin()
@@ -336,7 +428,7 @@ async function overBucket(t: TestContext, clock?: () => Date): Promise<Store> {
   }
   return {
     ...nodes,
-    names: () => [...fakeBucket.objects.keys()].filter((key) => key !== markKey),
+    names: () => [...fakeBucket.objects.keys()].filter((key) => !key.startsWith(markKey)),
     marks: {
       get: () =>
         [...fakeBucket.objects].flatMap(([key, { bytes }]) =>
@@ -363,10 +455,10 @@ type Odd = { clock?: (() => Date) | undefined; fs?: BlobFs }
 async function openNodes(t: TestContext, blobs: BlobStoreConfig, { clock, fs }: Odd = {}) {
   const url = await createPostgresSchema(t)
   const openStore = async (engine: Engine) => {
-    const { db, kind } = engine
+    const { db, kind, lineage } = engine
     const contents = await openBlobStore(
       { dataDir: '', blobs },
-      { kind, db, clock: clock ?? engine.clock },
+      { kind, db, lineage, clock: clock ?? engine.clock },
       fs,
     )
     t.after(() => contents[Symbol.dispose]())

@@ -128,5 +128,5 @@ function renew(node: Engine, names: readonly string[]) {
     },
     findModifiedTime: async (name: string) => (names.includes(name) ? new Date(0) : undefined),
   }
-  return renewDatabase({ db: node.db, clock: node.clock, blobs })
+  return renewDatabase({ db: node.db, clock: node.clock, blobs, lineage: undefined })
 }

@@ -58,7 +58,8 @@ export async function fillDirectory(
       insert into hook_days values (1, '2026-03-24');
       insert into lost_contents values ('${knownLost}', 'is missing', '${AT}');
     `)
-    if (Number(db.pragma('user_version', { simple: true })) > 8) {
+    const schema = Number(db.pragma('user_version', { simple: true }))
+    if (schema > 8) {
       db.exec(`
         insert into page_sessions (id, page, opened_at, used_at) values ('${'c'.repeat(64)}', 'p', '${AT}', '${AT}');
         insert into page_tickets (hash, session_id, ends_at) values ('d', '${'c'.repeat(64)}', '${AT}');
@@ -101,6 +102,13 @@ export async function fillDirectory(
       if (!special) put(sha256, text)
       attachment.run(id * 3, text.length, sha256)
       document.run(id, id * 3, `document ${id}`, id === 1 ? 'claimed' : 'new', id === 1 ? 600 : null)
+    }
+    if (schema > 10) {
+      db.exec(`
+        insert into contents (sha256, object, size, created_at)
+          select sha256, null, max(size), min(created_at) from attachments group by sha256;
+        insert into removed_objects values ('${hashText('removed')}', '${AT}');
+      `)
     }
   })()
   db.close()

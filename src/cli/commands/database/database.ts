@@ -4,6 +4,8 @@ import { refuseNodes, renewDatabase } from '../../../domain/operations/move/rest
 import { planUpgrade, upgrade } from '../../../domain/operations/move/upgrade.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import { openBlobStore } from '../../../store/blobs/open.ts'
+import { countOrphans, deleteLosses } from '../../../store/documents/orphans.ts'
+import { atomically } from '../../../store/engine.ts'
 import type { StorageConfig } from '../../../store/storage-config.ts'
 import { command, printResult } from '../../command.ts'
 import { flag } from '../../options/names.ts'
@@ -31,21 +33,22 @@ export const databaseUpgrade = command({
 
 export const databaseRestored = command({
   name: 'database restored',
-  options: [...STORAGE_WITH_BLOBS, 'json'],
+  options: ['copy', ...STORAGE_WITH_BLOBS, 'json'],
   changesData: true,
   async run({ options, terminal, storage, withDatabase }) {
     const config = storage()
     await refuseNodes(requireDatabase(config))
-    return withDatabase({ mustExist: true }, async (db, engine) => {
-      using store = await openBlobStore(config, engine)
+    const isCopy = options.copy
+    return withDatabase({ mustExist: true, anyServer: true }, async (db, { kind, clock }) => {
+      using store = await openBlobStore(config, { kind, db, clock }) // without the lineage, which is earlier
       await store.check() // else a folder that is not mounted would count every blob as lost
       const { blobs } = store
       const progressLine = createProgress(terminal)
       const progress = (done: number) => progressLine.show(`${done} contents`)
       const { epoch, ids, gap, contents, lost } = await renewDatabase({
-        ...{ db, blobs, clock: engine.clock, progress },
+        ...{ db, blobs, lineage: store.lineage, isCopy, clock, progress },
       }).finally(progressLine.clear)
-      const [from, to] = gap ? [instantText(gap.from), instantText(gap.to)] : []
+      const [from, to] = gap ? [gap.from, gap.to].map((ms) => new Date(ms).toISOString()) : []
       const document = { epoch, last_ids: ids, unknown: gap ? { from, to } : null, contents, lost }
       printResult(terminal, options, document, [
         `the database is another one now: the next document is ${(ids.documents ?? 0) + 1}`,
@@ -54,15 +57,34 @@ export const databaseRestored = command({
           : 'it had answered nothing before',
         `${contents} contents, ${lost} of them missing${lost > 0 ? ': cambista doctor names their documents' : ''}`,
         'keys and tokens that were revoked since are valid again: revoke them once more',
+        ...(isCopy
+          ? [
+              'it is a copy: it removes no contents, and its hooks notify the same receivers: remove them with cambista hook remove',
+            ]
+          : []),
       ])
       return lost > 0 ? DONE_IN_PART : 0
     })
   },
 })
 
-function instantText(ms: number): string {
-  return new Date(ms).toISOString()
-}
+export const databaseAcceptLoss = command({
+  name: 'database accept-loss',
+  options: [...STORAGE, 'json'],
+  changesData: true,
+  async run({ options, terminal, storage, withDatabase }) {
+    requireDatabase(storage())
+    return withDatabase({ mustExist: true }, async (db) => {
+      const { count, bytes } = await countOrphans(db)
+      await atomically(db, deleteLosses)
+      const line =
+        count === 0
+          ? 'no contents were lost'
+          : `${count} contents (${bytes} bytes) are lost for good: the nodes remove them in time`
+      printResult(terminal, options, { contents: count, bytes }, [line])
+    })
+  },
+})
 
 /** Returns the address of the database. @throws AppError `usage` for a data directory */
 export function requireDatabase({ database }: StorageConfig): string {

@@ -13,10 +13,12 @@ import {
   selectUnknownNames,
 } from '../../../store/documents/content-rows.ts'
 import { findLostBlob, selectLostBlobs } from '../../../store/documents/lost-contents.ts'
+import { type LossTime, type OrphanedBlob, selectLosses } from '../../../store/documents/orphans.ts'
 import type { Engine } from '../../../store/engine.ts'
 import { SCHEMA_VERSION } from '../../../store/migrations.ts'
 import { selectFacts, selectHolders } from '../../../store/postgres/maintenance/facts.ts'
 import { selectSequences } from '../../../store/postgres/maintenance/sequences.ts'
+import { findOrphans } from '../../documents/orphans.ts'
 import { counted, differences } from '../move/compare.ts'
 import { examineDirectory } from './directory.ts'
 import { noteSyncs } from './doctor.ts'
@@ -66,7 +68,9 @@ export async function examineShared(request: SharedRequest): Promise<Examination
   return examination
 }
 
-async function examineDatabase({ db, clockOffsetMs }: Engine, report: Report): Promise<void> {
+async function examineDatabase({ db, clockOffsetMs, lineage }: Engine, report: Report): Promise<void> {
+  const lineageFault = lineage?.fault()
+  if (lineageFault !== undefined) report.finding('database', lineageFault)
   const { version, encoding, collation, isolation, synchronousCommit, fsync, standbys } =
     await selectFacts(db)
   report.note(`${version}, schema ${SCHEMA_VERSION}, transactions are ${isolation}`)
@@ -108,6 +112,8 @@ async function examineContents(request: SharedRequest, report: Report): Promise<
   const { blobs } = contents
   const fault = await contents.findFault()
   if (fault !== undefined) return report.finding('contents', fault) // otherwise every content would be reported missing
+  const losses = await selectLosses(engine.longReads)
+  const orphans: OrphanedBlob[] = []
   let count = 0
   const suspects: NamedBlob[] = []
   let unnamed = 0
@@ -118,11 +124,15 @@ async function examineContents(request: SharedRequest, report: Report): Promise<
   })
   for await (const page of readPages(differences(countedRows, blobs.list()), PAGE)) {
     const names = page.flatMap((one) => (one.only === 'name' ? [one.name] : []))
-    unnamed += (await selectUnknownNames(engine.db, names)).length
+    const unknown = await selectUnknownNames(engine.db, names)
+    const lossOrphans = losses.length > 0 ? await findOrphans(blobs, losses, unknown) : []
+    orphans.push(...lossOrphans)
+    unnamed += unknown.length - lossOrphans.length
     for (const one of page) {
       if (one.only === 'row' && !(await blobs.findModifiedTime(one.row.name))) suspects.push(one.row)
     }
   }
+  if (losses.length > 0) reportOrphans(losses, orphans, report)
   const faults = new Map<string, string>(suspects.map(({ sha256 }) => [sha256, 'is missing']))
   for (const { sha256 } of await selectBlobsWithoutRow(engine.longReads)) {
     faults.set(sha256, 'has no row that says where it is')
@@ -133,6 +143,27 @@ async function examineContents(request: SharedRequest, report: Report): Promise<
   if (unnamed > 0) report.note(`${unnamed} contents belong to no document: the nodes remove them in time`)
   const how = request.readAll ? 'all read' : '--read-all reads them'
   report.note(`${count} contents of documents, ${how}`)
+}
+
+/** Reports all of them, since the operator compares the list with what clients have. */
+function reportOrphans(losses: readonly LossTime[], orphans: readonly OrphanedBlob[], report: Report): void {
+  const times = losses
+    .map(({ from, to }) => `${new Date(from).toISOString()} to ${new Date(to).toISOString()}`)
+    .join(', ')
+  const end = 'cambista database accept-loss ends this message'
+  if (orphans.length === 0) {
+    report.note(`the database failed over or went back (${times}): no content was lost; ${end}`)
+    return
+  }
+  const heal = 'an upload of the same bytes heals each'
+  report.finding(
+    'contents',
+    `the database failed over or went back (${times}): ${orphans.length} contents have no document; ${heal}; ${end}, and the nodes remove them in time`,
+  )
+  for (const { sha256, size, stored_at } of orphans) {
+    const message = `content ${sha256} of ${size} bytes, stored ${stored_at}, has no document`
+    report.finding('contents', `${message}: it was acknowledged and lost, or its upload was refused`)
+  }
 }
 
 async function readBlobs(

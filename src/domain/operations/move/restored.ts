@@ -3,6 +3,7 @@
 
 import { readPages } from '../../../store/batches.ts'
 import type { Blobs } from '../../../store/blobs/blobs.ts'
+import type { StoreId } from '../../../store/blobs/store-id.ts'
 import {
   type NamedBlob,
   selectBlobsWithoutRow,
@@ -27,6 +28,10 @@ export type RestoredDatabase = RenewedDatabase & {
 export type RestoredRequest = {
   db: WriteDb
   blobs: Pick<Blobs, 'list' | 'findModifiedTime'>
+  /** The record of the lineage in the blob store. */
+  lineage: Pick<StoreId, 'findGeneration' | 'writeLineage' | 'becomeCopy'> | undefined
+  /** True: a copy beside the original, with the same blobs. */
+  isCopy?: boolean
   clock: Clock
   /** Called after each content with the number of contents checked. */
   progress?: (done: number) => void
@@ -36,8 +41,11 @@ export type RestoredRequest = {
 export const refuseNodes = refuseSessions
 
 /** Renews a restored database, which no node uses (`refuseNodes`). @throws AppError like `renewRestored` */
-export function renewDatabase({ db, blobs, clock, progress }: RestoredRequest): Promise<RestoredDatabase> {
-  return renewRestored(db, async (renewed, lock) => {
+export async function renewDatabase(request: RestoredRequest): Promise<RestoredDatabase> {
+  const { db, blobs, lineage, isCopy = false, clock, progress } = request
+  const generation = isCopy ? 0 : ((await lineage?.findGeneration()) ?? 0)
+  return renewRestored(db, generation, async (renewed, lock) => {
+    await (isCopy ? lineage?.becomeCopy(renewed) : lineage?.writeLineage(renewed))
     const counts = { contents: 0, lost: 0 }
     const since = clock().toISOString()
     const noteMissing = async (contents: readonly { sha256: string }[]) => {

@@ -2,7 +2,7 @@
 // chosen before the hash is known, so rows map blobs to objects. The rows also order uploads and deletions of equal
 // blobs. An object is written once, and never again under the same name.
 
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { text } from 'node:stream/consumers'
 import { AppError } from '../../../runtime/errors.ts'
 import { createSemaphore } from '../../../runtime/semaphore.ts'
@@ -14,10 +14,10 @@ import type { ReadDb } from '../../tables.ts'
 import { createBlobBatch } from '../batch.ts'
 import type { Blobs } from '../blobs.ts'
 import { removeObjects } from '../removal.ts'
-import { STORE_ID_NAME, type StoreIdFile } from '../store-id.ts'
+import type { StoreIdFiles } from '../store-id.ts'
 import type { BucketOptions } from './client.ts'
 import { startError } from './errors.ts'
-import { createBucketReader } from './reader.ts'
+import { createBucketReader, objectChunks } from './reader.ts'
 import { createObjectWriter, type PartPool } from './writer.ts'
 
 export type Bucket = Blobs & {
@@ -26,8 +26,8 @@ export type Bucket = Blobs & {
    * @throws AppError `failed` when the bucket denies it, `unavailable` when it does not answer
    */
   check(): Promise<void>
-  /** Object with the store id. */
-  storeId: StoreIdFile
+  /** Objects with store ids. */
+  storeIds: StoreIdFiles
   close(): void
 }
 
@@ -37,7 +37,7 @@ export type BucketSettings = BucketOptions & Pick<BucketConfig, 'prefix'> & { cl
 const SMALL_AT_ONCE = 16
 // Largest age of an upload. The garbage collection removes objects without a row after 24 hours.
 const LATEST_MS = 12 * 3_600_000
-const STORE_ID_BYTES = 100 // upper limit; a store id is shorter
+const STORE_ID_BYTES = 200 // upper limit of the id and the lineage
 const NAME = /^\d{4}\/\d\d\/\d\d\/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}-\d+$/
 
 /** Opens a bucket without a request to it. Loads its client. `db` has the rows of the objects. */
@@ -82,6 +82,14 @@ export async function openBucket({ prefix, clock, ...options }: BucketSettings, 
       for await (const key of client.list(root)) if (isOurs(key)) yield key
     },
     findModifiedTime: async (key) => (await client.head(checked(key)))?.modified,
+    async inspect(key) {
+      const head = await client.head(checked(key))
+      if (!head) return undefined
+      const hash = createHash('sha256')
+      for await (const chunk of objectChunks(client, key, { start: 0, end: head.size - 1 }))
+        hash.update(chunk)
+      return { sha256: hash.digest('hex'), size: head.size }
+    },
     async remove(key) {
       if (!(await client.head(checked(key)))) return false
       await client.remove(key)
@@ -107,14 +115,14 @@ export async function openBucket({ prefix, clock, ...options }: BucketSettings, 
         throw startError(error, options.bucket)
       }
     },
-    storeId: {
-      location: `object ${root}${STORE_ID_NAME}`,
+    storeIds: (name) => ({
+      location: `object ${root}${name}`,
       async read() {
-        const bytes = await client.get(root + STORE_ID_NAME, { start: 0, end: STORE_ID_BYTES - 1 })
+        const bytes = await client.get(root + name, { start: 0, end: STORE_ID_BYTES - 1 })
         return bytes && (await text(bytes)).trim()
       },
-      write: (storeId) => client.put(root + STORE_ID_NAME, Buffer.from(`${storeId}\n`)),
-    },
+      write: (mark) => client.put(root + name, Buffer.from(`${mark}\n`)),
+    }),
     close: client.close,
   }
   return objects

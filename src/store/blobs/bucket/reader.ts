@@ -33,7 +33,7 @@ export function createBucketReader(
 }
 
 /** Yields the bytes of an object, and resumes after a break. @throws AppError `unavailable` after more than BREAKS */
-async function* objectChunks(
+export async function* objectChunks(
   { get, timeoutMs }: Pick<BucketClient, 'get' | 'timeoutMs'>,
   key: string,
   { start, end }: ByteRange,

@@ -2,10 +2,12 @@
 // one. Counterpart of ../../sqlite/restored-database.ts.
 
 import { AppError } from '../../../runtime/errors.ts'
+import { insertLoss } from '../../documents/orphans.ts'
 import { atomically, type Lock } from '../../engine.ts'
 import { raiseCounter, tablesWithCounters } from '../../ids.ts'
 import type { WriteDb } from '../../tables.ts'
 import { LEASE_TIMES, takeLease } from '../lease.ts'
+import { findLineageSql, type ServerState, selectServer } from '../lineage.ts'
 import { rawQuery } from '../raw-query.ts'
 import { makeEpoch } from '../steps.ts'
 import { selectSequences, setSequence } from './sequences.ts'
@@ -14,6 +16,8 @@ const STEP = 1_000_000
 
 export type RenewedDatabase = {
   epoch: string
+  generation: number
+  timeline: number | undefined
   /** New values of the id counters, by table. */
   ids: Record<string, number>
   /** Lost time, in milliseconds since 1970; undefined: none. */
@@ -21,13 +25,14 @@ export type RenewedDatabase = {
 }
 
 /**
- * Sets a new epoch, raises ids and counters, records the gap, and ends the restored leases, in one transaction. Runs
- * `work` afterwards under the same lease `migrate`.
+ * Renews the database (`renewRows`), and runs `work` afterwards under the same lease `migrate`. `generation`: greatest one
+ * that the blob store has recorded.
  * The caller has checked that no node runs (sessions.ts).
  * @throws AppError `failed` while another process does the same
  */
 export async function renewRestored<T>(
   db: WriteDb,
+  generation: number,
   work: (renewed: RenewedDatabase, lock: Lock) => Promise<T>,
 ): Promise<T> {
   const lock = await takeLease(db, 'migrate', LEASE_TIMES)
@@ -36,24 +41,43 @@ export async function renewRestored<T>(
     throw new AppError('failed', `${reason}: try again in ${LEASE_TIMES.ttlMs / 1000} s`)
   }
   try {
-    return await work(await atomically(db, renew, lock), lock)
+    const server = await selectServer(db, await findLineageSql(db))
+    const renewal = await atomically(db, (trx) => renewRows(trx, { server, generation }), lock)
+    return await work(renewal, lock)
   } finally {
     await lock.release()
   }
 }
 
-async function renew(trx: WriteDb): Promise<RenewedDatabase> {
+/**
+ * Sets a new epoch, raises ids and counters, records the gap, and ends the leases of all tasks. `generation`: the
+ * greatest that is known elsewhere.
+ */
+export async function renewRows(
+  trx: WriteDb,
+  { server, generation }: { server: ServerState; generation: number },
+): Promise<RenewedDatabase> {
   const epoch = makeEpoch()
-  await rawQuery(
+  const { rows } = await rawQuery<{ generation: number }>(
     trx,
-    `update meta set epoch = $1, access_revision = access_revision + ${STEP}, documents_revision = documents_revision + ${STEP}`,
-    [epoch],
+    `update meta set epoch = $1, data_revision = data_revision + ${STEP},
+       access_revision = access_revision + ${STEP}, documents_revision = documents_revision + ${STEP},
+       generation = greatest(generation, $2) + 1, timeline = $3, server_id = $4,
+       contents_listed_at = null -- the next collection lists the contents that no document names
+     returning generation`,
+    [epoch, generation, server.timeline ?? null, server.serverId ?? null],
   )
   const gap = await findGap(trx)
-  if (gap)
+  if (gap) {
     await rawQuery(trx, 'insert into record_gaps (gap_from, gap_to) values ($1, $2)', [gap.from, gap.to])
-  // Holders of restored leases cannot write with a raised fence, even if their process still runs.
-  await rawQuery(trx, `update leases set fence = fence + ${STEP} where name <> 'migrate'`)
+    await insertLoss(trx, gap)
+  }
+  // Holders cannot write with a raised fence, even if their process still runs, and take the lease anew.
+  await rawQuery(
+    trx,
+    `update leases set fence = fence + ${STEP}, expires_at = least(expires_at, clock_timestamp())
+     where name <> 'migrate'`,
+  )
   await rawQuery(
     trx,
     `delete from removed_objects as removed using contents
@@ -69,7 +93,7 @@ async function renew(trx: WriteDb): Promise<RenewedDatabase> {
     ids[table] = raiseCounter(Math.max(lastId, highest))
     await setSequence(trx, table, ids[table])
   }
-  return { epoch, ids, gap }
+  return { epoch, generation: rows[0]?.generation ?? 0, timeline: server.timeline, ids, gap }
 }
 
 /** Finds the gap, which begins at the last instant of the restored data: of stored changes, or of renewed leases. */

@@ -19,7 +19,7 @@ async function eventTimes(db: WriteDb): Promise<string[]> {
 }
 
 async function contents(t: TestContext) {
-  return { blobs: await openBlobFolder(temporaryDirectory(t)), keepRemovedDays: 8 }
+  return { contents: { blobs: await openBlobFolder(temporaryDirectory(t)) }, keepRemovedDays: 8 }
 }
 
 function quiet() {

@@ -1,0 +1,167 @@
+// Databases that fail over or go back while nodes use them. No id and no epoch is given twice, lost documents are
+// listed, and a former primary is not written to.
+
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import { parseAddress } from '../../../src/store/postgres/address.ts'
+import { createPostgresDb } from '../../../src/store/postgres/open.ts'
+import { batch, CREATE, fillTables, pdf, TOKENS } from '../../support/directory.ts'
+import { type Cluster, type Node, openCluster } from '../../support/postgres/nodes.ts'
+import { type PostgresServer, queryOnce, startPostgres } from '../../support/postgres/server.ts'
+import { pauseReplication, promote, startStandby, waitUntilReplayed } from '../../support/postgres/standby.ts'
+import { type Switch, startSwitch } from '../../support/postgres/switch.ts'
+import { until } from '../../support/terminal.ts'
+
+const POOL = { size: 1, answerMs: 10_000 }
+const MILLION = 1_000_000
+const FAILED_OVER = /the database failed over: its data have a new epoch/g
+
+test('an asynchronous failover gives no id twice, and lists the lost documents', async (t) => {
+  const { key, primary, standby, entry, cluster, nodes } = await startCluster(t)
+  const [node, other] = nodes
+  const fetchTag = async ({ url }: Node) =>
+    (await fetch(`${url}/api/v1/series`, { headers: { 'x-api-key': key } })).headers.get('etag')
+  await upload(node, 'kept')
+  await waitUntilReplayed(primary, standby)
+  const before = await fetchTag(node)
+  await pauseReplication(standby)
+  const lostIds = [await upload(node, 'lost 1'), await upload(other, 'lost 2')]
+  assert.equal((await documents(other)).length, 3)
+  await primary.crash()
+  await promote(standby)
+  entry.lead(standby)
+  const promotionTime = performance.now()
+  const answer = await uploadUntilStored(node, 'later')
+  t.diagnostic(`stored again after ${Math.round(performance.now() - promotionTime)} ms`)
+  assert.ok(answer > MILLION, `${answer} is above all ids that were given`)
+  assert.ok(!lostIds.includes(answer))
+  await until(async () => (await probe(other, '/readyz')) === 200)
+  const cursor = Math.max(...lostIds)
+  assert.deepEqual(
+    (await documents(other, cursor)).map(({ id }) => id),
+    [answer],
+    'a reader at a cursor beyond the end sees what follows',
+  )
+  for (const one of nodes) await until(async () => (await fetchTag(one)) !== before)
+  const logged = nodes.map((one) => one.printed.err.match(FAILED_OVER)?.length ?? 0)
+  assert.deepEqual(logged.sort(), [0, 1], 'one node renews, and says so once')
+
+  const hashes = ['lost 1', 'lost 2'].map(hash).sort()
+  const doctor = cluster.program('doctor')
+  assert.equal(await doctor.waitForExit(), 1)
+  const listed = [...doctor.printed.out.matchAll(/content (\w{64}) of \d+ bytes/g)].map(([, hash]) => hash)
+  assert.deepEqual(listed.sort(), hashes)
+  await until(async () => (await losses(node, key))?.contents === 2)
+  await upload(other, 'lost 1')
+  assert.equal((await losses(node, key))?.contents, 1, 'an upload of the same bytes heals')
+  await cluster.program('database', 'accept-loss').waitForExit()
+  assert.equal(await losses(node, key), undefined)
+})
+
+test('a former primary that goes on is neither ready nor written to', async (t) => {
+  const { primary, standby, entry, cluster, nodes } = await startCluster(t)
+  const [node, isolated] = nodes
+  const ownEntry = await startSwitch(t, primary)
+  isolated.child.kill()
+  await isolated.waitForExit()
+  const alone = await cluster.start('--no-scheduler', '--database', ownEntry.url)
+  await waitUntilReplayed(primary, standby)
+  await pauseReplication(standby)
+  await promote(standby)
+  entry.lead(standby)
+  await uploadUntilStored(node, 'on the new primary')
+  const from = performance.now()
+  await until(async () => (await probe(alone, '/readyz')) === 503)
+  t.diagnostic(`not ready after ${Math.round(performance.now() - from)} ms`)
+  const [{ documents: count } = {}] = await queryOnce(
+    primary.url,
+    'select count(*)::int as documents from documents',
+  )
+  assert.equal((await post(alone, 'on the former primary')).status, 503)
+  assert.deepEqual(await queryOnce(primary.url, 'select count(*)::int as documents from documents'), [
+    { documents: count },
+  ])
+  assert.match(alone.printed.err, /must not write.+former primary \(timeline 1 after 2\)/)
+  ownEntry.lead(standby)
+  await until(async () => (await probe(alone, '/readyz')) === 200)
+  assert.ok((await upload(alone, 'again')) > MILLION)
+})
+
+type Setup = {
+  /** A key of the rates API. */
+  key: string
+  primary: PostgresServer
+  standby: PostgresServer
+  entry: Switch
+  cluster: Cluster
+  nodes: [Node, Node]
+}
+
+async function startCluster(t: TestContext): Promise<Setup> {
+  const primary = await startPostgres()
+  t.after(() => primary.close())
+  const entry = await startSwitch(t, primary)
+  const cluster = await openCluster(t, entry.url)
+  const node = await cluster.start()
+  const db = createPostgresDb(parseAddress(primary.url), POOL)
+  await fillTables(db)
+  await db.destroy()
+  const { out } = await cluster.command('key', 'create', 'test')
+  const [key = ''] = /cb\w+_\w+/.exec(out) ?? []
+  const standby = await startStandby(primary)
+  t.after(() => standby.close())
+  return { key, primary, standby, entry, cluster, nodes: [node, await cluster.start()] }
+}
+
+function post(node: Node, text: string): Promise<Response> {
+  return fetch(node.url + CREATE, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${TOKENS.all}` },
+    body: JSON.stringify(batch(pdf(text))),
+  })
+}
+
+async function upload(node: Node, text: string): Promise<number> {
+  const response = await post(node, text)
+  const body = await response.text()
+  assert.equal(response.status, 200, body)
+  return (
+    (JSON.parse(body) as { created_documents: { id: number }[] }).created_documents[0]?.id ??
+    assert.fail(body)
+  )
+}
+
+async function uploadUntilStored(node: Node, text: string): Promise<number> {
+  while (true) {
+    const response = await post(node, text)
+    const body = await response.text()
+    if (response.status === 200) return JSON.parse(body).created_documents[0].id
+    assert.equal(response.status, 503, body)
+    assert.ok(response.headers.get('retry-after'), body)
+    await wait(20)
+  }
+}
+
+async function documents(node: Node, after = 0): Promise<{ id: number }[]> {
+  const response = await fetch(`${node.url}/api/v1/documents?after=${after}`, {
+    headers: { authorization: `Bearer ${TOKENS.all}` },
+  })
+  return ((await response.json()) as { documents: { id: number }[] }).documents
+}
+
+async function probe(node: Node, path: string): Promise<number> {
+  const response = await fetch(node.url + path)
+  await response.text()
+  return response.status
+}
+
+function hash(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}
+
+async function losses({ url }: Node, key: string): Promise<{ contents: number } | undefined> {
+  const response = await fetch(`${url}/api/v1/status`, { headers: { 'x-api-key': key } })
+  return ((await response.json()) as { losses?: { contents: number } }).losses
+}
