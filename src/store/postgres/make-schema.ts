@@ -155,7 +155,13 @@ async function makeUnderLock(db: WriteDb, changes: WriteDb, options: SchemaOptio
   try {
     const versions = await selectVersions(db, migrations)
     if (versions?.isKnown) return // the previous holder did it
-    for (const { statement, ends } of migrationSteps(versions?.schema, migrations, movingFrom)) {
+    const steps = migrationSteps(versions?.schema, migrations, movingFrom)
+    if (await isEmpty(db)) {
+      // A single commit takes a quarter of the time of many, and no other session reads these tables yet.
+      await atomically(db, (trx) => runInOrder(trx, steps), lock)
+      return
+    }
+    for (const { statement, ends } of steps) {
       lock.lost.throwIfAborted()
       if (ends) await atomically(db, (trx) => rawQuery(trx, statement), lock)
       else await runStatement(changes, statement)
@@ -163,6 +169,20 @@ async function makeUnderLock(db: WriteDb, changes: WriteDb, options: SchemaOptio
   } finally {
     await lock.release()
   }
+}
+
+/** Returns whether the schema has no table yet but that of the leases. */
+async function isEmpty(db: ReadDb): Promise<boolean> {
+  const { rows } = await rawQuery(
+    db,
+    `select 1 from pg_class
+     where relnamespace = current_schema()::regnamespace and relkind = 'r' and relname <> 'leases' limit 1`,
+  )
+  return rows.length === 0
+}
+
+async function runInOrder(trx: WriteDb, steps: readonly Step[]): Promise<void> {
+  for (const { statement } of steps) await rawQuery(trx, statement)
 }
 
 async function tryCreate(db: WriteDb, statement: string): Promise<boolean> {

@@ -9,7 +9,7 @@ import { createSharedClock } from './clock.ts'
 import { PostgresDriver } from './driver.ts'
 import { postgresSql } from './engine-sql.ts'
 import { findLeaseHolder, LEASE_TIMES, takeLease } from './lease.ts'
-import { findLineageSql } from './lineage.ts'
+import { findLineageSql, type LineageSql } from './lineage.ts'
 import { type LineageRenewal, recordServer, renewLineage } from './maintenance/failover.ts'
 import { makeSchema, type SchemaOptions, selectVersions } from './make-schema.ts'
 import { createPoller, POLL_MS, type Poller } from './poller.ts'
@@ -36,7 +36,8 @@ const POOLS = {
   leases: { size: 1, answerMs: 5500 },
   polls: { size: 1, answerMs: 2 * POLL_MS, connectMs: 2 * POLL_MS },
 } satisfies Record<string, PoolOptions>
-const RENEWALS = { size: 1, answerMs: 5500 }
+// For the start, and for a renewal of the epoch.
+const SINGLE = { size: 1, answerMs: 5500 }
 // An index over millions of rows may take an hour.
 const CHANGES = { size: 1, answerMs: 3_600_000 }
 
@@ -106,18 +107,15 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
     },
   }
   try {
-    await refuseIsolation(db, address)
-    await bringToSchema(address, db, options)
-    const lineage = await findLineageSql(pollDb)
+    const lineage = await prepareDatabase(address, options)
     breaker.server.timelineSql = lineage.timeline
-    breaker.renew() // connections that were opened before are of an unknown server
     poller = createPoller({
       ...{ db: pollDb, breaker, clock, lineage, anyServer: options.anyServer },
       async settle(verdict, reading, last) {
+        if (verdict.kind === 'record') return recordServer(pollDb, reading)
         // A connection of its own: the breaker rejects queries until the poll has ended.
-        const renewals = createPostgresDb(address, RENEWALS)
+        const renewals = createPostgresDb(address, SINGLE)
         try {
-          if (verdict.kind === 'record') return await recordServer(renewals, reading)
           const renewal = await renewLineage(renewals, verdict.cause, reading, last)
           if (renewal) options.onRenewal?.(renewal)
         } finally {
@@ -151,12 +149,18 @@ async function refuseIsolation(db: ReadDb, { name }: Address): Promise<void> {
   )
 }
 
-async function bringToSchema(address: Address, db: WriteDb, options: SchemaOptions): Promise<void> {
-  const changes = createPostgresDb(address, CHANGES)
+/**
+ * Brings the database to the schema of this program. Its connections end with it: the pools of the node verify the
+ * server of theirs, which needs the returned SQL.
+ */
+async function prepareDatabase(address: Address, options: SchemaOptions): Promise<LineageSql> {
+  const [db, changes] = [createPostgresDb(address, SINGLE), createPostgresDb(address, CHANGES)]
   try {
+    await refuseIsolation(db, address)
     await makeSchema(db, changes, options)
+    return await findLineageSql(db)
   } finally {
-    await changes.destroy()
+    await Promise.all([db.destroy(), changes.destroy()])
   }
 }
 
