@@ -322,8 +322,7 @@ CREATE TABLE lost_contents (
   since  TEXT NOT NULL                             -- instant of the discovery
 ) STRICT, WITHOUT ROWID;
 
--- Times whose acknowledged documents may be lost: one for each failover of a shared database, until the operator accepts
--- the loss.
+-- Times whose acknowledged documents may be lost, one for each failover of a shared database. The operator accepts them.
 CREATE TABLE losses (
   lost_from TEXT NOT NULL,
   lost_to   TEXT NOT NULL

@@ -125,7 +125,7 @@ const INSERTS: Record<string, Manner> = {
 for (const [table, name] of Object.entries(WATCHED_TABLES)) {
   const counter = name === 'access_revision' ? 'access' : 'documents'
   test(`each manner of writing ${table} raises ${name} at its commit, and not after a rollback`, async (t) => {
-    const url = await createPostgresSchema(t)
+    const url = await createPostgresSchema()
     const [{ db }, other] = [await openNode(t, url), await openNode(t, url)]
     let id = 1
     const addAttachment = () =>
@@ -167,7 +167,7 @@ for (const [table, name] of Object.entries(WATCHED_TABLES)) {
 }
 
 test('an upload raises `turn` alone, so that it never waits for the row of `meta`', async (t) => {
-  const url = await createPostgresSchema(t)
+  const url = await createPostgresSchema()
   const [{ db }, other] = [await openNode(t, url), await openNode(t, url)]
   for (const table of ['companies', 'owners', 'agents', 'hooks'])
     await rawQuery(db, `insert ${insertText(table, 1)}`)

@@ -139,7 +139,7 @@ test('each route retries conflicts of the database, and takes effect once', asyn
 
 async function startWithConflicts(t: TestContext): Promise<{ app: TestApp; conflicts: () => number }> {
   const dataDir = temporaryDirectory(t)
-  const proxy = await startProxy(t, await postgresAddress(dataDir, t))
+  const proxy = await startProxy(t, await postgresAddress(dataDir))
   const app = await startTestApp(t, {
     dataDir,
     database: `${proxy.url}${SERIALIZABLE}`,

@@ -5,6 +5,6 @@ import { openNode } from '../support/postgres/database.ts'
 import { createPostgresSchema } from '../support/postgres/server.ts'
 
 testEngine('postgres', async (t) => {
-  const url = await createPostgresSchema(t)
+  const url = await createPostgresSchema()
   return [await openNode(t, url), await openNode(t, url)]
 })

@@ -21,7 +21,7 @@ const key = (name: string) => ({ name, hash: name.padEnd(64, '-'), ...CREATED })
 const company = (code: string) => ({ name: code, code, created_at: CREATED.createdAt })
 
 test('twenty nodes that start at once on an empty database all find its schema', async (t) => {
-  const url = await createPostgresSchema(t)
+  const url = await createPostgresSchema()
   const nodes = await Promise.all(Array.from({ length: 20 }, () => openNode(t, url)))
   assert.deepEqual(await Promise.all(nodes.map((node) => node.isReady())), Array(20).fill(true))
   const epochs = await Promise.all(nodes.map(async ({ db }) => (await selectMeta(db)).epoch))
@@ -29,7 +29,7 @@ test('twenty nodes that start at once on an empty database all find its schema',
 })
 
 test('a database that was half made is finished by the next start', async (t) => {
-  const url = await createPostgresSchema(t)
+  const url = await createPostgresSchema()
   await (await openNode(t, url)).close()
   await queryOnce(url, 'drop table hook_days; drop table hook_messages; delete from meta')
   const node = await openNode(t, url)
@@ -38,7 +38,7 @@ test('a database that was half made is finished by the next start', async (t) =>
 })
 
 test('a start adds missing cluster columns to an older database, and preserves its data', async (t) => {
-  const url = await createPostgresSchema(t)
+  const url = await createPostgresSchema()
   const before = await openNode(t, url)
   const { epoch } = await selectMeta(before.db)
   await before.close()
@@ -50,10 +50,10 @@ test('a start adds missing cluster columns to an older database, and preserves i
 })
 
 test('a database of another program, or of another schema, is left as it is', async (t) => {
-  const foreign = await createPostgresSchema(t)
+  const foreign = await createPostgresSchema()
   await queryOnce(foreign, 'create table customers (id int)')
   await assert.rejects(openNode(t, foreign), /tables of another program \(customers\)/)
-  const url = await createPostgresSchema(t)
+  const url = await createPostgresSchema()
   await (await openNode(t, url)).close()
   await queryOnce(url, 'update meta set schema_version = 99, oldest_program = 99')
   await assert.rejects(openNode(t, url), /schema 99, which is newer/)
@@ -64,7 +64,7 @@ test('a database of another program, or of another schema, is left as it is', as
 })
 
 test('only one of twenty `takeLock` calls gets the lease, and its release frees it', async (t) => {
-  const url = await createPostgresSchema(t)
+  const url = await createPostgresSchema()
   const [one, other] = [await openNode(t, url), await openNode(t, url)]
   const attempts = Array.from({ length: 20 }, (_, at) => (at % 2 ? one : other).takeLock('sync'))
   const [lock, ...more] = (await Promise.all(attempts)).filter((found) => found !== undefined)
@@ -79,7 +79,7 @@ test('only one of twenty `takeLock` calls gets the lease, and its release frees 
 })
 
 test('a lease is renewed while all writers wait for the database', async (t) => {
-  const url = await createPostgresSchema(t)
+  const url = await createPostgresSchema()
   const short = { leaseTimes: { ttlMs: 900, renewMs: 300 } }
   const [one, other] = [await openNode(t, url, short), await openNode(t, url, short)]
   const lock = await one.takeLock('sync')
@@ -93,7 +93,7 @@ test('a lease is renewed while all writers wait for the database', async (t) => 
 })
 
 test('the holder of an expired lease is busy, and its lock is lost', async (t) => {
-  const url = await createPostgresSchema(t)
+  const url = await createPostgresSchema()
   const leaseTimes = { ttlMs: 600, renewMs: 200 }
   const [one, other] = [await openNode(t, url, { leaseTimes }), await openNode(t, url, { leaseTimes })]
   const old = await one.takeLock('sync')
@@ -117,7 +117,7 @@ test('the holder of an expired lease is busy, and its lock is lost', async (t) =
 })
 
 test('`poll` of one node shows the kind of commits of another', async (t) => {
-  const url = await createPostgresSchema(t)
+  const url = await createPostgresSchema()
   const [one, other] = [await openNode(t, url), await openNode(t, url)]
   const changes = async (work: () => Promise<unknown>) => {
     const before = await other.poll()
@@ -145,7 +145,7 @@ test('`poll` of one node shows the kind of commits of another', async (t) => {
 })
 
 test('a poll counts its answer, though the process was busy for longer than its timeout', async (t) => {
-  const node = await openNode(t, await createPostgresSchema(t))
+  const node = await openNode(t, await createPostgresSchema())
   const poll = node.poll()
   await new Promise(setImmediate) // sends it
   const began = performance.now()
@@ -155,7 +155,7 @@ test('a poll counts its answer, though the process was busy for longer than its 
 })
 
 test("the time is the database's, and a clock that is far off is not ready", async (t) => {
-  const url = await createPostgresSchema(t)
+  const url = await createPostgresSchema()
   const hour = 3_600_000
   const node = await openNode(t, url, { machine: () => Date.now() - hour })
   assert.ok(Math.abs(node.clock().getTime() - Date.now()) < 60_000)
@@ -163,7 +163,7 @@ test("the time is the database's, and a clock that is far off is not ready", asy
 })
 
 test('many readiness checks share one query', async (t) => {
-  const node = await openNode(t, await createPostgresSchema(t))
+  const node = await openNode(t, await createPostgresSchema())
   const checks = Array.from({ length: 3000 }, () => node.isReady())
   await wait(50)
   await node.poll()
@@ -171,7 +171,7 @@ test('many readiness checks share one query', async (t) => {
 })
 
 test('numbers are numbers, and one that is no whole number below 2^53 is an error', async (t) => {
-  const { db } = await openNode(t, await createPostgresSchema(t))
+  const { db } = await openNode(t, await createPostgresSchema())
   const one = async (text: string) => (await askWithin<{ n: unknown }>(db, `select ${text} as n`)).rows[0]?.n
   assert.equal(await one('9007199254740991::bigint'), Number.MAX_SAFE_INTEGER)
   assert.equal(await one('(select sum(a) from (values (1::bigint), (2)) as v (a))'), 3)
@@ -181,7 +181,7 @@ test('numbers are numbers, and one that is no whole number below 2^53 is an erro
 })
 
 test('concurrent transactions are retried until they commit', async (t) => {
-  const url = `${await createPostgresSchema(t)}%20-c%20default_transaction_isolation%3Dserializable`
+  const url = `${await createPostgresSchema()}%20-c%20default_transaction_isolation%3Dserializable`
   const nodes = [await openNode(t, url), await openNode(t, url)]
   const [{ db }] = nodes as [Engine]
   await db.insertInto('companies').values(company('a')).execute()
@@ -199,8 +199,8 @@ test('concurrent transactions are retried until they commit', async (t) => {
   assert.equal((await db.selectFrom('companies').select('used').executeTakeFirstOrThrow()).used, 100)
 })
 
-test('a database whose transactions are repeatable read is refused', async (t) => {
-  const url = `${await createPostgresSchema(t)}%20-c%20default_transaction_isolation%3Drepeatable%5C%20read`
+test('a database whose transactions are repeatable read is refused', async () => {
+  const url = `${await createPostgresSchema()}%20-c%20default_transaction_isolation%3Drepeatable%5C%20read`
   await assert.rejects(openPostgres(url), (error: Error) => {
     assert.match(
       error.message,
@@ -211,7 +211,7 @@ test('a database whose transactions are repeatable read is refused', async (t) =
 })
 
 test('a row that another node made meanwhile is found by a second run', async (t) => {
-  const url = await createPostgresSchema(t)
+  const url = await createPostgresSchema()
   const [one, other] = [await openNode(t, url), await openNode(t, url)]
   let runs = 0
   const result = await atomically(one.db, async (trx) => {
@@ -230,7 +230,7 @@ test('a row that another node made meanwhile is found by a second run', async (t
 })
 
 test('ids rise, and go on behind one that was chosen', async (t) => {
-  const { db } = await openNode(t, await createPostgresSchema(t))
+  const { db } = await openNode(t, await createPostgresSchema())
   const { allocateIds: newIds, raiseIdSequence: moveIds } = engineSql(db)
   assert.deepEqual(await newIds(db, 3), [1, 2, 3])
   assert.deepEqual(await newIds(db, 2), [4, 5])
@@ -253,7 +253,7 @@ test('ids rise, and go on behind one that was chosen', async (t) => {
 })
 
 test('a snapshot sees one state', async (t) => {
-  const url = await createPostgresSchema(t)
+  const url = await createPostgresSchema()
   const [one, other] = [await openNode(t, url), await openNode(t, url)]
   await snapshot(one.reads, async (trx) => {
     const before = await selectMeta(trx)

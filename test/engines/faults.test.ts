@@ -82,7 +82,7 @@ test('connections that break at any statement lose no acknowledged commit', asyn
 })
 
 async function behindProxy(t: TestContext) {
-  const proxy = await startProxy(t, await createPostgresSchema(t))
+  const proxy = await startProxy(t, await createPostgresSchema())
   return { db: (await openNode(t, proxy.url)).db, proxy }
 }
 

@@ -35,7 +35,7 @@ test('a node without the key leaves hooks to one with it, and logs a warning', a
 
 test('`hook create` and `hook rotate` require the key, and their error names the command for one', async (t) => {
   const dataDir = temporaryDirectory(t)
-  const env = { CAMBISTA_DATABASE: await postgresAddress(dataDir, t) }
+  const env = { CAMBISTA_DATABASE: await postgresAddress(dataDir) }
   await runJson(dataDir, 'hook', 'create', '--url', 'http://127.0.0.1:1/', '--event', 'sync.failed')
   for (const words of [
     ['create', '--url', 'http://127.0.0.1:1/', '--event', 'sync.failed'],

@@ -74,7 +74,7 @@ test('`createExportReader` reads export data ahead, and again after each change'
 })
 
 async function openNodes(t: TestContext, count: number): Promise<[Engine, ...Engine[]]> {
-  const url = await createPostgresSchema(t)
+  const url = await createPostgresSchema()
   const first = await openNode(t, url)
   const { read } = fixedClock()
   await ensureCatalogue(first.db, [createMemoryBank(fixedClock()).provider], read)

@@ -25,8 +25,8 @@ type Shown = { enabled: boolean; running: boolean; tasks: { next_run: string | n
 async function openNodes(t: TestContext, schedulers: readonly boolean[], leaseTimes = LEASE) {
   const dataDir = temporaryDirectory(t)
   const clock = fixedClock('2026-03-24T12:00:00Z')
-  const address = await postgresAddress(dataDir, t)
-  const db = postgresDatabase(dataDir, t)
+  const address = await postgresAddress(dataDir)
+  const db = postgresDatabase(dataDir)
   t.after(() => db.destroy())
   const nodes = []
   for (const scheduler of schedulers) {

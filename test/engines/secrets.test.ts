@@ -42,7 +42,7 @@ for (const { table, words, again } of COMMANDS) {
 }
 
 test('the second of two concurrent rotations ends the overlap of the first', async (t) => {
-  const url = await createPostgresSchema(t)
+  const url = await createPostgresSchema()
   const [one, other] = [await openNode(t, url), await openNode(t, url)]
   const now = new Date('2026-03-24T18:00:00Z')
   const isoNow = now.toISOString()
@@ -73,7 +73,7 @@ test('the second of two concurrent rotations ends the overlap of the first', asy
 })
 
 async function behindProxy(t: TestContext) {
-  const url = await createPostgresSchema(t)
+  const url = await createPostgresSchema()
   await (await openNode(t, url)).close()
   const proxy = await startProxy(t, url)
   const database = `${proxy.url}&prepare=0`

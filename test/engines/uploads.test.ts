@@ -28,7 +28,7 @@ type Listed = { documents: { id: number }[] }
 type Created = { created_documents: { id: number }[] }
 
 test('a transaction gets ids of documents once the one before it has ended', async (t) => {
-  const url = await postgresAddress(temporaryDirectory(t), t)
+  const url = await postgresAddress(temporaryDirectory(t))
   const [{ db: one }, { db: other }] = [await openNode(t, url), await openNode(t, url)]
   const { allocateIds: newIds } = engineSql(one)
   const finishOrder: string[] = []
@@ -299,7 +299,7 @@ const WAITING = `select 1 from pg_stat_activity where wait_event_type = 'Lock' a
 
 async function oneNode(t: TestContext): Promise<{ node: TestApp; url: string; dataDir: string }> {
   const dataDir = temporaryDirectory(t)
-  const url = await postgresAddress(dataDir, t)
+  const url = await postgresAddress(dataDir)
   const node = await startTestApp(t, { dataDir })
   await fillDirectory(node)
   return { node, url, dataDir }

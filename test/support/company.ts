@@ -1,11 +1,14 @@
 // A company with an owner and an agent, and documents of theirs with real contents.
 
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { createAgent, createCompany, createOwner } from '../../src/domain/directory/directory.ts'
 import type { Deleter } from '../../src/domain/documents/removal.ts'
 import { type BlobFolder, openBlobFolder } from '../../src/store/blobs/folder.ts'
 import { addUsed } from '../../src/store/documents/usage.ts'
 import type { WriteDb } from '../../src/store/tables.ts'
 import { type DocumentsToInsert, insertFiles } from './documents/insert.ts'
+import { openTestDatabase } from './temporary.ts'
 import { runCommand } from './terminal.ts'
 
 export const COMPANY = 7
@@ -22,21 +25,16 @@ export async function runJson<T>(dataDir: string, ...words: string[]): Promise<T
   return JSON.parse(end.out) as T
 }
 
+/** Creates company, owner and agent, without the connections that a command opens: most files of tests call this. */
 export async function makeDirectory(dataDir: string): Promise<void> {
-  const company = ['--company', String(COMPANY)]
-  await runJson(
-    dataDir,
-    'company',
-    'create',
-    '--name',
-    'Café Britt',
-    '--code',
-    'BRITT',
-    '--id',
-    String(COMPANY),
-  )
-  await runJson(dataDir, 'owner', 'create', '--name', 'Ana Mora', ...company, '--id', String(OWNER))
-  await runJson(dataDir, 'agent', 'create', '--name', 'Facturas', ...company, '--id', String(AGENT))
+  mkdirSync(dataDir, { recursive: true })
+  const db = openTestDatabase(dataDir)
+  const at = '2026-03-24T12:00:00.000Z'
+  const ofCompany = { company_id: COMPANY }
+  await createCompany(db, { id: COMPANY, name: 'Café Britt', code: 'BRITT' }, at)
+  await createOwner(db, { id: OWNER, name: 'Ana Mora', ...ofCompany }, at)
+  await createAgent(db, { id: AGENT, name: 'Facturas', description: '', active: true, ...ofCompany }, at)
+  await db.destroy()
 }
 
 export function openTestBlobs(dataDir: string): Promise<BlobFolder> {

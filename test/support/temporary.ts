@@ -44,7 +44,7 @@ export function temporaryDirectory(t: TestContext): string {
 
 /** An open database in a directory of its own. */
 export function temporaryDatabase(t: TestContext, dataDir = temporaryDirectory(t)): WriteDb {
-  const db = openTestDatabase(dataDir, t)
+  const db = openTestDatabase(dataDir)
   t.after(() => db.destroy())
   return db
 }
@@ -52,15 +52,15 @@ export function temporaryDatabase(t: TestContext, dataDir = temporaryDirectory(t
 /** An engine over a database in a directory of its own. */
 export async function temporaryEngine(t: TestContext, dataDir = temporaryDirectory(t)): Promise<Engine> {
   const engine = postgres
-    ? await postgres.openNode(t, await postgres.postgresAddress(dataDir, t))
+    ? await postgres.openNode(t, await postgres.postgresAddress(dataDir))
     : await openSqliteEngine(dataDir)
   t.after(() => engine.close())
   return engine
 }
 
 /** Opens the database of a data directory, beside the program that uses it. The caller closes it. */
-export function openTestDatabase(dataDir: string, t?: TestContext): WriteDb {
-  return postgres ? postgres.postgresDatabase(dataDir, t) : openDatabase(dataDir)
+export function openTestDatabase(dataDir: string): WriteDb {
+  return postgres ? postgres.postgresDatabase(dataDir) : openDatabase(dataDir)
 }
 
 /** Opens a connection for reads, which waits for no transaction. */

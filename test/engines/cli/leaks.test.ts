@@ -116,7 +116,7 @@ test('a server whose password is changed and whose database stops names no user 
 test('a bucket that refuses its credentials is named with the reason, and they are not', async (t) => {
   const fakeBucket = await startFakeBucket(t)
   const { accessKeyId, secretAccessKey } = fakeBucket.credentials
-  const database = await postgresAddress(temporaryDirectory(t), t)
+  const database = await postgresAddress(temporaryDirectory(t))
   const CREDENTIALS = /PAPERKEY|fakeBucket-secret|hidden|signature=|credential=|aws4-hmac/i
   const env = {
     CAMBISTA_DATABASE: database,

@@ -48,7 +48,7 @@ test('`sync` that loses one connection records it', async (t) => {
 })
 
 async function openProxied(t: TestContext) {
-  const url = await createPostgresSchema(t)
+  const url = await createPostgresSchema()
   await openNode(t, url) // makes the tables
   const proxy = await startProxy(t, url)
   const { env } = await openCluster(t, proxy.url)

@@ -17,7 +17,7 @@ type Node = { url: string; printed: { err: string } }
 
 async function openNodes(t: TestContext) {
   const dir = temporaryDirectory(t)
-  const database = await postgresAddress(dir, t)
+  const database = await postgresAddress(dir)
   const contents = join(dir, 'contents')
   const env = { CAMBISTA_DATABASE: database, CAMBISTA_BLOBS: contents, CAMBISTA_BLOBS_SHARED: '1', HOME: dir }
   const start = async (...more: string[]): Promise<Node> => {
@@ -108,7 +108,7 @@ test('MCP without a server reads the database, and a link to the page needs its 
 test('--no-migrate makes no tables, as commands that only look, and serves where they are', async (t) => {
   const { start } = await openNodes(t)
   await start('--no-migrate')
-  const empty = await createPostgresSchema(t)
+  const empty = await createPostgresSchema()
   const words = ['serve', '--port', '0', '--no-migrate', '--blobs', temporaryDirectory(t), '--blobs-shared']
   const { code, err } = await runCommand(words, { CAMBISTA_DATABASE: empty })
   assert.equal(code, 1)

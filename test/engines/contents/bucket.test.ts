@@ -16,7 +16,7 @@ async function cluster(t: TestContext) {
   const { accessKeyId, secretAccessKey } = fakeBucket.credentials
   process.env.AWS_ACCESS_KEY_ID = accessKeyId
   process.env.AWS_SECRET_ACCESS_KEY = secretAccessKey
-  const url = await createPostgresSchema(t)
+  const url = await createPostgresSchema()
   const env = {
     CAMBISTA_DATABASE: url,
     CAMBISTA_BLOBS: `s3://${fakeBucket.bucket}/of/cambista`,

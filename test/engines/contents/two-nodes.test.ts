@@ -453,7 +453,7 @@ async function overBucket(t: TestContext, clock?: () => Date): Promise<Store> {
 type Odd = { clock?: (() => Date) | undefined; fs?: BlobFs }
 
 async function openNodes(t: TestContext, blobs: BlobStoreConfig, { clock, fs }: Odd = {}) {
-  const url = await createPostgresSchema(t)
+  const url = await createPostgresSchema()
   const openStore = async (engine: Engine) => {
     const { db, kind, lineage } = engine
     const contents = await openBlobStore(

@@ -15,7 +15,7 @@ import { runCommand } from '../../support/terminal.ts'
 const HASHES = ['a', 'b'].map((digit) => digit.repeat(64)) as [string, string]
 
 test('the SQL that an administrator is shown makes a database that needs nothing more', async (t) => {
-  const url = await createPostgresSchema(t)
+  const url = await createPostgresSchema()
   const dryRun = await database(url, 'upgrade', '--dry-run')
   assert.equal(dryRun.code, 0, dryRun.err)
   assert.match(dryRun.out, /^CREATE TABLE IF NOT EXISTS leases/)
@@ -25,8 +25,8 @@ test('the SQL that an administrator is shown makes a database that needs nothing
   assert.equal(await (await openNode(t, url, { migrate: false })).isReady(), true)
 })
 
-test('database upgrade makes the tables, and the second time there is nothing to do', async (t) => {
-  const url = await createPostgresSchema(t)
+test('database upgrade makes the tables, and the second time there is nothing to do', async () => {
+  const url = await createPostgresSchema()
   assert.match((await database(url, 'upgrade')).out, /had no tables and has schema \d+ now/)
   assert.match((await database(url, 'upgrade')).out, /as it should be/)
   const json = JSON.parse((await database(url, 'upgrade', '--json')).out) as object

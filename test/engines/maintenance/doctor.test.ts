@@ -114,7 +114,7 @@ test('`doctor` checks database and blobs, and changes nothing', async (t) => {
     repair.err,
     /nodes that share a database clean up by themselves.*run cambista doctor without --repair/,
   )
-  const empty = await createPostgresSchema(t)
+  const empty = await createPostgresSchema()
   const none = await runCommand(['doctor', '--blobs', folder, '--blobs-shared'], { CAMBISTA_DATABASE: empty })
   assert.match(none.err, /has no tables yet/)
   assert.deepEqual(await queryOnce(empty, 'select 1 from pg_tables where schemaname = current_schema()'), [])
@@ -147,7 +147,7 @@ test('`doctor` checks that the key decrypts the secrets of hooks', async (t) => 
 })
 
 test('`doctor` reports a database that is not UTF8, which cannot store every name', async (t) => {
-  const server = await createPostgresSchema(t)
+  const server = await createPostgresSchema()
   const name = `latin_${randomBytes(6).toString('hex')}`
   await queryOnce(
     server,
@@ -165,7 +165,7 @@ test('`doctor` reports a database that is not UTF8, which cannot store every nam
 })
 
 async function shared(t: TestContext) {
-  const url = await createPostgresSchema(t)
+  const url = await createPostgresSchema()
   const folder = temporaryDirectory(t)
   const node = await openNode(t, url)
   await queryOnce(

@@ -38,7 +38,7 @@ const UNFINISHED = `select 1 from pg_index i join pg_class c on c.oid = i.indexr
 const key = (name: string) => ({ name, hash: name.padEnd(64, '-'), createdAt: '2026-03-24T12:00:00.000Z' })
 
 test('a new version brings the schema to its own while nodes of the one before write, until it removes', async (t) => {
-  const url = await createPostgresSchema(t)
+  const url = await createPostgresSchema()
   const old = await openNode(t, url)
   await insertApiKey(old.db, key('before'))
   let writing = true
@@ -78,7 +78,7 @@ test('a new version brings the schema to its own while nodes of the one before w
 })
 
 test('ten nodes of a new version that start at once upgrade an older database once', async (t) => {
-  const url = await createPostgresSchema(t)
+  const url = await createPostgresSchema()
   await (await openNode(t, url)).close()
   const nodes = await Promise.all(Array.from({ length: 10 }, () => openNode(t, url, NEWEST)))
   assert.deepEqual(await Promise.all(nodes.map((node) => node.isReady())), Array(10).fill(true))
@@ -92,7 +92,7 @@ test('an upgrade that dies at any statement, before it or after, is ended by the
     Array.from({ length: STATEMENTS }, (_, at) => ({ fate, at })),
   )
   const died = await interleave(6, cases, async ({ fate, at }) => {
-    const url = await createPostgresSchema(t)
+    const url = await createPostgresSchema()
     const old = await openNode(t, url)
     await insertApiKey(old.db, key('kept'))
     const proxy = await startProxy(t, url)
@@ -124,7 +124,7 @@ test('an upgrade that dies at any statement, before it or after, is ended by the
 })
 
 test('a start without migration names the command for it', async (t) => {
-  const url = await createPostgresSchema(t)
+  const url = await createPostgresSchema()
   const may = { migrate: false }
   await assert.rejects(openNode(t, url, may), /has no tables yet, .+ run cambista database upgrade/)
   await (await openNode(t, url)).close()
@@ -134,7 +134,7 @@ test('a start without migration names the command for it', async (t) => {
 })
 
 test('upgrading schema 7 gives revisions the columns of a new database, and preserves rows and sessions', async (t) => {
-  const [url, fresh] = [await createPostgresSchema(t), await createPostgresSchema(t)]
+  const [url, fresh] = [await createPostgresSchema(), await createPostgresSchema()]
   await (await openNode(t, url, { migrations: [] })).close()
   await (await openNode(t, fresh)).close()
   await queryOnce(

@@ -160,7 +160,7 @@ test('`cluster import` rejects data that cannot be moved, and changes nothing', 
   await server.close()
   await assert.rejects(move({ dataDir, folder, url }), /a sync is running/)
   await sync?.release()
-  const usedUrl = await createPostgresSchema(t)
+  const usedUrl = await createPostgresSchema()
   await openNode(t, usedUrl)
   await assert.rejects(move({ dataDir, folder, url: usedUrl }), /in use already/)
   assert.deepEqual(await queryOnce(url, 'select 1 from pg_tables where schemaname = current_schema()'), [])
@@ -221,7 +221,7 @@ async function prepared(t: TestContext, size = SMALL) {
   const source = new Sqlite(join(dataDir, DATABASE_FILE))
   source.exec('update documents set lease_ends = 700000 where id = 1') // by a server that is gone
   source.close()
-  return { dataDir, filled, folder: temporaryDirectory(t), url: await createPostgresSchema(t) }
+  return { dataDir, filled, folder: temporaryDirectory(t), url: await createPostgresSchema() }
 }
 
 type Where = { dataDir: string; folder: string; url: string; blobs?: BlobStoreConfig }

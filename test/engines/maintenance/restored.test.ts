@@ -97,7 +97,7 @@ test('`renewDatabase` ends earlier leases, and is refused while another process 
 
 /** Its rows are of then: leases, ids that were given and taken back, contents. */
 async function putBack(t: TestContext): Promise<{ node: Engine; url: string }> {
-  const url = await createPostgresSchema(t)
+  const url = await createPostgresSchema()
   const node = await openNode(t, url)
   await queryOnce(
     url,

@@ -11,7 +11,7 @@ import { until } from '../../support/terminal.ts'
 const NODES = scaled({ short: 6, long: 20 })
 
 test(`${NODES} nodes start at once on an empty database, and all serve`, async (t) => {
-  const url = await createPostgresSchema(t)
+  const url = await createPostgresSchema()
   const { start, command } = await openCluster(t, url)
   const began = performance.now()
   const nodes = await Promise.all(Array.from({ length: NODES }, () => start()))

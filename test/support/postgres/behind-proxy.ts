@@ -9,7 +9,7 @@ import { startProxy } from './proxy.ts'
 
 export async function startNodeBehindProxy(t: TestContext) {
   const dataDir = temporaryDirectory(t)
-  const url = await postgresAddress(dataDir, t)
+  const url = await postgresAddress(dataDir)
   const proxy = await startProxy(t, url)
   const node = await startTestApp(t, { dataDir, database: `${proxy.url}&prepare=0` })
   await fillDirectory(node)

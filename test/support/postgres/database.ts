@@ -20,13 +20,13 @@ const POOL = { size: 5, answerMs: 30_000 }
 // Tests name a database by its data directory; the same directory is the same database.
 const addresses = new Map<string, Promise<string>>()
 
-/** Address of the schema for a data directory, in this process. With `t` it is dropped when that test ends. */
-export function postgresAddress(dataDir: string, t?: TestContext): Promise<string> {
-  return addresses.getOrInsertComputed(dataDir, () => createSchema(t))
+/** Address of the schema for a data directory, in this process. */
+export function postgresAddress(dataDir: string): Promise<string> {
+  return addresses.getOrInsertComputed(dataDir, createSchema)
 }
 
-export function postgresDatabase(dataDir: string, t?: TestContext): WriteDb {
-  return createKysely(() => new LazyDriver(() => postgresAddress(dataDir, t)), postgresSql)
+export function postgresDatabase(dataDir: string): WriteDb {
+  return createKysely(() => new LazyDriver(() => postgresAddress(dataDir)), postgresSql)
 }
 
 /** Ends the leases of claims `seconds` earlier. */
@@ -42,13 +42,10 @@ export async function openNode(t: TestContext, url: string, options: PostgresOpt
   return engine
 }
 
-async function createSchema(t?: TestContext): Promise<string> {
+async function createSchema(): Promise<string> {
   // A single transaction, where `makeSchema` has one for each step: a quarter of the work.
   const steps = [{ statement: leasesTable() }, ...migrationSteps(undefined, SHARED_MIGRATIONS)]
-  return createPostgresSchema(
-    t,
-    steps.map(({ statement }) => statement),
-  )
+  return createPostgresSchema(steps.map(({ statement }) => statement))
 }
 
 class LazyDriver implements Driver {

@@ -38,7 +38,7 @@ export async function openCluster(t: TestContext, url?: string): Promise<Cluster
   const bank = await startBank({ token: BANK_TOKEN, today: () => currentDay(() => new Date()) })
   t.after(() => bank.close())
   const env = {
-    CAMBISTA_DATABASE: url ?? (await postgresAddress(dataDir, t)),
+    CAMBISTA_DATABASE: url ?? (await postgresAddress(dataDir)),
     CAMBISTA_BLOBS: join(dataDir, 'contents'),
     CAMBISTA_BLOBS_SHARED: '1',
     CAMBISTA_BCCR_URL: bank.url,

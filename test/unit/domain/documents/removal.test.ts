@@ -113,7 +113,8 @@ test('a purge goes through many documents in batches, and all of them', async (t
   assert.equal(result.documents, 450)
   assert.equal(result.blobs, 300)
   assert.deepEqual(await blobHashes(blobs), [])
-  assert.ok(counts.includes(250), `half-way another process sees the first batch gone: ${counts}`)
+  const isHalfWay = (count: number) => count === 250 || count === 50
+  assert.ok(counts.some(isHalfWay), `half-way another process sees whole batches gone: ${counts}`)
 })
 
 test('a stopped purge ends after its batch, with equal rows and blobs', async (t) => {
