@@ -38,6 +38,8 @@ export type Engine = {
   clockOffsetMs?(): number
   /** The history of a database that nodes share; undefined: a file has none. */
   readonly lineage?: Lineage
+  /** Examines the way to a shared database, for an administrator. */
+  examineServer?(): Promise<ServerExamination>
   /** Returns whether the database answers and has the schema of this program. */
   isReady(): Promise<boolean>
   /** Translates a failure of the disk or of the connection to an AppError that names the location. */
@@ -46,6 +48,15 @@ export type Engine = {
   publishServer(url: string, settings: ServerSettings): () => void
   close(): Promise<void>
 }
+
+/** `settingFaults`: settings that a transaction of this program lacks, as `lock_timeout is 0 and not 3000`. */
+export type ServerExamination = { hosts: HostState[]; settingFaults: string[] }
+
+/** `bytesBehind`: what a standby has not replayed yet; undefined: no host writes. */
+export type HostState = { name: string } & (
+  | { fault: string }
+  | { role: 'primary' | 'standby'; timeline: number | undefined; bytesBehind: number | undefined }
+)
 
 /**
  * The history of a shared database, as a node sees it. A failover or a restore begins another. The blob store has a copy of

@@ -1,25 +1,26 @@
 // Driver of Kysely's queries for PostgreSQL: named statements, errors with codes, and change counters for other nodes.
 // The driver raises the counters itself, just before the commit, so that writers wait for one another only briefly.
 
+import { hash } from 'node:crypto'
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult, TransactionSettings } from 'kysely'
 import type { PoolClient } from 'pg'
 import { type Counter, findCounters, pendingCounters, type Written } from './change-counters.ts'
 import { commitUnknownError, isConnectionLost, isReadOnlyError, toDatabaseError } from './errors.ts'
 import type { Pool } from './pool.ts'
 import { withRetry } from './retry.ts'
+import { adaptToLostName, runsAlone } from './session.ts'
 
 const MAX_STATEMENTS = 500
+const NAME_LENGTH = 32
 type Statement = { name: string | undefined; written: Written }
 
 export class PostgresDriver implements Driver {
   readonly #open: () => Promise<Pool>
-  readonly #prepare: boolean
   readonly #statements = new Map<string, Statement>()
   #pool: Pool | undefined
 
-  constructor(open: () => Promise<Pool>, { prepare }: { prepare: boolean }) {
+  constructor(open: () => Promise<Pool>) {
     this.#open = open
-    this.#prepare = prepare
   }
 
   async init(): Promise<void> {
@@ -34,7 +35,7 @@ export class PostgresDriver implements Driver {
         throw toDatabaseError(error)
       }),
     )
-    return new Connection(client, (text) => this.#statementOf(text), pool.renew)
+    return new Connection(client, (text) => this.#statementOf(text), pool)
   }
 
   async beginTransaction(connection: DatabaseConnection, settings: TransactionSettings): Promise<void> {
@@ -59,12 +60,16 @@ export class PostgresDriver implements Driver {
     await pool?.end()
   }
 
-  // Lists of any length make any number of texts: beyond MAX_STATEMENTS they are sent without a name.
+  // Lists of any length make any number of texts: beyond MAX_STATEMENTS they are sent without a name. Each name is the
+  // hash of its text: behind a pooler, nodes prepare statements on the same connection.
   #statementOf(text: string): Statement {
     const cachedStatement = this.#statements.get(text)
     if (cachedStatement) return cachedStatement
-    const isNamed = this.#prepare && this.#statements.size < MAX_STATEMENTS
-    const statement = { name: isNamed ? `s${this.#statements.size}` : undefined, written: findCounters(text) }
+    const isNamed = this.#statements.size < MAX_STATEMENTS
+    const statement = {
+      name: isNamed ? `s${hash('sha256', text)}`.slice(0, NAME_LENGTH) : undefined,
+      written: findCounters(text),
+    }
     if (this.#statements.size < MAX_STATEMENTS) this.#statements.set(text, statement)
     return statement
   }
@@ -73,19 +78,22 @@ export class PostgresDriver implements Driver {
 class Connection implements DatabaseConnection {
   readonly #client: PoolClient
   readonly #statementOf: (text: string) => Statement
-  readonly #renewPool: () => void
+  readonly #pool: Pool
   #written: Set<Counter | 'turn'> | undefined // by this transaction; undefined outside of one
   #lost: unknown
 
-  constructor(client: PoolClient, statementOf: (text: string) => Statement, renewPool: () => void) {
+  constructor(client: PoolClient, statementOf: (text: string) => Statement, pool: Pool) {
     this.#client = client
     this.#statementOf = statementOf
-    this.#renewPool = renewPool
+    this.#pool = pool
   }
 
   async begin({ isolationLevel, accessMode }: TransactionSettings): Promise<void> {
     const level = isolationLevel ? ` isolation level ${isolationLevel}` : ''
-    await this.#send(`begin${level}${accessMode ? ` ${accessMode}` : ''}`)
+    const begin = `begin${level}${accessMode ? ` ${accessMode}` : ''}`
+    const settings = this.#pool.transactionSettings()
+    if (settings === undefined) await this.#send(begin)
+    else await this.#beginWith(`${begin}; ${settings}`)
     this.#written = new Set()
   }
 
@@ -113,7 +121,10 @@ class Connection implements DatabaseConnection {
       for (const one of written) this.#written.add(one)
       return send()
     }
-    return withRetry(pendingCounters(written).length > 0 ? () => this.#withCounters(written, send) : send)
+    const inTransaction = () => this.#inTransaction(written, send)
+    if (pendingCounters(written).length > 0) return withRetry(inTransaction)
+    const needsSettings = () => this.#pool.session.isPerTransaction && !runsAlone(sql)
+    return withRetry(() => (needsSettings() ? inTransaction() : send()))
   }
 
   // biome-ignore lint/correctness/useYield: nothing streams; large answers are read in pages
@@ -125,7 +136,17 @@ class Connection implements DatabaseConnection {
     this.#client.release(this.#lost !== undefined)
   }
 
-  async #withCounters<R>(written: Written, send: () => Promise<R>): Promise<R> {
+  /** Begins and sets in one round trip. After an error the transaction may be open: the connection is closed. */
+  async #beginWith(statements: string): Promise<void> {
+    try {
+      await this.#send(statements)
+    } catch (error) {
+      this.#lost ??= error
+      throw error
+    }
+  }
+
+  async #inTransaction<R>(written: Written, send: () => Promise<R>): Promise<R> {
     await this.begin({})
     try {
       this.#written = new Set(written)
@@ -147,11 +168,13 @@ class Connection implements DatabaseConnection {
   async #send(text: string, values: readonly unknown[] = [], name?: string) {
     if (this.#lost !== undefined) throw this.#lost
     try {
-      return await this.#client.query({ text, values: [...values], ...(name !== undefined && { name }) })
+      const isNamed = name !== undefined && this.#pool.session.usesNames
+      return await this.#client.query({ text, values: [...values], ...(isNamed && { name }) })
     } catch (thrown) {
       const error = toDatabaseError(thrown)
       if (isConnectionLost(error)) this.#lost = error
-      if (isReadOnlyError(error)) this.#renewPool()
+      if (isReadOnlyError(error)) this.#pool.renew()
+      if (name !== undefined) adaptToLostName(this.#pool.session, error)
       throw error
     }
   }

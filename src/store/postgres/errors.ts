@@ -13,17 +13,22 @@ export const REFUSED = 'PG_REFUSED'
 export const COMMIT_UNKNOWN = 'PG_COMMIT_UNKNOWN'
 
 const SQLSTATE = /^[0-9A-Z]{5}$/
-const CONFLICT = /^PG_(40001|40P01)$/
+// 26000 and 42P05: the server session behind a pooler lacks a named statement, or has it already.
+const CONFLICT = /^PG_(40001|40P01|26000|42P05)$/
 const OVERTAKEN = /^PG_(23505|23503)$/
 // The server ends sessions, is starting, or lost the result of a statement.
 const ENDS = /^PG_(57P0[1-5]|08...|40003|25006|LOST|UNTRUSTED|REFUSED)$/
-const READ_ONLY = 'PG_25006'
+/** The server is read-only, such as a standby. */
+export const READ_ONLY = 'PG_25006'
 
 // The server's own messages contain the user, and are in the language of its settings.
 const NO_ENTRY = 'the database refuses the user or the password; its log says why'
+const NAME_LOST = 'a pooler before the database lost a named statement: write ?prepare=0 into its address'
 const MESSAGES: Record<string, string> = {
   PG_28000: `${NO_ENTRY} (28000, such as a line that pg_hba.conf has not)`,
   PG_28P01: `${NO_ENTRY} (28P01)`,
+  PG_26000: NAME_LOST,
+  PG_42P05: NAME_LOST,
   PG_53300: 'the database has no connection left (53300): see its max_connections',
 }
 // Messages of PgBouncer for refusals. Up to 1.18 they have the code 08P01, as has a time-out. For a server that starts
@@ -39,6 +44,10 @@ const OTHER_HOST = 'ERR_TLS_CERT_ALTNAME_INVALID'
 const NO_TRUST = /^(CERT_\w+|ERR_SSL_\w+)$/
 const NO_TLS = 'The server does not support SSL connections'
 const NO_PASSWORD = /^SASL: .*password must be a/
+// PgBouncer with pool_mode = statement.
+const NO_TRANSACTIONS = /not allowed in statement pooling mode/
+const NEEDS_TRANSACTIONS =
+  'a pooler before the database allows no transactions: set its pool_mode to transaction or session'
 const PASSWORD_MISSING =
   'the database asks for a password: none is in its address, in ~/.pgpass or in the file of PGPASSFILE'
 
@@ -50,6 +59,8 @@ export function toDatabaseError(error: unknown): unknown {
   const state = errorCode(error)
   const untrusted = untrustedMessage(error, state)
   if (untrusted !== undefined) return Object.assign(new Error(untrusted), { code: UNTRUSTED })
+  if (NO_TRANSACTIONS.test(error.message))
+    return Object.assign(new Error(NEEDS_TRANSACTIONS), { code: REFUSED })
   if (state === PROTOCOL_VIOLATION && POOLER_REFUSES.test(error.message)) {
     const words = `the pooler refuses the connection: ${error.message.replace(/ user ".*?"/, '')}`
     return Object.assign(new Error(words), { code: REFUSED })

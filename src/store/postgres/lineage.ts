@@ -76,11 +76,10 @@ export type LineageSql = {
   lastId: string
 }
 
+/** Timeline of a primary: the first eight digits of a WAL file's name. */
+export const TIMELINE_SQL = `('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int`
 // The first works at once after a promotion, the second after the next checkpoint.
-const TIMELINES = [
-  `('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int`,
-  '(select timeline_id from pg_control_checkpoint())',
-]
+const TIMELINES = [TIMELINE_SQL, '(select timeline_id from pg_control_checkpoint())']
 const SERVER_ID = '(select system_identifier::text from pg_control_system())'
 const LAST_ID = '(select last_value from documents_id_seq)'
 const NOT_ALLOWED = /^PG_(42883|42501|42P01|42704|0A000|XX000)$/
@@ -109,8 +108,13 @@ async function firstAllowed(db: ReadDb, expressions: readonly string[]): Promise
       await rawQuery(db, `select ${expression}`)
       return expression
     } catch (error) {
-      if (!NOT_ALLOWED.test(errorCode(error))) throw error
+      if (!isNotAllowed(error)) throw error
     }
   }
   return 'null'
+}
+
+/** Returns whether the server lacks a function, or its role may not call it. */
+export function isNotAllowed(error: unknown): boolean {
+  return NOT_ALLOWED.test(errorCode(error))
 }

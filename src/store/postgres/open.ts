@@ -8,6 +8,7 @@ import { type Address, parseAddress } from './address.ts'
 import { createSharedClock } from './clock.ts'
 import { PostgresDriver } from './driver.ts'
 import { postgresSql } from './engine-sql.ts'
+import { examineHosts } from './hosts.ts'
 import { findLeaseHolder, LEASE_TIMES, takeLease } from './lease.ts'
 import { findLineageSql, type LineageSql } from './lineage.ts'
 import { type LineageRenewal, recordServer, renewLineage } from './maintenance/failover.ts'
@@ -16,6 +17,7 @@ import { createPoller, POLL_MS, type Poller } from './poller.ts'
 import { type CircuitBreaker, createCircuitBreaker, openPool, type PoolOptions } from './pool.ts'
 import { createKysely } from './queries.ts'
 import { rawQuery } from './raw-query.ts'
+import { selectSettings, sessionSettings, wrongSettings } from './session.ts'
 
 export type PostgresOptions = SchemaOptions & {
   /** Milliseconds since 1970 of this machine. */
@@ -38,6 +40,8 @@ const POOLS = {
 } satisfies Record<string, PoolOptions>
 // For the start, and for a renewal of the epoch.
 const SINGLE = { size: 1, answerMs: 5500 }
+// Timeout of each host that is examined.
+const HOST_MS = 2000
 // An index over millions of rows may take an hour.
 const CHANGES = { size: 1, answerMs: 3_600_000 }
 
@@ -99,6 +103,14 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
         ready = undefined
       })
       return ready
+    },
+    async examineServer() {
+      const settings = sessionSettings(POOLS.db.answerMs)
+      const { rows } = await db
+        .transaction()
+        .execute((trx) => rawQuery<Record<string, unknown>>(trx, selectSettings(settings)))
+      const hosts = await examineHosts(address, address.connectMs ?? HOST_MS)
+      return { hosts, settingFaults: wrongSettings(settings, rows[0] ?? {}) }
     },
     explain: (error) => lostDatabaseError(error, address.name),
     publishServer: () => () => {}, // commands find nodes by --url
@@ -166,8 +178,5 @@ async function prepareDatabase(address: Address, options: SchemaOptions): Promis
 
 /** Creates a Kysely over a pool of its own, which connects with the first query. */
 export function createPostgresDb(address: Address, options: PoolOptions, breaker?: CircuitBreaker): WriteDb {
-  return createKysely(
-    () => new PostgresDriver(() => openPool(address, options, breaker), address),
-    postgresSql,
-  )
+  return createKysely(() => new PostgresDriver(() => openPool(address, options, breaker)), postgresSql)
 }

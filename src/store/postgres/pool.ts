@@ -1,11 +1,21 @@
-// Pools of connections to PostgreSQL: sizes, timeouts, and the parsing of numbers. The first pool loads the client
-// library, so that SQLite deployments do not load it.
+// Pools of connections to PostgreSQL: sizes, timeouts, and the parsing of numbers.
 
 import { setTimeout as wait } from 'node:timers/promises'
 import type { ClientConfig, PoolClient } from 'pg'
 import { AppError } from '../../runtime/errors.ts'
 import { createSemaphore } from '../../runtime/semaphore.ts'
 import type { Address } from './address.ts'
+import { isConnectionLost, toDatabaseError } from './errors.ts'
+import { createHostChoice, createProbe, destroySocket, findWriter, type HostChoice, loadPg } from './hosts.ts'
+import {
+  checkSession,
+  createSession,
+  isOptionsRefusal,
+  type SessionMode,
+  sessionSettings,
+  startupOptions,
+  transactionSettings,
+} from './session.ts'
 
 export type PoolOptions = {
   size: number
@@ -24,12 +34,20 @@ export type Pool = {
   connect(): Promise<PoolClient>
   /** Replaces the connections, after an error that shows that they lead to the wrong server. */
   renew(): void
+  session: SessionMode
+  /** Statements that follow `begin`; undefined: the session has the settings. */
+  transactionSettings(): string | undefined
   /** Ends the pool. Waits for running queries, at most for their timeout. */
   end(): Promise<void>
 }
 
-/** State that all pools of a node share: whether the database answers, and which connections are valid. */
+/**
+ * State that all pools of a node share: whether the database answers, and which connections are valid. Also the host
+ * that they lead to, and the abilities of a pooler in between.
+ */
 export type CircuitBreaker = {
+  hosts: HostChoice
+  session: SessionMode
   /** @throws AppError `unavailable` while it is tripped */
   check(): void
   /** Allows queries again. */
@@ -62,9 +80,6 @@ const TURN_MS = 10_000
 const BUSY = 'The database is in use: try again in a moment'
 const AWAY = 'The database does not answer: try again in a moment'
 const OTHER_SERVER = 'The database has failed over: try again in a moment'
-const SERVER_ENDS_BEFORE_MS = 500
-const LOCK_MS = 3000
-const IDLE_IN_TRANSACTION_MS = 5000
 
 const INT8 = 20
 const NUMERIC = 1700
@@ -74,10 +89,17 @@ export function createCircuitBreaker(): CircuitBreaker {
   let generation = 0
   let blockReason: string | undefined
   const listeners: (() => void)[] = []
+  const session = createSession()
+  const hosts = createHostChoice(() => {
+    generation += 1 // connections to the previous host
+  })
   const renew = () => {
     generation += 1
+    hosts.forget()
   }
   return {
+    hosts,
+    session,
     check() {
       if (blockReason !== undefined) throw new AppError('unavailable', blockReason)
       if (isTripped) throw new AppError('unavailable', AWAY)
@@ -109,10 +131,14 @@ export function createCircuitBreaker(): CircuitBreaker {
  */
 export async function openPool(
   address: Address,
-  { size, answerMs, onlyReads, connectMs = CONNECT_MS }: PoolOptions,
+  { size, answerMs, onlyReads, connectMs = address.connectMs ?? CONNECT_MS }: PoolOptions,
   breaker: CircuitBreaker = createCircuitBreaker(),
 ): Promise<Pool> {
-  const { default: pg } = await import('pg')
+  const { hosts, session } = breaker
+  const settings = sessionSettings(answerMs)
+  const fromAddress = address.config.options
+  if (!address.prepare) session.usesNames = false
+  const pg = await loadPg()
   const standard = pg.types.getTypeParser
   const getTypeParser = ((oid: number, format?: 'text') =>
     oid === INT8 || oid === NUMERIC ? wholeNumber : standard(oid, format)) as typeof standard
@@ -120,12 +146,14 @@ export async function openPool(
   // minute.
   class Client extends pg.Client {
     constructor(config?: ClientConfig) {
-      super(config)
+      const options = session.isPerTransaction ? undefined : startupOptions(settings, fromAddress)
+      // The pool hides the password, which the spread then omits.
+      super({ ...config, password: config?.password, ...hosts.last()?.config, options })
       this.connection.on('error', () => this.connection.stream.destroy())
     }
   }
   const pool = new pg.Pool({
-    ...withSessionSettings(address, answerMs),
+    ...address.config,
     Client,
     max: size,
     query_timeout: answerMs,
@@ -143,17 +171,60 @@ export async function openPool(
   })
   pool.on('remove', (client) => generations.delete(client))
   const cut = () => {
-    for (const client of generations.keys()) (client as unknown as WithStream).connection.stream.destroy()
+    for (const client of generations.keys()) destroySocket(client)
   }
   if (onlyReads) breaker.onTrip(cut)
   // A queue of our own: the connection timeout of the library would include the wait for other queries.
   const slots = createSemaphore(size, { ms: TURN_MS, message: BUSY })
+  const probe = createProbe(pg.Client, address, connectMs)
+  const chooseHost = () => hosts.choose(() => findWriter(address.hosts, probe))
+  // A failed connection shows that a choice is out of date, unless it is new.
+  const connectToHost = async () => {
+    if (address.hosts.length === 1) return pool.connect()
+    const isRemembered = hosts.isKnown()
+    const host = await chooseHost()
+    try {
+      return await pool.connect()
+    } catch (error) {
+      if (!isConnectionLost(toDatabaseError(error))) throw error
+      hosts.forget(host)
+      if (!isRemembered) throw error
+    }
+    await chooseHost()
+    return pool.connect()
+  }
+  const connectWithSettings = async () => {
+    const { isPerTransaction } = session
+    try {
+      return await connectToHost()
+    } catch (error) {
+      if (isPerTransaction || !isOptionsRefusal(error)) throw error
+      session.isPerTransaction = true
+      return connectToHost()
+    }
+  }
   const connectNow = async () => {
     while (true) {
       breaker.check()
-      const client = await pool.connect()
-      if (generations.get(client) === breaker.generation()) return client
+      const client = await connectWithSettings()
+      const generation = breaker.generation()
+      if (generations.get(client) !== generation) client.release(true)
+      else if (checkedGeneration === generation) return client
+      else {
+        await check(client)
+        checkedGeneration = generation
+        return client
+      }
+    }
+  }
+  // Another server may be behind another pooler: settings are compared once a generation.
+  let checkedGeneration: number | undefined
+  const check = async (client: PoolClient) => {
+    try {
+      await checkSession(session, client, settings)
+    } catch (error) {
       client.release(true)
+      throw error
     }
   }
   return {
@@ -174,6 +245,9 @@ export async function openPool(
       }
     },
     renew: breaker.renew,
+    session,
+    transactionSettings: () =>
+      session.isPerTransaction ? transactionSettings(settings, fromAddress) : undefined,
     async end() {
       const allClosed = Promise.withResolvers<void>()
       pool.on('remove', () => generations.size === 0 && allClosed.resolve())
@@ -211,24 +285,6 @@ async function waitAtMost(ms: number, done: Promise<void>): Promise<void> {
   const timeout = wait(ms, undefined, { signal: late.signal }).catch(() => {}) // aborted below
   await Promise.race([done, timeout])
   late.abort()
-}
-
-/** A client with its socket. Its own `end` waits for the server; only the socket can be destroyed at once. */
-type WithStream = { connection: { stream: { destroy(): void } } }
-
-// Settings of a session in its first packet, which costs no round trip. Poolers that share sessions reject them: there
-// the administrator sets them for the role.
-function withSessionSettings({ config, prepare }: Address, answerMs: number): ClientConfig {
-  if (!prepare) return config
-  const settings = {
-    synchronous_commit: 'on', // acknowledged means on disk, whatever the server's default is
-    statement_timeout: Math.max(answerMs - SERVER_ENDS_BEFORE_MS, answerMs / 2),
-    lock_timeout: LOCK_MS,
-    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
-    TimeZone: 'UTC',
-  }
-  const options = Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`)
-  return { ...config, options: [...options, config.options ?? ''].join(' ').trim() }
 }
 
 /** Parses a number of 64 bits, which the library returns as text: `+` would concatenate them. */

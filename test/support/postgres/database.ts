@@ -58,7 +58,7 @@ class LazyDriver implements Driver {
 
   async init(): Promise<void> {
     const address = parseAddress(await this.#addressOf())
-    this.#driver = new PostgresDriver(() => openPool(address, POOL), address)
+    this.#driver = new PostgresDriver(() => openPool(address, POOL))
     await this.#driver.init()
   }
 

@@ -68,7 +68,9 @@ export async function examineShared(request: SharedRequest): Promise<Examination
   return examination
 }
 
-async function examineDatabase({ db, clockOffsetMs, lineage }: Engine, report: Report): Promise<void> {
+async function examineDatabase(engine: Engine, report: Report): Promise<void> {
+  const { db, clockOffsetMs, lineage } = engine
+  await examineServer(engine, report)
   const lineageFault = lineage?.fault()
   if (lineageFault !== undefined) report.finding('database', lineageFault)
   const { version, encoding, collation, isolation, synchronousCommit, fsync, standbys } =
@@ -104,6 +106,29 @@ async function examineDatabase({ db, clockOffsetMs, lineage }: Engine, report: R
   for (const { task, holder, since } of holders) report.note(`${task}: on ${holder}, since ${since}`)
   if (!holders.some(({ task }) => task === 'scheduler')) {
     report.note('no node has the scheduler: none runs, or each has --no-scheduler')
+  }
+}
+
+/** Reports the hosts of the address, if it has several, and settings that a pooler drops. */
+async function examineServer(engine: Engine, report: Report): Promise<void> {
+  const { hosts, settingFaults } = (await engine.examineServer?.()) ?? { hosts: [], settingFaults: [] }
+  for (const fault of settingFaults) report.finding('database', `in a transaction ${fault}`)
+  if (hosts.length < 2) return
+  for (const host of hosts) {
+    if ('fault' in host) {
+      report.finding('database', `host ${host.name}: ${host.fault}`)
+      continue
+    }
+    const lag =
+      host.role === 'standby' && host.bytesBehind !== undefined ? `, ${host.bytesBehind} bytes behind` : ''
+    report.note(`host ${host.name}: ${host.role}, timeline ${host.timeline ?? 'not known'}${lag}`)
+  }
+  const primaries = hosts.flatMap((host) => ('role' in host && host.role === 'primary' ? [host.name] : []))
+  if (primaries.length > 1) {
+    report.finding(
+      'database',
+      `${primaries.join(' and ')} both write: all but that of the highest timeline must stop`,
+    )
   }
 }
 
