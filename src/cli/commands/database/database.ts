@@ -59,7 +59,7 @@ export const databaseRestored = command({
         'keys and tokens that were revoked since are valid again: revoke them once more',
         ...(isCopy
           ? [
-              'it is a copy: it removes no contents, and its hooks notify the same receivers: remove them with cambista hook remove',
+              'it is a copy: it removes no contents, and its hooks notify the same receivers: delete them with cambista hook delete',
             ]
           : []),
       ])
