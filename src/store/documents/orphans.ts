@@ -4,7 +4,6 @@
 
 import { insertBatches } from '../rows.ts'
 import type { ReadDb, Row, WriteDb } from '../tables.ts'
-import type { StoredName } from './contents.ts'
 
 /** `object`: its name in the store. */
 export type OrphanedBlob = Row<'orphaned_contents'>
@@ -44,17 +43,6 @@ export async function countOrphans(db: ReadDb): Promise<{ count: number; bytes: 
     .select(({ fn }) => [fn.countAll<number>().as('count'), fn.sum<number | null>('size').as('bytes')])
     .executeTakeFirstOrThrow()
   return { count: row.count, bytes: row.bytes ?? 0 }
-}
-
-/** Returns those of the names that are recorded. */
-export async function selectOrphanNames(db: ReadDb, names: readonly StoredName[]): Promise<Set<StoredName>> {
-  if (names.length === 0) return new Set()
-  const rows = await db
-    .selectFrom('orphaned_contents')
-    .select('object')
-    .where('object', 'in', names)
-    .execute()
-  return new Set(rows.map(({ object }) => object))
 }
 
 export function insertOrphans(trx: WriteDb, orphans: readonly OrphanedBlob[]): Promise<void> {
