@@ -7,7 +7,9 @@ import type { Deleter } from '../../src/domain/documents/removal.ts'
 import { type BlobFolder, openBlobFolder } from '../../src/store/blobs/folder.ts'
 import { addUsed } from '../../src/store/documents/usage.ts'
 import type { WriteDb } from '../../src/store/tables.ts'
+import { ensureCatalogue } from '../../src/sync/catalogue.ts'
 import { type DocumentsToInsert, insertFiles } from './documents/insert.ts'
+import { TEST_PROVIDERS } from './providers.ts'
 import { openTestDatabase } from './temporary.ts'
 import { runCommand } from './terminal.ts'
 
@@ -29,6 +31,7 @@ export async function runJson<T>(dataDir: string, ...words: string[]): Promise<T
 export async function makeDirectory(dataDir: string): Promise<void> {
   mkdirSync(dataDir, { recursive: true })
   const db = openTestDatabase(dataDir)
+  await ensureCatalogue(db, TEST_PROVIDERS, () => new Date())
   const at = '2026-03-24T12:00:00.000Z'
   const ofCompany = { company_id: COMPANY }
   await createCompany(db, { id: COMPANY, name: 'Café Britt', code: 'BRITT' }, at)
