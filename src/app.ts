@@ -186,7 +186,7 @@ async function openApp(
 
   const contents = parts.use(await openServedContents(config, engine, { log, fs: overrides.blobFs }))
   const { blobs } = contents
-  closeLater(await watchLineage(engine, contents, config.log))
+  closeLater(await watchLineage(engine, contents))
   const { limits, keepEvents, keepRemovedDays } = config
   const findHistoryStart = ({ groups: [first] }: Provider) =>
     first ? historyFloor(first, config.backfillFrom) : config.backfillFrom

@@ -38,6 +38,10 @@ export type Engine = {
   clockOffsetMs?(): number
   /** The history of a database that nodes share; undefined: a file has none. */
   readonly lineage?: Lineage
+  /** Why this node must not use the database that nodes share. */
+  blocks?(): Blocks
+  /** Number of commits that have waited for a synchronous standby for more than a second, as of the last poll. */
+  waitingCommits?(): number
   /** Examines the way to a shared database, for an administrator. */
   examineServer?(): Promise<ServerExamination>
   /** Returns whether the database answers and has the schema of this program. */
@@ -48,6 +52,9 @@ export type Engine = {
   publishServer(url: string, settings: ServerSettings): () => void
   close(): Promise<void>
 }
+
+/** `lineage`: the database is a former primary or a copy. `program`: its schema is too new for this program. */
+export type Blocks = { lineage?: string | undefined; program?: string | undefined }
 
 /** `settingFaults`: settings that a transaction of this program lacks, as `lock_timeout is 0 and not 3000`. */
 export type ServerExamination = { hosts: HostState[]; settingFaults: string[] }

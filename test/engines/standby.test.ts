@@ -19,7 +19,7 @@ before(async (t) => {
   server = await startPostgres()
   context.after(() => server.close())
   process.env[SERVER_VARIABLE] = server.url
-  node = await startTestApp(context)
+  node = await startTestApp(context, { listen: { metrics: 'local' } })
   await fillDirectory(node)
 })
 
@@ -37,6 +37,24 @@ test('a repeated Idempotency-Key waits for the standby like its first upload', a
   const answer = await upload('first')
   assert.equal(answer.status, 200, await answer.clone().text())
   assert.equal((await queryOnce(server.url, `select 1 from ${await schema()}.documents`)).length, 2)
+})
+
+test('commits that wait for a standby are named in the log, by /readyz and in the metrics', async (t) => {
+  t.after(() => requireStandby(''))
+  const readyz = async (query: string) => (await node.get(`/readyz${query}`)).json()
+  assert.deepEqual(await readyz('?verbose'), { status: 'ok' })
+  await requireStandby('nobody')
+  const answer = upload('waits')
+  const isNamed = async () => JSON.stringify(await readyz('?verbose')).includes(WAITING)
+  await until(isNamed)
+  assert.deepEqual(await readyz(''), { status: 'ok' })
+  assert.match(await (await node.get('/metrics')).text(), /^cambista_commits_waiting [1-9]/m)
+  assert.equal((await answer).status, 503)
+  await requireStandby('')
+  await until(async () => !(await isNamed()))
+  await until(() => node.logLines.join('').includes('no commit waits for a standby any more'))
+  const lines = node.logLines.join('').split('\n')
+  assert.equal(lines.filter((line) => line.includes(`"event":"${WAITING}"`)).length, 1)
 })
 
 function upload(key: string): Promise<Response> {
@@ -57,6 +75,7 @@ async function requireStandby(name: string): Promise<void> {
   })
 }
 
+const WAITING = 'commits wait for a synchronous standby'
 const WAITS = `select pid from pg_stat_activity where wait_event = 'SyncRep'`
 
 /** Ends the waits: the commits are visible without a standby. */

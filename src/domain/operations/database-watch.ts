@@ -4,7 +4,7 @@
 
 import { AppError, errorReason } from '../../runtime/errors.ts'
 import type { Log } from '../../runtime/log.ts'
-import { type ChangeCounters, type Engine, MAX_CLOCK_OFFSET_MS } from '../../store/engine.ts'
+import { type Blocks, type ChangeCounters, type Engine, MAX_CLOCK_OFFSET_MS } from '../../store/engine.ts'
 
 export const POLL_EVERY_MS = 250
 
@@ -21,6 +21,8 @@ export type DatabaseState = {
   servesFromMemory(): boolean
   /** Metrics of a database that nodes share; undefined for a file. */
   metrics(): DatabaseMetrics | undefined
+  /** Why this node must not use it. */
+  blocks(): Blocks
   /** Seconds since its last answer; 0 while it answers. */
   silentSeconds(): number
   /**
@@ -35,6 +37,8 @@ export type DatabaseState = {
 }
 
 export type DatabaseMetrics = {
+  /** Commits that wait for a synchronous standby. */
+  waitingCommits: number
   silentSeconds: number
   clockOffsetSeconds: number | undefined
 }
@@ -55,11 +59,12 @@ type Options = {
 }
 
 const READ_ANYWAY_MS = 15_000 // for an administrator who changed keys or tokens with other tools, which raise no counter
+const WAITS_END_MS = 5000 // a commit that was cut off may be followed by another one that waits
 const CLOCK_LIMITS_MS = [2000, MAX_CLOCK_OFFSET_MS]
 const ALL: ChangedParts = { data: true, access: true, documents: true }
 
 export async function watchDatabase(
-  engine: Pick<Engine, 'kind' | 'poll' | 'clock' | 'clockOffsetMs'>,
+  engine: Pick<Engine, 'kind' | 'poll' | 'clock' | 'clockOffsetMs' | 'blocks' | 'waitingCommits'>,
   { log, staleForMs }: Options,
 ): Promise<Watch> {
   const isShared = engine.kind !== 'sqlite'
@@ -69,6 +74,8 @@ export async function watchDatabase(
   let isKnown = true // cached data equal the stored data
   let isUnread = false // the database answers, but its changes cannot be read; this was logged
   let offLevel = 0
+  let lastBlock: string | undefined
+  let lastWaitTime: number | undefined // undefined: no commit waits, which was logged
   let isClosed = false
   let onChange: ((what: ChangedParts) => Promise<void>) | undefined
   let currentPoll: Promise<void> | undefined
@@ -79,6 +86,26 @@ export async function watchDatabase(
     if (isAway) log.warn('the database answers again')
     isAway = false
     logClock(Math.round(engine.clockOffsetMs?.() ?? 0))
+    logBlock(blocks())
+    logWaiting(waitingCommits())
+  }
+  const blocks = () => engine.blocks?.() ?? {}
+  const waitingCommits = () => engine.waitingCommits?.() ?? 0
+  const logBlock = ({ program, lineage }: Blocks) => {
+    const reason = program ?? lineage
+    if (reason !== undefined && lastBlock === undefined) log.error('the node must not write', { reason })
+    else if (reason === undefined && lastBlock !== undefined) log.warn('the node may write again')
+    lastBlock = reason
+  }
+  const logWaiting = (commits: number) => {
+    const now = performance.now()
+    if (commits > 0) {
+      if (lastWaitTime === undefined) log.warn('commits wait for a synchronous standby', { commits })
+      lastWaitTime = now
+    } else if (lastWaitTime !== undefined && now - lastWaitTime > WAITS_END_MS) {
+      log.warn('no commit waits for a standby any more')
+      lastWaitTime = undefined
+    }
   }
   const logClock = (behind: number) => {
     const before = offLevel
@@ -112,7 +139,7 @@ export async function watchDatabase(
   const logUnread = async (error: unknown) => {
     isKnown = false
     await pollNow() // logs an outage as such
-    if (isAway || isUnread) return
+    if (isAway || isUnread || lastBlock !== undefined) return
     isUnread = true
     log.error('what changed in the database cannot be read', { reason: errorReason(error) })
   }
@@ -146,7 +173,14 @@ export async function watchDatabase(
     isAway: () => isShared && isAway,
     servesFromMemory: () => isShared && memoryMs() <= staleForMs,
     metrics: () =>
-      isShared ? { silentSeconds: silentSeconds(), clockOffsetSeconds: clockOffsetSeconds() } : undefined,
+      isShared
+        ? {
+            silentSeconds: silentSeconds(),
+            clockOffsetSeconds: clockOffsetSeconds(),
+            waitingCommits: waitingCommits(),
+          }
+        : undefined,
+    blocks,
     silentSeconds,
     memoryAge() {
       if (!isShared) return undefined

@@ -2,7 +2,6 @@
 // node sees a former primary or a copy, it rejects all queries and is not ready.
 
 import { AppError } from '../../runtime/errors.ts'
-import type { Log } from '../../runtime/log.ts'
 import type { BlobStore } from '../../store/blobs/open.ts'
 import type { Engine } from '../../store/engine.ts'
 
@@ -14,21 +13,12 @@ export type LineageWatch = { close(): Promise<void> }
 export async function watchLineage(
   { lineage }: Pick<Engine, 'lineage'>,
   { lineage: store }: Pick<BlobStore, 'lineage'>,
-  log: Log,
 ): Promise<LineageWatch> {
   if (!lineage || !store) return { close: async () => {} }
   const firstFault = await store.settleLineage().catch(() => undefined) // an unreachable store: uploads are rejected
   if (firstFault !== undefined) throw new AppError('unavailable', firstFault)
-  let lastFault: string | undefined
   let pendingCheck: Promise<void> | undefined
-  const check = async () => {
-    const fault = await store.settleLineage()
-    lineage.block(fault)
-    if (fault !== undefined && lastFault === undefined)
-      log.error('the node must not write', { reason: fault })
-    else if (fault === undefined && lastFault !== undefined) log.warn('the node may write again')
-    lastFault = fault
-  }
+  const check = async () => lineage.block(await store.settleLineage())
   const timer = setInterval(() => {
     pendingCheck ??= check()
       .catch(() => {}) // the store or the database is unreachable: nothing is written, and the next check decides

@@ -69,14 +69,16 @@ export type HealthDeps = {
 }
 
 const MOST_HOLES = 20
-const FLAG = 'Whether it is enough that rates can be answered'
-// The name alone means true: `/readyz?rates`.
-const Flag = v.pipe(
-  v.string(),
-  v.metadata({ description: FLAG, type: 'boolean' }),
-  v.transform((text) => text || 'true'),
-  booleanParam(FLAG),
-)
+
+/** A parameter whose name alone means true: `/readyz?rates`. */
+function flagParam(description: string) {
+  return v.pipe(
+    v.string(),
+    v.metadata({ description, type: 'boolean' }),
+    v.transform((text) => text || 'true'),
+    booleanParam(description),
+  )
+}
 
 export function healthEndpoints(deps: HealthDeps): AnyEndpoint[] {
   const { db, isReady, cache, scheduler, log, database } = deps
@@ -136,18 +138,20 @@ export function healthEndpoints(deps: HealthDeps): AnyEndpoint[] {
         'The database is open and its schema current; with fresh=true, the dollar is not older than two days. Of several ' +
         'nodes over one database: with rates, whether rates can be answered, which are for a time without it.',
       unavailable:
-        'The database does not answer or has another schema, or its time is more than a minute off; with fresh=true, a ' +
-        'side of the dollar is stale',
+        'The database does not answer or has another schema, it is a former primary or a copy, or its time is more than ' +
+        'a minute off; with fresh=true, a side of the dollar is stale',
       query: v.object({
         fresh: v.optional(booleanParam('Whether the dollar must be fresh, too'), 'false'),
-        rates: v.optional(Flag, 'false'),
+        rates: v.optional(flagParam('Whether it is enough that rates can be answered'), 'false'),
+        verbose: v.optional(flagParam('Whether a ready node names what delays it'), 'false'),
       }),
       answer: Up,
       async handle({ query }) {
         // A poll that fails is no readiness; the watch logs the outage.
         const ready = !database.isAway() && (await isReady().catch(() => false))
-        const detail = ready ? [] : whyNotReady(database)
-        const isEnough = query.rates && database.servesFromMemory()
+        const delays = query.verbose ? describeDelays(database) : []
+        const detail = ready ? delays : whyNotReady(database)
+        const isEnough = query.rates && database.servesFromMemory() && database.blocks().program === undefined
         if (!ready && !isEnough) {
           return freshReply({ status: 'error', ...(detail.length > 0 && { detail }) }, 503)
         }
@@ -160,9 +164,17 @@ export function healthEndpoints(deps: HealthDeps): AnyEndpoint[] {
   ]
 }
 
+/** Names what delays uploads of a node that is ready. */
+function describeDelays(database: DatabaseState): string[] {
+  return (database.metrics()?.waitingCommits ?? 0) > 0 ? ['commits wait for a synchronous standby'] : []
+}
+
 /** Returns the known reason, or none. */
-function whyNotReady({ isAway, silentSeconds, clockOffsetSeconds }: DatabaseState): string[] {
+function whyNotReady({ isAway, silentSeconds, clockOffsetSeconds, blocks }: DatabaseState): string[] {
   if (isAway()) return [`the database has not answered for ${Math.ceil(silentSeconds())} s`]
+  const { program, lineage } = blocks()
+  const reason = program ?? lineage
+  if (reason !== undefined) return [reason]
   const offset = Math.round(clockOffsetSeconds() ?? 0)
   if (Math.abs(offset) * 1000 <= MAX_CLOCK_OFFSET_MS) return []
   return [

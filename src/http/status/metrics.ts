@@ -60,6 +60,11 @@ const GAUGES: GaugeReading[] = [
     (now) => now.shared?.silentSeconds,
   ],
   [
+    'commits_waiting',
+    'Commits of several nodes that have waited for a synchronous standby for more than a second',
+    (now) => now.shared?.waitingCommits,
+  ],
+  [
     'clock_offset_seconds',
     "How far this machine's clock is behind that of the database; negative: ahead of it",
     (now) => now.shared?.clockOffsetSeconds,

@@ -3,6 +3,7 @@
 import { AppError, errorReason } from '../../runtime/errors.ts'
 import { lostDatabaseError } from '../../runtime/storage-error.ts'
 import { type Engine, MAX_CLOCK_OFFSET_MS } from '../engine.ts'
+import { SHARED_MIGRATIONS, schemaVersion } from '../migrations.ts'
 import type { ReadDb, WriteDb } from '../tables.ts'
 import { type Address, parseAddress } from './address.ts'
 import { createSharedClock } from './clock.ts'
@@ -65,12 +66,11 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
     if (!poller) throw new AppError('unavailable', 'the database is not open yet')
     return poller.poll()
   }
+  const isBlocked = () => Object.values(breaker.blocks()).some((reason) => reason !== undefined)
   const findReady = async () => {
     await poll()
     const versions = await selectVersions(pollDb, options.migrations)
-    return (
-      versions?.isKnown === true && !breaker.isBlocked() && Math.abs(clock.offsetMs()) <= MAX_CLOCK_OFFSET_MS
-    )
+    return versions?.isKnown === true && !isBlocked() && Math.abs(clock.offsetMs()) <= MAX_CLOCK_OFFSET_MS
   }
   let ready: Promise<boolean> | undefined
   const engine: Engine = {
@@ -95,8 +95,10 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
         await rawQuery(pollDb, 'update meta set generation = greatest(generation, $1) + 1', [above])
         await poll()
       },
-      block: breaker.block,
+      block: (reason) => breaker.block('lineage', reason),
     },
+    blocks: breaker.blocks,
+    waitingCommits: () => poller?.waitingCommits() ?? 0,
     // Simultaneous probes share one query: probes need no key, and a thousand of them would delay a poll.
     isReady() {
       ready ??= findReady().finally(() => {
@@ -123,6 +125,7 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
     breaker.server.timelineSql = lineage.timeline
     poller = createPoller({
       ...{ db: pollDb, breaker, clock, lineage, anyServer: options.anyServer },
+      schema: schemaVersion(options.migrations ?? SHARED_MIGRATIONS),
       async settle(verdict, reading, last) {
         if (verdict.kind === 'record') return recordServer(pollDb, reading)
         // A connection of its own: the breaker rejects queries until the poll has ended.

@@ -2,6 +2,7 @@
 // While polling fails, other queries fail at once instead of timing out.
 
 import { setTimeout as wait } from 'node:timers/promises'
+import { VERSION } from '../../runtime/assets.ts'
 import { AppError } from '../../runtime/errors.ts'
 import type { ChangeCounters } from '../engine.ts'
 import type { WriteDb } from '../tables.ts'
@@ -17,6 +18,8 @@ export type PollerOptions = {
   breaker: CircuitBreaker
   clock: SharedClock
   lineage: LineageSql
+  /** Schema of this program. */
+  schema: number
   /** True: a copy and an earlier state are polled too, and never renewed. */
   anyServer?: boolean | undefined
   /** Acts on a database that went back, or whose server is not recorded. Queries are rejected until it has resolved. */
@@ -31,12 +34,16 @@ export type Poller = {
   reading(): LineageReading | undefined
   /** With `anyServer`: why a node would not use the database as it is. */
   fault(): string | undefined
+  waitingCommits(): number
 }
 
 /** Timeout of a poll. */
 export const POLL_MS = 1000
 const QUICK_FAILURE_MS = 500
 const GRACE_MS = 100
+// Sessions of the own role alone: others do not show their state.
+const WAITING_COMMITS = `(select count(*)::int from pg_stat_activity
+  where wait_event = 'SyncRep' and usename = current_user and query_start < clock_timestamp() - interval '1 second')`
 
 type MetaRow = {
   epoch: string
@@ -51,6 +58,9 @@ type MetaRow = {
   timeline: number | null
   server_id: string | null
   server_time: Date
+  schema_version: number
+  oldest_program: number
+  waiting_commits: number
 }
 
 /**
@@ -58,7 +68,15 @@ type MetaRow = {
  * good one resets it.
  * @throws AppError `unavailable` after a second without an answer, or the error of the database
  */
-export function createPoller({ db, breaker, clock, lineage, anyServer, settle }: PollerOptions): Poller {
+export function createPoller({
+  db,
+  breaker,
+  clock,
+  lineage,
+  schema,
+  anyServer,
+  settle,
+}: PollerOptions): Poller {
   let lastReading: LineageReading | undefined
   let pendingQuery: Promise<MetaRow> | undefined
   const once = async () => {
@@ -67,7 +85,8 @@ export function createPoller({ db, breaker, clock, lineage, anyServer, settle }:
       db,
       `select epoch, generation, data_revision, access_revision, documents_revision, turn,
          ${lineage.lastId} as last_id, timeline as known_timeline, server_id as known_server,
-         ${lineage.timeline} as timeline, ${lineage.serverId} as server_id, clock_timestamp() as server_time
+         ${lineage.timeline} as timeline, ${lineage.serverId} as server_id, clock_timestamp() as server_time,
+         schema_version, oldest_program, ${WAITING_COMMITS} as waiting_commits
        from meta, document_order`,
     )
     const [row] = rows
@@ -95,6 +114,10 @@ export function createPoller({ db, breaker, clock, lineage, anyServer, settle }:
     const row = await queryOnce()
     const reading = toReading(row)
     const verdict = judgeLineage(lastReading, reading)
+    const outdated = row.oldest_program > schema ? outdatedReason(row) : undefined
+    breaker.block('program', outdated)
+    waitingCommits = row.waiting_commits
+    if (outdated !== undefined) return toCounters(row) // a node of the newer program settles it
     if (anyServer) fault = describeVerdict(verdict)
     else if (verdict.kind === 'refuse') {
       throw new AppError(verdict.isCopy ? 'failed' : 'unavailable', verdict.message)
@@ -107,13 +130,10 @@ export function createPoller({ db, breaker, clock, lineage, anyServer, settle }:
     }
     lastReading = reading
     breaker.server.timeline = reading.server.timeline
-    return {
-      data: `${row.epoch} ${row.data_revision}`,
-      access: String(row.access_revision),
-      documents: String(row.documents_revision + row.turn),
-    }
+    return toCounters(row)
   }
   let fault: string | undefined
+  let waitingCommits = 0
   let pendingPoll: Promise<ChangeCounters> | undefined
   const poll = async () => {
     try {
@@ -134,6 +154,7 @@ export function createPoller({ db, breaker, clock, lineage, anyServer, settle }:
     },
     reading: () => lastReading,
     fault: () => fault,
+    waitingCommits: () => waitingCommits,
   }
 }
 
@@ -142,6 +163,18 @@ function describeVerdict(verdict: Verdict): string | undefined {
   return verdict.kind === 'renew'
     ? 'the database failed over or went back: the next node that starts gives it a new epoch'
     : undefined
+}
+
+function toCounters(row: MetaRow): ChangeCounters {
+  return {
+    data: `${row.epoch} ${row.data_revision}`,
+    access: String(row.access_revision),
+    documents: String(row.documents_revision + row.turn),
+  }
+}
+
+function outdatedReason({ schema_version: schema }: MetaRow): string {
+  return `the database has schema ${schema}, which is too new for cambista ${VERSION}: upgrade this node`
 }
 
 function toReading(row: MetaRow): LineageReading {

@@ -4,6 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { ClientConfig, PoolClient } from 'pg'
 import { AppError } from '../../runtime/errors.ts'
 import { createSemaphore } from '../../runtime/semaphore.ts'
+import type { Blocks } from '../engine.ts'
 import type { Address } from './address.ts'
 import { isConnectionLost, toDatabaseError } from './errors.ts'
 import { createHostChoice, createProbe, destroySocket, findWriter, type HostChoice, loadPg } from './hosts.ts'
@@ -60,9 +61,9 @@ export type CircuitBreaker = {
   generation(): number
   /** Registers a function that runs each time it trips. */
   onTrip(cut: () => void): void
-  /** Rejects queries for this reason, whatever polls return; undefined: allows them again. */
-  block(reason: string | undefined): void
-  isBlocked(): boolean
+  /** Rejects queries for this reason, whatever polls return; undefined: not for this cause any more. */
+  block(cause: keyof Blocks, reason: string | undefined): void
+  blocks(): Blocks
   /** The server whose connections are valid. */
   readonly server: ExpectedServer
 }
@@ -87,7 +88,7 @@ const NUMERIC = 1700
 export function createCircuitBreaker(): CircuitBreaker {
   let isTripped = false
   let generation = 0
-  let blockReason: string | undefined
+  const blocks: Blocks = {}
   const listeners: (() => void)[] = []
   const session = createSession()
   const hosts = createHostChoice(() => {
@@ -101,7 +102,8 @@ export function createCircuitBreaker(): CircuitBreaker {
     hosts,
     session,
     check() {
-      if (blockReason !== undefined) throw new AppError('unavailable', blockReason)
+      const reason = blocks.program ?? blocks.lineage
+      if (reason !== undefined) throw new AppError('unavailable', reason)
       if (isTripped) throw new AppError('unavailable', AWAY)
     },
     reset() {
@@ -117,10 +119,10 @@ export function createCircuitBreaker(): CircuitBreaker {
     onTrip(cut) {
       listeners.push(cut)
     },
-    block(reason) {
-      blockReason = reason
+    block(cause, reason) {
+      blocks[cause] = reason
     },
-    isBlocked: () => blockReason !== undefined,
+    blocks: () => blocks,
     generation: () => generation,
     server: {},
   }

@@ -1,5 +1,5 @@
 // Statements that upgrade a database from one schema to another, in their order. Each can be repeated, and none blocks
-// writes of other nodes for longer than LOCK_MS (pool.ts).
+// queries of other nodes for longer than LOCK_WAIT_MS by waiting for its lock.
 
 import { randomBytes } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -12,9 +12,10 @@ import { clusterSchema, migrationStatements, postgresSchema } from './schema.ts'
 /** `ends`: the statement stores the new schema version. */
 export type Step = { statement: string; ends?: true }
 
-const LOCK_NOT_AVAILABLE = 'PG_55P03' // lock_timeout of the session
+const LOCK_NOT_AVAILABLE = 'PG_55P03' // lock_timeout
 const PATIENCE_MS = 60_000
-const TRY_AGAIN_MS = 200
+const LOCK_WAIT_MS = 200 // queries of other nodes queue behind the waiting statement
+const TRY_AGAIN_MS = 1000
 const INDEX = /^CREATE (?:UNIQUE )?INDEX (?=IF NOT EXISTS (\w+))/
 
 /**
@@ -58,14 +59,24 @@ export async function runStatement(db: WriteDb, statement: string): Promise<void
   const [, index] = / CONCURRENTLY IF NOT EXISTS (\w+)/.exec(statement) ?? []
   while (true) {
     try {
-      if (index !== undefined) await dropUnfinished(db, index)
-      await rawQuery(db, statement)
+      if (index === undefined) await runBriefly(db, statement)
+      else {
+        await dropUnfinished(db, index)
+        await rawQuery(db, statement) // in no transaction; its locks let others write
+      }
       return
     } catch (error) {
       if (errorCode(error) !== LOCK_NOT_AVAILABLE || performance.now() > until) throw error
     }
     await wait(TRY_AGAIN_MS)
   }
+}
+
+async function runBriefly(db: WriteDb, statement: string): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    await rawQuery(trx, `set local lock_timeout = ${LOCK_WAIT_MS}`)
+    await rawQuery(trx, statement)
+  })
 }
 
 function createConcurrently(statement: string): string {
@@ -80,5 +91,5 @@ async function dropUnfinished(db: WriteDb, name: string): Promise<void> {
      where c.relname = $1 and c.relnamespace = current_schema()::regnamespace and not i.indisvalid`,
     [name],
   )
-  if (rows.length > 0) await rawQuery(db, `drop index if exists ${name}`)
+  if (rows.length > 0) await runBriefly(db, `drop index if exists ${name}`)
 }

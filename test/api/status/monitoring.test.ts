@@ -22,7 +22,8 @@ const readSamples = (text: string) => {
 }
 
 // test/engines/cli/leaks.test.ts covers the metrics of a cluster.
-for (const name of ['cambista_database_silent_seconds', 'cambista_clock_offset_seconds']) {
+const OF_A_CLUSTER = ['database_silent_seconds', 'commits_waiting', 'clock_offset_seconds']
+for (const name of OF_A_CLUSTER.map((one) => `cambista_${one}`)) {
   samples.set(name, new Set(['instance', 'job']))
 }
 

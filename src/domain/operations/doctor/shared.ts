@@ -113,6 +113,9 @@ async function examineDatabase(engine: Engine, report: Report): Promise<void> {
 async function examineServer(engine: Engine, report: Report): Promise<void> {
   const { hosts, settingFaults } = (await engine.examineServer?.()) ?? { hosts: [], settingFaults: [] }
   for (const fault of settingFaults) report.finding('database', `in a transaction ${fault}`)
+  const waitingCommits = engine.waitingCommits?.() ?? 0
+  if (waitingCommits > 0)
+    report.finding('database', `${waitingCommits} commits wait for a synchronous standby`)
   if (hosts.length < 2) return
   for (const host of hosts) {
     if ('fault' in host) {
