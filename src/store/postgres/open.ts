@@ -31,13 +31,13 @@ export type PostgresOptions = SchemaOptions & {
 
 // Eleven connections a node: for writes, for requests that read, for whole series, for leases and for polls. Leases
 // have their own, so that many uploads cannot delay a renewal. The poller limits a poll to a second. Its
-// connection has two: in a busy process a timer comes first, though the answer may have arrived.
+// connection has three: in a busy process a timer comes first, though the answer may have arrived.
 const POOLS = {
   db: { size: 5, answerMs: 5500 },
   reads: { size: 3, answerMs: 5500, onlyReads: true },
   longReads: { size: 1, answerMs: 60_000, onlyReads: true },
   leases: { size: 1, answerMs: 5500 },
-  polls: { size: 1, answerMs: 2 * POLL_MS, connectMs: 2 * POLL_MS },
+  polls: { size: 1, answerMs: 3 * POLL_MS, onlyReads: true, connectMs: 2 * POLL_MS },
 } satisfies Record<string, PoolOptions>
 // For the start, and for a renewal of the epoch.
 const SINGLE = { size: 1, answerMs: 5500 }
@@ -138,7 +138,7 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
         }
       },
     })
-    await poll()
+    await poll().catch(poll) // a new connection on a busy machine may take longer than a second
     return engine
   } catch (error) {
     await engine.close()

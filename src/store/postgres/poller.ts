@@ -40,7 +40,7 @@ export type Poller = {
 /** Timeout of a poll. */
 export const POLL_MS = 1000
 const QUICK_FAILURE_MS = 500
-const GRACE_MS = 100
+const POLL_TICKS = 10
 // Sessions of the own role alone: others do not show their state.
 const WAITING_COMMITS = `(select count(*)::int from pg_stat_activity
   where wait_event = 'SyncRep' and usename = current_user and query_start < clock_timestamp() - interval '1 second')`
@@ -191,11 +191,12 @@ function toReading(row: MetaRow): LineageReading {
 async function withinTime<T>(query: Promise<T>): Promise<T> {
   const over = new AbortController()
   const { signal } = over
-  // Two waits: after a suspension of the whole machine the answer still gets GRACE_MS.
-  const late = wait(POLL_MS - GRACE_MS, undefined, { signal }).then(async () => {
-    await wait(GRACE_MS, undefined, { signal })
+  // Many short waits: a busy or suspended process counts each of its stalls once, for the answer may be there.
+  const waitAwake = async () => {
+    for (let tick = 0; tick < POLL_TICKS; tick++) await wait(POLL_MS / POLL_TICKS, undefined, { signal })
     throw new AppError('unavailable', `the database did not answer within ${POLL_MS} ms`)
-  })
+  }
+  const late = waitAwake()
   for (const one of [late, query]) one.catch(() => {}) // the slower one may fail unhandled
   try {
     return await Promise.race([query, late])

@@ -32,7 +32,8 @@ async function twoProcesses(t: TestContext) {
     const documents = { total: 1, faults: [], faulty: 0, valid: { files, contents } }
     const upload = { owner_id: OWNER, company_id: COMPANY, agent_id: AGENT, documents }
     const access = { companyId: null, agentId: null }
-    return acceptUpload(deps, upload, { tokenId, access, key })
+    // A rejected upload leaves its file open, as for the endpoint, which discards it.
+    return acceptUpload(deps, upload, { tokenId, access, key }).finally(() => contents.discard())
   }
   return { send, blobs, clock, db: dbs[0] }
 }
