@@ -56,6 +56,11 @@ export type Engine = {
 /** `lineage`: the database is a former primary or a copy. `program`: its schema is too new for this program. */
 export type Blocks = { lineage?: string | undefined; program?: string | undefined }
 
+/** Returns the reason to name; undefined: the node may use the database. */
+export function blockReason({ program, lineage }: Blocks): string | undefined {
+  return program ?? lineage
+}
+
 /** `settingFaults`: settings that a transaction of this program lacks, as `lock_timeout is 0 and not 3000`. */
 export type ServerExamination = { hosts: HostState[]; settingFaults: string[] }
 

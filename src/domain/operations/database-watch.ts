@@ -4,7 +4,13 @@
 
 import { AppError, errorReason } from '../../runtime/errors.ts'
 import type { Log } from '../../runtime/log.ts'
-import { type Blocks, type ChangeCounters, type Engine, MAX_CLOCK_OFFSET_MS } from '../../store/engine.ts'
+import {
+  type Blocks,
+  blockReason,
+  type ChangeCounters,
+  type Engine,
+  MAX_CLOCK_OFFSET_MS,
+} from '../../store/engine.ts'
 
 export const POLL_EVERY_MS = 250
 
@@ -86,13 +92,13 @@ export async function watchDatabase(
     if (isAway) log.warn('the database answers again')
     isAway = false
     logClock(Math.round(engine.clockOffsetMs?.() ?? 0))
-    logBlock(blocks())
+    logBlock()
     logWaiting(waitingCommits())
   }
   const blocks = () => engine.blocks?.() ?? {}
   const waitingCommits = () => engine.waitingCommits?.() ?? 0
-  const logBlock = ({ program, lineage }: Blocks) => {
-    const reason = program ?? lineage
+  const logBlock = () => {
+    const reason = blockReason(blocks())
     if (reason !== undefined && lastBlock === undefined) log.error('the node must not write', { reason })
     else if (reason === undefined && lastBlock !== undefined) log.warn('the node may write again')
     lastBlock = reason

@@ -4,7 +4,7 @@ import { type HealthQuery, type RateHealth, rateHealth } from '../../domain/rate
 import type { RateCache } from '../../domain/rates/rate-cache.ts'
 import { errorReason } from '../../runtime/errors.ts'
 import type { Log } from '../../runtime/log.ts'
-import { MAX_CLOCK_OFFSET_MS } from '../../store/engine.ts'
+import { blockReason, MAX_CLOCK_OFFSET_MS } from '../../store/engine.ts'
 import { selectLastFinishedRun } from '../../store/rates/sync-runs.ts'
 import type { ReadDb } from '../../store/tables.ts'
 import type { Schedulers } from '../../sync/schedulers.ts'
@@ -172,8 +172,7 @@ function describeDelays(database: DatabaseState): string[] {
 /** Returns the known reason, or none. */
 function whyNotReady({ isAway, silentSeconds, clockOffsetSeconds, blocks }: DatabaseState): string[] {
   if (isAway()) return [`the database has not answered for ${Math.ceil(silentSeconds())} s`]
-  const { program, lineage } = blocks()
-  const reason = program ?? lineage
+  const reason = blockReason(blocks())
   if (reason !== undefined) return [reason]
   const offset = Math.round(clockOffsetSeconds() ?? 0)
   if (Math.abs(offset) * 1000 <= MAX_CLOCK_OFFSET_MS) return []

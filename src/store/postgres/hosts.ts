@@ -159,7 +159,7 @@ async function selectPosition(client: Client) {
 }
 
 /** Runs `work` on a connection of its own, which is closed at its end or when `signal` is aborted. */
-export async function withProbeClient<T>(
+async function withProbeClient<T>(
   PgClient: typeof Client,
   { options, ...config }: ClientConfig,
   { connectMs, signal }: { connectMs: number; signal: AbortSignal },
@@ -204,7 +204,7 @@ function noWriterError(faults: readonly HostFault[]): Error {
 }
 
 /** Code and reason of a failed connection. The server's own messages are left out, which may contain the user. */
-export function hostFault(thrown: unknown): { code: string; reason: string } {
+function hostFault(thrown: unknown): { code: string; reason: string } {
   const network = errorCode(thrown)
   const error = toDatabaseError(thrown)
   const code = errorCode(error)

@@ -2,7 +2,7 @@
 
 import { AppError, errorReason } from '../../runtime/errors.ts'
 import { lostDatabaseError } from '../../runtime/storage-error.ts'
-import { type Engine, MAX_CLOCK_OFFSET_MS } from '../engine.ts'
+import { blockReason, type Engine, MAX_CLOCK_OFFSET_MS } from '../engine.ts'
 import { SHARED_MIGRATIONS, schemaVersion } from '../migrations.ts'
 import type { ReadDb, WriteDb } from '../tables.ts'
 import { type Address, parseAddress } from './address.ts'
@@ -66,11 +66,14 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
     if (!poller) throw new AppError('unavailable', 'the database is not open yet')
     return poller.poll()
   }
-  const isBlocked = () => Object.values(breaker.blocks()).some((reason) => reason !== undefined)
   const findReady = async () => {
     await poll()
     const versions = await selectVersions(pollDb, options.migrations)
-    return versions?.isKnown === true && !isBlocked() && Math.abs(clock.offsetMs()) <= MAX_CLOCK_OFFSET_MS
+    return (
+      versions?.isKnown === true &&
+      blockReason(breaker.blocks()) === undefined &&
+      Math.abs(clock.offsetMs()) <= MAX_CLOCK_OFFSET_MS
+    )
   }
   let ready: Promise<boolean> | undefined
   const engine: Engine = {

@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { ClientConfig, PoolClient } from 'pg'
 import { AppError } from '../../runtime/errors.ts'
 import { createSemaphore } from '../../runtime/semaphore.ts'
-import type { Blocks } from '../engine.ts'
+import { type Blocks, blockReason } from '../engine.ts'
 import type { Address } from './address.ts'
 import { isConnectionLost, toDatabaseError } from './errors.ts'
 import { createHostChoice, createProbe, destroySocket, findWriter, type HostChoice, loadPg } from './hosts.ts'
@@ -102,7 +102,7 @@ export function createCircuitBreaker(): CircuitBreaker {
     hosts,
     session,
     check() {
-      const reason = blocks.program ?? blocks.lineage
+      const reason = blockReason(blocks)
       if (reason !== undefined) throw new AppError('unavailable', reason)
       if (isTripped) throw new AppError('unavailable', AWAY)
     },
