@@ -23,12 +23,13 @@ for (const motion of ['reduce', 'no-preference']) {
     await undo()
     await page.goto('about:blank')
     await page.goto(`${visit.url}/#rates`)
-    await waitForIdle(page)
+    await page.waitForSelector('#history')
+    const row = await page.waitForSelector('.currency-list li:nth-child(30) button')
     // The duration of a smooth scroll depends on the machine, so the call is compared.
-    const behaviors = await page.evaluate(() => {
+    const behaviors = await row?.evaluate((button) => {
       const calls: unknown[] = []
       HTMLElement.prototype.scrollIntoView = (options) => calls.push((options as ScrollIntoViewOptions).behavior)
-      document.querySelector<HTMLElement>('.currency-list li:nth-child(30) button')?.click()
+      button.click()
       return calls
     })
     assert.equal(running === 0, motion === 'reduce', `${running} animations`)

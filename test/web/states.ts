@@ -286,14 +286,15 @@ export async function openState(visit: Visit, app: PageApp, state: State): Promi
   }
 }
 
-/** Waits until the text is stable and nothing is loading. */
+/** Waits until there is a screen, its text is stable, and nothing is loading. */
 export async function waitForIdle(page: Page): Promise<void> {
   let previousText = ''
   await until(async () => {
     const [text, isBusy] = await page.evaluate(() => [
       document.body.textContent,
-      document.querySelector('main :is([aria-busy="true"], .loading, .awaited:empty, .preview-wait)') !==
-        null,
+      !document.querySelector('main *') ||
+        document.querySelector('main :is([aria-busy="true"], .loading, .awaited:empty, .preview-wait)') !==
+          null,
     ])
     const isSame = previousText === text && text !== ''
     previousText = String(text)
