@@ -28,7 +28,8 @@ for (const motion of ['reduce', 'no-preference']) {
     // The duration of a smooth scroll depends on the machine, so the call is compared.
     const behaviors = await row?.evaluate((button) => {
       const calls: unknown[] = []
-      HTMLElement.prototype.scrollIntoView = (options) => calls.push((options as ScrollIntoViewOptions).behavior)
+      HTMLElement.prototype.scrollIntoView = (options) =>
+        calls.push((options as ScrollIntoViewOptions).behavior)
       button.click()
       return calls
     })

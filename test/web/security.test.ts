@@ -131,7 +131,8 @@ async function forge(url: string, id: number) {
   document.body.append(frame)
   await frameLoad
   const popup = window.open(url)
-  await new Promise((resolve) => setTimeout(resolve, 500))
+  for (let tries = 0; tries < 200 && popup && !popup.closed; tries++)
+    await new Promise((resolve) => setTimeout(resolve, 100)) // the page opens in the meantime
   return { read, image, script, window: popup?.closed ? 'cut off' : `within reach: ${popup}` }
 }
 

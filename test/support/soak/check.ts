@@ -7,7 +7,7 @@ import { TOKENS } from '../directory.ts'
 import { hashBytes, type Upload, type Uploads } from './documents.ts'
 import type { Reader } from './readers.ts'
 import type { Claims } from './workers.ts'
-import { count, fault, request, type Soak } from './world.ts'
+import { count, fault, loss, request, type Soak } from './world.ts'
 
 const HEADERS = { authorization: `Bearer ${TOKENS.read}` }
 
@@ -21,11 +21,15 @@ type Row = {
   finished_by: number | null
 }
 
+/** An acknowledged upload of which no row exists. */
+export type LostUpload = { names: readonly string[]; hashes: readonly string[]; ids: readonly number[] }
+
+/** Checks all that clients know against the database and the nodes. Returns the lost uploads, which may be faults. */
 export async function checkAll(
   soak: Soak,
   db: WriteDb,
   { uploads, readers, claims }: { uploads: Uploads; readers: readonly Reader[]; claims: Claims },
-): Promise<void> {
+): Promise<LostUpload[]> {
   const rows: Row[] = await db
     .selectFrom('documents')
     .innerJoin('attachments', 'attachments.id', 'documents.attachment_id')
@@ -33,30 +37,36 @@ export async function checkAll(
     .orderBy('documents.id')
     .execute()
   count(soak, 'documents in the end', rows.length)
-  checkUploads(soak, rows, uploads)
+  const lostUploads = checkUploads(soak, rows, uploads)
   checkReaders(soak, rows, readers)
   await checkOutcomes(soak, db, rows, claims)
   await checkContents(soak, rows)
+  return lostUploads
 }
 
-function checkUploads(soak: Soak, rows: readonly Row[], uploads: Uploads): void {
+function checkUploads(soak: Soak, rows: readonly Row[], uploads: Uploads): LostUpload[] {
+  const lostUploads: LostUpload[] = []
   const byUpload = Map.groupBy(rows, ({ name }) => name.replace(/\d+\.bin$/, '0.bin'))
   for (const [first, found] of byUpload) {
     const upload = uploads.get(first)
     if (!upload) fault(soak, `document ${found[0]?.id} was never sent`)
     else if (upload.deleted === 'no') checkUpload(soak, upload, found)
   }
-  for (const [first, { ids, deleted }] of uploads) {
+  for (const [first, { names, hashes, ids, deleted }] of uploads) {
     const documents = byUpload.get(first) ?? []
-    if (ids && deleted === 'no' && documents.length === 0)
-      fault(soak, `upload ${first} was acknowledged and is lost`)
-    if (deleted === 'yes' && documents.length > 0) fault(soak, `upload ${first} was deleted and is there`)
+    if (ids && deleted === 'no' && documents.length === 0) {
+      loss(soak, 'uploads', `upload ${first} was acknowledged and is lost`)
+      lostUploads.push({ names, hashes, ids })
+    }
+    if (deleted === 'yes' && documents.length > 0)
+      loss(soak, 'deletions', `upload ${first} was deleted and is there`)
     if (!ids)
       count(
         soak,
         documents.length > 0 ? 'uploads kept without an answer' : 'uploads without an answer, not kept',
       )
   }
+  return lostUploads
 }
 
 function checkUpload(soak: Soak, { names, hashes, ids }: Upload, found: readonly Row[]): void {
@@ -101,7 +111,11 @@ async function checkOutcomes(
   for (const { id, state, claim_id, finished_by } of rows) {
     const acknowledged = outcomes.get(id)
     if (acknowledged && acknowledged !== `${claim_id} ${state}`) {
-      fault(soak, `document ${id} is ${state} by ${claim_id}, and ${acknowledged} was acknowledged`)
+      loss(
+        soak,
+        'outcomes',
+        `document ${id} is ${state} by ${claim_id}, and ${acknowledged} was acknowledged`,
+      )
     }
     if (state === 'failed' && finished_by === null) count(soak, 'documents given up after 5 claims')
   }

@@ -4,7 +4,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { CREATE, TOKENS } from '../directory.ts'
-import { type Answer, count, fault, parseAnswer, request, type Soak } from './world.ts'
+import { type Answer, checkName, count, fault, loss, parseAnswer, request, type Soak } from './world.ts'
 
 const MiB = 1024 * 1024
 const MANY_TRIES = 1000
@@ -70,7 +70,7 @@ async function send(soak: Soak, upload: Upload, contents: Buffer[], key: string 
     if (answer && !isInProgress(answer)) {
       take(soak, upload, answer)
       if (key !== undefined && random.chance(0.05))
-        await sendAgain(soak, path, { ...init, body: body }, answer)
+        await sendAgain(soak, path, { ...init, body: body }, { upload, answer })
       return
     }
     if (key === undefined) return
@@ -87,16 +87,26 @@ function take(soak: Soak, upload: Upload, answer: Answer): void {
   }
   const { created_documents } = parseAnswer<{ created_documents: { id: number }[] }>(answer)
   upload.ids = created_documents.map(({ id }) => id)
+  for (const [at, id] of upload.ids.entries()) checkName(soak, id, upload.names[at] ?? '')
   count(soak, 'documents acknowledged', upload.ids.length)
 }
 
 /** A key that was answered gets the same bytes again. */
-async function sendAgain(soak: Soak, path: string, init: RequestInit, first: Answer): Promise<void> {
+async function sendAgain(
+  soak: Soak,
+  path: string,
+  init: RequestInit,
+  { upload, answer: first }: { upload: Upload; answer: Answer },
+): Promise<void> {
   const again = await request(soak, 'upload again', path, init)
   if (!again || isInProgress(again)) return
-  if (again.status !== 200 || !again.body.equals(first.body)) {
-    fault(soak, `a key was answered with ${first.body}, and then ${again.status} ${again.body}`)
-  }
+  if (again.status === 200 && again.body.equals(first.body)) return
+  loss(
+    soak,
+    'answers of keys',
+    `a key was answered with ${first.body}, and then ${again.status} ${again.body}`,
+  )
+  if (soak.mayLose) take(soak, upload, again)
 }
 
 /** Valid answers to a key whose first attempt may still run in a node or the database. */
@@ -110,7 +120,8 @@ async function deleteDocuments(soak: Soak, upload: Upload): Promise<void> {
   for (const id of upload.ids ?? []) {
     const answer = await request(soak, 'deletion', `/api/v1/documents/${id}`, { method: 'DELETE', headers })
     if (!answer) return
-    if (answer.status !== 200) fault(soak, `deletion of ${id}: ${answer.status} ${answer.body}`)
+    if (answer.status === 404) loss(soak, 'documents that were to be deleted', `deletion of ${id}: 404`)
+    else if (answer.status !== 200) fault(soak, `deletion of ${id}: ${answer.status} ${answer.body}`)
   }
   upload.deleted = 'yes'
 }

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Program } from '../program.ts'
-import { count, fault, request, type Soak } from './world.ts'
+import { count, fault, loss, request, type Soak } from './world.ts'
 
 /** Milliseconds for which nodes serve rates without their database. */
 export const STALE_FOR_MS = 10_000
@@ -116,8 +116,9 @@ function checkValue(
   if (version > books.version) fault(soak, `${path} has a value that the bank never said: ${body}`)
   const confirmed = books.stored.findLast(({ at }) => at + STALE_FOR_MS + LOOK_MS < sent)
   if (confirmed && version < confirmed.version) {
-    fault(
+    loss(
       soak,
+      'values',
       `${path} has version ${version}, and ${confirmed.version} was stored ${Math.round(sent - confirmed.at)} ms before`,
     )
   }

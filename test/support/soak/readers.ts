@@ -2,7 +2,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { TOKENS } from '../directory.ts'
-import { count, fault, parseAnswer, request, type Soak } from './world.ts'
+import { checkName, count, fault, parseAnswer, request, type Soak } from './world.ts'
 
 export type Reader = {
   filter: string
@@ -11,7 +11,7 @@ export type Reader = {
   isAtEnd: boolean
 }
 
-type Page = { documents: { id: number }[]; next_after: number }
+type Page = { documents: { id: number; name: string }[]; next_after: number }
 
 const READER = { headers: { authorization: `Bearer ${TOKENS.read}` } }
 
@@ -30,7 +30,8 @@ export async function readDocuments(soak: Soak, reader: Reader): Promise<void> {
       continue
     }
     const { documents, next_after } = parseAnswer<Page>(answer)
-    for (const { id } of documents) {
+    for (const { id, name } of documents) {
+      checkName(soak, id, name)
       if (id <= after || reader.seen.has(id)) fault(soak, `${path} had document ${id} again`)
       reader.seen.add(id)
     }

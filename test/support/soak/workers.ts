@@ -4,7 +4,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { LONG } from '../../faults/scale.ts'
 import { TOKENS } from '../directory.ts'
-import { count, fault, parseAnswer, request, type Soak } from './world.ts'
+import { count, fault, loss, parseAnswer, request, type Soak } from './world.ts'
 
 const LEASE_SECONDS = 10
 const LEASE_MS = LEASE_SECONDS * 1000
@@ -57,7 +57,7 @@ function noteClaim(
   const before = held.get(id)
   if (before && before.attempts >= attempts) return // this answer arrived after that of a later claim
   if (before && received < before.until)
-    fault(soak, `document ${id} was claimed while another worker held it`)
+    loss(soak, 'claims', `document ${id} was claimed while another worker held it`)
   held.set(id, { attempts, until: sent + LEASE_MS })
 }
 
@@ -92,8 +92,16 @@ async function handle(soak: Soak, claims: Claims, one: Claimed, isDone: () => bo
     if (answer?.status === 200) {
       const before = claims.outcomes.get(one.id)
       if (before)
-        fault(soak, `document ${one.id} was finished by ${before}, and by ${one.claim_id} ${outcome}`)
+        loss(
+          soak,
+          'outcomes',
+          `document ${one.id} was finished by ${before}, and by ${one.claim_id} ${outcome}`,
+        )
       claims.outcomes.set(one.id, `${one.claim_id} ${outcome}`)
+      return true
+    }
+    if (answer?.status === 404) {
+      loss(soak, 'claimed documents', `finish of ${one.id}: 404`)
       return true
     }
     if (answer) fault(soak, `finish of ${one.id}: ${answer.status} ${answer.body}`)

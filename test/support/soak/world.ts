@@ -13,6 +13,10 @@ export type Soak = {
   isOver: boolean
   /** Clients have ended their work. */
   isSettled: boolean
+  /** The database may lose commits that it acknowledged, as an asynchronous standby does. */
+  mayLose: boolean
+  /** Name of the document of each id that an answer had. */
+  names: Map<number, string>
   /** Faults as text: the first of each kind, so that a frequent one hides no other. */
   faults: string[]
   counts: Map<string, number>
@@ -23,7 +27,10 @@ const KIND_LENGTH = 60
 const LONGEST_REQUEST_MS = 90_000 // a node may be frozen for most of it
 
 export function createSoak(random: Random, urls: () => readonly string[]): Soak {
-  return { random, urls, isOver: false, isSettled: false, faults: [], counts: new Map() }
+  return {
+    ...{ random, urls, isOver: false, isSettled: false, mayLose: false },
+    ...{ names: new Map(), faults: [], counts: new Map() },
+  }
 }
 
 export function count({ counts }: Soak, what: string, by = 1): void {
@@ -34,6 +41,19 @@ export function fault(soak: Soak, words: string): void {
   const kind = `fault: ${words.replace(/[\d-]+/g, 'N').slice(0, KIND_LENGTH)}`
   count(soak, kind)
   if ((soak.counts.get(kind) ?? 0) <= KEPT_OF_A_KIND) soak.faults.push(`${new Date().toISOString()} ${words}`)
+}
+
+/** Counts a loss where the database may lose commits; elsewhere a loss is a fault. */
+export function loss(soak: Soak, kind: string, words: string): void {
+  if (soak.mayLose) count(soak, `lost: ${kind}`)
+  else fault(soak, words)
+}
+
+/** Compares the document of an id with that of earlier answers. */
+export function checkName(soak: Soak, id: number, name: string): void {
+  const before = soak.names.get(id)
+  if (before !== undefined && before !== name) fault(soak, `id ${id} was given twice: ${before}, ${name}`)
+  soak.names.set(id, name)
 }
 
 /**

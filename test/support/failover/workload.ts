@@ -1,0 +1,164 @@
+// Clients of several nodes while their database fails over, and the judge at their end. Uploads, claims, readers, rates
+// and syncs are those of the soak (../soak). Asynchronous replication may lose acknowledged commits. Faults
+// are an id for two documents, a strong ETag of two bodies, and a reader that missed a document.
+
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import { startBank } from '../../../src/demo/bank.ts'
+import { parseAddress } from '../../../src/store/postgres/address.ts'
+import { createPostgresDb } from '../../../src/store/postgres/open.ts'
+import { addDays, currentDay } from '../../../src/values/dates.ts'
+import { figure, SEED } from '../../faults/scale.ts'
+import { fillTables, TOKENS } from '../directory.ts'
+import { type Node, openCluster } from '../postgres/nodes.ts'
+import { createRandom } from '../rates/random-bank.ts'
+import { checkAll, type LostUpload } from '../soak/check.ts'
+import { type Uploads, uploadDocuments } from '../soak/documents.ts'
+import { watchNode } from '../soak/faults.ts'
+import { bankValue, createBookkeeping, readRates, STALE_FOR_MS, syncRates } from '../soak/rates.ts'
+import { type Reader, readDocuments } from '../soak/readers.ts'
+import { createClaims, work } from '../soak/workers.ts'
+import { createSoak, fault, type Soak } from '../soak/world.ts'
+import { until } from '../terminal.ts'
+
+export type Workload = {
+  soak: Soak
+  nodes: readonly Node[]
+  /** Milliseconds until an upload is acknowledged, of requests that are sent four times a second. */
+  recovery(): Promise<number>
+  /** Milliseconds until the nodes have renewed an epoch. */
+  renewal(epoch: string): Promise<number>
+  epoch(): Promise<string>
+  /** Ends clients and nodes, and judges. Returns the lost uploads. */
+  judge(): Promise<LostUpload[]>
+  /** Hashes of the contents of all documents. */
+  storedHashes(): Promise<Set<string>>
+  /** Hashes of the lost contents that `doctor` lists. */
+  listLostContents(): Promise<Set<string>>
+}
+
+const NODES = 2
+const [UPLOADERS, WORKERS, RATES_READERS] = [4, 3, 2]
+const FILTERS = ['', '&company_id=1', '&agent_id=1']
+const UPLOAD = '/api/v1/documents?company_id=2&agent_id=3&owner_id=3&name='
+const RECOVERY_MS = 120_000
+
+/**
+ * Starts nodes over the address of a database, and clients.
+ * @param mayLose the database may lose acknowledged commits
+ */
+export async function startWorkload(t: TestContext, url: string, mayLose: boolean): Promise<Workload> {
+  figure(t, 'seed', SEED)
+  const day = addDays(
+    currentDay(() => new Date()),
+    -1,
+  )
+  const nodes: Node[] = []
+  const soak = createSoak(createRandom(SEED), () => nodes.map((node) => node.url))
+  soak.mayLose = mayLose
+  const books = createBookkeeping(day)
+  const bank = await startBank({
+    token: 'test-token',
+    today: () => currentDay(() => new Date()),
+    value: (code, on) => bankValue(books, code, on),
+  })
+  t.after(() => bank.close())
+  const cluster = await openCluster(t, url)
+  cluster.env.CAMBISTA_BCCR_URL = bank.url
+  let isEnding = false
+  const start = async () => {
+    const node = await cluster.start('--no-scheduler', '--stale-for', `${STALE_FOR_MS / 1000}s`)
+    watchNode(soak, node, () => isEnding)
+    nodes.push(node)
+  }
+  await start() // makes the tables
+  const db = createPostgresDb(parseAddress(url), { size: 2, answerMs: 10_000 })
+  t.after(() => db.destroy())
+  await fillTables(db)
+  await cluster.command('sync', '--from', day, '--to', day)
+  const { key } = JSON.parse((await cluster.command('key', 'create', 'reader', '--json')).out) as {
+    key: string
+  }
+  while (nodes.length < NODES) await start()
+  const uploads: Uploads = new Map()
+  const claims = createClaims()
+  const readers = FILTERS.map((filter): Reader => ({ filter, seen: new Set(), isAtEnd: false }))
+  let isDrained = false
+  const many = (number: number, client: (at: number) => Promise<void>) =>
+    Array.from({ length: number }, (_, at) => client(at))
+  const working = many(WORKERS, () => work(soak, claims, () => isDrained))
+  const reading = readers.map((reader) => readDocuments(soak, reader))
+  const clients = [
+    ...many(UPLOADERS, (at) => uploadDocuments(soak, uploads, at)),
+    ...many(RATES_READERS, () => readRates(soak, books, key)),
+    syncRates(soak, books, (...words) => cluster.program('sync', ...words)),
+  ]
+  for (const client of [...clients, ...working, ...reading])
+    client.catch((error: unknown) => fault(soak, error instanceof Error ? `${error.stack}` : String(error)))
+  const epoch = async () => (await db.selectFrom('meta').select('epoch').executeTakeFirstOrThrow()).epoch
+  let probes = 0
+  return {
+    soak,
+    nodes,
+    epoch,
+    async recovery() {
+      const start = performance.now()
+      const names: string[] = []
+      await until(async () => {
+        await wait(250)
+        const name = `probe-${probes++}-0.bin`
+        names.push(name)
+        uploads.set(name, { names: [name], hashes: [], ids: undefined, deleted: 'maybe', isOfCompany2: true })
+        return await uploadProbe(nodes[probes % NODES]?.url ?? '', name)
+      }, RECOVERY_MS)
+      return Math.round(performance.now() - start)
+    },
+    async renewal(former) {
+      const start = performance.now()
+      await until(async () => (await epoch().catch(() => former)) !== former, RECOVERY_MS)
+      return Math.round(performance.now() - start)
+    },
+    async judge() {
+      soak.isOver = true
+      await Promise.allSettled(clients)
+      await until(async () =>
+        (await Promise.all(nodes.map((node) => fetch(`${node.url}/readyz`)))).every(({ ok }) => ok),
+      )
+      await wait(6000) // an upload whose answer was cut off may still be under way
+      soak.isSettled = true
+      await Promise.allSettled(reading)
+      isDrained = true
+      await Promise.allSettled(working)
+      const lostUploads = await checkAll(soak, db, { uploads, readers, claims })
+      isEnding = true
+      for (const { child } of nodes) child.kill('SIGTERM')
+      for (const node of nodes) assert.equal(await node.waitForExit(), 0)
+      for (const [name, times] of [...soak.counts].sort()) figure(t, name, times)
+      return lostUploads
+    },
+    async storedHashes() {
+      const rows = await db.selectFrom('attachments').select('sha256').execute()
+      return new Set(rows.map(({ sha256 }) => sha256))
+    },
+    async listLostContents() {
+      const doctor = cluster.program('doctor')
+      await doctor.waitForExit()
+      const lines = doctor.printed.out.matchAll(/content (\w{64}) of \d+ bytes, stored .+ has no document/g)
+      return new Set([...lines].map(([, hash]) => hash as string))
+    },
+  }
+}
+
+/** Uploads a document; true if it was acknowledged within a second. */
+async function uploadProbe(url: string, name: string): Promise<boolean> {
+  const headers = { authorization: `Bearer ${TOKENS.all}`, 'content-type': 'application/octet-stream' }
+  const signal = AbortSignal.timeout(1000)
+  return fetch(`${url}${UPLOAD}${name}`, { method: 'POST', headers, body: name, signal }).then(
+    async (answer) => {
+      await answer.arrayBuffer()
+      return answer.status === 200
+    },
+    () => false,
+  )
+}
