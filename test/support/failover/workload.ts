@@ -85,6 +85,11 @@ export async function startWorkload(t: TestContext, url: string, mayLose: boolea
   const claims = createClaims()
   const readers = FILTERS.map((filter): Reader => ({ filter, seen: new Set(), isAtEnd: false }))
   let isDrained = false
+  t.after(() => {
+    soak.isOver = true
+    soak.isAborted = true
+    isDrained = true
+  })
   const many = (number: number, client: (at: number) => Promise<void>) =>
     Array.from({ length: number }, (_, at) => client(at))
   const working = many(WORKERS, () => work(soak, claims, () => isDrained))

@@ -4,7 +4,7 @@
 //
 // Debian: patroni etcd-server haproxy postgresql-15 python3-psycopg2.
 
-import { accessSync, chownSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { accessSync, chownSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
@@ -133,10 +133,17 @@ export async function startPatroni(
     mend: (member) => network.mend(hostNumber(member)),
     async waitUntilHealthy() {
       let primary: Member | undefined
+      let states: MemberState[] = []
       await until(async () => {
         primary = await cluster.primary()
-        return primary !== undefined && isHealthy(await memberStates(primary), mode)
-      }, HEALTHY_WITHIN_MS)
+        states = primary ? await memberStates(primary) : []
+        return isHealthy(states, mode)
+      }, HEALTHY_WITHIN_MS).catch((cause) => {
+        const logs = members.map(
+          ({ name, dir }) => `${name}: ${readFileSync(join(dir, 'log'), 'utf8').slice(-1500)}`,
+        )
+        throw new Error(`the cluster is ${JSON.stringify(states)}\n${logs.join('\n')}`, { cause })
+      })
       return primary as Member
     },
     async timeline() {

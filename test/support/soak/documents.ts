@@ -73,7 +73,7 @@ async function send(soak: Soak, upload: Upload, contents: Buffer[], key: string 
         await sendAgain(soak, path, { ...init, body: body }, { upload, answer })
       return
     }
-    if (key === undefined) return
+    if (key === undefined || soak.isAborted) return
     count(soak, 'uploads sent again')
     await pause(random.int(20, 1000))
   }

@@ -19,7 +19,7 @@ const READER = { headers: { authorization: `Bearer ${TOKENS.read}` } }
 export async function readDocuments(soak: Soak, reader: Reader): Promise<void> {
   const { random } = soak
   let after = 0
-  while (!reader.isAtEnd) {
+  while (!reader.isAtEnd && !soak.isAborted) {
     const wasSettled = soak.isSettled
     const wait = !wasSettled && random.chance(0.5) ? '&wait=2' : ''
     const path = `/api/v1/documents?limit=${random.int(1, 200)}&after=${after}${reader.filter}${wait}`

@@ -13,6 +13,8 @@ export type Soak = {
   isOver: boolean
   /** Clients have ended their work. */
   isSettled: boolean
+  /** The test has ended: clients leave their work. */
+  isAborted: boolean
   /** The database may lose commits that it acknowledged, as an asynchronous standby does. */
   mayLose: boolean
   /** Name of the document of each id that an answer had. */
@@ -28,7 +30,7 @@ const LONGEST_REQUEST_MS = 90_000 // a node may be frozen for most of it
 
 export function createSoak(random: Random, urls: () => readonly string[]): Soak {
   return {
-    ...{ random, urls, isOver: false, isSettled: false, mayLose: false },
+    ...{ random, urls, isOver: false, isSettled: false, isAborted: false, mayLose: false },
     ...{ names: new Map(), faults: [], counts: new Map() },
   }
 }
