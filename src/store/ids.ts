@@ -8,10 +8,11 @@ const COUNTED = /^CREATE TABLE (\w+) \(\s+id +INTEGER PRIMARY KEY AUTOINCREMENT,
 
 /**
  * Returns the value of a counter after a restore. Ids that a client may have seen are not reused. An ERP may have
- * chosen ids near 2^53: there the counter moves by half of the rest.
+ * chosen ids near 2^53: there the counter moves by half of the rest. `steps`: 1, plus the number of renewals that this
+ * database has lost.
  */
-export function raiseCounter(counter: number): number {
-  return counter + Math.max(0, Math.min(STEP, Math.floor((HIGHEST - counter) / 2)))
+export function raiseCounter(counter: number, steps = 1): number {
+  return counter + Math.max(0, Math.min(steps * STEP, Math.floor((HIGHEST - counter) / 2)))
 }
 
 /** Tables whose ids are never reused, not even after a row is deleted. */

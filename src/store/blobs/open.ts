@@ -36,16 +36,23 @@ export async function openBlobStore(
   fs?: BlobFs,
 ): Promise<BlobStore> {
   if (place !== undefined && 'bucket' in place) {
-    const blobs = await openOwnBucket(place, db, clock)
-    const storeId = openStoreId(db, blobs.storeIds, lineage)
+    const bucket = await openOwnBucket(place, db, clock)
+    const storeId = openStoreId(db, bucket.storeIds, lineage)
+    const blobs: Blobs = {
+      ...bucket,
+      async addReferences(trx, contents) {
+        await storeId.ensureSettled(trx)
+        return bucket.addReferences(trx, contents)
+      },
+    }
     return {
       ...{ blobs, lineage: storeId },
       findFault: storeId.findFault,
       async check() {
-        await blobs.check()
+        await bucket.check()
         await storeId.check()
       },
-      [Symbol.dispose]: blobs.close,
+      [Symbol.dispose]: bucket.close,
     }
   }
   const folder = place?.folder ?? join(dataDir, 'blobs')

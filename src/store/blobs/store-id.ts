@@ -36,9 +36,15 @@ export type StoreId = {
   findFault(): Promise<string | undefined>
   /**
    * Called in a transaction that stores documents: the store may be unreachable now, or was so at the start.
-   * @throws AppError like `check`; `unavailable` for a former primary
+   * @throws AppError like `check`, and like `ensureSettled`
    */
   verify(trx: WriteDb): Promise<void>
+  /**
+   * Called in a transaction that stores documents. The store records a renewal before the first document that follows it. So no
+   * later renewal gives the same ids, even if a failover loses this one.
+   * @throws AppError `unavailable` for a former primary or a copy
+   */
+  ensureSettled(trx: WriteDb): Promise<void>
   /**
    * Records a renewal of this database in the store. Returns why this database may not write: it is a former primary
    * or a copy. Undefined: it may.
@@ -63,6 +69,7 @@ export function openStoreId(
   lineage?: Pick<Lineage, 'current' | 'raiseGeneration'>,
 ): StoreId {
   let verifiedId: string | undefined
+  let settledEpoch: string | undefined
   const fileOfId = (id: string | undefined) => fileOf(isCopyId(id) ? `${STORE_ID_NAME}-${id}` : STORE_ID_NAME)
   const readMark = async (id?: string) => {
     const text = await fileOfId(id).read()
@@ -97,6 +104,23 @@ export function openStoreId(
     if (fault) throw fault
     verifiedId = id
   }
+  const settleLineage = async (trx = db) => {
+    const id = verifiedId ?? (await findStoreId(trx))
+    const [mark, current] = [await readMark(id), lineage?.current()]
+    if (!mark || !current || mark.id !== id) return undefined // `check` and `verify` report these
+    const order = compareLineage(mark.lineage, current)
+    if (order === 'later') return laterError(fileOfId(id).location, mark.lineage, current).message
+    if (order === 'overtaken') await lineage?.raiseGeneration(mark.lineage?.generation ?? 0)
+    const present = order === 'overtaken' ? lineage?.current() : current
+    if (order !== 'same') await writeMark({ id: mark.id, lineage: present })
+    settledEpoch = present?.epoch
+    return undefined
+  }
+  const ensureSettled = async (trx: WriteDb) => {
+    if (settledEpoch === lineage?.current()?.epoch) return
+    const message = await settleLineage(trx)
+    if (message !== undefined) throw new AppError('unavailable', message)
+  }
   return {
     check: () => atomically(db, check),
     async findFault() {
@@ -107,18 +131,10 @@ export function openStoreId(
       if (verifiedId === undefined) return check(trx)
       const fault = await validate(verifiedId)
       if (fault) throw fault
+      await ensureSettled(trx)
     },
-    async settleLineage() {
-      const id = verifiedId ?? (await findStoreId(db))
-      const [mark, current] = [await readMark(id), lineage?.current()]
-      if (!mark || !current || mark.id !== id) return undefined // `check` and `verify` report these
-      const order = compareLineage(mark.lineage, current)
-      if (order === 'later') return laterError(fileOfId(id).location, mark.lineage, current).message
-      if (order === 'same') return undefined
-      if (order === 'overtaken') await lineage?.raiseGeneration(mark.lineage?.generation ?? 0)
-      await writeMark({ id: mark.id, lineage: lineage?.current() })
-      return undefined
-    },
+    ensureSettled,
+    settleLineage: () => settleLineage(),
     findGeneration: async () => (await readMark(await findStoreId(db)))?.lineage?.generation ?? 0,
     async writeLineage(mark) {
       const id = await findStoreId(db)

@@ -54,6 +54,9 @@ export function judgeLineage(last: LineageReading | undefined, now: LineageReadi
   if (precedes(server.timeline, known.timeline)) return copy
   if (precedes(known.timeline, server.timeline)) return { kind: 'renew', cause: 'timeline' }
   if (last && now.generation < last.generation) return { kind: 'renew', cause: 'counters' }
+  // Two renewals of one state: a failover lost the first, with the ids that followed it.
+  if (last && now.generation === last.generation && now.epoch !== last.epoch)
+    return { kind: 'renew', cause: 'counters' }
   if (last?.epoch === now.epoch && now.counters.some((one, at) => precedes(one, last.counters[at])))
     return { kind: 'renew', cause: 'counters' }
   const isRecorded = known.timeline === server.timeline && known.serverId === server.serverId

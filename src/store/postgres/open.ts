@@ -12,7 +12,7 @@ import { postgresSql } from './engine-sql.ts'
 import { examineHosts } from './hosts.ts'
 import { findLeaseHolder, LEASE_TIMES, takeLease } from './lease.ts'
 import { findLineageSql, type LineageSql } from './lineage.ts'
-import { type LineageRenewal, recordServer, renewLineage } from './maintenance/failover.ts'
+import { type LineageRenewal, recordServer, renewAbove, renewLineage } from './maintenance/failover.ts'
 import { makeSchema, type SchemaOptions, selectVersions } from './make-schema.ts'
 import { createPoller, POLL_MS, type Poller } from './poller.ts'
 import { type CircuitBreaker, createCircuitBreaker, openPool, type PoolOptions } from './pool.ts'
@@ -75,6 +75,15 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
       Math.abs(clock.offsetMs()) <= MAX_CLOCK_OFFSET_MS
     )
   }
+  // The breaker rejects queries of the pools until the poll of a renewal has ended.
+  const onOwnConnection = async <T>(work: (own: WriteDb) => Promise<T>): Promise<T> => {
+    const own = createPostgresDb(address, SINGLE)
+    try {
+      return await work(own)
+    } finally {
+      await own.destroy()
+    }
+  }
   let ready: Promise<boolean> | undefined
   const engine: Engine = {
     kind: 'postgres',
@@ -95,7 +104,8 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
       },
       fault: () => poller?.fault(),
       async raiseGeneration(above) {
-        await rawQuery(pollDb, 'update meta set generation = greatest(generation, $1) + 1', [above])
+        const reading = poller?.reading()
+        if (reading) await onOwnConnection((own) => renewAbove(own, above, reading))
         await poll()
       },
       block: (reason) => breaker.block('lineage', reason),
@@ -131,14 +141,8 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
       schema: schemaVersion(options.migrations ?? SHARED_MIGRATIONS),
       async settle(verdict, reading, last) {
         if (verdict.kind === 'record') return recordServer(pollDb, reading)
-        // A connection of its own: the breaker rejects queries until the poll has ended.
-        const renewals = createPostgresDb(address, SINGLE)
-        try {
-          const renewal = await renewLineage(renewals, verdict.cause, reading, last)
-          if (renewal) options.onRenewal?.(renewal)
-        } finally {
-          await renewals.destroy()
-        }
+        const renewal = await onOwnConnection((own) => renewLineage(own, verdict.cause, reading, last))
+        if (renewal) options.onRenewal?.(renewal)
       },
     })
     await poll().catch(poll) // a new connection on a busy machine may take longer than a second

@@ -266,15 +266,25 @@ export async function openPool(
  */
 async function verifyServer(client: PoolClient, breaker: CircuitBreaker): Promise<void> {
   const { timelineSql = 'null', timeline: expected } = breaker.server
-  const { rows } = await client.query<{ read_only: string; timeline: number | null }>(
-    `select current_setting('transaction_read_only') as read_only,
+  // No tables before the first poll, and perhaps no search path behind a pooler, where only the poll compares.
+  const isComparable = expected !== undefined && !breaker.session.isPerTransaction
+  const dataTimeline = isComparable ? '(select timeline from meta)' : 'null::int'
+  const { rows } = await client.query<{
+    read_only: string
+    timeline: number | null
+    data_timeline: number | null
+  }>(
+    `select current_setting('transaction_read_only') as read_only, ${dataTimeline} as data_timeline,
        case when pg_is_in_recovery() then null else ${timelineSql} end as timeline`,
   )
   const [row] = rows
   if (row?.read_only === 'on') throw readOnly()
   const timeline = row?.timeline ?? undefined
-  if (timeline === undefined || expected === undefined || timeline === expected) return
-  if (timeline > expected) breaker.trip() // until the poller has compared the servers
+  if (timeline === undefined || expected === undefined) return
+  // Two promotions may have made the same timeline: the data know only their own.
+  const isRenewed = row?.data_timeline === null || row?.data_timeline === timeline
+  if (timeline === expected && isRenewed) return
+  if (timeline >= expected) breaker.trip() // until the poller has compared the servers
   throw new AppError('unavailable', OTHER_SERVER)
 }
 

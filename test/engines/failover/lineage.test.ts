@@ -60,6 +60,30 @@ test('an asynchronous failover gives no id twice, and lists the lost documents',
   assert.equal(await losses(node, key), undefined)
 })
 
+test('two standbys of one primary, promoted one after the other, give no id twice', async (t) => {
+  const { primary, standby, entry, nodes } = await startCluster(t)
+  const other = await startStandby(primary)
+  t.after(() => other.close())
+  await upload(nodes[0], 'kept')
+  for (const one of [standby, other]) await waitUntilReplayed(primary, one)
+  await primary.crash()
+  await promote(standby)
+  entry.lead(standby)
+  const lostIds = [await uploadUntilStored(nodes[0], 'lost 1'), await uploadUntilStored(nodes[1], 'lost 2')]
+  await standby.crash()
+  await promote(other) // to the same timeline, for it does not know of the first promotion
+  entry.lead(other)
+  const laterIds = [
+    await uploadUntilStored(nodes[1], 'later 1'),
+    await uploadUntilStored(nodes[0], 'later 2'),
+  ]
+  assert.deepEqual(
+    laterIds.filter((id) => id <= Math.max(...lostIds)),
+    [],
+  )
+  for (const one of nodes) assert.equal((await documents(one, Math.max(...lostIds))).length, 2)
+})
+
 test('a former primary that goes on is neither ready nor written to', async (t) => {
   const { primary, standby, entry, cluster, nodes } = await startCluster(t)
   const [node, isolated] = nodes

@@ -33,11 +33,7 @@ export function renewLineage(
   last: LineageReading | undefined,
 ): Promise<LineageRenewal | undefined> {
   return atomically(db, async (trx) => {
-    const { rows } = await rawQuery<{ epoch: string; timeline: number | null }>(
-      trx,
-      'select epoch, timeline from meta for update',
-    )
-    const [row] = rows
+    const row = await lockMeta(trx)
     if (!row) return undefined
     const from = row.timeline ?? undefined
     const isDone = cause === 'timeline' ? (from ?? 0) >= (server.timeline ?? 0) : row.epoch !== epoch
@@ -45,4 +41,24 @@ export function renewLineage(
     const renewed = await renewRows(trx, { generation: last?.generation ?? 0, server })
     return { ...renewed, cause, timelines: { from, to: server.timeline } }
   })
+}
+
+/** Renews a database whose blob store has recorded a generation that the database lost, unless another node did. */
+export async function renewAbove(
+  db: WriteDb,
+  generation: number,
+  { epoch, server }: LineageReading,
+): Promise<void> {
+  await atomically(db, async (trx) => {
+    const row = await lockMeta(trx)
+    if (row?.epoch === epoch) await renewRows(trx, { generation, server })
+  })
+}
+
+async function lockMeta(trx: WriteDb): Promise<{ epoch: string; timeline: number | null } | undefined> {
+  const { rows } = await rawQuery<{ epoch: string; timeline: number | null }>(
+    trx,
+    'select epoch, timeline from meta for update',
+  )
+  return rows[0]
 }

@@ -51,21 +51,26 @@ export async function renewRestored<T>(
 
 /**
  * Sets a new epoch, raises ids and counters, records the gap, and ends the leases of all tasks. `generation`: the
- * greatest that is known elsewhere.
+ * greatest that is known elsewhere. A database below it has lost renewals, and the ids that followed them.
+ * The numbers are raised once more for each.
  */
 export async function renewRows(
   trx: WriteDb,
   { server, generation }: { server: ServerState; generation: number },
 ): Promise<RenewedDatabase> {
   const epoch = makeEpoch()
-  const { rows } = await rawQuery<{ generation: number }>(
+  const { rows } = await rawQuery<{ generation: number }>(trx, 'select generation from meta for update')
+  const formerGeneration = rows[0]?.generation ?? 0
+  const newGeneration = Math.max(formerGeneration, generation) + 1
+  const steps = newGeneration - formerGeneration
+  const more = steps * STEP
+  await rawQuery(
     trx,
-    `update meta set epoch = $1, data_revision = data_revision + ${STEP},
-       access_revision = access_revision + ${STEP}, documents_revision = documents_revision + ${STEP},
-       generation = greatest(generation, $2) + 1, timeline = $3, server_id = $4,
-       contents_listed_at = null -- the next collection lists the contents that no document names
-     returning generation`,
-    [epoch, generation, server.timeline ?? null, server.serverId ?? null],
+    `update meta set epoch = $1, data_revision = data_revision + ${more},
+       access_revision = access_revision + ${more}, documents_revision = documents_revision + ${more},
+       generation = $2, timeline = $3, server_id = $4,
+       contents_listed_at = null -- the next collection lists the contents that no document names`,
+    [epoch, newGeneration, server.timeline ?? null, server.serverId ?? null],
   )
   const gap = await findGap(trx)
   if (gap) {
@@ -75,7 +80,7 @@ export async function renewRows(
   // Holders cannot write with a raised fence, even if their process still runs, and take the lease anew.
   await rawQuery(
     trx,
-    `update leases set fence = fence + ${STEP}, expires_at = least(expires_at, clock_timestamp())
+    `update leases set fence = fence + ${more}, expires_at = least(expires_at, clock_timestamp())
      where name <> 'migrate'`,
   )
   await rawQuery(
@@ -90,10 +95,10 @@ export async function renewRows(
   const counted = new Set(tablesWithCounters())
   for (const { table, lastId, highest } of await selectSequences(trx)) {
     if (!counted.has(table)) continue
-    ids[table] = raiseCounter(Math.max(lastId, highest))
+    ids[table] = raiseCounter(Math.max(lastId, highest), steps)
     await setSequence(trx, table, ids[table])
   }
-  return { epoch, generation: rows[0]?.generation ?? 0, timeline: server.timeline, ids, gap }
+  return { epoch, generation: newGeneration, timeline: server.timeline, ids, gap }
 }
 
 /** Finds the gap, which begins at the last instant of the restored data: of stored changes, or of renewed leases. */

@@ -38,6 +38,7 @@ const CASES: Case[] = [
   ],
   ['another server', undefined, { ...READING, server: { timeline: 9, serverId: '8' } }, 'refuse copy'],
   ['a lost renewal', READING, { ...READING, epoch: 'b', generation: 1 }, 'renew counters'],
+  ['another renewal of the same state', READING, { ...READING, epoch: 'b' }, 'renew counters'],
   [
     'a renewal by another node',
     READING,
