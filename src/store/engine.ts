@@ -158,6 +158,8 @@ export type EngineSql = {
   snapshot<T>(db: ReadDb, work: (trx: ReadDb) => Promise<T>): Promise<T>
   /** True when all series are read in advance, because the database may be unreachable later. */
   readonly readsAhead: boolean
+  /** True when a commit takes long, so that uploads share one. */
+  readonly sharesCommits: boolean
   /** Like selectColumnsOfSeries of rates.ts, without the series that have no value. */
   columnsOfSeries(
     db: ReadDb,

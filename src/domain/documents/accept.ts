@@ -3,7 +3,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { AppError } from '../../runtime/errors.ts'
 import { splitBatches } from '../../store/batches.ts'
-import type { Blobs } from '../../store/blobs/blobs.ts'
 import { selectExistingIds } from '../../store/documents/documents.ts'
 import {
   findAnswer,
@@ -16,8 +15,9 @@ import type { ReadDb, WriteDb } from '../../store/tables.ts'
 import type { Clock } from '../../values/dates.ts'
 import { type Access, checkAgentAccess, checkCompanyAccess } from './access.ts'
 import type { DocumentWaiters } from './arrivals.ts'
-import { computeFingerprint, type IdempotencyRecord, storeBatch } from './batch.ts'
+import { computeFingerprint, storeBatch, type UploadStorage } from './batch.ts'
 import { type Batch, checkUpload } from './documents.ts'
+import type { IdempotencyRecord } from './insert-uploads.ts'
 import { restoreLostContents } from './lost-contents.ts'
 import { checkQuotas, type Quota, selectQuotas } from './quotas.ts'
 import type { Upload } from './upload.ts'
@@ -34,9 +34,7 @@ export type AcceptedUpload = {
   deleted: readonly number[]
 }
 
-export type AcceptDeps = {
-  db: WriteDb
-  blobs: Blobs
+export type AcceptDeps = UploadStorage & {
   clock: Clock
   waiters: DocumentWaiters
   /** Starts the delivery of hooks; called after the commit. */
@@ -67,10 +65,11 @@ export async function selectSenderQuotas(
  * @throws AppError like `checkUpload` and `storeBatch`, and `conflict` for another upload under a used key
  */
 export async function acceptUpload(
-  { db, blobs, clock, waiters, wakeHooks }: AcceptDeps,
+  deps: AcceptDeps,
   upload: Upload,
   { tokenId, access, key }: UploadSender,
 ): Promise<AcceptedUpload> {
+  const { db, blobs, clock, waiters, wakeHooks } = deps
   const batch = checkUpload(upload)
   const now = clock()
   const cutoff = answerCutoff(now)
@@ -87,7 +86,7 @@ export async function acceptUpload(
   checkAgentAccess(access, batch.agentId)
   let runs: IdRange[] | undefined
   try {
-    runs = await storeBatch(db, blobs, batch, { at: now.toISOString(), tokenId }, record)
+    runs = await storeBatch(deps, batch, { at: now.toISOString(), tokenId }, record)
   } catch (error) {
     // Another process may have stored an equal upload, which used up the quota or the disk.
     const concurrent = record && (await findRepeatedUpload(db, batch, record).catch(() => undefined))

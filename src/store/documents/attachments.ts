@@ -1,20 +1,20 @@
 import { invariantError } from '../invariant.ts'
 import type { Row, WriteDb } from '../tables.ts'
 
-export type NewAttachment = Pick<Row<'attachments'>, 'name' | 'mimetype' | 'size' | 'sha256'>
+export type NewAttachment = Pick<Row<'attachments'>, 'name' | 'mimetype' | 'size' | 'sha256' | 'created_at'>
 
 /**
  * Inserts an attachment for each file and returns their ids in the order of the files. `files`: at most as many as one
  * statement takes.
  */
-export async function insertAttachments(
-  db: WriteDb,
-  files: readonly NewAttachment[],
-  created_at: string,
-): Promise<number[]> {
+export async function insertAttachments(db: WriteDb, files: readonly NewAttachment[]): Promise<number[]> {
   const rows = await db
     .insertInto('attachments')
-    .values(files.map(({ name, mimetype, size, sha256 }) => ({ name, mimetype, size, sha256, created_at })))
+    .values(
+      files.map(({ name, mimetype, size, sha256, created_at }) => {
+        return { name, mimetype, size, sha256, created_at }
+      }),
+    )
     .returning(['id', 'name', 'mimetype', 'sha256'])
     .execute()
   // Engines do not guarantee the order of the ids or of the returned rows. Equal rows are interchangeable.

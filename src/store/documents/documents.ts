@@ -18,18 +18,10 @@ export type DocumentRow = Omit<
     content?: 'lost'
   }
 
-export type NewDocuments = {
-  companyId: number
-  agentId: number
-  ownerId: number
-  createdAt: string
-  /** Id of the token that creates them; null: unknown. */
-  createdBy: number | null
-  /** At most as many as one statement takes. */
-  attachments: readonly Pick<Row<'attachments'>, 'id' | 'name'>[]
-  /** Ids of `allocateDocumentIds`, one for each attachment; undefined: the database assigns them. */
-  ids: readonly number[] | undefined
-}
+export type NewDocument = Pick<
+  Row<'documents'>,
+  'company_id' | 'agent_id' | 'owner_id' | 'attachment_id' | 'name' | 'created_at' | 'created_by'
+>
 
 export type DocumentFilter = {
   id?: number | undefined
@@ -56,25 +48,22 @@ export function allocateDocumentIds(trx: WriteDb, count: number): Promise<number
 }
 
 /**
- * Inserts documents in the caller's transaction, which has called `addUsed`. Returns their ids in the order of the
- * attachments. The ids are sorted, because engines do not guarantee the order of returned rows.
+ * Inserts documents in the caller's transaction, which has called `addUsed`. Returns their ids in the same order. The
+ * ids are sorted, because engines do not guarantee the order of returned rows. `documents`: at most as many as one
+ * statement takes; `ids`: of `allocateDocumentIds`, one for each; undefined: the database assigns them.
  */
-export async function insertDocuments(db: WriteDb, batch: NewDocuments): Promise<number[]> {
-  const { companyId: company_id, agentId: agent_id, ownerId: owner_id, createdAt: created_at } = batch
-  const shared = { company_id, agent_id, owner_id, created_at, created_by: batch.createdBy }
-  const { attachments, ids } = batch
+export async function insertDocuments(
+  db: WriteDb,
+  documents: readonly NewDocument[],
+  ids: readonly number[] | undefined,
+): Promise<number[]> {
   const rows = await db
     .insertInto('documents')
-    .values(
-      attachments.map(({ id: attachment_id, name }, at) => ({
-        ...(ids && { id: ids[at] }),
-        ...{ attachment_id, name, ...shared },
-      })),
-    )
+    .values(ids ? documents.map((document, at) => ({ id: ids[at], ...document })) : documents)
     .returning('id')
     .execute()
-  if (rows.length !== attachments.length)
-    throw invariantError('Upload', `stored ${rows.length} of ${attachments.length} documents`)
+  if (rows.length !== documents.length)
+    throw invariantError('Upload', `stored ${rows.length} of ${documents.length} documents`)
   return rows.map(({ id }) => id).sort((one, other) => one - other)
 }
 

@@ -40,23 +40,31 @@ export async function lockAnswer(
   return row && toAnswer(row)
 }
 
-/** Stores an answer, and replaces one from before `since`. False: another request has a newer answer. */
-export async function insertAnswer(
-  db: WriteDb,
-  entry: StoredAnswer & { tokenId: number; key: string; createdAt: string },
-  since: string,
-): Promise<boolean> {
-  const { fingerprint, ranges } = entry
-  const answer = JSON.stringify(ranges.map(({ id, attachmentId, count }) => [id, attachmentId, count]))
-  const row = { fingerprint, answer, created_at: entry.createdAt }
+/** An answer to store. `cutoff`: instant before which it replaces another one of its key. */
+export type NewAnswer = StoredAnswer & { tokenId: number; key: string; createdAt: string; cutoff: string }
+
+/** Stores answers of different keys. False: another request has a newer answer to one of them. */
+export async function insertAnswers(db: WriteDb, answers: readonly NewAnswer[]): Promise<boolean> {
+  const rows = answers.map(({ tokenId, key, fingerprint, ranges, createdAt }) => {
+    const answer = JSON.stringify(ranges.map(({ id, attachmentId, count }) => [id, attachmentId, count]))
+    return { token_id: tokenId, key, fingerprint, answer, created_at: createdAt }
+  })
+  const [cutoff = ''] = answers.map((answer) => answer.cutoff).sort()
   const { numInsertedOrUpdatedRows } = await db
     .insertInto('idempotency')
-    .values({ token_id: entry.tokenId, key: entry.key, ...row })
+    .values(rows)
     .onConflict((on) =>
-      on.columns(['token_id', 'key']).doUpdateSet(row).where('idempotency.created_at', '<', since),
+      on
+        .columns(['token_id', 'key'])
+        .doUpdateSet((of) => ({
+          fingerprint: of.ref('excluded.fingerprint'),
+          answer: of.ref('excluded.answer'),
+          created_at: of.ref('excluded.created_at'),
+        }))
+        .where('idempotency.created_at', '<', cutoff),
     )
     .executeTakeFirstOrThrow()
-  return numInsertedOrUpdatedRows === 1n
+  return numInsertedOrUpdatedRows === BigInt(answers.length)
 }
 
 /**

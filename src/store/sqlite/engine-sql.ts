@@ -10,6 +10,7 @@ export const sqliteSql: EngineSql = {
   snapshot: (db, work) => (db as WriteDb).transaction().setAccessMode('read only').execute(work),
 
   readsAhead: false,
+  sharesCommits: false,
 
   async columnsOfSeries(db, seriesIds) {
     const columns: { id: number; count: number; lines: string }[] = []

@@ -10,8 +10,8 @@ const AT_ONCE = 16
 const SIZE = 1500
 const ROUNDS = 5
 const KINDS = [
-  { name: 'one document', documents: 1, uploads: 400, atLeast: { folder: 0.4, bucket: 0.25 } },
-  { name: 'ten documents', documents: 10, uploads: 80, atLeast: { folder: 0.5, bucket: undefined } },
+  { name: 'one document', documents: 1, uploads: 400, atLeast: { folder: 0.8, bucket: 0.25 } },
+  { name: 'ten documents', documents: 10, uploads: 80, atLeast: { folder: 0.8, bucket: undefined } },
 ] as const
 const PLACES = [
   { place: 'folder', name: 'a shared folder' },

@@ -3,32 +3,36 @@
 import { splitBatches } from '../../../src/store/batches.ts'
 import { insertAttachments, type NewAttachment } from '../../../src/store/documents/attachments.ts'
 import { insertReferences } from '../../../src/store/documents/content-rows.ts'
-import {
-  allocateDocumentIds,
-  insertDocuments,
-  type NewDocuments,
-} from '../../../src/store/documents/documents.ts'
+import { allocateDocumentIds, insertDocuments } from '../../../src/store/documents/documents.ts'
 import type { WriteDb } from '../../../src/store/tables.ts'
 
-export type DocumentsToInsert = Omit<NewDocuments, 'attachments' | 'ids'> & {
-  files: readonly NewAttachment[]
+export type DocumentsToInsert = {
+  companyId: number
+  agentId: number
+  ownerId: number
+  createdAt: string
+  /** Id of the token that creates them; null: unknown. */
+  createdBy: number | null
+  files: readonly Omit<NewAttachment, 'created_at'>[]
 }
 
 export async function insertFiles(
   trx: WriteDb,
-  { files, ...party }: DocumentsToInsert,
+  { files, companyId, agentId, ownerId, createdAt: created_at, createdBy }: DocumentsToInsert,
 ): Promise<{ id: number; name: string; attachment_id: number }[]> {
   const rows = []
-  for (const some of splitBatches(files, 50)) await insertReferences(trx, some, party.createdAt)
+  const party = { company_id: companyId, agent_id: agentId, owner_id: ownerId, created_by: createdBy }
+  for (const some of splitBatches(files, 50)) await insertReferences(trx, some, created_at)
   for (const some of splitBatches(files, 50)) {
-    const attachmentIds = await insertAttachments(trx, some, party.createdAt)
-    const attachments = some.map(({ name }, at) => ({ id: attachmentIds[at] ?? 0, name }))
-    const ids = await insertDocuments(trx, {
-      ...party,
-      attachments,
-      ids: await allocateDocumentIds(trx, attachments.length),
+    const attachmentIds = await insertAttachments(
+      trx,
+      some.map((file) => ({ ...file, created_at })),
+    )
+    const documents = some.map(({ name }, at) => {
+      return { ...party, name, attachment_id: attachmentIds[at] ?? 0, created_at }
     })
-    for (const [at, { id: attachment_id, name }] of attachments.entries()) {
+    const ids = await insertDocuments(trx, documents, await allocateDocumentIds(trx, some.length))
+    for (const [at, { attachment_id, name }] of documents.entries()) {
       rows.push({ id: ids[at] ?? 0, name, attachment_id })
     }
   }

@@ -1,12 +1,15 @@
 import type { H3Event } from 'h3'
 import { acceptUpload, selectSenderQuotas } from '../../../domain/documents/accept.ts'
 import type { DocumentWaiters } from '../../../domain/documents/arrivals.ts'
+import { insertUploads } from '../../../domain/documents/insert-uploads.ts'
 import { withinQuotas } from '../../../domain/documents/quotas.ts'
+import { createUploadGroups } from '../../../domain/documents/upload-groups.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import type { Log } from '../../../runtime/log.ts'
 import { createMemoryBudget, type MemoryLimits } from '../../../runtime/memory-budget.ts'
 import { createSemaphore, type Semaphore } from '../../../runtime/semaphore.ts'
 import type { Blobs } from '../../../store/blobs/blobs.ts'
+import { engineSql } from '../../../store/engine.ts'
 import type { WriteDb } from '../../../store/tables.ts'
 import type { Clock } from '../../../values/dates.ts'
 import { authorizedToken, tokenAccess } from '../../access/auth.ts'
@@ -56,7 +59,10 @@ type UploadReceiver = {
 }
 
 export function createUploadReceiver(deps: UploadDeps): UploadReceiver {
-  const { limits, blobs, log } = deps
+  const { db, limits, blobs, log } = deps
+  const commitInGroup = engineSql(db).sharesCommits
+    ? createUploadGroups((uploads) => insertUploads(db, blobs, uploads))
+    : undefined
   const message = `${limits.maxUploads} uploads are under way: try again in a moment`
   const semaphore = createSemaphore(limits.maxUploads, { ms: limits.waitMs, message })
   const memory = createMemoryBudget(limits.memory ?? MEMORY)
@@ -91,7 +97,7 @@ export function createUploadReceiver(deps: UploadDeps): UploadReceiver {
         } finally {
           await body.return()
         }
-        const accepted = await acceptUpload(deps, reader.upload, sender)
+        const accepted = await acceptUpload({ ...deps, commitInGroup }, reader.upload, sender)
         await logAccepted(log, context, accepted)
         return { body: await acceptedBody(accepted, release) }
       } catch (error) {

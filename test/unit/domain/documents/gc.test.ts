@@ -58,8 +58,14 @@ for (const [orphans, others, moves] of [
     const { dir, db, blobs } = await ground(t)
     const hashes = Array.from({ length: others }, (_, at) => digest(`named ${at}`))
     for (const some of splitBatches(hashes, 500)) {
-      const files = some.map((sha256) => ({ name: 'a', mimetype: 'text/plain', size: 1, sha256 }))
-      await insertAttachments(db, files, NOW)
+      const files = some.map((sha256) => ({
+        name: 'a',
+        mimetype: 'text/plain',
+        size: 1,
+        sha256,
+        created_at: NOW,
+      }))
+      await insertAttachments(db, files)
     }
     for (let at = 0; at < orphans; at += 1) leave(dir, `orphan ${at}`)
     async function* list() {
@@ -84,10 +90,10 @@ test('gc deletes what it moved after 7 days, but what a row names by then it mov
     ['one', 'two', 'three'].map((text) => `2026-03-24.${digest(text)}`).sort(),
   )
   assert.deepEqual(await collect(db, blobs, '2026-03-31T23:59:59.000Z'), NOTHING)
-  const one = { name: 'a', mimetype: 'text/plain', size: 3, sha256: digest('one') }
-  await insertAttachments(db, [one], NOW)
+  const one = { name: 'a', mimetype: 'text/plain', size: 3, sha256: digest('one'), created_at: NOW }
+  await insertAttachments(db, [one])
   leave(dir, 'two') // as an upload of the same bytes leaves it
-  await insertAttachments(db, [{ ...one, sha256: digest('two') }], NOW)
+  await insertAttachments(db, [{ ...one, sha256: digest('two') }])
   assert.deepEqual(await collect(db, blobs, '2026-04-01T00:00:00.000Z'), { ...NOTHING, restored: 1 })
   assert.deepEqual(listRemoved(dir), [])
   assert.deepEqual((await blobHashes(blobs)).sort(), [digest('one'), digest('two')].sort())

@@ -46,7 +46,7 @@ test('a quota counts another upload that finished during the flush: nothing is s
       await addUsed(db, [{ ...account, bytes: 6 }])
     },
   }
-  const storing = storeBatch(db, blobs, { ...batch, contents }, { at: 'now', tokenId }, undefined)
+  const storing = storeBatch({ db, blobs }, { ...batch, contents }, { at: 'now', tokenId }, undefined)
   await assert.rejects(storing, OVER)
   assert.deepEqual([await countRows(db, 'documents'), await blobHashes(blobs)], [0, []])
   assert.deepEqual(await selectQuotas(db, account), [{ whose: 'token erp', bytes: 10, used: 6 }])
@@ -61,7 +61,7 @@ test('an upload over the quota is not flushed', async (t) => {
       throw new Error('flushed')
     },
   }
-  const storing = storeBatch(db, blobs, { ...batch, contents }, { at: 'now', tokenId }, undefined)
+  const storing = storeBatch({ db, blobs }, { ...batch, contents }, { at: 'now', tokenId }, undefined)
   await assert.rejects(storing, OVER)
   await batch.contents.discard()
 })
@@ -70,11 +70,11 @@ test('each document counts, though its content is that of another one', async (t
   const { db, blobs, tokenId, account, stage } = await ground(t)
   const batch = await stage('1234')
   batch.files.add({ name: 'b', mimetype: 'a/b', content: 0 })
-  await storeBatch(db, blobs, batch, { at: 'now', tokenId }, undefined)
+  await storeBatch({ db, blobs }, batch, { at: 'now', tokenId }, undefined)
   assert.deepEqual(await selectQuotas(db, account), [{ whose: 'token erp', bytes: 10, used: 8 }])
   const three = await stage('5')
   for (const name of ['b', 'c']) three.files.add({ name, mimetype: 'a/b', content: 0 })
-  await assert.rejects(storeBatch(db, blobs, three, { at: 'now', tokenId }, undefined), OVER)
+  await assert.rejects(storeBatch({ db, blobs }, three, { at: 'now', tokenId }, undefined), OVER)
   await three.contents.discard()
 })
 

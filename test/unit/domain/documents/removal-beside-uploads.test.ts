@@ -42,7 +42,7 @@ async function upload(db: WriteDb, blobs: Blobs, text: string): Promise<'kept' |
   files.add({ name: 'again.txt', mimetype: 'text/plain', content: await content.keep() })
   const batch = { companyId: COMPANY, agentId: AGENT, ownerId: OWNER, files, contents }
   try {
-    await storeBatch(db, blobs, batch, { at: '2026-03-24T12:00:00.000Z', tokenId: null }, undefined)
+    await storeBatch({ db, blobs }, batch, { at: '2026-03-24T12:00:00.000Z', tokenId: null }, undefined)
     return 'kept'
   } catch (error) {
     assert.ok(error instanceof AppError && error.code === 'unavailable', String(error))

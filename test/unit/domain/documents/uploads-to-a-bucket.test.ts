@@ -45,7 +45,7 @@ async function upload(
   }
   const batch = { companyId: COMPANY, agentId: AGENT, ownerId: OWNER, files, contents }
   try {
-    await storeBatch(db, blobs, batch, { at: AT, tokenId: null }, undefined)
+    await storeBatch({ db, blobs }, batch, { at: AT, tokenId: null }, undefined)
   } finally {
     await contents.discard()
   }

@@ -34,13 +34,8 @@ test('a large batch yields to other requests, and stores its files in order', as
     files.add({ name, mimetype: 'text/plain', content: indexes[at % 2] ?? 0 })
   const batch = { companyId: 1, agentId: 1, ownerId: 1, files, contents }
   const before = turns
-  const runs = await storeBatch(
-    db,
-    blobs,
-    batch,
-    { at: '2026-03-24T12:00:00.000Z', tokenId: null },
-    undefined,
-  )
+  const origin = { at: '2026-03-24T12:00:00.000Z', tokenId: null }
+  const runs = await storeBatch({ db, blobs }, batch, origin, undefined)
   clearInterval(counting)
   assert.ok(turns - before > 2, `${turns - before} turns`)
   assert.equal(

@@ -1,0 +1,204 @@
+// Writes the rows of uploads whose blobs are in the store. Several small uploads share a transaction.
+
+import { setImmediate } from 'node:timers/promises'
+import { AppError } from '../../runtime/errors.ts'
+import { splitBatches } from '../../store/batches.ts'
+import type { Blobs } from '../../store/blobs/blobs.ts'
+import { insertAttachments } from '../../store/documents/attachments.ts'
+import type { UploadedBlob } from '../../store/documents/contents.ts'
+import { type Parties, selectUploadContext, type UploadContext } from '../../store/documents/context.ts'
+import { allocateDocumentIds, insertDocuments, selectExistingIds } from '../../store/documents/documents.ts'
+import {
+  appendId,
+  type IdRange,
+  type IdRun,
+  insertAnswers,
+  rangeIds,
+} from '../../store/documents/idempotency.ts'
+import { deleteLostBlobs, selectLostHashes } from '../../store/documents/lost-contents.ts'
+import { addUsed } from '../../store/documents/usage.ts'
+import { atomically } from '../../store/engine.ts'
+import type { ReadDb, WriteDb } from '../../store/tables.ts'
+import { queueDocuments } from '../hooks/events.ts'
+import { type Batch, rejectReferences } from './documents.ts'
+import { uploadedContents } from './lost-contents.ts'
+import { checkQuotas, selectQuotas, uploadQuotas } from './quotas.ts'
+import type { UploadedFile } from './uploaded-files.ts'
+
+/** Time and token of an upload; null: the token is unknown. */
+export type UploadOrigin = { at: string; tokenId: number | null }
+
+/** Identifies a batch, so that a client can send it again. */
+export type IdempotencyRecord = { tokenId: number; key: string; fingerprint: string; cutoff: string }
+
+/** An upload whose blobs are in the store. `bytes`: what it adds to the usage. */
+export type StagedUpload = {
+  batch: Batch
+  origin: UploadOrigin
+  record: IdempotencyRecord | undefined
+  bytes: number
+}
+
+/** Thrown if a request with the same key was stored first. */
+export const HAS_ANSWER = Symbol('there is an answer already')
+
+const ROWS_AT_ONCE = 50
+// Other uploads wait for ids during these statements, each of which is a round trip to the database.
+const DOCUMENTS_AT_ONCE = 500
+
+/**
+ * Stores the rows of uploads in one transaction, all or none. Several uploads must have different blobs and different
+ * keys. Returns the ids of each.
+ * @throws AppError `over-quota`, `busy` or `unavailable`, and like `rejectReferences`; HAS_ANSWER
+ */
+export function insertUploads(
+  db: WriteDb,
+  blobs: Blobs,
+  uploads: readonly StagedUpload[],
+): Promise<IdRange[][]> {
+  const insert = async (trx: WriteDb) => {
+    const contexts = await lockContexts(trx, uploads)
+    const hasLost = contexts.some((context) => context.hasLost)
+    const attachments = await insertContents(trx, blobs, uploads, hasLost)
+    // From here on other uploads wait for the sums and the ids.
+    await addUsed(
+      trx,
+      uploads.map(({ batch, origin, bytes }) => ({ ...uploadParties(batch, origin), bytes })),
+    )
+    await recheckQuotas(trx, uploads, contexts)
+    const runs = await insertRows(trx, uploads, attachments)
+    for (const [index, { batch, origin }] of uploads.entries()) {
+      const { companyId, agentId } = batch
+      const ownRuns = runs[index] ?? []
+      if (contexts[index]?.hasHooks)
+        await queueDocuments(trx, { companyId, agentId, runs: ownRuns, at: origin.at })
+    }
+    await insertRecords(trx, uploads, runs)
+    return runs
+  }
+  return atomically(db, insert, { wasCommitted: wasInserted })
+}
+
+/** Agent, owner, company and token of an upload. */
+export function uploadParties({ companyId, agentId, ownerId }: Batch, { tokenId }: UploadOrigin): Parties {
+  return { companyId, agentId, ownerId, tokenId }
+}
+
+/** Returns true if the rows were committed. Ids are never reused, and either all rows exist or none. */
+async function wasInserted(db: ReadDb, [first]: IdRange[][]): Promise<boolean> {
+  const id = first?.[0]?.id
+  return id !== undefined && (await selectExistingIds(db, [id])).has(id)
+}
+
+/** Checks again: a flush of a large batch takes long, and the agent may have become inactive. */
+async function lockContexts(trx: WriteDb, uploads: readonly StagedUpload[]): Promise<UploadContext[]> {
+  const contexts = new Map<string, UploadContext>()
+  const joinParties = ({ batch, origin }: StagedUpload) =>
+    Object.values(uploadParties(batch, origin)).join(' ')
+  const byAgent = uploads.toSorted((one, other) => one.batch.agentId - other.batch.agentId) // as a directory import
+  for (const upload of byAgent) {
+    const { batch, origin } = upload
+    if (contexts.has(joinParties(upload))) continue
+    const context = await selectUploadContext(trx, uploadParties(batch, origin), { lock: true })
+    contexts.set(joinParties(upload), context ?? (await rejectReferences(trx, batch)))
+  }
+  return uploads.map((upload) => contexts.get(joinParties(upload)) as UploadContext)
+}
+
+async function insertContents(
+  trx: WriteDb,
+  blobs: Blobs,
+  uploads: readonly StagedUpload[],
+  hasLost: boolean,
+): Promise<IdRun[]> {
+  // The last other document of the same content may have been deleted since the check.
+  if (!(await blobs.addReferences(trx, allContents(uploads)))) {
+    throw new AppError('unavailable', 'The same content was being deleted: send it again')
+  }
+  // The contents exist again.
+  if (hasLost) await deleteLostBlobs(trx, await selectLostHashes(trx, allHashes(uploads)))
+  const runs: IdRun[] = []
+  for (const some of splitBatches(allFiles(uploads), ROWS_AT_ONCE)) {
+    if (runs.length > 0) await setImmediate()
+    const rows = some.map(({ upload, file: { name, mimetype, content } }) => {
+      return { name, mimetype, ...upload.batch.contents.at(content), created_at: upload.origin.at }
+    })
+    for (const id of await insertAttachments(trx, rows)) {
+      const last = runs.at(-1)
+      if (last && id === last.id + last.count) last.count++
+      else runs.push({ id, count: 1 })
+    }
+  }
+  return runs
+}
+
+/** Another upload may have used a quota up. Uploads with a quota have a transaction of their own. */
+async function recheckQuotas(
+  trx: WriteDb,
+  uploads: readonly StagedUpload[],
+  contexts: readonly UploadContext[],
+): Promise<void> {
+  for (const [index, { batch, origin, bytes }] of uploads.entries()) {
+    const context = contexts[index]
+    if (!context || uploadQuotas(context, batch.companyId).length === 0) continue
+    if (uploads.length > 1) throw new AppError('busy', 'The quotas were being changed: send it again')
+    const quotas = await selectQuotas(trx, uploadParties(batch, origin))
+    checkQuotas(
+      quotas.map((quota) => ({ ...quota, used: quota.used - bytes })),
+      bytes,
+    )
+  }
+}
+
+/** Inserts the documents in the order of the uploads. Returns the ids of each. */
+async function insertRows(
+  trx: WriteDb,
+  uploads: readonly StagedUpload[],
+  attachments: readonly IdRun[],
+): Promise<IdRange[][]> {
+  const runs = new Map<StagedUpload, IdRange[]>(uploads.map((upload) => [upload, []]))
+  const attachmentIds = rangeIds(attachments)
+  const total = uploads.reduce((sum, { batch }) => sum + batch.files.count(), 0)
+  const documentIds = await allocateDocumentIds(trx, total)
+  let count = 0
+  for (const some of splitBatches(allFiles(uploads), documentIds ? DOCUMENTS_AT_ONCE : ROWS_AT_ONCE)) {
+    if (count > 0) await setImmediate()
+    const rows = some.map(({ upload: { batch, origin }, file: { name } }) => ({
+      ...{ company_id: batch.companyId, agent_id: batch.agentId, owner_id: batch.ownerId },
+      ...{ attachment_id: attachmentIds.next().value ?? 0, name },
+      ...{ created_at: origin.at, created_by: origin.tokenId },
+    }))
+    const ids = await insertDocuments(trx, rows, documentIds?.slice(count, count + some.length))
+    count += some.length
+    for (const [at, id] of ids.entries()) {
+      const upload = some[at]?.upload
+      if (upload) appendId(runs.get(upload) ?? [], { id, attachment_id: rows[at]?.attachment_id ?? 0 })
+    }
+  }
+  return [...runs.values()]
+}
+
+async function insertRecords(
+  trx: WriteDb,
+  uploads: readonly StagedUpload[],
+  runs: readonly IdRange[][],
+): Promise<void> {
+  const records = uploads.flatMap(({ record, origin }, index) =>
+    record ? [{ ...record, ranges: runs[index] ?? [], createdAt: origin.at }] : [],
+  )
+  if (records.length > 0 && !(await insertAnswers(trx, records))) throw HAS_ANSWER
+}
+
+function* allFiles(
+  uploads: readonly StagedUpload[],
+): Generator<{ upload: StagedUpload; file: UploadedFile }> {
+  for (const upload of uploads) for (const file of upload.batch.files) yield { upload, file }
+}
+
+function* allContents(uploads: readonly StagedUpload[]): Generator<UploadedBlob> {
+  for (const { batch } of uploads) yield* uploadedContents(batch.contents)
+}
+
+function* allHashes(uploads: readonly StagedUpload[]): Generator<string> {
+  for (const { sha256 } of allContents(uploads)) yield sha256
+}
