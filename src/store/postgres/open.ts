@@ -136,6 +136,7 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
   try {
     const lineage = await prepareDatabase(address, options)
     breaker.server.timelineSql = lineage.timeline
+    breaker.server.isAny = options.anyServer
     poller = createPoller({
       ...{ db: pollDb, breaker, clock, lineage, anyServer: options.anyServer },
       schema: schemaVersion(options.migrations ?? SHARED_MIGRATIONS),

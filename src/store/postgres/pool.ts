@@ -73,6 +73,8 @@ export type ExpectedServer = {
   /** SQL expression of the timeline. */
   timelineSql?: string | undefined
   timeline?: number | undefined
+  /** True: the data may be of another server or an earlier state, which the command is about. */
+  isAny?: boolean | undefined
 }
 
 const END_MS = 1000
@@ -265,9 +267,9 @@ export async function openPool(
  * another timeline: nothing is written on a later one before the poller has renewed the epoch.
  */
 async function verifyServer(client: PoolClient, breaker: CircuitBreaker): Promise<void> {
-  const { timelineSql = 'null', timeline: expected } = breaker.server
+  const { timelineSql = 'null', timeline: expected, isAny } = breaker.server
   // No tables before the first poll, and perhaps no search path behind a pooler, where only the poll compares.
-  const isComparable = expected !== undefined && !breaker.session.isPerTransaction
+  const isComparable = expected !== undefined && !breaker.session.isPerTransaction && !isAny
   const dataTimeline = isComparable ? '(select timeline from meta)' : 'null::int'
   const { rows } = await client.query<{
     read_only: string

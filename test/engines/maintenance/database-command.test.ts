@@ -73,6 +73,19 @@ test('`database restored` lists new ids, the gap and lost blobs', async (t) => {
   assert.deepEqual(await queryOnce(url, 'select sha256 from lost_contents'), [{ sha256: HASHES[1] }])
 })
 
+for (const [what, server] of [
+  ['a dump on another server', `timeline = 9, server_id = '7'`],
+  ['a base backup of an earlier timeline', 'timeline = 0'],
+] as const)
+  test(`${what} is of the nodes only after \`database restored\``, async (t) => {
+    const { url, folder } = await withContents(t)
+    const store = ['--blobs', folder, '--blobs-shared']
+    await queryOnce(url, `update meta set ${server}`)
+    const { code, err } = await database(url, 'restored', ...store)
+    assert.equal(code, 3, err)
+    assert.equal(await (await openNode(t, url)).isReady(), true)
+  })
+
 test('`database restored` is refused beside a session of cambista, which has no task and no lease', async (t) => {
   const { url, folder } = await withContents(t)
   const before = await queryOnce(url, 'select epoch from meta')

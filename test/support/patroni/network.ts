@@ -73,8 +73,10 @@ export function openNetwork(hosts: number, dir: string): Network {
 }
 
 const CLEAN = `dir=$1 bridge=$2; shift 2; read word
-for name; do ip netns pids "$name" | xargs -r kill -KILL; done
-for name; do ip netns pids "$name" | xargs -r kill -KILL; ip netns del "$name"; done
+for name; do
+  while ip netns pids "$name" | xargs -r kill -KILL; [ -n "$(ip netns pids "$name")" ]; do sleep 0.1; done
+done
+for name; do ip netns del "$name"; done
 ip link del "$bridge"; rm -rf "$dir"`
 
 /** Number of a network that no bridge has, from the id of this process on. */
