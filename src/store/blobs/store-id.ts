@@ -40,8 +40,8 @@ export type StoreId = {
    */
   verify(trx: WriteDb): Promise<void>
   /**
-   * Called in a transaction that stores documents. The store records a renewal before the first document that follows it. So no
-   * later renewal gives the same ids, even if a failover loses this one.
+   * Called in a transaction that stores documents. The store records a renewal before the first document that follows
+   * it. So no later renewal gives the same ids, even if a failover loses this one.
    * @throws AppError `unavailable` for a former primary or a copy
    */
   ensureSettled(trx: WriteDb): Promise<void>
@@ -104,16 +104,18 @@ export function openStoreId(
     if (fault) throw fault
     verifiedId = id
   }
-  const settleLineage = async (trx = db) => {
+  const settleLineage = async (trx = db): Promise<string | undefined> => {
     const id = verifiedId ?? (await findStoreId(trx))
     const [mark, current] = [await readMark(id), lineage?.current()]
     if (!mark || !current || mark.id !== id) return undefined // `check` and `verify` report these
     const order = compareLineage(mark.lineage, current)
     if (order === 'later') return laterError(fileOfId(id).location, mark.lineage, current).message
-    if (order === 'overtaken') await lineage?.raiseGeneration(mark.lineage?.generation ?? 0)
-    const present = order === 'overtaken' ? lineage?.current() : current
-    if (order !== 'same') await writeMark({ id: mark.id, lineage: present })
-    settledEpoch = present?.epoch
+    if (order === 'overtaken') {
+      await lineage?.raiseGeneration(mark.lineage?.generation ?? 0)
+      return settleLineage(trx)
+    }
+    if (order === 'earlier') await writeMark({ id: mark.id, lineage: current })
+    settledEpoch = current.epoch
     return undefined
   }
   const ensureSettled = async (trx: WriteDb) => {
@@ -128,9 +130,11 @@ export function openStoreId(
       return id === undefined ? undefined : (await validate(id))?.message
     },
     async verify(trx) {
-      if (verifiedId === undefined) return check(trx)
-      const fault = await validate(verifiedId)
-      if (fault) throw fault
+      if (verifiedId === undefined) await check(trx)
+      else {
+        const fault = await validate(verifiedId)
+        if (fault) throw fault
+      }
       await ensureSettled(trx)
     },
     ensureSettled,
