@@ -1,7 +1,7 @@
 // Two nodes over Debian's Patroni, etcd and HAProxy, under uploads, claims, readers and rates. Faults are switchovers,
-// killed primaries, cut primaries, and primaries that are frozen for longer than their term. No id has two documents, and
-// doctor lists each lost content; strict replication loses none. Only in the long form, for hours. CAMBISTA_FAILOVERS=1
-// causes each fault once.
+// killed primaries, cut primaries, and primaries that are frozen for longer than their term. No id has two documents,
+// and doctor lists each lost content; strict replication loses none. Only in the long form, for hours.
+// CAMBISTA_FAILOVERS=1 causes each fault once.
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'

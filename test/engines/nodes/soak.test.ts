@@ -6,8 +6,6 @@ import '../../support/postgres/on-postgres.ts'
 import assert from 'node:assert/strict'
 import { before, type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { startBank } from '../../../src/demo/bank.ts'
-import { addDays, currentDay } from '../../../src/values/dates.ts'
 import { figure, SEED, scaled } from '../../faults/scale.ts'
 import { startFakeBucket } from '../../support/bucket/fake-bucket.ts'
 import { fillDatabase, TOKENS } from '../../support/directory.ts'
@@ -15,22 +13,17 @@ import { type Node, openCluster } from '../../support/postgres/nodes.ts'
 import { type PostgresServer, SERVER_VARIABLE, startPostgres } from '../../support/postgres/server.ts'
 import { createRandom } from '../../support/rates/random-bank.ts'
 import { checkAll } from '../../support/soak/check.ts'
-import { type Uploads, uploadDocuments } from '../../support/soak/documents.ts'
+import { soakDay, startClients, startSoakBank } from '../../support/soak/clients.ts'
 import { harmBucket, harmDatabase, harmNodes, watchNode } from '../../support/soak/faults.ts'
-import { bankValue, createBookkeeping, readRates, STALE_FOR_MS, syncRates } from '../../support/soak/rates.ts'
-import { type Reader, readDocuments } from '../../support/soak/readers.ts'
-import { createClaims, work } from '../../support/soak/workers.ts'
+import { createBookkeeping, STALE_FOR_MS } from '../../support/soak/rates.ts'
 import { createSoak, fault } from '../../support/soak/world.ts'
 import { until } from '../../support/terminal.ts'
 
 const SECONDS = Number(process.env.CAMBISTA_SOAK_SECONDS ?? scaled({ short: 6, long: 120 }))
-const [NODES, UPLOADERS, WORKERS, RATES_READERS] = [3, 6, 5, 4]
-const FILTERS = ['', '&company_id=1', '&agent_id=1']
+const NODES = 3
+const COUNTS = { uploaders: 6, workers: 5, ratesReaders: 4 }
 const DRAINED_WITHIN_MS = 300_000
-const DAY = addDays(
-  currentDay(() => new Date()),
-  -1,
-)
+const DAY = soakDay()
 
 let server: PostgresServer
 before(async (t) => {
@@ -46,11 +39,7 @@ test(`${NODES} nodes for ${SECONDS} s under faults of all kinds: nothing lost, n
   const soak = createSoak(random, () => nodes.map(({ url }) => url))
   const books = createBookkeeping(DAY)
   const bucket = await startFakeBucket(t)
-  const bank = await startBank({
-    token: 'test-token',
-    today: () => currentDay(() => new Date()),
-    value: (code, day) => bankValue(books, code, day),
-  })
+  const bank = await startSoakBank(books)
   t.after(() => bank.close())
   const cluster = await openCluster(t)
   Object.assign(cluster.env, {
@@ -92,34 +81,23 @@ test(`${NODES} nodes for ${SECONDS} s under faults of all kinds: nothing lost, n
     )
   }
 
-  const uploads: Uploads = new Map()
-  const claims = createClaims()
-  const readers = FILTERS.map((filter): Reader => ({ filter, seen: new Set(), isAtEnd: false }))
-  let isDrained = false
-  const many = (number: number, client: (at: number) => Promise<void>) =>
-    Array.from({ length: number }, (_, at) => client(at))
   harmBucket(soak, bucket, createRandom(SEED + 1))
-  const working = many(WORKERS, () => work(soak, claims, () => isDrained))
-  const reading = readers.map((reader) => readDocuments(soak, reader))
   const ground = { nodes, server, start }
-  const clients = [
-    ...many(UPLOADERS, (at) => uploadDocuments(soak, uploads, at)),
-    ...many(RATES_READERS, () => readRates(soak, books, key)),
-    syncRates(soak, books, (...words) => cluster.program('sync', ...words)),
-    harmNodes(soak, ground),
-    harmDatabase(soak, ground),
-  ]
+  const sync = (...words: string[]) => cluster.program('sync', ...words)
+  const clients = startClients(soak, { books, key, sync, counts: COUNTS })
+  const { reading, working } = clients
+  const sending = [...clients.sending, harmNodes(soak, ground), harmDatabase(soak, ground)]
   const timer = setTimeout(() => {
     soak.isOver = true
   }, SECONDS * 1000)
   const stopOnError = (error: unknown) => {
     clearTimeout(timer)
     soak.isOver = true
-    isDrained = true
+    clients.drain()
     fault(soak, error instanceof Error ? `${error.stack}` : String(error))
   }
-  for (const client of [...clients, ...working, ...reading]) client.catch(stopOnError)
-  await Promise.allSettled(clients)
+  for (const client of [...sending, ...working, ...reading]) client.catch(stopOnError)
+  await Promise.allSettled(sending)
   await until(async () =>
     (await Promise.all(nodes.map(({ url }) => fetch(`${url}/readyz`)))).every(({ ok }) => ok),
   )
@@ -136,13 +114,13 @@ test(`${NODES} nodes for ${SECONDS} s under faults of all kinds: nothing lost, n
       .limit(1)
       .execute()
   const patience = performance.now() + DRAINED_WITHIN_MS
-  while (!isDrained && (await isOpen()).length > 0) {
+  while (!clients.isDrained() && (await isOpen()).length > 0) {
     if (performance.now() > patience) stopOnError('documents stay claimed, or new')
     await pause(500)
   }
-  isDrained = true
+  clients.drain()
   await Promise.allSettled(working)
-  await checkAll(soak, cluster.db, { uploads, readers, claims })
+  await checkAll(soak, cluster.db, clients)
   isEnding = true
   for (const { child } of nodes) child.kill('SIGTERM')
   for (const node of nodes) assert.equal(await node.waitForExit(), 0)

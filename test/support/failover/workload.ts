@@ -1,30 +1,25 @@
 // Clients of several nodes while their database fails over, and the judge at their end. Uploads, claims, readers, rates
-// and syncs are those of the soak (../soak). Asynchronous replication may lose acknowledged commits. Faults
-// are an id for two documents, a strong ETag of two bodies, and a reader that missed a document.
+// and syncs are those of the soak (../soak). Asynchronous replication may lose acknowledged commits. Faults are an id
+// for two documents, a strong ETag of two bodies, and a reader that missed a document.
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { startBank } from '../../../src/demo/bank.ts'
 import { parseAddress } from '../../../src/store/postgres/address.ts'
 import { createPostgresDb } from '../../../src/store/postgres/open.ts'
-import { addDays, currentDay } from '../../../src/values/dates.ts'
 import { figure, SEED } from '../../faults/scale.ts'
 import { fillTables, TOKENS } from '../directory.ts'
 import { type Node, openCluster } from '../postgres/nodes.ts'
 import { createRandom } from '../rates/random-bank.ts'
 import { checkAll, type LostUpload } from '../soak/check.ts'
-import { type Uploads, uploadDocuments } from '../soak/documents.ts'
+import { soakDay, startClients, startSoakBank } from '../soak/clients.ts'
 import { watchNode } from '../soak/faults.ts'
-import { bankValue, createBookkeeping, readRates, STALE_FOR_MS, syncRates } from '../soak/rates.ts'
-import { type Reader, readDocuments } from '../soak/readers.ts'
-import { createClaims, work } from '../soak/workers.ts'
+import { createBookkeeping, STALE_FOR_MS } from '../soak/rates.ts'
 import { createSoak, fault, type Soak } from '../soak/world.ts'
 import { until } from '../terminal.ts'
 
 export type Workload = {
   soak: Soak
-  nodes: readonly Node[]
   /** Milliseconds until an upload is acknowledged, of requests that are sent four times a second. */
   recovery(): Promise<number>
   /** Milliseconds until the nodes have renewed an epoch. */
@@ -39,8 +34,7 @@ export type Workload = {
 }
 
 const NODES = 2
-const [UPLOADERS, WORKERS, RATES_READERS] = [4, 3, 2]
-const FILTERS = ['', '&company_id=1', '&agent_id=1']
+const COUNTS = { uploaders: 4, workers: 3, ratesReaders: 2 }
 const UPLOAD = '/api/v1/documents?company_id=2&agent_id=3&owner_id=3&name='
 const RECOVERY_MS = 120_000
 
@@ -50,19 +44,12 @@ const RECOVERY_MS = 120_000
  */
 export async function startWorkload(t: TestContext, url: string, mayLose: boolean): Promise<Workload> {
   figure(t, 'seed', SEED)
-  const day = addDays(
-    currentDay(() => new Date()),
-    -1,
-  )
+  const day = soakDay()
   const nodes: Node[] = []
   const soak = createSoak(createRandom(SEED), () => nodes.map((node) => node.url))
   soak.mayLose = mayLose
   const books = createBookkeeping(day)
-  const bank = await startBank({
-    token: 'test-token',
-    today: () => currentDay(() => new Date()),
-    value: (code, on) => bankValue(books, code, on),
-  })
+  const bank = await startSoakBank(books)
   t.after(() => bank.close())
   const cluster = await openCluster(t, url)
   cluster.env.CAMBISTA_BCCR_URL = bank.url
@@ -81,39 +68,26 @@ export async function startWorkload(t: TestContext, url: string, mayLose: boolea
     key: string
   }
   while (nodes.length < NODES) await start()
-  const uploads: Uploads = new Map()
-  const claims = createClaims()
-  const readers = FILTERS.map((filter): Reader => ({ filter, seen: new Set(), isAtEnd: false }))
-  let isDrained = false
+  const sync = (...words: string[]) => cluster.program('sync', ...words)
+  const clients = startClients(soak, { books, key, sync, counts: COUNTS })
+  const { uploads, sending, reading, working } = clients
   t.after(() => {
     soak.isOver = true
     soak.isAborted = true
-    isDrained = true
+    clients.drain()
   })
-  const many = (number: number, client: (at: number) => Promise<void>) =>
-    Array.from({ length: number }, (_, at) => client(at))
-  const working = many(WORKERS, () => work(soak, claims, () => isDrained))
-  const reading = readers.map((reader) => readDocuments(soak, reader))
-  const clients = [
-    ...many(UPLOADERS, (at) => uploadDocuments(soak, uploads, at)),
-    ...many(RATES_READERS, () => readRates(soak, books, key)),
-    syncRates(soak, books, (...words) => cluster.program('sync', ...words)),
-  ]
-  for (const client of [...clients, ...working, ...reading])
+  for (const client of [...sending, ...working, ...reading])
     client.catch((error: unknown) => fault(soak, error instanceof Error ? `${error.stack}` : String(error)))
   const epoch = async () => (await db.selectFrom('meta').select('epoch').executeTakeFirstOrThrow()).epoch
   let probes = 0
   return {
     soak,
-    nodes,
     epoch,
     async recovery() {
       const start = performance.now()
-      const names: string[] = []
       await until(async () => {
         await wait(250)
         const name = `probe-${probes++}-0.bin`
-        names.push(name)
         uploads.set(name, { names: [name], hashes: [], ids: undefined, deleted: 'maybe', isOfCompany2: true })
         return await uploadProbe(nodes[probes % NODES]?.url ?? '', name)
       }, RECOVERY_MS)
@@ -126,16 +100,16 @@ export async function startWorkload(t: TestContext, url: string, mayLose: boolea
     },
     async judge() {
       soak.isOver = true
-      await Promise.allSettled(clients)
+      await Promise.allSettled(sending)
       await until(async () =>
         (await Promise.all(nodes.map((node) => fetch(`${node.url}/readyz`)))).every(({ ok }) => ok),
       )
       await wait(6000) // an upload whose answer was cut off may still be under way
       soak.isSettled = true
       await Promise.allSettled(reading)
-      isDrained = true
+      clients.drain()
       await Promise.allSettled(working)
-      const lostUploads = await checkAll(soak, db, { uploads, readers, claims })
+      const lostUploads = await checkAll(soak, db, clients)
       isEnding = true
       for (const { child } of nodes) child.kill('SIGTERM')
       for (const node of nodes) assert.equal(await node.waitForExit(), 0)

@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { NOBODY, queryOnce } from '../postgres/server.ts'
+import { freezeProcesses, signal } from '../signals.ts'
 import { until } from '../terminal.ts'
 import { openNetwork } from './network.ts'
 import {
@@ -122,13 +123,7 @@ export async function startPatroni(
     start: (member) => {
       network.run(hostNumber(member), ['patroni', join(member.dir, 'patroni.yml')], join(member.dir, 'log'))
     },
-    freeze(member) {
-      const ids = network.processes(hostNumber(member))
-      for (const id of ids) signal(id, 'SIGSTOP')
-      return () => {
-        for (const id of ids.splice(0)) signal(id, 'SIGCONT')
-      }
-    },
+    freeze: (member) => freezeProcesses(network.processes(hostNumber(member))),
     cut: (member) => network.cut(hostNumber(member)),
     mend: (member) => network.mend(hostNumber(member)),
     async waitUntilHealthy() {
@@ -198,13 +193,4 @@ function makeDirectory(dir: string): string {
   mkdirSync(dir, { recursive: true, mode: 0o700 })
   chownSync(dir, NOBODY, NOBODY)
   return dir
-}
-
-/** Signals a process, which may have ended. */
-function signal(id: number, name: NodeJS.Signals): void {
-  try {
-    process.kill(id, name)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
-  }
 }

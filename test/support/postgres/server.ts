@@ -12,6 +12,7 @@ import { basename, dirname, join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
+import { freezeProcesses } from '../signals.ts'
 
 /** Folder of the PostgreSQL programs; absent on other architectures. */
 export const NATIVE = join(
@@ -158,13 +159,7 @@ export async function startServer(dir: string, settings: readonly string[] = [])
       process.kill(server.pid(), 'SIGQUIT')
       await server.stop()
     },
-    freeze() {
-      const frozen = serverProcesses(server.pid())
-      for (const pid of frozen) signal(pid, 'SIGSTOP')
-      return () => {
-        for (const pid of frozen.splice(0)) signal(pid, 'SIGCONT')
-      }
-    },
+    freeze: () => freezeProcesses(serverProcesses(server.pid())),
     async close() {
       if (!guard || guard.exitCode !== null) return
       guard.stdin?.end()
@@ -173,15 +168,6 @@ export async function startServer(dir: string, settings: readonly string[] = [])
   }
   await server.start()
   return server
-}
-
-/** Signals a process. A connection that ended since the list was read has none, which is no error. */
-function signal(pid: number, name: NodeJS.Signals): void {
-  try {
-    process.kill(pid, name)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
-  }
 }
 
 /** The server process and its children, one for each connection. */
