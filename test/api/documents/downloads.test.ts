@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { readdirSync, readlinkSync } from 'node:fs'
 import * as nodeFs from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
@@ -12,6 +11,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { BlobFs } from '../../../src/store/blobs/folder.ts'
 import { startTestApp, type TestApp, type TestAppOptions } from '../../support/app.ts'
 import { batch, CREATE, fillDirectory, pdf, post, read, TOKENS } from '../../support/directory.ts'
+import { listOpenFiles } from '../../support/open-files.ts'
 import { until } from '../../support/terminal.ts'
 import { asOtherProcess } from '../support.ts'
 
@@ -37,17 +37,7 @@ const loggedErrors = (app: TestApp) =>
     .split('\n')
     .filter((line) => line.includes('"level":"error"') && !line.includes('what changed in the database'))
 
-/** Files below the data directory that this process has open. */
-function openBlobs(app: TestApp): string[] {
-  const paths = readdirSync('/proc/self/fd').flatMap((fd) => {
-    try {
-      return [readlinkSync(`/proc/self/fd/${fd}`)]
-    } catch {
-      return []
-    }
-  })
-  return paths.filter((path) => path.startsWith(join(app.dataDir, 'blobs')))
-}
+const openBlobs = (app: TestApp) => listOpenFiles(join(app.dataDir, 'blobs'))
 
 /** Resolves to true if the server no longer listens. */
 function isClosed({ app: { url } }: TestApp): Promise<boolean> {

@@ -10,6 +10,7 @@ import type { StagedBlob } from '../../../../src/store/blobs/writer.ts'
 import { LONG } from '../../../faults/scale.ts'
 import { removeUnreferenced } from '../../../support/documents/sweep.ts'
 import { createFaultyFs } from '../../../support/faulty-fs.ts'
+import { listOpenFiles } from '../../../support/open-files.ts'
 
 const KNOWN = Buffer.from('stored before')
 const LARGE = Buffer.alloc(1_300_000, 'three blocks of it ')
@@ -17,7 +18,6 @@ const SMALL = Buffer.from('small')
 const BATCH = [LARGE, SMALL, KNOWN]
 
 const sha256Hex = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
-const openFiles = () => readdirSync('/proc/self/fd').length
 
 async function store(blobs: BlobFolder, batch: Buffer[]): Promise<void> {
   const staged: StagedBlob[] = []
@@ -106,7 +106,6 @@ test('leaves the old state or the new when any one call fails, and works again a
     for (const [failing, call] of calls.entries()) {
       if (!LONG && failing % 3 !== at) continue // each call fails in one of the ways
       const { dir, blobs, faulty } = await openWithFaults(t)
-      const open = openFiles()
       faulty.faults = (_, index) => (index === failing ? code : undefined)
       const what = `${code} at call ${failing}, ${call}`
       await assert.rejects(store(blobs, BATCH), (error) => {
@@ -116,7 +115,7 @@ test('leaves the old state or the new when any one call fails, and works again a
         return true
       })
       assert.deepEqual(readdirSync(join(dir, 'tmp')), [], what)
-      assert.equal(openFiles(), open, what)
+      assert.deepEqual(listOpenFiles(dir), [], what)
       assert.ok((await checkEveryBlob(blobs, dir)) >= 1, what)
       await store(blobs, BATCH)
       assert.equal(await checkEveryBlob(blobs, dir), 3, what)
@@ -128,10 +127,9 @@ test('has no torn blob when everything fails from one call on, and the sweep tak
   const calls = await recordBatchCalls(t)
   for (const [failing, call] of calls.entries()) {
     const { dir, blobs, faulty } = await openWithFaults(t)
-    const open = openFiles()
     faulty.faults = (_, index) => (index >= failing ? 'EIO' : undefined)
     await assert.rejects(store(blobs, BATCH), AppError, call)
-    assert.equal(openFiles(), open, call)
+    assert.deepEqual(listOpenFiles(dir), [], call)
     faulty.faults = () => undefined
     await removeUnreferenced(blobs, (sha256) => sha256 === sha256Hex(KNOWN))
     assert.deepEqual(readdirSync(join(dir, 'tmp')), [], call)

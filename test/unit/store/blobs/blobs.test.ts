@@ -19,6 +19,8 @@ import { AppError } from '../../../../src/runtime/errors.ts'
 import { type BlobFolder, freeBytes, openBlobFolder } from '../../../../src/store/blobs/folder.ts'
 import type { StagedBlob } from '../../../../src/store/blobs/writer.ts'
 import { removeUnreferenced } from '../../../support/documents/sweep.ts'
+import { listOpenFiles } from '../../../support/open-files.ts'
+import { until } from '../../../support/terminal.ts'
 
 const sha256Hex = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
 
@@ -146,17 +148,19 @@ test('checks the chunks of a blob, and again when its file has changed', async (
 })
 
 test('has no file open for a stream that nobody reads, or reads to the end', async (t) => {
-  const blobs = await openBlobFolder(tempDir(t))
+  const dir = tempDir(t)
+  const blobs = await openBlobFolder(dir)
   const staged = await stage(blobs, randomBytes(2_000_000))
   await blobs.commit([staged])
-  const open = readdirSync('/proc/self/fd').length
   const unread = await blobs.read(staged.sha256)
-  assert.equal(readdirSync('/proc/self/fd').length, open)
+  assert.deepEqual(listOpenFiles(dir), [])
   unread?.stream().destroy()
   const reading = await blobs.read(staged.sha256)
-  for await (const _ of reading?.stream() ?? []) break
-  await new Promise((resolve) => setTimeout(resolve, 20))
-  assert.equal(readdirSync('/proc/self/fd').length, open)
+  for await (const _ of reading?.stream() ?? []) {
+    assert.deepEqual(listOpenFiles(dir), [blobFile(dir, staged.sha256)])
+    break
+  }
+  await until(() => listOpenFiles(dir).length === 0) // a destroyed stream closes its file later
 })
 
 test('takes only a SHA-256 for a name', async (t) => {
@@ -198,7 +202,6 @@ test('stores the same content once, from one request and from many at once', asy
 test('`discard` of a blob removes its file, at any time and repeatedly', async (t) => {
   const dir = tempDir(t)
   const blobs = await openBlobFolder(dir)
-  const open = readdirSync('/proc/self/fd').length
   const unfinished = await blobs.beginBlob()
   unfinished.write(randomBytes(600_000)) // discarded while it is being written
   await unfinished.discard()
@@ -211,18 +214,17 @@ test('`discard` of a blob removes its file, at any time and repeatedly', async (
   await whole.discard()
   assert.deepEqual(await listNames(blobs), [whole.sha256])
   assert.deepEqual(listTemporary(dir), [])
-  assert.equal(readdirSync('/proc/self/fd').length, open)
+  assert.deepEqual(listOpenFiles(dir), [])
 })
 
 test('300 staged blobs have at most 64 open files', async (t) => {
   const dir = tempDir(t)
   const blobs = await openBlobFolder(dir)
-  const open = readdirSync('/proc/self/fd').length
   const staged: StagedBlob[] = []
   for (let i = 0; i < 300; i++) staged.push(await stage(blobs, Buffer.from(`document ${i}`)))
-  assert.ok(readdirSync('/proc/self/fd').length <= open + 64)
+  assert.equal(listOpenFiles(dir).length, 64)
   await blobs.commit(staged)
-  assert.equal(readdirSync('/proc/self/fd').length, open)
+  assert.deepEqual(listOpenFiles(dir), [])
   assert.equal((await listNames(blobs)).length, 300)
 })
 

@@ -1,13 +1,5 @@
 import assert from 'node:assert/strict'
-import {
-  chmodSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import Sqlite from 'better-sqlite3'
@@ -16,6 +8,7 @@ import { AppError } from '../../../../src/runtime/errors.ts'
 import { raiseRevision, selectMeta } from '../../../../src/store/meta.ts'
 import { SCHEMA_VERSION } from '../../../../src/store/migrations.ts'
 import { isReady, openDatabase } from '../../../../src/store/sqlite/database.ts'
+import { listOpenFiles } from '../../../support/open-files.ts'
 import { temporaryDatabase, temporaryDirectory } from '../../../support/temporary.ts'
 
 const SCHEMA = readFileSync(new URL('../../../../schema.sql', import.meta.url), 'utf8')
@@ -35,18 +28,6 @@ function strayFile(t: TestContext, make: (file: Sqlite.Database) => void): strin
   make(file)
   file.close()
   return dataDir
-}
-
-/** The files below a directory that this process has open. */
-function listOpenFiles(dir: string): string[] {
-  const links = readdirSync('/proc/self/fd').flatMap((file) => {
-    try {
-      return [readlinkSync(`/proc/self/fd/${file}`)]
-    } catch {
-      return [] // the descriptor of the listing itself
-    }
-  })
-  return links.filter((path) => path.startsWith(dir))
 }
 
 function refuses(dataDir: string, message: RegExp): void {
