@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
+import { TIMELINE_SQL } from '../../../src/store/postgres/lineage.ts'
 import { NOBODY, queryOnce } from '../postgres/server.ts'
 import { freezeProcesses, signal } from '../signals.ts'
 import { until } from '../terminal.ts'
@@ -46,18 +47,33 @@ export type PatroniCluster = {
   cut(member: Member): void
   /** Ends `cut`. */
   mend(member: Member): void
-  /** Waits until a primary has two standbys that replicate, on one timeline. */
+  /**
+   * Waits until a primary has two standbys that replicate, on one timeline. Kills members that stay as they are, and
+   * starts them again: Patroni 3.0.2 may wait for ever.
+   */
   waitUntilHealthy(): Promise<Member>
-  /** Timeline of the primary behind HAProxy. */
+  /** Number of members that `waitUntilHealthy` has killed. */
+  repairs: number
+  /** Timeline of the primary behind HAProxy, recorded for `wentBack`. */
   timeline(): Promise<number>
+  /** True: a member was the primary of an earlier timeline, or of one that began with another member. */
+  wentBack: boolean
   close(): Promise<void>
 }
 
-type MemberState = { name: string; role: string; state: string; timeline?: number; lag?: number | string }
+type MemberState = {
+  name: string
+  host: string
+  role: string
+  state: string
+  timeline?: number
+  lag?: number | string
+}
 
 const MEMBERS = 3
 const [ETCD_HOST, HAPROXY_HOST] = [4, 5]
-const HEALTHY_WITHIN_MS = 300_000 // a thawed member starts again, which takes a minute on a busy machine
+const HEALTHY_WITHIN_MS = 90_000 // a thawed member starts again, which takes a minute on a busy machine
+const MOST_REPAIRS = 5
 const REST_MS = 2000
 const PROGRAMS = ['/usr/bin/patroni', '/usr/bin/etcd', '/usr/sbin/haproxy', `${POSTGRES_BIN}/postgres`]
 
@@ -89,6 +105,11 @@ export async function startPatroni(
   network.run(HAPROXY_HOST, ['haproxy', '-db', '-f', haproxy], join(root, 'haproxy.log'))
   const memberUrl = ({ host }: Member) =>
     `postgres://cambista@${host}:${POSTGRES_PORT}/postgres?sslmode=disable`
+  const primaryOfTimeline = new Map<number, string>() // a promotion begins a timeline
+  const record = (host: string, timeline: number) => {
+    const isEarlier = timeline < Math.max(...primaryOfTimeline.keys())
+    if (isEarlier || primaryOfTimeline.getOrInsert(timeline, host) !== host) cluster.wentBack = true
+  }
   const cluster: PatroniCluster = {
     url: memberUrl({ host: network.address(HAPROXY_HOST) } as Member),
     ...{ members, memberUrl },
@@ -126,25 +147,46 @@ export async function startPatroni(
     freeze: (member) => freezeProcesses(network.processes(hostNumber(member))),
     cut: (member) => network.cut(hostNumber(member)),
     mend: (member) => network.mend(hostNumber(member)),
+    repairs: 0,
     async waitUntilHealthy() {
-      let primary: Member | undefined
-      let states: MemberState[] = []
-      await until(async () => {
-        primary = await cluster.primary()
-        states = primary ? await memberStates(primary) : []
-        return isHealthy(states, mode)
-      }, HEALTHY_WITHIN_MS).catch((cause) => {
-        const logs = members.map(
-          ({ name, dir }) => `${name}: ${readFileSync(join(dir, 'log'), 'utf8').slice(-1500)}`,
+      for (let attempt = 0; ; attempt++) {
+        let primary: Member | undefined
+        let states: MemberState[] = []
+        const isReached = await until(async () => {
+          primary = await cluster.primary()
+          states = primary ? await memberStates(primary) : []
+          return isHealthy(states, mode)
+        }, HEALTHY_WITHIN_MS).then(
+          () => true,
+          () => false,
         )
-        throw new Error(`the cluster is ${JSON.stringify(states)}\n${logs.join('\n')}`, { cause })
-      })
-      return primary as Member
+        if (isReached) return primary as Member
+        if (attempt === MOST_REPAIRS) {
+          const logs = members.map(
+            ({ name, dir }) => `${name}: ${readFileSync(join(dir, 'log'), 'utf8').slice(-1500)}`,
+          )
+          throw new Error(`the cluster is ${JSON.stringify(states)}\n${logs.join('\n')}`)
+        }
+        const leader = states.find(({ role }) => role === 'leader')
+        if (leader?.timeline !== undefined) record(leader.host, leader.timeline)
+        for (const member of listStuck(members, primary, states)) {
+          process.stderr.write(`killed ${member.name}: ${JSON.stringify(states)}\n`)
+          await cluster.kill(member)
+          cluster.start(member)
+          cluster.repairs++
+        }
+      }
     },
     async timeline() {
-      const [row] = await queryOnce(cluster.url, 'select pg_walfile_name(pg_current_wal_lsn()) as name')
-      return Number.parseInt(String(row?.name).slice(0, 8), 16)
+      const [row] = await queryOnce(
+        cluster.url,
+        `select ${TIMELINE_SQL} as timeline, inet_server_addr() as host`,
+      )
+      const timeline = Number(row?.timeline)
+      record(String(row?.host), timeline)
+      return timeline
     },
+    wentBack: false,
     close: () => network.close(),
   }
   for (const member of members) {
@@ -163,9 +205,30 @@ function isHealthy(states: readonly MemberState[], mode: PatroniMode): boolean {
   return (
     standbys.length === MEMBERS - 1 &&
     timelines.size === 1 &&
-    standbys.every(({ state, lag }) => /^(running|streaming)$/.test(state) && typeof lag === 'number') &&
+    standbys.every(isReplicating) &&
     (mode === 'asynchronous' || isSynchronous)
   )
+}
+
+const isReplicating = ({ state, lag }: MemberState) =>
+  /^(running|streaming)$/.test(state) && typeof lag === 'number'
+
+/**
+ * Standbys that do not follow the primary; without such, the primary itself. A thawed primary may take the lock back.
+ * Its log then says "Synchronous replication key updated by someone else" for ever.
+ */
+function listStuck(
+  members: readonly Member[],
+  primary: Member | undefined,
+  states: readonly MemberState[],
+): Member[] {
+  if (!primary) return [...members]
+  const timeline = states.find(({ role }) => role === 'leader')?.timeline
+  const following = states.filter((one) => isReplicating(one) && one.timeline === timeline)
+  const stuck = members.filter(
+    (member) => member !== primary && !following.some(({ name }) => name === member.name),
+  )
+  return stuck.length > 0 ? stuck : [primary]
 }
 
 async function memberStates(member: Member): Promise<MemberState[]> {

@@ -64,6 +64,7 @@ export function haproxySettings(members: readonly Member[]): string {
     'defaults',
     '  mode tcp',
     '  timeout connect 1s',
+    '  retries 0',
     '  timeout client 30m',
     '  timeout server 30m',
     '  timeout check 1s',
