@@ -27,7 +27,7 @@ const { figure, SEED, scaled } = await import('../faults/scale.ts')
 type TestApp = Awaited<ReturnType<typeof startTestApp>>
 type Claimed = { id: number; claim_id: string; attempts: number }
 
-const DOCUMENTS = scaled({ short: 250, long: 10_000 })
+const DOCUMENTS = scaled({ short: 100, long: 10_000 })
 const WORKERS = 16
 const SPEED = 50
 const SERVER = join(import.meta.dirname, '../support/documents/server-process.ts')

@@ -20,7 +20,7 @@ import { queryOnce } from '../../support/postgres/server.ts'
 import { createRandom } from '../../support/rates/random-bank.ts'
 import { until } from '../../support/terminal.ts'
 
-const KILLS = scaled({ short: 8, long: 300 })
+const KILLS = scaled({ short: 4, long: 300 })
 const NODES = 3
 const UPLOADERS = 6
 const HEADERS = { authorization: `Bearer ${TOKENS.all}`, 'content-type': 'application/octet-stream' }

@@ -23,7 +23,7 @@ export const LEFT_OUT: Record<string, string> = {
   'api/serve-lock.test.ts': 'is of one server a data directory',
 }
 
-/** Files that run on PostgreSQL in the long version alone, because memory answers nearly all of their requests. */
+/** Files that run on PostgreSQL in the long version alone: they depend little on the database. */
 export const LONG_ALONE: Record<string, string> = {
   'api/compat/': 'other shapes of the same answers',
   'api/mcp/protocol.test.ts': 'a protocol',
@@ -40,6 +40,7 @@ export const LONG_ALONE: Record<string, string> = {
   'api/compression.test.ts': 'headers',
   'api/connections.test.ts': 'sockets',
   'api/cors.test.ts': 'headers',
+  'api/lingering.test.ts': 'sockets',
   'api/outside.test.ts': 'names of the server',
   'api/params.test.ts': 'parameters that are refused',
   'api/pipelining.test.ts': 'sockets',
@@ -48,8 +49,12 @@ export const LONG_ALONE: Record<string, string> = {
   'api/tls.test.ts': 'sockets',
   'api/unknown-parameters.test.ts': 'parameters that are refused',
   'unit/sync/accept.test.ts': 'a function',
+  'unit/sync/bank.test.ts': 'answers of a bank',
+  'unit/sync/no-gaps.test.ts': 'decisions of many runs, each stored as in run.test.ts',
   'unit/sync/plan.test.ts': 'a function',
+  'unit/sync/restart.test.ts': 'decisions at a start',
   'unit/sync/scheduler.test.ts': 'a clock',
+  'unit/sync/unsynchronized.test.ts': 'days that a source leaves out',
 }
 
 /** File names relative to the folder of the tests. */
