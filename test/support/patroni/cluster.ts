@@ -215,7 +215,7 @@ const isReplicating = ({ state, lag }: MemberState) =>
 
 /**
  * Standbys that do not follow the primary; without such, the primary itself. A thawed primary may take the lock back.
- * Its log then says "Synchronous replication key updated by someone else" for ever.
+ * Its log then repeats "Synchronous replication key updated by someone else" for ever.
  */
 function listStuck(
   members: readonly Member[],
