@@ -84,10 +84,13 @@ export function uploadParties({ companyId, agentId, ownerId }: Batch, { tokenId 
   return { companyId, agentId, ownerId, tokenId }
 }
 
-/** Returns true if the rows were committed. Ids are never reused, and either all rows exist or none. */
-async function wasInserted(db: ReadDb, [first]: IdRange[][]): Promise<boolean> {
-  const id = first?.[0]?.id
-  return id !== undefined && (await selectExistingIds(db, [id])).has(id)
+/**
+ * Returns true if the rows were committed. Ids are never reused, and all rows are inserted or none. Queries the first
+ * document of each upload, since a reader may have deleted some already.
+ */
+async function wasInserted(db: ReadDb, runs: IdRange[][]): Promise<boolean> {
+  const ids = runs.flatMap(([first]) => (first ? [first.id] : []))
+  return (await selectExistingIds(db, ids)).size > 0
 }
 
 /** Checks again: a flush of a large batch takes long, and the agent may have become inactive. */

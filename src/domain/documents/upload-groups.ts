@@ -15,6 +15,7 @@ type Member = PromiseWithResolvers<IdRange[]> & { upload: StagedUpload }
 const GROUPS_AT_ONCE = 2 // rows of one are prepared during the commit of the other
 const UPLOADS = 64
 const DOCUMENTS = 500 // as many as one statement takes
+const LOCK_NOT_AVAILABLE = 'PG_55P03'
 const SMALL = 50 // documents of an upload that may share a transaction
 
 /**
@@ -63,9 +64,9 @@ function takeGroup(waiting: Member[]): Member[] {
 async function commitGroup(group: readonly Member[], commit: Commit): Promise<void> {
   try {
     const runs = await commit(group.map(({ upload }) => upload))
-    for (const [index, { resolve }] of group.entries()) resolve(runs[index] ?? [])
+    for (const [index, { resolve }] of group.entries()) resolve(ownRuns(runs, index))
   } catch (error) {
-    if (group.length === 1 || concernsAll(error)) for (const { reject } of group) reject(error)
+    if (group.length === 1 || isDatabaseFailure(error)) for (const { reject } of group) reject(error)
     else {
       const commits = group.map(({ upload, resolve }) => {
         const runs = commitAlone(upload, commit)
@@ -77,15 +78,24 @@ async function commitGroup(group: readonly Member[], commit: Commit): Promise<vo
   }
 }
 
-/** Returns whether the database failed: then no upload is the cause, and a lost commit may have succeeded. */
-function concernsAll(error: unknown): boolean {
+/**
+ * Returns whether the database failed: then no upload is the cause, and a lost commit may have succeeded. A lock that is
+ * not free in time is one upload's: another transaction has its agent or its content.
+ */
+function isDatabaseFailure(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined
-  return [error, cause].some(
-    (one) => errorCode(one).startsWith('PG_') && storageError(one) instanceof AppError,
-  )
+  return [error, cause].some((one) => {
+    const code = errorCode(one)
+    return code.startsWith('PG_') && code !== LOCK_NOT_AVAILABLE && storageError(one) instanceof AppError
+  })
 }
 
 async function commitAlone(upload: StagedUpload, commit: Commit): Promise<IdRange[]> {
-  const [runs = []] = await commit([upload])
-  return runs
+  return ownRuns(await commit([upload]), 0)
+}
+
+function ownRuns(runs: readonly IdRange[][], index: number): IdRange[] {
+  const own = runs[index]
+  if (!own) throw new Error('a commit returned no ids of an upload')
+  return own
 }

@@ -68,18 +68,22 @@ test('uploads of the same content, and large uploads, do not share a commit', as
   await Promise.all(all)
 })
 
-test('an upload with a fault fails alone', async () => {
-  const quota = new AppError('over-quota', 'The quota is used up')
-  const { commitInGroup, endAll, groups } = ground((of) => (of.includes('4') ? quota : undefined))
-  const all = names(1, 5).map((name) => commitInGroup(staged(name)))
-  const results = Promise.allSettled(all)
-  for (let turn = 0; turn < 3; turn++) await endAll()
-  assert.deepEqual(groups().slice(2), [['3', '4', '5'], ['3'], ['4'], ['5']])
-  assert.deepEqual(
-    (await results).map(({ status }) => status),
-    ['fulfilled', 'fulfilled', 'fulfilled', 'rejected', 'fulfilled'],
-  )
-})
+const FAULTS = [
+  new AppError('over-quota', 'The quota is used up'),
+  Object.assign(new Error('a directory import has locked the agent'), { code: 'PG_55P03' }),
+]
+for (const fault of FAULTS)
+  test(`an upload with a fault fails alone: ${fault.message}`, async () => {
+    const { commitInGroup, endAll, groups } = ground((of) => (of.includes('4') ? fault : undefined))
+    const all = names(1, 5).map((name) => commitInGroup(staged(name)))
+    const results = Promise.allSettled(all)
+    for (let turn = 0; turn < 3; turn++) await endAll()
+    assert.deepEqual(groups().slice(2), [['3', '4', '5'], ['3'], ['4'], ['5']])
+    assert.deepEqual(
+      (await results).map(({ status }) => status),
+      ['fulfilled', 'fulfilled', 'fulfilled', 'rejected', 'fulfilled'],
+    )
+  })
 
 for (const error of [
   Object.assign(new Error('the connection was lost during a commit'), { code: 'PG_COMMIT_UNKNOWN' }),
