@@ -4,6 +4,9 @@
 import { accessSync, constants } from 'node:fs'
 import { AppError, errorCode, errorReason } from './errors.ts'
 
+/** A lock was not free within PostgreSQL's `lock_timeout`. */
+export const LOCK_NOT_AVAILABLE = 'PG_55P03'
+
 // Without space for its -shm file SQLite reports an I/O error.
 const FULL = /^(ENOSPC|EDQUOT|SQLITE_FULL|SQLITE_IOERR_SHMSIZE|PG_53100)$/
 const READ_ONLY = /^(EROFS|SQLITE_READONLY)$/

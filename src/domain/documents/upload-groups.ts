@@ -2,7 +2,7 @@
 // An upload that finds no other waits for none (decisions 7.3).
 
 import { AppError, errorCode } from '../../runtime/errors.ts'
-import { storageError } from '../../runtime/storage-error.ts'
+import { LOCK_NOT_AVAILABLE, storageError } from '../../runtime/storage-error.ts'
 import type { IdRange } from '../../store/documents/idempotency.ts'
 import type { StagedUpload } from './insert-uploads.ts'
 import { blobHashes } from './lost-contents.ts'
@@ -15,7 +15,6 @@ type Member = PromiseWithResolvers<IdRange[]> & { upload: StagedUpload }
 const GROUPS_AT_ONCE = 2 // rows of one are prepared during the commit of the other
 const UPLOADS = 64
 const DOCUMENTS = 500 // as many as one statement takes
-const LOCK_NOT_AVAILABLE = 'PG_55P03'
 const SMALL = 50 // documents of an upload that may share a transaction
 
 /**

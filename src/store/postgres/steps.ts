@@ -4,6 +4,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { errorCode } from '../../runtime/errors.ts'
+import { LOCK_NOT_AVAILABLE } from '../../runtime/storage-error.ts'
 import { type Migration, oldestProgram, schemaVersion } from '../migrations.ts'
 import type { WriteDb } from '../tables.ts'
 import { rawQuery } from './raw-query.ts'
@@ -12,7 +13,6 @@ import { clusterSchema, migrationStatements, postgresSchema } from './schema.ts'
 /** `ends`: the statement stores the new schema version. */
 export type Step = { statement: string; ends?: true }
 
-const LOCK_NOT_AVAILABLE = 'PG_55P03' // lock_timeout
 const PATIENCE_MS = 60_000
 const LOCK_WAIT_MS = 200 // queries of other nodes queue behind the waiting statement
 const TRY_AGAIN_MS = 1000
