@@ -164,6 +164,23 @@ test('an agent moves before the uploads for it, or behind them, and never under 
   }
 })
 
+test('a locked agent fails no upload of another agent', async (t) => {
+  const { node, url } = await oneNode(t)
+  const toLocked = { company_id: 2, agent_id: 3, owner_id: 3 }
+  const upload = (name: string, to = {}) => post(node, CREATE, { ...batch(pdf(name)), ...to })
+  const locked = queryOnce(
+    url,
+    'begin; select 1 from agents where id = 3 for update; select pg_sleep(8); rollback',
+  )
+  await wait(500)
+  const first = ['a', 'b'].map((name) => upload(name, toLocked)) // each is a group alone
+  await wait(500)
+  const group = [upload('c', toLocked), ...['d', 'e', 'f'].map((name) => upload(name))]
+  const statuses = (await Promise.all([...first, ...group])).map(({ status }) => status)
+  assert.deepEqual(statuses.slice(3), [200, 200, 200], `${statuses}`)
+  await locked
+})
+
 test('two nodes together store no more than the quota of a token without a company', async (t) => {
   const { node, url, dataDir } = await oneNode(t)
   const other = await startTestApp(t, { dataDir })
