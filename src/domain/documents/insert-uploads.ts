@@ -98,7 +98,7 @@ async function lockContexts(trx: WriteDb, uploads: readonly StagedUpload[]): Pro
   const contexts = new Map<string, UploadContext>()
   const joinParties = ({ batch, origin }: StagedUpload) =>
     Object.values(uploadParties(batch, origin)).join(' ')
-  const byAgent = uploads.toSorted((one, other) => one.batch.agentId - other.batch.agentId) // as a directory import
+  const byAgent = uploads.toSorted((one, other) => one.batch.agentId - other.batch.agentId) // same order in each group
   for (const upload of byAgent) {
     const { batch, origin } = upload
     if (contexts.has(joinParties(upload))) continue

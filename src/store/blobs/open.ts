@@ -41,7 +41,11 @@ export async function openBlobStore(
     const blobs: Blobs = {
       ...bucket,
       async addReferences(trx, contents) {
-        await storeId.ensureSettled(trx)
+        await storeId.ensureVerified(trx).catch((cause: unknown) => {
+          throw new AppError('unavailable', 'The bucket of documents cannot be used: try again later', {
+            cause,
+          })
+        })
         return bucket.addReferences(trx, contents)
       },
     }

@@ -11,6 +11,7 @@ import type { WriteDb } from '../tables.ts'
 
 /** Name of the file or object that has the store id as text. A copy of a database has one of its own beside it. */
 export const STORE_ID_NAME = 'cambista-contents'
+const CHANGED = 'The store of documents has changed: try again in a moment'
 const COPY_PREFIX = 'copy-'
 
 /** Returns the file or object of a name. */
@@ -35,16 +36,14 @@ export type StoreId = {
    */
   findFault(): Promise<string | undefined>
   /**
-   * Called in a transaction that stores documents: the store may be unreachable now, or was so at the start.
-   * @throws AppError like `check`, and like `ensureSettled`
+   * Called in a transaction that stores documents: the store may be unreachable now, or was so at the start. The store
+   * records a renewal before the first document that follows it. So no later renewal gives the same ids, even if a
+   * failover loses this one.
+   * @throws AppError like `check`; `unavailable` for a former primary or a copy
    */
   verify(trx: WriteDb): Promise<void>
-  /**
-   * Called in a transaction that stores documents. The store records a renewal before the first document that follows
-   * it. So no later renewal gives the same ids, even if a failover loses this one.
-   * @throws AppError `unavailable` for a former primary or a copy
-   */
-  ensureSettled(trx: WriteDb): Promise<void>
+  /** Like `verify`, with what this process has last found in the store: for one whose requests take long. */
+  ensureVerified(trx: WriteDb): Promise<void>
   /**
    * Records a renewal of this database in the store. Returns why this database may not write: it is a former primary
    * or a copy. Undefined: it may.
@@ -104,24 +103,32 @@ export function openStoreId(
     if (fault) throw fault
     verifiedId = id
   }
+  const isSettled = () => settledEpoch === lineage?.current()?.epoch
   const settleLineage = async (trx = db): Promise<string | undefined> => {
     const id = verifiedId ?? (await findStoreId(trx))
     const [mark, current] = [await readMark(id), lineage?.current()]
-    if (!mark || !current || mark.id !== id) return undefined // `check` and `verify` report these
+    if (mark?.id !== id || !mark) {
+      settledEpoch = undefined // `check` and `verify` report the record
+      return undefined
+    }
     const order = compareLineage(mark.lineage, current)
-    if (order === 'later') return laterError(fileOfId(id).location, mark.lineage, current).message
     if (order === 'overtaken') {
       await lineage?.raiseGeneration(mark.lineage?.generation ?? 0)
       return settleLineage(trx)
     }
     if (order === 'earlier') await writeMark({ id: mark.id, lineage: current })
-    settledEpoch = current.epoch
-    return undefined
+    settledEpoch = order === 'later' ? undefined : current?.epoch
+    return order === 'later' ? laterError(fileOfId(id).location, mark.lineage, current).message : undefined
   }
-  const ensureSettled = async (trx: WriteDb) => {
-    if (settledEpoch === lineage?.current()?.epoch) return
+  const verify = async (trx: WriteDb) => {
+    if (verifiedId === undefined) await check(trx)
+    else {
+      const fault = await validate(verifiedId)
+      if (fault) throw fault
+    }
+    if (isSettled()) return
     const message = await settleLineage(trx)
-    if (message !== undefined) throw new AppError('unavailable', message)
+    if (message !== undefined || !isSettled()) throw new AppError('unavailable', message ?? CHANGED)
   }
   return {
     check: () => atomically(db, check),
@@ -129,15 +136,10 @@ export function openStoreId(
       const id = await findStoreId(db)
       return id === undefined ? undefined : (await validate(id))?.message
     },
-    async verify(trx) {
-      if (verifiedId === undefined) await check(trx)
-      else {
-        const fault = await validate(verifiedId)
-        if (fault) throw fault
-      }
-      await ensureSettled(trx)
+    verify,
+    async ensureVerified(trx) {
+      if (verifiedId === undefined || !isSettled()) await verify(trx)
     },
-    ensureSettled,
     settleLineage: () => settleLineage(),
     findGeneration: async () => (await readMark(await findStoreId(db)))?.lineage?.generation ?? 0,
     async writeLineage(mark) {

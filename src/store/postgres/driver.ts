@@ -6,6 +6,7 @@ import type { CompiledQuery, DatabaseConnection, Driver, QueryResult, Transactio
 import type { PoolClient } from 'pg'
 import { type Counter, findCounters, pendingCounters, type Written } from './change-counters.ts'
 import { commitUnknownError, isConnectionLost, isReadOnlyError, toDatabaseError } from './errors.ts'
+import type { ServerRow } from './expected-server.ts'
 import type { Pool } from './pool.ts'
 import { withRetry } from './retry.ts'
 import { adaptToLostName, runsAlone } from './session.ts'
@@ -93,7 +94,7 @@ class Connection implements DatabaseConnection {
     const begin = `begin${level}${accessMode ? ` ${accessMode}` : ''}`
     const settings = this.#pool.transactionSettings()
     if (settings === undefined) await this.#send(begin)
-    else await this.#beginWith(`${begin}; ${settings}`)
+    else await this.#beginWith(`${begin}; ${settings}`, accessMode)
     this.#written = new Set()
   }
 
@@ -136,10 +137,17 @@ class Connection implements DatabaseConnection {
     this.#client.release(this.#lost !== undefined)
   }
 
-  /** Begins and sets in one round trip. After an error the transaction may be open: the connection is closed. */
-  async #beginWith(statements: string): Promise<void> {
+  /**
+   * Begins and sets in one round trip. A pooler may have changed the server, which a transaction that may write compares.
+   * After an error the transaction may be open: the connection is closed.
+   */
+  async #beginWith(statements: string, accessMode: TransactionSettings['accessMode']): Promise<void> {
     try {
-      await this.#send(statements)
+      if (accessMode === 'read only') await this.#send(statements)
+      else {
+        const results: unknown = await this.#send(`${statements}; ${this.#pool.serverQuery()}`)
+        this.#pool.checkServer((results as { rows: ServerRow[] }[]).at(-1)?.rows[0])
+      }
     } catch (error) {
       this.#lost ??= error
       throw error

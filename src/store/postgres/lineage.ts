@@ -2,7 +2,7 @@
 // backup. Each promotion of a standby begins a new timeline of the server. Where it cannot be queried, the change
 // counters are compared. Decisions 7.9.
 
-import { errorCode } from '../../runtime/errors.ts'
+import { AppError, errorCode } from '../../runtime/errors.ts'
 import type { ReadDb } from '../tables.ts'
 import { rawQuery } from './raw-query.ts'
 
@@ -103,6 +103,11 @@ export async function selectServer(db: ReadDb, sql: LineageSql): Promise<ServerS
     `select ${sql.timeline} as timeline, ${sql.serverId} as server_id`,
   )
   return { timeline: rows[0]?.timeline ?? undefined, serverId: rows[0]?.server_id ?? undefined }
+}
+
+/** Error of a database that was another one at the poll. */
+export function changedAgainError(): AppError {
+  return new AppError('unavailable', 'The database has changed again: try again in a moment')
 }
 
 async function firstAllowed(db: ReadDb, expressions: readonly string[]): Promise<string> {

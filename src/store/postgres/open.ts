@@ -84,6 +84,12 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
       await own.destroy()
     }
   }
+  let lineageSql: LineageSql | undefined
+  const renew = async (work: (own: WriteDb, sql: LineageSql) => Promise<LineageRenewal | undefined>) => {
+    const sql = lineageSql
+    const renewal = sql && (await onOwnConnection((own) => work(own, sql)))
+    if (renewal) options.onRenewal?.(renewal)
+  }
   let ready: Promise<boolean> | undefined
   const engine: Engine = {
     kind: 'postgres',
@@ -105,7 +111,7 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
       fault: () => poller?.fault(),
       async raiseGeneration(above) {
         const reading = poller?.reading()
-        if (reading) await onOwnConnection((own) => renewAbove(own, above, reading))
+        if (reading) await renew((own, sql) => renewAbove(own, sql, above, reading))
         await poll()
       },
       block: (reason) => breaker.block('lineage', reason),
@@ -135,15 +141,15 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
   }
   try {
     const lineage = await prepareDatabase(address, options)
+    lineageSql = lineage
     breaker.server.timelineSql = lineage.timeline
     breaker.server.isAny = options.anyServer
     poller = createPoller({
       ...{ db: pollDb, breaker, clock, lineage, anyServer: options.anyServer },
       schema: schemaVersion(options.migrations ?? SHARED_MIGRATIONS),
       async settle(verdict, reading, last) {
-        if (verdict.kind === 'record') return recordServer(pollDb, reading)
-        const renewal = await onOwnConnection((own) => renewLineage(own, verdict.cause, reading, last))
-        if (renewal) options.onRenewal?.(renewal)
+        if (verdict.kind === 'record') await recordServer(pollDb, lineage, reading)
+        else await renew((own, sql) => renewLineage(own, sql, verdict.cause, reading, last))
       },
     })
     await poll().catch(poll) // a new connection on a busy machine may take longer than a second

@@ -8,7 +8,13 @@ import type { ChangeCounters } from '../engine.ts'
 import type { WriteDb } from '../tables.ts'
 import type { SharedClock } from './clock.ts'
 import { isConnectionLost } from './errors.ts'
-import { judgeLineage, type LineageReading, type LineageSql, type Verdict } from './lineage.ts'
+import {
+  changedAgainError,
+  judgeLineage,
+  type LineageReading,
+  type LineageSql,
+  type Verdict,
+} from './lineage.ts'
 import type { CircuitBreaker } from './pool.ts'
 import { rawQuery } from './raw-query.ts'
 
@@ -122,14 +128,13 @@ export function createPoller({
     else if (verdict.kind === 'refuse') {
       throw new AppError(verdict.isCopy ? 'failed' : 'unavailable', verdict.message)
     } else if (verdict.kind !== 'same') {
-      if (isSettled)
-        throw new AppError('unavailable', 'The database has changed again: try again in a moment')
+      if (isSettled) throw changedAgainError()
       if (verdict.kind === 'renew') breaker.trip()
       await settle(verdict, reading, lastReading)
       return pollOnce(true)
     }
     lastReading = reading
-    breaker.server.timeline = reading.server.timeline
+    breaker.setServer({ timeline: reading.server.timeline, epoch: reading.epoch })
     return toCounters(row)
   }
   let fault: string | undefined

@@ -7,6 +7,13 @@ import { createSemaphore } from '../../runtime/semaphore.ts'
 import { type Blocks, blockReason } from '../engine.ts'
 import type { Address } from './address.ts'
 import { isConnectionLost, toDatabaseError } from './errors.ts'
+import {
+  checkServerRow,
+  type ExpectedServer,
+  isLater,
+  type ServerRow,
+  selectServerRow,
+} from './expected-server.ts'
 import { createHostChoice, createProbe, destroySocket, findWriter, type HostChoice, loadPg } from './hosts.ts'
 import {
   checkSession,
@@ -38,6 +45,10 @@ export type Pool = {
   session: SessionMode
   /** Statements that follow `begin`; undefined: the session has the settings. */
   transactionSettings(): string | undefined
+  /** Query whose row `checkServer` compares. */
+  serverQuery(): string
+  /** @throws an error for another server than that of the last poll, and for one that only reads */
+  checkServer(row: ServerRow | undefined): void
   /** Ends the pool. Waits for running queries, at most for their timeout. */
   end(): Promise<void>
 }
@@ -59,8 +70,10 @@ export type CircuitBreaker = {
   renew(): void
   /** Number of renewals. */
   generation(): number
-  /** Registers a function that runs each time it trips. */
-  onTrip(cut: () => void): void
+  /** Sets what a poll found. Another server or epoch than before cuts all connections, with what runs on them. */
+  setServer(server: Pick<ExpectedServer, 'timeline' | 'epoch'>): void
+  /** Registers a function that cuts connections. */
+  onCut(cut: (cause: CutCause) => void): void
   /** Rejects queries for this reason, whatever polls return; undefined: not for this cause any more. */
   block(cause: keyof Blocks, reason: string | undefined): void
   blocks(): Blocks
@@ -68,21 +81,14 @@ export type CircuitBreaker = {
   readonly server: ExpectedServer
 }
 
-/** Undefined: not known yet, or not available (lineage.ts). */
-export type ExpectedServer = {
-  /** SQL expression of the timeline. */
-  timelineSql?: string | undefined
-  timeline?: number | undefined
-  /** True: the data may be of another server or an earlier state, which the command is about. */
-  isAny?: boolean | undefined
-}
+/** `outage`: it tripped. `server`: the connections may lead to another server than the last poll. */
+type CutCause = 'outage' | 'server'
 
 const END_MS = 1000
 const CONNECT_MS = 2000
 const TURN_MS = 10_000
 const BUSY = 'The database is in use: try again in a moment'
 const AWAY = 'The database does not answer: try again in a moment'
-const OTHER_SERVER = 'The database has failed over: try again in a moment'
 
 const INT8 = 20
 const NUMERIC = 1700
@@ -91,7 +97,8 @@ export function createCircuitBreaker(): CircuitBreaker {
   let isTripped = false
   let generation = 0
   const blocks: Blocks = {}
-  const listeners: (() => void)[] = []
+  const cuts: ((cause: CutCause) => void)[] = []
+  const server: ExpectedServer = {}
   const session = createSession()
   const hosts = createHostChoice(() => {
     generation += 1 // connections to the previous host
@@ -115,18 +122,25 @@ export function createCircuitBreaker(): CircuitBreaker {
       if (isTripped) return
       isTripped = true
       renew() // the next server may be another one, or a restarted one without these sessions
-      for (const cut of listeners) cut()
+      for (const cut of cuts) cut('outage')
     },
     renew,
-    onTrip(cut) {
-      listeners.push(cut)
+    setServer({ timeline, epoch }) {
+      const isOther = server.epoch !== undefined && (server.timeline !== timeline || server.epoch !== epoch)
+      Object.assign(server, { timeline, epoch })
+      if (!isOther) return
+      renew()
+      for (const cut of cuts) cut('server')
+    },
+    onCut(cut) {
+      cuts.push(cut)
     },
     block(cause, reason) {
       blocks[cause] = reason
     },
     blocks: () => blocks,
     generation: () => generation,
-    server: {},
+    server,
   }
 }
 
@@ -156,13 +170,22 @@ export async function openPool(
       this.connection.on('error', () => this.connection.stream.destroy())
     }
   }
+  const checkServer = (row: ServerRow | undefined) => {
+    const { server } = breaker
+    if (row && server.epoch !== undefined && isLater(row, server)) breaker.trip() // until the next poll
+    checkServerRow(row, server)
+  }
+  const verifyServer = async (client: PoolClient) => {
+    const { rows } = await client.query<ServerRow>(selectServerRow(breaker.server, !session.isPerTransaction))
+    checkServer(rows[0])
+  }
   const pool = new pg.Pool({
     ...address.config,
     Client,
     max: size,
     query_timeout: answerMs,
     connectionTimeoutMillis: connectMs,
-    verify: (client, done) => verifyServer(client, breaker).then(() => done(), done),
+    verify: (client, done) => verifyServer(client).then(() => done(), done),
     idleTimeoutMillis: 60_000,
     keepAlive: true,
     types: { getTypeParser },
@@ -177,7 +200,8 @@ export async function openPool(
   const cut = () => {
     for (const client of generations.keys()) destroySocket(client)
   }
-  if (onlyReads) breaker.onTrip(cut)
+  // A write that runs during an outage may still end well.
+  breaker.onCut((cause) => (onlyReads || cause === 'server') && cut())
   // A queue of our own: the connection timeout of the library would include the wait for other queries.
   const slots = createSemaphore(size, { ms: TURN_MS, message: BUSY })
   const probe = createProbe(pg.Client, address, connectMs)
@@ -252,6 +276,8 @@ export async function openPool(
     session,
     transactionSettings: () =>
       session.isPerTransaction ? transactionSettings(settings, fromAddress) : undefined,
+    serverQuery: () => selectServerRow(breaker.server, true),
+    checkServer,
     async end() {
       const allClosed = Promise.withResolvers<void>()
       pool.on('remove', () => generations.size === 0 && allClosed.resolve())
@@ -260,38 +286,6 @@ export async function openPool(
       cut()
     },
   }
-}
-
-/**
- * Rejects a read-only server: after a failover the address may still lead to the former primary. Rejects a server of
- * another timeline: nothing is written on a later one before the poller has renewed the epoch.
- */
-async function verifyServer(client: PoolClient, breaker: CircuitBreaker): Promise<void> {
-  const { timelineSql = 'null', timeline: expected, isAny } = breaker.server
-  // No tables before the first poll, and perhaps no search path behind a pooler, where only the poll compares.
-  const isComparable = expected !== undefined && !breaker.session.isPerTransaction && !isAny
-  const dataTimeline = isComparable ? '(select timeline from meta)' : 'null::int'
-  const { rows } = await client.query<{
-    read_only: string
-    timeline: number | null
-    data_timeline: number | null
-  }>(
-    `select current_setting('transaction_read_only') as read_only, ${dataTimeline} as data_timeline,
-       case when pg_is_in_recovery() then null else ${timelineSql} end as timeline`,
-  )
-  const [row] = rows
-  if (row?.read_only === 'on') throw readOnly()
-  const timeline = row?.timeline ?? undefined
-  if (timeline === undefined || expected === undefined) return
-  // Two promotions may have made the same timeline: the data know only their own.
-  const isRenewed = row?.data_timeline === null || row?.data_timeline === timeline
-  if (timeline === expected && isRenewed) return
-  if (timeline >= expected) breaker.trip() // until the poller has compared the servers
-  throw new AppError('unavailable', OTHER_SERVER)
-}
-
-function readOnly(): Error {
-  return Object.assign(new Error('the server is a copy that only reads'), { code: 'PG_25006' })
 }
 
 async function waitAtMost(ms: number, done: Promise<void>): Promise<void> {

@@ -169,7 +169,10 @@ for (const [name, open] of Object.entries(STORES)) {
       (await open()).check(),
       new RegExp(`not here, .+Is it mounted.+ write ${mark} there`),
     )
-    if (name === 'a shared folder') await assert.rejects(upload(nodes[0], [randomBytes(100)]), unavailable)
+    assert.equal(await nodes[0].shared.lineage?.settleLineage(), undefined, 'rates are still served')
+    await assert.rejects(upload(nodes[0], [randomBytes(100)]), unavailable)
+    marks.set('other')
+    await assert.rejects(upload(nodes[0], [randomBytes(100)]), unavailable)
     marks.set(mark)
     await (await open()).check()
     await upload(nodes[0], [randomBytes(100)])
@@ -204,8 +207,8 @@ for (const [name, open] of Object.entries(STORES)) {
         marks.set(mark)
         assert.match(String(await shared.lineage?.settleLineage()), fault)
         await assert.rejects((await store.open()).check(), unavailable)
-        if (name === 'a shared folder')
-          await assert.rejects(upload(nodes[1], [randomBytes(100)]), unavailable)
+        await nodes[1].shared.lineage?.settleLineage()
+        await assert.rejects(upload(nodes[1], [randomBytes(100)]), unavailable)
         assert.deepEqual(marks.get(), [mark], 'it stays')
       }
       marks.set(`${id} lost 1 0`)

@@ -24,14 +24,16 @@ export function pgbouncerVersion(): number {
   return Number(version)
 }
 
-/** Starts a pooler before the server of an address, and returns the address of the same schema through it. */
+/** Starts a pooler before the server of an address. Returns the address of the same schema through it. */
 export async function startPgbouncer(
   t: TestContext,
   url: string,
   mode: PoolMode,
   settings: Readonly<Record<string, string>> = {},
 ): Promise<string> {
-  const server = new URL(url.replace('@/', '@localhost/')).searchParams.get('host') ?? ''
+  const { hostname, port, searchParams } = new URL(url.replace('@/', '@localhost/'))
+  const socketDir = searchParams.get('host')
+  const server = socketDir ? `host=${socketDir}` : `host=${hostname} port=${port}`
   const dir = mkdtempSync(join(tmpdir(), 'cambista-pgbouncer-'))
   const lines = {
     unix_socket_dir: dir,
@@ -45,10 +47,7 @@ export async function startPgbouncer(
   }
   const config = Object.entries(lines).map(([name, value]) => `${name} = ${value}`)
   writeFileSync(join(dir, 'users'), '"cambista" ""\n')
-  writeFileSync(
-    join(dir, 'ini'),
-    ['[databases]', `* = host=${server}`, '[pgbouncer]', ...config, ''].join('\n'),
-  )
+  writeFileSync(join(dir, 'ini'), ['[databases]', `* = ${server}`, '[pgbouncer]', ...config, ''].join('\n'))
   if (process.getuid?.() === 0) chownSync(dir, NOBODY, NOBODY)
   const child = spawn('/bin/sh', ['-c', GUARD, 'guard', dir, ...COMMAND, '-q', join(dir, 'ini')], {
     ...(process.getuid?.() === 0 && { uid: NOBODY, gid: NOBODY }),
@@ -62,7 +61,7 @@ export async function startPgbouncer(
       throw new Error('PgBouncer does not start: CAMBISTA_TEST_VERBOSE=1 shows why')
     await wait(20)
   }
-  return url.replace(server, dir)
+  return socketDir ? url.replace(socketDir, dir) : `postgres://cambista@/postgres?host=${dir}`
 }
 
 // The shell outlives the test process, and stops the pooler at the end of its input.

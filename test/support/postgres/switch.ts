@@ -12,6 +12,8 @@ export type Switch = {
   url: string
   /** Leads new connections to a server, and cuts the present ones. Also ends `refuse` and `silence`. */
   lead(server: PostgresServer): void
+  /** Leads new connections to a server, and keeps the present ones. */
+  leadNew(server: PostgresServer): void
   /** Cuts all connections. New ones reach the same server. */
   cut(): void
   /** Cuts all connections and closes new ones at once, until `lead`. */
@@ -57,6 +59,9 @@ export async function startSwitch(t: Pick<TestContext, 'after'>, server: Postgre
       target = next
       state = 'open'
       cut()
+    },
+    leadNew(next) {
+      target = next
     },
     cut,
     refuse() {
