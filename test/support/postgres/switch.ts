@@ -12,7 +12,7 @@ export type Switch = {
   url: string
   /** Leads new connections to a server, and cuts the present ones. Also ends `refuse` and `silence`. */
   lead(server: PostgresServer): void
-  /** Leads new connections to a server, and keeps the present ones. */
+  /** Leads new connections to a server. The present ones stay open. */
   leadNew(server: PostgresServer): void
   /** Cuts all connections. New ones reach the same server. */
   cut(): void
