@@ -94,6 +94,18 @@ test('statements have names behind a pooler only if it replaces them', async (t)
   assert.ok(own.rows.length > 0, 'without a pooler they have')
 })
 
+test('a statement with a long list has no name', async (t) => {
+  const { db } = await openNode(t, await createPostgresSchema())
+  for (const length of [2, 400]) {
+    const ids = Array.from({ length }, (_, at) => at + 1)
+    await db.selectFrom('documents').select('id').where('id', 'in', ids).execute()
+  }
+  const { rows } = await rawQuery<{ statement: string }>(db, 'select statement from pg_prepared_statements')
+  const lengths = rows.map(({ statement }) => statement).filter((text) => text.includes('"documents"'))
+  assert.equal(lengths.length, 1)
+  assert.match(lengths[0] ?? '', /in \(\$1, \$2\)$/)
+})
+
 test('a lost named statement is repeated without a name, in a transaction and outside of one', async (t) => {
   for (const isInside of [false, true]) {
     const { db } = await openNode(t, await createPostgresSchema())

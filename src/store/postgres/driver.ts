@@ -12,6 +12,7 @@ import { withRetry } from './retry.ts'
 import { adaptToLostName, runsAlone } from './session.ts'
 
 const MAX_STATEMENTS = 500
+const MAX_NAMED_LENGTH = 1000 // characters; only lists of many values are longer
 const NAME_LENGTH = 32
 type Statement = { name: string | undefined; written: Written }
 
@@ -61,17 +62,17 @@ export class PostgresDriver implements Driver {
     await pool?.end()
   }
 
-  // Lists of any length make any number of texts: beyond MAX_STATEMENTS they are sent without a name. Each name is the
-  // hash of its text: behind a pooler, nodes prepare statements on the same connection.
+  // Lists of any length make any number of texts: long texts, and those beyond MAX_STATEMENTS, are sent without a name.
+  // Each name is the hash of its text: behind a pooler, nodes prepare statements on the same connection.
   #statementOf(text: string): Statement {
     const cachedStatement = this.#statements.get(text)
     if (cachedStatement) return cachedStatement
-    const isNamed = this.#statements.size < MAX_STATEMENTS
-    const statement = {
-      name: isNamed ? `s${hash('sha256', text)}`.slice(0, NAME_LENGTH) : undefined,
-      written: findCounters(text),
+    const written = findCounters(text)
+    if (text.length > MAX_NAMED_LENGTH || this.#statements.size >= MAX_STATEMENTS) {
+      return { name: undefined, written }
     }
-    if (this.#statements.size < MAX_STATEMENTS) this.#statements.set(text, statement)
+    const statement = { name: `s${hash('sha256', text)}`.slice(0, NAME_LENGTH), written }
+    this.#statements.set(text, statement)
     return statement
   }
 }
