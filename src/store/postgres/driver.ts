@@ -67,11 +67,10 @@ export class PostgresDriver implements Driver {
   #statementOf(text: string): Statement {
     const cachedStatement = this.#statements.get(text)
     if (cachedStatement) return cachedStatement
-    const written = findCounters(text)
-    if (text.length > MAX_NAMED_LENGTH || this.#statements.size >= MAX_STATEMENTS) {
-      return { name: undefined, written }
-    }
-    const statement = { name: `s${hash('sha256', text)}`.slice(0, NAME_LENGTH), written }
+    const isUnnamed = text.length > MAX_NAMED_LENGTH || this.#statements.size >= MAX_STATEMENTS
+    const name = isUnnamed ? undefined : `s${hash('sha256', text)}`.slice(0, NAME_LENGTH)
+    const statement = { name, written: findCounters(text) }
+    if (isUnnamed) return statement
     this.#statements.set(text, statement)
     return statement
   }
