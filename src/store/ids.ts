@@ -2,7 +2,8 @@
 
 import { readAsset } from '../runtime/assets.ts'
 
-const STEP = 1_000_000
+/** Ids and revisions that a renewal leaves out. */
+export const COUNTER_STEP = 1_000_000
 const HIGHEST = Number.MAX_SAFE_INTEGER // 2^53-1: the largest integer that JSON carries exactly
 const COUNTED = /^CREATE TABLE (\w+) \(\s+id +INTEGER PRIMARY KEY AUTOINCREMENT,/gm
 
@@ -12,7 +13,7 @@ const COUNTED = /^CREATE TABLE (\w+) \(\s+id +INTEGER PRIMARY KEY AUTOINCREMENT,
  * database has lost.
  */
 export function raiseCounter(counter: number, steps = 1): number {
-  return counter + Math.max(0, Math.min(steps * STEP, Math.floor((HIGHEST - counter) / 2)))
+  return counter + Math.max(0, Math.min(steps * COUNTER_STEP, Math.floor((HIGHEST - counter) / 2)))
 }
 
 /** Tables whose ids are never reused, not even after a row is deleted. */

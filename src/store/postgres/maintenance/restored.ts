@@ -4,15 +4,13 @@
 import { AppError } from '../../../runtime/errors.ts'
 import { insertLoss } from '../../documents/orphans.ts'
 import { atomically, type Lock } from '../../engine.ts'
-import { raiseCounter, tablesWithCounters } from '../../ids.ts'
+import { COUNTER_STEP, raiseCounter, tablesWithCounters } from '../../ids.ts'
 import type { WriteDb } from '../../tables.ts'
 import { LEASE_TIMES, takeLease } from '../lease.ts'
 import { findLineageSql, type ServerState, selectServer } from '../lineage.ts'
 import { rawQuery } from '../raw-query.ts'
 import { makeEpoch } from '../steps.ts'
 import { selectSequences, setSequence } from './sequences.ts'
-
-const STEP = 1_000_000
 
 export type RenewedDatabase = {
   epoch: string
@@ -63,7 +61,7 @@ export async function renewRows(
   const formerGeneration = rows[0]?.generation ?? 0
   const newGeneration = Math.max(formerGeneration, generation) + 1
   const steps = newGeneration - formerGeneration
-  const more = steps * STEP
+  const more = steps * COUNTER_STEP
   await rawQuery(
     trx,
     `update meta set epoch = $1, data_revision = data_revision + ${more},
