@@ -166,7 +166,7 @@ const FILES: [string, (dir: string) => void, RegExp][] = [
   ],
 ]
 for (const [what, damage, expected] of FILES) {
-  test(`with a fault in ${what} nothing is loadLostHashes out, because nothing is restored`, async (t) => {
+  test(`with a fault in ${what} nothing is left out, because nothing is restored`, async (t) => {
     const source = await openDamaged(t)
     damage(join(source.setDir, '2026-03-24T09-30-00Z'))
     const { faults, damaged, lines, data } = await restore(source, join(source.home, 'new'))
