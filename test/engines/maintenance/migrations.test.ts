@@ -135,7 +135,7 @@ test('ten nodes of a new version that start at once upgrade an older database on
 
 test('an upgrade that dies at any statement, before it or after, is ended by the next node', async (t) => {
   figure(t, 'seed', SEED)
-  const every = scaled({ short: 4, long: 1 })
+  const every = scaled({ short: 16, long: 1 })
   const cases = ['cut', 'lose'].flatMap((fate, first) =>
     Array.from({ length: STATEMENTS }, (_, at) => ({ fate, at })).filter(
       ({ at }) => (at + 2 * first + SEED) % every === 0 || at === STATEMENTS - 1,

@@ -28,7 +28,7 @@ import { temporaryDirectory } from '../../support/temporary.ts'
 import { runCommand, until } from '../../support/terminal.ts'
 
 const SMALL = { rates: 2500, documents: 90 }
-const [KILLS, STEP] = [scaled({ short: 3, long: 20 }), scaled({ short: 40, long: 5 })]
+const [KILLS, STEP] = [scaled({ short: 2, long: 20 }), scaled({ short: 60, long: 5 })]
 
 const NOT_MOVED = [
   'page_sessions',

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { ensureHookKey } from '../../../src/store/hooks/key.ts'
 import { addDays, currentDay } from '../../../src/values/dates.ts'
-import { figure, LONG } from '../../faults/scale.ts'
+import { figure } from '../../faults/scale.ts'
 import { batch, CREATE, fillDatabase, pdf, TOKENS } from '../../support/directory.ts'
 import { programWithClock } from '../../support/postgres/clock-off.ts'
 import { type Node, openCluster } from '../../support/postgres/nodes.ts'
@@ -17,7 +17,7 @@ import { until } from '../../support/terminal.ts'
 
 const HOUR_MS = 3_600_000
 const HALF_MINUTE_MS = 30_000
-const CLOCKS = [HOUR_MS, -HALF_MINUTE_MS, ...(LONG ? [-HOUR_MS] : [])]
+const CLOCKS = [HOUR_MS, -HALF_MINUTE_MS, -HOUR_MS]
 const DAY = addDays(
   currentDay(() => new Date()),
   -3,

@@ -7,12 +7,12 @@ import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { startBank } from '../../../src/demo/bank.ts'
 import { currentDay } from '../../../src/values/dates.ts'
-import { figure, scaled } from '../../faults/scale.ts'
+import { figure } from '../../faults/scale.ts'
 import { type Cluster, openCluster } from '../../support/postgres/nodes.ts'
 import { startProgram } from '../../support/program.ts'
 import { until } from '../../support/terminal.ts'
 
-const TIMES = scaled({ short: 1, long: 10 })
+const TIMES = 10
 const RANGE = ['--from', '2020-01-01', '--to', '2026-03-20']
 const MINE = '111.11'
 

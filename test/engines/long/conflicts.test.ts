@@ -3,17 +3,17 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { startProxy } from '../support/postgres/proxy.ts'
+import { startProxy } from '../../support/postgres/proxy.ts'
 
 process.env.CAMBISTA_TEST_ENGINE = 'postgres' // before the modules that look at it are loaded
-const { startTestApp, temporaryDirectory } = await import('../support/app.ts')
-const { batch, CREATE, fillDirectory, pdf, post, read, TOKENS } = await import('../support/directory.ts')
-const { startReceiver } = await import('../support/hooks/receiver.ts')
-const { postgresAddress } = await import('../support/postgres/database.ts')
-const { runJson } = await import('../support/company.ts')
-const { until } = await import('../support/terminal.ts')
-const { connect } = await import('../api/mcp/support.ts')
-const { signIn } = await import('../api/web/support.ts')
+const { startTestApp, temporaryDirectory } = await import('../../support/app.ts')
+const { batch, CREATE, fillDirectory, pdf, post, read, TOKENS } = await import('../../support/directory.ts')
+const { startReceiver } = await import('../../support/hooks/receiver.ts')
+const { postgresAddress } = await import('../../support/postgres/database.ts')
+const { runJson } = await import('../../support/company.ts')
+const { until } = await import('../../support/terminal.ts')
+const { connect } = await import('../../api/mcp/support.ts')
+const { signIn } = await import('../../api/web/support.ts')
 
 type TestApp = Awaited<ReturnType<typeof startTestApp>>
 type Created = { created_documents: { id: number }[] }
