@@ -11,14 +11,20 @@ export type LineageWatch = { close(): Promise<void> }
 
 /** Compares once before it resolves. @throws AppError `unavailable` for a former primary or a copy */
 export async function watchLineage(
-  { lineage }: Pick<Engine, 'lineage'>,
+  { lineage, poll }: Pick<Engine, 'lineage' | 'poll'>,
   { lineage: store }: Pick<BlobStore, 'lineage'>,
 ): Promise<LineageWatch> {
   if (!lineage || !store) return { close: async () => {} }
-  const firstFault = await store.settleLineage().catch(() => undefined) // an unreachable store: uploads are rejected
+  const findFault = async () => {
+    if ((await store.settleLineage()) === undefined) return undefined
+    // Another node may have renewed the database since the last poll.
+    await poll().catch(() => {}) // the last reading decides
+    return store.settleLineage()
+  }
+  const firstFault = await findFault().catch(() => undefined) // an unreachable store: uploads are rejected
   if (firstFault !== undefined) throw new AppError('unavailable', firstFault)
   let pendingCheck: Promise<void> | undefined
-  const check = async () => lineage.block(await store.settleLineage())
+  const check = async () => lineage.block(await findFault())
   const timer = setInterval(() => {
     pendingCheck ??= check()
       .catch(() => {}) // the store or the database is unreachable: nothing is written, and the next check decides

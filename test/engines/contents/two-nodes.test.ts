@@ -16,6 +16,7 @@ import { basename, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { collectGarbage, type GcResult } from '../../../src/domain/documents/gc.ts'
+import { watchLineage } from '../../../src/domain/operations/lineage-watch.ts'
 import { AppError } from '../../../src/runtime/errors.ts'
 import { createMemoryBudget } from '../../../src/runtime/memory-budget.ts'
 import { blobPath } from '../../../src/store/blobs/commit.ts'
@@ -218,6 +219,17 @@ for (const [name, open] of Object.entries(STORES)) {
       assert.deepEqual(marks.get(), [`${id} ${laterEpoch} 2 1`])
     },
   )
+
+  testStore('a node that has not polled a renewal of another node is no copy', async ({ nodes, url }) => {
+    const [{ engine, shared }, late] = nodes
+    await Promise.all(nodes.map((node) => node.shared.check()))
+    await queryOnce(url, 'update meta set timeline = 0')
+    await engine.poll()
+    assert.equal(await shared.lineage?.settleLineage(), undefined)
+    assert.match(String(await late.shared.lineage?.settleLineage()), /a copy/, 'as of its last poll')
+    await (await watchLineage(late.engine, late.shared)).close()
+    assert.equal(await late.shared.lineage?.settleLineage(), undefined)
+  })
 
   testStore('contents of lost documents are retained until the operator accepts the loss', async (store) => {
     const [one, other] = store.nodes
