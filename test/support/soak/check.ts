@@ -1,14 +1,16 @@
 // Checks the end of the soak: each acknowledged document exists once with its bytes, and no upload is partial. No key
 // was used twice, no reader missed a document, and each outcome is the acknowledged one.
 
+import { setTimeout as pause } from 'node:timers/promises'
 import { inParallel } from '../../../src/store/blobs/parallel.ts'
 import type { WriteDb } from '../../../src/store/tables.ts'
 import { TOKENS } from '../directory.ts'
 import { hashBytes, type Upload, type Uploads } from './documents.ts'
 import type { Reader } from './readers.ts'
 import type { Claims } from './workers.ts'
-import { count, fault, loss, request, type Soak } from './world.ts'
+import { type Answer, count, fault, loss, request, type Soak } from './world.ts'
 
+const TRIES = 10
 const HEADERS = { authorization: `Bearer ${TOKENS.read}` }
 
 type Row = {
@@ -131,10 +133,14 @@ async function checkOutcomes(
   count(soak, 'documents finished by workers', events.length)
 }
 
-/** Downloads each document from a node and checks its hash. */
+/** Downloads each document from a node and checks its hash. A node may be busy: a 503 or no answer is tried again. */
 async function checkContents(soak: Soak, rows: readonly Row[]): Promise<void> {
   await inParallel(rows, 4, async ({ id, sha256 }) => {
-    const answer = await request(soak, 'content', `/api/v1/documents/${id}/content`, { headers: HEADERS })
+    let answer: Answer | undefined
+    for (let turn = 0; turn < TRIES && answer === undefined; turn++) {
+      if (turn > 0) await pause(1000)
+      answer = await request(soak, 'content', `/api/v1/documents/${id}/content`, { headers: HEADERS })
+    }
     if (answer?.status !== 200) fault(soak, `content of ${id}: ${answer?.status} ${answer?.body}`)
     else if (hashBytes(answer.body) !== sha256) fault(soak, `content of ${id} is another one`)
   })
