@@ -6,12 +6,13 @@ import { AppError, errorCode, errorReason } from '../../runtime/errors.ts'
 import { readServerAddress, WILDCARD } from '../../store/server-address.ts'
 import { command } from '../command.ts'
 import { nonEmpty } from '../options/formats.ts'
-import { option } from '../options/names.ts'
+import { option, variableName } from '../options/names.ts'
 import type { OptionValues } from '../options/values.ts'
 import { becomeOwner } from '../storage/data-dir.ts'
 import { type Probe, probeError } from './probe.ts'
 
 const ADDRESS = ['url', 'host', 'port']
+const DATA_DIR_VARIABLE = variableName('data-dir')
 const RETRY_AFTER_MS = 100
 const SETTLE_MS = 300
 
@@ -19,12 +20,18 @@ export const healthcheck = command({
   name: 'healthcheck',
   options: ['url', 'fresh', 'wait', 'pid', 'host', 'port', 'tls-cert', 'data-dir'],
   overrides: { 'data-dir': option('DIR', nonEmpty) },
-  async run({ options, flags, terminal }) {
+  async run({ options, flags, terminal, settings }) {
     const { fresh } = options
-    const dataDir = ADDRESS.some((name) => flags.includes(name)) ? undefined : options['data-dir']
+    const hasAddress = ADDRESS.some((name) => flags.includes(name))
+    const dataDir = hasAddress ? undefined : options['data-dir']
+    // In a container the variable names the directory of the only server. Settings of a service rank below a port of
+    // the environment.
+    const { [DATA_DIR_VARIABLE]: variable } = terminal.env
+    const ownDataDir = hasAddress || settings.values[DATA_DIR_VARIABLE] ? undefined : variable
     const certificates = readTrustedCertificates(options)
     if (dataDir !== undefined) becomeOwner(dataDir)
-    const findUrl = () => (dataDir === undefined ? optionsUrl(options) : runningServerUrl(dataDir))
+    const findUrl = () =>
+      dataDir === undefined ? (writtenUrl(ownDataDir) ?? optionsUrl(options)) : runningServerUrl(dataDir)
     const unserved = `no server runs on ${dataDir}, or it does not listen yet`
     const end = performance.now() + options.wait * 1000
     const { pid } = options
@@ -49,7 +56,22 @@ export const healthcheck = command({
 
 /** Returns /readyz of the server of a data directory; undefined without a server. */
 function runningServerUrl(dataDir: string): URL | undefined {
-  const address = isServed(dataDir) ? readServerAddress(dataDir) : undefined
+  return isServed(dataDir) ? readyzUrl(readServerAddress(dataDir)) : undefined
+}
+
+/**
+ * Returns /readyz of the last server of a data directory, without reading its lock. SQLite would have to be loaded for
+ * the lock, and a full disk would fail the check. Undefined: the server has ended, or the directory is not readable.
+ */
+function writtenUrl(dataDir: string | undefined): URL | undefined {
+  try {
+    return dataDir ? readyzUrl(readServerAddress(dataDir)) : undefined
+  } catch {
+    return undefined // host and port remain
+  }
+}
+
+function readyzUrl(address: string | undefined): URL | undefined {
   if (address === undefined) return undefined
   const url = new URL('/readyz', address)
   url.hostname = WILDCARD[url.hostname] ?? url.hostname

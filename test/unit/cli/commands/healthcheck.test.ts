@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
+import { run } from '../../../../src/main.ts'
 import { startTestApp, temporaryDirectory } from '../../../support/app.ts'
+import { TEST_PROVIDERS } from '../../../support/providers.ts'
 import { runCommand, startCommand } from '../../../support/terminal.ts'
 
 const FIXTURES = join(import.meta.dirname, '../../../fixtures/tls')
@@ -55,6 +58,46 @@ test('`healthcheck --data-dir` checks the server of that directory, unless an ad
   await app.close()
   const none = `cambista: no server runs on ${dataDir}, or it does not listen yet\n`
   assert.deepEqual(await runCommand(at), { code: 1, out: '', err: none })
+})
+
+test('`healthcheck` with CAMBISTA_DATA_DIR checks the address of its server, whose port may be a flag', async (t) => {
+  const { app, dataDir } = await startTestApp(t, { listen: { host: '0.0.0.0' } })
+  const { port } = new URL(app.url)
+  const free = String(await freePort())
+  const env = { CAMBISTA_DATA_DIR: dataDir, CAMBISTA_HOST: '0.0.0.0', CAMBISTA_PORT: free }
+  const ready = { code: 0, out: `http://127.0.0.1:${port} is ready\n`, err: '' }
+  assert.deepEqual(await runCommand(['healthcheck'], env), ready)
+  const other = await runCommand(['healthcheck', '--port', free], env)
+  assert.match(other.err, /cannot be reached: connect ECONNREFUSED/)
+  const nodes = await runCommand(['healthcheck'], {
+    ...env,
+    CAMBISTA_DATA_DIR: `${dataDir}/none`,
+    CAMBISTA_PORT: port,
+  })
+  assert.deepEqual(nodes, ready, 'a node has no data directory')
+  await app.close()
+  const closed = await runCommand(['healthcheck'], env)
+  assert.equal(closed.code, 1)
+  assert.match(closed.err, new RegExp(`127\\.0\\.0\\.1:${free}/readyz cannot be reached`))
+})
+
+test('`healthcheck` ignores CAMBISTA_DATA_DIR of the settings, below a port of the environment', async (t) => {
+  const service = await startTestApp(t)
+  const other = await startTestApp(t)
+  const settingsFile = join(temporaryDirectory(t), 'cambista.env')
+  writeFileSync(settingsFile, `CAMBISTA_DATA_DIR=${service.dataDir}\n`)
+  const { port } = new URL(other.app.url)
+  const printed: (string | Uint8Array)[] = []
+  const code = await run(['healthcheck'], {
+    env: { CAMBISTA_PORT: port },
+    settingsFile,
+    out: (text) => printed.push(text),
+    err: (text) => printed.push(text),
+    providers: TEST_PROVIDERS,
+    interactive: false,
+    stop: new AbortController().signal,
+  })
+  assert.deepEqual([code, ...printed], [0, `http://127.0.0.1:${port} is ready\n`])
 })
 
 test('`healthcheck --data-dir --wait` waits for a server that does not listen yet', async (t) => {
