@@ -17,11 +17,11 @@ const PINS = join(import.meta.dirname, 'debian-packages.json')
 const LIBRARY =
   /^(usr\/)?lib(64)?\/([\w-]+-linux-gnu\/)?(ld-linux-[\w-]+|lib(atomic|c|dl|gcc_s|m|pthread|stdc\+\+))\.so\.[\d.]+$/
 const PAPER =
-  /^(etc\/(debian_version|os-release)|usr\/lib\/os-release|usr\/share\/(doc\/[^/]+(\/copyright)?|common-licenses\/(L?GPL|GFDL)-[\d.]+))$/
+  /^(etc\/(debian_version|os-release)|usr\/lib\/os-release|usr\/share\/(doc\/[^/]+(\/copyright)?|common-licenses\/[\w.-]+))$/
 
 /**
  * Returns the entries of the libraries for a machine kind, as `tar` takes them. `cache` is the folder of the downloaded
- * packages. @throws Error if Debian does not have a package any more, or has another file
+ * packages. @throws Error if Debian has another version, or another file
  */
 export function debianLibraries(arch, cache = CACHE) {
   const kind = MACHINES[arch].debian

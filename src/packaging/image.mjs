@@ -14,7 +14,9 @@ const ROOT = join(import.meta.dirname, '../..')
 const OCI = 'application/vnd.oci.image'
 const LABEL = 'org.opencontainers.image'
 const USER = 65532
-const DATA = 'data'
+const VOLUME = 'data'
+// A volume of Kubernetes, or a disk with lost+found, belongs to root, and the program makes its directory private.
+const DATA_DIR = `/${VOLUME}/cambista`
 const SECOND = 1e9 // Docker counts times in nanoseconds
 // A server that is busy or migrates its database must not be restarted. So ten failures in a row, in five minutes, make
 // it unhealthy. A check ends by itself after five seconds, but on a busy machine its process starts slowly.
@@ -27,10 +29,10 @@ const HEALTHCHECK = {
 }
 /** Files that C libraries and containers expect. Without the last one names of /etc/hosts would not be found. */
 const SYSTEM = [
-  { name: 'etc/passwd', content: `cambista:x:${USER}:${USER}:cambista:/${DATA}:/nonexistent\n` },
+  { name: 'etc/passwd', content: `cambista:x:${USER}:${USER}:cambista:/${VOLUME}:/nonexistent\n` },
   { name: 'etc/group', content: `cambista:x:${USER}:\n` },
   { name: 'etc/nsswitch.conf', content: 'passwd: files\ngroup: files\nhosts: files dns\n' },
-  { name: `${DATA}/`, owner: USER, mode: 0o700 },
+  { name: `${VOLUME}/`, owner: USER, mode: 0o700 },
   { name: 'tmp/', mode: 0o1777 },
 ]
 
@@ -110,11 +112,11 @@ function containerConfig(labels) {
   return {
     User: `${USER}:${USER}`,
     ExposedPorts: { '8080/tcp': {} },
-    Env: ['PATH=/usr/bin', 'CAMBISTA_HOST=0.0.0.0', `CAMBISTA_DATA_DIR=/${DATA}`],
+    Env: ['PATH=/usr/bin', 'CAMBISTA_HOST=0.0.0.0', `CAMBISTA_DATA_DIR=${DATA_DIR}`],
     Entrypoint: ['/usr/bin/cambista'],
     Cmd: ['serve'],
-    Volumes: { [`/${DATA}`]: {} },
-    WorkingDir: `/${DATA}`,
+    Volumes: { [`/${VOLUME}`]: {} },
+    WorkingDir: `/${VOLUME}`,
     Labels: labels,
     StopSignal: 'SIGTERM',
     Healthcheck: HEALTHCHECK,

@@ -2,7 +2,7 @@
 // of the archives. Prints a table; the exit code is 1 if a step fails, and later steps are
 // left out. Needs root where Debian packages are missing, and npm's registry.
 
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
@@ -13,6 +13,12 @@ const ROOT = join(import.meta.dirname, '../..')
 const OWN = arch() === 'arm64' ? 'arm64' : 'x64'
 const FOREIGN = OWN === 'arm64' ? 'x64' : 'arm64'
 const IN_ARCHIVE = ['LICENSE', 'README.md', 'THIRD-PARTY-LICENSES', 'cambista', 'cambista.service']
+/** Debian packages of test/release, each with a command that succeeds where it is installed. */
+const TOOLS: Record<string, string> = {
+  skopeo: 'skopeo --version',
+  'docker-compose': 'docker-compose version',
+  'python3-kubernetes': '/usr/bin/python3 -c "import kubernetes, yaml"',
+}
 // A clone has its own packages and Node, and no settings of the npm that runs this script.
 const ENV = Object.fromEntries(
   Object.entries(process.env)
@@ -59,6 +65,8 @@ async function step(name: string, work: () => Promise<string>): Promise<void> {
 async function installMissingPackages(): Promise<string> {
   const output = await run(process.execPath, ['build.mjs', '--missing'])
   const packages = output.split('\n').filter(Boolean)
+  for (const [name, check] of Object.entries(TOOLS))
+    if (spawnSync('/bin/sh', ['-c', check]).status !== 0) packages.push(name)
   if (packages.length === 0) return 'none missing'
   const retries = ['-o', 'Acquire::Retries=3']
   await run('apt-get', [...retries, 'update', '-q'])

@@ -102,7 +102,7 @@ test('a container runs `serve` as user 65532 on all addresses, with a volume and
     assert.deepEqual(settings, {
       User: '65532:65532',
       ExposedPorts: { '8080/tcp': {} },
-      Env: ['PATH=/usr/bin', 'CAMBISTA_HOST=0.0.0.0', 'CAMBISTA_DATA_DIR=/data'],
+      Env: ['PATH=/usr/bin', 'CAMBISTA_HOST=0.0.0.0', 'CAMBISTA_DATA_DIR=/data/cambista'],
       Entrypoint: ['/usr/bin/cambista'],
       Cmd: ['serve'],
       Volumes: { '/data': {} },
