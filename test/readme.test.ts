@@ -101,6 +101,7 @@ function parseCommandLines(text: string): string[] {
   const blocks = [...text.matchAll(/^ *```sh\n([\s\S]*?)^ *```/gm)].map(([, block = '']) => block)
   return blocks
     .flatMap((block) => block.split('\n'))
+    .map((line) => line.replace(/^docker compose exec cambista /, ''))
     .flatMap((line) => /^ *(?:sudo )?(?:\.\/)?cambista (.+?)(?: +(?:#|&&|\||>).*)?$/.exec(line)?.[1] ?? [])
 }
 

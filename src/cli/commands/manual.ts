@@ -17,6 +17,7 @@ export const TOPICS = [
   'agents',
   'hooks',
   'service',
+  'containers',
   'page',
   'https',
   'backups',
