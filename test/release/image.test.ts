@@ -3,13 +3,15 @@
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, globSync, readdirSync, readFileSync, statSync } from 'node:fs'
-import { connect } from 'node:net'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { startBank } from '../../src/demo/bank.ts'
 import { currentDay } from '../../src/values/dates.ts'
 import { directory } from '../e2e/executable.ts'
+import { startPostgres } from '../support/postgres/server.ts'
 import { type Container, makeVolume, startContainer, unpackImage } from './container.ts'
 
 const { CAMBISTA_RELEASE: release = '', CAMBISTA_FOREIGN_ARCH: foreignArch = '' } = process.env
@@ -26,6 +28,7 @@ type Machines = {
   runnerWords(arch: string): string[] | undefined
 }
 const ENDS_WITHIN_SECONDS = 10
+const DATABASE_HOST = '127.65.53.2' // where no other server of this machine listens
 const CONTENT = Buffer.from('Factura 1: 15000 CRC\n')
 
 for (const arch of Object.keys(MACHINES)) {
@@ -74,6 +77,28 @@ test('the image starts by its own command, on port 8080, on a volume of Kubernet
   const { seconds, code, err } = await container.stop()
   assert.equal(code, 0, err)
   assert.ok(seconds < ENDS_WITHIN_SECONDS, `${seconds} s in the middle of a sync`)
+})
+
+test('a node runs in the image over PostgreSQL and a shared folder, and is found by its variables', async (t) => {
+  const server = await startPostgres([`listen_addresses=${DATABASE_HOST}`])
+  t.after(() => server.close())
+  const image = unpackImage(t, ARCHIVE, ownArchitecture())
+  const volume = makeVolume(t, image)
+  const port = String(await freePort())
+  const env = {
+    CAMBISTA_DATABASE: `postgres://cambista@${DATABASE_HOST}/postgres?sslmode=disable`,
+    CAMBISTA_BLOBS: '/data',
+    CAMBISTA_BLOBS_SHARED: '1',
+    CAMBISTA_PORT: port,
+  }
+  const words = ['serve', '--no-scheduler']
+  const container = startContainer(t, image, { volume, words, env })
+  const url = await listeningUrl(container)
+  await uploadAndFetch(container, url)
+  assert.equal(await printed(container, ['healthcheck']), `http://127.0.0.1:${port} is ready`)
+  const { code, err } = await container.stop()
+  assert.equal(code, 0, err)
+  assert.equal(readdirSync(volume).includes('cambista'), false, 'a node has no data directory')
 })
 
 test('the demo runs in the image, and answers each request that it proposes', async (t) => {
@@ -153,6 +178,15 @@ function assertUnprivileged(container: Container): void {
   const mounts = readFileSync(`/proc/${container.processId()}/mountinfo`, 'utf8')
   assert.match(mounts, /^\S+ \S+ \S+ \S+ \/ ro[, ]/m)
   assert.match(mounts, /^\S+ \S+ \S+ \S+ \/data rw[, ]/m)
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
 }
 
 /** Returns the address of the server for this machine. */

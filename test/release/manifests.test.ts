@@ -1,5 +1,5 @@
-// Compares the compose file and the manifests of the printed manual with the schemas of two packages of Debian:
-// docker-compose, and the Python client of Kubernetes.
+// Compares the compose file and the manifests of the printed manual with schemas of Debian's packages: docker-compose
+// and python3-kubernetes.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'

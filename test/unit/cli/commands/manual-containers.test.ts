@@ -1,5 +1,5 @@
-// The compose file and the manifests that `manual containers` prints: the program has their variables and paths, and
-// their parts fit together. test/release compares them with the schemas of their programs.
+// The compose file and the manifests of `manual containers`: the program has their variables and paths, and their parts
+// fit together. test/release compares them with the schemas of their programs.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
