@@ -1,5 +1,5 @@
-// The compose file and the manifests of `manual containers`: the program has their variables and paths, and their parts
-// fit together. test/release compares them with the schemas of their programs.
+// Checks the compose file and the manifests of `manual containers`. Their variables and paths are those of the program,
+// and their parts fit together. Their schemas have a test in test/release.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
