@@ -1,5 +1,4 @@
-// The image for containers, made of a tiny executable: its layout, its settings and its files. test/release runs the
-// real one.
+// Checks the image of a tiny executable: its layout, its settings and its files. The real one runs in test/release.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
