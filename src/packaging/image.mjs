@@ -27,7 +27,7 @@ const HEALTHCHECK = {
   StartPeriod: 600 * SECOND,
   Retries: 10,
 }
-/** Files that C libraries and containers expect. Without the last one names of /etc/hosts would not be found. */
+/** Files that C libraries and containers expect. Without nsswitch.conf names of /etc/hosts would not be found. */
 const SYSTEM = [
   { name: 'etc/passwd', content: `cambista:x:${USER}:${USER}:cambista:/${VOLUME}:/nonexistent\n` },
   { name: 'etc/group', content: `cambista:x:${USER}:\n` },
