@@ -4,7 +4,7 @@ const BLOCK = 512
 const TYPES = { file: '0', link: '2', folder: '5' }
 
 /**
- * Returns the bytes of an archive of entries, inOrder by name, with the folders that they are in. An entry is
+ * Returns the bytes of an archive of entries, in order of their names, with the folders that they are in. An entry is
  * `{ name, content }` or `{ name, link }`. A name that ends in / is that of a folder. Two more properties are optional:
  * `mode`, and `owner`, the number of user and group. `time`: seconds since 1970, of all entries.
  */
