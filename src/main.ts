@@ -29,7 +29,6 @@ import { refuseWithoutRegion, storageConfig } from './cli/storage/storage-config
 import { isJournal } from './cli/terminal-log.ts'
 import { PROVIDERS } from './providers/list.ts'
 import type { Provider } from './providers/provider.ts'
-import { VERSION } from './runtime/assets.ts'
 import { AppError, errorReason } from './runtime/errors.ts'
 import { journalErrors } from './runtime/log.ts'
 import { lostDatabaseError } from './runtime/storage-error.ts'
@@ -67,8 +66,10 @@ export async function run(argv: readonly string[], terminal: Terminal): Promise<
   let commandName: string | undefined
   try {
     const commandLine = readCommandLine(argv, COMMAND_NAMES)
-    if (commandLine.kind === 'version') terminal.out(`${VERSION}\n`)
-    else if (commandLine.kind === 'help') {
+    if (commandLine.kind === 'version') {
+      return await runCommand(await loadCommand('version'), commandLine.words, terminal)
+    }
+    if (commandLine.kind === 'help') {
       const texts = terminalTexts(terminal)
       const width = helpWidth(terminal.columns)
       const { command, group } = commandLine
@@ -163,7 +164,7 @@ function checkPositionals(command: Command, words: readonly string[]): void {
   const { positionals } = command
   if (words.some(isDatabaseAddress))
     throw usageError({ reason: 'address-word', takes: addressOptions(command) })
-  const extra = words[positionals.length]
+  const extra = positionals.at(-1)?.endsWith('…') ? undefined : words[positionals.length]
   const next = positionals[words.length]
   if (extra === undefined && (next === undefined || next.startsWith('['))) return
   const usage = commandUsage(command)

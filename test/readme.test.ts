@@ -115,7 +115,10 @@ function checkCommand(line: string, { whole }: { whole: boolean }): void {
   const { positionals } = parseWords(rest, command.options, {}, undefined, command.overrides)
   const { choices } = command
   const least = whole ? command.positionals.filter((word) => !word.startsWith('[')).length : 0
-  assert.ok(positionals.length >= least && positionals.length <= command.positionals.length, line)
+  const most = command.positionals.at(-1)?.endsWith('…')
+    ? Number.POSITIVE_INFINITY
+    : command.positionals.length
+  assert.ok(positionals.length >= least && positionals.length <= most, line)
   const [first] = positionals
   if (first !== undefined && choices && /^[a-z]/.test(first)) assert.ok(choices.includes(first), line)
 }

@@ -9,7 +9,7 @@ import { OPTIONS } from './options/options.ts'
 import { unknownFlag } from './parse/args.ts'
 
 export type ParsedCommand =
-  | { kind: 'version' }
+  | { kind: 'version'; words: string[] }
   /** Help for a group of commands, for one command, or for the program. */
   | { kind: 'help'; group?: string; command?: string }
   /** `words`: all others than the command's name. */
@@ -43,11 +43,13 @@ export function readCommandLine(argv: readonly string[], names: readonly string[
   })
   const [first, second] = tokens.filter((token) => token.kind === 'positional')
   const flags = tokens.filter((token) => token.kind === 'option')
+  const hasFlag = (wanted: string) => flags.some(({ name }) => name === wanted)
   for (const { index, name } of flags.filter(({ index }) => index < (first?.index ?? argv.length))) {
-    if (name === 'version' || name === 'V') return { kind: 'version' }
+    if (name === 'version' || name === 'V')
+      return { kind: 'version', words: hasFlag('json') ? ['--json'] : [] }
     if (!Object.hasOwn(flagTypes(), name)) throw unknownFlag(argv[index] ?? '', Object.keys(OPTIONS))
   }
-  const wantsHelp = flags.some(({ name }) => name === 'help')
+  const wantsHelp = hasFlag('help')
   if (!first) {
     if (wantsHelp) return { kind: 'help' }
     throw usageError({ reason: 'no-command' })

@@ -35,7 +35,7 @@ export type Terminal = {
 export type Command = {
   /** Name of one or two words, such as `key create`. */
   name: string
-  /** Its words after the name, such as `NAME`, or `[NAME]` if optional. */
+  /** Its words after the name, such as `NAME`, `[NAME]` if optional, or `FILE…` at the end if repeatable. */
   positionals: readonly string[]
   /** Allowed values of its first word, for the completion. */
   choices?: readonly string[]

@@ -38,6 +38,7 @@ const FILES: Record<string, readonly string[]> = {
   'backup-restore': ['backup restore'],
   'database/cluster': ['cluster import'],
   'database/database': ['database upgrade', 'database restored', 'database accept-loss'],
+  verify: ['verify'],
   manual: ['manual'],
   completion: ['completion'],
   version: ['version'],

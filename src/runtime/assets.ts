@@ -1,14 +1,36 @@
 // Files of the program: beside src/ in a checkout, inside the executable of a package (build.mjs lists them). Only
 // this file and store/sqlite/native.ts depend on the difference.
 
-import { readdirSync, readFileSync } from 'node:fs'
-import { getAsset, getAssetKeys, getRawAsset, isSea } from 'node:sea'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { getAssetKeys, getRawAsset, isSea } from 'node:sea'
+import { gunzipSync } from 'node:zlib'
 
 const PACKED_PAGE = 'page/' // prefix of its files among the assets (build.mjs)
+const RELEASE_KEY = 'src/packaging/release.pub'
+const BUILD = 'build.json' // in the executable alone
 
-/** Reads a text file of the root of the project, such as `schema.sql`. */
+/** Sources that the executable was built from. */
+export type Build = {
+  /** Hash of the commit, with `-dirty` after it if files differed; null: built outside of a repository. */
+  commit: string | null
+  /** Instant of the commit, in UTC. */
+  date: string
+}
+
+/** Reads a text file of the root of the project, such as `schema.sql`. The executable has it compressed. */
 export function readAsset(name: string): string {
-  return isSea() ? getAsset(name, 'utf8') : readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8')
+  return isSea() ? gunzipSync(getRawAsset(name)).toString() : readFileSync(checkoutUrl(name), 'utf8')
+}
+
+/** Returns the public key of the releases, in the form of minisign; undefined: none is built in. */
+export function releaseKey(): string | undefined {
+  const isThere = isSea() ? getAssetKeys().includes(RELEASE_KEY) : existsSync(checkoutUrl(RELEASE_KEY))
+  return isThere ? readAsset(RELEASE_KEY) : undefined
+}
+
+/** Returns the sources of the executable; undefined in a checkout. */
+export function readBuild(): Build | undefined {
+  return isSea() ? JSON.parse(readAsset(BUILD)) : undefined
 }
 
 /** Returns the bytes of a file of the executable; undefined in a checkout. */
@@ -31,6 +53,10 @@ export async function pageFiles(): Promise<ReadonlyMap<string, Uint8Array>> {
 /** Returns the path of the executable, which needs no other file; undefined in a checkout. */
 export function packedExecutable(): string | undefined {
   return isSea() ? process.execPath : undefined
+}
+
+function checkoutUrl(name: string): URL {
+  return new URL(`../../${name}`, import.meta.url)
 }
 
 export const VERSION: string = JSON.parse(readAsset('package.json')).version

@@ -2,12 +2,20 @@ import assert from 'node:assert/strict'
 import { copyFileSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { SCHEMA_VERSION } from '../../src/store/migrations.ts'
 import { directory, EXECUTABLE, run } from './executable.ts'
 
 const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'))
 
-test('is the version of this checkout', async (t) => {
-  assert.deepEqual(await run(t, ['--version']), { code: 0, out: `${version}\n`, err: '' })
+test('--version prints version, commit, date and schema', async (t) => {
+  const { code, out, err } = await run(t, ['--version', '--json'])
+  assert.deepEqual([code, err], [0, ''])
+  const { commit, date, ...others } = JSON.parse(out)
+  assert.deepEqual(others, { version, schema: SCHEMA_VERSION, packed: true })
+  assert.match(commit, /^[0-9a-f]{40}(-dirty)?$/)
+  assert.equal(new Date(date).toISOString(), date)
+  const line = `cambista ${version}, commit ${commit} of ${date.slice(0, 10)}, schema ${SCHEMA_VERSION}\n`
+  assert.deepEqual(await run(t, ['--version']), { code: 0, out: line, err: '' })
 })
 
 test('helps, and opens nothing for it', async (t) => {

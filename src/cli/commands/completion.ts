@@ -30,7 +30,7 @@ export const completion = command({
 /** Returns the candidates for a value or a word: files, directories, a list of words, or none. */
 function completionKind(value: string | undefined, choices?: readonly string[]): string {
   if (choices) return choices.join(' ')
-  if (value === 'FILE') return '<files>'
+  if (value === 'FILE' || value === 'FILE…') return '<files>'
   if (value === 'DIR') return '<directories>'
   return value !== undefined && /^[a-z|]+$/.test(value) ? value.replaceAll('|', ' ') : ''
 }
@@ -55,7 +55,9 @@ function lookupFunctions(commands: readonly Command[]): string {
   })
   const commandLines = commands.map(({ name, options, positionals, choices }) => {
     const flags = [...options, 'help'].map((option) => `--${option}`).join(' ')
-    return `    '${name} '*) nameLength=${name.split(' ').length} operand='${completionKind(positionals[0], choices)}' flags='${flags}' ;;`
+    // Each word after the name of a command with a repeatable word is such an operand.
+    const nameLength = positionals[0]?.endsWith('…') ? `\${#names[@]}` : name.split(' ').length
+    return `    '${name} '*) nameLength=${nameLength} operand='${completionKind(positionals[0], choices)}' flags='${flags}' ;;`
   })
   return `_cambista_kind() {
   case $1 in

@@ -1,11 +1,16 @@
-import { VERSION } from '../../runtime/assets.ts'
-import { command } from '../command.ts'
+import { readBuild, VERSION } from '../../runtime/assets.ts'
+import { SCHEMA_VERSION } from '../../store/migrations.ts'
+import { command, printResult } from '../command.ts'
 
 export const version = command({
   name: 'version',
-  options: [],
+  options: ['json'],
   ignoresService: true,
-  async run({ terminal }) {
-    terminal.out(`${VERSION}\n`)
+  async run({ options, terminal }) {
+    const build = readBuild()
+    const { commit, date } = build ?? { commit: null, date: null }
+    const origin = build ? `commit ${commit ?? 'unknown'} of ${date?.slice(0, 10)}` : 'run from its sources'
+    const document = { version: VERSION, commit, date, schema: SCHEMA_VERSION, packed: build !== undefined }
+    printResult(terminal, options, document, [`cambista ${VERSION}, ${origin}, schema ${SCHEMA_VERSION}`])
   },
 })

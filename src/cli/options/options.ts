@@ -78,6 +78,7 @@ const CALL = {
   wait: option('SECONDS', integer(0, 86_400), '0'),
   pid: option('PID', id),
   root: option('DIR', nonEmpty),
+  sums: option('FILE', nonEmpty),
   'low-ports': flag,
   force: flag,
   'without-damaged': flag,

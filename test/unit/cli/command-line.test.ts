@@ -5,16 +5,24 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { loadCommands } from '../../../src/cli/commands.ts'
 import { helpTexts } from '../../../src/cli/help/texts.ts'
+import { SCHEMA_VERSION } from '../../../src/store/migrations.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
 import { runCommand } from '../../support/terminal.ts'
 
 const COMMANDS = await loadCommands()
 
-test('version, --version, -V and -v print the version, also after other flags', async () => {
+test('version, --version, -V and -v print version and schema, also after other flags', async () => {
   const { default: manifest } = await import('../../../package.json', { with: { type: 'json' } })
-  for (const line of ['version', '--version', '-v', '-V', '--json --version', '-v serve', '-V serve']) {
-    const expected = { code: 0, out: `${manifest.version}\n`, err: '' }
-    assert.deepEqual(await runCommand(line.split(' ')), expected, line)
+  const { version } = manifest
+  for (const line of ['version', '--version', '-v', '-V', '-v serve', '-V serve']) {
+    const out = `cambista ${version}, run from its sources, schema ${SCHEMA_VERSION}\n`
+    assert.deepEqual(await runCommand(line.split(' ')), { code: 0, out, err: '' }, line)
+  }
+  for (const line of ['version --json', '--version --json', '--json --version', '--json -V']) {
+    const { code, out, err } = await runCommand(line.split(' '))
+    assert.deepEqual([code, err], [0, ''], line)
+    const expected = { version, commit: null, date: null, schema: SCHEMA_VERSION, packed: false }
+    assert.deepEqual(JSON.parse(out), expected, line)
   }
 })
 

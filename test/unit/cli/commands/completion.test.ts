@@ -64,6 +64,9 @@ const lines: [line: string, expected: string[]][] = [
   ['cambista backup create ', ['folder']],
   ['cambista backup create folder ', []],
   ['cambista directory import fi', ['file.pem']],
+  ['cambista verify fi', ['file.pem']],
+  ['cambista verify file.pem f', ['file.pem', 'folder']],
+  ['cambista verify file.pem --k', ['--key']],
   ['cambista completion ', ['bash', 'zsh']],
   ['cambista manual b', ['backups']],
   ['cambista manual backups ', []],
@@ -99,6 +102,7 @@ test('zsh offers the same', { skip: NO_ZSH }, async (t) => {
   assert.equal(await offers('serve', '--log-format='), 'text\njson')
   assert.equal(await offers('serve', '--tls-key', 'fi'), '<files >')
   assert.equal(await offers('backup', 'create', ''), '<files -/>')
+  assert.equal(await offers('verify', 'file.pem', ''), '<files >')
   assert.equal(await offers('completion', ''), 'bash\nzsh')
   assert.ok((await offers('')).split('\n').includes('healthcheck'))
 })

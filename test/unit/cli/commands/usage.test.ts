@@ -53,11 +53,6 @@ test('--help after the first word of a command lists the commands that begin wit
   }
 })
 
-test('--version prints the version of package.json', async () => {
-  const { default: manifest } = await import('../../../../package.json', { with: { type: 'json' } })
-  assert.deepEqual(await runCommand(['--version']), { code: 0, out: `${manifest.version}\n`, err: '' })
-})
-
 const wrongLines: [string, string, RegExp][] = [
   ['an unknown command', 'bogus', /no command "bogus"/],
   ['half a command', 'key', /key create, key list, key revoke/],

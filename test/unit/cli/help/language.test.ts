@@ -124,7 +124,7 @@ const MISTYPED: [line: string, english: string, spanish: string][] = [
     "opción desconocida '--frobnicate'; este comando acepta --host, --port",
   ],
   [
-    'version --frobnicate',
+    'manual --frobnicate',
     "unknown flag '--frobnicate': this command takes none",
     "opción desconocida '--frobnicate'; este comando no acepta opciones",
   ],
