@@ -1,5 +1,5 @@
-// Pairs of keys and signatures in the form of minisign, whose own program reads and writes the same files.
-// src/formats/minisign.ts has the other half: public keys, and the check of a signature.
+// Pairs of keys and signatures in the form of minisign, whose own program reads and writes the same files. The other
+// half is src/formats/minisign.ts: public keys, and the check of a signature.
 
 import {
   createPrivateKey,

@@ -1,6 +1,6 @@
-// npm run test:release: builds a fresh clone of HEAD for both architectures and checks dist/. Runs the executables out
-// of the archives. Prints a table; the exit code is 1 if a step fails, and later steps are
-// left out. Needs root where Debian packages are missing, and npm's registry.
+// npm run test:release: makes the release of a fresh clone of HEAD with a key of its own, and again in another clone, and
+// checks dist/. Runs the executables out of the archives. Prints a table; the exit code is 1 if a step fails, and later
+// steps are left out. Needs root where Debian packages are missing, and npm's registry.
 
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -12,9 +12,21 @@ import { join } from 'node:path'
 const ROOT = join(import.meta.dirname, '../..')
 const OWN = arch() === 'arm64' ? 'arm64' : 'x64'
 const FOREIGN = OWN === 'arm64' ? 'x64' : 'arm64'
-const IN_ARCHIVE = ['LICENSE', 'README.md', 'THIRD-PARTY-LICENSES', 'cambista', 'cambista.service']
+const IN_ARCHIVE = [
+  'CHANGELOG.md',
+  'LICENSE',
+  'README.md',
+  'THIRD-PARTY-LICENSES',
+  'cambista',
+  'cambista.service',
+  'completions',
+  'manual',
+]
+// Another user, at another place and time, must make the same bytes.
+const ELSEWHERE = { LC_ALL: 'es_CR.UTF-8', LANG: 'es_CR.UTF-8', TZ: 'Pacific/Auckland' }
 /** Debian packages of test/release, each with a command that succeeds where it is installed. */
 const TOOLS: Record<string, string> = {
+  minisign: 'minisign -v',
   skopeo: 'skopeo --version',
   'docker-compose': 'docker-compose version',
   'python3-kubernetes': '/usr/bin/python3 -c "import kubernetes, yaml"',
@@ -31,6 +43,8 @@ type Step = { name: string; seconds: number; result: string }
 const folder = mkdtempSync(join(tmpdir(), 'cambista-release-'))
 const clone = join(folder, 'clone')
 const dist = join(clone, 'dist')
+const secretKey = join(folder, 'release.key')
+const publicKey = `${secretKey}.pub`
 const unpacked = join(folder, 'unpacked')
 const steps: Step[] = []
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
@@ -40,11 +54,12 @@ try {
   await step('Debian packages', installMissingPackages)
   await step('git clone', cloneHead)
   await step('npm ci', () => run('npm', ['ci'], { cwd: clone }).then(() => 'ok'))
-  await step('npm run build', build)
+  await step('npm run release', release)
   await step('checksums', checkSums)
   await step('archives', unpackArchives)
+  await step('the same release again', releaseAgain)
   await step(`e2e, ${OWN} from its archive`, () => runTests('test/e2e'))
-  await step(`serve, ${FOREIGN} from its archive`, () => runTests('test/release'))
+  await step(`signature, and serve, ${FOREIGN} from its archive`, () => runTests('test/release'))
 } catch {
   process.exitCode = 1 // the step has the reason
 }
@@ -81,11 +96,28 @@ async function cloneHead(): Promise<string> {
   return `${commit.trim()}${changes ? ' (uncommitted changes are not part of it)' : ''}`
 }
 
-async function build(): Promise<string> {
-  const output = await run('npm', ['run', 'build'], { cwd: clone })
+async function release(): Promise<string> {
+  await run('npm', ['run', 'release', '--', '--make-key', secretKey], { cwd: clone })
+  const words = ['run', 'release', '--', '--key', secretKey, '--public-key', publicKey]
+  const output = await run('npm', words, { cwd: clone })
   const [incomplete] = /^build: .*\b(?:INCOMPLETE|NOT|NO ARCHIVE)\b.*$/m.exec(output) ?? []
   if (incomplete) throw new Error(incomplete)
   return 'ok'
+}
+
+/** Makes the release in another folder, with another umask, locale and time zone, and compares all files. */
+async function releaseAgain(): Promise<string> {
+  const other = join(folder, 'a second clone')
+  const script = `umask 077; git clone --quiet --no-hardlinks "$1" "$2"; cd "$2"
+    npm run release -- --key "$3" --public-key "$4"`
+  const env = { ...ENV, ...ELSEWHERE }
+  await run('sh', ['-ec', script, 'sh', ROOT, other, secretKey, publicKey], { env })
+  const names = readdirSync(dist)
+  sameNames(readdirSync(join(other, 'dist')), names)
+  const different = names.filter((name) => sha256(join(dist, name)) !== sha256(join(other, 'dist', name)))
+  rmSync(other, { recursive: true })
+  if (different.length > 0) throw new Error(`other bytes: ${different.join(', ')}`)
+  return `${names.length} files with the same bytes`
 }
 
 async function checkSums(): Promise<string> {
@@ -100,7 +132,8 @@ async function checkSums(): Promise<string> {
     [...listedNames].map(([, name = '']) => name),
     [...expected, `cambista-${version}.cdx.json`],
   )
-  sameNames(readdirSync(dist), [...expected, `cambista-${version}.cdx.json`, 'cambista', 'SHA256SUMS'])
+  const unlisted = ['cambista', 'SHA256SUMS', 'SHA256SUMS.minisig']
+  sameNames(readdirSync(dist), [...expected, `cambista-${version}.cdx.json`, ...unlisted])
   return `${expected.length + 1} files as SHA256SUMS lists them`
 }
 
@@ -123,6 +156,8 @@ async function runTests(tests: string): Promise<string> {
     CAMBISTA_EXECUTABLE: executable(OWN),
     CAMBISTA_FOREIGN_EXECUTABLE: executable(FOREIGN),
     CAMBISTA_FOREIGN_ARCH: FOREIGN,
+    CAMBISTA_RELEASE: dist,
+    CAMBISTA_RELEASE_KEY: publicKey,
   }
   const node = join(clone, 'node_modules/.bin/node')
   const words = ['--test', '--test-timeout=600000', `${tests}/**/*.test.ts`]
