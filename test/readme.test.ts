@@ -1,7 +1,7 @@
 // Compares README and the manual with the program: options, commands, endpoints.
 
 import assert from 'node:assert/strict'
-import { globSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { loadCommands } from '../src/cli/commands.ts'
@@ -78,6 +78,16 @@ test('README links each topic of the manual', () => {
   )
   const english = manualFiles.filter((path) => !path.includes('/es/'))
   assert.deepEqual(links.sort(), [...english, 'src/manual/es/leame.md'].sort())
+})
+
+test('README, its translation and SECURITY show the key of the releases, if there is one', () => {
+  const file = join(ROOT, 'src/packaging/release.pub')
+  const keys = existsSync(file) ? [readFileSync(file, 'utf8').trimEnd().split('\n').at(-1)] : []
+  for (const path of ['README.md', 'src/manual/es/leame.md', '.github/SECURITY.md']) {
+    const text = readFileSync(join(ROOT, path), 'utf8')
+    assert.match(text, /`release\.pub`/, path)
+    assert.deepEqual(text.match(/\bRW[\w+/]{54}/g) ?? [], keys, path)
+  }
 })
 
 test('README has at most 150 lines', () => {

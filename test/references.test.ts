@@ -13,6 +13,7 @@ const DOCUMENTS = [
   'src/README.md',
   ...Object.values(BOOKS),
   '.github/CONTRIBUTING.md',
+  '.github/SECURITY.md',
 ]
 const NUMBER = String.raw`\d+(?:\.\d+)?`
 const REFERENCE = new RegExp(

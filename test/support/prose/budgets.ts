@@ -16,7 +16,14 @@ export type Budgets = {
 
 const ROOT = join(import.meta.dirname, '../../..')
 const BUDGETS = join(ROOT, 'test/fixtures/prose.json')
-const TOP = ['README.md', 'CHANGELOG.md', 'schema.sql', 'build.mjs', '.github/CONTRIBUTING.md']
+const TOP = [
+  'README.md',
+  'CHANGELOG.md',
+  'schema.sql',
+  'build.mjs',
+  '.github/CONTRIBUTING.md',
+  '.github/SECURITY.md',
+]
 const FOLDERS = ['src', 'bin', 'test']
 const READABLE = /\.(tsx?|mjs|cjs|sql|md)$/
 const LEFT_OUT = /node_modules|fixtures|licenses/
