@@ -1,6 +1,6 @@
-// npm run test:release: makes the release of a fresh clone of HEAD with a key of its own, and again in another clone, and
-// checks dist/. Runs the executables out of the archives. Prints a table; the exit code is 1 if a step fails, and later
-// steps are left out. Needs root where Debian packages are missing, and npm's registry.
+// npm run test:release: makes the release of a fresh clone of HEAD with a key of its own. Makes it again in a second
+// clone, checks dist/, and runs the executables out of the archives. Prints a table; the exit code is 1 if a step fails,
+// and later steps are left out. Needs root where Debian packages are missing, and npm's registry.
 
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'

@@ -72,6 +72,25 @@ for (const name of ARTEFACTS) {
 
 const keys = mkdtempSync(join(tmpdir(), 'cambista-keys-'))
 after(() => rmSync(keys, { recursive: true }))
+test('the commands of README download and verify a release', (t) => {
+  const folder = directory(t)
+  const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8')
+  const blocks = [...readme.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = '']) => block)
+  const block = blocks.find((one) => one.includes('minisign')) ?? ''
+  assert.equal(block.trim().split('\n').length, 3)
+  copyFileSync(publicKey, join(folder, 'release.pub'))
+  const env = { PATH: process.env.PATH, RELEASE: `file://${release}` }
+  const runBlock = () => spawnSync('bash', ['-ec', block], { cwd: folder, encoding: 'utf8', env })
+  const whole = runBlock()
+  assert.equal(whole.status, 0, whole.stderr)
+  assert.match(
+    whole.stdout,
+    /Trusted comment: cambista \d\S+, commit [0-9a-f]{40}\ncambista-linux-x64\.tar\.xz: OK\n$/,
+  )
+  copyFileSync(secret.publicKey, join(folder, 'release.pub'))
+  assert.notEqual(runBlock().status, 0)
+})
+
 const secret = makeMinisignKey('other')
 const alterations: [name: string, alter: (folder: string) => void, message: RegExp, key?: string][] = [
   ['a flipped bit in the sums', (folder) => flipBit(join(folder, SUMS)), /SHA256SUMS is altered/],

@@ -1,4 +1,4 @@
-// `verify` on a release that the test makes and signs, and on copies of it that are altered in one place.
+// `verify` on a release that the test makes and signs. Each test of a fault alters it in one place.
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
