@@ -138,7 +138,7 @@ function listAssets(folder) {
   )
 }
 
-/** Compresses texts into files of the build; a set-up of zlib has no influence, so the bytes are always the same. */
+/** Compresses texts into files of the build. The same texts always make the same bytes. */
 function compressTexts(texts) {
   const folder = join(work, 'texts')
   fs.mkdirSync(folder)
