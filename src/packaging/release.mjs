@@ -41,12 +41,7 @@ process.chdir(ROOT)
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
 
 try {
-  if (options.missing)
-    process.stdout.write(
-      listMissing()
-        .map((name) => `${name}\n`)
-        .join(''),
-    )
+  if (options.missing) process.stdout.write([...listMissing(), ''].join('\n'))
   else if (options.notes) process.stdout.write(releaseNotes())
   else if (options['make-key'] !== undefined) makeKey(resolve(caller, options['make-key']))
   else if (options.key !== undefined) await release()
@@ -57,7 +52,7 @@ try {
 }
 
 async function release() {
-  const changes = changedFiles()
+  const changes = changedFiles() ?? 'there is no repository'
   if (changes !== '') throw new Error(`commit first, so that the release is that of a commit:\n${changes}`)
   const tags = versionTags()
   if (tags.length > 0 && !tags.includes(`v${version}`))
