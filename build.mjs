@@ -20,6 +20,7 @@ import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { bundleProgram } from './src/bundle.mjs'
+import { archivePapers, PRINTED } from './src/packaging/archive.mjs'
 import { packageFolders, thirdPartyLicenses } from './src/packaging/licenses.mjs'
 import { MACHINES, missingPackages, runnerWords, stripCommand } from './src/packaging/machines.mjs'
 import { headCommit, RELEASE_KEY, sourceEpoch } from './src/packaging/sources.mjs'
@@ -46,13 +47,6 @@ const PACKED_TEXTS = [
   ...MONITORING,
   WSDL,
 ]
-const IN_ARCHIVES = ['README.md', 'CHANGELOG.md', 'LICENSE']
-/** Files of an archive that the executable prints. */
-const PRINTED = {
-  [basename(UNIT)]: ['service', 'print'],
-  'completions/cambista.bash': ['completion', 'bash'],
-  'completions/_cambista': ['completion', 'zsh'],
-}
 const LARGEST_MB = 130
 // V8 would let each half of the heap's young generation grow from 1 to 32 MB. A server under full load never returns
 // them. With 4 instead of 8 the process has 14 MB less after it sent every history. But all 47 rates then cost each of
@@ -276,13 +270,16 @@ function archive(name) {
   const folder = join(work, name)
   fs.mkdirSync(folder)
   fs.linkSync(join(dist, name), join(folder, 'cambista'))
-  fs.writeFileSync(join(folder, 'THIRD-PARTY-LICENSES'), licenses)
-  for (const [path, words] of Object.entries(PRINTED)) {
+  const printed = Object.entries(PRINTED).map(([path, words]) => [
+    path,
+    output(join(dist, 'cambista'), ...words),
+  ])
+  const copied = Object.entries(archivePapers()).map(([path, source]) => [path, fs.readFileSync(source)])
+  const texts = { ...Object.fromEntries([...printed, ...copied]), 'THIRD-PARTY-LICENSES': licenses }
+  for (const [path, text] of Object.entries(texts)) {
     fs.mkdirSync(join(folder, dirname(path)), { recursive: true })
-    fs.writeFileSync(join(folder, path), output(join(dist, 'cambista'), ...words))
+    fs.writeFileSync(join(folder, path), text)
   }
-  for (const paper of IN_ARCHIVES) fs.copyFileSync(paper, join(folder, basename(paper)))
-  fs.cpSync('src/manual', join(folder, 'manual'), { recursive: true })
   const tarball = join(dist, `${name}.tar`)
   const same = '--format=ustar --sort=name --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX'.split(' ')
   run('tar', ['-C', work, ...same, `--mtime=@${epoch}`, '-cf', tarball, name])

@@ -52,6 +52,8 @@ try {
 }
 
 async function release() {
+  const publicKey = options['public-key'] === undefined ? RELEASE_KEY : resolve(caller, options['public-key'])
+  const key = readKey(publicKey)
   const changes = changedFiles() ?? 'there is no repository'
   if (changes !== '') throw new Error(`commit first, so that the release is that of a commit:\n${changes}`)
   const tags = versionTags()
@@ -61,12 +63,10 @@ async function release() {
   const missing = listMissing()
   if (missing.length > 0)
     throw new Error(`these Debian packages are missing: apt-get install ${missing.join(' ')}`)
-  const publicKey = options['public-key'] === undefined ? RELEASE_KEY : resolve(caller, options['public-key'])
-  const key = readKey(publicKey)
 
   run(process.execPath, ['build.mjs', '--public-key', publicKey])
   const commit = headCommit()
-  const common = { version, commit, epoch: sourceEpoch(), dist: 'dist' }
+  const common = { version, commit, epoch: sourceEpoch(), licenses: readLicenses(), dist: 'dist' }
   const executables = Object.fromEntries(
     Object.keys(MACHINES).map((arch) => [arch, join('dist', `cambista-linux-${arch}`)]),
   )
@@ -80,6 +80,15 @@ async function release() {
   for (const name of readdirSync('dist').sort())
     say(`${(statSync(join('dist', name)).size / 1e6).toFixed(1).padStart(6)} MB  ${name}`)
   say(`signed as "${comment}" with the key of ${relative(ROOT, publicKey)}`)
+}
+
+/** Returns the licences of packages, which the build collected for the archives. */
+function readLicenses() {
+  const name = `cambista-linux-${process.arch}`
+  const words = ['-xJOf', join('dist', `${name}.tar.xz`), `${name}/THIRD-PARTY-LICENSES`]
+  const { status, stdout } = spawnSync('tar', words, { encoding: 'utf8', maxBuffer: 1e8 })
+  if (status !== 0) throw new Error(`tar ended with ${status}`)
+  return stdout
 }
 
 /** Reads the secret key. @throws Error if it is not the pair of the public key */
