@@ -46,6 +46,7 @@ export function parsePublicKey(text: string): PublicKey | undefined {
 export function parseSignature(text: string): Signature | undefined {
   const [untrusted = '', first, trusted = '', second, ...rest] = text.replace(/\r?\n$/, '').split(/\r?\n/)
   if (!untrusted.startsWith(UNTRUSTED) || !trusted.startsWith(TRUSTED) || rest.length > 0) return undefined
+  if (text.includes('\0')) return undefined // ends a line for minisign
   const bytes = decode(first, 2 + ID_BYTES + SIGNATURE_BYTES)
   const ofComment = decode(second, SIGNATURE_BYTES)
   if (bytes === undefined || ofComment === undefined) return undefined

@@ -56,6 +56,7 @@ const alterations: [name: string, alter: (lines: string[]) => string[]][] = [
   ['cut in its last line', (lines) => [...lines.slice(0, 3), lines[3]?.slice(0, -9) ?? '']],
   ['without its first line', (lines) => lines.slice(1)],
   ['with a line more', (lines) => [...lines, 'x']],
+  ['with a zero byte', (lines) => lines.with(0, `${lines[0]}\0`)],
   ['with the parts of two signatures', (lines) => [...lines.slice(0, 3), otherLines[3] ?? '']],
   ['with another trusted comment', (lines) => lines.with(2, lines[2]?.replace('0.2.0', '0.3.0') ?? '')],
   ['of another key', () => otherLines],
