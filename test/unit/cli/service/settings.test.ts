@@ -119,6 +119,7 @@ test('commands that do not use the data of the service ignore its settings', asy
     'cert create',
     'compat cert',
     ...metrics,
+    'verify',
     'manual',
     'completion',
     'version',
