@@ -18,7 +18,7 @@ import * as fs from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
-import { gzipSync } from 'node:zlib'
+import { brotliCompressSync } from 'node:zlib'
 import { bundleProgram } from './src/bundle.mjs'
 import { archivePapers, PRINTED } from './src/packaging/archive.mjs'
 import { packageFolders, thirdPartyLicenses } from './src/packaging/licenses.mjs'
@@ -133,14 +133,14 @@ function listAssets(folder) {
   )
 }
 
-/** Compresses texts into files of the build. The same texts always make the same bytes. */
+/** Compresses texts into files of the build. The bytes of gzip would depend on the processor. */
 function compressTexts(texts) {
   const folder = join(work, 'texts')
   fs.mkdirSync(folder)
   return Object.fromEntries(
     Object.entries(texts).map(([name, text], at) => {
       const path = join(folder, String(at))
-      fs.writeFileSync(path, gzipSync(text, { level: 9 }))
+      fs.writeFileSync(path, brotliCompressSync(text))
       return [name, path]
     }),
   )

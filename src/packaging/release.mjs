@@ -16,16 +16,13 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { dirname, join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { parsePublicKey } from '../formats/minisign.ts'
+import { makeImage } from './image.mjs'
 import { MACHINES, missingPackages } from './machines.mjs'
 import { makeKeyPair, readSecretKey, signContent } from './sign.mjs'
 import { changedFiles, headCommit, RELEASE_KEY, sourceEpoch, versionTags } from './sources.mjs'
 import { writeSums } from './sums.mjs'
 
 const ROOT = join(import.meta.dirname, '../..')
-/** Functions that each make one file of dist/ for a machine kind, out of the executable of that kind. */
-const PACKAGES = []
-/** Functions that each make one file of dist/ for all machine kinds. */
-const COMMON_PACKAGES = []
 
 const { values: options } = parseArgs({
   options: {
@@ -70,9 +67,7 @@ async function release() {
   const executables = Object.fromEntries(
     Object.keys(MACHINES).map((arch) => [arch, join('dist', `cambista-linux-${arch}`)]),
   )
-  for (const make of PACKAGES)
-    for (const [arch, executable] of Object.entries(executables)) await make({ ...common, arch, executable })
-  for (const make of COMMON_PACKAGES) await make({ ...common, executables })
+  makeImage({ ...common, executables })
 
   const sums = writeSums('dist')
   const comment = `cambista ${version}, commit ${commit}`

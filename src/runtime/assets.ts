@@ -3,7 +3,7 @@
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { getAssetKeys, getRawAsset, isSea } from 'node:sea'
-import { gunzipSync } from 'node:zlib'
+import { brotliDecompressSync } from 'node:zlib'
 
 const PACKED_PAGE = 'page/' // prefix of its files among the assets (build.mjs)
 const RELEASE_KEY = 'src/packaging/release.pub'
@@ -19,7 +19,9 @@ export type Build = {
 
 /** Reads a text file of the root of the project, such as `schema.sql`. The executable has it compressed. */
 export function readAsset(name: string): string {
-  return isSea() ? gunzipSync(getRawAsset(name)).toString() : readFileSync(checkoutUrl(name), 'utf8')
+  return isSea()
+    ? brotliDecompressSync(getRawAsset(name)).toString()
+    : readFileSync(checkoutUrl(name), 'utf8')
 }
 
 /** Returns the public key of the releases, in the form of minisign; undefined: none is built in. */

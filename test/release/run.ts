@@ -123,18 +123,15 @@ async function releaseAgain(): Promise<string> {
 async function checkSums(): Promise<string> {
   await run('sha256sum', ['--check', '--strict', 'SHA256SUMS'], { cwd: dist })
   const { version } = JSON.parse(readFileSync(join(clone, 'package.json'), 'utf8'))
-  const expected = [OWN, FOREIGN].flatMap((kind) => [
-    `cambista-linux-${kind}`,
-    `cambista-linux-${kind}.tar.xz`,
-  ])
+  const kinds = [OWN, FOREIGN].flatMap((kind) => [`cambista-linux-${kind}`, `cambista-linux-${kind}.tar.xz`])
+  const expected = [...kinds, `cambista-${version}.cdx.json`, `cambista-${version}.oci.tar`]
   const listedNames = readFileSync(join(dist, 'SHA256SUMS'), 'utf8').matchAll(/^[0-9a-f]{64} {2}(.+)$/gm)
   sameNames(
     [...listedNames].map(([, name = '']) => name),
-    [...expected, `cambista-${version}.cdx.json`],
+    expected,
   )
-  const unlisted = ['cambista', 'SHA256SUMS', 'SHA256SUMS.minisig']
-  sameNames(readdirSync(dist), [...expected, `cambista-${version}.cdx.json`, ...unlisted])
-  return `${expected.length + 1} files as SHA256SUMS lists them`
+  sameNames(readdirSync(dist), [...expected, 'cambista', 'SHA256SUMS', 'SHA256SUMS.minisig'])
+  return `${expected.length} files as SHA256SUMS lists them`
 }
 
 async function unpackArchives(): Promise<string> {

@@ -76,9 +76,9 @@ test('`healthcheck` with CAMBISTA_DATA_DIR checks the address of its server, who
   })
   assert.deepEqual(nodes, ready, 'a node has no data directory')
   await app.close()
-  const closed = await runCommand(['healthcheck'], env)
-  assert.equal(closed.code, 1)
-  assert.match(closed.err, new RegExp(`127\\.0\\.0\\.1:${free}/readyz cannot be reached`))
+  const after = await runCommand(['healthcheck'], env)
+  assert.equal(after.code, 1)
+  assert.match(after.err, new RegExp(`127\\.0\\.0\\.1:${free}/readyz cannot be reached`))
 })
 
 test('`healthcheck` ignores CAMBISTA_DATA_DIR of the settings, below a port of the environment', async (t) => {

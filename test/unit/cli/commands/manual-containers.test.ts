@@ -97,10 +97,10 @@ for (const [at, kind] of ['StatefulSet', 'Deployment'].entries()) {
   })
 
   test(`each variable of the ${kind} is an option of the program`, () => {
-    const known = new Set(Object.keys(OPTIONS).map(variableName))
+    const names = new Set(Object.keys(OPTIONS).map(variableName))
     const variables: { name: string; value: string }[] = container.env ?? []
     assert.deepEqual(
-      variables.map(({ name }) => name).filter((name) => !known.has(name)),
+      variables.map(({ name }) => name).filter((name) => !names.has(name)),
       [],
     )
     const [mount] = container.volumeMounts
