@@ -90,8 +90,8 @@ test('the image is an OCI layout whose index has an image of both machine kinds,
     const tars = layers.map((layer: Buffer) => `sha256:${sha256(gunzipSync(layer))}`)
     assert.deepEqual(config.rootfs, { type: 'layers', diff_ids: tars })
   }
-  const named = [entry, ...images.flatMap(({ descriptor, blobs }) => [descriptor, ...blobs])]
-  const digests = named.map(({ digest }) => digest.replace('sha256:', ''))
+  const descriptors = [entry, ...images.flatMap(({ descriptor, blobs }) => [descriptor, ...blobs])]
+  const digests = descriptors.map(({ digest }) => digest.replace('sha256:', ''))
   assert.deepEqual(readdirSync(join(folder, 'blobs/sha256')).sort(), digests.sort())
 })
 
