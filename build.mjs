@@ -103,7 +103,7 @@ const licenses = runOrStop(() => thirdPartyLicenses(packageFolders(inputs)))
 const texts = Object.fromEntries(PACKED_TEXTS.map((name) => [name, fs.readFileSync(name)]))
 texts['build.json'] = JSON.stringify({ commit: headCommit(), date: new Date(epoch * 1000).toISOString() })
 if (publicKey) texts[RELEASE_KEY] = fs.readFileSync(publicKey)
-const MADE_ASSETS = Object.assign(...[code, page].map(listAssets), compressTexts(texts))
+const MADE_ASSETS = Object.assign(...[code, page].map(listAssets), writeTexts(texts))
 
 // 2. An executable for each machine kind: Node of that kind, the launcher, the assets. Each is run at once.
 for (const arch of archs) {
@@ -133,14 +133,17 @@ function listAssets(folder) {
   )
 }
 
-/** Compresses texts into files of the build. The bytes of gzip would depend on the processor. */
-function compressTexts(texts) {
+/**
+ * Writes texts into files of the build. The manual is compressed, which no start reads. The bytes of gzip would depend
+ * on the processor.
+ */
+function writeTexts(texts) {
   const folder = join(work, 'texts')
   fs.mkdirSync(folder)
   return Object.fromEntries(
     Object.entries(texts).map(([name, text], at) => {
       const path = join(folder, String(at))
-      fs.writeFileSync(path, brotliCompressSync(text))
+      fs.writeFileSync(path, name.endsWith('.md') ? brotliCompressSync(text) : text)
       return [name, path]
     }),
   )

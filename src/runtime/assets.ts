@@ -2,7 +2,7 @@
 // this file and store/sqlite/native.ts depend on the difference.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { getAssetKeys, getRawAsset, isSea } from 'node:sea'
+import { getAsset, getAssetKeys, getRawAsset, isSea } from 'node:sea'
 import { brotliDecompressSync } from 'node:zlib'
 
 const PACKED_PAGE = 'page/' // prefix of its files among the assets (build.mjs)
@@ -17,11 +17,10 @@ export type Build = {
   date: string
 }
 
-/** Reads a text file of the root of the project, such as `schema.sql`. The executable has it compressed. */
+/** Reads a text file of the root of the project, such as `schema.sql`. The executable has the manual compressed. */
 export function readAsset(name: string): string {
-  return isSea()
-    ? brotliDecompressSync(getRawAsset(name)).toString()
-    : readFileSync(checkoutUrl(name), 'utf8')
+  if (!isSea()) return readFileSync(checkoutUrl(name), 'utf8')
+  return name.endsWith('.md') ? brotliDecompressSync(getRawAsset(name)).toString() : getAsset(name, 'utf8')
 }
 
 /** Returns the public key of the releases, in the form of minisign; undefined: none is built in. */
