@@ -14,6 +14,7 @@ import { messageWithAdvice } from '../help/advice.ts'
 import { STORAGE_WITH_BLOBS } from '../options/storage.ts'
 import type { OptionValues } from '../options/values.ts'
 import { createProgress } from '../progress.ts'
+import { findSecondInstallation } from '../service/installations.ts'
 import { becomeStorageOwner } from '../storage/data-dir.ts'
 
 const RECHECK_AFTER_MS = 5000
@@ -61,7 +62,11 @@ export const doctor = command({
         : examineCluster(config, { ...common, readAll: options['read-all'], hookKey: config.hookKey })
     const result = await examination.finally(line.clear)
     const notes = result.notes.map(messageWithAdvice)
-    const findings = result.findings.map((one) => ({ check: one.check, message: messageWithAdvice(one) }))
+    const installations = terminal.settingsFile === undefined ? [] : findSecondInstallation()
+    const findings = [
+      ...result.findings.map((one) => ({ check: one.check, message: messageWithAdvice(one) })),
+      ...installations.map((message) => ({ check: 'installation', message })),
+    ]
     const lines = [
       ...(repairResult
         ? [

@@ -29,18 +29,28 @@ import {
   usesDatabase,
   withWritableDirs,
 } from './backup.ts'
-import { DATA_DIR, SETTINGS_DIR, TOKENS, USER } from './names.ts'
+import { refuseOwnedByPackage } from './installations.ts'
+import {
+  DATA_DIR,
+  EXECUTABLE,
+  noTokenText,
+  SETTINGS_DIR,
+  SYSTEM_USER,
+  TOKENS,
+  UNIT,
+  UNIT_FILE,
+  USER,
+} from './names.ts'
 import { settingsText } from './settings-file.ts'
 import { restartUnit } from './start.ts'
 
-const UNIT = 'cambista.service'
-const UNIT_FILE = `/etc/systemd/system/${UNIT}`
-const WANTED = `/etc/systemd/system/multi-user.target.wants/${UNIT}`
-const EXECUTABLE = '/usr/local/bin/cambista'
+export const WANTED = `/etc/systemd/system/multi-user.target.wants/${UNIT}`
 
-export function unitText(): string {
+/** Returns the unit that runs an executable. */
+export function unitText(executable = EXECUTABLE): string {
   const perToken = (line: (token: (typeof TOKENS)[number]) => string) => TOKENS.map(line)
   const values: Record<string, string> = {
+    executable,
     codes: PROVIDERS.map(({ code }) => code.toUpperCase()).join(', '),
     credentials: perToken(({ file }) => `LoadCredential=${basename(file)}:${file}`).join('\n'),
     variables: perToken(({ option }) => variableName(option)).join(', '),
@@ -63,6 +73,7 @@ export function installService(
   executable: string,
   { backupDir }: { backupDir?: string | undefined } = {},
 ): void {
+  refuseOwnedByPackage(machine.root, 'install')
   const dataDir = readDataDir(machine, DATA_DIR)
   if (backupDir !== undefined) checkBackupDir(machine, backupDir, dataDir)
   let messages = 0
@@ -96,6 +107,7 @@ export function installService(
 
 /** Stops the service and removes its unit. Prints all that stays. */
 export function uninstallService(machine: Machine): void {
+  refuseOwnedByPackage(machine.root, 'uninstall')
   const unit = join(machine.root, UNIT_FILE)
   if (!existsSync(unit)) machine.print(`nothing to do: there is no ${UNIT_FILE}`)
   else {
@@ -137,7 +149,7 @@ const NEXT = [
  * start the unit, and an empty file fails each sync.
  */
 function ensureTokenFile(machine: Machine, file: string, name: string, owner: FileOwner): void {
-  const comment = `# Write ${name} here, in place of this line. Lines that begin with # are no token.\n`
+  const comment = noTokenText(name)
   const path = join(machine.root, file)
   if (existsSync(path) && readFileSync(path, 'utf8').trim() === '') {
     rewriteFile(machine, file, comment)
@@ -150,11 +162,7 @@ function ensureUser(machine: Machine): FileOwner {
   const before = findUser(machine.root)
   if (before) return before
   const image = machine.root === '/' ? [] : [machine.root]
-  const sysusers = [
-    ...image.map((root) => `--root=${root}`),
-    '--inline',
-    `u ${USER} - "cambista" ${DATA_DIR}`,
-  ]
+  const sysusers = [...image.map((root) => `--root=${root}`), '--inline', SYSTEM_USER]
   const useradd = [
     ...image.flatMap((root) => ['--prefix', root]),
     ...`--system --user-group --no-create-home --shell /usr/sbin/nologin --home-dir ${DATA_DIR} ${USER}`.split(

@@ -46,8 +46,8 @@ const PRESETS: { [name in OptionName]?: { value?: string; remarks: string[] } } 
   },
   'backup-dir': {
     remarks: [
-      `sudo cambista service install --backup-dir DIR sets it, makes DIR and lets the service write there; by hand:`,
-      `the service may write into ${BACKUPS}, so mount the disk there`,
+      `sudo cambista service install --backup-dir DIR sets it, makes DIR and lets the service write there; by`,
+      `hand, or with the Debian package: the service may write into ${BACKUPS}, so mount the disk there`,
     ],
   },
   database: {
@@ -60,7 +60,8 @@ const PRESETS: { [name in OptionName]?: { value?: string; remarks: string[] } } 
   },
   blobs: {
     remarks: [
-      'after a change sudo cambista service install again, which lets the service write into a directory',
+      'after a change sudo cambista service install again, which lets the service write into a directory; with the',
+      'Debian package: systemctl edit cambista, [Service] ReadWritePaths=DIR',
     ],
   },
   's3-endpoint': {
