@@ -22,10 +22,14 @@ export const completion = command({
         `there is completion for ${SHELLS.join(' and ')}, not for ${JSON.stringify(shell)}`,
       )
     }
-    const commands = await loadCommands()
-    terminal.out(shell === 'bash' ? bash(commands) : zsh(commands))
+    terminal.out(completionScript(shell, await loadCommands()))
   },
 })
+
+/** Returns the script of a shell, `bash` or `zsh`. */
+export function completionScript(shell: string, commands: readonly Command[]): string {
+  return shell === 'bash' ? bash(commands) : zsh(commands)
+}
 
 /** Returns the candidates for a value or a word: files, directories, a list of words, or none. */
 function completionKind(value: string | undefined, choices?: readonly string[]): string {
