@@ -23,6 +23,7 @@ import { bundleProgram } from './src/bundle.mjs'
 import { archivePapers, PRINTED } from './src/packaging/archive.mjs'
 import { packageFolders, thirdPartyLicenses } from './src/packaging/licenses.mjs'
 import { MACHINES, missingPackages, runnerWords, stripCommand } from './src/packaging/machines.mjs'
+import { manPage } from './src/packaging/man-page.mjs'
 import { headCommit, RELEASE_KEY, sourceEpoch } from './src/packaging/sources.mjs'
 import { writeSums } from './src/packaging/sums.mjs'
 import { bundlePage } from './src/web/bundle.mjs'
@@ -119,7 +120,8 @@ for (const arch of archs) {
 // 3. The distributed files.
 if (!only) {
   fs.writeFileSync(join(dist, `cambista-${version}.cdx.json`), sbom())
-  for (const arch of archs) archive(`cambista-linux-${arch}`)
+  const manual = await manPage({ version, epoch })
+  for (const arch of archs) archive(`cambista-linux-${arch}`, manual)
   writeSums(dist)
 }
 fs.rmSync('dist', { recursive: true, force: true })
@@ -269,7 +271,7 @@ function sbom() {
 }
 
 /** A folder with the executable and its papers, as .tar.xz: same order, owner, modes and times whoever builds it. */
-function archive(name) {
+function archive(name, manual) {
   if (spawnSync('xz', ['--version']).status !== 0) return say(`NO ARCHIVE of ${name}: there is no xz`)
   const folder = join(work, name)
   fs.mkdirSync(folder)
@@ -279,7 +281,11 @@ function archive(name) {
     output(join(dist, 'cambista'), ...words),
   ])
   const copied = Object.entries(archivePapers()).map(([path, source]) => [path, fs.readFileSync(source)])
-  const texts = { ...Object.fromEntries([...printed, ...copied]), 'THIRD-PARTY-LICENSES': licenses }
+  const texts = {
+    ...Object.fromEntries([...printed, ...copied]),
+    'THIRD-PARTY-LICENSES': licenses,
+    'cambista.1': manual,
+  }
   for (const [path, text] of Object.entries(texts)) {
     fs.mkdirSync(join(folder, dirname(path)), { recursive: true })
     fs.writeFileSync(join(folder, path), text)

@@ -16,6 +16,7 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { dirname, join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { parsePublicKey } from '../formats/minisign.ts'
+import { makeDeb } from './deb.mjs'
 import { makeImage } from './image.mjs'
 import { MACHINES, missingPackages } from './machines.mjs'
 import { makeKeyPair, readSecretKey, signContent } from './sign.mjs'
@@ -68,6 +69,7 @@ async function release() {
     Object.keys(MACHINES).map((arch) => [arch, join('dist', `cambista-linux-${arch}`)]),
   )
   makeImage({ ...common, executables })
+  for (const [arch, executable] of Object.entries(executables)) await makeDeb({ ...common, arch, executable })
 
   const sums = writeSums('dist')
   const comment = `cambista ${version}, commit ${commit}`

@@ -18,6 +18,7 @@ const IN_ARCHIVE = [
   'README.md',
   'THIRD-PARTY-LICENSES',
   'cambista',
+  'cambista.1',
   'cambista.service',
   'completions',
   'manual',
@@ -29,6 +30,9 @@ const TOOLS: Record<string, string> = {
   minisign: 'minisign -v',
   skopeo: 'skopeo --version',
   'docker-compose': 'docker-compose version',
+  mmdebstrap: 'mmdebstrap --version',
+  lintian: 'lintian --version',
+  'man-db': 'man --version',
   'python3-kubernetes': '/usr/bin/python3 -c "import kubernetes, yaml"',
 }
 // A clone has its own packages and Node, and no settings of the npm that runs this script.
@@ -59,7 +63,7 @@ try {
   await step('archives', unpackArchives)
   await step('the same release again', releaseAgain)
   await step(`e2e, ${OWN} from its archive`, () => runTests('test/e2e'))
-  await step(`signature, and serve, ${FOREIGN} from its archive`, () => runTests('test/release'))
+  await step(`signature, image, Debian package; ${FOREIGN} from its archive`, () => runTests('test/release'))
 } catch {
   process.exitCode = 1 // the step has the reason
 }
@@ -124,7 +128,8 @@ async function checkSums(): Promise<string> {
   await run('sha256sum', ['--check', '--strict', 'SHA256SUMS'], { cwd: dist })
   const { version } = JSON.parse(readFileSync(join(clone, 'package.json'), 'utf8'))
   const kinds = [OWN, FOREIGN].flatMap((kind) => [`cambista-linux-${kind}`, `cambista-linux-${kind}.tar.xz`])
-  const expected = [...kinds, `cambista-${version}.cdx.json`, `cambista-${version}.oci.tar`]
+  const debs = ['amd64', 'arm64'].map((kind) => `cambista_${version}_${kind}.deb`)
+  const expected = [...kinds, `cambista-${version}.cdx.json`, `cambista-${version}.oci.tar`, ...debs]
   const listedNames = readFileSync(join(dist, 'SHA256SUMS'), 'utf8').matchAll(/^[0-9a-f]{64} {2}(.+)$/gm)
   sameNames(
     [...listedNames].map(([, name = '']) => name),
@@ -157,7 +162,7 @@ async function runTests(tests: string): Promise<string> {
     CAMBISTA_RELEASE_KEY: publicKey,
   }
   const node = join(clone, 'node_modules/.bin/node')
-  const words = ['--test', '--test-timeout=600000', `${tests}/**/*.test.ts`]
+  const words = ['--test', '--test-timeout=1800000', `${tests}/**/*.test.ts`]
   const output = await run(node, words, { cwd: clone, env })
   const [, passed = '0'] = /^\S* ?pass (\d+)$/m.exec(output) ?? []
   const [, skipped = '0'] = /^\S* ?skipped (\d+)$/m.exec(output) ?? []

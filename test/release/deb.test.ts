@@ -1,0 +1,309 @@
+// The Debian package in roots of Debian 12 and 13, without a terminal: it is installed, run, upgraded, removed, purged.
+// In other roots it replaces an installation by `service install`. No systemd runs in a root: see systemctl.sh.
+
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { createHash, randomBytes } from 'node:crypto'
+import {
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readlinkSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { startBank } from '../../src/demo/bank.ts'
+import { currentDay } from '../../src/values/dates.ts'
+import { directory, EXECUTABLE, run, serve } from '../e2e/executable.ts'
+import { until } from '../support/terminal.ts'
+import { foreignPackage, nextPackage, ownPackage, ownVersion } from './packages.ts'
+import { listPaths, makeRoot, type Root } from './roots.ts'
+
+const SUITES = ['bookworm', 'trixie']
+const WITH_SYSTEMD = ['systemd', 'libatomic1']
+const WITHOUT_SYSTEMD = ['systemd-standalone-sysusers', 'libatomic1']
+const UNIT = 'etc/systemd/system/cambista.service'
+const WANTED = 'etc/systemd/system/multi-user.target.wants/cambista.service'
+const DAY = '2026-01-16'
+const RATE = `/api/v1/rates/latest?on=${DAY}`
+
+const deb = await ownPackage()
+let builtNext: Promise<string> | undefined
+
+function nextDeb(): Promise<string> {
+  builtNext ??= nextPackage()
+  return builtNext
+}
+
+for (const suite of SUITES) {
+  test(`${suite}: the package installs where no systemd runs, and a purge leaves the data alone`, async (t) => {
+    const root = await makeRoot(t, suite, suite === 'trixie' ? WITHOUT_SYSTEMD : WITH_SYSTEMD)
+    const before = new Set(listPaths(root.at('')))
+    const installed = await root.install(deb)
+    assert.equal(installed.code, 0, installed.text)
+    assert.match(installed.text, /^cambista: enabled, but not started: systemd does not run this machine$/m)
+    assert.match(
+      installed.text,
+      /^Next:\n {2}sudo cambista key create erp .*\n {2}sudo cambista healthcheck /m,
+    )
+    const [, uid, gid] = /^cambista:[^:]*:(\d+):(\d+):/m.exec(root.read('etc/passwd')) ?? []
+    const modes = (path: string) => {
+      const { uid, gid, mode } = statSync(root.at(path))
+      return [uid, gid, (mode & 0o7777).toString(8)]
+    }
+    assert.deepEqual(modes('etc/cambista'), [0, Number(gid), '750'])
+    assert.deepEqual(modes('etc/cambista/cambista.env'), [0, Number(gid), '640'])
+    assert.deepEqual(modes('etc/cambista/bccr-token'), [0, 0, '600'])
+    assert.deepEqual(modes('var/backups/cambista'), [Number(uid), Number(gid), '700'])
+    assert.equal(root.read('etc/cambista/cambista.env'), root.read('usr/share/cambista/cambista.env'))
+    assert.match(readlinkSync(root.at(WANTED)), /^(\/usr)?\/lib\/systemd\/system\/cambista\.service$/)
+    const verified = await root.run('systemd-analyze', 'verify', '/usr/lib/systemd/system/cambista.service')
+    if (suite !== 'trixie') assert.doesNotMatch(verified.text, /cambista/)
+    assert.match(await root.runOrFail('cambista', '--version'), new RegExp(`^cambista ${ownVersion()},`))
+    await root.runOrFail('cambista', 'key', 'create', 'erp')
+
+    await root.runOrFail('dpkg', '--purge', 'cambista')
+    assert.ok(existsSync(root.at('var/lib/cambista/cambista.db')))
+    const remainder = listPaths(root.at('')).filter((path) => !before.has(path))
+    const ofSystem =
+      /^(tests|proc|run|var\/(lib\/(apt|dpkg)|log|cache))(\/|$)|^etc\/([^/]+-|g?shadow|\.pwd\.lock)$/
+    const ofData = /^var\/(lib|backups)\/cambista(\/|$)/
+    assert.deepEqual(
+      remainder.filter((path) => !ofSystem.test(path) && !ofData.test(path)),
+      [],
+    )
+  })
+
+  test(`${suite}: the package serves, is upgraded with a migration, and a purge leaves the data`, async (t) => {
+    const root = await makeRoot(t, suite, WITH_SYSTEMD)
+    root.bootSystemd()
+    const settings = await bankSettings(t)
+    mkdirSync(root.at('etc/cambista'))
+    writeFileSync(root.at('etc/cambista/cambista.env'), settings.text)
+    const installed = await root.install(deb)
+    assert.equal(installed.code, 0, installed.text + root.log())
+    assert.match(installed.text, /^cambista: installed$/m, root.log())
+    assert.equal(root.read('etc/cambista/cambista.env'), settings.text)
+    const verified = await root.run('systemd-analyze', 'verify', '/usr/lib/systemd/system/cambista.service')
+    assert.doesNotMatch(verified.text, /cambista/)
+    const client = await useService(root, settings.url)
+    assert.deepEqual(await client.look(), client.expected)
+    const refused = await root.run('cambista', 'service', 'install')
+    assert.match(refused.text, /^cambista: the package cambista owns the service: sudo apt install /m)
+
+    const next = await nextDeb()
+    const upgraded = await root.install(next)
+    assert.equal(upgraded.code, 0, upgraded.text + root.log())
+    assert.doesNotMatch(upgraded.text, /does not start|^Next:/m, root.log())
+    assert.doesNotMatch(
+      await root.runOrFail('cambista', '--version'),
+      new RegExp(`^cambista ${ownVersion()},`),
+    )
+    assert.deepEqual(await client.look(), client.expected)
+    assert.ok(
+      listPaths(root.at('var/lib/cambista')).some((name) => /^cambista\.db\.v\d+-.*\.bak$/.test(name)),
+    )
+
+    const removal = await root.runOrFail('dpkg', `--remove`, 'cambista')
+    assert.match(removal, /^cambista: kept data, backups and settings$/m)
+    await assert.rejects(fetch(`${settings.url}/healthz`), /fetch failed/)
+    assert.equal(root.read('etc/cambista/cambista.env'), settings.text)
+    const again = await root.install(next)
+    assert.equal(again.code, 0, again.text + root.log())
+    assert.deepEqual(await client.look(), client.expected)
+
+    const purged = await root.runOrFail('dpkg', '--purge', 'cambista')
+    assert.match(purged, /^cambista: kept the data in \/var\/lib\/cambista, .*, and the user cambista$/m)
+    assert.equal(existsSync(root.at('etc/cambista')), false)
+    const server = await serve(t, root.at('var/lib/cambista'), { executable: await nextProgram(t) })
+    assert.deepEqual(await client.look(server.url), client.expected)
+  })
+
+  test(`${suite}: the package takes over an installation by \`service install\``, async (t) => {
+    const root = await makeRoot(t, suite, WITH_SYSTEMD)
+    copyFileSync(EXECUTABLE, root.at('tests/cambista'))
+    const path = { env: { PATH: process.env.PATH ?? '' } }
+    const service = await run(t, ['service', 'install', '--root', root.at('')], path)
+    assert.equal(service.code, 0, service.err)
+    const words = ['service', 'install', '--root', root.at(''), '--backup-dir', '/srv/backups']
+    mkdirSync(root.at('srv'), { recursive: true })
+    assert.equal((await run(t, words, path)).code, 0)
+    root.bootSystemd()
+    const settings = await bankSettings(t)
+    root.addSettings(...settings.text.trim().split('\n').slice(1))
+    const before = root.read('etc/cambista/cambista.env')
+    await root.runOrFail('systemctl', 'start', 'cambista.service')
+    const client = await useService(root, settings.url)
+
+    const installed = await root.install(deb)
+    assert.equal(installed.code, 0, installed.text + root.log())
+    assert.match(installed.text, /^cambista: took over the service of \/usr\/local\/bin\/cambista, /m)
+    assert.deepEqual(await client.look(), client.expected)
+    assert.equal(root.read('etc/cambista/cambista.env'), before)
+    const pid = root.read('run/cambista.pid').trim()
+    assert.equal(readlinkSync(`/proc/${pid}/exe`), root.at('usr/bin/cambista'))
+    assert.match(readlinkSync(root.at(WANTED)), /lib\/systemd\/system\/cambista\.service$/)
+    assert.deepEqual([existsSync(root.at(UNIT)), existsSync(root.at(`${UNIT}.previous`))], [false, true])
+    assert.match(
+      root.read(`${UNIT}.d/replaced-unit.conf`),
+      /^\[Service\]\nReadWritePaths="-\/srv\/backups"$/m,
+    )
+    assert.equal(readlinkSync(root.at('usr/local/bin/cambista')), '/usr/bin/cambista')
+    assert.doesNotMatch((await root.run('cambista', 'doctor')).text, /^FINDING {2}installation/m)
+
+    // An older executable knows nothing of the package and installs itself anew.
+    await root.runOrFail('cp', '/tests/cambista', '/usr/local/bin/cambista.new')
+    await root.runOrFail('mv', '/usr/local/bin/cambista.new', '/usr/local/bin/cambista')
+    copyFileSync(root.at(`${UNIT}.previous`), root.at(UNIT))
+    const doctor = (await root.run('cambista', 'doctor')).text
+    assert.equal(doctor.match(/^FINDING {2}installation: /gm)?.length, 2, doctor)
+    const reconfigured = await root.runOrFail('dpkg-reconfigure', 'cambista')
+    assert.match(reconfigured, /^cambista: took over the service of /m)
+    assert.doesNotMatch((await root.run('cambista', 'doctor')).text, /^FINDING {2}installation/m)
+    assert.deepEqual(await client.look(), client.expected)
+
+    await root.runOrFail('dpkg', '--purge', 'cambista')
+    assert.equal(lstatSync(root.at('usr/local/bin/cambista'), { throwIfNoEntry: false }), undefined)
+    assert.ok(existsSync(root.at('var/lib/cambista/cambista.db')))
+  })
+
+  test(`${suite}: the package is installed with a message if the service does not start`, async (t) => {
+    const root = await makeRoot(t, suite, WITH_SYSTEMD)
+    root.bootSystemd()
+    mkdirSync(root.at('etc/cambista'))
+    writeFileSync(root.at('etc/cambista/cambista.env'), 'CAMBISTA_PROT=8081\n')
+    const { code, text } = await root.install(deb)
+    assert.equal(code, 0, text)
+    assert.match(text, /^cambista: installed, but cambista\.service does not start: journalctl -u cambista /m)
+    assert.match(root.log(), /CAMBISTA_PROT/)
+    assert.match(await root.runOrFail('dpkg', '--status', 'cambista'), /^Status: install ok installed$/m)
+  })
+
+  test(`${suite}: the package refuses another unit in /etc, and changes nothing`, async (t) => {
+    const root = await makeRoot(t, suite, WITH_SYSTEMD)
+    const unit = '[Service]\nExecStart=/opt/cambista serve\n'
+    writeFileSync(root.at(UNIT), unit)
+    const { code, text } = await root.install(deb)
+    assert.notEqual(code, 0)
+    assert.match(
+      text,
+      /^cambista: \/etc\/systemd\/system\/cambista\.service is not of cambista service install: /m,
+    )
+    assert.equal(root.read(UNIT), unit)
+    assert.equal(existsSync(root.at('usr/bin/cambista')), false)
+    assert.equal(existsSync(root.at('etc/cambista')), false)
+  })
+}
+
+test('lintian has no error and no warning about the package, and man none about its page', async (t) => {
+  const lintian = spawnSync('lintian', ['--pedantic', '--allow-root', '--fail-on', 'error,warning', deb], {
+    encoding: 'utf8',
+  })
+  assert.equal(lintian.status, 0, lintian.error?.message ?? lintian.stdout + lintian.stderr)
+  assert.equal(lintian.stdout, '')
+  const folder = directory(t)
+  assert.equal(spawnSync('dpkg-deb', ['-x', deb, folder]).status, 0)
+  const page = join(folder, 'usr/share/man/man1/cambista.1.gz')
+  const env = { PATH: process.env.PATH ?? '', LC_ALL: 'C.UTF-8', MANROFFSEQ: '', MANWIDTH: '80' }
+  const words = ['--warnings', '-E', 'UTF-8', '-l', '-Tutf8', '-Z', page]
+  const man = spawnSync('man', words, { encoding: 'utf8', env })
+  assert.deepEqual([man.status, man.stderr], [0, ''], String(man.error))
+})
+
+test('the package of the other machine kind serves under qemu: an upload and a rate', async (t) => {
+  const foreign = await foreignPackage()
+  if (foreign === undefined) return t.skip('npm run test:release names the other executable')
+  const folder = directory(t)
+  assert.equal(spawnSync('dpkg-deb', ['-x', foreign, folder]).status, 0)
+  const machines: string = new URL('../../src/packaging/machines.mjs', import.meta.url).href
+  const { runnerWords }: { runnerWords(arch?: string): string[] | undefined } = await import(machines)
+  const under = runnerWords(process.env.CAMBISTA_FOREIGN_ARCH)
+  assert.ok(under, 'this machine cannot run it: node build.mjs --missing')
+  const how = { executable: join(folder, 'usr/bin/cambista'), under }
+  const data = join(folder, 'data')
+  const bank = await bankSettings(t)
+  const client = await makeClient(async (...words) => {
+    const end = await run(t, [...words, '--data-dir', data], { ...how, env: bank.variables })
+    assert.equal(end.code, 0, end.err)
+    return end.out
+  })
+  const { url } = await serve(t, data, how)
+  await client.upload(url)
+  assert.deepEqual(await client.look(url), client.expected)
+})
+
+/** Settings of a service with a fake bank, on a free port. */
+async function bankSettings(t: TestContext) {
+  const bank = await startBank({ today: () => currentDay(() => new Date()) })
+  t.after(() => bank.close())
+  const port = await freePort()
+  const variables = { CAMBISTA_BCCR_URL: bank.url, CAMBISTA_BCCR_PACE: '0' }
+  const own = { CAMBISTA_DATA_DIR: '/var/lib/cambista', CAMBISTA_PORT: port, CAMBISTA_NO_SCHEDULER: 1 }
+  const lines = Object.entries({ ...own, ...variables }).map(([name, value]) => `${name}="${value}"\n`)
+  return { variables, text: lines.join(''), url: `http://127.0.0.1:${port}` }
+}
+
+/** A client of the installed service, with a key, a token, a rate and a document. */
+async function useService(root: Root, url: string) {
+  const client = await makeClient(async (...words) => {
+    const { code, text } = await root.run('sh', '-c', 'exec cambista "$@" 2>/dev/null', 'sh', ...words)
+    assert.equal(code, 0, `${words.join(' ')}: ${text}`)
+    return text
+  })
+  await until(async () => (await fetch(`${url}/api/v1/rates/latest?on=${DAY}`, client.rates)).status === 200)
+  await client.upload(url)
+  return { ...client, look: (other = url) => client.look(other) }
+}
+
+/** Makes key, token and rates by a command, which returns stdout. */
+async function makeClient(cambista: (...words: string[]) => Promise<string>) {
+  const rates = { headers: { 'x-api-key': (await cambista('key', 'create', 'erp')).trim() } }
+  await cambista('company', 'create', '--name', 'Acme', '--code', 'ACME', '--id', '1')
+  await cambista('owner', 'create', '--name', 'Ana', '--company', '1', '--id', '1')
+  await cambista('agent', 'create', '--name', 'Lector', '--company', '1', '--id', '1')
+  const allow = ['--allow', 'documents:POST', '--allow', 'documents:GET']
+  const headers = { authorization: `Bearer ${(await cambista('token', 'create', 'erp', ...allow)).trim()}` }
+  await cambista('sync', '--from', '2026-01-12', '--to', DAY)
+  const bytes = randomBytes(200_000)
+  const hash = (content: Uint8Array) => createHash('sha256').update(content).digest('hex')
+  return {
+    rates,
+    async upload(url: string): Promise<void> {
+      const document = {
+        name: 'a.bin',
+        mimetype: 'application/octet-stream',
+        base64: bytes.toString('base64'),
+      }
+      const body = JSON.stringify({ owner_id: 1, company_id: 1, agent_id: 1, documents: [document] })
+      const response = await fetch(`${url}/api/v1/documents/create`, { method: 'POST', headers, body })
+      assert.equal(response.status, 200, await response.text())
+    },
+    /** Returns the statuses of a rate and of the document, and the hash of its content. */
+    async look(url: string) {
+      const rate = await fetch(`${url}${RATE}`, rates)
+      await rate.body?.cancel()
+      const content = await fetch(`${url}/api/v1/documents/1/content`, { headers })
+      return [rate.status, content.status, hash(await content.bytes())]
+    },
+    expected: [200, 200, hash(bytes)],
+  }
+}
+
+/** The executable of the next version, out of its package. */
+async function nextProgram(t: TestContext): Promise<string> {
+  const folder = directory(t)
+  assert.equal(spawnSync('dpkg-deb', ['-x', await nextDeb(), folder]).status, 0)
+  return join(folder, 'usr/bin/cambista')
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  return typeof address === 'object' && address ? address.port : 0
+}

@@ -1,0 +1,102 @@
+#!/bin/sh
+# A systemctl for a root without systemd. It runs one service as its unit describes: environment file, credentials, state
+# directory, user, ExecStart and ExecStartPost. The sandbox and the limits of the unit are left out.
+set -eu
+
+name=cambista.service
+log=/var/log/cambista.log
+pid_file=/run/cambista.pid
+wanted=/etc/systemd/system/multi-user.target.wants/$name
+
+# Prints the values of a key, in the order of the unit and its drop-ins.
+values() { cat "$unit" "/etc/systemd/system/$name.d"/*.conf 2>/dev/null | sed -n "s/^$1=//p"; }
+
+is_active() { [ -f "$pid_file" ] && kill -0 "$(cat "$pid_file")" 2>/dev/null; }
+
+find_unit() {
+  for unit in "/etc/systemd/system/$name" "/usr/lib/systemd/system/$name"; do
+    if [ -f "$unit" ]; then return 0; fi
+  done
+  echo "Unit $name not found." >&2
+  exit 5
+}
+
+# Runs a command line of the unit as its user.
+run_as_user() {
+  user=$(values User)
+  eval "exec setpriv --reuid=$user --regid=$(values Group) --clear-groups --no-new-privs --bounding-set=-all $1"
+}
+
+start() {
+  find_unit
+  if is_active; then return 0; fi
+  user=$(values User)
+  state=/var/lib/$(values StateDirectory)
+  mkdir -p "$state"
+  chmod "$(values StateDirectoryMode)" "$state"
+  chown -R "$user:$user" "$state"
+  export CREDENTIALS_DIRECTORY=/run/credentials/$name
+  rm -rf "$CREDENTIALS_DIRECTORY"
+  mkdir -p "$CREDENTIALS_DIRECTORY"
+  for credential in $(values LoadCredential); do
+    # systemd does not start a unit whose credential is missing.
+    cp "${credential#*:}" "$CREDENTIALS_DIRECTORY/${credential%%:*}" || exit 1
+  done
+  chown -R "$user:$user" "$CREDENTIALS_DIRECTORY"
+  set -a
+  eval "$(values Environment | sed 's|%S|/var/lib|')"
+  for file in $(values EnvironmentFile); do . "${file#-}"; done
+  set +a
+  umask "$(values UMask)"
+  (
+    cd /
+    run_as_user "$(values ExecStart)"
+  ) </dev/null >>"$log" 2>&1 &
+  MAINPID=$!
+  echo "$MAINPID" >"$pid_file"
+  for command in "$(values ExecStartPost)"; do
+    (run_as_user "$(echo "$command" | sed "s/\$MAINPID/$MAINPID/")") >>"$log" 2>&1 || {
+      stop
+      echo "Job for $name failed." >&2
+      exit 1
+    }
+  done
+}
+
+stop() {
+  if is_active; then
+    pid=$(cat "$pid_file")
+    kill "$pid"
+    while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done
+  fi
+  rm -f "$pid_file"
+}
+
+actions=
+for word in "$@"; do
+  case "$word" in
+    --*) ;;
+    *.service) ;;
+    *) actions="$actions $word" ;;
+  esac
+done
+case "${actions# }" in
+  daemon-reload | reset-failed) ;;
+  is-enabled)
+    [ -L "$wanted" ] || { echo disabled && exit 1; }
+    echo enabled
+    ;;
+  is-active)
+    is_active || { echo inactive && exit 3; }
+    echo active
+    ;;
+  enable | preset) find_unit && mkdir -p "${wanted%/*}" && ln -sf "$unit" "$wanted" ;;
+  disable) rm -f "$wanted" && stop ;;
+  start) start ;;
+  stop) stop ;;
+  restart) stop && start ;;
+  *)
+    echo "systemctl of the tests: $*" >&2
+    exit 64
+    ;;
+esac
