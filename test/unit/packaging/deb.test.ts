@@ -109,10 +109,10 @@ test('postinst makes each file that the unit loads as a credential, and postrm p
     files,
     TOKENS.map(({ file }) => file),
   )
-  const made = [...(SCRIPTS.postinst ?? '').matchAll(/^ensure_token (\S+) /gm)].map(([, file]) => file)
+  const calls = [...(SCRIPTS.postinst ?? '').matchAll(/^ensure_token (\S+) /gm)].map(([, file]) => file)
   assert.deepEqual(made, files)
-  const removed = /^ {2}rm -f (.*)$/m.exec(SCRIPTS.postrm ?? '')?.[1] ?? ''
-  for (const file of files) assert.ok(removed.split(' ').includes(file), file)
+  const purgedFiles = /^ {2}rm -f (.*)$/m.exec(SCRIPTS.postrm ?? '')?.[1] ?? ''
+  for (const file of files) assert.ok(purgedFiles.split(' ').includes(file), file)
 })
 
 test('ensure_token makes a file for root alone, and changes none that has a token', (t) => {
