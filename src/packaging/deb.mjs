@@ -5,7 +5,6 @@ import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import * as fs from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { gzipSync } from 'node:zlib'
 import { completionScript } from '../cli/commands/completion.ts'
 import { loadCommands } from '../cli/commands.ts'
 import { SETTINGS_FILE } from '../cli/parse/settings.ts'
@@ -13,6 +12,7 @@ import { BACKUPS } from '../cli/service/backup.ts'
 import { unitText, WANTED } from '../cli/service/install.ts'
 import * as names from '../cli/service/names.ts'
 import { settingsText } from '../cli/service/settings-file.ts'
+import { gzip } from './gzip.mjs'
 import { MACHINES } from './machines.mjs'
 import { manPage } from './man-page.mjs'
 
@@ -165,11 +165,6 @@ function setModesAndTimes(root, epoch) {
     if (fs.lstatSync(path).isDirectory()) fs.chmodSync(path, 0o755)
     fs.utimesSync(path, epoch, epoch)
   }
-}
-
-/** Compresses as `gzip -n9` does: without name and time. */
-function gzip(content) {
-  return gzipSync(content, { level: 9 })
 }
 
 function template(name) {

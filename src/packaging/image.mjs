@@ -2,11 +2,11 @@
 // them. An image is the executable, its C libraries out of Debian's packages, and papers: no shell, no package manager.
 // Node has the certificates of authorities and the time zones in it.
 
-import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { debianLibraries } from './debian-libraries.mjs'
+import { gzip } from './gzip.mjs'
 import { MACHINES } from './machines.mjs'
 import { tar } from './tar.mjs'
 
@@ -71,7 +71,7 @@ export function makeImage({
       schemaVersion: 2,
       mediaType: `${OCI}.manifest.v1+json`,
       config: { mediaType: `${OCI}.config.v1+json`, ...addBlob(config) },
-      layers: [{ mediaType: `${OCI}.layer.v1.tar+gzip`, ...addBlob(gzip(layer)) }],
+      layers: [{ mediaType: `${OCI}.layer.v1.tar+gzip`, ...addBlob(gzip(layer, 6)) }],
       annotations: labels,
     })
     return { mediaType: `${OCI}.manifest.v1+json`, ...addBlob(manifest), platform }
@@ -121,13 +121,6 @@ function containerConfig(labels) {
     StopSignal: 'SIGTERM',
     Healthcheck: HEALTHCHECK,
   }
-}
-
-/** Compresses by the system's gzip. The bytes of Node's zlib depend on the processor. */
-function gzip(bytes) {
-  const { status, stdout, error } = spawnSync('gzip', ['-n', '-6'], { input: bytes, maxBuffer: 1e9 })
-  if (status !== 0) throw new Error(`gzip failed: ${error?.message ?? status}`)
-  return stdout
 }
 
 function json(value) {

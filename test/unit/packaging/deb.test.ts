@@ -110,7 +110,7 @@ test('postinst makes each file that the unit loads as a credential, and postrm p
     TOKENS.map(({ file }) => file),
   )
   const calls = [...(SCRIPTS.postinst ?? '').matchAll(/^ensure_token (\S+) /gm)].map(([, file]) => file)
-  assert.deepEqual(made, files)
+  assert.deepEqual(calls, files)
   const purgedFiles = /^ {2}rm -f (.*)$/m.exec(SCRIPTS.postrm ?? '')?.[1] ?? ''
   for (const file of files) assert.ok(purgedFiles.split(' ').includes(file), file)
 })
