@@ -90,6 +90,14 @@ test('README, its translation and SECURITY show the key of the releases, if ther
   }
 })
 
+test('README and its translation name the package of this version', () => {
+  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+  for (const path of ['README.md', 'src/manual/es/leame.md']) {
+    const versions = [...readFileSync(join(ROOT, path), 'utf8').matchAll(/cambista_([\d.]+)_amd64\.deb/g)]
+    assert.deepEqual(new Set(versions.map(([, one]) => one)), new Set([version]), path)
+  }
+})
+
 test('README has at most 150 lines', () => {
   const lines = readme.split('\n')
   assert.ok(lines.length <= 150, `${lines.length} lines`)
