@@ -90,6 +90,7 @@ export function maintainerScripts(version) {
     WANTED_FILE: WANTED,
     DROP_IN: 'replaced-unit.conf',
     TOKENS: tokens.join('\n'),
+    FUNCTIONS: template('functions').replace('@VERSION@', version),
     TOKEN_FILES: names.TOKENS.map(({ file }) => file).join(' '),
   }
   return Object.fromEntries(

@@ -1,7 +1,7 @@
 // Installations of cambista on a machine: by `service install` below /usr/local, and by the Debian package. With both,
 // the unit in /etc hides the package's, and the older executable comes first in PATH.
 
-import { existsSync, realpathSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError } from '../../runtime/errors.ts'
 import { EXECUTABLE, PACKAGE_EXECUTABLE, PACKAGE_UNIT_FILE, UNIT_FILE } from './names.ts'
@@ -25,8 +25,9 @@ export function refuseOwnedByPackage(root: string, action: 'install' | 'uninstal
 export function findSecondInstallation(root = '/'): string[] {
   if (!isPackageInstalled(root)) return []
   const findings = []
-  // A link to /dev/null is no unit: it masks the package's, as an administrator wants it.
-  if (statSync(join(root, UNIT_FILE), { throwIfNoEntry: false })?.isFile()) {
+  // A link to /dev/null masks the package's unit, and an administrator's own unit runs the package's executable.
+  const unit = existsSync(join(root, UNIT_FILE)) ? readFileSync(join(root, UNIT_FILE), 'utf8') : ''
+  if (unit.includes(`\nExecStart=${EXECUTABLE} serve`)) {
     findings.push(
       `${UNIT_FILE} hides ${PACKAGE_UNIT_FILE} of the package: sudo dpkg-reconfigure cambista takes it over`,
     )

@@ -2,7 +2,16 @@
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
@@ -127,6 +136,58 @@ test('ensure_token makes a file for root alone, and changes none that has a toke
   assert.deepEqual(texts, ['# none\n', '# none\n', 'secret'])
 })
 
+test('postinst takes over a unit of `service install` once, and no other', (t) => {
+  const folder = temporaryDirectory(t)
+  const [unit, program, wanted] = ['unit', 'program', 'wanted'].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ]
+  const functions = (SCRIPTS.postinst ?? '')
+    .split('\ncase "$1" in')[0]
+    ?.replaceAll('/etc/systemd/system/cambista.service', unit)
+    .replaceAll('/etc/systemd/system/multi-user.target.wants/cambista.service', wanted)
+    .replaceAll('/usr/local/bin/cambista', program)
+  const runTakeover = () => {
+    const script = `${functions}\ntake_over; echo "taken=$is_taken disabled=$is_disabled"`
+    return spawnSync('sh', ['-c', script], { encoding: 'utf8' }).stdout.trim().split('\n').at(-1)
+  }
+  writeFileSync(program, '#!/bin/sh\necho 1.0.0\n', { mode: 0o755 })
+  writeFileSync(unit, '[Service]\nExecStart=/usr/bin/cambista serve\n')
+  assert.equal(runTakeover(), 'taken= disabled=')
+  assert.ok(existsSync(unit), 'a unit of the administrator stays')
+  writeFileSync(unit, unitText().replaceAll('/usr/local/bin/cambista', program))
+  symlinkSync(unit, wanted)
+  assert.equal(runTakeover(), 'taken=yes disabled=')
+  assert.deepEqual(readdirSync(folder).sort(), ['program', 'program.previous', 'unit.previous', 'wanted'])
+  assert.deepEqual(
+    [program, wanted].map((path) => readlinkSync(path)),
+    ['/usr/bin/cambista', '/usr/lib/systemd/system/cambista.service'],
+  )
+  assert.equal(runTakeover(), 'taken= disabled=', 'repeated')
+})
+
+test('a purge leaves settings and tokens to a unit of `service install`', (t) => {
+  const folder = temporaryDirectory(t)
+  const script = (SCRIPTS.postrm ?? '').replaceAll('/etc/', `${folder}/`).replaceAll('/usr/', `${folder}/`)
+  const purge = () =>
+    spawnSync('sh', ['-c', script, 'postrm', 'purge'], {
+      env: { PATH: `${folder}/bin:${process.env.PATH}` },
+      encoding: 'utf8',
+    })
+  mkdirSync(join(folder, 'bin'))
+  writeFileSync(join(folder, 'bin/deb-systemd-helper'), '#!/bin/sh\n', { mode: 0o755 })
+  mkdirSync(join(folder, 'cambista'))
+  mkdirSync(join(folder, 'systemd/system'), { recursive: true })
+  writeFileSync(join(folder, 'cambista/cambista.env'), '')
+  writeFileSync(join(folder, 'systemd/system/cambista.service'), unitText())
+  assert.match(purge().stdout, /^cambista: kept settings and tokens, for /)
+  assert.deepEqual(readdirSync(join(folder, 'cambista')), ['cambista.env'])
+  rmSync(join(folder, 'systemd/system/cambista.service'))
+  assert.match(purge().stdout, /^cambista: kept the data in /)
+  assert.equal(existsSync(join(folder, 'cambista')), false)
+})
+
 test('preinst refuses a unit in /etc that `service install` did not write, and one of a newer version', (t) => {
   const folder = temporaryDirectory(t)
   mkdirSync(join(folder, 'bin'))
@@ -144,6 +205,8 @@ test('preinst refuses a unit in /etc that `service install` did not write, and o
     return spawnSync('sh', ['-c', script, 'preinst', 'install'], { env, encoding: 'utf8' })
   }
   assert.equal(preinst().status, 0)
+  writeFileSync(unit, '[Service]\nExecStart=/usr/bin/cambista serve\n')
+  assert.equal(preinst().status, 0, 'of the administrator')
   writeFileSync(unit, '[Service]\nExecStart=/opt/cambista serve\n')
   assert.match(preinst().stderr, /^cambista: .*cambista\.service is not of cambista service install: /)
   writeFileSync(unit, unitText().replaceAll('/usr/local/bin/cambista', program))

@@ -5,7 +5,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { Machine } from '../../../../src/cli/host.ts'
-import { installService, uninstallService } from '../../../../src/cli/service/install.ts'
+import { installService, uninstallService, unitText } from '../../../../src/cli/service/install.ts'
 import { findSecondInstallation, isPackageInstalled } from '../../../../src/cli/service/installations.ts'
 import { temporaryDirectory } from '../../../support/temporary.ts'
 
@@ -18,7 +18,7 @@ function makeRoot(t: TestContext, ...paths: string[]): string {
   const root = temporaryDirectory(t)
   for (const path of paths) {
     mkdirSync(join(root, dirname(path)), { recursive: true })
-    writeFileSync(join(root, path), path)
+    writeFileSync(join(root, path), path === UNIT ? unitText() : path)
   }
   return root
 }
@@ -51,6 +51,12 @@ test('findSecondInstallation finds a unit in /etc and an executable in /usr/loca
   assert.match(unit, /^\/etc\/systemd\/system\/cambista\.service hides .*: sudo dpkg-reconfigure cambista /)
   assert.match(executable, /^\/usr\/local\/bin\/cambista comes before \/usr\/bin\/cambista of the package: /)
   assert.deepEqual(more, [])
+})
+
+test('findSecondInstallation accepts a unit of the administrator', (t) => {
+  const root = makeRoot(t, ...PACKAGE, UNIT)
+  writeFileSync(join(root, UNIT), unitText('/usr/bin/cambista'))
+  assert.deepEqual(findSecondInstallation(root), [])
 })
 
 test('findSecondInstallation accepts a masked unit, and a link to the executable of the package', (t) => {
