@@ -98,6 +98,7 @@ function readKey(publicKey) {
   if (!builtIn) throw new Error(`${publicKey} is no public key of minisign`)
   const path = resolve(caller, options.key)
   const key = readFaulty(path, () => readSecretKey(readFileSync(path, 'utf8'), process.env.RELEASE_PASSWORD))
+  for (const name of ['RELEASE_KEY', 'RELEASE_PASSWORD']) delete process.env[name] // the build has no need of them
   const own = parsePublicKey(key.publicKey)
   if (!own.key.equals(builtIn.key) || own.id !== builtIn.id)
     throw new Error(`${path} is key ${own.id}, but the public key ${publicKey} is key ${builtIn.id}`)
