@@ -115,7 +115,7 @@ async function releaseAgain(): Promise<string> {
   const script = `umask 077; git clone --quiet --no-hardlinks "$1" "$2"; cd "$2"
     npm run release -- --key "$3" --public-key "$4"`
   const env = { ...ENV, ...ELSEWHERE }
-  await run('sh', ['-ec', script, 'sh', ROOT, other, secretKey, publicKey], { env })
+  await run('sh', ['-ec', script, 'sh', clone, other, secretKey, publicKey], { env })
   const names = readdirSync(dist)
   sameNames(readdirSync(join(other, 'dist')), names)
   const different = names.filter((name) => sha256(join(dist, name)) !== sha256(join(other, 'dist', name)))
