@@ -3,27 +3,18 @@
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { startBank } from '../src/demo/bank.ts'
 import { currentDay } from '../src/values/dates.ts'
+import { freePort } from './support/program.ts'
 import { temporaryDirectory } from './support/temporary.ts'
 import { runCommand, startCommand, until } from './support/terminal.ts'
 
 const run = promisify(execFile)
 const readme = readFileSync(join(import.meta.dirname, '../README.md'), 'utf8')
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  return port
-}
 
 test('README commands run in their order', async (t) => {
   const home = temporaryDirectory(t)

@@ -3,10 +3,11 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { freePort } from '../support/program.ts'
 import type { LoadOrder, LoadResult } from './load.ts'
 
 /** The built executable, as it is distributed. */
@@ -133,14 +134,6 @@ export async function answersPerSecond(order: LoadOrder): Promise<number> {
   const other = Object.keys(result.statuses).filter((status) => status !== '200' && status !== '304')
   if (other.length > 0) throw new Error(`${order.paths[0]} was answered with ${other.join(', ')}`)
   return result.perSecond
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  return port
 }
 
 function residentMemory(pid: number | undefined, line: 'VmRSS' | 'VmHWM' = 'VmRSS'): number {

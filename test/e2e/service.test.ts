@@ -2,7 +2,6 @@
 // mounted for one process. User, environment and command lines come from the unit.
 
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import {
   appendFileSync,
   chownSync,
@@ -13,13 +12,13 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { parseEnvironmentFile } from '../../src/cli/parse/settings.ts'
 import { unitText } from '../../src/cli/service/install.ts'
 import { startBank } from '../../src/demo/bank.ts'
 import { currentDay } from '../../src/values/dates.ts'
+import { freePort } from '../support/program.ts'
 import { until } from '../support/terminal.ts'
 import { directory, EXECUTABLE, run, start } from './executable.ts'
 
@@ -48,15 +47,6 @@ async function machine(t: TestContext, ...settings: string[]) {
     ),
   ]
   return { installed, at, cambista, inside, as }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 test('the installed service serves; root and others use it from the command line', {

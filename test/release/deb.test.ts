@@ -13,12 +13,12 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { startBank } from '../../src/demo/bank.ts'
 import { currentDay } from '../../src/values/dates.ts'
 import { directory, EXECUTABLE, run, serve } from '../e2e/executable.ts'
+import { freePort } from '../support/program.ts'
 import { until } from '../support/terminal.ts'
 import { foreignPackage, nextPackage, ownPackage, ownVersion } from './packages.ts'
 import { listPaths, makeRoot, type Root } from './roots.ts'
@@ -298,12 +298,4 @@ async function nextProgram(t: TestContext): Promise<string> {
   const folder = directory(t)
   assert.equal(spawnSync('dpkg-deb', ['-x', await nextDeb(), folder]).status, 0)
   return join(folder, 'usr/bin/cambista')
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  return typeof address === 'object' && address ? address.port : 0
 }

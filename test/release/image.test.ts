@@ -3,15 +3,15 @@
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync, globSync, readdirSync, readFileSync, statSync } from 'node:fs'
-import { type AddressInfo, connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { startBank } from '../../src/demo/bank.ts'
 import { currentDay } from '../../src/values/dates.ts'
 import { directory } from '../e2e/executable.ts'
 import { startPostgres } from '../support/postgres/server.ts'
+import { freePort } from '../support/program.ts'
 import { type Container, makeVolume, startContainer, unpackImage } from './container.ts'
 
 const { CAMBISTA_RELEASE: release = '', CAMBISTA_FOREIGN_ARCH: foreignArch = '' } = process.env
@@ -178,15 +178,6 @@ function assertUnprivileged(container: Container): void {
   const mounts = readFileSync(`/proc/${container.processId()}/mountinfo`, 'utf8')
   assert.match(mounts, /^\S+ \S+ \S+ \S+ \/ ro[, ]/m)
   assert.match(mounts, /^\S+ \S+ \S+ \S+ \/data rw[, ]/m)
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 /** Returns the address of the server for this machine. */

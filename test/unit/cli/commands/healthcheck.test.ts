@@ -9,6 +9,7 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { run } from '../../../../src/main.ts'
 import { startTestApp, temporaryDirectory } from '../../../support/app.ts'
+import { freePort } from '../../../support/program.ts'
 import { TEST_PROVIDERS } from '../../../support/providers.ts'
 import { runCommand, startCommand } from '../../../support/terminal.ts'
 
@@ -20,15 +21,6 @@ async function listen(t: TestContext, server: Server, port = 0, host = '127.0.0.
   await once(server, 'listening')
   t.after(() => server.close())
   return (server.address() as AddressInfo).port
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 test('`healthcheck` of a ready server exits with 0, by --port, --host, --url or variable', async (t) => {
