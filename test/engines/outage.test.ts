@@ -247,6 +247,21 @@ test('a start whose connections end goes on, whichever statement it was at', asy
   }
 })
 
+test('a start whose first poll takes over a second goes on with the second', async (t) => {
+  const url = schemaAddress(server.url, 'slow_at_its_start')
+  await queryOnce(server.url, 'create schema slow_at_its_start')
+  await (await openPostgres(url)).close()
+  const proxy = await startProxy(t, url)
+  let freezes = 0
+  proxy.decide((text) => {
+    if (text.includes('waiting_commits') && freezes++ === 0) setTimeout(server.freeze(), 1300)
+    return 'pass'
+  })
+  const node = await openPostgres(proxy.url)
+  t.after(() => node.close())
+  assert.equal(freezes, 2) // as many as polls
+})
+
 test('after a fail-over no connection stays with the server that only reads', async (t) => {
   const settings = async (value: string) => {
     await queryOnce(server.url, `alter system set default_transaction_read_only = ${value}`)

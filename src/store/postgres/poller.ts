@@ -102,11 +102,15 @@ export function createPoller({
   }
   const twice = async () => {
     const startTime = performance.now()
+    const generation = breaker.generation()
     try {
       return await once()
     } catch (error) {
-      // An idle connection may have been closed although the server is up: a new one decides.
-      if (!isConnectionLost(error) || performance.now() - startTime > QUICK_FAILURE_MS) throw error
+      // An idle connection may have been closed although the server is up. A late poll cuts its own connection, and the
+      // next poll waits for the same query. A new connection decides.
+      const isCut = breaker.generation() !== generation
+      const isQuick = performance.now() - startTime <= QUICK_FAILURE_MS
+      if (!isConnectionLost(error) || !(isQuick || isCut)) throw error
       return await once()
     }
   }
