@@ -10,6 +10,7 @@ import { type BackupPlan, openNightlyBackup } from './domain/operations/backup/n
 import { watchDatabase } from './domain/operations/database-watch.ts'
 import { startHousekeeping } from './domain/operations/housekeeping.ts'
 import { watchLineage } from './domain/operations/lineage-watch.ts'
+import { readSamples } from './domain/operations/sample-reads.ts'
 import { createExportReader } from './domain/rates/export.ts'
 import { openPastRates } from './domain/rates/past.ts'
 import { openRateCache } from './domain/rates/rate-cache.ts'
@@ -19,12 +20,13 @@ import { ANY_ADDRESS, FORGEABLE_ADDRESS } from './http/listener/networks.ts'
 import { type ServerOptions, startServer } from './http/server.ts'
 import { createWaiting } from './http/waiting.ts'
 import type { Provider, ProviderSettings } from './providers/provider.ts'
-import { AppError } from './runtime/errors.ts'
+import { AppError, errorReason } from './runtime/errors.ts'
 import { type Log, logFailures } from './runtime/log.ts'
 import type { BlobFs } from './store/blobs/folder.ts'
 import { findHookKey, mayHaveHookKey } from './store/hooks/key.ts'
 import { type LeaseTimes, type LineageRenewal, openEngine, type Upgrade } from './store/open-engine.ts'
 import type { StorageConfig } from './store/storage-config.ts'
+import { guardWrites } from './store/write-guard.ts'
 import { ensureCatalogue } from './sync/catalogue.ts'
 import { historyFloor } from './sync/order.ts'
 import type { HistoryProgress } from './sync/progress.ts'
@@ -58,6 +60,8 @@ export type AppConfig = ServerOptions &
     providers: readonly Provider[]
     /** Aborts a start that waits for its database. */
     stop?: AbortSignal
+    /** Resolves when the upgrade is confirmed: until then the server only reads. Undefined: there was no upgrade. */
+    probation?: Promise<void> | undefined
   }
 
 export type AppOverrides = {
@@ -116,7 +120,6 @@ async function openApp(
   await using parts = new AsyncDisposableStack() // closed in reverse, also when a later part fails to start
   const closeLater = <P extends { close(): unknown }>(part: P): P =>
     parts.adopt(part, async (one) => void (await one.close()))
-  const repeat = (work: () => unknown, ms: number) => parts.adopt(setInterval(work, ms), clearInterval)
 
   const onUpgrade = (upgrade: Upgrade) => config.log.warn('database upgraded', upgrade)
   const { clock: ownClock, patienceMs, leaseTimes } = overrides
@@ -127,11 +130,19 @@ async function openApp(
     isRenewed = true
   }
   const openOptions = { server: true, clock: ownClock, onUpgrade, patienceMs, onRenewal, leaseTimes }
-  const engine = closeLater(await openEngine(config, { ...openOptions, migrate: config.migrate }))
-  const { db, reads, clock, takeLock, findHolder } = engine
-  const database = closeLater(await watchDatabase(engine, config))
+  const { probation } = config
+  // The schema of a shared database is never put back, so an upgrade does not migrate it.
+  const migrate = config.migrate !== false && probation === undefined
+  const unguarded = closeLater(await openEngine(config, { ...openOptions, migrate }))
+  const { reads, clock, takeLock, findHolder } = unguarded
+  const database = closeLater(await watchDatabase(unguarded, config))
   const log = database.quiet(config.log)
-  await ensureCatalogue(db, providers, clock)
+  await ensureCatalogue(unguarded.db, providers, clock)
+  const waiters = createWaiters()
+  const leases = closeLater(await openLeases(unguarded.db, waiters, { clock, ticks: overrides.ticks }))
+  const guard = probation && guardWrites(unguarded.db)
+  const engine = guard ? { ...unguarded, db: guard.db } : unguarded
+  const { db } = engine
   const cache = await openRateCache(engine.longReads, providers)
   const readExportAhead = createExportReader(reads, cache)
   readExportAhead()
@@ -141,11 +152,7 @@ async function openApp(
   if (local !== undefined) {
     throw new AppError('usage', `${FORGEABLE_ADDRESS}, or revoke the key ${local}, which has a network`)
   }
-  const recordUse = logFailures(log, 'the last use of keys and tokens is not stored', keyring.recordUse)
-  parts.defer(recordUse)
 
-  const waiters = createWaiters()
-  const leases = closeLater(await openLeases(db, waiters, { clock, ticks: overrides.ticks }))
   const claiming = { db, waiters, leases, clock, maxAttempts: config.maxAttempts }
   const retryMs = leaseTimes?.renewMs
   const hookKey = { key: () => findHookKey(config), mayHaveKey: mayHaveHookKey(config) }
@@ -161,9 +168,6 @@ async function openApp(
     if (access) await keyring.refresh()
     if (documents) leases.wake() // a lease may have been renewed
   })
-  repeat(recordUse, KEY_USE_EVERY_MS)
-  const fail = () => failAbandoned(claiming)
-  repeat(logFailures(log, 'documents with too many claims are not failed yet', fail), ABANDONED_EVERY_MS)
 
   let readingHistory: (() => HistoryProgress) | undefined
   const historyProgress = () => readingHistory?.()
@@ -184,8 +188,10 @@ async function openApp(
   const backups = config.backup && (await openNightlyBackup({ ...config.backup, dataDir, clock, log }))
   parts.defer(async () => backups?.close())
 
-  const contents = parts.use(await openServedContents(config, engine, { log, fs: overrides.blobFs }))
+  const openContents = { log, fs: overrides.blobFs, collects: !guard }
+  const contents = parts.use(await openServedContents(config, unguarded, openContents))
   const { blobs } = contents
+  let samples = guard && (await readSamples({ cache, reads, blobs }))
   closeLater(await watchLineage(engine, contents))
   const { limits, keepEvents, keepRemovedDays } = config
   const findHistoryStart = ({ groups: [first] }: Provider) =>
@@ -198,16 +204,47 @@ async function openApp(
         rates: { cache, past },
         health: { clock, providers, findHistoryStart, reading: historyProgress },
         documents: { blobs, claiming, limits, wakeHooks: hooks.wake },
+        samples: () => samples,
       },
       config,
     ),
   )
   parts.defer(engine.publishServer(server.url, { minFree: limits.minFree, backup: config.backup }))
-  scheduler.start()
-  backups?.start()
-  closeLater(hooks).start()
-  const housekeeping = startHousekeeping({ db, clock, takeLock, log, keepEvents, contents, keepRemovedDays })
-  ;({ tidy } = closeLater(housekeeping))
+  const work = parts.use(new AsyncDisposableStack()) // tasks that write without a request
+  const beginWork = () => {
+    const repeat = (task: () => unknown, ms: number) => work.adopt(setInterval(task, ms), clearInterval)
+    const recordUse = logFailures(log, 'the last use of keys and tokens is not stored', keyring.recordUse)
+    work.defer(recordUse)
+    repeat(recordUse, KEY_USE_EVERY_MS)
+    const fail = () => failAbandoned(claiming)
+    repeat(logFailures(log, 'documents with too many claims are not failed yet', fail), ABANDONED_EVERY_MS)
+    scheduler.start()
+    backups?.start()
+    work.adopt(hooks, (one) => one.close()).start()
+    const housekeeping = startHousekeeping({
+      db,
+      clock,
+      takeLock,
+      log,
+      keepEvents,
+      contents,
+      keepRemovedDays,
+    })
+    ;({ tidy } = work.adopt(housekeeping, (one) => one.close()))
+  }
+  if (!guard) beginWork()
+  else {
+    log.warn('on probation after an upgrade: it only reads', samples)
+    const end = async () => {
+      await probation
+      if (work.disposed) return
+      guard.lift()
+      samples = undefined
+      beginWork()
+      log.warn('the upgrade is confirmed: it writes')
+    }
+    end().catch((error: unknown) => log.error('probation cannot be ended', { reason: errorReason(error) }))
+  }
   const openParts = parts.move()
   const { url, alsoUrls, metricsUrl } = server
   return {

@@ -6,6 +6,7 @@ import { finishDocument } from '../domain/documents/claims/outcomes.ts'
 import { listDocuments, requireDocument, waitForDocuments } from '../domain/documents/queries.ts'
 import type { NightlyBackup } from '../domain/operations/backup/nightly.ts'
 import type { DatabaseState } from '../domain/operations/database-watch.ts'
+import type { Samples } from '../domain/operations/sample-reads.ts'
 import type { HealthQuery } from '../domain/rates/health.ts'
 import type { PastRates } from '../domain/rates/past.ts'
 import type { RateCache } from '../domain/rates/rate-cache.ts'
@@ -40,6 +41,8 @@ export type ServerParts = {
   keyring: Keyring
   scheduler: Schedulers
   backups: NightlyBackup | undefined
+  /** Samples of a server on probation; undefined: it is on none. */
+  samples: () => Samples | undefined
   /** Omits failures while the database is away (`DatabaseState.quiet`); `defects` logs all. */
   log: Log
   defects: Log
@@ -67,7 +70,7 @@ export function createApis(
   shapes: readonly LazyApis[]
   readMetrics: () => Promise<MetricsSnapshot>
 } {
-  const { database, health, keyring, scheduler, backups, log } = parts
+  const { database, health, keyring, scheduler, backups, samples, log } = parts
   const { db, reads, isReady } = parts.engine
   const { cache, past } = parts.rates
   const { blobs, limits, wakeHooks, claiming } = parts.documents
@@ -86,7 +89,7 @@ export function createApis(
   })
   const totals = cachedTotals(reads)
   const status = statusApi({
-    ...{ db: reads, isReady, database, cache, health, blobs, totals },
+    ...{ db: reads, isReady, database, cache, health, blobs, totals, samples },
     ...{ keyring, findSession, scheduler, backups, log },
   })
   let loaded: Api[] | undefined // shared by all ports: rate limits of wrong keys and caches of answers

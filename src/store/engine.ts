@@ -5,6 +5,7 @@ import type { DialectAdapter, Expression, SelectQueryBuilder, SqlBool } from 'ky
 import type { Clock, IsoDate } from '../values/dates.ts'
 import type { ServerSettings } from './server-address.ts'
 import type { CoverageKind, LeaseEnd, ReadDb, WriteDb } from './tables.ts'
+import { checkWritable } from './write-guard.ts'
 
 /** Largest difference of a machine's clock, in milliseconds. Beyond it the node is not ready (`Engine.isReady`). */
 export const MAX_CLOCK_OFFSET_MS = 60_000
@@ -219,12 +220,14 @@ export type TransactionOptions<T> = {
 /**
  * Commits all of `work`, or nothing. The engine runs `work` again after a conflict with another transaction. So `work`
  * may change nothing but the database, and returns its findings as its result.
+ * @throws AppError `unavailable` on probation (write-guard.ts)
  */
-export function atomically<T>(
+export async function atomically<T>(
   db: WriteDb,
   work: (trx: WriteDb) => Promise<T>,
   { check, wasCommitted }: TransactionOptions<T> = {},
 ): Promise<T> {
+  checkWritable(db)
   const checked = async (trx: WriteDb) => {
     await check?.(trx)
     return work(trx)

@@ -76,6 +76,7 @@ export type TestAppOptions = {
   staleForMs?: number
   listen?: Partial<ServerOptions>
   backup?: BackupPlan
+  probation?: Promise<void>
 }
 
 export async function startTestApp(t: TestContext, options: TestAppOptions = {}): Promise<TestApp> {
@@ -112,6 +113,7 @@ export async function startTestApp(t: TestContext, options: TestAppOptions = {})
         ...options.limits,
       },
       backup: options.backup,
+      probation: options.probation,
       staleForMs: options.staleForMs ?? 300_000,
       keepRemovedDays: 8,
       keepEvents: 730,

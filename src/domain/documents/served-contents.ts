@@ -15,18 +15,18 @@ import { settleLostContents } from './lost-contents.ts'
 const CHECK_MS = 10_000
 
 /**
- * Opens the contents. The caller has the serve lock, if there is one.
+ * Opens the contents. The caller has the serve lock, if there is one. `collects`: leftovers of a crash are removed.
  * @throws AppError `failed` for a bucket that must not be used
  */
 export async function openServedContents(
   place: Pick<StorageConfig, 'dataDir' | 'blobs'>,
   engine: Pick<Engine, 'kind' | 'db' | 'clock'>,
-  { log, fs }: { log: Log; fs?: BlobFs | undefined },
+  { log, fs, collects }: { log: Log; fs?: BlobFs | undefined; collects: boolean },
 ): Promise<BlobStore> {
   const contents = await openBlobStore(place, engine, fs)
   try {
     if (contents.blobs.keepsRemoved) await check(contents, log)
-    else await removeLeftovers(engine, contents, log)
+    else if (collects) await removeLeftovers(engine, contents, log)
     return contents
   } catch (error) {
     contents[Symbol.dispose]()

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import type { DatabaseState } from '../../domain/operations/database-watch.ts'
+import type { Samples } from '../../domain/operations/sample-reads.ts'
 import { type HealthQuery, type RateHealth, rateHealth } from '../../domain/rates/health.ts'
 import type { RateCache } from '../../domain/rates/rate-cache.ts'
 import { errorReason } from '../../runtime/errors.ts'
@@ -64,6 +65,7 @@ export type HealthDeps = {
   isReady: () => Promise<boolean>
   database: DatabaseState
   cache: RateCache
+  samples: () => Samples | undefined
   scheduler: Pick<Schedulers, 'state'>
   log: Log
 }
@@ -150,7 +152,7 @@ export function healthEndpoints(deps: HealthDeps): AnyEndpoint[] {
         // A poll that fails is no readiness; the watch logs the outage.
         const ready = !database.isAway() && (await isReady().catch(() => false))
         const delays = query.verbose ? describeDelays(database) : []
-        const detail = ready ? delays : whyNotReady(database)
+        const detail = ready ? [...describeProbation(deps.samples()), ...delays] : whyNotReady(database)
         const isEnough = query.rates && database.servesFromMemory() && database.blocks().program === undefined
         if (!ready && !isEnough) {
           return freshReply({ status: 'error', ...(detail.length > 0 && { detail }) }, 503)
@@ -161,6 +163,16 @@ export function healthEndpoints(deps: HealthDeps): AnyEndpoint[] {
           : freshReply({ status: 'stale', detail: stale }, 503)
       },
     }),
+  ]
+}
+
+/** Names what a server on probation has read. */
+function describeProbation(samples: Samples | undefined): string[] {
+  if (!samples) return []
+  const { rate, document } = samples
+  const what = [rate && `rates up to ${rate}`, document && `document ${document}`].filter(Boolean)
+  return [
+    `on probation after an upgrade, it only reads: it has read ${what.join(' and ') || 'an empty database'}`,
   ]
 }
 

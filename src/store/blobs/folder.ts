@@ -39,10 +39,14 @@ export type BlobFolder = Blobs & {
   freeBytes(): Promise<number>
 }
 
+/** Folder of the blobs in a data directory. */
+export const BLOB_FOLDER = 'blobs'
 const SHA256 = /^[0-9a-f]{64}$/
 const TWO_DIGITS = /^[0-9a-f]{2}$/
 /** Subfolder of unreferenced blobs, which are deleted after --keep-removed days. */
 export const REMOVED_FOLDER = 'removed'
+/** File in the folder: contents are moved into `removed/` and never deleted, since a later database needs them. */
+export const HOLD_FILE = 'held'
 const REMOVED_NAME = /^(\d{4}-\d\d-\d\d)\.([0-9a-f]{64})$/
 
 /** `storeId`: set for a folder that several nodes share. */
@@ -154,7 +158,11 @@ export async function openBlobFolder(
       return stats && { sha256, size: stats.size }
     },
     remove,
-    removeFree: (db, work) => removeFiles(db, blobs, { ...work, at: clock().toISOString() }),
+    removeFree(db, work) {
+      const at = clock().toISOString()
+      const moveDay = work.moveDay ?? (isHeld(dir) && !storeId ? (at.slice(0, 10) as IsoDate) : undefined)
+      return removeFiles(db, blobs, { ...work, at, moveDay })
+    },
     async removeUnfinished(before) {
       let count = 0
       for (const name of await listNames(fs, temporary, /./)) {
@@ -168,6 +176,10 @@ export async function openBlobFolder(
     ...(!storeId && { removedFolder: removedFolder(dir, fs) }),
   }
   return blobs
+}
+
+function isHeld(dir: string): boolean {
+  return existsSync(join(dir, HOLD_FILE))
 }
 
 /** Opens <dir>/removed, whose files are <day>.<sha256>. */
@@ -194,7 +206,7 @@ function removedFolder(dir: string, fs: BlobFs): RemovedFolder {
         blobs.map((blob) => ({ path: blobFile(blob), sha256: blob.sha256 })),
       ),
     async delete(blob) {
-      await unlessMissing(fs.unlink(blobFile(blob)))
+      if (!isHeld(dir)) await unlessMissing(fs.unlink(blobFile(blob)))
     },
   }
 }

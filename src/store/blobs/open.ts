@@ -10,7 +10,7 @@ import type { BucketConfig, StorageConfig } from '../storage-config.ts'
 import type { ReadDb } from '../tables.ts'
 import type { Blobs } from './blobs.ts'
 import { type Bucket, openBucket } from './bucket/bucket.ts'
-import { type BlobFs, folderStoreIds, openBlobFolder } from './folder.ts'
+import { BLOB_FOLDER, type BlobFs, folderStoreIds, openBlobFolder } from './folder.ts'
 import { type BlobReader, createBlobReader } from './reader.ts'
 import { openStoreId, type StoreId } from './store-id.ts'
 
@@ -59,7 +59,7 @@ export async function openBlobStore(
       [Symbol.dispose]: bucket.close,
     }
   }
-  const folder = place?.folder ?? join(dataDir, 'blobs')
+  const folder = place?.folder ?? join(dataDir, BLOB_FOLDER)
   const storeId = kind === 'sqlite' ? undefined : openStoreId(db, folderStoreIds(folder, fs), lineage)
   if (storeId) await refuseBucket(db, folder)
   return {
@@ -80,7 +80,7 @@ export async function openContentReader(
     const blobs = await openOwnBucket(place, db, clock)
     return { blobs, [Symbol.dispose]: blobs.close }
   }
-  const folder = place?.folder ?? join(dataDir, 'blobs')
+  const folder = place?.folder ?? join(dataDir, BLOB_FOLDER)
   if (kind !== 'sqlite') await refuseBucket(db, folder)
   return { blobs: createBlobReader(folder), [Symbol.dispose]() {} }
 }

@@ -11,6 +11,7 @@ import { createSemaphore, type Semaphore } from '../../../runtime/semaphore.ts'
 import type { Blobs } from '../../../store/blobs/blobs.ts'
 import { engineSql } from '../../../store/engine.ts'
 import type { WriteDb } from '../../../store/tables.ts'
+import { checkWritable } from '../../../store/write-guard.ts'
 import type { Clock } from '../../../values/dates.ts'
 import { authorizedToken, tokenAccess } from '../../access/auth.ts'
 import { checkLength, readBody } from '../../endpoint/body.ts'
@@ -81,6 +82,7 @@ export function createUploadReceiver(deps: UploadDeps): UploadReceiver {
         share[Symbol.dispose]()
       }
       try {
+        checkWritable(db)
         const declaredBytes = checkLength(req, limits.maxBody) ?? 0
         const key = parseIdempotencyKey(event.req.headers.get('idempotency-key'))
         const format = await chooseFormat()

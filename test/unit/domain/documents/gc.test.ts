@@ -126,7 +126,10 @@ test(
         const logged: string[] = []
         const log = createLog({ level: 'info', format: 'text', write: (text) => logged.push(text) })
         const engine = { kind: 'sqlite', db, clock: () => new Date(NOW) } as const
-        using contents = await openServedContents({ dataDir, blobs: undefined }, engine, { log })
+        using contents = await openServedContents({ dataDir, blobs: undefined }, engine, {
+          log,
+          collects: true,
+        })
         log.flush()
         return { logged: logged.join(''), contents: (await Array.fromAsync(contents.blobs.list())).length }
       })
@@ -162,3 +165,24 @@ async function withDatabase<T>(dataDir: string, work: (db: WriteDb) => Promise<T
     await db.destroy()
   }
 }
+
+test('gc deletes nothing while the folder is held for a later database', ofSqlite, async (t) => {
+  const { dir, db, blobs } = await ground(t)
+  const rows = Array.from({ length: 200 }, (_, at) => ({
+    ...{ name: 'a', mimetype: 'text/plain', size: 1, created_at: NOW },
+    sha256: digest(`named ${at}`),
+  }))
+  await insertAttachments(db, rows)
+  for (let at = 0; at < 200; at++) leave(dir, `named ${at}`)
+  leave(dir, 'of the later database')
+  writeFileSync(join(dir, 'held'), '')
+  assert.deepEqual(await collect(db, blobs), { ...NOTHING, removed: 1 })
+  const listHashes = () => listRemoved(dir).map((name) => name.split('.')[1])
+  assert.deepEqual(listHashes(), [digest('of the later database')])
+  const muchLater = '2099-01-01T12:00:00.000Z'
+  await collect(db, blobs, muchLater)
+  assert.deepEqual(listHashes(), [digest('of the later database')])
+  rmSync(join(dir, 'held'))
+  await collect(db, blobs, muchLater)
+  assert.deepEqual(listHashes(), [])
+})
