@@ -44,6 +44,7 @@ const PACKED_TEXTS = [
   'package.json',
   UNIT,
   ...MANUAL,
+  'CHANGELOG.md',
   HELP,
   ...MONITORING,
   WSDL,

@@ -134,9 +134,7 @@ async function runCommand(command: Command, words: readonly string[], terminal: 
     terminal: { ...terminal, env },
     settings,
     storage: hasStorage ? storage : undefined,
-    withDatabase: hasStorage
-      ? databaseOpener(storage, { changesData, providers: terminal.providers, print })
-      : undefined,
+    withDatabase: hasStorage ? databaseOpener(storage, { changesData, print, ...terminal }) : undefined,
   })
   return exitCode ?? 0
 }

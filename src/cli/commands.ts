@@ -39,6 +39,7 @@ const FILES: Record<string, readonly string[]> = {
   'database/cluster': ['cluster import'],
   'database/database': ['database upgrade', 'database restored', 'database accept-loss'],
   verify: ['verify'],
+  upgrade: ['upgrade'],
   manual: ['manual'],
   completion: ['completion'],
   version: ['version'],

@@ -146,7 +146,7 @@ export function copyExecutable(machine: Machine, path: string, executable: strin
 }
 
 /** Replaces a file atomically: whole and synced to the disk, or not at all. */
-function replaceFile(target: string, write: (temporary: string) => void): void {
+export function replaceFile(target: string, write: (temporary: string) => void): void {
   const temporary = `${target}.new`
   rmSync(temporary, { force: true })
   try {

@@ -9,7 +9,7 @@ import { nonEmpty } from '../options/formats.ts'
 import { option, variableName } from '../options/names.ts'
 import type { OptionValues } from '../options/values.ts'
 import { becomeOwner } from '../storage/data-dir.ts'
-import { type Probe, probeError } from './probe.ts'
+import { type Probe, type ProbeResult, probeServer } from './probe.ts'
 
 const ADDRESS = ['url', 'host', 'port']
 const DATA_DIR_VARIABLE = variableName('data-dir')
@@ -38,14 +38,18 @@ export const healthcheck = command({
     for (;;) {
       const url = findUrl()
       if (fresh) url?.searchParams.set('fresh', 'true')
-      const error = url ? await probeError({ url, trusted: certificates, stop: terminal.stop }) : unserved
+      const result: ProbeResult = url
+        ? await probeServer({ url, trusted: certificates, stop: terminal.stop })
+        : { error: unserved }
+      const { error } = result
       // If another server answered on this port, the new process exits within this time.
       if (pid !== undefined && error === undefined) await sleep(SETTLE_MS)
       if (pid !== undefined && !isRunning(pid)) {
         throw new AppError('failed', `the server has ended before it was ready (process ${pid})`)
       }
       if (url && error === undefined) {
-        terminal.out(`${url.origin} is ready${fresh ? ', and the dollar is fresh' : ''}\n`)
+        const state = `${url.origin} is ready${fresh ? ', and the dollar is fresh' : ''}`
+        terminal.out(`${[state, result.detail ?? []].flat().join('; ')}\n`)
         return
       }
       if (terminal.stop.aborted || performance.now() >= end) throw new AppError('failed', error ?? unserved)

@@ -26,29 +26,33 @@ const UNTRUSTED: Record<string, string> = {
   CERT_HAS_EXPIRED: 'its certificate has expired',
 }
 
-/** Returns the reason why a server is not ready, as text; undefined if ready. */
-export async function probeError(probe: Probe): Promise<string | undefined> {
+/** `error`: why the server is not ready. `detail`: details of a ready server. */
+export type ProbeResult = { error: string } | { error?: undefined; detail: string | undefined }
+
+export async function probeServer(probe: Probe): Promise<ProbeResult> {
   const { href } = probe.url
   const timeout = AbortSignal.timeout(ANSWER_TIMEOUT_MS)
   const signal = AbortSignal.any([timeout, probe.stop])
   try {
     const { status, body } = await requestServer(probe, signal)
-    if (status === 200) return undefined
+    const answer = parseAnswer(body)
+    if (status === 200) return { detail: answer?.detail }
     const other = status === 400 ? await otherProtocolError(probe) : undefined
-    return other ?? staleDetail(body) ?? `${href} answered ${status}`
+    const stale = answer?.status === 'stale' ? answer.detail : undefined
+    return { error: other ?? stale ?? `${href} answered ${status}` }
   } catch (error) {
-    if (timeout.aborted) return `${href} did not answer within ${ANSWER_TIMEOUT_MS / 1000} seconds`
+    if (timeout.aborted) return { error: `${href} did not answer within ${ANSWER_TIMEOUT_MS / 1000} seconds` }
     const code = errorCode(error)
     const why = UNTRUSTED[code] ?? (NO_SERVER.test(code) ? undefined : await otherProtocolError(probe))
-    return `${href} cannot be reached: ${why ?? (errorReason(error) || code)}`
+    return { error: `${href} cannot be reached: ${why ?? (errorReason(error) || code)}` }
   }
 }
 
-/** Returns the detail of an answer with status `stale`; undefined for other answers. */
-function staleDetail(body: string): string | undefined {
+/** Returns the status of an answer and its details as a text; undefined for other answers. */
+function parseAnswer(body: string): { status: unknown; detail: string | undefined } | undefined {
   try {
     const { status, detail } = JSON.parse(body)
-    return status === 'stale' && Array.isArray(detail) ? detail.join('; ') : undefined
+    return { status, detail: Array.isArray(detail) ? detail.join('; ') : undefined }
   } catch {
     return undefined
   }

@@ -12,6 +12,7 @@ import { cronReader, providerSettingsReader, tokenFileWarning } from '../parse/p
 import { unknownSettings } from '../parse/setting-names.ts'
 import { SERVE_OPTIONS } from '../serve-options.ts'
 import { becomeStorageOwner } from '../storage/data-dir.ts'
+import { awaitDecision, findProbation } from '../storage/probation.ts'
 import { refuseBackups } from '../storage/storage-config.ts'
 import { terminalLog } from '../terminal-log.ts'
 import { collectWhenIdle } from './idle-collection.ts'
@@ -37,6 +38,9 @@ export const serve = command({
     if (backup) refuseBackups(config, '--backup-dir')
     becomeStorageOwner(config)
     const listening = listenSettings(options)
+    const probationFile = findProbation(terminal.settingsFile, config)
+    const decision = probationFile === undefined ? undefined : awaitDecision(probationFile, terminal.stop)
+    const confirmed = Promise.withResolvers<void>()
     const app = await startApp({
       ...listening,
       ...config,
@@ -59,6 +63,7 @@ export const serve = command({
       log,
       providers: terminal.providers,
       stop: terminal.stop,
+      probation: decision && confirmed.promise,
     }).catch((error: unknown) => {
       throw diskError(error, dataDir)
     })
@@ -89,11 +94,15 @@ export const serve = command({
         hint: `make one with: cambista key create NAME${config.database ? '' : ` --data-dir ${dataDir}`}`,
       })
     }
-    await waitForStop(terminal.stop)
+    if (await decision) confirmed.resolve()
+    const isGivenUp = decision !== undefined && !(await decision) && !terminal.stop.aborted
+    if (isGivenUp) log.error('the upgrade was not confirmed in time: the former program is put back')
+    else await waitForStop(terminal.stop)
     log.info('stopping')
     await app.close()
     log.info('stopped')
     log.flush()
+    return isGivenUp ? 1 : 0
   },
 })
 

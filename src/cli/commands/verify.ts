@@ -41,7 +41,7 @@ export const verify = command({
 })
 
 /** Reads the key of --key, else the built-in one. @throws AppError `failed` */
-function readKey(file: string | undefined): PublicKey {
+export function readKey(file: string | undefined): PublicKey {
   if (file !== undefined) return readReleaseKey(readText(file), file)
   const key = releaseKey()
   if (key !== undefined) return readReleaseKey(key, 'the built-in key')

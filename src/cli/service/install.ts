@@ -64,6 +64,11 @@ export function unitText(executable = EXECUTABLE): string {
   )
 }
 
+/** Returns the unit with the directories that the settings of a machine name. */
+export function serviceUnit(machine: Machine): string {
+  return withWritableDirs(unitText(), readBackupDir(machine), readBlobDir(machine))
+}
+
 /**
  * Installs this executable as a service, and starts it unless it is installed into an image. `backupDir`: directory for
  * nightly backups.
@@ -93,11 +98,7 @@ export function installService(
   for (const path of [DATA_DIR, BACKUPS]) ensureDirectory(counting, path, user, 0o700)
   const settingsChanged = backupDir !== undefined && enableBackups(counting, backupDir, user, dataDir)
   const isNewExecutable = copyExecutable(counting, EXECUTABLE, executable)
-  const isNewUnit = writeIfChanged(
-    counting,
-    UNIT_FILE,
-    withWritableDirs(unitText(), readBackupDir(machine), readBlobDir(machine)),
-  )
+  const isNewUnit = writeIfChanged(counting, UNIT_FILE, serviceUnit(machine))
   if (machine.live) startUnit(counting, { isNewUnit, mustRestart: settingsChanged || isNewExecutable })
   else enableInImage(counting)
   if (messages === 0) machine.print(`nothing to do: cambista ${VERSION} is installed, enabled and running`)

@@ -12,12 +12,12 @@ export function isPackageInstalled(root: string): boolean {
 }
 
 /** @throws AppError `failed` on a machine with the package, with the command to use instead */
-export function refuseOwnedByPackage(root: string, action: 'install' | 'uninstall'): void {
+export function refuseOwnedByPackage(root: string, action: 'install' | 'uninstall' | 'upgrade'): void {
   if (!isPackageInstalled(root)) return
   const instead =
-    action === 'install'
-      ? 'sudo apt install ./FILE of a newer package upgrades it (backups: cambista manual service)'
-      : 'sudo apt remove cambista removes it and leaves the data'
+    action === 'uninstall'
+      ? 'sudo apt remove cambista removes it and leaves the data'
+      : 'sudo apt install ./FILE of a newer package upgrades it (backups: cambista manual service)'
   throw new AppError('failed', `the package cambista owns the service: ${instead}`)
 }
 

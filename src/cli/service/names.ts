@@ -13,6 +13,10 @@ export const SYSTEM_USER = `u ${USER} - "cambista" ${DATA_DIR}`
 export const UNIT = 'cambista.service'
 export const UNIT_FILE = `/etc/systemd/system/${UNIT}`
 export const EXECUTABLE = '/usr/local/bin/cambista'
+/** Copy of the program that an upgrade installs, while it is verified. */
+export const NEXT = `${EXECUTABLE}.next`
+/** The program before an upgrade. */
+export const PREVIOUS = `${EXECUTABLE}.previous`
 export const PACKAGE_UNIT_FILE = `/usr/lib/systemd/system/${UNIT}`
 export const PACKAGE_EXECUTABLE = '/usr/bin/cambista'
 /** Tokens of the providers and their files. */

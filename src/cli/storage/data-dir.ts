@@ -8,6 +8,7 @@ import { openEngine } from '../../store/open-engine.ts'
 import type { StorageConfig } from '../../store/storage-config.ts'
 import type { WriteDb } from '../../store/tables.ts'
 import { ensureCatalogue } from '../../sync/catalogue.ts'
+import { refuseOnProbation } from './probation.ts'
 
 /**
  * Root becomes the owner of the data directory, for the rest of the process. Otherwise root would own new files in it,
@@ -46,12 +47,19 @@ export type WithDatabase = <T>(
 /** Returns a function that opens the database. `print` gets the location, for commands that write, and upgrades. */
 export function databaseOpener(
   storage: () => StorageConfig,
-  options: { changesData: boolean; providers: readonly Provider[]; print: (text: string) => void },
+  options: {
+    changesData: boolean
+    providers: readonly Provider[]
+    print: (text: string) => void
+    /** Settings of this machine's service. */
+    settingsFile?: string | undefined
+  },
 ): WithDatabase {
-  const { changesData, providers, print } = options
+  const { changesData, providers, print, settingsFile } = options
   return async ({ mustExist, anyServer = false }, work) => {
     const config = storage()
     becomeStorageOwner(config)
+    if (changesData) refuseOnProbation(settingsFile, config)
     const engine = await openEngine(config, {
       ...{ mustExist, anyServer },
       onlyReads: !changesData,

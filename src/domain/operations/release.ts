@@ -111,3 +111,29 @@ function readBytes(path: string): Buffer {
     throw new AppError('failed', `cannot read ${path}: ${errorReason(error)}`, { cause: error })
   }
 }
+
+/** Compares versions by their numbers; `1.0.0-rc.1` is before `1.0.0`. Negative: the first is earlier. */
+export function compareVersions(one: string, other: string): number {
+  const [a, b] = [one, other].map((version) => {
+    const [numbers = '', suffix] = version.split(/-(.*)/)
+    return { numbers: numbers.split('.').map(Number), suffix }
+  }) as [Parsed, Parsed]
+  for (const [at, number] of a.numbers.entries()) {
+    const difference = number - (b.numbers[at] ?? 0)
+    if (difference !== 0) return difference
+  }
+  if (a.suffix === b.suffix) return 0
+  if (a.suffix === undefined || b.suffix === undefined) return a.suffix === undefined ? 1 : -1
+  return a.suffix.localeCompare(b.suffix, 'en', { numeric: true })
+}
+
+type Parsed = { numbers: number[]; suffix: string | undefined }
+
+/** Returns the lines of a changelog about the versions after `from`, up to `to`. */
+export function selectChanges(changelog: string, from: string, to: string): string[] {
+  const sections = changelog.split(/^(?=## )/m).filter((section) => {
+    const [, version] = /^## \[?(\d[\w.-]*)/.exec(section) ?? []
+    return version !== undefined && compareVersions(version, from) > 0 && compareVersions(version, to) <= 0
+  })
+  return sections.flatMap((section) => section.trimEnd().split('\n'))
+}

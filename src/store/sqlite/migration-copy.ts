@@ -89,9 +89,18 @@ export function removeUnfinishedCopies(folder: string): number {
 
 /** Returns the newest copy beside a database that this program can read. */
 function newestCopy(path: string): string | undefined {
+  return findCopy(path, (version) => version >= FIRST_SCHEMA && version <= SCHEMA_VERSION)
+}
+
+/** Returns the newest copy of a schema beside a database; undefined: there is none. */
+export function findSchemaCopy(path: string, schema: number): string | undefined {
+  return findCopy(path, (version) => version === schema)
+}
+
+function findCopy(path: string, isWanted: (version: number) => boolean): string | undefined {
   const copies = readdirSync(dirname(path)).flatMap((name) => {
     const version = Number(COPY.exec(name)?.[1])
-    return version >= FIRST_SCHEMA && version <= SCHEMA_VERSION ? [{ name, version }] : []
+    return isWanted(version) ? [{ name, version }] : []
   })
   copies.sort((one, other) => one.version - other.version || (one.name < other.name ? -1 : 1))
   const newest = copies.at(-1)

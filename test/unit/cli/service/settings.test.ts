@@ -120,6 +120,7 @@ test('commands that do not use the data of the service ignore its settings', asy
     'compat cert',
     ...metrics,
     'verify',
+    'upgrade',
     'manual',
     'completion',
     'version',

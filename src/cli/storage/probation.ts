@@ -1,0 +1,127 @@
+// Record of an upgrade that is not confirmed yet: /etc/cambista/probation.json. Its new program serves on probation and
+// only reads. `upgrade` confirms it by removing the file. The next start of the unit renames the file instead, and puts
+// the former program back. The first of the two decides.
+
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { readBuild, VERSION } from '../../runtime/assets.ts'
+import { AppError, errorCode } from '../../runtime/errors.ts'
+import { flush } from '../../runtime/file-hash.ts'
+import type { StorageConfig } from '../../store/storage-config.ts'
+import { type Machine, replaceFile } from '../host.ts'
+import { SETTINGS_FILE } from '../parse/settings.ts'
+
+export type Probation = {
+  /** The new program, and the one before. */
+  program: Program
+  former: Program
+  /** Undefined: nodes share the database, whose schema is not put back. */
+  dataDir?: string | undefined
+  /** Instant before the swap. */
+  startedAt: string
+  /** Starts of the unit since then. */
+  starts: number
+  /** The process of `upgrade`: its id, and its start in ticks of the kernel. */
+  upgrader: { pid: number; startTime: string }
+}
+
+export type Program = { version: string; commit: string | null; schema: number }
+
+const FILE = 'probation.json'
+const RETURN_FILE = 'probation.back.json'
+export const PROBATION_FILE = join(dirname(SETTINGS_FILE), FILE)
+export const RETURN_RECORD = join(dirname(SETTINGS_FILE), RETURN_FILE)
+/** Longest probation. Then the server ends, and its next start puts the former program back. */
+export const PROBATION_MS = 5 * 60_000
+const LOOK_EVERY_MS = 250
+
+/** Reads a record; undefined: there is none, or this user may not read it. */
+export function readProbation(file: string): Probation | undefined {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'))
+  } catch (error) {
+    if (/^(ENOENT|ENOTDIR|EACCES)$/.test(errorCode(error))) return undefined
+    throw error
+  }
+}
+
+/** Writes the record, for root and the service. */
+export function writeProbation({ root }: Pick<Machine, 'root'>, record: Probation): void {
+  const target = join(root, PROBATION_FILE)
+  const { gid } = statSync(dirname(target))
+  replaceFile(target, (temporary) => {
+    writeFileSync(temporary, `${JSON.stringify(record, null, 2)}\n`, { flag: 'wx', mode: 0o600 })
+    chownSync(temporary, process.getuid?.() ?? 0, gid)
+    chmodSync(temporary, 0o640)
+  })
+}
+
+/** Decides an upgrade by a rename. Returns false if it was decided before. */
+export function decideProbation(root: string, decision: 'confirm' | 'return'): boolean {
+  const file = join(root, PROBATION_FILE)
+  const target = join(root, RETURN_RECORD)
+  try {
+    if (decision === 'confirm') rmSync(file)
+    else renameSync(file, target)
+    return true
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw error
+    return false
+  }
+}
+
+/**
+ * Finds the probation of this program with this storage. `settingsFile`: settings of the service, beside which the
+ * record is.
+ */
+export function findProbation(
+  settingsFile: string | undefined,
+  { dataDir, database }: Pick<StorageConfig, 'dataDir' | 'database'>,
+): string | undefined {
+  if (settingsFile === undefined) return undefined
+  const file = join(dirname(settingsFile), FILE)
+  const record = readProbation(file)
+  if (!record || !isThisProgram(record.program)) return undefined
+  const isSamePlace =
+    record.dataDir === undefined
+      ? database !== undefined
+      : database === undefined && resolve(dataDir) === record.dataDir
+  return isSamePlace ? file : undefined
+}
+
+/** Returns true once the upgrade is confirmed, and false after PROBATION_MS or when stopped. */
+export async function awaitDecision(file: string, stop: AbortSignal): Promise<boolean> {
+  const end = performance.now() + PROBATION_MS
+  while (existsSync(file)) {
+    if (performance.now() > end || stop.aborted) return false
+    await wait(LOOK_EVERY_MS)
+  }
+  await flush(dirname(file)) // after a power cut it must not be there again, for documents are accepted from now on
+  return true
+}
+
+/** @throws AppError `failed` for a command that would change data which may be put back */
+export function refuseOnProbation(
+  settingsFile: string | undefined,
+  place: Pick<StorageConfig, 'dataDir' | 'database'>,
+): void {
+  if (place.database !== undefined || findProbation(settingsFile, place) === undefined) return
+  throw new AppError(
+    'failed',
+    `the upgrade to cambista ${VERSION} is not confirmed yet, and nothing may be written: try again in a moment`,
+  )
+}
+
+function isThisProgram({ version, commit }: Program): boolean {
+  return version === VERSION && commit === (readBuild()?.commit ?? null)
+}

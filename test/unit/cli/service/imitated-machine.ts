@@ -1,0 +1,160 @@
+// A machine with the service of cambista 0.2.0, and a signed release. Programs are files that describe themselves. Each
+// start runs the step of the unit's drop-in first.
+
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import type { Terminal } from '../../../../src/cli/command.ts'
+import type { CommandResult, Machine } from '../../../../src/cli/host.ts'
+import { goBack } from '../../../../src/cli/service/go-back.ts'
+import { installService } from '../../../../src/cli/service/install.ts'
+import { EXECUTABLE } from '../../../../src/cli/service/names.ts'
+import { settleUpgrade } from '../../../../src/cli/service/put-back.ts'
+import { upgradeService } from '../../../../src/cli/service/upgrade.ts'
+import { PROBATION_FILE, type Probation, RETURN_RECORD } from '../../../../src/cli/storage/probation.ts'
+import { parsePublicKey } from '../../../../src/formats/minisign.ts'
+import { makeKeyPair, readSecretKey, signContent } from '../../../support/release/signing.ts'
+import { temporaryDirectory } from '../../../support/temporary.ts'
+
+const pair = makeKeyPair()
+const key = parsePublicKey(pair.publicKey) ?? assert.fail()
+const NEVER = new AbortController().signal
+const DROP_IN = '/etc/systemd/system/cambista.service.d/probation.conf'
+const DATABASE = '/var/lib/cambista/cambista.db'
+
+type Program = {
+  version: string
+  commit: string
+  schema: number
+  /** `broken`: does not start. `crashing`: ends at the first request. `silent`: is never ready. */
+  fate?: 'broken' | 'crashing' | 'silent'
+}
+
+export const FORMER: Program = { version: '0.2.0', commit: 'a'.repeat(40), schema: 12 }
+export const NEWER: Program = { version: '0.2.1', commit: 'b'.repeat(40), schema: 13 }
+const CHANGES = '# Changelog\n\n## 0.2.1 - 2026-12-01\n\n- A fix.\n\n## 0.2.0 - 2026-11-25\n\n- The first.\n'
+
+export class Killed extends Error {}
+
+/** A machine with the service of FORMER and a release of `program`. `killAt`: number of the command that is the last. */
+export function imitateMachine(t: TestContext, program: Program, { killAt = Number.POSITIVE_INFINITY } = {}) {
+  const root = temporaryDirectory(t)
+  const at = (path: string) => join(root, path)
+  mkdirSync(at('/etc'))
+  writeFileSync(at('/etc/passwd'), `cambista:x:${process.getuid?.()}:${process.getgid?.()}::/:/bin/false\n`)
+  const printed: string[] = []
+  let running: Program | undefined
+  let commands = Number.NEGATIVE_INFINITY // while the test prepares the machine
+  const describe = (path: string): Program => JSON.parse(readFileSync(path, 'utf8'))
+  const isOnProbation = () =>
+    existsSync(at(PROBATION_FILE)) && recorded().program.version === running?.version
+  const recorded = (): Probation => JSON.parse(readFileSync(at(PROBATION_FILE), 'utf8'))
+
+  /** Starts the unit; systemd starts it again when the step before the start fails. */
+  const start = (isAgain = false): CommandResult => {
+    running = undefined
+    if (existsSync(at(DROP_IN))) {
+      try {
+        settleUpgrade(place)
+      } catch (error) {
+        if (isAgain || error instanceof Killed) throw error
+        start(true)
+        return { status: 1, text: 'Job for cambista.service failed.' }
+      }
+    }
+    const now = describe(at(EXECUTABLE))
+    migrate(now.schema)
+    if (now.fate === 'broken') return { status: 1, text: 'Job for cambista.service failed.' }
+    running = now
+    return { status: 0, text: '' }
+  }
+  const migrate = (schema: number) => {
+    const before = Number(readFileSync(at(DATABASE), 'utf8'))
+    assert.ok(before <= schema, `a program of schema ${schema} over a database of schema ${before}`)
+    if (before === schema) return
+    const time = new Date().toISOString().slice(0, 19).replaceAll(':', '-')
+    copyFileSync(at(DATABASE), `${at(DATABASE)}.v${before}-${time}Z.bak`)
+    writeFileSync(at(DATABASE), String(schema))
+    writeFileSync(`${at(DATABASE)}-wal`, `of schema ${schema}`)
+  }
+  const systemctl = ([word]: readonly string[]): CommandResult => {
+    if (word === 'restart') return start()
+    if (word === 'is-enabled') return { status: 0, text: 'enabled' }
+    if (word === 'is-active') return { status: 0, text: running ? 'active' : 'failed' }
+    return { status: 0, text: '' }
+  }
+  const health = (): CommandResult => {
+    if (running?.fate === 'crashing' && isOnProbation()) start()
+    if (!running || running.fate === 'silent') return { status: 1, text: 'not ready' }
+    return { status: 0, text: `ready${isOnProbation() ? '; on probation after an upgrade' : ''}` }
+  }
+  const place: Machine = {
+    root,
+    live: true,
+    run(command, words) {
+      commands += 1
+      if (commands > killAt) throw new Killed()
+      if (command === 'systemctl') return systemctl(words)
+      if (command === 'journalctl') return { status: 1, text: '' }
+      if (words[0] === '--version' && !existsSync(command)) return { status: undefined, text: '' }
+      if (words[0] === '--version') return { status: 0, text: JSON.stringify(describe(command)) }
+      if (words[0] === 'upgrade') return { status: 0, text: CHANGES }
+      if (words[0] === 'healthcheck') return health()
+      assert.deepEqual(words, ['service', 'install'])
+      try {
+        installService({ ...place, print: () => {} }, command)
+        return { status: 0, text: 'installed' }
+      } catch (error) {
+        if (error instanceof Killed) throw error
+        return { status: 1, text: String(error) }
+      }
+    },
+    print: (line) => printed.push(line),
+  }
+  /** Lets the killed process of `upgrade` be dead. From now on nothing is killed. */
+  const endUpgrader = () => {
+    killAt = Number.POSITIVE_INFINITY
+    if (!existsSync(at(PROBATION_FILE))) return
+    const record = { ...recorded(), upgrader: { pid: 1, startTime: '-' } }
+    writeFileSync(at(PROBATION_FILE), JSON.stringify(record))
+  }
+  const former = at('former')
+  writeFileSync(former, JSON.stringify(FORMER))
+  mkdirSync(at('/var/lib/cambista'), { recursive: true })
+  writeFileSync(at(DATABASE), String(FORMER.schema))
+  installService(place, former)
+  commands = 0
+  printed.length = 0
+  const folder = at('release/cambista-linux-x64')
+  mkdirSync(folder, { recursive: true })
+  const file = join(folder, 'cambista')
+  writeFileSync(file, JSON.stringify(program))
+  const sums = `${createHash('sha256').update(readFileSync(file)).digest('hex')}  cambista-linux-x64\n`
+  writeFileSync(at('release/SHA256SUMS'), sums)
+  const comment = `cambista ${program.version}, commit ${program.commit}`
+  const signature = signContent(readSecretKey(pair.secretKey), Buffer.from(sums), comment)
+  writeFileSync(at('release/SHA256SUMS.minisig'), signature)
+  return {
+    ...{ place, at, file, printed, recorded },
+    upgrade: () => upgradeService(place, { file, sums: undefined, key }, NEVER),
+    goBack: (how = { losesData: false }) =>
+      goBack(place, { interactive: false, stop: NEVER } as unknown as Terminal, how),
+    running: () => running,
+    commands: () => commands,
+    endUpgrader,
+    restartAfterKill() {
+      endUpgrader()
+      start()
+    },
+    /** What is installed, and the schema of the database. */
+    state: () => ({
+      version: describe(at(EXECUTABLE)).version,
+      schema: Number(readFileSync(at(DATABASE), 'utf8')),
+      copies: readdirSync(at('/var/lib/cambista')).filter((name) => name.endsWith('.bak')).length,
+      wal: existsSync(`${at(DATABASE)}-wal`),
+    }),
+    isSettled: () => ![PROBATION_FILE, RETURN_RECORD, DROP_IN].some((path) => existsSync(at(path))),
+  }
+}

@@ -1,0 +1,143 @@
+// `upgrade` and `upgrade --back` on an imitated machine.
+
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { serviceUnit } from '../../../../src/cli/service/install.ts'
+import { EXECUTABLE, PREVIOUS, UNIT_FILE } from '../../../../src/cli/service/names.ts'
+import { PROBATION_FILE } from '../../../../src/cli/storage/probation.ts'
+import { FORMER, imitateMachine, Killed, NEWER } from './imitated-machine.ts'
+
+const BEFORE = { version: '0.2.0', schema: 12, copies: 0, wal: false }
+const AFTER = { version: '0.2.1', schema: 13, copies: 1, wal: true }
+
+test('`upgrade` prints the changes, confirms the new program, and leaves the former one', async (t) => {
+  const { upgrade, printed, state, isSettled, running, at } = imitateMachine(t, NEWER)
+  await upgrade()
+  assert.deepEqual(printed, [
+    `cambista 0.2.0 (${'a'.repeat(12)}) is upgraded to 0.2.1 (${'b'.repeat(12)})`,
+    '## 0.2.1 - 2026-12-01',
+    '',
+    '- A fix.',
+    'the database is migrated from schema 12 to 13; before, its 0.0 MB are copied, in about 1 s',
+    'installed',
+    'ready; on probation after an upgrade',
+    'cambista 0.2.1 is confirmed, and writes',
+    `${PREVIOUS} is the former program: sudo cambista upgrade --back goes back to it`,
+  ])
+  assert.deepEqual([state(), isSettled(), running()?.version], [AFTER, true, '0.2.1'])
+  assert.equal(JSON.parse(readFileSync(at(PREVIOUS), 'utf8')).version, '0.2.0')
+  assert.ok(!existsSync(at(`${EXECUTABLE}.next`)))
+})
+
+for (const fate of ['broken', 'crashing'] as const) {
+  test(`a ${fate} new program goes back by itself, with the database`, async (t) => {
+    const { upgrade, state, isSettled, running, at, place } = imitateMachine(t, { ...NEWER, fate })
+    await assert.rejects(
+      upgrade(),
+      /cambista 0.2.1 did not start.*cambista 0.2.0 is put back, and answers; nothing/,
+    )
+    assert.deepEqual([state(), isSettled(), running()?.version], [BEFORE, true, '0.2.0'])
+    assert.equal(readFileSync(at(UNIT_FILE), 'utf8'), serviceUnit(place))
+    assert.ok(!existsSync(at(PREVIOUS)))
+  })
+}
+
+test('whichever command `upgrade` is killed at, a restart of the unit leaves one program with its database', async (t) => {
+  const whole = imitateMachine(t, NEWER)
+  await whole.upgrade()
+  const ends = new Set<string>()
+  for (let killAt = 1; killAt < whole.commands(); killAt++) {
+    const { upgrade, state, restartAfterKill, running } = imitateMachine(t, NEWER, { killAt })
+    await upgrade().catch((error) => assert.ok(error instanceof Killed, String(error.stack)))
+    restartAfterKill()
+    const { version, schema } = state()
+    assert.equal(running()?.version, version, `killed at ${killAt}`)
+    assert.deepEqual(
+      { version, schema },
+      version === '0.2.0' ? { version, schema: 12 } : { version, schema: 13 },
+    )
+    ends.add(version)
+  }
+  assert.deepEqual([...ends].sort(), ['0.2.0', '0.2.1'])
+})
+
+test('whichever command a return is killed at, the next start ends it', async (t) => {
+  const killed = async (killAt: number) => {
+    const one = imitateMachine(t, { ...NEWER, fate: 'broken' }, { killAt })
+    const isKilled = await one.upgrade().catch((error) => error instanceof Killed)
+    one.restartAfterKill()
+    one.restartAfterKill() // of a broken program, as systemd does it
+    assert.deepEqual([one.state(), one.isSettled(), one.running()?.version], [BEFORE, true, '0.2.0'])
+    return isKilled
+  }
+  let kills = 0
+  while (await killed(kills + 1)) kills += 1
+  assert.ok(kills > 12, `${kills} kills`)
+})
+
+test('an earlier version, an altered file, another key and the same program are refused or nothing to do', async (t) => {
+  const earlier = imitateMachine(t, { ...NEWER, version: '0.1.9' })
+  await assert.rejects(
+    earlier.upgrade(),
+    /is cambista 0.1.9; 0.2.0 is installed, which is newer: sudo cambista upgrade --back/,
+  )
+  const altered = imitateMachine(t, NEWER)
+  writeFileSync(altered.file, JSON.stringify({ ...NEWER, fate: 'silent' }))
+  await assert.rejects(altered.upgrade(), /is no file of cambista 0.2.1/)
+  const unsigned = imitateMachine(t, NEWER)
+  rmSync(unsigned.at('release/SHA256SUMS.minisig'))
+  await assert.rejects(unsigned.upgrade(), /cannot read .*SHA256SUMS.minisig/)
+  const same = imitateMachine(t, FORMER)
+  await same.upgrade()
+  assert.deepEqual(same.printed, [`nothing to do: cambista 0.2.0 (${'a'.repeat(12)}) is installed`])
+  for (const one of [earlier, altered, unsigned, same]) {
+    assert.deepEqual([one.state(), one.isSettled(), existsSync(one.at(PREVIOUS))], [BEFORE, true, false])
+  }
+})
+
+test('a second `upgrade` waits for the first, and undoes one that was killed', async (t) => {
+  const one = imitateMachine(t, { ...NEWER, fate: 'silent' }, { killAt: 14 })
+  await one.upgrade().catch((error) => assert.ok(error instanceof Killed, String(error)))
+  assert.ok(existsSync(one.at(PROBATION_FILE)))
+  await assert.rejects(
+    one.upgrade(),
+    /the upgrade to cambista 0.2.1 is not confirmed yet: wait for it \(process \d+\)/,
+  )
+  one.endUpgrader()
+  writeFileSync(one.file, JSON.stringify(NEWER)) // no file of the release
+  await assert.rejects(one.upgrade(), /is no file of cambista 0.2.1/)
+  assert.ok(
+    one.printed.includes('the upgrade to cambista 0.2.1 was broken off: cambista 0.2.0 is put back first'),
+  )
+  assert.deepEqual([one.state(), one.isSettled(), one.running()?.version], [BEFORE, true, '0.2.0'])
+})
+
+test('`upgrade --back` swaps the programs, and a second one swaps them again', async (t) => {
+  const one = imitateMachine(t, { ...NEWER, schema: FORMER.schema })
+  await one.upgrade()
+  for (const [version, former] of [
+    ['0.2.0', '0.2.1'],
+    ['0.2.1', '0.2.0'],
+  ]) {
+    one.printed.length = 0
+    await one.goBack()
+    assert.deepEqual([one.state().version, one.running()?.version], [version, version])
+    assert.equal(one.printed.at(-1), `cambista ${version} is back; ${PREVIOUS} is cambista ${former}`)
+  }
+})
+
+test('`upgrade --back` after a migration needs --lose-since, and that needs a terminal', async (t) => {
+  const one = imitateMachine(t, NEWER)
+  await assert.rejects(one.goBack(), /there is no former program: .*cambista.previous is missing/)
+  await one.upgrade()
+  await assert.rejects(
+    one.goBack(),
+    /0.2.0 cannot read the database, whose schema is 13 since the upgrade: sudo .* --lose-since/,
+  )
+  await assert.rejects(
+    one.goBack({ losesData: true }),
+    /--lose-since is confirmed at a terminal: there is none/,
+  )
+  assert.deepEqual([one.state(), one.running()?.version], [AFTER, '0.2.1'])
+})

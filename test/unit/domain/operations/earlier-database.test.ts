@@ -1,0 +1,102 @@
+// The copy from before a migration in place of the database: by an upgrade that goes back, or with a loss of data.
+
+import assert from 'node:assert/strict'
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import Sqlite from 'better-sqlite3'
+import {
+  countNewRows,
+  findEarlierDatabase,
+  putCopyBack,
+  removeLaterDatabases,
+  useCopy,
+} from '../../../../src/domain/operations/earlier-database.ts'
+import { SCHEMA_VERSION } from '../../../../src/store/migrations.ts'
+import { openDatabase } from '../../../../src/store/sqlite/database.ts'
+import { fillTables } from '../../../support/directory.ts'
+import { emptyOlderSchema, OLDEST_SCHEMA } from '../../../support/older-schema.ts'
+import { temporaryDirectory } from '../../../support/temporary.ts'
+
+/** Makes a data directory of the oldest schema, and migrates it. */
+async function migratedDirectory(t: TestContext) {
+  const dataDir = temporaryDirectory(t)
+  emptyOlderSchema(dataDir).close()
+  mkdirSync(join(dataDir, 'blobs'))
+  const since = new Date().toISOString()
+  const db = openDatabase(dataDir)
+  t.after(() => db.destroy())
+  return { dataDir, since, db }
+}
+
+function schemaOf(path: string): unknown {
+  const sqlite = new Sqlite(path)
+  const version = sqlite.pragma('user_version', { simple: true })
+  sqlite.close()
+  return version
+}
+
+const DATABASE = 'cambista.db'
+const list = (dataDir: string) =>
+  readdirSync(dataDir)
+    .filter((name) => name.startsWith(DATABASE))
+    .sort()
+
+test('a copy is put back without the log of the migrated database, and a second call changes nothing', async (t) => {
+  const { dataDir, since, db } = await migratedDirectory(t)
+  await db.updateTable('meta').set({ data_revision: 77 }).execute() // is in the log alone
+  assert.ok(statSync(join(dataDir, `${DATABASE}-wal`)).size > 0)
+  putCopyBack(dataDir, since)
+  assert.deepEqual([list(dataDir), schemaOf(join(dataDir, DATABASE))], [[DATABASE], OLDEST_SCHEMA])
+  putCopyBack(dataDir, since)
+  assert.deepEqual(list(dataDir), [DATABASE])
+})
+
+test('a copy from before the upgrade stays where it is', async (t) => {
+  const { dataDir, db } = await migratedDirectory(t)
+  await db.destroy()
+  const later = new Date(Date.now() + 2000).toISOString()
+  putCopyBack(dataDir, later)
+  assert.deepEqual([list(dataDir).length, schemaOf(join(dataDir, DATABASE))], [2, SCHEMA_VERSION])
+})
+
+test('rows that the copy lacks are counted', async (t) => {
+  const { dataDir, db } = await migratedDirectory(t)
+  await fillTables(db)
+  const document = {
+    company_id: 1,
+    agent_id: 1,
+    owner_id: 1,
+    attachment_id: 1,
+    name: 'a',
+    created_at: '2026',
+  }
+  const attachment = { name: 'a', mimetype: 'a/b', size: 1, sha256: 'a'.repeat(64), created_at: '2026' }
+  await db.insertInto('attachments').values([attachment, attachment]).execute()
+  await db
+    .insertInto('documents')
+    .values([1, 2].map((attachment_id) => ({ ...document, attachment_id })))
+    .execute()
+  const event = { document_id: 1, at: '2026-03-24T00:00:00.000Z', actor: 'a', via: 'token' } as const
+  const kinds = ['created', 'claimed', 'done'] as const
+  await db
+    .insertInto('events')
+    .values(kinds.map((kind) => ({ ...event, kind })))
+    .execute()
+  const copy = findEarlierDatabase(dataDir, OLDEST_SCHEMA) ?? assert.fail()
+  const counts = await countNewRows(dataDir, copy)
+  assert.deepEqual(counts, { documents: 2, claims: 1, corrections: 0, keys: 12 })
+})
+
+test('a copy is used, and the later database stays until it is removed', async (t) => {
+  const { dataDir, db } = await migratedDirectory(t)
+  await db.destroy()
+  const copy = findEarlierDatabase(dataDir, OLDEST_SCHEMA) ?? assert.fail()
+  const later = useCopy(dataDir, copy, SCHEMA_VERSION)
+  assert.deepEqual([schemaOf(join(dataDir, DATABASE)), schemaOf(later)], [OLDEST_SCHEMA, SCHEMA_VERSION])
+  assert.ok(existsSync(copy) && existsSync(join(dataDir, 'blobs/held')))
+  assert.equal(statSync(join(dataDir, DATABASE)).mode & 0o777, 0o600)
+  writeFileSync(`${later}-wal`, '')
+  assert.equal(removeLaterDatabases(dataDir).length, 2)
+  assert.ok(!existsSync(later) && existsSync(copy) && !existsSync(join(dataDir, 'blobs/held')))
+})
