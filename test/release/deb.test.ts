@@ -3,7 +3,6 @@
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { createHash, randomBytes } from 'node:crypto'
 import {
   copyFileSync,
   existsSync,
@@ -14,28 +13,23 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
-import { startBank } from '../../src/demo/bank.ts'
-import { currentDay } from '../../src/values/dates.ts'
+import { test } from 'node:test'
 import { directory, EXECUTABLE, run, serve } from '../e2e/executable.ts'
-import { freePort } from '../support/program.ts'
-import { until } from '../support/terminal.ts'
-import { foreignPackage, nextPackage, ownPackage, ownVersion } from './packages.ts'
-import { listPaths, makeRoot, type Root } from './roots.ts'
+import { bankSettings, makeClient, useService } from './client.ts'
+import { buildNext, foreignPackage, type NextBuild, ownPackage, ownVersion } from './packages.ts'
+import { listPaths, makeRoot } from './roots.ts'
 
 const SUITES = ['bookworm', 'trixie']
 const WITH_SYSTEMD = ['systemd', 'libatomic1']
 const WITHOUT_SYSTEMD = ['systemd-standalone-sysusers', 'libatomic1']
 const UNIT = 'etc/systemd/system/cambista.service'
 const WANTED = 'etc/systemd/system/multi-user.target.wants/cambista.service'
-const DAY = '2026-01-16'
-const RATE = `/api/v1/rates/latest?on=${DAY}`
 
 const deb = await ownPackage()
-let builtNext: Promise<string> | undefined
+let builtNext: Promise<NextBuild> | undefined
 
-function nextDeb(): Promise<string> {
-  builtNext ??= nextPackage()
+function nextBuild(): Promise<NextBuild> {
+  builtNext ??= buildNext()
   return builtNext
 }
 
@@ -95,7 +89,7 @@ for (const suite of SUITES) {
     const refused = await root.run('cambista', 'service', 'install')
     assert.match(refused.text, /^cambista: the package cambista owns the service: sudo apt install /m)
 
-    const next = await nextDeb()
+    const next = (await nextBuild()).package
     const upgraded = await root.install(next)
     assert.equal(upgraded.code, 0, upgraded.text + root.log())
     assert.doesNotMatch(upgraded.text, /does not start|^Next:/m, root.log())
@@ -119,7 +113,7 @@ for (const suite of SUITES) {
     const purged = await root.runOrFail('dpkg', '--purge', 'cambista')
     assert.match(purged, /^cambista: kept the data in \/var\/lib\/cambista, .*, and the user cambista$/m)
     assert.equal(existsSync(root.at('etc/cambista')), false)
-    const server = await serve(t, root.at('var/lib/cambista'), { executable: await nextProgram(t) })
+    const server = await serve(t, root.at('var/lib/cambista'), { executable: (await nextBuild()).executable })
     assert.deepEqual(await client.look(server.url), client.expected)
   })
 
@@ -235,67 +229,3 @@ test('the package of the other machine kind serves under qemu: an upload and a r
   await client.upload(url)
   assert.deepEqual(await client.look(url), client.expected)
 })
-
-/** Settings of a service with a fake bank, on a free port. */
-async function bankSettings(t: TestContext) {
-  const bank = await startBank({ today: () => currentDay(() => new Date()) })
-  t.after(() => bank.close())
-  const port = await freePort()
-  const variables = { CAMBISTA_BCCR_URL: bank.url, CAMBISTA_BCCR_PACE: '0' }
-  const own = { CAMBISTA_DATA_DIR: '/var/lib/cambista', CAMBISTA_PORT: port, CAMBISTA_NO_SCHEDULER: 1 }
-  const lines = Object.entries({ ...own, ...variables }).map(([name, value]) => `${name}="${value}"\n`)
-  return { variables, text: lines.join(''), url: `http://127.0.0.1:${port}` }
-}
-
-/** A client of the installed service, with a key, a token, a rate and a document. */
-async function useService(root: Root, url: string) {
-  const client = await makeClient(async (...words) => {
-    const { code, text } = await root.run('sh', '-c', 'exec cambista "$@" 2>/dev/null', 'sh', ...words)
-    assert.equal(code, 0, `${words.join(' ')}: ${text}`)
-    return text
-  })
-  await until(async () => (await fetch(`${url}/api/v1/rates/latest?on=${DAY}`, client.rates)).status === 200)
-  await client.upload(url)
-  return { ...client, look: (other = url) => client.look(other) }
-}
-
-/** Makes key, token and rates by a command, which returns stdout. */
-async function makeClient(cambista: (...words: string[]) => Promise<string>) {
-  const rates = { headers: { 'x-api-key': (await cambista('key', 'create', 'erp')).trim() } }
-  await cambista('company', 'create', '--name', 'Acme', '--code', 'ACME', '--id', '1')
-  await cambista('owner', 'create', '--name', 'Ana', '--company', '1', '--id', '1')
-  await cambista('agent', 'create', '--name', 'Lector', '--company', '1', '--id', '1')
-  const allow = ['--allow', 'documents:POST', '--allow', 'documents:GET']
-  const headers = { authorization: `Bearer ${(await cambista('token', 'create', 'erp', ...allow)).trim()}` }
-  await cambista('sync', '--from', '2026-01-12', '--to', DAY)
-  const bytes = randomBytes(200_000)
-  const hash = (content: Uint8Array) => createHash('sha256').update(content).digest('hex')
-  return {
-    rates,
-    async upload(url: string): Promise<void> {
-      const document = {
-        name: 'a.bin',
-        mimetype: 'application/octet-stream',
-        base64: bytes.toString('base64'),
-      }
-      const body = JSON.stringify({ owner_id: 1, company_id: 1, agent_id: 1, documents: [document] })
-      const response = await fetch(`${url}/api/v1/documents/create`, { method: 'POST', headers, body })
-      assert.equal(response.status, 200, await response.text())
-    },
-    /** Returns the statuses of a rate and of the document, and the hash of its content. */
-    async look(url: string) {
-      const rate = await fetch(`${url}${RATE}`, rates)
-      await rate.body?.cancel()
-      const content = await fetch(`${url}/api/v1/documents/1/content`, { headers })
-      return [rate.status, content.status, hash(await content.bytes())]
-    },
-    expected: [200, 200, hash(bytes)],
-  }
-}
-
-/** The executable of the next version, out of its package. */
-async function nextProgram(t: TestContext): Promise<string> {
-  const folder = directory(t)
-  assert.equal(spawnSync('dpkg-deb', ['-x', await nextDeb(), folder]).status, 0)
-  return join(folder, 'usr/bin/cambista')
-}

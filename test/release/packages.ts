@@ -34,8 +34,10 @@ export function ownVersion(root = ROOT): string {
   return JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version
 }
 
-/** Builds the package of the next version: HEAD with another version, and a migration that makes a table. */
-export async function nextPackage(): Promise<string> {
+export type NextBuild = { version: string; executable: string; package: string }
+
+/** Builds the next version: HEAD with another version, and a migration that makes a table. */
+export async function buildNext(): Promise<NextBuild> {
   const folder = temporaryFolder()
   const clone = join(folder, 'clone')
   run('git', ['clone', '--quiet', ROOT, clone])
@@ -49,7 +51,8 @@ export async function nextPackage(): Promise<string> {
   const schema = join(clone, 'schema.sql')
   writeFileSync(schema, `${readFileSync(schema, 'utf8')}\n${table}\n`)
   run(process.execPath, ['build.mjs', '--only', OWN], clone)
-  return await make(clone, { version, arch: OWN, executable: join(clone, 'dist/cambista'), dist: folder })
+  const executable = join(clone, 'dist/cambista')
+  return { version, executable, package: await make(clone, { version, arch: OWN, executable, dist: folder }) }
 }
 
 async function findPackage(kind: string, executable: string): Promise<string> {

@@ -1,7 +1,7 @@
 // Roots of Debian, made by mmdebstrap of the mirror that apt has on this machine. Commands run in a root by chroot, with
 // the network of this machine. No systemd runs there: systemctl.sh is first in PATH and runs the service.
 
-import { spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import {
   appendFileSync,
@@ -20,6 +20,7 @@ import type { TestContext } from 'node:test'
 
 const TOOLS = '/tests' // directory of a root for systemctl and packages
 const PATH = `${TOOLS}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`
+const ENV = { PATH, DEBIAN_FRONTEND: 'noninteractive' }
 const PID_FILE = 'run/cambista.pid'
 
 export type RootEnd = { code: number | null; text: string }
@@ -29,6 +30,8 @@ export type Root = {
   read(path: string): string
   /** Runs a command in the root without a terminal, with stdin closed. */
   run(...words: string[]): Promise<RootEnd>
+  /** Starts a command in the root. Its process is that of the command. */
+  start(...words: string[]): ChildProcess
   /** The same for a command that must succeed. Returns stdout and stderr. */
   runOrFail(...words: string[]): Promise<string>
   /** Installs a package as an administrator does. */
@@ -56,14 +59,13 @@ export async function makeRoot(t: TestContext, suite: string, packages: readonly
   mkdirSync(at(TOOLS))
   const script = 'mount -t proc proc "$0/proc"; exec chroot "$0" "$@" <&-'
   const run = (...words: string[]) =>
-    spawnText('unshare', ['--mount', 'sh', '-ec', script, folder, ...words], {
-      PATH,
-      DEBIAN_FRONTEND: 'noninteractive',
-    })
+    spawnText('unshare', ['--mount', 'sh', '-ec', script, folder, ...words], ENV)
   return {
     at,
     read: (path) => readFileSync(at(path), 'utf8'),
     run,
+    start: (...words) =>
+      spawn('unshare', ['--mount', 'sh', '-ec', script, folder, ...words], { env: ENV, stdio: 'ignore' }),
     async runOrFail(...words) {
       const { code, text } = await run(...words)
       if (code !== 0) throw new Error(`${words.join(' ')} ended with ${code}: ${text}`)

@@ -1,11 +1,12 @@
 #!/bin/sh
 # A systemctl for a root without systemd. It runs one service as its unit describes: environment file, credentials, state
-# directory, user, ExecStart and ExecStartPost. The sandbox and the limits of the unit are left out.
+# directory, user, ExecStartPre, ExecStart, ExecStartPost and Restart. The sandbox and the limits of the unit are left out.
 set -eu
 
 name=cambista.service
 log=/var/log/cambista.log
 pid_file=/run/cambista.pid
+stopping=/run/cambista.stopping # exists while the service must not be started again
 wanted=/etc/systemd/system/multi-user.target.wants/$name
 
 # Prints the values of a key, in the order of the unit and its drop-ins.
@@ -27,9 +28,36 @@ run_as_user() {
   eval "exec setpriv --reuid=$user --regid=$(values Group) --clear-groups --no-new-privs --bounding-set=-all $1"
 }
 
+# Starts the service again in a second, as Restart=on-failure does.
+start_again() {
+  sleep 1
+  [ -e "$stopping" ] || exec "$0" start "$name"
+}
+
+# Runs the main process to its end, and starts it again after a failure.
+supervise() {
+  (
+    cd /
+    run_as_user "$(values ExecStart)"
+  ) </dev/null >>"$log" 2>&1 &
+  main=$!
+  echo "$main" >"$pid_file"
+  code=0
+  wait "$main" || code=$?
+  [ "$code" -eq 0 ] || [ "$code" = "$(values RestartPreventExitStatus | tail -n 1)" ] || start_again
+}
+
 start() {
   find_unit
   if is_active; then return 0; fi
+  rm -f "$stopping" "$pid_file"
+  values ExecStartPre | while read -r command; do
+    "${command%% *}" ${command#* } >>"$log" 2>&1 || exit 1
+  done 9>&- || {
+    start_again </dev/null >/dev/null 2>&1 9>&- &
+    echo "Job for $name failed." >&2
+    exit 1
+  }
   user=$(values User)
   state=/var/lib/$(values StateDirectory)
   mkdir -p "$state"
@@ -48,15 +76,16 @@ start() {
   for file in $(values EnvironmentFile); do . "${file#-}"; done
   set +a
   umask "$(values UMask)"
-  (
-    cd /
-    run_as_user "$(values ExecStart)"
-  ) </dev/null >>"$log" 2>&1 &
-  MAINPID=$!
-  echo "$MAINPID" >"$pid_file"
+  supervise </dev/null >/dev/null 2>&1 9>&- &
+  until [ -s "$pid_file" ]; do sleep 0.1; done
+  MAINPID=$(cat "$pid_file")
   for command in "$(values ExecStartPost)"; do
-    (run_as_user "$(echo "$command" | sed "s/\$MAINPID/$MAINPID/")") >>"$log" 2>&1 || {
-      stop
+    (run_as_user "$(echo "$command" | sed "s/\$MAINPID/$MAINPID/")") >>"$log" 2>&1 9>&- || {
+      if is_active; then
+        stop
+        rm -f "$stopping"
+        start_again </dev/null >/dev/null 2>&1 9>&- &
+      fi
       echo "Job for $name failed." >&2
       exit 1
     }
@@ -64,6 +93,7 @@ start() {
 }
 
 stop() {
+  touch "$stopping"
   if is_active; then
     pid=$(cat "$pid_file")
     kill "$pid"
@@ -80,6 +110,12 @@ for word in "$@"; do
     *) actions="$actions $word" ;;
   esac
 done
+case "${actions# }" in
+  start | stop | restart | disable)
+    exec 9>/run/cambista.lock # one job after the other
+    flock 9
+    ;;
+esac
 case "${actions# }" in
   daemon-reload | reset-failed) ;;
   is-enabled)
