@@ -78,7 +78,7 @@ test('a server that is closed on probation has written nothing', async (t) => {
   assert.doesNotMatch(app.logLines.join(''), /"level":"error"/)
 })
 
-/** All rows of the database, and the names of the contents. */
+/** Returns all rows of the database, and the names of the contents. */
 async function dump(dataDir: string): Promise<unknown> {
   const db = openTestDatabase(dataDir)
   const tables = await db.introspection.getTables()

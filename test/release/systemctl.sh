@@ -2,6 +2,7 @@
 # A systemctl for a root without systemd. It runs one service as its unit describes: environment file, credentials, state
 # directory, user, ExecStartPre, ExecStart, ExecStartPost and Restart. The sandbox and the limits of the unit are left out.
 set -eu
+umask 022 # a command of cambista has another
 
 name=cambista.service
 log=/var/log/cambista.log
@@ -28,6 +29,14 @@ run_as_user() {
   eval "exec setpriv --reuid=$user --regid=$(values Group) --clear-groups --no-new-privs --bounding-set=-all $1"
 }
 
+# Runs a function in the background, without the output and the lock of this process.
+in_background() {
+  (
+    exec </dev/null >/dev/null 2>&1 9>&-
+    "$1"
+  ) &
+}
+
 # Starts the service again in a second, as Restart=on-failure does.
 start_again() {
   sleep 1
@@ -52,9 +61,9 @@ start() {
   if is_active; then return 0; fi
   rm -f "$stopping" "$pid_file"
   values ExecStartPre | while read -r command; do
-    "${command%% *}" ${command#* } >>"$log" 2>&1 || exit 1
+    ${command#+} >>"$log" 2>&1 || exit 1 # the plus is for root, who runs this
   done 9>&- || {
-    start_again </dev/null >/dev/null 2>&1 9>&- &
+    in_background start_again
     echo "Job for $name failed." >&2
     exit 1
   }
@@ -76,7 +85,7 @@ start() {
   for file in $(values EnvironmentFile); do . "${file#-}"; done
   set +a
   umask "$(values UMask)"
-  supervise </dev/null >/dev/null 2>&1 9>&- &
+  in_background supervise
   until [ -s "$pid_file" ]; do sleep 0.1; done
   MAINPID=$(cat "$pid_file")
   for command in "$(values ExecStartPost)"; do
@@ -84,7 +93,7 @@ start() {
       if is_active; then
         stop
         rm -f "$stopping"
-        start_again </dev/null >/dev/null 2>&1 9>&- &
+        in_background start_again
       fi
       echo "Job for $name failed." >&2
       exit 1

@@ -1,5 +1,5 @@
-// `upgrade` of an installed service in a root of Debian 12, under uploads, claims and syncs: to a program with a
-// migration, killed at random, and to programs that do not start. No systemd runs there: see systemctl.sh.
+// `upgrade` of an installed service in a root of Debian 12, under uploads, claims and syncs. The new program has a
+// migration, or does not start; the upgrade is killed at random. No systemd runs there: see systemctl.sh.
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'

@@ -30,6 +30,7 @@ import { DATA_DIR, EXECUTABLE, NEXT, PREVIOUS, UNIT } from './names.ts'
 import { addSettleStep, processStart, removeSettleStep } from './put-back.ts'
 
 const LOOK_EVERY_MS = 500
+const RETURN_MS = 60_000 // for the start that puts the former program back
 const READY_AGAIN = ['healthcheck', '--wait', '60']
 
 type Upgrade = {
@@ -215,6 +216,12 @@ async function watchProbation(machine: Machine): Promise<boolean> {
       isRestarted = true // its start puts the former program back
       machine.run('systemctl', ['reset-failed', UNIT])
       machine.run('systemctl', ['restart', UNIT])
+    }
+    if (performance.now() > end + RETURN_MS) {
+      throw new AppError(
+        'failed',
+        `the former program was not put back: sudo ${PREVIOUS} upgrade --settle does it`,
+      )
     }
     await wait(LOOK_EVERY_MS)
   }

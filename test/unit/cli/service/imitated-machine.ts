@@ -38,8 +38,12 @@ const CHANGES = '# Changelog\n\n## 0.2.1 - 2026-12-01\n\n- A fix.\n\n## 0.2.0 - 
 
 export class Killed extends Error {}
 
-/** A machine with the service of FORMER and a release of `program`. `killAt`: number of the command that is the last. */
-export function imitateMachine(t: TestContext, program: Program, { killAt = Number.POSITIVE_INFINITY } = {}) {
+/** A machine with the service of FORMER and a release of `program`. `lastCommand`: number of the command that is the last. */
+export function imitateMachine(
+  t: TestContext,
+  program: Program,
+  { lastCommand = Number.POSITIVE_INFINITY } = {},
+) {
   const root = temporaryDirectory(t)
   const at = (path: string) => join(root, path)
   mkdirSync(at('/etc'))
@@ -95,7 +99,7 @@ export function imitateMachine(t: TestContext, program: Program, { killAt = Numb
     live: true,
     run(command, words) {
       commands += 1
-      if (commands > killAt) throw new Killed()
+      if (commands > lastCommand) throw new Killed()
       if (command === 'systemctl') return systemctl(words)
       if (command === 'journalctl') return { status: 1, text: '' }
       if (words[0] === '--version' && !existsSync(command)) return { status: undefined, text: '' }
@@ -115,7 +119,7 @@ export function imitateMachine(t: TestContext, program: Program, { killAt = Numb
   }
   /** Lets the killed process of `upgrade` be dead. From now on nothing is killed. */
   const endUpgrader = () => {
-    killAt = Number.POSITIVE_INFINITY
+    lastCommand = Number.POSITIVE_INFINITY
     if (!existsSync(at(PROBATION_FILE))) return
     const record = { ...recorded(), upgrader: { pid: 1, startTime: '-' } }
     writeFileSync(at(PROBATION_FILE), JSON.stringify(record))
@@ -148,7 +152,7 @@ export function imitateMachine(t: TestContext, program: Program, { killAt = Numb
       endUpgrader()
       start()
     },
-    /** What is installed, and the schema of the database. */
+    /** Returns the installed version, and the schema of the database. */
     state: () => ({
       version: describe(at(EXECUTABLE)).version,
       schema: Number(readFileSync(at(DATABASE), 'utf8')),

@@ -47,12 +47,12 @@ test('whichever command `upgrade` is killed at, a restart of the unit leaves one
   const whole = imitateMachine(t, NEWER)
   await whole.upgrade()
   const ends = new Set<string>()
-  for (let killAt = 1; killAt < whole.commands(); killAt++) {
-    const { upgrade, state, restartAfterKill, running } = imitateMachine(t, NEWER, { killAt })
+  for (let lastCommand = 1; lastCommand < whole.commands(); lastCommand++) {
+    const { upgrade, state, restartAfterKill, running } = imitateMachine(t, NEWER, { lastCommand })
     await upgrade().catch((error) => assert.ok(error instanceof Killed, String(error.stack)))
     restartAfterKill()
     const { version, schema } = state()
-    assert.equal(running()?.version, version, `killed at ${killAt}`)
+    assert.equal(running()?.version, version, `killed at ${lastCommand}`)
     assert.deepEqual(
       { version, schema },
       version === '0.2.0' ? { version, schema: 12 } : { version, schema: 13 },
@@ -63,11 +63,11 @@ test('whichever command `upgrade` is killed at, a restart of the unit leaves one
 })
 
 test('whichever command a return is killed at, the next start ends it', async (t) => {
-  const killed = async (killAt: number) => {
-    const one = imitateMachine(t, { ...NEWER, fate: 'broken' }, { killAt })
+  const killed = async (lastCommand: number) => {
+    const one = imitateMachine(t, { ...NEWER, fate: 'broken' }, { lastCommand })
     const isKilled = await one.upgrade().catch((error) => error instanceof Killed)
     one.restartAfterKill()
-    one.restartAfterKill() // of a broken program, as systemd does it
+    one.restartAfterKill() // systemd starts a broken program again
     assert.deepEqual([one.state(), one.isSettled(), one.running()?.version], [BEFORE, true, '0.2.0'])
     return isKilled
   }
@@ -97,7 +97,7 @@ test('an earlier version, an altered file, another key and the same program are 
 })
 
 test('a second `upgrade` waits for the first, and undoes one that was killed', async (t) => {
-  const one = imitateMachine(t, { ...NEWER, fate: 'silent' }, { killAt: 14 })
+  const one = imitateMachine(t, { ...NEWER, fate: 'silent' }, { lastCommand: 14 })
   await one.upgrade().catch((error) => assert.ok(error instanceof Killed, String(error)))
   assert.ok(existsSync(one.at(PROBATION_FILE)))
   await assert.rejects(

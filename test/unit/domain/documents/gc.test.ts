@@ -166,7 +166,7 @@ async function withDatabase<T>(dataDir: string, work: (db: WriteDb) => Promise<T
   }
 }
 
-test('gc deletes nothing while the folder is held for a later database', ofSqlite, async (t) => {
+test('gc deletes nothing from a folder that a later database needs', ofSqlite, async (t) => {
   const { dir, db, blobs } = await ground(t)
   const rows = Array.from({ length: 200 }, (_, at) => ({
     ...{ name: 'a', mimetype: 'text/plain', size: 1, created_at: NOW },

@@ -1,4 +1,4 @@
-// The copy from before a migration in place of the database: by an upgrade that goes back, or with a loss of data.
+// The copy from before a migration replaces the database: when an upgrade goes back, or with a loss of data.
 
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
