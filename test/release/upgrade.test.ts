@@ -28,7 +28,7 @@ const STATE = [
 ]
 const pair = makeKeyPair()
 
-let built: Promise<NextBuild> | undefined
+let nextBuild: Promise<NextBuild> | undefined
 
 type Created = { created_documents: { id: number }[] }
 type Claimed = { documents: { id: number; claim_id: string }[] }
@@ -36,8 +36,8 @@ type Service = Awaited<ReturnType<typeof installedService>>
 
 /** A root with the service of this build, and with a signed release of the next. */
 async function installedService(t: TestContext) {
-  built ??= buildNext()
-  const next = await built
+  nextBuild ??= buildNext()
+  const next = await nextBuild
   const root = await makeRoot(t, 'bookworm', ['systemd', 'libatomic1'])
   root.bootSystemd()
   copyFileSync(EXECUTABLE, root.at('tests/cambista'))

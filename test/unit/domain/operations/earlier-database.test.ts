@@ -29,7 +29,7 @@ async function migratedDirectory(t: TestContext) {
   return { dataDir, since, db }
 }
 
-function schemaOf(path: string): unknown {
+function readSchema(path: string): unknown {
   const sqlite = new Sqlite(path)
   const version = sqlite.pragma('user_version', { simple: true })
   sqlite.close()
@@ -47,7 +47,7 @@ test('a copy is put back without the log of the migrated database, and a second 
   await db.updateTable('meta').set({ data_revision: 77 }).execute() // is in the log alone
   assert.ok(statSync(join(dataDir, `${DATABASE}-wal`)).size > 0)
   putCopyBack(dataDir, since)
-  assert.deepEqual([list(dataDir), schemaOf(join(dataDir, DATABASE))], [[DATABASE], OLDEST_SCHEMA])
+  assert.deepEqual([list(dataDir), readSchema(join(dataDir, DATABASE))], [[DATABASE], OLDEST_SCHEMA])
   putCopyBack(dataDir, since)
   assert.deepEqual(list(dataDir), [DATABASE])
 })
@@ -57,7 +57,7 @@ test('a copy from before the upgrade stays where it is', async (t) => {
   await db.destroy()
   const later = new Date(Date.now() + 2000).toISOString()
   putCopyBack(dataDir, later)
-  assert.deepEqual([list(dataDir).length, schemaOf(join(dataDir, DATABASE))], [2, SCHEMA_VERSION])
+  assert.deepEqual([list(dataDir).length, readSchema(join(dataDir, DATABASE))], [2, SCHEMA_VERSION])
 })
 
 test('rows that the copy lacks are counted', async (t) => {
@@ -93,7 +93,7 @@ test('a copy is used, and the later database stays until it is removed', async (
   await db.destroy()
   const copy = findEarlierDatabase(dataDir, OLDEST_SCHEMA) ?? assert.fail()
   const later = useCopy(dataDir, copy, SCHEMA_VERSION)
-  assert.deepEqual([schemaOf(join(dataDir, DATABASE)), schemaOf(later)], [OLDEST_SCHEMA, SCHEMA_VERSION])
+  assert.deepEqual([readSchema(join(dataDir, DATABASE)), readSchema(later)], [OLDEST_SCHEMA, SCHEMA_VERSION])
   assert.ok(existsSync(copy) && existsSync(join(dataDir, 'blobs/held')))
   assert.equal(statSync(join(dataDir, DATABASE)).mode & 0o777, 0o600)
   writeFileSync(`${later}-wal`, '')
