@@ -17,7 +17,7 @@ import { makeRoot, type Root } from './roots.ts'
 
 const KILLS = Number(process.env.CAMBISTA_KILLS ?? 20)
 const LONGEST_MS = 60_000
-const LONGEST_DELAY_MS = 12_000 // some calls are confirmed by then
+const LONGEST_DELAY_MS = 12_000 // a whole upgrade takes 6 to 11 s
 const INSTALLED = '/usr/local/bin/cambista'
 const RELEASE = 'tests/release'
 const STATE = [
