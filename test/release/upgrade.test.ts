@@ -4,7 +4,15 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -39,7 +47,7 @@ type Service = Awaited<ReturnType<typeof installedService>>
 async function installedService(t: TestContext) {
   nextBuild ??= buildNext()
   const next = await nextBuild
-  const root = await makeRoot(t, 'bookworm', ['systemd', 'libatomic1'])
+  const root = await makeRoot(t, 'bookworm', ['systemd', 'libatomic1', 'bsdutils'])
   root.bootSystemd()
   copyFileSync(EXECUTABLE, root.at('tests/cambista'))
   const settings = await bankSettings(t)
@@ -150,7 +158,7 @@ async function findVersion(service: Service): Promise<string> {
 const isReady = async (service: Service) =>
   (await fetch(`${service.url}/readyz`).catch(() => undefined))?.status === 200
 
-test('`upgrade` goes forward under load, with a migration', async (t) => {
+test('`upgrade` goes forward under load, with a migration; `--back --lose-since` returns to the copy', async (t) => {
   const service = await installedService(t)
   const { root, next, client } = service
   makeRelease(root, readFileSync(next.executable), next.version)
@@ -180,7 +188,31 @@ test('`upgrade` goes forward under load, with a migration', async (t) => {
     /cannot read the database, whose schema is \d+ since the upgrade: sudo cambista upgrade --back --lose-since/,
   )
   assert.match((await root.run(...UPGRADE)).text, /^nothing to do: cambista /m)
+
+  assert.match(await answerQuestion(root, 'n'), /^nothing was changed/m)
+  assert.equal(await findVersion(service), next.version)
+  const back = await answerQuestion(root, 'y')
+  t.diagnostic(back.trim().replaceAll(/\r?\n/g, ' | '))
+  assert.match(back, /\.bak lacks \d+ documents, \d+ claims, 0 corrections of rates and 0 keys and tokens/)
+  assert.equal(await findVersion(service), ownVersion())
+  assert.deepEqual(await client.look(), client.expected)
+  await client.upload(service.url)
+  const files = () => readdirSync(root.at('var/lib/cambista'))
+  const isLater = (name: string) => name.endsWith('.later')
+  assert.ok(files().some(isLater) && existsSync(root.at('var/lib/cambista/blobs/held')))
+  assert.match(
+    await root.runOrFail(INSTALLED, 'upgrade', '--forget'),
+    /^removed cambista\.db\.v\d+-.*\.later$/m,
+  )
+  assert.ok(!files().some(isLater) && !existsSync(root.at('var/lib/cambista/blobs/held')))
 })
+
+/** Runs `upgrade --back --lose-since` at a terminal, and answers its question. Returns the output. */
+async function answerQuestion(root: Root, answer: string): Promise<string> {
+  const command = `(sleep 20; echo ${answer}) | script -qec '${INSTALLED} upgrade --back --lose-since' /dev/null`
+  const { text } = await root.run('sh', '-c', command)
+  return text.replaceAll('\r', '')
+}
 
 test(`\`upgrade\` that is killed at random leaves one version that answers, with all data (${KILLS} times)`, async (t) => {
   const service = await installedService(t)
@@ -232,13 +264,14 @@ for (const [name, command] of Object.entries(FAILURES)) {
     const genuine = '/tests/genuine'
     copyFileSync(next.executable, root.at(genuine))
     // The genuine program would install itself, and not this script.
-    const install = `cp "$0" ${INSTALLED}.new && mv ${INSTALLED}.new ${INSTALLED} && systemctl restart cambista.service`
+    const install = `cp "$0" ${INSTALLED}.new && chmod 755 ${INSTALLED}.new && mv ${INSTALLED}.new ${INSTALLED} && systemctl restart cambista.service`
     const script = `#!/bin/sh\ncase "$1" in serve) ${command} ;; service) ${install} ;; *) exec ${genuine} "$@" ;; esac\n`
     makeRelease(root, Buffer.from(script), next.version)
     const work = startWork(service)
     const { code, text } = await root.run(...UPGRADE)
     t.diagnostic(text.trim().split('\n').at(-1) ?? '')
     assert.equal(code, 1, text)
+    assert.doesNotMatch(root.log(), /Permission denied|not found/)
     assert.match(text, /cambista [\d.]+ is put back, and answers; nothing is lost/)
     await wait(1000)
     await work.stop()
