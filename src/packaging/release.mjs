@@ -2,6 +2,8 @@
 //
 //   npm run release -- --key FILE        signs with a secret key of minisign; RELEASE_PASSWORD has its password, if any
 //
+//   npm run release -- --unsigned        makes all but the signature, to compare a release with its sources
+//
 //   npm run release -- --make-key FILE   makes a secret key, FILE, and its public key, FILE.pub
 //
 //   npm run release -- --missing         prints the Debian packages that are missing here
@@ -32,6 +34,7 @@ const { values: options } = parseArgs({
     'make-key': { type: 'string' },
     missing: { type: 'boolean' },
     notes: { type: 'boolean' },
+    unsigned: { type: 'boolean' },
   },
 })
 const caller = process.env.INIT_CWD ?? process.cwd() // npm runs scripts in the folder of package.json
@@ -42,8 +45,11 @@ try {
   if (options.missing) process.stdout.write([...listMissing(), ''].join('\n'))
   else if (options.notes) process.stdout.write(releaseNotes())
   else if (options['make-key'] !== undefined) makeKey(resolve(caller, options['make-key']))
-  else if (options.key !== undefined) await release()
-  else throw new Error('give --key FILE, the secret key that signs, or --make-key FILE, which makes one')
+  else if (options.key !== undefined || options.unsigned) await release()
+  else
+    throw new Error(
+      'give --key FILE, the secret key that signs, or --make-key FILE, which makes one; or --unsigned',
+    )
 } catch (error) {
   process.stderr.write(`release: ${error.message}\n`)
   process.exitCode = 1
@@ -51,7 +57,7 @@ try {
 
 async function release() {
   const publicKey = options['public-key'] === undefined ? RELEASE_KEY : resolve(caller, options['public-key'])
-  const key = readKey(publicKey)
+  const key = options.unsigned ? undefined : readKey(publicKey)
   const changes = changedFiles() ?? 'there is no repository'
   if (changes !== '') throw new Error(`commit first, so that the release is that of a commit:\n${changes}`)
   const tags = versionTags()
@@ -62,7 +68,7 @@ async function release() {
   if (missing.length > 0)
     throw new Error(`these Debian packages are missing: apt-get install ${missing.join(' ')}`)
 
-  run(process.execPath, ['build.mjs', '--public-key', publicKey])
+  run(process.execPath, ['build.mjs', ...(existsSync(publicKey) ? ['--public-key', publicKey] : [])])
   const commit = headCommit()
   const common = { version, commit, epoch: sourceEpoch(), licenses: readLicenses(), dist: 'dist' }
   const executables = Object.fromEntries(
@@ -73,10 +79,10 @@ async function release() {
 
   const sums = writeSums('dist')
   const comment = `cambista ${version}, commit ${commit}`
-  writeFileSync('dist/SHA256SUMS.minisig', signContent(key, Buffer.from(sums), comment))
+  if (key) writeFileSync('dist/SHA256SUMS.minisig', signContent(key, Buffer.from(sums), comment))
   for (const name of readdirSync('dist').sort())
     say(`${(statSync(join('dist', name)).size / 1e6).toFixed(1).padStart(6)} MB  ${name}`)
-  say(`signed as "${comment}" with the key of ${relative(ROOT, publicKey)}`)
+  say(key ? `signed as "${comment}" with the key of ${relative(ROOT, publicKey)}` : 'not signed')
 }
 
 /** Returns the licences of packages, which the build collected for the archives. */

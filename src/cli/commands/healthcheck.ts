@@ -13,6 +13,7 @@ import { type Probe, type ProbeResult, probeServer } from './probe.ts'
 
 const ADDRESS = ['url', 'host', 'port']
 const DATA_DIR_VARIABLE = variableName('data-dir')
+const DATABASE_VARIABLES = ['database', 'database-file'].map(variableName)
 const RETRY_AFTER_MS = 100
 const SETTLE_MS = 300
 
@@ -25,9 +26,10 @@ export const healthcheck = command({
     const hasAddress = ADDRESS.some((name) => flags.includes(name))
     const dataDir = hasAddress ? undefined : options['data-dir']
     // In a container the variable names the directory of the only server. Settings of a service rank below a port of
-    // the environment.
+    // the environment. The address in a directory is out of date once nodes share a database.
     const { [DATA_DIR_VARIABLE]: variable } = terminal.env
-    const ownDataDir = hasAddress || settings.values[DATA_DIR_VARIABLE] ? undefined : variable
+    const isShared = DATABASE_VARIABLES.some((name) => terminal.env[name] || settings.values[name])
+    const ownDataDir = hasAddress || isShared || settings.values[DATA_DIR_VARIABLE] ? undefined : variable
     const certificates = readTrustedCertificates(options)
     if (dataDir !== undefined) becomeOwner(dataDir)
     const findUrl = () =>

@@ -73,6 +73,14 @@ test('`healthcheck` with CAMBISTA_DATA_DIR checks the address of its server, who
   assert.match(after.err, new RegExp(`127\\.0\\.0\\.1:${free}/readyz cannot be reached`))
 })
 
+test('`healthcheck` ignores the address in a data directory once there is a shared database', async (t) => {
+  const { dataDir } = await startTestApp(t)
+  const { app } = await startTestApp(t)
+  const env = { CAMBISTA_DATA_DIR: dataDir, CAMBISTA_PORT: new URL(app.url).port }
+  const database = { CAMBISTA_DATABASE: 'postgres://db.example/cambista' }
+  assert.equal((await runCommand(['healthcheck'], { ...env, ...database })).out, `${app.url} is ready\n`)
+})
+
 test('`healthcheck` ignores CAMBISTA_DATA_DIR of the settings, below a port of the environment', async (t) => {
   const service = await startTestApp(t)
   const other = await startTestApp(t)
