@@ -7,7 +7,6 @@ import {
   closeSync,
   copyFileSync,
   existsSync,
-  fsyncSync,
   lchownSync,
   lstatSync,
   mkdirSync,
@@ -24,6 +23,7 @@ import {
 import { basename, dirname, join } from 'node:path'
 import type { FileOwner } from '../domain/operations/backup/new-data-dir.ts'
 import { AppError, errorCode } from '../runtime/errors.ts'
+import { flushNow } from '../runtime/file-hash.ts'
 
 export type CommandResult = {
   /** Exit code; undefined: the command does not exist. */
@@ -37,12 +37,13 @@ export type Machine = {
   root: string
   /** systemd runs it, so units are started and stopped. */
   live: boolean
-  run(command: string, words: readonly string[]): CommandResult
+  /** `owner`: the user that runs it; undefined: this one. */
+  run(command: string, words: readonly string[], owner?: FileOwner): CommandResult
   print(line: string): void
 }
 
-export function spawnCommand(command: string, words: readonly string[]): CommandResult {
-  const child = spawnSync(command, words, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
+export function spawnCommand(command: string, words: readonly string[], owner?: FileOwner): CommandResult {
+  const child = spawnSync(command, words, { ...owner, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
   const missing = errorCode(child.error) === 'ENOENT'
   const text = `${child.stdout ?? ''}${child.stderr ?? ''}`.trim() || (child.error?.message ?? '')
   return { status: missing ? undefined : (child.status ?? 1), text }
@@ -151,10 +152,9 @@ export function replaceFile(target: string, write: (temporary: string) => void):
   rmSync(temporary, { force: true })
   try {
     write(temporary)
-    const file = openSync(temporary, 'r')
-    fsyncSync(file)
-    closeSync(file)
+    flushNow(temporary)
     renameSync(temporary, target)
+    flushNow(dirname(target))
   } catch (error) {
     rmSync(temporary, { force: true })
     throw error

@@ -1,6 +1,7 @@
 // Hashing and flushing of single files.
 
 import { createHash } from 'node:crypto'
+import { closeSync, fsyncSync, openSync } from 'node:fs'
 import * as nodeFs from 'node:fs/promises'
 import { errorCode } from './errors.ts'
 
@@ -31,6 +32,16 @@ export async function flush(path: string, fs: Pick<typeof nodeFs, 'open'> = node
     await file.sync()
   } finally {
     await file.close()
+  }
+}
+
+/** The same without a promise, for work that must not be interleaved. */
+export function flushNow(path: string): void {
+  const file = openSync(path, 'r')
+  try {
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
   }
 }
 

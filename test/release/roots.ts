@@ -57,7 +57,9 @@ export async function makeRoot(t: TestContext, suite: string, packages: readonly
   })
   await spawnOrFail('tar', ['-xf', archive, '-C', folder, '--numeric-owner'])
   mkdirSync(at(TOOLS))
-  const script = 'mount -t proc proc "$0/proc"; exec chroot "$0" "$@" <&-'
+  const mounts =
+    'mount -t proc proc "$0/proc"; mkdir -p "$0/dev/pts"; mount -t devpts -o newinstance,ptmxmode=0666 pts "$0/dev/pts"'
+  const script = `${mounts}; exec chroot "$0" "$@" <&-`
   const run = (...words: string[]) =>
     spawnText('unshare', ['--mount', 'sh', '-ec', script, folder, ...words], ENV)
   return {

@@ -38,8 +38,7 @@ export const serve = command({
     if (backup) refuseBackups(config, '--backup-dir')
     becomeStorageOwner(config)
     const listening = listenSettings(options)
-    const probationFile = findProbation(terminal.settingsFile, config)
-    const decision = probationFile === undefined ? undefined : awaitDecision(probationFile, terminal.stop)
+    const probationFile = findProbation(terminal.settingsFile)
     const confirmed = Promise.withResolvers<void>()
     const app = await startApp({
       ...listening,
@@ -63,7 +62,7 @@ export const serve = command({
       log,
       providers: terminal.providers,
       stop: terminal.stop,
-      probation: decision && confirmed.promise,
+      probation: probationFile === undefined ? undefined : confirmed.promise,
     }).catch((error: unknown) => {
       throw diskError(error, dataDir)
     })
@@ -94,9 +93,10 @@ export const serve = command({
         hint: `make one with: cambista key create NAME${config.database ? '' : ` --data-dir ${dataDir}`}`,
       })
     }
-    if (await decision) confirmed.resolve()
-    const isGivenUp = decision !== undefined && !(await decision) && !terminal.stop.aborted
-    if (isGivenUp) log.error('the upgrade was not confirmed in time: the former program is put back')
+    const isConfirmed = probationFile === undefined || (await awaitDecision(probationFile, terminal.stop))
+    if (isConfirmed) confirmed.resolve()
+    const isGivenUp = !isConfirmed && !terminal.stop.aborted
+    if (isGivenUp) log.error('the upgrade was not confirmed: the next start puts the former program back')
     else await waitForStop(terminal.stop)
     log.info('stopping')
     await app.close()

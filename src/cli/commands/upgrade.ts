@@ -4,17 +4,18 @@ import { command } from '../command.ts'
 import { nonEmpty } from '../options/formats.ts'
 import { option } from '../options/names.ts'
 import { forgetLater, goBack } from '../service/go-back.ts'
+import { doOwnerStep } from '../service/owner-steps.ts'
 import { settleUpgrade } from '../service/put-back.ts'
 import { upgradeService } from '../service/upgrade.ts'
 import { openMachine } from './machine.ts'
 import { readKey } from './verify.ts'
 
-const WAYS = ['back', 'forget', 'settle', 'changes'] as const
+const WAYS = ['back', 'forget', 'settle', 'changes', 'data'] as const
 
 export const upgrade = command({
   name: 'upgrade',
   positionals: ['[FILE]'],
-  options: ['sums', 'key', 'back', 'lose-since', 'forget', 'settle', 'changes'],
+  options: ['sums', 'key', 'back', 'lose-since', 'forget', 'settle', 'changes', 'data'],
   overrides: { key: option('FILE', nonEmpty) },
   ignoresService: true,
   async run({ options, positionals: [file], terminal }) {
@@ -32,9 +33,13 @@ export const upgrade = command({
       terminal.out(readAsset('CHANGELOG.md'))
       return
     }
+    if (options.data !== undefined) {
+      terminal.out(`${JSON.stringify(await doOwnerStep(JSON.parse(options.data)))}\n`)
+      return
+    }
     const machine = openMachine(undefined, terminal)
     if (options.settle) settleUpgrade(machine)
-    else if (options.forget) forgetLater(machine)
+    else if (options.forget) await forgetLater(machine, terminal)
     else if (options.back) await goBack(machine, terminal, { losesData: options['lose-since'] })
     else if (file !== undefined) {
       const request = { file, sums: options.sums, key: readKey(options.key) }

@@ -84,6 +84,7 @@ const CALL = {
   forget: flag,
   settle: flag,
   changes: flag,
+  data: option('STEP', nonEmpty),
   'low-ports': flag,
   force: flag,
   'without-damaged': flag,

@@ -1,15 +1,9 @@
 // Returns to the program from before an upgrade, by a swap of the two. After a migration the copy of the database from
 // before it is used too.
 
-import { linkSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, linkSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import {
-  countNewRows,
-  findEarlierDatabase,
-  type NewRows,
-  removeLaterDatabases,
-  useCopy,
-} from '../../domain/operations/earlier-database.ts'
+import type { NewRows } from '../../domain/operations/earlier-database.ts'
 import { AppError } from '../../runtime/errors.ts'
 import type { Terminal } from '../command.ts'
 import { canConfirm, isConfirmed } from '../confirm.ts'
@@ -18,14 +12,18 @@ import type { Program } from '../storage/probation.ts'
 import { BACKUPS, readBackupDir, readDataDir, usesDatabase } from './backup.ts'
 import { refuseOwnedByPackage } from './installations.ts'
 import { DATA_DIR, EXECUTABLE, NEXT, PREVIOUS, UNIT } from './names.ts'
-import { readProgram, requireInstalled, settleEarlier } from './upgrade.ts'
+import { runOwnerStep } from './owner-steps.ts'
+import { lockPrograms, readProgram, requireInstalled } from './programs.ts'
+import { isAlive, processStart } from './put-back.ts'
+import { settleEarlier } from './upgrade.ts'
 
 const NEWER = `${EXECUTABLE}.newer`
+const OWN_PROCESS = { pid: process.pid, startTime: processStart(process.pid) ?? '' }
 
 /**
  * Swaps program and former program. `losesData`: after a migration, returns to the copy of the database from before it.
  * The later database and all contents stay until `forgetLater`.
- * @throws AppError `failed`; the service goes on as it was
+ * @throws AppError `failed`
  */
 export async function goBack(
   machine: Machine,
@@ -33,18 +31,20 @@ export async function goBack(
   { losesData }: { losesData: boolean },
 ): Promise<void> {
   refuseOwnedByPackage(machine.root, 'upgrade')
-  settleEarlier(machine)
   const current = requireInstalled(machine)
+  using _lock = lockPrograms(machine, OWN_PROCESS, isAlive)
+  settleEarlier(machine)
+  finishSwap(machine)
   const former = readProgram(machine, PREVIOUS)
   if (!former) throw new AppError('failed', `there is no former program: ${PREVIOUS} is missing`)
-  if (former.schema !== current.schema && !usesDatabase(machine)) {
+  if (former.schema < current.schema && !usesDatabase(machine)) {
     if (!losesData) {
       throw new AppError(
         'failed',
         `cambista ${former.version} cannot read the database, whose schema is ${current.schema} since the upgrade: sudo cambista upgrade --back --lose-since returns to the copy from before, and names what that lacks`,
       )
     }
-    if (!(await returnToCopy(machine, terminal, { former, current }))) {
+    if (!(await returnToCopy(machine, terminal, former))) {
       machine.print('nothing was changed')
       return
     }
@@ -53,18 +53,27 @@ export async function goBack(
   machine.print(`cambista ${former.version} is back; ${PREVIOUS} is cambista ${current.version}`)
 }
 
-/** Removes the later databases that `goBack` has left, and allows contents to be removed. */
-export function forgetLater(machine: Machine): void {
-  const names = removeLaterDatabases(join(machine.root, readDataDir(machine, DATA_DIR)))
+/**
+ * Removes the later databases that `goBack` has left, once the user confirms, and allows contents to be removed.
+ * @throws AppError `usage` without a terminal
+ */
+export async function forgetLater(machine: Machine, terminal: Terminal): Promise<void> {
+  if (!canConfirm(terminal)) throw new AppError('usage', '--forget is confirmed at a terminal: there is none')
+  if (!(await isConfirmed(terminal, 'Remove the later database, and the contents that it alone names?'))) {
+    machine.print('nothing was changed')
+    return
+  }
+  const dataDir = join(machine.root, readDataDir(machine, DATA_DIR))
+  const names = runOwnerStep(machine, EXECUTABLE, { step: 'forget', dataDir })
   for (const name of names) machine.print(`removed ${name}`)
   machine.print(
     names.length === 0
-      ? 'nothing to do: there is no later database'
-      : 'contents that no document needs are removed again',
+      ? 'there is no later database'
+      : 'contents that no document needs are removed in the next days',
   )
 }
 
-/** The former program starts with its own unit; a killed swap loses neither of the two. */
+/** The former program starts with its own unit. A killed swap is finished by the next `goBack`. */
 function swapPrograms(machine: Machine): void {
   const at = (path: string) => join(machine.root, path)
   replaceFile(at(NEWER), (temporary) => linkSync(at(EXECUTABLE), temporary))
@@ -73,36 +82,56 @@ function swapPrograms(machine: Machine): void {
   machine.print(text)
   rmSync(at(NEXT))
   renameSync(at(NEWER), at(PREVIOUS))
-  if (status !== 0)
-    throw new AppError('failed', `the former program does not start: sudo cambista upgrade --back`)
+  if (status !== 0) throw new AppError('failed', 'the program was exchanged, but does not start')
 }
 
-/** Returns false if the user does not confirm. */
-async function returnToCopy(
-  machine: Machine,
-  terminal: Terminal,
-  { former, current }: { former: Program; current: Program },
-): Promise<boolean> {
+/** Gives the program of a killed swap its place as the former one. */
+function finishSwap(machine: Machine): void {
+  const newer = join(machine.root, NEWER)
+  if (existsSync(newer)) renameSync(newer, join(machine.root, PREVIOUS))
+}
+
+/** Returns false if the user does not confirm. @throws AppError `failed`; the service runs again */
+async function returnToCopy(machine: Machine, terminal: Terminal, former: Program): Promise<boolean> {
   if (!canConfirm(terminal)) {
     throw new AppError('usage', '--lose-since is confirmed at a terminal: there is none')
   }
   const dataDir = join(machine.root, readDataDir(machine, DATA_DIR))
-  const copy = findEarlierDatabase(dataDir, former.schema)
-  if (copy === undefined)
-    throw new AppError('failed', `there is no copy of schema ${former.schema} in ${dataDir}`)
-  const backupDir = readBackupDir(machine) ?? BACKUPS
-  const executable = join(machine.root, EXECUTABLE)
-  runOrFail(machine, executable, 'backup', 'create', backupDir)
-  runOrFail(machine, executable, 'backup', 'verify', backupDir)
-  machine.print(`the later database and its documents are in a verified backup, ${backupDir}`)
-  machine.print(describeNewRows(await countNewRows(dataDir, copy), copy))
+  const rows = runOwnerStep(machine, EXECUTABLE, { step: 'count', dataDir, schema: former.schema })
+  if (rows === null) throw new AppError('failed', `there is no copy of schema ${former.schema} in ${dataDir}`)
+  backUp(machine)
+  for (const line of describeNewRows(rows)) machine.print(line)
   if (!(await isConfirmed(terminal, 'Go back to the copy?'))) return false
   runOrFail(machine, 'systemctl', 'stop', UNIT)
-  const later = useCopy(dataDir, copy, current.schema)
-  machine.print(`${later} is the later database: sudo cambista upgrade --forget removes it`)
+  try {
+    backUp(machine) // with what was written until the stop
+    const later = runOwnerStep(machine, EXECUTABLE, { step: 'use', dataDir, copy: rows.copy })
+    machine.print(`${later} is the later database: sudo cambista upgrade --forget removes it`)
+  } catch (error) {
+    machine.run('systemctl', ['start', UNIT])
+    throw error
+  }
   return true
 }
 
-function describeNewRows({ documents, claims, corrections, keys }: NewRows, copy: string): string {
-  return `${copy} lacks ${documents} documents, ${claims} claims, ${corrections} corrections of rates and ${keys} keys and tokens`
+/** Makes a backup by the installed program, and verifies it. @throws AppError `failed` */
+function backUp(machine: Machine): void {
+  const folder = readBackupDir(machine) ?? BACKUPS
+  const executable = join(machine.root, EXECUTABLE)
+  runOrFail(machine, executable, 'backup', 'create', folder)
+  runOrFail(machine, executable, 'backup', 'verify', folder)
+  machine.print(`${folder} has a verified backup of the later database`)
+}
+
+function describeNewRows({
+  copy,
+  documents,
+  claims,
+  corrections,
+  keys,
+}: NewRows & { copy: string }): string[] {
+  return [
+    `${copy} lacks ${documents} documents, ${claims} claims, ${corrections} corrections of rates and ${keys} keys and tokens`,
+    'keys and tokens that were revoked since are valid again, and finished documents are open again',
+  ]
 }

@@ -1,13 +1,14 @@
 // Puts the former program and its database back, before a start of the unit. Each step may be repeated: a killed one is
 // finished by the next start.
 
-import { existsSync, linkSync, readdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs'
+import { existsSync, linkSync, readFileSync, rmdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { putCopyBack } from '../../domain/operations/earlier-database.ts'
-import { AppError } from '../../runtime/errors.ts'
+import { AppError, errorCode } from '../../runtime/errors.ts'
+import { flushNow } from '../../runtime/file-hash.ts'
 import { type Machine, replaceFile, runOrFail, writeIfChanged } from '../host.ts'
 import {
   decideProbation,
+  isSameProgram,
   PROBATION_FILE,
   type Probation,
   RETURN_RECORD,
@@ -16,11 +17,15 @@ import {
 } from '../storage/probation.ts'
 import { serviceUnit } from './install.ts'
 import { EXECUTABLE, PREVIOUS, UNIT, UNIT_FILE } from './names.ts'
+import { runOwnerStep } from './owner-steps.ts'
+import { readProgram } from './programs.ts'
 
-const DROP_IN = `/etc/systemd/system/${UNIT}.d/probation.conf`
+// The last of the drop-ins, so that no other one resets it.
+const DROP_IN = `/etc/systemd/system/${UNIT}.d/zz-probation.conf`
 const DROP_IN_TEXT = `# While an upgrade is not confirmed (cambista upgrade): a second start puts the former program back.
 [Service]
 ExecStartPre=+${PREVIOUS} upgrade --settle
+Restart=on-failure
 RestartPreventExitStatus=
 `
 
@@ -30,29 +35,39 @@ export function addSettleStep(machine: Machine): void {
   runOrFail(machine, 'systemctl', 'daemon-reload')
 }
 
-/** Removes what `addSettleStep` has added. */
+/** Removes what `addSettleStep` has added. Another process may do the same. */
 export function removeSettleStep(machine: Machine): void {
   const file = join(machine.root, DROP_IN)
   if (!existsSync(file)) return
-  rmSync(file)
-  const folder = dirname(file)
-  if (readdirSync(folder).length === 0) rmdirSync(folder)
+  rmSync(file, { force: true })
+  try {
+    rmdirSync(dirname(file))
+  } catch (error) {
+    if (!/^(ENOENT|ENOTEMPTY)$/.test(errorCode(error))) throw error // with other drop-ins it stays
+    flushNow(dirname(file))
+  }
   runOrFail(machine, 'systemctl', 'daemon-reload')
 }
 
 /**
  * Called before each start of the unit. The first one is that of the new program. A later one, or one without the
  * process of `upgrade`, puts the former program back.
- * @throws AppError `failed` after a return, so that systemd starts the unit again as it is then
+ * @throws AppError `failed` after a return, so that systemd starts the unit again as it is then; also for a running
+ *   service
  */
 export function settleUpgrade(machine: Machine): void {
   const { root } = machine
+  if (machine.run('systemctl', ['is-active', UNIT]).text === 'active') {
+    throw new AppError('failed', `the service runs: sudo systemctl restart ${UNIT} settles the upgrade`)
+  }
   const record = readProbation(join(root, PROBATION_FILE))
-  if (record?.starts === 0 && isRunning(record.upgrader)) {
+  const installed = record && readProgram(machine, EXECUTABLE)
+  if (record && (!installed || !isSameProgram(installed, record.program))) {
+    decideProbation(root, 'confirm') // the new program was never installed, or another one has replaced it
+  } else if (record?.starts === 0 && isAlive(record.upgrader)) {
     writeProbation(machine, { ...record, starts: 1 })
     return
-  }
-  if (record) decideProbation(root, 'return')
+  } else if (record) decideProbation(root, 'return')
   const unfinished = readProbation(join(root, RETURN_RECORD))
   if (!unfinished) {
     removeSettleStep(machine)
@@ -66,23 +81,31 @@ export function settleUpgrade(machine: Machine): void {
   )
 }
 
-/** The caller knows that no server runs. */
-function putBack(machine: Machine, { dataDir, startedAt }: Probation): void {
+/** First the database: the former program in its place means that it is put back. */
+function putBack(machine: Machine, { dataDir, former, program, copies }: Probation): void {
   const at = (path: string) => join(machine.root, path)
-  if (dataDir !== undefined) putCopyBack(at(dataDir), startedAt)
+  if (dataDir !== undefined && program.schema !== former.schema && existsSync(at(dataDir))) {
+    const step = { step: 'return', dataDir: at(dataDir), schema: former.schema, copies } as const
+    runOwnerStep(machine, PREVIOUS, step)
+  }
   if (existsSync(at(PREVIOUS))) {
     replaceFile(at(EXECUTABLE), (temporary) => linkSync(at(PREVIOUS), temporary))
   }
   const quiet: Machine = { ...machine, print: () => {} }
   if (existsSync(at(UNIT_FILE))) writeIfChanged(quiet, UNIT_FILE, serviceUnit(machine))
   runOrFail(machine, 'systemctl', 'daemon-reload')
-  rmSync(at(RETURN_RECORD), { force: true })
+  removeDurably(at(RETURN_RECORD))
   removeSettleStep(machine) // after the record: else nothing would finish a return that is killed here
-  rmSync(at(PREVIOUS), { force: true }) // the installed program has the same bytes
+  removeDurably(at(PREVIOUS)) // the installed program has the same bytes
+}
+
+function removeDurably(path: string): void {
+  rmSync(path, { force: true })
+  flushNow(dirname(path))
 }
 
 /** Compares the start too, since ids of processes are used again. */
-function isRunning({ pid, startTime }: Probation['upgrader']): boolean {
+export function isAlive({ pid, startTime }: Probation['upgrader']): boolean {
   return processStart(pid) === startTime
 }
 

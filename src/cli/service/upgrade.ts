@@ -14,9 +14,11 @@ import {
 import type { PublicKey } from '../../formats/minisign.ts'
 import { AppError } from '../../runtime/errors.ts'
 import { flush } from '../../runtime/file-hash.ts'
-import { type Machine, replaceFile } from '../host.ts'
+import { type CommandResult, type Machine, replaceFile } from '../host.ts'
+import { SETTINGS_FILE } from '../parse/settings.ts'
 import {
   decideProbation,
+  isSameProgram,
   PROBATION_FILE,
   PROBATION_MS,
   type Program,
@@ -27,11 +29,17 @@ import {
 import { readDataDir, usesDatabase } from './backup.ts'
 import { refuseOwnedByPackage } from './installations.ts'
 import { DATA_DIR, EXECUTABLE, NEXT, PREVIOUS, UNIT } from './names.ts'
-import { addSettleStep, processStart, removeSettleStep } from './put-back.ts'
+import { runOwnerStep } from './owner-steps.ts'
+import { lockPrograms, readProgram, requireInstalled } from './programs.ts'
+import { addSettleStep, isAlive, processStart, removeSettleStep } from './put-back.ts'
 
 const LOOK_EVERY_MS = 500
 const RETURN_MS = 60_000 // for the start that puts the former program back
-const READY_AGAIN = ['healthcheck', '--wait', '60']
+const READY_AGAIN = ['--wait', '60']
+/** Words of /readyz of a server on probation. */
+const ON_PROBATION = 'on probation'
+const MOST_WRITING_LOOKS = 6 // the former server may answer until it ends
+const OWN_PROCESS = { pid: process.pid, startTime: processStart(process.pid) ?? '' }
 
 type Upgrade = {
   file: string
@@ -47,8 +55,10 @@ type Upgrade = {
 export async function upgradeService(machine: Machine, upgrade: Upgrade, stop: AbortSignal): Promise<void> {
   const at = (path: string) => join(machine.root, path)
   refuseOwnedByPackage(machine.root, 'upgrade')
-  settleEarlier(machine)
   const former = requireInstalled(machine)
+  using _lock = lockPrograms(machine, OWN_PROCESS, isAlive)
+  settleEarlier(machine)
+  refuseSilent(machine)
   const copyMs = copyProgram(at(NEXT), upgrade.file)
   try {
     const program = await verifyCopy(machine, upgrade, stop)
@@ -57,18 +67,19 @@ export async function upgradeService(machine: Machine, upgrade: Upgrade, stop: A
       const back = `${former.version} is installed, which is newer: sudo cambista upgrade --back goes back`
       throw new AppError('failed', `${upgrade.file} is cambista ${program.version}; ${back}`)
     }
-    if (order === 0 && program.commit === former.commit) {
+    if (isSameProgram(program, former)) {
       machine.print(`nothing to do: cambista ${describe(program)} is installed`)
       return
     }
-    for (const line of announce(machine, { former, program, copyMs })) machine.print(line)
-    const wasFresh = machine.run(at(EXECUTABLE), ['healthcheck', '--fresh']).status === 0
+    const change: Change = { former, program, data: readData(machine) }
+    for (const line of announce(machine, change, copyMs)) machine.print(line)
+    const wasFresh = checkHealth(machine, '--fresh').status === 0
     stop.throwIfAborted()
-    await beginProbation(machine, { former, program })
+    beginProbation(machine, change)
     const isConfirmed = await watchProbation(machine)
-    if (!isConfirmed) await reportReturn(machine, { former, program })
+    if (!isConfirmed) reportReturn(machine, { former, program })
     machine.print(`cambista ${program.version} is confirmed, and writes`)
-    const isFresh = machine.run(at(EXECUTABLE), ['healthcheck', '--fresh']).status === 0
+    const isFresh = checkHealth(machine, '--fresh').status === 0
     if (wasFresh && !isFresh) machine.print('the dollar was fresh before, and is not now: cambista doctor')
     machine.print(`${PREVIOUS} is the former program: sudo cambista upgrade --back goes back to it`)
   } finally {
@@ -76,48 +87,42 @@ export async function upgradeService(machine: Machine, upgrade: Upgrade, stop: A
   }
 }
 
-/** Returns the program of the service. @throws AppError `failed` without one */
-export function requireInstalled(machine: Machine): Program {
-  const program = readProgram(machine, EXECUTABLE)
-  if (program) return program
-  const instead = 'sudo ./cambista service install makes the service'
-  throw new AppError(
-    'failed',
-    `${EXECUTABLE} is no cambista with a service of version 0.2.0 or later: ${instead}`,
-  )
-}
-
-/** Returns what a program prints of itself; undefined: it is missing, of another machine, or older than 0.2.0. */
-export function readProgram(machine: Machine, path: string): Program | undefined {
-  const { status, text } = machine.run(join(machine.root, path), ['--version', '--json'])
-  if (status !== 0) return undefined
-  try {
-    const { version, commit, schema } = JSON.parse(text)
-    return { version, commit, schema }
-  } catch {
-    return undefined
-  }
-}
-
 /**
- * Settles an upgrade whose process was killed: a restart of the unit puts the former program back.
- * @throws AppError `failed` while the process of another upgrade runs, or when the former program is not put back
+ * Settles an upgrade whose process was killed: a restart of the unit puts the former program back. The caller has the
+ * lock of the programs.
+ * @throws AppError `failed` when the former program is not put back
  */
 export function settleEarlier(machine: Machine): void {
   const files = [PROBATION_FILE, RETURN_RECORD].map((path) => join(machine.root, path))
   const record = files.map(readProbation).find((one) => one !== undefined)
   if (!record) return
-  const { pid, startTime } = record.upgrader
   const what = `the upgrade to cambista ${record.program.version}`
-  if (processStart(pid) === startTime) {
-    throw new AppError('failed', `${what} is not confirmed yet: wait for it (process ${pid})`)
-  }
   machine.print(`${what} was broken off: cambista ${record.former.version} is put back first`)
   addSettleStep(machine)
   machine.run('systemctl', ['restart', UNIT])
-  const { status, text } = machine.run(join(machine.root, EXECUTABLE), READY_AGAIN)
+  const { status, text } = checkHealth(machine, ...READY_AGAIN)
   const isThere = files.some((path) => existsSync(path))
   if (isThere || status !== 0) throw new AppError('failed', `${what} cannot be undone: ${text}`)
+}
+
+/** @throws AppError `failed` for a service that runs, and whose answers this process cannot see */
+function refuseSilent(machine: Machine): void {
+  if (machine.run('systemctl', ['is-active', UNIT]).text !== 'active') return
+  const { status, text } = checkHealth(machine)
+  if (status === 0) return
+  const why = text.replace(/^cambista: /, '')
+  throw new AppError(
+    'failed',
+    `the service runs, but does not answer as ${SETTINGS_FILE} says, so an upgrade could not be confirmed: ${why}`,
+  )
+}
+
+/** Queries the server of the data directory, whatever its port, or that of the settings. */
+function checkHealth(machine: Machine, ...words: string[]): CommandResult {
+  const place = usesDatabase(machine)
+    ? []
+    : ['--data-dir', join(machine.root, readDataDir(machine, DATA_DIR))]
+  return machine.run(join(machine.root, EXECUTABLE), ['healthcheck', ...place, ...words])
 }
 
 /** Copies the file, so that what is verified cannot be exchanged. Returns the milliseconds that 100 MB take. */
@@ -151,62 +156,77 @@ async function verifyCopy(
   )
 }
 
-/** Returns the lines that describe the changes. */
-function announce(
-  machine: Machine,
-  { former, program, copyMs }: { former: Program; program: Program; copyMs: number },
-): string[] {
+type Change = {
+  former: Program
+  program: Program
+  /** Undefined: nodes share the database. */
+  data: { dataDir: string; copies: readonly string[]; bytes: number } | undefined
+}
+
+function readData(machine: Machine): Change['data'] {
+  if (usesDatabase(machine)) return undefined
+  const dataDir = readDataDir(machine, DATA_DIR)
+  const place = join(machine.root, dataDir)
+  if (!existsSync(place)) return { dataDir, copies: [], bytes: 0 }
+  return { dataDir, ...runOwnerStep(machine, EXECUTABLE, { step: 'list', dataDir: place }) }
+}
+
+/** Returns the lines that describe the changes. `copyMs`: milliseconds that a copy of 100 MB takes. */
+function announce(machine: Machine, { former, program, data }: Change, copyMs: number): string[] {
   const changes = machine.run(join(machine.root, NEXT), ['upgrade', '--changes']).text
   return [
     `cambista ${describe(former)} is upgraded to ${describe(program)}`,
     ...selectChanges(changes, former.version, program.version),
-    ...announceMigration(machine, { former, program, copyMs }),
+    announceMigration({ former, program, data }, copyMs),
   ]
 }
 
-function announceMigration(
-  machine: Machine,
-  { former, program, copyMs }: { former: Program; program: Program; copyMs: number },
-): string[] {
-  if (program.schema === former.schema) return [`the database keeps its schema ${former.schema}`]
-  if (usesDatabase(machine)) {
-    return [`the nodes' database must have schema ${program.schema} before: cambista database upgrade`]
-  }
-  const file = join(machine.root, readDataDir(machine, DATA_DIR), 'cambista.db')
-  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0
-  const seconds = Math.max(1, Math.round((size / 1e8) * (copyMs / 1000)))
+function announceMigration({ former, program, data }: Change, copyMs: number): string {
+  if (program.schema === former.schema) return `the database keeps its schema ${former.schema}`
+  if (!data) return `the nodes' database must have schema ${program.schema} before: cambista database upgrade`
+  const seconds = Math.max(1, Math.round((data.bytes / 1e8) * (copyMs / 1000)))
   const migration = `the database is migrated from schema ${former.schema} to ${program.schema}`
-  return [`${migration}; before, its ${(size / 1e6).toFixed(1)} MB are copied, in about ${seconds} s`]
+  return `${migration}; before, its ${(data.bytes / 1e6).toFixed(1)} MB are copied, in about ${seconds} s`
 }
 
-/** Links the former program, records the probation, and installs the new program by its `service install`. */
-async function beginProbation(
-  machine: Machine,
-  { former, program }: { former: Program; program: Program },
-): Promise<void> {
+/**
+ * Links the former program, records the probation, and installs the new program by its `service install`.
+ * @throws AppError `failed` when the new program was not installed; the former one goes on
+ */
+function beginProbation(machine: Machine, { former, program, data }: Change): void {
   const at = (path: string) => join(machine.root, path)
   replaceFile(at(PREVIOUS), (temporary) => linkSync(at(EXECUTABLE), temporary))
-  writeProbation(machine, {
-    ...{ program, former, startedAt: new Date().toISOString(), starts: 0 },
-    dataDir: usesDatabase(machine) ? undefined : readDataDir(machine, DATA_DIR),
-    upgrader: { pid: process.pid, startTime: processStart(process.pid) ?? '' },
-  })
-  addSettleStep(machine)
+  addSettleStep(machine) // before the record: without one it has no effect
+  const { dataDir, copies = [] } = data ?? {}
+  writeProbation(machine, { program, former, dataDir, copies, starts: 0, upgrader: OWN_PROCESS })
   const { text } = machine.run(at(NEXT), ['service', 'install'])
+  const installed = readProgram(machine, EXECUTABLE)
+  if (!installed || !isSameProgram(installed, program)) {
+    decideProbation(machine.root, 'confirm')
+    removeSettleStep(machine)
+    throw new AppError(
+      'failed',
+      `cambista ${program.version} was not installed: ${text.replace(/^cambista: /, '')}`,
+    )
+  }
   machine.print(text)
 }
 
-/** Watches the new program until it is confirmed (true) or put back (false). */
+/** Watches the new program until it is confirmed (true) or put back (false). @throws AppError `failed` for neither */
 async function watchProbation(machine: Machine): Promise<boolean> {
-  const at = (path: string) => join(machine.root, path)
+  const files = [PROBATION_FILE, RETURN_RECORD].map((path) => join(machine.root, path))
   const end = performance.now() + PROBATION_MS
   let isRestarted = false
-  while (existsSync(at(PROBATION_FILE))) {
-    const { status, text } = machine.run(at(EXECUTABLE), ['healthcheck'])
-    if (status === 0 && text.includes('on probation')) {
+  let writes = 0
+  while (files.some((path) => existsSync(path))) {
+    const { status, text } = checkHealth(machine)
+    const isOnProbation = text.includes(ON_PROBATION)
+    // A server that does not see the record writes already, and must not be undone.
+    if (status === 0 && existsSync(join(machine.root, PROBATION_FILE))) writes += isOnProbation ? 0 : 1
+    if (status === 0 && (isOnProbation || writes > MOST_WRITING_LOOKS)) {
       machine.print(text)
-      if (!decideProbation(machine.root, 'confirm')) break
-      await flush(dirname(at(PROBATION_FILE)))
+      if (!decideProbation(machine.root, 'confirm')) continue
+      await flush(dirname(join(machine.root, PROBATION_FILE)))
       removeSettleStep(machine)
       return true
     }
@@ -220,7 +240,7 @@ async function watchProbation(machine: Machine): Promise<boolean> {
     if (performance.now() > end + RETURN_MS) {
       throw new AppError(
         'failed',
-        `the former program was not put back: sudo ${PREVIOUS} upgrade --settle does it`,
+        `the former program was not put back: sudo systemctl restart ${UNIT} does it`,
       )
     }
     await wait(LOOK_EVERY_MS)
@@ -229,12 +249,9 @@ async function watchProbation(machine: Machine): Promise<boolean> {
 }
 
 /** @throws AppError `failed`, always: when the former program answers again, or does not */
-async function reportReturn(
-  machine: Machine,
-  { former, program }: { former: Program; program: Program },
-): Promise<never> {
+function reportReturn(machine: Machine, { former, program }: { former: Program; program: Program }): never {
   const what = `cambista ${program.version} did not start, or not become ready`
-  const { status, text } = machine.run(join(machine.root, EXECUTABLE), READY_AGAIN)
+  const { status, text } = checkHealth(machine, ...READY_AGAIN)
   const end =
     status === 0
       ? `cambista ${former.version} is put back, and answers; nothing is lost`

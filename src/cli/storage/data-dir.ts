@@ -59,7 +59,7 @@ export function databaseOpener(
   return async ({ mustExist, anyServer = false }, work) => {
     const config = storage()
     becomeStorageOwner(config)
-    if (changesData) refuseOnProbation(settingsFile, config)
+    if (changesData && config.database === undefined) refuseOnProbation(settingsFile)
     const engine = await openEngine(config, {
       ...{ mustExist, anyServer },
       onlyReads: !changesData,

@@ -6,18 +6,18 @@ import {
   chmodSync,
   chownSync,
   existsSync,
+  lstatSync,
   readFileSync,
   renameSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { readBuild, VERSION } from '../../runtime/assets.ts'
 import { AppError, errorCode } from '../../runtime/errors.ts'
 import { flush } from '../../runtime/file-hash.ts'
-import type { StorageConfig } from '../../store/storage-config.ts'
 import { type Machine, replaceFile } from '../host.ts'
 import { SETTINGS_FILE } from '../parse/settings.ts'
 
@@ -27,8 +27,8 @@ export type Probation = {
   former: Program
   /** Undefined: nodes share the database, whose schema is not put back. */
   dataDir?: string | undefined
-  /** Instant before the swap. */
-  startedAt: string
+  /** Copies of the database that are older than the upgrade. */
+  copies: readonly string[]
   /** Starts of the unit since then. */
   starts: number
   /** The process of `upgrade`: its id, and its start in ticks of the kernel. */
@@ -81,47 +81,46 @@ export function decideProbation(root: string, decision: 'confirm' | 'return'): b
 }
 
 /**
- * Finds the probation of this program with this storage. `settingsFile`: settings of the service, beside which the
- * record is.
+ * Returns the file of this program's probation, wherever its data are. `settingsFile`: settings of the service, beside
+ * which the record is.
  */
-export function findProbation(
-  settingsFile: string | undefined,
-  { dataDir, database }: Pick<StorageConfig, 'dataDir' | 'database'>,
-): string | undefined {
+export function findProbation(settingsFile: string | undefined): string | undefined {
   if (settingsFile === undefined) return undefined
   const file = join(dirname(settingsFile), FILE)
   const record = readProbation(file)
-  if (!record || !isThisProgram(record.program)) return undefined
-  const isSamePlace =
-    record.dataDir === undefined
-      ? database !== undefined
-      : database === undefined && resolve(dataDir) === record.dataDir
-  return isSamePlace ? file : undefined
+  return record && isSameProgram(record.program, OWN) ? file : undefined
 }
 
-/** Returns true once the upgrade is confirmed, and false after PROBATION_MS or when stopped. */
+/** Returns true once the upgrade is confirmed; false after PROBATION_MS, after a return, or when stopped. */
 export async function awaitDecision(file: string, stop: AbortSignal): Promise<boolean> {
   const end = performance.now() + PROBATION_MS
-  while (existsSync(file)) {
+  while (lstatSync(file, { throwIfNoEntry: false })) {
     if (performance.now() > end || stop.aborted) return false
     await wait(LOOK_EVERY_MS)
   }
+  if (existsSync(join(dirname(file), RETURN_FILE))) return false
   await flush(dirname(file)) // after a power cut it must not be there again, for documents are accepted from now on
   return true
 }
 
-/** @throws AppError `failed` for a command that would change data which may be put back */
-export function refuseOnProbation(
-  settingsFile: string | undefined,
-  place: Pick<StorageConfig, 'dataDir' | 'database'>,
-): void {
-  if (place.database !== undefined || findProbation(settingsFile, place) === undefined) return
+/** @throws AppError `failed` for a command that would change data while an upgrade may be undone */
+export function refuseOnProbation(settingsFile: string | undefined): void {
+  if (settingsFile === undefined) return
+  const files = [FILE, RETURN_FILE].map((name) => join(dirname(settingsFile), name))
+  const record = files.map(readProbation).find((one) => one !== undefined)
+  if (!record) return
+  const { version } = record.program
   throw new AppError(
     'failed',
-    `the upgrade to cambista ${VERSION} is not confirmed yet, and nothing may be written: try again in a moment`,
+    `the upgrade to cambista ${version} is not confirmed yet, and nothing may be written: try again in a moment`,
   )
 }
 
-function isThisProgram({ version, commit }: Program): boolean {
-  return version === VERSION && commit === (readBuild()?.commit ?? null)
+/** Returns true for the same version of the same commit. */
+export function isSameProgram(one: OwnProgram, other: OwnProgram): boolean {
+  return one.version === other.version && one.commit === other.commit
 }
+
+type OwnProgram = Pick<Program, 'version' | 'commit'>
+
+const OWN: OwnProgram = { version: VERSION, commit: readBuild()?.commit ?? null }

@@ -1,13 +1,11 @@
-// Returns a data directory to the copy of its database from before a migration. The server is stopped.
+// Returns a data directory to the copy of its database from before a migration. The server is stopped, and the process
+// is that of the owner.
 
 import {
   chmodSync,
-  chownSync,
-  closeSync,
   copyFileSync,
   existsSync,
-  fsyncSync,
-  openSync,
+  linkSync,
   readdirSync,
   renameSync,
   rmSync,
@@ -15,12 +13,15 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { flushNow } from '../../runtime/file-hash.ts'
 import { BLOB_FOLDER, HOLD_FILE } from '../../store/blobs/folder.ts'
+import { SCHEMA_VERSION } from '../../store/migrations.ts'
 import { DATABASE_FILE } from '../../store/sqlite/database.ts'
-import { inspectDatabase } from '../../store/sqlite/database-copy.ts'
+import { closeLog, inspectDatabase } from '../../store/sqlite/database-copy.ts'
 import { findSchemaCopy } from '../../store/sqlite/migration-copy.ts'
 import type { ReadDb } from '../../store/tables.ts'
 
+const COPY = /^cambista\.db\.v\d+-.*\.bak$/
 const LATER = /^cambista\.db\.v\d+-.*\.later(-wal|-shm)?$/
 const LOG_SUFFIXES = ['-wal', '-shm']
 const TABLES = ['documents', 'events', 'rate_revisions', 'api_keys', 'tokens'] as const
@@ -30,15 +31,31 @@ type CountedTable = (typeof TABLES)[number]
 /** Rows that a copy lacks; keys and tokens together. */
 export type NewRows = { documents: number; claims: number; corrections: number; keys: number }
 
+/** Returns the names of the copies from before migrations. */
+export function listCopies(dataDir: string): string[] {
+  return existsSync(dataDir) ? readdirSync(dataDir).filter((name) => COPY.test(name)) : []
+}
+
+/** Returns the bytes of the database file; 0: there is none. */
+export function measureDatabase(dataDir: string): number {
+  return statSync(join(dataDir, DATABASE_FILE), { throwIfNoEntry: false })?.size ?? 0
+}
+
 /**
- * Replaces the database by the copy that a migration has made since an instant, if it has. Nothing was written since
- * then. A killed call may be repeated.
+ * Replaces the database by the copy of a schema that is not among `copies`, if there is one. The caller knows that nothing
+ * was written since. A killed call may be repeated.
+ * @throws AppError `failed` while another process uses the database
  */
-export function putCopyBack(dataDir: string, since: string): void {
-  const copy = findFirstCopy(dataDir, since)
+export function putCopyBack(
+  dataDir: string,
+  { schema, copies }: { schema: number; copies: readonly string[] },
+): void {
+  const isWanted = (name: string) => name.startsWith(`${DATABASE_FILE}.v${schema}-`) && !copies.includes(name)
+  const [copy] = listCopies(dataDir).filter(isWanted).sort() // a killed start may have made equal ones
   if (copy === undefined) return
   const file = join(dataDir, DATABASE_FILE)
-  // First the log: SQLite would apply that of the migrated database to any file of this name.
+  if (existsSync(file)) closeLog(file)
+  // SQLite would apply a log that remains to any file of this name.
   for (const suffix of LOG_SUFFIXES) rmSync(file + suffix, { force: true })
   flushNow(dataDir)
   renameSync(join(dataDir, copy), file)
@@ -71,25 +88,26 @@ export async function countNewRows(dataDir: string, copy: string): Promise<NewRo
 
 /**
  * Uses a copy as the database. The later database stays beside it under the returned name, with all contents, until
- * `removeLaterDatabases`.
+ * `removeLaterDatabases`. A killed call leaves the later one in use.
+ * @throws AppError `failed` while another process uses the database
  */
-export function useCopy(dataDir: string, copy: string, laterSchema: number): string {
-  writeFileSync(join(dataDir, BLOB_FOLDER, HOLD_FILE), '')
+export function useCopy(dataDir: string, copy: string): string {
   const file = join(dataDir, DATABASE_FILE)
-  const time = new Date().toISOString().slice(0, 19).replaceAll(':', '-')
-  const laterFile = `${file}.v${laterSchema}-${time}Z.later`
-  const { uid, gid } = statSync(file)
+  closeLog(file)
   const partial = `${file}.partial`
+  rmSync(partial, { force: true })
   copyFileSync(copy, partial)
-  chownSync(partial, uid, gid)
   chmodSync(partial, 0o600)
   flushNow(partial)
-  for (const suffix of ['', ...LOG_SUFFIXES]) {
-    if (existsSync(file + suffix)) renameSync(file + suffix, laterFile + suffix)
-  }
+  writeFileSync(join(dataDir, BLOB_FOLDER, HOLD_FILE), '')
+  flushNow(join(dataDir, BLOB_FOLDER))
+  const time = new Date().toISOString().slice(0, 19).replaceAll(':', '-')
+  const later = `${file}.v${SCHEMA_VERSION}-${time}Z.later`
+  linkSync(file, later)
+  flushNow(dataDir)
   renameSync(partial, file)
   flushNow(dataDir)
-  return laterFile
+  return later
 }
 
 /** Removes what `useCopy` has left, and returns the names. From then on contents are deleted again. */
@@ -99,14 +117,6 @@ export function removeLaterDatabases(dataDir: string): string[] {
   for (const name of names) rmSync(join(dataDir, name))
   rmSync(join(dataDir, BLOB_FOLDER, HOLD_FILE), { force: true })
   return names
-}
-
-/** Returns the first copy since an instant; all since then are equal. */
-function findFirstCopy(dataDir: string, instant: string): string | undefined {
-  const since = `${instant.slice(0, 19)}Z`.replaceAll(':', '-')
-  return readdirSync(dataDir)
-    .filter((name) => (/^cambista\.db\.v\d+-(.*)\.bak$/.exec(name)?.[1] ?? '') >= since)
-    .sort()[0]
 }
 
 async function countLaterRows(db: ReadDb, table: CountedTable, id: number): Promise<number> {
@@ -122,11 +132,4 @@ async function findLastId(db: ReadDb, table: CountedTable): Promise<number> {
     .select((of) => of.fn.max('id').as('last'))
     .executeTakeFirst()
   return row?.last ?? 0
-}
-
-/** Flushes a file, or the entries of a folder. */
-function flushNow(path: string): void {
-  const file = openSync(path, 'r')
-  fsyncSync(file)
-  closeSync(file)
 }

@@ -1,6 +1,7 @@
 // Reads a rate and a document as requests do. A server on probation does so before it listens.
 
 import { AppError } from '../../runtime/errors.ts'
+import type { Blobs } from '../../store/blobs/blobs.ts'
 import type { BlobReader } from '../../store/blobs/reader.ts'
 import { type DocumentRow, selectDocuments } from '../../store/documents/documents.ts'
 import type { ReadDb } from '../../store/tables.ts'
@@ -13,11 +14,7 @@ export type Samples = { rate: IsoDate | undefined; document: number | undefined 
 const MOST_TRIES = 10 // contents of single documents may have been lost before
 
 /** @throws AppError `failed` when no newest document can be read; the error of the database */
-export async function readSamples(deps: {
-  cache: RateCache
-  reads: ReadDb
-  blobs: BlobReader
-}): Promise<Samples> {
+export async function readSamples(deps: { cache: RateCache; reads: ReadDb; blobs: Blobs }): Promise<Samples> {
   return { rate: await readRate(deps.cache), document: await readDocument(deps) }
 }
 
@@ -27,23 +24,23 @@ async function readRate(cache: RateCache): Promise<IsoDate | undefined> {
   return days.length === 0 ? undefined : isoDate(Math.max(...days))
 }
 
-async function readDocument({
-  reads,
-  blobs,
-}: {
-  reads: ReadDb
-  blobs: BlobReader
-}): Promise<number | undefined> {
-  const documents = await selectDocuments(reads, { order: 'desc', limit: MOST_TRIES })
+async function readDocument({ reads, blobs }: { reads: ReadDb; blobs: Blobs }): Promise<number | undefined> {
+  const newest = await selectDocuments(reads, { order: 'desc', limit: MOST_TRIES })
+  const documents = newest.filter(({ content }) => content !== 'lost')
   for (const document of documents) if (await isReadable(document, blobs)) return document.id
-  if (documents.length === 0) return undefined
+  // A store that nodes share may be away, which delays no start.
+  if (documents.length === 0 || blobs.keepsRemoved) return undefined
   throw new AppError('failed', `the content of none of the ${documents.length} newest documents can be read`)
 }
 
+/** A content may be damaged since before the upgrade, so that the next one counts. */
 async function isReadable({ sha256 }: DocumentRow, blobs: BlobReader): Promise<boolean> {
-  const blob = await blobs.read(sha256)
-  if (!blob) return false
-  let size = 0
-  for await (const chunk of blob.chunks()) size += chunk.length // compares the hash
-  return size === blob.size
+  try {
+    const blob = await blobs.read(sha256)
+    if (!blob) return false
+    for await (const _chunk of blob.chunks()); // compares the hash
+    return true
+  } catch {
+    return false // the server reports it when the document is read
+  }
 }

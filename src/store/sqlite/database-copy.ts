@@ -16,6 +16,7 @@ import { createSqliteDb } from './driver.ts'
 import { refuseSchema } from './migration-copy.ts'
 import { nativeBinding } from './native.ts'
 
+const CLOSED_WITHIN_MS = 5000
 const PAGES_AT_ONCE = 200 // 0.8 MB; a server answers requests in between
 
 /**
@@ -38,6 +39,24 @@ export function inspectDatabase(
   const writeCopy = (target: string, signal?: AbortSignal) =>
     isLocked ? copyDatabase(sqlite, target, signal) : copyInTransaction(path, target, signal)
   return { db, schema, faults, writeCopy, close: () => db.destroy() }
+}
+
+/**
+ * Writes the log of a database into its file and removes it, also for a database of a newer program.
+ * @throws AppError `failed` while another process uses the database
+ */
+export function closeLog(path: string): void {
+  const sqlite = new Sqlite(path, { timeout: CLOSED_WITHIN_MS, nativeBinding: nativeBinding(dirname(path)) })
+  try {
+    sqlite.pragma('locking_mode = exclusive')
+    sqlite.exec('begin exclusive; commit')
+  } catch (error) {
+    throw new AppError('failed', `another process uses ${path}: end it (fuser -v ${path}), and try again`, {
+      cause: error,
+    })
+  } finally {
+    sqlite.close() // the last connection removes the log
+  }
 }
 
 async function copyInTransaction(source: string, target: string, signal?: AbortSignal): Promise<void> {

@@ -38,6 +38,8 @@ export type OpenOptions = {
   /** True for a resumed move: a directory that is already marked as moved is accepted. */
   isMoving?: boolean
   onUpgrade?: ((upgrade: FileUpgrade) => void) | undefined
+  /** Returns whether an older schema may be upgraded now; undefined: always. */
+  mayUpgrade?: () => boolean
   /** For a command that reads: on a full disk the file is locked instead of mapping its index (`openOnFullDisk`). */
   onlyReads?: boolean
   /** Milliseconds to retry statements that another process blocks; undefined: 5000. */
@@ -63,7 +65,7 @@ export function openDatabase(dataDir: string, options: OpenOptions = {}): WriteD
     sqlite = options.onlyReads ? openOnFullDisk(open).sqlite : open()
     sqlite.transaction(refuseForeign)(sqlite, path)
     configure(sqlite, patienceMs)
-    const upgrade = bringToSchema(sqlite, path)
+    const upgrade = bringToSchema(sqlite, path, options.mayUpgrade)
     if (upgrade) options.onUpgrade?.(upgrade)
   } catch (thrown) {
     sqlite?.close()
@@ -231,8 +233,19 @@ function useWal(sqlite: Sqlite.Database, patienceMs: number): void {
   }
 }
 
-function bringToSchema(sqlite: Sqlite.Database, path: string): FileUpgrade | undefined {
-  if (readPragma(sqlite, 'user_version') === SCHEMA_VERSION) return undefined
+function bringToSchema(
+  sqlite: Sqlite.Database,
+  path: string,
+  mayUpgrade: () => boolean = () => true,
+): FileUpgrade | undefined {
+  const current = readPragma(sqlite, 'user_version')
+  if (current === SCHEMA_VERSION) return undefined
+  if (current !== 0 && !mayUpgrade()) {
+    throw new AppError(
+      'failed',
+      `${path} has schema version ${current}, which its server of another version uses: restart the server first`,
+    )
+  }
   return sqlite
     .transaction(() => {
       const version = readPragma(sqlite, 'user_version') // again, under the lock: another process may have upgraded

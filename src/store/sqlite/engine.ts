@@ -14,7 +14,7 @@ import {
   openReads,
   readDataVersion,
 } from './database.ts'
-import { type FileLock, takeFileLock } from './lock.ts'
+import { type FileLock, isLocked, takeFileLock } from './lock.ts'
 
 export type EngineOptions = OpenOptions & {
   /** Takes the lock of a server, and opens connections of their own for reads. */
@@ -36,7 +36,9 @@ export async function openSqliteEngine(dataDir: string, options: EngineOptions =
   if (server) parts.adopt(takeServeLock(dataDir), (lock) => lock.release())
   if (server) removeServerAddress(dataDir) // left by a killed server
   const open = <T extends { destroy(): Promise<void> }>(db: T) => parts.adopt(db, (one) => one.destroy())
-  const db = open(openDatabase(dataDir, options))
+  // A server of the former program would go on writing into an upgraded database.
+  const mayUpgrade = () => server || !isLocked(dataDir, 'serve.lock')
+  const db = open(openDatabase(dataDir, { ...options, mayUpgrade }))
   const reads = server ? open(openReads(dataDir)) : db
   const longReads = server ? open(openReads(dataDir)) : db
   const resources = parts.move()

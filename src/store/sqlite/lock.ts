@@ -29,3 +29,11 @@ export function takeFileLock(
   }
   return { release: () => sqlite.close() }
 }
+
+/** Returns whether a process has the lock. Creates no lock file if there is none. */
+export function isLocked(dataDir: string, name: Parameters<typeof takeFileLock>[1]): boolean {
+  if (!existsSync(join(dataDir, name))) return false
+  const lock = takeFileLock(dataDir, name)
+  lock?.release()
+  return lock === undefined
+}

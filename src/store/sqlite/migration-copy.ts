@@ -2,10 +2,11 @@
 // administrator removes it. The copy has a new epoch and raised counters, so it reuses no id or ETag from after the
 // upgrade.
 
-import { closeSync, fsyncSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { closeSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { AppError, errorReason } from '../../runtime/errors.ts'
+import { flushNow } from '../../runtime/file-hash.ts'
 import { FIRST_SCHEMA, SCHEMA_VERSION } from '../migrations.ts'
 import { raiseCounters } from './id-counters.ts'
 import { nativeBinding } from './native.ts'
@@ -118,14 +119,5 @@ function makeReady(path: string): void {
     })()
   } finally {
     sqlite.close()
-  }
-}
-
-function flushNow(path: string): void {
-  const file = openSync(path, 'r')
-  try {
-    fsyncSync(file)
-  } finally {
-    closeSync(file)
   }
 }

@@ -1,11 +1,11 @@
 // Lists the files of a data directory for the doctor, and changes nothing.
 
-import { existsSync, type Stats } from 'node:fs'
+import type { Stats } from 'node:fs'
 import { lstat, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { unlessMissing } from '../../../runtime/file-hash.ts'
 import { REMOVED_FOLDER } from '../../../store/blobs/folder.ts'
-import { takeFileLock } from '../../../store/sqlite/lock.ts'
+import { isLocked } from '../../../store/sqlite/lock.ts'
 import { UNFINISHED_COPY } from '../../../store/sqlite/migration-copy.ts'
 
 /**
@@ -71,10 +71,7 @@ async function* listBlobs(folder: string, prefix: string): AsyncGenerator<DataDi
 
 /** Returns true if a server uses the data directory now. Creates no lock file if there is none. */
 export function isServed(dataDir: string): boolean {
-  if (!existsSync(join(dataDir, 'serve.lock'))) return false
-  const lock = takeFileLock(dataDir, 'serve.lock')
-  lock?.release()
-  return lock === undefined
+  return isLocked(dataDir, 'serve.lock')
 }
 
 async function* statEntry(folder: string, name: string, kind: FileKind): AsyncGenerator<DataDirFile> {

@@ -3,7 +3,16 @@
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import type { Terminal } from '../../../../src/cli/command.ts'
@@ -11,6 +20,7 @@ import type { CommandResult, Machine } from '../../../../src/cli/host.ts'
 import { goBack } from '../../../../src/cli/service/go-back.ts'
 import { installService } from '../../../../src/cli/service/install.ts'
 import { EXECUTABLE } from '../../../../src/cli/service/names.ts'
+import type { OwnerStep } from '../../../../src/cli/service/owner-steps.ts'
 import { settleUpgrade } from '../../../../src/cli/service/put-back.ts'
 import { upgradeService } from '../../../../src/cli/service/upgrade.ts'
 import { PROBATION_FILE, type Probation, RETURN_RECORD } from '../../../../src/cli/storage/probation.ts'
@@ -21,15 +31,16 @@ import { temporaryDirectory } from '../../../support/temporary.ts'
 const pair = makeKeyPair()
 const key = parsePublicKey(pair.publicKey) ?? assert.fail()
 const NEVER = new AbortController().signal
-const DROP_IN = '/etc/systemd/system/cambista.service.d/probation.conf'
+const DROP_IN = '/etc/systemd/system/cambista.service.d/zz-probation.conf'
 const DATABASE = '/var/lib/cambista/cambista.db'
 
 type Program = {
   version: string
   commit: string
   schema: number
-  /** `broken`: does not start. `crashing`: ends at the first request. `silent`: is never ready. */
-  fate?: 'broken' | 'crashing' | 'silent'
+  /** `broken`: does not start. `crashing`: ends at the first request. `silent`: is never ready.
+   * `writing`: knows no probation. `uninstallable`: fails before it is installed. */
+  fate?: 'broken' | 'crashing' | 'silent' | 'uninstallable' | 'writing'
 }
 
 export const FORMER: Program = { version: '0.2.0', commit: 'a'.repeat(40), schema: 12 }
@@ -37,6 +48,18 @@ export const NEWER: Program = { version: '0.2.1', commit: 'b'.repeat(40), schema
 const CHANGES = '# Changelog\n\n## 0.2.1 - 2026-12-01\n\n- A fix.\n\n## 0.2.0 - 2026-11-25\n\n- The first.\n'
 
 export class Killed extends Error {}
+
+/** Imitates steps in the data directory, whose database is a text. */
+function imitateStep(step: OwnerStep): unknown {
+  const copies = readdirSync(step.dataDir).filter((name) => name.endsWith('.bak'))
+  if (step.step === 'list') return { copies, bytes: 0 }
+  assert.equal(step.step, 'return')
+  const [copy] = copies.filter((name) => step.step === 'return' && !step.copies.includes(name))
+  if (copy === undefined) return null
+  rmSync(join(step.dataDir, 'cambista.db-wal'))
+  renameSync(join(step.dataDir, copy), join(step.dataDir, 'cambista.db'))
+  return null
+}
 
 /** A machine with the service of FORMER and a release of `program`. `lastCommand`: number of the command that is the last. */
 export function imitateMachine(
@@ -50,6 +73,7 @@ export function imitateMachine(
   writeFileSync(at('/etc/passwd'), `cambista:x:${process.getuid?.()}:${process.getgid?.()}::/:/bin/false\n`)
   const printed: string[] = []
   let running: Program | undefined
+  let isStarting = false
   let commands = Number.NEGATIVE_INFINITY // while the test prepares the machine
   const describe = (path: string): Program => JSON.parse(readFileSync(path, 'utf8'))
   const isOnProbation = () =>
@@ -61,7 +85,9 @@ export function imitateMachine(
     running = undefined
     if (existsSync(at(DROP_IN))) {
       try {
+        isStarting = true
         settleUpgrade(place)
+        isStarting = false
       } catch (error) {
         if (isAgain || error instanceof Killed) throw error
         start(true)
@@ -86,13 +112,17 @@ export function imitateMachine(
   const systemctl = ([word]: readonly string[]): CommandResult => {
     if (word === 'restart') return start()
     if (word === 'is-enabled') return { status: 0, text: 'enabled' }
-    if (word === 'is-active') return { status: 0, text: running ? 'active' : 'failed' }
+    if (word === 'is-active')
+      return { status: 0, text: running ? 'active' : isStarting ? 'activating' : 'failed' }
     return { status: 0, text: '' }
   }
   const health = (): CommandResult => {
     if (running?.fate === 'crashing' && isOnProbation()) start()
     if (!running || running.fate === 'silent') return { status: 1, text: 'not ready' }
-    return { status: 0, text: `ready${isOnProbation() ? '; on probation after an upgrade' : ''}` }
+    return {
+      status: 0,
+      text: `ready${isOnProbation() && running.fate !== 'writing' ? '; on probation after an upgrade' : ''}`,
+    }
   }
   const place: Machine = {
     root,
@@ -104,9 +134,13 @@ export function imitateMachine(
       if (command === 'journalctl') return { status: 1, text: '' }
       if (words[0] === '--version' && !existsSync(command)) return { status: undefined, text: '' }
       if (words[0] === '--version') return { status: 0, text: JSON.stringify(describe(command)) }
+      if (words[1] === '--data')
+        return { status: 0, text: JSON.stringify(imitateStep(JSON.parse(words[2] ?? ''))) }
       if (words[0] === 'upgrade') return { status: 0, text: CHANGES }
       if (words[0] === 'healthcheck') return health()
       assert.deepEqual(words, ['service', 'install'])
+      if (describe(command).fate === 'uninstallable')
+        return { status: 1, text: 'cambista: there is no user cambista' }
       try {
         installService({ ...place, print: () => {} }, command)
         return { status: 0, text: 'installed' }

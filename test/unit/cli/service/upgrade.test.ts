@@ -5,9 +5,11 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { serviceUnit } from '../../../../src/cli/service/install.ts'
 import { EXECUTABLE, PREVIOUS, UNIT_FILE } from '../../../../src/cli/service/names.ts'
+import { processStart, settleUpgrade } from '../../../../src/cli/service/put-back.ts'
 import { PROBATION_FILE } from '../../../../src/cli/storage/probation.ts'
 import { FORMER, imitateMachine, Killed, NEWER } from './imitated-machine.ts'
 
+const INACTIVE = { status: 3, text: 'activating' }
 const BEFORE = { version: '0.2.0', schema: 12, copies: 0, wal: false }
 const AFTER = { version: '0.2.1', schema: 13, copies: 1, wal: true }
 
@@ -97,13 +99,14 @@ test('an earlier version, an altered file, another key and the same program are 
 })
 
 test('a second `upgrade` waits for the first, and undoes one that was killed', async (t) => {
-  const one = imitateMachine(t, { ...NEWER, fate: 'silent' }, { lastCommand: 14 })
+  const one = imitateMachine(t, { ...NEWER, fate: 'silent' }, { lastCommand: 16 })
+  const lock = one.at('/etc/cambista/upgrade.lock')
+  const own = { pid: process.pid, startTime: processStart(process.pid) }
+  writeFileSync(lock, JSON.stringify(own))
+  await assert.rejects(one.upgrade(), /another upgrade is under way: wait for it \(process \d+\)/)
+  writeFileSync(lock, JSON.stringify({ ...own, startTime: 'of a dead process' }))
   await one.upgrade().catch((error) => assert.ok(error instanceof Killed, String(error)))
   assert.ok(existsSync(one.at(PROBATION_FILE)))
-  await assert.rejects(
-    one.upgrade(),
-    /the upgrade to cambista 0.2.1 is not confirmed yet: wait for it \(process \d+\)/,
-  )
   one.endUpgrader()
   writeFileSync(one.file, JSON.stringify(NEWER)) // no file of the release
   await assert.rejects(one.upgrade(), /is no file of cambista 0.2.1/)
@@ -111,6 +114,40 @@ test('a second `upgrade` waits for the first, and undoes one that was killed', a
     one.printed.includes('the upgrade to cambista 0.2.1 was broken off: cambista 0.2.0 is put back first'),
   )
   assert.deepEqual([one.state(), one.isSettled(), one.running()?.version], [BEFORE, true, '0.2.0'])
+})
+
+test('a record of a program that was never installed undoes nothing', async (t) => {
+  const one = imitateMachine(t, NEWER)
+  await one.upgrade()
+  const upgrader = { pid: 1, startTime: '-' }
+  const program = { ...NEWER, version: '0.3.0' }
+  const record = { program, former: FORMER, dataDir: '/var/lib/cambista', copies: [], starts: 0, upgrader }
+  writeFileSync(one.at(PROBATION_FILE), JSON.stringify(record))
+  settleUpgrade({
+    ...one.place,
+    run: (...words) => (words[1][0] === 'is-active' ? INACTIVE : one.place.run(...words)),
+  })
+  assert.deepEqual([one.state(), one.isSettled()], [AFTER, true])
+})
+
+test('a running service is not settled by hand', async (t) => {
+  const one = imitateMachine(t, NEWER)
+  assert.throws(
+    () => settleUpgrade(one.place),
+    /the service runs: sudo systemctl restart cambista.service settles/,
+  )
+})
+
+test('a new program that its `service install` does not install leaves the former one', async (t) => {
+  const one = imitateMachine(t, { ...NEWER, fate: 'uninstallable' })
+  await assert.rejects(one.upgrade(), /cambista 0.2.1 was not installed: there is no user cambista/)
+  assert.deepEqual([one.state(), one.isSettled(), one.running()?.version], [BEFORE, true, '0.2.0'])
+})
+
+test('a new program that serves without probation is confirmed, since it writes', async (t) => {
+  const one = imitateMachine(t, { ...NEWER, fate: 'writing' })
+  await one.upgrade()
+  assert.deepEqual([one.state(), one.isSettled(), one.running()?.version], [AFTER, true, '0.2.1'])
 })
 
 test('`upgrade --back` swaps the programs, and a second one swaps them again', async (t) => {

@@ -1,6 +1,8 @@
 // The copy from before a migration replaces the database: when an upgrade goes back, or with a loss of data.
 
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -8,6 +10,7 @@ import Sqlite from 'better-sqlite3'
 import {
   countNewRows,
   findEarlierDatabase,
+  listCopies,
   putCopyBack,
   removeLaterDatabases,
   useCopy,
@@ -23,10 +26,9 @@ async function migratedDirectory(t: TestContext) {
   const dataDir = temporaryDirectory(t)
   emptyOlderSchema(dataDir).close()
   mkdirSync(join(dataDir, 'blobs'))
-  const since = new Date().toISOString()
   const db = openDatabase(dataDir)
   t.after(() => db.destroy())
-  return { dataDir, since, db }
+  return { dataDir, db }
 }
 
 function readSchema(path: string): unknown {
@@ -37,27 +39,45 @@ function readSchema(path: string): unknown {
 }
 
 const DATABASE = 'cambista.db'
+const ROOT = join(import.meta.dirname, '../../../..')
 const list = (dataDir: string) =>
   readdirSync(dataDir)
     .filter((name) => name.startsWith(DATABASE))
     .sort()
 
+const RETURN = { schema: OLDEST_SCHEMA, copies: [] }
+
 test('a copy is put back without the log of the migrated database, and a second call changes nothing', async (t) => {
-  const { dataDir, since, db } = await migratedDirectory(t)
+  const { dataDir, db } = await migratedDirectory(t)
   await db.updateTable('meta').set({ data_revision: 77 }).execute() // is in the log alone
   assert.ok(statSync(join(dataDir, `${DATABASE}-wal`)).size > 0)
-  putCopyBack(dataDir, since)
+  await db.destroy()
+  writeFileSync(join(dataDir, `${DATABASE}-wal`), 'of a killed server')
+  putCopyBack(dataDir, RETURN)
   assert.deepEqual([list(dataDir), readSchema(join(dataDir, DATABASE))], [[DATABASE], OLDEST_SCHEMA])
-  putCopyBack(dataDir, since)
+  putCopyBack(dataDir, RETURN)
   assert.deepEqual(list(dataDir), [DATABASE])
 })
 
-test('a copy from before the upgrade stays where it is', async (t) => {
+test('neither an earlier copy nor that of another schema is put back', async (t) => {
   const { dataDir, db } = await migratedDirectory(t)
   await db.destroy()
-  const later = new Date(Date.now() + 2000).toISOString()
-  putCopyBack(dataDir, later)
-  assert.deepEqual([list(dataDir).length, readSchema(join(dataDir, DATABASE))], [2, SCHEMA_VERSION])
+  writeFileSync(join(dataDir, `${DATABASE}.v${OLDEST_SCHEMA - 1}-2031-01-01T00-00-00Z.bak`), '')
+  putCopyBack(dataDir, { schema: OLDEST_SCHEMA, copies: listCopies(dataDir) })
+  assert.deepEqual([list(dataDir).length, readSchema(join(dataDir, DATABASE))], [3, SCHEMA_VERSION])
+})
+
+test('no copy is put back while a process uses the database', async (t) => {
+  const { dataDir, db } = await migratedDirectory(t)
+  await db.selectFrom('meta').selectAll().execute()
+  const program = `const db = new (require('better-sqlite3'))(${JSON.stringify(join(dataDir, DATABASE))})
+    db.prepare('select * from meta').all(); console.log('open'); setTimeout(() => {}, 60_000)`
+  await db.destroy()
+  const other = spawn(process.execPath, ['-e', program], { cwd: ROOT })
+  t.after(() => other.kill())
+  await once(other.stdout, 'data')
+  assert.throws(() => putCopyBack(dataDir, RETURN), /another process uses .*cambista\.db: end it \(fuser -v/)
+  assert.equal(list(dataDir).filter((name) => name.endsWith('.bak')).length, 1)
 })
 
 test('rows that the copy lacks are counted', async (t) => {
@@ -92,7 +112,7 @@ test('a copy is used, and the later database stays until it is removed', async (
   const { dataDir, db } = await migratedDirectory(t)
   await db.destroy()
   const copy = findEarlierDatabase(dataDir, OLDEST_SCHEMA) ?? assert.fail()
-  const later = useCopy(dataDir, copy, SCHEMA_VERSION)
+  const later = useCopy(dataDir, copy)
   assert.deepEqual([readSchema(join(dataDir, DATABASE)), readSchema(later)], [OLDEST_SCHEMA, SCHEMA_VERSION])
   assert.ok(existsSync(copy) && existsSync(join(dataDir, 'blobs/held')))
   assert.equal(statSync(join(dataDir, DATABASE)).mode & 0o777, 0o600)
