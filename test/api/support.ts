@@ -6,6 +6,7 @@ import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from 'nod
 import { connect } from 'node:net'
 import { after, type TestContext } from 'node:test'
 import { raiseRevision } from '../../src/store/meta.ts'
+import type { LeaseTimes } from '../../src/store/postgres/lease.ts'
 import { replaceCoverage, selectCoverage } from '../../src/store/rates/coverage.ts'
 import { markSeriesChanged, upsertRates } from '../../src/store/rates/rates.ts'
 import { selectSeries } from '../../src/store/rates/series.ts'
@@ -37,10 +38,13 @@ export const ENDPOINTS = [
 export const CACHED = ENDPOINTS.filter((path) => !/health$|revisions$|runs$|scheduler$|status$/.test(path))
 export const OPEN = ['/healthz', '/readyz', '/openapi.json'] as const
 
+/** Leases outlast a process of many files that gets no turn for half a minute. No test of the API is about them. */
+const PATIENT: LeaseTimes = { ttlMs: 60_000, renewMs: 5000 }
+
 /** An app for all tests of a file. */
 export function openApp(options: TestAppOptions = {}): Promise<TestApp> {
   const lasting: Pick<TestContext, 'after'> = { after: (done) => after(done as () => void) }
-  return startTestApp(lasting as TestContext, options)
+  return startTestApp(lasting as TestContext, { leaseTimes: PATIENT, ...options })
 }
 
 /** A request without a key and without the default headers of fetch. */

@@ -260,6 +260,7 @@ test('a start whose first poll takes over a second goes on with the second', asy
   const node = await openPostgres(proxy.url)
   t.after(() => node.close())
   assert.equal(freezes, 2) // as many as polls
+  for (const one of [patient, impatient]) await until(async () => (await probe(one, '/readyz')) === 200)
 })
 
 test('after a fail-over no connection stays with the server that only reads', async (t) => {

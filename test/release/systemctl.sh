@@ -32,6 +32,7 @@ run_as_user() {
 # Runs a function in the background, without the output and the lock of this process.
 in_background() {
   (
+    trap "" HUP # of a terminal that ends
     exec </dev/null >/dev/null 2>&1 9>&-
     "$1"
   ) &
