@@ -23,16 +23,15 @@ find_unit() {
   exit 5
 }
 
-# Runs a command line of the unit as its user.
+# Runs a command line of the unit as its user, in a session of its own: the terminal of a command may end.
 run_as_user() {
   user=$(values User)
-  eval "exec setpriv --reuid=$user --regid=$(values Group) --clear-groups --no-new-privs --bounding-set=-all $1"
+  eval "exec setsid setpriv --reuid=$user --regid=$(values Group) --clear-groups --no-new-privs --bounding-set=-all $1"
 }
 
 # Runs a function in the background, without the output and the lock of this process.
 in_background() {
   (
-    trap "" HUP # of a terminal that ends
     exec </dev/null >/dev/null 2>&1 9>&-
     "$1"
   ) &
