@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
+import { errorCode } from '../../src/runtime/errors.ts'
 
 export type SmallDisk = {
   dir: string
@@ -27,9 +28,15 @@ export function mountSmallDisk(t: TestContext, bytes: number): SmallDisk | { rea
     dir,
     makeRoom,
     leaveFree(bytes) {
-      makeRoom()
-      const { bavail, bsize } = statfsSync(dir)
-      writeFileSync(filler, Buffer.alloc(Math.max(0, bavail * bsize - bytes)))
+      for (let tries = 5; ; tries--) {
+        makeRoom()
+        const { bavail, bsize } = statfsSync(dir)
+        try {
+          return writeFileSync(filler, Buffer.alloc(Math.max(0, bavail * bsize - bytes)))
+        } catch (error) {
+          if (tries === 0 || errorCode(error) !== 'ENOSPC') throw error // the server writes at the same time
+        }
+      }
     },
   }
 }
