@@ -14,11 +14,9 @@ import { refuseOwnedByPackage } from './installations.ts'
 import { DATA_DIR, EXECUTABLE, NEXT, PREVIOUS, UNIT } from './names.ts'
 import { runOwnerStep } from './owner-steps.ts'
 import { lockPrograms, readProgram, requireInstalled } from './programs.ts'
-import { isAlive, processStart } from './put-back.ts'
 import { settleEarlier } from './upgrade.ts'
 
 const NEWER = `${EXECUTABLE}.newer`
-const OWN_PROCESS = { pid: process.pid, startTime: processStart(process.pid) ?? '' }
 
 /**
  * Swaps program and former program. `losesData`: after a migration, returns to the copy of the database from before it.
@@ -32,7 +30,7 @@ export async function goBack(
 ): Promise<void> {
   refuseOwnedByPackage(machine.root, 'upgrade')
   const current = requireInstalled(machine)
-  using _lock = lockPrograms(machine, OWN_PROCESS, isAlive)
+  using _lock = lockPrograms(machine)
   settleEarlier(machine)
   finishSwap(machine)
   const former = readProgram(machine, PREVIOUS)

@@ -9,6 +9,11 @@ import { EXECUTABLE, SETTINGS_DIR } from './names.ts'
 
 const LOCK = join(SETTINGS_DIR, 'upgrade.lock')
 
+export const OWN_PROCESS: Probation['upgrader'] = {
+  pid: process.pid,
+  startTime: processStart(process.pid) ?? '',
+}
+
 /** Returns what a program prints of itself; undefined: it is missing, of another machine, or older than 0.2.0. */
 export function readProgram(machine: Machine, path: string): Program | undefined {
   const { status, text } = machine.run(join(machine.root, path), ['--version', '--json'])
@@ -35,15 +40,11 @@ export function requireInstalled(machine: Machine): Program {
  * Locks the programs against another `upgrade`. A lock of a dead process counts as free.
  * @throws AppError `failed` while another process has it
  */
-export function lockPrograms(
-  machine: Machine,
-  own: Probation['upgrader'],
-  isAlive: (process: Probation['upgrader']) => boolean,
-): Disposable {
+export function lockPrograms(machine: Machine): Disposable {
   const path = join(machine.root, LOCK)
   for (;;) {
     try {
-      writeFileSync(path, JSON.stringify(own), { flag: 'wx', mode: 0o600 })
+      writeFileSync(path, JSON.stringify(OWN_PROCESS), { flag: 'wx', mode: 0o600 })
       return { [Symbol.dispose]: () => rmSync(path, { force: true }) }
     } catch (error) {
       if (errorCode(error) !== 'EEXIST') throw error
@@ -60,5 +61,20 @@ function readLock(path: string): Probation['upgrader'] | undefined {
     return JSON.parse(readFileSync(path, 'utf8'))
   } catch {
     return undefined // its process was killed while it wrote
+  }
+}
+
+/** Compares the start too, since ids of processes are used again. */
+export function isAlive({ pid, startTime }: Probation['upgrader']): boolean {
+  return processStart(pid) === startTime
+}
+
+/** Returns the start of a process in ticks since the boot; undefined: there is none. */
+export function processStart(pid: number): string | undefined {
+  try {
+    // The name, in parentheses, may have spaces. The start is the 20th field after it (proc(5)).
+    return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ')[19]
+  } catch {
+    return undefined
   }
 }

@@ -1,7 +1,7 @@
 // Puts the former program and its database back, before a start of the unit. Each step may be repeated: a killed one is
 // finished by the next start.
 
-import { existsSync, linkSync, readFileSync, rmdirSync, rmSync } from 'node:fs'
+import { existsSync, linkSync, rmdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { AppError, errorCode } from '../../runtime/errors.ts'
 import { flushNow } from '../../runtime/file-hash.ts'
@@ -18,7 +18,7 @@ import {
 import { serviceUnit } from './install.ts'
 import { EXECUTABLE, PREVIOUS, UNIT, UNIT_FILE } from './names.ts'
 import { runOwnerStep } from './owner-steps.ts'
-import { readProgram } from './programs.ts'
+import { isAlive, readProgram } from './programs.ts'
 
 // The last of the drop-ins, so that no other one resets it.
 const DROP_IN = `/etc/systemd/system/${UNIT}.d/zz-probation.conf`
@@ -102,19 +102,4 @@ function putBack(machine: Machine, { dataDir, former, program, copies }: Probati
 function removeDurably(path: string): void {
   rmSync(path, { force: true })
   flushNow(dirname(path))
-}
-
-/** Compares the start too, since ids of processes are used again. */
-export function isAlive({ pid, startTime }: Probation['upgrader']): boolean {
-  return processStart(pid) === startTime
-}
-
-/** Returns the start of a process in ticks since the boot; undefined: there is none. */
-export function processStart(pid: number): string | undefined {
-  try {
-    // The name, in parentheses, may have spaces. The start is the 20th field after it (proc(5)).
-    return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ')[19]
-  } catch {
-    return undefined
-  }
 }

@@ -30,8 +30,8 @@ import { readDataDir, usesDatabase } from './backup.ts'
 import { refuseOwnedByPackage } from './installations.ts'
 import { DATA_DIR, EXECUTABLE, NEXT, PREVIOUS, UNIT } from './names.ts'
 import { runOwnerStep } from './owner-steps.ts'
-import { lockPrograms, readProgram, requireInstalled } from './programs.ts'
-import { addSettleStep, isAlive, processStart, removeSettleStep } from './put-back.ts'
+import { lockPrograms, OWN_PROCESS, readProgram, requireInstalled } from './programs.ts'
+import { addSettleStep, removeSettleStep } from './put-back.ts'
 
 const LOOK_EVERY_MS = 500
 const RETURN_MS = 60_000 // for the start that puts the former program back
@@ -39,7 +39,6 @@ const READY_AGAIN = ['--wait', '60']
 /** Words of /readyz of a server on probation. */
 const ON_PROBATION = 'on probation'
 const MOST_WRITING_LOOKS = 6 // the former server may answer until it ends
-const OWN_PROCESS = { pid: process.pid, startTime: processStart(process.pid) ?? '' }
 
 type Upgrade = {
   file: string
@@ -56,7 +55,7 @@ export async function upgradeService(machine: Machine, upgrade: Upgrade, stop: A
   const at = (path: string) => join(machine.root, path)
   refuseOwnedByPackage(machine.root, 'upgrade')
   const former = requireInstalled(machine)
-  using _lock = lockPrograms(machine, OWN_PROCESS, isAlive)
+  using _lock = lockPrograms(machine)
   settleEarlier(machine)
   refuseSilent(machine)
   const copyMs = copyProgram(at(NEXT), upgrade.file)

@@ -5,7 +5,8 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { serviceUnit } from '../../../../src/cli/service/install.ts'
 import { EXECUTABLE, PREVIOUS, UNIT_FILE } from '../../../../src/cli/service/names.ts'
-import { processStart, settleUpgrade } from '../../../../src/cli/service/put-back.ts'
+import { OWN_PROCESS } from '../../../../src/cli/service/programs.ts'
+import { settleUpgrade } from '../../../../src/cli/service/put-back.ts'
 import { PROBATION_FILE } from '../../../../src/cli/storage/probation.ts'
 import { FORMER, imitateMachine, Killed, NEWER } from './imitated-machine.ts'
 
@@ -101,10 +102,9 @@ test('an earlier version, an altered file, another key and the same program are 
 test('a second `upgrade` waits for the first, and undoes one that was killed', async (t) => {
   const one = imitateMachine(t, { ...NEWER, fate: 'silent' }, { lastCommand: 16 })
   const lock = one.at('/etc/cambista/upgrade.lock')
-  const own = { pid: process.pid, startTime: processStart(process.pid) }
-  writeFileSync(lock, JSON.stringify(own))
+  writeFileSync(lock, JSON.stringify(OWN_PROCESS))
   await assert.rejects(one.upgrade(), /another upgrade is under way: wait for it \(process \d+\)/)
-  writeFileSync(lock, JSON.stringify({ ...own, startTime: 'of a dead process' }))
+  writeFileSync(lock, JSON.stringify({ ...OWN_PROCESS, startTime: 'of a dead process' }))
   await one.upgrade().catch((error) => assert.ok(error instanceof Killed, String(error)))
   assert.ok(existsSync(one.at(PROBATION_FILE)))
   one.endUpgrader()
