@@ -125,10 +125,14 @@ function randomRequest(random: Random, currencies: readonly string[]): PairReque
     '2026-01-01',
   ])
   const from = addDays(firstDay, random.int(0, 600))
+  // The bank has no reference rate of the colón: 8 of 100 pairs are certain to be unknown.
+  const isUnknown = random.chance(0.08)
   return {
-    base: currency(),
-    quote: currency(),
-    type: pick(random, ['venta', 'compra', 'venta', 'compra', 'venta', 'compra', 'referencia']),
+    base: isUnknown ? 'CRC' : currency(),
+    quote: isUnknown ? 'EUR' : currency(),
+    type: isUnknown
+      ? 'referencia'
+      : pick(random, ['venta', 'compra', 'venta', 'compra', 'venta', 'compra', 'referencia']),
     from,
     to: addDays(from, random.chance(0.1) ? random.int(0, 9000) : random.int(0, 500)),
     every: pick(random, EVERY),
