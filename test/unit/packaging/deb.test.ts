@@ -184,8 +184,19 @@ test('a purge leaves settings and tokens to a unit of `service install`', (t) =>
   assert.match(purge().stdout, /^cambista: kept settings and tokens, for /)
   assert.deepEqual(readdirSync(join(folder, 'cambista')), ['cambista.env'])
   rmSync(join(folder, 'systemd/system/cambista.service'))
-  assert.match(purge().stdout, /^cambista: kept the data in /)
+  const settings =
+    'CAMBISTA_DATA_DIR=/srv/data\nCAMBISTA_BACKUP_DIR="/mnt/sets"\nCAMBISTA_BLOBS=s3://bucket/contents\n'
+  writeFileSync(join(folder, 'cambista/cambista.env'), settings)
+  assert.equal(
+    purge().stdout,
+    'cambista: kept the data in /srv/data, contents of documents in s3://bucket/contents, backups in /mnt/sets, and the user cambista\n',
+  )
   assert.equal(existsSync(join(folder, 'cambista')), false)
+  const { stdout } = purge()
+  assert.match(
+    stdout,
+    /^cambista: kept the data in \/var\/lib\/cambista, backups in \/var\/backups\/cambista, /,
+  )
 })
 
 test('preinst refuses a unit in /etc that `service install` did not write, and one of a newer version', (t) => {
