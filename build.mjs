@@ -24,8 +24,9 @@ import { archivePapers, PRINTED } from './src/packaging/archive.mjs'
 import { packageFolders, thirdPartyLicenses } from './src/packaging/licenses.mjs'
 import { MACHINES, missingPackages, runnerWords, stripCommand } from './src/packaging/machines.mjs'
 import { manPage } from './src/packaging/man-page.mjs'
-import { headCommit, RELEASE_KEY, sourceEpoch } from './src/packaging/sources.mjs'
+import { headCommit, sourceEpoch } from './src/packaging/sources.mjs'
 import { writeSums } from './src/packaging/sums.mjs'
+import { RELEASE_KEY } from './src/runtime/assets.ts'
 import { bundlePage } from './src/web/bundle.mjs'
 
 process.chdir(import.meta.dirname)

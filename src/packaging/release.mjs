@@ -17,12 +17,14 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { SUMS } from '../domain/operations/release.ts'
 import { parsePublicKey } from '../formats/minisign.ts'
+import { RELEASE_KEY } from '../runtime/assets.ts'
 import { makeDeb } from './deb.mjs'
 import { makeImage } from './image.mjs'
 import { MACHINES, missingPackages } from './machines.mjs'
 import { makeKeyPair, readSecretKey, signContent } from './sign.mjs'
-import { changedFiles, headCommit, RELEASE_KEY, sourceEpoch, versionTags } from './sources.mjs'
+import { changedFiles, headCommit, sourceEpoch, versionTags } from './sources.mjs'
 import { writeSums } from './sums.mjs'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -79,7 +81,7 @@ async function release() {
 
   const sums = writeSums('dist')
   const comment = `cambista ${version}, commit ${commit}`
-  if (key) writeFileSync('dist/SHA256SUMS.minisig', signContent(key, Buffer.from(sums), comment))
+  if (key) writeFileSync(`dist/${SUMS}.minisig`, signContent(key, Buffer.from(sums), comment))
   for (const name of readdirSync('dist').sort())
     say(`${(statSync(join('dist', name)).size / 1e6).toFixed(1).padStart(6)} MB  ${name}`)
   say(key ? `signed as "${comment}" with the key of ${relative(ROOT, publicKey)}` : 'not signed')

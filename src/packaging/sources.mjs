@@ -2,9 +2,6 @@
 
 import { spawnSync } from 'node:child_process'
 
-/** Public key of the releases. The file is absent until there is such a key. */
-export const RELEASE_KEY = 'src/packaging/release.pub'
-
 /** Returns the time of the last commit, or of SOURCE_DATE_EPOCH, in seconds. @throws Error without either */
 export function sourceEpoch() {
   const epoch = process.env.SOURCE_DATE_EPOCH ?? git('log', '-1', '--format=%ct')

@@ -3,8 +3,8 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { SUMS } from '../domain/operations/release.ts'
 
-const SUMS = 'SHA256SUMS'
 const UNLISTED = ['cambista', SUMS, `${SUMS}.minisig`] // the first is this machine's executable under a second name
 
 /** Writes the sums of all files of a folder, by their names, and returns the text. */

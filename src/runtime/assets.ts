@@ -6,8 +6,10 @@ import { getAsset, getAssetKeys, getRawAsset, isSea } from 'node:sea'
 import { brotliDecompressSync } from 'node:zlib'
 
 const PACKED_PAGE = 'page/' // prefix of its files among the assets (build.mjs)
-const RELEASE_KEY = 'src/packaging/release.pub'
 const BUILD = 'build.json' // in the executable alone
+
+/** Public key of the releases. The file is absent until there is such a key. */
+export const RELEASE_KEY = 'src/packaging/release.pub'
 
 /** Sources that the executable was built from. */
 export type Build = {
