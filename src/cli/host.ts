@@ -49,10 +49,10 @@ export function spawnCommand(command: string, words: readonly string[], owner?: 
   return { status: missing ? undefined : (child.status ?? 1), text }
 }
 
-/** Runs a command. @throws AppError `failed` if it does not exist or fails */
-export function runOrFail(machine: Machine, command: string, ...words: string[]): void {
+/** Runs a command and returns its output. @throws AppError `failed` if it does not exist or fails */
+export function runOrFail(machine: Machine, command: string, ...words: string[]): string {
   const { status, text } = machine.run(command, words)
-  if (status === 0) return
+  if (status === 0) return text
   const why = status === undefined ? 'there is no such command' : text || `exit code ${status}`
   throw new AppError('failed', `${command} ${words.join(' ')} failed: ${why}`)
 }

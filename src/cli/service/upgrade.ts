@@ -14,7 +14,7 @@ import {
 import type { PublicKey } from '../../formats/minisign.ts'
 import { AppError } from '../../runtime/errors.ts'
 import { flush } from '../../runtime/file-hash.ts'
-import { type CommandResult, type Machine, replaceFile } from '../host.ts'
+import { type CommandResult, type Machine, replaceFile, runOrFail } from '../host.ts'
 import { SETTINGS_FILE } from '../parse/settings.ts'
 import {
   decideProbation,
@@ -72,6 +72,7 @@ export async function upgradeService(machine: Machine, upgrade: Upgrade, stop: A
     }
     const change: Change = { former, program, data: readData(machine) }
     for (const line of announce(machine, change, copyMs)) machine.print(line)
+    if (!change.data) requireSharedSchema(machine, change, upgrade.file)
     const wasFresh = checkHealth(machine, '--fresh').status === 0
     stop.throwIfAborted()
     beginProbation(machine, change)
@@ -182,10 +183,27 @@ function announce(machine: Machine, { former, program, data }: Change, copyMs: n
 
 function announceMigration({ former, program, data }: Change, copyMs: number): string {
   if (program.schema === former.schema) return `the database keeps its schema ${former.schema}`
-  if (!data) return `the nodes' database must have schema ${program.schema} before: cambista database upgrade`
+  if (!data) return `the nodes' database needs schema ${program.schema} before`
   const seconds = Math.max(1, Math.round((data.bytes / 1e8) * (copyMs / 1000)))
   const migration = `the database is migrated from schema ${former.schema} to ${program.schema}`
   return `${migration}; before, its ${(data.bytes / 1e6).toFixed(1)} MB are copied, in about ${seconds} s`
+}
+
+/** @throws AppError `failed` unless the database that nodes share has the schema of the new program */
+function requireSharedSchema(machine: Machine, { former, program }: Change, file: string): void {
+  if (program.schema === former.schema) return
+  const output = runOrFail(machine, join(machine.root, NEXT), 'database', 'upgrade', '--dry-run', '--json')
+  const [document = ''] = /^\{.*?^\}$/ms.exec(output) ?? [] // messages of stderr follow
+  const { from, to } = JSON.parse(document)
+  if (from === to) {
+    machine.print(`the nodes' database has schema ${to}, as cambista ${program.version} needs`)
+    return
+  }
+  const need = `cambista ${program.version} needs schema ${to}`
+  throw new AppError(
+    'failed',
+    `the nodes' database has schema ${from}, and ${need}: run ${file} database upgrade before`,
+  )
 }
 
 /**

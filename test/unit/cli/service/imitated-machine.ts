@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import {
+  appendFileSync,
   copyFileSync,
   existsSync,
   mkdirSync,
@@ -17,6 +18,7 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import type { Terminal } from '../../../../src/cli/command.ts'
 import type { CommandResult, Machine } from '../../../../src/cli/host.ts'
+import { SETTINGS_FILE } from '../../../../src/cli/parse/settings.ts'
 import { goBack } from '../../../../src/cli/service/go-back.ts'
 import { installService } from '../../../../src/cli/service/install.ts'
 import { EXECUTABLE } from '../../../../src/cli/service/names.ts'
@@ -61,11 +63,14 @@ function imitateStep(step: OwnerStep): unknown {
   return null
 }
 
-/** A machine with the service of FORMER and a release of `program`. `lastCommand`: number of the command that is the last. */
+/**
+ * A machine with the service of FORMER and a release of `program`. `lastCommand`: number of the command that is the last.
+ * `shared`: schema of a database that nodes share.
+ */
 export function imitateMachine(
   t: TestContext,
   program: Program,
-  { lastCommand = Number.POSITIVE_INFINITY } = {},
+  { lastCommand = Number.POSITIVE_INFINITY, shared }: { lastCommand?: number; shared?: number } = {},
 ) {
   const root = temporaryDirectory(t)
   const at = (path: string) => join(root, path)
@@ -95,7 +100,7 @@ export function imitateMachine(
       }
     }
     const now = describe(at(EXECUTABLE))
-    migrate(now.schema)
+    if (shared === undefined) migrate(now.schema)
     if (now.fate === 'broken') return { status: 1, text: 'Job for cambista.service failed.' }
     running = now
     return { status: 0, text: '' }
@@ -136,6 +141,11 @@ export function imitateMachine(
       if (words[0] === '--version') return { status: 0, text: JSON.stringify(describe(command)) }
       if (words[1] === '--data')
         return { status: 0, text: JSON.stringify(imitateStep(JSON.parse(words[2] ?? ''))) }
+      if (words[0] === 'database') {
+        assert.deepEqual(words, ['database', 'upgrade', '--dry-run', '--json'])
+        const plan = { database: 'db.example/cambista', from: shared, to: describe(command).schema }
+        return { status: 0, text: `${JSON.stringify(plan, null, 2)}\na warning of the command` }
+      }
       if (words[0] === 'upgrade') return { status: 0, text: CHANGES }
       if (words[0] === 'healthcheck') return health()
       assert.deepEqual(words, ['service', 'install'])
@@ -163,6 +173,8 @@ export function imitateMachine(
   mkdirSync(at('/var/lib/cambista'), { recursive: true })
   writeFileSync(at(DATABASE), String(FORMER.schema))
   installService(place, former)
+  if (shared !== undefined)
+    appendFileSync(at(SETTINGS_FILE), 'CAMBISTA_DATABASE=postgres://db.example/cambista\n')
   commands = 0
   printed.length = 0
   const folder = at('release/cambista-linux-x64')

@@ -130,6 +130,21 @@ test('a record of a program that was never installed undoes nothing', async (t) 
   assert.deepEqual([one.state(), one.isSettled()], [AFTER, true])
 })
 
+test('over a shared database of an older schema `upgrade` changes nothing, and names the command', async (t) => {
+  const one = imitateMachine(t, NEWER, { shared: 12 })
+  await assert.rejects(
+    one.upgrade(),
+    ({ message }: Error) =>
+      message ===
+      `the nodes' database has schema 12, and cambista 0.2.1 needs schema 13: run ${one.file} database upgrade before`,
+  )
+  assert.deepEqual([one.state(), one.isSettled(), one.running()?.version], [BEFORE, true, '0.2.0'])
+  const ready = imitateMachine(t, NEWER, { shared: 13 })
+  await ready.upgrade()
+  assert.ok(ready.printed.includes("the nodes' database has schema 13, as cambista 0.2.1 needs"))
+  assert.deepEqual([ready.state().version, ready.running()?.version], ['0.2.1', '0.2.1'])
+})
+
 test('a running service is not settled by hand', async (t) => {
   const one = imitateMachine(t, NEWER)
   assert.throws(
