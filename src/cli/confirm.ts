@@ -5,6 +5,7 @@ import type { ReadStream } from 'node:tty'
 import { AppError } from '../runtime/errors.ts'
 import type { Terminal } from './command.ts'
 
+const WHOLE_YES = /^(yes|si|sí)$/i
 const YES = /^(y|yes|s|si|sí)$/i
 
 /** Returns true if stdin and stderr are a terminal. */
@@ -13,21 +14,26 @@ export function canConfirm({ input, interactive }: Pick<Terminal, 'input' | 'int
 }
 
 /**
- * Returns true if the user types yes; any other line, also an empty one, is no.
+ * Returns true if the user types yes; any other line, also an empty one, is no. `wholeWord`: the letter y is no either,
+ * for what nothing can undo.
  * @throws AppError `failed` if stopped before the answer
  */
-export async function isConfirmed(terminal: Terminal, question: string): Promise<boolean> {
+export async function isConfirmed(
+  terminal: Terminal,
+  question: string,
+  { wholeWord = false } = {},
+): Promise<boolean> {
   const input = terminal.input?.()
   if (!input) return false
   const lines = createInterface({ input, signal: terminal.stop })
   const answer = Promise.withResolvers<string | undefined>()
   lines.once('line', answer.resolve)
   lines.once('close', () => answer.resolve(undefined))
-  terminal.err(`${question} [y/N] `)
+  terminal.err(`${question} [${wholeWord ? 'yes' : 'y'}/N] `)
   const line = await answer.promise
   lines.close()
   if (line === undefined) terminal.err('\n')
   if (line === undefined && terminal.stop.aborted)
     throw new AppError('failed', 'stopped before the answer: nothing was changed')
-  return YES.test(line?.trim() ?? '')
+  return (wholeWord ? WHOLE_YES : YES).test(line?.trim() ?? '')
 }

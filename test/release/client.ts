@@ -20,7 +20,7 @@ export async function bankSettings(t: TestContext) {
   const variables = { CAMBISTA_BCCR_URL: bank.url, CAMBISTA_BCCR_PACE: '0' }
   const own = { CAMBISTA_DATA_DIR: '/var/lib/cambista', CAMBISTA_PORT: port, CAMBISTA_NO_SCHEDULER: 1 }
   const lines = Object.entries({ ...own, ...variables }).map(([name, value]) => `${name}="${value}"\n`)
-  return { variables, text: lines.join(''), url: `http://127.0.0.1:${port}` }
+  return { variables, text: lines.join(''), url: `http://127.0.0.1:${port}`, closeBank: bank.close }
 }
 
 /** A client of the installed service, with a key, a token, a rate and a document. */

@@ -56,7 +56,7 @@ async function installedService(t: TestContext) {
   await root.runOrFail('/tests/cambista', 'service', 'install')
   const client = await useService(root, settings.url)
   writeFileSync(root.at('tests/release.pub'), pair.publicKey)
-  return { root, client, next, url: settings.url }
+  return { root, client, next, url: settings.url, closeBank: settings.closeBank }
 }
 
 /** Signs a release of one executable, for this machine kind or none. */
@@ -189,9 +189,9 @@ test('`upgrade` goes forward under load, with a migration; `--back --lose-since`
   )
   assert.match((await root.run(...UPGRADE)).text, /^nothing to do: cambista /m)
 
-  assert.match(await answerQuestion(root, '--back --lose-since', 'n'), /^nothing was changed/m)
+  assert.match(await answerQuestion(root, '--back --lose-since', 'y'), /^nothing was changed/m)
   assert.equal(await findVersion(service), next.version)
-  const back = await answerQuestion(root, '--back --lose-since', 'y')
+  const back = await answerQuestion(root, '--back --lose-since', 'yes')
   t.diagnostic(back.trim().replaceAll(/\r?\n/g, ' | '))
   assert.match(back, /\.bak lacks \d+ documents, \d+ claims, 0 corrections of rates and 0 keys and tokens/)
   assert.equal(await findVersion(service), ownVersion())
@@ -200,8 +200,21 @@ test('`upgrade` goes forward under load, with a migration; `--back --lose-since`
   const files = () => readdirSync(root.at('var/lib/cambista'))
   const isLater = (name: string) => name.endsWith('.later')
   assert.ok(files().some(isLater) && existsSync(root.at('var/lib/cambista/blobs/held')))
-  assert.match(await answerQuestion(root, '--forget', 'y'), /^removed cambista\.db\.v\d+-.*\.later$/m)
+  assert.match(await answerQuestion(root, '--forget', 'yes'), /^removed cambista\.db\.v\d+-.*\.later$/m)
   assert.ok(!files().some(isLater) && !existsSync(root.at('var/lib/cambista/blobs/held')))
+})
+
+test('`upgrade` goes forward while the bank is away', async (t) => {
+  const service = await installedService(t)
+  const { root, next, client } = service
+  makeRelease(root, readFileSync(next.executable), next.version)
+  await service.closeBank()
+  assert.notEqual((await root.run('cambista', 'sync', '--from', '2025-01-02', '--to', '2025-01-02')).code, 0)
+  const text = await root.runOrFail(...UPGRADE)
+  assert.match(text, new RegExp(`^cambista ${next.version} is confirmed, and writes$`, 'm'))
+  assert.equal(await findVersion(service), next.version)
+  assert.deepEqual(await client.look(), client.expected)
+  await client.upload(service.url)
 })
 
 /** Runs `upgrade` at a terminal, and answers its question. Returns the output. */

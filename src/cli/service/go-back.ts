@@ -57,7 +57,11 @@ export async function goBack(
  */
 export async function forgetLater(machine: Machine, terminal: Terminal): Promise<void> {
   if (!canConfirm(terminal)) throw new AppError('usage', '--forget is confirmed at a terminal: there is none')
-  if (!(await isConfirmed(terminal, 'Remove the later database, and the contents that it alone names?'))) {
+  if (
+    !(await isConfirmed(terminal, 'Remove the later database, and the contents that it alone names?', {
+      wholeWord: true,
+    }))
+  ) {
     machine.print('nothing was changed')
     return
   }
@@ -99,7 +103,7 @@ async function returnToCopy(machine: Machine, terminal: Terminal, former: Progra
   if (rows === null) throw new AppError('failed', `there is no copy of schema ${former.schema} in ${dataDir}`)
   backUp(machine)
   for (const line of describeNewRows(rows)) machine.print(line)
-  if (!(await isConfirmed(terminal, 'Go back to the copy?'))) return false
+  if (!(await isConfirmed(terminal, 'Go back to the copy?', { wholeWord: true }))) return false
   runOrFail(machine, 'systemctl', 'stop', UNIT)
   try {
     backUp(machine) // with what was written until the stop
