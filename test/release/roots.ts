@@ -82,6 +82,8 @@ export async function makeRoot(t: TestContext, suite: string, packages: readonly
         '--reinstall',
         '-o',
         `DPkg::Path=${PATH}`,
+        '-o',
+        'Dpkg::Use-Pty=0', // a terminal would end lines with \r
         `${TOOLS}/${basename(deb)}`,
       )
     },
