@@ -10,6 +10,7 @@ import { type Figure, median } from '../figure.ts'
 import { PROGRAM, type Running, runToEnd, script, startPrinting, startServer } from '../process.ts'
 import { measureContents } from './contents.ts'
 import { measureColumns, measureWrites } from './rates.ts'
+import { measureStandby } from './standby.ts'
 import { measureUploads } from './uploads.ts'
 
 /** A server over SQLite, and nodes over one PostgreSQL, with blobs in a shared folder and in a bucket. */
@@ -49,6 +50,7 @@ export async function measureNodes(dataDir: string, dir: string): Promise<Figure
   }
   figures.push(...(await measureUploads(servers)))
   await Promise.all(Object.values(servers).map((one) => one.stop()))
+  figures.push(...(await measureStandby(database, startFolder)))
   figures.push(...(await measureContents({ startFolder, startBucket, dir })))
   stand.stop()
   return figures

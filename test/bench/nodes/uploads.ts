@@ -24,9 +24,9 @@ export async function measureUploads(servers: Servers): Promise<Figure[]> {
     const rounds = []
     for (let round = 0; round <= ROUNDS; round++) {
       rounds.push({
-        sqlite: await uploadsPerSecond(servers.sqlite, documents, uploads),
-        folder: await uploadsPerSecond(servers.folder, documents, uploads),
-        bucket: await uploadsPerSecond(servers.bucket, documents, uploads),
+        sqlite: await uploadsPerSecond([servers.sqlite], documents, uploads),
+        folder: await uploadsPerSecond([servers.folder], documents, uploads),
+        bucket: await uploadsPerSecond([servers.bucket], documents, uploads),
       })
     }
     const warm = rounds.slice(1)
@@ -43,9 +43,14 @@ export async function measureUploads(servers: Servers): Promise<Figure[]> {
 
 let documentCount = 0
 
-/** Returns the uploads a second with a number of parallel requests. */
-async function uploadsPerSecond(server: Running, documents: number, uploads: number): Promise<number> {
+/** Returns the uploads a second with a number of parallel requests, which the servers share. */
+export async function uploadsPerSecond(
+  servers: readonly Running[],
+  documents: number,
+  uploads: number,
+): Promise<number> {
   const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE })
+  const ports = servers.map(({ port }) => port)
   const bodies = Array.from({ length: uploads }, () =>
     JSON.stringify(
       batch(...Array.from({ length: documents }, () => pdf(String(documentCount++).padEnd(SIZE, ' lorem')))),
@@ -53,9 +58,9 @@ async function uploadsPerSecond(server: Running, documents: number, uploads: num
   )
   const start = performance.now()
   await Promise.all(
-    Array.from({ length: AT_ONCE }, async () => {
-      for (let body = bodies.pop(); body !== undefined; body = bodies.pop())
-        await send(server.port, body, agent)
+    Array.from({ length: AT_ONCE }, async (_, client) => {
+      const port = ports[client % ports.length] ?? 0
+      for (let body = bodies.pop(); body !== undefined; body = bodies.pop()) await send(port, body, agent)
     }),
   )
   const rate = (uploads * 1000) / (performance.now() - start)
