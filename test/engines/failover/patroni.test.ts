@@ -1,6 +1,6 @@
-// Two nodes over Debian's Patroni, etcd and HAProxy, under uploads, claims, readers and rates. Faults are switchovers,
-// killed primaries, cut primaries, and primaries that are frozen for longer than their term. No id has two documents,
-// and doctor lists each lost content; strict replication loses none. Only in the long form, for hours.
+// Two nodes over Debian's Patroni, etcd, HAProxy and PgBouncer, under uploads, claims, readers and rates. Faults are
+// switchovers, killed primaries, cut primaries, and primaries that are frozen for longer than their term. No id has two
+// documents, and doctor lists each lost content; strict replication loses none. Only in the long form, for hours.
 // CAMBISTA_FAILOVERS=1 causes each fault once.
 
 import assert from 'node:assert/strict'
@@ -9,7 +9,8 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { figure, LONG, SEED } from '../../faults/scale.ts'
 import { startWorkload, type Workload } from '../../support/failover/workload.ts'
 import { type PatroniCluster, startPatroni } from '../../support/patroni/cluster.ts'
-import { type Member, TTL } from '../../support/patroni/settings.ts'
+import { type Member, type PatroniMode, TTL } from '../../support/patroni/settings.ts'
+import { type PoolMode, startPgbouncer } from '../../support/postgres/pgbouncer.ts'
 import { createRandom, type Random } from '../../support/rates/random-bank.ts'
 
 type Fault = 'switchover' | 'kill' | 'freeze' | 'cut'
@@ -17,25 +18,31 @@ type Fault = 'switchover' | 'kill' | 'freeze' | 'cut'
 type Installation = { cluster: PatroniCluster; workload: Workload; hasWatchdog: boolean }
 
 // A watchdog resets a machine whose Patroni hangs: its processes are killed instead of thawed.
-const CASES = [
+type Case = { mode: PatroniMode; hasWatchdog?: boolean; pooler?: PoolMode }
+
+const CASES: Case[] = [
   { mode: 'strict', hasWatchdog: true },
-  { mode: 'strict', hasWatchdog: false },
-  { mode: 'synchronous', hasWatchdog: false },
-  { mode: 'asynchronous', hasWatchdog: false },
-] as const
+  { mode: 'strict' },
+  { mode: 'synchronous' },
+  { mode: 'asynchronous' },
+  { mode: 'strict', hasWatchdog: true, pooler: 'session' },
+  { mode: 'asynchronous', pooler: 'transaction' },
+]
 
 const TIMES: Record<Fault, number> = { switchover: 20, kill: 20, freeze: 10, cut: 10 }
 const MOST = Number(process.env.CAMBISTA_FAILOVERS ?? 20)
 const BETWEEN_MS = 3000
 const THAWED_MS = (TTL + 2) * 1000 // a frozen primary resumes when its term is over
 
-for (const { mode, hasWatchdog } of CASES) {
-  const replication = `${mode} replication${hasWatchdog ? ' and a watchdog' : ''}`
+for (const { mode, hasWatchdog = false, pooler } of CASES) {
+  const others = [hasWatchdog && 'a watchdog', pooler && `PgBouncer in ${pooler} mode`].filter(Boolean)
+  const replication = [`${mode} replication`, ...others].join(' and ')
   test(`faults under Patroni with ${replication} give no id twice, and doctor lists each loss`, {
     skip: !LONG,
   }, async (t) => {
     const cluster = await startPatroni(t, mode)
-    const workload = await startWorkload(t, cluster.url, true)
+    const url = pooler ? await startPgbouncer(t, cluster.url, pooler) : cluster.url
+    const workload = await startWorkload(t, url, true)
     await causeFaults(t, { cluster, workload, hasWatchdog })
     const lostUploads = await workload.judge()
     const listed = await workload.listLostContents()
