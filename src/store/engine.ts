@@ -76,8 +76,8 @@ export type HostState = { name: string } & (
  * it, since it does not go back with the database.
  */
 export type Lineage = {
-  /** As of the last poll; undefined: none yet. */
-  current(): LineageMark | undefined
+  /** As of the last poll; undefined: none yet. `counters`: change counters, which only rise within an epoch. */
+  current(): (LineageMark & { counters: readonly number[] }) | undefined
   /** Why a node would not use the database as it is; only for one that was opened in any state. */
   fault(): string | undefined
   /** Makes the generation greater than this one, for a database that is later than the record of its blob store. */

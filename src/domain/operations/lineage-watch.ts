@@ -1,11 +1,14 @@
 // Compares the lineage of a shared database with the record of its blob store each second. While a
-// node sees a former primary or a copy, it rejects all queries and is not ready.
+// node sees a former primary or a copy, it rejects all queries and is not ready. Each ten seconds, and at start and end, it
+// compares the change counters. A database that went back while no node ran is renewed.
 
 import { AppError } from '../../runtime/errors.ts'
 import type { BlobStore } from '../../store/blobs/open.ts'
 import type { Engine } from '../../store/engine.ts'
 
 const EVERY_MS = 1000
+const COUNTERS_EVERY_MS = 10_000
+const UNREACHABLE = Symbol('unreachable')
 
 export type LineageWatch = { close(): Promise<void> }
 
@@ -21,10 +24,25 @@ export async function watchLineage(
     await poll().catch(() => {}) // the last reading decides
     return store.settleLineage()
   }
-  const firstFault = await findFault().catch(() => undefined) // an unreachable store: uploads are rejected
-  if (firstFault !== undefined) throw new AppError('unavailable', firstFault)
+  let countersTime = Number.NEGATIVE_INFINITY
+  const settleCounters = async () => {
+    if (await store.findsEarlierCounters()) {
+      await poll() // another node may have recorded later counters than those of the last poll
+      const { generation } = lineage.current() ?? {}
+      if (generation !== undefined && (await store.findsEarlierCounters()))
+        await lineage.raiseGeneration(generation)
+    }
+    countersTime = performance.now()
+  }
+  const firstFault = await findFault().catch(() => UNREACHABLE) // uploads are rejected
+  if (typeof firstFault === 'string') throw new AppError('unavailable', firstFault)
+  if (firstFault === undefined) await settleCounters()
   let pendingCheck: Promise<void> | undefined
-  const check = async () => lineage.block(await findFault())
+  const check = async () => {
+    const fault = await findFault()
+    lineage.block(fault)
+    if (fault === undefined && performance.now() - countersTime >= COUNTERS_EVERY_MS) await settleCounters()
+  }
   const timer = setInterval(() => {
     pendingCheck ??= check()
       .catch(() => {}) // the store or the database is unreachable: nothing is written, and the next check decides
@@ -36,6 +54,10 @@ export async function watchLineage(
     async close() {
       clearInterval(timer)
       await pendingCheck
+      await poll()
+        .then(findFault)
+        .then((fault) => (fault === undefined ? settleCounters() : undefined))
+        .catch(() => {}) // unreachable: the record stays as it is
     },
   }
 }

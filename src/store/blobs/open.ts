@@ -22,7 +22,12 @@ export type BlobStore = Disposable & {
    */
   check(): Promise<void>
   /** Lineage of the database in a store that nodes share (store-id.ts). */
-  lineage?: Pick<StoreId, 'settleLineage' | 'findGeneration' | 'writeLineage' | 'becomeCopy'> | undefined
+  lineage?:
+    | Pick<
+        StoreId,
+        'settleLineage' | 'findsEarlierCounters' | 'findGeneration' | 'writeLineage' | 'becomeCopy'
+      >
+    | undefined
   /** Explains why the store does not belong to the database; undefined: it does, or no node has started yet. */
   findFault(): Promise<string | undefined>
 }

@@ -14,6 +14,9 @@ export const STORE_ID_NAME = 'cambista-contents'
 const CHANGED = 'The store of documents has changed: try again in a moment'
 const COPY_PREFIX = 'copy-'
 
+// The change counters of the database are beside it. A backup that was put back while no node ran has lower ones.
+const COUNTERS_SUFFIX = '-counters'
+
 /** Returns the file or object of a name. */
 export type StoreIdFiles = (name: string) => {
   /** Location of the store id, for messages. */
@@ -49,6 +52,11 @@ export type StoreId = {
    * or a copy. Undefined: it may.
    */
   settleLineage(): Promise<string | undefined>
+  /**
+   * Records the change counters of the last poll in the store. Returns true if the record has higher ones, and leaves
+   * it: the database went back, or the poll is older.
+   */
+  findsEarlierCounters(): Promise<boolean>
   /** Returns the greatest generation that the store has recorded. */
   findGeneration(): Promise<number>
   /** Records the lineage, whatever the store has recorded before. */
@@ -69,7 +77,8 @@ export function openStoreId(
 ): StoreId {
   let verifiedId: string | undefined
   let settledEpoch: string | undefined
-  const fileOfId = (id: string | undefined) => fileOf(isCopyId(id) ? `${STORE_ID_NAME}-${id}` : STORE_ID_NAME)
+  const fileName = (id: string | undefined) => (isCopyId(id) ? `${STORE_ID_NAME}-${id}` : STORE_ID_NAME)
+  const fileOfId = (id: string | undefined) => fileOf(fileName(id))
   const readMark = async (id?: string) => {
     const text = await fileOfId(id).read()
     return text === undefined ? undefined : parseStoreMark(text)
@@ -141,6 +150,20 @@ export function openStoreId(
       if (verifiedId === undefined || !isSettled()) await verify(trx)
     },
     settleLineage: () => settleLineage(),
+    async findsEarlierCounters() {
+      const id = verifiedId ?? (await findStoreId(db))
+      const current = lineage?.current()
+      if (id === undefined || !current) return false
+      const { epoch, counters } = current
+      const file = fileOf(fileName(id) + COUNTERS_SUFFIX)
+      const [recordedEpoch, ...recorded] = (await file.read())?.trim().split(/\s+/) ?? []
+      if (recordedEpoch === epoch) {
+        if (counters.some((one, at) => one < Number(recorded[at] ?? 0))) return true
+        if (counters.every((one, at) => one === Number(recorded[at]))) return false
+      }
+      await file.write([epoch, ...counters].join(' '))
+      return false
+    },
     findGeneration: async () => (await readMark(await findStoreId(db)))?.lineage?.generation ?? 0,
     async writeLineage(mark) {
       const id = await findStoreId(db)

@@ -22,9 +22,12 @@ export type LineageReading = {
   /** The greatest known state, out of `meta`. */
   known: ServerState
   server: ServerState
-  /** Numbers that only rise within an epoch. */
+  /** Numbers that only rise within an epoch. The last is not known on every server. */
   counters: readonly number[]
 }
+
+/** Number of the counters that each poll has. */
+export const ALWAYS_KNOWN = 4
 
 export type Verdict =
   | { kind: 'same' }

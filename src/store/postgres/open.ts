@@ -11,7 +11,7 @@ import { PostgresDriver } from './driver.ts'
 import { postgresSql } from './engine-sql.ts'
 import { examineHosts } from './hosts.ts'
 import { findLeaseHolder, LEASE_TIMES, takeLease } from './lease.ts'
-import { findLineageSql, type LineageSql } from './lineage.ts'
+import { ALWAYS_KNOWN, findLineageSql, type LineageSql } from './lineage.ts'
 import { type LineageRenewal, recordServer, renewAbove, renewLineage } from './maintenance/failover.ts'
 import { makeSchema, type SchemaOptions, selectVersions } from './make-schema.ts'
 import { createPoller, POLL_MS, type Poller } from './poller.ts'
@@ -106,7 +106,9 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
     lineage: {
       current() {
         const reading = poller?.reading()
-        return reading && { ...reading, timeline: reading.server.timeline }
+        if (!reading) return undefined
+        const { epoch, generation, server, counters } = reading
+        return { epoch, generation, timeline: server.timeline, counters: counters.slice(0, ALWAYS_KNOWN) }
       },
       fault: () => poller?.fault(),
       async raiseGeneration(above) {

@@ -10,7 +10,13 @@ import { createPostgresDb } from '../../../src/store/postgres/open.ts'
 import { batch, CREATE, fillTables, pdf, TOKENS } from '../../support/directory.ts'
 import { type Cluster, type Node, openCluster } from '../../support/postgres/nodes.ts'
 import { type PostgresServer, queryOnce, startPostgres } from '../../support/postgres/server.ts'
-import { pauseReplication, promote, startStandby, waitUntilReplayed } from '../../support/postgres/standby.ts'
+import {
+  makeBaseBackup,
+  pauseReplication,
+  promote,
+  startStandby,
+  waitUntilReplayed,
+} from '../../support/postgres/standby.ts'
 import { type Switch, startSwitch } from '../../support/postgres/switch.ts'
 import { until } from '../../support/terminal.ts'
 
@@ -48,11 +54,7 @@ test('an asynchronous failover gives no id twice, and lists the lost documents',
   const logged = nodes.map((one) => one.printed.err.match(FAILED_OVER)?.length ?? 0)
   assert.deepEqual(logged.sort(), [0, 1], 'one node renews, and says so once')
 
-  const hashes = ['lost 1', 'lost 2'].map(hash).sort()
-  const doctor = cluster.program('doctor')
-  assert.equal(await doctor.waitForExit(), 1)
-  const listed = [...doctor.printed.out.matchAll(/content (\w{64}) of \d+ bytes/g)].map(([, hash]) => hash)
-  assert.deepEqual(listed.sort(), hashes)
+  assert.deepEqual(await listLost(cluster), ['lost 1', 'lost 2'].map(hash).sort())
   await until(async () => (await losses(node, key))?.contents === 2)
   await upload(other, 'lost 1')
   assert.equal((await losses(node, key))?.contents, 1, 'an upload of the same bytes heals')
@@ -112,6 +114,45 @@ test('a former primary that goes on is neither ready nor written to', async (t) 
   await until(async () => (await probe(alone, '/readyz')) === 200)
   assert.ok((await upload(alone, 'again')) > MILLION)
 })
+
+test('nodes notice a base backup that is put back, give no id twice, and list the lost documents', async (t) => {
+  const { primary, entry, cluster, nodes } = await startCluster(t)
+  const [node, other] = nodes
+  await upload(node, 'in the backup')
+  const putBack = await makeBaseBackup(primary)
+  const lostIds = [await upload(node, 'lost 1'), await upload(other, 'lost 2')]
+  await putBack()
+  entry.lead(primary)
+  const later = await uploadUntilStored(node, 'later')
+  assert.ok(later > MILLION && !lostIds.includes(later), `${later} is above all ids that were given`)
+  const logged = nodes.flatMap((one) => one.printed.err.match(/the database lost what clients know/g) ?? [])
+  assert.equal(logged.length, 1, 'one node renews, and says so once')
+  assert.deepEqual(await listLost(cluster), ['lost 1', 'lost 2'].map(hash).sort())
+})
+
+test('a base backup that is put back while no node runs is noticed by the next one', async (t) => {
+  const { primary, entry, cluster, nodes } = await startCluster(t)
+  await upload(nodes[0], 'in the backup')
+  const putBack = await makeBaseBackup(primary)
+  const lostId = await upload(nodes[0], 'lost')
+  for (const one of nodes) {
+    one.child.kill()
+    await one.waitForExit()
+  }
+  await putBack()
+  entry.lead(primary)
+  const next = await cluster.start()
+  const later = await uploadUntilStored(next, 'later')
+  assert.ok(later > MILLION && later !== lostId, `${later} is above all ids that were given`)
+  assert.deepEqual(await listLost(cluster), [hash('lost')])
+})
+
+/** Returns the hashes of the contents that doctor lists, sorted. */
+async function listLost(cluster: Cluster): Promise<(string | undefined)[]> {
+  const doctor = cluster.program('doctor')
+  assert.equal(await doctor.waitForExit(), 1)
+  return [...doctor.printed.out.matchAll(/content (\w{64}) of \d+ bytes/g)].map(([, hash]) => hash).sort()
+}
 
 type Setup = {
   /** A key of the rates API. */

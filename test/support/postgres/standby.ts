@@ -14,7 +14,7 @@
 // or resumed as a deposed one. There is no pg_rewind, so it cannot become a standby: start another one. The test
 // closes each server.
 
-import { chownSync, writeFileSync } from 'node:fs'
+import { chownSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { until } from '../terminal.ts'
@@ -48,14 +48,25 @@ export async function startStandby(
       `primary_conninfo = '${connection(primary)}'\n`,
     ].join('\n'),
   }
-  for (const [name, text] of Object.entries(files)) {
-    const path = join(dir, 'data', name)
-    writeFileSync(path, text, { mode: 0o600 })
-    if (process.getuid?.() === 0) chownSync(path, NOBODY, NOBODY)
-  }
+  for (const [name, text] of Object.entries(files)) writeData(dir, name, text)
   const standby = await startServer(dir, settings)
   await waitUntilReplayed(primary, standby)
   return standby
+}
+
+/** Makes a base backup of a running server. The returned function puts it back in place of the data, and starts the server. */
+export async function makeBaseBackup(server: PostgresServer): Promise<() => Promise<void>> {
+  const dir = makeServerDirectory()
+  const label = await copyData(server, dir)
+  writeData(dir, 'backup_label', label)
+  const [from, to] = [server, { dir }].map((one) => join(one.dir, 'data/pg_wal'))
+  await runServerProgram(dir, ['/bin/sh', '-c', `cp -r ${from}/* ${to}`]) // WAL of the copy, and none of later commits
+  return async () => {
+    await server.stop()
+    rmSync(join(server.dir, 'data'), { recursive: true })
+    renameSync(join(dir, 'data'), join(server.dir, 'data'))
+    await server.start()
+  }
 }
 
 /** Cuts the replication off: later commits of the primary do not reach the standby, nor its promotion. */
@@ -98,6 +109,12 @@ export async function readTimeline(server: PostgresServer): Promise<number> {
        else ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int end as timeline`,
   )
   return Number(row?.timeline)
+}
+
+function writeData(dir: string, name: string, text: string): void {
+  const path = join(dir, 'data', name)
+  writeFileSync(path, text, { mode: 0o600 })
+  if (process.getuid?.() === 0) chownSync(path, NOBODY, NOBODY)
 }
 
 function connection({ dir }: PostgresServer): string {
