@@ -18,6 +18,8 @@ import { type HistoryEncoder, listPoints } from './history-encoder.ts'
 import { HolesOut, holesHeaders } from './holes.ts'
 import { tableEndpoints } from './tables.ts'
 
+const LastDay = v.pipe(Day, v.metadata({ description: 'The newest day with a value, with details=true' }))
+
 const SeriesOut = v.pipe(
   v.object({
     id: Integer,
@@ -30,6 +32,7 @@ const SeriesOut = v.pipe(
     unit: v.nullable(v.string()),
     periodicity: v.nullable(v.string()),
     first_data_date: v.nullable(Day),
+    last_data_date: v.optional(v.nullable(LastDay)),
     enabled: v.boolean(),
   }),
   v.title('Series'),
@@ -62,10 +65,11 @@ export function seriesEndpoints(deps: StoredDeps, histories: HistoryEncoder): An
         base: v.optional(CurrencyParam),
         quote: v.optional(CurrencyParam),
         only_enabled: v.optional(booleanParam('Only those that are enabled'), 'false'),
+        details: v.optional(booleanParam('Whether the newest day with a value is shown too'), 'false'),
       }),
       answer: v.array(SeriesOut),
       effective: (query) => query,
-      find: (snapshot, { only_enabled, ...filter }) => listSeries(snapshot, filter, only_enabled),
+      find: (snapshot, { only_enabled, details: _, ...filter }) => listSeries(snapshot, filter, only_enabled),
       forms: [jsonForm(encodeSeries)],
     }),
 
@@ -100,6 +104,8 @@ export function seriesEndpoints(deps: StoredDeps, histories: HistoryEncoder): An
   ]
 }
 
-function encodeSeries(series: readonly SeriesRow[]): string {
-  return JSON.stringify(series.map(({ revision: _, ...row }) => row))
+function encodeSeries(series: readonly SeriesRow[], { details }: { details: boolean }): string {
+  return JSON.stringify(
+    series.map(({ revision: _, last_data_date, ...row }) => (details ? { ...row, last_data_date } : row)),
+  )
 }

@@ -1,21 +1,26 @@
 import type { CatalogueSeries } from '../../providers/provider.ts'
+import type { IsoDate } from '../../values/dates.ts'
 import type { ReadDb, Row, WithBoolean, WriteDb } from '../tables.ts'
 import { insertCatalogueChange, updateEnabled } from './record.ts'
 
-export type SeriesRow = WithBoolean<Row<'series'>, 'enabled'> & { first_data_date: string | null }
+export type SeriesRow = WithBoolean<Row<'series'>, 'enabled'> & {
+  first_data_date: IsoDate | null
+  last_data_date: IsoDate | null
+}
 
-/** Every series, by id, with the day of its earliest stored rate. */
+/** Every series, by id, with the days of its earliest and its latest stored rate. */
 export async function selectSeries(db: ReadDb): Promise<SeriesRow[]> {
   const rows = await db
     .selectFrom('series')
     .selectAll()
-    .select((of) =>
-      of
-        .selectFrom('rates')
-        .select((from) => from.fn.min('rate_date').as('first'))
-        .whereRef('rates.series_id', '=', 'series.id')
-        .as('first_data_date'),
-    )
+    .select((of) => {
+      const day = (end: 'min' | 'max') =>
+        of
+          .selectFrom('rates')
+          .select((from) => from.fn<IsoDate | null>(end, ['rate_date']).as('day'))
+          .whereRef('rates.series_id', '=', 'series.id')
+      return [day('min').as('first_data_date'), day('max').as('last_data_date')]
+    })
     .orderBy('id')
     .execute()
   return rows.map((row) => ({ ...row, enabled: row.enabled === 1 }))

@@ -30,7 +30,10 @@ const DIALECT = ['dialect string', 'decimal .|,', 'sep ,|;|\t']
 const PARAMETERS: Record<string, string[]> = {
   '/api/v1/health': [],
   '/api/v1/providers': ['only_enabled boolean =false'],
-  '/api/v1/series': ['provider string', 'base string', 'quote string', 'only_enabled boolean =false'],
+  '/api/v1/series': [
+    ...['provider string', 'base string', 'quote string'],
+    ...['only_enabled boolean =false', 'details boolean =false'],
+  ],
   '/api/v1/rates/latest': [
     `provider string =${DEFAULTS.provider}`,
     `base string =${DEFAULTS.base}`,
@@ -86,7 +89,7 @@ const FIELDS: Record<string, string> = {
   '/api/v1/providers': 'id code name country website? enabled',
   '/api/v1/series':
     'id provider_id external_code name base_currency quote_currency rate_type unit? periodicity? ' +
-    'first_data_date? enabled',
+    'first_data_date? last_data_date? enabled',
   '/api/v1/rates/latest':
     'provider pair rate_date compra? venta? referencia? rounded_to? missing? future? as_of?',
   '/api/v1/rates':

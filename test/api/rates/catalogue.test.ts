@@ -85,6 +85,34 @@ test('/series has every field of a series', async () => {
   assert.equal(euro?.first_data_date, '2026-01-01')
 })
 
+test('/series has the newest day with a value only with details=true', async () => {
+  const plain = await (await app.get('/api/v1/series')).text()
+  assert.equal(await (await app.get('/api/v1/series?details=false')).text(), plain)
+  assert.doesNotMatch(plain, /last_data_date/)
+  const detailed = await app.json<(Series & { last_data_date: string | null })[]>(
+    '/api/v1/series?details=true',
+  )
+  assert.equal(JSON.stringify(detailed.map(({ last_data_date: _, ...row }) => row)), plain)
+  // The dollar of tomorrow is published in the evening before; the parities end with their last working day.
+  assert.deepEqual(
+    detailed.slice(0, 3).map(({ last_data_date: day }) => day),
+    await Promise.all([1, 2, 3].map(newestDay)),
+  )
+  const empty = await openApp()
+  const [first] = await empty.json<object[]>('/api/v1/series?details=true')
+  assert.ok(first && 'last_data_date' in first && first.last_data_date === null)
+  await empty.sync({ from: '2026-03-20', to: '2026-03-22' })
+  const [filled] = await empty.json<{ last_data_date: string }[]>(
+    '/api/v1/series?details=1&base=usd&quote=crc',
+  )
+  assert.equal(filled?.last_data_date, '2026-03-22')
+})
+
+async function newestDay(id: number): Promise<string | undefined> {
+  const path = `/api/v1/series/${id}/history?from=2026-01-01&to=2999-12-31`
+  return (await app.json<{ points: { rate_date: string }[] }>(path)).points.at(-1)?.rate_date
+}
+
 test('/series has null for a series without data', () => {
   for (const { first_data_date, unit, enabled } of before) {
     assert.equal(first_data_date, null)

@@ -31,6 +31,7 @@ export function makeSeries(id: number, base: string, quote: string, rateType: Ra
     enabled: true,
     revision: 1,
     first_data_date: null,
+    last_data_date: null,
   }
 }
 

@@ -1,6 +1,7 @@
 import { atomically } from '../../../store/engine.ts'
 import { raiseRevision } from '../../../store/meta.ts'
 import { selectSeries, updateSeriesEnabled } from '../../../store/rates/series.ts'
+import type { ReadDb } from '../../../store/tables.ts'
 import { command } from '../../command.ts'
 import { STORAGE } from '../../options/storage.ts'
 import { parseId } from '../positionals.ts'
@@ -10,7 +11,7 @@ export const seriesList = command({
   name: 'series list',
   options: [...STORAGE, 'json'],
   run: (input) =>
-    listRows(input, async (db) => (await selectSeries(db)).map(({ revision: _, ...shown }) => shown), {
+    listRows(input, selectShownSeries, {
       ID: 'id',
       PAIR: (one) => `${one.base_currency}/${one.quote_currency}`,
       SIDE: 'rate_type',
@@ -23,6 +24,10 @@ export const seriesList = command({
 
 export const seriesEnable = toggle('enable', true)
 export const seriesDisable = toggle('disable', false)
+
+async function selectShownSeries(db: ReadDb) {
+  return (await selectSeries(db)).map(({ revision: _, last_data_date: _last, ...shown }) => shown)
+}
 
 function toggle(verb: string, enabled: boolean) {
   return command({
