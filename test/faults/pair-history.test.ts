@@ -16,7 +16,6 @@ import {
   expectedPoints,
   findLegs,
   holesOfLegs,
-  type PairRequest,
   readPairSeries,
   STATS,
 } from '../support/rates/pair-answers.ts'
@@ -47,7 +46,7 @@ test(`${REQUESTS} random requests to /api/v1/history of a pair get exact answers
     const answer = (await response.json()) as { points: Record<string, unknown>[] }
     const points = expectedPoints(legs, request, TODAY)
     const dollar = legs.find(({ series }) => series.rateType !== 'referencia')
-    const { type: _, from, to, ...parameters } = request
+    const { type: _, details: __, from, to, ...parameters } = request
     const rateFields = { rate_type: dollar?.series.rateType ?? 'referencia', date_from: from, date_to: to }
     const holes = holesOfLegs(legs, request)
     const missing = holes.length > 0 && { holes }
@@ -63,7 +62,7 @@ test(`${REQUESTS} random requests to /api/v1/history of a pair get exact answers
     counts.points += points.length
     counts.holes += holes.length
     counts.partial += points.filter(({ partial }) => partial).length
-    counts.rounded += points.filter(({ rounded_to }) => rounded_to !== undefined).length
+    counts.rounded += points.filter((point) => (point.mean ?? point).rounded_to !== undefined).length
     if (legs.length > 1 && points.length > 0) counts.crosses += 1
   }
   for (const [name, count] of Object.entries(counts)) {
@@ -113,7 +112,7 @@ async function startApp(t: TestContext, random: Random): Promise<TestApp> {
   return app
 }
 
-function randomRequest(random: Random, currencies: readonly string[]): PairRequest {
+function randomRequest(random: Random, currencies: readonly string[]) {
   const commonCurrencies = ['USD', 'CRC', 'EUR', 'JPY']
   const currency = () => pick(random, random.chance(0.5) ? commonCurrencies : currencies)
   const firstDay = pick(random, [
@@ -136,6 +135,7 @@ function randomRequest(random: Random, currencies: readonly string[]): PairReque
     from,
     to: addDays(from, random.chance(0.1) ? random.int(0, 9000) : random.int(0, 500)),
     every: pick(random, EVERY),
-    stat: pick(random, STATS),
-  }
+    stat: random.chance(0.3) ? 'all' : pick(random, STATS),
+    details: random.chance(0.3) ? 'true' : 'false',
+  } as const
 }

@@ -15,8 +15,11 @@ import { requireRoute, withLegs } from './queries.ts'
 import type { RateSnapshot } from './rate-cache.ts'
 import { pointRange, smallest } from './rates.ts'
 
+/** The values of a period, in their order. */
+export const STATS = ['last', 'mean', 'low', 'high'] as const
+
 /** Value of a period: its last point, lowest, highest, or the mean of all. */
-export type Stat = 'last' | 'mean' | 'low' | 'high'
+export type Stat = (typeof STATS)[number]
 
 export type RangeQuery = {
   provider: string
@@ -30,7 +33,10 @@ export type RangeQuery = {
   today: IsoDate
 }
 
-export type PairHistoryQuery = RangeQuery & { every: PeriodLength; stat: Stat }
+/** Query of periods; with `details` each value has its `day`. */
+export type PeriodQuery = RangeQuery & { every: PeriodLength; details?: boolean }
+
+export type PairHistoryQuery = PeriodQuery & { stat: Stat }
 
 export type PairPoint = {
   /** Day of the point, or first day of the period. */
@@ -40,12 +46,20 @@ export type PairPoint = {
   value: string
   partial?: true
   rounded_to?: number
+  /** Day of the period on which the pair had the value; for a mean, that of its last point. */
+  day?: IsoDate
 }
 
+/** A value of a period; the fields are those of PairPoint. */
+export type PairFigure = Omit<PairPoint, 'date' | 'partial'>
+
+/** Values of a period, by statistic. */
+export type PeriodFigures = { date: IsoDate } & Record<Stat, PairFigure> & { partial?: true }
+
 /** History of a pair. Points are computed lazily and can be iterated once. */
-export type PairHistory = {
+export type PairHistory<P = PairPoint> = {
   rateType: RateType
-  points: Iterable<PairPoint>
+  points: Iterable<P>
   /** Days of the range that were not synchronized in a leg; null: coverage is not recorded. */
   holes: readonly Interval[] | null
 }
@@ -88,7 +102,10 @@ type PointRange = { begin: number; end: number }
 /** A period with all of its points. */
 type PointGroup = Period & PointRange & { hasHole: boolean }
 
-type GroupedQuery = PairHistoryQuery & { periodAt(day: number): Period }
+type GroupedQuery = PeriodQuery & { periodAt(day: number): Period }
+
+/** Makes the point of a group that has points. */
+type MakePoint<P> = (legs: readonly PeriodLeg[], group: PointGroup, query: GroupedQuery) => P
 
 /**
  * Lists the points of a pair, oldest first. A currency in itself has none, because nothing is published.
@@ -98,9 +115,29 @@ export function pairHistory(
   snapshot: RateSnapshot,
   query: PairHistoryQuery,
 ): PairHistory | Promise<PairHistory> {
+  const { stat } = query
+  return computeHistory(snapshot, query, (legs, group, of) => makePoint(legs, group, { ...of, stat }))
+}
+
+/**
+ * Lists the points of a pair like pairHistory, each with all of its values.
+ * @throws AppError as pairHistory
+ */
+export function pairFigures(
+  snapshot: RateSnapshot,
+  query: PeriodQuery,
+): PairHistory<PeriodFigures> | Promise<PairHistory<PeriodFigures>> {
+  return computeHistory(snapshot, query, makeFigures)
+}
+
+function computeHistory<P>(
+  snapshot: RateSnapshot,
+  query: PeriodQuery,
+  make: MakePoint<P>,
+): PairHistory<P> | Promise<PairHistory<P>> {
   return withPointLegs(snapshot, query, (legs, rateType) => {
     const holes = findHoles(legs, { from: query.from, to: query.last })
-    const points = yieldPoints(legs, { ...query, periodAt: (day) => findPeriod(day, query.every) })
+    const points = yieldPoints(legs, { ...query, periodAt: (day) => findPeriod(day, query.every) }, make)
     // Without recorded coverage a point may be rejected; the error must precede the first point.
     const mayRefuse = legs.some(({ covered }) => covered === UNKNOWN_DAYS)
     return { rateType, points: mayRefuse ? [...points] : points, holes }
@@ -153,11 +190,8 @@ function withPointLegs<T>(
   )
 }
 
-function* yieldPoints(legs: readonly PeriodLeg[], query: GroupedQuery): Iterable<PairPoint> {
-  for (const group of groupDays(legs, query)) {
-    const point = makePoint(legs, group, query)
-    if (point) yield point
-  }
+function* yieldPoints<P>(legs: readonly PeriodLeg[], query: GroupedQuery, make: MakePoint<P>): Iterable<P> {
+  for (const group of groupDays(legs, query)) if (group.begin < group.end) yield make(legs, group, query)
 }
 
 /**
@@ -201,29 +235,51 @@ function isKnownDay({ column, covered }: PeriodLeg, at: number, day: number): bo
 function makePoint(
   legs: readonly PeriodLeg[],
   group: PointGroup,
-  query: GroupedQuery,
-): PairPoint | undefined {
-  const { begin, end } = group
-  if (begin === end) return undefined
-  const { every, stat } = query
-  const isMean = stat === 'mean' && end - begin > 1
-  const index = isMean || stat === 'last' ? end - 1 : extreme(legs, group, stat)
-  const point: PairPoint = {
-    date: isoDate(group.first),
-    rate_date: isoDate(oldestDay(legs, index)),
-    value: isMean ? meanRate(legs, group) : pointRate(legs, index),
+  query: GroupedQuery & { stat: Stat },
+): PairPoint {
+  const { rate_date, value, ...marks } = makeFigure(legs, group, query.stat, query.details)
+  const partial = isPartial(legs, group, query) ? { partial: true as const } : undefined
+  return { date: isoDate(group.first), rate_date, value, ...partial, ...marks }
+}
+
+function makeFigures(legs: readonly PeriodLeg[], group: PointGroup, query: GroupedQuery): PeriodFigures {
+  const last = makeFigure(legs, group, 'last', query.details)
+  const isSingle = group.end - group.begin === 1
+  const figure = (stat: Stat) => (isSingle ? last : makeFigure(legs, group, stat, query.details))
+  const partial = isPartial(legs, group, query) ? { partial: true as const } : undefined
+  return {
+    ...{ date: isoDate(group.first), last, mean: figure('mean'), low: figure('low'), high: figure('high') },
+    ...partial,
   }
-  if (every !== 'day' && !isWhole(legs, group, query)) point.partial = true
-  const decimals = minDecimals(legs, isMean ? group : { begin: index, end: index + 1 })
-  if (decimals !== undefined) point.rounded_to = decimals
-  return point
+}
+
+function makeFigure(
+  legs: readonly PeriodLeg[],
+  { begin, end }: PointRange,
+  stat: Stat,
+  details = false,
+): PairFigure {
+  const isMean = stat === 'mean' && end - begin > 1
+  const index = isMean || stat === 'last' ? end - 1 : extreme(legs, { begin, end }, stat)
+  const figure: PairFigure = {
+    value: isMean ? meanRate(legs, { begin, end }) : pointRate(legs, index),
+    rate_date: isoDate(oldestDay(legs, index)),
+  }
+  const decimals = minDecimals(legs, isMean ? { begin, end } : { begin: index, end: index + 1 })
+  if (decimals !== undefined) figure.rounded_to = decimals
+  if (details) figure.day = isoDate(newestDay(legs, index))
+  return figure
+}
+
+function isPartial(legs: readonly PeriodLeg[], group: PointGroup, query: GroupedQuery): boolean {
+  return query.every !== 'day' && !isWhole(legs, group, query)
 }
 
 /** True if the period has ended, is within the range, and has no unknown day in any leg. */
 function isWhole(
   legs: readonly PeriodLeg[],
   { first, last, hasHole }: PointGroup,
-  query: Pick<PairHistoryQuery, 'from' | 'last' | 'today'>,
+  query: Pick<RangeQuery, 'from' | 'last' | 'today'>,
 ): boolean {
   return (
     !hasHole &&

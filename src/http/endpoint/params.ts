@@ -1,6 +1,7 @@
 // Schemas of parameters, with messages that name valid values. The OpenAPI document is generated from the same schemas.
 
 import * as v from 'valibot'
+import { STATS } from '../../domain/rates/pair-history.ts'
 import { DEFAULT_PROVIDER } from '../../providers/list.ts'
 import type { AppError } from '../../runtime/errors.ts'
 import { isIsoDate, utcInstant } from '../../values/dates.ts'
@@ -24,7 +25,8 @@ const FAULTS = {
     'must be a decimal number greater than 0, at most 30 digits before the point and 20 after (a + in a URL is %2B)',
   rate_type: 'must be compra, venta or referencia',
   every: 'must be day, week, month, quarter or year',
-  stat: 'must be last, mean, low or high',
+  stat: 'must be last, mean, low, high or all',
+  single_stat: 'must be last, mean, low or high',
   encoding: 'must be valid percent-encoded UTF-8',
   order: 'must not be after to',
   dialect: 'must be es-CR',
@@ -82,7 +84,13 @@ export const EveryParam = v.pipe(
 )
 
 export const StatParam = v.pipe(
-  v.picklist(['last', 'mean', 'low', 'high'], FAULTS.stat),
+  v.picklist([...STATS, 'all'], FAULTS.stat),
+  v.metadata({ description: 'What of the points of its days a longer period has' }),
+)
+
+/** The same without `all`, for tools of agents. */
+export const SingleStatParam = v.pipe(
+  v.picklist(STATS, FAULTS.single_stat),
   v.metadata({ description: 'What of the points of its days a longer period has' }),
 )
 

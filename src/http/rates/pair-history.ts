@@ -1,11 +1,22 @@
 import * as v from 'valibot'
-import { type PairHistory, type PairHistoryQuery, pairHistory } from '../../domain/rates/pair-history.ts'
+import {
+  type PairHistory,
+  type PairPoint,
+  type PeriodFigures,
+  type PeriodQuery,
+  pairFigures,
+  pairHistory,
+  STATS,
+  type Stat,
+} from '../../domain/rates/pair-history.ts'
 import { historyRange } from '../../domain/rates/queries.ts'
+import type { RateSnapshot } from '../../domain/rates/rate-cache.ts'
 import { DEFAULT_PROVIDER } from '../../providers/list.ts'
 import type { AnyEndpoint } from '../endpoint/endpoint.ts'
 import { jsonForm } from '../endpoint/forms.ts'
 import {
   AsOfParam,
+  booleanParam,
   CurrencyParam,
   dateParam,
   EveryParam,
@@ -17,7 +28,45 @@ import {
 import { AsOfOut, Day, DecimalText, Integer, RateTypeOut, Rounding } from '../endpoint/shapes.ts'
 import type { StoredDeps } from '../endpoint/stored.ts'
 import { HolesOut, holesField, holesHeaders } from './holes.ts'
-import { type TableForm, tableEndpoints } from './tables.ts'
+import { type ColumnKinds, type TableForm, tableEndpoints } from './tables.ts'
+
+const DATE = v.pipe(Day, v.metadata({ description: 'The day, or the first one of the period' }))
+const FIGURE = {
+  rate_date: v.pipe(
+    Day,
+    v.metadata({ description: 'The older of the days of the values; of a mean those of its last day' }),
+  ),
+  value: DecimalText,
+}
+const PARTIAL = v.optional(
+  v.pipe(
+    v.literal(true),
+    v.metadata({
+      description: 'The period is not over, not asked for as a whole, or has days that are not known',
+    }),
+  ),
+)
+const DAY = v.optional(
+  v.pipe(
+    Day,
+    v.metadata({
+      description:
+        'With details=true: the day within the period on which the pair had the value; of a mean its last day',
+    }),
+  ),
+)
+const FigureOut = v.pipe(v.object({ ...FIGURE, rounded_to: Rounding, day: DAY }), v.title('PairFigure'))
+const PointOut = v.pipe(
+  v.object({ date: DATE, ...FIGURE, partial: PARTIAL, rounded_to: Rounding, day: DAY }),
+  v.title('PairPoint'),
+)
+const FiguresOut = v.pipe(
+  v.object({
+    ...{ date: DATE, last: FigureOut, mean: FigureOut, low: FigureOut, high: FigureOut },
+    partial: PARTIAL,
+  }),
+  v.title('PairFigures'),
+)
 
 const PairHistoryOut = v.pipe(
   v.object({
@@ -28,38 +77,27 @@ const PairHistoryOut = v.pipe(
     date_from: Day,
     date_to: Day,
     every: v.picklist(['day', 'week', 'month', 'quarter', 'year']),
-    stat: v.picklist(['last', 'mean', 'low', 'high']),
+    stat: v.picklist([...STATS, 'all']),
     count: Integer,
     as_of: AsOfOut,
     holes: HolesOut,
-    points: v.array(
-      v.object({
-        date: v.pipe(Day, v.metadata({ description: 'The day, or the first one of the period' })),
-        rate_date: v.pipe(
-          Day,
-          v.metadata({ description: 'The older of the days of the values; of a mean those of its last day' }),
-        ),
-        value: DecimalText,
-        partial: v.optional(
-          v.pipe(
-            v.literal(true),
-            v.metadata({
-              description: 'The period is not over, not asked for as a whole, or has days that are not known',
-            }),
-          ),
-        ),
-        rounded_to: Rounding,
-      }),
-    ),
+    points: v.array(v.union([PointOut, FiguresOut])),
   }),
   v.title('PairHistory'),
 )
 
-type HistoryQuery = PairHistoryQuery & { to: string; as_of?: string | undefined }
+type HistoryQuery = PeriodQuery & { stat: Stat | 'all'; to: string; as_of?: string | undefined }
+type AnyHistory = PairHistory<PairPoint | PeriodFigures>
 
-const TABLE: TableForm<PairHistory, HistoryQuery> = {
-  columns: () => ({ date: 'day', rate_date: 'day', value: 'decimal', partial: 'plain', rounded_to: 'plain' }),
+const COLUMNS: ColumnKinds = {
+  ...{ date: 'day', rate_date: 'day', value: 'decimal', partial: 'plain', rounded_to: 'plain' },
+}
+
+const TABLE: TableForm<AnyHistory, HistoryQuery> = {
+  columns: ({ stat, details }) =>
+    stat === 'all' ? figureColumns(details) : details ? { ...COLUMNS, day: 'day' } : COLUMNS,
   rows: ({ points }) => points,
+  cells: (point) => ('value' in point ? point : figureCells(point as PeriodFigures)),
   headers: holesHeaders,
 }
 
@@ -71,7 +109,7 @@ export function pairHistoryEndpoints(deps: StoredDeps): AnyEndpoint[] {
       about:
         'What one unit of `base` was worth in `quote`: on each day on which a value that leads from one to the other was ' +
         'published, if all of them are known, or one value for each longer period. Means are exact and rounded once. ' +
-        'A day that was not synchronized has no point.',
+        'A day that was not synchronized has no point. With stat=all a point has `last`, `mean`, `low` and `high`.',
       query: v.object({
         base: CurrencyParam,
         quote: CurrencyParam,
@@ -82,6 +120,7 @@ export function pairHistoryEndpoints(deps: StoredDeps): AnyEndpoint[] {
         every: v.optional(EveryParam, 'day'),
         stat: v.optional(StatParam, 'last'),
         as_of: v.optional(AsOfParam),
+        details: v.optional(booleanParam('Whether each value has its day in the period'), 'false'),
       }),
       sends: ['X-Holes'],
       answer: PairHistoryOut,
@@ -92,14 +131,38 @@ export function pairHistoryEndpoints(deps: StoredDeps): AnyEndpoint[] {
         if (!range) throw reversedRange(from ?? '')
         return { ...query, ...range, today }
       },
-      find: pairHistory,
+      find: findHistory,
       forms: [jsonForm(encodePairHistory)],
     },
     TABLE,
   )
 }
 
-function encodePairHistory(history: PairHistory, query: HistoryQuery): string {
+function findHistory(snapshot: RateSnapshot, query: HistoryQuery): AnyHistory | Promise<AnyHistory> {
+  const { stat, ...periods } = query
+  return stat === 'all' ? pairFigures(snapshot, periods) : pairHistory(snapshot, { ...periods, stat })
+}
+
+/** Columns of all values of a period: `low_value` is the field `value` of the object `low`. */
+function figureColumns(details = false): ColumnKinds {
+  const kinds: ColumnKinds = {
+    ...{ value: 'decimal', rate_date: 'day', rounded_to: 'plain' },
+    ...(details && { day: 'day' }),
+  }
+  const columns = STATS.flatMap((stat) =>
+    Object.entries(kinds).map(([field, kind]) => [`${stat}_${field}`, kind] as const),
+  )
+  return { date: 'day', ...Object.fromEntries(columns), partial: 'plain' }
+}
+
+function figureCells({ date, partial, ...figures }: PeriodFigures) {
+  const cells = STATS.flatMap((stat) =>
+    Object.entries(figures[stat]).map(([field, value]) => [`${stat}_${field}`, value] as const),
+  )
+  return { date, partial, ...Object.fromEntries(cells) }
+}
+
+function encodePairHistory(history: AnyHistory, query: HistoryQuery): string {
   const points = [...history.points]
   const { provider, base, quote, from, to, every, stat, as_of } = query
   return JSON.stringify({

@@ -46,6 +46,8 @@ type TableRow = Readonly<Record<string, unknown>>
 export type TableForm<T, A> = {
   columns(query: A): ColumnKinds
   rows(value: T, query: A): Iterable<TableRow>
+  /** Cells of a row by column, where they are not its fields. */
+  cells?(row: TableRow): TableRow
   /** Headers with the data that JSON has beside its rows. */
   headers?(value: T, query: A): Readonly<Record<string, string>>
 }
@@ -119,7 +121,8 @@ function* tableLines<T, A>(table: TableForm<T, A>, value: T, query: WithDialect<
   const dialect = query.csv ?? PLAIN
   yield columns.map(([name]) => name)
   for (const row of table.rows(value, query)) {
-    yield columns.map(([name, kind]) => formatCell(kind, row[name], dialect))
+    const cells = table.cells ? table.cells(row) : row
+    yield columns.map(([name, kind]) => formatCell(kind, cells[name], dialect))
   }
 }
 

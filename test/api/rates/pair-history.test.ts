@@ -9,9 +9,11 @@ import { replaceCoverage, selectCoverage } from '../../../src/store/rates/covera
 import { markSeriesChanged } from '../../../src/store/rates/rates.ts'
 import { subtractInterval } from '../../../src/values/intervals.ts'
 import { startTestApp, type TestApp, type TestAppOptions } from '../../support/app.ts'
+import { STATS } from '../../support/rates/pair-answers.ts'
 import { asOtherProcess, errorDetail, openApp, validationItems, withinASecond } from '../support.ts'
 
 type Point = { date: string; rate_date: string; value: string; partial?: true; rounded_to?: number }
+type Figures = { stat: string; points: { date: string; partial?: true }[] }
 type History = { count: number; points: Point[] } & Record<string, unknown>
 
 const TODAY = '2026-03-24' // a Tuesday
@@ -104,6 +106,72 @@ test('last, mean, low and high of periods', async (t) => {
   // The first of several days with the same value is the lowest.
   const { points } = await ask('base=USD&quote=CRC&from=2026-01-01&every=month&stat=low', own)
   assert.equal(points[0]?.rate_date, '2026-01-06')
+})
+
+test('stat=all has the four values of a period, each as its own request gives it', async (t) => {
+  const own = await startWithValues(t, {
+    318: { '2026-01-30': '500', '2026-02-03': '512', '2026-02-20': '498.5', '2026-03-02': '505' },
+    [EURO]: { '2026-01-29': '1.1', '2026-02-10': '1.2', '2026-03-05': '1.15' },
+  })
+  for (const every of ['day', 'week', 'month', 'quarter', 'year'])
+    for (const pair of ['EUR&quote=CRC', 'CRC&quote=EUR', 'USD&quote=CRC'])
+      for (const details of ['', '&details=true']) {
+        const query = `base=${pair}&from=2026-01-01&to=2026-03-15&every=${every}${details}`
+        const { points, ...about } = await own.json<Figures>(`/api/v1/history?${query}&stat=all`)
+        assert.equal(about.stat, 'all')
+        const expected: Record<string, unknown>[] = points.map(({ date, partial }) => ({
+          date,
+          ...(partial && { partial }),
+        }))
+        for (const stat of STATS) {
+          const single = await ask(`${query}&stat=${stat}`, own)
+          for (const [at, { date: _, partial: __, ...figure }] of single.points.entries())
+            Object.assign(expected[at] ?? {}, { [stat]: figure })
+        }
+        assert.deepEqual(points, expected, query)
+      }
+})
+
+test('details=true has the day of each value, in its period, even where a leg is older', async (t) => {
+  const own = await startWithValues(t, {
+    318: { '2026-01-30': '500', '2026-02-03': '512', '2026-02-20': '498.5' },
+    [EURO]: { '2026-01-29': '1.1', '2026-02-10': '1.2' },
+  })
+  const query = 'base=EUR&quote=CRC&from=2026-02-01&to=2026-02-28&every=month'
+  const { points } = await ask(`${query}&stat=low&details=true`, own)
+  // The euro of 29 January and the dollar of 3 February.
+  const low = { rate_date: '2026-01-29', value: '563.2', day: '2026-02-03' }
+  assert.deepEqual(points, [{ date: '2026-02-01', ...low }])
+  const all = await own.json<Figures>(`/api/v1/history?${query}&stat=all&details=true`)
+  assert.deepEqual(all.points[0], {
+    date: '2026-02-01',
+    last: { value: '598.2', rate_date: '2026-02-10', day: '2026-02-20' },
+    mean: { value: '591.933333333333', rate_date: '2026-02-10', day: '2026-02-20' }, // (563.2 + 614.4 + 598.2) / 3
+    low: { value: '563.2', rate_date: '2026-01-29', day: '2026-02-03' },
+    high: { value: '614.4', rate_date: '2026-02-03', day: '2026-02-10' },
+  })
+  const text = async (path: string) => (await own.get(`/api/v1/${path}`)).text()
+  const columns = STATS.map((stat) => `${stat}_value,${stat}_rate_date,${stat}_rounded_to,${stat}_day`)
+  const days = [
+    ['2026-02-10', '2026-02-20'],
+    ['2026-02-10', '2026-02-20'],
+    ['2026-01-29', '2026-02-03'],
+    ['2026-02-03', '2026-02-10'],
+  ]
+  const values = ['598.2', '591.933333333333', '563.2', '614.4']
+  const row = values.map((value, at) => `${value},${days[at]?.[0]},,${days[at]?.[1]}`).join()
+  const csv = `date,${columns.join()},partial\n2026-02-01,${row},\n`
+  assert.equal(await text(`history.csv?${query}&stat=all&details=true`), csv)
+  const lines = await text(`history.ndjson?${query}&stat=all&details=true`)
+  assert.equal(lines, `${JSON.stringify(all.points[0])}\n`)
+  assert.equal(
+    await text(`history.csv?${query}&stat=low&details=true&dialect=es-CR`),
+    'date;rate_date;value;partial;rounded_to;day\r\n01/02/2026;29/01/2026;563,2;;;03/02/2026\r\n',
+  )
+  assert.equal(
+    await text(`history.csv?${query}&stat=low`),
+    'date,rate_date,value,partial,rounded_to\n2026-02-01,2026-01-29,563.2,,\n',
+  )
 })
 
 test('the current period is partial, on its last day too, and complete on the day after', async (t) => {
@@ -222,14 +290,14 @@ test('wrong parameters are errors', async () => {
     'type must be compra, venta or referencia',
     'from must be a calendar day written YYYY-MM-DD, years 1900 to 2999',
     'every must be day, week, month, quarter or year',
-    'stat must be last, mean, low or high',
+    'stat must be last, mean, low, high or all',
   ])
   assert.deepEqual(await messages('base=EUR&quote=CRC&from=2026-03-02&to=2026-03-01'), [
     'from must not be after to',
   ])
   assert.deepEqual(await messages('base=EUR&quote=CRC&from=&by=month'), [
     'from must be a calendar day written YYYY-MM-DD, years 1900 to 2999',
-    'there is no parameter by: this path has base, quote, provider, type, from, to, every, stat, as_of, dialect, dialecto, decimal, sep',
+    'there is no parameter by: this path has base, quote, provider, type, from, to, every, stat, as_of, details, dialect, dialecto, decimal, sep',
   ])
 })
 

@@ -28,7 +28,7 @@ export type PairRequest = {
   from: IsoDate
   to: IsoDate
   every: (typeof EVERY)[number]
-  stat: (typeof STATS)[number]
+  stat: (typeof STATS)[number] | 'all'
 }
 
 /** Reads the stored values and covered days of each series. */
@@ -101,12 +101,16 @@ function firstDay({ rateType, values, covered }: PairSeries): IsoDate {
   return first
 }
 
+type ExpectedFigure = { rate_date: IsoDate; value: string; rounded_to?: number; day?: IsoDate }
+type ExpectedPoint = { date: IsoDate; partial?: true } & Partial<ExpectedFigure> &
+  Partial<Record<(typeof STATS)[number], ExpectedFigure>>
+
 /** Points of a range. A period that ends on or after `today` is not over. */
 export function expectedPoints(
   legs: readonly PairLeg[],
-  { from, to, every, stat }: PairRequest,
+  { from, to, every, stat, details }: PairRequest & { details?: 'true' | 'false' },
   today: IsoDate,
-) {
+): ExpectedPoint[] {
   const periods = new Map<IsoDate, { first: IsoDate; last: IsoDate; known: Known[]; unknown: boolean }>()
   const follow = legs.map(followed)
   for (let day = from; day <= to; day = addDays(day, 1)) {
@@ -120,7 +124,6 @@ export function expectedPoints(
   }
   return [...periods.values()].flatMap(({ first, last, known, unknown }) => {
     if (known.length === 0) return []
-    const point = periodValue(known, stat)
     const days = Array.from({ length: dayNumber(last) - dayNumber(first) + 1 }, (_, at) => addDays(first, at))
     const isWhole =
       !unknown &&
@@ -128,15 +131,25 @@ export function expectedPoints(
       last <= to &&
       last < today &&
       days.every((day) => legs.every(({ series }) => series.covered.has(day)))
-    const decimals = stat === 'mean' ? known.flatMap((one) => one.decimals) : point.decimals
-    return [
-      {
-        ...{ date: first, rate_date: point.rateDate, value: point.value },
-        ...(every !== 'day' && !isWhole && { partial: true }),
-        ...(decimals.length > 0 && { rounded_to: Math.min(...decimals) }),
-      },
-    ]
+    const partial = every !== 'day' && !isWhole && { partial: true as const }
+    const figure = (one: (typeof STATS)[number]) => expectedFigure(known, one, details === 'true')
+    const figures = stat === 'all' ? Object.fromEntries(STATS.map((one) => [one, figure(one)])) : figure(stat)
+    return [{ date: first, ...figures, ...partial }]
   })
+}
+
+function expectedFigure(
+  known: readonly Known[],
+  stat: (typeof STATS)[number],
+  hasDay: boolean,
+): ExpectedFigure {
+  const { rateDate, value, date, decimals } = periodValue(known, stat)
+  const all = stat === 'mean' ? known.flatMap((one) => one.decimals) : decimals
+  return {
+    ...{ rate_date: rateDate, value },
+    ...(all.length > 0 && { rounded_to: Math.min(...all) }),
+    ...(hasDay && { day: date }),
+  }
 }
 
 /** Day of the last value of a leg, if each day since is covered. Computed once for each series. */
@@ -173,7 +186,7 @@ function crossRate(legs: readonly PairLeg[], days: readonly IsoDate[], date: Iso
   }
 }
 
-function periodValue(known: readonly Known[], stat: PairRequest['stat']): Known & { value: string } {
+function periodValue(known: readonly Known[], stat: (typeof STATS)[number]): Known & { value: string } {
   const last = known.at(-1)
   assert.ok(last)
   if (stat === 'mean') {

@@ -15,7 +15,7 @@ import type { RateType } from '../../../providers/provider.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import { addDays, currentDay, dayNumber, earliest, type IsoDate, isoDate } from '../../../values/dates.ts'
 import type { Interval } from '../../../values/intervals.ts'
-import { EveryParam, reversedRange, StatParam } from '../../endpoint/params.ts'
+import { EveryParam, reversedRange, SingleStatParam } from '../../endpoint/params.ts'
 import { fitRows, pluralize } from '../protocol/answers.ts'
 import { type Tool, tool } from '../protocol/tool.ts'
 import {
@@ -55,7 +55,7 @@ export function historyTools({ cache, clock }: RateToolDeps): Tool[] {
       input: v.object({
         ...PairRange,
         every: v.optional(EveryParam, 'day'),
-        stat: v.optional(StatParam, 'last'),
+        stat: v.optional(SingleStatParam, 'last'),
       }),
       output: v.looseObject({
         ...head,
