@@ -73,7 +73,8 @@ CREATE TABLE sync_runs (
   started_at  TEXT    NOT NULL,
   finished_at TEXT,                                -- NULL while it runs
   token_hash  TEXT CHECK (length(token_hash) = 64), -- SHA-256 of the token of the run; NULL: none
-  token_only  INTEGER NOT NULL DEFAULT 0 CHECK (token_only IN (0, 1)) -- 1: the refusal of the token is the only failure
+  token_only  INTEGER NOT NULL DEFAULT 0 CHECK (token_only IN (0, 1)), -- 1: the refusal of the token is the only failure
+  failures    TEXT -- JSON of the failures, by their codes; NULL: not recorded
 ) STRICT;
 
 -- Every replaced value, for the accountant who booked the old one. `refined`: the bank corrected nothing; an exact
@@ -228,20 +229,27 @@ CREATE TABLE login_links (
   key_id   INTEGER REFERENCES api_keys (id),
   token_id INTEGER REFERENCES tokens (id),
   ends_at  TEXT NOT NULL,
+  person   TEXT, -- NULL: a link for nobody by name
   CHECK (key_id IS NOT NULL OR token_id IS NOT NULL)
 ) STRICT, WITHOUT ROWID;
 
 -- Sessions of the page. `id` and `page` are the SHA-256 of both halves, `key` and `token` of the secrets that opened
--- the session. `used_at` may be ten minutes older than the last use. Signing in deletes expired sessions.
+-- the session. `used_at` may be ten minutes older than the last use. A session that ended has neither key nor token.
+-- Its row has the reason, and signing in deletes it 30 days later.
 CREATE TABLE page_sessions (
   id        TEXT PRIMARY KEY,
   page      TEXT NOT NULL,
   key       TEXT,
   token     TEXT,
   opened_at TEXT NOT NULL,
-  used_at   TEXT NOT NULL
+  used_at   TEXT NOT NULL,
+  person    TEXT,
+  remember  INTEGER NOT NULL DEFAULT 0 CHECK (remember IN (0, 1)), -- 1: for 30 days without a use, else for 12 hours
+  ended_at  TEXT, -- NULL: open, until it expires or its secrets end
+  end_reason TEXT
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX page_sessions_by_use ON page_sessions (used_at);
+CREATE INDEX page_sessions_by_page ON page_sessions (page);
 
 -- Tickets of the page: the SHA-256 of the last part of a URL. A browser may open that once, while the session is
 -- open, for one document or one export. Use deletes a ticket. Adding one deletes those that ended.

@@ -17,6 +17,7 @@ const FILES: Record<string, readonly string[]> = {
   doctor: ['doctor'],
   'metrics/metrics': ['metrics rules', 'metrics dashboard'],
   key: ['key create', 'key list', 'key revoke', 'key rotate'],
+  session: ['session list', 'session end'],
   token: ['token create', 'token update', 'token list', 'token revoke', 'token rotate'],
   'directory/company': ['company create', 'company update', 'company list'],
   'directory/owner': ['owner create', 'owner list'],

@@ -5,6 +5,7 @@ import { hostname } from 'node:os'
 import { ANY_ADDRESS, FORGEABLE_ADDRESS } from '../http/listener/networks.ts'
 import type { TlsFiles } from '../http/listener/tls.ts'
 import type { AlsoListen, ServerOptions } from '../http/server.ts'
+import type { Organization } from '../http/web/sign-in.ts'
 import { AppError } from '../runtime/errors.ts'
 import type { OptionName } from './options/options.ts'
 import type { OptionValues } from './options/values.ts'
@@ -18,6 +19,8 @@ export const LISTEN_OPTIONS = [
   'trust-proxy',
   'cors-origin',
   'host-name',
+  'organization',
+  'organization-id',
   'open-rates',
   'serve-rounded',
   'no-compat',
@@ -45,10 +48,20 @@ export function listenSettings(options: ListenOptions): ServerOptions {
     proxies: options['trust-proxy'],
     corsOrigins: options['cors-origin'],
     hostNames: [...machineNames(), ...(options['host-name'] ?? [])],
+    organization: organization(options),
     compat: options['no-compat']
       ? undefined
       : { open: options['open-rates'], serveRounded: options['serve-rounded'] },
   }
+}
+
+/** Returns the letterhead. Empty values mean none, as an unset line of an environment file. */
+function organization(options: ListenOptions): Organization | undefined {
+  const { organization: name, 'organization-id': taxId } = options
+  if (name) return { name, taxId: taxId || undefined }
+  if (taxId)
+    throw new AppError('usage', '--organization-id needs --organization, the name that it belongs to')
+  return undefined
 }
 
 /** Host name of this machine, and its first label, which clients of the same network use. */

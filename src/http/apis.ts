@@ -29,6 +29,7 @@ import { type MetricsSnapshot, metricsSnapshotOf } from './status/metrics-snapsh
 import { cachedTotals } from './status/totals.ts'
 import { pageApi } from './web/api.ts'
 import { pageAssetsApi } from './web/assets.ts'
+import type { Organization } from './web/sign-in.ts'
 
 /** Parts of a running server, by subject. Each API gets those that it names. */
 export type ServerParts = {
@@ -53,6 +54,8 @@ export type ApisOptions = {
   proxies?: BlockList | undefined
   /** Host names of the server for browsers, beside its addresses and `localhost`. */
   hostNames?: readonly string[] | undefined
+  /** Letterhead of the page. */
+  organization?: Organization | undefined
   /** Compat APIs: networks that need no key, and whether rounded values are served; undefined: no compat APIs. */
   compat?: { open: OpenNetworks | undefined; serveRounded: boolean } | undefined
 }
@@ -60,7 +63,7 @@ export type ApisOptions = {
 /** Creates the APIs in the order of OpenAPI, the lazy ones, and the source of the metrics. */
 export function createApis(
   parts: ServerParts,
-  { compat, proxies, hostNames = [] }: ApisOptions,
+  { compat, proxies, hostNames = [], organization }: ApisOptions,
 ): {
   apis: Api[]
   /** The unauthenticated health endpoints. */
@@ -77,7 +80,7 @@ export function createApis(
   const { waiters, clock } = claiming
   const names = { hostNames, proxies }
   const exports = createExports({ db: reads, cache })
-  const page = pageApi({ db, reads, blobs, keyring, clock, log, names, exports })
+  const page = pageApi({ db, reads, blobs, keyring, clock, log, names, exports, organization })
   const { findSession } = page
   const rates = ratesApi({
     ...{ db: reads, database, cache, past, exports, clock },

@@ -125,12 +125,24 @@ ALTER TABLE meta ADD COLUMN server_id TEXT;
 ALTER TABLE meta ADD COLUMN generation INTEGER NOT NULL DEFAULT 0;
 `
 
+// Sessions of persons, the reasons of their end, and the failures of runs by code.
+const NAMED_SESSIONS = `
+ALTER TABLE login_links ADD COLUMN person TEXT;
+ALTER TABLE page_sessions ADD COLUMN person TEXT;
+ALTER TABLE page_sessions ADD COLUMN remember INTEGER NOT NULL DEFAULT 0 CHECK (remember IN (0, 1));
+ALTER TABLE page_sessions ADD COLUMN ended_at TEXT;
+ALTER TABLE page_sessions ADD COLUMN end_reason TEXT;
+CREATE INDEX page_sessions_by_page ON page_sessions (page);
+ALTER TABLE sync_runs ADD COLUMN failures TEXT;
+`
+
 export const SHARED_MIGRATIONS: readonly Migration[] = [
   { sql: DISCARDED_RATES },
   { sql: PAGE_SESSIONS },
   { sql: LEASES_IN_ROWS },
   { sql: { sqlite: CONTENTS + CONTENTS_OF_FILES, postgres: CONTENTS } },
   { sql: { sqlite: LOSSES, postgres: LOSSES + LINEAGE } },
+  { sql: NAMED_SESSIONS },
 ]
 
 export const SCHEMA_VERSION = schemaVersion(SHARED_MIGRATIONS)

@@ -4,6 +4,8 @@ import type { Generated, Kysely, Selectable } from 'kysely'
 import type { RateType } from '../providers/provider.ts'
 
 export type SyncTrigger = 'scheduler' | 'startup' | 'retry' | 'cli' | 'refine' | 'import'
+/** `idle`: unused for too long; `age`: older than any session may be; `closed`: by another session or an operator. */
+export type SessionEnd = 'idle' | 'age' | 'closed'
 /** `answered`: validly answered; `final`: long enough after their date; `exact`: by a source that does not round. */
 export type CoverageKind = 'answered' | 'final' | 'exact'
 /** `added`, `removed`: days that became covered or uncovered; `imported`: days whose values came with an import. */
@@ -100,6 +102,7 @@ export type Tables = {
     finished_at: string | null
     token_hash: string | null
     token_only: Generated<number>
+    failures: string | null
   }
   coverage: { series_id: number; kind: CoverageKind; covered_from: string; covered_to: string }
   coverage_changes: {
@@ -168,7 +171,13 @@ export type Tables = {
     ends_at: string
     last_used_at: string | null
   }
-  login_links: { hash: string; key_id: number | null; token_id: number | null; ends_at: string }
+  login_links: {
+    hash: string
+    key_id: number | null
+    token_id: number | null
+    ends_at: string
+    person: string | null
+  }
   page_sessions: {
     id: string
     page: string
@@ -176,6 +185,10 @@ export type Tables = {
     token: string | null
     opened_at: string
     used_at: string
+    person: string | null
+    remember: Generated<number>
+    ended_at: string | null
+    end_reason: SessionEnd | null
   }
   page_tickets: {
     hash: string

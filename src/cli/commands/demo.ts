@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type App, startApp } from '../../app.ts'
 import { startBank } from '../../demo/bank.ts'
-import { LINK_MINUTES, makeLoginLink } from '../../domain/access/login-links.ts'
+import { linkLifetime, makeLoginLink } from '../../domain/access/login-links.ts'
 import { hashOfSecret, makeSecret } from '../../domain/access/secrets.ts'
 import { createAgent, createCompany, createOwner } from '../../domain/directory/directory.ts'
 import { UPLOAD_WAITS } from '../../http/documents/uploads/receive.ts'
@@ -131,7 +131,7 @@ function exampleText(url: string, { key, token, code }: DemoSecrets): string {
     '[{"name": "factura.txt", "mimetype": "text/plain", "base64": "\'$(echo "Factura 1: 15000 CRC" | base64)\'"}]}'
   return `
 Serving on ${url}. Today's rates are there, the history is being fetched. In a browser, signed in by this link once
-and within ${LINK_MINUTES} minutes, and later by the key and the token below:
+and within ${linkLifetime({})}, and later by the key and the token below:
 
   ${url}/#login=${code}
 

@@ -1,7 +1,7 @@
 // Makes a link that opens the page signed in. The user needs access to the data directory, and no secret.
 
 import { hostname } from 'node:os'
-import { LINK_MINUTES, makeLoginLink } from '../../domain/access/login-links.ts'
+import { linkLifetime, makeLoginLink } from '../../domain/access/login-links.ts'
 import { isServed } from '../../domain/operations/backup/data-dir-files.ts'
 import { AppError } from '../../runtime/errors.ts'
 import { findActiveApiKeyByName } from '../../store/access/api-keys.ts'
@@ -17,7 +17,7 @@ import { notFound } from './rows.ts'
 
 export const web = command({
   name: 'web',
-  options: ['key', 'token', 'url', ...STORAGE, 'json'],
+  options: ['key', 'token', 'person', 'url', ...STORAGE, 'json'],
   overrides: { url: option('URL', httpUrl) },
   changesData: true,
   run({ options, terminal, storage, withDatabase }) {
@@ -25,17 +25,19 @@ export const web = command({
     if (keyName === undefined && tokenName === undefined) {
       throw new AppError('usage', 'give --key NAME, --token NAME or both: what the link signs in with')
     }
-    const { url } = options
+    const { url, person } = options
     return withDatabase({ mustExist: true }, async (db, { clock }) => {
       const key = keyName === undefined ? undefined : await findSignInKey(db, keyName)
       const token = tokenName === undefined ? undefined : await findActiveTokenByName(db, tokenName)
       if (tokenName !== undefined && !token) throw notFound('token', tokenName)
       const page = new URL(url ?? runningServerUrl(storage()))
-      const { code, endsAt } = await makeLoginLink(db, { keyId: key?.id, tokenId: token?.id }, clock)
+      const link = { keyId: key?.id, tokenId: token?.id, person }
+      const { code, endsAt } = await makeLoginLink(db, link, clock)
       page.hash = `login=${code}`
       const names = [...(key ? [`key ${key.name}`] : []), ...(token ? [`token ${token.name}`] : [])]
-      terminal.err(`Signs in with ${names.join(' and ')}, once and within ${LINK_MINUTES} minutes:\n`)
-      printResult(terminal, options, { url: page.href, ends_at: endsAt }, [page.href])
+      const subject = person === undefined ? 'Signs in' : `Signs ${person} in`
+      terminal.err(`${subject} with ${names.join(' and ')}, once and within ${linkLifetime(link)}:\n`)
+      printResult(terminal, options, { url: page.href, ends_at: endsAt, person }, [page.href])
     })
   },
 })

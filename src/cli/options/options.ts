@@ -1,6 +1,7 @@
 // Table of options: each is a flag and an environment variable of the same name. The parser is built from it. Tests
 // compare help.txt and the README with it.
 
+import { personFault } from '../../domain/access/login-links.ts'
 import { ALLOWED } from '../../domain/access/secrets.ts'
 import { HOOK_EVENTS } from '../../domain/hooks/events.ts'
 import { parseOpenNetworks } from '../../http/compat/admission.ts'
@@ -43,6 +44,7 @@ const CALL = {
   key: option('NAME', nonEmpty),
   token: option('NAME', nonEmpty),
   'key-file': option('FILE', nonEmpty),
+  person: option('NAME', textFormat(personFault)),
   code: option('CODE', nonEmpty),
   company: option('ID', id),
   agent: option('ID', id),
@@ -110,6 +112,8 @@ const TABLE = {
   'trust-proxy': option('CIDR', { validate: networksOrAnyFault, parse: networksOrAny }),
   'cors-origin': option('ORIGIN', { validate: originsFault, parse: parseOrigins }),
   'host-name': option('NAME', { validate: hostNamesFault, parse: parseHostNames }),
+  organization: option('NAME', anything),
+  'organization-id': option('ID', anything),
   'open-rates': option('CIDR', { validate: networksOrAnyFault, parse: parseOpenNetworks }),
   'serve-rounded': flag,
   'no-compat': flag,

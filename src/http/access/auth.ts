@@ -33,13 +33,19 @@ export type AuthorizedToken = {
   company_id: number | null
   agent_id: number | null
   allow: readonly string[]
+  /** Person whose session it is, for events; undefined: a program, or a session without a name. */
+  person?: string | undefined
 }
 
 /** A valid key: where it may be sent, its preferred side, and its network. */
 export type ApiKey = Pick<ActiveApiKey, 'id' | 'name' | 'kind' | 'side' | 'network'>
 
-/** Valid key and token of a session of the page. */
-export type SessionCredentials = { key: ApiKey | undefined; token: SessionToken | undefined }
+/** Valid key and token of a session of the page, and the name of its person. The token has the name too. */
+export type SessionCredentials = {
+  key: ApiKey | undefined
+  token: SessionToken | undefined
+  person?: string | undefined
+}
 export type SessionToken = AuthorizedToken & { expires_at: IsoDate | null }
 
 /**

@@ -9,6 +9,13 @@ import type { Reply } from './endpoint.ts'
 import { setRetryDelay } from './errors.ts'
 import { JSON_TYPE } from './forms.ts'
 
+declare module 'h3' {
+  interface H3EventContext {
+    /** Cookie that the answer renews, unless it sets another. */
+    renewedCookie?: string
+  }
+}
+
 /** Returns request and response of node:http, below the framework. */
 export function nodeContext(event: H3Event): { req: IncomingMessage; res: ServerResponse } {
   const node = event.runtime?.node
@@ -29,8 +36,9 @@ export function send(event: H3Event, reply: Reply): Response | Promise<Response>
     'cache-control': 'no-store',
     ...reply.headers,
   }
-  const { cors, age } = event.context
+  const { cors, age, renewedCookie } = event.context
   if (cors) addCors(headers, cors)
+  if (renewedCookie !== undefined) headers['set-cookie'] ??= renewedCookie
   const { body, status = 200 } = reply
   if (age !== undefined && status < 400) headers.age = String(age)
   if (status === 503) setRetryDelay(headers) // also for answers that are not errors, such as /readyz

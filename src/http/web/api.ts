@@ -6,7 +6,8 @@ import * as v from 'valibot'
 import type { FindSession } from '../access/auth.ts'
 import type { Api } from '../endpoint/api.ts'
 import { get, post, remove } from '../endpoint/endpoint.ts'
-import { Integer } from '../endpoint/shapes.ts'
+import { booleanParam } from '../endpoint/params.ts'
+import { Instant, Integer } from '../endpoint/shapes.ts'
 import { RATES_ERRORS } from '../rates/errors.ts'
 import { exportMediaType } from '../rates/export.ts'
 import { ownHostGuard } from './guard.ts'
@@ -16,6 +17,15 @@ const Code = v.pipe(v.string(), v.description('What stands after #login= in a li
 const SecretBody = v.object({
   secret: v.optional(v.pipe(v.string(), v.description('A key (cbk_…) or a token (cbt_…)'))),
   code: v.optional(v.pipe(Code, v.description('Instead of it the code of a link'))),
+  remember: v.optional(
+    v.pipe(
+      v.boolean(),
+      v.description(
+        'Whether the session lasts for 30 days without a request and its cookie outlives the browser; false, the ' +
+          'default of a new session: 12 hours. An open session has it unchanged where it is absent',
+      ),
+    ),
+  ),
 })
 const PageOut = v.pipe(
   v.object({
@@ -48,10 +58,49 @@ const WRONG = {
   429: 'Too many wrong secrets in a minute',
 }
 const credentialFields = { key: v.nullable(v.object({ name: v.string() })), token: v.nullable(TokenOut) }
-const SessionOut = v.pipe(v.object(credentialFields), v.title('Session'))
+const Person = v.pipe(
+  v.nullable(v.string()),
+  v.description('The name in the link that the session began with; null: none'),
+)
+const SessionOut = v.pipe(
+  v.object({
+    ...credentialFields,
+    person: Person,
+    organization: v.pipe(
+      v.nullable(v.object({ name: v.string(), tax_id: v.nullable(v.string()) })),
+      v.description(
+        'The settings organization and organization-id of the server, for a session or an open network alone',
+      ),
+    ),
+    remember: v.pipe(
+      v.boolean(),
+      v.description('Whether it lasts for 30 days without a request, else for 12 hours'),
+    ),
+    open: v.pipe(v.boolean(), v.description('Whether rates are open to this address without signing in')),
+    ended: v.optional(
+      v.pipe(
+        v.object({
+          reason: v.pipe(
+            v.picklist(['idle', 'age', 'closed', 'withdrawn']),
+            v.description(
+              'idle: unused for too long; age: older than 180 days, or than 30 if it was not remembered; closed: by ' +
+                'another session or an operator; withdrawn: its key and token were revoked, replaced or have expired',
+            ),
+          ),
+          remember: v.pipe(v.boolean(), v.description('Whether it was a remembered one')),
+        }),
+        v.description('Why there is no session any more; only for a browser that sends its half of one'),
+      ),
+    ),
+  }),
+  v.title('Session'),
+)
 const CodeOut = v.pipe(
   v.object({
     ...credentialFields,
+    person: Person,
+    remember: v.pipe(v.boolean(), v.description('What the page suggests: true for a link with a name')),
+    ends_at: v.pipe(Instant, v.description('Until when the link can be used, once')),
     company: v.pipe(
       v.nullable(v.object({ id: Integer, name: v.string() })),
       v.description('The one that the token is for; null: all, or there is no token'),
@@ -99,8 +148,18 @@ export function pageApi(deps: SignInDeps): { api: Api; findSession: FindSession 
       }),
       remove({
         path: '/session',
+        about: 'Ends the session, or with others=true those of the same person in other browsers.',
+        query: v.object({
+          others: v.optional(
+            booleanParam(
+              'Whether the other sessions of the person end, and not this one; without a person those of the same key or token',
+            ),
+            'false',
+          ),
+        }),
         answer: SessionOut,
-        handle: ({ event }) => signIn.close(event),
+        refusals: { 401: 'There is no session, with others=true' },
+        handle: ({ event, query }) => signIn.close(event, query),
       }),
       post({
         path: '/session/code',

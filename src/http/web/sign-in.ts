@@ -2,6 +2,7 @@
 // cannot read its secrets on their way.
 
 import type { H3Event } from 'h3'
+import { REMEMBERED_DAYS } from '../../domain/access/page-sessions.ts'
 import type { UploadedField } from '../../domain/documents/upload.ts'
 import { AppError } from '../../runtime/errors.ts'
 import type { Log } from '../../runtime/log.ts'
@@ -41,7 +42,14 @@ export type SignInDeps = {
   log: Log
   names: HostNames
   exports: Exports
+  /** Letterhead of the page; undefined: none is set. */
+  organization: Organization | undefined
 }
+
+/** Name and tax id of the organization that the server belongs to. */
+export type Organization = { name: string; taxId: string | undefined }
+
+type SessionHashes = SecretHashes & { person: string | undefined }
 
 export type SignIn = {
   findSession: FindSession
@@ -49,7 +57,8 @@ export type SignIn = {
   /** Shows the key and token of a link's code, without using it up. */
   showCode(event: H3Event): Promise<Reply>
   show(event: H3Event): Promise<Reply>
-  close(event: H3Event): Promise<Reply>
+  /** Ends the session, or with `others` the other ones of its person. */
+  close(event: H3Event, query: { others: boolean }): Promise<Reply>
   makeTicket(event: H3Event): Promise<Reply>
   useTicket(event: H3Event, ticket: string): Promise<Reply>
 }
@@ -57,7 +66,7 @@ export type SignIn = {
 const WRONG_A_MINUTE = 10
 const TOO_MANY = 'Too many wrong secrets: try again in a minute'
 const TICKET_WAS_USED = 'This link was used, or is older than a minute: ask for it again'
-const NOTHING = { key: undefined, token: undefined }
+const NOTHING = { key: undefined, token: undefined, person: undefined }
 
 export function createSignIn(deps: SignInDeps): SignIn {
   const { db, reads, blobs, keyring, clock, names, log } = deps
@@ -65,22 +74,45 @@ export function createSignIn(deps: SignInDeps): SignIn {
   const tickets = openTickets({ db, reads, clock })
   const pdfs = { db: reads, blobs, log }
   const wrong = createWrongSecrets(clock, { perMinute: WRONG_A_MINUTE, message: TOO_MANY })
-  const lookUpCredentials = ({ key, token }: SecretHashes): SessionCredentials => ({
-    key: keyring.findKeyByHash(key),
-    token: keyring.findTokenByHash(token),
-  })
-  const findCredentials = async (hashes: SecretHashes): Promise<SessionCredentials> => {
+  const lookUpCredentials = ({ key, token, person }: SessionHashes): SessionCredentials => {
+    const valid = keyring.findTokenByHash(token)
+    return {
+      key: keyring.findKeyByHash(key),
+      token: valid && person !== undefined ? { ...valid, person } : valid,
+      person,
+    }
+  }
+  const findCredentials = async (hashes: SessionHashes): Promise<SessionCredentials> => {
     const credentials = lookUpCredentials(hashes)
     if (!credentials.key === !hashes.key && !credentials.token === !hashes.token) return credentials
     await keyring.lookUp() // another node may have just created it
     return lookUpCredentials(hashes)
   }
-  const find = (event: H3Event, own: ServerOrigin): Promise<Session | undefined> =>
-    sessions.find(readCookies(event, cookieName(own)), event.req.headers.get(PAGE_HEADER) ?? undefined)
+  const find = async (event: H3Event, own: ServerOrigin): Promise<Session | undefined> => {
+    const session = await sessions.find(readCookies(event, cookieName(own)), pageHalf(event))
+    if (session?.isCookieDue) event.context.renewedCookie = setCookie(own, session.cookie, session)
+    return session
+  }
   const requireSession = async (event: H3Event): Promise<Session> => {
     const session = await find(event, checkOwn(event, names))
     if (!session) throw new AppError('unauthorized', 'The session has ended: sign in again')
     return session
+  }
+  const stateOut = (session: Session | undefined, credentials: SessionCredentials) => ({
+    ...credentialsOut(credentials),
+    person: session?.person ?? null,
+    organization: session ? organizationOut(deps.organization) : null,
+    remember: session?.remember ?? false,
+    open: false,
+  })
+  /** Returns the session with its credentials, or why it has none. */
+  const describe = async (event: H3Event, own: ServerOrigin, session: Session | undefined) => {
+    const credentials = await findCredentials(session ?? NOTHING)
+    if (credentials.key || credentials.token) return stateOut(session, credentials)
+    const sessionEnd = session
+      ? { reason: 'withdrawn' as const, remember: session.remember }
+      : await sessions.explain(readCookies(event, cookieName(own)), pageHalf(event))
+    return { ...stateOut(undefined, NOTHING), ended: sessionEnd }
   }
   const logins = createLogins({ db, reads, keyring, clock })
   const limitWrongSecrets = <T>(event: H3Event, check: () => Promise<T>) =>
@@ -107,7 +139,8 @@ export function createSignIn(deps: SignInDeps): SignIn {
     },
     async open(event) {
       const own = checkOwn(event, names)
-      const { secret, code } = await parseJsonFields(event, ['secret', 'code'])
+      const { secret, code, ...fields } = await parseJsonFields(event, ['secret', 'code', 'remember'])
+      const remember = parseRemember(fields.remember)
       const isCode = secret === undefined
       const text = requireText(isCode ? code : secret, isCode ? undefined : code)
       const hashes = await limitWrongSecrets(event, () =>
@@ -115,29 +148,46 @@ export function createSignIn(deps: SignInDeps): SignIn {
       )
       const session = await find(event, own)
       if (session && !isCode) {
-        await sessions.add(session, hashes)
-        return freshReply({ page: event.req.headers.get(PAGE_HEADER) })
+        await sessions.add(session, { ...hashes, remember })
+        const headers: Record<string, string> = {}
+        if (remember !== undefined) headers['set-cookie'] = setCookie(own, session.cookie, { remember })
+        return { ...freshReply({ page: pageHalf(event) }), headers }
       }
       // A link was made by another person, so it replaces the session instead of adding to it.
       if (session) await sessions.close(session)
-      const { cookie, page } = await sessions.open({ ...NOTHING, ...hashes })
-      return { ...freshReply({ page }), headers: { 'set-cookie': setCookie(own, cookie) } }
+      const lifetime = { remember: remember ?? false }
+      const { cookie, page } = await sessions.open({ ...NOTHING, ...hashes, ...lifetime })
+      return { ...freshReply({ page }), headers: { 'set-cookie': setCookie(own, cookie, lifetime) } }
     },
     async showCode(event) {
       checkOwn(event, names)
       const { code } = await parseJsonFields(event, ['code'])
-      const opens = await limitWrongSecrets(event, () => logins.show(requireText(code)))
-      return freshReply({ ...sessionOut(opens), company: opens.company })
+      const { company, endsAt, ...opens } = await limitWrongSecrets(event, () =>
+        logins.show(requireText(code)),
+      )
+      const person = opens.person ?? null
+      return freshReply({
+        ...credentialsOut(opens),
+        company,
+        person,
+        remember: person !== null,
+        ends_at: endsAt,
+      })
     },
     async show(event) {
-      const session = await find(event, checkOwn(event, names))
-      return freshReply(sessionOut(await findCredentials(session ?? NOTHING)))
-    },
-    async close(event) {
       const own = checkOwn(event, names)
+      return freshReply(await describe(event, own, await find(event, own)))
+    },
+    async close(event, { others }) {
+      const own = checkOwn(event, names)
+      if (others) {
+        const session = await requireSession(event)
+        await sessions.closeOthers(session)
+        return freshReply(await describe(event, own, session))
+      }
       const session = await find(event, own)
       if (session) await sessions.close(session)
-      return { ...freshReply(sessionOut(NOTHING)), headers: { 'set-cookie': expiredCookie(own) } }
+      return { ...freshReply(stateOut(undefined, NOTHING)), headers: { 'set-cookie': expiredCookie(own) } }
     },
     async makeTicket(event) {
       const session = await requireSession(event)
@@ -151,7 +201,8 @@ export function createSignIn(deps: SignInDeps): SignIn {
       const ticket = await tickets.use(text, { onlyLook: event.req.method === 'HEAD' })
       if (!ticket) throw new AppError('not-found', TICKET_WAS_USED)
       const { document, format } = ticket
-      const { key, token } = await findCredentials((await sessions.findById(ticket.session)) ?? NOTHING)
+      const hashes = await sessions.findById(ticket.session)
+      const { key, token } = await findCredentials({ ...NOTHING, ...hashes })
       if (format) return openExport(deps.exports, key, format, event)
       return openPdf(pdfs, token, Number(document), event)
     },
@@ -173,7 +224,7 @@ function requireText(value: UploadedField, other?: UploadedField): string {
   throw new AppError('bad-request', `${text}, or instead of it code that of a link`)
 }
 
-function sessionOut({ key, token }: SessionCredentials) {
+function credentialsOut({ key, token }: SessionCredentials) {
   return {
     key: key ? { name: key.name } : null,
     token: token
@@ -187,6 +238,21 @@ function sessionOut({ key, token }: SessionCredentials) {
   }
 }
 
+function organizationOut(organization: Organization | undefined) {
+  return organization ? { name: organization.name, tax_id: organization.taxId ?? null } : null
+}
+
+/** @throws AppError `bad-request` */
+function parseRemember(value: UploadedField): boolean | undefined {
+  if (value === undefined || typeof value === 'boolean') return value
+  throw new AppError('bad-request', 'remember must be true or false: whether this browser stays signed in')
+}
+
+/** Half of the session that the page sends in its header. */
+function pageHalf(event: H3Event): string | undefined {
+  return event.req.headers.get(PAGE_HEADER) ?? undefined
+}
+
 /**
  * Name of the session cookie. Browsers send cookies to all ports of a host, so over plain HTTP the name contains the port.
  * Over TLS the prefix `__Host-` makes browsers reject cookies set by another host or over plain HTTP.
@@ -195,14 +261,16 @@ function cookieName({ scheme, port }: ServerOrigin): string {
   return scheme === 'https' ? '__Host-cambista' : `cambista-${port}`
 }
 
-function setCookie(origin: ServerOrigin, value: string): string {
+/** Returns the header of a cookie. Without `remember` it is gone when the browser is closed. */
+function setCookie(origin: ServerOrigin, value: string, { remember }: { remember: boolean }): string {
   const secure = origin.scheme === 'https' ? '; Secure' : ''
-  return `${cookieName(origin)}=${value}; Path=/; HttpOnly; SameSite=Strict${secure}`
+  const age = remember ? `; Max-Age=${REMEMBERED_DAYS * 86_400}` : ''
+  return `${cookieName(origin)}=${value}; Path=/; HttpOnly; SameSite=Strict${secure}${age}`
 }
 
 /** Returns the header that deletes the cookie of a session. */
 function expiredCookie(origin: ServerOrigin): string {
-  return `${setCookie(origin, '')}; Max-Age=0`
+  return `${setCookie(origin, '', { remember: false })}; Max-Age=0`
 }
 
 /** Returns the values of all cookies of a name. Other programs of the host may set cookies of the same name. */

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { hashOfSecret } from '../../../src/domain/access/secrets.ts'
 import type { Row, WriteDb } from '../../../src/store/tables.ts'
-import { startTestApp } from '../../support/app.ts'
+import { startTestApp, type TestApp } from '../../support/app.ts'
 import { makeDirectory, runJson } from '../../support/company.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
 import { until } from '../../support/terminal.ts'
@@ -17,7 +17,7 @@ await makeDirectory(app.dataDir)
 const { url } = app.app
 const { port } = new URL(url)
 const { token } = await makeToken(app, 'scans', '--company', '7')
-const NONE = { key: null, token: null }
+const NONE = { key: null, token: null, person: null, organization: null, remember: false, open: false }
 
 test('a key signs in, and the session then reads rates as the key does', async () => {
   const browser = await signIn(url, app.key)
@@ -42,13 +42,13 @@ test('the cookie is for this port, hidden from scripts and from other sites', as
 test('an open session accepts the second secret, and then reads rates and documents', async () => {
   const browser = await signIn(url, app.key)
   const before = JSON.parse((await browser.ask('/session')).body)
-  assert.deepEqual(before, { key: { name: before.key.name }, token: null })
+  assert.deepEqual(before, { ...NONE, key: { name: before.key.name } })
   assert.equal((await browser.ask('/api/v1/documents')).status, 401)
   const added = await browser.ask('/session', { json: { secret: token } })
   assert.deepEqual([added.status, JSON.parse(added.body)], [200, { page: browser.page }])
   assert.equal(added.headers['set-cookie'], undefined)
   assert.deepEqual(JSON.parse((await browser.ask('/session')).body), {
-    key: before.key,
+    ...before,
     token: { name: 'scans', allow: ['documents:GET', 'documents:POST'], company_id: 7, expires_at: null },
   })
   assert.equal((await browser.ask('/api/v1/documents')).status, 200)
@@ -181,16 +181,17 @@ test('session 10,001 ends the one that was unused longest', async (t) => {
   assert.equal(await asOtherProcess(own, async (db) => (await selectSessions(db)).length), 10_000)
 })
 
-test('a sign-in deletes expired sessions', async (t) => {
+test('a sign-in ends expired sessions, and deletes those that ended 30 days before', async (t) => {
   const own = await startTestApp(t)
-  await signIn(own.app.url, own.key)
-  own.clock.now = new Date(own.clock.now.getTime() + 12 * 3_600_000)
+  const first = await signIn(own.app.url, own.key)
+  advance(own, 12 * HOUR)
   const second = await signIn(own.app.url, own.key)
-  const rows = await asOtherProcess(own, selectSessions)
-  assert.deepEqual(
-    rows.map(({ id }) => id),
-    [sessionId(second)],
-  )
+  const [row] = await asOtherProcess(own, (db) => selectSessions(db, first))
+  assert.partialDeepStrictEqual(row, { end_reason: 'idle', key: null, token: null })
+  advance(own, 30 * DAY)
+  const third = await signIn(own.app.url, own.key)
+  const ids = (await asOtherProcess(own, selectSessions)).map(({ id }) => id)
+  assert.deepEqual(ids.sort(), [sessionId(second), sessionId(third)].sort())
 })
 
 test('sessions survive a restart, and closed ones stay closed', async (t) => {
@@ -268,7 +269,7 @@ test('each status of a session request is described', async () => {
   for (const [path, method, statuses] of [
     ['/session', 'post', '200 400 401 403 413 415 421 429'],
     ['/session', 'get', '200 403 421'],
-    ['/session', 'delete', '200 403 421'],
+    ['/session', 'delete', '200 401 403 421'],
     ['/session/code', 'post', '200 400 401 403 413 415 421 429'],
     ['/session/ticket', 'post', '200 400 401 403 404 410 413 415 421'],
     ['/t/{ticket}', 'get', '200 401 403 404 410 421'],
@@ -279,6 +280,13 @@ test('each status of a session request is described', async () => {
 })
 
 type SessionRow = Row<'page_sessions'>
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+
+function advance({ clock }: TestApp, ms: number): void {
+  clock.now = new Date(clock.now.getTime() + ms)
+}
 
 /** Rows of sessions, or the row of one browser. */
 function selectSessions(db: WriteDb, browser?: Browser): Promise<SessionRow[]> {

@@ -38,7 +38,7 @@ async function completeInBash(cwd: string, script: string, line: string): Promis
 }
 
 const lines: [line: string, expected: string[]][] = [
-  ['cambista se', ['serve', 'service', 'series']],
+  ['cambista se', ['serve', 'session', 'service', 'series']],
   ['cambista --v', ['--version']],
   ['cambista help ke', []],
   ['cambista key ', ['create', 'list', 'revoke', 'rotate']],

@@ -75,3 +75,36 @@ test('`web` prints no link for unknown credentials or those that cannot sign in'
   assert.equal(none.code, 2)
   assert.match(none.err, /give --key NAME, --token NAME or both/)
 })
+
+test('`web --person` prints a link for 24 hours, and its session has the name', async (t) => {
+  const app = await startTestApp(t, { now: new Date().toISOString() })
+  const { url } = app.app
+  await makeDirectory(app.dataDir)
+  await runJson(app.dataDir, 'key', 'create', 'erp')
+  const words = ['web', '--key', 'erp', '--person', 'Ana Mora', '--data-dir', app.dataDir]
+  const { err } = await runCommand(words)
+  assert.match(err, /^Signs Ana Mora in with key erp, once and within 24 hours:$/m)
+  type Link = { url: string; ends_at: string; person: string }
+  const link = await runJson<Link>(app.dataDir, ...words.slice(0, -2))
+  assert.equal(link.person, 'Ana Mora')
+  const lifetimeMs = Date.parse(link.ends_at) - Date.now()
+  assert.ok(lifetimeMs > 24 * 3_600_000 - 60_000 && lifetimeMs <= 24 * 3_600_000)
+  const code = new URL(link.url).hash.slice('#login='.length)
+  const answer = JSON.parse((await ask(`${url}/session/code`, { json: { code } })).body)
+  assert.deepEqual([answer.person, answer.remember, answer.ends_at], ['Ana Mora', true, link.ends_at])
+  app.clock.now = new Date(Date.parse(link.ends_at) - 1)
+  const browser = openBrowser(url, await ask(`${url}/session`, { json: { code } }))
+  assert.equal(JSON.parse((await browser.ask('/session')).body).person, 'Ana Mora')
+  assert.equal((await ask(`${url}/session`, { json: { code } })).status, 401, 'it is used')
+})
+
+test('a link of a person ends after 24 hours', async (t) => {
+  const app = await startTestApp(t, { now: new Date().toISOString() })
+  await runJson(app.dataDir, 'key', 'create', 'erp')
+  const link = await runJson<{ url: string; ends_at: string }>(
+    ...([app.dataDir, 'web', '--key', 'erp', '--person', 'Ana'] as const),
+  )
+  app.clock.now = new Date(link.ends_at)
+  const code = new URL(link.url).hash.slice('#login='.length)
+  assert.equal((await ask(`${app.app.url}/session`, { json: { code } })).status, 401)
+})

@@ -12,6 +12,10 @@ import { emptyOlderSchema, OLDER_SCHEMAS } from '../../../support/older-schema.t
 import { temporaryDirectory } from '../../../support/temporary.ts'
 
 type Row = Record<string, string | number | null>
+
+/** Tables without rows in a directory. */
+const CLUSTER_TABLES = new Set(['losses', 'orphaned_contents'])
+
 type Dump = Record<string, Row[]>
 
 /** Every row of every table, in the order of its columns, and the counters. */
@@ -52,7 +56,7 @@ for (const version of OLDER_SCHEMAS) {
   test(`upgrading schema ${version} preserves every row and counter`, async (t) => {
     const { path, before, after } = await upgrade(t, version)
     for (const [name, rows] of Object.entries(before)) {
-      assert.ok(rows.length > 0, `${name} has rows`)
+      assert.ok(rows.length > 0 || CLUSTER_TABLES.has(name), `${name} has rows`)
       const columns = Object.keys(rows[0] ?? {})
       const upgradedRows = (after[name] ?? []).map((row) =>
         Object.fromEntries(columns.map((one) => [one, row[one]])),
