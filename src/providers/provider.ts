@@ -71,7 +71,13 @@ export type SourceAnswer = {
 }
 
 /** Problem that does not stop the sync but needs the operator, such as a refused token. */
-export type Notice = { message: string /** The problem is the token. */; token?: true }
+export type Notice = {
+  message: string
+  /** The problem is the token. */
+  token?: true
+  /** The source has refused the token. */
+  isRefused?: boolean
+}
 
 /** Settings of the provider, read anew for each run. */
 export type ProviderSettings = {
@@ -205,10 +211,20 @@ export type Provider = {
 
 /** The source did not return a valid answer. The message goes into the record of a run and contains no secret. */
 export class FetchFailure extends Error {
-  constructor(message: string) {
+  readonly fact: FailureFact
+
+  constructor(message: string, fact: FailureFact = { code: 'not_understood' }) {
     super(message)
     this.name = 'FetchFailure'
+    this.fact = fact
   }
+}
+
+/** Kind of a failed request, with the host that was not reached or the status of the answer. */
+export type FailureFact = {
+  code: 'unreachable' | 'timeout' | 'tls' | 'http_status' | 'not_understood'
+  host?: string
+  status?: number
 }
 
 /**

@@ -6,6 +6,7 @@ import { networkReason } from '../runtime/errors.ts'
 import { currentDay, type IsoDate } from '../values/dates.ts'
 import { excerpt } from './json.ts'
 import {
+  type FailureFact,
   FetchFailure,
   type ProviderSettings,
   type RequestTuning,
@@ -44,7 +45,7 @@ export class RefusedFailure extends FetchFailure {
   readonly status: number
 
   constructor(message: string, status: number) {
-    super(message)
+    super(message, { code: 'http_status', status })
     this.name = 'RefusedFailure'
     this.status = status
   }
@@ -167,19 +168,25 @@ function connectionFailure(request: SourceRequest, error: unknown): AttemptFailu
   if (error instanceof FetchFailure) return finalFailure(request, error.message)
   const isCut = error instanceof Error && error.message === CUT_SHORT
   const certificate = certificateReason(error)
-  if (certificate !== undefined) return finalFailure(request, certificate) // a retry meets the same certificate
-  const reason = isTimeout(error) ? 'no complete answer in time' : networkReason(error)
+  const { hostname: host } = new URL(request.url)
+  // A retry meets the same certificate.
+  if (certificate !== undefined) return finalFailure(request, certificate, { code: 'tls', host })
+  const isLate = isTimeout(error)
+  const reason = isLate ? 'no complete answer in time' : networkReason(error)
   // The Fetch standard has a list of ports, such as 6000, that no client opens.
   if (reason === 'bad port') {
     return finalFailure(
       request,
       `${hostAndPort(request.url)} cannot be reached (bad port: it is reserved, no HTTP client opens it)`,
+      { code: 'unreachable', host },
     )
   }
   const message = isCut
     ? `${CUT_SHORT} (${reason})`
     : `${hostAndPort(request.url)} cannot be reached (${reason})`
-  return { failure: new FetchFailure(`${request.name}: ${maskSecrets(message, request)}`), canRetry: true }
+  const code = isLate ? 'timeout' : isCut ? 'not_understood' : 'unreachable'
+  const failure = new FetchFailure(`${request.name}: ${maskSecrets(message, request)}`, { code, host })
+  return { failure, canRetry: true }
 }
 
 /** Returns the host with its port, also where the URL omits the port. */
@@ -210,11 +217,12 @@ function statusFailure(
 ): AttemptFailure {
   const { status, _data: body = '' } = response
   const prefix = `${request.name}: HTTP ${status}`
+  const fact = { code: 'http_status', status } as const
   if (status >= 300 && status < 400) {
     const target = response.headers.get('location') ?? ''
     const shortTarget = maskSecrets(excerpt(target), request)
     const where = isOtherHost(target, request.url) ? `another host, "${shortTarget}"` : `"${shortTarget}"`
-    return finalFailure(request, `HTTP ${status}, a redirect to ${where}, which is never followed`)
+    return finalFailure(request, `HTTP ${status}, a redirect to ${where}, which is never followed`, fact)
   }
   const text = withExcerpt(prefix, request.readError?.(body) ?? body, request)
   const message = text + statusHint(status, request, userAgent)
@@ -224,15 +232,16 @@ function statusFailure(
   if (status === 401 || status === 403 || status === 404) {
     return { failure: new RefusedFailure(message, status), canRetry: false }
   }
-  if (!RETRY_STATUSES.includes(status)) return { failure: new FetchFailure(message), canRetry: false }
+  if (!RETRY_STATUSES.includes(status)) return { failure: new FetchFailure(message, fact), canRetry: false }
   const waitMs = retryDelay(response.headers)
   if (waitMs !== undefined && waitMs > LONGEST_WAIT_MS) {
     return finalFailure(
       request,
       `HTTP ${status}, and it asks to wait ${Math.ceil(waitMs / 1000)} s, longer than a run waits`,
+      fact,
     )
   }
-  return { failure: new FetchFailure(message), canRetry: true, waitMs }
+  return { failure: new FetchFailure(message, fact), canRetry: true, waitMs }
 }
 
 function isOtherHost(target: string, url: string): boolean {
@@ -246,8 +255,8 @@ function statusHint(status: number, { headers }: SourceRequest, userAgent: strin
   return ''
 }
 
-function finalFailure(request: SourceRequest, message: string): AttemptFailure {
-  return { failure: new FetchFailure(`${request.name}: ${message}`), canRetry: false }
+function finalFailure(request: SourceRequest, message: string, fact?: FailureFact): AttemptFailure {
+  return { failure: new FetchFailure(`${request.name}: ${message}`, fact), canRetry: false }
 }
 
 /** Returns milliseconds from Retry-After, in seconds or as a date; a date is relative to the Date of the answer. */

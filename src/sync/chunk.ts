@@ -15,6 +15,7 @@ import { addInterval, type Interval } from '../values/intervals.ts'
 import { type AcceptedRate, compareRates, isQuotedInversely, validateRows } from './accept.ts'
 import { COVERAGE_KINDS, type Coverages, extendCoverage, reduceCoverage } from './coverage.ts'
 import { answersSeries, fetchWindow, type Reading, type Unsynchronized } from './fetch-window.ts'
+import type { Problem } from './problems.ts'
 import { recordNewDays } from './publication.ts'
 import { catalogueEntry, enabledSeries, type RunState, seriesCurrency } from './state.ts'
 
@@ -144,7 +145,7 @@ function applyResult(state: RunState, window: Window, result: StoredReading): vo
     state.newestValues.set(id, latest(to, state.newestValues.get(id) ?? to))
   }
   for (const id of result.refused) state.refused.add(id)
-  for (const problem of result.problems) state.problems.add(problem)
+  for (const problem of result.problems) state.problems.add(problem, state.provider.code)
   state.counts.inserted += result.counts.inserted
   state.counts.updated += result.counts.updated
   state.counts.unchanged += result.counts.unchanged
@@ -171,7 +172,7 @@ async function storeReading(
       : false
   const series = hasNewSeries ? await selectProviderSeries(trx, state.providerId) : state.series
   const requested = requestedSeries({ ...state, series }, group, indicator)
-  const problems: string[] = []
+  const problems: Problem[] = []
 
   // A table has further series. Disabled ones are skipped; unknown ones are reported.
   const requestedCodes = new Set(requested.map((one) => one.external_code))
@@ -179,14 +180,21 @@ async function storeReading(
     indicator !== undefined
       ? answer.observations
       : answer.observations.filter(({ code }) => requestedCodes.has(code))
-  if (indicator === undefined) problems.push(...describeUnknown(group, series, answer.listed))
+  if (indicator === undefined) {
+    problems.push(...describeUnknown(group, series, answer.listed).map((message) => ({ message })))
+  }
   const validated = validateRows(rows, requestedCodes, window)
-  if (validated.rejected.length > 0)
-    problems.push(describeRejected(indicator ?? group.name, validated.rejected))
+  const { rejected } = validated
+  if (rejected.length > 0) {
+    const message = describeRejected(indicator ?? group.name, rejected)
+    const failure = { code: 'row_rejected', of: indicator ?? group.table, count: rejected.length } as const
+    problems.push({ message, failure })
+  }
 
   const refused = findInverselyQuoted(state, requested, validated.accepted)
   for (const { currency, value } of refused.values()) {
-    problems.push(`${group.name}: ${currency} seems to be quoted the other way round (${value}), not stored`)
+    const message = `${group.name}: ${currency} seems to be quoted the other way round (${value}), not stored`
+    problems.push({ message })
   }
   const idByCode = new Map(
     requested.filter(({ id }) => !refused.has(id)).map((one) => [one.external_code, one.id]),

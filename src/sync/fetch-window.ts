@@ -12,6 +12,7 @@ import {
 import { errorReason } from '../runtime/errors.ts'
 import { addDays, currentDay, dayNumber, earliest, type IsoDate } from '../values/dates.ts'
 import { intersects } from '../values/intervals.ts'
+import { errorFailure } from './problems.ts'
 import { enabledSeries, type RunState } from './state.ts'
 
 /** Valid answer to one request. */
@@ -66,7 +67,7 @@ export async function fetchWindow(
         unsynchronized.push({ indicator, days })
         continue
       }
-      state.problems.add(describeFailure(group, indicator, errorReason(cause)))
+      addFailure(state, group, indicator, cause)
     }
   }
   checkClock(state)
@@ -82,7 +83,8 @@ function checkClock(state: RunState): void {
   if (sourceDay === undefined) return
   const ahead = dayNumber(state.today) - dayNumber(sourceDay)
   if (Math.abs(ahead) < 2) return
-  state.problems.add(`the clock of this machine says ${state.today}, that of the source ${sourceDay}`)
+  const message = `the clock of this machine says ${state.today}, that of the source ${sourceDay}`
+  state.problems.add({ message }, state.provider.code)
   if (ahead < 0) return
   state.today = sourceDay
   state.tomorrow = addDays(sourceDay, 1)
@@ -132,7 +134,7 @@ async function fetchAnswer(
     }
   } catch (error) {
     if (!(error instanceof FetchFailure) || error instanceof UnsynchronizedFailure) throw error
-    state.problems.add(describeFailure(group, indicator, errorReason(error)))
+    addFailure(state, group, indicator, error)
     // An unconfirmed answer without data is not final, so the next run requests it again.
     return { ...first, isConfirmed: answer.observations.length > 0 }
   }
@@ -160,6 +162,17 @@ function mergeHalves(newer: SourceAnswer, older: SourceAnswer): SourceAnswer {
     observations: [...newer.observations, ...older.observations.filter(isOnlyInOlder)],
     ...(newer.leftOut && { leftOut: newer.leftOut }),
   }
+}
+
+function addFailure(
+  { problems }: RunState,
+  group: SeriesGroup,
+  indicator: string | undefined,
+  error: unknown,
+): void {
+  const of = indicator ?? group.table
+  const message = describeFailure(group, indicator, errorReason(error))
+  problems.add({ message, failure: errorFailure(error, of) }, of)
 }
 
 /** Prefixes a reason with the request, unless the provider already did. */

@@ -232,7 +232,9 @@ function reportAbsent(state: RunState, group: SeriesGroup, result: ChunkResult):
     return series ? seriesCurrency(state.provider, series) : code
   }
   if (group.indicators !== undefined) {
-    for (const code of unlisted) state.problems.add(`${code}: absent from the answer: ${seriesName(code)}`)
+    for (const code of unlisted) {
+      state.problems.add({ message: `${code}: absent from the answer: ${seriesName(code)}` }, code)
+    }
     return
   }
   // A whole table without rows lists no series: the public API sends this for "no data".
@@ -250,5 +252,6 @@ function reportAbsent(state: RunState, group: SeriesGroup, result: ChunkResult):
     if (isInserted || !learnable) continue
     absent.push(seriesCurrency(state.provider, { base_currency: entry.base, quote_currency: entry.quote }))
   }
-  if (absent.length > 0) state.problems.add(`${group.name}: absent from the answer: ${absent.join(', ')}`)
+  if (absent.length === 0) return
+  state.problems.add({ message: `${group.name}: absent from the answer: ${absent.join(', ')}` }, group.table)
 }

@@ -1,14 +1,16 @@
 // Loads the context of a run, and words the end of its record.
 
 import { unsynchronizedInWords } from '../domain/rates/unsynchronized.ts'
-import type { Provider } from '../providers/provider.ts'
+import type { Notice, Provider } from '../providers/provider.ts'
 import { AppError } from '../runtime/errors.ts'
 import { selectCoverage } from '../store/rates/coverage.ts'
 import { selectProviders } from '../store/rates/providers.ts'
 import { selectNewestDays } from '../store/rates/rates.ts'
 import { selectProviderSeries } from '../store/rates/series.ts'
+import type { RunEnd } from '../store/rates/sync-runs.ts'
 import type { CoverageKind, SyncStatus, SyncTrigger, WriteDb } from '../store/tables.ts'
 import { addDays, type Clock, currentDay } from '../values/dates.ts'
+import { createProblems, type Problems } from './problems.ts'
 import type { RunContext, SyncProgress } from './state.ts'
 
 const MAX_MESSAGE = 2000
@@ -18,7 +20,7 @@ export const EXTRA_REQUESTS = 40
 /** Totals of a run that starts now. */
 export function newTotals(extraRequests = EXTRA_REQUESTS) {
   const counts = { inserted: 0, updated: 0, unchanged: 0 }
-  return { counts, answers: 0, problems: new Set<string>(), extraRequests }
+  return { counts, answers: 0, problems: createProblems(), extraRequests }
 }
 
 /** @throws AppError `failed` for a provider that is not in the database */
@@ -74,8 +76,20 @@ export function unsynchronizedProblem(state: RunContext): string | undefined {
   return unsynchronizedInWords(lacking, state.needsExtraRequests)
 }
 
-export function runMessage(problems: ReadonlySet<string>): string | null {
+/** Adds the notices of a session. `of`: the provider. */
+export function addNotices(problems: Problems, notices: readonly Notice[], of: string): void {
+  for (const { message, isRefused } of notices) {
+    problems.add(isRefused ? { message, failure: { code: 'token_refused', of } } : { message }, of)
+  }
+}
+
+/** Returns the message of a run and its failures by code, for its record. */
+export function runProblems(problems: Problems): Pick<RunEnd, 'message' | 'failures'> {
+  return { message: runMessage(problems), failures: JSON.stringify(problems.failures) }
+}
+
+function runMessage(problems: Problems): string | null {
   if (problems.size === 0) return null
-  const text = [...problems].join('; ')
+  const text = problems.messages.join('; ')
   return text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE)}…` : text
 }

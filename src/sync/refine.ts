@@ -20,7 +20,15 @@ import {
 import type { WriteDb } from '../store/tables.ts'
 import { addDays, EARLIEST_DAY, earliest, type IsoDate, LATEST_DAY, latest } from '../values/dates.ts'
 import { narrowGroup } from './chunk.ts'
-import { loadContext, newTotals, runMessage, runStatus, unsynchronizedProblem } from './record.ts'
+import { errorFailure, type Problem } from './problems.ts'
+import {
+  addNotices,
+  loadContext,
+  newTotals,
+  runProblems,
+  runStatus,
+  unsynchronizedProblem,
+} from './record.ts'
 import type { SyncDeps } from './run.ts'
 import { enabledSeries, type RunState, type SyncProgress } from './state.ts'
 import { walk } from './walk.ts'
@@ -72,10 +80,14 @@ async function refineProvider(
     }
   } catch (error) {
     const cause = errorReason(lostDatabaseError(error))
-    refining.totals.problems.add(request.signal.aborted ? 'stopped, goes on later' : cause)
+    const of = provider.code
+    const problem: Problem = request.signal.aborted
+      ? { message: 'stopped, goes on later', failure: { code: 'interrupted', of } }
+      : { message: cause, failure: errorFailure(error, of) }
+    refining.totals.problems.add(problem, of)
     if (!request.signal.aborted) deps.log.error('refining failed', { cause })
   }
-  for (const { message } of session?.notices() ?? []) refining.totals.problems.add(message)
+  addNotices(refining.totals.problems, session?.notices() ?? [], provider.code)
   await closeRecord(deps, refining, request.signal.aborted)
   return refining.closedRuns
 }
@@ -128,7 +140,7 @@ async function refineWindow(
     })
     for (const code of unlisted) await walk(state, narrowGroup(group, code), { daysToRead: () => [window] })
     const unsynchronized = unsynchronizedProblem(state)
-    if (unsynchronized !== undefined) state.problems.add(unsynchronized)
+    if (unsynchronized !== undefined) state.problems.add({ message: unsynchronized }, provider.code)
     const { counts, answers, problems, extraRequests } = state
     refining.totals = { counts, answers, problems, extraRequests }
     refining.from = earliest(refining.from, window.from)
@@ -185,7 +197,7 @@ async function closeRecord(
   const end = {
     ...totals.counts,
     status,
-    message: runMessage(totals.problems),
+    ...runProblems(totals.problems),
     finished_at: clock().toISOString(),
   }
   const run = await atomically(db, async (trx) =>

@@ -18,9 +18,10 @@ import type { IsoDate } from '../values/dates.ts'
 import { type LockDeps, withSyncLock } from './lock.ts'
 import { createMeter, type Meter } from './meter.ts'
 import { plannedRange, readEverything, readRange } from './order.ts'
+import { errorFailure } from './problems.ts'
 import type { HistoryProgress, RunProgress } from './progress.ts'
 import { finishRun } from './publication.ts'
-import { loadContext, runMessage, runStatus, unsynchronizedProblem } from './record.ts'
+import { addNotices, loadContext, runProblems, runStatus, unsynchronizedProblem } from './record.ts'
 import type { RunContext, SyncProgress } from './state.ts'
 
 export type SyncRequest = {
@@ -129,10 +130,13 @@ async function recordRun(
     if (request.range) await readRange(state, provider.groups, request.range)
     else await readEverything(state, provider.groups, deps.backfillFrom)
   } catch (error) {
-    if (request.signal.aborted) context.problems.add(`${INTERRUPTED}: the program was stopped`)
-    else {
+    const of = provider.code
+    if (request.signal.aborted) {
+      const message = `${INTERRUPTED}: the program was stopped`
+      context.problems.add({ message, failure: { code: 'interrupted', of } }, of)
+    } else {
       const failure = lostDatabaseError(error)
-      context.problems.add(errorReason(failure))
+      context.problems.add({ message: errorReason(failure), failure: errorFailure(error, of) }, of)
       const isExpected = error instanceof AppError || !(error instanceof Error)
       // A lost database needs no line: the problem and the end of the run are logged.
       if (failure === error)
@@ -140,16 +144,16 @@ async function recordRun(
     }
   }
   const unsynchronized = unsynchronizedProblem(context)
-  if (unsynchronized !== undefined) context.problems.add(unsynchronized)
+  if (unsynchronized !== undefined) context.problems.add({ message: unsynchronized }, provider.code)
   const notices = session?.notices() ?? []
   const tokenOnly = context.problems.size === 0 && notices.length > 0 && notices.every(({ token }) => token)
-  for (const notice of notices) context.problems.add(notice.message)
-  for (const problem of context.problems) log.warn('sync problem', { ...about, problem })
+  addNotices(context.problems, notices, provider.code)
+  for (const problem of context.problems.messages) log.warn('sync problem', { ...about, problem })
   const status = runStatus(context)
   const end = {
     ...context.counts,
     status,
-    message: runMessage(context.problems),
+    ...runProblems(context.problems),
     finished_at: clock().toISOString(),
     token_only: Number(tokenOnly),
   }

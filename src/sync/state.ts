@@ -7,6 +7,7 @@ import type { SyncCounts } from '../store/rates/sync-runs.ts'
 import type { CoverageKind, WriteDb } from '../store/tables.ts'
 import type { IsoDate } from '../values/dates.ts'
 import type { Interval } from '../values/intervals.ts'
+import type { Problems } from './problems.ts'
 
 /** Last stored window. */
 export type SyncProgress = { group: string; window: Window }
@@ -45,7 +46,7 @@ export type RunContext = {
   /** Number of valid answers. */
   answers: number
   /** Problems for the operator, each once. */
-  problems: Set<string>
+  problems: Problems
   readonly onStored: (progress: SyncProgress) => Promise<void>
 }
 

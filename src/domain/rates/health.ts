@@ -6,7 +6,7 @@ import type { ProviderRow } from '../../store/rates/providers.ts'
 import type { SeriesRow } from '../../store/rates/series.ts'
 import { selectLastFinishedRun, selectNewestRun } from '../../store/rates/sync-runs.ts'
 import type { ReadDb } from '../../store/tables.ts'
-import { type Clock, currentDay, type IsoDate, isoDate } from '../../values/dates.ts'
+import { addDays, type Clock, currentDay, dayNumber, type IsoDate, isoDate } from '../../values/dates.ts'
 import { findGaps } from '../../values/intervals.ts'
 import { type CoveredDays, coveredIntervals } from './column.ts'
 import { type BenchmarkSide, benchmarkSide, dueDay, isBenchmark, staleness } from './freshness.ts'
@@ -21,7 +21,16 @@ export type HistoryReading = { provider: string; yearsRead: number; requestsLeft
 
 export type SeriesHole = { series_id: number; pair: string; rate_type: RateType; from: IsoDate; to: IsoDate }
 
+/** A reason by its code. `since`: first day that is missing. `percent`: share of the history that is stored. */
+export type ReasonCode =
+  | { code: 'stale_side'; provider: string; rate_type: RateType; since: IsoDate }
+  | { code: 'no_value'; provider: string; rate_type: RateType }
+  | { code: 'history_loading'; provider: string; percent: number }
+  | { code: 'last_run_failed'; provider: string }
+
 export type RateHealth = {
+  /** The same reasons as codes, in the same order. */
+  reasonCodes: ReasonCode[]
   /** Reasons for degraded rates; empty: none. With several providers each reason names its own. */
   reasons: string[]
   /** Reasons that are stale sides of a benchmark. */
@@ -63,6 +72,7 @@ export async function rateHealth(
   const { clock, providers, findHistoryStart, reading } = query
   const { rounded, roundedSeries } = await snapshot.countRates()
   const health: RateHealth = {
+    reasonCodes: [],
     reasons: [],
     stale: [],
     history: undefined,
@@ -75,15 +85,27 @@ export async function rateHealth(
     const withCode = (words: string) => (providers.length > 1 ? `${provider.code}: ${words}` : words)
     const due = dueDay(provider, clock)
     const sides = await benchmarkSides(snapshot, entry, clock)
-    const stale = sides.flatMap((side) => staleness(provider, side, due) ?? []).map(withCode)
-    health.stale.push(...stale)
-    health.reasons.push(...stale)
+    const addReason = (reason: string, code: ReasonCode) => {
+      health.reasons.push(reason)
+      health.reasonCodes.push(code)
+    }
+    for (const side of sides) {
+      const reason = staleness(provider, side, due)
+      if (reason === undefined) continue
+      health.stale.push(withCode(reason))
+      addReason(withCode(reason), sideCode(provider, side))
+    }
     const historyStart = findHistoryStart(provider)
     if (await isFetchingHistory(db, snapshot, entry, historyStart)) {
       const oldestDay = oldestBenchmark(snapshot, entry)
       const { noun } = provider.benchmark
       const since = `it is there since ${oldestDay ?? 'no day yet'}`
-      health.reasons.push(withCode(`the history of the ${noun} is being fetched: ${since}`))
+      const percent = storedPercent(oldestDay, historyStart, due)
+      addReason(withCode(`the history of the ${noun} is being fetched: ${since}`), {
+        code: 'history_loading',
+        provider: provider.code,
+        percent,
+      })
       health.history ??= {
         read_since: oldestDay ?? null,
         wanted_since: historyStart,
@@ -91,7 +113,10 @@ export async function rateHealth(
       }
     }
     const last = isJudged(snapshot, row) ? await selectLastFinishedRun(db, row.id) : undefined
-    if (last?.status === 'error') health.reasons.push(withCode(`the last run failed: ${last.message}`))
+    if (last?.status === 'error') {
+      const code = { code: 'last_run_failed', provider: provider.code } as const
+      addReason(withCode(`the last run failed: ${last.message}`), code)
+    }
     const isRounded = snapshot.series.some(
       ({ id, provider_id }) => provider_id === row.id && roundedSeries.has(id),
     )
@@ -121,6 +146,20 @@ function storedProviders(snapshot: RateSnapshot, providers: readonly Provider[])
     const row = snapshot.providers.find(({ code }) => code === provider.code)
     return row ? [{ provider, row }] : []
   })
+}
+
+function sideCode({ code }: Provider, { rateType, newest }: BenchmarkSide): ReasonCode {
+  const facts = { provider: code, rate_type: rateType }
+  return newest === undefined
+    ? { code: 'no_value', ...facts }
+    : { code: 'stale_side', ...facts, since: addDays(newest, 1) }
+}
+
+/** Whole percent of the days of the history that are stored. */
+function storedPercent(oldestDay: IsoDate | undefined, from: IsoDate, to: IsoDate): number {
+  if (oldestDay === undefined) return 0
+  const days = (first: IsoDate) => dayNumber(to) - dayNumber(first) + 1
+  return Math.min(99, Math.max(0, Math.floor((100 * days(oldestDay)) / days(from))))
 }
 
 function readingProgress(reading: HistoryReading | undefined, { code }: Provider) {

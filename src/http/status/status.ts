@@ -9,7 +9,7 @@ import type { RateCache, RateSnapshot } from '../../domain/rates/rate-cache.ts'
 import { VERSION } from '../../runtime/assets.ts'
 import type { Blobs } from '../../store/blobs/blobs.ts'
 import { countOrphans, selectLosses, selectOrphans } from '../../store/documents/orphans.ts'
-import { selectLastSuccessfulRun, selectRuns } from '../../store/rates/sync-runs.ts'
+import { selectDescribedRuns, selectLastSuccessfulRun } from '../../store/rates/sync-runs.ts'
 import type { ReadDb } from '../../store/tables.ts'
 import type { Schedulers } from '../../sync/schedulers.ts'
 import { type AnyEndpoint, freshReply, get } from '../endpoint/endpoint.ts'
@@ -62,11 +62,55 @@ const LossesOut = v.object({
   ),
 })
 
+const ReasonOut = v.pipe(
+  v.object({
+    code: v.picklist(['stale_side', 'no_value', 'history_loading', 'last_run_failed']),
+    provider: v.string(),
+    rate_type: v.optional(RateTypeOut),
+    since: withDescription(v.optional(Day), 'With stale_side: the first day without a value'),
+    percent: withDescription(
+      v.optional(Integer),
+      'With history_loading: the share of the days that are stored',
+    ),
+  }),
+  v.title('Reason'),
+)
+
+const FailureOut = v.pipe(
+  v.object({
+    code: v.picklist([
+      ...(['unreachable', 'timeout', 'tls', 'http_status', 'not_understood', 'token_refused'] as const),
+      ...(['row_rejected', 'interrupted', 'disk_full', 'other'] as const),
+    ]),
+    of: withDescription(v.string(), 'The indicator, the table or the provider'),
+    host: withDescription(v.optional(v.string()), 'With unreachable, timeout and tls'),
+    status: withDescription(v.optional(Integer), 'With http_status'),
+    count: withDescription(v.optional(Integer), 'With row_rejected: the number of values'),
+  }),
+  v.title('SyncFailure'),
+)
+
+const RunOut = v.pipe(
+  v.object({
+    ...SyncRunOut.entries,
+    failures: withDescription(
+      v.optional(v.array(FailureOut)),
+      'Its failures by code, other where message alone has the cause; absent for runs of earlier versions and imports',
+    ),
+  }),
+  v.title('RunWithFailures'),
+)
+
 const StatusOut = v.pipe(
   v.object({
     version: v.string(),
     status: withDescription(v.picklist(['ok', 'degraded']), 'That of health'),
     reasons: v.array(v.string()),
+    reason_codes: withDescription(v.array(ReasonOut), 'The same reasons as codes, in their order'),
+    scheduler: withDescription(
+      v.object({ enabled: v.boolean(), running: v.boolean() }),
+      'Whether the server syncs by itself, as in /api/v1/scheduler',
+    ),
     providers: v.array(ProviderOut),
     storage: v.object({
       rates: Integer,
@@ -83,7 +127,7 @@ const StatusOut = v.pipe(
       v.optional(LossesOut),
       'Of a database that several nodes share, until `cambista database accept-loss`; absent: none',
     ),
-    runs: withDescription(v.array(SyncRunOut), 'The last 20 syncs, newest first'),
+    runs: withDescription(v.array(RunOut), 'The last 20 syncs, newest first'),
   }),
   v.title('Status'),
 )
@@ -92,7 +136,7 @@ export type StatusDeps = {
   db: ReadDb
   health: HealthQuery
   cache: RateCache
-  scheduler: Pick<Schedulers, 'tasks'>
+  scheduler: Pick<Schedulers, 'tasks' | 'state'>
   backups: NightlyBackup | undefined
   blobs: Pick<Blobs, 'freeBytes' | 'keepsRemoved'>
   totals: () => Promise<Totals>
@@ -115,11 +159,14 @@ export function statusEndpoints(deps: StatusDeps): AnyEndpoint[] {
           providers: await providerStates(snapshot, deps),
           count: (await snapshot.countRates()).all,
         }))
-        const { reasons } = rates.health
+        const { reasons, reasonCodes } = rates.health
+        const scheduler = await deps.scheduler.state()
         return freshReply({
           version: VERSION,
           status: reasons.length > 0 ? 'degraded' : 'ok',
           reasons,
+          reason_codes: reasonCodes,
+          scheduler: { enabled: scheduler !== 'disabled', running: scheduler === 'running' },
           providers: rates.providers,
           storage: {
             rates: rates.count,
@@ -130,7 +177,7 @@ export function statusEndpoints(deps: StatusDeps): AnyEndpoint[] {
           },
           losses: contents.keepsRemoved ? await lossesOut(db) : undefined,
           backup: backups ? backupOut(backups.status()) : null,
-          runs: await selectRuns(db, { limit: RUNS_SHOWN }),
+          runs: await selectDescribedRuns(db, RUNS_SHOWN),
         })
       },
     }),

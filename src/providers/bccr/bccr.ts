@@ -61,10 +61,10 @@ export function openSession(
   let notices: Notice[] = []
   let token = settings.token?.trim() || undefined
 
-  const dropToken = (why: string) => {
+  const dropToken = (why: string, isRefused = false) => {
     token = undefined
     const message = `the central bank's API token ${why}, so the website's rounded values are read: ${HOW_TO_RENEW}`
-    notices.push({ message, token: true })
+    notices.push({ message, token: true, isRefused })
   }
   if (token !== undefined && !/^[\x21-\x7e]+$/.test(token)) {
     dropToken('contains characters that no token has')
@@ -77,7 +77,7 @@ export function openSession(
     } catch (error) {
       if (!(error instanceof RefusedFailure)) throw error
       const why = error.status === 403 ? ', perhaps for the program or its address' : ''
-      dropToken(`was refused (HTTP ${error.status})${why}`)
+      dropToken(`was refused (HTTP ${error.status})${why}`, true)
       return readSite(request)
     }
   }

@@ -51,10 +51,33 @@ export async function updateRun(
   if (!(await hasRow(query.returning('id')))) throw invariantError('SyncRun', `run ${id} is not open`)
 }
 
-/** Result of a run. */
+/** A failure of a run: its code, and the indicator, table or provider that it concerns. */
+export type SyncFailure = {
+  code:
+    | 'unreachable'
+    | 'timeout'
+    | 'tls'
+    | 'http_status'
+    | 'not_understood'
+    | 'token_refused'
+    | 'row_rejected'
+    | 'interrupted'
+    | 'disk_full'
+    | 'other'
+  of: string
+  host?: string
+  status?: number
+  count?: number
+}
+
+/** Result of a run. `failures`: JSON of a list of `SyncFailure`. */
 export type RunEnd = SyncCounts & { status: SyncStatus; message: string | null; finished_at: string } & {
   token_only?: number
+  failures?: string
 }
+
+/** A run with its failures; undefined: no codes were recorded. */
+export type DescribedRun = SyncRunRow & { failures: SyncFailure[] | undefined }
 
 /** Closes an open run: the result of a closed one would be overwritten. */
 export async function closeRun(db: WriteDb, id: number, end: RunEnd): Promise<SyncRunRow> {
@@ -101,6 +124,27 @@ export function selectRuns(
   if (providerCode === undefined) return query.execute()
   const providers = db.selectFrom('providers').select('id').where('code', '=', providerCode)
   return query.where('provider_id', 'in', providers).execute()
+}
+
+/** Selects runs with their failures, newest first. */
+export async function selectDescribedRuns(db: ReadDb, limit: number): Promise<DescribedRun[]> {
+  const providers = await db.selectFrom('providers').select(['id', 'code']).execute()
+  const codes = new Map(providers.map(({ id, code }) => [id, code]))
+  const rows = await newestRuns(db, limit).select('failures').execute()
+  return rows.map(({ failures, ...run }) => ({
+    ...run,
+    failures: readFailures(run, failures, codes.get(run.provider_id) ?? ''),
+  }))
+}
+
+/** Parses the failures of a run. A run that a dead process left open has its message alone. */
+function readFailures(
+  { message }: SyncRunRow,
+  failures: string | null,
+  provider: string,
+): SyncFailure[] | undefined {
+  if (failures !== null) return JSON.parse(failures)
+  return message === INTERRUPTED ? [{ code: 'interrupted', of: provider }] : undefined
 }
 
 /** Selects the newest run of a provider that reads new rates: neither refining nor an import. */

@@ -17,13 +17,17 @@ type Status = {
   version: string
   status: string
   reasons: string[]
+  reason_codes: Record<string, unknown>[]
+  scheduler: { enabled: boolean; running: boolean }
   providers: Record<string, unknown>[]
   storage: Record<string, number>
   backup: Record<string, unknown> | null
-  runs: { status: string; message: string | null }[]
+  runs: { status: string; message: string | null; failures?: Record<string, unknown>[] }[]
 }
 
 const status = (app: TestApp) => app.json<Status>('/api/v1/status')
+
+const withoutFailures = ({ runs }: Status) => runs.map(({ failures: _, ...run }) => run)
 
 async function checkDescribed(app: TestApp): Promise<void> {
   const description = readDescription((await (await app.get('/openapi.json')).json()) as Document)
@@ -42,6 +46,8 @@ test('the status before the first sync has empty values and its reasons', async 
   assert.deepEqual(health, {
     status: 'degraded',
     reasons: ['the dollar has no value of compra', 'the dollar has no value of venta'],
+    reason_codes: ['compra', 'venta'].map((rate_type) => ({ code: 'no_value', provider: 'bccr', rate_type })),
+    scheduler: { enabled: false, running: false },
   })
   assert.deepEqual([version, backup, runs], [VERSION, null, []])
   const { free_bytes, ...stored } = storage
@@ -61,6 +67,34 @@ test('the status before the first sync has empty values and its reasons', async 
     },
   ])
   await checkDescribed(app)
+})
+
+test('the status has its reasons and the failures of runs as codes', async (t) => {
+  const app = await startTestApp(t, { token: 'wrong', bank: { token: 'right' }, scheduler: true })
+  await until(async () => (await status(app)).runs[0]?.failures !== undefined)
+  const {
+    runs: [run],
+    scheduler,
+    reason_codes: none,
+  } = await status(app)
+  assert.deepEqual(run?.failures, [{ code: 'token_refused', of: 'bccr' }])
+  assert.match(run?.message ?? '', /token was refused/)
+  assert.deepEqual([scheduler, none], [{ enabled: true, running: true }, []])
+  await checkDescribed(app)
+  const late = await startTestApp(t)
+  await late.sync({ from: '2026-03-20', to: '2026-03-24' })
+  late.clock.now = new Date('2026-03-30T18:00:00Z')
+  late.bank.faults = () => ({ status: 400, body: 'no' })
+  await late.sync({ from: '2026-03-25', to: '2026-03-30' })
+  const { reason_codes: codes, runs } = await status(late)
+  const side = { code: 'stale_side', provider: 'bccr', since: '2026-03-25' }
+  assert.deepEqual(codes, [
+    { ...side, rate_type: 'compra' },
+    { ...side, rate_type: 'venta' },
+    { code: 'last_run_failed', provider: 'bccr' },
+  ])
+  assert.deepEqual(runs[0]?.failures?.[0], { code: 'http_status', status: 400, of: '317' })
+  await checkDescribed(late)
 })
 
 test('the status after a sync and an upload has their numbers', async (t) => {
@@ -83,7 +117,7 @@ test('the status after a sync and an upload has their numbers', async (t) => {
     { rate_type: 'compra', newest: '2026-03-25', age_days: -1 },
     { rate_type: 'venta', newest: '2026-03-25', age_days: -1 },
   ])
-  assert.deepEqual(answer.runs, await app.json('/api/v1/sync/runs'))
+  assert.deepEqual(withoutFailures(answer), await app.json('/api/v1/sync/runs'))
   app.clock.now = new Date('2026-03-29T12:00:00Z')
   const later = await status(app)
   assert.equal(later.status, 'degraded')
@@ -101,7 +135,7 @@ test('the status has rounded values as not exact', async (t) => {
 test('the status has at most the last 20 runs', async (t) => {
   const app = await startTestApp(t)
   for (let run = 0; run < 22; run++) await app.sync({ from: '2026-03-24', to: '2026-03-24' })
-  const { runs } = await status(app)
+  const runs = withoutFailures(await status(app))
   assert.deepEqual([runs.length, runs], [20, await app.json('/api/v1/sync/runs?limit=20')])
 })
 

@@ -9,6 +9,7 @@ import tls from 'node:tls'
 import { type BankOptions, type Refusals, startBank } from '../../../src/demo/bank.ts'
 import { bccr } from '../../../src/providers/bccr/bccr.ts'
 import { bccrCatalogue } from '../../../src/providers/bccr/catalogue.ts'
+import { selectDescribedRuns } from '../../../src/store/rates/sync-runs.ts'
 import { openDesk } from '../../support/rates/memory-bank.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
 
@@ -23,7 +24,8 @@ async function runSync(t: TestContext, options: Partial<BankOptions>) {
   }
   desk.deps.settings = () => ({ url: bank.url, token: 'token', paceMs: 0, userAgent: 'cambista/test' })
   const { status, message } = await desk.sync()
-  return { status, message: message ?? '', requests: bank.requests.length }
+  const [run] = await selectDescribedRuns(desk.db, 1)
+  return { status, message: message ?? '', requests: bank.requests.length, failures: run?.failures }
 }
 
 const refusals: [title: string, refusals: Refusals, message: RegExp | undefined][] = [
@@ -53,7 +55,8 @@ test('the message of a run describes a chain without the intermediate certificat
   t.after(() => tls.setDefaultCACertificates(tls.getCACertificates('bundled')))
   const whole = await runSync(t, { tls: { key: chain.key, cert: chain.leaf + chain.intermediate } })
   assert.deepEqual([whole.status, whole.message], ['ok', ''])
-  const { message, requests } = await runSync(t, { tls: { key: chain.key, cert: chain.leaf } })
+  const { message, requests, failures } = await runSync(t, { tls: { key: chain.key, cert: chain.leaf } })
+  assert.deepEqual(failures?.[0], { code: 'tls', host: '127.0.0.1', of: '317' })
   assert.match(
     message,
     /317: the chain of its certificate is incomplete: it does not send the intermediate certificate, .*\(UNABLE_TO_VERIFY_LEAF_SIGNATURE\)/,

@@ -5,9 +5,11 @@ import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import type { BankFault } from '../../../src/demo/bank.ts'
 import { openSession } from '../../../src/providers/bccr/bccr.ts'
-import { FetchFailure } from '../../../src/providers/provider.ts'
+import { type FailureFact, FetchFailure } from '../../../src/providers/provider.ts'
 import { retryWhenStalled } from '../../support/stalls.ts'
 import { ask, converse, TOKEN, week } from './support.ts'
+
+const TIMEOUT: FailureFact = { code: 'timeout', host: '127.0.0.1' }
 
 /** Returns each fault once, then none. */
 function faultSequence(...faults: BankFault[]) {
@@ -16,10 +18,11 @@ function faultSequence(...faults: BankFault[]) {
 
 const always = (fault: BankFault) => () => fault
 
-function failure(message: RegExp) {
+function failure(message: RegExp, fact?: FailureFact) {
   return (error: unknown) => {
     assert.ok(error instanceof FetchFailure, String(error))
     assert.match(error.message, message)
+    if (fact) assert.deepEqual(error.fact, fact)
     assert.ok(!error.message.includes(TOKEN) && !String(error.cause).includes(TOKEN))
     return true
   }
@@ -50,7 +53,10 @@ test('get fails after three retries, then makes single attempts until an answer'
   const { bank, session, waits } = await converse(t, {
     faults: always({ status: 502, body: 'Bad\n gateway' }),
   })
-  await assert.rejects(session.read(week()), failure(/^318: HTTP 502: Bad gateway$/))
+  await assert.rejects(
+    session.read(week()),
+    failure(/^318: HTTP 502: Bad gateway$/, { code: 'http_status', status: 502 }),
+  )
   assert.equal(bank.requests.length, 4)
   assert.ok(between(waits[2], 6000, 10_000))
   await assert.rejects(session.read(week()), failure(/318: HTTP 502/))
@@ -178,7 +184,7 @@ test('get reports host, port and cause of a reserved port, without a retry', asy
 test('get times out a bank that does not answer', async (t) => {
   await retryWhenStalled(100, async () => {
     const { bank, session } = await converse(t, { faults: always('hang'), tuning: { timeoutMs: 250 } })
-    await assert.rejects(session.read(week()), failure(/^318: .*no complete answer in time/))
+    await assert.rejects(session.read(week()), failure(/^318: .*no complete answer in time/, TIMEOUT))
     assert.equal(bank.requests.length, 4)
   })
 })

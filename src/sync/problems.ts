@@ -1,0 +1,49 @@
+// Problems of a run: messages for the operator, each once, and the same as codes for the page (decisions 2.17).
+
+import { FetchFailure } from '../providers/provider.ts'
+import { AppError } from '../runtime/errors.ts'
+import { storageError } from '../runtime/storage-error.ts'
+import type { SyncFailure } from '../store/rates/sync-runs.ts'
+
+/** A message, with its failure if that has a code of its own. */
+export type Problem = { message: string; failure?: SyncFailure | undefined }
+
+export type Problems = {
+  readonly size: number
+  readonly messages: readonly string[]
+  /** Failures of the messages. Equal ones are one, with the sum of their counts. */
+  readonly failures: readonly SyncFailure[]
+  /** Adds a problem, unless its message is there already. `of`: subject of a failure without a code of its own. */
+  add(problem: Problem, of: string): void
+}
+
+export function createProblems(): Problems {
+  const messages = new Set<string>()
+  const failures = new Map<string, SyncFailure>()
+  return {
+    get size() {
+      return messages.size
+    },
+    get messages() {
+      return [...messages]
+    },
+    get failures() {
+      return [...failures.values()]
+    },
+    add({ message, failure }, of) {
+      if (messages.has(message)) return
+      messages.add(message)
+      const { count, ...facts } = failure ?? { code: 'other', of }
+      const key = JSON.stringify(facts)
+      const before = failures.get(key)
+      failures.set(key, count === undefined ? facts : { ...facts, count: (before?.count ?? 0) + count })
+    },
+  }
+}
+
+/** Returns the failure of an error; undefined: it has no code of its own. */
+export function errorFailure(error: unknown, of: string): SyncFailure | undefined {
+  if (error instanceof FetchFailure) return { ...error.fact, of }
+  const failure = storageError(error)
+  return failure instanceof AppError && failure.code === 'disk-full' ? { code: 'disk_full', of } : undefined
+}
