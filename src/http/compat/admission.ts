@@ -1,7 +1,6 @@
 // Authenticates clients of the compat API by a key or by an open network. The key may be in any place where the
 // upstream's programs send one. Most of these programs can set an address and nothing else.
 
-import type { IncomingMessage } from 'node:http'
 import type { BlockList } from 'node:net'
 import type { H3Event } from 'h3'
 import { AppError } from '../../runtime/errors.ts'
@@ -12,23 +11,9 @@ import { type ApiKey, type Keyring, NOT_FOR_URLS } from '../access/auth.ts'
 import { createWrongSecrets } from '../access/wrong-secrets.ts'
 import { nodeContext } from '../endpoint/send.ts'
 import { keyInPath, keyInQuery } from '../endpoint/url-key.ts'
-import { ANY_ADDRESS, FORGEABLE_ADDRESS, isInNetworks, parseNetworks } from '../listener/networks.ts'
-import {
-  clientAddress,
-  isForwarded,
-  isLocal,
-  isLoopback,
-  peerAddress,
-  resolveClient,
-} from '../listener/proxy.ts'
-
-/** Networks whose clients need no key; `any` means every network. */
-export type OpenNetworks = BlockList | 'any'
-
-/** Parses a list of networks, or the word any. */
-export function parseOpenNetworks(text: string): OpenNetworks {
-  return text === 'any' ? 'any' : parseNetworks(text)
-}
+import { ANY_ADDRESS, FORGEABLE_ADDRESS, parseNetworks } from '../listener/networks.ts'
+import { isRequestAllowed, type OpenNetworks } from '../listener/open-networks.ts'
+import { clientAddress } from '../listener/proxy.ts'
 
 export type AdmissionDeps = {
   keyring: Keyring
@@ -95,23 +80,6 @@ export function createAdmission(deps: AdmissionDeps): Admission {
 /** Returns true for a request with a key, valid or not. */
 export function hasKey(event: H3Event, bodyKey?: string | null): boolean {
   return readSecret(event, bodyKey) !== undefined
-}
-
-/** Returns true if the client is in an open network, by its socket or the header of a trusted proxy. */
-export function isRequestAllowed(
-  req: IncomingMessage,
-  open: OpenNetworks,
-  proxies: BlockList | undefined,
-): boolean {
-  if (open === 'any') return true
-  if (proxies === ANY_ADDRESS) return false // any client can send the header
-  const peer = peerAddress(req)
-  const isProxied = proxies !== undefined && isInNetworks(peer, proxies)
-  if (!isProxied && isForwarded(req)) return false
-  const client = isProxied ? resolveClient(peer, req, proxies) : peer
-  if (isProxied && isInNetworks(client, proxies)) return false // the header has no client before the proxies
-  if (isLoopback(client)) return !isProxied && isLocal(req) && isInNetworks(client, open)
-  return isInNetworks(client, open)
 }
 
 /** Rejects keys in a place that their kind does not allow, and bank tokens from outside of their network. */
