@@ -2,7 +2,7 @@
 
 import { BlockList, isIP } from 'node:net'
 import { hostname } from 'node:os'
-import { ANY_ADDRESS, FORGEABLE_ADDRESS } from '../http/listener/networks.ts'
+import { ANY_ADDRESS, FORGEABLE_ADDRESS, parseNetworks } from '../http/listener/networks.ts'
 import type { TlsFiles } from '../http/listener/tls.ts'
 import type { AlsoListen, ServerOptions } from '../http/server.ts'
 import type { Organization } from '../http/web/sign-in.ts'
@@ -19,6 +19,7 @@ export const LISTEN_OPTIONS = [
   'trust-proxy',
   'cors-origin',
   'host-name',
+  'open-page',
   'organization',
   'organization-id',
   'open-rates',
@@ -36,7 +37,8 @@ isLoopback.addAddress('::1', 'ipv6')
 type ListenOptions = Pick<OptionValues, (typeof LISTEN_OPTIONS)[number]>
 
 export function listenSettings(options: ListenOptions): ServerOptions {
-  if (options['trust-proxy'] === ANY_ADDRESS && options['open-rates'] !== undefined) {
+  const { 'open-page': openPage, 'open-rates': openRates } = options
+  if (options['trust-proxy'] === ANY_ADDRESS && (openPage ?? openRates) !== undefined) {
     throw new AppError('usage', FORGEABLE_ADDRESS)
   }
   return {
@@ -48,6 +50,7 @@ export function listenSettings(options: ListenOptions): ServerOptions {
     proxies: options['trust-proxy'],
     corsOrigins: options['cors-origin'],
     hostNames: [...machineNames(), ...(options['host-name'] ?? [])],
+    openPage: openPage === undefined ? undefined : parseNetworks(openPage),
     organization: organization(options),
     compat: options['no-compat']
       ? undefined

@@ -30,6 +30,7 @@ import { type MetricsSnapshot, metricsSnapshotOf } from './status/metrics-snapsh
 import { cachedTotals } from './status/totals.ts'
 import { pageApi } from './web/api.ts'
 import { pageAssetsApi } from './web/assets.ts'
+import { createOpenPage } from './web/open-page.ts'
 import type { Organization } from './web/sign-in.ts'
 
 /** Parts of a running server, by subject. Each API gets those that it names. */
@@ -55,6 +56,8 @@ export type ApisOptions = {
   proxies?: BlockList | undefined
   /** Host names of the server for browsers, beside its addresses and `localhost`. */
   hostNames?: readonly string[] | undefined
+  /** Networks in which the page shows rates without signing in. */
+  openPage?: BlockList | undefined
   /** Letterhead of the page. */
   organization?: Organization | undefined
   /** Compat APIs: networks that need no key, and whether rounded values are served; undefined: no compat APIs. */
@@ -64,7 +67,7 @@ export type ApisOptions = {
 /** Creates the APIs in the order of OpenAPI, the lazy ones, and the source of the metrics. */
 export function createApis(
   parts: ServerParts,
-  { compat, proxies, hostNames = [], organization }: ApisOptions,
+  { compat, proxies, hostNames = [], organization, openPage: openNetworks }: ApisOptions,
 ): {
   apis: Api[]
   /** The unauthenticated health endpoints. */
@@ -81,11 +84,12 @@ export function createApis(
   const { waiters, clock } = claiming
   const names = { hostNames, proxies }
   const exports = createExports({ db: reads, cache })
-  const page = pageApi({ db, reads, blobs, keyring, clock, log, names, exports, organization })
+  const openPage = createOpenPage({ networks: openNetworks, names, clock })
+  const page = pageApi({ db, reads, blobs, keyring, clock, log, names, exports, openPage, organization })
   const { findSession } = page
   const rates = ratesApi({
     ...{ db: reads, database, cache, past, exports, clock },
-    ...{ keyring, findSession, scheduler, backups },
+    ...{ keyring, findSession, admitOpenPage: openPage.admit, scheduler, backups },
   })
   const documents = documentsApi({
     ...{ db, reads, blobs, limits, wakeHooks, claiming },
@@ -121,7 +125,7 @@ export function createApis(
   const late = shapes ? [agents, shapes] : [agents]
   const own: Api[] = [status, page.api, rates.api, documents.api]
   const all = async () => [...own, ...(await Promise.all(late.map(({ load }) => load()))).flat()]
-  const apis = [...own, descriptionApi(all), pageAssetsApi(names)]
+  const apis = [...own, descriptionApi(all), pageAssetsApi(names, openPage)]
   const { uploads } = documents
   const { caches } = rates
   const readMetrics = metricsSnapshotOf({

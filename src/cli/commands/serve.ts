@@ -81,6 +81,10 @@ export const serve = command({
       if (!token || hasToken(provider, providerSettings)) continue
       log.warn(token.absence, { hint: `cambista serve --help names --${token.option}` })
     }
+    const openPage = options['open-page']
+    if (openPage !== undefined) {
+      log.warn('the page shows rates without signing in to these networks', { networks: openPage })
+    }
     const plainHosts = addressesWithoutTls(listening)
     if (plainHosts.length > 0) {
       log.warn('without TLS keys and tokens can be read on their way from other machines', {

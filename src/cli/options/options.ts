@@ -112,6 +112,7 @@ const TABLE = {
   'trust-proxy': option('CIDR', { validate: networksOrAnyFault, parse: networksOrAny }),
   'cors-origin': option('ORIGIN', { validate: originsFault, parse: parseOrigins }),
   'host-name': option('NAME', { validate: hostNamesFault, parse: parseHostNames }),
+  'open-page': option('CIDR', textFormat(networksFault)),
   organization: option('NAME', anything),
   'organization-id': option('ID', anything),
   'open-rates': option('CIDR', { validate: networksOrAnyFault, parse: parseOpenNetworks }),

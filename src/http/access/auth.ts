@@ -24,7 +24,7 @@ import {
   type SecretEntry,
   takeUsedHashes,
 } from './known-secrets.ts'
-import { hasSession } from './session.ts'
+import { hasSession, isOpenPage } from './session.ts'
 
 /** A valid token. `company_id` and `agent_id` limit it to a company and to the documents of an agent. */
 export type AuthorizedToken = {
@@ -53,6 +53,9 @@ export type SessionToken = AuthorizedToken & { expires_at: IsoDate | null }
  * @throws AppError `misdirected`, `forbidden` or `unauthorized` for one that has none
  */
 export type FindSession = (event: H3Event) => Promise<SessionCredentials>
+
+/** Admits a request of a page without a session, in an open network. @throws AppError to reject it */
+export type AdmitOpenPage = Credentials['check']
 
 export type Keyring = {
   /**
@@ -175,16 +178,22 @@ export async function openKeyring(
 }
 
 /**
- * Key in the header `X-API-Key`, else that of a session. Endpoints with the permission `url-key` accept keys made for
+ * Key in the header `X-API-Key`, else that of a session, else an open network. Endpoints with the permission `url-key` accept keys made for
  * URLs in the URL too.
  */
-export function keyCredentials(keyring: Keyring, findSession: FindSession): Credentials {
+export function keyCredentials(
+  keyring: Keyring,
+  findSession: FindSession,
+  admitOpenPage?: AdmitOpenPage,
+): Credentials {
   return {
     permissions: ['key', 'url-key'],
-    check(event, { permission }) {
+    check(event, endpoint) {
+      const { permission } = endpoint
       const takesUrlKeys = permission === 'url-key'
       const inHeader = event.req.headers.get('x-api-key')
       if (inHeader === null && hasSession(event)) {
+        if (admitOpenPage && isOpenPage(event)) return admitOpenPage(event, endpoint)
         return findSession(event).then(({ key }) => {
           if (!key) throw new AppError('unauthorized', 'This session has no key: sign in with one')
           event.context.key = key.name

@@ -12,7 +12,7 @@ ANY_ADDRESS.addSubnet('::', 0, 'ipv6')
 
 /** Error for trusting every proxy together with options that depend on the client's address. */
 export const FORGEABLE_ADDRESS =
-  '--trust-proxy any lets each client forge its address, on which --open-rates and a key with --network depend: name the proxies, such as 10.0.0.0/8'
+  '--trust-proxy any lets each client forge its address, on which --open-page, --open-rates and a key with --network depend: name the proxies, such as 10.0.0.0/8'
 
 /** Returns the addresses that a list such as `loopback,10.0.0.0/8` names; it must have no fault. */
 export function parseNetworks(text: string): BlockList {

@@ -64,9 +64,14 @@ export function checkSameOrigin(
   throw new AppError('forbidden', why)
 }
 
-/** @throws AppError `forbidden` for plain HTTP from another machine, which can be read on its way */
-export function checkPrivate(req: IncomingMessage, { scheme }: ServerOrigin): void {
-  if (scheme === 'https' || isLocal(req)) return
+/** Returns false for plain HTTP from another machine, which can be read on its way. */
+export function isPrivate(req: IncomingMessage, { scheme }: ServerOrigin): boolean {
+  return scheme === 'https' || isLocal(req)
+}
+
+/** @throws AppError `forbidden` for a request that is not private */
+export function checkPrivate(req: IncomingMessage, origin: ServerOrigin): void {
+  if (isPrivate(req, origin)) return
   throw new AppError(
     'forbidden',
     'Signing in over plain HTTP works on the machine of the server alone. Serve HTTPS: cambista cert create --host NAME ' +

@@ -7,7 +7,7 @@ import type { CacheState, RateCache } from '../../domain/rates/rate-cache.ts'
 import type { ReadDb } from '../../store/tables.ts'
 import type { Schedulers } from '../../sync/schedulers.ts'
 import type { Clock } from '../../values/dates.ts'
-import { type FindSession, type Keyring, keyCredentials } from '../access/auth.ts'
+import { type AdmitOpenPage, type FindSession, type Keyring, keyCredentials } from '../access/auth.ts'
 import { createAnswerCache } from '../endpoint/answer-cache.ts'
 import type { Api } from '../endpoint/api.ts'
 import { ageGuard } from '../endpoint/stored.ts'
@@ -31,6 +31,8 @@ type RatesDeps = {
   past: PastRates
   keyring: Keyring
   findSession: FindSession
+  /** For the page in an open network. */
+  admitOpenPage: AdmitOpenPage
   clock: Clock
   scheduler: Schedulers
   backups: NightlyBackup | undefined
@@ -49,7 +51,7 @@ export function ratesApi(deps: RatesDeps): { api: Api; caches: () => Record<stri
     errors: RATES_ERRORS,
     tag: 'Rates',
     guard: ageGuard(deps.database),
-    credentials: keyCredentials(deps.keyring, deps.findSession),
+    credentials: keyCredentials(deps.keyring, deps.findSession, deps.admitOpenPage),
     endpoints: [
       ...providersEndpoints(storedDeps),
       ...seriesEndpoints(storedDeps, histories),

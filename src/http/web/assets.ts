@@ -1,7 +1,7 @@
 // Serves the page for people and its files, which contain no data: the page queries the APIs with its session.
 
 import { createHash } from 'node:crypto'
-import { gunzipSync } from 'node:zlib'
+import { gunzipSync, gzipSync } from 'node:zlib'
 import type { H3Event } from 'h3'
 import * as v from 'valibot'
 import { pageFiles } from '../../runtime/assets.ts'
@@ -15,9 +15,11 @@ import type { HostNames } from '../listener/own-origin.ts'
 import { targetPath } from '../listener/request-line.ts'
 import { RATES_ERRORS } from '../rates/errors.ts'
 import { ownHostGuard } from './guard.ts'
+import type { OpenPage } from './open-page.ts'
 
 const PAGE = 'page.html'
 const DOCS = 'docs.html'
+const OPEN_PAGE_FILE = 'open-page.html' // made from the page
 const TYPES: Readonly<Record<string, string>> = {
   html: 'text/html; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
@@ -37,8 +39,8 @@ const HTML_HEADERS = {
 
 type PageFile = { packed: Uint8Array; tag: string }
 
-/** API of `/` and its files, without authentication. */
-export function pageAssetsApi(names: HostNames): Api {
+/** API of `/` and its files, without authentication. In an open network `html` of `/` has the attribute data-open. */
+export function pageAssetsApi(names: HostNames, openPage: Pick<OpenPage, 'isOpen'>): Api {
   const checkHost = ownHostGuard(names)
   let files: Promise<ReadonlyMap<string, PageFile>> | undefined // read at the first request
   const fileNamed = async (name: string) => {
@@ -57,7 +59,8 @@ export function pageAssetsApi(names: HostNames): Api {
       ignoresUnknown: true, // an error could repeat a key in the URL
       answer: v.any(),
       async handle({ event }) {
-        return fileReply(event, name, await fileNamed(name), {
+        const file = await fileNamed(name === PAGE && openPage.isOpen(event) ? OPEN_PAGE_FILE : name)
+        return fileReply(event, name, file, {
           ...HTML_HEADERS,
           'content-security-policy': policy,
         })
@@ -106,9 +109,14 @@ function contentPolicy(styles: string, more: readonly string[]): string {
 }
 
 async function readFiles(): Promise<ReadonlyMap<string, PageFile>> {
-  const files = [...(await pageFiles())]
+  const files = new Map(await pageFiles())
+  const page = files.get(PAGE)
+  if (page) {
+    const html = gunzipSync(page).toString()
+    files.set(OPEN_PAGE_FILE, gzipSync(html.replace(/<html(?=[ >])/, '<html data-open')))
+  }
   return new Map(
-    files.map(([name, packed]) => {
+    [...files].map(([name, packed]) => {
       const tag = createHash('sha256').update(packed).digest('base64url').slice(0, 22)
       return [name, { packed, tag }]
     }),

@@ -10,7 +10,7 @@ import type { Blobs } from '../../store/blobs/blobs.ts'
 import type { ReadDb, WriteDb } from '../../store/tables.ts'
 import type { Clock } from '../../values/dates.ts'
 import type { FindSession, Keyring, SessionCredentials } from '../access/auth.ts'
-import { PAGE_HEADER } from '../access/session.ts'
+import { isOpenPage, PAGE_HEADER } from '../access/session.ts'
 import { openSessions, type SecretHashes, type Session } from '../access/sessions.ts'
 import { openTickets, type Ticket } from '../access/tickets.ts'
 import { createWrongSecrets } from '../access/wrong-secrets.ts'
@@ -23,6 +23,7 @@ import {
   checkPrivate,
   checkSameOrigin,
   type HostNames,
+  isPrivate,
   type ServerOrigin,
   serverOrigin,
 } from '../listener/own-origin.ts'
@@ -30,6 +31,7 @@ import { clientAddress } from '../listener/proxy.ts'
 import type { Exports } from '../rates/export.ts'
 import { checkExport, openExport } from './export-ticket.ts'
 import { createLogins } from './logins.ts'
+import { checkOpenPage, type OpenPage, SIGN_IN } from './open-page.ts'
 import { checkPdf, openPdf } from './pdf-ticket.ts'
 
 export type SignInDeps = {
@@ -42,6 +44,7 @@ export type SignInDeps = {
   log: Log
   names: HostNames
   exports: Exports
+  openPage: OpenPage
   /** Letterhead of the page; undefined: none is set. */
   organization: Organization | undefined
 }
@@ -69,7 +72,7 @@ const TICKET_WAS_USED = 'This link was used, or is older than a minute: ask for 
 const NOTHING = { key: undefined, token: undefined, person: undefined }
 
 export function createSignIn(deps: SignInDeps): SignIn {
-  const { db, reads, blobs, keyring, clock, names, log } = deps
+  const { db, reads, blobs, keyring, clock, names, log, openPage } = deps
   const sessions = openSessions({ db, reads, clock, log })
   const tickets = openTickets({ db, reads, clock })
   const pdfs = { db: reads, blobs, log }
@@ -98,21 +101,21 @@ export function createSignIn(deps: SignInDeps): SignIn {
     if (!session) throw new AppError('unauthorized', 'The session has ended: sign in again')
     return session
   }
-  const stateOut = (session: Session | undefined, credentials: SessionCredentials) => ({
+  const stateOut = (event: H3Event, session: Session | undefined, credentials: SessionCredentials) => ({
     ...credentialsOut(credentials),
     person: session?.person ?? null,
-    organization: session ? organizationOut(deps.organization) : null,
+    organization: session || openPage.isOpen(event) ? organizationOut(deps.organization) : null,
     remember: session?.remember ?? false,
-    open: false,
+    open: openPage.isOpen(event),
   })
   /** Returns the session with its credentials, or why it has none. */
   const describe = async (event: H3Event, own: ServerOrigin, session: Session | undefined) => {
     const credentials = await findCredentials(session ?? NOTHING)
-    if (credentials.key || credentials.token) return stateOut(session, credentials)
+    if (credentials.key || credentials.token) return stateOut(event, session, credentials)
     const sessionEnd = session
       ? { reason: 'withdrawn' as const, remember: session.remember }
       : await sessions.explain(readCookies(event, cookieName(own)), pageHalf(event))
-    return { ...stateOut(undefined, NOTHING), ended: sessionEnd }
+    return { ...stateOut(event, undefined, NOTHING), ended: sessionEnd }
   }
   const logins = createLogins({ db, reads, keyring, clock })
   const limitWrongSecrets = <T>(event: H3Event, check: () => Promise<T>) =>
@@ -133,6 +136,10 @@ export function createSignIn(deps: SignInDeps): SignIn {
   }
   return {
     async findSession(event) {
+      if (isOpenPage(event)) {
+        checkOpenPage(event, names)
+        throw new AppError('unauthorized', SIGN_IN)
+      }
       // Sessions are for the page alone, also if websites may use keys.
       event.context.cors = event.context.cors?.vary ? { vary: event.context.cors.vary } : undefined
       return findCredentials(await requireSession(event))
@@ -175,7 +182,13 @@ export function createSignIn(deps: SignInDeps): SignIn {
       })
     },
     async show(event) {
-      const own = checkOwn(event, names)
+      const { req } = nodeContext(event)
+      const own = serverOrigin(req, names)
+      checkSameOrigin(req, own)
+      // In an open network the state without a session needs no privacy.
+      if (openPage.isOpen(event) && !isPrivate(req, own))
+        return freshReply(stateOut(event, undefined, NOTHING))
+      checkPrivate(req, own)
       return freshReply(await describe(event, own, await find(event, own)))
     },
     async close(event, { others }) {
@@ -187,7 +200,10 @@ export function createSignIn(deps: SignInDeps): SignIn {
       }
       const session = await find(event, own)
       if (session) await sessions.close(session)
-      return { ...freshReply(stateOut(undefined, NOTHING)), headers: { 'set-cookie': expiredCookie(own) } }
+      return {
+        ...freshReply(stateOut(event, undefined, NOTHING)),
+        headers: { 'set-cookie': expiredCookie(own) },
+      }
     },
     async makeTicket(event) {
       const session = await requireSession(event)

@@ -44,9 +44,11 @@ test('--trust-proxy any with --open-rates or a key for a network is wrong usage'
   const serve = (...words: string[]) =>
     runCommand(['serve', '--port', '0', '--no-scheduler', '--data-dir', dataDir, ...words])
   const message =
-    /--trust-proxy any lets each client forge its address, on which --open-rates and a key with --network depend/
+    /--trust-proxy any lets each client forge its address, on which --open-page, --open-rates and a key with --network depend/
   const withOpenRates = await serve('--trust-proxy', 'any', '--open-rates', '10.0.0.0/8')
   assert.deepEqual([withOpenRates.code, message.test(withOpenRates.err)], [2, true], withOpenRates.err)
+  const withOpenPage = await serve('--trust-proxy', 'any', '--open-page', '10.0.0.0/8')
+  assert.deepEqual([withOpenPage.code, message.test(withOpenPage.err)], [2, true], withOpenPage.err)
   const token = join(dir, 'token')
   writeFileSync(token, 'A1B2C3D4E5')
   const network = ['--secret-from', token, '--network', '10.0.0.0/8', '--data-dir', dataDir]
@@ -106,4 +108,18 @@ test('the error of a failed listen has the reason and the flag for another port'
   const foreign = await serve('--port', '0', '--host', '[2001:db8::1]')
   const reason = 'this machine does not have the address'
   assert.equal(foreign.err, `cambista: cannot listen on [2001:db8::1]:0: ${reason}\n`)
+})
+
+test('--open-page names networks, never the whole internet, and serve logs who may read', async (t) => {
+  const dataDir = join(temporaryDirectory(t), 'data')
+  const words = ['serve', '--port', '0', '--no-scheduler', '--data-dir', dataDir]
+  for (const networks of ['any', '0.0.0.0/0', '0.0.0.0/1,128.0.0.0/1', '10.0.0.0/33', '']) {
+    const { code, err } = await runCommand([...words, '--open-page', networks])
+    assert.equal(code, 2, err)
+    assert.match(err, /--open-page must/)
+  }
+  const program = startProgram(t, [...words, '--open-page', '192.168.1.0/24,10.0.0.7'])
+  const line =
+    /the page shows rates without signing in to these networks networks="192\.168\.1\.0\/24,10\.0\.0\.7"/
+  await program.waitForOutput(line)
 })
