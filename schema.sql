@@ -295,7 +295,9 @@ CREATE TABLE documents (
   finished_at   TEXT,
   finished_by   INTEGER REFERENCES tokens (id),
   note          TEXT,                              -- the worker's note on the outcome, or the server's reason
-  lease_ends    INTEGER                            -- end of the lease
+  lease_ends    INTEGER,                           -- end of the lease
+  claimed_at    TEXT,                              -- instant of the last claim
+  name_folded   TEXT                               -- the name without marks and capitals; NULL: not computed yet
 ) STRICT;
 CREATE INDEX documents_by_company ON documents (company_id, id);
 CREATE INDEX documents_by_agent ON documents (agent_id, id);
@@ -303,6 +305,27 @@ CREATE INDEX documents_by_agent_state ON documents (agent_id, state, id);
 CREATE INDEX documents_by_state ON documents (state, id);
 CREATE INDEX documents_by_owner ON documents (owner_id);
 CREATE INDEX documents_open ON documents (agent_id, id) WHERE state IN ('new', 'claimed');
+CREATE INDEX documents_by_arrival ON documents (created_at, id);
+CREATE INDEX documents_unfolded ON documents (id) WHERE name_folded IS NULL;
+
+-- Counters of documents as a journal: a sum over the rows is the present number. Each transaction that changes documents
+-- adds rows, so no two of them wait for a counter. The server merges old rows. `day` is the day of an outcome in Costa
+-- Rica; merged rows of earlier days have NULL. A row of the agent 0 marks documents that were never counted.
+CREATE TABLE document_counts (
+  id         INTEGER PRIMARY KEY,
+  agent_id   INTEGER NOT NULL,
+  day        TEXT,
+  seconds    INTEGER,                              -- from the arrival to the outcome `done`, rounded down
+  new        INTEGER NOT NULL DEFAULT 0,
+  claimed    INTEGER NOT NULL DEFAULT 0,
+  done       INTEGER NOT NULL DEFAULT 0,
+  failed     INTEGER NOT NULL DEFAULT 0,
+  bytes      INTEGER NOT NULL DEFAULT 0,
+  changes    INTEGER NOT NULL DEFAULT 0,           -- arrivals, events and deletions
+  failed_at  TEXT,                                 -- instant of the last failure
+  claimed_at TEXT,                                 -- instant of the last claim
+  claimed_by TEXT                                  -- name of its token
+) STRICT;
 
 -- Blobs in the store, each once. `object` is the object of a bucket; NULL: a file by its hash. An upload adds or
 -- locks the row. A deletion locks it, so that neither takes the blob from the other.
@@ -359,7 +382,10 @@ CREATE TABLE events (
   company_id  INTEGER,
   sha256      TEXT CHECK (length(sha256) = 64),    -- SHA-256 of the deleted blob
   created_at  TEXT,
-  created_by  TEXT                                 -- the name of the token
+  created_by  TEXT,                                -- the name of the token
+  person      TEXT,                                -- the person who used the key or token
+  attempt     INTEGER,                             -- number of the claim
+  note        TEXT                                 -- the note of an outcome; removed with the document
 ) STRICT;
 CREATE INDEX events_by_document ON events (document_id, id);
 CREATE INDEX events_by_age ON events (at);

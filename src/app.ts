@@ -4,6 +4,7 @@
 import { createWaiters, openSharedWaiters } from './domain/documents/arrivals.ts'
 import { failAbandoned } from './domain/documents/claims/claims.ts'
 import { openLeases } from './domain/documents/claims/leases.ts'
+import { countUncounted, createCountMerger } from './domain/documents/counts.ts'
 import { openServedContents } from './domain/documents/served-contents.ts'
 import { openHooks } from './domain/hooks/delivery.ts'
 import { type BackupPlan, openNightlyBackup } from './domain/operations/backup/nightly.ts'
@@ -98,6 +99,7 @@ const GO_BACK_HINT =
   'cambista doctor names the contents that no document needs any more; keys and tokens that were revoked since are valid again'
 const KEY_USE_EVERY_MS = 60_000
 const ABANDONED_EVERY_MS = 30_000
+const MERGE_COUNTS_EVERY_MS = 10_000
 
 /** Starts the program, and retries while the database does not answer (`Waiting`). */
 export async function startApp(config: AppConfig, overrides: AppOverrides = {}): Promise<App> {
@@ -138,6 +140,7 @@ async function openApp(
   const database = closeLater(await watchDatabase(unguarded, config))
   const log = database.quiet(config.log)
   await ensureCatalogue(unguarded.db, providers, clock)
+  await countUncounted(unguarded.db, clock)
   const waiters = createWaiters()
   const leases = closeLater(await openLeases(unguarded.db, waiters, { clock, ticks: overrides.ticks }))
   const guard = probation && guardWrites(unguarded.db)
@@ -218,17 +221,13 @@ async function openApp(
     repeat(recordUse, KEY_USE_EVERY_MS)
     const fail = () => failAbandoned(claiming)
     repeat(logFailures(log, 'documents with too many claims are not failed yet', fail), ABANDONED_EVERY_MS)
+    const mergeCounts = logFailures(log, 'counters are not merged yet', createCountMerger(db, clock))
+    repeat(mergeCounts, MERGE_COUNTS_EVERY_MS)
     scheduler.start()
     backups?.start()
     work.adopt(hooks, (one) => one.close()).start()
     const housekeeping = startHousekeeping({
-      db,
-      clock,
-      takeLock,
-      log,
-      keepEvents,
-      contents,
-      keepRemovedDays,
+      ...{ db, reads, clock, takeLock, log, keepEvents, contents, keepRemovedDays },
     })
     ;({ tidy } = work.adopt(housekeeping, (one) => one.close()))
   }

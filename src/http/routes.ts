@@ -62,7 +62,9 @@ export const ROUTES = {
   'POST /api/v1/documents/create': ['documents:POST', 'Create documents for an agent, all or none'],
   'POST /api/v1/documents': ['documents:POST', 'Send a document, or a form with several, without base64'],
   'GET /api/v1/documents': ['documents:GET', 'Documents by id, a page at a time'],
+  'GET /api/v1/documents/summary': ['documents:GET', 'What waits, is worked on, failed and was done today'],
   'GET /api/v1/documents/{id}': ['documents:GET', 'One document'],
+  'GET /api/v1/documents/{id}/events': ['documents:GET', 'What became of one document'],
   'GET /api/v1/documents/{id}/content': [
     'documents:GET',
     'The bytes of one document, whole or a range of them',
@@ -71,6 +73,7 @@ export const ROUTES = {
   'POST /api/v1/documents/{id}/finish': ['documents:CLAIM', 'Say what became of a claimed document'],
   'POST /api/v1/documents/{id}/extend': ['documents:CLAIM', 'Hold a claimed document for longer'],
   'POST /api/v1/documents/{id}/release': ['documents:CLAIM', 'Give a claimed document back'],
+  'POST /api/v1/documents/{id}/retry': ['documents:RETRY', 'Put a document back, for a worker to claim'],
   'DELETE /api/v1/documents/{id}': ['documents:DELETE', 'Delete a document for good'],
   'POST /api/v1/agent/get_by_company': ['agent:POST', 'Active agents of a company'],
   'GET /api/v1/companies': ['documents:GET', 'Companies that the token may see, by id'],

@@ -157,10 +157,14 @@ export type EngineSql = {
     wasCommitted?: TransactionOptions<T>['wasCommitted'],
   ): Promise<T>
   snapshot<T>(db: ReadDb, work: (trx: ReadDb) => Promise<T>): Promise<T>
+  /** Like `atomically`; each query sees the data of one instant. */
+  consistently<T>(db: WriteDb, work: (trx: WriteDb) => Promise<T>): Promise<T>
   /** True when all series are read in advance, because the database may be unreachable later. */
   readonly readsAhead: boolean
   /** True when a commit takes long, so that uploads share one. */
   readonly sharesCommits: boolean
+  /** True when nodes of an earlier version may use the database at the same time. */
+  readonly mayHaveOlderNodes: boolean
   /** Like selectColumnsOfSeries of rates.ts, without the series that have no value. */
   columnsOfSeries(
     db: ReadDb,
@@ -233,6 +237,12 @@ export async function atomically<T>(
     return work(trx)
   }
   return engineSql(db).atomically(db, check ? checked : work, wasCommitted)
+}
+
+/** Like `atomically`. Each query sees the data of one instant; a row that another transaction changed is a conflict. */
+export async function consistently<T>(db: WriteDb, work: (trx: WriteDb) => Promise<T>): Promise<T> {
+  checkWritable(db)
+  return engineSql(db).consistently(db, work)
 }
 
 /** Runs queries that see the data of one instant, whatever is committed while they run. Queries must only read. */

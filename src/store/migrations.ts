@@ -136,6 +136,33 @@ CREATE INDEX page_sessions_by_page ON page_sessions (page);
 ALTER TABLE sync_runs ADD COLUMN failures TEXT;
 `
 
+// The row of the agent 0 has the next server count all documents.
+const DOCUMENT_COUNTS = `
+ALTER TABLE documents ADD COLUMN claimed_at TEXT;
+ALTER TABLE documents ADD COLUMN name_folded TEXT;
+ALTER TABLE events ADD COLUMN person TEXT;
+ALTER TABLE events ADD COLUMN attempt INTEGER;
+ALTER TABLE events ADD COLUMN note TEXT;
+CREATE TABLE document_counts (
+  id         INTEGER PRIMARY KEY,
+  agent_id   INTEGER NOT NULL,
+  day        TEXT,
+  seconds    INTEGER,
+  new        INTEGER NOT NULL DEFAULT 0,
+  claimed    INTEGER NOT NULL DEFAULT 0,
+  done       INTEGER NOT NULL DEFAULT 0,
+  failed     INTEGER NOT NULL DEFAULT 0,
+  bytes      INTEGER NOT NULL DEFAULT 0,
+  changes    INTEGER NOT NULL DEFAULT 0,
+  failed_at  TEXT,
+  claimed_at TEXT,
+  claimed_by TEXT
+) STRICT;
+INSERT INTO document_counts (agent_id) VALUES (0) ON CONFLICT DO NOTHING;
+CREATE INDEX documents_by_arrival ON documents (created_at, id);
+CREATE INDEX documents_unfolded ON documents (id) WHERE name_folded IS NULL;
+`
+
 export const SHARED_MIGRATIONS: readonly Migration[] = [
   { sql: DISCARDED_RATES },
   { sql: PAGE_SESSIONS },
@@ -143,6 +170,7 @@ export const SHARED_MIGRATIONS: readonly Migration[] = [
   { sql: { sqlite: CONTENTS + CONTENTS_OF_FILES, postgres: CONTENTS } },
   { sql: { sqlite: LOSSES, postgres: LOSSES + LINEAGE } },
   { sql: NAMED_SESSIONS },
+  { sql: DOCUMENT_COUNTS },
 ]
 
 export const SCHEMA_VERSION = schemaVersion(SHARED_MIGRATIONS)

@@ -222,6 +222,23 @@ export type Tables = {
     finished_by: number | null
     note: string | null
     lease_ends: LeaseEnd | null
+    claimed_at: string | null
+    name_folded: string | null
+  }
+  document_counts: {
+    id: Generated<number>
+    agent_id: number
+    day: string | null
+    seconds: number | null
+    new: Generated<number>
+    claimed: Generated<number>
+    done: Generated<number>
+    failed: Generated<number>
+    bytes: Generated<number>
+    changes: Generated<number>
+    failed_at: string | null
+    claimed_at: string | null
+    claimed_by: string | null
   }
   events: {
     id: Generated<number>
@@ -234,6 +251,9 @@ export type Tables = {
     sha256: string | null
     created_at: string | null
     created_by: string | null
+    person: string | null
+    attempt: number | null
+    note: string | null
   }
   hooks: {
     id: Generated<number>

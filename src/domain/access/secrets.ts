@@ -14,6 +14,7 @@ export const ALLOWED = [
   'documents:GET',
   'documents:CLAIM',
   'documents:DELETE',
+  'documents:RETRY',
 ] as const
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'

@@ -2,6 +2,7 @@
 // neither message nor timing reveals whether they exist.
 
 import { AppError } from '../../runtime/errors.ts'
+import type { AgentFilter } from '../../store/documents/counts.ts'
 
 /** A single company, or all (null); a single agent of them, or all (null). */
 export type Access = { companyId: number | null; agentId: number | null }
@@ -17,4 +18,14 @@ export function checkCompanyAccess({ companyId }: Access, requested: number): vo
 /** Rejects agents outside of the access. @throws AppError `not-found` */
 export function checkAgentAccess({ agentId }: Access, asked: number): void {
   if (agentId !== null && asked !== agentId) throw new AppError('not-found', 'Agent not found')
+}
+
+/** Combines a filter with the access. @throws AppError `not-found` outside of the access */
+export function accessFilter(
+  access: Access,
+  { companyId = access.companyId ?? undefined, agentId = access.agentId ?? undefined }: AgentFilter,
+): AgentFilter {
+  if (companyId !== undefined) checkCompanyAccess(access, companyId)
+  if (agentId !== undefined) checkAgentAccess(access, agentId)
+  return { companyId, agentId }
 }

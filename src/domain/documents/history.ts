@@ -32,12 +32,60 @@ export async function documentHistory(
   return [...(creation ? [creation] : []), ...events.map(toListedEvent)]
 }
 
+/** An event as clients see it. */
+export type ShownEvent = {
+  at: string
+  event: 'created' | 'claimed' | 'released' | 'expired' | 'done' | 'failed' | 'retried'
+  by: string | null
+  via: HistoryEvent['via']
+  person?: string
+  attempt?: number
+  note?: string
+}
+
+const MOST_EVENTS = 1000
+
+/** Newest events of an existing document, oldest first. A claim that follows an open one shows that its lease expired. */
+export async function documentEvents(db: ReadDb, documentId: number): Promise<ShownEvent[]> {
+  const events = await documentHistory(db, documentId, { limit: MOST_EVENTS })
+  let openAttempt: number | null | undefined
+  return events.flatMap(({ at, kind, actor, via, person, attempt, note }) => {
+    if (kind === 'deleted' || kind === 'login') return []
+    const expired = {
+      at,
+      event: 'expired',
+      by: 'cambista',
+      via: 'server',
+      ...facts({ attempt: openAttempt }),
+    } as const
+    const hasExpired = kind === 'claimed' && openAttempt !== undefined
+    openAttempt = kind === 'claimed' ? attempt : undefined
+    const event = { at, event: kind, by: actor, via, ...facts({ person, attempt, note }) }
+    return hasExpired ? [expired, event] : [event]
+  })
+}
+
+/** Removes absent facts. */
+function facts(event: {
+  person?: string | null | undefined
+  attempt?: number | null | undefined
+  note?: string | null | undefined
+}): Pick<ShownEvent, 'person' | 'attempt' | 'note'> {
+  const { person, attempt, note } = event
+  return {
+    ...(person && { person }),
+    ...(typeof attempt === 'number' && { attempt }),
+    ...(note && { note }),
+  }
+}
+
 async function findCreation(db: ReadDb, documentId: number): Promise<HistoryEvent | undefined> {
   const row = await findDocument(db, documentId)
   const [newest] = row ? [] : await selectEvents(db, { documentId, limit: 1 })
   const { created_at: at, created_by: actor, company_id } = row ?? newest ?? {}
   if (!at || company_id === undefined) return undefined
-  const shared = { id: null, at, kind: 'created', document_id: documentId, company_id, sha256: null } as const
+  const creation = { id: null, at, kind: 'created', document_id: documentId, company_id } as const
+  const shared = { ...creation, sha256: null, person: null, attempt: null, note: null }
   return actor ? { ...shared, via: 'token', actor } : { ...shared, via: null, actor: null }
 }
 

@@ -7,6 +7,7 @@ import type { Blobs } from '../../store/blobs/blobs.ts'
 import { insertAttachments } from '../../store/documents/attachments.ts'
 import type { UploadedBlob } from '../../store/documents/contents.ts'
 import { type Parties, selectUploadContext, type UploadContext } from '../../store/documents/context.ts'
+import { insertCounts, type NewCounts } from '../../store/documents/counts.ts'
 import { allocateDocumentIds, insertDocuments, selectExistingIds } from '../../store/documents/documents.ts'
 import {
   appendId,
@@ -60,6 +61,7 @@ export function insertUploads(
     const contexts = await lockContexts(trx, uploads)
     const hasLost = contexts.some((context) => context.hasLost)
     const attachments = await insertContents(trx, blobs, uploads, hasLost)
+    await insertCounts(trx, uploads.map(arrivalCounts))
     // From here on other uploads wait for the sums and the ids.
     await addUsed(
       trx,
@@ -179,6 +181,11 @@ async function insertRows(
     }
   }
   return [...runs.values()]
+}
+
+function arrivalCounts({ batch, bytes }: StagedUpload): NewCounts {
+  const count = batch.files.count()
+  return { agent_id: batch.agentId, new: count, changes: count, bytes }
 }
 
 async function insertRecords(

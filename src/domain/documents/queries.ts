@@ -9,33 +9,69 @@ import {
   selectCompanies,
 } from '../../store/directory/companies.ts'
 import { type OwnerRow, selectOwnerPage } from '../../store/directory/owners.ts'
+import { selectLeaseEnds } from '../../store/documents/claims.ts'
 import { type DocumentRow, findDocument, selectDocuments } from '../../store/documents/documents.ts'
+import type { LeaseSql } from '../../store/engine.ts'
 import type { DocumentState, ReadDb } from '../../store/tables.ts'
-import { type Access, checkAgentAccess, checkCompanyAccess } from './access.ts'
+import { addDays, endOfDay, type IsoDate } from '../../values/dates.ts'
+import { searchWords } from '../../values/folded-text.ts'
+import { type Access, accessFilter, checkCompanyAccess } from './access.ts'
 import type { DocumentWaiters } from './arrivals.ts'
-
-/** Limits a list to ids beyond one, in this order. */
-export type PageRequest = { limit: number; order: 'asc' | 'desc'; after?: number; before?: number }
+import type { PageRequest } from './page-request.ts'
+import { searchDocuments } from './search.ts'
 
 /** Filter and page of a list of documents. */
 export type DocumentsRequest = {
   companyId?: number | undefined
   agentId?: number | undefined
-  state?: DocumentState | undefined
+  states?: readonly DocumentState[] | undefined
+  /** Words of the name. */
+  q?: string | undefined
+  /** Days of the arrival in Costa Rica. */
+  from?: IsoDate | undefined
+  to?: IsoDate | undefined
   page: PageRequest
 }
+
+/** `last`: id to continue from; undefined: that of the last document. */
+export type DocumentsPage = { documents: DocumentRow[]; hasMore: boolean; last?: number | undefined }
 
 /** Lists a page of the documents. @throws AppError `not-found` for a company or an agent outside of the access */
 export async function listDocuments(
   db: ReadDb,
   access: Access,
   request: DocumentsRequest,
-): Promise<{ documents: DocumentRow[]; hasMore: boolean }> {
-  const { state, page } = request
+): Promise<DocumentsPage> {
+  const { states, q, from, to, page } = request
   const filter = accessFilter(access, request)
+  const [state, ...others] = states ?? []
+  const isSearch = q !== undefined || from !== undefined || to !== undefined || others.length > 0
+  // No index has the documents of a company and a state by id.
+  const isMerged = state !== undefined && filter.companyId !== undefined && filter.agentId === undefined
+  if (isSearch || isMerged) {
+    const periodStart = from && new Date(endOfDay(addDays(from, -1))).toISOString()
+    const periodEnd = to && new Date(endOfDay(to)).toISOString()
+    const words = searchWords(q ?? '')
+    return searchDocuments(db, { ...filter, states, words, periodStart, periodEnd, page })
+  }
   // An extra row shows whether there is a next page.
   const rows = await selectDocuments(db, { ...filter, state, ...page, limit: page.limit + 1 })
   return { documents: rows.slice(0, page.limit), hasMore: rows.length > page.limit }
+}
+
+/** Adds the ends of the leases of claimed documents. */
+export async function addLeaseEnds(
+  db: ReadDb,
+  leases: LeaseSql,
+  documents: readonly DocumentRow[],
+): Promise<(DocumentRow & { lease_until?: string })[]> {
+  const claimedIds = documents.flatMap(({ id, state }) => (state === 'claimed' ? [id] : []))
+  if (claimedIds.length === 0) return [...documents]
+  const ends = await selectLeaseEnds(db, leases, claimedIds)
+  return documents.map((row) => {
+    const end = ends.get(row.id)
+    return end ? { ...row, lease_until: end.toISOString() } : row
+  })
 }
 
 /** Options of a client that waits for documents. */
@@ -70,19 +106,6 @@ export async function waitForDocuments(
     list = await listDocuments(db, accessNow, asked)
   }
   return list
-}
-
-/** Combines a filter with the access. @throws AppError `not-found` outside of the access */
-function accessFilter(
-  access: Access,
-  {
-    companyId = access.companyId ?? undefined,
-    agentId = access.agentId ?? undefined,
-  }: Pick<DocumentsRequest, 'companyId' | 'agentId'>,
-): Pick<DocumentsRequest, 'companyId' | 'agentId'> {
-  if (companyId !== undefined) checkCompanyAccess(access, companyId)
-  if (agentId !== undefined) checkAgentAccess(access, agentId)
-  return { companyId, agentId }
 }
 
 /**

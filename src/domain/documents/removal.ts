@@ -10,7 +10,7 @@ import {
   selectDocuments,
   selectExistingIds,
 } from '../../store/documents/documents.ts'
-import { type Actor, insertEvents, type NewEvent } from '../../store/documents/events.ts'
+import { type Actor, insertEvents, type NewEvent, removeNotes } from '../../store/documents/events.ts'
 import { atomically } from '../../store/engine.ts'
 import type { ReadDb, WriteDb } from '../../store/tables.ts'
 import type { Clock } from '../../values/dates.ts'
@@ -51,6 +51,7 @@ export async function removeDocuments(
   const remove = async (trx: WriteDb) => {
     await lockBlobRows(trx, sizes.keys()) // before the sums of companies and tokens, in the order of an upload
     const ids = await deleteDocuments(trx, documents)
+    await removeNotes(trx, [...ids])
     const deletedDocuments = documents.filter(({ id }) => ids.has(id)) // another process may have deleted some
     await insertEvents(trx, deletionEvents(deletedDocuments, by))
     const hashes = new Set(deletedDocuments.map(({ sha256 }) => sha256))
@@ -110,8 +111,11 @@ export async function* oldDocuments(
   }
 }
 
-function deletionEvents(documents: readonly DocumentRow[], { via, actor, clock }: Deleter): NewEvent[] {
-  const shared = { at: clock().toISOString(), kind: 'deleted', via, actor } as const
+function deletionEvents(
+  documents: readonly DocumentRow[],
+  { via, actor, person, clock }: Deleter,
+): NewEvent[] {
+  const shared = { at: clock().toISOString(), kind: 'deleted', via, actor, person } as const
   return documents.map(({ id: document_id, company_id, sha256, created_at, created_by }) => ({
     ...shared,
     document_id,

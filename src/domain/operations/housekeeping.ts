@@ -9,6 +9,8 @@ import { deleteOldAnswers } from '../../store/documents/idempotency.ts'
 import { atomically, type Engine, type Lock } from '../../store/engine.ts'
 import type { WriteDb } from '../../store/tables.ts'
 import { answerCutoff } from '../documents/accept.ts'
+import { countForOlderNodes } from '../documents/counts.ts'
+import { foldNames } from '../documents/folded-names.ts'
 import { collectGarbage, logGarbage } from '../documents/gc.ts'
 
 const HOUR_MS = 3_600_000
@@ -21,7 +23,7 @@ export type Housekeeping = {
   close(): Promise<void>
 }
 
-type Deps = Pick<Engine, 'db' | 'clock' | 'takeLock'> & {
+type Deps = Pick<Engine, 'db' | 'reads' | 'clock' | 'takeLock'> & {
   log: Log
   /** Days for which events are stored (decisions 1.9). */
   keepEvents: number
@@ -30,7 +32,10 @@ type Deps = Pick<Engine, 'db' | 'clock' | 'takeLock'> & {
   keepRemovedDays: number
 }
 
-/** Removes old events, expired answers of idempotency keys, and contents that no document needs. */
+/**
+ * Removes old events, expired answers of idempotency keys, and contents that no document needs. Folds the names of
+ * documents of earlier versions.
+ */
 export function startHousekeeping(deps: Deps): Housekeeping {
   const { log } = deps
   const stop = new AbortController()
@@ -55,7 +60,7 @@ export function startHousekeeping(deps: Deps): Housekeeping {
 }
 
 async function tidyUp(deps: Deps, signal: AbortSignal): Promise<void> {
-  const { db, clock, log, keepEvents, keepRemovedDays, contents } = deps
+  const { db, reads, clock, log, keepEvents, keepRemovedDays, contents } = deps
   const { blobs } = contents
   if (signal.aborted) return
   const lock = await deps.takeLock('janitor')
@@ -71,6 +76,8 @@ async function tidyUp(deps: Deps, signal: AbortSignal): Promise<void> {
     if (events > 0) log.info('old events removed', { events, before })
     const oldestAnswer = answerCutoff(clock())
     await deleteInPortions((trx) => deleteOldAnswers(trx, oldestAnswer, ROWS_AT_ONCE), db, lock, signal)
+    await countForOlderNodes(db, clock)
+    await foldNames({ db, reads, lock, signal })
     const fault = await contents.lineage?.settleLineage()
     if (fault !== undefined) throw new AppError('failed', fault) // another database has documents in the store
     const gc = await collectGarbage({ db, clock, blobs, keepRemovedDays }, lock, signal)

@@ -1,6 +1,7 @@
 // The documents API: a bearer token, for one part of it and one method or for more (decisions 3.7).
 
 import type { ClaimDeps } from '../../domain/documents/claims/claims.ts'
+import { createSummaries } from '../../domain/documents/summary.ts'
 import type { Semaphore } from '../../runtime/semaphore.ts'
 import type { ReadDb } from '../../store/tables.ts'
 import { type FindSession, type Keyring, tokenCredentials } from '../access/auth.ts'
@@ -12,6 +13,7 @@ import { directoryEndpoints } from './directory.ts'
 import { createDisconnects } from './disconnects.ts'
 import { documentsEndpoints } from './documents.ts'
 import { DOCUMENTS_ERRORS } from './errors.ts'
+import { summaryEndpoints } from './summary.ts'
 import { uploadEndpoints } from './uploads/endpoints.ts'
 import type { UploadDeps } from './uploads/receive.ts'
 
@@ -26,11 +28,12 @@ type DocumentsDeps = Omit<UploadDeps, 'waiters' | 'clock'> & {
 /** Creates the API, and the semaphore of its uploads for metrics. */
 export function documentsApi(deps: DocumentsDeps): { api: Api; uploads: Pick<Semaphore, 'status'> } {
   const { db, reads, blobs, limits, wakeHooks, claiming, log } = deps
-  const { waiters, clock } = claiming
+  const { waiters, leases, clock } = claiming
   const { endpoints: uploads, semaphore } = uploadEndpoints({
     ...{ db, blobs, limits, wakeHooks, waiters, clock, log },
   })
   const disconnects = createDisconnects()
+  const summaries = createSummaries({ db: reads, leases: leases.sql, clock })
   const api: Api = {
     prefixes: ['/api/v1/documents', '/api/v1/agent', '/api/v1/companies'],
     errors: DOCUMENTS_ERRORS,
@@ -38,7 +41,8 @@ export function documentsApi(deps: DocumentsDeps): { api: Api; uploads: Pick<Sem
     credentials: tokenCredentials(deps.keyring, deps.findSession),
     endpoints: [
       ...uploads,
-      ...documentsEndpoints({ db: reads, waiters, blobs, disconnects, log }),
+      ...documentsEndpoints({ db: reads, waiters, leases: leases.sql, blobs, disconnects, log }),
+      ...summaryEndpoints({ reads, claiming, summaries }),
       ...claimEndpoints({ claiming, disconnects }),
       deletionEndpoint({ db, blobs, clock, log }),
       ...agentsEndpoints(reads),

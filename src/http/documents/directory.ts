@@ -1,13 +1,8 @@
 // Companies with their agents and owners that a token may access, for a person who chooses one (decisions 3.15).
 
 import * as v from 'valibot'
-import {
-  type ListPage,
-  listAgents,
-  listCompanies,
-  listOwners,
-  type PageRequest,
-} from '../../domain/documents/queries.ts'
+import type { PageRequest } from '../../domain/documents/page-request.ts'
+import { type ListPage, listAgents, listCompanies, listOwners } from '../../domain/documents/queries.ts'
 import type { ReadDb } from '../../store/tables.ts'
 import { authorizedToken, tokenAccess } from '../access/auth.ts'
 import { type AnyEndpoint, freshReply, get, type Reply } from '../endpoint/endpoint.ts'

@@ -24,4 +24,13 @@ const document = v.object({
   content: v.exactOptional(v.pipe(v.literal('lost'), v.description('Its bytes are lost; else absent'))),
 })
 
+/** A row of a list. */
+export const ListedDocumentOut = v.pipe(
+  v.object({
+    ...document.entries,
+    lease_until: v.exactOptional(v.pipe(Instant, v.description('End of the lease, while it is claimed'))),
+  }),
+  v.title('ListedDocument'),
+)
+
 export const DocumentOut = v.pipe(document, v.title('Document'))

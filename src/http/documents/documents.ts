@@ -2,33 +2,60 @@ import { create as contentDisposition } from 'content-disposition'
 import rangeParser from 'range-parser'
 import * as v from 'valibot'
 import type { DocumentWaiters } from '../../domain/documents/arrivals.ts'
-import { listDocuments, requireDocument, waitForDocuments } from '../../domain/documents/queries.ts'
+import {
+  addLeaseEnds,
+  listDocuments,
+  requireDocument,
+  waitForDocuments,
+} from '../../domain/documents/queries.ts'
 import { AppError, errorReason } from '../../runtime/errors.ts'
 import type { Log } from '../../runtime/log.ts'
 import type { Blobs } from '../../store/blobs/blobs.ts'
 import type { Chunks } from '../../store/blobs/chunks.ts'
-import type { ReadDb } from '../../store/tables.ts'
+import type { LeaseSql } from '../../store/engine.ts'
+import type { DocumentState, ReadDb } from '../../store/tables.ts'
+import { searchWords } from '../../values/folded-text.ts'
 import { authorizedToken, tokenAccess } from '../access/auth.ts'
 import { hasSession } from '../access/session.ts'
 import { matchesTag } from '../endpoint/answer-cache.ts'
 import { type AnyEndpoint, freshReply, get, type Reply } from '../endpoint/endpoint.ts'
 import { invalidParameters } from '../endpoint/errors.ts'
 import { nextCursor, PAGE_PARAMETERS, parsePage, WAIT_PARAMETER } from '../endpoint/pages.ts'
-import { idParam } from '../endpoint/params.ts'
+import { dateParam, idParam, reversedRange } from '../endpoint/params.ts'
 import { Integer } from '../endpoint/shapes.ts'
 import type { Disconnects } from './disconnects.ts'
-import { DocumentOut, DocumentStateOut } from './document-shape.ts'
+import { DocumentOut, DocumentStateOut, ListedDocumentOut } from './document-shape.ts'
 import { toFileName } from './file-name.ts'
 import { trackWait } from './waits.ts'
 
-const STATE_PARAMETER = v.optional(
-  v.pipe(
-    v.picklist(DocumentStateOut.options, 'must be new, claimed, done or failed'),
-    v.metadata({ description: 'Only those in this state' }),
+const STATES: readonly string[] = DocumentStateOut.options
+const LONGEST_SEARCH = 100
+const FILTERS = ['state', 'q', 'from', 'to'] as const
+
+const StatesParam = v.pipe(
+  v.string(),
+  v.metadata({
+    description: 'Only those in this state, or in one of several with commas',
+    examples: ['new,failed'],
+  }),
+  v.transform((text) => text.split(',')),
+  v.check(
+    (states) => states.every((one) => STATES.includes(one)),
+    'must be new, claimed, done or failed, or several of these with commas',
+  ),
+  v.transform((states) => states as DocumentState[]),
+)
+
+const SearchParam = v.pipe(
+  v.string(),
+  v.metadata({ description: 'Only those whose name has each of these words, accents and capitals aside' }),
+  v.check(
+    (text) => [...text].length <= LONGEST_SEARCH && searchWords(text).length > 0,
+    `must be 1 to ${LONGEST_SEARCH} characters, with a word or a part of one`,
   ),
 )
 
-const rows = { status: v.literal('success'), documents: v.array(DocumentOut) }
+const rows = { status: v.literal('success'), documents: v.array(ListedDocumentOut) }
 const ListOut = v.pipe(
   v.union([
     v.object({ ...rows, next_after: Integer, has_more: v.boolean() }),
@@ -41,22 +68,27 @@ const ListOut = v.pipe(
 export function documentsEndpoints(deps: {
   db: ReadDb
   waiters: DocumentWaiters
+  leases: LeaseSql
   blobs: Blobs
   disconnects: Disconnects
   log: Log
 }): AnyEndpoint[] {
-  const { db, blobs, disconnects, log } = deps
+  const { db, leases, blobs, disconnects, log } = deps
   return [
     get({
       path: '/api/v1/documents',
       about:
         'From the oldest on for programs, or with order=desc from the newest back for people. The answer always says ' +
         'where to go on: ask again with its next_after as after, and nothing is missed and nothing comes twice. With ' +
-        'wait an answer that would be empty is given as soon as there is a document, or when the time is over.',
+        'wait an answer that would be empty is given as soon as there is a document, or when the time is over. A search ' +
+        'scans 50000 documents at most: where has_more is true, go on, though there may be no document yet.',
       query: v.object({
         company_id: v.optional(idParam('Only those of this company')),
         agent_id: v.optional(idParam('Only those for this agent')),
-        state: STATE_PARAMETER,
+        state: v.optional(StatesParam),
+        q: v.optional(SearchParam),
+        from: v.optional(dateParam('Only those that arrived on this day or later, in Costa Rica')),
+        to: v.optional(dateParam('Only those that arrived on this day or before')),
         ...PAGE_PARAMETERS,
         wait: WAIT_PARAMETER,
       }),
@@ -68,17 +100,23 @@ export function documentsEndpoints(deps: {
       async handle({ event, query, checkAgain }) {
         const page = parsePage(query)
         checkWait(query)
-        const { company_id: companyId, agent_id: agentId, state } = query
-        const filter = { companyId, agentId, state, page }
+        const { company_id: companyId, agent_id: agentId, state: states, q, from, to } = query
+        if (from !== undefined && to !== undefined && from > to) throw reversedRange(from)
+        const filter = { companyId, agentId, states, q, from, to, page }
         const access = () => tokenAccess(authorizedToken(event))
-        const { documents, hasMore } = query.wait
+        const { documents, hasMore, last } = query.wait
           ? await waitForDocuments(deps, access(), filter, {
               ms: query.wait * 1000,
               watch: (onDisconnect) => trackWait(event, disconnects, onDisconnect),
               recheckAccess: () => checkAgain().then(access),
             })
           : await listDocuments(db, access(), filter)
-        return freshReply({ status: 'success', documents, ...nextCursor(page, documents.at(-1), hasMore) })
+        const lastRow = last === undefined ? documents.at(-1) : { id: last }
+        return freshReply({
+          status: 'success',
+          documents: await addLeaseEnds(db, leases, documents),
+          ...nextCursor(page, lastRow, hasMore),
+        })
       },
     }),
 
@@ -137,10 +175,15 @@ export function documentsEndpoints(deps: {
   ]
 }
 
-/** @throws AppError `invalid` for `wait` beside `state`: a document that changes its state is not waited for */
-function checkWait({ wait, state }: { wait?: number | undefined; state?: string | undefined }): void {
-  if (wait === undefined || state === undefined) return
-  const msg = 'wait goes without state: POST /api/v1/documents/claim waits for documents to work on'
+/** @throws AppError `invalid` for `wait` beside a filter: a document that changes its state is not waited for */
+function checkWait({ wait, ...query }: { wait?: number | undefined; [name: string]: unknown }): void {
+  const filter = FILTERS.find((name) => query[name] !== undefined)
+  if (wait === undefined || filter === undefined) return
+  const advice =
+    filter === 'state'
+      ? 'POST /api/v1/documents/claim waits for documents to work on'
+      : 'a search is answered at once'
+  const msg = `wait goes without ${filter}: ${advice}`
   throw invalidParameters([{ loc: ['query', 'wait'], msg, type: 'order', input: String(wait) }])
 }
 

@@ -2,7 +2,7 @@
 // the next page, also the last one. A client that loops handles each row once.
 
 import * as v from 'valibot'
-import type { PageRequest } from '../../domain/documents/queries.ts'
+import type { PageRequest } from '../../domain/documents/page-request.ts'
 import { invalidParameters } from './errors.ts'
 import { cursorParam, LimitParam, waitParam } from './params.ts'
 

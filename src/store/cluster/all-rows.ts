@@ -4,11 +4,18 @@ import type { ReadDb, Tables } from '../tables.ts'
 
 /**
  * Tables that a move copies. Sessions are left out: browsers sign in at the new address. Rows of blobs are written when
- * the blobs are sent. A directory has no losses of a cluster.
+ * the blobs are sent. A directory has no losses of a cluster. The new server counts its documents itself.
  */
 export type MovedTable = Exclude<
   keyof Tables,
-  'meta' | 'page_sessions' | 'page_tickets' | 'contents' | 'removed_objects' | 'losses' | 'orphaned_contents'
+  | 'meta'
+  | 'page_sessions'
+  | 'page_tickets'
+  | 'contents'
+  | 'removed_objects'
+  | 'losses'
+  | 'orphaned_contents'
+  | 'document_counts'
 >
 
 type AnyRow = Record<string, unknown>

@@ -5,11 +5,13 @@
 import type { Expression, ExpressionBuilder, SqlBool } from 'kysely'
 import { engineSql, type LeaseSql } from '../engine.ts'
 import { invariantError } from '../invariant.ts'
+import { hasRow } from '../rows.ts'
 import type { DocumentState, LeaseEnd, ReadDb, Row, Tables, WriteDb } from '../tables.ts'
+import { type AgentFilter, insertCounts, insertStateCounts, type NewCounts } from './counts.ts'
 
 const CLAIM_COLUMNS = [
   ...(['id', 'company_id', 'agent_id', 'state'] as const),
-  ...(['attempts', 'claim_id', 'finished_by'] as const),
+  ...(['attempts', 'claim_id', 'finished_by', 'created_at', 'finished_at'] as const),
 ] as const
 
 /** The claim in a document's row. */
@@ -95,18 +97,100 @@ export async function selectDue(
   }))
 }
 
+/** Returns whether the lease of a claimed document has expired. */
+export function isLeaseExpired(db: ReadDb, leases: LeaseSql, id: number): Promise<boolean> {
+  const query = db.selectFrom('documents').select('id').where('id', '=', id).where('state', '=', 'claimed')
+  return hasRow(query.where('lease_ends', '<=', leases.now()))
+}
+
+/** Selects the ends of the leases of claimed documents, by their ids. */
+export async function selectLeaseEnds(
+  db: ReadDb,
+  leases: LeaseSql,
+  ids: readonly number[],
+): Promise<Map<number, Date>> {
+  const rows = await db
+    .selectFrom('documents')
+    .select(['id', 'lease_ends'])
+    .where('id', 'in', ids)
+    .where('state', '=', 'claimed')
+    .execute()
+  return new Map(
+    rows.flatMap(({ id, lease_ends }) => (lease_ends === null ? [] : [[id, leases.toInstant(lease_ends)]])),
+  )
+}
+
+/** Facts of open documents that the counters lack. */
+export type OpenTimes = {
+  /** Number of claimed documents whose lease has expired: they wait again. */
+  expired: number
+  /** Instant of the oldest claim whose lease has not expired. */
+  workingSince: string | null
+  /** Instant of the arrival of the oldest document that waits. */
+  oldestWaiting: string | null
+}
+
+export async function selectOpenTimes(
+  db: ReadDb,
+  leases: LeaseSql,
+  { companyId, agentId }: AgentFilter,
+): Promise<OpenTimes> {
+  let agents = db.selectFrom('agents').select('agents.id')
+  if (companyId !== undefined) agents = agents.where('agents.company_id', '=', companyId)
+  if (agentId !== undefined) agents = agents.where('agents.id', '=', agentId)
+  const claims = await db
+    .selectFrom('documents')
+    .where('state', '=', 'claimed')
+    .where('agent_id', 'in', agents)
+    .select((of) => {
+      const isExpired = of('lease_ends', '<=', leases.now())
+      const inLease = of.case().when(isExpired).then(null).else(of.ref('claimed_at')).end()
+      return [
+        of.fn.sum<number | null>(of.case().when(isExpired).then(1).else(0).end()).as('expired'),
+        of.fn.min(inLease).as('since'),
+        of.fn.min(of.case().when(isExpired).then(of.ref('id')).end()).as('oldest'),
+      ]
+    })
+    .executeTakeFirstOrThrow()
+  // The first of each agent, by the index of agent and state.
+  const firsts = await db
+    .selectFrom(agents.as('agent'))
+    .select((of) =>
+      of
+        .selectFrom('documents')
+        .select('documents.id')
+        .whereRef('documents.agent_id', '=', 'agent.id')
+        .where('state', '=', 'new')
+        .orderBy('documents.id')
+        .limit(1)
+        .as('first'),
+    )
+    .execute()
+  const ids = [claims.oldest, ...firsts.map(({ first }) => first)].filter((id) => id !== null)
+  const oldest = ids.length === 0 ? undefined : Math.min(...ids)
+  const arrival =
+    oldest === undefined
+      ? undefined
+      : await db.selectFrom('documents').select('created_at').where('id', '=', oldest).executeTakeFirst()
+  return {
+    expired: claims.expired ?? 0,
+    workingSince: claims.since,
+    oldestWaiting: arrival?.created_at ?? null,
+  }
+}
+
 /** Locks a document and returns its claim. Waits for other transactions that change it. */
 export function lockClaim(trx: WriteDb, id: number): Promise<ClaimRow | undefined> {
   const query = trx.selectFrom('documents').select(CLAIM_COLUMNS).where('id', '=', id)
   return engineSql(trx).lockRows(query, 'update', ['documents']).executeTakeFirst()
 }
 
-/** Claims documents that were selected in this transaction. Returns the earliest end of their leases. */
+/** Claims documents of one agent that were selected in this transaction. Returns the earliest end of their leases. */
 export async function claimRows(
   trx: WriteDb,
   leases: LeaseSql,
   claims: readonly NewClaim[],
-  leaseSeconds: number,
+  { at, by, leaseSeconds }: { at: string; by: string; leaseSeconds: number },
 ): Promise<Date> {
   const ids = claims.map(({ row }) => row.id)
   const rows = await trx
@@ -117,6 +201,7 @@ export async function claimRows(
       claim_id: claimIdCase(of, claims),
       lease_seconds: leaseSeconds,
       lease_ends: leases.end(leaseSeconds),
+      claimed_at: at,
     }))
     .where('id', 'in', ids)
     .where(leases.isOpen)
@@ -124,6 +209,7 @@ export async function claimRows(
     .execute()
   if (rows.length !== ids.length)
     throw invariantError('Claim', `claimed ${rows.length} of ${ids.length} documents`)
+  await insertCounts(trx, claimCounts(claims, { claimed_at: at, claimed_by: by }))
   return earliestEnd(leases, rows)
 }
 
@@ -155,6 +241,7 @@ export async function endClaim(trx: WriteDb, row: ClaimRow, change: ClaimChange)
     .executeTakeFirstOrThrow()
   if (numUpdatedRows !== 1n)
     throw invariantError('Claim', `the claim of document ${row.id} changed before it was ended`)
+  await insertStateCounts(trx, row, change)
 }
 
 type Documents = ExpressionBuilder<Tables, 'documents'>
@@ -171,6 +258,17 @@ function isUnchanged({ id, state, claim_id }: ClaimRow) {
       of('state', '=', state),
       claim_id === null ? of('claim_id', 'is', null) : of('claim_id', '=', claim_id),
     ])
+}
+
+function claimCounts(
+  [first, ...others]: readonly NewClaim[],
+  lastClaim: Pick<NewCounts, 'claimed_at' | 'claimed_by'>,
+): NewCounts[] {
+  if (!first) return []
+  const claims = [first, ...others]
+  const newCount = claims.filter(({ row }) => row.state === 'new').length
+  const { agent_id } = first.row
+  return [{ agent_id, new: -newCount, claimed: newCount, changes: claims.length, ...lastClaim }]
 }
 
 function claimIdCase(of: Documents, [first, ...others]: readonly NewClaim[]) {

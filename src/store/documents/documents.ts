@@ -1,15 +1,17 @@
 // Documents, each with its attachment. The blob store maps a SHA-256 to its file.
 
+import { foldAccents } from '../../values/folded-text.ts'
 import { engineSql } from '../engine.ts'
 import { invariantError } from '../invariant.ts'
 import { prepared } from '../prepared.ts'
 import { hasRow } from '../rows.ts'
 import type { DocumentState, ReadDb, Row, WriteDb } from '../tables.ts'
+import { insertCounts, stateCounts } from './counts.ts'
 import { addUsed } from './usage.ts'
 
 export type DocumentRow = Omit<
   Row<'documents'>,
-  'created_by' | 'claim_id' | 'lease_seconds' | 'lease_ends' | 'finished_by'
+  'created_by' | 'claim_id' | 'lease_seconds' | 'lease_ends' | 'finished_by' | 'claimed_at' | 'name_folded'
 > &
   Pick<Row<'attachments'>, 'mimetype' | 'size' | 'sha256'> & {
     /** Name of the token that created it; null: unknown. */
@@ -59,7 +61,13 @@ export async function insertDocuments(
 ): Promise<number[]> {
   const rows = await db
     .insertInto('documents')
-    .values(ids ? documents.map((document, at) => ({ id: ids[at], ...document })) : documents)
+    .values(
+      documents.map((document, at) => ({
+        ...(ids && { id: ids[at] }),
+        ...document,
+        name_folded: foldAccents(document.name),
+      })),
+    )
     .returning('id')
     .execute()
   if (rows.length !== documents.length)
@@ -136,6 +144,7 @@ export async function deleteDocuments(db: WriteDb, documents: readonly DocumentR
     .deleteFrom('documents')
     .where('id', 'in', ids)
     .returning(['id', 'company_id as companyId', 'created_by as tokenId', 'attachment_id'])
+    .returning(['agent_id', 'state', 'created_at', 'finished_at'])
     .execute()
   const sizes = await db
     .deleteFrom('attachments')
@@ -143,13 +152,20 @@ export async function deleteDocuments(db: WriteDb, documents: readonly DocumentR
     .returning(['id', 'size'])
     .execute()
   const sizeById = new Map(sizes.map(({ id, size }) => [id, size]))
-  const toUsage = ({ attachment_id, ...account }: (typeof rows)[number]) => {
-    const size = sizeById.get(attachment_id)
-    if (size === undefined) throw invariantError('Removal', `document ${account.id} keeps its attachment`)
-    return { ...account, bytes: -size }
-  }
-  await addUsed(db, rows.map(toUsage))
-  return new Set(rows.map(({ id }) => id))
+  const deletions = rows.map((row) => {
+    const size = sizeById.get(row.attachment_id)
+    if (size === undefined) throw invariantError('Removal', `document ${row.id} keeps its attachment`)
+    return { ...row, bytes: -size }
+  })
+  await insertCounts(
+    db,
+    deletions.flatMap((row) => [
+      ...stateCounts(row, undefined),
+      { agent_id: row.agent_id, bytes: row.bytes },
+    ]),
+  )
+  await addUsed(db, deletions)
+  return new Set(deletions.map(({ id }) => id))
 }
 
 /** Returns whether an agent or an owner has documents of another company. */

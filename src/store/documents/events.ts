@@ -4,13 +4,13 @@
 import { insertBatches } from '../rows.ts'
 import type { ReadDb, Row, WriteDb } from '../tables.ts'
 
-/** Actor of an event: a key or a token, by its name, or a system user on the command line. */
-export type Actor = Pick<EventRow, 'via' | 'actor'>
+/** Actor of an event: a key or a token with its person, or a system user on the command line. */
+export type Actor = Pick<EventRow, 'via' | 'actor'> & { person?: string | null | undefined }
 
 export type EventRow = Row<'events'>
+type OptionalColumn = 'created_at' | 'created_by' | 'person' | 'attempt' | 'note'
 /** A new event. For a deleted document it also has the creation time and creator of the row. */
-export type NewEvent = Omit<EventRow, 'id' | 'created_at' | 'created_by'> &
-  Partial<Pick<EventRow, 'created_at' | 'created_by'>>
+export type NewEvent = Omit<EventRow, 'id' | OptionalColumn> & Partial<Pick<EventRow, OptionalColumn>>
 
 export function insertEvents(db: WriteDb, events: readonly NewEvent[]): Promise<void> {
   return insertBatches(db, 'events', events)
@@ -25,6 +25,17 @@ export async function selectEvents(
   if (filter.documentId !== undefined) query = query.where('document_id', '=', filter.documentId)
   if (filter.before !== undefined) query = query.where('id', '<', filter.before)
   return (await query.execute()).reverse()
+}
+
+/** Removes the notes of deleted documents from their events. */
+export async function removeNotes(db: WriteDb, documentIds: readonly number[]): Promise<void> {
+  if (documentIds.length === 0) return
+  await db
+    .updateTable('events')
+    .set({ note: null })
+    .where('document_id', 'in', documentIds)
+    .where('note', 'is not', null)
+    .execute()
 }
 
 /** Deletes at most `limit` events from before an instant, and returns their number. Without any, writes nothing. */

@@ -23,8 +23,11 @@ export const postgresSql: EngineSql = {
         .setAccessMode('read only')
         .execute(work),
     ),
+  consistently: (db, work) =>
+    withRetry(() => db.transaction().setIsolationLevel('repeatable read').execute(work)),
   readsAhead: true,
   sharesCommits: true,
+  mayHaveOlderNodes: true,
   // A query for each series, or coalesce instead of case, takes 50 % longer.
   async columnsOfSeries(db, seriesIds) {
     const { rows } = await rawQuery<{ id: number; count: number; lines: string }>(

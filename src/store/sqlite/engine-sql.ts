@@ -9,8 +9,11 @@ export const sqliteSql: EngineSql = {
 
   snapshot: (db, work) => (db as WriteDb).transaction().setAccessMode('read only').execute(work),
 
+  consistently: (db, work) => db.transaction().execute(work),
+
   readsAhead: false,
   sharesCommits: false,
+  mayHaveOlderNodes: false,
 
   async columnsOfSeries(db, seriesIds) {
     const columns: { id: number; count: number; lines: string }[] = []

@@ -46,7 +46,10 @@ test('pages match the description in either order, and so do the parameters', as
     [
       ['company_id', 'integer', undefined],
       ['agent_id', 'integer', undefined],
-      ['state', ['new', 'claimed', 'done', 'failed'], undefined],
+      ['state', 'string', undefined],
+      ['q', 'string', undefined],
+      ['from', 'string', undefined],
+      ['to', 'string', undefined],
       ['limit', 'integer', 50],
       ['order', ['asc', 'desc'], 'asc'],
       ['after', 'integer', undefined],

@@ -35,6 +35,7 @@ export const UNSENT: Readonly<Record<string, string>> = {
   documents_id_finish: 'a claim of the reader',
   documents_id_extend: 'a claim of the reader',
   documents_id_release: 'a claim of the reader',
+  documents_id_retry: 'a document that no worker has',
   compat_frankfurter_v2_currencies_csv: 'that service has no such form',
 }
 

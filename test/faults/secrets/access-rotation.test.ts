@@ -223,6 +223,7 @@ async function trySecret(world: World, secret: Secret): Promise<void> {
     'documents:POST': [CREATE, post({}), 400],
     'documents:CLAIM': ['/api/v1/documents/claim', post({ agent_id: 'x' }), 400],
     'documents:DELETE': ['/api/v1/documents/999999', { method: 'DELETE', headers: bearer }, 404],
+    'documents:RETRY': ['/api/v1/documents/999999/retry', post({}), 404],
   } as const
   const allow = pick(random, ALLOWED)
   const [path, request, status] =

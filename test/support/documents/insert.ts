@@ -3,6 +3,7 @@
 import { splitBatches } from '../../../src/store/batches.ts'
 import { insertAttachments, type NewAttachment } from '../../../src/store/documents/attachments.ts'
 import { insertReferences } from '../../../src/store/documents/content-rows.ts'
+import { insertCounts } from '../../../src/store/documents/counts.ts'
 import { allocateDocumentIds, insertDocuments } from '../../../src/store/documents/documents.ts'
 import type { WriteDb } from '../../../src/store/tables.ts'
 
@@ -31,6 +32,9 @@ export async function insertFiles(
     const documents = some.map(({ name }, at) => {
       return { ...party, name, attachment_id: attachmentIds[at] ?? 0, created_at }
     })
+    const bytes = some.reduce((sum, { size }) => sum + size, 0)
+    const counts = { agent_id: agentId, new: some.length, changes: some.length, bytes }
+    await insertCounts(trx, [counts])
     const ids = await insertDocuments(trx, documents, await allocateDocumentIds(trx, some.length))
     for (const [at, { attachment_id, name }] of documents.entries()) {
       rows.push({ id: ids[at] ?? 0, name, attachment_id })

@@ -115,10 +115,10 @@ function claimOnce(
       .filter(({ attempts }) => attempts < maxAttempts)
       .map((row) => ({ row, claimId: randomUUID() }))
     if (claims.length === 0) return { documents: [], failed: exhausted.length }
-    const leaseEnd = await claimRows(trx, leases.sql, claims, leaseSeconds)
+    const leaseEnd = await claimRows(trx, leases.sql, claims, { at, by: worker.name, leaseSeconds })
     await insertEvents(
       trx,
-      claims.map(({ row }) => claimEvent(row, 'claimed', at, worker)),
+      claims.map(({ row }) => claimEvent(row, 'claimed', at, { worker, attempt: row.attempts + 1 })),
     )
     const claimIds = new Map(claims.map(({ row, claimId }) => [row.id, claimId]))
     const rows = await selectDocumentsById(trx, [...claimIds.keys()])
@@ -139,25 +139,24 @@ export async function failDocuments(trx: WriteDb, rows: readonly ClaimRow[], at:
     const note = `Given up: claimed ${row.attempts} times and never finished`
     const outcome = { state: 'failed', finished_at: at, finished_by: null, note } as const
     await endClaim(trx, row, outcome)
+    await insertEvents(trx, [claimEvent(row, 'failed', at, { note })])
   }
-  await insertEvents(
-    trx,
-    rows.map((row) => claimEvent(row, 'failed', at)),
-  )
 }
 
 /** Event of a document; without a worker the actor is the server. */
 export function claimEvent(
-  { id: document_id, company_id }: { id: number; company_id: number },
+  { id: document_id, company_id, attempts }: Pick<ClaimRow, 'id' | 'company_id' | 'attempts'>,
   kind: NewEvent['kind'],
   at: string,
-  worker?: Pick<Worker, 'name'>,
+  { worker, attempt = attempts, note = null }: ClaimEventFacts,
 ): NewEvent {
   const by = worker
     ? ({ via: 'token', actor: worker.name } as const)
     : ({ via: 'server', actor: 'cambista' } as const)
-  return { at, kind, ...by, document_id, company_id, sha256: null }
+  return { at, kind, ...by, document_id, company_id, sha256: null, attempt, note }
 }
+
+type ClaimEventFacts = { worker?: Pick<Worker, 'name'>; attempt?: number; note?: string | null }
 
 async function checkAgent(db: ReadDb, access: Access, agentId: number): Promise<void> {
   checkAgentAccess(access, agentId)

@@ -2,12 +2,19 @@
 // after its lease: finished work is not discarded.
 
 import { AppError } from '../../../runtime/errors.ts'
-import { type ClaimRow, endClaim, extendLease, lockClaim } from '../../../store/documents/claims.ts'
+import {
+  type ClaimRow,
+  endClaim,
+  extendLease,
+  isLeaseExpired,
+  lockClaim,
+} from '../../../store/documents/claims.ts'
 import { type DocumentRow, findDocument } from '../../../store/documents/documents.ts'
 import { type Actor, insertEvents } from '../../../store/documents/events.ts'
 import { atomically } from '../../../store/engine.ts'
 import type { DocumentState, WriteDb } from '../../../store/tables.ts'
 import type { Clock } from '../../../values/dates.ts'
+import type { Access } from '../access.ts'
 import { type ClaimDeps, claimEvent, failDocuments, type Worker } from './claims.ts'
 
 export type ClaimOutcome = 'done' | 'failed'
@@ -37,7 +44,7 @@ export function finishDocument(
     }
     const finished = { finished_at: at, finished_by: worker.tokenId, note }
     await endClaim(trx, row, { state: outcome, ...finished })
-    await insertEvents(trx, [claimEvent(row, outcome, at, worker)])
+    await insertEvents(trx, [claimEvent(row, outcome, at, { worker, note })])
   })
 }
 
@@ -69,7 +76,7 @@ export async function releaseDocument(
     if (row.state === 'new') return // released already
     if (row.state !== 'claimed')
       throw new AppError('conflict', `This claim has ended: its outcome is ${row.state}`)
-    await insertEvents(trx, [claimEvent(row, 'released', at, worker)])
+    await insertEvents(trx, [claimEvent(row, 'released', at, { worker })])
     if (row.attempts >= claiming.maxAttempts) await failDocuments(trx, [row], at)
     else await endClaim(trx, row, { state: 'new' })
   })
@@ -88,24 +95,56 @@ export function retryDocument(
   by: Actor,
   clock: Clock,
 ): Promise<{ was: DocumentState; document: DocumentRow }> {
-  return atomically(db, async (trx) => {
-    const row = await lockClaim(trx, id)
-    const document = row && (await findDocument(trx, id))
-    if (!document) throw new AppError('not-found', 'Document not found')
-    const { state: was, company_id } = document
-    if (was === 'new') throw new AppError('conflict', `document ${id} is new: the next worker claims it`)
-    const reset = { attempts: 0, claim_id: null, finished_at: null, finished_by: null, note: null }
-    await endClaim(trx, row, { state: 'new', ...reset })
-    const event = {
-      at: clock().toISOString(),
-      kind: 'retried',
-      document_id: id,
-      company_id,
-      sha256: null,
-    } as const
-    await insertEvents(trx, [{ ...event, ...by }])
-    return { was, document: (await findDocument(trx, id)) ?? document }
+  return atomically(db, (trx) => retryRow(trx, { id, by, clock }))
+}
+
+/**
+ * Makes a document new again that no worker has: failed, done, or claimed with an expired lease.
+ * @throws AppError `not-found`, also outside of the access, and `conflict` for a document that is new or has a lease
+ */
+export async function retryEnded(
+  { db, leases, clock, waiters }: ClaimDeps,
+  access: Access,
+  id: number,
+  by: Actor,
+): Promise<DocumentRow> {
+  const { document } = await atomically(db, async (trx) => {
+    const current = Number.isSafeInteger(id) ? await findDocument(trx, id, access) : undefined
+    if (!current) throw new AppError('not-found', 'Document not found')
+    return retryRow(trx, { id, by, clock }, async ({ state }) => {
+      if (state !== 'claimed' || (await isLeaseExpired(trx, leases.sql, id))) return
+      throw new AppError(
+        'conflict',
+        `document ${id} is claimed: wait for its worker, or for the end of the lease`,
+      )
+    })
   })
+  waiters.wakeWorkers(document.agent_id)
+  return document
+}
+
+async function retryRow(
+  trx: WriteDb,
+  { id, by, clock }: { id: number; by: Actor; clock: Clock },
+  check?: (row: ClaimRow) => Promise<void>,
+): Promise<{ was: DocumentState; document: DocumentRow }> {
+  const row = await lockClaim(trx, id)
+  const document = row && (await findDocument(trx, id))
+  if (!document) throw new AppError('not-found', 'Document not found')
+  await check?.(row)
+  const { state: was, company_id } = document
+  if (was === 'new') throw new AppError('conflict', `document ${id} is new: the next worker claims it`)
+  const reset = { attempts: 0, claim_id: null, finished_at: null, finished_by: null, note: null }
+  await endClaim(trx, row, { state: 'new', ...reset })
+  const event = {
+    at: clock().toISOString(),
+    kind: 'retried',
+    document_id: id,
+    company_id,
+    sha256: null,
+  } as const
+  await insertEvents(trx, [{ ...event, ...by }])
+  return { was, document: (await findDocument(trx, id)) ?? document }
 }
 
 /** Runs `work` in a transaction if the claim is that of the document. */

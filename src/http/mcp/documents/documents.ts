@@ -1,6 +1,7 @@
 // Tools that list, read and await documents.
 
 import * as v from 'valibot'
+import type { DocumentsPage } from '../../../domain/documents/queries.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import { createSemaphore } from '../../../runtime/semaphore.ts'
 import type { DocumentRow } from '../../../store/documents/documents.ts'
@@ -61,9 +62,8 @@ export function documentTools({ page, find, blobs }: DocumentQueries): Tool[] {
         has_more: v.boolean(),
       }),
       async run({ company_id: companyId, agent_id: agentId, state, ...query }, caller) {
-        const request = { companyId, agentId, state, page: parsePage(query) }
-        const { documents, hasMore } = await page(tokenAccess(requireToken(caller)), request)
-        return pageResult(request.page, documents, hasMore)
+        const request = { companyId, agentId, states: state && [state], page: parsePage(query) }
+        return pageResult(request.page, await page(tokenAccess(requireToken(caller)), request))
       },
     }),
 
@@ -112,12 +112,8 @@ export function waitTools({ pageOnceThere }: DocumentWork): Tool[] {
       async run({ company_id: companyId, agent_id: agentId, wait, ...query }, caller) {
         const request = { companyId, agentId, page: parsePage(query) }
         const options = createWaitOptions(caller, wait, 'documents:GET')
-        const { documents, hasMore } = await pageOnceThere(
-          tokenAccess(requireToken(caller)),
-          request,
-          options,
-        )
-        return pageResult(request.page, documents, hasMore)
+        const access = tokenAccess(requireToken(caller))
+        return pageResult(request.page, await pageOnceThere(access, request, options))
       },
     }),
   ]
@@ -157,12 +153,15 @@ function toResourceContents({ mimetype: mimeType }: DocumentRow, content: BlobCo
 /** Returns as many documents of a page as fit into a result. */
 function pageResult(
   page: Parameters<typeof nextCursor>[0],
-  documents: readonly DocumentRow[],
-  hasMore: boolean,
+  { documents, hasMore, last: lastId }: DocumentsPage,
 ): ToolResult {
   const fit = fitRows(documents)
   const isMore = fit.hasMore || hasMore
-  const cursor = nextCursor(page, fit.rows.at(-1), isMore)
+  const cursor = nextCursor(
+    page,
+    fit.hasMore || lastId === undefined ? fit.rows.at(-1) : { id: lastId },
+    isMore,
+  )
   const [first, last] = [fit.rows[0], fit.rows.at(-1)]
   const ids = first && last ? `: ids ${first.id} to ${last.id}` : ''
   const [[name, value] = []] = Object.entries(cursor)

@@ -3,11 +3,9 @@
 import type { Access } from '../../../domain/documents/access.ts'
 import type { ClaimedDocument, ClaimRequest, Worker } from '../../../domain/documents/claims/claims.ts'
 import type { ClaimOutcome, ClaimRef } from '../../../domain/documents/claims/outcomes.ts'
-import type { DocumentsRequest, WaitOptions } from '../../../domain/documents/queries.ts'
+import type { DocumentsPage, DocumentsRequest, WaitOptions } from '../../../domain/documents/queries.ts'
 import type { Blobs } from '../../../store/blobs/blobs.ts'
 import type { DocumentRow } from '../../../store/documents/documents.ts'
-
-type DocumentsPage = { documents: DocumentRow[]; hasMore: boolean }
 
 /** Queries that read and never wait. */
 export type DocumentQueries = {

@@ -56,7 +56,7 @@ const lines: [line: string, expected: string[]][] = [
   ['cambista serve --data-dir f', ['folder']],
   [
     'cambista token create erp --allow do',
-    ['documents:POST', 'documents:GET', 'documents:CLAIM', 'documents:DELETE'],
+    ['documents:POST', 'documents:GET', 'documents:CLAIM', 'documents:DELETE', 'documents:RETRY'],
   ],
   ['cambista token create erp --allow documents:', ['POST', 'GET', 'CLAIM', 'DELETE']],
   ['cambista token create erp --allow documents:P', ['POST']],

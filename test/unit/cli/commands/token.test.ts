@@ -208,7 +208,7 @@ const wrongLines: [string, string[], RegExp][] = [
   [
     'a method that no endpoint has',
     ['erp', '--allow', 'agent:GET'],
-    /--allow must be one of documents:POST, agent:POST, documents:GET, documents:CLAIM, documents:DELETE, not "agent:GET"/,
+    /--allow must be one of documents:POST, agent:POST, documents:GET, documents:CLAIM, documents:DELETE, documents:RETRY, not "agent:GET"/,
   ],
   [
     'a good and a bad one',

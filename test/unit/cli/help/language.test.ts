@@ -147,8 +147,8 @@ const MISTYPED: [line: string, english: string, spanish: string][] = [
   ['company create --code A', '--name is missing', 'falta --name'],
   [
     'token create a',
-    '--allow is missing: give one or more of documents:POST, agent:POST, documents:GET, documents:CLAIM, documents:DELETE',
-    'falta --allow, con uno o más de estos valores: documents:POST, agent:POST, documents:GET, documents:CLAIM, documents:DELETE',
+    '--allow is missing: give one or more of documents:POST, agent:POST, documents:GET, documents:CLAIM, documents:DELETE, documents:RETRY',
+    'falta --allow, con uno o más de estos valores: documents:POST, agent:POST, documents:GET, documents:CLAIM, documents:DELETE, documents:RETRY',
   ],
   [
     'manual backup',

@@ -143,7 +143,8 @@ test('a deletion is written down with who did it and when, and not with the name
   await removeDocuments(db, blobs, documents, { ...ANA, via: 'token', actor: 'erp' }, () => {})
   const sha256 = documents.map((document) => document.sha256)
   const created = { created_at: '2026-03-24T12:00:00.000Z', created_by: null }
-  const shared = { at: NOW, kind: 'deleted', company_id: COMPANY, ...created }
+  const nothing = { person: null, attempt: null, note: null }
+  const shared = { at: NOW, kind: 'deleted', company_id: COMPANY, ...created, ...nothing }
   assert.deepEqual(await selectEvents(db, { limit: 10 }), [
     { ...shared, id: 1, via: 'cli', actor: 'ana', document_id: 2, sha256: sha256[1] },
     { ...shared, id: 2, via: 'token', actor: 'erp', document_id: 1, sha256: sha256[0] },

@@ -1,0 +1,119 @@
+// Search of documents by name, states and days of arrival (decisions 3.13). A request scans a limited number of rows,
+// and other requests run in between. Its answer has the last scanned row, so the client can continue.
+
+import { setImmediate } from 'node:timers/promises'
+import { selectAgents } from '../../store/directory/agents.ts'
+import type { AgentFilter } from '../../store/documents/counts.ts'
+import { type DocumentRow, selectDocumentsById } from '../../store/documents/documents.ts'
+import { findArrivalIds, type SearchFilter, searchNames } from '../../store/documents/names.ts'
+import type { DocumentState, ReadDb } from '../../store/tables.ts'
+import type { PageRequest } from './page-request.ts'
+
+export type SearchRequest = AgentFilter & {
+  states?: readonly DocumentState[] | undefined
+  /** Folded words, of which a name has each. */
+  words: readonly string[]
+  /** Instants of the arrival: the first, and the first that is too late. */
+  periodStart?: string | undefined
+  periodEnd?: string | undefined
+  page: PageRequest
+}
+
+/** `last`: id to continue from; undefined: nothing was scanned. */
+export type SearchPage = { documents: DocumentRow[]; hasMore: boolean; last: number | undefined }
+
+/** Rows that a request scans. */
+export const MOST_SCANNED = 50_000
+const FIRST_ROWS = 250
+const MOST_ROWS = 2000 // a few milliseconds
+
+/** Searches until a page is full, or MOST_SCANNED rows were scanned. */
+export async function searchDocuments(
+  db: ReadDb,
+  request: SearchRequest,
+  scanLimit = MOST_SCANNED,
+): Promise<SearchPage> {
+  const { page, states } = request
+  const { ids, isWhole, edge } = await findMatches(db, request, scanLimit)
+  const pageIds = ids.slice(0, page.limit)
+  const rows = pageIds.length === 0 ? [] : await selectDocumentsById(db, pageIds)
+  if (page.order === 'desc') rows.reverse()
+  // A document may have changed its state since.
+  const documents = rows.filter(({ state }) => states?.includes(state) ?? true)
+  const hasFurther = ids.length > page.limit
+  return {
+    documents,
+    hasMore: hasFurther || !isWhole,
+    last: hasFurther || isWhole ? pageIds.at(-1) : edge,
+  }
+}
+
+/** `isWhole`: no row follows the ids. `edge`: the last row that was scanned. */
+type Matches = { ids: number[]; isWhole: boolean; edge: number | undefined }
+
+async function findMatches(db: ReadDb, request: SearchRequest, scanLimit: number): Promise<Matches> {
+  const { page, words, periodStart, periodEnd } = request
+  const { order } = page
+  const isDescending = order === 'desc'
+  const period = { periodStart, periodEnd }
+  const arrivals = await findArrivalIds(db, period, scanLimit)
+  if (arrivals === 'none') return { ids: [], isWhole: true, edge: undefined }
+  const sources = await selectSources(db, request)
+  if (sources.length === 0) return { ids: [], isWhole: true, edge: undefined } // a company without agents
+  const start = isDescending
+    ? least(page.before, arrivals && arrivals.greatest + 1)
+    : greatest(page.after, arrivals && arrivals.least - 1)
+  const end = isDescending ? (arrivals?.least ?? 1) : (arrivals?.greatest ?? Number.MAX_SAFE_INTEGER)
+  const ids: number[] = []
+  let edge = start
+  let scanCount = 0
+  for (let limit = FIRST_ROWS; scanCount < scanLimit; limit = Math.min(limit * 2, MOST_ROWS)) {
+    const rows = Math.min(limit, scanLimit - scanCount)
+    const filter = {
+      words,
+      ...period,
+      order,
+      beyond: edge,
+      limit: Math.max(1, Math.ceil(rows / sources.length)),
+    }
+    const results = []
+    for (const source of sources) results.push(await searchNames(db, { ...filter, ...source }))
+    // Rows beyond the nearest edge of a source are scanned again: those of the other sources come before them.
+    const edges = results.flatMap(({ last }) => last ?? [])
+    const nearest = edges.length === 0 ? undefined : isDescending ? Math.max(...edges) : Math.min(...edges)
+    const matches = results.flatMap((result) => result.ids)
+    const isInOrder = (id: number) => nearest === undefined || (isDescending ? id >= nearest : id <= nearest)
+    ids.push(...matches.filter(isInOrder).sort((one, other) => (isDescending ? other - one : one - other)))
+    if (nearest === undefined || (isDescending ? nearest <= end : nearest >= end)) {
+      return { ids, isWhole: true, edge: nearest }
+    }
+    edge = nearest
+    scanCount += rows
+    if (ids.length > page.limit) break
+    await setImmediate() // lets other requests run first
+  }
+  return { ids, isWhole: false, edge }
+}
+
+/**
+ * Returns the filters whose rows an index has in the order of ids: each agent and state alone. A single one for any state.
+ */
+async function selectSources(
+  db: ReadDb,
+  { companyId, agentId, states }: SearchRequest,
+): Promise<Pick<SearchFilter, 'companyId' | 'agentId' | 'state'>[]> {
+  if (states === undefined) return [{ companyId, agentId }]
+  const agents =
+    companyId === undefined || agentId !== undefined
+      ? [{ companyId, agentId }]
+      : (await selectAgents(db, companyId)).map(({ id }) => ({ agentId: id }))
+  return agents.flatMap((agent) => [...new Set(states)].map((state) => ({ ...agent, state })))
+}
+
+function least(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : Math.min(one, other)
+}
+
+function greatest(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : Math.max(one, other)
+}

@@ -1,0 +1,122 @@
+// Summary of the queue, history of a document, and its return to the queue (decisions 3.19).
+
+import type { H3Event } from 'h3'
+import * as v from 'valibot'
+import type { ClaimDeps } from '../../domain/documents/claims/claims.ts'
+import { retryEnded } from '../../domain/documents/claims/outcomes.ts'
+import { documentEvents } from '../../domain/documents/history.ts'
+import { requireDocument } from '../../domain/documents/queries.ts'
+import type { Summaries } from '../../domain/documents/summary.ts'
+import type { Actor } from '../../store/documents/events.ts'
+import type { ReadDb } from '../../store/tables.ts'
+import { authorizedToken, tokenAccess } from '../access/auth.ts'
+import { type AnyEndpoint, freshReply, get, post } from '../endpoint/endpoint.ts'
+import { idParam } from '../endpoint/params.ts'
+import { Instant, Integer } from '../endpoint/shapes.ts'
+import { DocumentOut } from './document-shape.ts'
+
+const about = <S extends v.GenericSchema>(schema: S, description: string) =>
+  v.pipe(schema, v.metadata({ description }))
+
+const SummaryOut = v.pipe(
+  v.object({
+    waiting: about(Integer, 'New, or claimed with a lease that is over'),
+    oldest_waiting_at: about(v.nullable(Instant), 'When the oldest of them arrived'),
+    working: about(Integer, 'Claimed, with a lease that is not over'),
+    working_since: about(v.nullable(Instant), 'When the oldest of these claims was made; null: unknown too'),
+    failed: about(Integer, 'Failed, on any day'),
+    failed_today: about(Integer, 'Of them those that failed today, in Costa Rica'),
+    last_failed_at: about(v.nullable(Instant), 'When a document failed last; null: none is failed'),
+    done_today: about(Integer, 'Done today, in Costa Rica'),
+    median_seconds_today: about(
+      v.nullable(Integer),
+      'Of those done today the median from arrival to end; from ten minutes on in whole minutes',
+    ),
+    stored: about(Integer, 'In any state'),
+    bytes: about(Integer, 'The sum of their sizes'),
+    last_claim: about(
+      v.nullable(v.object({ at: Instant, by: v.nullable(v.string()) })),
+      'When, and with which token, a document was claimed last',
+    ),
+    changed: about(Integer, 'Rises with each arrival, event and deletion'),
+  }),
+  v.title('DocumentSummary'),
+)
+
+const EventsOut = v.pipe(
+  v.object({
+    events: v.array(
+      v.object({
+        at: Instant,
+        event: about(
+          v.picklist(['created', 'claimed', 'released', 'expired', 'done', 'failed', 'retried']),
+          'expired: the lease was over, and at is when another claim followed',
+        ),
+        by: about(
+          v.nullable(v.string()),
+          'Name of the token, or of a user of the command line; null: unknown',
+        ),
+        via: v.nullable(v.picklist(['key', 'token', 'cli', 'server'])),
+        person: v.exactOptional(about(v.string(), 'The person who used the token')),
+        attempt: v.exactOptional(about(Integer, 'Number of the claim')),
+        note: v.exactOptional(about(v.string(), 'Note of the outcome')),
+      }),
+    ),
+  }),
+  v.title('DocumentEvents'),
+)
+
+export function summaryEndpoints({
+  reads,
+  claiming,
+  summaries,
+}: {
+  reads: ReadDb
+  claiming: ClaimDeps
+  summaries: Summaries
+}): AnyEndpoint[] {
+  const access = (event: H3Event) => tokenAccess(authorizedToken(event))
+  return [
+    get({
+      path: '/api/v1/documents/summary',
+      about:
+        'Of all documents that the token may see, at most a second old. Read lists again when changed has risen.',
+      query: v.object({
+        company_id: v.optional(idParam('Only those of this company')),
+        agent_id: v.optional(idParam('Only those for this agent')),
+      }),
+      answer: SummaryOut,
+      notFound: 'Company or agent not found, for a token of others',
+      async handle({ event, query: { company_id: companyId, agent_id: agentId } }) {
+        return freshReply(await summaries(access(event), { companyId, agentId }))
+      },
+    }),
+
+    get({
+      path: '/api/v1/documents/{id}/events',
+      about:
+        'From its arrival on, oldest first: the newest 1000. Events older than the server stores are not there.',
+      params: v.object({ id: idParam('A document, by its id') }),
+      answer: EventsOut,
+      notFound: 'Document not found',
+      async handle({ event, params: { id } }) {
+        await requireDocument(reads, access(event), id)
+        return freshReply({ events: await documentEvents(reads, id) })
+      },
+    }),
+
+    post({
+      path: '/api/v1/documents/{id}/retry',
+      about:
+        'One that is failed or done, or whose lease is over, is new again with 0 attempts. Its worker loses the claim.',
+      params: v.object({ id: idParam('A document, by its id') }),
+      answer: v.object({ status: v.literal('success'), document: DocumentOut }),
+      notFound: 'Document not found',
+      refusals: { 409: 'It is new already, or a worker has it' },
+      async handle({ event, params: { id } }) {
+        const by: Actor = { via: 'token', actor: authorizedToken(event).name }
+        return freshReply({ status: 'success', document: await retryEnded(claiming, access(event), id, by) })
+      },
+    }),
+  ]
+}

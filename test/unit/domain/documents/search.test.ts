@@ -1,0 +1,138 @@
+// Search of documents, compared with a filter of all rows.
+
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { foldNames } from '../../../../src/domain/documents/folded-names.ts'
+import { type SearchRequest, searchDocuments } from '../../../../src/domain/documents/search.ts'
+import { selectUnfolded } from '../../../../src/store/documents/names.ts'
+import type { DocumentState, WriteDb } from '../../../../src/store/tables.ts'
+import { foldAccents, searchWords } from '../../../../src/values/folded-text.ts'
+import { fillTables } from '../../../support/directory.ts'
+import { insertFiles } from '../../../support/documents/insert.ts'
+import { createRandom } from '../../../support/rates/random-bank.ts'
+import { temporaryDatabase, temporaryDirectory } from '../../../support/temporary.ts'
+
+const NAMES = [
+  'Factura_1.pdf',
+  'FACTURÁ 50%.pdf',
+  'Recibo Ñandú.xml',
+  'nota\\de.txt',
+  'crédito 100.pdf',
+  'ÇA_va.png',
+]
+const SEARCHES = ['', 'factura', 'nandu', '50%', '_', '\\', 'pdf FACT', 'credito', 'ca_', 'x%', '1']
+const STATES: readonly DocumentState[] = ['new', 'claimed', 'done', 'failed']
+const PARTIES = [
+  { companyId: 1, agentId: 1, ownerId: 1 },
+  { companyId: 1, agentId: 2, ownerId: 1 },
+  { companyId: 2, agentId: 3, ownerId: 2 },
+]
+const LOCK = {
+  check: async () => {},
+  outlivesHolderMs: 0,
+  lost: new AbortController().signal,
+  release: async () => {},
+}
+const day = (number: number) => new Date(Date.UTC(2026, 0, number)).toISOString()
+
+async function openDocuments(t: TestContext, count: number): Promise<WriteDb> {
+  const db = temporaryDatabase(t, temporaryDirectory(t))
+  await fillTables(db)
+  const random = createRandom(7)
+  for (let at = 0; at < count; at += 1) {
+    const party = PARTIES[random.int(0, 2)] ?? PARTIES[0]
+    const name = NAMES[random.int(0, NAMES.length - 1)] ?? ''
+    // Nearly in the order of the ids.
+    const instant = day(Math.floor(at / 10) + random.int(0, 3))
+    const file = { name, mimetype: 'text/plain', size: 1, sha256: String(at).padStart(64, '0') }
+    const facts = { ...(party as (typeof PARTIES)[0]), createdAt: instant, createdBy: null, files: [file] }
+    await db.transaction().execute((trx) => insertFiles(trx, facts))
+    const state = STATES[random.int(0, 3)] ?? 'new'
+    const folded = random.int(0, 1) === 0 ? { name_folded: null } : {}
+    await db
+      .updateTable('documents')
+      .set({ state, ...folded })
+      .where('id', '=', at + 1)
+      .execute()
+  }
+  return db
+}
+
+/** Searches page by page, as a client does. */
+async function searchAll(db: WriteDb, request: SearchRequest, most: number): Promise<number[]> {
+  const ids: number[] = []
+  let { page } = request
+  for (let pages = 0; pages < 1000; pages += 1) {
+    const { documents, hasMore, last } = await searchDocuments(db, { ...request, page }, most)
+    ids.push(...documents.map(({ id }) => id))
+    assert.ok(documents.length <= page.limit)
+    if (!hasMore) return ids
+    assert.ok(last !== undefined)
+    page = { ...page, [page.order === 'asc' ? 'after' : 'before']: last }
+  }
+  assert.fail('no end')
+}
+
+test('`searchDocuments` finds the same rows as a filter of all of them', async (t) => {
+  const db = await openDocuments(t, 150)
+  const rows = await db.selectFrom('documents').selectAll().execute()
+  const random = createRandom(11)
+  for (let round = 0; round < 80; round += 1) {
+    const order = random.int(0, 1) === 0 ? 'asc' : 'desc'
+    const from = random.int(0, 2) === 0 ? random.int(0, 33) : undefined
+    const request: SearchRequest = {
+      words: searchWords(SEARCHES[random.int(0, SEARCHES.length - 1)] ?? ''),
+      states: random.int(0, 1) === 0 ? undefined : STATES.filter(() => random.int(0, 1) === 0).slice(0, 3),
+      companyId: random.int(0, 2) === 0 ? random.int(1, 3) : undefined,
+      agentId: random.int(0, 3) === 0 ? random.int(1, 3) : undefined,
+      periodStart: from === undefined ? undefined : day(from),
+      periodEnd: random.int(0, 2) === 0 ? day((from ?? 0) + random.int(1, 12)) : undefined,
+      page: { limit: random.int(1, 40), order },
+    }
+    if (request.states?.length === 0) request.states = ['done']
+    const expected = rows
+      .filter((row) => request.words.every((word) => foldAccents(row.name).includes(word)))
+      .filter((row) => request.states?.includes(row.state) ?? true)
+      .filter((row) => [row.company_id, undefined].includes(request.companyId))
+      .filter((row) => [row.agent_id, undefined].includes(request.agentId))
+      .filter((row) => request.periodStart === undefined || row.created_at >= request.periodStart)
+      .filter((row) => request.periodEnd === undefined || row.created_at < request.periodEnd)
+      .map(({ id }) => id)
+      .sort((one, other) => (order === 'asc' ? one - other : other - one))
+    const most = [5, 40, 1000][random.int(0, 2)] ?? 5
+    assert.deepEqual(await searchAll(db, request, most), expected, JSON.stringify({ request, most }))
+  }
+})
+
+test('a search without a match answers how far it got', async (t) => {
+  const db = await openDocuments(t, 60)
+  const page = { limit: 10, order: 'desc' } as const
+  const first = await searchDocuments(db, { words: ['nothing'], page }, 25)
+  assert.deepEqual(first, { documents: [], hasMore: true, last: 36 })
+  const second = await searchDocuments(db, { words: ['nothing'], page: { ...page, before: 36 } }, 25)
+  assert.deepEqual(second, { documents: [], hasMore: true, last: 11 })
+  const third = await searchDocuments(db, { words: ['nothing'], page: { ...page, before: 11 } }, 25)
+  assert.deepEqual([third.documents, third.hasMore], [[], false])
+})
+
+test('`foldNames` folds the names of earlier documents, and changes no other row', async (t) => {
+  const db = await openDocuments(t, 210)
+  const before = await db.selectFrom('documents').selectAll().orderBy('id').execute()
+  assert.ok(before.some(({ name_folded }) => name_folded === null))
+  await foldNames({ db, reads: db, lock: LOCK, signal: new AbortController().signal })
+  assert.deepEqual(await selectUnfolded(db, 1), [])
+  const folded = before.map((row) => ({ ...row, name_folded: foldAccents(row.name) }))
+  assert.deepEqual(await db.selectFrom('documents').selectAll().orderBy('id').execute(), folded)
+})
+
+test('`foldAccents` forgives accents and capitals', () => {
+  const same = [
+    ['ÁÉÍÓÚÜÑ', 'aeiouun'],
+    ['crédito', 'credito'],
+    ['İstanbul', 'istanbul'],
+    ['ﬁ', 'ﬁ'],
+    ['Straße', 'straße'],
+  ] as const
+  for (const [text, folded] of same) assert.equal(foldAccents(text), folded)
+  assert.deepEqual(searchWords('  Nota  de NOTA crédito '), ['nota', 'de', 'credito'])
+})
