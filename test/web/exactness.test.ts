@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { addDays } from '../../src/values/dates.ts'
+import { parseAmount } from '../../src/web/model/amount.ts'
 import { SEED, scaled } from '../faults/scale.ts'
 import { temporaryDirectory } from '../support/app.ts'
 import { until } from '../support/terminal.ts'
@@ -28,7 +29,8 @@ const random = randomNumbers(SEED)
 
 type Latest = { compra: string | null; venta: string | null; rate_date: string }
 type Rate = { pair: string; rate_type: string; value: string }
-type Conversion = { rate: string; result: string; rate_date: string }
+type Leg = { pair: string; rate_type: string; rate_date: string; value: string; inverse: boolean }
+type Conversion = { rate: string; result: string; rate_date: string; legs: Leg[] }
 
 test(`the page shows the digits of the API for ${DAYS} days and conversions (seed ${SEED})`, async () => {
   for (const language of ['es', 'en'] as const) {
@@ -64,12 +66,15 @@ test(`the page shows the digits of the API for ${DAYS} days and conversions (see
         context,
       )
       const conversion = await app.get(
-        `/api/v1/convert?${new URLSearchParams({ amount, from, to, type, on })}`,
+        `/api/v1/convert?${new URLSearchParams({ amount, from, to, type, on, details: 'true' })}`,
       )
       if (conversion.ok) {
-        const { rate, result } = (await conversion.json()) as Conversion
-        assert.deepEqual(figures.conversion, [plainDecimal(result), plainDecimal(rate)], context)
-      } else assert.deepEqual([conversion.status, figures.conversion], [404, []], context)
+        assert.deepEqual(
+          figures.conversion,
+          expectedFigures((await conversion.json()) as Conversion),
+          context,
+        )
+      } else assert.deepEqual([conversion.status, figures.conversion], [404, undefined], context)
     }
     await visit.page.browserContext().close()
   }
@@ -87,7 +92,111 @@ const SPELLINGS: Record<string, string> = {
   "1'000'000": '1000000',
   '1234567890123456789012345': '1234567890123456789012345',
   '1.234.567.890.123.456.789.012.345,67': '1234567890123456789012345.67',
+  '100+50-12,5': '137.5',
+  $1500: '1500',
+  'US$ 1.500': '1500',
+  '-150': '-150',
+  '(1.500,25)': '-1500.25',
 }
+
+const REFUSED = {
+  es: {
+    '1.50.00': 'Ese monto se puede leer de dos maneras. Por ejemplo: 15.000,50 o 15,000.50.',
+    '12 mil': '«12 mil» no es un monto.',
+    '100 USD + 50 EUR': 'Una suma lleva una sola moneda.',
+    '13 %': 'Un porcentaje no es un monto.',
+    '0,00': 'El monto no puede ser cero.',
+    '5-5': 'La suma da cero.',
+    '1500 PAB': 'El BCCR no publica PAB.',
+  },
+  en: {
+    '1.50.00': 'This amount can be read in two ways. For example: 15,000.50 or 15.000,50.',
+    '12 mil': '“12 mil” is not an amount.',
+    '100 USD + 50 EUR': 'A sum has a single currency.',
+    '13 %': 'A percentage is not an amount.',
+    '0,00': 'The amount cannot be zero.',
+    '5-5': 'The sum is zero.',
+    '1500 PAB': 'The BCCR does not publish PAB.',
+  },
+}
+
+test('a currency in the amount becomes the source, or changes places with the target', async () => {
+  const visit = await openVisit(browser, app, { language: 'es' })
+  const { page } = visit
+  await enterSecret(visit, app.key)
+  await page.waitForSelector('.result output')
+  const currencies = () =>
+    page.$$eval('.converter select', (fields) => fields.map((field) => (field as HTMLSelectElement).value))
+  for (const [text, source, target] of [
+    ['1500 EUR', 'EUR', 'CRC'],
+    ['15 euros', 'EUR', 'CRC'],
+    ['₡1 500', 'CRC', 'EUR'],
+    ['¥100', 'JPY', 'EUR'],
+    ['20', 'JPY', 'EUR'],
+    ['EUR 20', 'EUR', 'JPY'],
+  ] as const) {
+    await page.click('.amount', { count: 3 })
+    await page.type('.amount', text)
+    assert.deepEqual(await currencies(), [source, target], text)
+  }
+  await page.click('.amount', { count: 3 })
+  await page.type('.amount', '¥100')
+  assert.match(
+    await page.$eval('.reading', (one) => one.textContent ?? ''),
+    /100,00 JPY · ¥ se leyó como JPY/,
+  )
+  await page.select('.converter select', 'USD')
+  assert.equal(await page.$eval('.amount', (field) => (field as HTMLInputElement).value), '100')
+})
+
+test('the support line has the legs of the answer, the sign and the time', async () => {
+  const visit = await openVisit(browser, app, { language: 'es' })
+  const { page } = visit
+  await page.evaluateOnNewDocument(() => {
+    navigator.clipboard.writeText = async (text) => {
+      Object.assign(window, { copied: text })
+    }
+  })
+  await page.reload()
+  await enterSecret(visit, app.key)
+  for (const [text, from] of [
+    ['1500 EUR', 'EUR'],
+    ['(15.000 JPY)', 'JPY'],
+    ['150 USD', 'USD'],
+  ] as const) {
+    await page.waitForSelector('.amount')
+    await page.click('.amount', { count: 3 })
+    await page.type('.amount', text)
+    const { value } = parseAmount(text)
+    const amount = (value ?? '').replace('-', '')
+    const query = new URLSearchParams({ amount, from, to: 'CRC', type: 'venta', details: 'true' })
+    const { result, legs } = await app.json<Conversion>(`/api/v1/convert?${query}`)
+    const es = (decimal: string) => {
+      const [whole = '', places = ''] = decimal.split('.')
+      return `${whole.replace(/\B(?=(\d{3})+$)/g, ' ')},${places.padEnd(2, '0')}`
+    }
+    const signed = (figure: string) => (value?.startsWith('-') ? `(${figure})` : figure)
+    const parts = legs.map(({ pair, rate_type, rate_date, value, inverse }, index) => {
+      const sign = inverse ? '÷ ' : index > 0 ? '× ' : ''
+      const side = rate_type === 'referencia' ? '' : ' venta'
+      return `${sign}${pair}${side} ${es(value)} (${rate_date.split('-').reverse().join('/')})`
+    })
+    const expected =
+      `${signed(es(amount))} ${from} = ${signed(es(roundHalfAway(result)))} CRC · ${parts.join(' ')} · ` +
+      'BCCR, tipo de cambio de referencia · datos al 20/11/2026 12:'
+    await until(async () => (await page.$$('.leg')).length === legs.length + 1)
+    await page.click('.outcome .buttons button')
+    await until(async () => {
+      const copied = await page.evaluate(() => (window as { copied?: string }).copied ?? '')
+      return (
+        copied.startsWith(expected) && /^\d\d \(hora de Costa Rica\)$/.test(copied.slice(expected.length))
+      )
+    })
+    await page.waitForFunction(() =>
+      /Copiado/.test(document.querySelector('.outcome .buttons')?.textContent ?? ''),
+    )
+  }
+})
 
 test('the converter parses typed amounts, shows the parsed amount and requests it from the API', async () => {
   for (const language of ['es', 'en'] as const) {
@@ -106,20 +215,28 @@ test('the converter parses typed amounts, shows the parsed amount and requests i
       await field?.click({ count: 3 })
       await field?.type(typed)
       const figures = await readFigures(visit, TODAY, value)
-      const query = { amount: value, from: 'USD', to: 'CRC', type: 'venta' }
-      const { result, rate } = await app.json<Conversion>(`/api/v1/convert?${new URLSearchParams(query)}`)
-      assert.deepEqual(figures.conversion, [plainDecimal(result), plainDecimal(rate)], `${language} ${typed}`)
+      const positive = value.replace('-', '')
+      // A sign in the amount has chosen the currencies.
+      const [from = '', to = ''] = await page.$$eval('.converter select', (fields) =>
+        fields.map((field) => (field as HTMLSelectElement).value),
+      )
+      const query = { amount: positive, from, to, type: 'venta', details: 'true' }
+      const answer = await app.json<Conversion>(`/api/v1/convert?${new URLSearchParams(query)}`)
+      const result = value === positive ? answer.result : `-${answer.result}`
+      assert.deepEqual(figures.conversion, expectedFigures({ ...answer, result }), `${language} ${typed}`)
       const last = new URL(visit.requests.filter((one) => one.includes('/convert?')).at(-1) ?? '')
-      assert.equal(last.searchParams.get('amount'), value)
+      assert.equal(last.searchParams.get('amount'), positive)
       await page.click('.copy')
       assert.equal(await page.evaluate(() => (window as { copied?: string }).copied), result)
     }
     const field = await page.waitForSelector('.field.amount')
-    for (const unreadable of ['1.50.00', '1e5', '-5', '0']) {
+    for (const [refused, sentence] of Object.entries(REFUSED[language])) {
       await field?.click({ count: 3 })
-      await field?.type(unreadable)
-      await page.waitForSelector('.reading.refusal')
-      assert.equal(await page.$('.result-facts'), null, unreadable)
+      await field?.type(refused)
+      await until(
+        async () => (await page.$eval('.reading', (one) => one.textContent))?.includes(sentence) ?? false,
+      )
+      assert.equal(await page.$eval('.outcome', (one) => one.textContent), '—', refused)
     }
     await page.browserContext().close()
   }
@@ -217,6 +334,30 @@ function sheetRows(sheet: string): string[][] {
   )
 }
 
+/** Figures of an answer as the page shows them: rounded, unrounded, rate, and the legs with their days. */
+function expectedFigures({ result, rate, legs }: Conversion) {
+  return {
+    rounded: plainDecimal(roundHalfAway(result)),
+    exact: plainDecimal(result),
+    rate: plainDecimal(rate),
+    legs: legs.map(({ pair, value, rate_date, inverse, rate_type }) =>
+      [inverse ? '÷' : '×', pair, rate_type, plainDecimal(value), rate_date].join(' '),
+    ),
+  }
+}
+
+/** Rounds to two places, or to six significant digits below 0.01: half away from zero, with whole numbers. */
+function roundHalfAway(decimal: string): string {
+  const [whole = '', fraction = ''] = decimal.replace('-', '').split('.')
+  const isSmall = BigInt(whole) === 0n && /^00/.test(fraction) && /[1-9]/.test(fraction)
+  const places = isSmall ? fraction.search(/[1-9]/) + 6 : 2
+  const units = BigInt(whole + fraction.padEnd(places + 1, '0'))
+  const step = 10n ** BigInt(Math.max(fraction.length, places + 1) - places)
+  const digits = String(units / step + ((units % step) * 2n >= step ? 1n : 0n)).padStart(places + 1, '0')
+  const sign = decimal.startsWith('-') ? '-' : ''
+  return `${sign}${digits.slice(0, -places)}.${digits.slice(-places)}`
+}
+
 /** Waits until the page shows the day and amount, and reads its figures. */
 async function readFigures({ page }: Visit, on: string, amount: string) {
   const read = () =>
@@ -230,30 +371,65 @@ async function readFigures({ page }: Visit, on: string, amount: string) {
       const pairs = [...document.querySelectorAll('.currency-name small')].map((one) => one.textContent ?? '')
       return {
         language: document.documentElement.lang,
-        day: document.querySelector<HTMLInputElement>('.day-picker input')?.value,
-        reading: texts('.reading')[0] ?? '',
+        days: [...document.querySelectorAll<HTMLInputElement>('.dollar .date, .converter .date')].map(
+          ({ value }) => value.split('/').reverse().join('-'),
+        ),
+        reading: texts('.reading strong')[0] ?? '',
         isBusy:
           document.querySelector(
             '.sides[aria-busy=true], .outcome[aria-busy=true], .currencies[aria-busy=true]',
           ) !== null,
-        isOut: texts('.outcome')[0] === '',
+        isRefused: texts('.outcome')[0] === '—',
         sides: texts('.side-value'),
         pairs,
         values: texts('.currency-value'),
-        facts: texts('.result-facts dd'),
+        result: document.querySelector('.result output [class^=figure]')?.textContent ?? undefined,
+        digits: texts('.digits')[0] ?? '',
+        legs: [...document.querySelectorAll('.leg')].map((leg) => ({
+          isInverse: leg.querySelector('[aria-hidden]')?.textContent?.includes('÷') ?? false,
+          name: leg.querySelector('.leg-name')?.textContent ?? '',
+          value: leg.querySelector('.leg-value')?.textContent ?? '',
+          day: leg.querySelector('.leg-day')?.textContent?.slice(-10) ?? '',
+        })),
       }
     })
   let screen = await read()
   const digits = (text: string) => plainFigure(text, screen.language)
   await until(async () => {
     screen = await read()
-    return screen.day === on && !screen.isBusy && !screen.isOut && digits(screen.reading) === amount
+    const isDay = screen.days.every((day) => day === on)
+    return isDay && !screen.isBusy && !screen.isRefused && digits(screen.reading) === amount
   })
-  const [exact, rate] = screen.facts
   return {
     sides: screen.sides.map(digits),
     rates: screen.values.map((value, at) => `${screen.pairs[at]?.slice(0, 7)} ${digits(value)}`),
-    conversion: exact === undefined ? [] : [digits(exact), digits((rate ?? '').replace(/^.*=/, ''))],
+    conversion: conversionFigures(screen, digits),
+  }
+}
+
+type ShownLeg = { isInverse: boolean; name: string; value: string; day: string }
+
+function conversionFigures(
+  screen: { result?: string | undefined; digits: string; legs: ShownLeg[] },
+  digits: (text: string) => string,
+) {
+  if (screen.result === undefined) return undefined
+  const [exact, shownRate] = [/^(?:Sin redondear|Unrounded): (.*?)(?: · |$)/, / = (.*)$/].map(
+    (pattern) => pattern.exec(screen.digits)?.[1],
+  )
+  const rounded = digits(screen.result)
+  const legs = screen.legs.slice(0, -1).map(({ isInverse, name, value, day }) => {
+    const [pair = '', side = 'referencia'] = name.split(' ')
+    const type = { buy: 'compra', sell: 'venta' }[side] ?? side
+    const date = day.split('/').reverse().join('-')
+    return [isInverse ? '÷' : '×', pair, type, digits(value), date].join(' ')
+  })
+  const whole = screen.legs.at(-1)
+  return {
+    rounded,
+    exact: exact === undefined ? rounded : digits(exact),
+    rate: digits(whole?.value ?? shownRate ?? screen.result),
+    legs,
   }
 }
 
@@ -266,7 +442,7 @@ function plainFigure(text: string, language: string): string {
     language === 'es'
       ? figure.replace(/[.\s\u00a0\u202f]/g, '').replace(',', '.')
       : figure.replace(/[,\s]/g, '')
-  return plainDecimal(bare)
+  return (/^\(.*\)$|^\(.*\) [A-Z]{3}$/.test(text.trim()) ? '-' : '') + plainDecimal(bare)
 }
 
 function plainDecimal(value: string): string {

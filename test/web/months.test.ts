@@ -49,8 +49,7 @@ async function open(fragment: string, options: VisitOptions = {}): Promise<Visit
 
 async function show(visit: Visit, fragment: string): Promise<void> {
   await visit.page.goto(`${visit.url}/${fragment}`)
-  await waitForIdle(visit.page)
-  await showSection('.months')(visit, app)
+  await visit.page.waitForSelector('.months :is(.data, .notice)')
   await waitForIdle(visit.page)
 }
 
@@ -85,7 +84,7 @@ function formatFigure(value: string, language: string): string {
 
 for (const language of ['es', 'en'] as const) {
   test(`the table of months shows all digits of the API, in ${language}`, async () => {
-    const visit = await open('#rates', { language })
+    const visit = await open('#rates/closes', { language })
     for (const [pair, year] of [
       ['USD/CRC', '2026'],
       ['USD/CRC', '1983'],
@@ -94,7 +93,7 @@ for (const language of ['es', 'en'] as const) {
       ['EUR/USD', '1999'],
       ['USD/IDR', '2012'],
     ] as const) {
-      await show(visit, `#rates?months=${pair}&year=${year}`)
+      await show(visit, `#rates/closes?months=${pair}&year=${year}`)
       await until(async () =>
         (await visit.page.$eval('.months caption', (one) => one.textContent))?.includes(`${pair}, ${year}`),
       )
@@ -118,7 +117,7 @@ for (const language of ['es', 'en'] as const) {
 }
 
 test('the table of months shows missing months empty, and marks partial and rounded figures', async () => {
-  const visit = await open('#rates?year=2025', { prepare: (page) => alterMonths(page) })
+  const visit = await open('#rates/closes?year=2025', { prepare: (page) => alterMonths(page) })
   const rows = await readRows(visit)
   assert.equal(rows.length, 12)
   assert.deepEqual(
@@ -169,7 +168,7 @@ test('clipboard and files have the figures of the table of months, in their nota
   })
   await page.reload()
   await startSession(visit, app, 'both')
-  await show(visit, '#rates')
+  await show(visit, '#rates/closes')
   const folder = temporaryDirectory(t)
   await setDownloadFolder(visit, folder)
   const [copy, csv, local] = await page.$$('.months .buttons button')
@@ -210,7 +209,7 @@ test('clipboard and files have the figures of the table of months, in their nota
 })
 
 test('the copy button reports a refused clipboard', async () => {
-  const visit = await open('#rates', {
+  const visit = await open('#rates/closes', {
     prepare: (page) =>
       page.evaluateOnNewDocument(() => {
         navigator.clipboard.writeText = () => Promise.reject(new Error('refused'))
@@ -228,9 +227,15 @@ test('keys select year and currencies of the months, and the address has them', 
   await startSession(visit, app, 'both')
   await page.goto(`${visit.url}/#rates`)
   await waitForIdle(page)
-  assert.equal(await page.$('.months .data'), null, 'not rendered before it is needed')
-  await page.keyboard.press('Tab')
+  assert.equal(await page.$('.months'), null, 'a view of its own')
+  await page.focus('.view-links a:last-child')
+  await page.keyboard.press('Enter')
   await page.waitForSelector('.months .last')
+  assert.equal(new URL(page.url()).hash, '#rates/closes')
+  assert.equal(
+    await page.$eval('.view-links [aria-current]', (one) => one.textContent),
+    'Cierres y promedios',
+  )
   await page.focus('.months .day-picker button')
   await page.keyboard.press('Enter')
   await page.focus('.months .convert-currency select')
@@ -239,12 +244,13 @@ test('keys select year and currencies of the months, and the address has them', 
     /EUR\/CRC, 2025/.test(document.querySelector('.months caption')?.textContent ?? ''),
   )
   await waitForIdle(page)
-  assert.equal(new URL(page.url()).hash, '#rates?months=EUR/CRC&year=2025')
+  assert.equal(new URL(page.url()).hash, '#rates/closes?months=EUR/CRC&year=2025')
   await page.reload()
+  await page.waitForSelector('.months .data')
   await waitForIdle(page)
-  await showSection('.months')(visit, app)
-  await waitForIdle(visit.page)
   assert.equal(await page.$eval('.months caption', (one) => one.textContent), 'EUR/CRC, 2025')
+  await page.goto(`${visit.url}/#rates?on=2026-01-05&months=USD/CRC&year=2024`)
+  await page.waitForFunction(() => document.querySelector('.months caption')?.textContent === 'USD/CRC, 2024')
   assertClean(visit)
 })
 
@@ -277,7 +283,7 @@ for (const format of ['csv', 'ndjson'] as const) {
     )
     assert.match(
       await visit.page.$eval('.export', (one) => one.textContent ?? ''),
-      /The browser keeps the file/,
+      /Your browser is saving the file/,
     )
     assertClean(visit)
   })

@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { until } from '../support/terminal.ts'
 import { openFullApp } from './apps.ts'
-import { showSection, startSession, waitForIdle } from './states.ts'
+import { startSession, waitForIdle } from './states.ts'
 import { openBrowser, openVisit } from './support.ts'
 
 const run = promisify(execFile)
@@ -41,12 +41,12 @@ for (const [state, colours, fragment] of [
     const file = join(temporaryDirectory(t), 'page.pdf')
     writeFileSync(file, await visit.page.pdf({ format: 'A4', printBackground: true }))
     const { stdout } = await run('pdftotext', ['-layout', file, '-'])
-    const rows = stdout.match(/^ *\d{1,2} \p{L}+ \d{4} +\d+,\d\d +\d+,\d\d *$/gmu) ?? []
+    const rows = stdout.match(/^ *\d\d\/\d\d\/\d{4} +\d+,\d\d +\d+,\d\d *$/gm) ?? []
     assert.equal(rows.length, points.length, stdout)
     for (const { value } of points) assert.ok(stdout.includes(value.replace('.', ',')), `${value} is printed`)
     assert.doesNotMatch(
       stdout,
-      /Convertir|Todas las monedas|Tipos de cambio|Excel|Cierres|Exportar/,
+      /Convertir|Todas las monedas|Tipos de cambio|Excel|Cierres|Exportar|Copiar|Imprimir/,
       'controls are not printed',
     )
     await visit.page.emulateMediaType('print')
@@ -59,18 +59,17 @@ for (const [state, colours, fragment] of [
   })
 }
 
-test('the table of months prints all its columns once it was rendered', async (t) => {
+test('the view of months prints all columns of its table', async (t) => {
   const visit = await openVisit(browser, app, { language: 'es' })
   await startSession(visit, app, 'both')
-  await visit.page.goto(`${visit.url}/#rates?span=1m&months=EUR/CRC&year=2025`)
-  await waitForIdle(visit.page)
-  await showSection('.months')(visit, app)
+  await visit.page.goto(`${visit.url}/#rates/closes?months=EUR/CRC&year=2025`)
+  await visit.page.waitForSelector('.months .data')
   await waitForIdle(visit.page)
   const file = join(temporaryDirectory(t), 'page.pdf')
   writeFileSync(file, await visit.page.pdf({ format: 'A4' }))
   const { stdout } = await run('pdftotext', ['-layout', file, '-'])
-  assert.match(stdout, /Cierres y promedios por mes\s+EUR\/CRC, 2025/)
-  assert.doesNotMatch(stdout, /Expresada en|Copiar|Exportar/)
+  assert.match(stdout, /Cierres y promedios\s+EUR\/CRC, 2025/)
+  assert.doesNotMatch(stdout, /Colón|Copiar|Exportar/)
   for (const [stat, column] of [
     ['last', 0],
     ['high', 7],

@@ -63,6 +63,9 @@ test('the page stores language and theme, and a link opens its view', async () =
     theme: document.documentElement.dataset.theme,
     ground: getComputedStyle(document.documentElement).backgroundColor,
     day: document.querySelector('.dollar-day')?.textContent,
+    fields: [...document.querySelectorAll<HTMLInputElement>('.dollar .date, .converter .date')].map(
+      ({ value }) => value,
+    ),
     pair: document.querySelector<HTMLSelectElement>('.pair')?.value,
     span: document.querySelector('.history input:checked + span')?.textContent,
     read: document.querySelector('.reading')?.textContent,
@@ -70,10 +73,11 @@ test('the page stores language and theme, and a link opens its view', async () =
   assert.deepEqual(screen, {
     theme: 'dark',
     ground: 'rgb(14, 19, 17)',
-    day: 'Tuesday, March 12, 2019Today',
+    day: 'Tuesday, 12 March 2019',
+    fields: ['12/03/2019', '12/03/2019'],
     pair: 'EUR/USD',
     span: '5YFive years',
-    read: 'Read as 15,000.00 JPY',
+    read: 'Amount read as: 15,000.00 JPYTuesday, 12 March 2019',
   })
   assertClean(visit)
 })

@@ -3,6 +3,7 @@
 import type { ResponseHoles } from '../model/holes.ts'
 import type { MonthPoint } from '../model/months.ts'
 import type { Point } from '../model/statistics.ts'
+import type { ConversionLeg } from '../model/support.ts'
 
 export type RateSide = 'compra' | 'venta' | 'referencia'
 
@@ -54,9 +55,8 @@ export type Conversion = {
   amount: string
   rate: string
   result: string
-  path: string
-  via_pivot: boolean
   rounded_to?: number
+  legs: readonly ConversionLeg[]
 }
 
 export type SyncRun = {

@@ -17,7 +17,7 @@ export function Header({ onAdd }: { onAdd: (kind: 'key' | 'token') => void }) {
   return (
     <header class="header">
       <div class="header-inside">
-        <a class="brand" href={encodeFragment({ ...view.value, screen: 'rates' })}>
+        <a class="brand" aria-label="cambista" href={encodeFragment({ ...view.value, screen: 'rates' })}>
           {icons.mark}
           <span>cambista</span>
         </a>
@@ -50,11 +50,24 @@ function Switches() {
   const other = language.value === 'es' ? 'en' : 'es'
   return (
     <>
-      <button type="button" class="plain language" lang={other} onClick={() => chooseLanguage(other)}>
+      <a
+        class="plain language"
+        href={encodeFragment(view.value)}
+        lang={other}
+        onClick={(event) => {
+          event.preventDefault()
+          chooseLanguage(other)
+        }}
+      >
         <span class="long">{words.otherLanguage}</span>
-        <span class="short">{other.toUpperCase()}</span>
-        <span class="unseen">: {words.inOtherLanguage}</span>
-      </button>
+        <span class="short" aria-hidden="true">
+          {other.toUpperCase()}
+        </span>
+        <span class="unseen short">{words.otherLanguage}</span>
+        <span class="unseen" lang={language.value}>
+          , {words.changeLanguage}
+        </span>
+      </a>
       <button
         type="button"
         class="plain round"

@@ -57,5 +57,15 @@ export const icons = {
   ),
   outside: icon(<path d="M13 5h6v6M19 5l-9 9M9 6H6a1 1 0 0 0-1 1v11a1 1 0 0 0 1 1h11a1 1 0 0 0 1-1v-3" />),
   table: icon(<path d="M4 6h16M4 12h16M4 18h16M9.5 6v12" />),
+  calendar: icon(
+    <>
+      <rect x="4" y="5.5" width="16" height="14.5" rx="2" />
+      <path d="M4 10h16M8.5 3v4m7-4v4" />
+    </>,
+  ),
+  link: icon(
+    <path d="M10 14a4 4 0 0 0 6 .4l3-3a4.2 4.2 0 0 0-6-6l-1.5 1.5M14 10a4 4 0 0 0-6-.4l-3 3a4.2 4.2 0 0 0 6 6l1.5-1.5" />,
+  ),
+  print: icon(<path d="M7 9V4h10v5M7 17H4V9h16v8h-3M7 14h10v6H7Z" />),
   warning: icon(<path d="M12 4 2.8 19.5h18.4L12 4Zm0 6v4.5m0 2.4v.1" />),
 }

@@ -3,8 +3,8 @@
 import { textTable } from './table.ts'
 
 export const MONTHS = textTable({
-  source: ['Moneda', 'Currency'],
-  target: ['Expresada en', 'In units of'],
+  source: ['De', 'From'],
+  target: ['A', 'To'],
   year: ['Año', 'Year'],
   previous: ['Año anterior', 'Year before'],
   next: ['Año siguiente', 'Year after'],
@@ -21,8 +21,8 @@ export const MONTHS = textTable({
   dayOf: (title: string) => [`${title}: fecha`, `${title}: date`],
   roundedOf: (title: string) => [`${title}: decimales de la fuente`, `${title}: decimals of the source`],
   meaning: [
-    'Cierre: el último valor del mes. Promedio: el de todos los días con valor. Debajo está el día de publicación; donde intervienen dos valores, el más viejo.',
-    'Close: the last value of the month. Mean: the mean of all days with a value. Below is the day of publication; for two values, the older day.',
+    'Cierre: el último valor del mes. Promedio: el de todos los días con valor. Debajo está el día de publicación; donde intervienen dos valores, el más antiguo.',
+    'Close: the last value of the month. Mean: the mean of all days with a value. Below is the day of publication; for two values, the oldest.',
   ],
   partialMeans: [
     'Parcial: el mes no ha terminado, o no se conocen todos sus días.',
@@ -38,8 +38,6 @@ export const MONTHS = textTable({
   ],
   noneText: ['Elija otro año u otras monedas.', 'Choose another year or other currencies.'],
   copy: ['Copiar la tabla', 'Copy the table'],
-  copied: ['Copiada', 'Copied'],
-  notCopied: ['El navegador no permite copiar', 'The browser does not allow the page to copy'],
   csvLocal: ['CSV es-CR', 'CSV es-CR'],
   csvLocalText: [
     'Con punto y coma y coma decimal, para hojas de cálculo en español',
@@ -85,6 +83,6 @@ export const MONTHS = textTable({
       'Each stored value with its rounding and the time when it was stored, and the days that are known. The file ends with the number of values and its SHA-256; another cambista reads it with “cambista import”.',
     ],
     file: (format: string) => [`Exportar ${format}`, `Export ${format}`],
-    started: ['El navegador guarda el archivo.', 'The browser keeps the file.'],
+    started: ['Se está guardando el archivo.', 'Your browser is saving the file.'],
   },
 })

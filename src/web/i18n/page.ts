@@ -12,7 +12,7 @@ export const PAGE = textTable({
   sections: ['Secciones', 'Sections'],
   skip: ['Ir al contenido', 'Skip to content'],
   otherLanguage: ['English', 'Español'],
-  inOtherLanguage: ['show the page in English', 'mostrar la página en español'],
+  changeLanguage: ['cambiar el idioma', 'change the language'],
   theme: {
     light: ['Usar colores claros', 'Use light colours'],
     dark: ['Usar colores oscuros', 'Use dark colours'],
@@ -91,22 +91,19 @@ export const PAGE = textTable({
 
   failures: {
     offline: ['No hay conexión con el servidor', 'There is no connection to the server'],
-    offlineText: ['La página prueba de nuevo por sí sola.', 'The page tries again by itself.'],
+    offlineText: ['Se reintenta automáticamente.', 'Retrying automatically.'],
     lastShown: ['Se muestra lo último que llegó.', 'The last answer is shown.'],
     busy: ['El servidor no puede responder en este momento', 'The server cannot answer at the moment'],
     busyText: [
-      'Está ocupado o se está iniciando. La página prueba de nuevo por sí sola.',
-      'It is busy, or starting. The page tries again by itself.',
+      'Está ocupado o se está iniciando. Se reintenta automáticamente.',
+      'It is busy, or starting. Retrying automatically.',
     ],
-    tooMany: [
-      'Demasiadas preguntas por minuto. Espere un momento.',
-      'Too many requests a minute. Wait a moment.',
-    ],
+    tooMany: ['Demasiadas consultas. Espere un momento.', 'Too many requests. Wait a moment.'],
     forbidden: ['Este token no permite esta acción', 'This token does not allow that'],
     notFound: ['No hay datos para esto', 'There are no data for this'],
     invalid: ['El servidor no acepta estos valores', 'The server does not accept these values'],
     server: ['El servidor tuvo un error', 'The server had an error'],
-    serverText: ['El registro del servidor dice la causa.', 'The log of the server says why.'],
+    serverText: ['Avise a quien administra el servidor.', 'Tell whoever runs the server.'],
     retry: ['Probar de nuevo', 'Try again'],
     says: ['El servidor dice:', 'The server says:'],
   },

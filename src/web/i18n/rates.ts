@@ -3,19 +3,55 @@
 import { textTable } from './table.ts'
 
 export const RATES = textTable({
+  views: {
+    label: ['Vistas de tipos de cambio', 'Views of exchange rates'],
+    query: ['Consulta', 'Rates'],
+    closes: ['Cierres y promedios', 'Month-end and average rates'],
+    copyLink: ['Copiar enlace', 'Copy link'],
+    print: ['Imprimir', 'Print'],
+  },
+  copied: ['Copiado', 'Copied'],
+  notCopied: ['El navegador no permite copiar', 'The browser does not allow the page to copy'],
+
+  date: {
+    placeholder: ['dd/mm/aaaa', 'dd/mm/yyyy'],
+    calendar: (field: string) => [`Calendario: ${field}`, `Calendar: ${field}`],
+    missing: (day: string) => [`El ${day} no existe.`, `${day} does not exist.`],
+    before: (first: string) => [`No hay valores antes del ${first}.`, `There are no values before ${first}.`],
+    future: (day: string, newest: string) => [
+      `Todavía no hay tipo de cambio para el ${day}; el último es del ${newest}.`,
+      `There is no rate for ${day} yet; the last is of ${newest}.`,
+    ],
+    unreadable: (example: string) => [
+      `Escriba la fecha así: ${example}.`,
+      `Write the date like this: ${example}.`,
+    ],
+    notPublished: (wanted: string, pair: string, day: string) => [
+      `El ${wanted} no hay publicación ${pair}: se muestra la del ${day}, la última.`,
+      `${pair} was not published on ${wanted}: showing ${day}, the last one.`,
+    ],
+    /** Pair as a part of the sentence above. */
+    pairs: { 'USD/CRC': ['del dólar', 'The dollar'], 'EUR/USD': ['del euro', 'The euro'] },
+    otherPair: (pair: string) => [`de ${pair}`, pair],
+    order: ['Desde no puede ser posterior a Hasta.', 'From cannot be after To.'],
+    back: (day: string) => [`Volver al ${day}`, `Back to ${day}`],
+    month: ['Mes', 'Month'],
+    year: ['Año', 'Year'],
+    previousMonth: ['Mes anterior', 'Month before'],
+    nextMonth: ['Mes siguiente', 'Month after'],
+    lastMonthEnd: ['Fin del mes anterior', 'End of last month'],
+  },
+
   dollar: {
-    title: ['Dólar estadounidense', 'US dollar'],
+    title: ['Tipo de cambio de referencia del BCCR', 'BCCR reference exchange rate'],
+    of: ['Dólar estadounidense, colones por 1 USD', 'US dollar, colones per 1 USD'],
     date: ['Fecha', 'Date'],
     previous: ['Día anterior', 'Day before'],
     next: ['Día siguiente', 'Day after'],
-    margin: ['Margen', 'Margin'],
+    margin: ['Margen', 'Spread'],
     against: (day: string) => [`frente al ${day}`, `against ${day}`],
     same: ['sin cambio', 'no change'],
-    ownDay: (day: string) => [`Valor del ${day}`, `Value of ${day}`],
-    otherDay: (asked: string, day: string) => [
-      `No hay valor publicado para el ${asked}; responde el ${day}, el último publicado antes.`,
-      `No value was published for ${asked}; ${day} answers, the last one published before it.`,
-    ],
+    ownDay: ['Publicado para el', 'Published for'],
     missing: (side: string) => [
       `Falta ${side.toLowerCase()}: ese día no se ha sincronizado.`,
       `${side} is missing: that day has not been synchronized.`,
@@ -24,23 +60,14 @@ export const RATES = textTable({
       `Redondeado por la fuente a ${places} decimales`,
       `Rounded by the source to ${places} decimals`,
     ],
+    colones: ['colones', 'colones'],
+    trend: ['Venta, 30 días', 'Sell, 30 days'],
+    trendRange: (low: string, high: string) => [`${low} a ${high}`, `${low} to ${high}`],
     none: ['No hay dólar para este día', 'There is no dollar for this day'],
     noneText: [
       'La historia comienza en 1983, o este día todavía no se ha sincronizado.',
       'The history begins in 1983, or this day has not been synchronized yet.',
     ],
-    refused: {
-      title: ['Esta fecha no se consulta', 'This date is not looked up'],
-      future: (day: string, today: string) => [
-        `El ${day} está en el futuro: hoy es ${today}.`,
-        `${day} is in the future: today is ${today}.`,
-      ],
-      before: (first: string) => [`La historia comienza el ${first}.`, `The history begins on ${first}.`],
-      unreadable: [
-        'Escriba una fecha completa que exista en el calendario.',
-        'Type a complete date that exists in the calendar.',
-      ],
-    },
   },
 
   convert: {
@@ -48,25 +75,41 @@ export const RATES = textTable({
     amount: ['Monto', 'Amount'],
     source: ['De', 'From'],
     target: ['A', 'To'],
+    date: ['Fecha', 'Date'],
     swap: ['Intercambiar las monedas', 'Swap the currencies'],
-    side: ['Lado del tipo de cambio', 'Side of the rate'],
-    reads: (amount: string, code: string) => [`Se lee ${amount} ${code}`, `Read as ${amount} ${code}`],
+    side: ['Compra o venta', 'Buy or sell'],
+    reads: ['Monto interpretado:', 'Amount read as:'],
+    yen: ['¥ se leyó como JPY', '¥ was read as JPY'],
+    minus: (figure: string) => [`menos ${figure}`, `minus ${figure}`],
     copy: ['Copiar con todos los dígitos', 'Copy with all digits'],
-    copied: ['Copiado', 'Copied'],
-    rate: (source: string, rate: string, target: string) => [
-      `1 ${source} = ${rate} ${target}`,
-      `1 ${source} = ${rate} ${target}`,
+    copySupport: ['Copiar como sustento', 'Copy as support'],
+    exactly: (result: string) => [`Sin redondear: ${result}`, `Unrounded: ${result}`],
+    rate: (source: string, rate: string) => [`1 ${source} = ${rate}`, `1 ${source} = ${rate}`],
+    legs: ['Cómo se calcula el tipo de cambio', 'How the rate is computed'],
+    published: (day: string) => [`publicado el ${day}`, `published on ${day}`],
+    atDay: (day: string) => [`al ${day}`, `on ${day}`],
+    times: ['por', 'times'],
+    over: ['entre', 'divided by'],
+    equals: ['es igual a', 'equals'],
+    rateSource: ['BCCR, tipo de cambio de referencia', 'BCCR, reference exchange rate'],
+    dataAsOf: (day: string, time: string) => [
+      `datos al ${day} ${time} (hora de Costa Rica)`,
+      `data of ${day} ${time} (Costa Rica time)`,
     ],
-    exactly: ['Exacto', 'Exactly'],
     errors: {
       empty: ['Escriba un monto.', 'Type an amount.'],
-      unreadable: [
-        'Ese monto no se puede leer de una sola manera. Por ejemplo: 15.000,50 o 15,000.50.',
-        'This amount can be read in more than one way, or in none. For example: 15,000.50 or 15.000,50.',
+      ambiguous: [
+        'Ese monto se puede leer de dos maneras. Por ejemplo: 15.000,50 o 15,000.50.',
+        'This amount can be read in two ways. For example: 15,000.50 or 15.000,50.',
       ],
-      'not-positive': ['El monto debe ser mayor que cero.', 'The amount must be greater than zero.'],
+      percent: ['Un porcentaje no es un monto.', 'A percentage is not an amount.'],
+      zero: ['El monto no puede ser cero.', 'The amount cannot be zero.'],
+      'zero-sum': ['La suma da cero.', 'The sum is zero.'],
+      currencies: ['Una suma lleva una sola moneda.', 'A sum has a single currency.'],
       'too-long': ['Ese monto tiene demasiados dígitos.', 'This amount has too many digits.'],
     },
+    noAmount: (text: string) => [`«${text}» no es un monto.`, `“${text}” is not an amount.`],
+    unknown: (code: string) => [`El BCCR no publica ${code}.`, `The BCCR does not publish ${code}.`],
     none: [
       'No hay tipo de cambio para estas monedas en esta fecha.',
       'There is no rate for these currencies on this date.',
@@ -74,9 +117,9 @@ export const RATES = textTable({
   },
 
   history: {
-    title: ['Historia', 'History'],
+    title: ['Evolución', 'Trend'],
     pair: ['Par de monedas', 'Currency pair'],
-    span: ['Plazo', 'Span'],
+    span: ['Período', 'Period'],
     spans: {
       '1m': ['1M', '1M'],
       '3m': ['3M', '3M'],
@@ -97,9 +140,9 @@ export const RATES = textTable({
     },
     from: ['Desde', 'From'],
     to: ['Hasta', 'To'],
-    cursor: ['Día que se lee en el gráfico', 'Day that is read from the chart'],
+    cursor: ['Día elegido', 'Selected day'],
     zoomHint: ['Arrastre sobre el gráfico para acercar.', 'Drag over the chart to zoom in.'],
-    zoomOut: ['Volver al plazo', 'Back to the span'],
+    zoomOut: ['Volver al período', 'Back to the period'],
     low: ['Mínimo', 'Lowest'],
     high: ['Máximo', 'Highest'],
     mean: ['Promedio', 'Mean'],
@@ -112,8 +155,8 @@ export const RATES = textTable({
     rows: (shown: string, all: string) => [`${shown} de ${all} días`, `${shown} of ${all} days`],
     more: ['Mostrar más', 'Show more'],
     allInExcel: ['El archivo de Excel tiene todos los días.', 'The Excel file has every day.'],
-    none: ['No hay valores en este plazo', 'There are no values in this span'],
-    noneText: ['Elija un plazo más largo u otro par.', 'Choose a longer span or another pair.'],
+    none: ['No hay valores en este período', 'There are no values in this period'],
+    noneText: ['Elija un período más largo u otro par.', 'Choose a longer period or another pair.'],
     caption: (pair: string, from: string, to: string) => [
       `${pair}, del ${from} al ${to}`,
       `${pair}, ${from} to ${to}`,
@@ -123,8 +166,8 @@ export const RATES = textTable({
 
   /** Titles below the first screen; the other texts are in months.ts. */
   below: {
-    months: ['Cierres y promedios por mes', 'Closes and means by month'],
-    export: ['Exportar todos los valores', 'Export every value'],
+    months: ['Cierres y promedios', 'Month-end and average rates'],
+    export: ['Exportar todos los valores', 'Export all values'],
   },
 
   currencies: {

@@ -1,24 +1,72 @@
-// Parses an amount as people type it: `15.000,50`, `15,000.50` and `15 000.50` are one amount. The last separator is
-// decimal, unless it is the only kind and repeats or precedes three digits. Ambiguous text is rejected. The page
-// always shows the parsed amount.
+// Parses an amount as people type it: a sum of terms. A term is a number with an optional currency before or behind it.
+// `15.000,50`, `15,000.50` and `15 000.50` are one number. The last separator is decimal, unless it is the only kind and
+// repeats or precedes three digits. Text with two readings is rejected. The page always shows the parsed amount.
 
-export type AmountError = 'empty' | 'unreadable' | 'not-positive' | 'too-long'
-export type Amount = { value: string; error?: undefined } | { value?: undefined; error: AmountError }
+import { decimalText, parseScaled, rescaleUnits, type Scaled } from './decimal.ts'
+import { foldText } from './search.ts'
+
+export type AmountError =
+  | 'empty'
+  | 'no-amount'
+  | 'ambiguous'
+  | 'percent'
+  | 'zero'
+  | 'zero-sum'
+  | 'currencies'
+  | 'unknown-currency'
+  | 'too-long'
+export type ParsedAmount = {
+  /** Digits and a point, with a minus if negative. */
+  value: string
+  isSum: boolean
+  /** Code of the currency in the text. */
+  currency: string | undefined
+  /** The currency was written as ¥, a sign of several currencies. */
+  hasYenSign: boolean
+  error?: undefined
+}
+/** `code`: the currency without rates. */
+export type Amount = ParsedAmount | { value?: undefined; error: AmountError; code?: string }
+
+type Decimal = { value: string; decimalSign?: string | undefined; groupSign?: string | undefined }
+type Term = Decimal & { isNegative: boolean; currencies: readonly string[] }
+type AmountFailure = { error: AmountError; code?: string }
 
 const SPACES = /[\s\u00a0\u2009\u202f'’]/g
-const CURRENCY_SIGNS = /^[₡$€£¥]\s*/
+const SIGNS: Record<string, string> = { US$: 'USD', '₡': 'CRC', $: 'USD', '€': 'EUR', '£': 'GBP', '¥': 'JPY' }
+const NAMES: Record<string, RegExp> = {
+  USD: /^(dolar(es)?|dollars?)$/,
+  CRC: /^(colon(es)?|colons)$/,
+  EUR: /^euros?$/,
+  GBP: /^(libras?( esterlinas?)?|pounds?( sterling)?)$/,
+  JPY: /^(yen(es)?|yens)$/,
+}
+const TERM = /^([^\d.,]*)((?:\d|[.,](?=\d))(?:[\d.,\s\u00a0\u2009\u202f'’]*[\d.,])?)([^\d.,]*)$/
 const MAX_DIGITS = 60
 
-/** @returns the amount in the notation of the API: digits and a point */
-export function parseAmount(input: string): Amount {
-  const text = input.trim().replace(CURRENCY_SIGNS, '')
-  if (text === '') return { error: 'empty' }
-  const unsigned = text.replace(/^[-−+]/, '')
-  const value = parseDecimal(unsigned)
-  if (value === undefined) return { error: 'unreadable' }
+/** @param codes currencies that have rates; undefined: any in upper case */
+export function parseAmount(input: string, codes?: ReadonlySet<string>): Amount {
+  const text = input.trim().replace(/[−–]/g, '-')
+  if (!/\d/.test(text)) return { error: isCurrency(text, codes) ? 'empty' : 'no-amount' }
+  if (text.includes('%')) return { error: 'percent' }
+  const [, inner] = /^\(\s*([^-()][^()]*)\)$/.exec(text) ?? []
+  const pieces = (inner ?? text).match(/[+-]?[^+-]+|[+-]/g) ?? []
+  const terms: Term[] = []
+  for (const piece of pieces) {
+    const term = parseTerm(piece, codes)
+    if ('error' in term) return term
+    terms.push(term)
+  }
+  const currencies = new Set(terms.flatMap((term) => term.currencies))
+  if (currencies.size > 1) return { error: 'currencies' }
+  if (hasTwoNotations(terms)) return { error: 'ambiguous' }
+  const isSum = terms.length > 1
+  const sum = addTerms(terms)
+  if (sum.units === 0n) return { error: isSum ? 'zero-sum' : 'zero' }
+  const value = decimalText(inner === undefined ? sum : { ...sum, units: -sum.units })
   if (value.length > MAX_DIGITS) return { error: 'too-long' }
-  if (/^[-−]/.test(text) || /^[0.]+$/.test(value)) return { error: 'not-positive' }
-  return { value }
+  const [currency] = currencies
+  return { value, isSum, currency, hasYenSign: text.includes('¥') }
 }
 
 /**
@@ -30,15 +78,79 @@ export function formatAmount(value: string, format: (value: string) => string): 
   return parseAmount(text).value === value ? text : `${text}0`
 }
 
-function parseDecimal(text: string): string | undefined {
-  if (!/^[\d.,\s\u00a0\u2009\u202f'’]+$/.test(text) || !/\d/.test(text)) return undefined
-  const separators = [...text.matchAll(/[.,]/g)]
-  const last = separators.at(-1)
+function parseTerm(piece: string, codes: ReadonlySet<string> | undefined): Term | AmountFailure {
+  const [, before = '', digits, behind = ''] = TERM.exec(piece.replace(/^[+-]\s*/, '')) ?? []
+  if (digits === undefined) {
+    // Separators alone decide between a number with two readings and other text.
+    return { error: /^[+-]?[\d.,\s\u00a0\u2009\u202f'’]+$/.test(piece) ? 'ambiguous' : 'no-amount' }
+  }
+  const currencies: string[] = []
+  for (const mark of [before, behind]) {
+    const reading = readCurrencies(mark, codes)
+    if ('error' in reading) return reading
+    currencies.push(...reading.codes)
+  }
+  const decimal = parseDecimal(digits)
+  if (!decimal) return { error: 'ambiguous' }
+  return { ...decimal, isNegative: piece.startsWith('-'), currencies }
+}
+
+function isCurrency(text: string, codes: ReadonlySet<string> | undefined): boolean {
+  return text === '' || 'codes' in readCurrencies(text, codes)
+}
+
+/** Currencies of the text beside a number: signs, codes and names. */
+function readCurrencies(
+  text: string,
+  codes: ReadonlySet<string> | undefined,
+): { codes: readonly string[] } | AmountFailure {
+  const marks = text.trim()
+  const whole = wordCurrency(marks)
+  if (whole !== undefined) return { codes: [whole] }
+  const tokens = marks.match(/US\$|\p{L}+|\S/giu) ?? []
+  const all: string[] = []
+  for (const token of tokens) {
+    const symbol = SIGNS[token.toUpperCase()] ?? wordCurrency(token)
+    const code = symbol ?? token.toUpperCase()
+    if (!symbol && !/^[A-Z]{3}$/.test(code)) return { error: 'no-amount' }
+    const isListed = codes ? codes.has(code) : symbol !== undefined || code === token
+    if (!isListed)
+      return code === token || symbol ? { error: 'unknown-currency', code } : { error: 'no-amount' }
+    all.push(code)
+  }
+  return { codes: all }
+}
+
+function wordCurrency(text: string): string | undefined {
+  const name = foldText(text)
+  return Object.keys(NAMES).find((code) => NAMES[code]?.test(name))
+}
+
+/** Returns true if one sign is decimal in a term and separates thousands in another, or two signs are decimal. */
+function hasTwoNotations(terms: readonly Term[]): boolean {
+  const decimalSigns = new Set(terms.flatMap(({ decimalSign }) => decimalSign ?? []))
+  return decimalSigns.size > 1 || terms.some(({ groupSign }) => decimalSigns.has(groupSign ?? ''))
+}
+
+function addTerms(terms: readonly Term[]): Scaled {
+  const decimals = terms.map(({ value, isNegative }) => ({ ...parseScaled(value), isNegative }))
+  const scale = Math.max(...decimals.map((one) => one.scale))
+  let units = 0n
+  for (const one of decimals) units += one.isNegative ? -rescaleUnits(one, scale) : rescaleUnits(one, scale)
+  return { units, scale }
+}
+
+function parseDecimal(text: string): Decimal | undefined {
+  const last = [...text.matchAll(/[.,]/g)].at(-1)
   if (!last) return joinGroups(text, '')
   const [whole, fraction] = [text.slice(0, last.index), text.slice(last.index + 1)]
-  if (isGrouping(text, last[0], whole, fraction)) return joinGroups(text, '')
+  if (isGrouping(text, last[0], whole, fraction)) {
+    const grouped = joinGroups(text, '')
+    return grouped && { ...grouped, groupSign: last[0] }
+  }
   if (whole.includes(last[0]) || !/^\d*$/.test(fraction)) return undefined
-  return joinGroups(whole, fraction)
+  const parts = joinGroups(whole, fraction)
+  return parts && { ...parts, decimalSign: last[0], groupSign: /[.,]/.exec(whole)?.[0] }
 }
 
 /** Returns true if the last point or comma separates thousands. */
@@ -50,7 +162,7 @@ function isGrouping(text: string, separator: string, whole: string, fraction: st
 }
 
 /** Plain digits; undefined if the integer part is neither plain nor in groups of three. */
-function joinGroups(whole: string, fraction: string): string | undefined {
+function joinGroups(whole: string, fraction: string): Decimal | undefined {
   const groups = whole.replace(SPACES, ' ')
   const spaces = new Set(groups.replace(/\d/g, ''))
   if (spaces.size > 1) return undefined
@@ -61,5 +173,5 @@ function joinGroups(whole: string, fraction: string): string | undefined {
   if (others.length > 0 && !isGrouped) return undefined
   const digits = parts.join('').replace(/^0+(?=\d)/, '') || '0'
   const decimals = fraction.replace(/0+$/, '')
-  return decimals === '' ? digits : `${digits}.${decimals}`
+  return { value: decimals === '' ? digits : `${digits}.${decimals}` }
 }

@@ -18,17 +18,12 @@ export function addMonths(day: string, months: number): string {
   return new Date(Date.UTC(year, month - 1 + months, Math.min(date, last))).toISOString().slice(0, 10)
 }
 
-export const FIRST_DAY = '1983-01-01'
-
-/** Reason why the page requests no rates of a day. */
-export type DayError = 'unreadable' | 'before' | 'future'
-
-/** Accepts tomorrow, whose rates are published today. @param day empty while the user types it */
-export function validateDay(day: string, today: string): DayError | undefined {
-  if (/^\d{4}-\d\d-\d\d$/.test(day) && day < FIRST_DAY) return 'before' // a half-typed year has zeros: 0002
-  if (!isDay(day)) return 'unreadable'
-  return day > addDays(today, 1) ? 'future' : undefined
+/** Last day of the month before. */
+export function lastMonthEnd(day: string): string {
+  return addDays(`${day.slice(0, 7)}-01`, -1)
 }
+
+export const FIRST_DAY = '1983-01-01'
 
 /** Returns true for a day of the calendar from 1900 to 2999, the range of the API. */
 export function isDay(text: string): boolean {

@@ -1,8 +1,15 @@
-// Formats figures and days in a language. Figures are text of the API and never become floats.
+// Formats figures and days in a language. Figures are text of the API and never become floats. Rounding is commercial:
+// half away from zero, once, from the exact text. Days are dd/mm/yyyy in both languages, times are those of Costa Rica.
+
+import { numericDay } from './date-text.ts'
+import { decimalSign } from './decimal.ts'
 
 export type Language = 'es' | 'en'
 
 const LOCALES: Record<Language, string> = { es: 'es-CR', en: 'en' }
+const DAY_LOCALES: Record<Language, string> = { es: 'es-CR', en: 'en-GB' } // the day precedes the month
+const JUST_NOW: Record<Language, string> = { es: 'hace un momento', en: 'just now' }
+const ZONE = 'America/Costa_Rica'
 const MAX_PLACES = 100
 const BYTE_UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const
 
@@ -15,10 +22,17 @@ export function createFormats(language: Language) {
     return (text: string) => format.format(text as Intl.StringNumericLiteral)
   }
   const days = (options: Intl.DateTimeFormatOptions) => {
-    const format = new Intl.DateTimeFormat(locale, { timeZone: 'UTC', ...options })
+    const format = new Intl.DateTimeFormat(DAY_LOCALES[language], { timeZone: 'UTC', ...options })
     return (day: string) => format.format(new Date(day))
   }
-  const instants = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' })
+  // British English writes 22/11/2026, 05:00.
+  const instants = new Intl.DateTimeFormat('en-GB', {
+    timeZone: ZONE,
+    dateStyle: 'short',
+    timeStyle: 'short',
+  })
+  const times = new Intl.DateTimeFormat('en-GB', { timeZone: ZONE, timeStyle: 'short' })
+  const longDays = days({ dateStyle: 'full' })
   const currencies = new Intl.DisplayNames(locale, { type: 'currency', fallback: 'none' })
   const cents = numbers({ minimumFractionDigits: 2, maximumFractionDigits: 2 })
   const small = numbers({ maximumSignificantDigits: 6 })
@@ -30,8 +44,18 @@ export function createFormats(language: Language) {
     exact: numbers({ minimumFractionDigits: 2, maximumFractionDigits: MAX_PLACES }),
     /** Writes all digits, and adds none. */
     whole: numbers({ maximumFractionDigits: MAX_PLACES }),
-    /** Rounds to two places; a value below 1 with three or more decimals to six significant digits. */
-    rounded: (text: string) => (/^-?0\.\d{3}/.test(text) ? small(text) : cents(text)),
+    /** Rounds to two places. */
+    cents,
+    /** Rounds a result: to two places, or to six significant digits below 0.01. */
+    result: (text: string) => (/^-?0\.00/.test(text) ? small(text) : cents(text)),
+    /** Rounds a cross rate: to two places, or to six significant digits below 10. Writes at least two places. */
+    cross: (text: string) => {
+      const digits = /^-?\d(\.|$)/.test(text) ? small(text) : ''
+      return /[.,]\d\d/.test(digits) ? digits : cents(text)
+    },
+    /** Encloses a negative figure in parentheses. @param format writes a positive decimal */
+    accounting: (text: string, format: (text: string) => string) =>
+      decimalSign(text) < 0 ? `(${format(text.slice(1))})` : format(text),
     /** Writes the sign, except of zero. */
     signed: numbers({
       minimumFractionDigits: 2,
@@ -43,14 +67,19 @@ export function createFormats(language: Language) {
     /** Labels an axis, the one float: no value of the bank. */
     axis: (position: number) => axes.format(position),
     count: (count: number) => cardinals.format(count),
-    longDay: (day: string) => capitalize(days({ dateStyle: 'full' })(day)),
-    day: days({ day: 'numeric', month: 'short', year: 'numeric' }),
+    longDay: (day: string) => capitalize(longDays(day)),
+    day: numericDay,
+    /** Writes dd/mm. */
+    shortDay: (day: string) => numericDay(day).slice(0, 5),
+    weekDay: days({ weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' }),
     monthDay: days({ day: 'numeric', month: 'short' }),
+    weekdayName: days({ weekday: 'long' }),
     month: days({ month: 'short', year: '2-digit' }),
     monthName: (month: string) => capitalize(days({ month: 'long' })(month)),
     year: days({ year: 'numeric' }),
-    instant: (instant: string) => instants.format(new Date(instant)),
-    ago: (instant: string, now: number) => relativeTime(ago, Date.parse(instant) - now),
+    instant: (instant: string | number) => instants.format(new Date(instant)),
+    time: (instant: string | number) => times.format(new Date(instant)),
+    ago: (instant: string, now: number) => relativeTime(ago, Date.parse(instant) - now) ?? JUST_NOW[language],
     currency: (code: string) => capitalizeName(currencies.of(code)),
     bytes: (bytes: number) => formatBytes(locale, bytes),
   }
@@ -63,8 +92,10 @@ function signedCents(locale: string, text: string): string {
   )
 }
 
-function relativeTime(format: Intl.RelativeTimeFormat, ms: number): string {
+/** @returns undefined within the same minute */
+function relativeTime(format: Intl.RelativeTimeFormat, ms: number): string | undefined {
   const minutes = Math.round(ms / 60_000)
+  if (minutes === 0) return undefined
   if (Math.abs(minutes) < 60) return format.format(minutes, 'minute')
   const hours = Math.round(minutes / 60)
   return Math.abs(hours) < 36 ? format.format(hours, 'hour') : format.format(Math.round(hours / 24), 'day')

@@ -4,16 +4,22 @@
 import { isDay } from './days.ts'
 
 export const SCREENS = ['rates', 'documents', 'status'] as const
+/** Views of the screen of exchange rates. The first has the address of the screen, `closes` is `#rates/closes`. */
+export const RATES_VIEWS = ['query', 'closes'] as const
 export const SPANS = ['1m', '3m', '6m', '1y', '5y', '10y', 'all'] as const
 export const SIDES = ['compra', 'venta'] as const
 
 export type Screen = (typeof SCREENS)[number]
+export type RatesView = (typeof RATES_VIEWS)[number]
 export type Span = (typeof SPANS)[number]
 export type ShownSide = (typeof SIDES)[number]
 
 export type View = {
   screen: Screen
-  /** Day of the rates; empty: today. */
+  ratesView: RatesView
+  /** Day of the dollar; empty: today. */
+  day: string
+  /** Day of the converter; empty: the day of the dollar. */
   on: string
   /** Pair of the chart, such as `USD/CRC`. */
   pair: string
@@ -26,7 +32,7 @@ export type View = {
   months: string
   /** Year of that table; empty: the year of the last complete month. */
   year: string
-  /** Amount to convert: digits and a point. */
+  /** Amount to convert: digits and a point, with a minus if negative. */
   amount: string
   source: string
   target: string
@@ -38,6 +44,8 @@ export type View = {
 
 export const FIRST_VIEW: View = {
   screen: 'rates',
+  ratesView: 'query',
+  day: '',
   on: '',
   pair: 'USD/CRC',
   span: '1y',
@@ -56,43 +64,50 @@ export const FIRST_VIEW: View = {
 
 const PAIR = /^[A-Z]{3}\/[A-Z]{3}$/
 
-const SCREEN_PARAMS: Record<Screen, readonly (keyof View)[]> = {
-  rates: [
-    'on',
-    'pair',
-    'span',
-    'from',
-    'to',
-    'table',
-    'months',
-    'year',
-    'amount',
-    'source',
-    'target',
-    'side',
-  ],
-  documents: ['company', 'agent'],
-  status: [],
-}
+const QUERY_PARAMS = [
+  ...(['day', 'on', 'pair', 'span', 'from', 'to', 'table'] as const),
+  ...(['amount', 'source', 'target', 'side'] as const),
+]
+const CLOSES_PARAMS = ['months', 'year'] as const
 
 export function encodeFragment(view: View): string {
   const params = new URLSearchParams()
-  for (const name of SCREEN_PARAMS[view.screen]) {
+  for (const name of viewParams(view)) {
     if (view[name] !== FIRST_VIEW[name]) params.set(name, String(view[name]))
   }
+  if (params.has('on')) encodeDays(params, view)
   const query = params.toString().replaceAll('%2F', '/')
-  return `#${view.screen}${query === '' ? '' : `?${query}`}`
+  const path = view.screen === 'rates' && view.ratesView !== 'query' ? `rates/${view.ratesView}` : view.screen
+  return `#${path}${query === '' ? '' : `?${query}`}`
+}
+
+/** Older links have one day, `on`, for the dollar and the converter. Two different days are both written. */
+function encodeDays(params: URLSearchParams, { day, on }: View): void {
+  if (day === on) params.delete('day')
+  else params.set('day', day)
+}
+
+function viewParams({ screen, ratesView }: View): readonly (keyof View)[] {
+  if (screen === 'documents') return ['company', 'agent']
+  if (screen === 'status') return []
+  return ratesView === 'closes' ? CLOSES_PARAMS : QUERY_PARAMS
 }
 
 export function parseFragment(fragment: string): View {
-  const [name = '', query = ''] = fragment.replace(/^#/, '').split('?', 2)
+  const [path = '', query = ''] = fragment.replace(/^#/, '').split('?', 2)
+  const [name = '', viewName = ''] = path.split('/', 2)
   const params = new URLSearchParams(query)
   const from = dayParam(params, 'from')
   const to = dayParam(params, 'to')
   const isRange = from !== '' && to !== '' && from <= to
+  const on = dayParam(params, 'on')
+  // An older link has the months beside the rest.
+  const isOldCloses = viewName === '' && CLOSES_PARAMS.some((param) => params.has(param))
   return {
     screen: wordParam(SCREENS, name, FIRST_VIEW.screen),
-    on: dayParam(params, 'on'),
+    ratesView: isOldCloses ? 'closes' : wordParam(RATES_VIEWS, viewName, 'query'),
+    day: params.has('day') ? dayParam(params, 'day') : on,
+    on,
     pair: patternParam(params, 'pair', PAIR),
     span: wordParam(SPANS, params.get('span'), FIRST_VIEW.span),
     from: isRange ? from : '',
@@ -100,7 +115,7 @@ export function parseFragment(fragment: string): View {
     table: params.get('table') === 'true',
     months: patternParam(params, 'months', PAIR),
     year: patternParam(params, 'year', /^(19|2\d)\d\d$/),
-    amount: patternParam(params, 'amount', /^(0|[1-9]\d{0,39})(\.\d{1,20})?$/),
+    amount: patternParam(params, 'amount', /^-?(0|[1-9]\d{0,39})(\.\d{1,20})?$/),
     source: patternParam(params, 'source', /^[A-Z]{3}$/),
     target: patternParam(params, 'target', /^[A-Z]{3}$/),
     side: wordParam(SIDES, params.get('side'), FIRST_VIEW.side),
@@ -109,10 +124,11 @@ export function parseFragment(fragment: string): View {
   }
 }
 
-/** Replaces the parameters of the fragment's screen; other screens are unchanged. */
+/** Replaces the parameters of the fragment's view; other views are unchanged. */
 export function applyFragment(view: View, fragment: string): View {
   const next = parseFragment(fragment)
-  const names: (keyof View)[] = ['screen', ...SCREEN_PARAMS[next.screen]]
+  const names: (keyof View)[] = ['screen', ...viewParams(next)]
+  if (next.screen === 'rates') names.push('ratesView')
   return { ...view, ...Object.fromEntries(names.map((name) => [name, next[name]])) }
 }
 

@@ -1,230 +1,158 @@
-// Converts an amount. The parsed amount is always shown below the field. A result is shown only if it answers the
-// current request.
+// Converts an amount on a day of its own. The parsed amount and the day in words are always shown below the fields. A
+// currency in the amount becomes the source.
 
 import { useEffect, useId, useState } from 'preact/hooks'
-import type { Conversion, Series } from '../api/responses.ts'
+import type { Series } from '../api/responses.ts'
+import { CurrencyField } from '../components/currency-field.tsx'
+import type { DateChoice } from '../components/date-choice.ts'
+import { DateField, DateWords } from '../components/date-field.tsx'
 import { icons } from '../components/icons.tsx'
-import { failureText } from '../components/notice.tsx'
 import { SegmentedControl } from '../components/segmented-control.tsx'
-import { useApi } from '../components/use-api.ts'
+import { SignedFigure } from '../components/signed-figure.tsx'
 import { formats, language, setView, texts, view } from '../components/view.ts'
-import { formatAmount, parseAmount } from '../model/amount.ts'
-import { type Currency, listedCurrencies } from '../model/currencies.ts'
+import { type Amount, formatAmount, parseAmount } from '../model/amount.ts'
+import { listedCurrencies } from '../model/currencies.ts'
 import { SIDES } from '../model/fragment.ts'
+import { ConversionOutcome } from './conversion.tsx'
 
-const DEBOUNCE_MS = 150
-const COPIED_MS = 2000
-
-/** @param dayError reason why the page requests no rates of the day */
-export function Converter({ series, dayError }: { series: readonly Series[]; dayError: string | undefined }) {
-  const words = texts.value
-  const { amount, source, target, side, on } = view.value
-  const [input, setInput] = useState(() => formatAmount(amount, formats.value.whole))
-  const inputAmount = parseAmount(input)
-  const id = useId()
-  const amountText = formatAmount(amount, formats.value.whole)
-  useEffect(() => setInput(amountText), [language.value])
-  useEffect(() => {
-    if (parseAmount(input).value !== amount) setInput(amountText) // another link was opened
-  }, [amount])
-  const changeInput = (text: string) => {
-    setInput(text)
-    const { value } = parseAmount(text)
-    if (value !== undefined) setView({ amount: value })
-  }
+export function Converter({ series, choice }: { series: readonly Series[]; choice: DateChoice }) {
+  const words = texts.value.convert
+  const { amount, source, target, side, on, day } = view.value
   const currencies = listedCurrencies(series, formats.value)
+  const codes = series.length > 0 ? new Set(currencies.map(({ code }) => code)) : undefined
+  const field = useAmountField(codes)
+  const id = useId()
+  const inputAmount = parseAmount(field.text, codes)
+  const isRefused = inputAmount.error !== undefined || choice.error !== undefined
+  const isToday = on === '' && day === ''
   return (
     <section class="card converter" aria-labelledby="converter">
       <div class="card-head">
-        <h2 id="converter">{words.convert.title}</h2>
+        <h2 id="converter">{words.title}</h2>
         <SegmentedControl
           name="side"
-          label={words.convert.side}
+          label={words.side}
           value={side}
-          choices={SIDES.map((value) => ({ value, label: words.sides[value] }))}
-          onChoose={(side) => setView({ side: side })}
+          choices={SIDES.map((value) => ({ value, label: texts.value.sides[value] }))}
+          onChoose={(side) => setView({ side })}
         />
       </div>
       <div class="convert-fields">
         <div class="convert-amount">
-          <label for={id}>{words.convert.amount}</label>
+          <label for={id}>{words.amount}</label>
           <input
             id={id}
             class="field amount"
-            inputmode="decimal"
+            inputmode="text"
             autocomplete="off"
+            spellcheck={false}
             maxLength={80}
-            value={input}
+            value={field.text}
             aria-invalid={inputAmount.error !== undefined}
             aria-describedby={`${id}-read`}
-            onInput={(event) => changeInput(event.currentTarget.value)}
+            onInput={(event) => field.change(event.currentTarget.value)}
           />
         </div>
         <CurrencyField
-          label={words.convert.source}
+          label={words.source}
           value={source}
           all={currencies}
-          onChoose={(source) => setView({ source })}
+          onChoose={(source) => field.choose({ source })}
         />
         <button
           type="button"
           class="plain round swap"
-          aria-label={words.convert.swap}
-          title={words.convert.swap}
-          onClick={() => setView({ source: target, target: source })}
+          aria-label={words.swap}
+          title={words.swap}
+          onClick={() => field.choose({ source: target, target: source })}
         >
           {icons.swap}
         </button>
         <CurrencyField
-          label={words.convert.target}
+          label={words.target}
           value={target}
           all={currencies}
-          onChoose={(target) => setView({ target })}
+          onChoose={(target) => field.choose({ target })}
         />
+        <DateField label={words.date} choice={choice} describedBy={`${id}-day`} />
       </div>
-      <p class={inputAmount.error ? 'reading refusal' : 'reading'} id={`${id}-read`}>
-        {inputAmount.error
-          ? words.convert.errors[inputAmount.error]
-          : words.convert.reads(formats.value.exact(inputAmount.value), source)}
-      </p>
-      {dayError === undefined ? (
-        <ConversionResult
-          request={inputAmount.value && { amount: inputAmount.value, source, target, side, on }}
-        />
-      ) : (
-        <div class="outcome">
-          <p class="refusal">{dayError}</p>
-        </div>
-      )}
+      <div class="reading">
+        <Reading id={`${id}-read`} text={field.text} inputAmount={inputAmount} source={source} />
+        <DateWords id={`${id}-day`} choice={choice} />
+      </div>
+      <ConversionOutcome
+        request={isRefused ? undefined : { amount, source, target, side, on: isToday ? '' : choice.day }}
+        day={choice.day}
+      />
     </section>
   )
 }
 
-export function CurrencyField(props: {
-  label: string
-  value: string
-  all: readonly Currency[]
-  onChoose: (code: string) => void
-}) {
-  const id = useId()
-  const isKnown = props.all.some(({ code }) => code === props.value)
-  return (
-    <div class="convert-currency">
-      <label for={id}>{props.label}</label>
-      <select
-        id={id}
-        class="field"
-        value={props.value}
-        onChange={(event) => props.onChoose(event.currentTarget.value)}
-      >
-        {!isKnown && <option value={props.value}>{props.value}</option>}
-        {props.all.map(({ code, name }) => (
-          <option key={code} value={code}>
-            {code} · {name}
-          </option>
-        ))}
-      </select>
-    </div>
-  )
+function useAmountField(codes: ReadonlySet<string> | undefined) {
+  const { amount, source, target } = view.value
+  const [text, setText] = useState(() => formatAmount(amount, formats.value.whole))
+  const bareText = formatAmount(amount, formats.value.whole)
+  useEffect(() => setText(bareText), [language.value])
+  useEffect(() => {
+    if (parseAmount(text, codes).value !== amount) setText(bareText) // another link was opened
+  }, [amount])
+  return {
+    text,
+    change(newText: string) {
+      setText(newText)
+      const { value, currency = source } = parsedValue(parseAmount(newText, codes))
+      if (value === undefined) return
+      const isSwap = currency === target && currency !== source
+      setView({ amount: value, source: currency, ...(isSwap ? { target: source } : {}) })
+    },
+    /** Changes the currencies. Text with another currency loses it. */
+    choose(change: { source?: string; target?: string }) {
+      const { currency } = parsedValue(parseAmount(text, codes))
+      if (currency !== undefined && currency !== (change.source ?? source)) setText(bareText)
+      setView(change)
+    },
+  }
 }
 
-type ConversionRequest = { amount: string; source: string; target: string; side: string; on: string }
+function parsedValue(inputAmount: Amount): { value?: string | undefined; currency?: string | undefined } {
+  return inputAmount.error === undefined ? inputAmount : {}
+}
 
-function ConversionResult({ request }: { request: ConversionRequest | undefined | '' }) {
-  const words = texts.value
-  const path = useDebounced(request ? convertPath(request) : undefined)
-  const response = useApi<Conversion>(path)
-  const isCurrent = request && convertPath(request) === path
-  const value = isCurrent ? response.value : undefined
-  const failure = isCurrent ? response.failure : undefined
-  if (!request) return <div class="outcome" />
-  if (failure && !value) {
-    const isMissing = failure.kind === 'not-found'
+/** The parsed amount, or the reason why there is none. */
+function Reading({
+  id,
+  text,
+  inputAmount,
+  source,
+}: {
+  id: string
+  text: string
+  inputAmount: Amount
+  source: string
+}) {
+  const words = texts.value.convert
+  if (inputAmount.error !== undefined) {
     return (
-      <div class="outcome" role="status">
-        <p class="refusal">{isMissing ? words.convert.none : failureText(failure).title}</p>
-        {failure.detail !== '' && (
-          <p class="quiet">
-            {words.failures.says} <q lang="en">{failure.detail}</q>
-          </p>
-        )}
-      </div>
+      <p id={id} class="refusal">
+        {amountErrorText(inputAmount, text)}
+      </p>
     )
   }
-  const { exact, rounded, day } = formats.value
+  const { value, isSum, hasYenSign, currency = source } = inputAmount
   return (
-    <div class="outcome" aria-live="polite" aria-busy={!value}>
-      <p class="result">
-        {value ? (
-          <>
-            <output>{rounded(value.result)}</output> <span class="unit">{request.target}</span>
-            <CopyButton text={value.result} />
-          </>
-        ) : (
-          <span class="awaited" />
-        )}
-      </p>
-      {value && (
-        <dl class="result-facts">
-          <div>
-            <dt>{words.convert.exactly}</dt>
-            <dd>{exact(value.result)}</dd>
-          </div>
-          <div>
-            <dt>{value.path.replaceAll('->', '→')}</dt>
-            <dd>{words.convert.rate(request.source, exact(value.rate), request.target)}</dd>
-          </div>
-          <div>
-            <dt>{words.sides[value.rate_type]}</dt>
-            <dd>{day(value.rate_date)}</dd>
-          </div>
-          {value.rounded_to !== undefined && (
-            <div>
-              <dd class="caution">{words.dollar.rounded(value.rounded_to)}</dd>
-            </div>
-          )}
-        </dl>
-      )}
-    </div>
+    <p id={id}>
+      {words.reads}{' '}
+      <strong>
+        {isSum && '= '}
+        <SignedFigure value={value} format={formats.value.exact} unit={currency} />
+      </strong>
+      {hasYenSign && ` · ${words.yen}`}
+    </p>
   )
 }
 
-function CopyButton({ text }: { text: string }) {
+function amountErrorText({ error, code = '' }: Extract<Amount, { value?: undefined }>, text: string): string {
   const words = texts.value.convert
-  const [isCopied, setCopied] = useState(false)
-  const copy = async () => {
-    await navigator.clipboard.writeText(text)
-    setCopied(true)
-    setTimeout(() => setCopied(false), COPIED_MS)
-  }
-  return (
-    <button
-      type="button"
-      class="plain round copy"
-      title={words.copy}
-      aria-label={words.copy}
-      onClick={() => void copy()}
-    >
-      {isCopied ? icons.done : icons.copy}
-      <span class="unseen" role="status">
-        {isCopied && words.copied}
-      </span>
-    </button>
-  )
-}
-
-function convertPath({ amount, source, target, side, on }: ConversionRequest): string {
-  const params = new URLSearchParams({ amount, from: source, to: target, type: side })
-  if (on !== '') params.set('on', on)
-  return `/api/v1/convert?${params}`
-}
-
-/** Returns the path once it is stable for 150 ms, against a request for each letter. */
-function useDebounced(path: string | undefined): string | undefined {
-  const [debounced, setDebounced] = useState(path)
-  useEffect(() => {
-    const timer = setTimeout(() => setDebounced(path), DEBOUNCE_MS)
-    return () => clearTimeout(timer)
-  }, [path])
-  return debounced
+  if (error === 'no-amount') return words.noAmount(text.trim())
+  return error === 'unknown-currency' ? words.unknown(code) : words.errors[error]
 }

@@ -1,43 +1,36 @@
-// Rates of the dollar on a day: both sides, their change since the previous day, and the day of publication.
+// Rates of the dollar on a day: both sides, their change since the previous day, and the day of publication. A refused
+// date shows a dash in place of each figure.
 
-import type { ComponentChildren } from 'preact'
+import { useId } from 'preact/hooks'
 import type { Latest } from '../api/responses.ts'
+import type { DateChoice } from '../components/date-choice.ts'
+import { DateField, DateWords } from '../components/date-field.tsx'
 import { icons } from '../components/icons.tsx'
 import { FailureNotice } from '../components/notice.tsx'
+import { Step } from '../components/step.tsx'
 import { useApi } from '../components/use-api.ts'
 import { formats, texts, view } from '../components/view.ts'
-import { addDays, type DayError, FIRST_DAY } from '../model/days.ts'
+import { addDays } from '../model/days.ts'
 import { decimalSign, subtract } from '../model/decimal.ts'
 import { type ShownSide, SIDES } from '../model/fragment.ts'
+import { TrendLine } from './trend-line.tsx'
 
-/** Day of the screen. A rejected one stays in its field, but no rates are requested. */
-export type DayChoice = { day: string; error: DayError | undefined; choose: (day: string) => void }
+const MISSING = '—'
 
-export function Dollar({ today, choice }: { today: string; choice: DayChoice }) {
+export function Dollar({ choice }: { choice: DateChoice }) {
   const words = texts.value.dollar
-  const { day, error, choose } = choice
+  const { day, error } = choice
   const { value, failure } = useApi<Latest>(
-    error ? undefined : `/api/v1/rates/latest${view.value.on === '' ? '' : `?on=${day}`}`,
+    error ? undefined : `/api/v1/rates/latest${view.value.day === '' ? '' : `?on=${day}`}`,
   )
   const previousDay = value && addDays(value.rate_date, -1)
   const previous = useApi<Latest>(previousDay && `/api/v1/rates/latest?on=${previousDay}`)
   return (
     <section class="card dollar" aria-labelledby="dollar">
-      <div class="card-head">
-        <h2 id="dollar">{words.title}</h2>
-        <DayPicker today={today} choice={choice} />
-      </div>
-      <p class="dollar-day">
-        {!error && formats.value.longDay(day)}
-        {day !== today && (
-          <button type="button" class="plain" onClick={() => choose(today)}>
-            {texts.value.today}
-          </button>
-        )}
-      </p>
-      {error ? (
-        <DayErrorNotice error={error} day={day} today={today} />
-      ) : failure && !value ? (
+      <h2 id="dollar">{words.title}</h2>
+      <p class="quiet small">{words.of}</p>
+      <DayPicker choice={choice} />
+      {failure && !value && !error ? (
         failure.kind === 'not-found' ? (
           <NoRatesNotice />
         ) : (
@@ -45,87 +38,86 @@ export function Dollar({ today, choice }: { today: string; choice: DayChoice }) 
         )
       ) : (
         <>
-          <div class="sides" aria-live="polite" aria-busy={!value}>
+          <dl class="sides" aria-live="polite" aria-busy={!value && !error}>
             {SIDES.map((side) => (
-              <SideRate key={side} side={side} latest={value} previous={previous.value} />
+              <SideRate
+                key={side}
+                side={side}
+                latest={value}
+                previous={previous.value}
+                isRefused={error !== undefined}
+              />
             ))}
-          </div>
-          <Facts requestedDay={day} latest={value} />
+          </dl>
+          <TrendLine day={value && !error ? value.rate_date : undefined} />
+          <Facts requestedDay={day} latest={error ? undefined : value} />
         </>
       )}
     </section>
   )
 }
 
-function DayPicker({ today, choice }: { today: string; choice: DayChoice }) {
+function DayPicker({ choice }: { choice: DateChoice }) {
   const words = texts.value.dollar
-  const last = addDays(today, 1) // the bank publishes rates a day early
-  const { day, error, choose } = choice
-  const step = (days: number) => choose(addDays(day, days))
+  const { day, error, choose, bounds } = choice
+  const { first, last, today } = bounds
+  const id = useId()
+  const isOff = error !== undefined
   return (
-    <div class="day-picker">
-      <Step label={words.previous} isOff={error !== undefined || day <= FIRST_DAY} onClick={() => step(-1)}>
-        {icons.previous}
-      </Step>
-      <input
-        type="date"
-        class="field"
-        aria-label={words.date}
-        value={day}
-        min={FIRST_DAY}
-        max={last}
-        aria-invalid={error !== undefined}
-        onInput={(event) => choose(event.currentTarget.value)}
-      />
-      <Step label={words.next} isOff={error !== undefined || day >= last} onClick={() => step(1)}>
-        {icons.next}
-      </Step>
-    </div>
+    <>
+      <div class="day-picker">
+        <Step label={words.previous} isOff={isOff || day <= first} onClick={() => choose(addDays(day, -1))}>
+          {icons.previous}
+        </Step>
+        <DateField label={words.date} isLabelHidden choice={choice} describedBy={id} />
+        <Step label={words.next} isOff={isOff || day >= last} onClick={() => choose(addDays(day, 1))}>
+          {icons.next}
+        </Step>
+        {(day !== today || isOff) && (
+          <button type="button" class="plain" onClick={() => choose(today)}>
+            {texts.value.today}
+          </button>
+        )}
+      </div>
+      <p class="dollar-day">
+        <DateWords id={id} choice={choice} />
+      </p>
+    </>
   )
 }
 
-export function Step(props: {
-  label: string
-  isOff: boolean
-  onClick: () => void
-  children: ComponentChildren
+function SideRate(props: {
+  side: ShownSide
+  latest: Latest | undefined
+  previous: Latest | undefined
+  isRefused: boolean
 }) {
-  return (
-    <button
-      type="button"
-      class="plain round"
-      aria-label={props.label}
-      title={props.label}
-      disabled={props.isOff}
-      onClick={props.onClick}
-    >
-      {props.children}
-    </button>
-  )
-}
-
-function SideRate(props: { side: ShownSide; latest: Latest | undefined; previous: Latest | undefined }) {
-  const { side, latest, previous } = props
+  const { side, latest, previous, isRefused } = props
   const { sides, dollar } = texts.value
-  const value = latest?.[side]
+  const value = isRefused ? undefined : latest?.[side]
   const previousValue = previous?.[side]
   return (
     <div class={`side side-${side}`}>
-      <p class="side-name">{sides[side]}</p>
-      <p class="side-value">
+      <dt class="side-name">{sides[side]}</dt>
+      <dd class="side-value">
         {value ? (
           <>
-            <span class="sign">₡</span>
+            <span class="sign" aria-hidden="true">
+              ₡
+            </span>
             {formats.value.exact(value)}
+            <span class="unseen"> {dollar.colones}</span>
           </>
         ) : (
-          <span class="awaited">{latest ? '—' : ''}</span>
+          <span class="awaited">{latest || isRefused ? MISSING : ''}</span>
         )}
-      </p>
+      </dd>
       {value && previousValue && previous ? (
         <Change by={subtract(value, previousValue)} since={previous.rate_date} />
       ) : (
-        <p class="change">{latest?.missing?.includes(side) ? dollar.missing(sides[side]) : '\u00a0'}</p>
+        <dd class="change">
+          {!isRefused && latest?.missing?.includes(side) ? dollar.missing(sides[side]) : '\u00a0'}
+        </dd>
       )}
     </div>
   )
@@ -133,19 +125,20 @@ function SideRate(props: { side: ShownSide; latest: Latest | undefined; previous
 
 function Change({ by, since }: { by: string; since: string }) {
   const words = texts.value.dollar
+  const { signed, shortDay } = formats.value
   const sign = decimalSign(by)
   const kind = sign > 0 ? 'up' : sign < 0 ? 'down' : 'same'
   return (
-    <p class={`change ${kind}`} title={words.against(formats.value.day(since))}>
-      {sign === 0 ? words.same : formats.value.signed(by)}
-      <span class="unseen"> {words.against(formats.value.day(since))}</span>
-    </p>
+    <dd class={`change ${kind}`}>
+      <span>{sign === 0 ? words.same : signed(by)}</span> {words.against(shortDay(since))}
+    </dd>
   )
 }
 
 function Facts({ requestedDay, latest }: { requestedDay: string; latest: Latest | undefined }) {
   const words = texts.value.dollar
   const { day, exact } = formats.value
+  const { notPublished, pairs } = texts.value.date
   if (!latest) return <p class="dollar-facts">{'\u00a0'}</p>
   const { compra, venta, rate_date, rounded_to } = latest
   return (
@@ -155,29 +148,14 @@ function Facts({ requestedDay, latest }: { requestedDay: string; latest: Latest 
           {words.margin} <strong>₡{exact(subtract(venta, compra))}</strong>
         </p>
       )}
-      <p class={rate_date === requestedDay ? '' : 'caution'}>
-        {rate_date === requestedDay
-          ? words.ownDay(day(rate_date))
-          : words.otherDay(day(requestedDay), day(rate_date))}
-      </p>
+      {rate_date === requestedDay ? (
+        <p>
+          {words.ownDay} <strong>{day(rate_date)}</strong>
+        </p>
+      ) : (
+        <p class="caution">{notPublished(day(requestedDay), pairs['USD/CRC'], day(rate_date))}</p>
+      )}
       {rounded_to !== undefined && <p class="caution">{words.rounded(rounded_to)}</p>}
-    </div>
-  )
-}
-
-/** Message in place of figures for a rejected day. */
-export function dayErrorText(error: DayError, day: string, today: string): string {
-  const words = texts.value.dollar.refused
-  const format = formats.value.day
-  if (error === 'future') return words.future(format(day), format(today))
-  return error === 'before' ? words.before(format(FIRST_DAY)) : words.unreadable
-}
-
-function DayErrorNotice(props: { error: DayError; day: string; today: string }) {
-  return (
-    <div class="notice" role="alert">
-      <p class="notice-title">{texts.value.dollar.refused.title}</p>
-      <p>{dayErrorText(props.error, props.day, props.today)}</p>
     </div>
   )
 }

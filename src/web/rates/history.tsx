@@ -2,7 +2,10 @@
 // part shows the pair and days of the previous one.
 
 import type { FunctionComponent } from 'preact'
+import { useId } from 'preact/hooks'
 import type { Series } from '../api/responses.ts'
+import { type DateChoice, type DayBounds, useDateChoice } from '../components/date-choice.ts'
+import { DateField, DateWords } from '../components/date-field.tsx'
 import { FailureNotice, Notice } from '../components/notice.tsx'
 import { SegmentedControl } from '../components/segmented-control.tsx'
 import { setView, texts, view } from '../components/view.ts'
@@ -14,22 +17,28 @@ import { isAnyMissing, type KnownHoles } from '../model/holes.ts'
 import { ChartPanel } from './chart-panel.tsx'
 import { HistoryFiles } from './history-files.tsx'
 import { HistoryTable } from './history-table.tsx'
-import { useHistory } from './loaded-history.ts'
+import { type LoadedHistory, useHistory } from './loaded-history.ts'
 import { StatisticsTable } from './statistics-table.tsx'
+
+const MISSING = '—'
 
 export function History(props: {
   series: readonly Series[]
-  today: string
+  bounds: DayBounds
   MissingDaysNote: FunctionComponent<{ missing: KnownHoles }>
 }) {
-  const { series, today, MissingDaysNote } = props
+  const { series, bounds, MissingDaysNote } = props
   const words = texts.value.history
   const { pair, table } = view.value
-  const range = spanRange(view.value, addDays(today, 1)) // the bank publishes rates a day early
-  const { loaded, failure, isLoading } = useHistory(series, range)
+  const range = spanRange(view.value, addDays(bounds.today, 1)) // the bank publishes rates a day early
+  const linkError = useRangeError(bounds)
+  const { loaded, failure, isLoading } = useHistory(series, range, linkError)
+  const choices = useRangeChoices(bounds, loaded, range)
+  const isRefused = choices.some(({ error }) => error !== undefined)
+  const isEmpty = loaded?.data.days.length === 0
   const note = loaded && isAnyMissing(loaded.missing) && <MissingDaysNote missing={loaded.missing} />
   return (
-    <section class="card history" aria-labelledby="history" aria-busy={isLoading}>
+    <section class="card history" aria-labelledby="history" aria-busy={isLoading && !isRefused}>
       <div class="card-head">
         <h2 id="history">{words.title}</h2>
         <div class="history-controls">
@@ -39,26 +48,32 @@ export function History(props: {
       </div>
       {failure && !loaded ? (
         <FailureNotice failure={failure} />
-      ) : loaded && loaded.data.days.length === 0 ? (
-        <Notice title={words.none}>
-          <p>{words.noneText}</p>
-          {note}
-        </Notice>
       ) : (
         <>
-          <ChartPanel loaded={loaded} />
-          {note}
+          {isRefused ? null : isEmpty ? (
+            <Notice title={words.none}>
+              <p>{words.noneText}</p>
+              {note}
+            </Notice>
+          ) : (
+            <>
+              <ChartPanel loaded={loaded} />
+              {note}
+            </>
+          )}
+          {/* The fields stay in their place, and with them the focus. */}
           <div class="history-foot">
-            {loaded ? <StatisticsTable loaded={loaded} /> : <div class="statistics" />}
+            {loaded && !isRefused && !isEmpty ? (
+              <StatisticsTable loaded={loaded} />
+            ) : (
+              <div class="statistics">{isRefused && MISSING}</div>
+            )}
             <div class="history-tools">
-              <RangeFields
-                from={loaded?.data.days[0] ?? range.from}
-                to={loaded?.data.days.at(-1) ?? range.to}
-              />
-              <HistoryFiles loaded={loaded} isOpen={table} />
+              <RangeFields choices={choices} />
+              {!isRefused && !isEmpty && <HistoryFiles loaded={loaded} isOpen={table} />}
             </div>
           </div>
-          {loaded && (
+          {loaded && !isRefused && !isEmpty && (
             <HistoryTable key={`${pair} ${range.from} ${range.to}`} loaded={loaded} isOpen={table} />
           )}
         </>
@@ -100,34 +115,45 @@ function SpanField() {
   )
 }
 
+/** Returns true if a link has days that cannot have rates: they are not requested. */
+function useRangeError({ first, last }: DayBounds): boolean {
+  const { from, to } = view.value
+  return from !== '' && (from < first || to > last)
+}
+
 /** Fields for the first and last day, which dragging on the chart sets too. */
-function RangeFields(range: { from: string; to: string }) {
+function useRangeChoices(
+  bounds: DayBounds,
+  loaded: LoadedHistory | undefined,
+  range: { from: string; to: string },
+): [DateChoice, DateChoice] {
+  const isChosen = view.value.from !== ''
+  const { first, last } = bounds
+  // A span shows the days that it has.
+  const earliest = view.value.span === 'all' ? first : range.from
+  const from = isChosen ? range.from : (loaded?.data.days[0] ?? earliest)
+  const to = isChosen ? range.to : (loaded?.data.days.at(-1) ?? last)
+  return [
+    useDateChoice(from, bounds, (day) => setView({ from: day, to }), { max: to }),
+    useDateChoice(to, bounds, (day) => setView({ from, to: day }), { min: from }),
+  ]
+}
+
+function RangeFields({ choices: [from, to] }: { choices: [DateChoice, DateChoice] }) {
   const words = texts.value.history
-  const choose = (from: string, to: string) => {
-    if (from !== '' && to !== '' && from <= to) setView({ from, to })
-  }
+  const id = useId()
+  const fields = [
+    { name: 'from', label: words.from, choice: from },
+    { name: 'to', label: words.to, choice: to },
+  ]
   return (
     <div class="range">
-      <label>
-        <span>{words.from}</span>
-        <input
-          type="date"
-          class="field"
-          value={range.from}
-          max={range.to}
-          onChange={(event) => choose(event.currentTarget.value, range.to)}
-        />
-      </label>
-      <label>
-        <span>{words.to}</span>
-        <input
-          type="date"
-          class="field"
-          value={range.to}
-          min={range.from}
-          onChange={(event) => choose(range.from, event.currentTarget.value)}
-        />
-      </label>
+      {fields.map(({ name, label, choice }) => (
+        <div key={name} class="range-day">
+          <DateField label={label} choice={choice} describedBy={`${id}-${name}`} />
+          <DateWords id={`${id}-${name}`} choice={choice} isShort />
+        </div>
+      ))}
       {view.value.from !== '' && (
         <button type="button" class="link" onClick={() => setView({ from: '', to: '' })}>
           {words.zoomOut}

@@ -1,6 +1,7 @@
 // Loads a history together with its pair and days.
 
-import { useMemo, useState } from 'preact/hooks'
+import { signal } from '@preact/signals'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { RateSide, Series, SeriesResponse } from '../api/responses.ts'
 import { type ApiState, useApi } from '../components/use-api.ts'
 import { view } from '../components/view.ts'
@@ -18,22 +19,35 @@ export type LoadedHistory = {
 }
 type Points = { name: RateSide; points: SeriesResponse['points'] }
 
-/** Loads the history of the selected pair. Returns the previous one until then. */
-export function useHistory(series: readonly Series[], range: { from: string; to: string }) {
+/** History of the chart, from which other parts of the screen draw without a request. */
+export const shownHistory = signal<LoadedHistory | undefined>(undefined)
+
+/**
+ * Loads the history of the selected pair. Returns the previous one until then.
+ * @param isRefused the days were refused, and nothing is requested
+ */
+export function useHistory(
+  series: readonly Series[],
+  range: { from: string; to: string },
+  isRefused: boolean,
+) {
   const { pair } = view.value
-  const sides = series.filter((one) => pairCode(one) === pair)
+  const sides = isRefused ? [] : series.filter((one) => pairCode(one) === pair)
   const path = (one: Series | undefined) =>
     one && `/api/v1/series/${one.id}/history?from=${range.from}&to=${range.to}`
   const first = useApi<SeriesResponse>(path(sides[0]))
   const second = useApi<SeriesResponse>(path(sides[1]))
   const current = useMemo(
     () => joinSides(sides, [first, second], pair, range),
-    [first.value, second.value, pair, range.from, range.to, series],
+    [first.value, second.value, pair, range.from, range.to, series, isRefused],
   )
   const [lastLoaded, setLastLoaded] = useState<LoadedHistory | undefined>(undefined)
   if (current && current !== lastLoaded) setLastLoaded(current)
+  useEffect(() => {
+    shownHistory.value = current
+  }, [current])
   const failure = first.failure ?? second.failure
-  const isUnknown = series.length > 0 && sides.length === 0
+  const isUnknown = !isRefused && series.length > 0 && sides.length === 0
   return {
     loaded: current ?? (failure || isUnknown ? undefined : lastLoaded),
     failure: failure ?? (isUnknown ? ({ kind: 'not-found', status: 404, detail: '' } as const) : undefined),

@@ -1,15 +1,15 @@
 // Months of a year for accountants: close, mean, lowest and highest of any pair.
 
 import type { Series } from '../api/responses.ts'
+import { CurrencyField } from '../components/currency-field.tsx'
 import { icons } from '../components/icons.tsx'
 import { FailureNotice, Notice } from '../components/notice.tsx'
+import { Step } from '../components/step.tsx'
 import { formats, setView, view } from '../components/view.ts'
 import { listedCurrencies } from '../model/currencies.ts'
 import { addDays } from '../model/days.ts'
 import { isAnyMissing } from '../model/holes.ts'
 import { lastClosedYear } from '../model/months.ts'
-import { CurrencyField } from './converter.tsx'
-import { Step } from './dollar.tsx'
 import { useMonths } from './loaded-months.ts'
 import { MissingDaysNote } from './missing-days.tsx'
 import { MonthsFiles } from './months-files.tsx'

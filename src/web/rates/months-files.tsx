@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { CopyButton } from '../components/copy-button.tsx'
 import { saveCsv, saveXlsx } from '../components/downloads.ts'
 import { icons } from '../components/icons.tsx'
 import { language, texts } from '../components/view.ts'
@@ -9,18 +9,20 @@ import type { LoadedMonths } from './loaded-months.ts'
 import { monthNote } from './months-table.tsx'
 import { monthsTexts } from './months-texts.ts'
 
-const COPIED_MS = 2000
-
 /** Buttons that copy the table or save it as a file. */
 export function MonthsFiles({ loaded, today }: { loaded: LoadedMonths | undefined; today: string }) {
   const words = monthsTexts.value
   const { csv, excel } = texts.value.history
   const name = loaded && `${loaded.pair.replace('/', '-')} ${loaded.year}`
   const table = () => monthsTable(loaded, today)
+  // A spreadsheet reads numbers in the page's language.
+  const copy = () => encodeCsv(table(), { separator: '\t', isLocal: language.value === 'es' })
   const local = { separator: ';', isLocal: true } as const
   return (
     <div class="buttons">
-      <CopyButton isOff={!loaded} table={table} />
+      <CopyButton class="button" isOff={!loaded} text={copy}>
+        {words.copy}
+      </CopyButton>
       <SaveButton isOff={!loaded} label={csv} onClick={() => saveCsv(table(), `${name}`)} />
       <SaveButton
         isOff={!loaded}
@@ -39,32 +41,6 @@ function SaveButton(props: { isOff: boolean; label: string; title?: string; onCl
       {icons.download}
       {props.label}
     </button>
-  )
-}
-
-/** Copies the table for a spreadsheet, with numbers in the page's language. */
-function CopyButton({ isOff, table }: { isOff: boolean; table: () => Download }) {
-  const words = monthsTexts.value
-  const [state, setState] = useState<'idle' | 'copied' | 'failed'>('idle')
-  const copy = async () => {
-    const text = encodeCsv(table(), { separator: '\t', isLocal: language.value === 'es' })
-    const isCopied = await navigator.clipboard.writeText(text).then(
-      () => true,
-      () => false,
-    )
-    setState(isCopied ? 'copied' : 'failed')
-    setTimeout(() => setState('idle'), COPIED_MS)
-  }
-  return (
-    <>
-      <button type="button" class="button" disabled={isOff} onClick={() => void copy()}>
-        {state === 'copied' ? icons.done : icons.copy}
-        {state === 'failed' ? words.notCopied : words.copy}
-      </button>
-      <span class="unseen" role="status">
-        {state === 'copied' ? words.copied : state === 'failed' && words.notCopied}
-      </span>
-    </>
   )
 }
 

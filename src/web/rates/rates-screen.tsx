@@ -1,19 +1,22 @@
-// Screen of exchange rates: the dollar, a converter, a history, months, all currencies and the export.
+// Screen of exchange rates and its views. `query`: the dollar, a converter, a history, all currencies and the export.
+// `closes`: months of a year.
 
 import type { ComponentChildren, FunctionComponent } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { serverTime } from '../api/clock.ts'
 import { type DayRates, readDayRates, type Series } from '../api/responses.ts'
 import { session } from '../api/session.ts'
+import { type DateChoice, type DayBounds, useDateChoice, useDayBounds } from '../components/date-choice.ts'
 import { FailureNotice } from '../components/notice.tsx'
-import { useApi } from '../components/use-api.ts'
+import { type ApiState, useApi } from '../components/use-api.ts'
 import { setView, texts, view } from '../components/view.ts'
-import { costaRicaDay, validateDay } from '../model/days.ts'
+import { costaRicaDay } from '../model/days.ts'
 import type { KnownHoles } from '../model/holes.ts'
 import { Converter } from './converter.tsx'
 import { Currencies } from './currencies.tsx'
-import { type DayChoice, Dollar, dayErrorText } from './dollar.tsx'
+import { Dollar } from './dollar.tsx'
 import { History } from './history.tsx'
+import { Views } from './views.tsx'
 
 const EMPTY_EVERY_MS = 5000
 const SERIES_EVERY_MS = 600_000
@@ -34,24 +37,14 @@ export function RatesScreen({ below }: { below: LazyParts }) {
   return <Rates below={below} />
 }
 
-function Rates({
-  below: { MonthEnds, ExportAll, EmptyDatabase, LeftOutNote, MissingDaysNote },
-}: {
-  below: LazyParts
-}) {
+function Rates({ below }: { below: LazyParts }) {
   const today = costaRicaDay(serverTime())
-  const choice = useDayChoice(today)
-  const { on } = view.value
+  const bounds = useDayBounds(today)
   const [isEmpty, setEmpty] = useState(false)
   const series = useApi<readonly Series[]>('/api/v1/series', isEmpty ? EMPTY_EVERY_MS : SERIES_EVERY_MS)
-  const rates = useApi<DayRates>(
-    choice.error ? undefined : `/api/v1/rates${on === '' ? '' : `?on=${on}`}`,
-    undefined,
-    readDayRates,
-  )
   const isFilled = series.value?.some(({ first_data_date }) => first_data_date) ?? true
   if (isEmpty === isFilled) setEmpty(!isFilled)
-  if (isEmpty) return <EmptyDatabase everyMs={EMPTY_EVERY_MS} />
+  if (isEmpty) return <below.EmptyDatabase everyMs={EMPTY_EVERY_MS} />
   if (series.failure && !series.value) {
     return (
       <>
@@ -60,50 +53,63 @@ function Rates({
       </>
     )
   }
-  const dayError = choice.error && dayErrorText(choice.error, choice.day, today)
   return (
-    <div class="rates">
+    <>
       <Title />
-      {series.failure && series.value && <OfflineBanner />}
-      <Dollar today={today} choice={choice} />
-      <Converter series={series.value ?? []} dayError={dayError} />
-      <History series={series.value ?? []} today={today} MissingDaysNote={MissingDaysNote} />
-      <BelowSection name="months">
-        <MonthEnds series={series.value ?? []} today={today} />
-      </BelowSection>
-      {!dayError && (
-        <Currencies LeftOutNote={LeftOutNote} series={series.value ?? []} rates={rates} day={choice.day} />
-      )}
-      <BelowSection name="export">
-        <ExportAll />
-      </BelowSection>
-    </div>
+      <Views />
+      <div class="rates">
+        {series.failure && series.value && <OfflineBanner />}
+        {view.value.ratesView === 'closes' ? (
+          <section class="card months" aria-labelledby="months">
+            <h2 id="months">{texts.value.views.closes}</h2>
+            <div class="below">
+              <below.MonthEnds series={series.value ?? []} today={today} />
+            </div>
+          </section>
+        ) : (
+          <Query below={below} bounds={bounds} series={series} />
+        )}
+      </div>
+    </>
   )
 }
 
-/** Day of the view, or the rejected day in the field. */
-function useDayChoice(today: string): DayChoice {
-  const { on } = view.value
-  const [input, setInput] = useState({ on, day: '', isRefused: false })
-  const isCurrent = input.isRefused && input.on === on // no other link was opened since
-  const day = isCurrent ? input.day : on || today
-  const choose = (newDay: string) => {
-    const isRefused = validateDay(newDay, today) !== undefined
-    const next = isRefused || newDay === today ? '' : newDay
-    setInput({ on: isRefused ? on : next, day: newDay, isRefused })
-    if (!isRefused) setView({ on: next })
-  }
-  return { day, error: validateDay(day, today), choose }
-}
-
-/** Section below the first screen. Its title is rendered at once, so that a search finds it. */
-function BelowSection({ name, children }: { name: 'months' | 'export'; children: ComponentChildren }) {
+function Query(props: { below: LazyParts; bounds: DayBounds; series: ApiState<readonly Series[]> }) {
+  const { below, bounds } = props
+  const series = props.series.value ?? []
+  const { day, on } = view.value
+  const choice = useDayChoice(bounds)
+  const rates = useApi<DayRates>(
+    choice.error ? undefined : `/api/v1/rates${day === '' ? '' : `?on=${choice.day}`}`,
+    undefined,
+    readDayRates,
+  )
+  const dollarDay = choice.day
+  const conversionDay = useDateChoice(on || dollarDay, bounds, (newDay) =>
+    setView({ on: newDay === dollarDay ? '' : newDay }),
+  )
   return (
-    <section class={`card ${name}`} aria-labelledby={name}>
-      <h2 id={name}>{texts.value.below[name]}</h2>
-      <DeferredContent class="below">{children}</DeferredContent>
-    </section>
+    <>
+      <Dollar choice={choice} />
+      <Converter series={series} choice={conversionDay} />
+      <History series={series} bounds={bounds} MissingDaysNote={below.MissingDaysNote} />
+      {!choice.error && (
+        <Currencies LeftOutNote={below.LeftOutNote} series={series} rates={rates} day={choice.day} />
+      )}
+      <section class="card export" aria-labelledby="export">
+        <h2 id="export">{texts.value.below.export}</h2>
+        <DeferredContent class="below">
+          <below.ExportAll />
+        </DeferredContent>
+      </section>
+    </>
   )
+}
+
+/** Day of the dollar. Today is no parameter of the link. */
+function useDayChoice(bounds: DayBounds): DateChoice {
+  const { today } = bounds
+  return useDateChoice(view.value.day || today, bounds, (day) => setView({ day: day === today ? '' : day }))
 }
 
 /** Renders its children when they are scrolled into view or a key is pressed. The first screen does not wait for them. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { addDays, addMonths, costaRicaDay, isDay, validateDay } from '../../../src/web/model/days.ts'
+import { addDays, addMonths, costaRicaDay, isDay, lastMonthEnd } from '../../../src/web/model/days.ts'
 
 test('costaRicaDay changes at 06:00 UTC', () => {
   assert.equal(costaRicaDay(Date.parse('2026-11-22T05:59:59Z')), '2026-11-21')
@@ -21,10 +21,8 @@ test('isDay rejects days that the calendar lacks', () => {
     assert.ok(!isDay(text), text)
 })
 
-test('validateDay rejects a day after tomorrow, one before the data, and a half-typed one', () => {
-  const error = (day: string) => validateDay(day, '2026-11-20')
-  for (const day of ['1983-01-01', '2026-11-20', '2026-11-21']) assert.equal(error(day), undefined, day)
-  for (const day of ['2026-11-22', '2027-05-05']) assert.equal(error(day), 'future', day)
-  for (const day of ['1982-12-31', '1899-12-31', '0002-05-05']) assert.equal(error(day), 'before', day)
-  for (const day of ['', '2026-02-31', '2026-11']) assert.equal(error(day), 'unreadable', day)
+test('lastMonthEnd returns the last day of the month before', () => {
+  assert.equal(lastMonthEnd('2026-11-22'), '2026-10-31')
+  assert.equal(lastMonthEnd('2024-03-31'), '2024-02-29')
+  assert.equal(lastMonthEnd('2026-01-01'), '2025-12-31')
 })

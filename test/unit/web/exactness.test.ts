@@ -63,17 +63,58 @@ test('exact and whole write 25 digits', () => {
 test('createFormats writes figures, days and currencies in the language', () => {
   assert.equal(plain(es.exact('487.1')), '487,10')
   assert.equal(plain(es.exact('1656.84')), '1 656,84')
-  assert.equal(plain(es.rounded('62003.16965184135')), '62 003,17')
-  assert.equal(en.rounded('0.000241927'), '0.000241927')
-  assert.equal(en.rounded('0.5'), '0.50')
+  assert.equal(plain(es.result('62003.16965184135')), '62 003,17')
+  assert.equal(en.result('0.00024192745'), '0.000241927')
+  assert.equal(en.result('0.5'), '0.50')
+  assert.equal(en.result('0.0100001'), '0.01')
   assert.equal(es.signed('2.09'), '+2,09')
   assert.equal(en.signed('-2.1'), '-2.10')
   assert.equal(en.signed('0'), '0.00')
   assert.equal(en.percent('1142.2'), '+1,142.20 %')
   assert.equal(es.longDay('2026-11-21'), 'Sábado, 21 de noviembre de 2026')
-  assert.equal(en.longDay('2026-11-21'), 'Saturday, November 21, 2026')
+  assert.equal(en.longDay('2026-11-21'), 'Saturday, 21 November 2026')
+  for (const formats of [es, en]) {
+    assert.equal(formats.day('2026-03-04'), '04/03/2026')
+    assert.equal(formats.shortDay('2026-03-04'), '04/03')
+    assert.equal(formats.instant('2026-11-22T11:00:00Z'), '22/11/2026, 05:00')
+    assert.equal(formats.time(Date.parse('2026-11-23T05:52:00Z')), '23:52')
+  }
   assert.equal(es.currency('JPY'), 'Yen japonés')
   assert.equal(es.currency('QQQ'), undefined)
+})
+
+test('rounding is half away from zero, from the exact text', () => {
+  assert.deepEqual(['1.005', '-1.005', '2.675', '0.125', '1.004999999999999999999'].map(en.cents), [
+    '1.01',
+    '-1.01',
+    '2.68',
+    '0.13',
+    '1.00',
+  ])
+  assert.equal(en.result('0.00123456500'), '0.00123457')
+  const units = fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n })
+  fc.assert(
+    fc.property(units, fc.integer({ min: 3, max: 12 }), (units, scale) => {
+      const magnitude = units < 0n ? -units : units
+      const step = 10n ** BigInt(scale - 2)
+      const cents = magnitude / step + (2n * (magnitude % step) >= step ? 1n : 0n)
+      const text = en.cents(decimalText({ units, scale })).replace(/[-,.]/g, '')
+      assert.equal(BigInt(text), cents)
+    }),
+  )
+})
+
+test('cross writes six significant digits below 10, and at least two places', () => {
+  const crosses = { '1.20534123': '1.20534', '0.0192842449': '0.0192842', '1.2': '1.20', '5': '5.00' }
+  for (const [value, text] of Object.entries(crosses)) assert.equal(en.cross(value), text)
+  const two = { '9.9999999': '10.00', '10.123456': '10.12', '594.172353': '594.17', '0': '0.00' }
+  for (const [value, text] of Object.entries(two)) assert.equal(en.cross(value), text)
+})
+
+test('accounting encloses negative figures in parentheses', () => {
+  assert.equal(plain(es.accounting('-1500', es.cents)), '(1 500,00)')
+  assert.equal(plain(es.accounting('1500.255', es.cents)), '1 500,26')
+  assert.equal(es.accounting('-0.1', es.exact), '(0,10)')
 })
 
 test('significantDigits ignores zeros in front', () => {

@@ -1,0 +1,118 @@
+// Answer of the converter: the rounded result, all its digits, the legs, and the line for the books. A result is shown
+// only if it answers the current request.
+
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import { serverTime } from '../api/clock.ts'
+import type { Conversion } from '../api/responses.ts'
+import { CopyButton } from '../components/copy-button.tsx'
+import { failureText } from '../components/notice.tsx'
+import { SignedFigure } from '../components/signed-figure.tsx'
+import { useApi } from '../components/use-api.ts'
+import { formats, texts } from '../components/view.ts'
+import { decimalSign } from '../model/decimal.ts'
+import { supportLine } from '../model/support.ts'
+import { ConversionLegs, OlderLegs } from './conversion-legs.tsx'
+
+const DEBOUNCE_MS = 150
+const MISSING = '—'
+
+/** `amount` has its sign. `on`: empty for the present day of the server. */
+type ConversionRequest = { amount: string; source: string; target: string; side: string; on: string }
+
+/** @param request undefined: amount or date are refused */
+export function ConversionOutcome(props: { request: ConversionRequest | undefined; day: string }) {
+  const { request, day } = props
+  const path = useDebounced(request && convertPath(request))
+  const response = useApi<Conversion>(path)
+  const isCurrent = request && convertPath(request) === path
+  const value = isCurrent ? response.value : undefined
+  const failure = isCurrent ? response.failure : undefined
+  if (failure && !value) {
+    const isMissing = failure.kind === 'not-found'
+    return (
+      <div class="outcome" role="status">
+        <p class="refusal">{isMissing ? texts.value.convert.none : failureText(failure).title}</p>
+        {failure.detail !== '' && (
+          <p class="quiet">
+            {texts.value.failures.says} <q lang="en">{failure.detail}</q>
+          </p>
+        )}
+      </div>
+    )
+  }
+  if (request && value) return <Answer key={path} request={request} value={value} day={day} />
+  return (
+    <div class="outcome" aria-busy={request !== undefined}>
+      <p class="result">{request ? <span class="awaited" /> : <span class="figure">{MISSING}</span>}</p>
+    </div>
+  )
+}
+
+function Answer({ request, value, day }: { request: ConversionRequest; value: Conversion; day: string }) {
+  const words = texts.value
+  const { amount, source, target } = request
+  const at = useMemo(serverTime, [value])
+  const result = decimalSign(amount) < 0 ? `-${value.result}` : value.result
+  const support = () =>
+    supportLine({ amount, source, result, target, legs: value.legs, at }, formats.value, {
+      sides: words.sides,
+      rateSource: words.convert.rateSource,
+      dataAsOf: words.convert.dataAsOf,
+    })
+  return (
+    <div class="outcome" aria-live="polite" aria-busy={false}>
+      <p class="result">
+        <output>
+          <SignedFigure value={result} format={formats.value.result} unit={target} />
+        </output>
+        <CopyButton class="plain round copy" text={() => result} label={words.convert.copy} />
+      </p>
+      <Digits request={request} value={value} result={result} />
+      <ConversionLegs value={value} pair={`${source}/${target}`} day={day} />
+      <OlderLegs legs={value.legs} day={day} />
+      {value.rounded_to !== undefined && (
+        <p class="caution small">{words.dollar.rounded(value.rounded_to)}</p>
+      )}
+      <div class="buttons">
+        <CopyButton class="button" text={support}>
+          {words.convert.copySupport}
+        </CopyButton>
+      </div>
+    </div>
+  )
+}
+
+/** Writes the result with all digits, and the rate. A text that equals the large figure is left out. */
+function Digits(props: { request: ConversionRequest; value: Conversion; result: string }) {
+  const { request, value, result } = props
+  const words = texts.value.convert
+  const { accounting, exact } = formats.value
+  const largeFigure = formats.value.accounting(result, formats.value.result)
+  const whole = accounting(result, exact)
+  const sign = request.target === 'CRC' ? '₡' : ''
+  const rate = `${sign}${exact(value.rate)}${sign ? '' : ` ${request.target}`}`
+  const parts = [
+    ...(whole === largeFigure ? [] : [words.exactly(whole)]),
+    ...(exact(value.rate) === largeFigure ? [] : [words.rate(request.source, rate)]),
+  ]
+  return <p class="digits">{parts.join(' · ')}</p>
+}
+
+function convertPath({ amount, source, target, side, on }: ConversionRequest): string {
+  const params = new URLSearchParams({
+    amount: amount.replace('-', ''), // the API takes positive amounts
+    ...{ from: source, to: target, type: side, details: 'true' },
+  })
+  if (on !== '') params.set('on', on)
+  return `/api/v1/convert?${params}`
+}
+
+/** Returns the path once it is stable for 150 ms, against a request for each letter. */
+function useDebounced(path: string | undefined): string | undefined {
+  const [debounced, setDebounced] = useState(path)
+  useEffect(() => {
+    const timer = setTimeout(() => setDebounced(path), DEBOUNCE_MS)
+    return () => clearTimeout(timer)
+  }, [path])
+  return debounced
+}

@@ -1,0 +1,46 @@
+// Links to the views of exchange rates, and the tools of each view.
+
+import { useEffect, useRef } from 'preact/hooks'
+import { CopyButton } from '../components/copy-button.tsx'
+import { icons } from '../components/icons.tsx'
+import { texts, view } from '../components/view.ts'
+import { encodeFragment, RATES_VIEWS } from '../model/fragment.ts'
+
+export function Views() {
+  const words = texts.value.views
+  const list = useRef<HTMLElement>(null)
+  const { ratesView } = view.value
+  useEffect(() => {
+    const current = list.current?.querySelector<HTMLElement>('[aria-current]')
+    // Scrolls the row alone; scrollIntoView would move the page too.
+    if (list.current && current) list.current.scrollLeft = current.offsetLeft - list.current.offsetLeft - 40
+  }, [ratesView])
+  return (
+    <div class="views">
+      <nav ref={list} class="view-links" aria-label={words.label}>
+        {RATES_VIEWS.map((one) => (
+          <a
+            key={one}
+            href={encodeFragment({ ...view.value, ratesView: one })}
+            aria-current={one === ratesView ? 'page' : undefined}
+          >
+            {words[one]}
+          </a>
+        ))}
+      </nav>
+      <div class="view-tools">
+        <CopyButton
+          class="plain tool"
+          icon={icons.link}
+          text={() => location.origin + location.pathname + encodeFragment(view.value)}
+        >
+          {words.copyLink}
+        </CopyButton>
+        <button type="button" class="plain tool" onClick={() => print()}>
+          {icons.print}
+          {words.print}
+        </button>
+      </div>
+    </div>
+  )
+}
