@@ -23,6 +23,7 @@ import { targetPath } from './listener/request-line.ts'
 import { openTls, type Tls, type TlsFiles } from './listener/tls.ts'
 import { logRequest } from './request-log.ts'
 import type { Metrics } from './status/metrics.ts'
+import { notFoundPage } from './web/not-found.ts'
 
 export type ServerOptions = ApisOptions & {
   host: string
@@ -166,6 +167,8 @@ function sendError(
   let cause: unknown = error.unhandled ? error.cause : error
   if (HTTPError.isError(cause) && cause.status === 404) cause = new AppError('not-found', 'Not found')
   if (isDatabaseError(cause)) cause = storageError(cause)
+  const page = cause instanceof AppError && cause.code === 'not-found' && notFoundPage(event)
+  if (page) return send(event, { ...page, body: String(page.body) })
   const errors = selectErrorShape(event.url.pathname)
   const { isDefect, ...reply } = errorAnswer(cause, errors, errorHint(cause, errors, event, paths))
   const { requestId, route } = event.context
