@@ -71,15 +71,54 @@ export async function bundlePage(folder) {
   const script = await referenceScript()
   names.push(`reference-${createHash('sha256').update(script).digest('hex').slice(0, 8)}.js`)
   pack(join(folder, names.at(-1)), script)
+  names.push(...packIcons(folder))
   for (const html of ['page.html', 'docs.html']) {
-    const text = fs.readFileSync(join(HERE, html), 'utf8').replace(/\{(\w+)\.(\w+)\}/g, (_, name, ending) => {
-      const file = names.find((one) => one.startsWith(`${name}-`) && one.endsWith(`.${ending}`))
-      if (!file) throw new Error(`${html} refers to ${name}.${ending}, which the bundle lacks`)
-      return file
-    })
+    const text = fs
+      .readFileSync(join(HERE, html), 'utf8')
+      .replace(/\{([\w-]+)\.(\w+)\}/g, (_, name, ending) => {
+        const file = names.find((one) => one.startsWith(`${name}-`) && one.endsWith(`.${ending}`))
+        if (!file) throw new Error(`${html} refers to ${name}.${ending}, which the bundle lacks`)
+        return file
+      })
     pack(join(folder, html), text)
   }
   return [...Object.keys(app.metafile.inputs), ...Object.keys(boot.metafile.inputs)]
+}
+
+/** Packs the icons and the manifest that refers to them. @returns their names */
+function packIcons(folder) {
+  const packHashed = (name, ending, contents) => {
+    const hash = createHash('sha256').update(contents).digest('hex').slice(0, 8)
+    const file = `${name}-${hash}.${ending}`
+    pack(join(folder, file), contents)
+    return file
+  }
+  const packIcon = (size) =>
+    packHashed(`icon-${size}`, 'png', fs.readFileSync(join(HERE, `icons/icon-${size}.png`)))
+  const icons = [192, 512].map((size) => ({ size, file: packIcon(size) }))
+  const manifest = {
+    name: 'cambista',
+    short_name: 'cambista',
+    start_url: '/',
+    scope: '/',
+    display: 'minimal-ui',
+    background_color: '#f5f4ef',
+    theme_color: '#0b5a48',
+    icons: icons.flatMap(({ size, file }) =>
+      ['any', 'maskable'].map((purpose) => ({
+        src: `/page/${file}`,
+        sizes: `${size}x${size}`,
+        type: 'image/png',
+        purpose,
+      })),
+    ),
+  }
+  const touchIcon = packIcon(180)
+  return [
+    ...icons.map(({ file }) => file),
+    touchIcon,
+    packHashed('manifest', 'webmanifest', JSON.stringify(manifest)),
+  ]
 }
 
 /** Removes the code for other than straight lines and linear scales, a tenth of uPlot, by its 11 references. */

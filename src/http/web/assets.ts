@@ -24,9 +24,15 @@ const TYPES: Readonly<Record<string, string>> = {
   html: 'text/html; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
   css: 'text/css; charset=utf-8',
+  png: 'image/png',
+  webmanifest: 'application/manifest+json',
 }
 // Allows the page its own scripts and styles, images from bytes, and requests to its server.
-const PAGE_POLICY = contentPolicy("'self'", ["require-trusted-types-for 'script'", "trusted-types 'none'"])
+const PAGE_POLICY = contentPolicy("'self'", [
+  "manifest-src 'self'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+])
 // Scalar, the viewer of /docs, creates styles and markup by script. No other server is queried there either.
 const DOCS_POLICY = contentPolicy("'self' 'unsafe-inline'", [])
 const FILE_HEADERS = { 'cross-origin-resource-policy': 'same-origin' }

@@ -9,9 +9,15 @@ import { openApp, send } from '../support.ts'
 const { app } = await openApp()
 const page = await send(`${app.url}/`)
 const FILES = [...page.body.matchAll(/(?:src|href)="(\/page\/[^"]+)"/g)].map(([, path = '']) => path)
+const CONTENT_TYPES = [
+  ['.css', 'text/css; charset=utf-8'],
+  ['.js', 'text/javascript; charset=utf-8'],
+  ['.png', 'image/png'],
+  ['.webmanifest', 'application/manifest+json'],
+] as const
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; " +
-  "form-action 'none'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+  "form-action 'none'; base-uri 'none'; frame-ancestors 'none'; manifest-src 'self'; require-trusted-types-for 'script'; trusted-types 'none'"
 
 test('/ has a policy that allows its own files alone', () => {
   assert.equal(page.status, 200)
@@ -25,9 +31,11 @@ test('/ has a policy that allows its own files alone', () => {
 })
 
 test('each file of the page is served, cached for ever by its name', async () => {
-  assert.deepEqual(FILES.map((path) => path.replace(/-[A-Z0-9]{8}\./, '.')).sort(), [
+  assert.deepEqual(FILES.map((path) => path.replace(/-[A-Za-z0-9]{8}\./, '.')).sort(), [
     '/page/app.js',
     '/page/boot.js',
+    '/page/icon-180.png',
+    '/page/manifest.webmanifest',
     '/page/style.css',
   ])
   for (const path of FILES) {
@@ -35,7 +43,8 @@ test('each file of the page is served, cached for ever by its name', async () =>
     assert.equal(status, 200)
     assert.equal(headers['cross-origin-resource-policy'], 'same-origin')
     assert.equal(headers['cache-control'], 'public, max-age=31536000, immutable')
-    assert.match(headers['content-type'] ?? '', path.endsWith('.css') ? /^text\/css/ : /^text\/javascript/)
+    const [, type] = CONTENT_TYPES.find(([ending]) => path.endsWith(ending)) ?? []
+    assert.equal(headers['content-type'], type)
   }
 })
 
@@ -97,5 +106,18 @@ test('an extra query of the address is ignored, and not repeated', async () => {
   for (const query of ['?apikey=cbk_a%ffb', '?utm_source=x', '?%00']) {
     const { status, body } = await send(`${app.url}/${query}`)
     assert.deepEqual([status, body], [200, page.body], query)
+  }
+})
+
+test('the manifest opens / and names icons that are served', async () => {
+  const path = FILES.find((one) => one.endsWith('.webmanifest'))
+  const { name, start_url, icons } = JSON.parse((await send(`${app.url}${path}`)).body)
+  assert.deepEqual([name, start_url], ['cambista', '/'])
+  const facts = icons.map(({ sizes, purpose }: { sizes: string; purpose: string }) => `${sizes} ${purpose}`)
+  assert.deepEqual(facts, ['192x192 any', '192x192 maskable', '512x512 any', '512x512 maskable'])
+  for (const { src, sizes } of icons) {
+    const { status, headers, bytes } = await send(`${app.url}${src}`)
+    assert.deepEqual([status, headers['content-type']], [200, 'image/png'])
+    assert.equal(`${bytes.readUInt32BE(16)}x${bytes.readUInt32BE(20)}`, sizes)
   }
 })
