@@ -68,7 +68,7 @@ export async function findLoginLink(db: ReadDb, code: string, clock: Clock): Pro
 export function useLogin(
   db: WriteDb,
   code: string,
-  by: readonly Pick<Actor, 'via' | 'actor'>[],
+  by: readonly Actor[],
   clock: Clock,
 ): Promise<boolean> {
   const at = clock().toISOString()
@@ -77,7 +77,7 @@ export function useLogin(
     const nothing = { document_id: null, company_id: null, sha256: null }
     await insertEvents(
       trx,
-      by.map(({ via, actor }) => ({ at, kind: 'login', via, actor, ...nothing })),
+      by.map((actor) => ({ at, kind: 'login', ...actor, ...nothing })),
     )
     return true
   })

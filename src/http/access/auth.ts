@@ -10,6 +10,7 @@ import { type ActiveApiKey, selectActiveApiKeyHashes } from '../../store/access/
 import { selectFormerHashes } from '../../store/access/former-secrets.ts'
 import { updateSecretsUsed } from '../../store/access/secrets.ts'
 import { type ActiveToken, selectActiveTokens } from '../../store/access/tokens.ts'
+import type { Actor } from '../../store/documents/events.ts'
 import type { Engine } from '../../store/engine.ts'
 import type { Clock, IsoDate } from '../../values/dates.ts'
 import type { Credentials } from '../endpoint/api.ts'
@@ -253,6 +254,12 @@ export function checkAllowed({ allow }: AuthorizedToken, needed: string): void {
 /** Token of a request to the documents API. */
 export function authorizedToken(event: H3Event): AuthorizedToken {
   return event.context.token as AuthorizedToken
+}
+
+/** Actor of the events that a request to the documents API causes. */
+export function requestActor(event: H3Event): Actor {
+  const { name, person } = authorizedToken(event)
+  return { via: 'token', actor: name, person }
 }
 
 /** Company and agent whose documents a token may access. */

@@ -6,7 +6,7 @@ import type { Log } from '../../runtime/log.ts'
 import type { Blobs } from '../../store/blobs/blobs.ts'
 import type { WriteDb } from '../../store/tables.ts'
 import type { Clock } from '../../values/dates.ts'
-import { authorizedToken, tokenAccess } from '../access/auth.ts'
+import { authorizedToken, requestActor, tokenAccess } from '../access/auth.ts'
 import { type AnyEndpoint, freshReply, remove } from '../endpoint/endpoint.ts'
 import { idParam } from '../endpoint/params.ts'
 import { Integer } from '../endpoint/shapes.ts'
@@ -49,7 +49,7 @@ export function deletionEndpoint({
     async handle({ event, params }) {
       const token = authorizedToken(event)
       const document = await requireDocument(db, tokenAccess(token), params.id)
-      const by = { via: 'token', actor: token.name, clock } as const
+      const by = { ...requestActor(event), clock }
       const { documents, blobs: contents } = await removeDocuments(db, blobs, [document], by, (gone) => {
         const { id, company_id: company, agent_id: agent, sha256 } = gone
         const request = String(event.context.requestId)

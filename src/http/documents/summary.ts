@@ -7,9 +7,8 @@ import { retryEnded } from '../../domain/documents/claims/outcomes.ts'
 import { documentEvents } from '../../domain/documents/history.ts'
 import { requireDocument } from '../../domain/documents/queries.ts'
 import type { Summaries } from '../../domain/documents/summary.ts'
-import type { Actor } from '../../store/documents/events.ts'
 import type { ReadDb } from '../../store/tables.ts'
-import { authorizedToken, tokenAccess } from '../access/auth.ts'
+import { authorizedToken, requestActor, tokenAccess } from '../access/auth.ts'
 import { type AnyEndpoint, freshReply, get, post } from '../endpoint/endpoint.ts'
 import { idParam } from '../endpoint/params.ts'
 import { Instant, Integer } from '../endpoint/shapes.ts'
@@ -114,8 +113,8 @@ export function summaryEndpoints({
       notFound: 'Document not found',
       refusals: { 409: 'It is new already, or a worker has it' },
       async handle({ event, params: { id } }) {
-        const by: Actor = { via: 'token', actor: authorizedToken(event).name }
-        return freshReply({ status: 'success', document: await retryEnded(claiming, access(event), id, by) })
+        const document = await retryEnded(claiming, access(event), id, requestActor(event))
+        return freshReply({ status: 'success', document })
       },
     }),
   ]

@@ -65,16 +65,17 @@ export function createLogins(deps: { db: WriteDb; reads: ReadDb; keyring: Keyrin
     },
     async use(event, code) {
       const link = await requireLink(code)
+      const { person } = link
       const hashes = await findHashes(link)
       const { key, token } = findCredentials(hashes)
       const by = [
-        ...(key ? [{ via: 'key', actor: key.name } as const] : []),
-        ...(token ? [{ via: 'token', actor: token.name } as const] : []),
+        ...(key ? [{ via: 'key', actor: key.name, person } as const] : []),
+        ...(token ? [{ via: 'token', actor: token.name, person } as const] : []),
       ]
       if (!(await useLogin(db, code, by, clock))) throw new AppError('unauthorized', WRONG_CODE)
       if (key) event.context.key = key.name
       if (token) event.context.token = token
-      return { ...hashes, person: link.person }
+      return { ...hashes, person }
     },
     async show(code) {
       const { person, endsAt, ...link } = await requireLink(code)
