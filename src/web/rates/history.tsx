@@ -128,14 +128,17 @@ function useRangeChoices(
   range: { from: string; to: string },
 ): [DateChoice, DateChoice] {
   const isChosen = view.value.from !== ''
-  const { first, last } = bounds
+  const { first } = bounds
+  // The history may have a day that was published after the bounds were read.
+  const last = [bounds.last, loaded?.data.days.at(-1) ?? ''].toSorted().at(-1) ?? bounds.last
+  const days = { ...bounds, last }
   // A span shows the days that it has.
   const earliest = view.value.span === 'all' ? first : range.from
   const from = isChosen ? range.from : (loaded?.data.days[0] ?? earliest)
   const to = isChosen ? range.to : (loaded?.data.days.at(-1) ?? last)
   return [
-    useDateChoice(from, bounds, (day) => setView({ from: day, to }), { max: to }),
-    useDateChoice(to, bounds, (day) => setView({ from, to: day }), { min: from }),
+    useDateChoice(from, days, (day) => setView({ from: day, to }), { max: to }),
+    useDateChoice(to, days, (day) => setView({ from, to: day }), { min: from }),
   ]
 }
 
