@@ -65,12 +65,7 @@ export async function findLoginLink(db: ReadDb, code: string, clock: Clock): Pro
 }
 
 /** Uses a code up and records the login of its keys and tokens; false: it was used or has expired. */
-export function useLogin(
-  db: WriteDb,
-  code: string,
-  by: readonly Actor[],
-  clock: Clock,
-): Promise<boolean> {
+export function useLogin(db: WriteDb, code: string, by: readonly Actor[], clock: Clock): Promise<boolean> {
   const at = clock().toISOString()
   return atomically(db, async (trx) => {
     if (!(await takeOneTime(trx, 'login_links', hashOfSecret(code), at))) return false
