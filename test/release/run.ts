@@ -5,7 +5,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { arch, tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -45,6 +45,7 @@ const ENV = Object.fromEntries(
 type Step = { name: string; seconds: number; result: string }
 
 const folder = mkdtempSync(join(tmpdir(), 'cambista-release-'))
+chmodSync(folder, 0o755) // PostgreSQL of the tests is in the clone, and runs as another user
 const clone = join(folder, 'clone')
 const dist = join(clone, 'dist')
 const secretKey = join(folder, 'release.key')
