@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { hashOfSecret } from '../../src/domain/access/secrets.ts'
 import { startTestApp, type TestApp, temporaryDirectory } from '../support/app.ts'
 import { batch, CREATE, fillDirectory, pdf, post, read, TOKENS } from '../support/directory.ts'
 import { openTestDatabase } from '../support/temporary.ts'
@@ -41,6 +42,7 @@ test('on probation a server answers reads, and refuses each write until the upgr
     secret: /=([^;]+)/.exec(sessionAnswer.headers.get('set-cookie') ?? '')?.[1],
     page: (await readJson<{ page: string }>(sessionAnswer)).page,
   }
+  await allowRetry(dataDir)
   await first.app.close()
 
   const confirmed = Promise.withResolvers<void>()
@@ -100,6 +102,7 @@ test('on probation a server answers reads, and refuses each write until the upgr
     'post /api/v1/documents/{id}/release': () => post(app, `${claimPath}/release`, { claim_id }, work),
     'post /api/v1/documents/{id}/finish': () =>
       post(app, `${claimPath}/finish`, { claim_id, outcome: 'done' }, work),
+    'post /api/v1/documents/{id}/retry': () => post(app, `${claimPath}/retry`, '', bearer(TOKENS.remove)),
     'delete /api/v1/documents/{id}': () => remove(`${PATH}/3`, bearer(TOKENS.remove)),
     'post /session': () => post(app, '/session', { secret: app.key }, origin(app)),
     'post /session/ticket': () => post(app, '/session/ticket', { export: 'csv' }, cookie),
@@ -124,8 +127,9 @@ test('on probation a server answers reads, and refuses each write until the upgr
   assert.deepEqual(after, { status: 'ok' })
   const statuses: Record<string, number> = {}
   for (const [name, write] of Object.entries(writes)) statuses[name] = (await write()).status
-  const { 'post /api/v1/documents/{id}/finish': afterRelease, ...others } = statuses
-  assert.equal(afterRelease, 409, 'its claim is released before')
+  const ofClaim = '/api/v1/documents/{id}'
+  const { [`post ${ofClaim}/finish`]: afterRelease, [`post ${ofClaim}/retry`]: ofNew, ...others } = statuses
+  assert.deepEqual([afterRelease, ofNew], [409, 409], 'its claim is released before, and it is new')
   assert.ok(
     Object.values(others).every((status) => status < 300),
     JSON.stringify(others),
@@ -169,4 +173,11 @@ async function dump(dataDir: string): Promise<unknown> {
       .execute()
   await db.destroy()
   return { rows, files: readdirSync(join(dataDir, 'blobs'), { recursive: true }).sort() }
+}
+
+async function allowRetry(dataDir: string): Promise<void> {
+  const db = openTestDatabase(dataDir)
+  const allow = 'documents:DELETE documents:RETRY'
+  await db.updateTable('tokens').set({ allow }).where('hash', '=', hashOfSecret(TOKENS.remove)).execute()
+  await db.destroy()
 }

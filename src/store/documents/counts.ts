@@ -130,6 +130,11 @@ export function mergeCounts(db: WriteDb, today: IsoDate): Promise<number> {
   })
 }
 
+/** Has the next server count all documents. */
+export function markUncounted(trx: WriteDb): Promise<void> {
+  return insertCounts(trx, [{ agent_id: UNCOUNTED_AGENT }])
+}
+
 /** Returns whether documents exist that were never counted. */
 export function areUncounted(db: ReadDb): Promise<boolean> {
   return hasRow(

@@ -4,6 +4,7 @@
 import { createHash, type Hash } from 'node:crypto'
 import { AppError } from '../../../runtime/errors.ts'
 import { MOVED_TABLES, type MovedTable, selectAllRows } from '../../../store/cluster/all-rows.ts'
+import { markUncounted } from '../../../store/documents/counts.ts'
 import { atomically, type Lock } from '../../../store/engine.ts'
 import { copyRows } from '../../../store/postgres/maintenance/rows.ts'
 import { countRows } from '../../../store/rows.ts'
@@ -17,12 +18,13 @@ export type Progress = (what: string, done: number, total: number) => void
 export type TablesRequest = { from: ReadDb; to: WriteDb; lock: Lock; signal: AbortSignal; progress: Progress }
 
 /**
- * Copies all tables. Returns the number of rows of each.
+ * Copies all tables, and has the first node count the documents. Returns the number of rows of each.
  * @throws AppError `failed` when the two sides differ at the end
  */
 export async function moveTables(request: TablesRequest): Promise<Record<MovedTable, number>> {
   const counts: Partial<Record<MovedTable, number>> = {}
   for (const table of MOVED_TABLES) counts[table] = await moveTable(table, request)
+  await atomically(request.to, markUncounted, request.lock)
   return counts as Record<MovedTable, number>
 }
 

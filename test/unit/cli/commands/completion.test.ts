@@ -58,7 +58,7 @@ const lines: [line: string, expected: string[]][] = [
     'cambista token create erp --allow do',
     ['documents:POST', 'documents:GET', 'documents:CLAIM', 'documents:DELETE', 'documents:RETRY'],
   ],
-  ['cambista token create erp --allow documents:', ['POST', 'GET', 'CLAIM', 'DELETE']],
+  ['cambista token create erp --allow documents:', ['POST', 'GET', 'CLAIM', 'DELETE', 'RETRY']],
   ['cambista token create erp --allow documents:P', ['POST']],
   ['cambista token create erp --allow documents:POST --comp', ['--company']],
   ['cambista backup create ', ['folder']],

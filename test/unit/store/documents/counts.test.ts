@@ -6,6 +6,7 @@ import {
   areUncounted,
   countCountRows,
   insertCounts,
+  markUncounted,
   mergeCounts,
   recountDocuments,
   selectSeconds,
@@ -113,7 +114,7 @@ test('`mergeCounts` leaves few rows, and forgets the days before yesterday', asy
 test('`recountDocuments` counts documents that were never counted', async (t) => {
   const db = await openDocuments(t, 5)
   await db.deleteFrom('document_counts').execute()
-  await insertCounts(db, [{ agent_id: 0 }])
+  await markUncounted(db)
   assert.deepEqual([await areUncounted(db), await selectWrongCounts(db)], [true, []])
   await recountDocuments(db, TODAY)
   assert.deepEqual([await areUncounted(db), await selectWrongCounts(db)], [false, []])
