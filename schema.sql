@@ -143,6 +143,16 @@ CREATE TABLE record_gaps (
   CHECK (gap_from < gap_to)
 ) STRICT;
 
+-- Newest instant of the record, a single row. A transaction that changes rates or the catalogue locks the row before its
+-- changes, and has a later instant. `revision`: meta.data_revision after that transaction; any other revision belongs to
+-- a program without this table, or to a restore.
+CREATE TABLE record_end (
+  id          INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
+  recorded_at INTEGER NOT NULL,
+  revision    INTEGER NOT NULL
+) STRICT;
+INSERT INTO record_end (id, recorded_at, revision) VALUES (1, 0, 0) ON CONFLICT DO NOTHING;
+
 -- Keys of the rates API. Only the SHA-256 of a key is stored. A name is that of one active key. A rotation changes
 -- only the hash of the row, so that id and name stay valid. The old hash moves to former_secrets. Keys that end in
 -- the logs of other programs have kinds of their own, and open less. A client may put a `url` key into a URL. A

@@ -41,6 +41,10 @@ export const ROUTES = {
     '/api/v1/convert',
     'Conversion of an amount, through the dollar where no series leads directly',
   ),
+  'GET /api/v1/convert/statement': [
+    'key',
+    'A conversion as a text with a digest, which this server can repeat later',
+  ],
   'POST /api/v1/convert/batch': ['key', 'Up to 10000 conversions at once'],
   'GET /api/v1/export': ['key', 'Every stored value, as CSV or NDJSON'],
   'GET /api/v1/export.csv': ['key', 'Every stored value, as csv'],

@@ -11,12 +11,17 @@ export function selectMetaRow(db: ReadDb): Promise<Row<'meta'>> {
   return db.selectFrom('meta').selectAll().executeTakeFirstOrThrow()
 }
 
-/** Raises the data revision, inside the transaction that changed the data, and returns the new one. */
-export async function raiseRevision(db: WriteDb): Promise<number> {
+/**
+ * Raises the data revision, inside the transaction that changed the data, and returns the new one. `at`: the instant of
+ * that transaction, as takeInstant returned it.
+ */
+export async function raiseRevision(db: WriteDb, at?: Date): Promise<number> {
   const row = await db
     .updateTable('meta')
     .set((of) => ({ data_revision: of('data_revision', '+', 1) }))
     .returning('data_revision')
     .executeTakeFirstOrThrow()
-  return row.data_revision
+  const revision = row.data_revision
+  if (at) await db.updateTable('record_end').set({ recorded_at: at.getTime(), revision }).execute()
+  return revision
 }

@@ -163,6 +163,15 @@ CREATE INDEX documents_by_arrival ON documents (created_at, id);
 CREATE INDEX documents_unfolded ON documents (id) WHERE name_folded IS NULL;
 `
 
+const RECORD_END = `
+CREATE TABLE record_end (
+  id          INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
+  recorded_at INTEGER NOT NULL,
+  revision    INTEGER NOT NULL
+) STRICT;
+INSERT INTO record_end (id, recorded_at, revision) VALUES (1, 0, 0) ON CONFLICT DO NOTHING;
+`
+
 export const SHARED_MIGRATIONS: readonly Migration[] = [
   { sql: DISCARDED_RATES },
   { sql: PAGE_SESSIONS },
@@ -171,6 +180,7 @@ export const SHARED_MIGRATIONS: readonly Migration[] = [
   { sql: { sqlite: LOSSES, postgres: LOSSES + LINEAGE } },
   { sql: NAMED_SESSIONS },
   { sql: DOCUMENT_COUNTS },
+  { sql: RECORD_END },
 ]
 
 export const SCHEMA_VERSION = schemaVersion(SHARED_MIGRATIONS)

@@ -121,6 +121,7 @@ export type Tables = {
     series_id: number | null
   }
   record_gaps: { gap_from: number; gap_to: number }
+  record_end: { id: number; recorded_at: number; revision: number }
   api_keys: {
     id: Generated<number>
     name: string

@@ -4,6 +4,7 @@ import type { Provider } from '../providers/provider.ts'
 import { atomically } from '../store/engine.ts'
 import { raiseRevision } from '../store/meta.ts'
 import { upsertProvider } from '../store/rates/providers.ts'
+import { takeInstant } from '../store/rates/record.ts'
 import { insertSeries, selectProviderSeries } from '../store/rates/series.ts'
 import type { WriteDb } from '../store/tables.ts'
 import type { Clock } from '../values/dates.ts'
@@ -18,8 +19,13 @@ export async function ensureCatalogue(
   providers: readonly Provider[],
   clock: Clock,
 ): Promise<void> {
-  const at = clock().getTime()
   await atomically(db, async (trx) => {
+    let instant: Promise<Date> | undefined
+    // Only a change waits for the transactions of others: most starts change nothing.
+    const at = async () => {
+      instant ??= takeInstant(trx, clock())
+      return (await instant).getTime()
+    }
     let isChanged = false
     for (const provider of providers) {
       const row = await upsertProvider(trx, provider, at)
@@ -29,10 +35,10 @@ export async function ensureCatalogue(
       for (const entry of provider.catalogue) {
         const { externalCode } = entry
         if (entries.has(entry) || externalCode === undefined) continue
-        await insertSeries(trx, row.id, { ...entry, externalCode }, at)
+        await insertSeries(trx, row.id, { ...entry, externalCode }, await at())
         isChanged = true
       }
     }
-    if (isChanged) await raiseRevision(trx)
+    if (isChanged) await raiseRevision(trx, new Date(await at()))
   })
 }

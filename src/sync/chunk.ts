@@ -7,7 +7,7 @@ import { atomically } from '../store/engine.ts'
 import { raiseRevision } from '../store/meta.ts'
 import { replaceCoverage } from '../store/rates/coverage.ts'
 import { markSeriesChanged, selectRates, upsertRates } from '../store/rates/rates.ts'
-import { insertRevisions } from '../store/rates/record.ts'
+import { insertRevisions, takeInstant } from '../store/rates/record.ts'
 import { insertSeries, type SeriesRow, selectProviderSeries } from '../store/rates/series.ts'
 import type { WriteDb } from '../store/tables.ts'
 import { earliest, latest } from '../values/dates.ts'
@@ -62,7 +62,7 @@ async function storeReadings(
 ): Promise<ChunkResult> {
   let reduced: Coverages[] = []
   const work = async (trx: WriteDb) => {
-    const now = state.now()
+    const now = await takeInstant(trx, state.now())
     const results: StoredReading[] = []
     reduced = []
     for (const one of unsynchronized) reduced.push(await reduceDays(trx, state, group, one, now))
@@ -72,7 +72,7 @@ async function storeReadings(
       ({ answered }) => answered.size > 0,
     )
     if (changedIds.size > 0 || isCoverageChanged || results.some(({ hasNewSeries }) => hasNewSeries)) {
-      await markSeriesChanged(trx, [...changedIds], await raiseRevision(trx))
+      await markSeriesChanged(trx, [...changedIds], await raiseRevision(trx, now))
     }
     return results
   }

@@ -5,7 +5,7 @@ import { atomically } from '../store/engine.ts'
 import { raiseRevision } from '../store/meta.ts'
 import { replaceCoverage, selectCoverage } from '../store/rates/coverage.ts'
 import { deleteLaterRates, markSeriesChanged, selectRates } from '../store/rates/rates.ts'
-import { insertRevisions } from '../store/rates/record.ts'
+import { insertRevisions, takeInstant } from '../store/rates/record.ts'
 import { selectSeries } from '../store/rates/series.ts'
 import type { ReadDb, WriteDb } from '../store/tables.ts'
 import { addDays, type IsoDate, LATEST_DAY, latest } from '../values/dates.ts'
@@ -43,7 +43,8 @@ export function discardRates(deps: LockDeps, after: IsoDate): Promise<LaterRates
   )
 }
 
-async function discardLaterRates(trx: WriteDb, after: IsoDate, now: Date): Promise<LaterRates> {
+async function discardLaterRates(trx: WriteDb, after: IsoDate, clock: Date): Promise<LaterRates> {
+  const now = await takeInstant(trx, clock)
   const sum = await countLaterRates(trx, after)
   if (sum.series === 0) return sum
   const later = { from: addDays(after, 1), to: LATEST_DAY }
@@ -69,6 +70,6 @@ async function discardLaterRates(trx: WriteDb, after: IsoDate, now: Date): Promi
     const rest = new Map(covered.map(([id, days]) => [id, subtractInterval(days, later)]))
     await replaceCoverage(trx, kind, rest, now.getTime())
   }
-  await markSeriesChanged(trx, changedIds, await raiseRevision(trx))
+  await markSeriesChanged(trx, changedIds, await raiseRevision(trx, now))
   return sum
 }

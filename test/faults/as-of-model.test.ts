@@ -9,6 +9,8 @@ import { type TestContext, test } from 'node:test'
 import { createBackup } from '../../src/domain/operations/backup/backup.ts'
 import { restoreBackup } from '../../src/domain/operations/backup/restore.ts'
 import { openBackupSet } from '../../src/domain/operations/backup/set.ts'
+import { raiseRevision } from '../../src/store/meta.ts'
+import { takeInstant } from '../../src/store/rates/record.ts'
 import { updateSeriesEnabled } from '../../src/store/rates/series.ts'
 import { openDatabase } from '../../src/store/sqlite/database.ts'
 import { addDays, currentDay } from '../../src/values/dates.ts'
@@ -48,8 +50,16 @@ const PAIRS = [
 const PARITIES = [EUR, JPY, XDR]
 const MINUTE = 60_000
 
-/** Possible models from an instant on, and answers of the server at that time. */
-type State = { at: number; models: RatesModel[]; witnesses: { path: string; expected: Expected }[] }
+/**
+ * Possible models from the instant `at` of the newest commit on, and answers of the server at that time. From `begin` to
+ * `at` the commits of a change follow one another by a millisecond.
+ */
+type State = {
+  begin: number
+  at: number
+  models: RatesModel[]
+  witnesses: { path: string; expected: Expected }[]
+}
 type Gap = { from: number; to: number }
 type Past = { begins: number; states: State[]; gaps: Gap[]; backup: Backup | undefined }
 type Backup = { at: number; path: string; models: RatesModel[]; states: State[]; gaps: Gap[] }
@@ -120,7 +130,9 @@ async function switchSeries(world: RatesWorld): Promise<void> {
   world.story.push(`  series ${id} ${enabled ? 'enabled' : 'disabled'}`)
   await restart(world, world.dataDir, async () => {
     const db = openDatabase(world.dataDir)
-    await updateSeriesEnabled(db, id, enabled, world.clock.now.getTime())
+    const at = await takeInstant(db, world.clock.now)
+    await updateSeriesEnabled(db, id, enabled, at.getTime())
+    await raiseRevision(db, at)
     await db.destroy()
   })
   for (const series of seriesLists) Object.assign(series[id - 1] ?? {}, { enabled })
@@ -174,13 +186,16 @@ async function recordState(world: RatesWorld, past: Past): Promise<void> {
     const expected: Expected = status === 200 ? { status, body, notes } : { status: 404, details: [detail] }
     witnesses.push({ path, expected })
   }
-  past.states.push({ at: clock.now.getTime(), models: world.models.map(copyOfModel), witnesses })
+  const newest = await fetchPath(world, '/api/v1/convert/statement?amount=1&from=USD&to=USD')
+  const at = Date.parse((newest.body as { as_of: string }).as_of)
+  past.states.push({ begin: clock.now.getTime(), at, models: world.models.map(copyOfModel), witnesses })
 }
 
 async function compareInstant(world: RatesWorld, past: Past): Promise<void> {
   const { random, clock } = world
-  const now = clock.now.getTime()
+  const now = Math.max(clock.now.getTime(), past.states.at(-1)?.at ?? 0)
   const at = Math.min(now, randomInstant(world, past))
+  if (past.states.some((one) => one.begin <= at && at < one.at)) return undefined // amid a change
   const asOf = new Date(at).toISOString()
   const state = past.states.findLast((one) => one.at <= at)
   const question = randomQuestion(world, asOf)
@@ -203,15 +218,19 @@ async function compareInstant(world: RatesWorld, past: Past): Promise<void> {
   }
   if (state && (random.chance(0.5) || state.at === at)) {
     const witness = pick(random, state.witnesses)
-    const then = new Date(state.at).toISOString()
-    const isLost = past.gaps.some(({ from, to }) => from <= state.at && state.at < to)
+    const instant = Math.max(state.begin, state.at) // a change without a commit, such as a backup, is later
+    const then = isoText(instant)
+    const isLost = past.gaps.some(({ from, to }) => from <= instant && instant < to)
     if (!isLost) await compareAsOf(world, { path: witness.path, asOf: then, expected: [witness.expected] })
   }
 }
 
 /** An instant, mostly within a millisecond of a state or a gap. */
 function randomInstant({ random, clock }: RatesWorld, { begins, states, gaps }: Past): number {
-  const events = [...states.map(({ at }) => at), ...gaps.flatMap(({ from, to }) => [from, to])]
+  const events = [
+    ...states.flatMap(({ begin, at }) => [begin, at]),
+    ...gaps.flatMap(({ from, to }) => [from, to]),
+  ]
   if (random.chance(0.7)) return pick(random, events) + pick(random, [0, 0, -1, 1])
   return begins - 60 * MINUTE + Math.floor(random.next() * (clock.now.getTime() - begins + 60 * MINUTE))
 }

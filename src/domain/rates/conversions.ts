@@ -4,6 +4,7 @@ import type { RateType } from '../../providers/provider.ts'
 import { AppError } from '../../runtime/errors.ts'
 import type { SeriesRow } from '../../store/rates/series.ts'
 import type { IsoDate } from '../../values/dates.ts'
+import { EMPTY_COLUMN } from './column.ts'
 import { type Conversion, convert, findRoute, type Route, type StoredLeg } from './convert.ts'
 import { notSynchronizedError, requireRoute, withLegs } from './queries.ts'
 import type { RateSnapshot } from './rate-cache.ts'
@@ -29,14 +30,20 @@ export function convertAmount(
   return withLegs(snapshot, route.legs, (legs) => converter(route, legs)(amount, day))
 }
 
-/** Loads the columns for conversions, so that `loadedConverter` works on this snapshot. */
-export async function loadRouteColumns(snapshot: RateSnapshot, queries: Iterable<RouteQuery>): Promise<void> {
+/** Returns the snapshot with the loaded columns of the routes, for `loadedConverter`. */
+export async function loadRouteColumns(
+  snapshot: RateSnapshot,
+  queries: Iterable<RouteQuery>,
+): Promise<RateSnapshot> {
   const needed = new Set<SeriesRow>()
   for (const { provider, from, to, type } of queries) {
     const route = findRoute(snapshot.pairs(provider), snapshot.pivot(provider), from, to, type)
     if ('legs' in route) for (const { series } of route.legs) needed.add(series)
   }
-  await snapshot.columns([...needed])
+  const series = [...needed]
+  const columns = await snapshot.columns(series)
+  const byId = new Map(series.map(({ id }, at) => [id, columns[at] ?? EMPTY_COLUMN]))
+  return { ...snapshot, columns: (requested) => requested.map(({ id }) => byId.get(id) ?? EMPTY_COLUMN) }
 }
 
 /**

@@ -53,6 +53,9 @@ type PastState = {
   imported: ReadonlyMap<number, readonly Interval[]>
 }
 
+/** The reason for an instant without an answer: before the record, or in a gap of it. */
+export type RecordLimits = { record_from: string } | { gap: { from: string; to: string } }
+
 type PastColumn = { column: Column; bytes: number }
 
 /**
@@ -116,11 +119,15 @@ async function readState(db: ReadDb, present: RateSnapshot, instant: number): Pr
   })
   const { from, coverageFrom, gaps } = bounds
   if (from === undefined) throw new AppError('not-found', "this store's record has not begun")
-  if (instant < from) throw new AppError('not-found', `this store's record begins at ${formatInstant(from)}`)
+  if (instant < from)
+    throw recordError(`this store's record begins at ${formatInstant(from)}`, {
+      record_from: formatInstant(from),
+    })
   const gap = gaps.find((one) => one.from <= instant && instant < one.to)
   if (gap) {
-    const words = `what this store had from ${formatInstant(gap.from)} until it was restored at ${formatInstant(gap.to)} is lost`
-    throw new AppError('not-found', words)
+    const [begin, end] = [formatInstant(gap.from), formatInstant(gap.to)]
+    const words = `what this store had from ${begin} until it was restored at ${end} is lost`
+    throw recordError(words, { gap: { from: begin, to: end } })
   }
   const isRecorded = coverageFrom === undefined || coverageFrom <= instant
   const { covered, imported } = await pastDays(coverage, changes)
@@ -129,6 +136,11 @@ async function readState(db: ReadDb, present: RateSnapshot, instant: number): Pr
     covered: isRecorded ? covered : undefined,
     imported,
   }
+}
+
+/** Returns the error of an instant outside the record. Its details are `RecordLimits`. */
+function recordError(words: string, limits: RecordLimits): AppError {
+  return new AppError('not-found', words, { details: limits })
 }
 
 /** Covered days of each series before the changes, and the days whose values were imported later. */

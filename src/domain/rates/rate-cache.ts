@@ -10,6 +10,7 @@ import { selectMeta } from '../../store/meta.ts'
 import { type Coverage, selectCoverage } from '../../store/rates/coverage.ts'
 import { type ProviderRow, selectProviders } from '../../store/rates/providers.ts'
 import { countRates, type RateCounts } from '../../store/rates/rates.ts'
+import { selectNewestInstant } from '../../store/rates/record.ts'
 import { type SeriesRow, selectSeries } from '../../store/rates/series.ts'
 import type { ReadDb } from '../../store/tables.ts'
 import type { IsoDate } from '../../values/dates.ts'
@@ -35,6 +36,8 @@ export type SeriesByPair = ReadonlyMap<string, readonly SeriesRow[]>
 export type RateSnapshot = {
   readonly revision: number
   readonly epoch: string
+  /** Instant of the newest commit, in milliseconds since 1970; undefined: nothing was ever stored. */
+  readonly newestInstant: number | undefined
   readonly providers: readonly ProviderRow[]
   readonly series: readonly SeriesRow[]
   /** Days of a series that were requested and validly answered. */
@@ -140,6 +143,7 @@ function readSnapshot(
     const providers = await selectProviders(trx)
     const series = await selectSeries(trx)
     const coverage = await selectCoverage(trx)
+    const newestInstant = await selectNewestInstant(trx)
     const loaded: LoadedColumns = new Map()
     for (const { id, revision } of series) {
       const cached = same?.loaded.get(id)
@@ -147,13 +151,19 @@ function readSnapshot(
     }
     if (engineSql(trx).readsAhead) await readAll(trx, series, loaded)
     else if (same) await readAhead(trx, { series, loaded, outdated: shared.outdated }, same)
-    return makeSnapshot(db, { revision, epoch }, { providers, series, coverage }, loaded, shared)
+    return makeSnapshot(
+      db,
+      { revision, epoch, newestInstant },
+      { providers, series, coverage },
+      loaded,
+      shared,
+    )
   })
 }
 
 function makeSnapshot(
   db: ReadDb,
-  meta: { revision: number; epoch: string },
+  meta: { revision: number; epoch: string; newestInstant: number | undefined },
   { providers, series, coverage }: Catalogue,
   loaded: LoadedColumns,
   { stats, outdated, pivots, starts }: Shared,

@@ -36,6 +36,7 @@ const MAY_READ = [
   'X-Holes',
   'X-Left-Out',
   'X-Future',
+  'X-Cambista-As-Of',
   'X-Ends-At',
 ]
 const PREFLIGHT_MAX_AGE_S = 7200 // the maximum of Chrome

@@ -18,7 +18,7 @@ export type RequestHeader =
   | 'Content-Digest'
   | 'Repr-Digest'
 
-type SentHeader = 'X-Holes' | 'X-Left-Out' | 'X-Future'
+type SentHeader = 'X-Holes' | 'X-Left-Out' | 'X-Future' | 'X-Cambista-As-Of'
 
 /** Query parameters by name. Any other parameter is rejected (decisions 1.5). */
 export type QuerySchema = v.GenericSchema & { readonly entries: v.ObjectEntries }

@@ -4,7 +4,7 @@ import * as v from 'valibot'
 import { STATS } from '../../domain/rates/pair-history.ts'
 import { DEFAULT_PROVIDER } from '../../providers/list.ts'
 import type { AppError } from '../../runtime/errors.ts'
-import { isIsoDate, utcInstant } from '../../values/dates.ts'
+import { type IsoDate, isIsoDate, utcInstant } from '../../values/dates.ts'
 import { positiveAmount } from '../../values/decimal.ts'
 import { invalidParameters, type ValidationItem } from './errors.ts'
 
@@ -13,6 +13,7 @@ const FAULTS = {
   date: 'must be a calendar day written YYYY-MM-DD, years 1900 to 2999',
   instant: 'must be an instant in UTC written like 2026-03-24T12:00:00Z, years 1900 to 2999',
   future: 'must not be in the future',
+  after_tomorrow: 'must not be after tomorrow',
   revision_kind: 'must be correction, refined or discarded',
   currency: 'must be a currency code of three letters, such as USD',
   boolean: 'must be true or false (or 1, 0, yes, no, on, off)',
@@ -24,6 +25,8 @@ const FAULTS = {
   decimal:
     'must be a decimal number greater than 0, at most 30 digits before the point and 20 after (a + in a URL is %2B)',
   rate_type: 'must be compra, venta or referencia',
+  statement_side: 'must be compra, venta or both',
+  sha256: 'must be a SHA-256: 64 hexadecimal digits',
   every: 'must be day, week, month, quarter or year',
   stat: 'must be last, mean, low, high or all',
   single_stat: 'must be last, mean, low or high',
@@ -76,6 +79,23 @@ export const RateTypeParam = v.pipe(
   }),
   v.toLowerCase(),
   v.picklist(RATE_TYPES, FAULTS.rate_type),
+)
+
+export const StatementSideParam = v.pipe(
+  v.string(),
+  v.metadata({
+    description: 'Which side of a pair that has two, in any case; a pair with one rate is taken as it is',
+    enum: ['compra', 'venta', 'both'],
+  }),
+  v.toLowerCase(),
+  v.picklist(['compra', 'venta', 'both'], FAULTS.statement_side),
+)
+
+export const DigestParam = v.pipe(
+  v.string(),
+  v.metadata({ description: 'The digest of a statement, to be compared' }),
+  v.toLowerCase(),
+  v.regex(/^[\da-f]{64}$/, FAULTS.sha256),
 )
 
 export const EveryParam = v.pipe(
@@ -230,6 +250,11 @@ export function reversedRange(from: string): AppError {
 /** 422 for an instant in the future. */
 export function futureInstant(asOf: string): AppError {
   return invalidParameters([faulty('query', 'as_of', FAULTS.future, asOf)])
+}
+
+/** 422 for a day after tomorrow. */
+export function laterDay(day: IsoDate): AppError {
+  return invalidParameters([faulty('query', 'on', FAULTS.after_tomorrow, day)])
 }
 
 /** 422 for CSV with the same sign for decimals and between cells. */

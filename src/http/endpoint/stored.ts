@@ -57,7 +57,8 @@ export function storedEndpoint<Q extends QuerySchema, P extends v.GenericSchema,
     handle({ event, query, params }) {
       const now = clock()
       const today = currentDay(() => now)
-      const localDay: LocalDay = (instant) => (instant === undefined ? today : pastDay(now, instant))
+      const localDay: LocalDay = (instant) =>
+        instant === undefined ? today : pastDay(instant, now, cache.snapshot())
       const { name, contentType, encode, headers } = negotiatedForm(event)
       const effectiveParams = effective(Object.assign({}, params, query), localDay, name)
       const { as_of: asOf } = effectiveParams
@@ -82,9 +83,13 @@ export function storedEndpoint<Q extends QuerySchema, P extends v.GenericSchema,
   })
 }
 
-function pastDay(now: Date, asOf: string): IsoDate {
+/**
+ * Returns the local day of an instant. The newest commit may be some milliseconds ahead of the clock.
+ * @throws AppError `invalid`: the instant is in the future
+ */
+export function pastDay(asOf: string, now: Date, { newestInstant = 0 }: RateSnapshot): IsoDate {
   const instant = new Date(asOf)
-  if (instant > now) throw futureInstant(asOf)
+  if (instant > now && instant.getTime() > newestInstant) throw futureInstant(asOf)
   return currentDay(() => instant)
 }
 

@@ -36,7 +36,7 @@ const INDICATOR = {
 const RULES: readonly ExampleRule[] = [
   [/^\/api\/v1\/series\//, { parameters: { series_id: 1 } }],
   [/^\/api\/v1\/rates\/latest$/, { parameters: { base: 'USD', quote: 'CRC' } }],
-  [/^\/api\/v1\/convert(\.|$)/, { parameters: { amount: '1500.50', from: 'EUR', to: 'CRC' } }],
+  [/^\/api\/v1\/convert(\.|\/statement$|$)/, { parameters: { amount: '1500.50', from: 'EUR', to: 'CRC' } }],
   [
     /^\/api\/v1\/convert\/batch$/,
     { body: { [JSON_TYPE]: [{ id: 'F-1', amount: '1500.5', from: 'EUR', to: 'CRC' }] } },

@@ -56,6 +56,10 @@ export const RESPONSE_HEADERS = {
     schema: TEXT,
   },
   'X-Future': { description: 'true where `on` is after tomorrow', schema: TEXT },
+  'X-Cambista-As-Of': {
+    description: 'The instant of the state that the answer is of: `as_of` repeats it',
+    schema: { type: 'string', format: 'date-time' },
+  },
   'Content-Disposition': { description: 'The name to save it by', schema: TEXT },
 } as const
 

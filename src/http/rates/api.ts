@@ -23,6 +23,7 @@ import { ratesEndpoints } from './rates.ts'
 import { revisionsEndpoint } from './revisions.ts'
 import { schedulerEndpoints } from './scheduler.ts'
 import { seriesEndpoints } from './series.ts'
+import { statementEndpoint } from './statement.ts'
 import { syncRunsEndpoints } from './sync-runs.ts'
 
 type RatesDeps = {
@@ -58,6 +59,7 @@ export function ratesApi(deps: RatesDeps): { api: Api; caches: () => Record<stri
       ...ratesEndpoints(storedDeps),
       ...convertEndpoints(storedDeps),
       convertBatchEndpoint(storedDeps),
+      statementEndpoint({ db, cache, past, clock }),
       ...exportEndpoints(deps.exports),
       ...pairHistoryEndpoints(storedDeps),
       revisionsEndpoint(db),

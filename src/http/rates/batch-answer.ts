@@ -2,6 +2,7 @@
 // run in between.
 
 import { type Converter, loadedConverter, loadRouteColumns } from '../../domain/rates/conversions.ts'
+import type { PastRates } from '../../domain/rates/past.ts'
 import type { RateCache, RateSnapshot } from '../../domain/rates/rate-cache.ts'
 import { AppError } from '../../runtime/errors.ts'
 import type { Interleave } from '../../runtime/interleave.ts'
@@ -12,7 +13,7 @@ import { errorAnswer } from '../endpoint/errors.ts'
 import { type ConversionGroup, createCheck, type Element, FIELDS } from './batch-check.ts'
 import { readBatch } from './batch-reader.ts'
 import { splitConversion, withAmount } from './convert.ts'
-import { RATES_ERRORS } from './errors.ts'
+import { RATES_ERRORS, showRecordLimits } from './errors.ts'
 import { futureField } from './future.ts'
 
 const SLICE = { elements: 500, ms: 4 } // a slice of invalid elements has far fewer
@@ -22,7 +23,9 @@ type SharedText = { before: string; after: string; rate: string } | { refusal: s
 
 type BatchDeps = {
   cache: RateCache
+  past: PastRates
   today: IsoDate
+  asOf: string | undefined
   /** Shared by all batches. */
   interleave: Interleave
   /** Is given back at the end of the answer. */
@@ -31,27 +34,31 @@ type BatchDeps = {
 
 /**
  * Reads a body and answers it with JSON, in chunks. The answer uses one snapshot, whose columns are read before it
- * begins.
- * @throws AppError as readBatch, and `busy` while the rates are being changed
+ * begins. `asOf`: the instant of the snapshot.
+ * @throws AppError as readBatch; `busy` while the rates are being changed; `not-found` outside of the record
  */
 export async function answerBatch(
-  { cache, today, interleave, permit }: BatchDeps,
+  { cache, past, today, asOf, interleave, permit }: BatchDeps,
   body: AsyncGenerator<Uint8Array, void>,
   bounds: { most: number; maxBytes: number },
-): Promise<Chunks> {
+): Promise<{ chunks: Chunks; asOf: string | undefined }> {
   const bodyElements = await readBatch(body, FIELDS, bounds)
   const elements: Element<SharedText>[] = []
   const groups = new Map<string, ConversionGroup<SharedText>>()
   const checking = mapSlices(bodyElements, createCheck(groups, today))
   for await (const slice of interleave(checking)) elements.push(...slice)
   const ways = Array.from(groups.values(), ({ way }) => way)
-  const snapshot = await cache.read(async (snapshot) => {
-    await loadRouteColumns(snapshot, ways)
-    return snapshot
-  })
-  const answerElement = createAnswerer(snapshot, today)
+  const load = (snapshot: RateSnapshot) => loadRouteColumns(snapshot, ways)
+  const snapshot = await showRecordLimits(() =>
+    cache.read((present) =>
+      asOf === undefined ? load(present) : past.read(present, Date.parse(asOf), load),
+    ),
+  )
+  const answerElement = createAnswerer(snapshot, today, asOf)
   const answering = mapSlices(elements, (one, at) => (at > 0 ? ',' : '[') + answerElement(one))
-  return encodeSlices(interleave(answering), permit)
+  const { newestInstant } = snapshot
+  const newest = newestInstant === undefined ? undefined : new Date(newestInstant).toISOString()
+  return { chunks: encodeSlices(interleave(answering), permit), asOf: asOf ?? newest }
 }
 
 /** Maps a list in slices. */
@@ -79,7 +86,11 @@ async function* encodeSlices(slices: AsyncIterable<readonly string[]>, permit: D
 }
 
 /** Answers elements of one snapshot. */
-function createAnswerer(snapshot: RateSnapshot, today: IsoDate): (element: Element<SharedText>) => string {
+function createAnswerer(
+  snapshot: RateSnapshot,
+  today: IsoDate,
+  asOf: string | undefined,
+): (element: Element<SharedText>) => string {
   const converters = new Map<ConversionGroup<SharedText>, Converter>()
   const computeText = (group: ConversionGroup<SharedText>, day: IsoDate): SharedText => {
     try {
@@ -87,7 +98,7 @@ function createAnswerer(snapshot: RateSnapshot, today: IsoDate): (element: Eleme
       const conversion = convert('1', day)
       const { before, after } = splitConversion(conversion, {
         ...group.way,
-        ...{ amount: '1', details: true, isFuture: futureField({ day, today }) },
+        ...{ amount: '1', details: true, isFuture: futureField({ day, today }), as_of: asOf },
       })
       return { before: before.slice(1), after, rate: conversion.rate }
     } catch (error) {

@@ -8,9 +8,10 @@ import { currentDay } from '../../values/dates.ts'
 import { checkLength, readBody } from '../endpoint/body.ts'
 import { type AnyEndpoint, post } from '../endpoint/endpoint.ts'
 import { JSON_TYPE } from '../endpoint/forms.ts'
+import { AsOfParam } from '../endpoint/params.ts'
 import { nodeContext } from '../endpoint/send.ts'
 import { DecimalText, Integer } from '../endpoint/shapes.ts'
-import type { StoredDeps } from '../endpoint/stored.ts'
+import { pastDay, type StoredDeps } from '../endpoint/stored.ts'
 import { answerBatch } from './batch-answer.ts'
 import { CONVERSION, ConversionOut } from './convert.ts'
 
@@ -54,7 +55,11 @@ const BatchOut = v.array(
   ]),
 )
 
-export function convertBatchEndpoint({ cache, clock }: Pick<StoredDeps, 'cache' | 'clock'>): AnyEndpoint {
+export function convertBatchEndpoint({
+  cache,
+  past,
+  clock,
+}: Pick<StoredDeps, 'cache' | 'past' | 'clock'>): AnyEndpoint {
   const message = `${CONCURRENCY.batches} batches of conversions are under way: try again in a moment`
   const batches = createSemaphore(CONCURRENCY.batches, { ms: CONCURRENCY.waitMs, message })
   const interleave = createInterleaver()
@@ -62,19 +67,25 @@ export function convertBatchEndpoint({ cache, clock }: Pick<StoredDeps, 'cache' 
     path: '/api/v1/convert/batch',
     about:
       'Takes an array and answers one of the same length and order: each conversion as GET /convert gives it with ' +
-      'details=true, or its status and detail where that would be an error. All are of one state of the rates.',
+      'details=true, or its status and detail where that would be an error. All are of one state of the rates. ' +
+      'The header X-Cambista-As-Of has its instant: the same body with that `as_of` has the same results later.',
+    query: v.object({ as_of: v.optional(AsOfParam) }),
     body: BatchBody,
+    sends: ['X-Cambista-As-Of'],
     answer: BatchOut,
-    refusals: { 422: 'The body is JSON, but no array' },
-    async handle({ event }) {
+    notFound: 'Nothing is known of the instant: `gap` or `record_from` says why',
+    refusals: { 422: 'The body is JSON, but no array; or a parameter is invalid or not one of this path' },
+    async handle({ event, query: { as_of: asOf } }) {
       const { req, res } = nodeContext(event)
       checkLength(req, MAX_BYTES)
+      const today = asOf === undefined ? currentDay(clock) : pastDay(asOf, clock(), cache.snapshot())
       const permit = await batches.acquire()
       try {
         const body = readBody(req, res, { maxBytes: MAX_BYTES, idleMs: IDLE_MS })
-        const deps = { cache, today: currentDay(clock), interleave, permit }
+        const deps = { cache, past, today, asOf, interleave, permit }
         const answer = await answerBatch(deps, body, { most: MAX_CONVERSIONS, maxBytes: MAX_BYTES })
-        return { body: answer, headers: { 'content-type': JSON_TYPE } }
+        const instant = answer.asOf === undefined ? undefined : { 'x-cambista-as-of': answer.asOf }
+        return { body: answer.chunks, headers: { 'content-type': JSON_TYPE, ...instant } }
       } catch (error) {
         permit[Symbol.dispose]()
         throw error

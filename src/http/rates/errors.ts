@@ -1,8 +1,10 @@
 // The errors of the rates API: `{"detail": …}`, a sentence, or for a 422 one item for each bad parameter.
 
 import * as v from 'valibot'
+import type { RecordLimits } from '../../domain/rates/past.ts'
+import { AppError } from '../../runtime/errors.ts'
 import type { ErrorShape } from '../endpoint/errors.ts'
-import { Hint, Integer } from '../endpoint/shapes.ts'
+import { Hint, Instant, Integer } from '../endpoint/shapes.ts'
 
 const HTTPValidationError = v.pipe(
   v.object({
@@ -22,12 +24,46 @@ const HTTPValidationError = v.pipe(
 export const RATES_ERRORS: ErrorShape = {
   challenge: 'ApiKey',
   body: (status, message, details, hint) =>
-    JSON.stringify({ detail: status === 422 ? details : message, hint }),
+    JSON.stringify({ detail: status === 422 ? details : message, hint, ...shownLimits(details) }),
   advise(advice) {
     if (advice.about === 'providers' || advice.about === 'series') return `; see /api/v1/${advice.about}`
     if (advice.about !== 'conversion') return ''
     return `: /api/v1/convert?amount=1&from=${advice.from}&to=${advice.to} inverts and chains pairs`
   },
-  schema: v.pipe(v.object({ detail: v.string(), hint: Hint }), v.title('HTTPError')),
+  schema: v.pipe(
+    v.object({
+      detail: v.string(),
+      hint: Hint,
+      gap: v.optional(
+        v.pipe(
+          v.object({ from: Instant, to: Instant }),
+          v.description('Of statements and batches: `as_of` is in this gap of the record'),
+        ),
+      ),
+      record_from: v.optional(
+        v.pipe(Instant, v.description('Of statements and batches: `as_of` is before the record')),
+      ),
+    }),
+    v.title('HTTPError'),
+  ),
   invalid: HTTPValidationError,
+}
+
+/** Runs work whose errors show the limits of the record as fields. Other answers name them in the text alone. */
+export async function showRecordLimits<T>(work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof AppError) || !isRecordLimits(error.details)) throw error
+    throw new AppError(error.code, error.message, { details: { shown: error.details }, cause: error })
+  }
+}
+
+function shownLimits(details: unknown): RecordLimits | undefined {
+  const isShown = typeof details === 'object' && details !== null && 'shown' in details
+  return isShown && isRecordLimits(details.shown) ? details.shown : undefined
+}
+
+function isRecordLimits(details: unknown): details is RecordLimits {
+  return typeof details === 'object' && details !== null && ('gap' in details || 'record_from' in details)
 }

@@ -9,20 +9,20 @@ export async function selectProviders(db: ReadDb): Promise<ProviderRow[]> {
 }
 
 /**
- * Inserts the provider with the instant `at` (milliseconds since 1970), or updates its name, country and website.
+ * Inserts the provider with the instant that `at` takes (milliseconds since 1970), or updates its name, country and website.
  * Returns its id, and whether a row changed.
  */
 export async function upsertProvider(
   db: WriteDb,
   provider: { code: string; name: string; country: string; website: string },
-  at: number,
+  at: () => Promise<number>,
 ): Promise<{ id: number; changed: boolean }> {
   const { code, name, country, website } = provider
   const row = await db.selectFrom('providers').selectAll().where('code', '=', code).executeTakeFirst()
   if (!row) {
     const values = { code, name, country, website }
     const row = await db.insertInto('providers').values(values).returning('id').executeTakeFirstOrThrow()
-    const added = { changed_at: at, kind: 'added', provider_id: row.id, series_id: null } as const
+    const added = { changed_at: await at(), kind: 'added', provider_id: row.id, series_id: null } as const
     await insertCatalogueChange(db, added)
     return { id: row.id, changed: true }
   }

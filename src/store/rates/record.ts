@@ -3,6 +3,7 @@
 
 import type { IsoDate } from '../../values/dates.ts'
 import type { Interval } from '../../values/intervals.ts'
+import { engineSql } from '../engine.ts'
 import { insertBatches } from '../rows.ts'
 import type { CoverageChangeKind, ReadDb, RevisionKind, Row, WriteDb } from '../tables.ts'
 
@@ -95,6 +96,58 @@ export async function selectRecordBounds(db: ReadDb): Promise<RecordBounds> {
     coverageFrom: coverage_from ?? undefined,
     gaps: gaps.map(({ gap_from, gap_to }) => ({ from: gap_from, to: gap_to })),
   }
+}
+
+/**
+ * Returns the instant of a transaction that changes rates or the catalogue. This is the time `now`, or a
+ * millisecond after the newest instant. Other such transactions then wait, so that instants rise in the order of the commits. The transaction
+ * passes it to raiseRevision (decisions 2.24).
+ */
+export async function takeInstant(db: WriteDb, now: Date): Promise<Date> {
+  const query = db.selectFrom('record_end').select('id')
+  await engineSql(db).lockRows(query, 'update', ['record_end']).executeTakeFirstOrThrow()
+  const newest = await selectNewestInstant(db)
+  return newest === undefined || now.getTime() > newest ? now : new Date(newest + 1)
+}
+
+/** Returns the instant of the newest commit that changed rates or the catalogue; undefined: there was none. */
+export async function selectNewestInstant(db: ReadDb): Promise<number | undefined> {
+  const end = await db
+    .selectFrom('record_end')
+    .innerJoin('meta', 'meta.id', 'record_end.id')
+    .select(['recorded_at', 'revision', 'data_revision', 'record_from', 'coverage_from'])
+    .executeTakeFirstOrThrow()
+  if (end.revision === end.data_revision) return end.recorded_at
+  return findNewestInstant(db, [end.recorded_at, end.record_from ?? 0, end.coverage_from ?? 0])
+}
+
+/** Finds the newest instant by the rows: after an upgrade, a restore, or a commit of a program without record_end. */
+async function findNewestInstant(db: ReadDb, others: readonly number[]): Promise<number | undefined> {
+  const rows = await Promise.all([
+    db
+      .selectFrom('rates')
+      .select(({ fn }) => fn.max('stored_at').as('at'))
+      .executeTakeFirst(),
+    db
+      .selectFrom('coverage_changes')
+      .select(({ fn }) => fn.max('changed_at').as('at'))
+      .executeTakeFirst(),
+    db
+      .selectFrom('catalogue_changes')
+      .select(({ fn }) => fn.max('changed_at').as('at'))
+      .executeTakeFirst(),
+    db
+      .selectFrom('record_gaps')
+      .select(({ fn }) => fn.max('gap_to').as('at'))
+      .executeTakeFirst(),
+  ])
+  const revision = await db
+    .selectFrom('rate_revisions')
+    .select(({ fn }) => fn.max('replaced_at').as('at'))
+    .executeTakeFirst()
+  const replacement = Date.parse(revision?.at ?? '') || 0
+  const newest = Math.max(...others, replacement, ...rows.map((row) => row?.at ?? 0))
+  return newest > 0 ? newest : undefined
 }
 
 export function insertRevisions(db: WriteDb, revisions: readonly Omit<RateRevision, 'id'>[]): Promise<void> {

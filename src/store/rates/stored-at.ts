@@ -38,3 +38,49 @@ export async function selectValueRecord(db: ReadDb, seriesId: number, instant: n
     revisions: await selectSeriesRevisions(db, seriesId, new Date(instant).toISOString()),
   }
 }
+
+/**
+ * Selects the last instant after `after` at which the value of a day was replaced, removed or stored; undefined: none.
+ */
+export async function selectChangeInstant(
+  db: ReadDb,
+  { seriesId, day }: { seriesId: number; day: IsoDate },
+  after: number,
+): Promise<string | undefined> {
+  const revision = await db
+    .selectFrom('rate_revisions')
+    .select('replaced_at')
+    .where('series_id', '=', seriesId)
+    .where('rate_date', '=', day)
+    .where('replaced_at', '>', new Date(after).toISOString())
+    .orderBy('id', 'desc')
+    .executeTakeFirst()
+  if (revision) return revision.replaced_at
+  const rate = await db
+    .selectFrom('rates')
+    .select('stored_at')
+    .where('series_id', '=', seriesId)
+    .where('rate_date', '=', day)
+    .where('stored_at', '>', after)
+    .executeTakeFirst()
+  const at = rate?.stored_at ?? (await selectImportInstant(db, { seriesId, day }, after))
+  return at === undefined ? undefined : new Date(at).toISOString()
+}
+
+/** An imported value has the instant of the other server, and the record that of the import. */
+async function selectImportInstant(
+  db: ReadDb,
+  { seriesId, day }: { seriesId: number; day: IsoDate },
+  after: number,
+): Promise<number | undefined> {
+  const imports = await db
+    .selectFrom('coverage_changes')
+    .select(['changed_at', 'series'])
+    .where('kind', '=', 'imported')
+    .where('changed_at', '>', after)
+    .where('days_from', '<=', day)
+    .where('days_to', '>=', day)
+    .orderBy('id', 'desc')
+    .execute()
+  return imports.find(({ series }) => (JSON.parse(series) as number[]).includes(seriesId))?.changed_at
+}

@@ -4,7 +4,12 @@ import type { SeriesInFile } from '../../domain/rates/export-file.ts'
 import { raiseRevision } from '../../store/meta.ts'
 import { replaceCoverage, selectCoverage } from '../../store/rates/coverage.ts'
 import { markSeriesChanged, type StoredRate, selectRates, upsertRates } from '../../store/rates/rates.ts'
-import { insertCoverageChanges, insertRevisions, selectDiscardedDays } from '../../store/rates/record.ts'
+import {
+  insertCoverageChanges,
+  insertRevisions,
+  selectDiscardedDays,
+  takeInstant,
+} from '../../store/rates/record.ts'
 import { insertSeries } from '../../store/rates/series.ts'
 import type { SyncCounts } from '../../store/rates/sync-runs.ts'
 import type { WriteDb } from '../../store/tables.ts'
@@ -28,7 +33,9 @@ export async function importPair(
   const answered = await selectCoverage(trx)
   const exact = await selectCoverage(trx, 'exact')
   let isChanged = false
-  const now = options.clock() // same instant for both sides, so that no `as_of` returns one alone
+  // Same instant for both sides, so that no `as_of` returns one alone.
+  const clock = options.clock()
+  const now = options.runId === undefined ? clock : await takeInstant(trx, clock)
   for (const { file, stored, provider, providerId } of sides) {
     const entry = stored || options.runId === undefined ? undefined : newSeries(provider, file)
     const id = stored?.id ?? (entry && (await insertSeries(trx, providerId, entry, now.getTime())))
@@ -50,7 +57,7 @@ export async function importPair(
     if (changes.writes.length > 0) changedIds.add(id)
     isChanged ||= covered !== undefined || changes.writes.length > 0 || stored === undefined
   }
-  if (isChanged) await markSeriesChanged(trx, [...changedIds], await raiseRevision(trx))
+  if (isChanged) await markSeriesChanged(trx, [...changedIds], await raiseRevision(trx, now))
   return sum
 }
 

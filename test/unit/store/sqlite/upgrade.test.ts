@@ -45,7 +45,14 @@ function pragma(path: string, text: string): unknown {
 async function upgrade(t: TestContext, version: number) {
   const dataDir = temporaryDirectory(t)
   const path = join(dataDir, 'cambista.db')
-  emptyOlderSchema(dataDir, version).close()
+  const older = emptyOlderSchema(dataDir, version)
+  if (version > 11) {
+    older.exec(`
+      insert into losses values ('2026-03-24', '2026-03-25');
+      insert into orphaned_contents values ('o', 's', 1, '2026-03-24');
+    `)
+  }
+  older.close()
   await fillDirectory(dataDir, { rates: 200, documents: 9 })
   const before = dump(path)
   await openDatabase(dataDir).destroy()

@@ -70,11 +70,14 @@ test('`revision list` has the old value, the new value and the run', async (t) =
     kind: 'correction',
     old_value: oldPoint?.value,
     old_rounded_to: null,
-    old_stored_at: app.clock.now.toISOString(),
+    old_stored_at: revision.old_stored_at,
     new_value: '500.01',
-    replaced_at: app.clock.now.toISOString(),
+    replaced_at: revision.replaced_at,
     run_id: run.id,
   })
+  // Each commit is later than the one before, at the same time of the clock.
+  assert.ok(app.clock.now.toISOString() < revision.old_stored_at)
+  assert.ok(revision.old_stored_at < revision.replaced_at)
   assert.match((await list()).out, /^2 +2026-03-20 +\S+ +500\.01 /m)
   assert.deepEqual(JSON.parse((await list('--series', '1', '--json')).out), [])
   assert.deepEqual(JSON.parse((await list('--since', '2026-03-25', '--json')).out), [])

@@ -1,0 +1,153 @@
+// The statement of a conversion, its digest and its verification (decisions 2.24).
+
+import * as v from 'valibot'
+import type { PastRates } from '../../domain/rates/past.ts'
+import type { RateCache, RateSnapshot } from '../../domain/rates/rate-cache.ts'
+import {
+  type Conversions,
+  convertSides,
+  findLaterAnswer,
+  type LaterAnswer,
+  type StatementQuery,
+  statementDigest,
+  statementText,
+} from '../../domain/rates/statement.ts'
+import { DEFAULT_PROVIDER } from '../../providers/list.ts'
+import { selectChangeInstant } from '../../store/rates/stored-at.ts'
+import type { ReadDb } from '../../store/tables.ts'
+import { addDays, type Clock, currentDay } from '../../values/dates.ts'
+import { type AnyEndpoint, freshReply, get } from '../endpoint/endpoint.ts'
+import {
+  AmountParam,
+  AsOfParam,
+  CurrencyParam,
+  DigestParam,
+  laterDay,
+  OnParam,
+  StatementSideParam,
+} from '../endpoint/params.ts'
+import { Day, DecimalText, Instant, Pair, RateTypeOut } from '../endpoint/shapes.ts'
+import { pastDay } from '../endpoint/stored.ts'
+import { ConversionOut, conversionOut } from './convert.ts'
+import { showRecordLimits } from './errors.ts'
+
+type StatementDeps = { db: ReadDb; cache: RateCache; past: PastRates; clock: Clock }
+
+const StatementOut = v.pipe(
+  v.object({
+    statement: v.pipe(v.string(), v.description('Lines of text, each with LF at its end')),
+    sha256: v.pipe(v.string(), v.description('Of the UTF-8 of `statement`, as sha256sum prints it')),
+    as_of: Instant,
+    conversion: v.pipe(
+      v.union([ConversionOut, v.array(ConversionOut)]),
+      v.description('With its legs; of both sides a list: compra, venta'),
+    ),
+    matches: v.optional(v.pipe(v.boolean(), v.description('Whether `sha256` is the digest that was sent'))),
+    now: v.optional(
+      v.pipe(
+        v.object({
+          result: v.pipe(
+            v.nullable(v.union([DecimalText, v.array(DecimalText)])),
+            v.description('Of both sides a list: compra, venta; null: there is no answer now'),
+          ),
+          detail: v.optional(v.pipe(v.string(), v.description('Why there is no answer now'))),
+          corrections: v.array(
+            v.object({
+              pair: Pair,
+              rate_type: RateTypeOut,
+              rate_date: Day,
+              was: v.nullable(DecimalText),
+              is: v.nullable(DecimalText),
+              at: v.nullable(Instant),
+            }),
+          ),
+        }),
+        v.description(
+          'The answer with the knowledge of now, where its result is another one, and the values that it differs by; ' +
+            'was null: not known then',
+        ),
+      ),
+    ),
+  }),
+  v.title('Statement'),
+)
+
+export function statementEndpoint({ db, cache, past, clock }: StatementDeps): AnyEndpoint {
+  return get({
+    path: '/api/v1/convert/statement',
+    about:
+      'A text with the conversion, its published values and the instant of the knowledge, and the SHA-256 of that ' +
+      'text. The same parameters with that `as_of` give the same text later; with `sha256` the answer says whether ' +
+      'they do. It is not a signature.',
+    query: v.object({
+      amount: AmountParam,
+      from: CurrencyParam,
+      to: CurrencyParam,
+      type: v.optional(StatementSideParam, 'venta'),
+      on: v.optional(OnParam),
+      as_of: v.optional(AsOfParam),
+      sha256: v.optional(DigestParam),
+    }),
+    answer: StatementOut,
+    notFound:
+      'No data for that pair or date, or nothing is known of the instant: `gap` or `record_from` says why',
+    async handle({ query: { on, as_of: asOf, sha256, ...way } }) {
+      const now = clock()
+      const today = currentDay(() => now)
+      const day = on ?? today
+      if (day > addDays(today, 1)) throw laterDay(day)
+      if (asOf !== undefined) pastDay(asOf, now, cache.snapshot())
+      const query = { ...way, provider: DEFAULT_PROVIDER.code, day }
+      const answer = await showRecordLimits(() =>
+        cache.read((snapshot) => makeStatement({ db, past }, snapshot, query, asOf)),
+      )
+      const { statement, ...rest } = answer
+      const digest = statementDigest(statement)
+      return freshReply({
+        ...{ statement, sha256: digest, as_of: rest.asOf, conversion: rest.conversion },
+        matches: sha256 === undefined ? undefined : sha256 === digest,
+        now: rest.later,
+      })
+    },
+  })
+}
+
+/** Makes the statement as of an instant, by default that of the newest commit in the snapshot. */
+async function makeStatement(
+  { db, past }: Pick<StatementDeps, 'db' | 'past'>,
+  snapshot: RateSnapshot,
+  query: StatementQuery,
+  asOf?: string,
+) {
+  if (asOf === undefined && snapshot.newestInstant !== undefined) {
+    const newest = new Date(snapshot.newestInstant).toISOString()
+    return describe(query, await convertSides(snapshot, query), newest)
+  }
+  const instant = Date.parse(asOf ?? new Date(0).toISOString()) // a store without any commit has no record either
+  const { conversions, later } = await past.read(snapshot, instant, async (then) => {
+    const former = await convertSides(then, query)
+    return { conversions: former, later: await findLaterAnswer({ then, now: snapshot }, query, former) }
+  })
+  const answer = describe(query, conversions, new Date(instant).toISOString())
+  return later ? { ...answer, later: await laterOut(db, later, instant) } : answer
+}
+
+function describe(query: StatementQuery, conversions: Conversions, asOf: string) {
+  const out = conversions.map((one) => conversionOut(one, { ...query, details: true, as_of: asOf }))
+  return {
+    ...{ statement: statementText(query, conversions, asOf), asOf },
+    conversion: out.length > 1 ? out : out[0],
+    later: undefined,
+  }
+}
+
+async function laterOut(db: ReadDb, { conversions, refusal, changes }: LaterAnswer, instant: number) {
+  const results = conversions?.map(({ result }) => result)
+  const corrections = await Array.fromAsync(changes, async ({ series, day, was, is }) => ({
+    pair: `${series.base_currency}/${series.quote_currency}`,
+    ...{ rate_type: series.rate_type, rate_date: day, was, is },
+    at: (await selectChangeInstant(db, { seriesId: series.id, day }, instant)) ?? null,
+  }))
+  const result = results && (results.length > 1 ? results : results[0])
+  return { result: result ?? null, detail: refusal, corrections }
+}
