@@ -56,7 +56,7 @@ test('`session end` ends one session, or each one of a person', async (t) => {
   const [{ id } = { id: '' }] = await runJson<Listed[]>(dataDir, 'session', 'list')
   assert.deepEqual(await runJson(dataDir, 'session', 'end', id), { ended: 1 })
   const open = [await isOpen(first), await isOpen(second)]
-  assert.deepEqual(open.sort(), [false, true])
+  assert.deepEqual(open.toSorted(), [false, true])
   const closedOne = open[0] ? second : first
   const { ended: reason } = JSON.parse((await closedOne.ask('/session')).body)
   assert.deepEqual(reason, { reason: 'closed', remember: false })
