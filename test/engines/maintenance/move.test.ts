@@ -31,6 +31,7 @@ const SMALL = { rates: 2500, documents: 90 }
 const [KILLS, STEP] = [scaled({ short: 2, long: 20 }), scaled({ short: 60, long: 5 })]
 
 const NOT_MOVED = [
+  'record_end',
   'page_sessions',
   'page_tickets',
   'contents',
