@@ -2,7 +2,8 @@
 // service of the package is not used. CAMBISTA_TEST_PGBOUNCER names the command of another version.
 
 import { spawn, spawnSync } from 'node:child_process'
-import { chownSync, existsSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { chownSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { createConnection } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
@@ -56,12 +57,20 @@ export async function startPgbouncer(
   })
   t.after(() => child.stdin?.end())
   const until = performance.now() + READY_WITHIN_MS
-  while (!existsSync(join(dir, SOCKET))) {
+  while (!(await acceptsConnections(join(dir, SOCKET)))) {
     if (child.exitCode !== null || performance.now() > until)
       throw new Error('PgBouncer does not start: CAMBISTA_TEST_VERBOSE=1 shows why')
     await wait(20)
   }
   return socketDir ? url.replace(socketDir, dir) : `postgres://cambista@/postgres?host=${dir}`
+}
+
+/** The file of a socket is there before its program listens. */
+function acceptsConnections(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = createConnection(path, () => resolve(true))
+    socket.on('error', () => resolve(false)).on('connect', () => socket.destroy())
+  })
 }
 
 // The shell outlives the test process, and stops the pooler at the end of its input.
