@@ -207,7 +207,7 @@ test('each route answers a token of one company about another company as about a
     if (!namesCompany(route)) continue
     for (const method of route.method === 'GET' ? ['GET', 'HEAD'] : [route.method]) {
       const requestWithToken = (of: Party, token: string) => request(route, method, of, token)
-      await renewOtra() // each request may finish, release or delete it
+      await renewOtra({ isFinished: route.path.endsWith('/retry') }) // each request may change or delete it
       const [foreign, missing] = [
         await requestWithToken(OTRA(), tokens.acme),
         await requestWithToken(NOBODY, tokens.acme),
@@ -281,8 +281,8 @@ const NOBODY: Party = {
   values: { company_id: 99, agent_id: 99, owner_id: 99, code: 'NADIE', ...UPLOAD_VALUES, claim_id: 'none' },
 }
 
-/** Uploads another document of OTRA and claims it. */
-async function renewOtra(): Promise<void> {
+/** Uploads another document of OTRA, claims it, and may finish it. */
+async function renewOtra({ isFinished }: { isFinished: boolean }): Promise<void> {
   const post = async <T>(path: string, body: unknown) => {
     const init = { method: 'POST', headers: bearer(tokens.otra), body: JSON.stringify(body) }
     return (await (await fetch(url + path, init)).json()) as T
@@ -295,6 +295,8 @@ async function renewOtra(): Promise<void> {
   const last = claimReply.documents.at(-1)
   documents.otra = last?.id ?? 0
   claimOfOtra = last?.claim_id ?? ''
+  const outcome = { claim_id: claimOfOtra, outcome: 'failed' }
+  if (isFinished) await post(`/api/v1/documents/${documents.otra}/finish`, outcome)
 }
 
 /**
@@ -302,6 +304,7 @@ async function renewOtra(): Promise<void> {
  */
 function requiredAction({ path, family }: Route, method: string): string {
   if (/\/(claim|finish|extend|release)$/.test(path)) return `${family}:CLAIM`
+  if (path.endsWith('/retry')) return `${family}:RETRY`
   const here = routes.filter((one) => one.path === path)
   const operation = here.find((one) => one.method === (method === 'HEAD' ? 'GET' : method)) ?? here[0]
   return `${family}:${operation?.method}`
