@@ -13,7 +13,7 @@ test('the executable serves the page and each file that it names', async (t) => 
   const names = new Set(
     [...(await page.text()).matchAll(/\/page\/([\w-]+\.\w+)/g)].map(([, name = '']) => name),
   )
-  assert.equal(names.size, 3)
+  assert.equal(names.size, 5)
   for (const name of names) {
     const file = await fetch(`${url}/page/${name}`)
     assert.equal(file.status, 200, name)

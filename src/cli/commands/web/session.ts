@@ -1,11 +1,11 @@
 // Sessions of the page, for an operator. A list has no secret: an id is part of the hash of a cookie.
 
-import { listSessions } from '../../domain/access/page-sessions.ts'
-import { AppError } from '../../runtime/errors.ts'
-import { endSessionsByPrefix, endSessionsOfPerson } from '../../store/access/page-sessions.ts'
-import { command, printResult } from '../command.ts'
-import { STORAGE } from '../options/storage.ts'
-import { listRows, notFound } from './rows.ts'
+import { listSessions } from '../../../domain/access/page-sessions.ts'
+import { AppError } from '../../../runtime/errors.ts'
+import { endSessionsByPrefix, endSessionsOfPerson } from '../../../store/access/page-sessions.ts'
+import { command, printResult } from '../../command.ts'
+import { STORAGE } from '../../options/storage.ts'
+import { listRows, notFound } from '../rows.ts'
 
 export const sessionList = command({
   name: 'session list',

@@ -4,10 +4,10 @@ import assert from 'node:assert/strict'
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { ask, makeToken, openBrowser } from '../../../api/web/support.ts'
-import { startTestApp } from '../../../support/app.ts'
-import { makeDirectory, runJson } from '../../../support/company.ts'
-import { runCommand } from '../../../support/terminal.ts'
+import { ask, makeToken, openBrowser } from '../../../../api/web/support.ts'
+import { startTestApp } from '../../../../support/app.ts'
+import { makeDirectory, runJson } from '../../../../support/company.ts'
+import { runCommand } from '../../../../support/terminal.ts'
 
 test('`web` prints a link to the running server, for a key, a token or both', async (t) => {
   const app = await startTestApp(t)

@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ask, openBrowser, signIn } from '../../../api/web/support.ts'
-import { startTestApp } from '../../../support/app.ts'
-import { makeDirectory, runJson } from '../../../support/company.ts'
-import { runCommand } from '../../../support/terminal.ts'
+import { ask, openBrowser, signIn } from '../../../../api/web/support.ts'
+import { startTestApp } from '../../../../support/app.ts'
+import { makeDirectory, runJson } from '../../../../support/company.ts'
+import { runCommand } from '../../../../support/terminal.ts'
 
 type Listed = {
   id: string

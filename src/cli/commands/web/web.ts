@@ -1,19 +1,19 @@
 // Makes a link that opens the page signed in. The user needs access to the data directory, and no secret.
 
 import { hostname } from 'node:os'
-import { linkLifetime, makeLoginLink } from '../../domain/access/login-links.ts'
-import { isServed } from '../../domain/operations/backup/data-dir-files.ts'
-import { AppError } from '../../runtime/errors.ts'
-import { findActiveApiKeyByName } from '../../store/access/api-keys.ts'
-import { findActiveTokenByName } from '../../store/access/tokens.ts'
-import { readServerAddress, WILDCARD } from '../../store/server-address.ts'
-import type { StorageConfig } from '../../store/storage-config.ts'
-import type { ReadDb } from '../../store/tables.ts'
-import { command, printResult } from '../command.ts'
-import { httpUrl } from '../options/formats.ts'
-import { option } from '../options/names.ts'
-import { STORAGE } from '../options/storage.ts'
-import { notFound } from './rows.ts'
+import { linkLifetime, makeLoginLink } from '../../../domain/access/login-links.ts'
+import { isServed } from '../../../domain/operations/backup/data-dir-files.ts'
+import { AppError } from '../../../runtime/errors.ts'
+import { findActiveApiKeyByName } from '../../../store/access/api-keys.ts'
+import { findActiveTokenByName } from '../../../store/access/tokens.ts'
+import { readServerAddress, WILDCARD } from '../../../store/server-address.ts'
+import type { StorageConfig } from '../../../store/storage-config.ts'
+import type { ReadDb } from '../../../store/tables.ts'
+import { command, printResult } from '../../command.ts'
+import { httpUrl } from '../../options/formats.ts'
+import { option } from '../../options/names.ts'
+import { STORAGE } from '../../options/storage.ts'
+import { notFound } from '../rows.ts'
 
 export const web = command({
   name: 'web',
