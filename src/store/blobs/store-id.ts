@@ -161,7 +161,8 @@ export function openStoreId(
         if (counters.some((one, at) => one < Number(recorded[at] ?? 0))) return true
         if (counters.every((one, at) => one === Number(recorded[at]))) return false
       }
-      await file.write([epoch, ...counters].join(' '))
+      const text = [epoch, ...counters].join(' ')
+      await file.write(text).catch(() => {}) // a full store: the node goes on, and the record stays as it is
       return false
     },
     findGeneration: async () => (await readMark(await findStoreId(db)))?.lineage?.generation ?? 0,
