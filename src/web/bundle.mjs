@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto'
 import * as fs from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import reference from '@scalar/fastify-api-reference'
 import * as esbuild from 'esbuild'
@@ -50,11 +50,12 @@ export async function bundlePage(folder) {
     plugins: [
       { name: 'lean-chart', setup: removePlotPaths },
       { name: 'no-legend', setup: removePlotLegend },
+      { name: 'one-shell', setup: shareShell },
     ],
   }
   const app = await esbuild.build({
     ...options,
-    entryPoints: { app: 'src/web/app.tsx', style: 'src/web/style.css' },
+    entryPoints: { app: 'src/web/app.tsx', style: 'src/web/style.css', views: 'src/web/views.css' },
     format: 'esm',
     splitting: true,
     jsx: 'automatic',
@@ -65,7 +66,9 @@ export async function bundlePage(folder) {
     entryPoints: { boot: 'src/web/boot.ts', docs: 'src/web/docs.ts' },
     format: 'iife',
   })
-  const files = [...app.outputFiles, ...boot.outputFiles]
+  const shell = shellName(app.outputFiles)
+  const isUnused = ({ path }) => basename(path).startsWith('app-')
+  const files = [...app.outputFiles.filter((one) => !isUnused(one)), ...boot.outputFiles]
   const names = files.map(({ path }) => path.slice(folder.length + 1))
   for (const [index, { contents }] of files.entries()) pack(join(folder, names[index]), contents)
   const script = await referenceScript()
@@ -75,6 +78,7 @@ export async function bundlePage(folder) {
   for (const html of ['page.html', 'docs.html']) {
     const text = fs
       .readFileSync(join(HERE, html), 'utf8')
+      .replace('{shell.js}', shell)
       .replace(/\{([\w-]+)\.(\w+)\}/g, (_, name, ending) => {
         const file = names.find((one) => one.startsWith(`${name}-`) && one.endsWith(`.${ending}`))
         if (!file) throw new Error(`${html} refers to ${name}.${ending}, which the bundle lacks`)
@@ -83,6 +87,17 @@ export async function bundlePage(folder) {
     pack(join(folder, html), text)
   }
   return [...Object.keys(app.metafile.inputs), ...Object.keys(boot.metafile.inputs)]
+}
+
+/**
+ * Returns the name of the chunk that runs the app. The app's own file only imports it, and the page loads the chunk one
+ * round trip earlier without that file.
+ */
+function shellName(outputFiles) {
+  const app = outputFiles.find(({ path }) => basename(path).startsWith('app-'))
+  const [, name] = /^import"\.\/(chunk-\w+\.js)";\s*$/.exec(app.text) ?? []
+  if (name === undefined) throw new Error('the app is not one chunk')
+  return name
 }
 
 /** Packs the icons and the manifest that refers to them. @returns their names */
@@ -119,6 +134,23 @@ function packIcons(folder) {
     touchIcon,
     packHashed('manifest', 'webmanifest', JSON.stringify(manifest)),
   ]
+}
+
+/**
+ * Lets each lazily imported file import the app too, so that the whole app becomes one chunk. Without this, each set of
+ * files that share a module has a chunk. The app has been evaluated before and does not run again.
+ */
+function shareShell({ onResolve, onLoad }) {
+  const lazyFiles = new Set()
+  onResolve({ filter: /^\..*\.tsx?$/ }, ({ kind, path, resolveDir }) => {
+    if (kind === 'dynamic-import') lazyFiles.add(join(resolveDir, path))
+    return undefined
+  })
+  onLoad({ filter: /\/src\/web\/.*\.tsx?$/ }, ({ path }) => {
+    if (!lazyFiles.has(path)) return undefined
+    const contents = `${fs.readFileSync(path, 'utf8')}\nimport ${JSON.stringify(join(HERE, 'app.tsx'))}\n`
+    return { contents, loader: path.endsWith('x') ? 'tsx' : 'ts' }
+  })
 }
 
 /** Removes the code for other than straight lines and linear scales, a tenth of uPlot, by its 11 references. */

@@ -4,24 +4,26 @@ import { session } from './api/session.ts'
 import { resumeSession } from './api/sign-in.ts'
 import { Header } from './components/header.tsx'
 import { icons } from './components/icons.tsx'
-import { lazyComponent } from './components/lazy-component.tsx'
+import { lazyView } from './components/lazy-view.tsx'
 import { FailureNotice } from './components/notice.tsx'
 import { refreshCount } from './components/use-api.ts'
 import { texts, view } from './components/view.ts'
 import { RatesScreen } from './rates/rates-screen.tsx'
 import { SecretForm } from './session/secret-form.tsx'
 
-const AddSecret = lazyComponent(() => import('./other-screens.ts').then((file) => file.AddSecret))
-const OneTimeLink = lazyComponent(() => import('./other-screens.ts').then((file) => file.OneTimeLink))
-const DocumentsScreen = lazyComponent(() => import('./other-screens.ts').then((file) => file.DocumentsScreen))
-const StatusScreen = lazyComponent(() => import('./other-screens.ts').then((file) => file.StatusScreen))
+const AddSecret = lazyView(() => import('./small-parts.ts').then((file) => file.AddSecret))
+const OneTimeLink = lazyView(() => import('./small-parts.ts').then((file) => file.OneTimeLink))
+const DocumentsScreen = lazyView(() =>
+  import('./documents/documents-screen.tsx').then((file) => file.DocumentsScreen),
+)
+const StatusScreen = lazyView(() => import('./status/status-screen.tsx').then((file) => file.StatusScreen))
 const BELOW_RATES = {
-  MonthEnds: lazyComponent(() => import('./other-screens.ts').then((file) => file.MonthEnds)),
-  EmptyDatabase: lazyComponent(() => import('./other-screens.ts').then((file) => file.EmptyDatabase)),
-  LeftOutNote: lazyComponent(() => import('./other-screens.ts').then((file) => file.LeftOutNote)),
-  MissingDaysNote: lazyComponent(() => import('./other-screens.ts').then((file) => file.MissingDaysNote)),
-  NeedsSecret: lazyComponent(() => import('./other-screens.ts').then((file) => file.NeedsSecret)),
-  ExportAll: lazyComponent(() => import('./other-screens.ts').then((file) => file.ExportAll)),
+  MonthEnds: lazyView(() => import('./rates/closes/month-ends.tsx').then((file) => file.MonthEnds)),
+  EmptyDatabase: lazyView(() => import('./small-parts.ts').then((file) => file.EmptyDatabase)),
+  LeftOutNote: lazyView(() => import('./small-parts.ts').then((file) => file.LeftOutNote)),
+  MissingDaysNote: lazyView(() => import('./small-parts.ts').then((file) => file.MissingDaysNote)),
+  NeedsSecret: lazyView(() => import('./small-parts.ts').then((file) => file.NeedsSecret)),
+  ExportAll: lazyView(() => import('./small-parts.ts').then((file) => file.ExportAll)),
 }
 
 export function Page() {

@@ -13,14 +13,14 @@ test('the executable serves the page and each file that it names', async (t) => 
   const names = new Set(
     [...(await page.text()).matchAll(/\/page\/([\w-]+\.\w+)/g)].map(([, name = '']) => name),
   )
-  assert.equal(names.size, 5)
+  assert.equal(names.size, 6)
   for (const name of names) {
     const file = await fetch(`${url}/page/${name}`)
     assert.equal(file.status, 200, name)
     for (const [, later = ''] of (await file.text()).matchAll(/["']\.\/([\w-]+-[A-Z0-9]{8}\.js)["']/g))
       names.add(later)
   }
-  for (const part of ['chart', 'other-screens', 'xlsx']) {
+  for (const part of ['chart', 'documents-screen', 'small-parts', 'views', 'xlsx']) {
     assert.ok(
       [...names].some((name) => name.startsWith(part)),
       part,

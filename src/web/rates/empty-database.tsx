@@ -1,7 +1,7 @@
 import type { Status } from '../api/responses.ts'
 import { useApi } from '../components/use-api.ts'
 import { formats } from '../components/view.ts'
-import { monthsTexts } from './months-texts.ts'
+import { monthsTexts } from './closes/months-texts.ts'
 
 /** Notice of a database without rates, with the time of the next sync. */
 export function EmptyDatabase({ everyMs }: { everyMs: number }) {

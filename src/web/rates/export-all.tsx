@@ -5,7 +5,7 @@ import { apiRequest, type Failure } from '../api/request.ts'
 import { saveUrl } from '../components/downloads.ts'
 import { icons } from '../components/icons.tsx'
 import { failureText } from '../components/notice.tsx'
-import { monthsTexts } from './months-texts.ts'
+import { monthsTexts } from './closes/months-texts.ts'
 
 const FORMATS = ['csv', 'ndjson'] as const
 

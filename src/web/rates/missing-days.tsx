@@ -2,7 +2,7 @@ import type { Series } from '../api/responses.ts'
 import { formats, texts } from '../components/view.ts'
 import { pairCode } from '../model/currencies.ts'
 import type { KnownHoles } from '../model/holes.ts'
-import { monthsTexts } from './months-texts.ts'
+import { monthsTexts } from './closes/months-texts.ts'
 
 /** Names the holes of a history, which its lowest, highest and mean do not include. */
 export function MissingDaysNote({ missing }: { missing: KnownHoles }) {

@@ -15,7 +15,7 @@ import type { KnownHoles } from '../model/holes.ts'
 import { Converter } from './converter.tsx'
 import { Currencies } from './currencies.tsx'
 import { Dollar } from './dollar.tsx'
-import { History } from './history.tsx'
+import { History } from './trend/history.tsx'
 import { Views } from './views.tsx'
 
 const EMPTY_EVERY_MS = 5000

@@ -32,8 +32,8 @@ test('/ has a policy that allows its own files alone', () => {
 
 test('each file of the page is served, cached for ever by its name', async () => {
   assert.deepEqual(FILES.map((path) => path.replace(/-[A-Za-z0-9]{8}\./, '.')).sort(), [
-    '/page/app.js',
     '/page/boot.js',
+    '/page/chunk.js',
     '/page/icon-180.png',
     '/page/manifest.webmanifest',
     '/page/style.css',

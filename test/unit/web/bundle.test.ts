@@ -11,6 +11,7 @@ const BUNDLER = join(import.meta.dirname, '../../../src/web/bundle.mjs')
 // On the wire, with headers.
 const SHELL_BYTES = 51_200
 const FIRST_SCREEN_BYTES = 73_728
+const VIEW_BYTES = 14_336
 const HEADER_BYTES = 420
 
 const { bundlePage }: { bundlePage(folder: string): Promise<string[]> } = await import(BUNDLER)
@@ -23,13 +24,30 @@ test(`the shell has at most ${SHELL_BYTES} bytes, and ${FIRST_SCREEN_BYTES} with
   const folder = temporaryDirectory(t)
   await bundlePage(folder)
   const files = [...readFiles(folder)]
-  const shell = files.filter(([name]) => /^(app|boot|chunk|page|style)\b/.test(name))
+  const html = gunzipSync(readFileSync(join(folder, 'page.html'))).toString()
+  const isOfShell = (name: string) =>
+    name === 'page.html' || (/\.(js|css)$/.test(name) && html.includes(`="/page/${name}"`))
+  const shell = files.filter(([name]) => isOfShell(name) && !name.startsWith('views-'))
   const chart = files.filter(([name]) => name.startsWith('chart-'))
-  assert.ok(shell.length >= 5)
+  assert.equal(shell.length, 4, 'HTML, styles, and two scripts')
   assert.equal(chart.length, 1)
   const size = (some: typeof files) => some.reduce((sum, [, { length }]) => sum + length + HEADER_BYTES, 0)
   assert.ok(size(shell) <= SHELL_BYTES, `${size(shell)} bytes in ${shell.length} files`)
   assert.ok(size([...shell, ...chart]) <= FIRST_SCREEN_BYTES, `${size(chart)} bytes of the chart`)
+})
+
+test(`each other script has at most ${VIEW_BYTES} bytes`, async (t) => {
+  const folder = temporaryDirectory(t)
+  await bundlePage(folder)
+  const html = gunzipSync(readFileSync(join(folder, 'page.html'))).toString()
+  const others = [...readFiles(folder)].filter(
+    ([name]) =>
+      /\.(js|css)$/.test(name) &&
+      !/^(chart|docs|reference)-/.test(name) &&
+      !html.includes(`src="/page/${name}"`),
+  )
+  assert.ok(others.length >= 6)
+  for (const [name, { length }] of others) assert.ok(length <= VIEW_BYTES, `${name} has ${length} bytes`)
 })
 
 test('bundlePage writes the same bytes into each folder', async (t) => {

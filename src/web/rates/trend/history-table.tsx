@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
-import { Scroller } from '../components/scroller.tsx'
-import { formats, texts } from '../components/view.ts'
+import { Scroller } from '../../components/scroller.tsx'
+import { formats, texts } from '../../components/view.ts'
 import type { LoadedHistory } from './loaded-history.ts'
 
 const INITIAL_ROWS = 60

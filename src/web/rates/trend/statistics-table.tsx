@@ -1,6 +1,6 @@
 import { useMemo } from 'preact/hooks'
-import { formats, texts } from '../components/view.ts'
-import { computeStatistics, type Point } from '../model/statistics.ts'
+import { formats, texts } from '../../components/view.ts'
+import { computeStatistics, type Point } from '../../model/statistics.ts'
 import type { LoadedHistory } from './loaded-history.ts'
 
 export function StatisticsTable({ loaded }: { loaded: LoadedHistory }) {

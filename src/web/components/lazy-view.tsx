@@ -4,8 +4,8 @@ import { FailureNotice } from './notice.tsx'
 import { refreshCount } from './use-api.ts'
 import { texts } from './view.ts'
 
-/** Component whose file is fetched when it is first rendered. */
-export function lazyComponent<Props extends object>(
+/** Component whose file is fetched when it is first rendered, and with the first of them the styles of all. */
+export function lazyView<Props extends object>(
   load: () => Promise<FunctionComponent<Props>>,
 ): FunctionComponent<Props> {
   let Component: FunctionComponent<Props> | undefined
@@ -14,8 +14,8 @@ export function lazyComponent<Props extends object>(
     const refresh = refreshCount.value
     useEffect(() => {
       if (Component) return
-      load().then(
-        (component) => {
+      Promise.all([load(), loadStyles()]).then(
+        ([component]) => {
           Component = component
           setState('ready')
         },
@@ -26,4 +26,23 @@ export function lazyComponent<Props extends object>(
     if (state === 'failed') return <FailureNotice failure={{ kind: 'offline', status: 0, detail: '' }} />
     return <p class="loading">{texts.value.loading}</p>
   }
+}
+
+let styles: Promise<void> | undefined
+
+/** Loads the styles that the first view does not need. A failed load is tried again by the next view. */
+function loadStyles(): Promise<void> {
+  styles ??= new Promise<void>((resolve, reject) => {
+    const link = document.createElement('link')
+    link.rel = 'stylesheet'
+    link.href = document.querySelector<HTMLMetaElement>('meta[name=views-style]')?.content ?? ''
+    link.onload = () => resolve()
+    link.onerror = () => {
+      link.remove()
+      styles = undefined
+      reject(new Error(`${link.href} was not loaded`))
+    }
+    document.head.append(link)
+  })
+  return styles
 }

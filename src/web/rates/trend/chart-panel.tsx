@@ -1,6 +1,6 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
-import { formats, setView, texts } from '../components/view.ts'
-import { lineBreaks } from '../model/history.ts'
+import { formats, setView, texts } from '../../components/view.ts'
+import { lineBreaks } from '../../model/history.ts'
 import type { Chart } from './chart.ts'
 import type { LoadedHistory } from './loaded-history.ts'
 

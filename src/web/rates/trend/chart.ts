@@ -1,8 +1,8 @@
 // Draws the chart. Only here values become floats: they are positions in pixels, not figures.
 
 import uPlot from 'uplot'
-import type { Formats } from '../model/formats.ts'
-import type { DayTable } from '../model/history.ts'
+import type { Formats } from '../../model/formats.ts'
+import type { DayTable } from '../../model/history.ts'
 
 export type Chart = {
   /** @param breaks indexes of the days that follow a gap in the lines */

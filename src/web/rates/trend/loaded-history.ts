@@ -2,12 +2,12 @@
 
 import { signal } from '@preact/signals'
 import { useEffect, useMemo, useState } from 'preact/hooks'
-import type { RateSide, Series, SeriesResponse } from '../api/responses.ts'
-import { type ApiState, useApi } from '../components/use-api.ts'
-import { view } from '../components/view.ts'
-import { pairCode } from '../model/currencies.ts'
-import { type DayTable, mergeLines } from '../model/history.ts'
-import { type KnownHoles, mergeHoles } from '../model/holes.ts'
+import type { RateSide, Series, SeriesResponse } from '../../api/responses.ts'
+import { type ApiState, useApi } from '../../components/use-api.ts'
+import { view } from '../../components/view.ts'
+import { pairCode } from '../../model/currencies.ts'
+import { type DayTable, mergeLines } from '../../model/history.ts'
+import { type KnownHoles, mergeHoles } from '../../model/holes.ts'
 
 export type LoadedHistory = {
   pair: string

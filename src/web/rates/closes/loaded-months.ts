@@ -1,10 +1,10 @@
 // Loads the monthly figures of a pair and a year.
 
 import { useMemo, useState } from 'preact/hooks'
-import type { PairResponse, RateSide } from '../api/responses.ts'
-import { type ApiState, useApi } from '../components/use-api.ts'
-import { type KnownHoles, mergeHoles } from '../model/holes.ts'
-import type { SideMonths, Stat } from '../model/months.ts'
+import type { PairResponse, RateSide } from '../../api/responses.ts'
+import { type ApiState, useApi } from '../../components/use-api.ts'
+import { type KnownHoles, mergeHoles } from '../../model/holes.ts'
+import type { SideMonths, Stat } from '../../model/months.ts'
 
 export type LoadedMonths = {
   pair: string

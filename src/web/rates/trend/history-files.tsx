@@ -1,7 +1,7 @@
-import { saveCsv, saveXlsx } from '../components/downloads.ts'
-import { icons } from '../components/icons.tsx'
-import { setView, texts } from '../components/view.ts'
-import type { Download } from '../model/table.ts'
+import { saveCsv, saveXlsx } from '../../components/downloads.ts'
+import { icons } from '../../components/icons.tsx'
+import { setView, texts } from '../../components/view.ts'
+import type { Download } from '../../model/table.ts'
 import type { LoadedHistory } from './loaded-history.ts'
 
 /** Buttons for the table and for its files. */
