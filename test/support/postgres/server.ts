@@ -135,7 +135,8 @@ export async function runServerProgram(dir: string, words: string[]): Promise<vo
 /** Starts a server over the directory `data` in `dir`. */
 export async function startServer(dir: string, settings: readonly string[] = []): Promise<PostgresServer> {
   const data = join(dir, 'data')
-  const url = `postgres://cambista@/postgres?host=${dir}`
+  const port = settings.find((one) => one.startsWith('port=')) // the name of the socket has it too
+  const url = `postgres://cambista@/postgres?host=${dir}${port === undefined ? '' : `&${port}`}`
   const options = [...SETTINGS, `unix_socket_directories=${dir}`, ...settings].flatMap((one) => ['-c', one])
   let guard: ChildProcess | undefined
   const server: PostgresServer = {
