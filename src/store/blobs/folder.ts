@@ -232,12 +232,17 @@ function storeIdFile(path: string, dir: string, fs: BlobFs): ReturnType<StoreIdF
       const newPath = `${path}.${randomUUID()}` // other nodes read the file at any moment
       const file = await fs.open(newPath, 'w', 0o600)
       try {
-        await file.writeFile(`${mark}\n`)
-        await file.sync()
-      } finally {
-        await file.close()
+        try {
+          await file.writeFile(`${mark}\n`)
+          await file.sync()
+        } finally {
+          await file.close()
+        }
+        await fs.rename(newPath, path)
+      } catch (error) {
+        await fs.unlink(newPath).catch(() => {}) // the first error counts; a full disk needs no more files
+        throw error
       }
-      await fs.rename(newPath, path)
       await flush(dir, fs)
     },
   }

@@ -1,21 +1,24 @@
 // The watch over the change counters of a shared database, which are recorded beside its contents.
 
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { watchLineage } from '../../../../src/domain/operations/lineage-watch.ts'
 import { folderStoreIds } from '../../../../src/store/blobs/folder.ts'
 import { openStoreId } from '../../../../src/store/blobs/store-id.ts'
+import { createFaultyFs } from '../../../support/faulty-fs.ts'
 import { temporaryDatabase, temporaryDirectory } from '../../../support/temporary.ts'
 
 const ID = '3a1f0f5e-0000-4000-8000-000000000000'
 
-type Polls = { record?: string; first: number[]; later?: number[] }
+type Polls = { record?: string; first: number[]; later?: number[]; isFull?: boolean }
 
 /** Watches a database whose first poll has one set of counters, and whose later polls have another. */
-async function watch(t: TestContext, { record, first, later = first }: Polls) {
+async function watch(t: TestContext, { record, first, later = first, isFull = false }: Polls) {
   const dir = temporaryDirectory(t)
+  const faulty = createFaultyFs(dir)
+  if (isFull) faulty.faults = (call) => (call.startsWith('sync ') ? 'ENOSPC' : undefined)
   const file = join(dir, 'cambista-contents-counters')
   writeFileSync(join(dir, 'cambista-contents'), ID)
   if (record !== undefined) writeFileSync(file, record)
@@ -35,10 +38,15 @@ async function watch(t: TestContext, { record, first, later = first }: Polls) {
     current = { ...current, counters: later }
     return { data: '', access: '', documents: '' }
   }
-  const store = openStoreId(db, folderStoreIds(dir), lineage)
+  const store = openStoreId(db, folderStoreIds(dir, faulty.fs), lineage)
   const { close } = await watchLineage({ lineage, poll }, { lineage: store })
   t.after(close)
-  return { generations, close, read: () => (existsSync(file) ? readFileSync(file, 'utf8').trim() : '') }
+  return {
+    generations,
+    close,
+    files: () => readdirSync(dir).sort(),
+    read: () => (existsSync(file) ? readFileSync(file, 'utf8').trim() : ''),
+  }
 }
 
 test('a start and an end record the change counters', async (t) => {
@@ -68,4 +76,18 @@ test('a poll that is older than the record of another node renews nothing', asyn
 test('counters of another epoch are not compared', async (t) => {
   const { generations, read } = await watch(t, { record: 'zeroth 9 9 9 9', first: [1, 1, 1, 1] })
   assert.deepEqual([generations, read()], [[], 'first 1 1 1 1'])
+})
+
+test('over a full store a node starts, and the former record is the only file of its kind', async (t) => {
+  const { generations, close, read, files } = await watch(t, {
+    ...{ record: 'first 5 5 5 5', first: [6, 6, 6, 6], isFull: true },
+  })
+  await close()
+  assert.deepEqual([generations, read()], [[], 'first 5 5 5 5'])
+  assert.deepEqual(files(), ['cambista-contents', 'cambista-contents-counters'])
+})
+
+test('over a full store a database that went back is renewed all the same', async (t) => {
+  const { generations } = await watch(t, { record: 'first 5 5 5 5', first: [4, 5, 5, 5], isFull: true })
+  assert.deepEqual(generations, [0])
 })
