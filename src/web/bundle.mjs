@@ -35,6 +35,7 @@ export async function bundledPage() {
 
 /** Writes the bundle into a folder. @returns the paths of its sources */
 export async function bundlePage(folder) {
+  const { version } = JSON.parse(fs.readFileSync(join(ROOT, 'package.json'), 'utf8'))
   const options = {
     absWorkingDir: ROOT,
     outdir: folder,
@@ -60,6 +61,7 @@ export async function bundlePage(folder) {
     splitting: true,
     jsx: 'automatic',
     jsxImportSource: 'preact',
+    define: { CAMBISTA_VERSION: JSON.stringify(version) },
   })
   const boot = await esbuild.build({
     ...options,
@@ -202,7 +204,10 @@ function sourcesHash() {
   const hash = createHash('sha256')
   const sources = fs.readdirSync(HERE, { recursive: true, withFileTypes: true }).filter((one) => one.isFile())
   const paths = sources.map(({ parentPath, name }) => join(parentPath, name))
-  for (const path of [...paths.sort(), join(ROOT, 'package-lock.json')]) {
+  for (const path of [
+    ...paths.sort(),
+    ...['package.json', 'package-lock.json'].map((name) => join(ROOT, name)),
+  ]) {
     hash
       .update(`${path.slice(ROOT.length)}\0`)
       .update(fs.readFileSync(path))

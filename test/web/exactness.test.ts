@@ -12,6 +12,7 @@ import { SEED, scaled } from '../faults/scale.ts'
 import { temporaryDirectory } from '../support/app.ts'
 import { until } from '../support/terminal.ts'
 import {
+  chooseFile,
   enterSecret,
   openBrowser,
   openPageApp,
@@ -249,9 +250,8 @@ test('workbooks open in a spreadsheet: days are dates, digits are numbers, no na
   const folder = temporaryDirectory(t)
   await setDownloadFolder(visit, folder)
   await page.waitForFunction(() => document.querySelectorAll('.currency').length > 3)
-  await page.waitForSelector('.history-tools .buttons button:last-child:not([disabled])')
-  await page.click('.history-tools .buttons button:last-child')
-  await page.click('.currencies .buttons button:last-child')
+  await chooseFile(visit, '.history-tools', 'excel')
+  await chooseFile(visit, '.currencies', 'excel')
   const files = () => readdirSync(folder).filter((name) => name.endsWith('.xlsx'))
   await until(() => files().length === 2)
   const out = join(folder, 'out')
@@ -260,7 +260,7 @@ test('workbooks open in a spreadsheet: days are dates, digits are numbers, no na
   const convert = ['--headless', profile, '--convert-to', 'fods', '--outdir', out]
   const words = [...convert, ...files().map((name) => join(folder, name))]
   await promisify(execFile)('soffice', words, { env: { PATH: process.env.PATH, HOME: folder } })
-  const [currencies = '', history = ''] = ['2', 'U'].map((begin) => {
+  const [currencies = '', history = ''] = ['bccr-m', 'bccr-U'].map((begin) => {
     const name = readdirSync(out).find((one) => one.startsWith(begin)) ?? ''
     return readFileSync(join(out, name), 'utf8')
   })
@@ -268,7 +268,7 @@ test('workbooks open in a spreadsheet: days are dates, digits are numbers, no na
   const { points } = await app.json<{ points: { rate_date: string; value: string }[] }>(
     `/api/v1/series/1/history?from=2025-11-21&to=2026-11-21`,
   )
-  const rows = sheetRows(history).slice(1)
+  const rows = dataRows(history)
   assert.equal(rows.length, points.length)
   assert.ok(points.length > 300)
   const first = new Map(rows.map(([day, compra]) => [day, compra]))
@@ -280,9 +280,7 @@ test('workbooks open in a spreadsheet: days are dates, digits are numbers, no na
   for (const [name] of FORMULAS) assert.ok(names.includes(`string ${name}`), `${name} in ${names}`)
   const rates = await app.json<Rate[]>('/api/v1/rates')
   assert.deepEqual(
-    sheetRows(currencies)
-      .slice(1)
-      .map((row) => row.at(-1)),
+    dataRows(currencies).map((row) => row.at(-1)),
     rates.map(({ value }) => `float ${plainDecimal(value)}`),
   )
 })
@@ -318,6 +316,12 @@ async function renameSeries(page: Visit['page']): Promise<void> {
       void request.respond({ contentType: 'application/json', body: JSON.stringify(all) })
     })
   })
+}
+
+/** Rows of the first sheet below its headings. */
+function dataRows(sheet: string): string[][] {
+  const rows = sheetRows(sheet.split('</table:table>')[0] ?? '')
+  return rows.slice(6).filter((row) => row.some((cell) => cell !== ''))
 }
 
 /** Cells of the rows of a flat spreadsheet, as `kind value`. */

@@ -90,8 +90,18 @@ test('the page works by keyboard: sign in, day, span, cursor, amount, files, a d
     'and is shown',
   )
 
-  await pressTab(page, 'CSV')
+  await pressTab(page, 'Descargar')
+  await press('ArrowUp')
+  await page.waitForFunction(() =>
+    /^CSV/.test(document.activeElement?.querySelector('strong')?.textContent ?? ''),
+  )
+  await press('Escape')
+  assert.equal(await focusName(page), 'Descargar', 'Escape returns the focus')
   await press('Enter')
+  await page.waitForFunction(() => document.activeElement?.querySelector('strong')?.textContent === 'Excel')
+  await press('ArrowDown', 'ArrowDown', 'ArrowDown', 'End', 'Home', 'ArrowUp')
+  await press('Enter')
+  assert.equal(await page.$('.download-list'), null)
   await until(() => readdirSync(downloads).some((name) => name.endsWith('.csv')))
   const [csv = ''] = readdirSync(downloads).filter((name) => name.endsWith('.csv'))
   await until(() => readFileSync(join(downloads, csv), 'utf8').includes(third?.rate_date ?? '?'))

@@ -8,6 +8,7 @@ import { until } from '../support/terminal.ts'
 import { DNS_FLAG, EVIL, openWebsite } from './attacker.ts'
 import {
   assertClean,
+  chooseFile,
   createDocuments,
   enterSecret,
   openBrowser,
@@ -136,8 +137,10 @@ for (const language of ['es', 'en'] as const) {
       for (const span of await page.$$('.history input[type=radio], .history .segmented button'))
         await span.evaluate((one) => (one as HTMLElement).click())
       await page.type('.search input', 'eu')
-      for (const button of await page.$$('.history-tools .buttons button, .currencies .buttons button')) {
-        await button.evaluate((one) => (one as HTMLButtonElement).click())
+      await page.click('.history-tools .buttons button')
+      for (const file of ['excel', 'spanish', 'programs'] as const) {
+        await chooseFile(visit, '.history-tools', file)
+        await chooseFile(visit, '.currencies', file)
       }
       await openScreen(visit, 'status')
       await page.waitForSelector('.status .card')

@@ -171,6 +171,20 @@ export async function setDownloadFolder({ cdp }: Visit, folder: string): Promise
   await cdp.send('Browser.setDownloadBehavior', { behavior: 'allow', downloadPath: folder, ...target })
 }
 
+const FILES = ['excel', 'spanish', 'programs'] as const
+
+/** Opens the menu of downloads within an element, and chooses a file. */
+export async function chooseFile(
+  { page }: Visit,
+  selector: string,
+  file: (typeof FILES)[number],
+): Promise<void> {
+  await page.waitForSelector(`${selector} .download > button:enabled`)
+  await page.$eval(`${selector} .download > button`, (button) => (button as HTMLElement).click())
+  const item = await page.waitForSelector(`${selector} .download-item:nth-child(${FILES.indexOf(file) + 1})`)
+  await item?.evaluate((button) => (button as HTMLElement).click())
+}
+
 /** Text of an element, without text for screen readers only. */
 export function elementText({ page }: Visit, selector: string): Promise<string> {
   return page.$eval(selector, (element) => {

@@ -29,6 +29,8 @@ export type Rate = {
 
 export type Series = {
   id: number
+  /** Indicator of the bank. */
+  external_code: string
   name: string
   base_currency: string
   quote_currency: string

@@ -19,6 +19,7 @@ export const icons = {
   ),
   previous: icon(<path d="m15 5-7 7 7 7" />),
   next: icon(<path d="m9 5 7 7-7 7" />),
+  down: icon(<path d="m6 9.5 6 6 6-6" />),
   swap: icon(<path d="M4 8h15m-4-4 4 4-4 4M20 16H5m4-4-4 4 4 4" />),
   copy: icon(
     <>

@@ -112,6 +112,11 @@ export const PAGE = textTable({
   ...RATES,
 
   close: ['Cerrar', 'Close'],
+  download: {
+    button: ['Descargar', 'Download'],
+    preparing: ['Preparando…', 'Preparing…'],
+    failed: ['No se pudo preparar el archivo.', 'The file could not be prepared.'],
+  },
   health: {
     offline: ['Sin conexión', 'No connection'],
     fresh: ['Al día', 'Up to date'],

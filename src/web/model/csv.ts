@@ -1,25 +1,43 @@
-// CSV by RFC 4180 (commas, points, ISO dates), or as spreadsheets of Costa Rica read it. An apostrophe precedes text
-// that a spreadsheet would run as a formula: names come from outside.
+// CSV by RFC 4180 for programs (commas, points, ISO dates, line feeds), or as spreadsheets of Costa Rica read it. An
+// apostrophe precedes text that a spreadsheet would run as a formula: names come from outside.
 
-import type { Download, TableColumn } from './table.ts'
+import { costaRicaTime } from './days.ts'
+import type { Download, DownloadKind, TableColumn } from './table.ts'
 
-/** `isLocal`: decimal commas, and dates such as 24/03/2026. */
-export type CsvDialect = { separator: ',' | ';' | '\t'; isLocal: boolean }
+/** `isLocal`: decimal commas, and dates such as 24/03/2026. `isForPrograms`: the columns and names of the API. */
+export type CsvDialect = { separator: ',' | ';' | '\t'; isLocal: boolean; isForPrograms: boolean }
 
-const RFC_4180: CsvDialect = { separator: ',', isLocal: false }
+export const PROGRAM_CSV: CsvDialect = { separator: ',', isLocal: false, isForPrograms: true }
+export const SPANISH_CSV: CsvDialect = { separator: ';', isLocal: true, isForPrograms: false }
 
-export function encodeCsv({ columns, rows }: Download, { separator, isLocal } = RFC_4180): string {
-  const titles = columns.map(({ title }) => quoteCell(escapeFormula(title), separator))
+export function encodeCsv({ columns, rows }: Download, dialect: CsvDialect): string {
+  const { separator, isLocal, isForPrograms } = dialect
+  const omitted = isForPrograms ? 'people' : 'programs'
+  const indexes = [...columns.keys()].filter((index) => columns[index]?.only !== omitted)
+  const title = (column: TableColumn | undefined) =>
+    (isForPrograms ? column?.name : undefined) ?? column?.title ?? ''
+  const titles = indexes.map((index) => quoteCell(escapeFormula(title(columns[index])), separator))
   const lines = rows.map((row) =>
-    row.map((value, index) => quoteCell(cellText(value, columns[index]?.kind, isLocal), separator)),
+    indexes.map((index) => quoteCell(cellText(row[index] ?? '', columns[index]?.kind, isLocal), separator)),
   )
-  return [titles, ...lines].map((cells) => `${cells.join(separator)}\r\n`).join('')
+  const lineEnd = isForPrograms ? '\n' : '\r\n'
+  return [titles, ...lines].map((cells) => cells.join(separator) + lineEnd).join('')
 }
 
-function cellText(value: string, kind: TableColumn['kind'] | undefined, isLocal: boolean): string {
-  if (kind === 'text') return escapeFormula(value)
-  if (!isLocal) return value
-  return kind === 'day' ? value.split('-').reverse().join('/') : value.replace('.', ',')
+function cellText(value: string, kind: DownloadKind | undefined, isLocal: boolean): string {
+  if (kind === 'text' || kind === 'note') return escapeFormula(value)
+  const full = kind === 'month' && value.length === 7 ? `${value}-01` : value
+  if (!isLocal || full === '') return full
+  if (kind === 'day' || kind === 'month') return localDay(full)
+  if (kind === 'instant') {
+    const [day = '', time = ''] = costaRicaTime(Date.parse(full)).split('T')
+    return `${localDay(day)} ${time}`
+  }
+  return full.replace('.', ',')
+}
+
+function localDay(day: string): string {
+  return day.split('-').reverse().join('/')
 }
 
 function escapeFormula(text: string): string {

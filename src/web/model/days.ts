@@ -4,7 +4,12 @@ const DAY_MS = 86_400_000
 const COSTA_RICA_MS = 6 * 3_600_000 // UTC-6, without daylight saving
 
 export function costaRicaDay(now: number): string {
-  return new Date(now - COSTA_RICA_MS).toISOString().slice(0, 10)
+  return costaRicaTime(now).slice(0, 10)
+}
+
+/** Local time as YYYY-MM-DDTHH:MM:SS. */
+export function costaRicaTime(now: number): string {
+  return new Date(now - COSTA_RICA_MS).toISOString().slice(0, 19)
 }
 
 export function addDays(day: string, days: number): string {

@@ -2,7 +2,7 @@
 
 import { countPlaces, decimalText, divideRounded, parseUnits, rescaleUnits, type Scaled } from './decimal.ts'
 
-export type Point = { rate_date: string; value: string }
+export type Point = { rate_date: string; value: string; rounded_to?: number }
 
 export type Statistics = {
   low: Point

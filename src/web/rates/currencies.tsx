@@ -1,12 +1,15 @@
 import type { FunctionComponent } from 'preact'
 import { useId, useState } from 'preact/hooks'
 import type { DayRates, Rate, Series } from '../api/responses.ts'
-import { saveCsv, saveXlsx } from '../components/downloads.ts'
+import { DownloadMenu } from '../components/download-menu.tsx'
 import { icons } from '../components/icons.tsx'
 import { FailureNotice, Notice } from '../components/notice.tsx'
 import type { ApiState } from '../components/use-api.ts'
 import { formats, setView, texts, view } from '../components/view.ts'
+import { PAGE } from '../i18n/page.ts'
+import { inLanguage } from '../i18n/table.ts'
 import { foreignCurrency } from '../model/currencies.ts'
+import type { Language } from '../model/formats.ts'
 import { matchesQuery } from '../model/search.ts'
 import type { Download } from '../model/table.ts'
 
@@ -32,8 +35,6 @@ export function Currencies({
   const hits = rows.filter(({ code, name, bankName, pair }) =>
     matchesQuery(query, [code, name, bankName, pair]),
   )
-  const save = (saveTable: (table: Download, name: string) => unknown) =>
-    saveTable(currencyTable(hits, day), day)
   return (
     <section class="card currencies" aria-labelledby="currencies" aria-busy={!rates.value}>
       <div class="card-head">
@@ -74,14 +75,11 @@ export function Currencies({
         <Rows rows={hits} day={day} />
       )}
       <div class="buttons">
-        <button type="button" class="button" disabled={hits.length === 0} onClick={() => save(saveCsv)}>
-          {icons.download}
-          {texts.value.history.csv}
-        </button>
-        <button type="button" class="button" disabled={hits.length === 0} onClick={() => save(saveXlsx)}>
-          {icons.download}
-          {texts.value.history.excel}
-        </button>
+        <DownloadMenu
+          table={(language) => currencyTable(hits, day, language)}
+          name={`bccr-monedas-${day}`}
+          isOff={hits.length === 0}
+        />
       </div>
     </section>
   )
@@ -141,17 +139,18 @@ function currencyRows(rates: readonly Rate[], series: readonly Series[]): Curren
   })
 }
 
-function currencyTable(rows: readonly CurrencyRow[], day: string): Download {
-  const { currencies, history, sides, convert } = texts.value
+function currencyTable(rows: readonly CurrencyRow[], day: string, language: Language): Download {
+  const { currencies, history, sides, convert } = inLanguage(PAGE, language)
   return {
-    title: day,
+    title: `${currencies.title}, ${formats.value.day(day)}`,
+    source: currencies.source,
     columns: [
-      { title: currencies.code, kind: 'text' },
-      { title: currencies.name, kind: 'text' },
-      { title: currencies.pair, kind: 'text' },
-      { title: convert.side, kind: 'text' },
-      { title: history.day, kind: 'day' },
-      { title: currencies.value, kind: 'number' },
+      { title: currencies.code, name: 'currency', kind: 'text' },
+      { title: currencies.name, name: 'name', kind: 'text' },
+      { title: currencies.pair, name: 'pair', kind: 'text' },
+      { title: convert.side, name: 'rate_type', kind: 'text' },
+      { title: history.day, name: 'rate_date', kind: 'day' },
+      { title: currencies.value, name: 'value', kind: 'number' },
     ],
     rows: rows.map(({ code, name, pair, rate_type, rate_date, value }) => [
       code,

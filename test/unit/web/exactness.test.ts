@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { decimalText, divideRounded, parseScaled, subtract } from '../../../src/web/model/decimal.ts'
 import { createFormats } from '../../../src/web/model/formats.ts'
 import { computeStatistics } from '../../../src/web/model/statistics.ts'
-import { significantDigits } from '../../../src/web/model/xlsx.ts'
+import { significantDigits } from '../../../src/web/model/xlsx/workbook.ts'
 
 const es = createFormats('es')
 const en = createFormats('en')

@@ -3,22 +3,26 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { crc32, inflateRawSync } from 'node:zlib'
-import { encodeCsv } from '../../../src/web/model/csv.ts'
+import { figurePlaces } from '../../../src/web/model/column-places.ts'
+import { encodeCsv, PROGRAM_CSV, SPANISH_CSV } from '../../../src/web/model/csv.ts'
 import type { Download } from '../../../src/web/model/table.ts'
-import { encodeXlsx, XLSX_TYPE } from '../../../src/web/model/xlsx.ts'
+import { encodeXlsx, XLSX_TYPE } from '../../../src/web/model/xlsx/workbook.ts'
+import { WORKBOOK_TEXTS } from '../../support/web/workbook-texts.ts'
 
 const TABLE: Download = {
-  title: 'USD/CRC: 2026',
+  title: 'Evolución: USD/CRC',
+  source: 'Fuente: BCCR',
   columns: [
-    { title: 'Fecha', kind: 'day' },
-    { title: 'Compra', kind: 'number' },
+    { title: 'Fecha', name: 'rate_date', kind: 'day' },
+    { title: 'Compra', name: 'value', kind: 'number' },
     { title: 'Nombre', kind: 'text' },
+    { title: 'redondeo', kind: 'count', only: 'programs' },
   ],
   rows: [
-    ['2026-11-20', '484.98', 'Yen "japonés", ₡'],
-    ['1983-01-01', '0.0019803', '=HYPERLINK("http://x","y")'],
-    ['2026-11-21', '1234567890123.4567', '<b>&\u0000\u0008</b>'],
-    ['2026-11-22', '', '+1'],
+    ['2026-11-20', '484.98', 'Yen "japonés", ₡', '2'],
+    ['1983-01-01', '0.0019803', '=HYPERLINK("http://x","y")', ''],
+    ['2026-11-21', '1234567890123.4567', '<b>&\u0000\u0008</b>', ''],
+    ['2026-11-22', '', '+1', ''],
   ],
 }
 
@@ -46,33 +50,50 @@ function unzip(bytes: Buffer): Map<string, string> {
   return files
 }
 
-test('encodeCsv writes ISO days and points, and escapes formulas', () => {
+test('encodeCsv writes for programs: names of the API, ISO days, points and line feeds', () => {
   assert.equal(
-    encodeCsv(TABLE),
-    'Fecha,Compra,Nombre\r\n' +
-      '2026-11-20,484.98,"Yen ""japonés"", ₡"\r\n' +
-      '1983-01-01,0.0019803,"\'=HYPERLINK(""http://x"",""y"")"\r\n' +
-      '2026-11-21,1234567890123.4567,<b>&\u0000\u0008</b>\r\n' +
-      "2026-11-22,,'+1\r\n",
+    encodeCsv(TABLE, PROGRAM_CSV),
+    'rate_date,value,Nombre,redondeo\n' +
+      '2026-11-20,484.98,"Yen ""japonés"", ₡",2\n' +
+      '1983-01-01,0.0019803,"\'=HYPERLINK(""http://x"",""y"")",\n' +
+      '2026-11-21,1234567890123.4567,<b>&\u0000\u0008</b>,\n' +
+      "2026-11-22,,'+1,\n",
   )
 })
 
-test('encodeCsv writes a local separator, decimal commas and local days', () => {
+test('encodeCsv writes for Excel in Spanish: semicolons, decimal commas, local days and CRLF', () => {
   assert.equal(
-    encodeCsv(TABLE, { separator: ';', isLocal: true }),
+    encodeCsv(TABLE, SPANISH_CSV),
     'Fecha;Compra;Nombre\r\n' +
       '20/11/2026;484,98;"Yen ""japonés"", ₡"\r\n' +
       '01/01/1983;0,0019803;"\'=HYPERLINK(""http://x"",""y"")"\r\n' +
       '21/11/2026;1234567890123,4567;<b>&\u0000\u0008</b>\r\n' +
       "22/11/2026;;'+1\r\n",
   )
-  const odd: Download = { title: '', columns: [{ title: 'a;b', kind: 'text' }], rows: [['x\ty'], ['1,5']] }
-  assert.equal(encodeCsv(odd, { separator: '\t', isLocal: false }), 'a;b\r\n"x\ty"\r\n1,5\r\n')
-  assert.equal(encodeCsv(odd, { separator: ';', isLocal: false }), '"a;b"\r\nx\ty\r\n1,5\r\n')
+  const odd: Download = { ...TABLE, columns: [{ title: 'a;b', kind: 'text' }], rows: [['x\ty'], ['1,5']] }
+  const dialect = { isLocal: false, isForPrograms: false }
+  assert.equal(encodeCsv(odd, { ...dialect, separator: '\t' }), 'a;b\r\n"x\ty"\r\n1,5\r\n')
+  assert.equal(encodeCsv(odd, { ...dialect, separator: ';' }), '"a;b"\r\nx\ty\r\n1,5\r\n')
 })
 
-test('encodeXlsx writes days as dates, figures as numbers, and names as text', async () => {
-  const blob = await encodeXlsx(TABLE)
+test('encodeCsv writes months as their first day, and instants in Costa Rica for people alone', () => {
+  const table: Download = {
+    ...TABLE,
+    columns: [
+      { title: 'Mes', kind: 'month' },
+      { title: 'Inicio', kind: 'instant' },
+    ],
+    rows: [
+      ['2026-10', '2026-11-22T04:05:06.789Z'],
+      ['', ''],
+    ],
+  }
+  assert.equal(encodeCsv(table, PROGRAM_CSV), 'Mes,Inicio\n2026-10-01,2026-11-22T04:05:06.789Z\n,\n')
+  assert.equal(encodeCsv(table, SPANISH_CSV), 'Mes;Inicio\r\n01/10/2026;21/11/2026 22:05:06\r\n;\r\n')
+})
+
+test('encodeXlsx writes a title block, days as dates, figures as numbers, and names as text', async () => {
+  const blob = await encodeXlsx(TABLE, WORKBOOK_TEXTS)
   assert.equal(blob.type, XLSX_TYPE)
   const files = unzip(Buffer.from(await blob.arrayBuffer()))
   assert.deepEqual(
@@ -84,19 +105,97 @@ test('encodeXlsx writes days as dates, figures as numbers, and names as text', a
       'xl/_rels/workbook.xml.rels',
       'xl/styles.xml',
       'xl/worksheets/sheet1.xml',
+      'xl/worksheets/_rels/sheet1.xml.rels',
     ],
   )
   const sheet = files.get('xl/worksheets/sheet1.xml') ?? ''
-  assert.match(sheet, /<c r="A2" s="2"><v>46346<\/v><\/c><c r="B2" s="3"><v>484.98<\/v><\/c>/)
-  assert.match(sheet, /<c r="B3" s="3"><v>0.0019803<\/v><\/c>/)
-  assert.match(sheet, /<c r="C3" s="0" t="inlineStr"><is><t xml:space="preserve">=HYPERLINK/)
-  assert.match(sheet, /<c r="B4" s="0" t="inlineStr"><is><t xml:space="preserve">1234567890123.4567</)
-  assert.match(sheet, /&lt;b&gt;&amp;&lt;\/b&gt;/)
-  assert.doesNotMatch(sheet, /<f>|r="B5"/)
-  assert.match(files.get('xl/workbook.xml') ?? '', /sheet name="USD-CRC- 2026"/)
+  const texts = [...sheet.matchAll(/<c r="(\w+)" s="\d+" t="inlineStr"><is><t [^>]*>([^<]*)/g)]
+  assert.deepEqual(
+    texts.map(([, reference, text]) => `${reference} ${text}`),
+    [
+      ...['A1 Evolución: USD/CRC', 'A2 Fuente: BCCR', 'A3 Consultado', 'A4 http://localhost/#rates?on=1'],
+      ...['A6 Fecha', 'B6 Compra', 'C6 Nombre', 'D6 Nota', 'C7 Yen &quot;japonés&quot;, ₡'],
+      ...['C8 =HYPERLINK(&quot;http://x&quot;,&quot;y&quot;)', 'B9 1234567890123.4567'],
+      ...['C9 &lt;b&gt;&amp;&lt;/b&gt;', 'D9 Compra: texto', 'C10 +1'],
+    ],
+  )
+  assert.match(sheet, /<c r="A7" s="\d+"><v>46346<\/v><\/c><c r="B7" s="\d+"><v>484.98<\/v><\/c>/)
+  assert.match(sheet, /<c r="B8" s="\d+"><v>0.0019803<\/v><\/c>/)
+  assert.doesNotMatch(sheet, /<f>/)
+  assert.match(sheet, /<autoFilter ref="A6:D10"\/>/)
+  assert.match(sheet, /<pane ySplit="6" topLeftCell="A7" activePane="bottomLeft" state="frozen"\/>/)
+  assert.match(sheet, /<pageSetup paperSize="1" orientation="landscape" fitToWidth="1" fitToHeight="0"\/>/)
+  assert.match(sheet, /<oddFooter>&amp;CBCCR · Página &amp;P de &amp;N<\/oddFooter>/)
+  assert.match(sheet, /<hyperlink ref="A4" r:id="rId1" location="rates\?on=1"\/>/)
+  assert.match(
+    files.get('xl/worksheets/_rels/sheet1.xml.rels') ?? '',
+    /Target="http:\/\/localhost\/" .*External/,
+  )
+  assert.match(files.get('xl/workbook.xml') ?? '', /Print_Titles" localSheetId="0">Datos!\$6:\$6</)
+  const styles = files.get('xl/styles.xml') ?? ''
+  assert.match(styles, /formatCode="dd\/mm\/yyyy"/)
+  assert.match(styles, /numFmtId="4" /)
+  assert.match(styles, /quotePrefix="1"/)
+})
+
+test('encodeXlsx writes formulas of ours, months, instants, a total of whole rows and the sources', async () => {
+  const table: Download = {
+    ...TABLE,
+    columns: [
+      { title: 'Mes', kind: 'month' },
+      { title: 'Inicio', kind: 'instant' },
+      { title: 'ignorada', kind: 'text', only: 'programs' },
+      { title: 'Cierre', kind: 'number' },
+      { title: 'Monto', kind: 'amount' },
+      { title: 'Colones', kind: 'amount', formula: (cell) => `ROUND(${cell(3)}*${cell(4)},2)` },
+    ],
+    rows: [
+      ['2026-09', '2026-11-22T04:05:06Z', '', '0.0192842', '10', '0.19'],
+      ['2026-10', '', '', '0.0192844', '-1000', '-19.28'],
+      ['2026-11', '', '', '0.5', '7', '3.5'],
+    ],
+    total: { label: 'Promedio', operation: 'mean', columns: [3], rows: [0, 2], note: 'sin octubre' },
+    notes: ['Cierre: el último valor.'],
+    sources: [
+      { series: 'USD/CRC venta', indicator: '318', day: '2026-09-30', value: '490.5', rounding: '2' },
+    ],
+  }
+  const files = unzip(Buffer.from(await (await encodeXlsx(table, WORKBOOK_TEXTS)).arrayBuffer()))
+  const sheet = files.get('xl/worksheets/sheet1.xml') ?? ''
+  assert.match(sheet, /<c r="A7" s="\d+"><v>46266<\/v>/)
+  const [, seconds] = /<c r="B7" s="\d+"><v>46347\.(\d+)<\/v>/.exec(sheet) ?? []
+  assert.equal(Math.round(Number(`0.${seconds}`) * 86_400), 22 * 3600 + 5 * 60 + 6)
+  assert.match(sheet, /<c r="E8" s="\d+"><f>ROUND\(C8\*D8,2\)<\/f><v>-19.28<\/v><\/c>/)
+  assert.match(sheet, /<c r="C10" s="\d+"><f>SUBTOTAL\(101,C7:C7,C9:C9\)<\/f><v>0.2596421<\/v><\/c>/)
+  assert.match(sheet, /<c r="A10" .*Promedio<.*<c r="D10" .*sin octubre</)
+  assert.match(sheet, /<c r="A12" .*Cierre: el último valor\./)
+  assert.match(sheet, /<autoFilter ref="A6:E9"\/>/)
+  const styles = files.get('xl/styles.xml') ?? ''
+  for (const format of ['mmmm yyyy', 'dd/mm/yyyy hh:mm', '#,##0.000000'])
+    assert.ok(styles.includes(`"${format}"`))
+  const sources = files.get('xl/worksheets/sheet2.xml') ?? ''
+  assert.match(sources, /USD\/CRC venta.*318.*<v>46295<\/v>.*<v>490.5<\/v>.*<v>2<\/v>/)
+  assert.match(files.get('xl/workbook.xml') ?? '', /<sheet name="Fuentes" sheetId="2" r:id="rId2"\/>/)
+})
+
+test('figurePlaces has two places, and more for figures below 10', () => {
+  for (const [values, places] of [
+    [['490.5', '0.001'], 2],
+    [['12'], 2],
+    [['1.20534', '-1.5'], 5],
+    [['0.5'], 6],
+    [['0.0192842'], 7],
+    [['0', '0.00', ''], 2],
+    [[], 2],
+    [['0.00000000000001'], 12],
+  ] as const)
+    assert.equal(figurePlaces(values), places, String(values))
 })
 
 test('encodeXlsx writes the same bytes for the same table', async () => {
-  const [first, second] = await Promise.all([encodeXlsx(TABLE), encodeXlsx(TABLE)])
+  const [first, second] = await Promise.all([
+    encodeXlsx(TABLE, WORKBOOK_TEXTS),
+    encodeXlsx(TABLE, WORKBOOK_TEXTS),
+  ])
   assert.deepEqual(await first.arrayBuffer(), await second.arrayBuffer())
 })

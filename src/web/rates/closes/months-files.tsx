@@ -1,6 +1,5 @@
 import { CopyButton } from '../../components/copy-button.tsx'
-import { saveCsv, saveXlsx } from '../../components/downloads.ts'
-import { icons } from '../../components/icons.tsx'
+import { DownloadMenu } from '../../components/download-menu.tsx'
 import { language, texts } from '../../components/view.ts'
 import { encodeCsv } from '../../model/csv.ts'
 import { monthRows } from '../../model/months.ts'
@@ -12,35 +11,18 @@ import { monthsTexts } from './months-texts.ts'
 /** Buttons that copy the table or save it as a file. */
 export function MonthsFiles({ loaded, today }: { loaded: LoadedMonths | undefined; today: string }) {
   const words = monthsTexts.value
-  const { csv, excel } = texts.value.history
-  const name = loaded && `${loaded.pair.replace('/', '-')} ${loaded.year}`
+  const name = loaded ? `bccr-cierres-${loaded.pair.replace('/', '-')}-${loaded.year}` : ''
   const table = () => monthsTable(loaded, today)
   // A spreadsheet reads numbers in the page's language.
-  const copy = () => encodeCsv(table(), { separator: '\t', isLocal: language.value === 'es' })
-  const local = { separator: ';', isLocal: true } as const
+  const isLocal = language.value === 'es'
+  const copy = () => encodeCsv(table(), { separator: '\t', isLocal, isForPrograms: false })
   return (
     <div class="buttons">
       <CopyButton class="button" isOff={!loaded} text={copy}>
         {words.copy}
       </CopyButton>
-      <SaveButton isOff={!loaded} label={csv} onClick={() => saveCsv(table(), `${name}`)} />
-      <SaveButton
-        isOff={!loaded}
-        label={words.csvLocal}
-        title={words.csvLocalText}
-        onClick={() => saveCsv(table(), `${name} es-CR`, local)}
-      />
-      <SaveButton isOff={!loaded} label={excel} onClick={() => void saveXlsx(table(), `${name}`)} />
+      <DownloadMenu table={table} name={name} isOff={!loaded} />
     </div>
-  )
-}
-
-function SaveButton(props: { isOff: boolean; label: string; title?: string; onClick: () => void }) {
-  return (
-    <button type="button" class="button" disabled={props.isOff} title={props.title} onClick={props.onClick}>
-      {icons.download}
-      {props.label}
-    </button>
   )
 }
 
@@ -76,5 +58,5 @@ function monthsTable(loaded: LoadedMonths | undefined, today: string): Download 
         ({ cells }) => cells[at]?.point?.rounded_to,
       )
   }
-  return { title: `${pair} ${year}`, columns, rows: lines }
+  return { title: `${pair} ${year}`, source: '', columns, rows: lines }
 }

@@ -1,45 +1,36 @@
-import { saveCsv, saveXlsx } from '../../components/downloads.ts'
+import type { Series } from '../../api/responses.ts'
+import { DownloadMenu } from '../../components/download-menu.tsx'
 import { icons } from '../../components/icons.tsx'
 import { setView, texts } from '../../components/view.ts'
-import type { Download } from '../../model/table.ts'
+import type { Language } from '../../model/formats.ts'
 import type { LoadedHistory } from './loaded-history.ts'
 
 /** Buttons for the table and for its files. */
-export function HistoryFiles({ loaded, isOpen }: { loaded: LoadedHistory | undefined; isOpen: boolean }) {
+export function HistoryFiles(props: {
+  loaded: LoadedHistory | undefined
+  series: readonly Series[]
+  isOpen: boolean
+}) {
+  const { loaded, series, isOpen } = props
   const words = texts.value.history
-  const save = (saveTable: (table: Download, name: string) => unknown) => {
-    if (loaded) void saveTable(historyTable(loaded), fileName(loaded))
-  }
   return (
     <div class="buttons">
       <button type="button" class="button" aria-expanded={isOpen} onClick={() => setView({ table: !isOpen })}>
         {icons.table}
         {isOpen ? words.hideTable : words.asTable}
       </button>
-      <button type="button" class="button" disabled={!loaded} onClick={() => save(saveCsv)}>
-        {icons.download}
-        {words.csv}
-      </button>
-      <button type="button" class="button" disabled={!loaded} onClick={() => save(saveXlsx)}>
-        {icons.download}
-        {words.excel}
-      </button>
+      {loaded && (
+        <DownloadMenu table={(language) => fileTable(loaded, series, language)} name={fileName(loaded)} />
+      )}
     </div>
   )
 }
 
-function historyTable({ pair, data }: LoadedHistory): Download {
-  const { history, sides } = texts.value
-  return {
-    title: pair,
-    columns: [
-      { title: history.day, kind: 'day' },
-      ...data.lines.map(({ name }) => ({ title: `${pair} ${sides[name]}`, kind: 'number' as const })),
-    ],
-    rows: data.days.map((day, index) => [day, ...data.lines.map(({ values }) => values[index] ?? '')]),
-  }
+async function fileTable(loaded: LoadedHistory, series: readonly Series[], language: Language) {
+  const { historyTable } = await import('./history-download.ts')
+  return historyTable(loaded, series, language)
 }
 
 function fileName({ pair, data }: LoadedHistory): string {
-  return [pair.replace('/', '-'), data.days[0], data.days.at(-1)].join(' ')
+  return ['bccr', pair.replace('/', '-'), data.days[0], data.days.at(-1)].join('-')
 }

@@ -70,7 +70,7 @@ export function History(props: {
             )}
             <div class="history-tools">
               <RangeFields choices={choices} />
-              {!isRefused && !isEmpty && <HistoryFiles loaded={loaded} isOpen={table} />}
+              {!isRefused && !isEmpty && <HistoryFiles loaded={loaded} series={series} isOpen={table} />}
             </div>
           </div>
           {loaded && !isRefused && !isEmpty && (

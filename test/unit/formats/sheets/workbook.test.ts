@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Cell } from '../../../../src/formats/sheets/cells.ts'
 import { readWorkbook } from '../../../../src/formats/sheets/workbook.ts'
-import { encodeXlsx } from '../../../../src/web/model/xlsx.ts'
+import { encodeXlsx } from '../../../../src/web/model/xlsx/workbook.ts'
 import {
   createWorkbook,
   dayCell,
@@ -14,6 +14,7 @@ import {
   workbookParts,
   zipped,
 } from '../../../support/rates/workbooks.ts'
+import { WORKBOOK_TEXTS } from '../../../support/web/workbook-texts.ts'
 
 const parts = workbookParts({
   Hoja1: [
@@ -62,15 +63,16 @@ test('texts, numbers and days are read with how they are shown', async () => {
 test('what the page writes is read, digit by digit', async () => {
   const table = {
     title: 'USD/CRC',
+    source: 'BCCR',
     columns: [
       { title: 'Día', kind: 'day' },
       { title: 'Venta', kind: 'number' },
     ],
     rows: [['2026-03-24', '503.9']],
   } as const
-  const cells = await cellsOf(Buffer.from(await (await encodeXlsx(table)).arrayBuffer()))
-  assert.deepEqual(cells['cell A2'], { kind: 'day', day: '2026-03-24' })
-  assert.equal((cells['cell B2'] as { digits: string }).digits, '503.9')
+  const cells = await cellsOf(Buffer.from(await (await encodeXlsx(table, WORKBOOK_TEXTS)).arrayBuffer()))
+  assert.deepEqual(cells['cell A7'], { kind: 'day', day: '2026-03-24' })
+  assert.equal((cells['cell B7'] as { digits: string }).digits, '503.9')
 })
 
 test('prefixes, cells without a place, results of formulas and another day 0 are read', async () => {

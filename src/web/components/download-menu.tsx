@@ -1,0 +1,76 @@
+// Button of a menu with the three files of a table: a workbook and two forms of CSV. The menu is fetched when it opens.
+
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import type { DownloadListProps, DownloadSource } from './download-list.tsx'
+import { icons } from './icons.tsx'
+import { lazyView } from './lazy-view.tsx'
+import { texts } from './view.ts'
+
+const DownloadList = lazyView<DownloadListProps>(() =>
+  import('./download-list.tsx').then((file) => file.DownloadList),
+)
+
+export function DownloadMenu(props: DownloadSource & { isOff?: boolean }) {
+  const words = texts.value.download
+  const [open, setOpen] = useState<'first' | 'last' | undefined>(undefined)
+  const [state, setState] = useState<'idle' | 'busy' | 'failed'>('idle')
+  const host = useRef<HTMLDivElement>(null)
+  const button = useRef<HTMLButtonElement>(null)
+  const id = useId()
+  useEffect(() => {
+    if (!open) return
+    const onPress = ({ target }: Event) => {
+      if (target instanceof Node && !host.current?.contains(target)) setOpen(undefined)
+    }
+    document.addEventListener('pointerdown', onPress)
+    return () => document.removeEventListener('pointerdown', onPress)
+  }, [open])
+  const close = (hasFocus: boolean) => {
+    setOpen(undefined)
+    if (hasFocus) button.current?.focus()
+  }
+  const save = (saving: Promise<void>) => {
+    setState('busy')
+    saving.then(
+      () => setState('idle'),
+      () => setState('failed'),
+    )
+  }
+  return (
+    <div ref={host} class="download">
+      <button
+        ref={button}
+        type="button"
+        id={id}
+        class="button"
+        aria-haspopup="menu"
+        aria-expanded={open !== undefined}
+        aria-controls={open && `${id}-menu`}
+        disabled={props.isOff}
+        onClick={() => setOpen(open ? undefined : 'first')}
+        onKeyDown={(event) => {
+          if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return
+          event.preventDefault()
+          setOpen(event.key === 'ArrowDown' ? 'first' : 'last')
+        }}
+      >
+        {icons.download}
+        {state === 'busy' ? words.preparing : words.button}
+        {icons.down}
+      </button>
+      {open && (
+        <DownloadList
+          {...props}
+          id={`${id}-menu`}
+          labelledBy={id}
+          first={open}
+          onClose={close}
+          onSave={save}
+        />
+      )}
+      <span role="status" class={state === 'failed' ? 'refusal' : 'unseen'}>
+        {state === 'failed' ? words.failed : state === 'busy' && words.preparing}
+      </span>
+    </div>
+  )
+}
