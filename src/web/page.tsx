@@ -9,6 +9,7 @@ import { FailureNotice } from './components/notice.tsx'
 import { refreshCount } from './components/use-api.ts'
 import { texts, view } from './components/view.ts'
 import { RatesScreen } from './rates/rates-screen.tsx'
+import { leave } from './session/leave.ts'
 import { SecretForm } from './session/secret-form.tsx'
 
 const AddSecret = lazyView(() => import('./small-parts.ts').then((file) => file.AddSecret))
@@ -19,6 +20,10 @@ const DocumentsScreen = lazyView(() =>
 const StatusScreen = lazyView(() => import('./status/status-screen.tsx').then((file) => file.StatusScreen))
 const BELOW_RATES = {
   MonthEnds: lazyView(() => import('./rates/closes/month-ends.tsx').then((file) => file.MonthEnds)),
+  ConvertList: lazyView(() => import('./rates/list/convert-list.tsx').then((file) => file.ConvertList)),
+  Differential: lazyView(() =>
+    import('./rates/differential/differential.tsx').then((file) => file.Differential),
+  ),
   EmptyDatabase: lazyView(() => import('./small-parts.ts').then((file) => file.EmptyDatabase)),
   LeftOutNote: lazyView(() => import('./small-parts.ts').then((file) => file.LeftOutNote)),
   MissingDaysNote: lazyView(() => import('./small-parts.ts').then((file) => file.MissingDaysNote)),
@@ -48,7 +53,7 @@ export function Page() {
       <button type="button" class="skip button" onClick={skip}>
         {texts.value.skip}
       </button>
-      <Header onAdd={setMissingSecret} />
+      <Header onAdd={setMissingSecret} onLeave={() => void leave()} />
       <main id="main" tabIndex={-1}>
         {failure && current.state === 'loading' && (
           <>

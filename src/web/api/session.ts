@@ -23,6 +23,8 @@ export type SessionState =
   | ({ state: 'in' } & SessionSecrets)
 
 const STORAGE_KEY = 'cambista-page'
+/** Positions of exchange differences, which last until the user signs out. */
+export const POSITIONS_KEY = 'cambista-positions'
 
 export const session = signal<SessionState>({ state: 'loading' })
 
@@ -52,6 +54,22 @@ export function recheckSession(secret: string | undefined): void {
 export function endSession(reason: 'ended' | 'left'): void {
   deletePageSecret()
   session.value = { state: 'out', reason }
+}
+
+export function hasPositions(): boolean {
+  try {
+    return localStorage.getItem(POSITIONS_KEY) !== null
+  } catch {
+    return false // the browser forbids storage
+  }
+}
+
+export function deletePositions(): void {
+  try {
+    localStorage.removeItem(POSITIONS_KEY)
+  } catch {
+    // Without storage there were none.
+  }
 }
 
 function deletePageSecret(): void {

@@ -1,7 +1,14 @@
 // Sign-in by a secret or by the code of a one-time link, and sign-out.
 
 import { apiRequest, type Failure } from './request.ts'
-import { endSession, readPageSecret, type SessionSecrets, session, storePageSecret } from './session.ts'
+import {
+  deletePositions,
+  endSession,
+  readPageSecret,
+  type SessionSecrets,
+  session,
+  storePageSecret,
+} from './session.ts'
 
 export type Refusal = Failure | { kind: 'storage' }
 
@@ -31,7 +38,9 @@ export function queryCode(code: string) {
   })
 }
 
+/** Signs out, and removes the positions of this browser. */
 export async function signOut(): Promise<void> {
+  deletePositions()
   await apiRequest('/session', { method: 'DELETE' })
   endSession('left')
 }

@@ -1,7 +1,6 @@
 import type { Failure } from '../api/request.ts'
 import type { Health } from '../api/responses.ts'
 import { session } from '../api/session.ts'
-import { signOut } from '../api/sign-in.ts'
 import type { Texts } from '../i18n/page.ts'
 import { encodeFragment, SCREENS } from '../model/fragment.ts'
 import { visibleText } from '../model/visible.ts'
@@ -11,7 +10,7 @@ import { chooseLanguage, chooseTheme, formats, language, texts, theme, view } fr
 
 const HEALTH_EVERY_MS = 60_000
 
-export function Header({ onAdd }: { onAdd: (kind: 'key' | 'token') => void }) {
+export function Header(props: { onAdd: (kind: 'key' | 'token') => void; onLeave: () => void }) {
   const words = texts.value
   const current = session.value
   return (
@@ -37,7 +36,7 @@ export function Header({ onAdd }: { onAdd: (kind: 'key' | 'token') => void }) {
         <div class="header-tools">
           {current.state === 'in' && current.key && <FreshnessBadge />}
           <Switches />
-          {current.state === 'in' && <SessionMenu onAdd={onAdd} />}
+          {current.state === 'in' && <SessionMenu {...props} />}
         </div>
       </div>
     </header>
@@ -100,7 +99,7 @@ function healthPill(health: Health | undefined, failure: Failure | undefined, wo
   return health.status === 'ok' ? ['good', words.fresh] : ['warn', words.stale]
 }
 
-function SessionMenu({ onAdd }: { onAdd: (kind: 'key' | 'token') => void }) {
+function SessionMenu({ onAdd, onLeave }: { onAdd: (kind: 'key' | 'token') => void; onLeave: () => void }) {
   const words = texts.value.session
   const current = session.value
   if (current.state !== 'in') return null
@@ -128,7 +127,7 @@ function SessionMenu({ onAdd }: { onAdd: (kind: 'key' | 'token') => void }) {
             {token?.expires_at && <small>{words.expires(formats.value.day(token.expires_at))}</small>}
           </dd>
         </dl>
-        <button type="button" class="button wide" onClick={() => void signOut()}>
+        <button type="button" class="button wide" onClick={onLeave}>
           {words.leave}
         </button>
       </div>

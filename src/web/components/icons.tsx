@@ -47,6 +47,7 @@ export const icons = {
       <path d="m16 16 4.5 4.5" />
     </>,
   ),
+  add: icon(<path d="M12 5v14M5 12h14" />),
   close: icon(<path d="m6 6 12 12M18 6 6 18" />),
   download: icon(<path d="M12 4v11m-4.5-4.5L12 15l4.5-4.5M5 19.5h14" />),
   upload: icon(<path d="M12 16V5M7.5 9.5 12 5l4.5 4.5M5 19.5h14" />),

@@ -7,6 +7,8 @@ export const RATES = textTable({
     label: ['Vistas de tipos de cambio', 'Views of exchange rates'],
     query: ['Consulta', 'Rates'],
     closes: ['Cierres y promedios', 'Month-end and average rates'],
+    list: ['Convertir una lista', 'Convert a list'],
+    differential: ['Diferencial cambiario', 'Exchange differences'],
     copyLink: ['Copiar enlace', 'Copy link'],
     print: ['Imprimir', 'Print'],
   },

@@ -44,8 +44,11 @@ const NAMES: Record<string, RegExp> = {
 const TERM = /^([^\d.,]*)((?:\d|[.,](?=\d))(?:[\d.,\s\u00a0\u2009\u202f'’]*[\d.,])?)([^\d.,]*)$/
 const MAX_DIGITS = 60
 
-/** @param codes currencies that have rates; undefined: any in upper case */
-export function parseAmount(input: string, codes?: ReadonlySet<string>): Amount {
+/**
+ * @param codes currencies that have rates; undefined: any in upper case
+ * @param decimalSign decimal sign of a column; undefined: as the text shows
+ */
+export function parseAmount(input: string, codes?: ReadonlySet<string>, decimalSign?: ',' | '.'): Amount {
   const text = input.trim().replace(/[−–]/g, '-')
   if (!/\d/.test(text)) return { error: isCurrency(text, codes) ? 'empty' : 'no-amount' }
   if (text.includes('%')) return { error: 'percent' }
@@ -53,7 +56,7 @@ export function parseAmount(input: string, codes?: ReadonlySet<string>): Amount 
   const pieces = (inner ?? text).match(/[+-]?[^+-]+|[+-]/g) ?? []
   const terms: Term[] = []
   for (const piece of pieces) {
-    const term = parseTerm(piece, codes)
+    const term = parseTerm(piece, codes, decimalSign)
     if ('error' in term) return term
     terms.push(term)
   }
@@ -78,7 +81,11 @@ export function formatAmount(value: string, format: (value: string) => string): 
   return parseAmount(text).value === value ? text : `${text}0`
 }
 
-function parseTerm(piece: string, codes: ReadonlySet<string> | undefined): Term | AmountFailure {
+function parseTerm(
+  piece: string,
+  codes: ReadonlySet<string> | undefined,
+  decimalSign: ',' | '.' | undefined,
+): Term | AmountFailure {
   const [, before = '', digits, behind = ''] = TERM.exec(piece.replace(/^[+-]\s*/, '')) ?? []
   if (digits === undefined) {
     // Separators alone decide between a number with two readings and other text.
@@ -90,7 +97,7 @@ function parseTerm(piece: string, codes: ReadonlySet<string> | undefined): Term 
     if ('error' in reading) return reading
     currencies.push(...reading.codes)
   }
-  const decimal = parseDecimal(digits)
+  const decimal = parseDecimal(digits, decimalSign)
   if (!decimal) return { error: 'ambiguous' }
   return { ...decimal, isNegative: piece.startsWith('-'), currencies }
 }
@@ -140,11 +147,11 @@ function addTerms(terms: readonly Term[]): Scaled {
   return { units, scale }
 }
 
-function parseDecimal(text: string): Decimal | undefined {
+function parseDecimal(text: string, decimalSign?: ',' | '.'): Decimal | undefined {
   const last = [...text.matchAll(/[.,]/g)].at(-1)
   if (!last) return joinGroups(text, '')
   const [whole, fraction] = [text.slice(0, last.index), text.slice(last.index + 1)]
-  if (isGrouping(text, last[0], whole, fraction)) {
+  if (decimalSign ? last[0] !== decimalSign : isGrouping(text, last[0], whole, fraction)) {
     const grouped = joinGroups(text, '')
     return grouped && { ...grouped, groupSign: last[0] }
   }

@@ -40,10 +40,10 @@ function localDay(day: string): string {
   return day.split('-').reverse().join('/')
 }
 
-function escapeFormula(text: string): string {
+export function escapeFormula(text: string): string {
   return /^\s*[=+\-@\t\r]/.test(text) ? `'${text}` : text
 }
 
-function quoteCell(text: string, separator: string): string {
+export function quoteCell(text: string, separator: string): string {
   return /["\r\n]/.test(text) || text.includes(separator) ? `"${text.replaceAll('"', '""')}"` : text
 }

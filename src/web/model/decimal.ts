@@ -50,6 +50,18 @@ export function divideRounded(dividend: bigint, divisor: bigint): bigint {
   return dividend < 0n ? -((-dividend + half) / divisor) : (dividend + half) / divisor
 }
 
+/** Rounds a decimal, half away from zero. */
+export function roundPlaces(text: string, places: number): string {
+  const { units, scale } = parseScaled(text)
+  if (scale <= places) return decimalText({ units, scale })
+  return decimalText({ units: divideRounded(units, 10n ** BigInt(scale - places)), scale: places })
+}
+
+/** Returns the sum of decimals with at most two places. */
+export function sumCents(texts: readonly string[]): string {
+  return decimalText({ units: texts.reduce((sum, text) => sum + parseUnits(text, 2), 0n), scale: 2 })
+}
+
 export function decimalSign(text: string): -1 | 0 | 1 {
   const { units } = parseScaled(text)
   if (units === 0n) return 0

@@ -5,14 +5,17 @@ import { isDay } from './days.ts'
 
 export const SCREENS = ['rates', 'documents', 'status'] as const
 /** Views of the screen of exchange rates. The first has the address of the screen, `closes` is `#rates/closes`. */
-export const RATES_VIEWS = ['query', 'closes'] as const
+export const RATES_VIEWS = ['query', 'closes', 'list', 'differential'] as const
 export const SPANS = ['1m', '3m', '6m', '1y', '5y', '10y', 'all'] as const
 export const SIDES = ['compra', 'venta'] as const
+/** Sides for positions. `usual`: assets at the buy rate, liabilities at the sell rate. */
+export const SIDE_RULES = ['usual', 'venta', 'compra'] as const
 
 export type Screen = (typeof SCREENS)[number]
 export type RatesView = (typeof RATES_VIEWS)[number]
 export type Span = (typeof SPANS)[number]
 export type ShownSide = (typeof SIDES)[number]
+export type SideRule = (typeof SIDE_RULES)[number]
 
 export type View = {
   screen: Screen
@@ -37,6 +40,15 @@ export type View = {
   source: string
   target: string
   side: ShownSide
+  /** Currency of rows of a list without one, its target, and its side. */
+  listSource: string
+  listTarget: string
+  listSide: ShownSide
+  /** Closing day of the positions; empty: the end of the last month. */
+  closing: string
+  /** Currency of the books. */
+  books: string
+  rule: SideRule
   /** Ids; 0: all. */
   company: number
   agent: number
@@ -58,6 +70,12 @@ export const FIRST_VIEW: View = {
   source: 'USD',
   target: 'CRC',
   side: 'venta',
+  listSource: 'USD',
+  listTarget: 'CRC',
+  listSide: 'venta',
+  closing: '',
+  books: 'CRC',
+  rule: 'usual',
   company: 0,
   agent: 0,
 }
@@ -69,6 +87,8 @@ const QUERY_PARAMS = [
   ...(['amount', 'source', 'target', 'side'] as const),
 ]
 const CLOSES_PARAMS = ['months', 'year'] as const
+const LIST_PARAMS = ['listSource', 'listTarget', 'listSide'] as const
+const DIFFERENTIAL_PARAMS = ['closing', 'books', 'rule'] as const
 
 export function encodeFragment(view: View): string {
   const params = new URLSearchParams()
@@ -90,6 +110,8 @@ function encodeDays(params: URLSearchParams, { day, on }: View): void {
 function viewParams({ screen, ratesView }: View): readonly (keyof View)[] {
   if (screen === 'documents') return ['company', 'agent']
   if (screen === 'status') return []
+  if (ratesView === 'list') return LIST_PARAMS
+  if (ratesView === 'differential') return DIFFERENTIAL_PARAMS
   return ratesView === 'closes' ? CLOSES_PARAMS : QUERY_PARAMS
 }
 
@@ -119,6 +141,12 @@ export function parseFragment(fragment: string): View {
     source: patternParam(params, 'source', /^[A-Z]{3}$/),
     target: patternParam(params, 'target', /^[A-Z]{3}$/),
     side: wordParam(SIDES, params.get('side'), FIRST_VIEW.side),
+    listSource: patternParam(params, 'listSource', /^[A-Z]{3}$/),
+    listTarget: patternParam(params, 'listTarget', /^[A-Z]{3}$/),
+    listSide: wordParam(SIDES, params.get('listSide'), FIRST_VIEW.listSide),
+    closing: dayParam(params, 'closing'),
+    books: patternParam(params, 'books', /^[A-Z]{3}$/),
+    rule: wordParam(SIDE_RULES, params.get('rule'), FIRST_VIEW.rule),
     company: readId(params, 'company'),
     agent: readId(params, 'agent'),
   }
@@ -138,7 +166,7 @@ function wordParam<T extends string>(all: readonly T[], value: string | null, fa
 
 function patternParam(
   params: URLSearchParams,
-  name: 'pair' | 'months' | 'year' | 'amount' | 'source' | 'target',
+  name: 'pair' | 'months' | 'year' | 'amount' | 'source' | 'target' | 'listSource' | 'listTarget' | 'books',
   pattern: RegExp,
 ): string {
   const value = params.get(name) ?? ''

@@ -32,7 +32,9 @@ export function supportLine(conversion: SupportedConversion, formats: Formats, t
   const { accounting, exact, instant, time } = formats
   const equation = `${accounting(amount, exact)} ${source} = ${accounting(result, formats.result)} ${target}`
   const [day = ''] = instant(at).split(',')
-  const route = legs.map((leg, index) => `${legSign(leg, index)}${legText(leg, formats, texts)}`).join(' ')
+  const route = legs
+    .map((leg, index) => `${legOperator(leg, index)}${legText(leg, formats, texts)}`)
+    .join(' ')
   const parts = [equation, route, texts.rateSource, texts.dataAsOf(day, time(at))]
   return parts
     .filter((part) => part !== '')
@@ -45,7 +47,7 @@ export function legName({ pair, rate_type }: ConversionLeg, sides: SupportTexts[
   return rate_type === 'referencia' ? pair : `${pair} ${sides[rate_type].toLowerCase()}`
 }
 
-function legSign({ inverse }: ConversionLeg, index: number): string {
+export function legOperator({ inverse }: ConversionLeg, index: number): string {
   if (inverse) return '÷ '
   return index === 0 ? '' : '× '
 }

@@ -1,5 +1,5 @@
 // Screen of exchange rates and its views. `query`: the dollar, a converter, a history, all currencies and the export.
-// `closes`: months of a year.
+// `closes`: months of a year. `list`: a pasted list. `differential`: exchange differences.
 
 import type { ComponentChildren, FunctionComponent } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
@@ -24,6 +24,8 @@ const SERIES_EVERY_MS = 600_000
 /** Parts of the screen that are fetched when one of them is rendered. */
 type LazyParts = {
   MonthEnds: FunctionComponent<{ series: readonly Series[]; today: string }>
+  ConvertList: FunctionComponent<{ series: readonly Series[]; bounds: DayBounds }>
+  Differential: FunctionComponent<{ series: readonly Series[]; bounds: DayBounds }>
   ExportAll: FunctionComponent
   EmptyDatabase: FunctionComponent<{ everyMs: number }>
   LeftOutNote: FunctionComponent<{ ids: readonly number[]; series: readonly Series[] }>
@@ -59,7 +61,11 @@ function Rates({ below }: { below: LazyParts }) {
       <Views />
       <div class="rates">
         {series.failure && series.value && <OfflineBanner />}
-        {view.value.ratesView === 'closes' ? (
+        {view.value.ratesView === 'list' ? (
+          <below.ConvertList series={series.value ?? []} bounds={bounds} />
+        ) : view.value.ratesView === 'differential' ? (
+          <below.Differential series={series.value ?? []} bounds={bounds} />
+        ) : view.value.ratesView === 'closes' ? (
           <section class="card months" aria-labelledby="months">
             <h2 id="months">{texts.value.views.closes}</h2>
             <div class="below">

@@ -1,0 +1,228 @@
+// Texts of converted lists and of exchange differences.
+
+import { textTable } from './table.ts'
+
+export const LISTS = textTable({
+  list: {
+    title: ['Convertir una lista', 'Convert a list'],
+    hint: [
+      'Copie en Excel las columnas con fecha, monto y, si quiere, moneda y detalle. Péguelas aquí: hasta 10 000 filas.',
+      'In Excel, copy the columns with date, amount and, if you like, currency and detail. Paste them here: up to 10,000 rows.',
+    ],
+    convert: (rows: string, isOne: boolean) => [
+      `Convertir ${rows} ${isOne ? 'fila' : 'filas'}`,
+      `Convert ${rows} ${isOne ? 'row' : 'rows'}`,
+    ],
+    converting: ['Convirtiendo…', 'Converting…'],
+    source: ['Moneda, donde falte', 'Currency, where missing'],
+    target: ['Convertir a', 'Convert to'],
+    result: ['Resultado', 'Result'],
+    converted: (count: string, isOne: boolean) => [
+      `${count} ${isOne ? 'convertida' : 'convertidas'}`,
+      `${count} converted`,
+    ],
+    failed: (count: string) => [`${count} con error`, `${count} with an error`],
+    queried: (day: string, time: string) => [
+      `consultado el ${day} a las ${time}, hora de Costa Rica`,
+      `queried on ${day} at ${time}, Costa Rica time`,
+    ],
+    filter: ['Filas', 'Rows'],
+    all: ['Todas', 'All'],
+    withError: ['Con error', 'With an error'],
+    noErrors: ['Ninguna fila tiene error.', 'No row has an error.'],
+    copy: ['Copiar para Excel', 'Copy for Excel'],
+    row: ['Fila', 'Row'],
+    date: ['Fecha', 'Date'],
+    detail: ['Detalle', 'Detail'],
+    amount: ['Monto', 'Amount'],
+    currency: ['Moneda', 'Currency'],
+    rate: ['Tipo de cambio', 'Rate'],
+    derivation: ['De dónde sale', 'Derivation'],
+    note: ['Nota', 'Note'],
+    colones: ['Colones', 'Colones'],
+    resultOf: (code: string) => [`Resultado, ${code}`, `Result, ${code}`],
+    total: (rows: string, isOne: boolean) => [
+      `Total de ${rows} ${isOne ? 'fila' : 'filas'}`,
+      `Total of ${rows} ${isOne ? 'row' : 'rows'}`,
+    ],
+    drawn: (drawn: string, all: string) => [`${drawn} de ${all} filas`, `${drawn} of ${all} rows`],
+    more: ['Mostrar más', 'Show more'],
+    foot: [
+      'Cada fila se redondea a 2 decimales; el total suma las filas redondeadas. Fuente: BCCR. (05/11): día en que se publicó el valor usado.',
+      'Each row is rounded to 2 decimals; the total adds the rounded rows. Source: BCCR. (05/11): day on which the value was published.',
+    ],
+    treat: (code: string) => [`Tratar como ${code}`, `Treat as ${code}`],
+    treated: (code: string, other: string) => [
+      `${code} tratado como ${other}`,
+      `${code} treated as ${other}`,
+    ],
+    old: (days: string) => [`valor de hace ${days} días`, `value from ${days} days before`],
+    needsDate: ['Indique cuál columna es la fecha.', 'Choose which column is the date.'],
+    needsAmount: ['Indique cuál columna es el monto.', 'Choose which column is the amount.'],
+    waits: ['Se calculará al volver la conexión.', 'Computed when the connection returns.'],
+  },
+
+  paste: {
+    label: ['Filas copiadas de Excel', 'Rows copied from Excel'],
+    open: ['Abrir un archivo CSV', 'Open a CSV file'],
+    clear: ['Borrar', 'Clear'],
+    reading: ['Leyendo…', 'Reading…'],
+    preview: (lines: string) => [
+      `Se muestran aquí las primeras ${lines} líneas; se convierten todas.`,
+      `The first ${lines} lines are shown here; all are converted.`,
+    ],
+    tooLarge: ['La lista pasa de 4 MB. Divídala en partes.', 'The list exceeds 4 MB. Split it into parts.'],
+    tooMany: (rows: string) => [
+      `La lista tiene ${rows} filas; se aceptan hasta 10 000.`,
+      `The list has ${rows} rows; up to 10,000 are accepted.`,
+    ],
+    unreadable: ['No se pudo leer el archivo.', 'The file could not be read.'],
+    readAs: ['Así se leyó', 'Read as'],
+    column: (number: number) => [`Columna ${number}`, `Column ${number}`],
+    kinds: {
+      dmy: ['Fecha, dd/mm/aaaa', 'Date, dd/mm/yyyy'],
+      mdy: ['Fecha, mm/dd/aaaa', 'Date, mm/dd/yyyy'],
+      serial: ['Fecha, número de Excel', 'Date, Excel number'],
+      comma: ['Monto, coma decimal', 'Amount, decimal comma'],
+      point: ['Monto, punto decimal', 'Amount, decimal point'],
+      currency: ['Moneda', 'Currency'],
+      type: ['Activo o pasivo', 'Asset or liability'],
+      detail: ['Detalle (se conserva)', 'Detail (preserved)'],
+      unused: ['No usar', 'Do not use'],
+    },
+  },
+
+  leave: {
+    title: ['Salir', 'Sign out'],
+    text: [
+      'Al salir se borran de este navegador las posiciones del diferencial cambiario.',
+      'Signing out removes the positions of the exchange differences from this browser.',
+    ],
+    yes: ['Salir y borrarlas', 'Sign out and remove them'],
+    no: ['Cancelar', 'Cancel'],
+  },
+
+  rowErrors: {
+    'blank-row': ['La fila está vacía.', 'The row is empty.'],
+    'no-date': ['Falta la fecha.', 'The date is missing.'],
+    'missing-amount': ['Falta el monto.', 'The amount is missing.'],
+    'no-currency': ['No se reconoce la moneda.', 'The currency is not recognized.'],
+    type: ['Indique si es activo o pasivo.', 'Write asset or liability.'],
+    unreadableDate: (text: string) => [`«${text}» no es una fecha.`, `“${text}” is not a date.`],
+    missingDay: (day: string, month: string, days: number) => [
+      `El ${day} no existe: ${month.toLowerCase()} tiene ${days} días.`,
+      `${day} does not exist: ${month} has ${days} days.`,
+    ],
+    missingMonth: (day: string, month: number) => [
+      `El ${day} no existe: no hay mes ${month}.`,
+      `${day} does not exist: there is no month ${month}.`,
+    ],
+    notSynchronized: ['Esos días no se han sincronizado.', 'Those days have not been synchronized.'],
+  },
+
+  differential: {
+    title: ['Diferencial cambiario', 'Exchange differences'],
+    hint: [
+      'Saldo × (tipo de cambio de cierre − tipo de cambio de registro), con las fuentes de ambos.',
+      'Balance × (closing rate − rate at registration), with the sources of both.',
+    ],
+    closing: ['Fecha de cierre', 'Closing date'],
+    rule: ['Compra o venta', 'Buy or sell'],
+    rules: {
+      usual: ['Activos compra, pasivos venta', 'Assets buy, liabilities sell'],
+      venta: ['Venta para todo', 'Sell for all'],
+      compra: ['Compra para todo', 'Buy for all'],
+    },
+    books: ['Moneda de los libros', 'Currency of the books'],
+    income: ['Ingreso por diferencial', 'Income from differences'],
+    expense: ['Gasto por diferencial', 'Expense from differences'],
+    net: (day: string) => [`Neto al ${day}`, `Net on ${day}`],
+    dollar: (day: string) => [`Dólar al ${day}`, `Dollar on ${day}`],
+    positions: ['Posiciones', 'Positions'],
+    count: (count: string, isOne: boolean) => [
+      `${count} ${isOne ? 'partida' : 'partidas'}.`,
+      `${count} ${isOne ? 'item' : 'items'}.`,
+    ],
+    positionsHint: [
+      'Escriba, o pegue de Excel: detalle, saldo, moneda y fecha de registro o de la última valuación.',
+      'Type, or paste from Excel: detail, balance, currency, and date of registration or of the last valuation.',
+    ],
+    add: ['Agregar', 'Add'],
+    paste: ['Pegar de Excel', 'Paste from Excel'],
+    none: ['Todavía no hay partidas', 'There are no items yet'],
+    item: ['Partida', 'Item'],
+    balance: ['Saldo', 'Balance'],
+    registration: ['Registro', 'Registration'],
+    atClosing: ['Cierre', 'Closing'],
+    rate: ['Tipo de cambio', 'Exchange rate'],
+    colones: ['Colones', 'Colones'],
+    inBooks: ['En libros', 'In the books'],
+    closingValue: ['Al cierre', 'At closing'],
+    difference: ['Diferencial', 'Difference'],
+    types: { asset: ['Activo', 'Asset'], liability: ['Pasivo', 'Liability'] },
+    typeWhere: ['Tipo, donde falte', 'Type, where missing'],
+    isIncome: ['ingreso', 'income'],
+    isExpense: ['gasto', 'expense'],
+    netRow: ['Neto', 'Net'],
+    netOf: (some: string, all: string) => [
+      `Neto de ${some} de ${all} partidas`,
+      `Net of ${some} of ${all} items`,
+    ],
+    later: ['La fecha de registro es posterior al cierre.', 'The date of registration is after the closing.'],
+    foot: [
+      'Paréntesis: pasivo o pérdida. Diferencial = al cierre − en libros, cada uno redondeado a 2 decimales. La lista queda solo en este navegador.',
+      'Parentheses: liability or loss. Difference = at closing − in the books, each rounded to 2 decimals. The list stays in this browser only.',
+    ],
+    notStored: [
+      'El navegador no permite guardar: la lista dura hasta cerrar la página.',
+      'The browser does not allow storage: the list lasts until the page is closed.',
+    ],
+    help: ['¿Compra o venta?', 'Buy or sell?'],
+    form: {
+      newItem: ['Partida nueva', 'New item'],
+      edit: (detail: string) => [`Cambiar: ${detail}`, `Change: ${detail}`],
+      detail: ['Detalle', 'Detail'],
+      type: ['Tipo', 'Type'],
+      balance: ['Saldo', 'Balance'],
+      currency: ['Moneda', 'Currency'],
+      date: ['Registro o última valuación', 'Registration or last valuation'],
+      save: ['Guardar', 'Save'],
+      cancel: ['Cancelar', 'Cancel'],
+      remove: ['Quitar', 'Remove'],
+      unnamed: ['Sin detalle', 'No detail'],
+    },
+    addRows: (count: string, isOne: boolean) => [
+      `Agregar ${count} ${isOne ? 'partida' : 'partidas'}`,
+      `Add ${count} ${isOne ? 'item' : 'items'}`,
+    ],
+    badRows: ['Con error, no se agregan:', 'With an error, not added:'],
+    badRow: (row: string, error: string) => [`Fila ${row}: ${error}`, `Row ${row}: ${error}`],
+    full: (most: string) => [`Se guardan hasta ${most} partidas.`, `Up to ${most} items are stored.`],
+    guide: {
+      closingRate: [
+        'NIC 21, párrafo 23: las partidas monetarias se convierten al tipo de cambio de cierre.',
+        'IAS 21, paragraph 23: monetary items are translated at the closing rate.',
+      ],
+      profit: [
+        'NIC 21, párrafo 28: la diferencia va al resultado del período en que aparece.',
+        'IAS 21, paragraph 28: the difference is recognized in profit or loss of the period in which it arises.',
+      ],
+      practice: [
+        'Práctica: muchas empresas usan compra para los activos y venta para los pasivos; la directriz DCN-06-2013, artículo 4, lo indica para el sector público.',
+        'Practice: many firms use the buy rate for assets and the sell rate for liabilities; directive DCN-06-2013, article 4, requires it in the public sector.',
+      ],
+      tax: [
+        'Impuesto sobre la renta, Ley 7092, artículo 81, reformado por la Ley 9635 del 03/12/2018: tipo de cambio de referencia de venta del BCCR.',
+        'Income tax, Law 7092, article 81, as reformed by Law 9635 of 03/12/2018: the BCCR’s reference sell rate.',
+      ],
+      realized: [
+        'Ley 7092, artículo 5, reformado por la Ley 9635 del 03/12/2018: Tributación cuenta el diferencial cuando se realiza, al cobrar o pagar.',
+        'Law 7092, article 5, as reformed by Law 9635 of 03/12/2018: the tax authority counts the difference when it is realized, on collection or payment.',
+      ],
+      end: [
+        'Es una orientación: confírmelo con quien lleva su contabilidad.',
+        'This is guidance: confirm it with your accountant.',
+      ],
+    },
+  },
+})

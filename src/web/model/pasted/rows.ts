@@ -1,0 +1,135 @@
+// Reads the rows of a pasted table by the kinds of their columns. A row has a day, an amount and a currency, or an error.
+// A day after the last one with rates is an error here: the API would answer with the last rate.
+
+import type { AmountError } from '../amount.ts'
+import type { DateError, RateDays } from '../date-text.ts'
+import { type DateOrder, type DecimalMark, readAmountCell, readCurrencyCell, readDateCell } from './cells.ts'
+import { columnRole, type PastedKind, type PastedTable, readTypeCell } from './columns.ts'
+import { isBlankRow } from './split.ts'
+
+export type RowError =
+  | { kind: 'blank-row' | 'no-date' | 'missing-amount' | 'no-currency' | 'type' }
+  | { kind: 'date'; error: DateError; text: string }
+  | { kind: 'amount'; error: AmountError; text: string }
+  | { kind: 'unknown-currency'; code: string }
+export type PastedRow = {
+  /** From 1, of the rows below the headings. */
+  number: number
+  /** Text of the cells as it was pasted. */
+  dateText: string
+  amountText: string
+  details: readonly string[]
+  /** YYYY-MM-DD. */
+  day?: string
+  /** Digits and a point, with a minus if negative. */
+  amount?: string
+  currency?: string
+  /** Currency of the text that another one replaces. */
+  replacedCurrency?: string
+  type?: 'asset' | 'liability'
+  error?: RowError
+}
+export type RowOptions = {
+  codes: ReadonlySet<string>
+  days: RateDays
+  today: string
+  /** Currency of rows without one. */
+  defaultCurrency: string
+  /** Currencies without rates, and those that replace them. */
+  replacements: ReadonlyMap<string, string>
+}
+
+const SLICE_ROWS = 100
+
+export type ReadyRow = PastedRow & { day: string; amount: string; currency: string; error?: undefined }
+
+/** Reads the rows of a table. Yields between slices, so that the page stays responsive. */
+export function* readRows(
+  { rows, kinds }: PastedTable,
+  options: RowOptions,
+): Generator<undefined, PastedRow[]> {
+  const readRow = createRowReader(kinds, options)
+  const pastedRows: PastedRow[] = []
+  for (const [at, cells] of rows.entries()) {
+    pastedRows.push(readRow(cells, at + 1))
+    if (at % SLICE_ROWS === SLICE_ROWS - 1) yield
+  }
+  return pastedRows
+}
+
+function createRowReader(
+  kinds: readonly PastedKind[],
+  options: RowOptions,
+): (cells: readonly string[], number: number) => PastedRow {
+  const dateAt = kinds.findIndex((kind) => columnRole(kind) === 'date')
+  const amountAt = kinds.findIndex((kind) => columnRole(kind) === 'amount')
+  const currencyAt = kinds.indexOf('currency')
+  const typeAt = kinds.indexOf('type')
+  const sign: DecimalMark = kinds[amountAt] === 'point' ? '.' : ','
+  const order = kinds[dateAt] as DateOrder | undefined
+  return (cells, number) => {
+    const details = detailCells(cells, kinds)
+    const [dateText = '', amountText = ''] = [cells[dateAt], cells[amountAt]]
+    const row: PastedRow = { number, dateText, amountText, details }
+    if (isBlankRow(cells)) return { ...row, error: { kind: 'blank-row' } }
+    const amount = amountText === '' ? undefined : readAmount(amountText, sign, options.codes)
+    const date =
+      dateText === '' || !order ? undefined : readDateCell(dateText, order, options.days, options.today)
+    Object.assign(row, date?.error === undefined ? { day: date?.day } : {})
+    Object.assign(row, amount && amount.error === undefined ? { amount: amount.value } : {})
+    const currency = readRowCurrency(amount?.currency, cells[currencyAt] ?? '', options)
+    Object.assign(row, currency)
+    const type = typeAt < 0 ? undefined : readTypeCell(cells[typeAt] ?? '')
+    if (type) row.type = type
+    if (!date) return { ...row, error: { kind: 'no-date' } }
+    if (date.error) return { ...row, error: { kind: 'date', error: date.error, text: dateText } }
+    if (!amount) return { ...row, error: { kind: 'missing-amount' } }
+    if (amount.error !== undefined) {
+      return { ...row, error: { kind: 'amount', error: amount.error, text: amountText } }
+    }
+    if (row.currency === undefined) return { ...row, error: { kind: 'no-currency' } }
+    if (!options.codes.has(row.currency)) {
+      return { ...row, error: { kind: 'unknown-currency', code: row.currency } }
+    }
+    return (cells[typeAt] ?? '') !== '' && !type ? { ...row, error: { kind: 'type' } } : row
+  }
+}
+
+/** Titles of the preserved columns; columns without a heading have none. */
+export function detailHeadings({ headings, kinds }: PastedTable): string[] {
+  return kinds.flatMap((kind, index) => (kind === 'detail' ? [headings[index] ?? ''] : []))
+}
+
+export function isConvertible(row: PastedRow): row is ReadyRow {
+  return row.error === undefined
+}
+
+/** Text of the preserved columns. The apostrophe that protects a formula in a copied list is removed. */
+function detailCells(cells: readonly string[], kinds: readonly PastedKind[]): string[] {
+  return kinds.flatMap((kind, index) =>
+    kind === 'detail' ? [(cells[index] ?? '').replace(/^'(?=\s*[=+\-@])/, '')] : [],
+  )
+}
+
+type CellAmount =
+  | { value: string; currency: string | undefined; error?: undefined }
+  | { value?: undefined; currency?: string | undefined; error: AmountError }
+
+/** A currency without rates is no error of the amount. */
+function readAmount(text: string, sign: DecimalMark, codes: ReadonlySet<string>): CellAmount {
+  const amount = readAmountCell(text, sign, codes)
+  if (amount.error !== 'unknown-currency' || amount.code === undefined) return amount
+  return readAmountCell(text, sign, new Set([...codes, amount.code]))
+}
+
+/** A currency inside of the amount precedes the column, which precedes the default. */
+function readRowCurrency(
+  inAmount: string | undefined,
+  cell: string,
+  { codes, defaultCurrency, replacements }: RowOptions,
+): Pick<PastedRow, 'currency' | 'replacedCurrency'> {
+  const code = inAmount ?? (cell === '' ? defaultCurrency : readCurrencyCell(cell, codes)?.code)
+  if (code === undefined) return /^[a-z]{3}$/i.test(cell) ? { currency: cell.toUpperCase() } : {}
+  const replacement = replacements.get(code)
+  return replacement === undefined ? { currency: code } : { currency: replacement, replacedCurrency: code }
+}

@@ -1,0 +1,229 @@
+// View of exchange differences: the closing, income, expense and net, and the positions with both of their rates.
+
+import { useState } from 'preact/hooks'
+import type { Series } from '../../api/responses.ts'
+import { CurrencyField } from '../../components/currency-field.tsx'
+import { type DayBounds, useDateChoice } from '../../components/date-choice.ts'
+import { DateField, DateWords } from '../../components/date-field.tsx'
+import { icons } from '../../components/icons.tsx'
+import { FailureNotice, Notice } from '../../components/notice.tsx'
+import { formats, setView, texts, view } from '../../components/view.ts'
+import { listedCurrencies } from '../../model/currencies.ts'
+import { lastMonthEnd } from '../../model/days.ts'
+import { computeTotals, type Position } from '../../model/differential.ts'
+import { SIDE_RULES, type SideRule } from '../../model/fragment.ts'
+import { AccountingFigure } from '../pasted/figure.tsx'
+import { listsTexts } from '../pasted/lists-texts.ts'
+import { PastePositions } from './paste-positions.tsx'
+import { PositionForm } from './position-form.tsx'
+import { isStored, positions } from './positions.ts'
+import { PositionsTable } from './positions-table.tsx'
+import { type Differences, useDifferences } from './use-differences.ts'
+
+const MISSING = '—'
+const CLOSING_WORDS = 'closing-words'
+
+export type OpenPanel = { kind: 'paste' } | { kind: 'form'; position: Position | undefined } | undefined
+
+export function Differential({ series, bounds }: { series: readonly Series[]; bounds: DayBounds }) {
+  const words = listsTexts.value.differential
+  const { closing, books, rule } = view.value
+  const [panel, setPanel] = useState<OpenPanel>(undefined)
+  const [isGuideOpen, setGuideOpen] = useState(false)
+  const currencies = listedCurrencies(series, formats.value)
+  const monthEnd = lastMonthEnd(bounds.today)
+  const choice = useDateChoice(closing || monthEnd, bounds, (day) =>
+    setView({ closing: day === monthEnd ? '' : day }),
+  )
+  const { day, error } = choice
+  const list = positions.value
+  const { differences, failure, isBusy } = useDifferences(
+    error ? undefined : { positions: list, day, books, rule },
+  )
+  const close = () => setPanel(undefined)
+  return (
+    <>
+      <section class="card differential" aria-labelledby="differential">
+        <div class="differential-title">
+          <h2 id="differential">{words.title}</h2>
+          <p class="hint">{words.hint}</p>
+        </div>
+        <div class="positions-settings">
+          <DateField label={words.closing} choice={choice} describedBy={CLOSING_WORDS} />
+          <RuleField rule={rule} />
+          <CurrencyField
+            label={words.books}
+            value={books}
+            all={currencies}
+            onChoose={(books) => setView({ books })}
+          />
+          <p class="small closing-words">
+            <DateWords id={CLOSING_WORDS} choice={choice} />
+          </p>
+        </div>
+      </section>
+      <TotalsCard differences={differences} day={error ? '' : day} books={books} isBusy={isBusy} />
+      {failure?.kind === 'offline' && <Notice title={listsTexts.value.list.waits} />}
+      {failure && failure.kind !== 'offline' && <FailureNotice failure={failure} />}
+      <section class="card positions" aria-labelledby="positions">
+        <div class="card-head">
+          <div>
+            <h2 id="positions">{words.positions}</h2>
+            <p class="hint">
+              {list.length > 0 && `${words.count(formats.value.count(list.length), list.length === 1)} `}
+              {words.positionsHint}
+            </p>
+          </div>
+          <div class="buttons">
+            <button
+              type="button"
+              class="button"
+              aria-expanded={panel?.kind === 'form'}
+              onClick={() => setPanel({ kind: 'form', position: undefined })}
+            >
+              {icons.add}
+              {words.add}
+            </button>
+            <button
+              type="button"
+              class="button"
+              aria-expanded={panel?.kind === 'paste'}
+              onClick={() => setPanel({ kind: 'paste' })}
+            >
+              {icons.copy}
+              {words.paste}
+            </button>
+          </div>
+        </div>
+        {panel?.kind === 'paste' && (
+          <PastePositions currencies={currencies} bounds={bounds} onClose={close} />
+        )}
+        {panel?.kind === 'form' && (
+          <PositionForm
+            key={panel.position?.id ?? 0}
+            position={panel.position}
+            currencies={currencies}
+            bounds={bounds}
+            firstDay={monthEnd}
+            onClose={close}
+          />
+        )}
+        {list.length === 0 ? (
+          !panel && <p class="quiet list-none">{words.none}</p>
+        ) : (
+          <PositionsTable
+            list={list}
+            differences={differences}
+            books={books}
+            day={day}
+            isBusy={isBusy}
+            onEdit={(position) => setPanel({ kind: 'form', position })}
+          />
+        )}
+        <div class="list-foot positions-foot">
+          <p class="hint">{isStored.value ? words.foot : words.notStored}</p>
+          <button
+            type="button"
+            class="link"
+            aria-expanded={isGuideOpen}
+            onClick={() => setGuideOpen(!isGuideOpen)}
+          >
+            {words.help}
+          </button>
+        </div>
+        {isGuideOpen && <ClosingGuide />}
+      </section>
+    </>
+  )
+}
+
+function RuleField({ rule }: { rule: SideRule }) {
+  const words = listsTexts.value.differential
+  return (
+    <div class="rule-field">
+      <label for="side-rule">{words.rule}</label>
+      <select
+        id="side-rule"
+        class="field"
+        value={rule}
+        onChange={(event) => setView({ rule: event.currentTarget.value as SideRule })}
+      >
+        {SIDE_RULES.map((one) => (
+          <option key={one} value={one}>
+            {words.rules[one]}
+          </option>
+        ))}
+      </select>
+    </div>
+  )
+}
+
+/** @param day empty: refused */
+function TotalsCard(props: {
+  differences: Differences | undefined
+  day: string
+  books: string
+  isBusy: boolean
+}) {
+  const { differences, day, books, isBusy } = props
+  const words = listsTexts.value.differential
+  const { cents, exact } = formats.value
+  const { sides } = texts.value
+  const amounts = differences?.rows.flatMap(({ difference }) => difference?.difference ?? [])
+  const totals = amounts && computeTotals(amounts)
+  const sign = books === 'CRC' ? '₡' : ''
+  const dayText = day === '' ? MISSING : formats.value.day(day)
+  const figures = [
+    ['income', words.income, totals?.income],
+    ['expense', words.expense, totals?.expense],
+    ['net', words.net(dayText), totals?.net],
+  ] as const
+  const { compra, venta } = differences?.dollar ?? {}
+  return (
+    <dl class="card totals" aria-live="polite" aria-busy={isBusy}>
+      {figures.map(([name, title, value]) => (
+        <div key={name} class={`total total-${name}`}>
+          <dt>{title}</dt>
+          <dd>
+            {value === undefined ? MISSING : <AccountingFigure value={value} format={cents} sign={sign} />}
+            {value !== undefined && !sign && <span class="unit"> {books}</span>}
+          </dd>
+        </div>
+      ))}
+      <div class="total total-dollar">
+        <dt>{words.dollar(dayText)}</dt>
+        <dd>
+          {compra && venta ? (
+            <>
+              <span class="figure">
+                {exact(compra)} <small>{sides.compra.toLowerCase()}</small>
+              </span>
+              {' · '}
+              <span class="figure">
+                {exact(venta)} <small>{sides.venta.toLowerCase()}</small>
+              </span>
+            </>
+          ) : (
+            MISSING
+          )}
+        </dd>
+      </div>
+    </dl>
+  )
+}
+
+/** Six lines about the side of the rate, with the article and version of each rule. */
+function ClosingGuide() {
+  const { help, guide } = listsTexts.value.differential
+  const { closingRate, profit, practice, tax, realized, end } = guide
+  return (
+    <ul class="guide" aria-label={help}>
+      {[closingRate, profit, practice, tax, realized].map((line) => (
+        <li key={line}>{line}</li>
+      ))}
+      <li>
+        <strong>{end}</strong>
+      </li>
+    </ul>
+  )
+}

@@ -1,0 +1,123 @@
+// Panel that adds pasted positions. Rows with an error are listed and not added.
+
+import { useId, useState } from 'preact/hooks'
+import { CurrencyField } from '../../components/currency-field.tsx'
+import type { DayBounds } from '../../components/date-choice.ts'
+import { formats } from '../../components/view.ts'
+import type { Currency } from '../../model/currencies.ts'
+import type { PositionType } from '../../model/differential.ts'
+import type { PastedKind } from '../../model/pasted/columns.ts'
+import { isConvertible, type PastedRow } from '../../model/pasted/rows.ts'
+import { listsTexts } from '../pasted/lists-texts.ts'
+import { PasteBox } from '../pasted/paste-box.tsx'
+import { rowErrorText } from '../pasted/row-error.ts'
+import { usePasted } from '../pasted/use-pasted.ts'
+import { MAX_POSITIONS } from './position-store.ts'
+import { addPositions, positions } from './positions.ts'
+
+const MAX_ERRORS = 20
+const NO_REPLACEMENTS: ReadonlyMap<string, string> = new Map()
+
+export function PastePositions(props: {
+  currencies: readonly Currency[]
+  bounds: DayBounds
+  onClose: () => void
+}) {
+  const { currencies, bounds, onClose } = props
+  const { differential: words, list: listWords } = listsTexts.value
+  const { count } = formats.value
+  const [text, setText] = useState('')
+  const [kinds, setKinds] = useState<readonly PastedKind[] | undefined>(undefined)
+  const [source, setSource] = useState('USD')
+  const [type, setType] = useState<PositionType>('asset')
+  const pasted = usePasted({
+    ...{ text, bounds, kinds, defaultCurrency: source, hasTypes: true },
+    codes: new Set(currencies.map(({ code }) => code)),
+    replacements: NO_REPLACEMENTS,
+  })
+  const rows = pasted.rows ?? []
+  const ready = rows.filter(isConvertible)
+  const failed = rows.filter(({ error }) => error)
+  const isFull = positions.value.length + ready.length > MAX_POSITIONS
+  const add = () => {
+    addPositions(
+      ready.map((row) => ({
+        ...{ detail: row.details.filter((one) => one !== '').join(' · '), type: row.type ?? type },
+        ...{ balance: row.amount, currency: row.currency, day: row.day },
+      })),
+    )
+    onClose()
+  }
+  return (
+    <div class="paste-positions">
+      <PasteBox
+        text={text}
+        onText={(newText) => {
+          setText(newText)
+          setKinds(undefined)
+        }}
+        pasted={pasted}
+        onKinds={setKinds}
+        hasTypes
+      />
+      <PasteErrors failed={failed} bounds={bounds} />
+      {isFull && <p class="refusal">{words.full(count(MAX_POSITIONS))}</p>}
+      <div class="list-settings">
+        <CurrencyField label={listWords.source} value={source} all={currencies} onChoose={setSource} />
+        <TypeField type={type} onChoose={setType} />
+        <div class="buttons convert-rows">
+          <button
+            type="button"
+            class="button main"
+            disabled={ready.length === 0 || isFull || pasted.isReading}
+            onClick={add}
+          >
+            {words.addRows(count(ready.length), ready.length === 1)}
+          </button>
+          <button type="button" class="button" onClick={onClose}>
+            {words.form.cancel}
+          </button>
+        </div>
+      </div>
+    </div>
+  )
+}
+
+function TypeField({ type, onChoose }: { type: PositionType; onChoose: (type: PositionType) => void }) {
+  const words = listsTexts.value.differential
+  const id = useId()
+  return (
+    <div class="convert-currency">
+      <label for={id}>{words.typeWhere}</label>
+      <select
+        id={id}
+        class="field"
+        value={type}
+        onChange={(event) => onChoose(event.currentTarget.value as PositionType)}
+      >
+        <option value="asset">{words.types.asset}</option>
+        <option value="liability">{words.types.liability}</option>
+      </select>
+    </div>
+  )
+}
+
+function PasteErrors({ failed, bounds }: { failed: readonly PastedRow[]; bounds: DayBounds }) {
+  const words = listsTexts.value.differential
+  const { count } = formats.value
+  if (failed.length === 0) return null
+  return (
+    <div class="paste-errors" role="status">
+      <p class="refusal">
+        {words.badRows} {count(failed.length)}
+      </p>
+      <ul>
+        {failed.slice(0, MAX_ERRORS).map((row) => (
+          <li key={row.number}>
+            {row.error && words.badRow(count(row.number), rowErrorText(row.error, bounds))}
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}

@@ -1,0 +1,229 @@
+// Positions with both rates and their sources, values in the books and at closing, and the difference.
+
+import { useState } from 'preact/hooks'
+import type { Conversion } from '../../api/responses.ts'
+import { formats, texts } from '../../components/view.ts'
+import { decimalSign } from '../../model/decimal.ts'
+import { computeTotals, type Position, signedBalance } from '../../model/differential.ts'
+import { oldLegAge, rateText, routeParts } from '../../model/pasted/route.ts'
+import { AccountingFigure } from '../pasted/figure.tsx'
+import { listsTexts } from '../pasted/lists-texts.ts'
+import type { Differences, PositionRow } from './use-differences.ts'
+
+const DRAWN_ROWS = 200
+const MISSING = '—'
+
+export function PositionsTable(props: {
+  list: readonly Position[]
+  differences: Differences | undefined
+  books: string
+  /** Closing day. */
+  day: string
+  isBusy: boolean
+  onEdit: (position: Position) => void
+}) {
+  const { list, differences, books, day, isBusy, onEdit } = props
+  const { differential: words, list: listWords } = listsTexts.value
+  const { count } = formats.value
+  const [limit, setLimit] = useState(DRAWN_ROWS)
+  const rows = new Map(differences?.rows.map((row) => [row.position.id, row]))
+  const drawn = list.slice(0, limit)
+  return (
+    <>
+      <table class="data carded positions-table" aria-busy={isBusy}>
+        <caption class="unseen">{words.positions}</caption>
+        <thead>
+          <tr>
+            <th scope="col" rowSpan={2}>
+              {words.item}
+            </th>
+            <th scope="col" rowSpan={2} class="number">
+              {words.balance}
+            </th>
+            <th scope="col" rowSpan={2} class="number">
+              {words.registration}
+            </th>
+            <th scope="colgroup" colSpan={2} class="group">
+              {words.rate}
+            </th>
+            <th scope="colgroup" colSpan={2} class="group">
+              {books === 'CRC' ? words.colones : books}
+            </th>
+            <th scope="col" rowSpan={2} class="number group">
+              {words.difference}
+            </th>
+          </tr>
+          <tr>
+            <th scope="col" class="number group">
+              {words.registration}
+            </th>
+            <th scope="col" class="number">
+              {words.atClosing}
+            </th>
+            <th scope="col" class="number group">
+              {words.inBooks}
+            </th>
+            <th scope="col" class="number">
+              {words.closingValue}
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {drawn.map((position) => (
+            <PositionLine
+              key={position.id}
+              position={position}
+              row={rows.get(position.id)}
+              closingDay={day}
+              onEdit={() => onEdit(position)}
+            />
+          ))}
+        </tbody>
+        <NetFoot list={list} differences={differences} />
+      </table>
+      {drawn.length < list.length && (
+        <div class="table-foot">
+          <span>{listWords.drawn(count(drawn.length), count(list.length))}</span>
+          <button type="button" class="button" onClick={() => setLimit(limit + DRAWN_ROWS)}>
+            {listWords.more}
+          </button>
+        </div>
+      )}
+    </>
+  )
+}
+
+function NetFoot({ list, differences }: { list: readonly Position[]; differences: Differences | undefined }) {
+  const words = listsTexts.value.differential
+  const { cents, count } = formats.value
+  const amounts = differences?.rows.flatMap(({ difference }) => difference?.difference ?? [])
+  const isPartial = amounts !== undefined && amounts.length < list.length
+  return (
+    <tfoot>
+      <tr>
+        <th scope="row" colSpan={7}>
+          {isPartial ? words.netOf(count(amounts.length), count(list.length)) : words.netRow}
+        </th>
+        <td class="number">
+          {amounts ? <AccountingFigure value={computeTotals(amounts).net} format={cents} /> : MISSING}
+        </td>
+      </tr>
+    </tfoot>
+  )
+}
+
+function PositionLine(props: {
+  position: Position
+  row: PositionRow | undefined
+  closingDay: string
+  onEdit: () => void
+}) {
+  const { position, row, closingDay, onEdit } = props
+  const words = listsTexts.value.differential
+  const { day, exact, cents } = formats.value
+  const { difference, registration, closing } = row ?? {}
+  return (
+    <tr class={row?.error ? 'bad-row' : undefined}>
+      <th scope="row" class="detail">
+        <button type="button" class="link item" aria-haspopup="true" onClick={onEdit}>
+          {position.detail || words.form.unnamed}
+        </button>
+        <small>{words.types[position.type]}</small>
+      </th>
+      <td class="number" data-label={words.balance}>
+        <span>
+          <AccountingFigure value={signedBalance(position)} format={exact} /> {position.currency}
+        </span>
+      </td>
+      <td class="number" data-label={words.registration}>
+        {day(position.day)}
+      </td>
+      {row?.error ? (
+        <td colSpan={4} class="refusal">
+          {positionError(row.error)}
+        </td>
+      ) : (
+        <>
+          <RateCell
+            label={`${words.rate}, ${words.registration.toLowerCase()}`}
+            name="number group"
+            conversion={registration}
+            day={position.day}
+          />
+          <RateCell
+            label={`${words.rate}, ${words.atClosing.toLowerCase()}`}
+            name="number"
+            conversion={closing}
+            day={closingDay}
+          />
+          <td class="number group" data-label={words.inBooks}>
+            {difference ? <AccountingFigure value={difference.books} format={cents} /> : MISSING}
+          </td>
+          <td class="number" data-label={words.closingValue}>
+            {difference ? <AccountingFigure value={difference.closing} format={cents} /> : MISSING}
+          </td>
+        </>
+      )}
+      <td class="number group result-cell" data-label={words.difference}>
+        {difference ? (
+          <span>
+            <AccountingFigure value={difference.difference} format={cents} />
+            <small>{effectText(difference.difference)}</small>
+          </span>
+        ) : (
+          MISSING
+        )}
+      </td>
+    </tr>
+  )
+}
+
+/** A rate with the published values that it was computed from. */
+function RateCell(props: { label: string; name: string; conversion: Conversion | undefined; day: string }) {
+  const { label, name, conversion, day } = props
+  const { sides } = texts.value
+  if (!conversion) {
+    return (
+      <td class={name} data-label={label}>
+        {MISSING}
+      </td>
+    )
+  }
+  const { legs, rate } = conversion
+  const [leg] = legs
+  const parts = routeParts(legs, day, formats.value, sides)
+  const age = oldLegAge(legs, day)
+  return (
+    <td class={name} data-label={label}>
+      <span>
+        {rateText(rate, legs, formats.value)}
+        {parts.length === 1 && leg && !leg.inverse ? (
+          <small>
+            {leg.rate_type === 'referencia' ? leg.pair : sides[leg.rate_type].toLowerCase()}, {parts[0]?.day}
+          </small>
+        ) : (
+          parts.map((part) => (
+            <small key={part.name} title={part.name}>
+              {part.sign}
+              {part.value} ({part.day})
+            </small>
+          ))
+        )}
+        {age !== undefined && <span class="chip old">{listsTexts.value.list.old(String(age))}</span>}
+      </span>
+    </td>
+  )
+}
+
+function positionError(error: NonNullable<PositionRow['error']>): string {
+  const { differential, rowErrors } = listsTexts.value
+  if (error === 'later') return differential.later
+  return error === 'not-synchronized' ? rowErrors.notSynchronized : texts.value.convert.none
+}
+
+function effectText(difference: string): string {
+  const words = listsTexts.value.differential
+  const sign = decimalSign(difference)
+  if (sign === 0) return ''
+  return sign > 0 ? words.isIncome : words.isExpense
+}

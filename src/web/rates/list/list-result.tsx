@@ -1,0 +1,244 @@
+// Converted list: counts, a filter, the table, and the total of the rounded rows. At first 200 rows are drawn.
+
+import { useState } from 'preact/hooks'
+import { CopyButton } from '../../components/copy-button.tsx'
+import type { DayBounds } from '../../components/date-choice.ts'
+import { SegmentedControl } from '../../components/segmented-control.tsx'
+import { SignedFigure } from '../../components/signed-figure.tsx'
+import { formats, language, texts } from '../../components/view.ts'
+import type { PastedTable } from '../../model/pasted/columns.ts'
+import { encodeCopy } from '../../model/pasted/copy.ts'
+import type { RowOutcome } from '../../model/pasted/outcomes.ts'
+import { rateText } from '../../model/pasted/route.ts'
+import { detailHeadings } from '../../model/pasted/rows.ts'
+import { AccountingFigure } from '../pasted/figure.tsx'
+import { listsTexts } from '../pasted/lists-texts.ts'
+import { RouteText } from '../pasted/route.tsx'
+import { listCells, outcomeError, resultTitle } from './list-files.ts'
+import { listState, setList } from './list-state.ts'
+import type { ConvertedList } from './use-conversion.ts'
+
+const DRAWN_ROWS = 200
+const MISSING = '—'
+
+type ResultProps = {
+  list: ConvertedList
+  table: PastedTable
+  bounds: DayBounds
+  replacements: ReadonlyMap<string, string>
+}
+
+export function ListResult(props: ResultProps & { isBusy: boolean }) {
+  const { list, table, bounds, isBusy } = props
+  const words = listsTexts.value.list
+  const { count } = formats.value
+  const [filter, setFilter] = useState<'all' | 'errors'>('all')
+  const [limit, setLimit] = useState(DRAWN_ROWS)
+  const failed = list.outcomes.filter(({ conversion }) => !conversion)
+  const outcomes = filter === 'all' ? list.outcomes : failed
+  const drawn = outcomes.slice(0, limit)
+  return (
+    <section class="card list-result" aria-labelledby="list-result" aria-busy={isBusy}>
+      <div class="card-head">
+        <div>
+          <h2 id="list-result">{words.result}</h2>
+          <Summary list={list} failed={failed.length} />
+        </div>
+        <div class="buttons">
+          <SegmentedControl
+            name="list-filter"
+            label={words.filter}
+            value={filter}
+            choices={[
+              { value: 'all', label: words.all },
+              { value: 'errors', label: words.withError },
+            ]}
+            onChoose={(one) => {
+              setFilter(one)
+              setLimit(DRAWN_ROWS)
+            }}
+          />
+          <CopyButton
+            class="button"
+            text={() => encodeCopy(listCells(list, table, bounds), language.value === 'es')}
+          >
+            {words.copy}
+          </CopyButton>
+        </div>
+      </div>
+      {outcomes.length === 0 ? (
+        <p class="quiet list-none">{words.noErrors}</p>
+      ) : (
+        <ResultTable {...props} drawn={drawn} />
+      )}
+      {drawn.length < outcomes.length && (
+        <div class="table-foot">
+          <span>{words.drawn(count(drawn.length), count(outcomes.length))}</span>
+          <button type="button" class="button" onClick={() => setLimit(limit + DRAWN_ROWS)}>
+            {words.more}
+          </button>
+        </div>
+      )}
+      <p class="hint list-foot">{words.foot}</p>
+    </section>
+  )
+}
+
+function Summary({ list, failed }: { list: ConvertedList; failed: number }) {
+  const words = listsTexts.value.list
+  const { count, instant, time } = formats.value
+  const [day = ''] = instant(list.at).split(',')
+  const converted = list.total.count
+  return (
+    <p class="small quiet" role="status">
+      <strong class="good-text">{words.converted(count(converted), converted === 1)}</strong>
+      {failed > 0 && (
+        <>
+          {' · '}
+          <strong class="refusal">{words.failed(count(failed))}</strong>
+        </>
+      )}
+      {' · '}
+      {texts.value.sides[list.side].toLowerCase()}
+      {' · '}
+      {words.queried(day, time(list.at))}
+    </p>
+  )
+}
+
+function ResultTable(props: ResultProps & { drawn: readonly RowOutcome[] }) {
+  const { list, table, bounds, replacements, drawn } = props
+  const words = listsTexts.value.list
+  const details = detailHeadings(table)
+  const { total, target } = list
+  return (
+    <table class="data carded list-table">
+      <caption class="unseen">{words.result}</caption>
+      <thead>
+        <tr>
+          <th scope="col">{words.row}</th>
+          <th scope="col">{words.date}</th>
+          {details.map((heading, index) => (
+            <th key={`${index + 1}`} scope="col">
+              {heading || words.detail}
+            </th>
+          ))}
+          <th scope="col" class="number">
+            {words.amount}
+          </th>
+          <th scope="col">{words.currency}</th>
+          <th scope="col" class="number">
+            {words.rate}
+          </th>
+          <th scope="col">{words.derivation}</th>
+          <th scope="col" class="number">
+            {resultTitle(target)}
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {drawn.map((outcome) => (
+          <ResultRow
+            key={outcome.row.number}
+            outcome={outcome}
+            details={details}
+            target={target}
+            bounds={bounds}
+            replacements={replacements}
+          />
+        ))}
+      </tbody>
+      <tfoot>
+        <tr>
+          <th scope="row" colSpan={6 + details.length}>
+            {words.total(formats.value.count(total.count), total.count === 1)}
+          </th>
+          <td class="number">
+            <SignedFigure value={total.sum} format={formats.value.cents} unit={target} />
+          </td>
+        </tr>
+      </tfoot>
+    </table>
+  )
+}
+
+function ResultRow(props: {
+  outcome: RowOutcome
+  details: readonly string[]
+  target: string
+  bounds: DayBounds
+  replacements: ReadonlyMap<string, string>
+}) {
+  const { outcome, details, target, bounds, replacements } = props
+  const words = listsTexts.value.list
+  const { row, conversion } = outcome
+  const { day, exact } = formats.value
+  return (
+    <tr class={conversion ? undefined : 'bad-row'}>
+      <th scope="row" data-label={words.row}>
+        {row.number}
+      </th>
+      <td data-label={words.date}>{row.day === undefined ? row.dateText : day(row.day)}</td>
+      {details.map((heading, index) => (
+        <td key={`${index + 1}`} class="detail" data-label={heading || words.detail}>
+          {row.details[index]}
+        </td>
+      ))}
+      <td class="number" data-label={words.amount}>
+        {row.amount === undefined ? row.amountText : <AccountingFigure value={row.amount} format={exact} />}
+      </td>
+      <td data-label={words.currency}>{row.replacedCurrency ?? row.currency}</td>
+      {conversion && row.day !== undefined ? (
+        <>
+          <td class="number" data-label={words.rate}>
+            {rateText(conversion.rate, conversion.legs, formats.value)}
+          </td>
+          <td class="route" data-label={words.derivation}>
+            <RouteText legs={conversion.legs} day={row.day} />
+            {row.replacedCurrency !== undefined && (
+              <span class="route-part">
+                {conversion.legs.length > 0 && ' · '}
+                {words.treated(row.replacedCurrency, row.currency ?? '')}
+              </span>
+            )}
+          </td>
+          <td class="number result-cell" data-label={resultTitle(target)}>
+            <AccountingFigure value={conversion.result} format={formats.value.cents} />
+          </td>
+        </>
+      ) : (
+        <>
+          <td colSpan={2} class="refusal">
+            {outcomeError(outcome, bounds)} <TreatButton outcome={outcome} replacements={replacements} />
+          </td>
+          <td class="number" data-label={resultTitle(target)}>
+            {MISSING}
+          </td>
+        </>
+      )}
+    </tr>
+  )
+}
+
+/** Treats every row of a currency without rates as one that is at par. */
+function TreatButton({
+  outcome,
+  replacements,
+}: {
+  outcome: RowOutcome
+  replacements: ReadonlyMap<string, string>
+}) {
+  const { error } = outcome.row
+  const code = error?.kind === 'unknown-currency' ? error.code : ''
+  const other = replacements.get(code)
+  if (other === undefined) return null
+  return (
+    <button
+      type="button"
+      class="link"
+      onClick={() => setList({ asDollar: [...listState.value.asDollar, code] })}
+    >
+      {listsTexts.value.list.treat(other)}
+    </button>
+  )
+}

@@ -1,0 +1,197 @@
+// Field for pasted rows, with the columns as they were read. A browser needs seconds to lay out 10,000 lines. The field
+// of a long text therefore shows its first lines alone.
+
+import { useId, useRef, useState } from 'preact/hooks'
+import { icons } from '../../components/icons.tsx'
+import { formats } from '../../components/view.ts'
+import { COLUMN_KINDS, changeKind, type PastedKind } from '../../model/pasted/columns.ts'
+import { listsTexts } from './lists-texts.ts'
+import type { Pasted } from './use-pasted.ts'
+
+const MAX_EDITABLE = 20_000
+const PREVIEW_LINES = 100
+
+export function PasteBox(props: {
+  text: string
+  onText: (text: string) => void
+  pasted: Pasted
+  onKinds: (kinds: PastedKind[]) => void
+  hasTypes?: boolean
+}) {
+  const { text, onText, pasted, onKinds, hasTypes = false } = props
+  const { table } = pasted
+  return (
+    <div class={table ? 'paste with-columns' : 'paste'}>
+      <PasteField text={text} onText={onText} pasted={pasted} />
+      {table && (
+        <fieldset class="read-as">
+          <legend>{listsTexts.value.paste.readAs}</legend>
+          {table.kinds.map((kind, index) => (
+            <ColumnField
+              key={`${index + 1}`}
+              heading={table.headings[index] ?? ''}
+              number={index + 1}
+              kind={kind}
+              hasTypes={hasTypes}
+              onChoose={(chosen) => onKinds(changeKind(table.kinds, index, chosen))}
+            />
+          ))}
+        </fieldset>
+      )}
+    </div>
+  )
+}
+
+function PasteField({
+  text,
+  onText,
+  pasted,
+}: {
+  text: string
+  onText: (text: string) => void
+  pasted: Pasted
+}) {
+  const words = listsTexts.value.paste
+  const { count } = formats.value
+  const [hasFileError, setFileError] = useState(false)
+  const field = useRef<HTMLTextAreaElement>(null)
+  const id = useId()
+  const isLong = text.length > MAX_EDITABLE
+  const change = (newText: string) => {
+    setFileError(false)
+    onText(newText)
+  }
+  const paste = (event: ClipboardEvent & { currentTarget: HTMLTextAreaElement }) => {
+    const clip = event.clipboardData?.getData('text/plain') ?? ''
+    if (!isLong && clip.length <= MAX_EDITABLE) return
+    event.preventDefault()
+    const { selectionStart, selectionEnd } = event.currentTarget
+    change(isLong ? clip : text.slice(0, selectionStart) + clip + text.slice(selectionEnd))
+  }
+  const problem = problemText(pasted)
+  return (
+    <div class="paste-field">
+      <label for={id} class="unseen">
+        {words.label}
+      </label>
+      <textarea
+        ref={field}
+        id={id}
+        class="field pasted"
+        rows={7}
+        wrap="off"
+        spellcheck={false}
+        autocomplete="off"
+        readOnly={isLong}
+        aria-invalid={problem !== undefined || hasFileError}
+        aria-describedby={`${id}-note`}
+        value={isLong ? firstLines(text) : text}
+        onInput={(event) => change(event.currentTarget.value)}
+        onPaste={paste}
+      />
+      <div class="buttons">
+        <FileButton onText={change} onError={() => setFileError(true)} />
+        {text !== '' && (
+          <button
+            type="button"
+            class="link"
+            onClick={() => {
+              change('')
+              field.current?.focus()
+            }}
+          >
+            {words.clear}
+          </button>
+        )}
+        <p id={`${id}-note`} class="hint">
+          {problem === undefined && isLong && words.preview(count(PREVIEW_LINES))}
+        </p>
+      </div>
+      <p class="refusal" role="alert">
+        {hasFileError ? words.unreadable : problem}
+      </p>
+    </div>
+  )
+}
+
+function FileButton({ onText, onError }: { onText: (text: string) => void; onError: () => void }) {
+  const input = useRef<HTMLInputElement>(null)
+  const read = async (file: File | undefined) => {
+    if (!file) return
+    try {
+      onText(decodeText(await file.arrayBuffer()))
+    } catch {
+      onError() // the file was moved or cannot be read
+    }
+  }
+  return (
+    <>
+      <button type="button" class="button" onClick={() => input.current?.click()}>
+        {icons.upload}
+        {listsTexts.value.paste.open}
+      </button>
+      <input
+        ref={input}
+        type="file"
+        accept=".csv,.tsv,.txt,text/csv,text/plain"
+        hidden
+        onChange={(event) => {
+          void read(event.currentTarget.files?.[0])
+          event.currentTarget.value = ''
+        }}
+      />
+    </>
+  )
+}
+
+/** Decodes UTF-8, UTF-16 with its mark, or Windows-1252, which Excel writes. */
+function decodeText(content: ArrayBuffer): string {
+  const [first, second] = new Uint8Array(content.slice(0, 2))
+  if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(content)
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(content)
+  } catch {
+    return new TextDecoder('windows-1252').decode(content) // not UTF-8
+  }
+}
+
+function ColumnField(props: {
+  heading: string
+  number: number
+  kind: PastedKind
+  hasTypes: boolean
+  onChoose: (kind: PastedKind) => void
+}) {
+  const words = listsTexts.value.paste
+  const id = useId()
+  return (
+    <div class="read-column">
+      <label for={id}>{props.heading || words.column(props.number)}</label>
+      <select
+        id={id}
+        class="field"
+        value={props.kind}
+        onChange={(event) => props.onChoose(event.currentTarget.value as PastedKind)}
+      >
+        {COLUMN_KINDS.filter((kind) => kind !== 'type' || props.hasTypes).map((kind) => (
+          <option key={kind} value={kind}>
+            {words.kinds[kind]}
+          </option>
+        ))}
+      </select>
+    </div>
+  )
+}
+
+function problemText({ problem }: Pasted): string | undefined {
+  const words = listsTexts.value.paste
+  if (!problem) return undefined
+  return problem.kind === 'too-large' ? words.tooLarge : words.tooMany(formats.value.count(problem.rows))
+}
+
+function firstLines(text: string): string {
+  return text
+    .slice(0, MAX_EDITABLE)
+    .split(/\r\n?|\n/, PREVIEW_LINES)
+    .join('\n')
+}

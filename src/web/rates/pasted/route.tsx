@@ -1,0 +1,27 @@
+// Published values of a rate with their days, and a chip if one is old.
+
+import { formats, texts } from '../../components/view.ts'
+import { oldLegAge, routeParts } from '../../model/pasted/route.ts'
+import type { ConversionLeg } from '../../model/support.ts'
+import { listsTexts } from './lists-texts.ts'
+
+export function RouteText({ legs, day }: { legs: readonly ConversionLeg[]; day: string }) {
+  const age = oldLegAge(legs, day)
+  return (
+    <>
+      {routeParts(legs, day, formats.value, texts.value.sides).map((part, index) => (
+        <span key={part.name} class="route-part">
+          {index > 0 && ' '}
+          {part.sign}
+          {part.name} <strong>{part.value}</strong> ({part.day})
+        </span>
+      ))}
+      {age !== undefined && (
+        <>
+          {' '}
+          <span class="chip old">{listsTexts.value.list.old(String(age))}</span>
+        </>
+      )}
+    </>
+  )
+}
