@@ -222,7 +222,7 @@ async function drawWholeHistory(page: Page): Promise<ChartFacts> {
       const days = Number(document.querySelector<HTMLInputElement>('.slider input')?.max) + 1
       const responses = performance
         .getEntriesByType('resource')
-        .filter(({ name }) => /\/series\/\d+\/history\?from=1900-/.test(name))
+        .filter(({ name }) => /\/history\?.*from=1900-/.test(name))
         .map((one) => (one as PerformanceResourceTiming).responseEnd)
       return painted && { days, requests: responses.length, arrived: Math.max(...responses), painted }
     },

@@ -66,7 +66,7 @@ test('the page stores language and theme, and a link opens its view', async () =
     fields: [...document.querySelectorAll<HTMLInputElement>('.dollar .date, .converter .date')].map(
       ({ value }) => value,
     ),
-    pair: document.querySelector<HTMLSelectElement>('.pair')?.value,
+    pair: [...document.querySelectorAll<HTMLSelectElement>('.pair-fields select')].map(({ value }) => value),
     span: document.querySelector('.history input:checked + span')?.textContent,
     read: document.querySelector('.reading')?.textContent,
   }))
@@ -75,7 +75,7 @@ test('the page stores language and theme, and a link opens its view', async () =
     ground: 'rgb(14, 19, 17)',
     day: 'Tuesday, 12 March 2019',
     fields: ['12/03/2019', '12/03/2019'],
-    pair: 'EUR/USD',
+    pair: ['EUR', 'USD', ''],
     span: '5YFive years',
     read: 'Amount read as: 15,000.00 JPYTuesday, 12 March 2019',
   })

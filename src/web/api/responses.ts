@@ -46,7 +46,15 @@ export async function readDayRates(answer: Response): Promise<DayRates> {
   return { rates: (await answer.json()) as readonly Rate[], leftOut: ids.map(Number) }
 }
 
-export type SeriesResponse = { count: number; points: readonly Point[]; holes?: ResponseHoles }
+/** `date`: day of the newest value that a point was computed from; `rate_date`: that of the oldest. */
+export type HistoryPoint = Point & { rate_date: string; rounded_to?: number }
+
+/** History of a pair by day. */
+export type HistoryResponse = {
+  rate_type: RateSide
+  points: readonly HistoryPoint[]
+  holes?: ResponseHoles
+}
 
 /** History of a pair by month. */
 export type PairResponse = { rate_type: RateSide; points: readonly MonthPoint[]; holes?: ResponseHoles }

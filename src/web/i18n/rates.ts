@@ -120,7 +120,6 @@ export const RATES = textTable({
 
   history: {
     title: ['Evolución', 'Trend'],
-    pair: ['Par de monedas', 'Currency pair'],
     span: ['Período', 'Period'],
     spans: {
       '1m': ['1M', '1M'],
@@ -145,6 +144,42 @@ export const RATES = textTable({
     cursor: ['Día elegido', 'Selected day'],
     zoomHint: ['Arrastre sobre el gráfico para acercar.', 'Drag over the chart to zoom in.'],
     zoomOut: ['Volver al período', 'Back to the period'],
+    compare: ['Comparar con', 'Compare with'],
+    nothing: ['Nada', 'Nothing'],
+    currencies: ['Otra moneda', 'Another currency'],
+    years: ['Otro año', 'Another year'],
+    sameMonths: (year: string) => [`los mismos meses de ${year}`, `the same months of ${year}`],
+    endComparison: ['Quitar la comparación', 'End the comparison'],
+    priceIn: (currency: string, quote: string) => [`${currency} en ${quote}`, `${currency} in ${quote}`],
+    both: (first: string, second: string) => [`${first} y ${second}`, `${first} and ${second}`],
+    colones: ['colones', 'colones'],
+    period: (subject: string, from: string, to: string) => [
+      `${subject}, del ${from} al ${to}`,
+      `${subject}, ${from} to ${to}`,
+    ],
+    indexFrom: (subject: string, day: string) => [
+      `${subject}. Índice: ${day} = 100`,
+      `${subject}. Index: ${day} = 100`,
+    ],
+    indexTitle: (name: string) => [`${name}, índice`, `${name}, index`],
+    firstLeg: (name: string, day: string) => [`${name}: publicado el ${day}`, `${name}: published on ${day}`],
+    otherLeg: (name: string, day: string) => [`${name}: el ${day}`, `${name}: on ${day}`],
+    olderDays: (oldest: string, newest: string) => [
+      `Valores publicados el ${oldest} y el ${newest}`,
+      `Values published on ${oldest} and ${newest}`,
+    ],
+    first: ['Primero', 'First'],
+    last: ['Último', 'Last'],
+    dayCount: (count: string) => [`${count} días`, `${count} days`],
+    firstDay: (day: string) => [`El primer valor es del ${day}.`, `The first value is of ${day}.`],
+    source: (values: string) => [
+      `Fuente: BCCR, ${values}. Cada punto usa el último valor publicado hasta ese día.`,
+      `Source: BCCR, ${values}. Each point uses the last value published up to that day.`,
+    ],
+    sources: {
+      dollar: ['indicadores 317 y 318', 'indicators 317 and 318'],
+      parities: ['tabla de paridades', 'the table of parities'],
+    },
     low: ['Mínimo', 'Lowest'],
     high: ['Máximo', 'Highest'],
     mean: ['Promedio', 'Mean'],
@@ -155,7 +190,10 @@ export const RATES = textTable({
     rows: (shown: string, all: string) => [`${shown} de ${all} días`, `${shown} of ${all} days`],
     more: ['Mostrar más', 'Show more'],
     allInExcel: ['El archivo de Excel tiene todos los días.', 'The Excel file has every day.'],
-    none: ['No hay valores en este período', 'There are no values in this period'],
+    none: (pair: string) => [
+      `No hay valores de ${pair} en este período`,
+      `There are no values of ${pair} in this period`,
+    ],
     noneText: ['Elija un período más largo u otro par.', 'Choose a longer period or another pair.'],
     caption: (pair: string, from: string, to: string) => [
       `${pair}, del ${from} al ${to}`,

@@ -2,6 +2,7 @@
 
 export type Scaled = { units: bigint; scale: number }
 
+const QUOTIENT_PLACES = 30
 const DECIMAL = /^-?\d+(?:\.\d+)?$/
 
 /** @param text a decimal of the API: digits, at most one point, an optional minus @throws RangeError otherwise */
@@ -60,6 +61,19 @@ export function roundPlaces(text: string, places: number): string {
 /** Returns the sum of decimals with at most two places. */
 export function sumCents(texts: readonly string[]): string {
   return decimalText({ units: texts.reduce((sum, text) => sum + parseUnits(text, 2), 0n), scale: 2 })
+}
+
+/**
+ * Returns a quotient with 30 places more than the dividend. A further 1 marks a quotient that has more digits. Rounding
+ * the text to fewer places then rounds the exact quotient. @param divisor positive
+ */
+export function quotientText({ units, scale }: Scaled, divisor: bigint): string {
+  const dividend = units * 10n ** BigInt(QUOTIENT_PLACES)
+  const quotient = { units: dividend / divisor, scale: scale + QUOTIENT_PLACES }
+  const remainder = dividend % divisor
+  if (remainder === 0n) return decimalText(quotient)
+  const mark = remainder < 0n ? -1n : 1n
+  return decimalText({ units: quotient.units * 10n + mark, scale: quotient.scale + 1 })
 }
 
 export function decimalSign(text: string): -1 | 0 | 1 {

@@ -8,10 +8,18 @@ export type Language = 'es' | 'en'
 
 const LOCALES: Record<Language, string> = { es: 'es-CR', en: 'en' }
 const DAY_LOCALES: Record<Language, string> = { es: 'es-CR', en: 'en-GB' } // the day precedes the month
+/** Names of currencies that Intl spells otherwise in some browsers. */
+const CORRECTED_NAMES: Record<Language, Record<string, string>> = {
+  es: { CNY: 'yuan chino', THB: 'baht tailandés' },
+  en: {},
+}
 const JUST_NOW: Record<Language, string> = { es: 'hace un momento', en: 'just now' }
 const ZONE = 'America/Costa_Rica'
 const MAX_PLACES = 100
 const BYTE_UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const
+
+/** Writes a decimal of the API. */
+export type FigureFormat = (text: string) => string
 
 export type Formats = ReturnType<typeof createFormats>
 
@@ -36,7 +44,12 @@ export function createFormats(language: Language) {
   const currencies = new Intl.DisplayNames(locale, { type: 'currency', fallback: 'none' })
   const cents = numbers({ minimumFractionDigits: 2, maximumFractionDigits: 2 })
   const small = numbers({ maximumSignificantDigits: 6 })
-  const axes = new Intl.NumberFormat(locale, { maximumSignificantDigits: 6 })
+  const signedCents = numbers({
+    minimumFractionDigits: 2,
+    maximumFractionDigits: 2,
+    signDisplay: 'exceptZero',
+  })
+  const signedSmall = numbers({ maximumSignificantDigits: 6, signDisplay: 'exceptZero' })
   const cardinals = new Intl.NumberFormat(locale, { useGrouping: 'always' })
   const ago = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
   return {
@@ -50,7 +63,7 @@ export function createFormats(language: Language) {
     result: (text: string) => (/^-?0\.00/.test(text) ? small(text) : cents(text)),
     /** Rounds a cross rate: to two places, or to six significant digits below 10. Writes at least two places. */
     cross: (text: string) => {
-      const digits = /^-?\d(\.|$)/.test(text) ? small(text) : ''
+      const digits = isBelowTen(text) ? small(text) : ''
       return /[.,]\d\d/.test(digits) ? digits : cents(text)
     },
     /** Encloses a negative figure in parentheses. @param format writes a positive decimal */
@@ -63,9 +76,14 @@ export function createFormats(language: Language) {
       signDisplay: 'exceptZero',
     }),
     /** @param text hundredths */
-    percent: (text: string) => `${signedCents(locale, text)} %`,
+    percent: (text: string) => `${signedCents(text)} %`,
+    /** Writes the difference of two cross rates with its sign. @param rate one of them */
+    crossChange: (text: string, rate: string) => (isBelowTen(rate) ? signedSmall(text) : signedCents(text)),
     /** Labels an axis, the one float: no value of the bank. */
-    axis: (position: number) => axes.format(position),
+    axis: (position: number, places: number) =>
+      new Intl.NumberFormat(locale, { minimumFractionDigits: places, maximumFractionDigits: places }).format(
+        position,
+      ),
     count: (count: number) => cardinals.format(count),
     longDay: (day: string) => capitalize(longDays(day)),
     day: numericDay,
@@ -80,16 +98,13 @@ export function createFormats(language: Language) {
     instant: (instant: string | number) => instants.format(new Date(instant)),
     time: (instant: string | number) => times.format(new Date(instant)),
     ago: (instant: string, now: number) => relativeTime(ago, Date.parse(instant) - now) ?? JUST_NOW[language],
-    currency: (code: string) => capitalizeName(currencies.of(code)),
+    currency: (code: string) => capitalizeName(CORRECTED_NAMES[language][code] ?? currencies.of(code)),
     bytes: (bytes: number) => formatBytes(locale, bytes),
   }
 }
 
-function signedCents(locale: string, text: string): string {
-  const options = { minimumFractionDigits: 2, maximumFractionDigits: 2, signDisplay: 'exceptZero' } as const
-  return new Intl.NumberFormat(locale, { useGrouping: 'always', ...options }).format(
-    text as Intl.StringNumericLiteral,
-  )
+function isBelowTen(text: string): boolean {
+  return /^-?\d(\.|$)/.test(text)
 }
 
 /** @returns undefined within the same minute */

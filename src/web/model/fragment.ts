@@ -26,6 +26,8 @@ export type View = {
   on: string
   /** Pair of the chart, such as `USD/CRC`. */
   pair: string
+  /** Currency or year that the chart is compared with; empty: none. */
+  compare: string
   span: Span
   /** First and last day of the chart; both empty: the span. */
   from: string
@@ -60,6 +62,7 @@ export const FIRST_VIEW: View = {
   day: '',
   on: '',
   pair: 'USD/CRC',
+  compare: '',
   span: '1y',
   from: '',
   to: '',
@@ -83,7 +86,7 @@ export const FIRST_VIEW: View = {
 const PAIR = /^[A-Z]{3}\/[A-Z]{3}$/
 
 const QUERY_PARAMS = [
-  ...(['day', 'on', 'pair', 'span', 'from', 'to', 'table'] as const),
+  ...(['day', 'on', 'pair', 'compare', 'span', 'from', 'to', 'table'] as const),
   ...(['amount', 'source', 'target', 'side'] as const),
 ]
 const CLOSES_PARAMS = ['months', 'year'] as const
@@ -131,6 +134,7 @@ export function parseFragment(fragment: string): View {
     day: params.has('day') ? dayParam(params, 'day') : on,
     on,
     pair: patternParam(params, 'pair', PAIR),
+    compare: patternParam(params, 'compare', /^([A-Z]{3}|(19|2\d)\d\d)$/),
     span: wordParam(SPANS, params.get('span'), FIRST_VIEW.span),
     from: isRange ? from : '',
     to: isRange ? to : '',
@@ -166,7 +170,17 @@ function wordParam<T extends string>(all: readonly T[], value: string | null, fa
 
 function patternParam(
   params: URLSearchParams,
-  name: 'pair' | 'months' | 'year' | 'amount' | 'source' | 'target' | 'listSource' | 'listTarget' | 'books',
+  name:
+    | 'pair'
+    | 'compare'
+    | 'months'
+    | 'year'
+    | 'amount'
+    | 'source'
+    | 'target'
+    | 'listSource'
+    | 'listTarget'
+    | 'books',
   pattern: RegExp,
 ): string {
   const value = params.get(name) ?? ''

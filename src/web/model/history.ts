@@ -1,9 +1,19 @@
 // Merges the histories of a pair into one table by day, for chart, readout, table and files.
 
+import type { ComparedLine } from './comparison.ts'
 import { addMonths } from './days.ts'
 import type { Span, View } from './fragment.ts'
 import type { Hole } from './holes.ts'
 import type { Point } from './statistics.ts'
+
+/** Lines of the chart: sides of a pair, or the two lines of a comparison. */
+export type LineName = 'compra' | 'venta' | 'referencia' | 'main' | 'other'
+
+/** Line with its texts and figures. */
+export type TrendLine = ComparedLine & { name: LineName; label: string }
+
+/** Lines of the chart by day. */
+export type Trend = { days: readonly string[]; lines: readonly TrendLine[]; holes: readonly Hole[] }
 
 export type ChartLine<Name extends string = string> = { name: Name; points: readonly Point[] }
 export type DayTable<Name extends string = string> = {
@@ -35,20 +45,20 @@ export function mergeLines<Name extends string>(lines: readonly ChartLine<Name>[
   const hasEqualDays = lines.every(
     ({ points }) =>
       points.length === first?.points.length &&
-      points.every(({ rate_date }, index) => rate_date === first.points[index]?.rate_date),
+      points.every(({ date }, index) => date === first.points[index]?.date),
   )
   if (first && hasEqualDays) {
-    const days = first.points.map(({ rate_date }) => rate_date)
+    const days = first.points.map(({ date }) => date)
     return {
       days,
       lines: lines.map(({ name, points }) => ({ name, values: points.map(({ value }) => value) })),
     }
   }
-  const days = [...new Set(lines.flatMap(({ points }) => points.map(({ rate_date }) => rate_date)))].sort()
+  const days = [...new Set(lines.flatMap(({ points }) => points.map(({ date }) => date)))].sort()
   return {
     days,
     lines: lines.map(({ name, points }) => {
-      const values = new Map(points.map(({ rate_date, value }) => [rate_date, value]))
+      const values = new Map(points.map(({ date, value }) => [date, value]))
       return { name, values: days.map((day) => values.get(day)) }
     }),
   }

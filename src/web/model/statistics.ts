@@ -1,21 +1,22 @@
-// Lowest, highest, mean and change of a history, computed on whole numbers of units.
+// First, lowest, highest, mean, last and change of a history, computed on whole numbers of units.
 
-import { countPlaces, decimalText, divideRounded, parseUnits, rescaleUnits, type Scaled } from './decimal.ts'
+import { countPlaces, decimalText, divideRounded, parseUnits, quotientText, type Scaled } from './decimal.ts'
 
-export type Point = { rate_date: string; value: string; rounded_to?: number }
+export type Point = { date: string; value: string }
 
 export type Statistics = {
+  first: Point
   low: Point
   high: Point
-  /** Mean, rounded to two places more than the values have. */
+  last: Point
+  count: number
+  /** Mean as quotientText() writes it: it rounds to fewer places as the exact mean does. */
   mean: string
   /** Last value minus the first. */
   change: string
   /** Change in hundredths of the first value, rounded to two places; undefined unless that is positive. */
   percent: string | undefined
 }
-
-const EXTRA_PLACES = 2
 
 /** @returns undefined if there is no point */
 export function computeStatistics(points: readonly Point[]): Statistics | undefined {
@@ -27,15 +28,12 @@ export function computeStatistics(points: readonly Point[]): Statistics | undefi
   const [low, high] = extremeIndexes(units)
   let sum = 0n
   for (const value of units) sum += value
-  const total = { units: sum, scale }
   const change = { units: (units.at(-1) ?? 0n) - (units[0] ?? 0n), scale }
   return {
+    ...{ first, last, count: points.length },
     low: points[low] ?? first,
     high: points[high] ?? first,
-    mean: decimalText({
-      units: divideRounded(rescaleUnits(total, scale + EXTRA_PLACES), BigInt(points.length)),
-      scale: scale + EXTRA_PLACES,
-    }),
+    mean: quotientText({ units: sum, scale }, BigInt(points.length)),
     change: decimalText(change),
     percent: percentChange(change, units[0] ?? 0n),
   }

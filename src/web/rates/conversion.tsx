@@ -1,19 +1,19 @@
 // Answer of the converter: the rounded result, all its digits, the legs, and the line for the books. A result is shown
 // only if it answers the current request.
 
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useMemo } from 'preact/hooks'
 import { serverTime } from '../api/clock.ts'
 import type { Conversion } from '../api/responses.ts'
 import { CopyButton } from '../components/copy-button.tsx'
 import { failureText } from '../components/notice.tsx'
 import { SignedFigure } from '../components/signed-figure.tsx'
 import { useApi } from '../components/use-api.ts'
+import { useDebounced } from '../components/use-debounced.ts'
 import { formats, texts } from '../components/view.ts'
 import { decimalSign } from '../model/decimal.ts'
 import { supportLine } from '../model/support.ts'
 import { ConversionLegs, OlderLegs } from './conversion-legs.tsx'
 
-const DEBOUNCE_MS = 150
 const MISSING = '—'
 
 /** `amount` has its sign. `on`: empty for the present day of the server. */
@@ -105,14 +105,4 @@ function convertPath({ amount, source, target, side, on }: ConversionRequest): s
   })
   if (on !== '') params.set('on', on)
   return `/api/v1/convert?${params}`
-}
-
-/** Returns the path once it is stable for 150 ms, against a request for each letter. */
-function useDebounced(path: string | undefined): string | undefined {
-  const [debounced, setDebounced] = useState(path)
-  useEffect(() => {
-    const timer = setTimeout(() => setDebounced(path), DEBOUNCE_MS)
-    return () => clearTimeout(timer)
-  }, [path])
-  return debounced
 }

@@ -35,13 +35,13 @@ function lastPoints(day: string): readonly Point[] {
   const from = addDays(day, -DAYS)
   if (history?.pair !== PAIR || history.from > from || history.to < day) return []
   const points = history.lines.find(({ name }) => name === 'venta')?.points ?? []
-  return points.filter(({ rate_date }) => rate_date > from && rate_date <= day)
+  return points.filter(({ date }) => date > from && date <= day)
 }
 
 /** Positions in pixels are floats; the figures beside the line are not. */
 function linePath(points: readonly Point[]): string {
   const values = points.map(({ value }) => Number(value))
-  const times = points.map(({ rate_date }) => Date.parse(rate_date))
+  const times = points.map(({ date }) => Date.parse(date))
   const [low, high] = [Math.min(...values), Math.max(...values)]
   const [start = 0, end = 1] = [times[0], times.at(-1)]
   const place = (value: number, from: number, to: number) =>

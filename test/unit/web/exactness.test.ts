@@ -10,7 +10,7 @@ const es = createFormats('es')
 const en = createFormats('en')
 const plain = (text: string) => text.replace(/\s/g, ' ')
 const points = (...values: string[]) =>
-  values.map((value, index) => ({ rate_date: `2026-01-0${index + 1}`, value }))
+  values.map((value, index) => ({ date: `2026-01-0${index + 1}`, value }))
 
 test('difference returns all digits', () => {
   assert.equal(subtract('487.07', '484.98'), '2.09')
@@ -40,18 +40,53 @@ test('divideRounded rounds to the nearest, half away from zero', () => {
   assert.equal(divideRounded(-25n, 10n), -3n)
 })
 
-test('computeStatistics returns exact lowest, highest, mean and change', () => {
+test('computeStatistics returns exact first, lowest, highest, mean, last and change', () => {
   const statistics = computeStatistics(points('500.1', '499.95', '501', '499.95', '500.33'))
   assert.deepEqual(statistics, {
-    low: { rate_date: '2026-01-02', value: '499.95' },
-    high: { rate_date: '2026-01-03', value: '501' },
+    first: { date: '2026-01-01', value: '500.1' },
+    low: { date: '2026-01-02', value: '499.95' },
+    high: { date: '2026-01-03', value: '501' },
+    last: { date: '2026-01-05', value: '500.33' },
+    count: 5,
     mean: '500.266',
     change: '0.23',
     percent: '0.05',
   })
-  assert.equal(computeStatistics(points('1', '1', '2'))?.mean, '1.33')
+  assert.equal(computeStatistics(points('1', '1', '2'))?.mean, `1.${'3'.repeat(30)}1`)
   assert.equal(computeStatistics([]), undefined)
   assert.equal(computeStatistics(points('0', '2'))?.percent, undefined)
+})
+
+test('a mean is rounded once, from the exact fraction', () => {
+  // 0.004975…: rounded to four places first, it would give 0.01.
+  const hundredth = Array.from({ length: 201 }, (_, at) => (at < 100 ? '0.01' : '0.00'))
+  assert.equal(en.cents(computeStatistics(points(...hundredth))?.mean ?? ''), '0.00')
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 1, max: 10 ** 9 }), { minLength: 1, maxLength: 40 }), (all) => {
+      const values = all.map((units) => decimalText({ units: BigInt(units), scale: 4 }))
+      const mean = computeStatistics(values.map((value) => ({ date: '2026-01-01', value })))?.mean ?? ''
+      const [sum, count] = [all.reduce((total, units) => total + BigInt(units), 0n), BigInt(all.length)]
+      // floor((2 × sum × 100 + count × 10^4) / (2 × count × 10^4)) is the nearest hundredth, half up.
+      const hundredths = (2n * sum * 100n + count * 10_000n) / (2n * count * 10_000n)
+      assert.equal(
+        en.cents(mean).replaceAll(',', ''),
+        decimalText({ units: hundredths, scale: 2 })
+          .replace(/^(\d+)$/, '$1.00')
+          .replace(/(\.\d)$/, '$10'),
+      )
+    }),
+  )
+})
+
+test('axis labels have the decimals of the step, and changes of cross rates those of the rate', () => {
+  assert.deepEqual(
+    [3.6, 3.8, 4].map((position) => es.axis(position, 1)),
+    ['3,6', '3,8', '4,0'],
+  )
+  assert.equal(es.crossChange('38.954321', '545.612345'), '+38,95')
+  assert.equal(es.crossChange('-4.005', '545.6'), '-4,01')
+  assert.equal(en.crossChange('0.0001731234', '0.0192842'), '+0.000173123')
+  assert.equal(es.crossChange('0', '4.1'), '0')
 })
 
 test('exact and whole write 25 digits', () => {

@@ -24,6 +24,7 @@ test('parseFragment inverts encodeFragment', () => {
     on: day,
     pair: fc.constantFrom('USD/CRC', 'EUR/USD'),
     span: fc.constantFrom(...SPANS),
+    compare: fc.constantFrom('', 'USD', '2025'),
     table: fc.boolean(),
     amount: fc.constantFrom('1000', '-150', '0.125', '1234567890123456789.012345'),
     source: code,

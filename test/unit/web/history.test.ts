@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { foreignCurrency, listedCurrencies } from '../../../src/web/model/currencies.ts'
+import {
+  firstRateDay,
+  foreignCurrency,
+  hasTwoSides,
+  listedCurrencies,
+} from '../../../src/web/model/currencies.ts'
 import { createFormats } from '../../../src/web/model/formats.ts'
 import { lineBreaks, mergeLines, spanRange } from '../../../src/web/model/history.ts'
 
-const points = (...days: string[]) => days.map((rate_date, index) => ({ rate_date, value: `${index + 1}` }))
+const points = (...days: string[]) => days.map((date, index) => ({ date, value: `${index + 1}` }))
 
 test('dateRange ends a span at the newest day, and prefers an explicit range', () => {
   const span = (span: '1m' | '1y' | 'all') => spanRange({ span, from: '', to: '' }, '2026-11-23')
@@ -48,5 +53,32 @@ test('foreignCurrency is not the dollar of a parity, and listCurrencies names cu
   assert.deepEqual(
     listedCurrencies(series, createFormats('en')).map(({ code, name }) => `${code} ${name}`),
     ['CRC Costa Rican Colón', 'USD US Dollar', 'EUR Euro', 'JPY Japanese Yen', 'XDR Special Drawing Rights'],
+  )
+})
+
+test('hasTwoSides is true for pairs with the colón, and firstRateDay is that of the youngest leg', () => {
+  assert.deepEqual(['USD/CRC', 'CRC/USD', 'EUR/CRC', 'EUR/USD', 'XDR/EUR', 'CRC/CRC'].map(hasTwoSides), [
+    true,
+    true,
+    true,
+    false,
+    false,
+    false,
+  ])
+  const one = (base_currency: string, quote_currency: string, first_data_date: string | null) => {
+    return { base_currency, quote_currency, first_data_date }
+  }
+  const series = [
+    one('USD', 'CRC', '1983-01-03'),
+    one('USD', 'CRC', '1983-01-01'),
+    one('EUR', 'USD', '1999-01-04'),
+    one('XDR', 'USD', '2003-02-05'),
+    one('USD', 'VES', null),
+  ]
+  assert.deepEqual(
+    ['USD/CRC', 'EUR/USD', 'EUR/CRC', 'CRC/XDR', 'VES/CRC', 'PAB/CRC'].map((pair) =>
+      firstRateDay(pair, series),
+    ),
+    ['1983-01-03', '1999-01-04', '1999-01-04', '2003-02-05', undefined, undefined],
   )
 })

@@ -1,28 +1,41 @@
+import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
-import { formats, setView, texts } from '../../components/view.ts'
-import { lineBreaks } from '../../model/history.ts'
+import { formats, setView, texts, view } from '../../components/view.ts'
+import type { FigureFormat } from '../../model/formats.ts'
+import { lineBreaks, type Trend, type TrendLine } from '../../model/history.ts'
 import type { Chart } from './chart.ts'
-import type { LoadedHistory } from './loaded-history.ts'
 
-/** Chart, values of the selected day, and a slider that selects days by keyboard and touch. */
-export function ChartPanel({ loaded }: { loaded: LoadedHistory | undefined }) {
+type DayIndex = { index: number; isSelected: boolean }
+
+/**
+ * Chart, values of the selected day, and a slider that selects days by keyboard and touch.
+ * @param note text beside the values of a day
+ */
+export function ChartPanel(props: {
+  trend: Trend | undefined
+  figure: FigureFormat
+  note: (index: number) => ComponentChildren
+}) {
+  const { trend, figure, note } = props
   const words = texts.value.history
   const [selected, select] = useState<number | undefined>(undefined)
   const host = useRef<HTMLDivElement>(null)
-  const chart = useChart(host, loaded, select)
-  const last = (loaded?.data.days.length ?? 0) - 1
+  const chart = useChart(host, trend, select)
+  const last = (trend?.days.length ?? 0) - 1
   const index = selected === undefined || selected > last ? last : selected
   const isSelected = selected !== undefined && selected <= last
-  useEffect(() => select(undefined), [loaded])
+  useEffect(() => select(undefined), [trend])
   useEffect(
     () => chart?.point(isSelected ? index : undefined),
-    [chart, index, isSelected, loaded, formats.value],
+    [chart, index, isSelected, trend, formats.value],
   )
   return (
     <>
-      <Readout loaded={loaded} index={index} isSelected={isSelected} />
+      <Readout trend={trend} day={{ index, isSelected }} figure={figure}>
+        {trend && note(index)}
+      </Readout>
       <div class="chart" ref={host} aria-hidden="true" />
-      <Slider loaded={loaded} index={index} last={last} onPoint={select} />
+      <Slider trend={trend} index={index} last={last} figure={figure} onPoint={select} />
       <p class="hint chart-hint">{words.zoomHint}</p>
     </>
   )
@@ -31,12 +44,12 @@ export function ChartPanel({ loaded }: { loaded: LoadedHistory | undefined }) {
 /** Fetches the file of the chart after the first render. */
 function useChart(
   host: { current: HTMLDivElement | null },
-  loaded: LoadedHistory | undefined,
+  trend: Trend | undefined,
   point: (index: number) => void,
 ) {
   const [chart, setChart] = useState<Chart | undefined>(undefined)
-  const current = useRef(loaded)
-  current.current = loaded
+  const current = useRef(trend)
+  current.current = trend
   useEffect(() => {
     let newChart: Chart | undefined
     let isUnmounted = false
@@ -45,7 +58,7 @@ function useChart(
       newChart = openChart(host.current, {
         onPoint: point,
         onZoom(from, to) {
-          const days = current.current?.data.days
+          const days = current.current?.days
           const [first, end] = [days?.[from], days?.[to]]
           if (first && end && first < end) setView({ from: first, to: end })
         },
@@ -58,51 +71,52 @@ function useChart(
     }
   }, [])
   useEffect(() => {
-    if (loaded) chart?.draw(loaded.data, lineBreaks(loaded.data.days, loaded.missing.holes), formats.value)
-  }, [chart, loaded, formats.value])
+    if (trend) chart?.draw(trend, lineBreaks(trend.days, trend.holes), formats.value)
+  }, [chart, trend, formats.value])
   return chart
 }
 
-function Readout(props: { loaded: LoadedHistory | undefined; index: number; isSelected: boolean }) {
-  const { loaded, index, isSelected } = props
-  const { history, sides } = texts.value
-  if (!loaded) return <p class="readout">{'\u00a0'}</p>
-  const day = loaded.data.days[index]
+function Readout(props: {
+  trend: Trend | undefined
+  day: DayIndex
+  figure: FigureFormat
+  children: ComponentChildren
+}) {
+  const { trend, day, figure, children } = props
+  const { index, isSelected } = day
+  if (!trend) return <p class="readout">{'\u00a0'}</p>
   return (
     <p class="readout">
       <span class="readout-day">
-        {!isSelected && <span class="quiet">{history.published} </span>}
-        <strong>{day && formats.value.day(day)}</strong>
+        {!isSelected && <span class="quiet">{texts.value.history.published} </span>}
+        <strong>{dayText(trend, index)}</strong>
       </span>
-      {loaded.data.lines.map(({ name, values }) => (
-        <span key={name} class="readout-line">
-          <i class={`key key-${name}`} />
-          {sides[name]}{' '}
-          <strong>{values[index] === undefined ? '—' : formats.value.exact(values[index])}</strong>
+      {trend.lines.map((line) => (
+        <span key={line.name} class="readout-line">
+          <i class={`key key-${line.name}`} />
+          {lineLabel(line, index)} <strong>{valueText(line, index, figure)}</strong>
+          {line.realValues && <span class="quiet"> ({priceText(line.realValues[index], figure)})</span>}
         </span>
       ))}
+      {children}
     </p>
   )
 }
 
 function Slider(props: {
-  loaded: LoadedHistory | undefined
+  trend: Trend | undefined
   index: number
   last: number
+  figure: FigureFormat
   onPoint: (index: number) => void
 }) {
-  const { history, sides } = texts.value
-  const { loaded, index, last, onPoint } = props
+  const { trend, index, last, figure, onPoint } = props
   const id = useId()
-  const day = loaded?.data.days[index]
-  const values = loaded?.data.lines.map(
-    ({ name, values }) =>
-      `${sides[name]} ${values[index] === undefined ? '—' : formats.value.exact(values[index])}`,
-  )
+  const values = trend?.lines.map((line) => `${lineLabel(line, index)} ${valueText(line, index, figure)}`)
   return (
     <div class="slider">
       <label class="unseen" for={id}>
-        {history.cursor}
+        {texts.value.history.cursor}
       </label>
       <input
         id={id}
@@ -111,9 +125,34 @@ function Slider(props: {
         max={Math.max(last, 0)}
         value={index}
         disabled={last < 0}
-        aria-valuetext={day && [formats.value.day(day), ...(values ?? [])].join(', ')}
+        aria-valuetext={trend && [dayText(trend, index), ...(values ?? [])].join(', ')}
         onInput={(event) => onPoint(Number(event.currentTarget.value))}
       />
     </div>
   )
+}
+
+/** Day of the values; without the year where years are compared. */
+function dayText({ days, lines }: Trend, index: number): string {
+  const day = days[index]
+  if (day === undefined) return ''
+  return lines[0]?.ownDays ? formats.value.shortDay(day) : formats.value.day(day)
+}
+
+function lineLabel({ label, ownDays }: TrendLine, index: number): string {
+  return ownDays?.[index]?.slice(0, 4) ?? label
+}
+
+function valueText({ values, realValues }: TrendLine, index: number, figure: FigureFormat): string {
+  return figureText(values[index], realValues ? formats.value.cents : figure)
+}
+
+/** Value with the sign of the colón. */
+function priceText(value: string | undefined, figure: FigureFormat): string {
+  const sign = value !== undefined && view.value.pair.endsWith('/CRC') ? '₡' : ''
+  return sign + figureText(value, figure)
+}
+
+function figureText(value: string | undefined, figure: FigureFormat): string {
+  return value === undefined ? '—' : figure(value)
 }

@@ -2,11 +2,11 @@
 
 import uPlot from 'uplot'
 import type { Formats } from '../../model/formats.ts'
-import type { DayTable } from '../../model/history.ts'
+import type { Trend } from '../../model/history.ts'
 
 export type Chart = {
   /** @param breaks indexes of the days that follow a gap in the lines */
-  draw(data: DayTable, breaks: readonly number[], formats: Formats): void
+  draw(data: Trend, breaks: readonly number[], formats: Formats): void
   /** Moves the cursor to a day by its index; undefined: hides it. */
   point(index: number | undefined): void
   close(): void
@@ -20,9 +20,12 @@ export type ChartEvents = {
 }
 
 const AXIS_WIDTH = 58
+const AXIS_GAP = 10
+const DIGIT_WIDTH = 7
 const AXIS_HEIGHT = 30
 const LABEL_HALF = 22 // labels nearer to the left edge are clipped
 const NARROW = 520
+const MAX_PLACES = 12
 const YEAR_SECONDS = 31_536_000
 const MONTH_SECONDS = 2_419_200
 
@@ -96,7 +99,7 @@ export function openChart(host: HTMLElement, events: ChartEvents): Chart {
 }
 
 /** Columns of the plot, with an empty position at each break. */
-function plotTable({ days, lines }: DayTable, breaks: ReadonlySet<number>) {
+function plotTable({ days, lines }: Trend, breaks: ReadonlySet<number>) {
   const size = days.length + breaks.size
   const dayIndexes = new Int32Array(size)
   const positions = new Int32Array(days.length)
@@ -125,7 +128,7 @@ function plotTable({ days, lines }: DayTable, breaks: ReadonlySet<number>) {
 
 function plotOptions(
   host: HTMLElement,
-  { lines }: DayTable,
+  { lines }: Trend,
   formats: Formats,
   hooks: uPlot.Hooks.Arrays,
 ): uPlot.Options {
@@ -158,25 +161,47 @@ function plotOptions(
       {
         ...axis,
         side: 1,
-        size: AXIS_WIDTH,
+        size: (_plot, labels) => axisWidth(host, labels ?? []),
         space: 46,
-        gap: 10,
+        gap: AXIS_GAP,
         grid,
-        values: (_plot, splits) => splits.map(formats.axis),
+        values: (_plot, splits, _axis, _space, step) => {
+          const places = stepPlaces(step)
+          return splits.map((position) => formats.axis(position, places))
+        },
       },
     ],
     series: [
       {},
-      ...strokes.map((stroke) => ({
+      ...strokes.map((stroke, index) => ({
         stroke,
         width: 1.75,
         points: { show: false },
+        ...(lines[index]?.name === 'other' ? { dash: [6, 4] } : {}),
         ...(lines.length === 1 ? { fill: `${stroke}14` } : {}),
       })),
     ],
-    ...(strokes[1] ? { bands: [{ series: [2, 1] as [number, number], fill: `${strokes[1]}17` }] } : {}),
+    ...(strokes[1] && lines[0]?.name === 'compra'
+      ? { bands: [{ series: [2, 1] as [number, number], fill: `${strokes[1]}17` }] }
+      : {}),
     hooks,
   }
+}
+
+/** Decimals of the labels of an axis, all of them alike. */
+function stepPlaces(step: number): number {
+  let places = 0
+  while (places < MAX_PLACES && Math.abs(step * 10 ** places - Math.round(step * 10 ** places)) > 1e-6)
+    places += 1
+  return places
+}
+
+/** Width of the labels. The slider ends where they begin. */
+function axisWidth(host: HTMLElement, labels: readonly string[]): number {
+  const longest = Math.max(0, ...labels.map(({ length }) => length))
+  const width = Math.max(AXIS_WIDTH, AXIS_GAP + 4 + longest * DIGIT_WIDTH)
+  host.parentElement?.style.setProperty('--axis', `${width}px`)
+  return width
 }
 
 function timeLabel(time: number, step: number, formats: Formats): string {

@@ -3,15 +3,17 @@ import { DownloadMenu } from '../../components/download-menu.tsx'
 import { icons } from '../../components/icons.tsx'
 import { setView, texts } from '../../components/view.ts'
 import type { Language } from '../../model/formats.ts'
+import type { Trend } from '../../model/history.ts'
 import type { LoadedHistory } from './loaded-history.ts'
 
-/** Buttons for the table and for its files. */
+/** Buttons for the table and for its files. @param trend undefined until the history is loaded */
 export function HistoryFiles(props: {
   loaded: LoadedHistory | undefined
+  trend: Trend | undefined
   series: readonly Series[]
   isOpen: boolean
 }) {
-  const { loaded, series, isOpen } = props
+  const { loaded, trend, series, isOpen } = props
   const words = texts.value.history
   return (
     <div class="buttons">
@@ -19,18 +21,26 @@ export function HistoryFiles(props: {
         {icons.table}
         {isOpen ? words.hideTable : words.asTable}
       </button>
-      {loaded && (
-        <DownloadMenu table={(language) => fileTable(loaded, series, language)} name={fileName(loaded)} />
+      {loaded && trend && (
+        <DownloadMenu
+          table={(language) => fileTable(loaded, trend, series, language)}
+          name={fileName(loaded.pair, trend)}
+        />
       )}
     </div>
   )
 }
 
-async function fileTable(loaded: LoadedHistory, series: readonly Series[], language: Language) {
+async function fileTable(
+  loaded: LoadedHistory,
+  trend: Trend,
+  series: readonly Series[],
+  language: Language,
+) {
   const { historyTable } = await import('./history-download.ts')
-  return historyTable(loaded, series, language)
+  return historyTable(loaded, trend, series, language)
 }
 
-function fileName({ pair, data }: LoadedHistory): string {
-  return ['bccr', pair.replace('/', '-'), data.days[0], data.days.at(-1)].join('-')
+function fileName(pair: string, { days }: Trend): string {
+  return ['bccr', pair.replace('/', '-'), days[0], days.at(-1)].join('-')
 }

@@ -1,22 +1,27 @@
 import { useEffect, useState } from 'preact/hooks'
 import { Scroller } from '../../components/scroller.tsx'
 import { formats, texts } from '../../components/view.ts'
-import type { LoadedHistory } from './loaded-history.ts'
+import type { TrendColumn } from './trend-columns.ts'
 
 const INITIAL_ROWS = 60
 const PRINTED_ROWS = 400
 const IDLE_MS = 400
 
 /** Values by day, newest first. A closed table is in the document for the printer. */
-export function HistoryTable({ loaded, isOpen }: { loaded: LoadedHistory; isOpen: boolean }) {
-  const { history, sides } = texts.value
-  const { day, exact, count } = formats.value
+export function HistoryTable(props: {
+  pair: string
+  days: readonly string[]
+  columns: readonly TrendColumn[]
+  isOpen: boolean
+}) {
+  const { pair, days, columns, isOpen } = props
+  const { history } = texts.value
+  const { day, count } = formats.value
   const [rows, setRows] = useState(INITIAL_ROWS)
   const isIdle = useIdle()
-  const { days, lines } = loaded.data
   const visibleCount = Math.min(days.length, isOpen ? rows : 0)
   const rowCount = Math.min(days.length, isIdle ? Math.max(visibleCount, PRINTED_ROWS) : visibleCount)
-  const caption = history.caption(loaded.pair, day(days[0] ?? ''), day(days.at(-1) ?? ''))
+  const caption = history.caption(pair, day(days[0] ?? ''), day(days.at(-1) ?? ''))
   const indexes = Array.from({ length: rowCount }, (_, index) => days.length - 1 - index)
   return (
     <div class={isOpen ? 'history-table' : 'history-table printed-only'}>
@@ -26,9 +31,9 @@ export function HistoryTable({ loaded, isOpen }: { loaded: LoadedHistory; isOpen
           <thead>
             <tr>
               <th scope="col">{history.day}</th>
-              {lines.map(({ name }) => (
-                <th key={name} scope="col" class="number">
-                  {sides[name]}
+              {columns.map(({ title }) => (
+                <th key={title} scope="col" class="number">
+                  {title}
                 </th>
               ))}
             </tr>
@@ -37,9 +42,9 @@ export function HistoryTable({ loaded, isOpen }: { loaded: LoadedHistory; isOpen
             {indexes.map((dayIndex, index) => (
               <tr key={days[dayIndex]} class={index < visibleCount ? undefined : 'printed-only'}>
                 <th scope="row">{day(days[dayIndex] ?? '')}</th>
-                {lines.map(({ name, values }) => (
-                  <td key={name} class="number">
-                    {values[dayIndex] === undefined ? '—' : exact(values[dayIndex])}
+                {columns.map(({ title, values, format }) => (
+                  <td key={title} class="number">
+                    {values[dayIndex] === undefined ? '—' : format(values[dayIndex])}
                   </td>
                 ))}
               </tr>

@@ -1,24 +1,28 @@
 // History of a pair: controls, chart, figures, table and files of a range of days. While another history loads, every
 // part shows the pair and days of the previous one.
 
-import type { FunctionComponent } from 'preact'
-import { useId } from 'preact/hooks'
+import type { ComponentChildren, FunctionComponent } from 'preact'
+import { useId, useMemo } from 'preact/hooks'
 import type { Series } from '../../api/responses.ts'
 import { type DateChoice, type DayBounds, useDateChoice } from '../../components/date-choice.ts'
 import { DateField, DateWords } from '../../components/date-field.tsx'
 import { FailureNotice, Notice } from '../../components/notice.tsx'
 import { SegmentedControl } from '../../components/segmented-control.tsx'
-import { setView, texts, view } from '../../components/view.ts'
-import { pairCode } from '../../model/currencies.ts'
+import { formats, setView, texts, view } from '../../components/view.ts'
+import { firstRateDay, pairCode } from '../../model/currencies.ts'
 import { addDays } from '../../model/days.ts'
 import { SPANS, type Span } from '../../model/fragment.ts'
-import { spanRange } from '../../model/history.ts'
+import { spanRange, type Trend } from '../../model/history.ts'
 import { isAnyMissing, type KnownHoles } from '../../model/holes.ts'
 import { ChartPanel } from './chart-panel.tsx'
+import { useComparison } from './comparison.ts'
 import { HistoryFiles } from './history-files.tsx'
 import { HistoryTable } from './history-table.tsx'
 import { type LoadedHistory, useHistory } from './loaded-history.ts'
 import { StatisticsTable } from './statistics-table.tsx'
+import { trendColumns } from './trend-columns.ts'
+import { TrendFields } from './trend-fields.tsx'
+import { LegDays, TrendSource, TrendTitle } from './trend-texts.tsx'
 
 const MISSING = '—'
 
@@ -28,76 +32,124 @@ export function History(props: {
   MissingDaysNote: FunctionComponent<{ missing: KnownHoles }>
 }) {
   const { series, bounds, MissingDaysNote } = props
-  const words = texts.value.history
   const { pair, table } = view.value
   const range = spanRange(view.value, addDays(bounds.today, 1)) // the bank publishes rates a day early
   const linkError = useRangeError(bounds)
-  const { loaded, failure, isLoading } = useHistory(series, range, linkError)
+  const { loaded, failure, isLoading } = useHistory(linkError ? undefined : range)
+  const comparison = useComparison(loaded, bounds.last)
   const choices = useRangeChoices(bounds, loaded, range)
+  const sides = useSides(loaded)
+  const trend = comparison?.trend ?? sides
+  const isPublished = series.some((one) => pairCode(one) === loaded?.pair)
+  const figure = isPublished ? formats.value.exact : formats.value.cross
   const isRefused = choices.some(({ error }) => error !== undefined)
-  const isEmpty = loaded?.data.days.length === 0
+  const isEmpty = trend?.days.length === 0
+  const visibleTrend = isRefused || isEmpty ? undefined : trend
+  const columns = visibleTrend && trendColumns(visibleTrend, figure)
+  const isBusy = (isLoading || comparison?.isLoading === true) && !isRefused
   const note = loaded && isAnyMissing(loaded.missing) && <MissingDaysNote missing={loaded.missing} />
   return (
-    <section class="card history" aria-labelledby="history" aria-busy={isLoading && !isRefused}>
-      <div class="card-head">
-        <h2 id="history">{words.title}</h2>
-        <div class="history-controls">
-          <PairField series={series} />
-          <SpanField />
-        </div>
+    <section class="card history" aria-labelledby="history" aria-busy={isBusy}>
+      <TrendTitle pair={loaded?.pair ?? pair} trend={visibleTrend} />
+      <div class="history-controls">
+        <TrendFields series={series} days={loaded?.data.days} last={bounds.last} />
+        <SpanField />
       </div>
-      {failure && !loaded ? (
+      {failure && !loaded && failure.kind !== 'not-found' ? (
         <FailureNotice failure={failure} />
       ) : (
         <>
-          {isRefused ? null : isEmpty ? (
-            <Notice title={words.none}>
-              <p>{words.noneText}</p>
+          {isRefused ? null : isEmpty || (failure && !loaded) ? (
+            <NoValues pair={loaded?.pair ?? pair} series={series}>
               {note}
-            </Notice>
+            </NoValues>
           ) : (
             <>
-              <ChartPanel loaded={loaded} />
+              <ChartPanel
+                trend={trend}
+                figure={figure}
+                note={(index) => !comparison?.trend && loaded && <PointLegs loaded={loaded} index={index} />}
+              />
+              {comparison?.isMissing && (
+                <p class="caution" role="status">
+                  {texts.value.history.none(comparison.pair)}
+                </p>
+              )}
               {note}
             </>
           )}
           {/* The fields stay in their place, and with them the focus. */}
           <div class="history-foot">
-            {loaded && !isRefused && !isEmpty ? (
-              <StatisticsTable loaded={loaded} />
+            {visibleTrend ? (
+              <StatisticsTable trend={visibleTrend} figure={figure} isPublished={isPublished} />
             ) : (
               <div class="statistics">{isRefused && MISSING}</div>
             )}
             <div class="history-tools">
               <RangeFields choices={choices} />
-              {!isRefused && !isEmpty && <HistoryFiles loaded={loaded} series={series} isOpen={table} />}
+              {!isRefused && !isEmpty && (
+                <HistoryFiles loaded={loaded} trend={visibleTrend} series={series} isOpen={table} />
+              )}
             </div>
           </div>
-          {loaded && !isRefused && !isEmpty && (
-            <HistoryTable key={`${pair} ${range.from} ${range.to}`} loaded={loaded} isOpen={table} />
+          {loaded && visibleTrend && columns && (
+            <HistoryTable
+              key={`${pair} ${range.from} ${range.to}`}
+              pair={loaded.pair}
+              days={visibleTrend.days}
+              columns={columns}
+              isOpen={table}
+            />
           )}
+          <TrendSource pair={loaded?.pair ?? pair} />
         </>
       )}
     </section>
   )
 }
 
-function PairField({ series }: { series: readonly Series[] }) {
-  const { pair } = view.value
-  const pairs = new Set([pair, ...series.map(pairCode)])
+/** Lines of the sides of a pair. */
+function useSides(loaded: LoadedHistory | undefined): Trend | undefined {
+  const { sides } = texts.value
+  return useMemo(() => {
+    if (!loaded) return undefined
+    const lines = loaded.data.lines.map(({ name, values }, at) => ({
+      ...{ name, values, label: sides[name] },
+      points: loaded.lines[at]?.points ?? [],
+    }))
+    return { days: loaded.data.days, lines, holes: loaded.missing.holes }
+  }, [loaded, sides])
+}
+
+/** Days of the legs of a value, where they differ. */
+function PointLegs({ loaded, index }: { loaded: LoadedHistory; index: number }) {
+  const { pair, data, lines } = loaded
+  const day = data.days[index]
+  const line = lines.at(-1)
+  const point = line?.points.find(({ date }) => date === day)
+  if (!line || !point || point.rate_date === point.date) return null
+  const side = line.name === 'referencia' ? 'venta' : line.name
+  return <LegDays pair={pair} side={side} day={point.date} oldest={point.rate_date} />
+}
+
+function NoValues(props: { pair: string; series: readonly Series[]; children: ComponentChildren }) {
+  const { pair, series, children } = props
+  const { history, convert } = texts.value
+  const codes = pair.split('/')
+  const isKnown = (code: string) => series.some((one) => pairCode(one).includes(code))
+  const unknown = series.length > 0 && codes.find((code) => !isKnown(code))
+  const first = firstRateDay(pair, series)
   return (
-    <select
-      class="field pair"
-      aria-label={texts.value.history.pair}
-      value={pair}
-      onChange={(event) => setView({ pair: event.currentTarget.value })}
-    >
-      {[...pairs].map((one) => (
-        <option key={one} value={one}>
-          {one}
-        </option>
-      ))}
-    </select>
+    <Notice title={history.none(pair)}>
+      <p>
+        {unknown
+          ? convert.unknown(unknown)
+          : first
+            ? history.firstDay(formats.value.day(first))
+            : history.noneText}
+      </p>
+      {children}
+    </Notice>
   )
 }
 

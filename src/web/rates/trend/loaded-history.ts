@@ -2,10 +2,10 @@
 
 import { signal } from '@preact/signals'
 import { useEffect, useMemo, useState } from 'preact/hooks'
-import type { RateSide, Series, SeriesResponse } from '../../api/responses.ts'
+import type { HistoryPoint, HistoryResponse, RateSide } from '../../api/responses.ts'
 import { type ApiState, useApi } from '../../components/use-api.ts'
 import { view } from '../../components/view.ts'
-import { pairCode } from '../../model/currencies.ts'
+import { hasTwoSides } from '../../model/currencies.ts'
 import { type DayTable, mergeLines } from '../../model/history.ts'
 import { type KnownHoles, mergeHoles } from '../../model/holes.ts'
 
@@ -14,60 +14,57 @@ export type LoadedHistory = {
   from: string
   to: string
   data: DayTable<RateSide>
-  lines: readonly Points[]
+  lines: readonly HistoryLine[]
   missing: KnownHoles
 }
-type Points = { name: RateSide; points: SeriesResponse['points'] }
+type HistoryLine = { name: RateSide; points: readonly HistoryPoint[] }
+type HistoryDays = { from: string; to: string }
 
 /** History of the chart, from which other parts of the screen draw without a request. */
 export const shownHistory = signal<LoadedHistory | undefined>(undefined)
 
 /**
  * Loads the history of the selected pair. Returns the previous one until then.
- * @param isRefused the days were refused, and nothing is requested
+ * @param range undefined: the days were refused, and nothing is requested
  */
-export function useHistory(
-  series: readonly Series[],
-  range: { from: string; to: string },
-  isRefused: boolean,
-) {
+export function useHistory(range: HistoryDays | undefined) {
   const { pair } = view.value
-  const sides = isRefused ? [] : series.filter((one) => pairCode(one) === pair)
-  const path = (one: Series | undefined) =>
-    one && `/api/v1/series/${one.id}/history?from=${range.from}&to=${range.to}`
-  const first = useApi<SeriesResponse>(path(sides[0]))
-  const second = useApi<SeriesResponse>(path(sides[1]))
+  const sides = hasTwoSides(pair) ? ['venta', 'compra'] : ['venta']
+  const path = (side: string | undefined) => range && side && dayHistoryPath(pair, side, range)
+  const sell = useApi<HistoryResponse>(path(sides[0]))
+  const buy = useApi<HistoryResponse>(path(sides[1]))
   const current = useMemo(
-    () => joinSides(sides, [first, second], pair, range),
-    [first.value, second.value, pair, range.from, range.to, series, isRefused],
+    () => range && joinSides(sides[1] ? [buy, sell] : [sell], pair, range),
+    [sell.value, buy.value, pair, range?.from, range?.to],
   )
   const [lastLoaded, setLastLoaded] = useState<LoadedHistory | undefined>(undefined)
   if (current && current !== lastLoaded) setLastLoaded(current)
   useEffect(() => {
     shownHistory.value = current
   }, [current])
-  const failure = first.failure ?? second.failure
-  const isUnknown = !isRefused && series.length > 0 && sides.length === 0
+  const failure = sell.failure ?? buy.failure
   return {
-    loaded: current ?? (failure || isUnknown ? undefined : lastLoaded),
-    failure: failure ?? (isUnknown ? ({ kind: 'not-found', status: 404, detail: '' } as const) : undefined),
+    loaded: current ?? (failure ? undefined : lastLoaded),
+    failure,
     isLoading: !current && !failure,
   }
 }
 
+export function dayHistoryPath(pair: string, type: string, { from, to }: HistoryDays): string {
+  const [base = '', quote = ''] = pair.split('/')
+  return `/api/v1/history?${new URLSearchParams({ base, quote, type, from, to })}`
+}
+
 function joinSides(
-  sides: readonly Series[],
-  responses: readonly ApiState<SeriesResponse>[],
+  responses: readonly ApiState<HistoryResponse>[],
   pair: string,
-  { from, to }: { from: string; to: string },
+  { from, to }: HistoryDays,
 ): LoadedHistory | undefined {
-  const lines: Points[] = []
-  for (const [index, { rate_type }] of sides.entries()) {
-    const points = responses[index]?.value?.points
-    if (!points) return undefined
-    lines.push({ name: rate_type, points })
+  const lines: HistoryLine[] = []
+  for (const { value } of responses) {
+    if (!value) return undefined
+    lines.push({ name: value.rate_type, points: value.points })
   }
-  if (sides.length === 0) return undefined
-  const missing = mergeHoles(sides.map((_, index) => responses[index]?.value?.holes))
+  const missing = mergeHoles(responses.map(({ value }) => value?.holes))
   return { pair, from, to, lines, missing, data: mergeLines(lines) }
 }

@@ -1,44 +1,52 @@
 import { useMemo } from 'preact/hooks'
 import { formats, texts } from '../../components/view.ts'
-import { computeStatistics, type Point } from '../../model/statistics.ts'
-import type { LoadedHistory } from './loaded-history.ts'
+import type { FigureFormat } from '../../model/formats.ts'
+import type { Trend } from '../../model/history.ts'
+import { computeStatistics, type Point, type Statistics } from '../../model/statistics.ts'
 
-export function StatisticsTable({ loaded }: { loaded: LoadedHistory }) {
-  const { history, sides } = texts.value
-  const { exact, signed, percent } = formats.value
+/** @param isPublished the values are those of the bank, and their difference has all digits */
+export function StatisticsTable(props: { trend: Trend; figure: FigureFormat; isPublished: boolean }) {
+  const { trend, figure, isPublished } = props
+  const { history, convert } = texts.value
+  const { cross } = formats.value
   const all = useMemo(
-    () => loaded.lines.map(({ name, points }) => ({ name, statistics: computeStatistics(points) })),
-    [loaded],
+    () =>
+      trend.lines.map(({ name, label, points }) => ({ name, label, statistics: computeStatistics(points) })),
+    [trend],
   )
+  const titles = [history.first, history.low, history.high, history.mean, history.last, history.change]
   return (
     <table class="statistics">
       <thead>
         <tr>
           <th scope="col">
-            <span class="unseen">{texts.value.convert.side}</span>
+            <span class="unseen">{convert.side}</span>
           </th>
-          <th scope="col">{history.low}</th>
-          <th scope="col">{history.high}</th>
-          <th scope="col">{history.mean}</th>
-          <th scope="col">{history.change}</th>
+          {titles.map((title) => (
+            <th key={title} scope="col">
+              {title}
+            </th>
+          ))}
         </tr>
       </thead>
       <tbody>
         {all.map(
-          ({ name, statistics }) =>
+          ({ name, label, statistics }) =>
             statistics && (
               <tr key={name}>
                 <th scope="row">
                   <i class={`key key-${name}`} />
-                  {sides[name]}
+                  {label}
                 </th>
-                <Extreme point={statistics.low} />
-                <Extreme point={statistics.high} />
-                <td>{exact(statistics.mean)}</td>
+                <Extreme point={statistics.first} figure={figure} />
+                <Extreme point={statistics.low} figure={figure} />
+                <Extreme point={statistics.high} figure={figure} />
                 <td>
-                  {statistics.percent === undefined ? '—' : percent(statistics.percent)}
-                  <small>{signed(statistics.change)}</small>
+                  {cross(statistics.mean)}
+                  <small>{history.dayCount(formats.value.count(statistics.count))}</small>
                 </td>
+                <Extreme point={statistics.last} figure={figure} />
+                <Change statistics={statistics} isPublished={isPublished} />
               </tr>
             ),
         )}
@@ -47,11 +55,22 @@ export function StatisticsTable({ loaded }: { loaded: LoadedHistory }) {
   )
 }
 
-function Extreme({ point }: { point: Point }) {
+function Extreme({ point, figure }: { point: Point; figure: FigureFormat }) {
   return (
     <td>
-      {formats.value.exact(point.value)}
-      <small>{formats.value.day(point.rate_date)}</small>
+      {figure(point.value)}
+      <small>{formats.value.day(point.date)}</small>
+    </td>
+  )
+}
+
+function Change({ statistics, isPublished }: { statistics: Statistics; isPublished: boolean }) {
+  const { percent, signed, crossChange } = formats.value
+  const { change, first } = statistics
+  return (
+    <td>
+      {statistics.percent === undefined ? '—' : percent(statistics.percent)}
+      <small>{isPublished ? signed(change) : crossChange(change, first.value)}</small>
     </td>
   )
 }

@@ -1,0 +1,74 @@
+import type { Conversion } from '../../api/responses.ts'
+import { useApi } from '../../components/use-api.ts'
+import { useDebounced } from '../../components/use-debounced.ts'
+import { formats, setView, texts, view } from '../../components/view.ts'
+import { foreignCurrency, lowerFirst } from '../../model/currencies.ts'
+import type { Trend } from '../../model/history.ts'
+
+/** Title of the chart, with the pair and days of its lines. */
+export function TrendTitle({ pair, trend }: { pair: string; trend: Trend | undefined }) {
+  const words = texts.value.history
+  return (
+    <div class="card-head">
+      <div>
+        <h2 id="history">{words.title}</h2>
+        <p class="quiet trend-subject">{trend ? subject(pair, trend) : '\u00a0'}</p>
+      </div>
+      {trend?.lines[0]?.name === 'main' && (
+        <button type="button" class="link" onClick={() => setView({ compare: '' })}>
+          {words.endComparison}
+        </button>
+      )}
+    </div>
+  )
+}
+
+function subject(pair: string, { days, lines }: Trend): string {
+  const words = texts.value.history
+  const { day, currency } = formats.value
+  const [base = '', quote = ''] = pair.split('/')
+  const price = (name: string) => words.priceIn(name, quote === 'CRC' ? words.colones : quote)
+  const side = texts.value.sides[view.value.side].toLowerCase()
+  const [first, second] = lines
+  const [from, to] = [day(days[0] ?? ''), day(days.at(-1) ?? '')]
+  if (first?.realValues && second) {
+    return words.indexFrom(`${price(words.both(first.label, lowerFirst(second.label)))}, ${side}`, from)
+  }
+  const name = price(currency(base) ?? base)
+  return words.period(first?.ownDays ? `${name}, ${side}` : name, from, to)
+}
+
+export function TrendSource({ pair }: { pair: string }) {
+  const { source, sources, both } = texts.value.history
+  const codes = pair.split('/')
+  const hasColon = codes.includes('CRC')
+  const isDollar = hasColon && codes.includes('USD')
+  const values = isDollar
+    ? sources.dollar
+    : hasColon
+      ? both(sources.dollar, sources.parities)
+      : sources.parities
+  return <p class="hint trend-source">{source(values)}</p>
+}
+
+/** Names the days of the legs of a value that was computed from values of two days. */
+export function LegDays(props: { pair: string; side: string; day: string; oldest: string }) {
+  const { pair, side, day, oldest } = props
+  const { history } = texts.value
+  const { shortDay, currency } = formats.value
+  const [from = '', to = ''] = pair.split('/')
+  const params = { amount: '1', from, to, type: side, on: day, details: 'true' }
+  const path = `/api/v1/convert?${new URLSearchParams(params)}`
+  const debounced = useDebounced(path)
+  const { value } = useApi<Conversion>(debounced)
+  const current = debounced === path ? value : undefined
+  const legs = current?.legs.map((leg, at) => {
+    const [base_currency = '', quote_currency = ''] = leg.pair.split('/')
+    const code = foreignCurrency({ base_currency, quote_currency })
+    const name = currency(code) ?? code
+    return at === 0
+      ? history.firstLeg(name, shortDay(leg.rate_date))
+      : history.otherLeg(lowerFirst(name), shortDay(leg.rate_date))
+  })
+  return <span class="quiet">{legs?.join('; ') ?? history.olderDays(shortDay(oldest), shortDay(day))}</span>
+}
