@@ -1,19 +1,19 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
+import { isOffline } from './api/connection.ts'
 import type { Failure } from './api/request.ts'
 import { session } from './api/session.ts'
-import { resumeSession } from './api/sign-in.ts'
+import { enterOpenNetwork, resumeSession } from './api/sign-in.ts'
 import { Header } from './components/header.tsx'
 import { icons } from './components/icons.tsx'
 import { lazyView } from './components/lazy-view.tsx'
+import { LostBanner } from './components/lost-banner.tsx'
 import { FailureNotice } from './components/notice.tsx'
-import { refreshCount } from './components/use-api.ts'
+import { isTransient, RETRY_MS, refreshCount } from './components/use-api.ts'
 import { texts, view } from './components/view.ts'
 import { RatesScreen } from './rates/rates-screen.tsx'
-import { leave } from './session/leave.ts'
-import { SecretForm } from './session/secret-form.tsx'
+import { AddSecret, NeedsSecret, OneTimeLink, SignIn } from './session/lazy-doors.ts'
+import { SessionMenu } from './session/session-menu.tsx'
 
-const AddSecret = lazyView(() => import('./small-parts.ts').then((file) => file.AddSecret))
-const OneTimeLink = lazyView(() => import('./small-parts.ts').then((file) => file.OneTimeLink))
 const DocumentsScreen = lazyView(() =>
   import('./documents/documents-screen.tsx').then((file) => file.DocumentsScreen),
 )
@@ -27,19 +27,16 @@ const BELOW_RATES = {
   EmptyDatabase: lazyView(() => import('./small-parts.ts').then((file) => file.EmptyDatabase)),
   LeftOutNote: lazyView(() => import('./small-parts.ts').then((file) => file.LeftOutNote)),
   MissingDaysNote: lazyView(() => import('./small-parts.ts').then((file) => file.MissingDaysNote)),
-  NeedsSecret: lazyView(() => import('./small-parts.ts').then((file) => file.NeedsSecret)),
-  ExportAll: lazyView(() => import('./small-parts.ts').then((file) => file.ExportAll)),
+  NeedsSecret,
 }
 
 export function Page() {
   const [code, setCode] = useState(takeLoginCode)
   const [missingSecret, setMissingSecret] = useState<'key' | 'token' | undefined>(undefined)
-  const [failure, setFailure] = useState<Failure | undefined>(undefined)
-  const refresh = refreshCount.value
+  const [isSigningIn, setSigningIn] = useState(false)
+  const failure = useSession()
   const current = session.value
-  useEffect(() => {
-    if (session.value.state === 'loading') void resumeSession().then(setFailure)
-  }, [refresh, current.state])
+  const { state } = current
   useEffect(() => {
     const readCode = () => {
       const next = takeLoginCode()
@@ -48,31 +45,84 @@ export function Page() {
     addEventListener('hashchange', readCode)
     return () => removeEventListener('hashchange', readCode)
   }, [])
+  const leaveDoor = () => {
+    setSigningIn(false)
+    if (session.value.state === 'out') void enterOpenNetwork()
+    if (session.value.state !== 'in' && view.value.screen !== 'rates') location.hash = '#rates'
+  }
+  const isLoading = state === 'loading' && !failure
+  useLayoutEffect(() => {
+    if (!isLoading) document.getElementById('first')?.remove()
+  }, [isLoading])
+  // The first picture of the HTML stays until there is more.
+  if (isLoading && document.getElementById('first')) return null
+  const isOpenView = state === 'open' && !isSigningIn && view.value.screen === 'rates'
+  const isDoor = state === 'out' || (state === 'open' && !isOpenView)
   return (
     <>
       <button type="button" class="skip button" onClick={skip}>
         {texts.value.skip}
       </button>
-      <Header onAdd={setMissingSecret} onLeave={() => void leave()} />
-      <main id="main" tabIndex={-1}>
-        {failure && current.state === 'loading' && (
-          <>
-            <h1 class="unseen">cambista</h1>
-            <FailureNotice failure={failure} />
-          </>
+      <Header>
+        {current.state === 'in' && <SessionMenu facts={current} onAdd={setMissingSecret} />}
+        {state === 'open' && (
+          <button type="button" class="button sign-in" onClick={() => setSigningIn(true)}>
+            {texts.value.session.title}
+          </button>
         )}
-        {current.state !== 'loading' && code !== undefined && (
+      </Header>
+      <main id="main" tabIndex={-1} class={isOffline.value ? 'offline' : undefined}>
+        <LostBanner />
+        {state === 'loading' && (failure ? <UnknownSession failure={failure} /> : <Loading />)}
+        {state !== 'loading' && code !== undefined && (
           <OneTimeLink code={code} onDone={() => setCode(undefined)} />
         )}
-        {current.state === 'out' && code === undefined && <SignIn />}
-        {current.state === 'in' && code === undefined && <Screen />}
+        {isDoor && code === undefined && <Door onCancel={leaveDoor} />}
+        {isOpenView && code === undefined && <p class="open-network">{texts.value.session.openNetwork}</p>}
+        {(state === 'in' || isOpenView) && code === undefined && <Screen />}
       </main>
-      {(current.state !== 'loading' || failure) && <Footer />}
-      {missingSecret && current.state === 'in' && (
+      {(state !== 'loading' || failure) && <Footer />}
+      {missingSecret && state === 'in' && (
         <AddSecret kind={missingSecret} onDone={() => setMissingSecret(undefined)} />
       )}
     </>
   )
+}
+
+/** Loads the session, again after each transient failure. @returns the failure */
+function useSession(): Failure | undefined {
+  const [failure, setFailure] = useState<Failure | undefined>(undefined)
+  const [attempt, setAttempt] = useState(0)
+  const refresh = refreshCount.value
+  const { state } = session.value
+  useEffect(() => {
+    if (state !== 'loading') return
+    let timer: ReturnType<typeof setTimeout> | undefined
+    let isCancelled = false
+    void resumeSession().then((result) => {
+      if (isCancelled) return
+      setFailure(result)
+      if (result && isTransient(result)) timer = setTimeout(() => setAttempt((count) => count + 1), RETRY_MS)
+    })
+    return () => {
+      isCancelled = true
+      clearTimeout(timer)
+    }
+  }, [refresh, state, attempt])
+  return state === 'loading' ? failure : undefined
+}
+
+function UnknownSession({ failure }: { failure: Failure }) {
+  return (
+    <>
+      <h1 class="unseen">cambista</h1>
+      <FailureNotice failure={failure} />
+    </>
+  )
+}
+
+function Loading() {
+  return <p class="loading">{texts.value.loading}</p>
 }
 
 function Screen() {
@@ -82,21 +132,13 @@ function Screen() {
   return <RatesScreen below={BELOW_RATES} />
 }
 
-function SignIn() {
-  const words = texts.value.session
-  const current = session.value
+function Door({ onCancel }: { onCancel: () => void }) {
   return (
     <div class="door">
       <section class="card door-card" aria-labelledby="sign-in">
         <div class="door-mark">{icons.mark}</div>
-        <h1 id="sign-in">{words.title}</h1>
-        {current.state === 'out' && current.reason === 'ended' && (
-          <p class="refusal" role="status">
-            {words.ended}
-          </p>
-        )}
-        <SecretForm button={words.enter} hint={words.hint} />
-        <p class="quiet">{words.linkHint}</p>
+        <h1 id="sign-in">{texts.value.session.title}</h1>
+        <SignIn onCancel={onCancel} />
       </section>
     </div>
   )
@@ -107,6 +149,7 @@ function Footer() {
   return (
     <footer class="footer">
       <p>{words.manualNote}</p>
+      <p>{words.zone}</p>
       <a href="/docs">{words.reference}</a>
     </footer>
   )

@@ -143,7 +143,7 @@ for (const [device, viewport] of Object.entries({ desk: DESKTOP, phone: PHONE })
   test(`sections below the first screen do not shift while they load slowly on a ${device}`, async (t) => {
     const visit = await openRates(viewport)
     await slowDown(visit.page)
-    for (const below of ['.export', '.currencies']) {
+    for (const below of ['.currencies']) {
       await showSection(below)(visit, app)
       await waitForIdle(visit.page)
     }

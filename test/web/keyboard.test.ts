@@ -28,7 +28,7 @@ test('the page works by keyboard: sign in, day, span, cursor, amount, files, a d
 
   await page.waitForSelector('.secret')
   await waitForIdle(page)
-  assert.equal(await focusName(page), 'Clave de la API o token', 'the field has the focus')
+  assert.equal(await focusName(page), 'Clave de acceso', 'the field has the focus')
   await page.keyboard.type(app.key)
   await press('Enter')
   await page.waitForSelector('.currency')
@@ -110,7 +110,7 @@ test('the page works by keyboard: sign in, day, span, cursor, amount, files, a d
   await pressTab(page, 'Documentos', 'Shift')
   await press('Enter')
   await page.waitForSelector('.secret')
-  assert.equal(await focusName(page), 'Clave de la API o token')
+  assert.equal(await focusName(page), 'Clave de acceso')
   await page.keyboard.type(app.token)
   await press('Enter')
   await page.waitForSelector('.document')

@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { until } from '../support/terminal.ts'
 import { openFullApp } from './apps.ts'
-import { showSection, startSession, waitForIdle } from './states.ts'
+import { openExport, startSession, waitForIdle } from './states.ts'
 import {
   assertClean,
   chooseFile,
@@ -255,9 +255,9 @@ for (const format of ['csv', 'ndjson'] as const) {
   test(`the browser downloads the export as ${format}, which does not pass through the page`, async (t) => {
     const visit = await openVisit(browser, app, { language: 'en', viewport: PHONE })
     await startSession(visit, app, 'both')
-    await visit.page.goto(`${visit.url}/#rates`)
+    await visit.page.goto(`${visit.url}/#status`)
     await waitForIdle(visit.page)
-    await showSection('.export')(visit, app)
+    await openExport(visit)
     await waitForIdle(visit.page)
     const folder = temporaryDirectory(t)
     await setDownloadFolder(visit, folder)

@@ -127,7 +127,7 @@ for (const language of ['es', 'en'] as const) {
       const folder = temporaryDirectory(t)
       await setDownloadFolder(visit, folder)
       await page.waitForSelector('form.secret')
-      await page.type('form.secret input', 'no secret')
+      await page.type('form.secret [type=password]', 'no secret')
       await page.click('form.secret [type=submit]')
       await page.waitForFunction(() => document.querySelector('.refusal')?.textContent)
       await page.reload()

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { makeLoginLink } from '../../src/domain/access/login-links.ts'
 import { findActiveTokenByName } from '../../src/store/access/tokens.ts'
 import { DOCUMENTS } from '../../src/web/i18n/documents.ts'
-import { LINK } from '../../src/web/i18n/link.ts'
+import { DOORS } from '../../src/web/i18n/doors.ts'
 import { PAGE } from '../../src/web/i18n/page.ts'
 import { inLanguage } from '../../src/web/i18n/table.ts'
 import { asOtherProcess } from '../api/support.ts'
@@ -27,6 +27,7 @@ import {
 
 const browser = await openBrowser()
 const app = await openPageApp()
+const DOOR_WORDS = inLanguage(DOORS, 'en')
 const READ_AND_WRITE = ['--allow', 'documents:GET', '--allow', 'documents:POST']
 const PDF = { name: 'invoice.pdf', mimetype: 'application/pdf', content: '%PDF-1.7\n%%EOF\n' }
 const makeToken = (name: string, ...words: string[]) =>
@@ -50,7 +51,7 @@ test('the page reports a revoked key at its next request', async () => {
   const headers = { 'x-api-key': key }
   await until(async () => (await fetch(`${app.app.url}/api/v1/series`, { headers })).status === 401)
   await visit.page.click('.day-picker button')
-  await waitForText(visit, '.door-card .refusal', new RegExp(inLanguage(PAGE, 'en').session.ended))
+  await waitForText(visit, '.door-card .ended', new RegExp(DOOR_WORDS.ended.withdrawn))
   assert.equal(await visit.page.$('.side-value'), null)
   assert.equal(await visit.page.evaluate(() => localStorage.getItem('cambista-page')), null)
 })
@@ -65,7 +66,7 @@ test('the list of documents reports a revoked token, and shows no later document
   await runJson(app.dataDir, 'token', 'revoke', 'brief')
   await until(async () => (await fetch(`${app.app.url}/api/v1/documents`, { headers })).status === 401)
   await createDocuments(app, [{ name: 'after.txt', mimetype: 'text/plain', content: 'y' }])
-  await waitForText(visit, '.door-card .refusal', new RegExp(inLanguage(PAGE, 'en').session.ended))
+  await waitForText(visit, '.door-card .ended', new RegExp(DOOR_WORDS.ended.withdrawn))
   assert.deepEqual(await readNames(visit), [])
   assert.doesNotMatch(await visit.page.content(), /after\.txt/)
 })
@@ -125,7 +126,7 @@ test('a one-time link signs in only after a click, and its code is neither store
   isBlocking = false
   for (const release of pending) release()
   await navigation
-  await waitForText(visit, '#one-time-link', new RegExp(inLanguage(LINK, 'en').askTitle('attacker')))
+  await waitForText(visit, '#one-time-link', new RegExp(DOOR_WORDS.link.title('attacker')))
   await waitForText(visit, '.door-card .caution', /erp \+ facturas/)
   assert.deepEqual(writes, ['POST /session/code'])
   const { entries } = await cdp.send('Page.getNavigationHistory')
@@ -158,7 +159,7 @@ test('a one-time link signs in with a click, once', async () => {
   await visit.page.waitForSelector('.tabs')
   assertClean(visit)
   const again = await openVisit(browser, app, { path: `/#login=${code}` })
-  await waitForText(again, '#one-time-link', new RegExp(inLanguage(LINK, 'en').codeGone))
+  await waitForText(again, '#one-time-link', new RegExp(DOOR_WORDS.link.gone))
 })
 
 test('the ticket of a PDF opens it once, within a minute', async () => {

@@ -224,7 +224,7 @@ test('sign-in explains its refusal over plain HTTP on another address of the mac
 
 async function assertSignInRefused(target: PageApp, url: string): Promise<void> {
   const visit = await openVisit(browser, target, { url })
-  await visit.page.type('form.secret input', target.key)
+  await visit.page.type('form.secret [type=password]', target.key)
   await visit.page.click('form.secret [type=submit]')
   await waitForText(visit, 'form.secret .refusal', /HTTPS.*cambista cert create --host/)
   assert.deepEqual(await readCookies(visit), [])

@@ -193,14 +193,21 @@ export const STATES: readonly State[] = [
     prepare: interceptRequests(/^\/api\/v1\/history$/, BUSY),
     selector: '.months .notice',
   },
-  { name: 'export', session: 'both', selector: '.export button', act: showSection('.export') },
+  {
+    name: 'export',
+    session: 'both',
+    fragment: '#status',
+    selector: '.export button',
+    act: openExport,
+  },
   {
     name: 'export refused',
     session: 'both',
+    fragment: '#status',
     prepare: interceptRequests(/^\/session\/ticket$/, BUSY),
     selector: '.export .refusal',
-    async act(visit, app) {
-      await showSection('.export')(visit, app)
+    async act(visit) {
+      await openExport(visit)
       await visit.page.click('.export button')
     },
   },
@@ -364,6 +371,13 @@ function interceptRequests(path: RegExp, response: Parameters<HTTPRequest['respo
   }
 }
 
+/** Opens the export on the screen of the server's state. */
+export async function openExport({ page }: Visit): Promise<void> {
+  const summary = await page.waitForSelector('.export summary')
+  await summary?.click()
+  await page.waitForSelector('.export button', { visible: true })
+}
+
 /** Scrolls to a section below the first screen, and waits until it is rendered. */
 export function showSection(selector: string): NonNullable<State['act']> {
   return async ({ page }) => {
@@ -378,7 +392,7 @@ export function showSection(selector: string): NonNullable<State['act']> {
 }
 
 async function submitSecret(visit: Visit, secret: string): Promise<void> {
-  await fill(visit.page, '.secret input', secret)
+  await fill(visit.page, '.secret [type=password]', secret)
   await visit.page.click('.secret [type=submit]')
   await waitForText(visit, '.refusal', /./)
 }
@@ -409,7 +423,7 @@ async function selectFile(page: Page, name: string): Promise<void> {
 export async function startSession(visit: Visit, app: PageApp, session: State['session']): Promise<void> {
   const { page, url } = visit
   if (session === 'nobody') return
-  await fill(page, '.secret input', session === 'token' ? app.token : app.key)
+  await fill(page, '.secret [type=password]', session === 'token' ? app.token : app.key)
   await page.click('.secret [type=submit]')
   await page.waitForSelector('.tabs')
   if (session === 'key' || session === 'token') return

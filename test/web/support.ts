@@ -143,7 +143,7 @@ export function assertClean({ violations, errors, requests, url }: Visit): void 
 
 /** Types a key or token into the form, and waits until it is accepted. */
 export async function enterSecret({ page }: Visit, secret: string): Promise<void> {
-  const field = await page.waitForSelector('form.secret input')
+  const field = await page.waitForSelector('form.secret [type=password]')
   await field?.type(secret)
   await page.click('form.secret [type=submit]')
   await page.waitForFunction((typed) => typed?.isConnected === false, {}, field)

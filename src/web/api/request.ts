@@ -2,7 +2,8 @@
 
 import { visibleText } from '../model/visible.ts'
 import { setServerTime } from './clock.ts'
-import { readPageSecret, recheckSession } from './session.ts'
+import { isOffline } from './connection.ts'
+import { readPageSecret, recheckSession, session } from './session.ts'
 
 export type Failure = {
   kind:
@@ -18,6 +19,8 @@ export type Failure = {
   status: number
   /** Message of the server, in English. */
   detail: string
+  /** Id of the request in the log of the server. */
+  requestId?: string | undefined
 }
 export type Result<T> = { value: T; failure?: undefined } | { value?: undefined; failure: Failure }
 
@@ -31,6 +34,7 @@ export type RequestOptions = {
 }
 
 export const PAGE_HEADER = 'X-Cambista-Page'
+const OPEN_PAGE = 'open' // in the header instead of a half of a session
 
 /** Returns the JSON of a response. */
 export async function apiRequest<T>(path: string, options: RequestOptions = {}): Promise<Result<T>> {
@@ -49,18 +53,22 @@ export async function apiResponse(path: string, options: RequestOptions = {}): P
   const { method = 'GET', body, signal = null } = options
   const headers: Record<string, string> = { ...options.headers }
   const pageSecret = readPageSecret()
-  if (pageSecret !== undefined) headers[PAGE_HEADER] = pageSecret
+  const half = pageSecret ?? (session.value.state === 'open' ? OPEN_PAGE : undefined)
+  if (half !== undefined) headers[PAGE_HEADER] = half
   if (body !== undefined) headers['Content-Type'] = 'application/json'
   try {
     const json = body === undefined ? null : JSON.stringify(body)
     const response = await fetch(path, { method, headers, body: json, signal, redirect: 'error' })
     setServerTime(response.headers.get('date'))
+    isOffline.value = false
     if (response.ok) return { value: response }
-    const failure = createFailure(response.status, errorDetail(await response.text()))
+    const requestId = response.headers.get('x-request-id') ?? undefined
+    const failure = { ...createFailure(response.status, errorDetail(await response.text())), requestId }
     // The session has expired or one of its two secrets is revoked. A wrong secret at sign-in implies neither.
     if (failure.kind === 'signed-out' && !path.startsWith('/session')) recheckSession(pageSecret)
     return { failure }
   } catch {
+    if (!signal?.aborted) isOffline.value = true
     return { failure: createFailure(0, '', signal) } // no connection, or the request was aborted
   }
 }

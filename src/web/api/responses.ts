@@ -36,6 +36,8 @@ export type Series = {
   quote_currency: string
   rate_type: RateSide
   first_data_date: string | null
+  /** With details=true. */
+  last_data_date?: string | null
 }
 
 /** Rates of a day, and the ids of series that lack it because it was not synchronized. */

@@ -9,24 +9,41 @@ export type TokenFacts = {
   company_id: number | null
   expires_at: string | null
 }
-/** `person`: name of the link that opened the session. `organization`: letterhead of the server. */
-export type SessionSecrets = {
-  key: KeyFacts | null
-  token: TokenFacts | null
-  person?: string | null
-  organization?: { name: string; tax_id: string | null } | null
+export type SessionSecrets = { key: KeyFacts | null; token: TokenFacts | null }
+
+/** Letterhead of the server's owner. */
+export type ServerOwner = { name: string; tax_id: string | null }
+
+/** Reason why a session ended, and whether it was a remembered one. */
+export type SessionEnding = { reason: 'idle' | 'age' | 'closed' | 'withdrawn'; remember: boolean }
+
+export type SessionFacts = SessionSecrets & {
+  /** Name in the link that the session began with. */
+  person: string | null
+  organization: ServerOwner | null
+  /** True if rates are open to this address without signing in. */
+  open: boolean
 }
 
 export type SessionState =
   | { state: 'loading' }
-  | { state: 'out'; reason: 'never' | 'ended' | 'left' }
-  | ({ state: 'in' } & SessionSecrets)
+  /** Rates without signing in, in an open network. */
+  | { state: 'open'; organization: ServerOwner | null }
+  | { state: 'out'; reason: 'never' | 'left' }
+  | { state: 'out'; reason: 'ended'; end: SessionEnding | undefined }
+  | ({ state: 'in' } & SessionFacts)
 
 const STORAGE_KEY = 'cambista-page'
 /** Positions of exchange differences, which last until the user signs out. */
 export const POSITIONS_KEY = 'cambista-positions'
 
 export const session = signal<SessionState>({ state: 'loading' })
+
+/** Returns true if the session has read rights for the state of the server. */
+export function canReadStatus(): boolean {
+  const current = session.value
+  return current.state === 'in' && current.key !== null
+}
 
 export function readPageSecret(): string | undefined {
   try {
@@ -48,12 +65,9 @@ export function storePageSecret(secret: string): boolean {
 
 /** Requests the session again after a 401. Ignores responses to an earlier session, and all but the first. */
 export function recheckSession(secret: string | undefined): void {
-  if (secret === readPageSecret() && session.value.state === 'in') session.value = { state: 'loading' }
-}
-
-export function endSession(reason: 'ended' | 'left'): void {
-  deletePageSecret()
-  session.value = { state: 'out', reason }
+  const { state } = session.value
+  if (secret === readPageSecret() && (state === 'in' || state === 'open'))
+    session.value = { state: 'loading' }
 }
 
 export function hasPositions(): boolean {
@@ -72,7 +86,7 @@ export function deletePositions(): void {
   }
 }
 
-function deletePageSecret(): void {
+export function deletePageSecret(): void {
   try {
     localStorage.removeItem(STORAGE_KEY)
   } catch {

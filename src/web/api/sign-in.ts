@@ -2,9 +2,11 @@
 
 import { apiRequest, type Failure } from './request.ts'
 import {
+  deletePageSecret,
   deletePositions,
-  endSession,
   readPageSecret,
+  type SessionEnding,
+  type SessionFacts,
   type SessionSecrets,
   session,
   storePageSecret,
@@ -12,51 +14,83 @@ import {
 
 export type Refusal = Failure | { kind: 'storage' }
 
+/** Facts of a one-time link. */
+export type LinkFacts = SessionSecrets & {
+  company: { name: string } | null
+  person: string | null
+  remember: boolean
+  ends_at: string
+}
+
+/** True if the server sent the page to an address of an open network. */
+export const isOpenNetwork = document.documentElement.dataset.open !== undefined
+
 const RECHECK_MS = 5000
 let lastResume = Number.NEGATIVE_INFINITY
 
-/** Loads the stored session. Sends no request if there is none. @returns the failure, other than a 401 */
+/**
+ * Loads the stored session. Without one it sends no request, except in an open network.
+ * @returns the failure, other than a 401
+ */
 export async function resumeSession(): Promise<Failure | undefined> {
+  const isBroken = performance.now() - lastResume < RECHECK_MS // the session loads, but requests get 401
   if (readPageSecret() === undefined) {
-    session.value = { state: 'out', reason: 'never' }
+    lastResume = performance.now()
+    if (!isOpenNetwork || isBroken) session.value = { state: 'out', reason: 'never' }
+    else await enterOpenNetwork()
     return undefined
   }
-  const { value, failure } = await apiRequest<SessionSecrets>('/session')
+  const { value, failure } = await apiRequest<SessionFacts & { ended?: SessionEnding }>('/session')
   if (failure && failure.kind !== 'signed-out') return failure
-  const isBroken = performance.now() - lastResume < RECHECK_MS // the session loads, but requests get 401
   lastResume = performance.now()
   if (value && (value.key || value.token) && !isBroken) session.value = { state: 'in', ...value }
-  else endSession('ended')
+  else {
+    deletePageSecret()
+    session.value = { state: 'out', reason: 'ended', end: value?.ended }
+  }
   return undefined
 }
 
-/** Queries the secrets of a one-time link without using it up. */
+/** Shows the rates at once. The answer has the owner of the server, and ends it for an address that may not read. */
+export async function enterOpenNetwork(): Promise<void> {
+  session.value = { state: 'open', organization: null }
+  const { value } = await apiRequest<SessionFacts>('/session')
+  if (value === undefined || session.value.state !== 'open') return
+  const { organization } = value
+  session.value = value.open ? { state: 'open', organization } : { state: 'out', reason: 'never' }
+}
+
+/** Queries the facts of a one-time link without using it up. */
 export function queryCode(code: string) {
-  return apiRequest<SessionSecrets & { company: { name: string } | null }>('/session/code', {
-    method: 'POST',
-    body: { code },
-  })
+  return apiRequest<LinkFacts>('/session/code', { method: 'POST', body: { code } })
 }
 
 /** Signs out, and removes the positions of this browser. */
 export async function signOut(): Promise<void> {
   deletePositions()
   await apiRequest('/session', { method: 'DELETE' })
-  endSession('left')
+  deletePageSecret()
+  session.value = isOpenNetwork ? { state: 'open', organization: null } : { state: 'out', reason: 'left' }
+}
+
+/** Ends the sessions of the same person in other browsers. */
+export function signOutElsewhere() {
+  return apiRequest('/session?others=true', { method: 'DELETE' })
 }
 
 /**
  * Adds a secret to the open session, or opens one. The code of a one-time link replaces the session and is used up.
+ * @param body `remember`: undefined leaves an open session as it is
  * @returns the refusal
  */
 export async function requestSession(
-  body: { secret: string } | { code: string },
+  body: ({ secret: string } | { code: string }) & { remember?: boolean | undefined },
 ): Promise<Refusal | undefined> {
   const { value, failure } = await apiRequest<{ page: string }>('/session', { method: 'POST', body })
   if (failure) return failure
   if (!storePageSecret(value.page)) return { kind: 'storage' }
-  const secrets = await apiRequest<SessionSecrets>('/session')
-  if (secrets.failure) return secrets.failure
-  session.value = { state: 'in', ...secrets.value }
+  const facts = await apiRequest<SessionFacts>('/session')
+  if (facts.failure) return facts.failure
+  session.value = { state: 'in', ...facts.value }
   return undefined
 }

@@ -1,16 +1,21 @@
-import type { Failure } from '../api/request.ts'
-import type { Health } from '../api/responses.ts'
+import type { ComponentChildren } from 'preact'
+import { serverTime } from '../api/clock.ts'
+import { isOffline } from '../api/connection.ts'
+import type { Health, Series } from '../api/responses.ts'
 import { session } from '../api/session.ts'
 import type { Texts } from '../i18n/page.ts'
+import { addDays, costaRicaDay } from '../model/days.ts'
 import { encodeFragment, SCREENS } from '../model/fragment.ts'
-import { visibleText } from '../model/visible.ts'
 import { icons } from './icons.tsx'
 import { useApi } from './use-api.ts'
-import { chooseLanguage, chooseTheme, formats, language, texts, theme, view } from './view.ts'
+import { chooseLanguage, chooseTheme, language, texts, theme, view } from './view.ts'
 
 const HEALTH_EVERY_MS = 60_000
+const STALE_DAYS = 2 // as of the central bank (src/providers/bccr)
+const OPEN_SCREENS = ['rates'] as const
 
-export function Header(props: { onAdd: (kind: 'key' | 'token') => void; onLeave: () => void }) {
+/** @param children menu of the session, or button to sign in */
+export function Header({ children }: { children: ComponentChildren }) {
   const words = texts.value
   const current = session.value
   return (
@@ -20,9 +25,9 @@ export function Header(props: { onAdd: (kind: 'key' | 'token') => void; onLeave:
           {icons.mark}
           <span>cambista</span>
         </a>
-        {current.state === 'in' && (
+        {(current.state === 'in' || current.state === 'open') && (
           <nav class="tabs" aria-label={words.sections}>
-            {SCREENS.map((screen) => (
+            {(current.state === 'in' ? SCREENS : OPEN_SCREENS).map((screen) => (
               <a
                 key={screen}
                 href={encodeFragment({ ...view.value, screen })}
@@ -35,8 +40,9 @@ export function Header(props: { onAdd: (kind: 'key' | 'token') => void; onLeave:
         )}
         <div class="header-tools">
           {current.state === 'in' && current.key && <FreshnessBadge />}
+          {current.state === 'open' && <OpenFreshnessBadge />}
           <Switches />
-          {current.state === 'in' && <SessionMenu {...props} />}
+          {children}
         </div>
       </div>
     </header>
@@ -82,74 +88,44 @@ function Switches() {
 
 /** Link to the status screen that shows whether the data are fresh. */
 function FreshnessBadge() {
-  const words = texts.value.health
+  const words = texts.value
   const { value, failure } = useApi<Health>('/api/v1/health', HEALTH_EVERY_MS)
-  const [kind, text] = healthPill(value, failure, words)
+  const [kind, text] = isOffline.value
+    ? (['bad', words.health.offline] as const)
+    : failure
+      ? (['bad', words.health.broken] as const)
+      : healthPill(value, words.health)
   return (
-    <a class={`pill ${kind}`} href="#status" title={texts.value.screens.status}>
+    <a class={`pill ${kind}`} href="#status" title={words.screens.status}>
       {text}
     </a>
   )
 }
 
-function healthPill(health: Health | undefined, failure: Failure | undefined, words: Texts['health']) {
-  if (failure) return ['bad', failure.kind === 'offline' ? words.offline : words.broken]
-  if (!health) return ['waiting', '…']
-  if (health.rates === 0) return ['waiting', words.unknown]
-  return health.status === 'ok' ? ['good', words.fresh] : ['warn', words.stale]
+function healthPill(health: Health | undefined, words: Texts['health']) {
+  if (!health) return ['waiting', '…'] as const
+  if (health.rates === 0) return ['waiting', words.unknown] as const
+  return health.status === 'ok' ? (['good', words.fresh] as const) : (['warn', words.stale] as const)
 }
 
-function SessionMenu({ onAdd, onLeave }: { onAdd: (kind: 'key' | 'token') => void; onLeave: () => void }) {
-  const words = texts.value.session
-  const current = session.value
-  if (current.state !== 'in') return null
-  const { key, token } = current
-  const company = token?.company_id == null ? words.allCompanies : words.company(token.company_id)
-  return (
-    <details class="menu" onKeyDown={closeOnEscape} onFocusOut={closeOnBlur}>
-      <summary class="plain round" aria-label={words.menu} title={words.menu}>
-        {icons.person}
-      </summary>
-      <div class="menu-inside">
-        <dl>
-          <dt>{words.key}</dt>
-          <dd>
-            {key ? visibleText(key.name) : <AddButton text={words.addKey} onClick={() => onAdd('key')} />}
-          </dd>
-          <dt>{words.token}</dt>
-          <dd>
-            {token ? (
-              visibleText(token.name)
-            ) : (
-              <AddButton text={words.addToken} onClick={() => onAdd('token')} />
-            )}
-            {token && <small>{company}</small>}
-            {token?.expires_at && <small>{words.expires(formats.value.day(token.expires_at))}</small>}
-          </dd>
-        </dl>
-        <button type="button" class="button wide" onClick={onLeave}>
-          {words.leave}
-        </button>
-      </div>
-    </details>
-  )
+/** Pill of an open network, which may not read the health of the server. The newest day decides, as it does there. */
+function OpenFreshnessBadge() {
+  const words = texts.value.health
+  const { value } = useApi<readonly Series[]>('/api/v1/series?details=true', HEALTH_EVERY_MS)
+  const due = addDays(costaRicaDay(serverTime()), -STALE_DAYS)
+  const days = value?.filter(isDollar).map(({ last_data_date }) => last_data_date ?? '')
+  const [kind, text] = isOffline.value
+    ? ['bad', words.offline]
+    : !days
+      ? ['waiting', '…']
+      : days.every((day) => day === '')
+        ? ['waiting', words.unknown]
+        : days.every((day) => day >= due)
+          ? ['good', words.fresh]
+          : ['warn', words.stale]
+  return <span class={`pill ${kind}`}>{text}</span>
 }
 
-function AddButton({ text, onClick }: { text: string; onClick: () => void }) {
-  return (
-    <button type="button" class="link" onClick={onClick}>
-      {text}
-    </button>
-  )
-}
-
-function closeOnEscape(event: KeyboardEvent & { currentTarget: HTMLDetailsElement }) {
-  if (event.key !== 'Escape') return
-  event.currentTarget.open = false
-  event.currentTarget.querySelector('summary')?.focus()
-}
-
-function closeOnBlur(event: FocusEvent & { currentTarget: HTMLDetailsElement }) {
-  const { relatedTarget, currentTarget } = event
-  if (relatedTarget instanceof Node && !currentTarget.contains(relatedTarget)) currentTarget.open = false
+function isDollar({ base_currency, quote_currency }: Series): boolean {
+  return base_currency === 'USD' && quote_currency === 'CRC'
 }

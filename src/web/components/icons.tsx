@@ -69,5 +69,14 @@ export const icons = {
     <path d="M10 14a4 4 0 0 0 6 .4l3-3a4.2 4.2 0 0 0-6-6l-1.5 1.5M14 10a4 4 0 0 0-6-.4l-3 3a4.2 4.2 0 0 0 6 6l1.5-1.5" />,
   ),
   print: icon(<path d="M7 9V4h10v5M7 17H4V9h16v8h-3M7 14h10v6H7Z" />),
+  clock: icon(
+    <>
+      <circle cx="12" cy="12" r="8.5" />
+      <path d="M12 7v5.5l3.5 2" />
+    </>,
+  ),
+  offline: icon(
+    <path d="M3 3l18 18M5 12.5a10 10 0 0 1 4-2.4m4.5-.1a10 10 0 0 1 5.5 2.5M8.5 16a5 5 0 0 1 7 0M2 9a15 15 0 0 1 4-2.6M11 5a15 15 0 0 1 11 4m-10 10.5v.1" />,
+  ),
   warning: icon(<path d="M12 4 2.8 19.5h18.4L12 4Zm0 6v4.5m0 2.4v.1" />),
 }

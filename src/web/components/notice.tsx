@@ -13,31 +13,54 @@ export function Notice({ title, children }: { title: string; children?: Componen
   )
 }
 
-/** Message of a failure with a button to retry. */
+/** Message of a failure with a button to retry. Without a connection the banner of the page has the rest. */
 export function FailureNotice({ failure }: { failure: Failure }) {
-  const words = texts.value.failures
   const { title, text } = failureText(failure)
+  if (isLost(failure)) return <Notice title={title} />
   return (
     <Notice title={title}>
       {text && <p>{text}</p>}
-      {failure.detail !== '' && (
-        <p class="quiet">
-          {words.says} <q lang="en">{failure.detail}</q>
-        </p>
-      )}
       <button type="button" class="button" onClick={refreshAll}>
-        {words.retry}
+        {texts.value.failures.retry}
       </button>
+      <FailureDetails failure={failure} />
     </Notice>
   )
 }
 
-export function failureText({ kind }: Failure): { title: string; text?: string } {
+/** Message of the server, in English, and the id of the request in its log. */
+export function FailureDetails({ failure: { detail, requestId, kind } }: { failure: Failure }) {
   const words = texts.value.failures
-  switch (kind) {
+  const id = kind === 'server' ? requestId : undefined
+  if (detail === '' && id === undefined) return null
+  return (
+    <details class="details">
+      <summary class="link">{words.details}</summary>
+      {detail !== '' && (
+        <p>
+          <q lang="en">{detail}</q>
+        </p>
+      )}
+      {id !== undefined && (
+        <p>
+          {words.requestId} <code>{id}</code>
+        </p>
+      )}
+    </details>
+  )
+}
+
+/** Returns true for a request without an answer. */
+export function isLost({ kind }: Failure): boolean {
+  return kind === 'offline' || kind === 'stopped'
+}
+
+export function failureText(failure: Failure): { title: string; text?: string } {
+  const words = texts.value.failures
+  switch (failure.kind) {
     case 'offline':
     case 'stopped':
-      return { title: words.offline, text: words.offlineText }
+      return { title: words.offline }
     case 'busy':
       return { title: words.busy, text: words.busyText }
     case 'too-many':
@@ -49,8 +72,8 @@ export function failureText({ kind }: Failure): { title: string; text?: string }
     case 'invalid':
       return { title: words.invalid }
     case 'signed-out':
-      return { title: texts.value.session.ended }
+      return { title: words.signedOut }
     case 'server':
-      return { title: words.server, text: words.serverText }
+      return { title: words.server }
   }
 }

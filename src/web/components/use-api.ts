@@ -1,21 +1,30 @@
 // Loads a resource for a component, and retries when the connection returns and 8 s after a transient failure.
 
-import { signal } from '@preact/signals'
-import { useEffect, useState } from 'preact/hooks'
+import { effect, signal, untracked } from '@preact/signals'
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import { serverTime } from '../api/clock.ts'
+import { isOffline } from '../api/connection.ts'
 import { apiRequest, type Failure } from '../api/request.ts'
 
 export type ApiState<T> = {
   /** Undefined before the first response, and after a permanent failure. */
   value?: T | undefined
   failure?: Failure | undefined
+  /** Time at which the value arrived. */
+  receivedAt?: number | undefined
   /** Value of the previous path, until this one is loaded. */
   previous?: T | undefined
 }
 
 type PathState<T> = ApiState<T> & { path: string }
 
-const RETRY_MS = 8000
+/** Milliseconds until the next attempt after a transient failure. */
+export const RETRY_MS = 8000
 const STALE_MS = 5 * 60_000
+const MIN_REFRESH_MS = 5000
+
+/** Times at which the values of rendered components arrived. */
+const arrivals = new Map<object, number>()
 
 /** Increments to reload every resource. */
 export const refreshCount = signal(0)
@@ -32,6 +41,18 @@ document.addEventListener('visibilitychange', () => {
   if (!document.hidden && Date.now() - lastRefresh > STALE_MS) refreshAll()
 })
 
+effect(() => {
+  const isBack = !isOffline.value
+  untracked(() => {
+    if (isBack && Date.now() - lastRefresh > MIN_REFRESH_MS) refreshAll()
+  })
+})
+
+/** Returns when the oldest of the rendered values arrived; undefined: there is none. */
+export function oldestArrival(): number | undefined {
+  return arrivals.size === 0 ? undefined : Math.min(...arrivals.values())
+}
+
 /** @param path undefined: nothing to load yet @param everyMs poll interval @param read the same function at each call */
 export function useApi<T>(
   path: string | undefined,
@@ -41,6 +62,8 @@ export function useApi<T>(
   const [state, setState] = useState<PathState<T>>({ path: '' })
   const [attempt, setAttempt] = useState(0)
   const refresh = refreshCount.value
+  const instance = useMemo(() => ({}), [])
+  useEffect(() => () => void arrivals.delete(instance), [])
   useEffect(() => {
     if (path === undefined) return
     const request = new AbortController()
@@ -50,17 +73,21 @@ export function useApi<T>(
     }
     apiRequest<T>(path, { signal: request.signal, read }).then(({ value, failure }) => {
       if (request.signal.aborted) return
+      const arrival = serverTime()
+      if (!failure) arrivals.set(instance, arrival)
       setState((old) => {
-        const oldValue = old.path === path ? old.value : undefined
+        const isSame = old.path === path
+        const oldValue = isSame ? old.value : undefined
         // A transient failure does not discard the value.
         if (failure)
           return {
             path,
             value: isTransient(failure) ? oldValue : undefined,
             failure,
+            receivedAt: isSame ? old.receivedAt : undefined,
             previous: oldValue ?? old.value ?? old.previous,
           }
-        return { path, value, failure: undefined, previous: undefined }
+        return { path, value, receivedAt: arrival, failure: undefined, previous: undefined }
       })
       if (failure && isTransient(failure)) schedule(RETRY_MS)
       else if (everyMs !== undefined) schedule(everyMs)

@@ -1,4 +1,4 @@
-// Texts of months, export and notices about missing data.
+// Texts of months and notices about missing data.
 
 import { textTable } from './table.ts'
 
@@ -76,13 +76,4 @@ export const MONTHS = textTable({
     `Faltan porque ese día no se ha sincronizado: ${names}.`,
     `Missing because that day has not been synchronized: ${names}.`,
   ],
-
-  export: {
-    text: [
-      'Cada valor guardado, con su redondeo y el momento en que se guardó, y los días que se conocen. El archivo termina con la cantidad de valores y su SHA-256; otro cambista lo lee con «cambista import».',
-      'Each stored value with its rounding and the time when it was stored, and the days that are known. The file ends with the number of values and its SHA-256; another cambista reads it with “cambista import”.',
-    ],
-    file: (format: string) => [`Exportar ${format}`, `Export ${format}`],
-    started: ['Se está guardando el archivo.', 'Your browser is saving the file.'],
-  },
 })

@@ -19,6 +19,7 @@ export const PAGE = textTable({
   },
   sides: { compra: ['Compra', 'Buy'], venta: ['Venta', 'Sell'], referencia: ['Referencia', 'Reference'] },
   today: ['Hoy', 'Today'],
+  zone: ['Horas de Costa Rica (UTC−6)', 'Times of Costa Rica (UTC−6)'],
   reference: ['Referencia de la API', 'API reference'],
   manualNote: [
     'cambista guarda y muestra los valores tal como los publica el Banco Central.',
@@ -28,84 +29,55 @@ export const PAGE = textTable({
   session: {
     menu: ['Sesión', 'Session'],
     title: ['Entrar', 'Sign in'],
-    secret: ['Clave de la API o token', 'API key or token'],
-    hint: [
-      'Pegue la clave que imprimió «cambista key create» (cbk_…) o un token de documentos (cbt_…).',
-      'Paste the key that “cambista key create” printed (cbk_…) or a token for documents (cbt_…).',
-    ],
-    show: ['Mostrar', 'Show'],
-    hide: ['Ocultar', 'Hide'],
-    enter: ['Entrar', 'Sign in'],
-    entering: ['Entrando…', 'Signing in…'],
-    linkHint: [
-      'También puede abrir el enlace de un solo uso que imprime «cambista web --key NOMBRE».',
-      'You can also open the one-time link that “cambista web --key NAME” prints.',
-    ],
-    wrong: [
-      'Esa clave o ese token no sirve aquí. Revise que esté completo; puede estar vencido o revocado.',
-      'This key or token is not valid here. Check that it is complete; it may have expired or been revoked.',
-    ],
-    notASecret: [
-      'Una clave comienza con cbk_ y un token con cbt_. Péguelo completo, sin espacios.',
-      'A key begins with cbk_ and a token with cbt_. Paste all of it, without spaces.',
-    ],
-    tooMany: [
-      'Demasiados intentos fallidos desde este equipo. Espere un minuto y pruebe de nuevo.',
-      'Too many failed attempts from this machine. Wait a minute and try again.',
-    ],
-    insecure: [
-      'El servidor no acepta entrar por HTTP simple desde otro equipo. Abra la página por HTTPS; «cambista cert create --host NOMBRE» crea un certificado.',
-      'The server does not let you sign in over plain HTTP from another machine. Open the page over HTTPS; “cambista cert create --host NAME” makes a certificate.',
-    ],
-    ended: [
-      'La sesión terminó o su clave fue revocada. Entre de nuevo.',
-      'The session has ended, or its key was revoked. Sign in again.',
+    text: [
+      'Tipos de cambio del BCCR y documentos de su empresa.',
+      'BCCR exchange rates and documents of your company.',
     ],
     leave: ['Salir', 'Sign out'],
-    key: ['Clave', 'Key'],
-    token: ['Token', 'Token'],
-    company: (id: number) => [`empresa ${id}`, `company ${id}`],
-    allCompanies: ['todas las empresas', 'all companies'],
-    expires: (day: string) => [`vence el ${day}`, `expires on ${day}`],
-    addKey: ['Agregar una clave', 'Add a key'],
-    addToken: ['Agregar un token', 'Add a token'],
-    add: ['Agregar', 'Add'],
-    needsKey: [
-      'Para ver tipos de cambio y estado hace falta una clave',
-      'Exchange rates and status need a key',
-    ],
-    needsKeyText: [
-      'Esta sesión tiene solo un token de documentos. Agregue una clave de la API (cbk_…).',
-      'This session has only a token for documents. Add an API key (cbk_…).',
-    ],
-    needsToken: ['Para ver documentos hace falta un token', 'Documents need a token'],
-    needsTokenText: [
-      'Esta sesión tiene solo una clave. Agregue un token de documentos (cbt_…), que crea «cambista token create».',
-      'This session has only a key. Add a token for documents (cbt_…), which “cambista token create” makes.',
-    ],
-    storage: [
-      'El navegador no permite guardar la sesión: habilite el almacenamiento de este sitio.',
-      'The browser does not let the page keep its session: allow storage for this site.',
+    leaveOthers: ['Salir en los demás equipos', 'Sign out on other computers'],
+    leftOthers: ['Se cerró la sesión en los demás equipos.', 'Other computers are signed out.'],
+    rights: {
+      key: ['Tipos de cambio y estado', 'Exchange rates and status'],
+      token: ['Documentos', 'Documents'],
+    },
+    expires: (day: string) => [`hasta el ${day}`, `until ${day}`],
+    add: {
+      key: ['Agregar tipos de cambio', 'Add exchange rates'],
+      token: ['Agregar documentos', 'Add documents'],
+    },
+    openNetwork: [
+      'Consulta abierta en su red: tipos de cambio sin clave. Los documentos piden entrar.',
+      'Open to your network: exchange rates without a key. Documents need signing in.',
     ],
   },
 
   failures: {
-    offline: ['No hay conexión con el servidor', 'There is no connection to the server'],
-    offlineText: ['Se reintenta automáticamente.', 'Retrying automatically.'],
-    lastShown: ['Se muestra lo último que llegó.', 'The last answer is shown.'],
+    offline: ['Sin conexión', 'No connection'],
+    lost: ['Sin conexión con el servidor.', 'No connection to the server.'],
+    lastShown: (time: string) => [
+      `Se ven los valores recibidos a las ${time}.`,
+      `Showing the values received at ${time}.`,
+    ],
+    again: ['Se reintenta automáticamente.', 'Retrying automatically.'],
+    receivedAt: (time: string) => [`recibido a las ${time}`, `received at ${time}`],
+    waits: ['Se calculará al volver la conexión.', 'It will be computed when the connection returns.'],
     busy: ['El servidor no puede responder en este momento', 'The server cannot answer at the moment'],
     busyText: [
       'Está ocupado o se está iniciando. Se reintenta automáticamente.',
       'It is busy, or starting. Retrying automatically.',
     ],
     tooMany: ['Demasiadas consultas. Espere un momento.', 'Too many requests. Wait a moment.'],
-    forbidden: ['Este token no permite esta acción', 'This token does not allow that'],
+    forbidden: ['Con este acceso no puede hacer esto', 'Your access does not allow that'],
     notFound: ['No hay datos para esto', 'There are no data for this'],
     invalid: ['El servidor no acepta estos valores', 'The server does not accept these values'],
-    server: ['El servidor tuvo un error', 'The server had an error'],
-    serverText: ['Avise a quien administra el servidor.', 'Tell whoever runs the server.'],
-    retry: ['Probar de nuevo', 'Try again'],
-    says: ['El servidor dice:', 'The server says:'],
+    signedOut: ['Su sesión terminó', 'Your session has ended'],
+    server: [
+      'El servidor tuvo un error. Avise a quien administra el servidor.',
+      'The server had an error. Tell whoever runs the server.',
+    ],
+    retry: ['Reintentar', 'Try again'],
+    details: ['Detalles', 'Details'],
+    requestId: ['Consulta', 'Request'],
   },
   loading: ['Cargando…', 'Loading…'],
 

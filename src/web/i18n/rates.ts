@@ -202,12 +202,6 @@ export const RATES = textTable({
     published: ['Último valor', 'Last value'],
   },
 
-  /** Titles below the first screen; the other texts are in months.ts. */
-  below: {
-    months: ['Cierres y promedios', 'Month-end and average rates'],
-    export: ['Exportar todos los valores', 'Export all values'],
-  },
-
   currencies: {
     title: ['Todas las monedas', 'All currencies'],
     of: (day: string) => [

@@ -5,7 +5,7 @@ import { useMemo } from 'preact/hooks'
 import { serverTime } from '../api/clock.ts'
 import type { Conversion } from '../api/responses.ts'
 import { CopyButton } from '../components/copy-button.tsx'
-import { failureText } from '../components/notice.tsx'
+import { FailureDetails, failureText, isLost } from '../components/notice.tsx'
 import { SignedFigure } from '../components/signed-figure.tsx'
 import { useApi } from '../components/use-api.ts'
 import { useDebounced } from '../components/use-debounced.ts'
@@ -31,11 +31,13 @@ export function ConversionOutcome(props: { request: ConversionRequest | undefine
     const isMissing = failure.kind === 'not-found'
     return (
       <div class="outcome" role="status">
-        <p class="refusal">{isMissing ? texts.value.convert.none : failureText(failure).title}</p>
-        {failure.detail !== '' && (
-          <p class="quiet">
-            {texts.value.failures.says} <q lang="en">{failure.detail}</q>
-          </p>
+        {isLost(failure) ? (
+          <p class="quiet">{texts.value.failures.waits}</p>
+        ) : (
+          <>
+            <p class="refusal">{isMissing ? texts.value.convert.none : failureText(failure).title}</p>
+            <FailureDetails failure={failure} />
+          </>
         )}
       </div>
     )

@@ -2,11 +2,12 @@
 // date shows a dash in place of each figure.
 
 import { useId } from 'preact/hooks'
+import { isOffline } from '../api/connection.ts'
 import type { Latest } from '../api/responses.ts'
 import type { DateChoice } from '../components/date-choice.ts'
 import { DateField, DateWords } from '../components/date-field.tsx'
 import { icons } from '../components/icons.tsx'
-import { FailureNotice } from '../components/notice.tsx'
+import { FailureNotice, isLost, Notice } from '../components/notice.tsx'
 import { Step } from '../components/step.tsx'
 import { useApi } from '../components/use-api.ts'
 import { formats, texts, view } from '../components/view.ts'
@@ -20,9 +21,12 @@ const MISSING = '—'
 export function Dollar({ choice }: { choice: DateChoice }) {
   const words = texts.value.dollar
   const { day, error } = choice
-  const { value, failure } = useApi<Latest>(
-    error ? undefined : `/api/v1/rates/latest${view.value.day === '' ? '' : `?on=${day}`}`,
-  )
+  const {
+    value,
+    failure,
+    receivedAt,
+    previous: lastValue,
+  } = useApi<Latest>(error ? undefined : `/api/v1/rates/latest${view.value.day === '' ? '' : `?on=${day}`}`)
   const previousDay = value && addDays(value.rate_date, -1)
   const previous = useApi<Latest>(previousDay && `/api/v1/rates/latest?on=${previousDay}`)
   return (
@@ -33,6 +37,8 @@ export function Dollar({ choice }: { choice: DateChoice }) {
       {failure && !value && !error ? (
         failure.kind === 'not-found' ? (
           <NoRatesNotice />
+        ) : lastValue && isLost(failure) ? (
+          <Notice title={texts.value.failures.waits} />
         ) : (
           <FailureNotice failure={failure} />
         )
@@ -45,6 +51,7 @@ export function Dollar({ choice }: { choice: DateChoice }) {
                 side={side}
                 latest={value}
                 previous={previous.value}
+                lostAt={isOffline.value ? receivedAt : undefined}
                 isRefused={error !== undefined}
               />
             ))}
@@ -90,10 +97,12 @@ function SideRate(props: {
   side: ShownSide
   latest: Latest | undefined
   previous: Latest | undefined
+  /** Time of the value, while the server is gone. */
+  lostAt: number | undefined
   isRefused: boolean
 }) {
-  const { side, latest, previous, isRefused } = props
-  const { sides, dollar } = texts.value
+  const { side, latest, previous, lostAt, isRefused } = props
+  const { sides, dollar, failures } = texts.value
   const value = isRefused ? undefined : latest?.[side]
   const previousValue = previous?.[side]
   return (
@@ -112,7 +121,9 @@ function SideRate(props: {
           <span class="awaited">{latest || isRefused ? MISSING : ''}</span>
         )}
       </dd>
-      {value && previousValue && previous ? (
+      {value && lostAt !== undefined ? (
+        <dd class="change">{failures.receivedAt(formats.value.time(lostAt))}</dd>
+      ) : value && previousValue && previous ? (
         <Change by={subtract(value, previousValue)} since={previous.rate_date} />
       ) : (
         <dd class="change">

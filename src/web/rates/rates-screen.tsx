@@ -1,8 +1,8 @@
-// Screen of exchange rates and its views. `query`: the dollar, a converter, a history, all currencies and the export.
-// `closes`: months of a year. `list`: a pasted list. `differential`: exchange differences.
+// Screen of exchange rates and its views. `query`: the dollar, a converter, a history and all currencies. `closes`:
+// closes of periods. `list`: a pasted list. `differential`: exchange differences.
 
-import type { ComponentChildren, FunctionComponent } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import type { FunctionComponent } from 'preact'
+import { useState } from 'preact/hooks'
 import { serverTime } from '../api/clock.ts'
 import { type DayRates, readDayRates, type Series } from '../api/responses.ts'
 import { session } from '../api/session.ts'
@@ -26,7 +26,6 @@ type LazyParts = {
   MonthEnds: FunctionComponent<{ series: readonly Series[]; today: string }>
   ConvertList: FunctionComponent<{ series: readonly Series[]; bounds: DayBounds }>
   Differential: FunctionComponent<{ series: readonly Series[]; bounds: DayBounds }>
-  ExportAll: FunctionComponent
   EmptyDatabase: FunctionComponent<{ everyMs: number }>
   LeftOutNote: FunctionComponent<{ ids: readonly number[]; series: readonly Series[] }>
   MissingDaysNote: FunctionComponent<{ missing: KnownHoles }>
@@ -60,7 +59,6 @@ function Rates({ below }: { below: LazyParts }) {
       <Title />
       <Views />
       <div class="rates">
-        {series.failure && series.value && <OfflineBanner />}
         {view.value.ratesView === 'list' ? (
           <below.ConvertList series={series.value ?? []} bounds={bounds} />
         ) : view.value.ratesView === 'differential' ? (
@@ -102,12 +100,6 @@ function Query(props: { below: LazyParts; bounds: DayBounds; series: ApiState<re
       {!choice.error && (
         <Currencies LeftOutNote={below.LeftOutNote} series={series} rates={rates} day={choice.day} />
       )}
-      <section class="card export" aria-labelledby="export">
-        <h2 id="export">{texts.value.below.export}</h2>
-        <DeferredContent class="below">
-          <below.ExportAll />
-        </DeferredContent>
-      </section>
     </>
   )
 }
@@ -118,40 +110,6 @@ function useDayChoice(bounds: DayBounds): DateChoice {
   return useDateChoice(view.value.day || today, bounds, (day) => setView({ day: day === today ? '' : day }))
 }
 
-/** Renders its children when they are scrolled into view or a key is pressed. The first screen does not wait for them. */
-function DeferredContent(props: { class: string; children: ComponentChildren }) {
-  const host = useRef<HTMLDivElement>(null)
-  const [isRendered, setRendered] = useState(false)
-  useEffect(() => {
-    if (isRendered || !host.current) return
-    const render = () => setRendered(true)
-    const observer = new IntersectionObserver((entries) => {
-      if (entries.some(({ isIntersecting }) => isIntersecting)) render()
-    })
-    observer.observe(host.current)
-    addEventListener('keydown', render) // Tab skips what is not rendered
-    return () => {
-      observer.disconnect()
-      removeEventListener('keydown', render)
-    }
-  }, [isRendered])
-  return (
-    <div ref={host} class={props.class}>
-      {isRendered && props.children}
-    </div>
-  )
-}
-
 function Title() {
   return <h1 class="unseen">{texts.value.screens.rates}</h1>
-}
-
-/** Warns that the data are from an earlier response. */
-function OfflineBanner() {
-  const words = texts.value.failures
-  return (
-    <p class="banner" role="status">
-      <strong>{words.offline}.</strong> {words.lastShown} {words.offlineText}
-    </p>
-  )
 }

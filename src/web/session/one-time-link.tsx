@@ -1,29 +1,25 @@
 // Confirms a one-time link. An attacker may send one, so that the user uploads documents into the attacker's company.
-// The page therefore names the key or token and the session to replace, and waits for a click.
+// The page therefore names the person, the rights and the session to replace, and waits for a click.
 
-import { computed } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
 import { session } from '../api/session.ts'
-import { queryCode, type Refusal, requestSession } from '../api/sign-in.ts'
+import { type LinkFacts, queryCode, type Refusal, requestSession } from '../api/sign-in.ts'
+import { icons } from '../components/icons.tsx'
 import { FailureNotice } from '../components/notice.tsx'
 import { refreshCount } from '../components/use-api.ts'
-import { language, texts } from '../components/view.ts'
-import { LINK } from '../i18n/link.ts'
-import { inLanguage } from '../i18n/table.ts'
+import { formats, language, texts } from '../components/view.ts'
+import { costaRicaDay } from '../model/days.ts'
 import { visibleText } from '../model/visible.ts'
+import { Remember } from './remember.tsx'
 import { refusalText } from './secret-form.tsx'
-
-const linkTexts = computed(() => inLanguage(LINK, language.value))
-
-const NO_SECRETS = { key: null, token: null }
+import { sessionName } from './session-name.ts'
+import { doorTexts } from './texts.ts'
 
 type CodeResult = Awaited<ReturnType<typeof queryCode>>
 
 export function OneTimeLink({ code, onDone }: { code: string; onDone: () => void }) {
-  const words = texts.value.session
+  const words = doorTexts.value
   const [result, setResult] = useState<CodeResult | undefined>(undefined)
-  const [refusal, setRefusal] = useState<Refusal | undefined>(undefined)
-  const [isBusy, setBusy] = useState(false)
   const refresh = refreshCount.value
   useEffect(() => {
     queryCode(code).then(setResult)
@@ -34,59 +30,87 @@ export function OneTimeLink({ code, onDone }: { code: string; onDone: () => void
       <>
         <FailureNotice failure={result.failure} />
         <button type="button" class="link" onClick={onDone}>
-          {linkTexts.value.cancel}
+          {words.cancel}
         </button>
       </>
     )
   }
-  const { key, token } = result.value ?? NO_SECRETS
-  const names = [key?.name, token?.name].filter((name) => name !== undefined)
-  const company = result.value?.company ? `«${visibleText(result.value.company.name)}»` : words.allCompanies
-  const enter = async () => {
-    setBusy(true)
-    const error = await requestSession({ code })
-    setBusy(false)
-    setRefusal(error)
-    if (!error) onDone()
-  }
   return (
     <div class="door">
       <section class="card door-card" aria-labelledby="one-time-link">
-        {names.length === 0 ? (
-          <>
-            <h1 id="one-time-link">{linkTexts.value.codeGone}</h1>
-            <button type="button" class="button main wide" onClick={onDone}>
-              {words.title}
-            </button>
-          </>
+        <div class="door-mark">{icons.mark}</div>
+        {result.value ? (
+          <Confirmation code={code} facts={result.value} onDone={onDone} />
         ) : (
           <>
-            <h1 id="one-time-link">
-              {linkTexts.value.askTitle(visibleText([...new Set(names)].join(' + ')))}
-            </h1>
-            {key && <p>{linkTexts.value.askKey}</p>}
-            {token && <p>{linkTexts.value.askToken(company)}</p>}
-            <ReplacedSession />
-            <p class="quiet">{linkTexts.value.askCare}</p>
-            <p class="refusal" role="alert">
-              {refusal &&
-                (isGone((refusal as { status?: number }).status)
-                  ? linkTexts.value.codeGone
-                  : refusalText(refusal, texts.value))}
-            </p>
-            <div class="buttons">
-              <button type="button" class="button main" disabled={isBusy} onClick={enter}>
-                {isBusy ? words.entering : words.enter}
-              </button>
-              <button type="button" class="button" onClick={onDone}>
-                {linkTexts.value.cancel}
-              </button>
-            </div>
+            <h1 id="one-time-link">{words.link.gone}</h1>
+            <button type="button" class="button main wide" onClick={onDone}>
+              {words.enter}
+            </button>
           </>
         )}
       </section>
     </div>
   )
+}
+
+function Confirmation(props: { code: string; facts: LinkFacts; onDone: () => void }) {
+  const { code, facts, onDone } = props
+  const words = doorTexts.value
+  const [isRemembered, setRemembered] = useState(facts.remember)
+  const [refusal, setRefusal] = useState<Refusal | undefined>(undefined)
+  const [isBusy, setBusy] = useState(false)
+  const enter = async () => {
+    setBusy(true)
+    const error = await requestSession({ code, remember: isRemembered })
+    setBusy(false)
+    setRefusal(error)
+    if (!error) onDone()
+  }
+  const { day, time } = formats.value
+  return (
+    <>
+      <h1 id="one-time-link">{words.link.title(sessionName(facts))}</h1>
+      <p>{words.link.opens(rightsText(facts))}</p>
+      <ReplacedSession />
+      <Remember isChecked={isRemembered} onChange={setRemembered} />
+      <p class="refusal" role="alert">
+        {refusal &&
+          (isGone((refusal as { status?: number }).status) ? words.link.gone : refusalText(refusal))}
+      </p>
+      <div class="buttons">
+        <button type="button" class="button main" disabled={isBusy} onClick={enter}>
+          {isBusy ? words.entering : words.enter}
+        </button>
+        <button type="button" class="button" onClick={onDone}>
+          {words.cancel}
+        </button>
+      </div>
+      <p class="quiet small">
+        {words.link.until(day(costaRicaDay(Date.parse(facts.ends_at))), time(facts.ends_at))}
+      </p>
+    </>
+  )
+}
+
+/** Rights of a link in words. */
+function rightsText({ key, token, company }: LinkFacts): string {
+  const { link } = doorTexts.value
+  const list = new Intl.ListFormat(language.value)
+  const owner = company ? visibleText(company.name) : link.allCompanies
+  const allows = (right: string) => token?.allow.includes(right) ?? false
+  const isReader = allows('documents:GET')
+  const things = [...(key ? [link.rates] : []), ...(isReader ? [link.documents(owner)] : [])]
+  const { send, sendOthers, claim, retry, remove } = link.actions
+  const actions = [
+    ...(allows('documents:POST') ? [isReader ? sendOthers : send(owner)] : []),
+    ...(allows('documents:CLAIM') ? [claim] : []),
+    ...(allows('documents:RETRY') ? [retry] : []),
+    ...(allows('documents:DELETE') ? [remove] : []),
+  ]
+  const sight = things.length > 0 ? link.sees(list.format(things)) : ''
+  const possible = actions.length > 0 ? link.can(list.format(actions)) : ''
+  return sight && possible ? link.both(sight, possible) : sight || possible
 }
 
 function isGone(status: number | undefined): boolean {
@@ -96,6 +120,5 @@ function isGone(status: number | undefined): boolean {
 function ReplacedSession() {
   const current = session.value
   if (current.state !== 'in') return null
-  const names = [current.key?.name, current.token?.name].filter((name) => name !== undefined)
-  return <p class="caution">{linkTexts.value.askReplaces(visibleText(names.join(' + ')))}</p>
+  return <p class="caution">{doorTexts.value.link.replaces(sessionName(current))}</p>
 }

@@ -1,14 +1,17 @@
-// Form for a key or a token, with its error.
+// Form for a key or a token, with its error. Password managers store the secret under the name of the server.
 
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import type { Failure } from '../api/request.ts'
 import { type Refusal, requestSession } from '../api/sign-in.ts'
-import { texts } from '../components/view.ts'
-import type { Texts } from '../i18n/page.ts'
+import { failureText } from '../components/notice.tsx'
+import { Remember } from './remember.tsx'
+import { doorTexts } from './texts.ts'
 
-export function SecretForm(props: { button: string; hint: string; onDone?: () => void }) {
-  const words = texts.value.session
+/** @param remember first state of the choice; undefined: the session has it already */
+export function SecretForm(props: { button: string; remember?: boolean; onDone?: () => void }) {
+  const words = doorTexts.value
   const [secret, setSecret] = useState('')
+  const [isRemembered, setRemembered] = useState(props.remember)
   const [isVisible, setVisible] = useState(false)
   const [isBusy, setBusy] = useState(false)
   const [refusal, setRefusal] = useState<Refusal | 'form' | undefined>(undefined)
@@ -24,7 +27,7 @@ export function SecretForm(props: { button: string; hint: string; onDone?: () =>
       return
     }
     setBusy(true)
-    const error = await requestSession({ secret: text })
+    const error = await requestSession({ secret: text, remember: isRemembered })
     setBusy(false)
     setRefusal(error)
     if (error) field.current?.select()
@@ -32,19 +35,31 @@ export function SecretForm(props: { button: string; hint: string; onDone?: () =>
   }
   return (
     <form class="secret" onSubmit={submit} noValidate>
+      <input
+        class="unseen"
+        type="text"
+        name="username"
+        autocomplete="username"
+        aria-hidden="true"
+        aria-label={words.server}
+        tabIndex={-1}
+        readOnly
+        value={`cambista ${location.host}`}
+      />
       <label for={id}>{words.secret}</label>
       <div class="field-with-button">
         <input
           ref={field}
           id={id}
           class="field"
+          name="password"
           type={(isVisible ? 'text' : 'password') as 'password'}
-          autocomplete="off"
+          autocomplete="current-password"
           spellcheck={false}
           autocapitalize="none"
           value={secret}
           readOnly={isBusy}
-          aria-describedby={`${id}-hint`}
+          aria-describedby={`${id}-error`}
           aria-invalid={refusal !== undefined}
           onInput={(event) => setSecret(event.currentTarget.value)}
         />
@@ -52,12 +67,10 @@ export function SecretForm(props: { button: string; hint: string; onDone?: () =>
           {isVisible ? words.hide : words.show}
         </button>
       </div>
-      <p class="hint" id={`${id}-hint`}>
-        {props.hint}
+      <p class="refusal" role="alert" id={`${id}-error`}>
+        {refusal && (refusal === 'form' ? words.wrong : refusalText(refusal))}
       </p>
-      <p class="refusal" role="alert">
-        {refusal && (refusal === 'form' ? words.notASecret : refusalText(refusal, texts.value))}
-      </p>
+      {isRemembered !== undefined && <Remember isChecked={isRemembered} onChange={setRemembered} />}
       <button type="submit" class="button main wide" disabled={isBusy}>
         {isBusy ? words.entering : props.button}
       </button>
@@ -66,13 +79,13 @@ export function SecretForm(props: { button: string; hint: string; onDone?: () =>
 }
 
 /** Reason why the sign-in failed, with a remedy. */
-export function refusalText(refusal: Refusal, { session, failures }: Texts): string {
-  if (refusal.kind === 'storage') return session.storage
-  const { kind, detail } = refusal as Failure
-  if (kind === 'signed-out') return session.wrong
-  if (kind === 'too-many') return session.tooMany
-  if (kind === 'forbidden' && /http/i.test(detail)) return session.insecure
-  if (kind === 'offline') return failures.offline
-  if (kind === 'busy') return failures.busy
-  return detail === '' ? failures.server : `${failures.says} ${detail}`
+export function refusalText(refusal: Refusal): string {
+  const words = doorTexts.value
+  if (refusal.kind === 'storage') return words.storage
+  const failure = refusal as Failure
+  const { kind, detail } = failure
+  if (kind === 'signed-out' || kind === 'invalid') return words.wrong
+  if (kind === 'too-many') return words.tooMany
+  if (kind === 'forbidden') return /http/i.test(detail) ? words.insecure : words.wrong
+  return failureText(failure).title
 }

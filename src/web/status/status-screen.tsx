@@ -2,11 +2,12 @@
 
 import type { Status } from '../api/responses.ts'
 import { session } from '../api/session.ts'
-import { FailureNotice, failureText } from '../components/notice.tsx'
+import { FailureNotice } from '../components/notice.tsx'
 import { useApi } from '../components/use-api.ts'
 import { formats, texts } from '../components/view.ts'
-import { NeedsSecret } from '../session/needs-secret.tsx'
+import { NeedsSecret } from '../session/lazy-doors.ts'
 import { Backups } from './backups.tsx'
+import { ExportAll } from './export-all.tsx'
 import { Fact } from './fact.tsx'
 import { Freshness } from './freshness.tsx'
 import { SyncRuns } from './sync-runs.tsx'
@@ -25,12 +26,6 @@ function Overview() {
   return (
     <div class="status">
       <h1 class="unseen">{texts.value.screens.status}</h1>
-      {failure && status && (
-        <p class="banner" role="status">
-          <strong>{failureText(failure).title}.</strong> {texts.value.failures.lastShown}{' '}
-          {failureText(failure).text}
-        </p>
-      )}
       {failure && !status && <FailureNotice failure={failure} />}
       {!failure && !status && <p class="loading">{texts.value.loading}</p>}
       {status && (
@@ -63,6 +58,10 @@ function Storage({ status: { storage, version } }: { status: Status }) {
         {storage.free_bytes !== undefined && <Fact name={words.free}>{bytes(storage.free_bytes)}</Fact>}
         <Fact name={words.version}>cambista {version}</Fact>
       </dl>
+      <details class="export">
+        <summary class="link">{words.export.title}</summary>
+        <ExportAll />
+      </details>
     </section>
   )
 }

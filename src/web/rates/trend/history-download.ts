@@ -7,8 +7,8 @@ import { inLanguage } from '../../i18n/table.ts'
 import { pairCode } from '../../model/currencies.ts'
 import { numericDay } from '../../model/date-text.ts'
 import type { Language } from '../../model/formats.ts'
-import { seriesTitle, sourceText } from '../../model/sources.ts'
 import type { Trend, TrendLine } from '../../model/history.ts'
+import { seriesTitle, sourceText } from '../../model/sources.ts'
 import type { Download, TableColumn } from '../../model/table.ts'
 import type { LoadedHistory } from './loaded-history.ts'
 
@@ -50,9 +50,9 @@ type LineColumn = TableColumn & { name: string; values: readonly (string | undef
 /** Columns of a line: its own days where it has them, its values, and its index. */
 function lineColumns(line: TrendLine, at: number, pair: string, { history, sides }: Texts): LineColumn[] {
   const { values, realValues, ownDays } = line
-  const isCompared = line.name === 'main' || line.name === 'other'
-  const label = isCompared ? line.label : sides[line.name]
-  const name = isCompared ? label : line.name
+  const side = line.name === 'main' || line.name === 'other' ? undefined : line.name
+  const label = side ? sides[side] : line.label
+  const name = side ?? label
   const figures: LineColumn = {
     ...{ title: `${pair} ${label}`, kind: 'number', name },
     values: realValues ?? values,

@@ -31,12 +31,7 @@ export function HistoryFiles(props: {
   )
 }
 
-async function fileTable(
-  loaded: LoadedHistory,
-  trend: Trend,
-  series: readonly Series[],
-  language: Language,
-) {
+async function fileTable(loaded: LoadedHistory, trend: Trend, series: readonly Series[], language: Language) {
   const { historyTable } = await import('./history-download.ts')
   return historyTable(loaded, trend, series, language)
 }

@@ -5,12 +5,12 @@ import { apiRequest, type Failure } from '../api/request.ts'
 import { saveUrl } from '../components/downloads.ts'
 import { icons } from '../components/icons.tsx'
 import { failureText } from '../components/notice.tsx'
-import { monthsTexts } from './closes/months-texts.ts'
+import { statusTexts } from './texts.ts'
 
 const FORMATS = ['csv', 'ndjson'] as const
 
 export function ExportAll() {
-  const words = monthsTexts.value.export
+  const words = statusTexts.value.export
   const [state, setState] = useState<'idle' | 'busy' | 'started' | Failure>('idle')
   const startExport = async (format: (typeof FORMATS)[number]) => {
     setState('busy')

@@ -1,17 +1,36 @@
+// Doors of the page, in one lazily fetched file: signing in, one-time links, and the second secret of a session.
+
 import { useEffect, useRef } from 'preact/hooks'
 import { icons } from '../components/icons.tsx'
 import { texts } from '../components/view.ts'
 import { SecretForm } from './secret-form.tsx'
+import { doorTexts } from './texts.ts'
+
+export { OneTimeLink } from './one-time-link.tsx'
+export { SignIn } from './sign-in.tsx'
+
+/** Form for the key or token that a screen requires. */
+export function NeedsSecret({ kind }: { kind: 'key' | 'token' }) {
+  const words = doorTexts.value
+  return (
+    <div class="door">
+      <section class="card door-card">
+        <h1>{words.needs[kind]}</h1>
+        <p class="quiet">{words.needsText}</p>
+        <SecretForm button={words.add} />
+      </section>
+    </div>
+  )
+}
 
 /** Adds the second secret to the open session. */
 export function AddSecret({ kind, onDone }: { kind: 'key' | 'token'; onDone: () => void }) {
-  const words = texts.value.session
   const dialog = useRef<HTMLDialogElement>(null)
   useEffect(() => dialog.current?.showModal(), [])
   return (
     <dialog ref={dialog} class="card" aria-labelledby="add-secret" onClose={onDone}>
       <div class="card-head">
-        <h2 id="add-secret">{kind === 'key' ? words.addKey : words.addToken}</h2>
+        <h2 id="add-secret">{texts.value.session.add[kind]}</h2>
         <button
           type="button"
           class="plain round"
@@ -21,7 +40,7 @@ export function AddSecret({ kind, onDone }: { kind: 'key' | 'token'; onDone: () 
           {icons.close}
         </button>
       </div>
-      <SecretForm button={words.add} hint={words.hint} onDone={() => dialog.current?.close()} />
+      <SecretForm button={doorTexts.value.add} onDone={() => dialog.current?.close()} />
     </dialog>
   )
 }

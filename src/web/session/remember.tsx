@@ -1,0 +1,21 @@
+import { doorTexts } from './texts.ts'
+
+/** Choice whether the session outlives the browser. */
+export function Remember({
+  isChecked,
+  onChange,
+}: {
+  isChecked: boolean
+  onChange: (value: boolean) => void
+}) {
+  return (
+    <label class="remember">
+      <input
+        type="checkbox"
+        checked={isChecked}
+        onChange={(event) => onChange(event.currentTarget.checked)}
+      />
+      {doorTexts.value.remember}
+    </label>
+  )
+}

@@ -1,0 +1,67 @@
+// Menu of the session: its name, its rights in words, and the ways out.
+
+import { useState } from 'preact/hooks'
+import type { SessionFacts } from '../api/session.ts'
+import { signOutElsewhere } from '../api/sign-in.ts'
+import { icons } from '../components/icons.tsx'
+import { failureText } from '../components/notice.tsx'
+import { formats, texts } from '../components/view.ts'
+import { leave } from './leave.ts'
+import { sessionName } from './session-name.ts'
+
+export function SessionMenu(props: { facts: SessionFacts; onAdd: (kind: 'key' | 'token') => void }) {
+  const { facts, onAdd } = props
+  const words = texts.value.session
+  const [result, setResult] = useState('')
+  const leaveOthers = async () => {
+    const { failure } = await signOutElsewhere()
+    setResult(failure ? failureText(failure).title : words.leftOthers)
+  }
+  const expiry = facts.token?.expires_at
+  return (
+    <details class="menu" onKeyDown={closeOnEscape} onFocusOut={closeOnBlur}>
+      <summary class="plain round" aria-label={words.menu} title={words.menu}>
+        {icons.person}
+      </summary>
+      <div class="menu-inside">
+        <p class="menu-name">{sessionName(facts)}</p>
+        <ul>
+          {(['key', 'token'] as const).map((kind) => (
+            <li key={kind}>
+              {facts[kind] ? (
+                <>
+                  {words.rights[kind]}
+                  {kind === 'token' && expiry && <small>{words.expires(formats.value.day(expiry))}</small>}
+                </>
+              ) : (
+                <button type="button" class="link" onClick={() => onAdd(kind)}>
+                  {words.add[kind]}
+                </button>
+              )}
+            </li>
+          ))}
+        </ul>
+        <button type="button" class="button wide" onClick={() => void leave()}>
+          {words.leave}
+        </button>
+        <button type="button" class="button wide" onClick={() => void leaveOthers()}>
+          {words.leaveOthers}
+        </button>
+        <p class="quiet small" role="status">
+          {result}
+        </p>
+      </div>
+    </details>
+  )
+}
+
+function closeOnEscape(event: KeyboardEvent & { currentTarget: HTMLDetailsElement }) {
+  if (event.key !== 'Escape') return
+  event.currentTarget.open = false
+  event.currentTarget.querySelector('summary')?.focus()
+}
+
+function closeOnBlur(event: FocusEvent & { currentTarget: HTMLDetailsElement }) {
+  const { relatedTarget, currentTarget } = event
+  if (relatedTarget instanceof Node && !currentTarget.contains(relatedTarget)) currentTarget.open = false
+}
