@@ -5,9 +5,12 @@ import { createHash } from 'node:crypto'
 import type { RateType } from '../../providers/provider.ts'
 import { AppError } from '../../runtime/errors.ts'
 import type { SeriesRow } from '../../store/rates/series.ts'
+import { selectChangeInstant } from '../../store/rates/stored-at.ts'
+import type { ReadDb } from '../../store/tables.ts'
 import type { IsoDate } from '../../values/dates.ts'
 import { type ConversionResult, convertAmount } from './conversions.ts'
 import type { ValuedLeg } from './convert.ts'
+import type { PastRates } from './past.ts'
 import { withColumns } from './queries.ts'
 import type { RateSnapshot } from './rate-cache.ts'
 import { rateOn } from './rates.ts'
@@ -27,8 +30,14 @@ export type StatementQuery = {
 /** Conversion of one side, or of compra and venta. */
 export type Conversions = readonly [ConversionResult] | readonly [ConversionResult, ConversionResult]
 
-/** A value of the present answer that was another one then; null: none. */
-export type ValueChange = { series: SeriesRow; day: IsoDate; was: string | null; is: string | null }
+/** A value of the present answer that was another one then; null: none. `at`: the instant of the change, if known. */
+export type ValueChange = {
+  series: SeriesRow
+  day: IsoDate
+  was: string | null
+  is: string | null
+  at: string | null
+}
 
 /** The present answer, where it differs. `refusal`: the reason that there is none. */
 export type LaterAnswer = {
@@ -37,8 +46,49 @@ export type LaterAnswer = {
   changes: readonly ValueChange[]
 }
 
+/** `asOf`: the instant of its knowledge. `later`: the present answer, if an instant was requested and it differs. */
+export type StatementAnswer = {
+  statement: string
+  sha256: string
+  asOf: string
+  conversions: Conversions
+  later: LaterAnswer | undefined
+}
+
+/**
+ * Makes the statement as of an instant, by default that of the newest commit in the snapshot.
+ * @throws AppError as convertAmount, or as PastRates.read
+ */
+export async function makeStatement(
+  { db, past }: { db: ReadDb; past: PastRates },
+  snapshot: RateSnapshot,
+  query: StatementQuery,
+  requestedInstant?: string,
+): Promise<StatementAnswer> {
+  const answer = (conversions: Conversions, instant: number, later?: LaterAnswer): StatementAnswer => {
+    const asOf = new Date(instant).toISOString()
+    const statement = statementText(query, conversions, asOf)
+    return { statement, sha256: statementDigest(statement), asOf, conversions, later }
+  }
+  const { newestInstant = 0 } = snapshot // a store without any commit has no record either
+  if (requestedInstant === undefined && newestInstant > 0) {
+    return answer(await convertSides(snapshot, query), newestInstant)
+  }
+  const instant = requestedInstant === undefined ? newestInstant : Date.parse(requestedInstant)
+  const { conversions, later } = await past.read(snapshot, instant, async (then) => {
+    const former = await convertSides(then, query)
+    return { conversions: former, later: await findLaterAnswer({ then, now: snapshot }, query, former) }
+  })
+  if (!later) return answer(conversions, instant)
+  const changes = await Array.fromAsync(later.changes, async (change) => {
+    const { series, day } = change
+    return { ...change, at: (await selectChangeInstant(db, { seriesId: series.id, day }, instant)) ?? null }
+  })
+  return answer(conversions, instant, { ...later, changes })
+}
+
 /** Converts by one side or by both. @throws AppError as convertAmount */
-export async function convertSides(snapshot: RateSnapshot, query: StatementQuery): Promise<Conversions> {
+async function convertSides(snapshot: RateSnapshot, query: StatementQuery): Promise<Conversions> {
   const { type, ...way } = query
   const convert = async (side: RateType) => convertAmount(snapshot, { ...way, type: side })
   if (type !== 'both') return [await convert(type)]
@@ -47,7 +97,7 @@ export async function convertSides(snapshot: RateSnapshot, query: StatementQuery
 }
 
 /** Writes the statement. Each line ends with LF, the last one too. */
-export function statementText(
+function statementText(
   { amount, from, to, day }: Pick<StatementQuery, 'amount' | 'from' | 'to' | 'day'>,
   conversions: Conversions,
   asOf: string,
@@ -62,7 +112,7 @@ export function statementText(
 }
 
 /** SHA-256 of the UTF-8 of a statement, as `sha256sum` prints it. */
-export function statementDigest(statement: string): string {
+function statementDigest(statement: string): string {
   return createHash('sha256').update(statement).digest('hex')
 }
 
@@ -74,7 +124,7 @@ function legLine({ series, inverse, point }: ValuedLeg): string {
 }
 
 /** Compares an answer of the past with the present one. Undefined: both have the same results. */
-export async function findLaterAnswer(
+async function findLaterAnswer(
   { then, now }: { then: RateSnapshot; now: RateSnapshot },
   query: StatementQuery,
   former: Conversions,
@@ -93,7 +143,7 @@ export async function findLaterAnswer(
   for (const { series, day } of usedDays.values()) {
     const was = await dayValue(then, series, day)
     const is = await dayValue(now, series, day)
-    if (was !== is) changes.push({ series, day, was, is })
+    if (was !== is) changes.push({ series, day, was, is, at: null })
   }
   return { conversions, refusal: answer instanceof AppError ? answer.message : undefined, changes }
 }

@@ -2,18 +2,9 @@
 
 import * as v from 'valibot'
 import type { PastRates } from '../../domain/rates/past.ts'
-import type { RateCache, RateSnapshot } from '../../domain/rates/rate-cache.ts'
-import {
-  type Conversions,
-  convertSides,
-  findLaterAnswer,
-  type LaterAnswer,
-  type StatementQuery,
-  statementDigest,
-  statementText,
-} from '../../domain/rates/statement.ts'
+import type { RateCache } from '../../domain/rates/rate-cache.ts'
+import { type LaterAnswer, makeStatement } from '../../domain/rates/statement.ts'
 import { DEFAULT_PROVIDER } from '../../providers/list.ts'
-import { selectChangeInstant } from '../../store/rates/stored-at.ts'
 import type { ReadDb } from '../../store/tables.ts'
 import { addDays, type Clock, currentDay } from '../../values/dates.ts'
 import { type AnyEndpoint, freshReply, get } from '../endpoint/endpoint.ts'
@@ -98,55 +89,27 @@ export function statementEndpoint({ db, cache, past, clock }: StatementDeps): An
       if (day > addDays(today, 1)) throw laterDay(day)
       if (asOf !== undefined) pastDay(asOf, now, cache.snapshot())
       const query = { ...way, provider: DEFAULT_PROVIDER.code, day }
-      const answer = await showRecordLimits(() =>
+      const { statement, conversions, later, ...rest } = await showRecordLimits(() =>
         cache.read((snapshot) => makeStatement({ db, past }, snapshot, query, asOf)),
       )
-      const { statement, ...rest } = answer
-      const digest = statementDigest(statement)
+      const details = { ...query, details: true, as_of: rest.asOf }
+      const out = conversions.map((one) => conversionOut(one, details))
       return freshReply({
-        ...{ statement, sha256: digest, as_of: rest.asOf, conversion: rest.conversion },
-        matches: sha256 === undefined ? undefined : sha256 === digest,
-        now: rest.later,
+        ...{ statement, sha256: rest.sha256, as_of: rest.asOf },
+        conversion: out.length > 1 ? out : out[0],
+        matches: sha256 === undefined ? undefined : sha256 === rest.sha256,
+        now: later && laterOut(later),
       })
     },
   })
 }
 
-/** Makes the statement as of an instant, by default that of the newest commit in the snapshot. */
-async function makeStatement(
-  { db, past }: Pick<StatementDeps, 'db' | 'past'>,
-  snapshot: RateSnapshot,
-  query: StatementQuery,
-  asOf?: string,
-) {
-  if (asOf === undefined && snapshot.newestInstant !== undefined) {
-    const newest = new Date(snapshot.newestInstant).toISOString()
-    return describe(query, await convertSides(snapshot, query), newest)
-  }
-  const instant = Date.parse(asOf ?? new Date(0).toISOString()) // a store without any commit has no record either
-  const { conversions, later } = await past.read(snapshot, instant, async (then) => {
-    const former = await convertSides(then, query)
-    return { conversions: former, later: await findLaterAnswer({ then, now: snapshot }, query, former) }
-  })
-  const answer = describe(query, conversions, new Date(instant).toISOString())
-  return later ? { ...answer, later: await laterOut(db, later, instant) } : answer
-}
-
-function describe(query: StatementQuery, conversions: Conversions, asOf: string) {
-  const out = conversions.map((one) => conversionOut(one, { ...query, details: true, as_of: asOf }))
-  return {
-    ...{ statement: statementText(query, conversions, asOf), asOf },
-    conversion: out.length > 1 ? out : out[0],
-    later: undefined,
-  }
-}
-
-async function laterOut(db: ReadDb, { conversions, refusal, changes }: LaterAnswer, instant: number) {
+/** Encodes the present answer. */
+function laterOut({ conversions, refusal, changes }: LaterAnswer) {
   const results = conversions?.map(({ result }) => result)
-  const corrections = await Array.fromAsync(changes, async ({ series, day, was, is }) => ({
+  const corrections = changes.map(({ series, day, was, is, at }) => ({
     pair: `${series.base_currency}/${series.quote_currency}`,
-    ...{ rate_type: series.rate_type, rate_date: day, was, is },
-    at: (await selectChangeInstant(db, { seriesId: series.id, day }, instant)) ?? null,
+    ...{ rate_type: series.rate_type, rate_date: day, was, is, at },
   }))
   const result = results && (results.length > 1 ? results : results[0])
   return { result: result ?? null, detail: refusal, corrections }
