@@ -35,6 +35,7 @@ const FILES: Record<string, readonly string[]> = {
   'rates/export': ['export'],
   'rates/import': ['import'],
   'rates/discard': ['rates discard'],
+  'rates/statement': ['statement verify'],
   backup: ['backup create', 'backup verify'],
   'backup-restore': ['backup restore'],
   'database/cluster': ['cluster import'],

@@ -56,6 +56,11 @@ type PastState = {
 /** The reason for an instant without an answer: before the record, or in a gap of it. */
 export type RecordLimits = { record_from: string } | { gap: { from: string; to: string } }
 
+/** Returns true for the details of an error about an instant outside the record. */
+export function isRecordLimits(details: unknown): details is RecordLimits {
+  return typeof details === 'object' && details !== null && ('gap' in details || 'record_from' in details)
+}
+
 type PastColumn = { column: Column; bytes: number }
 
 /**

@@ -1,7 +1,7 @@
 // The errors of the rates API: `{"detail": …}`, a sentence, or for a 422 one item for each bad parameter.
 
 import * as v from 'valibot'
-import type { RecordLimits } from '../../domain/rates/past.ts'
+import { isRecordLimits, type RecordLimits } from '../../domain/rates/past.ts'
 import { AppError } from '../../runtime/errors.ts'
 import type { ErrorShape } from '../endpoint/errors.ts'
 import { Hint, Instant, Integer } from '../endpoint/shapes.ts'
@@ -62,8 +62,4 @@ export async function showRecordLimits<T>(work: () => T | Promise<T>): Promise<T
 function shownLimits(details: unknown): RecordLimits | undefined {
   const isShown = typeof details === 'object' && details !== null && 'shown' in details
   return isShown && isRecordLimits(details.shown) ? details.shown : undefined
-}
-
-function isRecordLimits(details: unknown): details is RecordLimits {
-  return typeof details === 'object' && details !== null && ('gap' in details || 'record_from' in details)
 }

@@ -1,4 +1,5 @@
-// The language of help by locale. Help and errors about mistyped words follow it; all other output is English.
+// The language of help by locale. Help, errors about mistyped words and verdicts about certificates follow it; all other
+// output is English.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,0 +1,149 @@
+// Verifies the certificate of a link without a server (decisions 2.24). Makes its statement from the database, as the
+// endpoint does, and compares the digest. Verdicts are in the language of the help.
+
+import { isRecordLimits, openPastRates, type RecordLimits } from '../../../domain/rates/past.ts'
+import { openRateCache, type RateSnapshot } from '../../../domain/rates/rate-cache.ts'
+import { makeStatement, type StatementAnswer, type ValueChange } from '../../../domain/rates/statement.ts'
+import { parseStatementLink, type StatementLink } from '../../../domain/rates/statement-link.ts'
+import { DEFAULT_PROVIDER } from '../../../providers/list.ts'
+import { AppError } from '../../../runtime/errors.ts'
+import { addDays, currentDay, type IsoDate, TIME_ZONE } from '../../../values/dates.ts'
+import { command, printResult } from '../../command.ts'
+import { type Language, messageLanguage } from '../../help/locale.ts'
+import { STORAGE } from '../../options/storage.ts'
+
+const TEXTS = {
+  en: {
+    match: 'Matches: this server gives the same answer today.',
+    mismatch: (link: string, own: string) =>
+      `Does not match: the digest of the link is ${link}, that of this answer is ${own}. Compare each line with the paper:`,
+    before: (from: string) => `The record of this server begins on ${from}.`,
+    gap: (from: string, to: string) =>
+      `This server cannot verify it: its record has a gap between ${from} and ${to}.`,
+    corrected: (value: string, result: string) =>
+      `The BCCR corrected ${value} later: today the result would be ${result}.`,
+    changed: (result: string) => `Today the result would be ${result}.`,
+    none: 'none',
+    of: 'of',
+    and: 'and',
+  },
+  es: {
+    match: 'Coincide: este servidor da hoy la misma respuesta.',
+    mismatch: (link: string, own: string) =>
+      `No coincide: la huella del enlace es ${link}; la de esta respuesta es ${own}. Compare cada línea con el papel:`,
+    before: (from: string) => `El registro de este servidor comienza el ${from}.`,
+    gap: (from: string, to: string) =>
+      `Este servidor no puede comprobarla: entre ${from} y ${to} su registro tiene un vacío.`,
+    corrected: (value: string, result: string) =>
+      `El BCCR corrigió después ${value}: hoy el resultado sería ${result}.`,
+    changed: (result: string) => `Hoy el resultado sería ${result}.`,
+    none: 'ninguno',
+    of: 'del',
+    and: 'y',
+  },
+}
+type VerdictTexts = (typeof TEXTS)[Language]
+
+const INSTANT = new Intl.DateTimeFormat('en-GB', {
+  // dd/mm/yyyy in both languages
+  ...{ timeZone: TIME_ZONE, dateStyle: 'short', timeStyle: 'medium' },
+})
+
+export const statementVerify = command({
+  name: 'statement verify',
+  positionals: ['LINK'],
+  options: [...STORAGE, 'json'],
+  run({ options, positionals: [word = ''], terminal, withDatabase }) {
+    const link = parseStatementLink(word)
+    if (!link) {
+      throw new AppError(
+        'usage',
+        'LINK must be the whole address of a certificate, in quotes: https://…/#rates/certificate?amount=…&sha256=…',
+      )
+    }
+    const texts = TEXTS[messageLanguage(terminal.env)]
+    return withDatabase({ mustExist: true }, async (db, engine) => {
+      const cache = await openRateCache(db, terminal.providers)
+      checkTimes(link, engine.clock(), cache.snapshot())
+      const past = openPastRates(engine.longReads)
+      const query = { ...link.query, provider: DEFAULT_PROVIDER.code }
+      try {
+        const answer = await cache.read((snapshot) => makeStatement({ db, past }, snapshot, query, link.asOf))
+        const isMatch = answer.sha256 === link.sha256
+        printResult(terminal, options, answerOut(answer, isMatch), answerLines(answer, link, texts))
+        return isMatch ? 0 : 1
+      } catch (error) {
+        if (!(error instanceof AppError) || !isRecordLimits(error.details)) throw error
+        const verdict = 'gap' in error.details ? 'gap' : 'before_record'
+        printResult(terminal, options, { verdict, ...error.details }, [limitsLine(error.details, texts)])
+        return 1
+      }
+    })
+  },
+})
+
+/** @throws AppError `usage`: the instant is in the future, or the day after tomorrow, as the endpoint refuses it */
+function checkTimes({ asOf, query: { day } }: StatementLink, now: Date, snapshot: RateSnapshot): void {
+  const { newestInstant = 0 } = snapshot // may be some milliseconds ahead of the clock
+  if (
+    day >
+    addDays(
+      currentDay(() => now),
+      1,
+    )
+  ) {
+    throw new AppError('usage', `LINK is of ${day}, which is after tomorrow`)
+  }
+  if (new Date(asOf) > now && Date.parse(asOf) > newestInstant) {
+    throw new AppError('usage', `LINK is as of ${asOf}, which is in the future`)
+  }
+}
+
+function answerOut({ statement, sha256, asOf, later }: StatementAnswer, isMatch: boolean) {
+  const results = later?.conversions?.map(({ result }) => result)
+  return {
+    verdict: isMatch ? 'match' : 'mismatch',
+    ...{ statement, sha256, as_of: asOf },
+    now: later && {
+      results: results ?? null,
+      detail: later.refusal,
+      corrections: later.changes.map(({ series, day, was, is, at }) => ({
+        pair: `${series.base_currency}/${series.quote_currency}`,
+        ...{ rate_type: series.rate_type, rate_date: day, was, is, at },
+      })),
+    },
+  }
+}
+
+function answerLines(answer: StatementAnswer, link: StatementLink, texts: VerdictTexts): string[] {
+  const { statement, sha256, later } = answer
+  const verdict = sha256 === link.sha256 ? texts.match : texts.mismatch(link.sha256, sha256)
+  const lines = [verdict]
+  if (later) {
+    const results = later.conversions?.map(({ result }) => `${result} ${link.query.to}`)
+    const result = results?.join(` ${texts.and} `) ?? texts.none
+    const values = later.changes.map((change) => valueName(change, texts)).join(` ${texts.and} `)
+    lines.push(values === '' ? texts.changed(result) : texts.corrected(values, result))
+  }
+  return [...lines, '', ...statement.trimEnd().split('\n')]
+}
+
+function limitsLine(limits: RecordLimits, texts: VerdictTexts): string {
+  if ('record_from' in limits) return texts.before(formatInstant(limits.record_from))
+  return texts.gap(formatInstant(limits.gap.from), formatInstant(limits.gap.to))
+}
+
+/** Name of a value, such as `USD/CRC venta of 22/11/2026`. */
+function valueName({ series, day }: ValueChange, texts: VerdictTexts): string {
+  const { base_currency, quote_currency, rate_type } = series
+  const side = rate_type === 'referencia' ? '' : ` ${rate_type}`
+  return `${base_currency}/${quote_currency}${side} ${texts.of} ${formatDay(day)}`
+}
+
+function formatDay(day: IsoDate): string {
+  return day.split('-').reverse().join('/')
+}
+
+function formatInstant(instant: string): string {
+  return INSTANT.format(new Date(instant))
+}
