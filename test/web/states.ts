@@ -24,6 +24,17 @@ export type State = {
 const BUSY = { status: 503, contentType: 'application/json', body: '{"detail":"The server is starting."}' }
 const FILTERED = '#documents?company=8'
 
+/** Rows with long details, a cross, an old leg, a currency without rates, and other errors. */
+const PASTED_LIST = [
+  'Fecha\tDetalle\tMonto\tMoneda',
+  '03/11/2026\tFactura 4417, cliente con un nombre que no es corto\t1.250,00\tUSD',
+  '07/11/2026\tHotel Madrid\t€ 312,40\tEUR',
+  '12/11/2026\tFlete Yokohama\t184.000.000,00\tJPY',
+  '14/11/2026\tNota de crédito 88\t(150,00)\tUSD',
+  '31/11/2026\tPeaje\t45,00\tUSD',
+  '13/11/2026\tServicio Panamá\t2.300,00\tPAB',
+].join('\n')
+
 export const STATES: readonly State[] = [
   { name: 'signed out', session: 'nobody', selector: '.secret' },
   {
@@ -192,6 +203,107 @@ export const STATES: readonly State[] = [
     fragment: '#rates/closes',
     prepare: interceptRequests(/^\/api\/v1\/history$/, BUSY),
     selector: '.months .notice',
+  },
+  { name: 'list', session: 'both', fragment: '#rates/list', selector: 'textarea.pasted' },
+  {
+    name: 'list read',
+    session: 'both',
+    fragment: '#rates/list',
+    selector: '.convert-rows:enabled',
+    act: (visit) => pasteRows(visit, PASTED_LIST),
+  },
+  {
+    name: 'list converted',
+    session: 'both',
+    fragment: '#rates/list',
+    selector: '.list-table .bad-row .link',
+    async act(visit) {
+      await pasteRows(visit, PASTED_LIST)
+      await visit.page.click('.convert-rows:enabled')
+    },
+  },
+  {
+    name: 'list without dates',
+    session: 'both',
+    fragment: '#rates/list',
+    selector: '.list-card > .refusal',
+    act: ({ page }) => setField(page, 'textarea.pasted', 'a;b\nc;d'),
+  },
+  {
+    name: 'list too long',
+    session: 'both',
+    fragment: '#rates/list',
+    selector: '.paste-field .refusal:not(:empty)',
+    act: ({ page }) => setField(page, 'textarea.pasted', '1;2\n'.repeat(10_001)),
+  },
+  {
+    name: 'list busy',
+    session: 'both',
+    fragment: '#rates/list',
+    prepare: interceptRequests(/\/convert\/batch$/, BUSY),
+    selector: 'main .notice',
+    async act(visit) {
+      await pasteRows(visit, PASTED_LIST)
+      await visit.page.click('.convert-rows:enabled')
+    },
+  },
+  {
+    name: 'no positions',
+    session: 'both',
+    fragment: '#rates/differential',
+    selector: '.positions .list-none',
+  },
+  {
+    name: 'positions pasted',
+    session: 'both',
+    fragment: '#rates/differential',
+    selector: '.paste-errors',
+    async act(visit) {
+      await visit.page.click('.positions .card-head .button:nth-of-type(2)')
+      await pasteRows(visit, PASTED_LIST)
+    },
+  },
+  {
+    name: 'positions',
+    session: 'both',
+    fragment: '#rates/differential',
+    selector: '.positions-table .result-cell span',
+    async act(visit) {
+      await visit.page.click('.positions .card-head .button:nth-of-type(2)')
+      await pasteRows(visit, PASTED_LIST)
+      await visit.page.click('.paste-positions .button.main:enabled')
+    },
+  },
+  {
+    name: 'a position with the guide',
+    session: 'both',
+    fragment: '#rates/differential',
+    selector: '.guide',
+    async act({ page }) {
+      await page.waitForSelector('.positions-table .result-cell span')
+      await page.click('.positions-table .item')
+      await page.click('.positions-foot .link')
+    },
+  },
+  {
+    name: 'refused closing',
+    session: 'both',
+    fragment: '#rates/differential',
+    selector: '.closing-words .date-error',
+    async act({ page }) {
+      await fill(page, '.positions-settings .date', '31/02/2027')
+      await page.keyboard.press('Enter')
+    },
+  },
+  {
+    name: 'leaving with positions',
+    session: 'both',
+    fragment: '#rates/differential',
+    selector: 'dialog[open]',
+    async act({ page }) {
+      await page.click('.menu summary')
+      await page.click('.menu .button.wide')
+    },
   },
   {
     name: 'export',
@@ -401,6 +513,22 @@ export async function fill(page: Page, selector: string, text: string): Promise<
   const field = await page.waitForSelector(selector, { visible: true })
   await field?.evaluate((input) => (input as HTMLInputElement).select())
   await field?.type(text)
+}
+
+/** Sets the text of a field at once. */
+async function setField(page: Page, selector: string, text: string): Promise<void> {
+  await page.waitForSelector(selector)
+  const set = (field: Element, value: string) => {
+    ;(field as HTMLTextAreaElement).value = value
+    field.dispatchEvent(new Event('input', { bubbles: true }))
+  }
+  await page.$eval(selector, set, text)
+}
+
+/** Pastes rows, and waits until they are read. */
+async function pasteRows({ page }: Visit, text: string): Promise<void> {
+  await setField(page, 'textarea.pasted', text)
+  await page.waitForSelector(':is(.convert-rows, .convert-rows .button.main):enabled')
 }
 
 /** Selects a file to upload, as from the dialog of the browser. */

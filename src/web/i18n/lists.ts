@@ -45,6 +45,7 @@ export const LISTS = textTable({
       `Total de ${rows} ${isOne ? 'fila' : 'filas'}`,
       `Total of ${rows} ${isOne ? 'row' : 'rows'}`,
     ],
+    totalLabel: ['Total', 'Total'],
     drawn: (drawn: string, all: string) => [`${drawn} de ${all} filas`, `${drawn} of ${all} rows`],
     more: ['Mostrar más', 'Show more'],
     foot: [
@@ -172,6 +173,10 @@ export const LISTS = textTable({
     foot: [
       'Paréntesis: pasivo o pérdida. Diferencial = al cierre − en libros, cada uno redondeado a 2 decimales. La lista queda solo en este navegador.',
       'Parentheses: liability or loss. Difference = at closing − in the books, each rounded to 2 decimals. The list stays in this browser only.',
+    ],
+    fileNote: [
+      'Diferencial = al cierre − en libros, cada uno redondeado a 2 decimales. Un pasivo tiene saldo negativo.',
+      'Difference = at closing − in the books, each rounded to 2 decimals. A liability has a negative balance.',
     ],
     notStored: [
       'El navegador no permite guardar: la lista dura hasta cerrar la página.',

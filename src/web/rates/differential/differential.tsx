@@ -5,6 +5,7 @@ import type { Series } from '../../api/responses.ts'
 import { CurrencyField } from '../../components/currency-field.tsx'
 import { type DayBounds, useDateChoice } from '../../components/date-choice.ts'
 import { DateField, DateWords } from '../../components/date-field.tsx'
+import { DownloadMenu } from '../../components/download-menu.tsx'
 import { icons } from '../../components/icons.tsx'
 import { FailureNotice, Notice } from '../../components/notice.tsx'
 import { formats, setView, texts, view } from '../../components/view.ts'
@@ -14,6 +15,7 @@ import { computeTotals, type Position } from '../../model/differential.ts'
 import { SIDE_RULES, type SideRule } from '../../model/fragment.ts'
 import { AccountingFigure } from '../pasted/figure.tsx'
 import { listsTexts } from '../pasted/lists-texts.ts'
+import type { differentialTable } from './differential-table.ts'
 import { PastePositions } from './paste-positions.tsx'
 import { PositionForm } from './position-form.tsx'
 import { isStored, positions } from './positions.ts'
@@ -93,6 +95,12 @@ export function Differential({ series, bounds }: { series: readonly Series[]; bo
               {icons.copy}
               {words.paste}
             </button>
+            {differences && list.length > 0 && (
+              <DownloadMenu
+                table={(fileLanguage) => fileTable(differences, { day, books }, series, fileLanguage)}
+                name={`bccr-diferencial-${day}`}
+              />
+            )}
           </div>
         </div>
         {panel?.kind === 'paste' && (
@@ -226,4 +234,10 @@ function ClosingGuide() {
       </li>
     </ul>
   )
+}
+
+/** Fetches the code of the files when one is chosen. */
+async function fileTable(...params: Parameters<typeof differentialTable>) {
+  const file = await import('./differential-table.ts')
+  return file.differentialTable(...params)
 }

@@ -8,7 +8,7 @@ import type { Currency } from '../../model/currencies.ts'
 import type { PositionType } from '../../model/differential.ts'
 import type { PastedKind } from '../../model/pasted/columns.ts'
 import { isConvertible, type PastedRow } from '../../model/pasted/rows.ts'
-import { listsTexts } from '../pasted/lists-texts.ts'
+import { listsTexts, wording } from '../pasted/lists-texts.ts'
 import { PasteBox } from '../pasted/paste-box.tsx'
 import { rowErrorText } from '../pasted/row-error.ts'
 import { usePasted } from '../pasted/use-pasted.ts'
@@ -114,7 +114,7 @@ function PasteErrors({ failed, bounds }: { failed: readonly PastedRow[]; bounds:
       <ul>
         {failed.slice(0, MAX_ERRORS).map((row) => (
           <li key={row.number}>
-            {row.error && words.badRow(count(row.number), rowErrorText(row.error, bounds))}
+            {row.error && words.badRow(count(row.number), rowErrorText(row.error, bounds, wording.value))}
           </li>
         ))}
       </ul>

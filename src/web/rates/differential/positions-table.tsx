@@ -7,7 +7,8 @@ import { decimalSign } from '../../model/decimal.ts'
 import { computeTotals, type Position, signedBalance } from '../../model/differential.ts'
 import { oldLegAge, rateText, routeParts } from '../../model/pasted/route.ts'
 import { AccountingFigure } from '../pasted/figure.tsx'
-import { listsTexts } from '../pasted/lists-texts.ts'
+import { listsTexts, wording } from '../pasted/lists-texts.ts'
+import { positionErrorText } from './position-error.ts'
 import type { Differences, PositionRow } from './use-differences.ts'
 
 const DRAWN_ROWS = 200
@@ -140,7 +141,7 @@ function PositionLine(props: {
       </td>
       {row?.error ? (
         <td colSpan={4} class="refusal">
-          {positionError(row.error)}
+          {positionErrorText(row.error, wording.value)}
         </td>
       ) : (
         <>
@@ -213,12 +214,6 @@ function RateCell(props: { label: string; name: string; conversion: Conversion |
       </span>
     </td>
   )
-}
-
-function positionError(error: NonNullable<PositionRow['error']>): string {
-  const { differential, rowErrors } = listsTexts.value
-  if (error === 'later') return differential.later
-  return error === 'not-synchronized' ? rowErrors.notSynchronized : texts.value.convert.none
 }
 
 function effectText(difference: string): string {

@@ -82,6 +82,7 @@ export function ConvertList({ series, bounds }: { series: readonly Series[]; bou
           list={conversion.list}
           table={pasted.table}
           bounds={bounds}
+          series={series}
           isBusy={conversion.isBusy}
           replacements={AT_PAR}
         />

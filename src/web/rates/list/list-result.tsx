@@ -1,8 +1,10 @@
 // Converted list: counts, a filter, the table, and the total of the rounded rows. At first 200 rows are drawn.
 
 import { useState } from 'preact/hooks'
+import type { Series } from '../../api/responses.ts'
 import { CopyButton } from '../../components/copy-button.tsx'
 import type { DayBounds } from '../../components/date-choice.ts'
+import { DownloadMenu } from '../../components/download-menu.tsx'
 import { SegmentedControl } from '../../components/segmented-control.tsx'
 import { SignedFigure } from '../../components/signed-figure.tsx'
 import { formats, language, texts } from '../../components/view.ts'
@@ -12,9 +14,9 @@ import type { RowOutcome } from '../../model/pasted/outcomes.ts'
 import { rateText } from '../../model/pasted/route.ts'
 import { detailHeadings } from '../../model/pasted/rows.ts'
 import { AccountingFigure } from '../pasted/figure.tsx'
-import { listsTexts } from '../pasted/lists-texts.ts'
+import { listsTexts, wording } from '../pasted/lists-texts.ts'
 import { RouteText } from '../pasted/route.tsx'
-import { listCells, outcomeError, resultTitle } from './list-files.ts'
+import { listCells, listTable, outcomeError, resultTitle } from './list-files.ts'
 import { listState, setList } from './list-state.ts'
 import type { ConvertedList } from './use-conversion.ts'
 
@@ -28,8 +30,8 @@ type ResultProps = {
   replacements: ReadonlyMap<string, string>
 }
 
-export function ListResult(props: ResultProps & { isBusy: boolean }) {
-  const { list, table, bounds, isBusy } = props
+export function ListResult(props: ResultProps & { series: readonly Series[]; isBusy: boolean }) {
+  const { list, isBusy } = props
   const words = listsTexts.value.list
   const { count } = formats.value
   const [filter, setFilter] = useState<'all' | 'errors'>('all')
@@ -60,10 +62,14 @@ export function ListResult(props: ResultProps & { isBusy: boolean }) {
           />
           <CopyButton
             class="button"
-            text={() => encodeCopy(listCells(list, table, bounds), language.value === 'es')}
+            text={() => encodeCopy(listCells(props, wording.value), language.value === 'es')}
           >
             {words.copy}
           </CopyButton>
+          <DownloadMenu
+            table={(fileLanguage) => listTable(props, props.series, fileLanguage)}
+            name={`bccr-lista-${list.target}`}
+          />
         </div>
       </div>
       {outcomes.length === 0 ? (
@@ -132,7 +138,7 @@ function ResultTable(props: ResultProps & { drawn: readonly RowOutcome[] }) {
           </th>
           <th scope="col">{words.derivation}</th>
           <th scope="col" class="number">
-            {resultTitle(target)}
+            {resultTitle(target, wording.value)}
           </th>
         </tr>
       </thead>
@@ -202,16 +208,17 @@ function ResultRow(props: {
               </span>
             )}
           </td>
-          <td class="number result-cell" data-label={resultTitle(target)}>
+          <td class="number result-cell" data-label={resultTitle(target, wording.value)}>
             <AccountingFigure value={conversion.result} format={formats.value.cents} />
           </td>
         </>
       ) : (
         <>
           <td colSpan={2} class="refusal">
-            {outcomeError(outcome, bounds)} <TreatButton outcome={outcome} replacements={replacements} />
+            {outcomeError(outcome, bounds, wording.value)}{' '}
+            <TreatButton outcome={outcome} replacements={replacements} />
           </td>
-          <td class="number" data-label={resultTitle(target)}>
+          <td class="number" data-label={resultTitle(target, wording.value)}>
             {MISSING}
           </td>
         </>

@@ -1,6 +1,25 @@
 import { computed } from '@preact/signals'
-import { language } from '../../components/view.ts'
+import { formats, language, texts } from '../../components/view.ts'
 import { LISTS } from '../../i18n/lists.ts'
-import { inLanguage } from '../../i18n/table.ts'
+import { PAGE, type Texts } from '../../i18n/page.ts'
+import { type InLanguage, inLanguage } from '../../i18n/table.ts'
+import { createFormats, type Formats, type Language } from '../../model/formats.ts'
+
+/** Texts and formats of one language. */
+export type Wording = { lists: InLanguage<typeof LISTS>; page: Texts; formats: Formats }
 
 export const listsTexts = computed(() => inLanguage(LISTS, language.value))
+export const wording = computed<Wording>(() => ({
+  lists: listsTexts.value,
+  page: texts.value,
+  formats: formats.value,
+}))
+
+/** Returns the wording of a file: the CSV for Excel in Spanish is Spanish on each page. */
+export function createWording(fileLanguage: Language): Wording {
+  return {
+    lists: inLanguage(LISTS, fileLanguage),
+    page: inLanguage(PAGE, fileLanguage),
+    formats: createFormats(fileLanguage),
+  }
+}

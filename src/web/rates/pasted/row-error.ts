@@ -1,17 +1,15 @@
 // Errors of pasted rows in words.
 
 import type { DayBounds } from '../../components/date-choice.ts'
-import { formats, texts } from '../../components/view.ts'
 import { numericDay } from '../../model/date-text.ts'
 import type { RowError } from '../../model/pasted/rows.ts'
-import { listsTexts } from './lists-texts.ts'
+import type { Wording } from './lists-texts.ts'
 
-export function rowErrorText(error: RowError, bounds: DayBounds): string {
-  const words = listsTexts.value.rowErrors
-  const { convert } = texts.value
+export function rowErrorText(error: RowError, bounds: DayBounds, wording: Wording): string {
+  const { convert } = wording.page
   switch (error.kind) {
     case 'date':
-      return dateErrorText(error, bounds)
+      return dateErrorText(error, bounds, wording)
     case 'amount':
       if (error.error === 'zero' || error.error === 'percent' || error.error === 'too-long') {
         return convert.errors[error.error]
@@ -20,20 +18,23 @@ export function rowErrorText(error: RowError, bounds: DayBounds): string {
     case 'unknown-currency':
       return convert.unknown(error.code)
     default:
-      return words[error.kind]
+      return wording.lists.rowErrors[error.kind]
   }
 }
 
-function dateErrorText(row: Extract<RowError, { kind: 'date' }>, { first, newest }: DayBounds): string {
-  const words = listsTexts.value.rowErrors
-  const { date } = texts.value
+function dateErrorText(
+  row: Extract<RowError, { kind: 'date' }>,
+  { first, newest }: DayBounds,
+  { lists, page, formats }: Wording,
+): string {
+  const words = lists.rowErrors
   const { error } = row
   if (error.kind === 'unreadable') return words.unreadableDate(row.text.trim())
   const day = numericDay(error.day)
-  if (error.kind === 'before') return date.before(numericDay(first))
-  if (error.kind !== 'missing') return date.future(day, numericDay(newest))
+  if (error.kind === 'before') return page.date.before(numericDay(first))
+  if (error.kind !== 'missing') return page.date.future(day, numericDay(newest))
   const [year = 0, month = 0] = error.day.split('-').map(Number)
   if (month < 1 || month > 12) return words.missingMonth(day, month)
   const days = new Date(Date.UTC(year, month, 0)).getUTCDate()
-  return words.missingDay(day, formats.value.monthName(`${error.day.slice(0, 7)}-01`), days)
+  return words.missingDay(day, formats.monthName(`${error.day.slice(0, 7)}-01`), days)
 }
