@@ -132,7 +132,7 @@ for (const delayed of ['companies', 'agents', 'owners', 'documents']) {
     await visit.page.goto('about:blank')
     await visit.page.goto(`${visit.url}/#documents`)
     await visit.page.waitForSelector('.document')
-    await visit.page.waitForSelector('.upload')
+    await visit.page.waitForSelector('.filters')
     await waitForIdle(visit.page)
     const shift = await visit.page.evaluate(layoutShift)
     assert.ok(shift <= MAX_SHIFT, `${shift}`)

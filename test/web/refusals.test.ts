@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'puppeteer-core'
 import { loseDays, withinASecond } from '../api/support.ts'
+import { runJson } from '../support/company.ts'
 import { fill, waitForIdle } from './states.ts'
 import { createDocuments, enterSecret, openBrowser, openPageApp, openVisit, waitForText } from './support.ts'
 
@@ -240,10 +241,13 @@ test('the page of an empty database announces a sync only if the server has sche
   }
 })
 
-test('each row of documents names its company and agent before a company is selected', async () => {
+test('each row of documents names its agent, and its company if the token has several', async () => {
   await createDocuments(app, [{ name: 'a.txt', mimetype: 'text/plain', content: 'a' }])
   const visit = await openVisit(browser, app, { path: '/#documents' })
   await enterSecret(visit, app.token)
+  await waitForText(visit, '.document-of', /^Facturas$/)
+  await runJson(app.dataDir, 'company', 'create', '--name', 'Otra', '--code', 'OTRA', '--id', '8')
+  await visit.page.reload()
   await waitForText(visit, '.document-of', /^Café Britt · Facturas$/)
   await visit.page.browserContext().close()
 })

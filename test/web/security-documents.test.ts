@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { DOCUMENTS } from '../../src/web/i18n/documents.ts'
+import { DOCUMENT } from '../../src/web/i18n/document.ts'
 import { inLanguage } from '../../src/web/i18n/table.ts'
 import { visibleText } from '../../src/web/model/visible.ts'
 import { temporaryDirectory } from '../support/app.ts'
@@ -26,7 +26,7 @@ const app = await openPageApp()
 const website = await openWebsite()
 const REMOTE = `http://127.0.0.1:${website.port}/pixel.png`
 const SCRIPT = `window.taken=1;fetch('${REMOTE}')`
-const WORDS = inLanguage(DOCUMENTS, 'en').documents
+const WORDS = inLanguage(DOCUMENT, 'en').preview
 const NAMES = [
   `<img src=${REMOTE} onerror="${SCRIPT}">.txt`,
   `"><script>${SCRIPT}</script>.md`,
@@ -66,7 +66,7 @@ for (const [name, mimetype, content, preview] of HOSTILE) {
     await enterSecret(visit, app.token)
     await page.waitForSelector('.document')
     assert.equal(await page.$eval('.document h3 bdi', (found) => found.textContent), visibleText(name))
-    await page.click('.document .button')
+    await page.click('.document-open')
     if (preview === 'text') {
       await page.waitForSelector('.preview pre')
       assert.equal(await page.$eval('.preview pre', (found) => found.textContent), content)
@@ -74,10 +74,10 @@ for (const [name, mimetype, content, preview] of HOSTILE) {
       await waitForText(visit, '.preview .notice', preview)
       assert.equal(await page.$('.preview :is(pre, img, iframe, object, embed)'), null)
     }
-    assert.equal(await page.$eval('#preview', (found) => found.textContent), visibleText(name))
+    assert.equal(await page.$eval('#panel-title', (found) => found.textContent), visibleText(name))
     const folder = temporaryDirectory(t)
     await setDownloadFolder(visit, folder)
-    await page.click('.preview > .buttons button')
+    await page.click('.download-button')
     // The file exists before its bytes are written.
     const isWhole = (file: string) => !file.endsWith('.crdownload') && statSync(join(folder, file)).size > 0
     await until(() => readdirSync(folder).some(isWhole))
@@ -96,10 +96,11 @@ test('a PDF with a script opens in its own tab without an opener', async () => {
   const visit = await openVisit(browser, app, { path: '/#documents' })
   await enterSecret(visit, app.token)
   await visit.page.waitForSelector('.document')
-  await visit.page.click('.document .button')
+  await visit.page.click('.document-open')
   const isTab = (url: string) => new URL(url).pathname.startsWith('/t/')
   const newTarget = browser.waitForTarget((target) => target.type() === 'page' && isTab(target.url()))
-  await visit.page.click('.preview .notice .main')
+  await visit.page.waitForSelector('.view-button')
+  await visit.page.click('.view-button')
   const tab = await (await newTarget).page()
   assert.ok(tab)
   assert.equal(await tab.evaluate(() => window.opener), null)
@@ -112,10 +113,10 @@ test('a document that is falsely declared a PDF opens no tab but a notice', asyn
   const visit = await openVisit(browser, app, { path: '/#documents' })
   await enterSecret(visit, app.token)
   await visit.page.waitForSelector('.document')
-  await visit.page.click('.document .button')
-  await visit.page.waitForSelector('.preview .notice .main')
+  await visit.page.click('.document-open')
+  await visit.page.waitForSelector('.view-button')
   const before = (await browser.pages()).length
-  await visit.page.click('.preview .notice .main')
-  await waitForText(visit, '.preview .refusal', new RegExp(WORDS.notAPdf))
+  await visit.page.click('.view-button')
+  await waitForText(visit, '.details .refusal', new RegExp(WORDS.notAPdf))
   assert.equal((await browser.pages()).length, before)
 })

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { makeLoginLink } from '../../src/domain/access/login-links.ts'
 import { findActiveTokenByName } from '../../src/store/access/tokens.ts'
-import { DOCUMENTS } from '../../src/web/i18n/documents.ts'
+import { DOCUMENT } from '../../src/web/i18n/document.ts'
 import { DOORS } from '../../src/web/i18n/doors.ts'
 import { PAGE } from '../../src/web/i18n/page.ts'
 import { inLanguage } from '../../src/web/i18n/table.ts'
@@ -173,13 +173,13 @@ test('the ticket of a PDF opens it once, within a minute', async () => {
   })
   const openTab = async () => {
     const before = tickets.length
-    await visit.page.click('.preview .notice .main')
+    await visit.page.click('.view-button')
     await until(() => tickets.length > before)
     return tickets.at(-1) ?? ''
   }
   const fetchStatus = async (path: string) => (await fetch(app.app.url + path, { method: 'HEAD' })).status // HEAD does not use up the ticket
-  await visit.page.click('.document .button')
-  await waitForText(visit, '.preview .notice', new RegExp(inLanguage(DOCUMENTS, 'en').documents.pdfText))
+  await visit.page.click('.document-open')
+  await waitForText(visit, '.preview .notice', new RegExp(inLanguage(DOCUMENT, 'en').preview.pdfText))
   const tab = new Promise<string>((resolve) => {
     browser.on('targetcreated', (target) => target.type() === 'page' && resolve(target.url()))
   })

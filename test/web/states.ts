@@ -354,6 +354,33 @@ export const STATES: readonly State[] = [
   },
 
   { name: 'documents', session: 'both', fragment: '#documents', selector: '.document' },
+  {
+    name: 'filters of documents',
+    session: 'both',
+    fragment: '#documents?state=waiting&since=2026-11-20&search=factura',
+    selector: '.filters .field',
+    async act({ page }) {
+      await page.$eval('.filters-button', (button) => (button as HTMLElement).click())
+    },
+  },
+  {
+    name: 'refused period of documents',
+    session: 'both',
+    fragment: '#documents',
+    selector: '.no-figures',
+    async act({ page }) {
+      await page.$eval('.filters-button', (button) => (button as HTMLElement).click())
+      await fill(page, '.filter-day .date', '31/02/2026')
+      await page.keyboard.press('Enter')
+    },
+  },
+  {
+    name: 'deleted document',
+    session: 'both',
+    fragment: '#documents?document=999',
+    selector: '.panel .notice',
+  },
+  { name: 'sending', session: 'both', fragment: '#documents?send=true', selector: '.drop' },
   { name: 'no documents', session: 'both', fragment: FILTERED, selector: '.received .notice' },
   {
     name: 'documents loading',
@@ -384,14 +411,14 @@ export const STATES: readonly State[] = [
     fragment: '#documents',
     selector,
     act: async ({ page }: Visit) => {
-      const row = await page.waitForSelector(`.document-tools button[aria-label*="${name}"]`)
+      const row = await page.waitForSelector(`.document-open::-p-text(${name})`)
       await row?.evaluate((button) => (button as HTMLElement).click())
     },
   })),
   {
     name: 'upload under way',
     session: 'both',
-    fragment: '#documents?company=8',
+    fragment: '#documents?company=8&send=true',
     prepare: interceptRequests(/\/documents\/create$/, 'never'),
     selector: '.sending progress',
     act: ({ page }) => selectFile(page, 'escaneo.png'),
@@ -399,7 +426,7 @@ export const STATES: readonly State[] = [
   {
     name: 'upload refused',
     session: 'both',
-    fragment: '#documents?company=8',
+    fragment: '#documents?company=8&send=true',
     prepare: interceptRequests(/\/documents\/create$/, { ...BUSY, status: 413 }),
     selector: '.sent.bad',
     act: ({ page }) => selectFile(page, 'demasiado-grande-y-con-un-nombre-que-tampoco-es-corto.png'),
@@ -533,7 +560,7 @@ async function pasteRows({ page }: Visit, text: string): Promise<void> {
 
 /** Selects a file to upload, as from the dialog of the browser. */
 async function selectFile(page: Page, name: string): Promise<void> {
-  await page.waitForSelector('.drop .button:enabled')
+  await page.waitForSelector('.choose:enabled')
   await page.$eval(
     '.drop input',
     (input, name) => {

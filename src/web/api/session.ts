@@ -93,3 +93,9 @@ export function deletePageSecret(): void {
     // Without storage there was no session.
   }
 }
+
+/** Returns true if the token of the session has a permission, such as `documents:POST`. */
+export function mayUse(permission: string): boolean {
+  const { value } = session
+  return value.state === 'in' && value.token?.allow.includes(permission) === true
+}

@@ -1,7 +1,7 @@
 // Uploads one file. Base64 is encoded in pieces, which the browser may store on disk: memory never contains a large
 // file twice. XMLHttpRequest reports upload progress; fetch does not.
 
-import { uploadType } from '../model/media-types.ts'
+import { uploadType } from '../model/upload-types.ts'
 import { createFailure, errorDetail, type Failure, PAGE_HEADER } from './request.ts'
 import { readPageSecret } from './session.ts'
 
@@ -16,16 +16,18 @@ export type Transfer = {
 
 const PIECE_BYTES = 3 * 1024 * 1024 // a multiple of three: only the last piece is padded
 
-/** @returns the failure */
+export type UploadResult = { id: number; failure?: undefined } | { id?: undefined; failure: Failure }
+
+/** Sends one file. `id`: the new document. */
 export async function uploadFile(
   file: File,
   target: UploadTarget,
   transfer: Transfer,
-): Promise<Failure | undefined> {
+): Promise<UploadResult> {
   try {
     return await postBody(await encodeBody(file, target, transfer), transfer)
   } catch {
-    return createFailure(0, '', transfer.signal)
+    return { failure: createFailure(0, '', transfer.signal) } // the file was not readable, or the user stopped
   }
 }
 
@@ -54,23 +56,27 @@ function encodeBase64(piece: Blob): Promise<string> {
   })
 }
 
-function postBody(body: Blob, { key, progress, signal }: Transfer): Promise<Failure | undefined> {
+function postBody(body: Blob, { key, progress, signal }: Transfer): Promise<UploadResult> {
   return new Promise((resolve) => {
     const request = new XMLHttpRequest()
-    const settle = (failure: Failure | undefined) => {
+    const settle = (result: UploadResult) => {
       signal.removeEventListener('abort', abort)
-      resolve(failure)
+      resolve(result)
     }
+    const fail = (status: number, detail: string) =>
+      settle({ failure: createFailure(status, detail, signal) })
     const abort = () => request.abort()
     signal.addEventListener('abort', abort)
     request.upload.onprogress = ({ loaded, total }) => progress('sending', loaded / total)
     request.upload.onload = () => progress('saving', 1)
     request.onload = () => {
-      const { status } = request
-      settle(status === 200 ? undefined : createFailure(status, errorDetail(request.responseText)))
+      const { status, responseText } = request
+      const id = status === 200 ? createdId(responseText) : undefined
+      if (id === undefined) fail(status === 200 ? 0 : status, errorDetail(responseText))
+      else settle({ id })
     }
-    request.onerror = () => settle(createFailure(0, '', signal))
-    request.onabort = () => settle(createFailure(0, '', signal))
+    request.onerror = () => fail(0, '')
+    request.onabort = () => fail(0, '')
     request.open('POST', '/api/v1/documents/create')
     request.setRequestHeader('Content-Type', 'application/json')
     request.setRequestHeader('Idempotency-Key', key)
@@ -78,4 +84,14 @@ function postBody(body: Blob, { key, progress, signal }: Transfer): Promise<Fail
     if (secret !== undefined) request.setRequestHeader(PAGE_HEADER, secret)
     request.send(body)
   })
+}
+
+/** Id of the document in the response; undefined: the response is not the API's. */
+function createdId(body: string): number | undefined {
+  try {
+    const { created_documents } = JSON.parse(body) as { created_documents?: { id: number }[] }
+    return created_documents?.[0]?.id
+  } catch {
+    return undefined // a proxy answers with HTML
+  }
 }

@@ -20,7 +20,7 @@ export type CalendarProps = {
 export function Calendar({ label, choice, onClose }: CalendarProps) {
   const words = texts.value
   const { bounds } = choice
-  const [day, setDay] = useState(() => clampDay(choice.error ? bounds.today : choice.day, bounds))
+  const [day, setDay] = useState(() => clampDay((!choice.error && choice.day) || bounds.today, bounds))
   const host = useRef<HTMLDivElement>(null)
   const [isAtEnd, setAtEnd] = useState(false)
   useLayoutEffect(() => {

@@ -21,7 +21,7 @@ export const theme = signal<Theme>(currentTheme())
 export function setView(change: Partial<View>): void {
   view.value = { ...view.value, ...change }
   const fragment = encodeFragment(view.value)
-  if (fragment !== location.hash) history.replaceState(null, '', fragment)
+  if (fragment !== location.hash) history.replaceState(history.state, '', fragment)
 }
 
 export function chooseLanguage(next: Language): void {

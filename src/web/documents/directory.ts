@@ -26,17 +26,26 @@ export function useDirectory(selectedCompany: number): LoadedDirectory {
   const tokenCompany = current.state === 'in' ? (current.token?.company_id ?? 0) : 0
   const companies = useList<DirectoryEntry>('/api/v1/companies', 'companies')
   const company = selectedCompany || tokenCompany || singleId(companies?.value)
-  const companyPath = company > 0 ? `/api/v1/companies/${company}` : undefined
-  const agents = useList<Agent>(companyPath && `${companyPath}/agents`, 'agents')
-  const owners = useList<DirectoryEntry>(companyPath && `${companyPath}/owners`, 'owners')
-  const isComplete = companyPath === undefined || Boolean(agents?.value && owners?.value)
+  const parties = useParties(company)
   return {
     companies: companies?.value ?? [],
+    ...parties,
+    isLoaded: companies?.value !== undefined && parties.isLoaded,
+    failure: companies?.failure ?? parties.failure,
+  }
+}
+
+/** Agents and owners of a company. @param company 0: none */
+export function useParties(company: number): Omit<LoadedDirectory, 'companies'> {
+  const path = company > 0 ? `/api/v1/companies/${company}` : undefined
+  const agents = useList<Agent>(path && `${path}/agents`, 'agents')
+  const owners = useList<DirectoryEntry>(path && `${path}/owners`, 'owners')
+  return {
     company,
     agents: agents?.value ?? [],
     owners: owners?.value ?? [],
-    isLoaded: companies?.value !== undefined && isComplete,
-    failure: companies?.failure ?? agents?.failure ?? owners?.failure,
+    isLoaded: path === undefined || Boolean(agents?.value && owners?.value),
+    failure: agents?.failure ?? owners?.failure,
   }
 }
 

@@ -1,17 +1,37 @@
-// Screen of documents by company and agent: list, preview and upload.
+// Screen of documents by company and agent: figures of the queue, filters, list. A document or the sending of new ones
+// is in a panel.
 
-import { useState } from 'preact/hooks'
-import type { DirectoryEntry, Document } from '../api/documents.ts'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { Document, Selection } from '../api/documents.ts'
+import { documentPath, isSearch } from '../api/documents.ts'
 import { session } from '../api/session.ts'
+import { icons } from '../components/icons.tsx'
+import { lazyView } from '../components/lazy-view.tsx'
 import { FailureNotice, failureText, Notice } from '../components/notice.tsx'
-import { setView, texts, view } from '../components/view.ts'
+import { useApi } from '../components/use-api.ts'
+import { formats, setView, texts, view } from '../components/view.ts'
+import { costaRicaDay } from '../model/days.ts'
+import { visibleText } from '../model/visible.ts'
 import { NeedsSecret } from '../session/lazy-doors.ts'
-import { type LoadedDirectory, useAgentNames, useDirectory } from './directory.ts'
-import { type DirectoryNames, DocumentList, type ListProps } from './document-list.tsx'
+import { type LoadedDirectory, useAgentNames, useDirectory, useParties } from './directory.ts'
+import { type DirectoryNames, DocumentList, type ListProps, partyNames } from './document-list.tsx'
+import { Filters, usePeriod } from './filters.tsx'
 import { type LiveDocuments, useLiveDocuments } from './live-documents.ts'
-import { Preview } from './preview.tsx'
+import { useSummary } from './live-summary.ts'
+import { closePanel, openButtonId, openPanel, Panel } from './panel.tsx'
+import { Queue } from './queue.tsx'
+import { RetryButton } from './retry-button.tsx'
+import { noteText, StateChip } from './state-chip.tsx'
 import { documentsTexts } from './texts.ts'
-import { Upload } from './upload.tsx'
+import { timeText } from './times.ts'
+
+const DocumentDetails = lazyView(() =>
+  import('./document/document-details.tsx').then((file) => file.DocumentDetails),
+)
+const Sending = lazyView(() => import('./sending/sending.tsx').then((file) => file.Sending))
+
+const ALONE_EVERY_MS = 5000
+const NO_FILTERS = { company: 0, agent: 0, state: '', search: '', since: '', until: '' } as const
 
 export function DocumentsScreen() {
   const current = session.value
@@ -19,137 +39,220 @@ export function DocumentsScreen() {
   return <Documents />
 }
 
-// Names, filters and upload appear together with the first list: later ones would move text that the user reads.
+// Names, filters and rows appear together with the first list: later ones would move text that the user reads.
 function Documents() {
-  const { company, agent } = view.value
+  const { company, agent, state, search, since, until } = view.value
+  const selection: Selection = { company, agent, state, search, since, until }
   const directory = useDirectory(company)
-  const received = useLiveDocuments({ company, agent })
-  const [preview, setPreview] = useState<Document | undefined>(undefined)
+  const live = useSummary(selection)
+  const received = useLiveDocuments(selection, live.summary, isInUse)
   const hasDirectory = directory.isLoaded || directory.failure !== undefined
   const agentNames = useAgentNames(received.documents?.map(({ company_id }) => company_id) ?? [])
   const isLoaded = hasDirectory && (received.documents ?? received.failure) !== undefined
   const [wasReady, setReady] = useState(isLoaded)
   const isReady = isLoaded && (wasReady || agentNames.isLoaded)
   if (isReady && !wasReady) setReady(true)
+  const period = usePeriod()
+  const isRefused = Boolean(period.since.error ?? period.until.error)
   const names: DirectoryNames = {
     companies: new Map(directory.companies.map(({ id, name }) => [id, name])),
     agents: agentNames.names,
   }
+  const { changed, stored } = live.summary ?? {}
+  const list = { names, onOpen: (id: number) => openPanel({ document: id }), onChange: received.replace }
+  useFocusReturn()
   return (
-    <div class="documents">
+    <div class={view.value.document > 0 || view.value.send ? 'documents with-panel' : 'documents'}>
       <h1 class="unseen">{texts.value.screens.documents}</h1>
+      <Queue {...live} />
       <section class="card received" aria-labelledby="received">
-        <ListHead received={received} directory={wasReady ? directory : undefined} />
-        {isReady ? <ReceivedList received={received} names={names} onOpen={setPreview} /> : <Loading />}
+        <ListHead received={received} />
+        <Filters directory={wasReady ? directory : undefined} period={period} />
+        {isRefused ? (
+          <p class="no-figures">—</p>
+        ) : isReady ? (
+          <ReceivedList {...list} received={received} selection={selection} stored={stored} />
+        ) : (
+          <p class="loading">{texts.value.loading}</p>
+        )}
       </section>
-      {wasReady && <Upload directory={directory} />}
-      {preview && <Preview document={preview} names={names} onClose={() => setPreview(undefined)} />}
+      <DocumentPanel {...list} received={received} changed={changed} />
+      <SendingPanel directory={directory} changed={changed} />
     </div>
   )
 }
 
-function Loading() {
-  return <p class="loading">{texts.value.loading}</p>
-}
-
-function ListHead({
-  received,
-  directory,
-}: {
-  received: LiveDocuments
-  directory: LoadedDirectory | undefined
-}) {
+function ListHead({ received }: { received: LiveDocuments }) {
   const words = documentsTexts.value.documents
-  const { company, agent } = view.value
-  const { documents, failure, newCount } = received
+  const { documents, failure, newCount, isSearching } = received
+  const state =
+    failure && documents
+      ? words.waiting
+      : isSearching
+        ? words.searching
+        : newCount > 0
+          ? words.fresh(newCount)
+          : words.live
   return (
     <div class="card-head">
       <div>
-        <h2 id="received">{words.list}</h2>
+        <h2 id="received" tabIndex={-1}>
+          {words.list}
+        </h2>
         <p class={failure ? 'live refusal' : 'live quiet'} role="status">
-          {failure && documents ? words.waiting : newCount > 0 ? words.fresh(newCount) : words.live}
+          {state}
         </p>
       </div>
-      {directory && (
-        <div class="filters">
-          {directory.companies.length > 1 && (
-            <Filter
-              label={words.company}
-              all={words.allCompanies}
-              value={company}
-              choices={directory.companies}
-              onChoose={(id) => setView({ company: id, agent: 0 })}
-            />
-          )}
-          <Filter
-            label={words.agent}
-            all={words.all}
-            value={agent}
-            choices={directory.agents}
-            onChoose={(id) => setView({ agent: id })}
-          />
-        </div>
-      )}
+      <button type="button" id="send" class="button main send" onClick={() => openPanel({ send: true })}>
+        {icons.upload}
+        {words.send}
+      </button>
     </div>
   )
 }
 
-function Filter(props: {
-  label: string
-  all: string
-  value: number
-  choices: readonly DirectoryEntry[]
-  onChoose: (id: number) => void
-}) {
-  const isKnown = props.value === 0 || props.choices.some(({ id }) => id === props.value)
-  return (
-    <label class="filter">
-      <span>{props.label}</span>
-      <select
-        class="field"
-        value={props.value}
-        onChange={(event) => props.onChoose(Number(event.currentTarget.value))}
-      >
-        <option value={0}>{props.all}</option>
-        {!isKnown && <option value={props.value}>{props.value}</option>}
-        {props.choices.map(({ id, name }) => (
-          <option key={id} value={id}>
-            {name}
-          </option>
-        ))}
-      </select>
-    </label>
-  )
-}
-
-function ReceivedList(props: ListProps & { received: LiveDocuments }) {
+function ReceivedList(
+  props: ListProps & { received: LiveDocuments; selection: Selection; stored: number | undefined },
+) {
   const words = documentsTexts.value.documents
-  const { documents, failure, hasMore, loadMore } = props.received
-  const { company, agent } = view.value
-  if (!documents && failure?.kind === 'forbidden') {
-    return (
-      <Notice title={words.cannotRead}>
-        <p>{words.cannotReadText}</p>
-      </Notice>
-    )
+  const { selection, stored } = props
+  const { documents, failure, hasMore, isSearching, loadMore } = props.received
+  const isFiltered = isSearch(selection) || selection.company > 0 || selection.agent > 0
+  if (!documents && failure?.kind === 'forbidden') return <Notice title={words.cannotRead} />
+  if (!documents) {
+    return failure ? <FailureNotice failure={failure} /> : <p class="loading">{texts.value.loading}</p>
   }
-  if (!documents) return failure ? <FailureNotice failure={failure} /> : <Loading />
-  if (documents.length === 0) {
-    return (
-      <Notice title={company || agent ? words.noneFound : words.none}>
-        <p>{words.noneText}</p>
-      </Notice>
-    )
-  }
+  const isEmpty = documents.length === 0 && !hasMore
   return (
     <>
-      <DocumentList documents={documents} names={props.names} onOpen={props.onOpen} />
+      {isEmpty && (
+        <Notice title={isFiltered ? words.noneFound : words.none}>
+          {isFiltered ? (
+            <button type="button" class="button" onClick={() => setView(NO_FILTERS)}>
+              {documentsTexts.value.filters.clear}
+            </button>
+          ) : (
+            <p>{words.noneText}</p>
+          )}
+        </Notice>
+      )}
+      <DocumentList {...props} documents={documents} />
       {failure && <p class="refusal">{failureText(failure).title}</p>}
-      {hasMore && (
-        <button type="button" class="button" onClick={loadMore}>
-          {words.more}
-        </button>
+      {!isEmpty && (
+        <p class="list-foot quiet">
+          <span>
+            {isFiltered || stored === undefined
+              ? countText(documents.length)
+              : countText(documents.length, stored)}
+          </span>
+          {hasMore && (
+            <button type="button" class="link" disabled={isSearching} onClick={loadMore}>
+              {isFiltered ? searchOnText(props.received) : words.more}
+            </button>
+          )}
+          <span class="zone">{words.zone}</span>
+        </p>
       )}
     </>
   )
+}
+
+function countText(count: number, all?: number): string {
+  const words = documentsTexts.value.documents
+  const write = formats.value.count
+  if (all !== undefined && all > count) return words.countOf(write(count), write(all))
+  return words.count(write(count), count === 1)
+}
+
+function searchOnText({ isSearching, scanEdge }: LiveDocuments): string {
+  const words = documentsTexts.value.documents
+  if (isSearching) return words.searching
+  if (scanEdge === undefined) return words.searchOnAnywhere
+  return words.searchOn(formats.value.day(costaRicaDay(Date.parse(scanEdge))))
+}
+
+/** The open document: of the list, or loaded alone. */
+function DocumentPanel(props: ListProps & { received: LiveDocuments; changed: number | undefined }) {
+  const { received, changed, names } = props
+  const { document: id } = view.value
+  const row = received.documents?.find((one) => one.id === id)
+  const isAlone = id > 0 && received.documents !== undefined && !row
+  const alone = useApi<Document>(isAlone ? documentPath(id) : undefined, ALONE_EVERY_MS)
+  const loaded = alone.value ?? alone.previous
+  const doc = row ?? (loaded?.id === id ? loaded : undefined)
+  const onDelete = () => {
+    received.remove(id)
+    closePanel()
+  }
+  const time = doc && timeText(doc.created_at)
+  return (
+    <Panel
+      isOpen={id > 0}
+      content={id}
+      title={doc ? <bdi>{visibleText(doc.name)}</bdi> : texts.value.screens.documents}
+      subtitle={doc ? [...partyNames(doc, names), time].join(' · ') : ''}
+    >
+      {id > 0 &&
+        (doc || alone.failure ? (
+          <DocumentDetails
+            key={id}
+            document={doc}
+            failure={alone.failure}
+            changed={changed}
+            parties={doc ? partyNames(doc, names) : []}
+            chip={doc && <StateChip state={doc.state} />}
+            note={doc ? noteText(doc) : ''}
+            retry={doc && <RetryButton document={doc} isMain onChange={props.onChange} />}
+            timeText={timeText}
+            onDelete={onDelete}
+          />
+        ) : (
+          <p class="preview-wait">{texts.value.loading}</p>
+        ))}
+    </Panel>
+  )
+}
+
+/** Stays in the page once it was opened, since uploads go on behind another document. */
+function SendingPanel({ directory, changed }: { directory: LoadedDirectory; changed: number | undefined }) {
+  const { send, document } = view.value
+  const isOpen = send && document === 0
+  const [wasOpen, setWasOpen] = useState(isOpen)
+  const [company, setCompany] = useState(0)
+  const isOther = company > 0 && company !== directory.company
+  const other = useParties(isOther ? company : 0)
+  if (isOpen && !wasOpen) setWasOpen(true)
+  if (!wasOpen) return null
+  return (
+    <Panel isOpen={isOpen} content={0} title={documentsTexts.value.documents.send} subtitle="">
+      <Sending
+        directory={isOther ? { ...directory, ...other } : directory}
+        agent={view.value.agent}
+        changed={changed}
+        onCompany={setCompany}
+        chip={({ state }) => <StateChip state={state} />}
+      />
+    </Panel>
+  )
+}
+
+/** Returns the focus to the row, or to the list, when a panel is closed. */
+function useFocusReturn(): void {
+  const { document: id, send } = view.value
+  const lastId = useRef(0)
+  const wasOpen = useRef(false)
+  useEffect(() => {
+    const isOpen = id > 0 || send
+    if (wasOpen.current && !isOpen) {
+      const row = document.getElementById(openButtonId(lastId.current))
+      ;(row ?? document.getElementById(lastId.current > 0 ? 'received' : 'send'))?.focus()
+    }
+    wasOpen.current = isOpen
+    lastId.current = id
+  }, [id, send])
+}
+
+function isInUse(id: number): boolean {
+  const row = document.activeElement?.closest<HTMLElement>('[data-id]')
+  return row?.dataset.id === String(id) || view.value.document === id
 }

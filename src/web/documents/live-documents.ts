@@ -1,80 +1,142 @@
-// Lists the documents of a selection, newest first, and long-polls for new ones. Each poll continues at the cursor of
-// the last response, so none is missed. Failed polls are retried.
+// Documents of a selection, newest first. A list without a search long-polls for new documents. Each list is read again
+// when the summary changes. Failed requests are retried.
 
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { serverTime } from '../api/clock.ts'
 import {
   type Document,
+  documentPath,
+  isSearch,
   type LaterDocuments,
   type NewestDocuments,
   newestPath,
+  PAGE_SIZE,
   type Selection,
+  type Summary,
   waitPath,
 } from '../api/documents.ts'
 import { apiRequest, type Failure } from '../api/request.ts'
 import { isTransient, refreshCount } from '../components/use-api.ts'
+import { isInGroup, isNarrower, mergeDocuments } from '../model/document-queue.ts'
 
 export type LiveDocuments = {
   /** Undefined until the first response. */
   documents: readonly Document[] | undefined
   hasMore: boolean
+  /** Arrival of the last document that a search has scanned. */
+  scanEdge: string | undefined
+  isSearching: boolean
   failure: Failure | undefined
-  /** Number of documents added since the list was opened. */
+  /** Number of documents that arrived since the list was opened. */
   newCount: number
   loadMore(): void
+  /** Replaces a row of the list by the response to a change of it. */
+  replace(document: Document): void
+  remove(id: number): void
 }
 
-type State = Omit<LiveDocuments, 'loadMore'> & { key: string; cursor: number }
+type ListState = Omit<LiveDocuments, 'loadMore' | 'replace' | 'remove'> & {
+  key: string
+  cursor: number
+  firstNewest: number
+}
 
 const RETRY_MS = 5000
-const EMPTY: State = {
+const SCREEN_ROWS = 20
+const LONGEST_PAGE = 200
+/** Requests of a search whose condition the page checks. */
+const MAX_NARROW_REQUESTS = 5
+const MAX_REREADS = 5
+const EMPTY: ListState = {
   key: '',
   documents: undefined,
   hasMore: false,
+  scanEdge: undefined,
+  isSearching: false,
   failure: undefined,
   newCount: 0,
   cursor: 0,
+  firstNewest: 0,
 }
 
-export function useLiveDocuments({ company, agent }: Selection): LiveDocuments {
-  const [state, setState] = useState<State>(EMPTY)
-  const key = `${company} ${agent}`
+/** @param isInUse true for rows with the focus or in the panel, which stay in the list until they are deleted */
+export function useLiveDocuments(
+  selection: Selection,
+  summary: Summary | undefined,
+  isInUse: (id: number) => boolean,
+): LiveDocuments {
+  const [state, setState] = useState<ListState>(EMPTY)
+  const key = JSON.stringify(selection)
   const refresh = refreshCount.value
+  const open = useRef<AbortSignal | undefined>(undefined)
   useEffect(() => {
     const poll = new AbortController()
-    const selection = { company, agent }
+    open.current = poll.signal
     void pollDocuments(selection, poll.signal, (change) => {
       if (!poll.signal.aborted) setState((old) => change(old.key === key ? old : { ...EMPTY, key }))
     })
     return () => poll.abort()
   }, [key, refresh])
   const current = state.key === key ? state : EMPTY
-  const loadMore = async () => {
-    const path = newestPath({ company, agent }, current.cursor)
-    const { value, failure } = await apiRequest<NewestDocuments>(path)
-    setState((old) => (old.key === key ? (value ? withOlder(old, value) : { ...old, failure }) : old))
+  const readChange = useRef('')
+  useEffect(() => {
+    const { documents, cursor, hasMore } = current
+    // Leases end without a change.
+    const change = summary && `${key} ${summary.changed} ${summary.waiting} ${summary.working}`
+    if (!change || !documents || change === readChange.current) return
+    readChange.current = change
+    const list = {
+      rows: documents,
+      inUse: documents.filter(({ id }) => isInUse(id)),
+      floor: hasMore ? cursor : 0,
+    }
+    void readAgain(selection, list).then((newer) => {
+      if (!newer)
+        readChange.current = '' // the next summary starts it again
+      else setState((old) => (old.key === key ? withNewRows(old, newer) : old))
+    })
+  }, [summary, current.documents === undefined, key])
+  const loadMore = () => {
+    const signal = open.current
+    if (!signal || current.isSearching) return
+    void search(selection, current.cursor, signal, (change) => {
+      if (!signal.aborted) setState((old) => (old.key === key ? change(old) : old))
+    })
   }
-  return { ...current, loadMore: () => void loadMore() }
+  const change = (to: (documents: readonly Document[]) => readonly Document[]) =>
+    setState((old) => ({ ...old, documents: old.documents && to(old.documents) }))
+  return {
+    ...current,
+    loadMore,
+    replace: (document) => change((all) => all.map((one) => (one.id === document.id ? document : one))),
+    remove: (id) => change((all) => all.filter((one) => one.id !== id)),
+  }
 }
 
-type Update = (change: (old: State) => State) => void
+type Update = (change: (old: ListState) => ListState) => void
 
 async function pollDocuments(selection: Selection, signal: AbortSignal, update: Update): Promise<void> {
   let newestId: number | undefined
   while (!signal.aborted) {
     const startMs = performance.now()
-    const path = newestId === undefined ? newestPath(selection) : waitPath(selection, newestId)
-    const { value, failure } = await apiRequest<NewestDocuments & LaterDocuments>(path, { signal })
+    if (newestId === undefined) {
+      const result = await search(selection, 0, signal, update)
+      if (signal.aborted || (result.failure && !isTransient(result.failure))) return
+      newestId = result.newestId
+      if (newestId === undefined) await pause(RETRY_MS, signal)
+      else if (isSearch(selection)) return
+      continue
+    }
+    const path = waitPath(selection, newestId)
+    const { value, failure } = await apiRequest<LaterDocuments>(path, { signal })
     if (signal.aborted) return
     if (failure) {
       update((old) => ({ ...old, failure }))
       if (!isTransient(failure)) return
       await pause(RETRY_MS, signal)
-    } else if (newestId === undefined) {
-      newestId = value.documents[0]?.id ?? 0
-      update((old) => ({ ...withOlder({ ...old, documents: [] }, value), newCount: 0 }))
     } else {
       newestId = value.next_after
-      update((old) => withNewer(old, value.documents))
+      update((old) => withNewRows(old, { rows: value.documents, stay: [], edge: Infinity, ceiling: 0 }))
       // Pauses 5 s if the server returns an empty list at once, against a busy loop.
       if (value.documents.length === 0 && performance.now() - startMs < RETRY_MS)
         await pause(RETRY_MS, signal)
@@ -82,20 +144,88 @@ async function pollDocuments(selection: Selection, signal: AbortSignal, update: 
   }
 }
 
-function withOlder(old: State, { documents, next_before, has_more }: NewestDocuments): State {
-  const all = [...(old.documents ?? []), ...documents]
-  return { ...old, documents: all, cursor: next_before, hasMore: has_more, failure: undefined }
+/** Reads pages until a screen is full. @param before 0: replaces the rows by the newest */
+async function search(
+  selection: Selection,
+  before: number,
+  signal: AbortSignal,
+  update: Update,
+): Promise<{ newestId?: number; failure?: Failure }> {
+  let cursor = before
+  let newestId: number | undefined
+  let count = 0
+  const limit = isNarrower(selection.state) ? LONGEST_PAGE : PAGE_SIZE
+  for (let requests = 1; ; requests++) {
+    const path = newestPath(selection, cursor, limit)
+    const { value, failure } = await apiRequest<NewestDocuments>(path, { signal })
+    if (failure) {
+      update((old) => ({ ...old, failure, isSearching: false }))
+      return { failure }
+    }
+    const rows = value.documents.filter((one) => isInGroup(one, selection.state, serverTime()))
+    const isFirst = cursor === 0
+    newestId ??= value.documents[0]?.id ?? 0
+    cursor = value.next_before
+    count += rows.length
+    const isLimited = isNarrower(selection.state) && requests >= MAX_NARROW_REQUESTS
+    const isSearching = value.has_more && count < SCREEN_ROWS && !isLimited && isSearch(selection)
+    const scanEdge =
+      value.has_more && !isSearching ? await findArrival(value.documents, cursor, signal) : undefined
+    update((old) => {
+      const earlier = isFirst ? [] : (old.documents ?? [])
+      const firstNewest = isFirst && !old.documents ? (rows[0]?.id ?? 0) : old.firstNewest
+      const progress = { cursor, hasMore: value.has_more, isSearching, scanEdge, failure: undefined }
+      return { ...old, ...progress, firstNewest, documents: [...earlier, ...rows] }
+    })
+    if (!isSearching) return { newestId }
+  }
 }
 
-function withNewer(old: State, documents: readonly Document[]): State {
-  const ids = new Set(old.documents?.map(({ id }) => id))
-  const newDocuments = documents.filter(({ id }) => !ids.has(id)).toReversed()
-  return {
-    ...old,
-    documents: [...newDocuments, ...(old.documents ?? [])],
-    newCount: old.newCount + newDocuments.length,
-    failure: undefined,
+/** Arrival of a document, which may be deleted. */
+async function findArrival(
+  documents: readonly Document[],
+  id: number,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const row = documents.find((one) => one.id === id)
+  return (row ?? (await apiRequest<Document>(documentPath(id), { signal })).value)?.created_at
+}
+
+/** `edge`, `ceiling`: rows below and above were not read. */
+type ListUpdate = { rows: readonly Document[]; stay: readonly Document[]; edge: number; ceiling: number }
+
+/** Reads a list again down to the id `floor`. Undefined: a request failed. */
+async function readAgain(
+  selection: Selection,
+  list: { rows: readonly Document[]; inUse: readonly Document[]; floor: number },
+): Promise<ListUpdate | undefined> {
+  const { floor } = list
+  const limit = isNarrower(selection.state) || list.rows.length > PAGE_SIZE ? LONGEST_PAGE : PAGE_SIZE
+  const ceiling = list.rows[0]?.id ?? 0
+  const rows: Document[] = []
+  let edge = 0
+  for (let requests = 0; requests < MAX_REREADS; requests++) {
+    const { value } = await apiRequest<NewestDocuments>(newestPath(selection, edge, limit))
+    if (!value) return undefined
+    rows.push(...value.documents.filter((one) => isInGroup(one, selection.state, serverTime())))
+    edge = value.has_more ? value.next_before : 0
+    if (edge <= floor) break
   }
+  const stay: Document[] = []
+  for (const { id } of list.inUse) {
+    if (rows.some((row) => row.id === id)) continue
+    const { value, failure } = await apiRequest<Document>(documentPath(id))
+    if (failure && failure.kind !== 'not-found') return undefined
+    if (value) stay.push(value)
+  }
+  return { rows: rows.filter(({ id }) => id >= floor), stay, edge: Math.max(edge, floor), ceiling }
+}
+
+function withNewRows(old: ListState, { rows, stay, edge, ceiling }: ListUpdate): ListState {
+  const earlier = (old.documents ?? []).filter(({ id }) => id < edge || id > ceiling)
+  const documents = mergeDocuments(earlier, [...stay, ...rows])
+  const newCount = documents.filter(({ id }) => id > old.firstNewest).length
+  return { ...old, documents, newCount, failure: undefined }
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {

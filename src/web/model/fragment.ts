@@ -10,12 +10,17 @@ export const SPANS = ['1m', '3m', '6m', '1y', '5y', '10y', 'all'] as const
 export const SIDES = ['compra', 'venta'] as const
 /** Sides for positions. `usual`: assets at the buy rate, liabilities at the sell rate. */
 export const SIDE_RULES = ['usual', 'venta', 'compra'] as const
+/** Groups of documents by state. `waiting` includes claims whose lease is over, `working` excludes them. */
+export const QUEUE_GROUPS = ['waiting', 'working', 'failed', 'done', 'today'] as const
+/** Longest search that the API accepts, in characters. */
+export const MAX_SEARCH = 100
 
 export type Screen = (typeof SCREENS)[number]
 export type RatesView = (typeof RATES_VIEWS)[number]
 export type Span = (typeof SPANS)[number]
 export type ShownSide = (typeof SIDES)[number]
 export type SideRule = (typeof SIDE_RULES)[number]
+export type QueueGroup = (typeof QUEUE_GROUPS)[number]
 
 export type View = {
   screen: Screen
@@ -54,6 +59,17 @@ export type View = {
   /** Ids; 0: all. */
   company: number
   agent: number
+  /** Group of states of documents; empty: all. */
+  state: '' | QueueGroup
+  /** Words of the names of documents. */
+  search: string
+  /** First and last day of arrival; empty: no limit. */
+  since: string
+  until: string
+  /** Id of the document in the panel; 0: none. */
+  document: number
+  /** Sending is in the panel. */
+  send: boolean
 }
 
 export const FIRST_VIEW: View = {
@@ -81,6 +97,12 @@ export const FIRST_VIEW: View = {
   rule: 'usual',
   company: 0,
   agent: 0,
+  state: '',
+  search: '',
+  since: '',
+  until: '',
+  document: 0,
+  send: false,
 }
 
 const PAIR = /^[A-Z]{3}\/[A-Z]{3}$/
@@ -88,6 +110,9 @@ const PAIR = /^[A-Z]{3}\/[A-Z]{3}$/
 const QUERY_PARAMS = [
   ...(['day', 'on', 'pair', 'compare', 'span', 'from', 'to', 'table'] as const),
   ...(['amount', 'source', 'target', 'side'] as const),
+]
+const DOCUMENTS_PARAMS = [
+  ...(['company', 'agent', 'state', 'search', 'since', 'until', 'document', 'send'] as const),
 ]
 const CLOSES_PARAMS = ['months', 'year'] as const
 const LIST_PARAMS = ['listSource', 'listTarget', 'listSide'] as const
@@ -111,7 +136,7 @@ function encodeDays(params: URLSearchParams, { day, on }: View): void {
 }
 
 function viewParams({ screen, ratesView }: View): readonly (keyof View)[] {
-  if (screen === 'documents') return ['company', 'agent']
+  if (screen === 'documents') return DOCUMENTS_PARAMS
   if (screen === 'status') return []
   if (ratesView === 'list') return LIST_PARAMS
   if (ratesView === 'differential') return DIFFERENTIAL_PARAMS
@@ -153,6 +178,12 @@ export function parseFragment(fragment: string): View {
     rule: wordParam(SIDE_RULES, params.get('rule'), FIRST_VIEW.rule),
     company: readId(params, 'company'),
     agent: readId(params, 'agent'),
+    state: wordParam(['', ...QUEUE_GROUPS] as const, params.get('state'), ''),
+    search: (params.get('search') ?? '').slice(0, MAX_SEARCH),
+    since: dayParam(params, 'since'),
+    until: dayParam(params, 'until'),
+    document: readId(params, 'document'),
+    send: params.get('send') === 'true',
   }
 }
 

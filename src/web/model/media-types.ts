@@ -9,21 +9,6 @@ export const MAX_IMAGE_BYTES = 25 * 1024 * 1024
 const HEAD_BYTES = 32
 
 const TEXT_TYPES = ['application/json', 'application/xml', 'application/csv', 'application/javascript']
-const TYPES_BY_EXTENSION: Readonly<Record<string, string>> = {
-  csv: 'text/csv',
-  json: 'application/json',
-  md: 'text/markdown',
-  txt: 'text/plain',
-  xml: 'application/xml',
-}
-const OFFICE_NAMES = [
-  ['wordprocessingml', 'Word'],
-  ['msword', 'Word'],
-  ['spreadsheetml', 'Excel'],
-  ['ms-excel', 'Excel'],
-  ['presentationml', 'PowerPoint'],
-  ['ms-powerpoint', 'PowerPoint'],
-] as const
 const IMAGE_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif']
 
 export function previewKind(mimetype: string): PreviewKind {
@@ -34,30 +19,8 @@ export function previewKind(mimetype: string): PreviewKind {
   return 'nothing'
 }
 
-/** Media type of a file to upload: the browser's, else by extension. */
-export function uploadType(name: string, type: string): string {
-  if (type !== '') return type
-  return TYPES_BY_EXTENSION[/\.(\w+)$/.exec(name)?.[1]?.toLowerCase() ?? ''] ?? 'application/octet-stream'
-}
-
-/** At most four letters for a type, such as PDF, PNG, DOCX. */
-export function typeBadge(name: string, mimetype: string): string {
-  const type = bareType(mimetype)
-  const extension = /\.([a-z0-9]{1,4})$/i.exec(name)?.[1]
-  const subtype = (type.split('+')[0] ?? '').split(/[/.-]/).at(-1) ?? ''
-  return (previewKind(type) === 'nothing' ? (extension ?? subtype) : subtype === 'plain' ? 'txt' : subtype)
-    .slice(0, 4)
-    .toUpperCase()
-}
-
-/** Word, Excel or PowerPoint; other media types have no other name. */
-export function typeName(mimetype: string): string {
-  const type = bareType(mimetype)
-  return OFFICE_NAMES.find(([part]) => type.includes(part))?.[1] ?? type
-}
-
 /** A media type without its parameters. */
-export function bareType(mimetype: string): string {
+function bareType(mimetype: string): string {
   return mimetype.split(';', 1)[0]?.trim().toLowerCase() ?? ''
 }
 

@@ -46,6 +46,20 @@ test('parseFragment inverts encodeFragment', () => {
   const documents = { ...FIRST_VIEW, screen: 'documents' as const, company: 7, agent: 12 }
   assert.equal(encodeFragment(documents), '#documents?company=7&agent=12')
   assert.deepEqual(parseFragment('#documents?company=7&agent=12'), documents)
+  const filters = {
+    state: 'failed',
+    search: 'peaje & más',
+    since: '2026-11-22',
+    until: '2026-11-30',
+  } as const
+  const open = { ...documents, ...filters, document: 41 }
+  const link =
+    '#documents?company=7&agent=12&state=failed&search=peaje+%26+m%C3%A1s&since=2026-11-22&until=2026-11-30&document=41'
+  assert.equal(encodeFragment(open), link)
+  assert.deepEqual(parseFragment(link), open)
+  assert.equal(encodeFragment({ ...FIRST_VIEW, screen: 'documents', send: true }), '#documents?send=true')
+  const wrong = parseFragment(`#documents?state=new&since=2026-13-01&document=-4&search=${'x'.repeat(200)}`)
+  assert.deepEqual(wrong, { ...FIRST_VIEW, screen: 'documents', search: 'x'.repeat(100) })
 })
 
 test('parseFragment reads older links', () => {

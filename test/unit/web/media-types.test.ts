@@ -1,13 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import {
-  decodePreview,
-  imageType,
-  previewKind,
-  typeBadge,
-  typeName,
-  uploadType,
-} from '../../../src/web/model/media-types.ts'
+import { decodePreview, imageType, previewKind } from '../../../src/web/model/media-types.ts'
+import { uploadType } from '../../../src/web/model/upload-types.ts'
 
 test('previewKind depends on the media type, and markup is text', () => {
   const expected = {
@@ -46,24 +40,8 @@ test('decodeText drops half a character at the end, and decodes Windows-1252', (
   assert.equal(decodePreview(Uint8Array.of(0x61, 0xf1, 0x62)), 'añb')
 })
 
-test('uploadType guesses by extension, typeName names Office types, typeBadge has at most four letters', () => {
+test('uploadType guesses by extension', () => {
   assert.equal(uploadType('notas.MD', ''), 'text/markdown')
   assert.equal(uploadType('a.pdf', 'application/pdf'), 'application/pdf')
   assert.equal(uploadType('sin-final', ''), 'application/octet-stream')
-  const word = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document'
-  assert.deepEqual([word, 'application/vnd.ms-excel', 'Text/CSV; header'].map(typeName), [
-    'Word',
-    'Excel',
-    'text/csv',
-  ])
-  assert.deepEqual(
-    [
-      ['a.txt', 'text/plain; charset=utf-8'],
-      ['a.exe', 'application/pdf'],
-      ['a.docx', word],
-      ['sin-final', word],
-      ['x.svg', 'image/svg+xml'],
-    ].map(([name = '', type = '']) => typeBadge(name, type)),
-    ['TXT', 'PDF', 'DOCX', 'DOCU', 'SVG'],
-  )
 })

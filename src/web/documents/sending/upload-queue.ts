@@ -1,8 +1,9 @@
-// Queue of uploads, one at a time.
+// Queue of uploads, one at a time, and the states of the documents that they made.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { Failure } from '../api/request.ts'
-import { type Phase, type UploadTarget, uploadFile } from '../api/upload.ts'
+import { type Document, documentPath } from '../../api/documents.ts'
+import { apiRequest, type Failure } from '../../api/request.ts'
+import { type Phase, type UploadTarget, uploadFile } from '../../api/upload.ts'
 
 export type FileUpload = {
   /** Idempotency key, the same for all attempts of a file. */
@@ -12,6 +13,9 @@ export type FileUpload = {
   state: 'waiting' | Phase | 'done' | 'empty' | Failure
   /** Progress of the state, from 0 to 1. */
   share: number
+  /** Id of the document, once it was received. */
+  id?: number
+  document?: Document
 }
 
 export type UploadQueue = {
@@ -21,7 +25,10 @@ export type UploadQueue = {
   remove(key: string): void
 }
 
-export function useUploadQueue(): UploadQueue {
+const MAX_FOLLOWED = 20
+
+/** @param changed reads the documents without an outcome again when it changes */
+export function useUploadQueue(changed: number | undefined): UploadQueue {
   const [uploads, setUploads] = useState<readonly FileUpload[]>([])
   const requests = useRef(new Map<string, AbortController>())
   const update = (key: string, change: Partial<FileUpload>) =>
@@ -35,11 +42,19 @@ export function useUploadQueue(): UploadQueue {
     requests.current.set(key, request)
     update(key, { state: 'reading', share: 0 })
     const progress = (state: Phase, share: number) => update(key, { state, share })
-    void uploadFile(file, target, { key, progress, signal: request.signal }).then((failure) => {
+    void uploadFile(file, target, { key, progress, signal: request.signal }).then(({ id, failure }) => {
       requests.current.delete(key)
-      update(key, { state: failure ?? 'done', share: 1 })
+      update(key, failure ? { state: failure } : { state: 'done', share: 1, id })
     })
   }, [next?.key, next?.state])
+  useEffect(() => {
+    const open = uploads.filter(({ id, document }) => id !== undefined && !hasOutcome(document))
+    for (const { key, id = 0 } of open.slice(0, MAX_FOLLOWED)) {
+      void apiRequest<Document>(documentPath(id)).then(
+        ({ value }) => value && update(key, { document: value }),
+      )
+    }
+  }, [changed])
   useEffect(
     () => () => {
       for (const request of requests.current.values()) request.abort() // the user leaves the screen
@@ -61,4 +76,8 @@ export function useUploadQueue(): UploadQueue {
       setUploads((all) => all.filter((one) => one.key !== key))
     },
   }
+}
+
+function hasOutcome(document: Document | undefined): boolean {
+  return document?.state === 'done' || document?.state === 'failed'
 }

@@ -1,0 +1,103 @@
+// Details of a document: state, note, actions, preview, history, and its facts.
+
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import type { Document } from '../../api/documents.ts'
+import type { Failure } from '../../api/request.ts'
+import { FailureNotice, Notice } from '../../components/notice.tsx'
+import { formats } from '../../components/view.ts'
+import { previewKind } from '../../model/media-types.ts'
+import { visibleText } from '../../model/visible.ts'
+import { DeleteButton, DownloadButton, PdfButton, ViewButton } from './actions.tsx'
+import { EventList } from './event-list.tsx'
+import { Preview } from './preview.tsx'
+import { documentTexts } from './texts.ts'
+
+export type DetailsProps = {
+  /** Undefined: it was not loaded. */
+  document: Document | undefined
+  failure: Failure | undefined
+  /** Rises with each event; undefined: not yet known. */
+  changed: number | undefined
+  /** Company, if there are several, and agent. */
+  parties: readonly string[]
+  chip: ComponentChildren
+  note: string
+  retry: ComponentChildren
+  timeText: (instant: string) => string
+  onDelete: () => void
+}
+
+export function DocumentDetails(props: DetailsProps) {
+  const words = documentTexts.value
+  const { document: doc, failure, chip, note, retry, changed, timeText } = props
+  const [isLarge, setLarge] = useState(false)
+  if (!doc) {
+    if (failure && failure.kind !== 'not-found') return <FailureNotice failure={failure} />
+    return (
+      <Notice title={words.gone}>
+        <p>{words.goneText}</p>
+      </Notice>
+    )
+  }
+  const isLost = doc.content === 'lost'
+  const kind = previewKind(doc.mimetype)
+  const hasEnd = doc.state === 'failed' || doc.state === 'done'
+  return (
+    <div class="details">
+      <p class="details-state">
+        {chip}
+        {hasEnd && doc.attempts > 0 && <span class="quiet">{words.attempts(doc.attempts)}</span>}
+      </p>
+      {note !== '' && <p class={`details-note ${doc.state}`}>{note}</p>}
+      <div class="buttons">
+        {retry}
+        {!isLost && kind === 'pdf' && <PdfButton id={doc.id} />}
+        {!isLost && (kind === 'text' || kind === 'image') && (
+          <ViewButton isLarge={isLarge} onClick={() => setLarge(!isLarge)} />
+        )}
+        <DownloadButton document={doc} isOff={isLost} />
+      </div>
+      {!isLost && <Preview document={doc} isLarge={isLarge} />}
+      <EventList id={doc.id} note={doc.note} changed={changed} timeText={timeText} />
+      <Facts document={doc} parties={props.parties} />
+      <div class="details-foot">
+        <span class="quiet">
+          {formats.value.bytes(doc.size)} · {words.number(doc.id)}
+        </span>
+        <DeleteButton id={doc.id} onDelete={props.onDelete} />
+      </div>
+    </div>
+  )
+}
+
+function Facts({ document: doc, parties }: { document: Document; parties: readonly string[] }) {
+  const words = documentTexts.value
+  const [agent = '', company] = parties.toReversed()
+  return (
+    <details class="more-facts">
+      <summary class="link">{words.details}</summary>
+      <dl class="facts">
+        <DocumentFact name={words.type}>{doc.mimetype}</DocumentFact>
+        <DocumentFact name={words.time}>{formats.value.instant(doc.created_at)}</DocumentFact>
+        {company !== undefined && <DocumentFact name={words.company}>{company}</DocumentFact>}
+        <DocumentFact name={words.agent}>{agent}</DocumentFact>
+        {doc.created_by !== null && (
+          <DocumentFact name={words.sender}>{visibleText(doc.created_by)}</DocumentFact>
+        )}
+        <DocumentFact name={words.hash}>
+          <code>{doc.sha256}</code>
+        </DocumentFact>
+      </dl>
+    </details>
+  )
+}
+
+function DocumentFact({ name, children }: { name: string; children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  )
+}

@@ -1,0 +1,79 @@
+// History of a document, newest first.
+
+import { useEffect, useState } from 'preact/hooks'
+import { type DocumentEvent, documentPath } from '../../api/documents.ts'
+import { apiRequest, type Failure } from '../../api/request.ts'
+import { FailureNotice } from '../../components/notice.tsx'
+import { refreshCount } from '../../components/use-api.ts'
+import { formats, texts } from '../../components/view.ts'
+import { visibleText } from '../../model/visible.ts'
+import { documentTexts } from './texts.ts'
+
+type Loaded = { events?: readonly DocumentEvent[]; failure?: Failure | undefined }
+
+/** @param note of the document, shown above @param changed reads the events again when it changes */
+export function EventList(props: {
+  id: number
+  note: string | null
+  changed: number | undefined
+  timeText: (instant: string) => string
+}) {
+  const words = documentTexts.value.history
+  const { events, failure } = useEvents(props.id, props.changed)
+  return (
+    <section class="events" aria-labelledby="events">
+      <h3 id="events">{words.title}</h3>
+      {failure && !events && <FailureNotice failure={failure} />}
+      {!failure && !events && <p class="quiet awaited-events">{texts.value.loading}</p>}
+      <ol>
+        {events?.toReversed().map((event, index) => (
+          <li key={events.length - index} class={event.event}>
+            <p>{eventText(event)}</p>
+            <p class="quiet">
+              <time dateTime={event.at} title={formats.value.instant(event.at)}>
+                {props.timeText(event.at)}
+              </time>
+              {actorTexts(event).map((text) => ` · ${text}`)}
+            </p>
+            {event.note && event.note !== props.note && event.via !== 'server' && (
+              <p class="quiet event-note">{visibleText(event.note)}</p>
+            )}
+          </li>
+        ))}
+      </ol>
+    </section>
+  )
+}
+
+function useEvents(id: number, changed: number | undefined): Loaded {
+  const [state, setState] = useState<Loaded>({})
+  const refresh = refreshCount.value
+  useEffect(() => {
+    const request = new AbortController()
+    const path = `${documentPath(id)}/events`
+    void apiRequest<{ events: DocumentEvent[] }>(path, { signal: request.signal }).then((result) => {
+      if (request.signal.aborted) return
+      setState((old) =>
+        result.value ? { events: result.value.events } : { ...old, failure: result.failure },
+      )
+    })
+    return () => request.abort()
+  }, [id, changed, refresh])
+  return state
+}
+
+function eventText({ event, via, attempt = 0 }: DocumentEvent): string {
+  const words = documentTexts.value.history
+  return event === 'failed' && via === 'server' ? words.abandoned(attempt) : words[event]
+}
+
+function actorTexts({ event, by, via, person, attempt }: DocumentEvent): string[] {
+  const words = documentTexts.value.history
+  const actor = via === 'server' ? words.server : visibleText(person ?? by ?? '')
+  const name = event === 'created' && actor !== '' ? words.sentBy(actor) : actor
+  const isOutcome = event === 'failed' && via !== 'server'
+  return [
+    name,
+    attempt !== undefined && (isOutcome || event === 'claimed') ? words.attempt(attempt) : '',
+  ].filter(Boolean)
+}

@@ -1,0 +1,6 @@
+import { computed } from '@preact/signals'
+import { language } from '../../components/view.ts'
+import { DOCUMENT } from '../../i18n/document.ts'
+import { inLanguage } from '../../i18n/table.ts'
+
+export const documentTexts = computed(() => inLanguage(DOCUMENT, language.value))

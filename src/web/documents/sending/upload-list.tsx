@@ -1,0 +1,82 @@
+import type { ComponentChildren } from 'preact'
+import type { Document } from '../../api/documents.ts'
+import type { Failure } from '../../api/request.ts'
+import { icons } from '../../components/icons.tsx'
+import { failureText } from '../../components/notice.tsx'
+import { formats } from '../../components/view.ts'
+import { visibleText } from '../../model/visible.ts'
+import { sendingTexts } from './texts.ts'
+import type { FileUpload, UploadQueue } from './upload-queue.ts'
+
+export function UploadList({
+  uploads,
+  retry,
+  remove,
+  chip,
+}: Omit<UploadQueue, 'add'> & { chip: (document: Document) => ComponentChildren }) {
+  const words = sendingTexts.value
+  if (uploads.length === 0) return null
+  return (
+    <ul class="sending">
+      {uploads.map((one) => (
+        <li key={one.key} class={`sent ${stateClass(one)}`}>
+          <p class="sent-name">
+            <bdi>{visibleText(one.file.name)}</bdi> <small>{formats.value.bytes(one.file.size)}</small>
+          </p>
+          <button
+            type="button"
+            class="plain round"
+            aria-label={isUnderWay(one) ? words.stop : words.clear}
+            title={isUnderWay(one) ? words.stop : words.clear}
+            onClick={() => remove(one.key)}
+          >
+            {icons.close}
+          </button>
+          <p class="sent-state" role="status">
+            {one.document && one.document.state !== 'new' ? chip(one.document) : stateText(one)}
+          </p>
+          {isUnderWay(one) && one.state !== 'waiting' && (
+            <progress aria-label={words.progress(visibleText(one.file.name))} value={sentShare(one)} />
+          )}
+          {typeof one.state === 'object' && (
+            <button type="button" class="link" onClick={() => retry(one.key)}>
+              {words.again}
+            </button>
+          )}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function isUnderWay({ state }: FileUpload): boolean {
+  return typeof state === 'string' && state !== 'done' && state !== 'empty'
+}
+
+function stateClass({ state }: FileUpload): string {
+  if (state === 'done') return 'good'
+  return typeof state === 'object' || state === 'empty' ? 'bad' : ''
+}
+
+/** Share of the file that was sent: none while the page reads it. */
+function sentShare({ state, share }: FileUpload): number {
+  if (state === 'saving') return 1
+  return state === 'sending' ? share : 0
+}
+
+function stateText(upload: FileUpload): string {
+  const words = sendingTexts.value
+  const { state } = upload
+  if (typeof state === 'object') return words.failed(reasonText(state))
+  if (state === 'empty') return words.failed(words.emptyFile)
+  if (state === 'waiting') return words.queued
+  return state === 'done' ? words.received : words.sending(Math.floor(sentShare(upload) * 100))
+}
+
+function reasonText(failure: Failure): string {
+  const words = sendingTexts.value
+  if (failure.status === 413) return words.tooLarge
+  if (failure.status === 507) return words.full
+  const { title } = failureText(failure)
+  return `${title.charAt(0).toLowerCase()}${title.slice(1)}`
+}
