@@ -71,56 +71,54 @@ export function Filters({
   const count = [company, agent, state, view.value.since, view.value.until].filter(Boolean).length
   const companies = directory?.companies ?? []
   return (
-    <>
-      <div class="filter-row">
-        <SearchField />
-        <button
-          type="button"
-          class="button filters-button"
-          aria-expanded={isOpen}
-          aria-controls={ids.filters}
-          onClick={() => setOpen(!isOpen)}
-        >
-          {words.title(count)}
-        </button>
-        <div id={ids.filters} class={isOpen ? 'filters open' : 'filters'}>
-          <label class="filter">
-            <span class="unseen">{words.state}</span>
-            <select
-              class="field"
-              value={state}
-              onChange={({ currentTarget }) =>
-                setView({ state: QUEUE_GROUPS.find((one) => one === currentTarget.value) ?? '' })
-              }
-            >
-              {(['', ...QUEUE_GROUPS] as const).map((group) => (
-                <option key={group} value={group}>
-                  {words.states[group]}
-                </option>
-              ))}
-            </select>
-          </label>
-          {companies.length > 1 && (
-            <EntryFilter
-              label={words.company}
-              all={words.allCompanies}
-              value={company}
-              choices={companies}
-              onChoose={(id) => setView({ company: id, agent: 0 })}
-            />
-          )}
+    <div class="filter-row">
+      <SearchField />
+      <button
+        type="button"
+        class="button filters-button"
+        aria-expanded={isOpen}
+        aria-controls={ids.filters}
+        onClick={() => setOpen(!isOpen)}
+      >
+        {words.title(count)}
+      </button>
+      <div id={ids.filters} class={isOpen ? 'filters open' : 'filters'}>
+        <label class="filter">
+          <span class="unseen">{words.state}</span>
+          <select
+            class="field"
+            value={state}
+            onChange={({ currentTarget }) =>
+              setView({ state: QUEUE_GROUPS.find((one) => one === currentTarget.value) ?? '' })
+            }
+          >
+            {(['', ...QUEUE_GROUPS] as const).map((group) => (
+              <option key={group} value={group}>
+                {words.states[group]}
+              </option>
+            ))}
+          </select>
+        </label>
+        {companies.length > 1 && (
           <EntryFilter
-            label={words.agent}
-            all={words.all}
-            value={agent}
-            choices={directory?.agents ?? []}
-            onChoose={(id) => setView({ agent: id })}
+            label={words.company}
+            all={words.allCompanies}
+            value={company}
+            choices={companies}
+            onChoose={(id) => setView({ company: id, agent: 0 })}
           />
-          <Day label={words.since} id={ids.since} choice={period.since} />
-          <Day label={words.until} id={ids.until} choice={period.until} />
-        </div>
+        )}
+        <EntryFilter
+          label={words.agent}
+          all={words.all}
+          value={agent}
+          choices={directory?.agents ?? []}
+          onChoose={(id) => setView({ agent: id })}
+        />
+        <Day label={words.since} id={ids.since} choice={period.since} />
+        <Day label={words.until} id={ids.until} choice={period.until} />
       </div>
-    </>
+    </div>
   )
 }
 

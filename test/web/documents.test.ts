@@ -1,0 +1,218 @@
+// Documents while workers of an agent change them: states, notes, history, filters, retry, deletion and sending.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { AGENT, runJson } from '../support/company.ts'
+import { until } from '../support/terminal.ts'
+import {
+  assertClean,
+  createDocuments,
+  elementText,
+  enterSecret,
+  openBrowser,
+  openPageApp,
+  openVisit,
+  PHONE,
+  type Visit,
+  waitForText,
+} from './support.ts'
+
+const browser = await openBrowser()
+const app = await openPageApp({ backfillFrom: '2026-11-20' })
+const MARKUP = '<img src=x onerror="window.taken=1">'
+const ACTIONS = ['GET', 'POST', 'CLAIM', 'RETRY', 'DELETE']
+const allow = (...actions: string[]) => actions.flatMap((action) => ['--allow', `documents:${action}`])
+const makeToken = async (name: string, ...actions: string[]) =>
+  (await runJson<{ token: string }>(app.dataDir, 'token', 'create', name, ...allow(...actions))).token
+const token = await makeToken('Contabilidad', ...ACTIONS)
+const workerToken = await makeToken('lector-1', 'CLAIM', 'GET')
+
+type Claim = { id: number; claim_id: string }
+
+async function work<T>(path: string, body: unknown): Promise<T> {
+  const response = await fetch(`${app.app.url}/api/v1/documents/${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${workerToken}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  assert.equal(response.status, 200, path)
+  return (await response.json()) as T
+}
+
+async function claim(): Promise<Claim> {
+  const { documents } = await work<{ documents: Claim[] }>('claim', { agent_id: AGENT })
+  const [first] = documents
+  assert.ok(first, 'a document is new')
+  return first
+}
+
+function finish({ id, claim_id }: Claim, outcome: 'done' | 'failed', note: string): Promise<unknown> {
+  return work(`${id}/finish`, { claim_id, outcome, note })
+}
+
+async function openDocuments(secret: string, path = '/#documents'): Promise<Visit> {
+  const visit = await openVisit(browser, app, { language: 'es', path })
+  await enterSecret(visit, secret)
+  await visit.page.waitForSelector('.document, .received .notice')
+  return visit
+}
+
+const readNames = ({ page }: Visit) =>
+  page.$$eval('.document h3', (titles) => titles.map((one) => one.textContent ?? ''))
+const readEvents = ({ page }: Visit) =>
+  page.$$eval('.events li p:first-child', (texts) => texts.map((one) => one.textContent ?? ''))
+const focusId = ({ page }: Visit) => page.evaluate(() => document.activeElement?.id ?? '')
+const text = (name: string) => ({ name, mimetype: 'text/plain', content: `the text of ${name}` })
+
+test('an open list shows each state that a worker gives a document, and the row keeps the focus', async () => {
+  const [id = 0] = await createDocuments(app, [text(`${MARKUP}.txt`)], token)
+  const visit = await openDocuments(token)
+  const { page } = visit
+  const row = `document-${id}`
+  const waitForState = (state: string, note: string) =>
+    until(async () => {
+      const texts = await page.$eval(`[data-id="${id}"]`, (element) => [
+        element.querySelector('.chip')?.textContent,
+        element.querySelector('.document-note p')?.textContent ?? '',
+      ])
+      return String(texts) === String([state, note])
+    })
+  await page.focus(`#${row}`)
+  await waitForState('Nuevo', '')
+  const polls = () => visit.requests.filter((url) => url.includes('/documents/summary')).length
+  const before = polls()
+  const first = await claim()
+  await waitForState('En proceso', '')
+  assert.ok(polls() - before <= 2, 'at the next poll')
+  assert.equal(await elementText(visit, '.queue-figure:nth-of-type(2) strong'), '1')
+  await work(`${id}/release`, { claim_id: first.claim_id })
+  await waitForState('Nuevo', '')
+  await finish(await claim(), 'failed', MARKUP)
+  await waitForState('Falló', MARKUP)
+  assert.equal(await focusId(visit), row)
+
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('.events li')
+  assert.deepEqual(await readEvents(visit), [
+    'Falló: lo informó el agente',
+    'Lo tomó el agente',
+    'Volvió a la espera: lo soltó el agente',
+    'Lo tomó el agente',
+    'Llegó',
+  ])
+  assert.equal(
+    await elementText(visit, '.events li'),
+    'Falló: lo informó el agentehoy, 12:00 · lector-1 · intento 2',
+  )
+  assert.equal(await elementText(visit, '.details-note'), MARKUP)
+  assert.equal(await elementText(visit, '.details-state'), 'Fallódespués de 2 intentos')
+  assert.equal(await focusId(visit), 'panel-title')
+  await page.click('.details .button.main')
+  await waitForState('Nuevo', '')
+  await until(async () => (await readEvents(visit))[0] === 'Se puso de nuevo en espera')
+  await finish(await claim(), 'done', 'Asiento 1742.')
+  await waitForState('Listo', 'Asiento 1742.')
+  await until(async () => (await readEvents(visit))[0] === 'Listo')
+  assert.equal(await focusId(visit), 'panel-title')
+
+  await page.goBack()
+  await page.waitForFunction(() => !document.querySelector('dialog[open]'))
+  assert.equal(await focusId(visit), row)
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('.delete-button')
+  await page.click('.delete-button')
+  await waitForText(visit, '.delete-question', /¿Eliminar este documento\? No se puede deshacer\./)
+  await page.click('.delete-question .danger')
+  await page.waitForSelector('.received .notice')
+  assert.equal(await page.$('dialog[open]'), null)
+  assert.equal(await page.evaluate(() => 'taken' in window), false)
+  assertClean(visit)
+})
+
+test('figures of the queue and filters select documents, and the link has them', async () => {
+  const names = ['Peaje Ñandú 1.pdf', 'peaje ñandú 2.pdf', 'otra.pdf'].concat(
+    Array.from({ length: 55 }, (_, index) => `Lote ${index}.txt`),
+  )
+  await createDocuments(app, names.map(text), token)
+  await finish(await claim(), 'failed', 'Ilegible')
+  const visit = await openDocuments(token)
+  const { page } = visit
+  await page.click('.queue-figure:nth-of-type(3)')
+  await until(async () => String(await readNames(visit)) === 'Peaje Ñandú 1.pdf')
+  assert.equal(await page.$eval('.queue-figure:nth-of-type(3)', (one) => one.ariaPressed), 'true')
+  await page.click('.queue-figure:nth-of-type(3)')
+  await page.type('.document-search input', 'NANDU peaje')
+  await until(async () => String(await readNames(visit)) === 'peaje ñandú 2.pdf,Peaje Ñandú 1.pdf')
+  assert.equal(new URL(page.url()).hash, '#documents?search=NANDU+peaje')
+  await page.type('.filter-day .date', '31/02/2026')
+  await page.keyboard.press('Enter')
+  await waitForText(visit, '.filter-day .date-error', /^El 31\/02\/2026 no existe\.$/)
+  assert.deepEqual(await readNames(visit), [])
+  await page.goto(`${visit.url}/#documents?state=failed&search=peaje&until=2026-11-20`)
+  await page.reload()
+  await until(async () => String(await readNames(visit)) === 'Peaje Ñandú 1.pdf')
+  await page.goto(`${visit.url}/#documents?since=2026-11-20&search=lote`)
+  await waitForText(visit, '.list-foot .link', /^Seguir buscando antes del 20\/11\/2026$/)
+  assert.equal((await readNames(visit)).length, 50)
+  await page.click('.list-foot .link')
+  await until(async () => (await readNames(visit)).length === 55)
+  assert.equal(await page.$('.list-foot .link'), null)
+  assertClean(visit)
+
+  const reader = await openDocuments(await makeToken('Consulta', 'GET'), '/#documents?state=failed')
+  await reader.page.click('.document-open')
+  await reader.page.waitForSelector('.events li')
+  const labels = await reader.page.$$eval('.received .document .button, .details button', (buttons) =>
+    buttons.map((one) => one.textContent),
+  )
+  assert.deepEqual(labels, ['Ver', 'Descargar'])
+  await reader.page.keyboard.press('Escape')
+  await reader.page.click('.send')
+  const words = /^Con este acceso no puede enviar documentos\. Pídalo a quien administra cambista\.$/
+  await waitForText(reader, '.panel > p', words)
+})
+
+test('a phone sends photos and files, and shows what becomes of each', async () => {
+  const visit = await openVisit(browser, app, { language: 'es', path: '/#documents', viewport: PHONE })
+  const { page } = visit
+  await enterSecret(visit, token)
+  await page.waitForSelector('.document')
+  await page.click('.send')
+  await page.waitForSelector('.choose:enabled')
+  assert.deepEqual(
+    await page.$$eval('.drop :is(p, button)', (parts) => parts.map((one) => one.textContent)),
+    [
+      'Tome una foto o elija archivos',
+      'PDF, XML, imágenes, Word o Excel',
+      'Tomar una foto',
+      'Elegir archivos',
+    ],
+  )
+  assert.equal(await page.$('.upload-to .field'), null, 'there is no choice')
+  await page.$eval('.drop input', (input) => {
+    const files = new DataTransfer()
+    files.items.add(new File(['hola'], 'recibo.txt', { type: 'text/plain' }))
+    files.items.add(new File([], 'vacía.xlsx'))
+    const field = input as HTMLInputElement
+    field.files = files.files
+    field.dispatchEvent(new Event('change', { bubbles: true }))
+  })
+  const readStates = () =>
+    page.$$eval('.sent-state', (states) => states.map((one) => one.textContent ?? '').join(' / '))
+  await until(
+    async () =>
+      (await readStates()) === 'Recibido · en espera del agente / No se envió: el archivo está vacío.',
+  )
+  const { documents } = await work<{ documents: Claim[] }>('claim', { agent_id: AGENT, limit: 50 })
+  const rest = await work<{ documents: Claim[] }>('claim', { agent_id: AGENT, limit: 50 })
+  const last = [...documents, ...rest.documents].at(-1)
+  assert.ok(last)
+  await until(async () => (await readStates()).startsWith('En proceso'))
+  await finish(last, 'done', 'Asiento 1743.')
+  await until(async () => (await readStates()).startsWith('Listo'))
+  await page.keyboard.press('Escape')
+  await page.waitForFunction(() => !document.querySelector('dialog[open]'))
+  assert.equal(await focusId(visit), 'send')
+  assert.equal((await readNames(visit))[0], 'recibo.txt')
+  assertClean(visit)
+})
