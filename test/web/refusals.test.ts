@@ -219,24 +219,42 @@ test('histories name the days that were never synchronized, and the list of curr
   await page.browserContext().close()
 })
 
-test('the page of an empty database announces a sync only if the server has scheduled one', async () => {
+test('the page of an empty database has no promise that the state of the server denies', async () => {
   const empty = await openPageApp({ backfillFrom: '2026-11-20' })
-  for (const [next_sync, words] of [
-    [null, /Automatic sync is off/],
-    ['2026-11-21T11:00:00Z', /The next automatic sync is on/],
+  const next_sync = '2026-11-21T11:00:00Z'
+  for (const [status, words, command] of [
+    [
+      { scheduler: { enabled: false, running: false }, providers: [{ next_sync: null }], runs: [] },
+      'La sincronización automática está desactivada: avise a quien administra el servidor.',
+      true,
+    ],
+    [
+      { scheduler: { enabled: true, running: true }, providers: [{ next_sync }], runs: [] },
+      'El servidor está recibiendo los datos del BCCR. La próxima consulta es a las 05:00.',
+      false,
+    ],
+    [
+      {
+        ...{ scheduler: { enabled: true, running: true }, providers: [{ next_sync }] },
+        runs: [{ status: 'error' }],
+      },
+      'La última sincronización falló. La próxima consulta es a las 05:00.',
+      false,
+    ],
   ] as const) {
-    const visit = await openVisit(browser, empty)
+    const visit = await openVisit(browser, empty, { language: 'es' })
     const { page } = visit
     await page.setRequestInterception(true)
     page.on('request', (request) => {
       const { pathname } = new URL(request.url())
-      const answer = { '/api/v1/series': [], '/api/v1/status': { providers: [{ next_sync }] } }[pathname]
+      const answer = { '/api/v1/series': [], '/api/v1/status': status }[pathname]
       if (!answer) return request.continue()
       return request.respond({ contentType: 'application/json', body: JSON.stringify(answer) })
     })
     await enterSecret(visit, empty.key)
-    await waitForText(visit, '.door-card', words)
-    assert.doesNotMatch(await page.$eval('.door-card', (card) => card.textContent ?? ''), /dawn/)
+    await page.waitForSelector('.door-card h1 + p:not([role])')
+    assert.deepEqual(await readTexts(page, '.door-card h1 + p'), [words])
+    assert.equal((await page.$('.door-card .command')) !== null, command)
     await page.browserContext().close()
   }
 })

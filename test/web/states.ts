@@ -3,6 +3,7 @@
 import type { HTTPRequest, Page } from 'puppeteer-core'
 import { until } from '../support/terminal.ts'
 import { loginPath } from './apps.ts'
+import { PROBLEMS } from './problems.ts'
 import { enterSecret, type PageApp, type Visit, waitForText } from './support.ts'
 
 export type State = {
@@ -49,6 +50,16 @@ export const STATES: readonly State[] = [
     selector: '.refusal:not(:empty)',
     act: (visit) => submitSecret(visit, 'cbk_wrong'),
   },
+  {
+    name: 'commands of the door',
+    session: 'nobody',
+    selector: '.commands[open]',
+    act: async ({ page }) => {
+      const summary = await page.waitForSelector('.commands summary')
+      await summary?.click()
+    },
+  },
+  { name: 'ended session', session: 'nobody', prepare: prepareEndedSession, selector: '.ended' },
   {
     name: 'one-time link',
     session: 'both',
@@ -433,6 +444,16 @@ export const STATES: readonly State[] = [
   },
   { name: 'status', session: 'both', fragment: '#status', selector: '.runs .pill' },
   {
+    name: 'status with problems',
+    session: 'both',
+    fragment: '#status',
+    prepare: interceptRequests(/\/api\/v1\/(status|revisions|documents\/summary)$/, ({ pathname }) => ({
+      contentType: 'application/json',
+      body: JSON.stringify(PROBLEMS[pathname.slice('/api/v1/'.length)]),
+    })),
+    selector: '.run-message',
+  },
+  {
     name: 'status loading',
     session: 'both',
     fragment: '#status',
@@ -448,7 +469,7 @@ export const STATES: readonly State[] = [
     selector: '.status .notice',
   },
 
-  { name: 'empty database', session: 'empty', selector: '.command' },
+  { name: 'empty database', session: 'empty', selector: '.commands' },
   { name: 'empty database, status', session: 'empty', fragment: '#status', selector: '.runs .quiet' },
   {
     name: 'empty database, documents',
@@ -491,14 +512,33 @@ export async function waitForIdle(page: Page): Promise<void> {
   })
 }
 
+/** Sets half of a session that the server has ended. */
+async function prepareEndedSession(page: Page): Promise<() => Promise<unknown>> {
+  const ended = { reason: 'idle', remember: true }
+  const body = JSON.stringify({ key: null, token: null, open: false, ended })
+  const { identifier } = await page.evaluateOnNewDocument(() => {
+    if (location.protocol === 'http:') localStorage.setItem('cambista-page', 'x'.repeat(32))
+  })
+  const undo = await interceptRequests(/^\/session$/, { contentType: 'application/json', body })(page)
+  return async () => {
+    await page.removeScriptToEvaluateOnNewDocument(identifier)
+    await undo()
+    await page.evaluate(() => localStorage.removeItem('cambista-page'))
+  }
+}
+
+type Answer = Parameters<HTTPRequest['respond']>[0] | 'never'
+
 /** Intercepts requests of some paths, and answers or never answers them. */
-function interceptRequests(path: RegExp, response: Parameters<HTTPRequest['respond']>[0] | 'never') {
+function interceptRequests(path: RegExp, response: Answer | ((url: URL) => Answer)) {
   return async (page: Page) => {
     const pending: HTTPRequest[] = []
     const handle = (request: HTTPRequest) => {
-      if (!path.test(new URL(request.url()).pathname)) void request.continue()
-      else if (response === 'never') pending.push(request)
-      else void request.respond(response)
+      const url = new URL(request.url())
+      const answer = typeof response === 'function' ? response(url) : response
+      if (!path.test(url.pathname)) void request.continue()
+      else if (answer === 'never') pending.push(request)
+      else void request.respond(answer)
     }
     page.on('request', handle)
     await page.setRequestInterception(true)

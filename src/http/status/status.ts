@@ -114,6 +114,7 @@ const StatusOut = v.pipe(
     providers: v.array(ProviderOut),
     storage: v.object({
       rates: Integer,
+      rounded: withDescription(Integer, 'Rates that their source rounded'),
       documents: Integer,
       contents: withDescription(Integer, 'Contents of documents, each counted once'),
       content_bytes: Integer,
@@ -157,7 +158,7 @@ export function statusEndpoints(deps: StatusDeps): AnyEndpoint[] {
         const rates = await cache.read(async (snapshot) => ({
           health: await rateHealth(db, snapshot, deps.health),
           providers: await providerStates(snapshot, deps),
-          count: (await snapshot.countRates()).all,
+          counts: await snapshot.countRates(),
         }))
         const { reasons, reasonCodes } = rates.health
         const scheduler = await deps.scheduler.state()
@@ -169,7 +170,8 @@ export function statusEndpoints(deps: StatusDeps): AnyEndpoint[] {
           scheduler: { enabled: scheduler !== 'disabled', running: scheduler === 'running' },
           providers: rates.providers,
           storage: {
-            rates: rates.count,
+            rates: rates.counts.all,
+            rounded: rates.counts.rounded,
             documents,
             contents: blobs,
             content_bytes: blobBytes,

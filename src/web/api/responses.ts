@@ -71,6 +71,15 @@ export type Conversion = {
   legs: readonly ConversionLeg[]
 }
 
+/** Failure of a run by its code. `of`: indicator, table or provider. */
+export type RunFailure = {
+  code: string
+  of: string
+  host?: string
+  status?: number
+  count?: number
+}
+
 export type SyncRun = {
   id: number
   trigger: string
@@ -83,6 +92,26 @@ export type SyncRun = {
   message: string | null
   started_at: string
   finished_at: string | null
+  /** Absent for runs of earlier versions and imports. */
+  failures?: readonly RunFailure[]
+}
+
+/** Reason by its code why rates are not up to date. */
+export type Reason = {
+  code: string
+  provider: string
+  rate_type?: RateSide
+  since?: string
+  percent?: number
+}
+
+/** Value that its source corrected. */
+export type Correction = {
+  id: number
+  pair: string
+  rate_type: RateSide
+  rate_date: string
+  run_id: number | null
 }
 
 export type Health = {
@@ -99,8 +128,6 @@ export type ProviderStatus = {
   name: string
   enabled: boolean
   fresh: boolean
-  /** Reasons of the server why it is not fresh. */
-  stale: readonly string[]
   sides: readonly { rate_type: RateSide; newest: string | null; age_days: number | null }[]
   exact: boolean
   last_good_sync: string | null
@@ -118,10 +145,14 @@ export type BackupStatus = {
 export type Status = {
   version: string
   status: 'ok' | 'degraded'
+  /** Reasons in English, for those without a known code. */
   reasons: readonly string[]
+  reason_codes: readonly Reason[]
+  scheduler: { enabled: boolean; running: boolean }
   providers: readonly ProviderStatus[]
   storage: {
     rates: number
+    rounded: number
     documents: number
     contents: number
     content_bytes: number

@@ -44,19 +44,6 @@ export const MONTHS = textTable({
     'With semicolons and decimal commas, for spreadsheets in Spanish',
   ],
 
-  empty: {
-    title: ['Todavía no hay tipos de cambio', 'There are no exchange rates yet'],
-    text: ['El servidor no ha sincronizado nada.', 'The server has not synchronized anything.'],
-    next: (instant: string) => [
-      `La próxima sincronización automática es el ${instant}.`,
-      `The next automatic sync is on ${instant}.`,
-    ],
-    off: ['La sincronización automática está desactivada.', 'Automatic sync is off.'],
-    sooner: ['Para no esperar, ejecute en el servidor:', 'To synchronize now, run on the server:'],
-    run: ['Para sincronizar, ejecute en el servidor:', 'To synchronize, run on the server:'],
-    after: ['Los valores aparecen aquí apenas lleguen.', 'The values appear here as soon as they arrive.'],
-  },
-
   missingDays: {
     holes: (from: string, to: string, others: number) => [
       `Faltan días sin sincronizar: ${from === to ? `el ${from}` : `del ${from} al ${to}`}${

@@ -1,67 +1,50 @@
-// Screen of the server's state: freshness, storage, backups and the last sync runs.
+// Screen of the server's state: three cards, and the last sync runs.
 
-import type { Status } from '../api/responses.ts'
+import type { Series, Status } from '../api/responses.ts'
 import { session } from '../api/session.ts'
 import { FailureNotice } from '../components/notice.tsx'
 import { useApi } from '../components/use-api.ts'
 import { formats, texts } from '../components/view.ts'
 import { NeedsSecret } from '../session/lazy-doors.ts'
-import { Backups } from './backups.tsx'
-import { ExportAll } from './export-all.tsx'
-import { Fact } from './fact.tsx'
-import { Freshness } from './freshness.tsx'
+import { DataCard } from './data-card.tsx'
+import { DocumentsCard } from './documents-card.tsx'
+import { ServerCard } from './server-card.tsx'
 import { SyncRuns } from './sync-runs.tsx'
 import { statusTexts } from './texts.ts'
 
 const POLL_MS = 15_000
+const SERIES_EVERY_MS = 600_000
 
 export function StatusScreen() {
   const current = session.value
   if (current.state === 'in' && !current.key) return <NeedsSecret kind="key" />
-  return <Overview />
+  return <Overview hasDocuments={current.state === 'in' && current.token !== null} />
 }
 
-function Overview() {
-  const { value: status, failure } = useApi<Status>('/api/v1/status', POLL_MS)
-  return (
-    <div class="status">
-      <h1 class="unseen">{texts.value.screens.status}</h1>
-      {failure && !status && <FailureNotice failure={failure} />}
-      {!failure && !status && <p class="loading">{texts.value.loading}</p>}
-      {status && (
-        <>
-          <Freshness status={status} />
-          <Storage status={status} />
-          <Backups backup={status.backup} />
-          <SyncRuns runs={status.runs} />
-        </>
-      )}
-    </div>
-  )
-}
-
-function Storage({ status: { storage, version } }: { status: Status }) {
-  const words = statusTexts.value
-  const { bytes, count } = formats.value
-  return (
-    <section class="card" aria-labelledby="storage">
-      <div class="card-head">
-        <h2 id="storage">{words.storage}</h2>
+function Overview({ hasDocuments }: { hasDocuments: boolean }) {
+  const { value: status, failure, receivedAt } = useApi<Status>('/api/v1/status', POLL_MS)
+  const series = useApi<readonly Series[]>('/api/v1/series?details=true', SERIES_EVERY_MS)
+  const title = <h1 class="unseen">{texts.value.screens.status}</h1>
+  if (!status) {
+    return (
+      <div class="status">
+        {title}
+        {failure ? <FailureNotice failure={failure} /> : <p class="loading">{texts.value.loading}</p>}
       </div>
-      <dl class="fact-list">
-        <Fact name={words.rates}>{count(storage.rates)}</Fact>
-        <Fact name={words.documents}>{count(storage.documents)}</Fact>
-        <Fact name={words.bytes}>
-          {bytes(storage.content_bytes)}{' '}
-          <small>{words.inContents(storage.contents, count(storage.contents))}</small>
-        </Fact>
-        {storage.free_bytes !== undefined && <Fact name={words.free}>{bytes(storage.free_bytes)}</Fact>}
-        <Fact name={words.version}>cambista {version}</Fact>
-      </dl>
-      <details class="export">
-        <summary class="link">{words.export.title}</summary>
-        <ExportAll />
-      </details>
-    </section>
+    )
+  }
+  return (
+    <>
+      {title}
+      <p class="quiet small updated">
+        {receivedAt !== undefined && statusTexts.value.updatedAt(formats.value.time(receivedAt))}
+      </p>
+      <div class={`status ${hasDocuments ? '' : 'two'}`}>
+        <DataCard status={status} arrival={receivedAt} series={series} />
+        {hasDocuments && <DocumentsCard everyMs={POLL_MS} />}
+        <ServerCard status={status} arrival={receivedAt} />
+        <SyncRuns runs={status.runs} />
+      </div>
+    </>
   )
 }

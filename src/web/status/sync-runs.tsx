@@ -1,47 +1,50 @@
-import type { SyncRun } from '../api/responses.ts'
+import type { ComponentChildren } from 'preact'
+import type { Correction, SyncRun } from '../api/responses.ts'
 import { DownloadMenu } from '../components/download-menu.tsx'
-import { formats } from '../components/view.ts'
-import { STATUS } from '../i18n/status.ts'
-import { inLanguage } from '../i18n/table.ts'
-import type { Language } from '../model/formats.ts'
-import type { Download } from '../model/table.ts'
+import { formats, language, texts } from '../components/view.ts'
+import { useCorrections } from './corrections.ts'
+import { failureProblems } from './problems.ts'
+import { runState, runsTable } from './runs-table.ts'
+import { ServerText } from './server-text.tsx'
 import { statusTexts } from './texts.ts'
 
 const PILL_CLASSES = { ok: 'good', parcial: 'warn', error: 'bad', running: 'waiting' } as const
+const MAX_CORRECTIONS = 3
 
 export function SyncRuns({ runs }: { runs: readonly SyncRun[] }) {
-  const words = statusTexts.value
+  const words = statusTexts.value.runs
+  const corrections = useCorrections(runs)
   return (
     <section class="card runs" aria-labelledby="runs">
       <div class="card-head">
-        <h2 id="runs">{words.runs}</h2>
+        <h2 id="runs">{words.title}</h2>
         {runs.length > 0 && (
-          <DownloadMenu table={(language) => runsTable(runs, language)} name={fileName(runs)} />
+          <DownloadMenu
+            table={(language) => runsTable(runs, language)}
+            name={`cambista-sync-${runs[0]?.started_at.slice(0, 10)}`}
+          />
         )}
       </div>
       {runs.length === 0 ? (
-        <p class="quiet">{words.noRuns}</p>
+        <p class="quiet">{words.none}</p>
       ) : (
-        <table class="data">
+        <table class="data" aria-labelledby="runs">
           <thead>
             <tr>
-              <th scope="col">{words.run.state}</th>
-              <th scope="col">{words.run.started}</th>
-              <th scope="col">{words.run.trigger}</th>
-              <th scope="col">{words.run.range}</th>
-              <th scope="col" class="number">
-                {words.run.inserted}
-              </th>
-              <th scope="col" class="number">
-                {words.run.updated}
-              </th>
-              <th scope="col" class="number">
-                {words.run.unchanged}
-              </th>
+              {[words.state, words.started, words.trigger, words.days].map((title) => (
+                <th key={title} scope="col">
+                  {title}
+                </th>
+              ))}
+              {[words.inserted, words.updated, words.unchanged].map((title) => (
+                <th key={title} scope="col" class="number">
+                  {title}
+                </th>
+              ))}
             </tr>
           </thead>
           {runs.map((run) => (
-            <Run key={run.id} run={run} />
+            <Run key={run.id} run={run} corrections={corrections.get(run.id) ?? []} />
           ))}
         </table>
       )}
@@ -49,101 +52,95 @@ export function SyncRuns({ runs }: { runs: readonly SyncRun[] }) {
   )
 }
 
-function runsTable(runs: readonly SyncRun[], language: Language): Download {
-  const { runs: title, runsSource, run: words, states, triggers } = inLanguage(STATUS, language)
-  return {
-    title,
-    source: runsSource,
-    columns: [
-      { title: words.state, kind: 'text', only: 'people' },
-      { title: words.started, name: 'started_at', kind: 'instant' },
-      { title: words.finished, name: 'finished_at', kind: 'instant' },
-      { title: words.trigger, kind: 'text', only: 'people' },
-      { title: words.from, name: 'date_from', kind: 'day' },
-      { title: words.to, name: 'date_to', kind: 'day' },
-      { title: words.inserted, name: 'inserted', kind: 'count' },
-      { title: words.updated, name: 'updated', kind: 'count' },
-      { title: words.unchanged, name: 'unchanged', kind: 'count' },
-      ...(['status', 'trigger', 'message'] as const).map((title) => ({
-        ...{ title, kind: 'text' as const, only: 'programs' as const },
-      })),
-    ],
-    rows: runs.map((run) => [
-      states[runState(run)],
-      run.started_at,
-      run.finished_at ?? '',
-      (triggers as Record<string, string>)[run.trigger] ?? run.trigger,
-      run.date_from ?? '',
-      run.date_to ?? '',
-      ...[run.inserted, run.updated, run.unchanged].map(String),
-      ...[run.status ?? '', run.trigger, run.message ?? ''],
-    ]),
-  }
-}
-
-function fileName(runs: readonly SyncRun[]): string {
-  return `cambista-sync-${runs[0]?.started_at.slice(0, 10)}`
-}
-
-function runState({ finished_at, status }: SyncRun) {
-  return finished_at === null ? 'running' : (status ?? 'error')
-}
-
-function Run({ run }: { run: SyncRun }) {
-  const words = statusTexts.value
+function Run({ run, corrections }: { run: SyncRun; corrections: readonly Correction[] }) {
+  const words = statusTexts.value.runs
   const { day, count, instant } = formats.value
   const state = runState(run)
+  const { inserted, updated, unchanged, started_at, finished_at, date_from, date_to } = run
   return (
     <tbody>
       <tr>
-        <td>
+        <td class="run-state">
           <span class={`pill ${PILL_CLASSES[state]}`}>{words.states[state]}</span>
         </td>
-        <td>
-          {instant(run.started_at)}
-          {run.finished_at !== null && (
-            <small>{words.run.took(runDuration(run.started_at, run.finished_at))}</small>
-          )}
-        </td>
-        <td>{(words.triggers as Record<string, string>)[run.trigger] ?? run.trigger}</td>
-        <td>
-          {run.date_from && run.date_to ? (
-            <>
-              {day(run.date_from)} <span aria-hidden="true">→</span> {day(run.date_to)}
-            </>
-          ) : (
-            '—'
-          )}
-        </td>
-        <Count name={words.run.inserted}>{count(run.inserted)}</Count>
-        <Count name={words.run.updated}>{count(run.updated)}</Count>
-        <Count name={words.run.unchanged}>{count(run.unchanged)}</Count>
+        <Cell name={words.started}>
+          {instant(started_at)}
+          {finished_at !== null && <small>{words.took(duration(started_at, finished_at))}</small>}
+        </Cell>
+        <Cell name={words.trigger}>
+          {(words.triggers as Record<string, string>)[run.trigger] ?? run.trigger}
+        </Cell>
+        <Cell name={words.days}>
+          {date_from && date_to ? words.range(day(date_from), day(date_to)) : '—'}
+        </Cell>
+        <Cell name={words.inserted} isNumber>
+          {count(inserted)}
+        </Cell>
+        <Cell name={words.updated} isNumber>
+          {count(updated)}
+        </Cell>
+        <Cell name={words.unchanged} isNumber>
+          {count(unchanged)}
+        </Cell>
       </tr>
-      {run.message !== null && (
-        <tr class="run-message">
-          <td colSpan={7} lang="en">
-            {run.message}
-          </td>
-        </tr>
-      )}
+      <RunNotes run={run} corrections={corrections} />
     </tbody>
   )
 }
 
-/** Figure of a run. Phones hide the table head, so it carries its own name. */
-function Count({ name, children }: { name: string; children: string }) {
+/** Failures in words, and the values that the bank corrected. */
+function RunNotes({ run, corrections }: { run: SyncRun; corrections: readonly Correction[] }) {
+  const words = statusTexts.value
+  const list = (items: readonly string[]) => new Intl.ListFormat(language.value).format(items)
+  const { failures, message, status } = run
+  const isWordless = failures === undefined && message !== null && status !== 'ok'
+  const problems = isWordless
+    ? { sentences: [`${words.otherCause}.`], isIncomplete: true }
+    : failureProblems(failures ?? [], { words, list, formatCount: formats.value.count })
+  if (problems.sentences.length === 0 && corrections.length === 0) return null
   return (
-    <td class="number">
+    <tr class="run-message">
+      <td />
+      <td colSpan={6}>
+        {problems.sentences.map((sentence) => (
+          <p key={sentence}>{sentence}</p>
+        ))}
+        {problems.isIncomplete && message !== null && <ServerText text={message} />}
+        {corrections.length > 0 && <p>{correctionText(corrections)}</p>}
+      </td>
+    </tr>
+  )
+}
+
+function correctionText(corrections: readonly Correction[]): string {
+  const { runs } = statusTexts.value
+  const { day } = formats.value
+  const { sides } = texts.value
+  const values = corrections.slice(0, MAX_CORRECTIONS).map(({ pair, rate_type, rate_date }) => {
+    const name = rate_type === 'referencia' ? pair : `${pair} ${sides[rate_type].toLowerCase()}`
+    return runs.value(name, day(rate_date))
+  })
+  const others = corrections.length - values.length
+  const rest = others > 0 ? ` ${runs.more(others)}` : ''
+  return runs.corrected(corrections.length, values.join(', ') + rest)
+}
+
+/** Cell with its name, which phones show beside it. */
+function Cell(props: { name: string; isNumber?: boolean; children: ComponentChildren }) {
+  const { name, isNumber = false, children } = props
+  return (
+    <td class={isNumber ? 'number' : undefined}>
       <span class="cell-name" aria-hidden="true">
         {name}
       </span>
-      {children}
+      <span class="cell-value">{children}</span>
     </td>
   )
 }
 
-function runDuration(from: string, to: string): string {
-  const seconds = Math.round((Date.parse(to) - Date.parse(from)) / 1000)
-  const minutes = Math.floor(seconds / 60)
-  return minutes === 0 ? `${seconds} s` : `${minutes} min ${seconds % 60} s`
+/** Length of a run in seconds, or from 90 seconds on in minutes. */
+function duration(from: string, to: string): string {
+  const seconds = Math.max(0, Math.round((Date.parse(to) - Date.parse(from)) / 1000))
+  const [amount, unit] = seconds < 90 ? [seconds, 'second'] : [Math.round(seconds / 60), 'minute']
+  return new Intl.NumberFormat(language.value, { style: 'unit', unit, unitDisplay: 'long' }).format(amount)
 }

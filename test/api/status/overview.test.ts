@@ -51,7 +51,7 @@ test('the status before the first sync has empty values and its reasons', async 
   })
   assert.deepEqual([version, backup, runs], [VERSION, null, []])
   const { free_bytes, ...stored } = storage
-  assert.deepEqual(stored, { rates: 0, documents: 0, contents: 0, content_bytes: 0 })
+  assert.deepEqual(stored, { rates: 0, rounded: 0, documents: 0, contents: 0, content_bytes: 0 })
   assert.ok((free_bytes ?? 0) > 0)
   assert.deepEqual(providers, [
     {

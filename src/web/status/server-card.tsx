@@ -1,0 +1,57 @@
+// Card of backups, room and version, and the export of all values.
+
+import type { BackupStatus, Status } from '../api/responses.ts'
+import { formats } from '../components/view.ts'
+import { Fact, InstantFact, type PillKind, StatusCard } from './card.tsx'
+import { ExportAll } from './export-all.tsx'
+import { statusTexts } from './texts.ts'
+
+export function ServerCard({ status, arrival }: { status: Status; arrival: number | undefined }) {
+  const words = statusTexts.value
+  const { server } = words
+  const { backup, storage, version } = status
+  const { bytes, instant } = formats.value
+  const [kind, pill, sentence] = backupState(backup)
+  return (
+    <StatusCard
+      id="server"
+      title={server.title}
+      pill={[kind, pill]}
+      sentence={<p>{sentence}</p>}
+      arrival={arrival}
+    >
+      <dl class="fact-list">
+        {backup?.last_run && (
+          <InstantFact
+            name={server.lastBackup}
+            at={backup.last_run}
+            remark={
+              backup.last_verified ? server.verifiedAt(instant(backup.last_verified)) : server.neverVerified
+            }
+          />
+        )}
+        {backup?.next_run && <InstantFact name={server.nextBackup} at={backup.next_run} />}
+        <Fact name={server.files}>{bytes(storage.content_bytes)}</Fact>
+        {storage.free_bytes !== undefined && <Fact name={server.free}>{bytes(storage.free_bytes)}</Fact>}
+        <Fact name={server.version}>{version}</Fact>
+      </dl>
+      <details class="export">
+        <summary class="link">{words.export.title}</summary>
+        <ExportAll />
+      </details>
+    </StatusCard>
+  )
+}
+
+/** Pill and sentence of the backups. A verified backup that is older than the last one does not count. */
+function backupState(backup: BackupStatus | null): [PillKind, string, string] {
+  const words = statusTexts.value.server
+  if (backup === null) return ['warn', words.none, words.noneText]
+  const { last_run, last_status, last_verified } = backup
+  if (last_status === 'error') return ['bad', words.failed, words.failedText]
+  if (last_run === null) return ['waiting', words.pending, words.pendingText]
+  const isVerified = last_verified !== null && Date.parse(last_verified) >= Date.parse(last_run)
+  return isVerified
+    ? ['good', words.verified, words.verifiedText]
+    : ['warn', words.notVerified, words.notVerifiedText]
+}
