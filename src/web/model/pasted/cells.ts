@@ -26,6 +26,7 @@ export function readDateCell(cell: string, order: DateOrder, days: RateDays, tod
 
 /** Orders in which a cell is a date, even one that does not exist, such as 31/11/2026. */
 export function dateOrders(cell: string, today: string): DateOrder[] {
+  if (!/^\s*(\d|\p{L}{3,9}$)/u.test(cell)) return []
   const text = cell.trim().replace(TIME, '')
   const isDate = (order: 'dmy' | 'mdy') => {
     const { day, error } = readDateCell(text, order, ANY_DAY, today)

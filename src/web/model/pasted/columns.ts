@@ -32,6 +32,7 @@ export type ReadOptions = {
 const LEAST_SHARE = 0.8
 const SLICE_ROWS = 100
 const MAX_CACHE = 2000
+const MAX_AMOUNT = 80
 const DECIMAL_SIGNS: readonly DecimalMark[] = [',', '.']
 const AMOUNT_HEADING = /^(monto|importe|saldo|total|valor|amount|balance)/
 /** Headings of a copied list in both languages. Computed columns are no input when the list is pasted again. */
@@ -160,7 +161,7 @@ function createCounts(options: ReadOptions) {
 function cellFacts(cell: string, options: ReadOptions) {
   return {
     orders: dateOrders(cell, options.today),
-    amountSigns: DECIMAL_SIGNS.filter((sign) => isAmountCell(cell, sign, options)),
+    amountSigns: amountMarks(cell, options),
     shownSign: shownDecimalSign(cell),
     isCurrency: readCurrencyCell(cell, options.codes) !== undefined,
     isType: readTypeCell(cell) !== undefined,
@@ -188,6 +189,13 @@ function chooseKinds(columns: readonly ColumnFacts[]): PastedKind[] {
   return kinds
 }
 
+/** Decimal signs with which a cell is an amount. A quick test excludes details with numbers. */
+function amountMarks(cell: string, options: ReadOptions): readonly DecimalMark[] {
+  if (!/\d/.test(cell) || cell.length > MAX_AMOUNT || /\d[^\p{L}]*\p{L}.*\d/u.test(cell)) return []
+  if (/[.,]/.test(cell)) return DECIMAL_SIGNS.filter((sign) => isAmountCell(cell, sign, options))
+  return isAmountCell(cell, ',', options) ? DECIMAL_SIGNS : []
+}
+
 /** Returns true for an amount, also in a currency without rates, and for zero. */
 function isAmountCell(cell: string, sign: DecimalMark, { codes }: ReadOptions): boolean {
   const { error } = readAmountCell(cell, sign, codes)
@@ -197,5 +205,5 @@ function isAmountCell(cell: string, sign: DecimalMark, { codes }: ReadOptions): 
 function isValue(cell: string, options: ReadOptions): boolean {
   if (cell === '') return false
   if (dateOrders(cell, options.today).length > 0) return true
-  return DECIMAL_SIGNS.some((sign) => isAmountCell(cell, sign, options))
+  return amountMarks(cell, options).length > 0
 }

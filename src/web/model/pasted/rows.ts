@@ -67,17 +67,18 @@ function createRowReader(
   const typeAt = kinds.indexOf('type')
   const sign: DecimalMark = kinds[amountAt] === 'point' ? '.' : ','
   const order = kinds[dateAt] as DateOrder | undefined
+  const readDay = memoize((text: string) => order && readDateCell(text, order, options.days, options.today))
+  const readCode = memoize((text: string) => readCurrencyCell(text, options.codes)?.code)
   return (cells, number) => {
     const details = detailCells(cells, kinds)
     const [dateText = '', amountText = ''] = [cells[dateAt], cells[amountAt]]
     const row: PastedRow = { number, dateText, amountText, details }
     if (isBlankRow(cells)) return { ...row, error: { kind: 'blank-row' } }
     const amount = amountText === '' ? undefined : readAmount(amountText, sign, options.codes)
-    const date =
-      dateText === '' || !order ? undefined : readDateCell(dateText, order, options.days, options.today)
+    const date = dateText === '' ? undefined : readDay(dateText)
     Object.assign(row, date?.error === undefined ? { day: date?.day } : {})
     Object.assign(row, amount && amount.error === undefined ? { amount: amount.value } : {})
-    const currency = readRowCurrency(amount?.currency, cells[currencyAt] ?? '', options)
+    const currency = readRowCurrency(amount?.currency, cells[currencyAt] ?? '', readCode, options)
     Object.assign(row, currency)
     const type = typeAt < 0 ? undefined : readTypeCell(cells[typeAt] ?? '')
     if (type) row.type = type
@@ -126,10 +127,23 @@ function readAmount(text: string, sign: DecimalMark, codes: ReadonlySet<string>)
 function readRowCurrency(
   inAmount: string | undefined,
   cell: string,
-  { codes, defaultCurrency, replacements }: RowOptions,
+  readCode: (text: string) => string | undefined,
+  { defaultCurrency, replacements }: RowOptions,
 ): Pick<PastedRow, 'currency' | 'replacedCurrency'> {
-  const code = inAmount ?? (cell === '' ? defaultCurrency : readCurrencyCell(cell, codes)?.code)
+  const code = inAmount ?? (cell === '' ? defaultCurrency : readCode(cell))
   if (code === undefined) return /^[a-z]{3}$/i.test(cell) ? { currency: cell.toUpperCase() } : {}
   const replacement = replacements.get(code)
   return replacement === undefined ? { currency: code } : { currency: replacement, replacedCurrency: code }
+}
+
+/** Days and currencies repeat from row to row. */
+function memoize<T>(read: (text: string) => T): (text: string) => T {
+  const cache = new Map<string, T>()
+  return (text) => {
+    const entry = cache.get(text)
+    if (entry !== undefined) return entry
+    const value = read(text)
+    cache.set(text, value)
+    return value
+  }
 }
