@@ -17,7 +17,7 @@ export function addDays(day: string, days: number): string {
 }
 
 /** Number of days from one day to another. */
-export function daysBetween(from: string, to: string): number {
+export function dayDifference(from: string, to: string): number {
   return Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS)
 }
 

@@ -1,7 +1,7 @@
 // Writes the published values that a rate was computed from, such as
 // `EUR/USD 1,17632 (06/11) × USD/CRC venta 488,91 (07/11)`.
 
-import { daysBetween } from '../days.ts'
+import { dayDifference } from '../days.ts'
 import type { Formats } from '../formats.ts'
 import { type ConversionLeg, legName, legOperator, type SupportTexts } from '../support.ts'
 
@@ -33,7 +33,7 @@ export function routeText(parts: readonly RoutePart[]): string {
 
 /** Age in days of the oldest leg, if it is more than 5 days older than the conversion. */
 export function oldLegAge(legs: readonly ConversionLeg[], day: string): number | undefined {
-  const age = Math.max(0, ...legs.map(({ rate_date }) => daysBetween(rate_date, day)))
+  const age = Math.max(0, ...legs.map(({ rate_date }) => dayDifference(rate_date, day)))
   return age > MAX_AGE_DAYS ? age : undefined
 }
 

@@ -61,26 +61,26 @@ function createRowReader(
   kinds: readonly PastedKind[],
   options: RowOptions,
 ): (cells: readonly string[], number: number) => PastedRow {
-  const dateAt = kinds.findIndex((kind) => columnRole(kind) === 'date')
-  const amountAt = kinds.findIndex((kind) => columnRole(kind) === 'amount')
-  const currencyAt = kinds.indexOf('currency')
-  const typeAt = kinds.indexOf('type')
-  const sign: DecimalMark = kinds[amountAt] === 'point' ? '.' : ','
-  const order = kinds[dateAt] as DateOrder | undefined
+  const dateIndex = kinds.findIndex((kind) => columnRole(kind) === 'date')
+  const amountIndex = kinds.findIndex((kind) => columnRole(kind) === 'amount')
+  const currencyIndex = kinds.indexOf('currency')
+  const typeIndex = kinds.indexOf('type')
+  const sign: DecimalMark = kinds[amountIndex] === 'point' ? '.' : ','
+  const order = kinds[dateIndex] as DateOrder | undefined
   const readDay = memoize((text: string) => order && readDateCell(text, order, options.days, options.today))
   const readCode = memoize((text: string) => readCurrencyCell(text, options.codes)?.code)
   return (cells, number) => {
     const details = detailCells(cells, kinds)
-    const [dateText = '', amountText = ''] = [cells[dateAt], cells[amountAt]]
+    const [dateText = '', amountText = ''] = [cells[dateIndex], cells[amountIndex]]
     const row: PastedRow = { number, dateText, amountText, details }
     if (isBlankRow(cells)) return { ...row, error: { kind: 'blank-row' } }
     const amount = amountText === '' ? undefined : readAmount(amountText, sign, options.codes)
     const date = dateText === '' ? undefined : readDay(dateText)
     Object.assign(row, date?.error === undefined ? { day: date?.day } : {})
     Object.assign(row, amount && amount.error === undefined ? { amount: amount.value } : {})
-    const currency = readRowCurrency(amount?.currency, cells[currencyAt] ?? '', readCode, options)
+    const currency = readRowCurrency(amount?.currency, cells[currencyIndex] ?? '', readCode, options)
     Object.assign(row, currency)
-    const type = typeAt < 0 ? undefined : readTypeCell(cells[typeAt] ?? '')
+    const type = typeIndex < 0 ? undefined : readTypeCell(cells[typeIndex] ?? '')
     if (type) row.type = type
     if (!date) return { ...row, error: { kind: 'no-date' } }
     if (date.error) return { ...row, error: { kind: 'date', error: date.error, text: dateText } }
@@ -92,7 +92,7 @@ function createRowReader(
     if (!options.codes.has(row.currency)) {
       return { ...row, error: { kind: 'unknown-currency', code: row.currency } }
     }
-    return (cells[typeAt] ?? '') !== '' && !type ? { ...row, error: { kind: 'type' } } : row
+    return (cells[typeIndex] ?? '') !== '' && !type ? { ...row, error: { kind: 'type' } } : row
   }
 }
 

@@ -37,7 +37,7 @@ export function PastePositions(props: {
   })
   const rows = pasted.rows ?? []
   const ready = rows.filter(isConvertible)
-  const failed = rows.filter(({ error }) => error)
+  const badRows = rows.filter(({ error }) => error)
   const isFull = positions.value.length + ready.length > MAX_POSITIONS
   const add = () => {
     addPositions(
@@ -60,7 +60,7 @@ export function PastePositions(props: {
         onKinds={setKinds}
         hasTypes
       />
-      <PasteErrors failed={failed} bounds={bounds} />
+      <PasteErrors badRows={badRows} bounds={bounds} />
       {isFull && <p class="refusal">{words.full(count(MAX_POSITIONS))}</p>}
       <div class="list-settings">
         <CurrencyField label={listWords.source} value={source} all={currencies} onChoose={setSource} />
@@ -102,17 +102,17 @@ function TypeField({ type, onChoose }: { type: PositionType; onChoose: (type: Po
   )
 }
 
-function PasteErrors({ failed, bounds }: { failed: readonly PastedRow[]; bounds: DayBounds }) {
+function PasteErrors({ badRows, bounds }: { badRows: readonly PastedRow[]; bounds: DayBounds }) {
   const words = listsTexts.value.differential
   const { count } = formats.value
-  if (failed.length === 0) return null
+  if (badRows.length === 0) return null
   return (
     <div class="paste-errors" role="status">
       <p class="refusal">
-        {words.badRows} {count(failed.length)}
+        {words.badRows} {count(badRows.length)}
       </p>
       <ul>
-        {failed.slice(0, MAX_ERRORS).map((row) => (
+        {badRows.slice(0, MAX_ERRORS).map((row) => (
           <li key={row.number}>
             {row.error && words.badRow(count(row.number), rowErrorText(row.error, bounds, wording.value))}
           </li>

@@ -28,19 +28,19 @@ export function storePositions(positions: readonly Position[]): boolean {
 
 /** Returns the valid positions of stored JSON, numbered from 1. */
 export function parsePositions(json: string): Position[] {
-  let stored: unknown
+  let list: unknown
   try {
-    stored = JSON.parse(json)
+    list = JSON.parse(json)
   } catch {
     return [] // another program wrote it
   }
-  if (!Array.isArray(stored)) return []
-  const valid = (stored as Partial<Position>[]).filter(isPosition)
+  if (!Array.isArray(list)) return []
+  const valid = (list as Partial<Position>[]).filter(isPosition)
   return valid.slice(0, MAX_POSITIONS).map((position, index) => ({ ...position, id: index + 1 }))
 }
 
-function isPosition(stored: Partial<Position> | null): stored is Position {
-  const { detail, type, balance, currency, day } = stored ?? {}
+function isPosition(candidate: Partial<Position> | null): candidate is Position {
+  const { detail, type, balance, currency, day } = candidate ?? {}
   return (
     typeof detail === 'string' &&
     (type === 'asset' || type === 'liability') &&

@@ -36,15 +36,15 @@ export function ListResult(props: ResultProps & { series: readonly Series[]; isB
   const { count } = formats.value
   const [filter, setFilter] = useState<'all' | 'errors'>('all')
   const [limit, setLimit] = useState(DRAWN_ROWS)
-  const failed = list.outcomes.filter(({ conversion }) => !conversion)
-  const outcomes = filter === 'all' ? list.outcomes : failed
+  const badRows = list.outcomes.filter(({ conversion }) => !conversion)
+  const outcomes = filter === 'all' ? list.outcomes : badRows
   const drawn = outcomes.slice(0, limit)
   return (
     <section class="card list-result" aria-labelledby="list-result" aria-busy={isBusy}>
       <div class="card-head">
         <div>
           <h2 id="list-result">{words.result}</h2>
-          <Summary list={list} failed={failed.length} />
+          <Summary list={list} badCount={badRows.length} />
         </div>
         <div class="buttons">
           <SegmentedControl
@@ -90,7 +90,7 @@ export function ListResult(props: ResultProps & { series: readonly Series[]; isB
   )
 }
 
-function Summary({ list, failed }: { list: ConvertedList; failed: number }) {
+function Summary({ list, badCount }: { list: ConvertedList; badCount: number }) {
   const words = listsTexts.value.list
   const { count, instant, time } = formats.value
   const [day = ''] = instant(list.at).split(',')
@@ -98,10 +98,10 @@ function Summary({ list, failed }: { list: ConvertedList; failed: number }) {
   return (
     <p class="small quiet" role="status">
       <strong class="good-text">{words.converted(count(converted), converted === 1)}</strong>
-      {failed > 0 && (
+      {badCount > 0 && (
         <>
           {' · '}
-          <strong class="refusal">{words.failed(count(failed))}</strong>
+          <strong class="refusal">{words.failed(count(badCount))}</strong>
         </>
       )}
       {' · '}

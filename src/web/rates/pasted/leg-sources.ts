@@ -21,13 +21,13 @@ export function legSources(
   const words = inLanguage(SOURCES, language)
   const { sides } = createWording(language).page
   const byKey = new Map(legs.map((leg) => [`${leg.pair} ${leg.rate_type} ${leg.rate_date}`, leg]))
-  const sorted = [...byKey].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, leg]) => leg)
+  const uniqueLegs = [...byKey].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, leg]) => leg)
   const findSeries = (leg: RoundedLeg) =>
     series.find((one) => pairCode(one) === leg.pair && one.rate_type === leg.rate_type)
-  const published = new Set(sorted.flatMap((leg) => findSeries(leg) ?? []))
+  const published = new Set(uniqueLegs.flatMap((leg) => findSeries(leg) ?? []))
   return {
     source: words.bank(sourceText([...published], { ...words, sides })),
-    sources: sorted.map((leg) => {
+    sources: uniqueLegs.map((leg) => {
       const one = findSeries(leg)
       return {
         series: one ? seriesTitle(one, sides) : leg.pair,

@@ -1,5 +1,5 @@
-// Field for pasted rows, with the columns as they were read. A browser needs seconds to lay out 10,000 lines. The field
-// of a long text therefore shows its first lines alone.
+// Field for pasted rows, with the columns as they were read. The layout of 10,000 lines
+// takes seconds. The field of a long text therefore shows its first lines alone.
 
 import { useId, useRef, useState } from 'preact/hooks'
 import { icons } from '../../components/icons.tsx'
