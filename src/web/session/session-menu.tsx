@@ -1,12 +1,11 @@
 // Menu of the session: its name, its rights in words, and the ways out.
 
 import { useState } from 'preact/hooks'
-import type { SessionFacts } from '../api/session.ts'
-import { signOutElsewhere } from '../api/sign-in.ts'
+import { hasPositions, type SessionFacts } from '../api/session.ts'
+import { signOut, signOutElsewhere } from '../api/sign-in.ts'
 import { icons } from '../components/icons.tsx'
 import { failureText } from '../components/notice.tsx'
 import { formats, texts } from '../components/view.ts'
-import { leave } from './leave.ts'
 import { sessionName } from './session-name.ts'
 
 export function SessionMenu(props: { facts: SessionFacts; onAdd: (kind: 'key' | 'token') => void }) {
@@ -53,6 +52,21 @@ export function SessionMenu(props: { facts: SessionFacts; onAdd: (kind: 'key' | 
       </div>
     </details>
   )
+}
+
+/** Signs out. Positions of exchange differences are removed, after a question if there are any. */
+async function leave(): Promise<void> {
+  if (hasPositions() && !(await confirmRemoval())) return
+  await signOut()
+}
+
+async function confirmRemoval(): Promise<boolean> {
+  try {
+    const { confirmLeave } = await import('./leave-question.tsx')
+    return await confirmLeave()
+  } catch {
+    return true // without a connection signing out is still possible
+  }
 }
 
 function closeOnEscape(event: KeyboardEvent & { currentTarget: HTMLDetailsElement }) {
