@@ -115,8 +115,10 @@ export function Filters({
           choices={directory?.agents ?? []}
           onChoose={(id) => setView({ agent: id })}
         />
-        <Day label={words.since} id={ids.since} choice={period.since} />
-        <Day label={words.until} id={ids.until} choice={period.until} />
+        <div class="filter-days">
+          <Day label={words.since} id={ids.since} choice={period.since} />
+          <Day label={words.until} id={ids.until} choice={period.until} />
+        </div>
       </div>
     </div>
   )
@@ -158,11 +160,21 @@ function SearchField() {
 
 function Day({ label, id, choice }: { label: string; id: string; choice: DateChoice }) {
   const { weekDay } = formats.value
+  const { clearDay } = documentsTexts.value.filters
   return (
     <div class="filter-day">
       <DateField label={label} choice={choice} describedBy={id} />
       <p id={id} class={choice.error ? 'date-error' : 'date-words'} role={choice.error ? 'alert' : undefined}>
-        {choice.error ? dateErrorText(choice.error, choice.bounds.today) : choice.day && weekDay(choice.day)}
+        {choice.error ? (
+          <>
+            {dateErrorText(choice.error, choice.bounds.today)}{' '}
+            <button type="button" class="link" onClick={() => choice.read(numericDay(choice.day))}>
+              {choice.day === '' ? clearDay : texts.value.date.back(numericDay(choice.day))}
+            </button>
+          </>
+        ) : (
+          choice.day && weekDay(choice.day)
+        )}
       </p>
     </div>
   )

@@ -42,6 +42,7 @@ export const DOCUMENTS = textTable({
       count === 0 ? 'Filters' : `Filters · ${count}`,
     ],
     clear: ['Quitar filtros', 'Clear filters'],
+    clearDay: ['Quitar la fecha', 'Clear the date'],
     future: (day: string) => [
       `El ${day} todavía no ha llegado; hoy es el último día.`,
       `${day} is still to come; today is the last day.`,
