@@ -19,7 +19,7 @@ const DocumentsScreen = lazyView(() =>
 )
 const StatusScreen = lazyView(() => import('./status/status-screen.tsx').then((file) => file.StatusScreen))
 const BELOW_RATES = {
-  MonthEnds: lazyView(() => import('./rates/closes/month-ends.tsx').then((file) => file.MonthEnds)),
+  Closes: lazyView(() => import('./rates/closes/closes.tsx').then((file) => file.Closes)),
   ConvertList: lazyView(() => import('./rates/list/convert-list.tsx').then((file) => file.ConvertList)),
   Differential: lazyView(() =>
     import('./rates/differential/differential.tsx').then((file) => file.Differential),

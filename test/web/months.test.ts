@@ -1,4 +1,4 @@
-// Months of a year and the export: screen, clipboard and files have exactly the digits of the API.
+// Closes and means of periods, and the export. The screen rounds; clipboard and files have exactly the digits of the API.
 
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -11,6 +11,7 @@ import { openExport, startSession, waitForIdle } from './states.ts'
 import {
   assertClean,
   chooseFile,
+  elementText,
   openBrowser,
   openVisit,
   PHONE,
@@ -20,129 +21,152 @@ import {
 } from './support.ts'
 
 const STATS = ['last', 'mean', 'low', 'high'] as const
-type Side = 'compra' | 'venta'
-type Point = { date: string; rate_date: string; value: string; partial?: true; rounded_to?: number }
-type Answer = { rate_type: string; points: Point[] }
+type Figure = { value: string; rate_date: string; day: string; rounded_to?: number }
+type Point = { date: string; partial?: true } & Record<(typeof STATS)[number], Figure>
+type Answer = { rate_type: string; points: Point[]; holes?: { from: string; to: string }[] }
 
 const browser = await openBrowser()
 const app = await openFullApp()
 
-/** Points of the API by month and column. */
-async function apiRows(pair: string, year: string) {
+/** Answers of the API for each side of a pair. */
+async function apiSides(pair: string, every: string, year: string): Promise<Answer[]> {
   const [base = '', quote = ''] = pair.split('/')
-  const history = (type: Side, stat: string) =>
+  const range =
+    year === '' ? { from: '1983-01-01', to: '2026-12-31' } : { from: `${year}-01-01`, to: `${year}-12-31` }
+  const history = (type: string) =>
     app.json<Answer>(
-      `/api/v1/history?${new URLSearchParams({ base, quote, type, from: `${year}-01-01`, to: `${year}-12-31`, every: 'month', stat })}`,
+      `/api/v1/history?${new URLSearchParams({ base, quote, type, ...range, every, stat: 'all', details: 'true' })}`,
     )
-  const isOne = (await history('venta', 'last')).rate_type === 'referencia'
-  const sides: Side[] = isOne ? ['venta'] : ['compra', 'venta']
-  const columns = await Promise.all(STATS.flatMap((stat) => sides.map((side) => history(side, stat))))
-  const months = [...new Set(columns.flatMap(({ points }) => points.map(({ date }) => date)))].sort()
-  return months.map((month) => columns.map(({ points }) => points.find(({ date }) => date === month)))
+  const sell = await history('venta')
+  return sell.rate_type === 'referencia' ? [sell] : [await history('compra'), sell]
 }
 
 async function open(fragment: string, options: VisitOptions = {}): Promise<Visit> {
   const visit = await openVisit(browser, app, { language: 'es', ...options })
-  await startSession(visit, app, 'both')
+  await startSession(visit, app, 'key')
   await show(visit, fragment)
   return visit
 }
 
 async function show(visit: Visit, fragment: string): Promise<void> {
   await visit.page.goto(`${visit.url}/${fragment}`)
-  await visit.page.waitForSelector('.months :is(.data, .notice)')
+  await visit.page.waitForSelector('.months :is(.closes-foot, .notice)')
   await waitForIdle(visit.page)
 }
 
-/** Rows of the table: month, note, figures, and the small text below each figure. */
-function readRows({
-  page,
-}: Visit): Promise<{ month: string; note: string; cells: string[]; below: string[] }[]> {
-  return page.$$eval('.months tbody tr', (rows) =>
+/** Rows of the table: period, chip, day of the close, figures, and the small text below each figure. */
+function readRows({ page }: Visit) {
+  return page.$$eval('.months .data tbody tr', (rows) =>
     rows.map((row) => {
-      const own = (cell: Element | null) => cell?.firstChild?.textContent ?? ''
-      const cells = [...row.querySelectorAll('td')]
-      const small = (cell: Element | null) => {
-        const copy = cell?.querySelector('small')?.cloneNode(true) as Element | undefined
+      const own = (cell: Element | null) => cell?.firstChild?.textContent?.trim() ?? ''
+      const small = (cell: Element) => {
+        const copy = cell.querySelector('small')?.cloneNode(true) as Element | undefined
         for (const unseen of copy?.querySelectorAll('.unseen') ?? []) unseen.remove()
         return copy?.textContent?.trim() ?? ''
       }
+      const [day = null, ...cells] = row.querySelectorAll('td')
       return {
-        month: own(row.querySelector('th')),
-        note: small(row.querySelector('th')),
+        period: own(row.querySelector('th')),
+        chip: own(row.querySelector('.chip')),
+        title: row.querySelector('.chip')?.getAttribute('title') ?? '',
+        day: own(day),
         cells: cells.map(own),
         below: cells.map(small),
+        titles: cells.map((cell) => cell.getAttribute('title') ?? ''),
       }
     }),
   )
 }
 
-function formatFigure(value: string, language: string): string {
+/** Rounds to two decimals, or to six significant digits below 10, half away from zero. */
+function roundFigure(value: string, language: string): string {
   const [whole = '', fraction = ''] = value.split('.')
-  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, language === 'es' ? '\u00a0' : ',')
-  return `${grouped}${language === 'es' ? ',' : '.'}${fraction.padEnd(2, '0')}`
+  const zeros = /^0*/.exec(fraction)?.[0].length ?? 0
+  const places = whole.length > 1 ? 2 : whole === '0' ? zeros + 6 : 5
+  const digits = BigInt(whole + fraction.padEnd(places + 1, '0').slice(0, places + 1)) + 5n
+  const text = (digits / 10n).toString().padStart(places + 1, '0')
+  const decimals = text.slice(-places).replace(/0+$/, '').padEnd(2, '0')
+  const grouped = text.slice(0, -places).replace(/\B(?=(\d{3})+$)/g, language === 'es' ? '\u00a0' : ',')
+  return `${grouped}${language === 'es' ? ',' : '.'}${decimals}`
 }
 
+const shortDay = (day: string) => day.split('-').slice(1).reverse().join('/')
+
 for (const language of ['es', 'en'] as const) {
-  test(`the table of months shows all digits of the API, in ${language}`, async () => {
+  test(`the table of periods rounds the figures of the API and has their days, in ${language}`, async () => {
     const visit = await open('#rates/closes', { language })
-    for (const [pair, year] of [
-      ['USD/CRC', '2026'],
-      ['USD/CRC', '1983'],
-      ['EUR/CRC', '2025'],
-      ['CRC/JPY', '2020'],
-      ['EUR/USD', '1999'],
-      ['USD/IDR', '2012'],
+    for (const [pair, every, year] of [
+      ['USD/CRC', 'month', '2026'],
+      ['EUR/CRC', 'month', '2025'],
+      ['CRC/JPY', 'quarter', '2020'],
+      ['EUR/USD', 'year', ''],
+      ['VND/CRC', 'month', '2012'],
     ] as const) {
-      await show(visit, `#rates/closes?months=${pair}&year=${year}`)
+      await show(visit, `#rates/closes?months=${pair}&year=${year}&every=${every}`)
       await until(async () =>
-        (await visit.page.$eval('.months caption', (one) => one.textContent))?.includes(`${pair}, ${year}`),
+        (await elementText(visit, '.months .data caption')).includes([pair, year].filter(Boolean).join(', ')),
       )
       await waitForIdle(visit.page)
-      const expected = await apiRows(pair, year)
-      assert.ok(expected.length >= 11)
+      const sides = await apiSides(pair, every, year)
+      const dates = [...new Set(sides.flatMap(({ points }) => points.map(({ date }) => date)))].sort()
+      if (every === 'year') dates.reverse()
+      assert.ok(dates.length >= 4)
+      const expected = dates.map((date) => {
+        const points = sides.map((side) => side.points.find((point) => point.date === date))
+        const figures = STATS.flatMap((stat) => points.map((point) => ({ stat, figure: point?.[stat] })))
+        return {
+          cells: figures.map(({ figure }) => (figure ? roundFigure(figure.value, language) : '—')),
+          below: figures.map(({ stat, figure }) =>
+            figure && (stat === 'low' || stat === 'high') ? shortDay(figure.day) : '',
+          ),
+          isPartial: points.some((point) => point?.partial),
+        }
+      })
       const rows = await readRows(visit)
       assert.deepEqual(
-        rows.map(({ cells }) => cells),
-        expected.map((points) => points.map((point) => formatFigure(point?.value ?? '', language))),
-        `${pair} ${year}`,
-      )
-      assert.deepEqual(
-        rows.map(({ note }) => note !== ''),
-        expected.map((points) => points.some((point) => point?.partial)),
-        `${pair} ${year}`,
+        rows.map(({ cells, below, chip }) => ({ cells, below, isPartial: chip !== '' })),
+        expected,
+        `${pair} ${every} ${year}`,
       )
     }
     assertClean(visit)
   })
 }
 
-test('the table of months shows missing months empty, and marks partial and rounded figures', async () => {
-  const visit = await open('#rates/closes?year=2025', { prepare: (page) => alterMonths(page) })
+test('February has the days of its lowest and highest within February, and the older leg in the title', async () => {
+  const visit = await open('#rates/closes?months=EUR/CRC&year=2025')
+  const february = (await readRows(visit))[1]
+  assert.match(february?.day ?? '', /^2[5-8]\/02$/)
+  for (const below of february?.below.slice(4) ?? []) assert.match(below, /^\d\d\/02$/)
+  const titles = (await readRows(visit)).flatMap((row) => row.titles).filter((title) => title !== '')
+  assert.ok(titles.length > 0)
+  for (const title of titles) assert.match(title, /^El valor más antiguo es del \d\d\/\d\d\/\d{4}\.$/)
+})
+
+test('the table of periods shows missing months empty, and marks incomplete and rounded figures', async () => {
+  const visit = await open('#rates/closes?year=2025', { prepare: (page) => alterPeriods(page) })
   const rows = await readRows(visit)
   assert.equal(rows.length, 12)
   assert.deepEqual(
-    rows[5]?.cells,
-    Array.from({ length: 8 }, () => '—'),
+    [rows[5]?.day, ...(rows[5]?.cells ?? [])],
+    Array.from({ length: 9 }, () => '—'),
   )
   assert.deepEqual(
-    rows.map(({ note }) => note).filter((note) => note !== ''),
-    ['parcial: compra'],
+    rows.map(({ chip }) => chip).filter((chip) => chip !== ''),
+    ['incompleto'],
   )
-  assert.equal(rows[2]?.note, 'parcial: compra')
-  assert.match(rows[0]?.below[0] ?? '', /^31 ene · r2$/)
-  assert.equal(rows[0]?.below[2], 'r2', 'a mean is of no day')
-  assert.equal(rows[1]?.below[0], '28 feb')
-  const [spoken, hint] = await visit.page.evaluate(() => [
-    document.querySelector('.months td .unseen')?.textContent,
-    document.querySelector('.months .hint')?.textContent,
-  ])
-  assert.match(spoken ?? '', /Redondeado por la fuente a 2 decimales/)
-  assert.match(hint ?? '', /Parcial: .* r2: redondeado/)
+  assert.equal(rows[2]?.title, 'Compra. Faltan días sin sincronizar: 03/03/2025 a 05/03/2025.')
+  assert.equal(rows[0]?.below[0], 'r2')
+  assert.match(rows[0]?.below[4] ?? '', /^\d\d\/01 · r2$/)
+  assert.match(
+    await visit.page.$eval('.months td .unseen', (one) => one.textContent ?? ''),
+    /Redondeado por la fuente/,
+  )
+  assert.match(await elementText(visit, '.months'), /r2: redondeado por la fuente a 2 decimales/)
 })
 
 /** Replaces responses: without June, with a rounded January, with a March that is partial for one side. */
-async function alterMonths(page: Visit['page']): Promise<void> {
+async function alterPeriods(page: Visit['page']): Promise<void> {
   await page.setRequestInterception(true)
   page.on('request', (request) => {
     const { pathname, search, searchParams } = new URL(request.url())
@@ -150,16 +174,18 @@ async function alterMonths(page: Visit['page']): Promise<void> {
     void app.json<Answer>(pathname + search).then((answer) => {
       const points = answer.points.filter(({ date }) => date !== '2025-06-01')
       for (const point of points) {
-        if (point.date === '2025-01-01') point.rounded_to = 2
+        if (point.date === '2025-01-01') for (const stat of STATS) point[stat].rounded_to = 2
         if (point.date === '2025-03-01' && searchParams.get('type') === 'compra') point.partial = true
       }
-      void request.respond({ contentType: 'application/json', body: JSON.stringify({ ...answer, points }) })
+      const holes = searchParams.get('type') === 'compra' ? [{ from: '2025-03-03', to: '2025-03-05' }] : []
+      const body = JSON.stringify({ ...answer, points, holes })
+      void request.respond({ contentType: 'application/json', body })
     })
   })
 }
 
-test('clipboard and files have the figures of the table of months, in their notation', async (t) => {
-  const visit = await openVisit(browser, app, { language: 'es' })
+test('clipboard and files have all digits of the periods, in their notation', async (t) => {
+  const visit = await openVisit(browser, app, { language: 'en' })
   const { page } = visit
   // A headless browser has no clipboard.
   await page.evaluateOnNewDocument(() => {
@@ -168,40 +194,66 @@ test('clipboard and files have the figures of the table of months, in their nota
     }
   })
   await page.reload()
-  await startSession(visit, app, 'both')
+  await startSession(visit, app, 'key')
   await show(visit, '#rates/closes')
-  const folder = temporaryDirectory(t)
-  await setDownloadFolder(visit, folder)
   await page.click('.months .buttons button')
-  await chooseFile(visit, '.months', 'programs')
-  const name = 'bccr-cierres-USD-CRC-2026.csv'
-  const text = (name: string) => readFileSync(join(folder, name), 'utf8')
-  await until(() => readdirSync(folder).includes(name) && text(name).endsWith('\n'))
-  const expected = await apiRows('USD/CRC', '2026')
+  const clipboard = await page.evaluate(() => (window as { copied?: string }).copied ?? '')
+  const [buy, sell] = await apiSides('USD/CRC', 'month', '2026')
+  const months = (buy?.points ?? []).map((point, index) => ({ compra: point, venta: sell?.points[index] }))
   const parseRows = (file: string, separator: string) =>
     file
       .trim()
       .split(/\r?\n/)
-      .slice(1)
       .map((line) => line.split(separator))
-  const flat = expected.map((points) => [
-    points[0]?.date.slice(0, 7) ?? '',
-    points.some((point) => point?.partial) ? 'parcial' : '',
-    ...points.flatMap((point, at) => [
-      point?.value ?? '',
-      ...(STATS[Math.floor(at / 2)] === 'mean' ? [] : [point?.rate_date ?? '']),
+  const figures = months.map(({ compra, venta }) =>
+    STATS.flatMap((stat) => [compra[stat].value, venta?.[stat].value ?? '']),
+  )
+  const [, ...copied] = parseRows(clipboard, '\t')
+  assert.deepEqual(
+    copied.map((cells) => [cells[0], ...cells.slice(2, 10)]),
+    months.map(({ compra }, index) => [compra.date, ...(figures[index] ?? [])]),
+  )
+
+  const name = 'bccr-cierres-USD-CRC-2026.csv'
+  const saved = async (file: 'spanish' | 'programs') => {
+    const folder = temporaryDirectory(t)
+    await setDownloadFolder(visit, folder)
+    await chooseFile(visit, '.months', file)
+    await until(
+      () => readdirSync(folder).includes(name) && /\n$/.test(readFileSync(join(folder, name), 'utf8')),
+    )
+    return readFileSync(join(folder, name), 'utf8')
+  }
+  const spanish = await saved('spanish')
+  assert.ok(
+    spanish.startsWith('\ufeffMes;Día del cierre;Cierre compra;Cierre venta;Promedio compra;'),
+    spanish,
+  )
+  assert.deepEqual(
+    parseRows(spanish, ';')
+      .slice(1)
+      .map((cells) => cells.slice(0, 10)),
+    months.map(({ compra }, index) => [
+      ...[compra.date, compra.last.day].map((day) => day.split('-').reverse().join('/')),
+      ...(figures[index] ?? []).map((value) => value.replace('.', ',')),
     ]),
-  ])
-  const localRows = flat.map(([month = '', note = '', ...cells]) => [
-    month,
-    note,
-    ...cells.map((cell) =>
-      /^\d{4}-/.test(cell) ? cell.split('-').reverse().join('/') : cell.replace('.', ','),
-    ),
-  ])
-  assert.deepEqual(parseRows(text(name), ','), flat)
-  const clipboard = await page.evaluate(() => (window as { copied?: string }).copied ?? '')
-  assert.deepEqual(parseRows(clipboard, '\t'), localRows)
+  )
+  const [titles = [], ...rows] = parseRows(await saved('programs'), ',')
+  assert.deepEqual(
+    rows.map((cells) => titles.map((title, index) => [title, cells[index]])),
+    months.map(({ compra, venta }) => [
+      ['date', compra.date],
+      ...Object.entries({ compra, venta }).flatMap(([side, point]) => [
+        ...STATS.flatMap((stat) =>
+          (['value', 'rate_date', 'day', 'rounded_to'] as const).map((field) => [
+            `${side}_${stat}_${field}`,
+            String(point?.[stat][field] ?? ''),
+          ]),
+        ),
+        [`${side}_partial`, point?.partial ? 'true' : ''],
+      ]),
+    ]),
+  )
   assertClean(visit)
 })
 
@@ -218,38 +270,63 @@ test('the copy button reports a refused clipboard', async () => {
   )
 })
 
-test('keys select year and currencies of the months, and the address has them', async () => {
+test('keys select year, period and currencies, and the address has them', async () => {
   const visit = await openVisit(browser, app, { language: 'es' })
   const { page } = visit
-  await startSession(visit, app, 'both')
-  await page.goto(`${visit.url}/#rates`)
-  await waitForIdle(page)
-  assert.equal(await page.$('.months'), null, 'a view of its own')
-  await page.focus('.view-links a:last-child')
+  await startSession(visit, app, 'key')
+  await page.waitForSelector('.view-links')
+  await page.focus('.view-links a:nth-child(2)')
   await page.keyboard.press('Enter')
   await page.waitForSelector('.months .last')
   assert.equal(new URL(page.url()).hash, '#rates/closes')
-  assert.equal(
-    await page.$eval('.view-links [aria-current]', (one) => one.textContent),
-    'Cierres y promedios',
-  )
   await page.focus('.months .day-picker button')
   await page.keyboard.press('Enter')
   await page.focus('.months .convert-currency select')
   await page.keyboard.type('EUR')
-  await page.waitForFunction(() =>
-    /EUR\/CRC, 2025/.test(document.querySelector('.months caption')?.textContent ?? ''),
-  )
-  await waitForIdle(page)
-  assert.equal(new URL(page.url()).hash, '#rates/closes?months=EUR/CRC&year=2025')
+  await page.focus('.months .segmented :checked')
+  await page.keyboard.press('ArrowRight')
+  const caption = (text: string) =>
+    page.waitForFunction(
+      (text) => document.querySelector('.months .data caption')?.textContent === text,
+      {},
+      text,
+    )
+  await caption('EUR/CRC, 2025')
+  await page.waitForFunction(() => document.querySelectorAll('.months .data tbody tr').length === 4)
+  assert.equal(new URL(page.url()).hash, '#rates/closes?months=EUR/CRC&year=2025&every=quarter')
+  assert.equal(await elementText(visit, '.months .data tbody th'), 'I trimestre')
   await page.reload()
-  await page.waitForSelector('.months .data')
-  await waitForIdle(page)
-  assert.equal(await page.$eval('.months caption', (one) => one.textContent), 'EUR/CRC, 2025')
+  await caption('EUR/CRC, 2025')
   await page.goto(`${visit.url}/#rates?on=2026-01-05&months=USD/CRC&year=2024`)
-  await page.waitForFunction(() => document.querySelector('.months caption')?.textContent === 'USD/CRC, 2024')
+  await caption('USD/CRC, 2024')
   assertClean(visit)
 })
+
+for (const width of [1280, 720, 390, 320]) {
+  test(`periods are whole on ${width} px, as a table or as cards`, async () => {
+    const visit = await open('#rates/closes?months=EUR/CRC&year=2025', { viewport: { width, height: 900 } })
+    for (const fragment of [
+      'months=EUR/CRC&year=2025',
+      'months=VND/CRC&year=2025',
+      'months=EUR/CRC&every=year',
+    ]) {
+      await show(visit, `#rates/closes?${fragment}`)
+      const state = await visit.page.evaluate(() => {
+        const visible = [...document.querySelectorAll<HTMLElement>('.closes :is(td, .scroll)')].filter(
+          (one) => one.checkVisibility(),
+        )
+        return {
+          wide: visible.filter((one) => one.scrollWidth > one.clientWidth + 1).length,
+          page: document.documentElement.scrollWidth,
+          isTable: document.querySelector('.table-frame')?.checkVisibility(),
+          cards: document.querySelectorAll('.period-card').length,
+        }
+      })
+      assert.ok(state.cards >= 12)
+      assert.deepEqual([state.wide, state.page, state.isTable], [0, width, width === 1280], fragment)
+    }
+  })
+}
 
 for (const format of ['csv', 'ndjson'] as const) {
   test(`the browser downloads the export as ${format}, which does not pass through the page`, async (t) => {

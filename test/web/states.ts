@@ -187,12 +187,26 @@ export const STATES: readonly State[] = [
     selector: '.outcome .legs',
   },
   { name: 'no conversion', session: 'both', fragment: '#rates?source=XXX', selector: '.outcome .refusal' },
-  { name: 'months', session: 'both', fragment: '#rates/closes', selector: '.months .last' },
+  { name: 'months', session: 'both', fragment: '#rates/closes', selector: '.closes-foot' },
+  {
+    name: 'quarters of a small cross with all decimals',
+    session: 'both',
+    fragment: '#rates/closes?months=CRC/JPY&year=2025&every=quarter',
+    selector: '.closes-options :checked',
+    act: ({ page }) => page.click('.closes-options input'),
+  },
+  {
+    name: 'menu of downloads',
+    session: 'both',
+    fragment: '#rates/closes?every=year',
+    selector: '.download-item',
+    act: ({ page }) => page.click('.download > button'),
+  },
   {
     name: 'months of a cross',
     session: 'both',
     fragment: '#rates/closes?months=EUR/CRC&year=2025',
-    selector: '.months .last',
+    selector: '.closes-foot',
   },
   {
     name: 'months without a value',
@@ -205,7 +219,7 @@ export const STATES: readonly State[] = [
     session: 'both',
     fragment: '#rates/closes',
     prepare: interceptRequests(/^\/api\/v1\/history$/, 'never'),
-    selector: '.months .awaited',
+    selector: '.closes-options',
     isLoading: true,
   },
   {

@@ -1,7 +1,7 @@
 // Response types of the APIs, with the fields that the page reads.
 
 import type { ResponseHoles } from '../model/holes.ts'
-import type { MonthPoint } from '../model/months.ts'
+import type { PeriodPoint } from '../model/months.ts'
 import type { Point } from '../model/statistics.ts'
 import type { ConversionLeg } from '../model/support.ts'
 
@@ -58,8 +58,12 @@ export type HistoryResponse = {
   holes?: ResponseHoles
 }
 
-/** History of a pair by month. */
-export type PairResponse = { rate_type: RateSide; points: readonly MonthPoint[]; holes?: ResponseHoles }
+/** Figures of a pair by period. */
+export type PeriodsResponse = {
+  rate_type: RateSide
+  points: readonly PeriodPoint[]
+  holes?: ResponseHoles
+}
 
 export type Conversion = {
   rate_date: string

@@ -1,10 +1,12 @@
 // Radio buttons in a row, so that arrow keys work.
 
+import type { ComponentChildren } from 'preact'
+
 export function SegmentedControl<T extends string>(props: {
   name: string
   label: string
   value: T | undefined
-  choices: readonly { value: T; label: string; title?: string }[]
+  choices: readonly { value: T; label: ComponentChildren; title?: string }[]
   onChoose: (value: T) => void
 }) {
   return (

@@ -7,6 +7,7 @@ export const SCREENS = ['rates', 'documents', 'status'] as const
 /** Views of the screen of exchange rates. The first has the address of the screen, `closes` is `#rates/closes`. */
 export const RATES_VIEWS = ['query', 'closes', 'list', 'differential'] as const
 export const SPANS = ['1m', '3m', '6m', '1y', '5y', '10y', 'all'] as const
+export const EVERY = ['month', 'quarter', 'year'] as const
 export const SIDES = ['compra', 'venta'] as const
 /** Sides for positions. `usual`: assets at the buy rate, liabilities at the sell rate. */
 export const SIDE_RULES = ['usual', 'venta', 'compra'] as const
@@ -40,6 +41,8 @@ export type View = {
   table: boolean
   /** Pair of the table of months, such as `EUR/CRC`. */
   months: string
+  /** Periods of that table. */
+  every: (typeof EVERY)[number]
   /** Year of that table; empty: the year of the last complete month. */
   year: string
   /** Amount to convert: digits and a point, with a minus if negative. */
@@ -84,6 +87,7 @@ export const FIRST_VIEW: View = {
   to: '',
   table: false,
   months: 'USD/CRC',
+  every: 'month',
   year: '',
   amount: '1000',
   source: 'USD',
@@ -114,7 +118,7 @@ const QUERY_PARAMS = [
 const DOCUMENTS_PARAMS = [
   ...(['company', 'agent', 'state', 'search', 'since', 'until', 'document', 'send'] as const),
 ]
-const CLOSES_PARAMS = ['months', 'year'] as const
+const CLOSES_PARAMS = ['months', 'year', 'every'] as const
 const LIST_PARAMS = ['listSource', 'listTarget', 'listSide'] as const
 const DIFFERENTIAL_PARAMS = ['closing', 'books', 'rule'] as const
 
@@ -165,6 +169,7 @@ export function parseFragment(fragment: string): View {
     to: isRange ? to : '',
     table: params.get('table') === 'true',
     months: patternParam(params, 'months', PAIR),
+    every: wordParam(EVERY, params.get('every'), FIRST_VIEW.every),
     year: patternParam(params, 'year', /^(19|2\d)\d\d$/),
     amount: patternParam(params, 'amount', /^-?(0|[1-9]\d{0,39})(\.\d{1,20})?$/),
     source: patternParam(params, 'source', /^[A-Z]{3}$/),

@@ -1,5 +1,5 @@
 // Screen of exchange rates and its views. `query`: the dollar, a converter, a history and all currencies. `closes`:
-// closes of periods. `list`: a pasted list. `differential`: exchange differences.
+// months, quarters and years. `list`: a pasted list. `differential`: exchange differences.
 
 import type { FunctionComponent } from 'preact'
 import { useState } from 'preact/hooks'
@@ -23,7 +23,7 @@ const SERIES_EVERY_MS = 600_000
 
 /** Parts of the screen that are fetched when one of them is rendered. */
 type LazyParts = {
-  MonthEnds: FunctionComponent<{ series: readonly Series[]; today: string }>
+  Closes: FunctionComponent<{ series: readonly Series[]; today: string }>
   ConvertList: FunctionComponent<{ series: readonly Series[]; bounds: DayBounds }>
   Differential: FunctionComponent<{ series: readonly Series[]; bounds: DayBounds }>
   EmptyDatabase: FunctionComponent<{ everyMs: number }>
@@ -64,12 +64,7 @@ function Rates({ below }: { below: LazyParts }) {
         ) : view.value.ratesView === 'differential' ? (
           <below.Differential series={series.value ?? []} bounds={bounds} />
         ) : view.value.ratesView === 'closes' ? (
-          <section class="card months" aria-labelledby="months">
-            <h2 id="months">{texts.value.views.closes}</h2>
-            <div class="below">
-              <below.MonthEnds series={series.value ?? []} today={today} />
-            </div>
-          </section>
+          <below.Closes series={series.value ?? []} today={today} />
         ) : (
           <Query below={below} bounds={bounds} series={series} />
         )}

@@ -143,7 +143,12 @@ function dataSheet(table: Download, texts: WorkbookTexts, styles: Styles): Workb
       { cells: [] },
       ...notes.map((note) => text(note, { font: 'quiet' })),
     ],
-    widths: columns.map((column, index) => columnWidth(column, rows, index, places[index] ?? 0)),
+    widths: columns.map((column, index) =>
+      Math.max(
+        columnWidth(column, rows, index, places[index] ?? 0),
+        index === 0 ? (total?.label ?? '').length + 2 : 0,
+      ),
+    ),
     headingRow: HEADING_ROW,
     lastRow: HEADING_ROW + rows.length,
     link: { row: LINK_ROW, fragment: texts.address.split('#')[1] ?? '' },

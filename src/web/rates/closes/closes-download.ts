@@ -1,0 +1,172 @@
+// Table of the periods for files and clipboard, and the published values from which it was computed.
+
+import { apiRequest } from '../../api/request.ts'
+import type { DayRates, RateSide, Series, SeriesResponse } from '../../api/responses.ts'
+import { readDayRates } from '../../api/responses.ts'
+import { CLOSES } from '../../i18n/closes.ts'
+import { PAGE } from '../../i18n/page.ts'
+import { SOURCES } from '../../i18n/sources.ts'
+import { inLanguage } from '../../i18n/table.ts'
+import { addDays } from '../../model/days.ts'
+import { createFormats, type Language } from '../../model/formats.ts'
+import { type PeriodRow, periodRows, STATS } from '../../model/months.ts'
+import { routeSeries, seriesTitle, sourceText } from '../../model/sources.ts'
+import type { Download, SourceValue, TableColumn } from '../../model/table.ts'
+import { currencyUnits, periodName } from './closes-texts.ts'
+import { closesRange, type LoadedCloses } from './loaded-closes.ts'
+
+type FigureRow = PeriodRow<RateSide>
+type FileColumn = TableColumn & { value: (row: FigureRow) => string | undefined }
+
+export function closesTable(
+  loaded: LoadedCloses,
+  series: readonly Series[],
+  today: string,
+  language: Language,
+): Download {
+  const words = inLanguage(CLOSES, language)
+  const { sides: sideNames } = inLanguage(PAGE, language)
+  const sources = inLanguage(SOURCES, language)
+  const formats = createFormats(language)
+  const { pair, every, year, at } = loaded
+  const [base = '', quote = ''] = pair.split('/')
+  const rows = periodRows(every, year, today, loaded.sides)
+  const name = words.pair(
+    (formats.currency(base) ?? base).toLowerCase(),
+    currencyUnits(quote, language),
+    pair,
+  )
+  const columns = [...spreadsheetColumns(loaded, language), ...programColumns(loaded)]
+  const whole = [...rows.keys()].filter((index) => {
+    const { partial, cells } = rows[index] ?? {}
+    return partial?.length === 0 && cells?.[0]?.figure
+  })
+  const closes = [...columns.keys()].filter((index) => columns[index]?.name === 'last')
+  return {
+    title: [`${words.title}: ${name}`, year, words.every[every]].filter((part) => part !== '').join(', '),
+    source: sources.bank(sourceText(routeSeries(series, base, quote), { ...sources, sides: sideNames })),
+    columns: columns.map(({ value: _, ...column }) => column),
+    rows: rows.map((row) => columns.map(({ value }) => value(row) ?? '')),
+    notes: [words.meaning[every]],
+    ...(whole.length > 0 && {
+      total: {
+        ...{ label: words.meanOfCloses, operation: 'mean' as const, columns: closes, rows: whole },
+        note: words.wholeOnly,
+      },
+    }),
+    at,
+  }
+}
+
+/** Loads the published values of the legs. @throws Error if they cannot be loaded */
+export async function loadSources(
+  loaded: LoadedCloses,
+  series: readonly Series[],
+  today: string,
+  language: Language,
+): Promise<SourceValue[]> {
+  const [base = '', quote = ''] = loaded.pair.split('/')
+  const legs = routeSeries(series, base, quote)
+  const { from, to } = closesRange(loaded, today)
+  // A first value may be that of the year before.
+  const [earlier, ...histories] = await Promise.all([
+    load<DayRates>(`/api/v1/rates?on=${addDays(from, -1)}`, readDayRates),
+    ...legs.map(({ id }) => load<SeriesResponse>(`/api/v1/series/${id}/history?from=${from}&to=${to}`)),
+  ])
+  const { sides } = inLanguage(PAGE, language)
+  return legs.flatMap((leg, index): SourceValue[] => {
+    const own = histories[index]?.points ?? []
+    const carried = earlier.rates.filter(({ series_id }) => series_id === leg.id)
+    const isCarried = legs.length > 1 && (own[0]?.rate_date ?? to) > from
+    return [...(isCarried ? carried : []), ...own].map((point) => ({
+      series: seriesTitle(leg, sides),
+      indicator: leg.external_code,
+      day: point.rate_date,
+      value: point.value,
+      rounding: String(('rounded_to' in point ? point.rounded_to : undefined) ?? ''),
+    }))
+  })
+}
+
+async function load<T>(path: string, read?: (response: Response) => Promise<T>): Promise<T> {
+  const { value, failure } = await apiRequest<T>(path, { read })
+  if (failure) throw new Error(`${path}: ${failure.kind}`)
+  return value
+}
+
+/** Columns as on the screen, with all digits. The day is that of the first side. */
+function spreadsheetColumns({ every, sides }: LoadedCloses, language: Language): FileColumn[] {
+  const words = inLanguage(CLOSES, language)
+  const { sides: sideNames } = inLanguage(PAGE, language)
+  const { monthName } = createFormats(language)
+  const isPair = sides.length > 1
+  const title = (stat: (typeof STATS)[number], side: RateSide) =>
+    isPair ? `${words.stats[stat]} ${sideNames[side].toLowerCase()}` : words.stats[stat]
+  const only = 'people' as const
+  const period: FileColumn =
+    every === 'month'
+      ? { title: words.periods.month, kind: 'month', only, value: ({ first }) => first }
+      : {
+          ...{ title: words.periods[every], kind: 'text', only },
+          value: ({ first }) =>
+            every === 'year'
+              ? first.slice(0, 4)
+              : `${periodName(every, first, words, monthName)} ${first.slice(0, 4)}`,
+        }
+  return [
+    period,
+    {
+      ...{ title: words.closeDay, kind: 'day', only },
+      value: ({ cells }) => cells.find(({ figure }) => figure)?.figure?.day,
+    },
+    ...STATS.flatMap((stat) =>
+      sides.map(
+        ({ name: side }): FileColumn => ({
+          ...{ title: title(stat, side), name: stat, kind: 'number', only },
+          value: ({ cells }) => findFigure(cells, stat, side)?.value,
+        }),
+      ),
+    ),
+    {
+      ...{ title: words.note, kind: 'note', only },
+      value: ({ partial, isCurrent, cells }) =>
+        [
+          partial.length > 0 && (isCurrent ? words.current : words.incomplete),
+          ...cells.map(
+            ({ stat, side, figure }) =>
+              figure?.rounded_to !== undefined && words.roundedNote(title(stat, side), figure.rounded_to),
+          ),
+        ]
+          .filter(Boolean)
+          .join('; '),
+    },
+  ]
+}
+
+/** Columns with the names of the API; both sides of a pair precede theirs. */
+function programColumns({ sides }: LoadedCloses): FileColumn[] {
+  const only = 'programs' as const
+  const prefix = (side: RateSide) => (sides.length > 1 ? `${side}_` : '')
+  return [
+    { title: 'date', kind: 'day', only, value: ({ first }) => first },
+    ...sides.flatMap(({ name: side }): FileColumn[] => [
+      ...STATS.flatMap((stat) =>
+        (['value', 'rate_date', 'day', 'rounded_to'] as const).map(
+          (field): FileColumn => ({
+            ...{ title: `${prefix(side)}${stat}_${field}`, only },
+            kind: field === 'value' ? 'number' : field === 'rounded_to' ? 'count' : 'day',
+            value: ({ cells }) => findFigure(cells, stat, side)?.[field]?.toString(),
+          }),
+        ),
+      ),
+      {
+        ...{ title: `${prefix(side)}partial`, kind: 'text', only },
+        value: ({ partial }) => (partial.includes(side) ? 'true' : ''),
+      },
+    ]),
+  ]
+}
+
+function findFigure(cells: FigureRow['cells'], stat: (typeof STATS)[number], side: RateSide) {
+  return cells.find((cell) => cell.stat === stat && cell.side === side)?.figure
+}

@@ -1,0 +1,204 @@
+// Closes and means of months, quarters or years of any pair, for accountants.
+
+import { useState } from 'preact/hooks'
+import type { Series } from '../../api/responses.ts'
+import { CopyButton } from '../../components/copy-button.tsx'
+import { CurrencyField } from '../../components/currency-field.tsx'
+import { DownloadMenu } from '../../components/download-menu.tsx'
+import { icons } from '../../components/icons.tsx'
+import { FailureNotice, Notice } from '../../components/notice.tsx'
+import { SegmentedControl } from '../../components/segmented-control.tsx'
+import { Step } from '../../components/step.tsx'
+import { formats, language, setView, view } from '../../components/view.ts'
+import { encodeCsv } from '../../model/csv.ts'
+import { listedCurrencies } from '../../model/currencies.ts'
+import { addDays } from '../../model/days.ts'
+import { EVERY } from '../../model/fragment.ts'
+import { isAnyMissing } from '../../model/holes.ts'
+import { lastClosedYear, type PeriodKind, periodRows } from '../../model/months.ts'
+import { routeSeries, shortSourceText } from '../../model/sources.ts'
+import { MissingDaysNote } from '../missing-days.tsx'
+import { closesTable, loadSources } from './closes-download.ts'
+import { ClosesFigures } from './closes-figures.tsx'
+import { closesTexts, currencyUnits, sourceTexts } from './closes-texts.ts'
+import { type LoadedCloses, useCloses } from './loaded-closes.ts'
+
+export function Closes({ series, today }: { series: readonly Series[]; today: string }) {
+  const words = closesTexts.value
+  const { months: pair, every } = view.value
+  const year = every === 'year' ? '' : view.value.year || lastClosedYear(today)
+  const { loaded, failure, isLoading } = useCloses({ pair, every, year }, today)
+  const [isExact, setExact] = useState(false)
+  const isNone = loaded?.sides.every(({ points }) => points.length === 0)
+  const note = loaded && isAnyMissing(loaded.missing) && <MissingDaysNote missing={loaded.missing} />
+  return (
+    <section class="card months" aria-labelledby="months" aria-busy={isLoading}>
+      <div class="card-head">
+        <div>
+          <h2 id="months">{words.title}</h2>
+          <p class="hint closes-of">{describeCloses(loaded ?? { pair, every, year })}</p>
+        </div>
+        <Files loaded={isNone ? undefined : loaded} series={series} today={today} />
+      </div>
+      <div class="closes-fields">
+        <PairFields series={series} pair={pair} />
+        <SegmentedControl<PeriodKind>
+          name="every"
+          label={words.period}
+          value={every}
+          choices={EVERY.map((value) => ({
+            value,
+            title: words.periods[value],
+            label: (
+              <>
+                <span class="wide">{words.periods[value]}</span>
+                <span class="narrow">{words.shortPeriods[value]}</span>
+              </>
+            ),
+          }))}
+          onChoose={(value) => setView({ every: value })}
+        />
+        {every !== 'year' && <YearPicker year={year} first={firstYear(series, today)} today={today} />}
+      </div>
+      {failure ? (
+        <FailureNotice failure={failure} />
+      ) : loaded && isNone ? (
+        <Notice title={words.none(loaded.pair, loaded.year)}>
+          <p>{words.noneText}</p>
+          {note}
+        </Notice>
+      ) : (
+        <>
+          <ClosesFigures
+            loaded={loaded}
+            query={{ pair, every, year }}
+            rows={loaded && periodRows(loaded.every, loaded.year, today, loaded.sides)}
+            isExact={isExact}
+            onExact={setExact}
+          />
+          {note}
+          {loaded && <Foot loaded={loaded} series={series} />}
+        </>
+      )}
+    </section>
+  )
+}
+
+function Files(props: { loaded: LoadedCloses | undefined; series: readonly Series[]; today: string }) {
+  const { loaded, series, today } = props
+  const words = closesTexts.value
+  // A spreadsheet reads numbers in the page's language.
+  const dialect = { separator: '\t', isLocal: language.value === 'es', isForPrograms: false } as const
+  const name =
+    loaded && ['bccr-cierres', loaded.pair.replace('/', '-'), loaded.year || loaded.every].join('-')
+  return (
+    <div class="buttons">
+      <CopyButton
+        class="button"
+        isOff={!loaded}
+        text={() => (loaded ? encodeCsv(closesTable(loaded, series, today, language.value), dialect) : '')}
+      >
+        {words.copy}
+      </CopyButton>
+      <DownloadMenu
+        name={`${name}`}
+        isOff={!loaded}
+        table={async (language) => {
+          if (!loaded) throw new Error('nothing is loaded')
+          const sources = await loadSources(loaded, series, today, language)
+          return { ...closesTable(loaded, series, today, language), sources }
+        }}
+      />
+    </div>
+  )
+}
+
+function Foot({ loaded, series }: { loaded: LoadedCloses; series: readonly Series[] }) {
+  const words = closesTexts.value
+  const [base = '', quote = ''] = loaded.pair.split('/')
+  const [day = '', time = ''] = formats.value.instant(loaded.at).split(', ')
+  const sources = shortSourceText(routeSeries(series, base, quote), sourceTexts.value)
+  return (
+    <p class="hint closes-foot">
+      {sources !== '' && words.shortSource(sources)} {words.meaning[loaded.every]}{' '}
+      {words.retrieved(day, time)}
+    </p>
+  )
+}
+
+function YearPicker({ year, first, today }: { year: string; first: string; today: string }) {
+  const words = closesTexts.value
+  const last = addDays(today, 1).slice(0, 4)
+  const setYear = (to: number) => setView({ year: String(to) === lastClosedYear(today) ? '' : String(to) })
+  const all = Array.from({ length: Number(last) - Number(first) + 1 }, (_, index) => Number(last) - index)
+  return (
+    <div class="day-picker">
+      <Step label={words.previous} isOff={year <= first} onClick={() => setYear(Number(year) - 1)}>
+        {icons.previous}
+      </Step>
+      <select
+        class="field"
+        aria-label={words.year}
+        value={year}
+        onChange={(event) => setYear(Number(event.currentTarget.value))}
+      >
+        {!all.includes(Number(year)) && <option value={year}>{year}</option>}
+        {all.map((one) => (
+          <option key={one} value={String(one)}>
+            {one}
+          </option>
+        ))}
+      </select>
+      <Step label={words.next} isOff={year >= last} onClick={() => setYear(Number(year) + 1)}>
+        {icons.next}
+      </Step>
+    </div>
+  )
+}
+
+function PairFields({ series, pair }: { series: readonly Series[]; pair: string }) {
+  const words = closesTexts.value
+  const [base = '', quote = ''] = pair.split('/')
+  const all = listedCurrencies(series, formats.value)
+  return (
+    <div class="pair-fields">
+      <CurrencyField
+        label={words.source}
+        value={base}
+        all={all}
+        onChoose={(code) => setView({ months: code === quote ? `${quote}/${base}` : `${code}/${quote}` })}
+      />
+      <button
+        type="button"
+        class="plain round"
+        aria-label={words.swap}
+        title={words.swap}
+        onClick={() => setView({ months: `${quote}/${base}` })}
+      >
+        {icons.swap}
+      </button>
+      <CurrencyField
+        label={words.target}
+        value={quote}
+        all={all}
+        onChoose={(code) => setView({ months: code === base ? `${quote}/${base}` : `${base}/${code}` })}
+      />
+    </div>
+  )
+}
+
+/** Describes the table, as `Euro en colones (EUR/CRC), 2026, por mes`. */
+function describeCloses({ pair, every, year }: { pair: string; every: PeriodKind; year: string }): string {
+  const words = closesTexts.value
+  const [base = '', quote = ''] = pair.split('/')
+  const { currency } = formats.value
+  const name = words.pair(currency(base) ?? base, currencyUnits(quote, language.value), pair)
+  return [name, year, words.every[every]].filter((part) => part !== '').join(', ')
+}
+
+/** Year of the first value of any series. */
+function firstYear(series: readonly Series[], today: string): string {
+  return series
+    .reduce((first, { first_data_date: day }) => (day && day < first ? day : first), today)
+    .slice(0, 4)
+}
