@@ -78,6 +78,7 @@ const DOORS: Record<string, (path: string) => boolean> = {
   preact: (path) => path.startsWith('src/web/'),
   '@preact/signals': (path) => path.startsWith('src/web/'),
   uplot: (path) => path === 'src/web/rates/trend/chart.ts',
+  uqr: (path) => path === 'src/web/model/qr-code.ts',
   '@aws-sdk/client-s3': (path) => path === 'src/store/blobs/bucket/client.ts',
   'csv-parse': (path) => path === 'src/formats/sheets/csv.ts',
   yauzl: (path) => path === 'src/formats/sheets/archive.ts',

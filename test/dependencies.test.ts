@@ -78,6 +78,7 @@ const ALLOWED: Record<string, string> = {
   tdigest: 'MIT', // prom-client
   ufo: 'MIT', // ofetch
   uplot: 'MIT', // the chart of the page: a third of what others weigh
+  uqr: 'MIT', // QR codes of certificates: Nayuki's encoder as modules, half of what others weigh
   valibot: 'MIT',
   xtend: 'MIT', // postgres-interval
   yauzl: 'MIT', // reads archives, of which it believes no size; whole libraries of workbooks pass values through floats

@@ -24,6 +24,7 @@ const BELOW_RATES = {
   Differential: lazyView(() =>
     import('./rates/differential/differential.tsx').then((file) => file.Differential),
   ),
+  Certificate: lazyView(() => import('./rates/certificate/certificate.tsx').then((file) => file.Certificate)),
   EmptyDatabase: lazyView(() => import('./small-parts.ts').then((file) => file.EmptyDatabase)),
   LeftOutNote: lazyView(() => import('./small-parts.ts').then((file) => file.LeftOutNote)),
   MissingDaysNote: lazyView(() => import('./small-parts.ts').then((file) => file.MissingDaysNote)),

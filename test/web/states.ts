@@ -23,6 +23,7 @@ export type State = {
 }
 
 const BUSY = { status: 503, contentType: 'application/json', body: '{"detail":"The server is starting."}' }
+const CERTIFICATE = 'amount=1500&source=EUR&target=CRC'
 const FILTERED = '#documents?company=8'
 
 /** Rows with long details, a cross, an old leg, a currency without rates, and other errors. */
@@ -336,6 +337,51 @@ export const STATES: readonly State[] = [
     fragment: '#status',
     selector: '.export button',
     act: openExport,
+  },
+  {
+    name: 'certificate',
+    session: 'both',
+    fragment: `#rates/certificate?${CERTIFICATE}&side=venta&on=2026-11-15`,
+    selector: '.paper',
+  },
+  {
+    name: 'certificate of both sides',
+    session: 'both',
+    fragment: '#rates/certificate?amount=1&source=USD&target=CRC&side=both&on=2026-11-20',
+    selector: '.paper',
+  },
+  {
+    name: 'certificate that does not match',
+    session: 'both',
+    fragment: `#rates/certificate?${CERTIFICATE}&side=compra&on=2026-11-15&as_of=2026-11-20T18:00:00.900Z&sha256=${'0'.repeat(64)}`,
+    prepare: interceptRequests(/\/convert\/statement$/, {
+      contentType: 'application/json',
+      body: JSON.stringify({
+        ...{
+          statement: 'cambista-constancia/1\n',
+          sha256: 'f'.repeat(64),
+          as_of: '2026-11-20T18:00:00.900Z',
+        },
+        ...{ conversion: { legs: [] }, matches: false },
+      }),
+    }),
+    selector: '.verdict.bad',
+  },
+  {
+    name: 'certificate in a gap of the record',
+    session: 'both',
+    fragment: `#rates/certificate?${CERTIFICATE}&side=compra&on=2026-11-15&as_of=2026-11-20T18:00:00.000Z&sha256=${'0'.repeat(64)}`,
+    prepare: interceptRequests(/\/convert\/statement$/, {
+      ...{ status: 404, contentType: 'application/json' },
+      body: '{"detail":"lost","gap":{"from":"2026-11-20T17:00:00.000Z","to":"2026-11-20T19:00:00.000Z"}}',
+    }),
+    selector: '.verdict.warn',
+  },
+  {
+    name: 'damaged link of a certificate',
+    session: 'both',
+    fragment: '#rates/certificate?amount=1',
+    selector: '.certificate .notice',
   },
   {
     name: 'export refused',

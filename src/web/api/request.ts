@@ -21,6 +21,8 @@ export type Failure = {
   detail: string
   /** Id of the request in the log of the server. */
   requestId?: string | undefined
+  /** Body of the response, for an error with fields of its own. */
+  body?: string
 }
 export type Result<T> = { value: T; failure?: undefined } | { value?: undefined; failure: Failure }
 
@@ -63,7 +65,8 @@ export async function apiResponse(path: string, options: RequestOptions = {}): P
     isOffline.value = false
     if (response.ok) return { value: response }
     const requestId = response.headers.get('x-request-id') ?? undefined
-    const failure = { ...createFailure(response.status, errorDetail(await response.text())), requestId }
+    const text = await response.text()
+    const failure = { ...createFailure(response.status, errorDetail(text)), requestId, body: text }
     // The session has expired or one of its two secrets is revoked. A wrong secret at sign-in implies neither.
     if (failure.kind === 'signed-out' && !path.startsWith('/session')) recheckSession(pageSecret)
     return { failure }

@@ -58,6 +58,9 @@ export type HistoryResponse = {
   holes?: ResponseHoles
 }
 
+/** Published values of a series. */
+export type SeriesResponse = { points: readonly { rate_date: string; value: string; rounded_to?: number }[] }
+
 /** Figures of a pair by period. */
 export type PeriodsResponse = {
   rate_type: RateSide
@@ -75,13 +78,31 @@ export type Conversion = {
   legs: readonly ConversionLeg[]
 }
 
-/** Failure of a run by its code. `of`: indicator, table or provider. */
-export type RunFailure = {
-  code: string
-  of: string
-  host?: string
-  status?: number
-  count?: number
+export type CorrectedValue = {
+  pair: string
+  rate_type: RateSide
+  rate_date: string
+  was: string | null
+  is: string | null
+  at: string | null
+}
+
+/** Text of a conversion with its digest. A statement of both sides has two conversions: compra, venta. */
+export type StatementResponse = {
+  statement: string
+  sha256: string
+  as_of: string
+  conversion: StatedConversion | readonly [StatedConversion, StatedConversion]
+  matches?: boolean
+  /** Answer of today, if it differs. */
+  now?: {
+    result: string | readonly string[] | null
+    detail?: string
+    corrections: readonly CorrectedValue[]
+  }
+}
+export type StatedConversion = Omit<Conversion, 'legs'> & {
+  legs: readonly (ConversionLeg & { series_id: number; rounded_to?: number })[]
 }
 
 export type SyncRun = {
@@ -98,6 +119,15 @@ export type SyncRun = {
   finished_at: string | null
   /** Absent for runs of earlier versions and imports. */
   failures?: readonly RunFailure[]
+}
+
+/** Failure of a run by its code. `of`: indicator, table or provider. */
+export type RunFailure = {
+  code: string
+  of: string
+  host?: string
+  status?: number
+  count?: number
 }
 
 /** Reason by its code why rates are not up to date. */

@@ -9,7 +9,13 @@ export type TokenFacts = {
   company_id: number | null
   expires_at: string | null
 }
-export type SessionSecrets = { key: KeyFacts | null; token: TokenFacts | null }
+/** `person`: name of the link that opened the session. `organization`: letterhead of the server. */
+export type SessionSecrets = {
+  key: KeyFacts | null
+  token: TokenFacts | null
+  person?: string | null
+  organization?: { name: string; tax_id: string | null } | null
+}
 
 /** Letterhead of the server's owner. */
 export type ServerOwner = { name: string; tax_id: string | null }

@@ -70,6 +70,7 @@ export const icons = {
   link: lineIcon(
     <path d="M10 14a4 4 0 0 0 6 .4l3-3a4.2 4.2 0 0 0-6-6l-1.5 1.5M14 10a4 4 0 0 0-6-.4l-3 3a4.2 4.2 0 0 0 6 6l1.5-1.5" />,
   ),
+  certificate: lineIcon(<path d="M6 3.5h8l4 4v13H6Zm8 0v4h4M9 12h6m-6 4h6" />),
   print: lineIcon(<path d="M7 9V4h10v5M7 17H4V9h16v8h-3M7 14h10v6H7Z" />),
   clock: lineIcon(
     <>

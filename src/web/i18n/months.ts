@@ -3,7 +3,6 @@
 import { textTable } from './table.ts'
 
 export const MONTHS = textTable({
-
   missingDays: {
     holes: (from: string, to: string, others: number) => [
       `Faltan días sin sincronizar: ${from === to ? `el ${from}` : `del ${from} al ${to}`}${

@@ -12,6 +12,7 @@ export const RATES = textTable({
     copyLink: ['Copiar enlace', 'Copy link'],
     print: ['Imprimir', 'Print'],
   },
+  certificate: ['Constancia', 'Certificate'],
   copied: ['Copiado', 'Copied'],
   notCopied: ['El navegador no permite copiar', 'The browser does not allow the page to copy'],
 

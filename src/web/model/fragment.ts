@@ -17,7 +17,8 @@ export const QUEUE_GROUPS = ['waiting', 'working', 'failed', 'done', 'today'] as
 export const MAX_SEARCH = 100
 
 export type Screen = (typeof SCREENS)[number]
-export type RatesView = (typeof RATES_VIEWS)[number]
+/** `certificate` has no link among the views. */
+export type RatesView = (typeof RATES_VIEWS)[number] | 'certificate'
 export type Span = (typeof SPANS)[number]
 export type ShownSide = (typeof SIDES)[number]
 export type SideRule = (typeof SIDE_RULES)[number]
@@ -59,6 +60,8 @@ export type View = {
   /** Currency of the books. */
   books: string
   rule: SideRule
+  /** Parameters of the certificate as in the link (certificate-link.ts), so that the first screen need not parse them. */
+  certificate: string
   /** Ids; 0: all. */
   company: number
   agent: number
@@ -99,6 +102,7 @@ export const FIRST_VIEW: View = {
   closing: '',
   books: 'CRC',
   rule: 'usual',
+  certificate: '',
   company: 0,
   agent: 0,
   state: '',
@@ -123,6 +127,9 @@ const LIST_PARAMS = ['listSource', 'listTarget', 'listSide'] as const
 const DIFFERENTIAL_PARAMS = ['closing', 'books', 'rule'] as const
 
 export function encodeFragment(view: View): string {
+  if (view.screen === 'rates' && view.ratesView === 'certificate') {
+    return `#rates/certificate?${view.certificate}`
+  }
   const params = new URLSearchParams()
   for (const name of viewParams(view)) {
     if (view[name] !== FIRST_VIEW[name]) params.set(name, String(view[name]))
@@ -144,6 +151,7 @@ function viewParams({ screen, ratesView }: View): readonly (keyof View)[] {
   if (screen === 'status') return []
   if (ratesView === 'list') return LIST_PARAMS
   if (ratesView === 'differential') return DIFFERENTIAL_PARAMS
+  if (ratesView === 'certificate') return ['certificate']
   return ratesView === 'closes' ? CLOSES_PARAMS : QUERY_PARAMS
 }
 
@@ -159,7 +167,13 @@ export function parseFragment(fragment: string): View {
   const isOldCloses = viewName === '' && CLOSES_PARAMS.some((param) => params.has(param))
   return {
     screen: wordParam(SCREENS, name, FIRST_VIEW.screen),
-    ratesView: isOldCloses ? 'closes' : wordParam(RATES_VIEWS, viewName, 'query'),
+    ratesView:
+      viewName === 'certificate'
+        ? viewName
+        : isOldCloses
+          ? 'closes'
+          : wordParam(RATES_VIEWS, viewName, 'query'),
+    certificate: viewName === 'certificate' && /^[\w=&.:%-]{0,600}$/.test(query) ? query : '',
     day: params.has('day') ? dayParam(params, 'day') : on,
     on,
     pair: patternParam(params, 'pair', PAIR),
@@ -190,6 +204,17 @@ export function parseFragment(fragment: string): View {
     document: readId(params, 'document'),
     send: params.get('send') === 'true',
   }
+}
+
+/** Link to a new certificate. @param side `both`: compra and venta */
+export function certificateFragment(params: {
+  amount: string
+  source: string
+  target: string
+  side: ShownSide | 'both'
+  on: string
+}): string {
+  return `#rates/certificate?${new URLSearchParams(params)}`
 }
 
 /** Replaces the parameters of the fragment's view; other views are unchanged. */

@@ -5,19 +5,21 @@ import { useMemo } from 'preact/hooks'
 import { serverTime } from '../api/clock.ts'
 import type { Conversion } from '../api/responses.ts'
 import { CopyButton } from '../components/copy-button.tsx'
+import { icons } from '../components/icons.tsx'
 import { FailureDetails, failureText, isLost } from '../components/notice.tsx'
 import { SignedFigure } from '../components/signed-figure.tsx'
 import { useApi } from '../components/use-api.ts'
 import { useDebounced } from '../components/use-debounced.ts'
 import { formats, texts } from '../components/view.ts'
 import { decimalSign } from '../model/decimal.ts'
+import { certificateFragment, type ShownSide } from '../model/fragment.ts'
 import { supportLine } from '../model/support.ts'
 import { ConversionLegs, OlderLegs } from './conversion-legs.tsx'
 
 const MISSING = '—'
 
 /** `amount` has its sign. `on`: empty for the present day of the server. */
-type ConversionRequest = { amount: string; source: string; target: string; side: string; on: string }
+type ConversionRequest = { amount: string; source: string; target: string; side: ShownSide; on: string }
 
 /** @param request undefined: amount or date are refused */
 export function ConversionOutcome(props: { request: ConversionRequest | undefined; day: string }) {
@@ -52,7 +54,7 @@ export function ConversionOutcome(props: { request: ConversionRequest | undefine
 
 function Answer({ request, value, day }: { request: ConversionRequest; value: Conversion; day: string }) {
   const words = texts.value
-  const { amount, source, target } = request
+  const { amount, source, target, side } = request
   const at = useMemo(serverTime, [value])
   const result = decimalSign(amount) < 0 ? `-${value.result}` : value.result
   const support = () =>
@@ -79,6 +81,10 @@ function Answer({ request, value, day }: { request: ConversionRequest; value: Co
         <CopyButton class="button" text={support}>
           {words.convert.copySupport}
         </CopyButton>
+        <a class="button" href={certificateFragment({ amount, source, target, side, on: day })}>
+          {icons.certificate}
+          {words.certificate}
+        </a>
       </div>
     </div>
   )

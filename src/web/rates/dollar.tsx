@@ -13,7 +13,7 @@ import { useApi } from '../components/use-api.ts'
 import { formats, texts, view } from '../components/view.ts'
 import { addDays } from '../model/days.ts'
 import { decimalSign, subtract } from '../model/decimal.ts'
-import { type ShownSide, SIDES } from '../model/fragment.ts'
+import { certificateFragment, type ShownSide, SIDES } from '../model/fragment.ts'
 import { TrendLine } from './trend-line.tsx'
 
 const MISSING = '—'
@@ -150,7 +150,21 @@ function Facts({ requestedDay, latest }: { requestedDay: string; latest: Latest 
   const words = texts.value.dollar
   const { day, exact } = formats.value
   const { notPublished, pairs } = texts.value.date
-  if (!latest) return <p class="dollar-facts">{'\u00a0'}</p>
+  if (!latest) {
+    return (
+      <div class="dollar-facts">
+        {/* Reserves the lines of the facts, so that they move nothing. */}
+        <p class="reserved">{words.margin} ₡0,00</p>
+        <p class="reserved">
+          {words.ownDay} <strong>{day(requestedDay)}</strong>
+        </p>
+        <button type="button" class="button" disabled>
+          {icons.certificate}
+          {texts.value.certificate}
+        </button>
+      </div>
+    )
+  }
   const { compra, venta, rate_date, rounded_to } = latest
   return (
     <div class="dollar-facts">
@@ -167,6 +181,15 @@ function Facts({ requestedDay, latest }: { requestedDay: string; latest: Latest 
         <p class="caution">{notPublished(day(requestedDay), pairs['USD/CRC'], day(rate_date))}</p>
       )}
       {rounded_to !== undefined && <p class="caution">{words.rounded(rounded_to)}</p>}
+      <a
+        class="button"
+        href={certificateFragment({
+          ...{ amount: '1', source: 'USD', target: 'CRC', side: 'both', on: requestedDay },
+        })}
+      >
+        {icons.certificate}
+        {texts.value.certificate}
+      </a>
     </div>
   )
 }

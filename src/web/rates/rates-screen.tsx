@@ -1,5 +1,6 @@
 // Screen of exchange rates and its views. `query`: the dollar, a converter, a history and all currencies. `closes`:
-// months, quarters and years. `list`: a pasted list. `differential`: exchange differences.
+// months, quarters and years. `list`: a pasted list. `differential`: exchange differences. `certificate`: a conversion as
+// one page of paper.
 
 import type { FunctionComponent } from 'preact'
 import { useState } from 'preact/hooks'
@@ -26,6 +27,7 @@ type LazyParts = {
   Closes: FunctionComponent<{ series: readonly Series[]; today: string }>
   ConvertList: FunctionComponent<{ series: readonly Series[]; bounds: DayBounds }>
   Differential: FunctionComponent<{ series: readonly Series[]; bounds: DayBounds }>
+  Certificate: FunctionComponent<{ series: readonly Series[] }>
   EmptyDatabase: FunctionComponent<{ everyMs: number }>
   LeftOutNote: FunctionComponent<{ ids: readonly number[]; series: readonly Series[] }>
   MissingDaysNote: FunctionComponent<{ missing: KnownHoles }>
@@ -63,6 +65,8 @@ function Rates({ below }: { below: LazyParts }) {
           <below.ConvertList series={series.value ?? []} bounds={bounds} />
         ) : view.value.ratesView === 'differential' ? (
           <below.Differential series={series.value ?? []} bounds={bounds} />
+        ) : view.value.ratesView === 'certificate' ? (
+          <below.Certificate series={series.value ?? []} />
         ) : view.value.ratesView === 'closes' ? (
           <below.Closes series={series.value ?? []} today={today} />
         ) : (

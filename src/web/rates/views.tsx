@@ -28,7 +28,7 @@ export function Views() {
           </a>
         ))}
       </nav>
-      <div class="view-tools">
+      <div class={ratesView === 'certificate' ? 'view-tools absent' : 'view-tools'}>
         <CopyButton
           class="plain tool"
           icon={icons.link}

@@ -1,0 +1,148 @@
+// Certificate of a conversion: issues it, or verifies the one of a link. The server makes its statement; the page only
+// shows it (decisions 2.24).
+
+import { useEffect, useState } from 'preact/hooks'
+import { serverTime } from '../../api/clock.ts'
+import type { Failure } from '../../api/request.ts'
+import type { Series, StatementResponse } from '../../api/responses.ts'
+import { CopyButton } from '../../components/copy-button.tsx'
+import { icons } from '../../components/icons.tsx'
+import { FailureDetails, FailureNotice, Notice } from '../../components/notice.tsx'
+import { useApi } from '../../components/use-api.ts'
+import { setView, texts, view } from '../../components/view.ts'
+import {
+  type CertificateLink,
+  certificateCode,
+  encodeCertificateLink,
+  parseCertificateLink,
+  recordLimits,
+  statementPath,
+} from '../../model/certificate-link.ts'
+import { encodeFragment } from '../../model/fragment.ts'
+import { Paper } from './paper.tsx'
+import { certificateTexts } from './texts.ts'
+import { LimitsVerdict, Verdict } from './verdict.tsx'
+
+type NewCertificate = { query: string; answer: StatementResponse; at: number }
+
+export function Certificate({ series }: { series: readonly Series[] }) {
+  const words = certificateTexts.value
+  const { certificate: query } = view.value
+  const link = parseCertificateLink(query)
+  const { answer, failure, isIssued, at } = useStatement(link, query)
+  const code = answer && answer.matches !== false ? certificateCode(answer.sha256) : ''
+  useTitle(code === '' ? words.title : `${words.kind} ${code}`)
+  return (
+    <section class="certificate" aria-labelledby="certificate" aria-busy={link && !answer && !failure}>
+      <div class="certificate-tools">
+        <a class="plain tool" href={encodeFragment({ ...view.value, ratesView: 'query' })}>
+          {icons.previous}
+          {words.back}
+        </a>
+        <button type="button" class="button main" disabled={code === ''} onClick={() => print()}>
+          {icons.print}
+          {words.print}
+        </button>
+        <CopyButton class="button" icon={icons.link} text={() => viewAddress(query)} isOff={code === ''}>
+          {words.copyLink}
+        </CopyButton>
+      </div>
+      {link && answer ? (
+        <>
+          {!isIssued && <Verdict link={link} answer={answer} />}
+          {code === '' ? (
+            <StatementText answer={answer} />
+          ) : (
+            <Paper
+              series={series}
+              link={link}
+              answer={answer}
+              address={viewAddress(query)}
+              at={at}
+              isIssued={isIssued}
+            />
+          )}
+          {code !== '' && <StatementText answer={answer} isClosed />}
+        </>
+      ) : (
+        <>
+          <h2 id="certificate">{words.title}</h2>
+          {link ? failure ? <Refusal failure={failure} /> : <Loading /> : <DamagedLink />}
+        </>
+      )}
+    </section>
+  )
+}
+
+/** Requests a statement. Once a new certificate is issued, the address of the view is its link. */
+function useStatement(link: CertificateLink | undefined, query: string) {
+  const [issued, setIssued] = useState<NewCertificate | undefined>(undefined)
+  const isIssued = issued?.query === query
+  const { value, failure } = useApi<StatementResponse>(link && !isIssued ? statementPath(link) : undefined)
+  useEffect(() => {
+    if (!link || link.issue || !value) return
+    const { as_of: asOf, sha256 } = value
+    const complete = encodeCertificateLink({ ...link, issue: { asOf, sha256 } })
+    setIssued({ query: complete, answer: value, at: serverTime() })
+    setView({ certificate: complete })
+  }, [value])
+  if (isIssued) return { answer: issued.answer, at: issued.at, isIssued }
+  // The answer to a new certificate waits for its link.
+  return { answer: link?.issue && value, failure, at: serverTime(), isIssued: false }
+}
+
+/** Sets the title of the window, which browsers propose as the name of the PDF. */
+function useTitle(title: string): void {
+  useEffect(() => {
+    document.title = `${title} · cambista`
+  })
+  useEffect(
+    () => () => {
+      document.title = `${texts.value.screens[view.value.screen]} · cambista`
+    },
+    [],
+  )
+}
+
+function viewAddress(query: string): string {
+  return `${location.origin}${location.pathname}#rates/certificate?${query}`
+}
+
+/** Lines whose SHA-256 is the digest: to compare them with a paper, or to compute the digest by hand. */
+function StatementText({ answer, isClosed = false }: { answer: StatementResponse; isClosed?: boolean }) {
+  const words = certificateTexts.value
+  return (
+    <details class="statement" open={!isClosed}>
+      <summary>{words.statement}</summary>
+      <pre>{answer.statement}</pre>
+      <p class="hint">{words.statementHint}</p>
+      <CopyButton class="button" text={() => answer.statement}>
+        {words.copyStatement}
+      </CopyButton>
+    </details>
+  )
+}
+
+function Refusal({ failure }: { failure: Failure }) {
+  const limits = recordLimits(failure.body)
+  if (limits) return <LimitsVerdict limits={limits} />
+  if (failure.kind !== 'not-found') return <FailureNotice failure={failure} />
+  return (
+    <Notice title={certificateTexts.value.none}>
+      <FailureDetails failure={failure} />
+    </Notice>
+  )
+}
+
+function Loading() {
+  return <p class="loading">{certificateTexts.value.loading}</p>
+}
+
+function DamagedLink() {
+  const words = certificateTexts.value
+  return (
+    <Notice title={words.damaged}>
+      <p>{words.damagedText}</p>
+    </Notice>
+  )
+}

@@ -1,0 +1,131 @@
+// Letter page of a certificate: letterhead, equation, legs, calculation, and how to verify it.
+
+import { useMemo } from 'preact/hooks'
+import type { StatedConversion, StatementResponse } from '../../api/responses.ts'
+import { session } from '../../api/session.ts'
+import { icons } from '../../components/icons.tsx'
+import { SignedFigure } from '../../components/signed-figure.tsx'
+import { formats, texts } from '../../components/view.ts'
+import { type CertificateLink, certificateCode, digestGroups } from '../../model/certificate-link.ts'
+import { decimalSign } from '../../model/decimal.ts'
+import { qrCode } from '../../model/qr-code.ts'
+import { Calculation, type PaperProps } from './calculation.tsx'
+import { indicatorCodes, LegsTable } from './legs-table.tsx'
+import { certificateTexts } from './texts.ts'
+
+export function Paper(props: PaperProps) {
+  const { series, link, answer, address } = props
+  const words = certificateTexts.value
+  const conversions = statedConversions(answer)
+  return (
+    <article class="paper">
+      <Letterhead sha256={answer.sha256} />
+      <h2 id="certificate">{words.title}</h2>
+      <p class="paper-hint">{words.according}</p>
+      <Equation link={link} conversions={conversions} />
+      <LegsTable series={series} link={link} conversions={conversions} />
+      <Calculation {...props} conversions={conversions} />
+      <h3>{words.howToVerify}</h3>
+      <div class="verification">
+        <QrCode text={address} label={words.code} />
+        <ol>
+          <li>{words.byLink}</li>
+          <li>{words.byCommand}</li>
+          {conversions.some(({ legs }) => legs.length > 0) && (
+            <li>{words.byHand(words.indicators(indicatorCodes(conversions, series)))}</li>
+          )}
+        </ol>
+      </div>
+      <p class="digest">
+        <span>{words.digest}</span>
+        <span class="digest-groups">
+          {digestGroups(answer.sha256).map((group, index) => (
+            <span key={index}>{group} </span>
+          ))}
+        </span>
+      </p>
+      <footer class="paper-foot">
+        <p>
+          {words.closing}
+          <br />
+          {location.host}
+        </p>
+        <p class="page-number">{words.onePage}</p>
+      </footer>
+    </article>
+  )
+}
+
+function Letterhead({ sha256 }: { sha256: string }) {
+  const words = certificateTexts.value
+  const current = session.value
+  const organization = 'organization' in current ? current.organization : null
+  const taxId = organization?.tax_id
+  return (
+    <header class="letterhead">
+      {icons.mark}
+      <p>
+        <strong>{organization?.name ?? 'cambista'}</strong>
+        <span>{organization ? (taxId ? words.taxId(taxId) : '') : words.product}</span>
+      </p>
+      <p class="paper-code">
+        <span>{words.kind}</span>
+        <strong>{certificateCode(sha256)}</strong>
+      </p>
+    </header>
+  )
+}
+
+function Equation({
+  link,
+  conversions,
+}: {
+  link: CertificateLink
+  conversions: readonly StatedConversion[]
+}) {
+  const words = certificateTexts.value
+  const { exact, longDay } = formats.value
+  const sign = decimalSign(link.amount) < 0 ? '-' : ''
+  return (
+    <div class="equation">
+      <p class="equation-side">
+        <span>{words.amount}</span>
+        <strong>
+          <SignedFigure value={link.amount} format={exact} unit={link.source} />
+        </strong>
+      </p>
+      <p class="equation-sign">
+        <span aria-hidden="true">=</span>
+        <span class="unseen">{words.equals}</span>
+      </p>
+      <div class="equation-results">
+        {conversions.map(({ rate_type, result }) => (
+          <p key={rate_type} class="equation-side">
+            <span>
+              {words.atDay(longDay(link.on))}
+              {rate_type === 'referencia' ? '' : `, ${texts.value.sides[rate_type].toLowerCase()}`}
+            </span>
+            <strong>
+              <SignedFigure value={sign + result} format={formats.value.result} unit={link.target} />
+            </strong>
+          </p>
+        ))}
+      </div>
+    </div>
+  )
+}
+
+function QrCode({ text, label }: { text: string; label: string }) {
+  const { size, path } = useMemo(() => qrCode(text), [text])
+  const box = `0 0 ${size} ${size}`
+  return (
+    <svg class="qr-code" viewBox={box} shape-rendering="crispEdges" role="img" aria-label={label}>
+      <rect class="qr-ground" width={size} height={size} />
+      <path class="qr-ink" d={path} />
+    </svg>
+  )
+}
+
+function statedConversions({ conversion }: StatementResponse): readonly StatedConversion[] {
+  return 'legs' in conversion ? [conversion] : conversion
+}

@@ -1,0 +1,118 @@
+// Verdict about the certificate of a link, and the values that the bank corrected since.
+
+import type { ComponentChildren } from 'preact'
+import type { CorrectedValue, StatementResponse } from '../../api/responses.ts'
+import { formats, texts } from '../../components/view.ts'
+import type { CertificateLink, recordLimits } from '../../model/certificate-link.ts'
+import { decimalSign } from '../../model/decimal.ts'
+import { legName } from '../../model/support.ts'
+import { certificateTexts } from './texts.ts'
+
+export function Verdict({ link, answer }: { link: CertificateLink; answer: StatementResponse }) {
+  const words = certificateTexts.value
+  if (answer.matches) {
+    return (
+      <VerdictBox kind="good" title={words.matches}>
+        {answer.now && <LaterAnswer link={link} now={answer.now} />}
+      </VerdictBox>
+    )
+  }
+  return (
+    <VerdictBox kind="bad" title={words.differs} id="certificate">
+      <dl class="digests">
+        <div>
+          <dt>{words.linkDigest}</dt>
+          <dd>{link.issue?.sha256}</dd>
+        </div>
+        <div>
+          <dt>{words.ownDigest}</dt>
+          <dd>{answer.sha256}</dd>
+        </div>
+      </dl>
+      <p>{words.differsHint}</p>
+    </VerdictBox>
+  )
+}
+
+/** The instant is outside the record of the server. */
+export function LimitsVerdict({ limits }: { limits: NonNullable<ReturnType<typeof recordLimits>> }) {
+  const words = certificateTexts.value
+  const { instant } = formats.value
+  if ('from' in limits) {
+    return (
+      <VerdictBox kind="warn" title={words.before(instant(limits.from))}>
+        <p>{words.beforeHint}</p>
+      </VerdictBox>
+    )
+  }
+  return <VerdictBox kind="warn" title={words.gap(instant(limits.gap.from), instant(limits.gap.to))} />
+}
+
+function VerdictBox(props: {
+  kind: 'good' | 'warn' | 'bad'
+  title: string
+  id?: string
+  children?: ComponentChildren
+}) {
+  return (
+    <div class={`verdict ${props.kind}`} role="status">
+      <p class="verdict-title" id={props.id}>
+        {props.title}
+      </p>
+      {props.children}
+    </div>
+  )
+}
+
+function LaterAnswer({ link, now }: { link: CertificateLink; now: NonNullable<StatementResponse['now']> }) {
+  const words = certificateTexts.value
+  const { corrections, result } = now
+  const names = corrections.map(valueName)
+  const results = typeof result === 'string' ? [result] : (result ?? [])
+  const sum = words.joinResults(results.map((one) => money(one, link)))
+  const isNew = corrections.every(({ was }) => was === null)
+  return (
+    <>
+      <p>
+        {result === null ? (
+          <>
+            {words.noAnswerNow} {now.detail !== undefined && <q lang="en">{now.detail}</q>}
+          </>
+        ) : names.length === 0 ? (
+          words.changedNow(sum)
+        ) : isNew ? (
+          words.publishedLater(names, sum)
+        ) : (
+          words.corrected(names, sum)
+        )}
+      </p>
+      <ul>
+        {corrections.map((one) => (
+          <li key={valueName(one)}>{changeText(one)}</li>
+        ))}
+      </ul>
+    </>
+  )
+}
+
+/** Writes a result with the sign of the amount. */
+function money(result: string, { amount, target }: CertificateLink): string {
+  const { accounting } = formats.value
+  const signedResult = decimalSign(amount) < 0 ? `-${result}` : result
+  const figure = accounting(signedResult, formats.value.result)
+  return target === 'CRC' ? `₡${figure}` : `${figure} ${target}`
+}
+
+/** Name of a value, such as `USD/CRC venta del 22/11/2026`. */
+function valueName({ pair, rate_type, rate_date }: CorrectedValue): string {
+  const name = legName({ pair, rate_type, rate_date, value: '', inverse: false }, texts.value.sides)
+  return certificateTexts.value.valueOfDay(name, formats.value.day(rate_date))
+}
+
+function changeText(value: CorrectedValue): string {
+  const words = certificateTexts.value
+  const { exact, instant } = formats.value
+  const figure = (text: string | null) => (text === null ? words.noValue : exact(text))
+  const at = value.at === null ? '' : instant(value.at)
+  return words.change(valueName(value), figure(value.was), figure(value.is), at)
+}
