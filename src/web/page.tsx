@@ -25,8 +25,10 @@ const BELOW_RATES = {
     import('./rates/differential/differential.tsx').then((file) => file.Differential),
   ),
   Certificate: lazyView(() => import('./rates/certificate/certificate.tsx').then((file) => file.Certificate)),
+  CurrencyTable: lazyView(() =>
+    import('./rates/currencies/currency-table.tsx').then((file) => file.CurrencyTable),
+  ),
   EmptyDatabase: lazyView(() => import('./small-parts.ts').then((file) => file.EmptyDatabase)),
-  LeftOutNote: lazyView(() => import('./small-parts.ts').then((file) => file.LeftOutNote)),
   MissingDaysNote: lazyView(() => import('./small-parts.ts').then((file) => file.MissingDaysNote)),
   NeedsSecret,
 }

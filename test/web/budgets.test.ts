@@ -36,7 +36,7 @@ test(`the shell is at most ${SHELL_BYTES} bytes on the wire, ${FIRST_SCREEN_BYTE
   const visit = await openRates(DESKTOP)
   const wire = await recordTraffic(visit, async () => {
     await visit.page.reload()
-    await visit.page.waitForSelector('.currency')
+    await visit.page.waitForSelector('.statistics td')
     await visit.page.waitForSelector('.chart canvas')
     await waitForIdle(visit.page)
   })
@@ -111,7 +111,7 @@ for (const [device, viewport] of Object.entries({ desk: DESKTOP, phone: PHONE })
       await visit.page.goto('about:blank')
       await visit.page.goto(`${visit.url}/#${screen}`)
       await waitForIdle(visit.page)
-      await visit.page.waitForSelector('.currency, .months .last, .document, .runs .pill')
+      await visit.page.waitForSelector('.statistics td, .months .last, .document, .runs .pill')
       await waitForIdle(visit.page)
       shifts[screen] = await visit.page.evaluate(layoutShift)
     }

@@ -6,6 +6,7 @@ import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
+import type { HTTPRequest } from 'puppeteer-core'
 import { addDays } from '../../src/values/dates.ts'
 import { parseAmount } from '../../src/web/model/amount.ts'
 import { SEED, scaled } from '../faults/scale.ts'
@@ -38,6 +39,8 @@ test(`the page shows the digits of the API for ${DAYS} days and conversions (see
     const visit = await openVisit(browser, app, { language })
     await enterSecret(visit, app.key)
     await visit.page.waitForSelector('.side-value')
+    await visit.page.keyboard.press('Shift') // renders the table of currencies
+    await visit.page.waitForSelector('.row-count .link').then((link) => link?.click())
     const series = await app.json<{ base_currency: string; quote_currency: string }[]>('/api/v1/series')
     const codes = [...new Set(series.flatMap((one) => [one.base_currency, one.quote_currency]))]
     for (let turn = 0; turn < DAYS / 2; turn += 1) {
@@ -63,7 +66,7 @@ test(`the page shows the digits of the API for ${DAYS} days and conversions (see
       const rates = await app.json<Rate[]>(`/api/v1/rates?on=${on}`)
       assert.deepEqual(
         figures.rates,
-        rates.map(({ pair, value }) => `${pair} ${plainDecimal(value)}`),
+        rates.map(({ pair, value }) => `${pair} ${plainDecimal(value)}`).sort(),
         context,
       )
       const conversion = await app.get(
@@ -249,7 +252,9 @@ test('workbooks open in a spreadsheet: days are dates, digits are numbers, no na
   await enterSecret(visit, app.key)
   const folder = temporaryDirectory(t)
   await setDownloadFolder(visit, folder)
-  await page.waitForFunction(() => document.querySelectorAll('.currency').length > 3)
+  await page.keyboard.press('Shift') // renders the table of currencies
+  await page.waitForSelector('.row-count .link').then((link) => link?.click())
+  await page.waitForFunction(() => document.querySelectorAll('.currency').length > 20)
   await chooseFile(visit, '.history-tools', 'excel')
   await chooseFile(visit, '.currencies', 'excel')
   const files = () => readdirSync(folder).filter((name) => name.endsWith('.xlsx'))
@@ -280,8 +285,12 @@ test('workbooks open in a spreadsheet: days are dates, digits are numbers, no na
   for (const [name] of FORMULAS) assert.ok(names.includes(`string ${name}`), `${name} in ${names}`)
   const rates = await app.json<Rate[]>('/api/v1/rates')
   assert.deepEqual(
-    dataRows(currencies).map((row) => row.at(-1)),
-    rates.map(({ value }) => `float ${plainDecimal(value)}`),
+    new Set(dataRows(currencies).map((row) => row.at(-1))),
+    new Set(
+      rates
+        .filter(({ rate_type }) => rate_type !== 'compra')
+        .map(({ value }) => `float ${plainDecimal(value)}`),
+    ),
   )
 })
 
@@ -294,24 +303,28 @@ const FORMULAS = [
 
 /** Replaces series by those of a provider with unknown currencies, whose names are formulas. */
 async function renameSeries(page: Visit['page']): Promise<void> {
+  const renamed = new Map<string, string>()
+  const continueRenamed = (request: HTTPRequest) => {
+    const body = [...renamed].reduce(
+      (text, [code, original]) => text.replaceAll(`"from":"${code}"`, `"from":"${original}"`),
+      request.postData() ?? '',
+    )
+    return request.continue({ postData: body })
+  }
   await page.setRequestInterception(true)
   page.on('request', (request) => {
     const { pathname, search } = new URL(request.url())
-    if (pathname !== '/api/v1/series' && pathname !== '/api/v1/rates') return void request.continue()
-    type SeriesRow = {
-      id?: number
-      series_id?: number
-      name?: string
-      base_currency: string
-      quote_currency: string
-    }
+    if (pathname === '/api/v1/convert/batch') return void continueRenamed(request)
+    if (pathname !== '/api/v1/series') return void request.continue()
+    type SeriesRow = { id: number; name: string; base_currency: string; quote_currency: string }
     void app.json<SeriesRow[]>(pathname + search).then((all) => {
       for (const one of all) {
-        const [name, code] = FORMULAS[(one.id ?? one.series_id ?? 0) - 3] ?? []
+        const [name, code] = FORMULAS[one.id - 3] ?? []
         if (code === undefined) continue
-        if (one.name !== undefined) one.name = name
-        if (one.base_currency !== 'USD') one.base_currency = code
-        else one.quote_currency = code
+        one.name = name
+        const side = one.base_currency === 'USD' ? 'quote_currency' : 'base_currency'
+        renamed.set(code, one[side])
+        one[side] = code
       }
       void request.respond({ contentType: 'application/json', body: JSON.stringify(all) })
     })
@@ -372,7 +385,6 @@ async function readFigures({ page }: Visit, on: string, amount: string) {
           for (const more of copy.querySelectorAll('small, .unseen, .sign, .awaited')) more.remove()
           return copy.textContent ?? ''
         })
-      const pairs = [...document.querySelectorAll('.currency-name small')].map((one) => one.textContent ?? '')
       return {
         language: document.documentElement.lang,
         days: [...document.querySelectorAll<HTMLInputElement>('.dollar .date, .converter .date')].map(
@@ -381,11 +393,11 @@ async function readFigures({ page }: Visit, on: string, amount: string) {
         reading: texts('.reading strong')[0] ?? '',
         isBusy:
           document.querySelector(
-            '.sides[aria-busy=true], .outcome[aria-busy=true], .currencies[aria-busy=true]',
+            '.sides[aria-busy=true], .outcome[aria-busy=true], .currencies [aria-busy=true]',
           ) !== null,
         isRefused: texts('.outcome')[0] === '—',
         sides: texts('.side-value'),
-        pairs,
+        pairs: texts('.currency-pair'),
         values: texts('.currency-value'),
         result: document.querySelector('.result output [class^=figure]')?.textContent ?? undefined,
         digits: texts('.digits')[0] ?? '',
@@ -406,7 +418,9 @@ async function readFigures({ page }: Visit, on: string, amount: string) {
   })
   return {
     sides: screen.sides.map(digits),
-    rates: screen.values.map((value, at) => `${screen.pairs[at]?.slice(0, 7)} ${digits(value)}`),
+    rates: screen.values
+      .flatMap((values, at) => values.split(' · ').map((value) => `${screen.pairs[at]} ${digits(value)}`))
+      .sort(),
     conversion: conversionFigures(screen, digits),
   }
 }

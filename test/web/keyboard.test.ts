@@ -31,7 +31,7 @@ test('the page works by keyboard: sign in, day, span, cursor, amount, files, a d
   assert.equal(await focusName(page), 'Clave de acceso', 'the field has the focus')
   await page.keyboard.type(app.key)
   await press('Enter')
-  await page.waitForSelector('.currency')
+  await page.waitForSelector('.statistics td')
 
   await pressTab(page, 'Ir al contenido', 'Shift')
   await press('Enter')

@@ -24,12 +24,14 @@ for (const motion of ['reduce', 'no-preference']) {
     await page.goto('about:blank')
     await page.goto(`${visit.url}/#rates`)
     await page.waitForSelector('#history')
-    const row = await page.waitForSelector('.currency-list li:nth-child(30) button')
+    await page.keyboard.press('Shift')
+    const row = await page.waitForSelector('button.currency')
     // The duration of a smooth scroll depends on the machine, so the call is compared.
     const behaviors = await row?.evaluate((button) => {
       const calls: unknown[] = []
-      HTMLElement.prototype.scrollIntoView = (options) =>
+      HTMLElement.prototype.scrollIntoView = (options) => {
         calls.push((options as ScrollIntoViewOptions).behavior)
+      }
       button.click()
       return calls
     })

@@ -52,7 +52,7 @@ async function signIn(browser: Browser, link: string): Promise<Page> {
   await page.goto(link)
   await page.waitForSelector('.door .main')
   await page.click('.door .main')
-  await page.waitForSelector('.currency')
+  await page.waitForSelector('.statistics td')
   return page
 }
 
@@ -64,7 +64,7 @@ async function open(page: Page, { screen, language, colours }: Look): Promise<vo
   const address = new URL(page.url())
   await page.goto('about:blank')
   await page.goto(`${address.origin}/#${screen}`)
-  await page.waitForSelector('.currency, .document, .runs .pill')
+  await page.waitForSelector('.statistics td, .document, .runs .pill')
   await page.keyboard.press('Shift') // renders the sections below
   await waitForIdle(page)
 }

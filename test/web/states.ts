@@ -91,7 +91,53 @@ export const STATES: readonly State[] = [
     selector: 'main > .notice',
   },
 
-  { name: 'rates', session: 'both', selector: '.currency' },
+  { name: 'rates', session: 'both', selector: '.statistics td' },
+  {
+    name: 'trend of a cross rate',
+    session: 'both',
+    fragment: '#rates?pair=XDR/EUR&span=1m',
+    selector: '.statistics td',
+  },
+  {
+    name: 'compared with a currency',
+    session: 'both',
+    fragment: '#rates?pair=EUR/CRC&compare=NIO',
+    selector: '.key-other',
+  },
+  {
+    name: 'compared with a year, as a table',
+    session: 'both',
+    fragment: '#rates?pair=JPY/CRC&compare=2024&table=true',
+    selector: '.history-table td:nth-child(4)',
+  },
+  {
+    name: 'unknown currency',
+    session: 'both',
+    fragment: '#rates?pair=PAB/CRC',
+    selector: '.history .notice',
+  },
+  {
+    name: 'all currencies',
+    session: 'both',
+    selector: '.currency-table tbody tr:nth-child(46)',
+    async act(visit, app) {
+      await showSection('.currencies')(visit, app)
+      const link = await visit.page.waitForSelector('.row-count .link')
+      await link?.click()
+      await visit.page.click('.currency-table .column-change .sort')
+    },
+  },
+  {
+    name: 'currencies as published',
+    session: 'both',
+    selector: '.currency-table',
+    async act(visit, app) {
+      await showSection('.currencies')(visit, app)
+      await visit.page.$eval('.currency-forms label:last-child input', (radio) =>
+        (radio as HTMLInputElement).click(),
+      )
+    },
+  },
   {
     name: 'day without a value',
     session: 'both',
@@ -398,7 +444,11 @@ export const STATES: readonly State[] = [
     name: 'no currency is found',
     session: 'both',
     selector: '.currencies .notice',
-    act: ({ page }) => fill(page, '.search input', 'zzz'),
+    async act(visit, app) {
+      await showSection('.currencies')(visit, app)
+      await visit.page.waitForSelector('.row-count')
+      await fill(visit.page, '.search input', 'zzz')
+    },
   },
   {
     name: 'rates loading',
@@ -418,7 +468,7 @@ export const STATES: readonly State[] = [
     session: 'both',
     selector: '.banner',
     act: async ({ page }) => {
-      await page.waitForSelector('.currency')
+      await page.waitForSelector('.statistics td')
       await page.setOfflineMode(true)
       await page.evaluate(() => dispatchEvent(new Event('offline'))) // setOfflineMode does not fire it
     },

@@ -203,28 +203,8 @@ export const RATES = textTable({
     published: ['Último valor', 'Last value'],
   },
 
-  currencies: {
-    title: ['Todas las monedas', 'All currencies'],
-    of: (day: string) => [
-      `Valores al ${day}, como los publica el banco`,
-      `Values of ${day}, as the bank publishes them`,
-    ],
-    search: ['Buscar moneda', 'Search a currency'],
-    none: (query: string) => [`Ninguna moneda coincide con «${query}».`, `No currency matches “${query}”.`],
-    clear: ['Borrar la búsqueda', 'Clear the search'],
-    source: [
-      'Fuente: Banco Central de Costa Rica, tipo de cambio de referencia y tabla de paridades',
-      'Source: Banco Central de Costa Rica, reference exchange rate and table of parities',
-    ],
-    code: ['Código', 'Code'],
-    name: ['Moneda', 'Currency'],
-    pair: ['Par', 'Pair'],
-    value: ['Valor', 'Value'],
-    day: ['Fecha', 'Date'],
-    chart: (name: string) => [`Ver la historia de ${name}`, `Show the history of ${name}`],
-    found: (count: number) => [
-      count === 1 ? 'Una moneda' : `${count} monedas`,
-      count === 1 ? 'One currency' : `${count} currencies`,
-    ],
+  /** Title below the first screen; the other texts are in currencies.ts. */
+  below: {
+    currencies: ['Todas las monedas', 'All currencies'],
   },
 })

@@ -1,6 +1,6 @@
 // First, lowest, highest, mean, last and change of a history, computed on whole numbers of units.
 
-import { countPlaces, decimalText, divideRounded, parseUnits, quotientText, type Scaled } from './decimal.ts'
+import { countPlaces, decimalText, divideRounded, parseUnits, quotientText } from './decimal.ts'
 
 export type Point = { date: string; value: string }
 
@@ -35,7 +35,7 @@ export function computeStatistics(points: readonly Point[]): Statistics | undefi
     high: points[high] ?? first,
     mean: quotientText({ units: sum, scale }, BigInt(points.length)),
     change: decimalText(change),
-    percent: percentChange(change, units[0] ?? 0n),
+    percent: percentage(decimalText(change), first.value),
   }
 }
 
@@ -49,7 +49,10 @@ function extremeIndexes(units: readonly bigint[]): [number, number] {
   return [low, high]
 }
 
-function percentChange(change: Scaled, first: bigint): string | undefined {
-  if (first <= 0n) return undefined
-  return decimalText({ units: divideRounded(change.units * 10_000n, first), scale: 2 })
+/** Returns a part of a whole in hundredths, rounded to two places; undefined unless the whole is positive. */
+export function percentage(part: string, whole: string): string | undefined {
+  const scale = Math.max(countPlaces(part), countPlaces(whole))
+  const units = parseUnits(whole, scale)
+  if (units <= 0n) return undefined
+  return decimalText({ units: divideRounded(parseUnits(part, scale) * 10_000n, units), scale: 2 })
 }

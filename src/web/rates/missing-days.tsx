@@ -1,6 +1,4 @@
-import type { Series } from '../api/responses.ts'
-import { formats, texts } from '../components/view.ts'
-import { pairCode } from '../model/currencies.ts'
+import { formats } from '../components/view.ts'
 import type { KnownHoles } from '../model/holes.ts'
 import { monthsTexts } from './closes/months-texts.ts'
 
@@ -15,17 +13,4 @@ export function MissingDaysNote({ missing }: { missing: KnownHoles }) {
       {missing.isUnknown && words.unknown}
     </p>
   )
-}
-
-/** Names the series that lack the day because it was never synchronized. */
-export function LeftOutNote({ ids, series }: { ids: readonly number[]; series: readonly Series[] }) {
-  const { sides } = texts.value
-  const names = ids.map((id) => {
-    const one = series.find((candidate) => candidate.id === id)
-    if (!one) return `#${id}`
-    return one.rate_type === 'referencia'
-      ? pairCode(one)
-      : `${pairCode(one)} ${sides[one.rate_type].toLowerCase()}`
-  })
-  return <p class="caution left-out">{monthsTexts.value.leftOut(names.join(', '))}</p>
 }

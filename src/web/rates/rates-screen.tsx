@@ -2,10 +2,10 @@
 // months, quarters and years. `list`: a pasted list. `differential`: exchange differences. `certificate`: a conversion as
 // one page of paper.
 
-import type { FunctionComponent } from 'preact'
-import { useState } from 'preact/hooks'
+import type { ComponentChildren, FunctionComponent } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { serverTime } from '../api/clock.ts'
-import { type DayRates, readDayRates, type Series } from '../api/responses.ts'
+import type { Series } from '../api/responses.ts'
 import { session } from '../api/session.ts'
 import { type DateChoice, type DayBounds, useDateChoice, useDayBounds } from '../components/date-choice.ts'
 import { FailureNotice } from '../components/notice.tsx'
@@ -14,7 +14,6 @@ import { setView, texts, view } from '../components/view.ts'
 import { costaRicaDay } from '../model/days.ts'
 import type { KnownHoles } from '../model/holes.ts'
 import { Converter } from './converter.tsx'
-import { Currencies } from './currencies.tsx'
 import { Dollar } from './dollar.tsx'
 import { History } from './trend/history.tsx'
 import { Views } from './views.tsx'
@@ -28,8 +27,8 @@ type LazyParts = {
   ConvertList: FunctionComponent<{ series: readonly Series[]; bounds: DayBounds }>
   Differential: FunctionComponent<{ series: readonly Series[]; bounds: DayBounds }>
   Certificate: FunctionComponent<{ series: readonly Series[] }>
+  CurrencyTable: FunctionComponent<{ series: readonly Series[]; day: string | undefined }>
   EmptyDatabase: FunctionComponent<{ everyMs: number }>
-  LeftOutNote: FunctionComponent<{ ids: readonly number[]; series: readonly Series[] }>
   MissingDaysNote: FunctionComponent<{ missing: KnownHoles }>
   NeedsSecret: FunctionComponent<{ kind: 'key' | 'token' }>
 }
@@ -80,13 +79,8 @@ function Rates({ below }: { below: LazyParts }) {
 function Query(props: { below: LazyParts; bounds: DayBounds; series: ApiState<readonly Series[]> }) {
   const { below, bounds } = props
   const series = props.series.value ?? []
-  const { day, on } = view.value
+  const { on } = view.value
   const choice = useDayChoice(bounds)
-  const rates = useApi<DayRates>(
-    choice.error ? undefined : `/api/v1/rates${day === '' ? '' : `?on=${choice.day}`}`,
-    undefined,
-    readDayRates,
-  )
   const dollarDay = choice.day
   const conversionDay = useDateChoice(on || dollarDay, bounds, (newDay) =>
     setView({ on: newDay === dollarDay ? '' : newDay }),
@@ -96,9 +90,12 @@ function Query(props: { below: LazyParts; bounds: DayBounds; series: ApiState<re
       <Dollar choice={choice} />
       <Converter series={series} choice={conversionDay} />
       <History series={series} bounds={bounds} MissingDaysNote={below.MissingDaysNote} />
-      {!choice.error && (
-        <Currencies LeftOutNote={below.LeftOutNote} series={series} rates={rates} day={choice.day} />
-      )}
+      <section class="card currencies" aria-labelledby="currencies" hidden={choice.error !== undefined}>
+        <h2 id="currencies">{texts.value.below.currencies}</h2>
+        <DeferredContent class="below">
+          <below.CurrencyTable series={series} day={choice.error ? undefined : choice.day} />
+        </DeferredContent>
+      </section>
     </>
   )
 }
@@ -107,6 +104,30 @@ function Query(props: { below: LazyParts; bounds: DayBounds; series: ApiState<re
 function useDayChoice(bounds: DayBounds): DateChoice {
   const { today } = bounds
   return useDateChoice(view.value.day || today, bounds, (day) => setView({ day: day === today ? '' : day }))
+}
+
+/** Renders its children when they are scrolled into view or a key is pressed. The first screen does not wait for them. */
+function DeferredContent(props: { class: string; children: ComponentChildren }) {
+  const host = useRef<HTMLDivElement>(null)
+  const [isRendered, setRendered] = useState(false)
+  useEffect(() => {
+    if (isRendered || !host.current) return
+    const render = () => setRendered(true)
+    const observer = new IntersectionObserver((entries) => {
+      if (entries.some(({ isIntersecting }) => isIntersecting)) render()
+    })
+    observer.observe(host.current)
+    addEventListener('keydown', render) // Tab skips what is not rendered
+    return () => {
+      observer.disconnect()
+      removeEventListener('keydown', render)
+    }
+  }, [isRendered])
+  return (
+    <div ref={host} class={props.class}>
+      {isRendered && props.children}
+    </div>
+  )
 }
 
 function Title() {

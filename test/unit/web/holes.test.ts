@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readDayRates } from '../../../src/web/api/responses.ts'
 import { MONTHS } from '../../../src/web/i18n/months.ts'
 import { inLanguage } from '../../../src/web/i18n/table.ts'
 import { lineBreaks } from '../../../src/web/model/history.ts'
@@ -32,10 +31,4 @@ test('texts of missing days name the first interval and count the others', () =>
   assert.match(inLanguage(MONTHS, 'es').missingDays.holes('1', '1', 0), /el 1\. /)
   assert.match(inLanguage(MONTHS, 'es').missingDays.holes('1', '2', 1), /del 1 al 2 y un período más\./)
   assert.match(inLanguage(MONTHS, 'en').missingDays.holes('1', '2', 3), /1 to 2 and 3 more periods\./)
-})
-
-test('readDayRates reads X-Left-Out, which may be absent', async () => {
-  const leftOut = { headers: { 'X-Left-Out': '3,17' } }
-  assert.deepEqual(await readDayRates(new Response('[]', leftOut)), { rates: [], leftOut: [3, 17] })
-  assert.deepEqual(await readDayRates(new Response('[]')), { rates: [], leftOut: [] })
 })

@@ -1,0 +1,158 @@
+// Table of all currencies on the day of the dollar: colones for one unit beside the published value.
+
+import { useId, useMemo, useState } from 'preact/hooks'
+import type { Series } from '../../api/responses.ts'
+import { icons } from '../../components/icons.tsx'
+import { FailureNotice, Notice } from '../../components/notice.tsx'
+import { SegmentedControl } from '../../components/segmented-control.tsx'
+import { formats } from '../../components/view.ts'
+import { countryNames } from '../../model/countries.ts'
+import { listedCurrencies } from '../../model/currencies.ts'
+import {
+  type CurrencyRow,
+  MAIN_CURRENCIES,
+  orderRows,
+  type SortKey,
+  sortRows,
+} from '../../model/currency-rows.ts'
+import { matchesQuery } from '../../model/search.ts'
+import { monthsTexts } from '../closes/months-texts.ts'
+import { CurrencyFiles } from './currency-files.tsx'
+import { CurrencyGrid, type Sorting } from './currency-grid.tsx'
+import { currencyTexts } from './currency-texts.ts'
+import { useCurrencyRates } from './loaded-rates.ts'
+
+const HOME = 'CRC'
+const FORMS = ['colones', 'published'] as const
+export type CurrencyForm = (typeof FORMS)[number]
+
+/** @param day undefined: it was refused, and the table is hidden */
+export function CurrencyTable({ series, day }: { series: readonly Series[]; day: string | undefined }) {
+  const words = currencyTexts.value
+  const [query, setQuery] = useState('')
+  const [isWhole, setWhole] = useState(false)
+  const [form, setForm] = useState<CurrencyForm>('colones')
+  const [sorting, setSorting] = useState<Sorting | undefined>(undefined)
+  const currencies = useMemo(() => {
+    const all = listedCurrencies(series, formats.value)
+    return new Map(all.map((currency) => [currency.code, currency]))
+  }, [series, formats.value])
+  const codes = useMemo(() => [...currencies.keys()].filter((code) => code !== HOME).sort(), [series])
+  const { rows, failure, isLoading, day: loadedDay } = useCurrencyRates(codes, day)
+  const name = (code: string) => currencies.get(code)?.name ?? formats.value.currency(code) ?? code
+  const searchTexts = (code: string) => [code, name(code), currencies.get(code)?.bankName ?? '']
+  const all = orderRows(rows ?? [], name)
+  const selected = selectRows(all, { query, isWhole, searchTexts })
+  const visible = sorting ? sortRows(selected, sorting, name) : selected
+  const missing = all.filter(({ isMissing }) => isMissing).map(({ code }) => code)
+  return (
+    <div aria-busy={isLoading && !failure}>
+      <p class="quiet currencies-subject">
+        {words.subject(formats.value.day(rows ? loadedDay : (day ?? '')))}
+      </p>
+      <SearchField query={query} count={visible.length} onInput={setQuery} />
+      <div class="currency-forms">
+        <SegmentedControl<CurrencyForm>
+          name="currency-form"
+          label={words.form}
+          value={form}
+          choices={[
+            { value: 'colones', label: words.inColones },
+            { value: 'published', label: words.asPublished },
+          ]}
+          onChoose={setForm}
+        />
+      </div>
+      {missing.length > 0 && <p class="caution left-out">{monthsTexts.value.leftOut(missing.join(', '))}</p>}
+      {failure && !rows ? (
+        <FailureNotice failure={failure} />
+      ) : rows && visible.length === 0 ? (
+        <Notice title={query === '' ? words.noValues : words.none(query)}>
+          {query !== '' && (
+            <button type="button" class="button" onClick={() => setQuery('')}>
+              {words.clear}
+            </button>
+          )}
+        </Notice>
+      ) : (
+        <CurrencyGrid
+          rows={rows && visible}
+          form={form}
+          name={name}
+          sorting={sorting}
+          onSort={(key) => setSorting(nextSorting(sorting, key))}
+        />
+      )}
+      <div class="currency-foot">
+        {query === '' && rows && (
+          <RowCount
+            count={visible.length}
+            all={all.length}
+            isWhole={isWhole}
+            onToggle={() => setWhole(!isWhole)}
+          />
+        )}
+        <CurrencyFiles rows={rows && visible} day={loadedDay} name={name} />
+      </div>
+    </div>
+  )
+}
+
+/** The first click sorts figures and days descending, and texts ascending. */
+function nextSorting(sorting: Sorting | undefined, key: SortKey): Sorting {
+  const isText = key === 'name' || key === 'pair'
+  return { key, isDescending: sorting?.key === key ? !sorting.isDescending : !isText }
+}
+
+/** Rows of a search, or the main ones. */
+function selectRows(
+  rows: readonly CurrencyRow[],
+  options: { query: string; isWhole: boolean; searchTexts: (code: string) => string[] },
+): readonly CurrencyRow[] {
+  const { query, isWhole, searchTexts } = options
+  if (query.trim() === '') return isWhole ? rows : rows.filter(({ code }) => MAIN_CURRENCIES.includes(code))
+  return rows.filter(({ code }) => {
+    const codes = code === 'USD' ? [code, HOME] : [code] // the row of the dollar is the price of the colón
+    return matchesQuery(
+      query,
+      codes.flatMap((one) => [...searchTexts(one), ...countryNames(one)]),
+    )
+  })
+}
+
+function SearchField(props: { query: string; count: number; onInput: (query: string) => void }) {
+  const words = currencyTexts.value
+  const id = useId()
+  return (
+    <div class="search">
+      {icons.search}
+      <label class="unseen" for={id}>
+        {words.search}
+      </label>
+      <input
+        id={id}
+        type="search"
+        class="field"
+        placeholder={words.search}
+        value={props.query}
+        onInput={(event) => props.onInput(event.currentTarget.value)}
+      />
+      <span class="unseen" role="status">
+        {props.query !== '' && words.matches(props.count)}
+      </span>
+    </div>
+  )
+}
+
+function RowCount(props: { count: number; all: number; isWhole: boolean; onToggle: () => void }) {
+  const words = currencyTexts.value
+  const { count } = formats.value
+  return (
+    <p class="row-count">
+      {!props.isWhole && words.main(count(props.count), count(props.all))}
+      <button type="button" class="link" aria-expanded={props.isWhole} onClick={props.onToggle}>
+        {props.isWhole ? words.showMain : words.showAll(count(props.all))}
+      </button>
+    </p>
+  )
+}
