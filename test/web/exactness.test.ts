@@ -38,7 +38,7 @@ test(`the page shows the digits of the API for ${DAYS} days and conversions (see
   for (const language of ['es', 'en'] as const) {
     const visit = await openVisit(browser, app, { language })
     await enterSecret(visit, app.key)
-    await visit.page.waitForSelector('.side-value')
+    await visit.page.waitForSelector('.statistics td')
     await visit.page.keyboard.press('Shift') // renders the table of currencies
     await visit.page.waitForSelector('.row-count .link').then((link) => link?.click())
     const series = await app.json<{ base_currency: string; quote_currency: string }[]>('/api/v1/series')
@@ -252,6 +252,7 @@ test('workbooks open in a spreadsheet: days are dates, digits are numbers, no na
   await enterSecret(visit, app.key)
   const folder = temporaryDirectory(t)
   await setDownloadFolder(visit, folder)
+  await page.waitForSelector('.statistics td')
   await page.keyboard.press('Shift') // renders the table of currencies
   await page.waitForSelector('.row-count .link').then((link) => link?.click())
   await page.waitForFunction(() => document.querySelectorAll('.currency').length > 20)

@@ -38,6 +38,7 @@ for (const language of ['en', 'es'] as const) {
     const visit = await openVisit(browser, app, { language })
     const { page } = visit
     await enterSecret(visit, app.key)
+    await page.waitForSelector('.statistics td')
     await page.keyboard.press('Shift') // renders the table of currencies
     await page.waitForSelector('.currency-value')
     await waitForIdle(page)

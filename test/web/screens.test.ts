@@ -23,7 +23,7 @@ for (const motion of ['reduce', 'no-preference']) {
     await undo()
     await page.goto('about:blank')
     await page.goto(`${visit.url}/#rates`)
-    await page.waitForSelector('#history')
+    await page.waitForSelector('.statistics td')
     await page.keyboard.press('Shift')
     const row = await page.waitForSelector('button.currency')
     // The duration of a smooth scroll depends on the machine, so the call is compared.

@@ -132,6 +132,7 @@ for (const language of ['es', 'en'] as const) {
       await page.waitForFunction(() => document.querySelector('.refusal')?.textContent)
       await page.reload()
       await enterSecret(visit, app.key)
+      await page.waitForSelector('.statistics td')
       await page.keyboard.press('Shift') // renders the table of currencies
       for (const step of ['.day-picker button', '.swap', '.copy', '.currency'])
         await page.waitForSelector(step).then((element) => element?.click())
