@@ -1,11 +1,24 @@
 // Converted lists and exchange differences: figures of the API, errors in words, and what is sent and stored.
 
 import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
+import { openArchive } from '../../src/formats/sheets/archive.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
 import { until } from '../support/terminal.ts'
 import { openFullApp } from './apps.ts'
 import { fill, startSession, waitForIdle } from './states.ts'
-import { assertClean, openBrowser, openVisit, PHONE, type Visit, type VisitOptions } from './support.ts'
+import {
+  assertClean,
+  chooseFile,
+  openBrowser,
+  openVisit,
+  PHONE,
+  setDownloadFolder,
+  type Visit,
+  type VisitOptions,
+} from './support.ts'
 
 type Conversion = { rate: string; result: string }
 type Entry = { id: string; amount: string; from: string; to: string; type: string; on: string }
@@ -224,7 +237,7 @@ test('10,000 rows go out as one batch, and 200 are drawn', async () => {
   assert.ok(await page.$('.convert-rows:disabled'))
 })
 
-test('exchange differences have the results of the API, survive a reload, and leave with the session', async () => {
+test('exchange differences have the results of the API, survive a reload, and leave with the session', async (t) => {
   const { visit, batches } = await open('#rates/differential')
   const { page } = visit
   await page.click('.positions .card-head .button:nth-of-type(2)')
@@ -277,6 +290,15 @@ test('exchange differences have the results of the API, survive a reload, and le
   })
   assert.equal(netText, `Neto de 4 de 5 partidas${spanish(net)}`)
   assert.ok((await shown()).some((cells) => cells.includes('La fecha de registro es posterior al cierre.')))
+
+  const folder = temporaryDirectory(t)
+  await setDownloadFolder(visit, folder)
+  await chooseFile(visit, '.positions', 'excel')
+  const file = join(folder, 'bccr-diferencial-2026-10-31.xlsx')
+  await until(async () => existsSync(file))
+  const sheet = await (await openArchive(readFileSync(file))).read('xl/worksheets/sheet1.xml')
+  assert.match(sheet ?? '', /<f>ROUND\(C7\*F7,2\)<\/f>/)
+  assert.match(sheet ?? '', /<f>K7-J7<\/f>/)
 
   const sent = batches.length
   await fill(page, '.positions-settings .date', '05/05/2027')
