@@ -37,7 +37,7 @@ function writeUnits(units: bigint, places: number): string {
 }
 
 /** Cents of a fraction over 10^places: half away from zero. */
-function centsOf(units: bigint, places: number): bigint {
+function roundedCents(units: bigint, places: number): bigint {
   const divisor = 10n ** BigInt(places - 2)
   const size = units < 0n ? -units : units
   const cents = size / divisor + ((size % divisor) * 2n >= divisor ? 1n : 0n)
@@ -64,9 +64,9 @@ suite('computeDifference', () => {
         { registration: writeUnits(size * registration, 7), closing: writeUnits(size * closing, 7) },
       )
       const signed = type === 'asset' ? balance : -balance
-      const [books, atClosing] = [centsOf(signed * registration, 7), centsOf(signed * closing, 7)]
-      const wanted = [books, atClosing, atClosing - books]
-      assert.deepEqual([result.books, result.closing, result.difference].map(cents), wanted)
+      const [books, atClosing] = [roundedCents(signed * registration, 7), roundedCents(signed * closing, 7)]
+      const expectation = [books, atClosing, atClosing - books]
+      assert.deepEqual([result.books, result.closing, result.difference].map(cents), expectation)
       differences.push(result.difference)
       net += atClosing - books
       if (atClosing > books) income += atClosing - books
@@ -120,7 +120,7 @@ suite('computeOutcomes', () => {
         result: writeUnits(size * rate, 8),
         legs: [],
       })
-      sum += centsOf(amount * rate, 8)
+      sum += roundedCents(amount * rate, 8)
       return row(index + 1, writeUnits(amount, 2))
     })
     const work = computeOutcomes(rows, answers)
