@@ -17,6 +17,7 @@ import { certificateFragment, type ShownSide, SIDES } from '../model/fragment.ts
 import { TrendLine } from './trend-line.tsx'
 
 const MISSING = '—'
+const FIGURE_SPACE = '\u2007' // as wide as a digit
 
 export function Dollar({ choice }: { choice: DateChoice }) {
   const words = texts.value.dollar
@@ -154,9 +155,11 @@ function Facts({ requestedDay, latest }: { requestedDay: string; latest: Latest 
     return (
       <div class="dollar-facts">
         {/* Reserves the lines of the facts, so that they move nothing. */}
-        <p class="reserved">{words.margin} ₡0,00</p>
         <p class="reserved">
-          {words.ownDay} <strong>{day(requestedDay)}</strong>
+          {words.margin} ₡{FIGURE_SPACE.repeat(4)}
+        </p>
+        <p class="reserved">
+          {words.ownDay} {FIGURE_SPACE.repeat(10)}
         </p>
         <button type="button" class="button" disabled>
           {icons.certificate}
