@@ -64,7 +64,7 @@ const readEvents = ({ page }: Visit) =>
 const focusId = ({ page }: Visit) => page.evaluate(() => document.activeElement?.id ?? '')
 const text = (name: string) => ({ name, mimetype: 'text/plain', content: `the text of ${name}` })
 
-test('an open list shows each state that a worker gives a document, and the row keeps the focus', async () => {
+test('an open list shows each state that a worker gives a document, and the focus stays on the row', async () => {
   const [id = 0] = await createDocuments(app, [text(`${MARKUP}.txt`)], token)
   const visit = await openDocuments(token)
   const { page } = visit
