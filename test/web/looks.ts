@@ -97,7 +97,7 @@ export function geometry(least: number): string[] {
   for (const target of open.querySelectorAll<HTMLElement>(selector)) {
     const { type } = target as HTMLInputElement
     if (type === 'range' || !target.checkVisibility({ visibilityProperty: true })) continue
-    const hit = (type === 'radio' && target.closest('label')) || target
+    const hit = (['radio', 'checkbox'].includes(type) && target.closest('label')) || target
     const { width, height, left, right } = hit.getBoundingClientRect()
     if (width <= 2) continue // visible only with the focus
     const what = hit.outerHTML.slice(0, 120)
