@@ -3,7 +3,7 @@
 import type { HTTPRequest, Page } from 'puppeteer-core'
 import { until } from '../support/terminal.ts'
 import { loginPath } from './apps.ts'
-import { PROBLEMS } from './problems.ts'
+import { PROBLEMS } from './status/problems.ts'
 import { enterSecret, type PageApp, type Visit, waitForText } from './support.ts'
 
 export type State = {
@@ -624,8 +624,8 @@ export async function waitForIdle(page: Page): Promise<void> {
 
 /** Sets half of a session that the server has ended. */
 async function prepareEndedSession(page: Page): Promise<() => Promise<unknown>> {
-  const ended = { reason: 'idle', remember: true }
-  const body = JSON.stringify({ key: null, token: null, open: false, ended })
+  const sessionEnd = { reason: 'idle', remember: true }
+  const body = JSON.stringify({ key: null, token: null, open: false, ended: sessionEnd })
   const { identifier } = await page.evaluateOnNewDocument(() => {
     if (location.protocol === 'http:') localStorage.setItem('cambista-page', 'x'.repeat(32))
   })

@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openFullApp } from './apps.ts'
+import { openFullApp } from '../apps.ts'
+import { openState, STATES, startSession, waitForIdle } from '../states.ts'
+import { openBrowser, openVisit, type Visit, waitForText } from '../support.ts'
 import { FAILURES } from './problems.ts'
-import { openState, STATES, startSession, waitForIdle } from './states.ts'
-import { openBrowser, openVisit, type Visit, waitForText } from './support.ts'
 
 const browser = await openBrowser()
 const app = await openFullApp()
