@@ -6,6 +6,7 @@ import { enterOpenNetwork, resumeSession } from './api/sign-in.ts'
 import { Header } from './components/header.tsx'
 import { icons } from './components/icons.tsx'
 import { lazyView } from './components/lazy-view.tsx'
+import { Letterhead } from './components/letterhead.tsx'
 import { LostBanner } from './components/lost-banner.tsx'
 import { FailureNotice } from './components/notice.tsx'
 import { isTransient, RETRY_MS, refreshCount } from './components/use-api.ts'
@@ -131,8 +132,9 @@ function Loading() {
 function Screen() {
   const { screen } = view.value
   if (screen === 'documents') return <DocumentsScreen />
-  if (screen === 'status') return <StatusScreen />
-  return <RatesScreen below={BELOW_RATES} />
+  return (
+    <Letterhead>{screen === 'status' ? <StatusScreen /> : <RatesScreen below={BELOW_RATES} />}</Letterhead>
+  )
 }
 
 function Door({ onCancel }: { onCancel: () => void }) {

@@ -36,6 +36,7 @@ for (const [state, colours, fragment] of [
         points.length,
       ),
     )
+    assert.equal(await visit.page.$eval('.letterhead', (one) => one.checkVisibility()), false)
     const screen = await visit.page.$('.history-table')
     assert.equal(await screen?.isVisible(), state === 'open')
     const file = join(temporaryDirectory(t), 'page.pdf')
@@ -43,10 +44,14 @@ for (const [state, colours, fragment] of [
     const { stdout } = await run('pdftotext', ['-layout', file, '-'])
     const rows = stdout.match(/^ *\d\d\/\d\d\/\d{4} +\d+,\d\d +\d+,\d\d *$/gm) ?? []
     assert.equal(rows.length, points.length, stdout)
+    assert.match(stdout, /cambista +Impreso el 20\/11\/2026 a las \d\d:\d\d, hora de Costa Rica/)
+    assert.match(stdout, /USD\/CRC venta/, 'the legs of the converter')
+    assert.match(stdout, /http:\/\/\S+\/#rates\?span=3m/)
+    assert.match(stdout, /^ +1 ?\/ ?\d+$/m, 'the pages are numbered')
     for (const { value } of points) assert.ok(stdout.includes(value.replace('.', ',')), `${value} is printed`)
     assert.doesNotMatch(
       stdout,
-      /Convertir|Todas las monedas|Tipos de cambio|Excel|Cierres|Exportar|Copiar|Imprimir/,
+      /Todas las monedas|Compra o venta|Descargar|Excel|Cierres|Exportar|Copiar|Imprimir/,
       'controls are not printed',
     )
     await visit.page.emulateMediaType('print')
@@ -68,22 +73,16 @@ test('the view of months prints all columns of its table', async (t) => {
   const file = join(temporaryDirectory(t), 'page.pdf')
   writeFileSync(file, await visit.page.pdf({ format: 'A4' }))
   const { stdout } = await run('pdftotext', ['-layout', file, '-'])
-  assert.match(stdout, /Cierres y promedios\s+EUR\/CRC, 2025/)
-  assert.doesNotMatch(stdout, /Colón|Copiar|Exportar/)
-  for (const [stat, column] of [
-    ['last', 0],
-    ['high', 7],
-  ] as const) {
-    const type = stat === 'last' ? 'compra' : 'venta'
-    const { points } = await app.json<{ points: { value: string }[] }>(
-      `/api/v1/history?base=EUR&quote=CRC&type=${type}&from=2025-01-01&to=2025-12-31&every=month&stat=${stat}`,
-    )
-    const printed = [...stdout.matchAll(/^ *\p{Lu}\p{Ll}+((?: +\d+,\d+){8}) *$/gmu)].map(
-      ([, cells = '']) => cells.trim().split(/ +/)[column],
-    )
-    assert.deepEqual(
-      printed,
-      points.map(({ value }) => value.replace('.', ',')),
-    )
-  }
+  assert.match(stdout, /Cierres y promedios\s+Euro en colones \(EUR\/CRC\), 2025, por mes/)
+  assert.match(stdout, /Fuente: BCCR, indicadores 317 y 318 y paridad EUR\/USD\./)
+  assert.doesNotMatch(stdout, /Copiar|Exportar|Más decimales|Trimestre/)
+  const printed = [...stdout.matchAll(/^ *\p{Lu}\p{Ll}+ +\d\d\/\d\d((?: +\d+,\d\d){8}) *$/gmu)].map(
+    ([, cells = '']) => cells.trim().split(/ +/),
+  )
+  const { points } = await app.json<{ points: { last: { value: string } }[] }>(
+    '/api/v1/history?base=EUR&quote=CRC&type=compra&from=2025-01-01&to=2025-12-31&every=month&stat=all',
+  )
+  assert.equal(printed.length, 12, stdout)
+  for (const [index, { last }] of points.entries())
+    assert.ok(Math.abs(Number(printed[index]?.[0]?.replace(',', '.')) - Number(last.value)) <= 0.005)
 })

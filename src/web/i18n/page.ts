@@ -84,6 +84,12 @@ export const PAGE = textTable({
   ...RATES,
 
   close: ['Cerrar', 'Close'],
+  paper: {
+    printed: (day: string, time: string) => [
+      `Impreso el ${day} a las ${time}, hora de Costa Rica`,
+      `Printed on ${day} at ${time}, Costa Rica time`,
+    ],
+  },
   download: {
     button: ['Descargar', 'Download'],
     preparing: ['Preparando…', 'Preparing…'],

@@ -3,6 +3,7 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { CopyButton } from '../components/copy-button.tsx'
 import { icons } from '../components/icons.tsx'
+import { printView } from '../components/letterhead.tsx'
 import { texts, view } from '../components/view.ts'
 import { encodeFragment, RATES_VIEWS } from '../model/fragment.ts'
 
@@ -36,7 +37,7 @@ export function Views() {
         >
           {words.copyLink}
         </CopyButton>
-        <button type="button" class="plain tool" onClick={() => print()}>
+        <button type="button" class="plain tool" onClick={() => void printView()}>
           {icons.print}
           {words.print}
         </button>
