@@ -21,6 +21,7 @@ const NOT_AT_START = [
   'preact',
   'prom-client',
   'uplot',
+  'uqr',
   'yauzl',
 ]
 const ROOT = join(import.meta.dirname, '..')

@@ -9,8 +9,8 @@ import { asOtherProcess } from '../api/support.ts'
 import { runJson } from '../support/company.ts'
 import { startProgram } from '../support/program.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
-import { openProxy } from './attacker.ts'
 import { axe, geometry, MIN_TARGET } from './looks.ts'
+import { openProxy } from './security/attacker.ts'
 import { fill, waitForIdle } from './states.ts'
 import {
   assertClean,

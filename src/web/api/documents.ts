@@ -1,6 +1,6 @@
 // Paths and response types of the documents API.
 
-import { groupStates, type QueueState } from '../model/document-queue.ts'
+import { groupStates, type QueueState } from '../model/documents/document-queue.ts'
 import type { QueueGroup } from '../model/fragment.ts'
 
 export type Document = {

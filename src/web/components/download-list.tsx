@@ -6,10 +6,10 @@ import { serverTime } from '../api/clock.ts'
 import { session } from '../api/session.ts'
 import { FILES } from '../i18n/files.ts'
 import { inLanguage } from '../i18n/table.ts'
-import { encodeCsv, PROGRAM_CSV, SPANISH_CSV } from '../model/csv.ts'
+import { encodeCsv, PROGRAM_CSV, SPANISH_CSV } from '../model/files/csv.ts'
+import type { Download } from '../model/files/table.ts'
 import type { Language } from '../model/formats.ts'
 import { encodeFragment } from '../model/fragment.ts'
-import type { Download } from '../model/table.ts'
 import { visibleText } from '../model/visible.ts'
 import { saveBlob } from './downloads.ts'
 import { formats, language, view } from './view.ts'
@@ -117,7 +117,7 @@ async function saveTable({ table, name }: DownloadListProps, format: FileFormat)
   if (format === 'excel') {
     const [download, { encodeXlsx }] = await Promise.all([
       table(language.value),
-      import('../model/xlsx/workbook.ts'),
+      import('../model/files/workbook.ts'),
     ])
     return saveBlob(await encodeXlsx(download, workbookTexts(download)), `${name}.xlsx`)
   }

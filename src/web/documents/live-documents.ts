@@ -17,7 +17,7 @@ import {
 } from '../api/documents.ts'
 import { apiRequest, type Failure } from '../api/request.ts'
 import { isTransient, refreshCount } from '../components/use-api.ts'
-import { isInGroup, isNarrower, mergeDocuments } from '../model/document-queue.ts'
+import { isInGroup, isNarrower, mergeDocuments } from '../model/documents/document-queue.ts'
 
 export type LiveDocuments = {
   /** Undefined until the first response. */
@@ -35,7 +35,7 @@ export type LiveDocuments = {
   remove(id: number): void
 }
 
-type ListState = Omit<LiveDocuments, 'loadMore' | 'replace' | 'remove'> & {
+type LiveState = Omit<LiveDocuments, 'loadMore' | 'replace' | 'remove'> & {
   key: string
   cursor: number
   firstNewest: number
@@ -47,7 +47,7 @@ const LONGEST_PAGE = 200
 /** Requests of a search whose condition the page checks. */
 const MAX_NARROW_REQUESTS = 5
 const MAX_REREADS = 5
-const EMPTY: ListState = {
+const EMPTY: LiveState = {
   key: '',
   documents: undefined,
   hasMore: false,
@@ -65,7 +65,7 @@ export function useLiveDocuments(
   summary: Summary | undefined,
   isInUse: (id: number) => boolean,
 ): LiveDocuments {
-  const [state, setState] = useState<ListState>(EMPTY)
+  const [state, setState] = useState<LiveState>(EMPTY)
   const key = JSON.stringify(selection)
   const refresh = refreshCount.value
   const open = useRef<AbortSignal | undefined>(undefined)
@@ -113,7 +113,7 @@ export function useLiveDocuments(
   }
 }
 
-type Update = (change: (old: ListState) => ListState) => void
+type Update = (change: (old: LiveState) => LiveState) => void
 
 async function pollDocuments(selection: Selection, signal: AbortSignal, update: Update): Promise<void> {
   let newestId: number | undefined
@@ -221,7 +221,7 @@ async function readAgain(
   return { rows: rows.filter(({ id }) => id >= floor), stay, edge: Math.max(edge, floor), ceiling }
 }
 
-function withNewRows(old: ListState, { rows, stay, edge, ceiling }: ListUpdate): ListState {
+function withNewRows(old: LiveState, { rows, stay, edge, ceiling }: ListUpdate): LiveState {
   const earlier = (old.documents ?? []).filter(({ id }) => id < edge || id > ceiling)
   const documents = mergeDocuments(earlier, [...stay, ...rows])
   const newCount = documents.filter(({ id }) => id > old.firstNewest).length

@@ -2,7 +2,7 @@
 
 import type { Summary } from '../api/documents.ts'
 import { formats, setView, view } from '../components/view.ts'
-import { LONG_WAIT_MINUTES } from '../model/document-queue.ts'
+import { LONG_WAIT_MINUTES } from '../model/documents/document-queue.ts'
 import type { LiveSummary } from './live-summary.ts'
 import { documentsTexts } from './texts.ts'
 import { ageSeconds, elapsedText, timeText } from './times.ts'

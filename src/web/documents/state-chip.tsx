@@ -3,7 +3,7 @@
 import { serverTime } from '../api/clock.ts'
 import type { Document } from '../api/documents.ts'
 import { icons, lineIcon } from '../components/icons.tsx'
-import { abandonedAttempts, hasExpiredLease, LONG_WAIT_MINUTES } from '../model/document-queue.ts'
+import { abandonedAttempts, hasExpiredLease, LONG_WAIT_MINUTES } from '../model/documents/document-queue.ts'
 import { visibleText } from '../model/visible.ts'
 import { documentsTexts } from './texts.ts'
 import { ageSeconds, elapsedText } from './times.ts'

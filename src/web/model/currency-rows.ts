@@ -9,7 +9,7 @@ import type { ConversionLeg } from './support.ts'
 export type UnitConversion = { amount: '1'; from: string; to: 'CRC'; type: 'compra' | 'venta'; on: string }
 
 /** Answer of a batch: a conversion, or its error. */
-export type BatchAnswer = { rate?: string; legs?: readonly ConversionLeg[]; detail?: unknown }
+export type UnitRate = { rate?: string; legs?: readonly ConversionLeg[]; detail?: unknown }
 
 export type CurrencyRow = {
   code: string
@@ -49,7 +49,7 @@ export function unitConversions(codes: readonly string[], day: string): UnitConv
 }
 
 /** Rows of the currencies that have a value, or would have one on a day that was not synchronized. */
-export function currencyRows(codes: readonly string[], answers: readonly BatchAnswer[]): CurrencyRow[] {
+export function currencyRows(codes: readonly string[], answers: readonly UnitRate[]): CurrencyRow[] {
   return codes.flatMap((code, at) => {
     const [buy, sell, before] = answers.slice(at * CONVERSIONS_OF_A_ROW, (at + 1) * CONVERSIONS_OF_A_ROW)
     const isMissing = [buy, sell].some((answer) => /not been synchronized/.test(String(answer?.detail ?? '')))

@@ -9,7 +9,7 @@ export type StatusTexts = InLanguage<typeof STATUS>
 /** Sentences, and whether the text of the server has a cause that they lack. */
 export type ProblemTexts = { sentences: readonly string[]; isIncomplete: boolean }
 
-type Wording = {
+type ProblemFormat = {
   words: StatusTexts
   /** Lists items with the last one after a conjunction. */
   list: (items: readonly string[]) => string
@@ -22,7 +22,7 @@ type FailureCode = keyof StatusTexts['failures']
 const PARITIES = '520'
 
 /** Writes failures of one cause as one sentence, with the indicators and tables that they concern. */
-export function failureProblems(failures: readonly RunFailure[], wording: Wording): ProblemTexts {
+export function failureProblems(failures: readonly RunFailure[], wording: ProblemFormat): ProblemTexts {
   const { words, list, formatCount } = wording
   const causes = Map.groupBy(failures, ({ code, host, status }) => JSON.stringify([code, host, status]))
   let isIncomplete = false
@@ -41,7 +41,11 @@ export function failureProblems(failures: readonly RunFailure[], wording: Wordin
 }
 
 /** Codes of the provider are no subject: each sentence has its name. */
-function subjectTexts(subjects: ReadonlySet<string>, words: StatusTexts, list: Wording['list']): string[] {
+function subjectTexts(
+  subjects: ReadonlySet<string>,
+  words: StatusTexts,
+  list: ProblemFormat['list'],
+): string[] {
   const codes = [...subjects].filter((code) => /^\d+$/.test(code))
   const indicators = codes.filter((code) => code !== PARITIES)
   return [

@@ -3,8 +3,8 @@
 import type { SyncRun } from '../api/responses.ts'
 import { STATUS } from '../i18n/status.ts'
 import { inLanguage } from '../i18n/table.ts'
+import type { Download } from '../model/files/table.ts'
 import type { Language } from '../model/formats.ts'
-import type { Download } from '../model/table.ts'
 
 export function runsTable(runs: readonly SyncRun[], language: Language): Download {
   const words = inLanguage(STATUS, language).runs

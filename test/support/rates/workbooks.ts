@@ -1,6 +1,6 @@
 // Writes workbooks for tests cell by cell, with anything that a program might write into them.
 
-import { encodeZip } from '../../../src/web/model/xlsx/zip.ts'
+import { encodeZip } from '../../../src/web/model/files/zip.ts'
 
 /** A number as stored in the file, and the index of its style; a text is shared. */
 export type TestCell =

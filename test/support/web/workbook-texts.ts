@@ -1,4 +1,4 @@
-import type { WorkbookTexts } from '../../../src/web/model/xlsx/workbook.ts'
+import type { WorkbookTexts } from '../../../src/web/model/files/workbook.ts'
 
 /** Texts around the table of a workbook, for tests. */
 export const WORKBOOK_TEXTS: WorkbookTexts = {

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { countryNames } from '../../../src/web/model/countries.ts'
 import {
-  type BatchAnswer,
   type CurrencyRow,
   currencyRows,
   orderRows,
   type SORT_KEYS,
   sortRows,
+  type UnitRate,
   unitConversions,
 } from '../../../src/web/model/currency-rows.ts'
 import { createFormats } from '../../../src/web/model/formats.ts'
@@ -40,7 +40,7 @@ test('unitConversions has both sides of each currency, and the sale a month befo
 })
 
 test('currencyRows has colones, the exact change and the published values', () => {
-  const answers: BatchAnswer[] = [
+  const answers: UnitRate[] = [
     { rate: '487.07', legs: [dollar('compra', '487.07')] },
     { rate: '492.95', legs: [dollar('venta', '492.95')] },
     { rate: '489.61', legs: [dollar('venta', '489.61')] },

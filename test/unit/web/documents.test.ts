@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { documentKind } from '../../../src/web/model/document-kinds.ts'
+import { documentKind } from '../../../src/web/model/documents/document-kinds.ts'
 import {
   abandonedAttempts,
   canRetry,
@@ -9,7 +9,7 @@ import {
   isInGroup,
   mergeDocuments,
   type QueuedDocument,
-} from '../../../src/web/model/document-queue.ts'
+} from '../../../src/web/model/documents/document-queue.ts'
 import { formatDuration } from '../../../src/web/model/durations.ts'
 import { QUEUE_GROUPS } from '../../../src/web/model/fragment.ts'
 

@@ -4,9 +4,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { crc32, inflateRawSync } from 'node:zlib'
 import { figurePlaces } from '../../../src/web/model/column-places.ts'
-import { encodeCsv, PROGRAM_CSV, SPANISH_CSV } from '../../../src/web/model/csv.ts'
-import type { Download } from '../../../src/web/model/table.ts'
-import { encodeXlsx, XLSX_TYPE } from '../../../src/web/model/xlsx/workbook.ts'
+import { encodeCsv, PROGRAM_CSV, SPANISH_CSV } from '../../../src/web/model/files/csv.ts'
+import type { Download } from '../../../src/web/model/files/table.ts'
+import { encodeXlsx, XLSX_TYPE } from '../../../src/web/model/files/workbook.ts'
 import { WORKBOOK_TEXTS } from '../../support/web/workbook-texts.ts'
 
 const TABLE: Download = {

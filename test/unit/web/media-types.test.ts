@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { decodePreview, imageType, previewKind } from '../../../src/web/model/media-types.ts'
-import { uploadType } from '../../../src/web/model/upload-types.ts'
+import { decodePreview, imageType, previewKind } from '../../../src/web/model/documents/media-types.ts'
+import { uploadType } from '../../../src/web/model/documents/upload-types.ts'
 
 test('previewKind depends on the media type, and markup is text', () => {
   const expected = {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { SOURCES } from '../../../src/web/i18n/sources.ts'
 import { inLanguage } from '../../../src/web/i18n/table.ts'
-import { routeSeries, shortSourceText, sourceText } from '../../../src/web/model/sources.ts'
+import { routeSeries, shortSourceText, sourceText } from '../../../src/web/model/files/sources.ts'
 
 const one = (
   base_currency: string,

@@ -12,7 +12,7 @@ import {
   MAX_IMAGE_BYTES,
   MAX_TEXT_BYTES,
   previewKind,
-} from '../../model/media-types.ts'
+} from '../../model/documents/media-types.ts'
 import { documentTexts } from './texts.ts'
 
 /** @param isLarge true if the whole text or image is shown */

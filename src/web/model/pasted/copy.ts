@@ -1,6 +1,6 @@
 // Encodes a table for the clipboard, as spreadsheets read it: tabs, all digits, no grouping.
 
-import { escapeFormula, quoteCell } from '../csv.ts'
+import { escapeFormula, quoteCell } from '../files/csv.ts'
 
 /** `number` has a point; `day` is YYYY-MM-DD. Other text is never a formula. */
 export type CopiedCell = string | { number: string } | { day: string }

@@ -19,7 +19,7 @@ export function Paper(props: PaperProps) {
   const conversions = statedConversions(answer)
   return (
     <article class="paper">
-      <Letterhead sha256={answer.sha256} />
+      <PaperHead sha256={answer.sha256} />
       <h2 id="certificate">{words.title}</h2>
       <p class="paper-hint">{words.according}</p>
       <Equation link={link} conversions={conversions} />
@@ -56,7 +56,7 @@ export function Paper(props: PaperProps) {
   )
 }
 
-function Letterhead({ sha256 }: { sha256: string }) {
+function PaperHead({ sha256 }: { sha256: string }) {
   const words = certificateTexts.value
   const current = session.value
   const organization = 'organization' in current ? current.organization : null

@@ -3,12 +3,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { apiRequest, type Failure } from '../../api/request.ts'
 import { isTransient, refreshCount } from '../../components/use-api.ts'
-import {
-  type BatchAnswer,
-  type CurrencyRow,
-  currencyRows,
-  unitConversions,
-} from '../../model/currency-rows.ts'
+import { type CurrencyRow, currencyRows, type UnitRate, unitConversions } from '../../model/currency-rows.ts'
 
 const RETRY_MS = 8000
 
@@ -23,7 +18,7 @@ export type LoadedRates = {
 type BatchState = {
   codes: readonly string[]
   day: string
-  answers?: readonly BatchAnswer[]
+  answers?: readonly UnitRate[]
   failure?: Failure
 }
 
@@ -41,7 +36,7 @@ export function useCurrencyRates(codes: readonly string[], day: string | undefin
     let timer: ReturnType<typeof setTimeout> | undefined
     const body = unitConversions(codes, day)
     const { signal } = request
-    apiRequest<BatchAnswer[]>('/api/v1/convert/batch', { method: 'POST', body, signal }).then(
+    apiRequest<UnitRate[]>('/api/v1/convert/batch', { method: 'POST', body, signal }).then(
       ({ value, failure }) => {
         if (signal.aborted) return
         if (value) setState({ codes, day, answers: value })

@@ -2,9 +2,9 @@
 
 import type { Series } from '../../api/responses.ts'
 import { signedBalance } from '../../model/differential.ts'
+import type { Download } from '../../model/files/table.ts'
 import type { Language } from '../../model/formats.ts'
 import { routeParts, routeText } from '../../model/pasted/route.ts'
-import type { Download } from '../../model/table.ts'
 import { legSources } from '../pasted/leg-sources.ts'
 import { createWording } from '../pasted/lists-texts.ts'
 import { positionErrorText } from './position-error.ts'

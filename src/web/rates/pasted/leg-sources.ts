@@ -4,10 +4,10 @@ import type { Series } from '../../api/responses.ts'
 import { SOURCES } from '../../i18n/sources.ts'
 import { inLanguage } from '../../i18n/table.ts'
 import { pairCode } from '../../model/currencies.ts'
+import { seriesTitle, sourceText } from '../../model/files/sources.ts'
+import type { SourceValue } from '../../model/files/table.ts'
 import type { Language } from '../../model/formats.ts'
-import { seriesTitle, sourceText } from '../../model/sources.ts'
 import type { ConversionLeg } from '../../model/support.ts'
-import type { SourceValue } from '../../model/table.ts'
 import { createWording } from './lists-texts.ts'
 
 type RoundedLeg = ConversionLeg & { rounded_to?: number }

@@ -6,10 +6,10 @@ import { SOURCES } from '../../i18n/sources.ts'
 import { inLanguage } from '../../i18n/table.ts'
 import { pairCode } from '../../model/currencies.ts'
 import { numericDay } from '../../model/date-text.ts'
+import { seriesTitle, sourceText } from '../../model/files/sources.ts'
+import type { Download, TableColumn } from '../../model/files/table.ts'
 import type { Language } from '../../model/formats.ts'
 import type { Trend, TrendLine } from '../../model/history.ts'
-import { seriesTitle, sourceText } from '../../model/sources.ts'
-import type { Download, TableColumn } from '../../model/table.ts'
 import type { LoadedHistory } from './loaded-history.ts'
 
 /** @param trend lines of the chart: the sides of the pair, or two lines that are compared */

@@ -1,9 +1,9 @@
 // Columns of the trend's table.
 
 import { formats, texts } from '../../components/view.ts'
+import type { TableColumn } from '../../model/files/table.ts'
 import type { FigureFormat } from '../../model/formats.ts'
 import type { Trend } from '../../model/history.ts'
-import type { TableColumn } from '../../model/table.ts'
 
 export type TrendColumn = {
   title: string

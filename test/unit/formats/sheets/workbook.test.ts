@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Cell } from '../../../../src/formats/sheets/cells.ts'
 import { readWorkbook } from '../../../../src/formats/sheets/workbook.ts'
-import { encodeXlsx } from '../../../../src/web/model/xlsx/workbook.ts'
+import { encodeXlsx } from '../../../../src/web/model/files/workbook.ts'
 import {
   createWorkbook,
   dayCell,

@@ -1,7 +1,7 @@
 // States of documents as people see them, and changes of an open list. A claim whose lease is over counts as waiting.
 
-import { costaRicaDay } from './days.ts'
-import type { QueueGroup } from './fragment.ts'
+import { costaRicaDay } from '../days.ts'
+import type { QueueGroup } from '../fragment.ts'
 
 export type QueueState = 'new' | 'claimed' | 'done' | 'failed'
 

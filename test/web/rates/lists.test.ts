@@ -1,14 +1,14 @@
-// Converted lists and exchange differences: figures of the API, errors in words, and what is sent and stored.
+// Converted lists and exchange differences: figures of the API, errors in words, and the data that is sent and stored.
 
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { openArchive } from '../../src/formats/sheets/archive.ts'
-import { temporaryDirectory } from '../support/temporary.ts'
-import { until } from '../support/terminal.ts'
-import { openFullApp } from './apps.ts'
-import { fill, startSession, waitForIdle } from './states.ts'
+import { openArchive } from '../../../src/formats/sheets/archive.ts'
+import { temporaryDirectory } from '../../support/temporary.ts'
+import { until } from '../../support/terminal.ts'
+import { openFullApp } from '../apps.ts'
+import { fill, startSession, waitForIdle } from '../states.ts'
 import {
   assertClean,
   chooseFile,
@@ -18,7 +18,7 @@ import {
   setDownloadFolder,
   type Visit,
   type VisitOptions,
-} from './support.ts'
+} from '../support.ts'
 
 type Conversion = { rate: string; result: string }
 type Entry = { id: string; amount: string; from: string; to: string; type: string; on: string }
@@ -124,7 +124,7 @@ test('a pasted list has the results of the API, and its copy pasted back has the
   const { page } = visit
   await paste(visit, LIST)
   await convertRows(visit)
-  const wanted: [string, string, string, string, bigint][] = [
+  const conversions: [string, string, string, string, bigint][] = [
     ['1', '1250', 'USD', '2026-11-03', 1n],
     ['2', '312.4', 'EUR', '2026-11-07', 1n],
     ['3', '184000', 'JPY', '2026-11-12', 1n],
@@ -133,7 +133,7 @@ test('a pasted list has the results of the API, and its copy pasted back has the
   let sum = 0n
   const rows = await tableRows(visit, '.list-table')
   assert.equal(rows.length, 9)
-  for (const [index, [number, amount, from, on, sign]] of wanted.entries()) {
+  for (const [index, [number, amount, from, on, sign]] of conversions.entries()) {
     const cents = toCents((await convert(amount, from, 'venta', on)).result, sign)
     sum += cents
     assert.deepEqual([rows[index]?.[0], rows[index]?.at(-1)], [number, spanish(cents)])
@@ -150,13 +150,13 @@ test('a pasted list has the results of the API, and its copy pasted back has the
   )
   assert.deepEqual(
     batches.flat().map(({ id, amount, from, to, type, on }) => [id, amount, from, to, type, on].join(' ')),
-    wanted.map(([number, amount, from, on]) => `${number} ${amount} ${from} CRC venta ${on}`),
+    conversions.map(([number, amount, from, on]) => `${number} ${amount} ${from} CRC venta ${on}`),
   )
 
   await page.click('.list-result .segmented label:nth-of-type(2)')
-  const failed = await tableRows(visit, '.list-table')
+  const failures = await tableRows(visit, '.list-table')
   assert.deepEqual(
-    failed.map((cells, index) => [cells[0], cells[5]?.slice(0, ERRORS[index]?.[1].length)]),
+    failures.map((cells, index) => [cells[0], cells[5]?.slice(0, ERRORS[index]?.[1].length)]),
     ERRORS.map(([number, text]) => [number, text]),
   )
   await page.click('.bad-row .link')
@@ -262,8 +262,8 @@ test('exchange differences have the results of the API, survive a reload, and le
   await fill(page, '.position-form .date', '30/9/2026')
   await page.keyboard.press('Enter')
   await page.click('.position-form .button.main')
-  const shown = () => tableRows(visit, '.positions-table')
-  await until(async () => (await shown()).filter((cells) => cells.length === 8).length === 4)
+  const visibleRows = () => tableRows(visit, '.positions-table')
+  await until(async () => (await visibleRows()).filter((cells) => cells.length === 8).length === 4)
   await waitForIdle(page)
 
   const positions: [string, string, string, string, bigint][] = [
@@ -272,7 +272,7 @@ test('exchange differences have the results of the API, survive a reload, and le
     ['9350.4', 'EUR', 'venta', '2026-10-12', -1n],
     ['150000', 'USD', 'venta', '2026-09-30', -1n],
   ]
-  const rows = (await shown()).filter((cells) => cells.length === 8)
+  const rows = (await visibleRows()).filter((cells) => cells.length === 8)
   let net = 0n
   for (const [index, [amount, from, type, on, sign]] of positions.entries()) {
     const books = toCents((await convert(amount, from, type, on)).result, sign)
@@ -289,7 +289,9 @@ test('exchange differences have the results of the API, survive a reload, and le
     return one.textContent?.replace(/\s/g, ' ')
   })
   assert.equal(netText, `Neto de 4 de 5 partidas${spanish(net)}`)
-  assert.ok((await shown()).some((cells) => cells.includes('La fecha de registro es posterior al cierre.')))
+  assert.ok(
+    (await visibleRows()).some((cells) => cells.includes('La fecha de registro es posterior al cierre.')),
+  )
 
   const folder = temporaryDirectory(t)
   await setDownloadFolder(visit, folder)
@@ -300,12 +302,12 @@ test('exchange differences have the results of the API, survive a reload, and le
   assert.match(sheet ?? '', /<f>ROUND\(C7\*F7,2\)<\/f>/)
   assert.match(sheet ?? '', /<f>K7-J7<\/f>/)
 
-  const sent = batches.length
+  const requestCount = batches.length
   await fill(page, '.positions-settings .date', '05/05/2027')
   await page.keyboard.press('Enter')
   await page.waitForSelector('.closing-words .date-error')
-  assert.equal(batches.length, sent)
-  assert.ok((await shown()).every((cells) => cells.at(-1) === '—'))
+  assert.equal(batches.length, requestCount)
+  assert.ok((await visibleRows()).every((cells) => cells.at(-1) === '—'))
   assert.deepEqual(await page.$$eval('.total dd', (all) => all.map((one) => one.textContent)), [
     '—',
     '—',
@@ -316,7 +318,7 @@ test('exchange differences have the results of the API, survive a reload, and le
 
   await page.reload()
   await page.waitForSelector('.positions-table')
-  await until(async () => (await shown()).filter((cells) => cells.length === 8).length === 4)
+  await until(async () => (await visibleRows()).filter((cells) => cells.length === 8).length === 4)
   assert.doesNotMatch(page.url(), /Iberia|9350/)
   await page.click('.positions-foot .link')
   const guide = await page.$$eval('.guide li', (lines) => lines.map((one) => one.textContent))

@@ -8,10 +8,10 @@ import { test } from 'node:test'
 import { promisify } from 'node:util'
 import type { Page } from 'puppeteer-core'
 import decodeQr from 'qr/decode.js'
-import { asOtherProcess } from '../api/support.ts'
-import { temporaryDirectory } from '../support/temporary.ts'
-import { runCommand, until } from '../support/terminal.ts'
-import { enterSecret, openBrowser, openPageApp, openVisit, type Visit, waitForText } from './support.ts'
+import { asOtherProcess } from '../../api/support.ts'
+import { temporaryDirectory } from '../../support/temporary.ts'
+import { runCommand, until } from '../../support/terminal.ts'
+import { enterSecret, openBrowser, openPageApp, openVisit, type Visit, waitForText } from '../support.ts'
 
 const run = promisify(execFile)
 

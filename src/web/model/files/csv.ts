@@ -1,7 +1,7 @@
 // CSV by RFC 4180 for programs (commas, points, ISO dates, line feeds), or as spreadsheets of Costa Rica read it. An
 // apostrophe precedes text that a spreadsheet would run as a formula: names come from outside.
 
-import { costaRicaTime } from './days.ts'
+import { costaRicaTime } from '../days.ts'
 import type { Download, DownloadKind, TableColumn } from './table.ts'
 
 /** `isLocal`: decimal commas, and dates such as 24/03/2026. `isForPrograms`: the columns and names of the API. */

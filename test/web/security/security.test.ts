@@ -3,8 +3,7 @@
 import assert from 'node:assert/strict'
 import { networkInterfaces } from 'node:os'
 import { test } from 'node:test'
-import { parseNetworks } from '../../src/http/listener/networks.ts'
-import { DNS_FLAG, EVIL, openProxy, openWebsite } from './attacker.ts'
+import { parseNetworks } from '../../../src/http/listener/networks.ts'
 import {
   assertClean,
   createDocuments,
@@ -15,7 +14,8 @@ import {
   signIn,
   type Visit,
   waitForText,
-} from './support.ts'
+} from '../support.ts'
+import { DNS_FLAG, EVIL, openProxy, openWebsite } from './attacker.ts'
 
 // Disables Chromium's check of requests from websites to this machine, to test the server alone.
 const browser = await openBrowser(

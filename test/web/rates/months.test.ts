@@ -4,10 +4,10 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { temporaryDirectory } from '../support/temporary.ts'
-import { until } from '../support/terminal.ts'
-import { openFullApp } from './apps.ts'
-import { openExport, startSession, waitForIdle } from './states.ts'
+import { temporaryDirectory } from '../../support/temporary.ts'
+import { until } from '../../support/terminal.ts'
+import { openFullApp } from '../apps.ts'
+import { openExport, startSession, waitForIdle } from '../states.ts'
 import {
   assertClean,
   chooseFile,
@@ -18,7 +18,7 @@ import {
   setDownloadFolder,
   type Visit,
   type VisitOptions,
-} from './support.ts'
+} from '../support.ts'
 
 const STATS = ['last', 'mean', 'low', 'high'] as const
 type Figure = { value: string; rate_date: string; day: string; rounded_to?: number }

@@ -4,7 +4,6 @@
 import { figurePlaces, groupedLength } from '../column-places.ts'
 import { costaRicaTime } from '../days.ts'
 import { countPlaces, decimalText, divideRounded, parseUnits } from '../decimal.ts'
-import type { Download, SourceValue, TableColumn, TableTotal } from '../table.ts'
 import {
   cellReference,
   type SheetCell,
@@ -14,6 +13,7 @@ import {
   type WorkbookSheet,
 } from './sheet.ts'
 import { type CellStyle, createStyles, type Styles } from './styles.ts'
+import type { Download, SourceValue, TableColumn, TableTotal } from './table.ts'
 import { contentTypesXml, type NamedSheet, relationsXml, workbookXml } from './xml.ts'
 import { encodeZip } from './zip.ts'
 

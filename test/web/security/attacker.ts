@@ -3,7 +3,7 @@
 import { createServer, type IncomingMessage, type RequestListener, request, type Server } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import { after } from 'node:test'
-import { createSelfSigned } from '../../src/cli/commands/certificates/certificate.ts'
+import { createSelfSigned } from '../../../src/cli/commands/certificates/certificate.ts'
 
 /** Host name that `DNS_FLAG` resolves to this machine, as after DNS rebinding. */
 export const EVIL = 'evil.example'

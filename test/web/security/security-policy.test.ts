@@ -3,9 +3,8 @@
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { temporaryDirectory } from '../support/app.ts'
-import { until } from '../support/terminal.ts'
-import { DNS_FLAG, EVIL, openWebsite } from './attacker.ts'
+import { temporaryDirectory } from '../../support/app.ts'
+import { until } from '../../support/terminal.ts'
 import {
   assertClean,
   chooseFile,
@@ -17,7 +16,8 @@ import {
   openVisit,
   setDownloadFolder,
   signIn,
-} from './support.ts'
+} from '../support.ts'
+import { DNS_FLAG, EVIL, openWebsite } from './attacker.ts'
 
 const browser = await openBrowser(DNS_FLAG, '--disable-features=LocalNetworkAccessChecks')
 const app = await openPageApp({ backfillFrom: '2025-01-01' })

@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { until } from '../support/terminal.ts'
-import { openFullApp } from './apps.ts'
-import { fill, showSection, startSession, waitForIdle } from './states.ts'
-import { assertClean, openBrowser, openVisit, type Visit, type VisitOptions } from './support.ts'
+import { until } from '../../support/terminal.ts'
+import { openFullApp } from '../apps.ts'
+import { fill, showSection, startSession, waitForIdle } from '../states.ts'
+import { assertClean, openBrowser, openVisit, type Visit, type VisitOptions } from '../support.ts'
 
 type Side = 'compra' | 'venta'
 type Point = { date: string; rate_date: string; value: string }

@@ -4,12 +4,11 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { DOCUMENT } from '../../src/web/i18n/document.ts'
-import { inLanguage } from '../../src/web/i18n/table.ts'
-import { visibleText } from '../../src/web/model/visible.ts'
-import { temporaryDirectory } from '../support/app.ts'
-import { until } from '../support/terminal.ts'
-import { openWebsite } from './attacker.ts'
+import { DOCUMENT } from '../../../src/web/i18n/document.ts'
+import { inLanguage } from '../../../src/web/i18n/table.ts'
+import { visibleText } from '../../../src/web/model/visible.ts'
+import { temporaryDirectory } from '../../support/app.ts'
+import { until } from '../../support/terminal.ts'
 import {
   assertClean,
   createDocuments,
@@ -19,7 +18,8 @@ import {
   openVisit,
   setDownloadFolder,
   waitForText,
-} from './support.ts'
+} from '../support.ts'
+import { openWebsite } from './attacker.ts'
 
 const browser = await openBrowser()
 const app = await openPageApp()

@@ -2,15 +2,15 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { makeLoginLink } from '../../src/domain/access/login-links.ts'
-import { findActiveTokenByName } from '../../src/store/access/tokens.ts'
-import { DOCUMENT } from '../../src/web/i18n/document.ts'
-import { DOORS } from '../../src/web/i18n/doors.ts'
-import { PAGE } from '../../src/web/i18n/page.ts'
-import { inLanguage } from '../../src/web/i18n/table.ts'
-import { asOtherProcess } from '../api/support.ts'
-import { runJson } from '../support/company.ts'
-import { until } from '../support/terminal.ts'
+import { makeLoginLink } from '../../../src/domain/access/login-links.ts'
+import { findActiveTokenByName } from '../../../src/store/access/tokens.ts'
+import { DOCUMENT } from '../../../src/web/i18n/document.ts'
+import { DOORS } from '../../../src/web/i18n/doors.ts'
+import { PAGE } from '../../../src/web/i18n/page.ts'
+import { inLanguage } from '../../../src/web/i18n/table.ts'
+import { asOtherProcess } from '../../api/support.ts'
+import { runJson } from '../../support/company.ts'
+import { until } from '../../support/terminal.ts'
 import {
   assertClean,
   createDocuments,
@@ -23,7 +23,7 @@ import {
   signIn,
   type Visit,
   waitForText,
-} from './support.ts'
+} from '../support.ts'
 
 const browser = await openBrowser()
 const app = await openPageApp()
