@@ -127,7 +127,7 @@ test('cards of a lost server have their values with a time, and other answers wa
   const visit = await openVisit(browser, app, { language: 'es' })
   const { page } = visit
   await signIn(visit, app)
-  await page.waitForSelector('.currency')
+  await page.waitForSelector('.chart canvas')
   await waitForIdle(page)
   const value = await elementText(visit, '.side-venta .side-value')
   const ink = () => page.$eval('.side-value', (one) => getComputedStyle(one).color)
@@ -153,7 +153,7 @@ test('rates are open by name over plain HTTP to the network alone, and documents
   const openPort = await openProxy(app.app.url, () => forwarded('192.168.1.7'))
   const visit = await openVisit(browser, app, { language: 'es', url: `http://${NAME}:${openPort}` })
   const { page } = visit
-  await page.waitForSelector('.currency')
+  await page.waitForSelector('.chart canvas')
   await waitForIdle(page)
   assert.equal(
     await elementText(visit, '.open-network'),

@@ -32,7 +32,7 @@ export function Letterhead({ children }: { children: ComponentChildren }) {
         <p class="letterhead-time">{words.printed(day, time)}</p>
       </div>
       {children}
-      <p class="paper-foot printed-only">
+      <p class="letterhead-foot printed-only">
         {location.origin + location.pathname + encodeFragment(view.value)}
       </p>
     </>

@@ -62,7 +62,7 @@ function PaperHead({ sha256 }: { sha256: string }) {
   const organization = 'organization' in current ? current.organization : null
   const taxId = organization?.tax_id
   return (
-    <header class="letterhead">
+    <header class="paper-head">
       {icons.mark}
       <p>
         <strong>{organization?.name ?? 'cambista'}</strong>
