@@ -64,7 +64,7 @@ for (const suite of SUITES) {
     assert.ok(existsSync(root.at('var/lib/cambista/cambista.db')))
     const remainder = listPaths(root.at('')).filter((path) => !before.has(path))
     const ofSystem =
-      /^(tests|proc|run|var\/(lib\/(apt|dpkg)|log|cache))(\/|$)|^etc\/([^/]+-|g?shadow|\.pwd\.lock)$/
+      /^(tests|proc|run|var\/(lib\/(apt|dpkg)|log|cache|run))(\/|$)|^etc\/([^/]+-|g?shadow|\.pwd\.lock)$/
     const ofData = /^var\/(lib|backups)\/cambista(\/|$)/
     assert.deepEqual(
       remainder.filter((path) => !ofSystem.test(path) && !ofData.test(path)),

@@ -26,7 +26,7 @@ export function DataCard(props: {
       {status.providers
         .filter(({ enabled }) => enabled)
         .map((provider) => (
-          <Provider key={provider.code} provider={provider} status={status} series={series.value ?? []} />
+          <Provider key={provider.code} provider={provider} status={status} series={series.value} />
         ))}
     </StatusCard>
   )
@@ -56,13 +56,18 @@ function Sentences({ status }: { status: Status }) {
   )
 }
 
-function Provider(props: { provider: ProviderStatus; status: Status; series: readonly Series[] }) {
+function Provider(props: {
+  provider: ProviderStatus
+  status: Status
+  series: readonly Series[] | undefined
+}) {
   const { provider, status, series } = props
   const words = statusTexts.value.data
   const { day, count } = formats.value
   const { rounded } = status.storage
   const isAlone = status.providers.length === 1
-  const otherDay = isAlone ? newestOtherDay(series) : undefined
+  const otherDay = isAlone && series ? newestOtherDay(series) : undefined
+  const isAwaited = isAlone && !series && status.storage.rates > 0
   return (
     <>
       {!isAlone && <h3>{provider.name}</h3>}
@@ -72,7 +77,7 @@ function Provider(props: { provider: ProviderStatus; status: Status; series: rea
             {day(newest)}
           </Fact>
         ))}
-        {otherDay && <Fact name={words.others}>{day(otherDay)}</Fact>}
+        {(otherDay || isAwaited) && <Fact name={words.others}>{otherDay ? day(otherDay) : '…'}</Fact>}
         <LastSync provider={provider} status={status} />
         {provider.next_sync ? (
           <InstantFact name={words.nextSync} at={provider.next_sync} />

@@ -19,33 +19,39 @@ type QueueFigures = {
 }
 
 const PATIENCE_MS = 15 * 60_000
+const MISSING = '…'
+const AWAITED: { pill: [PillKind, string]; sentence: string } = {
+  pill: ['waiting', MISSING],
+  sentence: MISSING,
+}
 
 export function DocumentsCard({ everyMs }: { everyMs: number }) {
   const words = statusTexts.value.documents
   const { value, failure, receivedAt } = useApi<QueueFigures>('/api/v1/documents/summary', everyMs)
-  if (!value) {
+  if (failure && !value) {
     return (
-      <section class="card" aria-labelledby="queue" aria-busy={!failure}>
+      <section class="card" aria-labelledby="queue">
         <div class="card-head">
           <h2 id="queue">{words.title}</h2>
         </div>
-        {failure && <FailureNotice failure={failure} />}
+        <FailureNotice failure={failure} />
       </section>
     )
   }
-  const { pill, sentence } = queueState(value)
+  const { pill, sentence } = value ? queueState(value) : AWAITED
   const { count, bytes } = formats.value
-  const { waiting, working, failed_today, last_claim, stored } = value
+  const { waiting, working, failed_today = 0, last_claim, stored } = value ?? {}
+  const figure = (number: number | undefined) => (number === undefined ? MISSING : count(number))
   return (
     <StatusCard id="queue" title={words.title} pill={pill} sentence={<p>{sentence}</p>} arrival={receivedAt}>
       <dl class="fact-list">
-        <Fact name={words.waiting}>{count(waiting)}</Fact>
-        <Fact name={words.working}>{count(working)}</Fact>
+        <Fact name={words.waiting}>{figure(waiting)}</Fact>
+        <Fact name={words.working}>{figure(working)}</Fact>
         <Fact
           name={words.failedToday}
           remark={failed_today > 0 && <a href="#documents?state=failed">{words.showFailed}</a>}
         >
-          {count(failed_today)}
+          {figure(value?.failed_today)}
         </Fact>
         {last_claim && (
           <InstantFact
@@ -54,8 +60,8 @@ export function DocumentsCard({ everyMs }: { everyMs: number }) {
             remark={last_claim.by === null ? undefined : visibleText(last_claim.by)}
           />
         )}
-        <Fact name={words.stored} remark={words.inFiles(bytes(value.bytes))}>
-          {count(stored)}
+        <Fact name={words.stored} remark={value ? words.inFiles(bytes(value.bytes)) : MISSING}>
+          {figure(stored)}
         </Fact>
       </dl>
     </StatusCard>

@@ -27,16 +27,16 @@ function Overview({ hasDocuments }: { hasDocuments: boolean }) {
   const title = <h1 class="unseen">{texts.value.screens.status}</h1>
   if (!status) {
     return (
-      <div class="status">
+      <>
         {title}
         {failure ? <FailureNotice failure={failure} /> : <p class="loading">{texts.value.loading}</p>}
-      </div>
+      </>
     )
   }
   return (
     <>
       {title}
-      <p class="quiet small updated">
+      <p key="updated" class="quiet small updated">
         {receivedAt !== undefined && statusTexts.value.updatedAt(formats.value.time(receivedAt))}
       </p>
       <div class={`status ${hasDocuments ? '' : 'two'}`}>

@@ -18,7 +18,7 @@ export function CurrencyFiles(props: {
     <div class="buttons">
       <DownloadMenu
         table={(language) => currencyTable(rows ?? [], day, name, language)}
-        name={`bccr-${day}`}
+        name={`bccr-monedas-${day}`}
         isOff={!rows || rows.length === 0}
       />
     </div>
