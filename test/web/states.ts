@@ -338,7 +338,7 @@ export const STATES: readonly State[] = [
   {
     name: 'positions',
     session: 'both',
-    fragment: '#rates/differential',
+    fragment: '#rates/differential?closing=2026-11-19',
     selector: '.positions-table .result-cell span',
     async act(visit) {
       await visit.page.click('.positions .card-head .button:nth-of-type(2)')
@@ -349,7 +349,7 @@ export const STATES: readonly State[] = [
   {
     name: 'a position with the guide',
     session: 'both',
-    fragment: '#rates/differential',
+    fragment: '#rates/differential?closing=2026-11-19',
     selector: '.guide',
     async act({ page }) {
       await page.waitForSelector('.positions-table .result-cell span')
@@ -568,7 +568,7 @@ export const STATES: readonly State[] = [
     session: 'both',
     fragment: '#status',
     prepare: interceptRequests(/status$/, 'never'),
-    selector: '.status .loading',
+    selector: 'main .loading',
     isLoading: true,
   },
   {
