@@ -2,27 +2,17 @@
 
 import type { ComponentChildren } from 'preact'
 import { useId, useRef, useState } from 'preact/hooks'
-import type { Agent, DirectoryEntry, Document } from '../../api/documents.ts'
-import type { Failure } from '../../api/request.ts'
+import type { DirectoryEntry, Document } from '../../api/documents.ts'
 import { mayUse } from '../../api/session.ts'
 import { icons, lineIcon } from '../../components/icons.tsx'
 import { failureText } from '../../components/notice.tsx'
+import type { LoadedDirectory } from '../directory.ts'
 import { sendingTexts } from './texts.ts'
 import { UploadList } from './upload-list.tsx'
 import { useUploadQueue } from './upload-queue.ts'
 
-/** Choices of the selected company, whose id is 0 while the user must select one. */
-type Directory = {
-  companies: readonly DirectoryEntry[]
-  company: number
-  agents: readonly Agent[]
-  owners: readonly DirectoryEntry[]
-  isLoaded: boolean
-  failure: Failure | undefined
-}
-
 type SendingProps = {
-  directory: Directory
+  directory: LoadedDirectory
   /** Agent of the list's filter; 0: none. */
   agent: number
   /** Rises with each event of a document. */
