@@ -2,7 +2,7 @@
 // the component that shows figures of the day shows none.
 
 import type { FunctionComponent } from 'preact'
-import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useId, useRef, useState } from 'preact/hooks'
 import { type DateError, numericDay, readDate, stepDay } from '../model/date-text.ts'
 import type { CalendarProps } from './calendar.tsx'
 import type { DateChoice, DayBounds } from './date-choice.ts'
@@ -17,9 +17,13 @@ export function DateField(props: {
   describedBy: string
 }) {
   const { label, isLabelHidden, choice, describedBy } = props
-  const [draft, setDraft] = useState<string | undefined>(undefined)
+  // Text that is typed over another. When the other text changes, the draft is over: an effect would end it later, and
+  // with it what is typed in the meantime.
+  const [typed, setTyped] = useState<{ text: string; over: string } | undefined>(undefined)
+  const draft = typed?.over === choice.text ? typed.text : undefined
+  const setDraft = (text: string | undefined) =>
+    setTyped(text === undefined ? undefined : { text, over: choice.text })
   const id = useId()
-  useEffect(() => setDraft(undefined), [choice.text])
   const commit = () => {
     if (draft !== undefined) choice.read(draft)
     setDraft(undefined)
