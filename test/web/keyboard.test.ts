@@ -4,14 +4,13 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import type { KeyInput, Page } from 'puppeteer-core'
+import type { KeyInput } from 'puppeteer-core'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { until } from '../support/terminal.ts'
 import { openFullApp } from './apps.ts'
+import { focusName, press as pressKeys, pressTab, retype } from './keys.ts'
 import { waitForIdle } from './states.ts'
 import { assertClean, elementText, openBrowser, openVisit } from './support.ts'
-
-const MAX_STEPS = 150
 
 const browser = await openBrowser()
 const app = await openFullApp()
@@ -21,10 +20,7 @@ test('the page works by keyboard: sign in, day, span, cursor, amount, files, a d
   const { page, cdp } = visit
   const downloads = temporaryDirectory(t)
   await cdp.send('Page.setDownloadBehavior', { behavior: 'allow', downloadPath: downloads })
-  const press = async (...keys: KeyInput[]) => {
-    for (const key of keys) await page.keyboard.press(key)
-    await waitForIdle(page)
-  }
+  const press = (...keys: KeyInput[]) => pressKeys(page, ...keys)
 
   await page.waitForSelector('.secret')
   await waitForIdle(page)
@@ -51,10 +47,7 @@ test('the page works by keyboard: sign in, day, span, cursor, amount, files, a d
   assert.equal(await focusName(page), 'Día anterior', 'the focus stays')
 
   await pressTab(page, 'Monto')
-  await page.keyboard.down('Control')
-  await page.keyboard.press('a')
-  await page.keyboard.up('Control')
-  await page.keyboard.type('15.000,50')
+  await retype(page, '15.000,50')
   await pressTab(page, 'De')
   await page.keyboard.type('JPY')
   await waitForIdle(page)
@@ -143,41 +136,3 @@ test('the page works by keyboard: sign in, day, span, cursor, amount, files, a d
   )
   assertClean(visit)
 })
-
-/** Presses Tab until the named element has the focus. Asserts a visible focus on each element on the way. */
-async function pressTab(page: Page, name: string, modifier?: 'Shift'): Promise<void> {
-  if (modifier) await page.keyboard.down(modifier)
-  const path: string[] = []
-  for (let step = 0; step < MAX_STEPS && (await focusName(page)) !== name; step++) {
-    await page.keyboard.press('Tab')
-    const isVisible = await page.evaluate(isFocusVisible)
-    path.push(await focusName(page))
-    assert.ok(isVisible, `the focus is visible on ${path.at(-1)}`)
-  }
-  if (modifier) await page.keyboard.up(modifier)
-  assert.equal(await focusName(page), name, `Tab leads there, not only to ${path}`)
-}
-
-/** Accessible name of the focused element. */
-async function focusName(page: Page): Promise<string> {
-  const cdp = await page.createCDPSession()
-  try {
-    const { result } = await cdp.send('Runtime.evaluate', { expression: 'document.activeElement' })
-    const { nodes } = await cdp.send('Accessibility.getPartialAXTree', {
-      objectId: result.objectId ?? '',
-      fetchRelatives: false,
-    })
-    return String(nodes[0]?.name?.value ?? '').trim()
-  } finally {
-    await cdp.detach()
-  }
-}
-
-/** Runs in the page. The browser's own controls count as visible. */
-function isFocusVisible(): boolean {
-  const { activeElement: active } = document
-  if (!active || active === document.body) return true // the browser's own controls
-  const box = active.getBoundingClientRect()
-  const target = active.matches('input.unseen') ? active.nextElementSibling : active
-  return target !== null && (getComputedStyle(target).outlineStyle !== 'none' || box.width <= 2)
-}

@@ -1,18 +1,12 @@
 // Prints the page as PDF and reads its text.
 
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { test } from 'node:test'
-import { promisify } from 'node:util'
-import { temporaryDirectory } from '../support/temporary.ts'
 import { until } from '../support/terminal.ts'
 import { openFullApp } from './apps.ts'
+import { printedText } from './paper.ts'
 import { startSession, waitForIdle } from './states.ts'
 import { openBrowser, openVisit } from './support.ts'
-
-const run = promisify(execFile)
 
 const browser = await openBrowser()
 const app = await openFullApp()
@@ -39,18 +33,16 @@ for (const [state, colours, fragment] of [
     assert.equal(await visit.page.$eval('.letterhead', (one) => one.checkVisibility()), false)
     const screen = await visit.page.$('.history-table')
     assert.equal(await screen?.isVisible(), state === 'open')
-    const file = join(temporaryDirectory(t), 'page.pdf')
-    writeFileSync(file, await visit.page.pdf({ format: 'A4', printBackground: true }))
-    const { stdout } = await run('pdftotext', ['-layout', file, '-'])
-    const rows = stdout.match(/^ *\d\d\/\d\d\/\d{4} +\d+,\d\d +\d+,\d\d *$/gm) ?? []
-    assert.equal(rows.length, points.length, stdout)
-    assert.match(stdout, /cambista +Impreso el 20\/11\/2026 a las \d\d:\d\d, hora de Costa Rica/)
-    assert.match(stdout, /USD\/CRC venta/, 'the legs of the converter')
-    assert.match(stdout, /http:\/\/\S+\/#rates\?span=3m/)
-    assert.match(stdout, /^ +1 ?\/ ?\d+$/m, 'the pages are numbered')
-    for (const { value } of points) assert.ok(stdout.includes(value.replace('.', ',')), `${value} is printed`)
+    const text = await printedText(t, visit.page)
+    const rows = text.match(/^ *\d\d\/\d\d\/\d{4} +\d+,\d\d +\d+,\d\d *$/gm) ?? []
+    assert.equal(rows.length, points.length, text)
+    assert.match(text, /cambista +Impreso el 20\/11\/2026 a las \d\d:\d\d, hora de Costa Rica/)
+    assert.match(text, /USD\/CRC venta/, 'the legs of the converter')
+    assert.match(text, /http:\/\/\S+\/#rates\?span=3m/)
+    assert.match(text, /^ +1 ?\/ ?\d+$/m, 'the pages are numbered')
+    for (const { value } of points) assert.ok(text.includes(value.replace('.', ',')), `${value} is printed`)
     assert.doesNotMatch(
-      stdout,
+      text,
       /Todas las monedas|Compra o venta|Descargar|Excel|Cierres|Exportar|Copiar|Imprimir/,
       'controls are not printed',
     )
@@ -70,19 +62,17 @@ test('the view of months prints all columns of its table', async (t) => {
   await visit.page.goto(`${visit.url}/#rates/closes?months=EUR/CRC&year=2025`)
   await visit.page.waitForSelector('.months .data')
   await waitForIdle(visit.page)
-  const file = join(temporaryDirectory(t), 'page.pdf')
-  writeFileSync(file, await visit.page.pdf({ format: 'A4' }))
-  const { stdout } = await run('pdftotext', ['-layout', file, '-'])
-  assert.match(stdout, /Cierres y promedios\s+Euro en colones \(EUR\/CRC\), 2025, por mes/)
-  assert.match(stdout, /Fuente: BCCR, indicadores 317 y 318 y paridad EUR\/USD\./)
-  assert.doesNotMatch(stdout, /Copiar|Exportar|Más decimales|Trimestre/)
-  const printed = [...stdout.matchAll(/^ *\p{Lu}\p{Ll}+ +\d\d\/\d\d((?: +\d+,\d\d){8}) *$/gmu)].map(
+  const text = await printedText(t, visit.page)
+  assert.match(text, /Cierres y promedios\s+Euro en colones \(EUR\/CRC\), 2025, por mes/)
+  assert.match(text, /Fuente: BCCR, indicadores 317 y 318 y paridad EUR\/USD\./)
+  assert.doesNotMatch(text, /Copiar|Exportar|Más decimales|Trimestre/)
+  const printed = [...text.matchAll(/^ *\p{Lu}\p{Ll}+ +\d\d\/\d\d((?: +\d+,\d\d){8}) *$/gmu)].map(
     ([, cells = '']) => cells.trim().split(/ +/),
   )
   const { points } = await app.json<{ points: { last: { value: string } }[] }>(
     '/api/v1/history?base=EUR&quote=CRC&type=compra&from=2025-01-01&to=2025-12-31&every=month&stat=all',
   )
-  assert.equal(printed.length, 12, stdout)
+  assert.equal(printed.length, 12, text)
   for (const [index, { last }] of points.entries())
     assert.ok(Math.abs(Number(printed[index]?.[0]?.replace(',', '.')) - Number(last.value)) <= 0.005)
 })

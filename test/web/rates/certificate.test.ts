@@ -2,15 +2,13 @@
 
 import assert from 'node:assert/strict'
 import { execFile, execFileSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 import type { Page } from 'puppeteer-core'
 import decodeQr from 'qr/decode.js'
 import { asOtherProcess } from '../../api/support.ts'
-import { temporaryDirectory } from '../../support/temporary.ts'
 import { runCommand, until } from '../../support/terminal.ts'
+import { printPage } from '../paper.ts'
 import { enterSecret, openBrowser, openPageApp, openVisit, type Visit, waitForText } from '../support.ts'
 
 const run = promisify(execFile)
@@ -81,8 +79,7 @@ test('the certificate of the dollar has both sides, and prints on one letter pag
   await issue(visit, '.dollar')
   const statement = await visit.page.$eval('.statement pre', ({ textContent }) => textContent)
   assert.match(statement, /\namount=1 USD\ntype=both\nleg=USD\/CRC compra .*\n.*\n.*\nleg=USD\/CRC venta /)
-  const file = join(temporaryDirectory(t), 'page.pdf')
-  writeFileSync(file, await visit.page.pdf({ preferCSSPageSize: true }))
+  const file = await printPage(t, visit.page, { preferCSSPageSize: true })
   const info = (await run('pdfinfo', [file])).stdout
   assert.match(info, /^Pages: +1$/m)
   assert.match(info, /^Page size: +612 x 792 pts \(letter\)$/m)

@@ -19,6 +19,7 @@ import {
   type Visit,
   type VisitOptions,
 } from '../support.ts'
+import { spanish, toCents } from './cents.ts'
 
 type Conversion = { rate: string; result: string }
 type Entry = { id: string; amount: string; from: string; to: string; type: string; on: string }
@@ -104,19 +105,6 @@ function tableRows({ page }: Visit, table: string): Promise<string[][]> {
 
 function convert(amount: string, from: string, type: string, on: string): Promise<Conversion> {
   return app.json(`/api/v1/convert?${new URLSearchParams({ amount, from, to: 'CRC', type, on })}`)
-}
-
-/** Cents of an unrounded result, half away from zero. */
-function toCents(result: string, sign = 1n): bigint {
-  const [whole = '', fraction = ''] = result.split('.')
-  const thousandths = BigInt(whole + fraction.padEnd(3, '0').slice(0, 3))
-  return sign * ((thousandths + 5n) / 10n)
-}
-
-function spanish(cents: bigint): string {
-  const digits = String(cents < 0n ? -cents : cents).padStart(3, '0')
-  const text = `${digits.slice(0, -2).replace(/\B(?=(\d{3})+$)/g, ' ')},${digits.slice(-2)}`
-  return cents < 0n ? `(${text})` : text
 }
 
 test('a pasted list has the results of the API, and its copy pasted back has the same rows', async () => {
