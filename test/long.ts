@@ -6,10 +6,10 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const ROOT = join(import.meta.dirname, '..')
-const FOLDERS = /^test\/(?:faults|engines)\//
+const FOLDERS = /^test\/(?:faults|engines|web)\//
 const OPTIONS = ['--test-global-setup=test/support/postgres/shared-server.ts', '--test-concurrency=1']
 
-/** Returns the test files of faults and engines, and those elsewhere that read how long they may take. */
+/** Returns the test files of faults, engines and page, and those elsewhere that read how long they may take. */
 function longFiles(): string[] {
   const files = globSync('test/**/*.test.ts', { cwd: ROOT, exclude: ['**/node_modules'] })
   return files.filter((file) => FOLDERS.test(file) || readsScale(file)).sort()

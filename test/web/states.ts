@@ -20,6 +20,8 @@ export type State = {
   selector: string
   /** True if the page never becomes idle. */
   isLoading?: boolean
+  /** True for the states of the short form: each screen once. */
+  isShort?: boolean
 }
 
 const BUSY = { status: 503, contentType: 'application/json', body: '{"detail":"The server is starting."}' }
@@ -38,7 +40,7 @@ const PASTED_LIST = [
 ].join('\n')
 
 export const STATES: readonly State[] = [
-  { name: 'signed out', session: 'nobody', selector: '.secret' },
+  { name: 'signed out', isShort: true, session: 'nobody', selector: '.secret' },
   {
     name: 'no secret',
     session: 'nobody',
@@ -63,6 +65,7 @@ export const STATES: readonly State[] = [
   { name: 'ended session', session: 'nobody', prepare: prepareEndedSession, selector: '.ended' },
   {
     name: 'one-time link',
+    isShort: true,
     session: 'both',
     selector: '[aria-labelledby=one-time-link] .caution',
     act: async ({ page, url }, app) => page.goto(url + (await loginPath(app))),
@@ -74,7 +77,7 @@ export const STATES: readonly State[] = [
     selector: '[aria-labelledby=one-time-link]',
   },
   { name: 'needs a key', session: 'token', selector: '.secret' },
-  { name: 'needs a token', session: 'key', fragment: '#documents', selector: '.secret' },
+  { name: 'needs a token', isShort: true, session: 'key', fragment: '#documents', selector: '.secret' },
   {
     name: 'adding a token',
     session: 'key',
@@ -91,7 +94,7 @@ export const STATES: readonly State[] = [
     selector: 'main > .notice',
   },
 
-  { name: 'rates', session: 'both', selector: '.statistics td' },
+  { name: 'rates', isShort: true, session: 'both', selector: '.statistics td' },
   {
     name: 'trend of a cross rate',
     session: 'both',
@@ -100,6 +103,7 @@ export const STATES: readonly State[] = [
   },
   {
     name: 'compared with a currency',
+    isShort: true,
     session: 'both',
     fragment: '#rates?pair=EUR/CRC&compare=NIO',
     selector: '.key-other',
@@ -118,6 +122,7 @@ export const STATES: readonly State[] = [
   },
   {
     name: 'all currencies',
+    isShort: true,
     session: 'both',
     selector: '.currency-table tbody tr:nth-child(46)',
     async act(visit, app) {
@@ -165,6 +170,7 @@ export const STATES: readonly State[] = [
   },
   {
     name: 'date that does not exist',
+    isShort: true,
     session: 'both',
     selector: '.converter .date-error',
     act: async ({ page }) => {
@@ -174,6 +180,7 @@ export const STATES: readonly State[] = [
   },
   {
     name: 'calendar',
+    isShort: true,
     session: 'both',
     selector: '.calendar .day',
     act: ({ page }) => page.click('.converter .calendar-button'),
@@ -208,7 +215,13 @@ export const STATES: readonly State[] = [
     fragment: '#rates?from=1950-01-01&to=2026-02-01',
     selector: '.history .date-error',
   },
-  { name: 'menu', session: 'both', selector: '.menu[open]', act: ({ page }) => page.click('.menu summary') },
+  {
+    name: 'menu',
+    isShort: true,
+    session: 'both',
+    selector: '.menu[open]',
+    act: ({ page }) => page.click('.menu summary'),
+  },
   {
     name: 'amount of two meanings',
     session: 'both',
@@ -234,7 +247,7 @@ export const STATES: readonly State[] = [
     selector: '.outcome .legs',
   },
   { name: 'no conversion', session: 'both', fragment: '#rates?source=XXX', selector: '.outcome .refusal' },
-  { name: 'months', session: 'both', fragment: '#rates/closes', selector: '.closes-foot' },
+  { name: 'months', isShort: true, session: 'both', fragment: '#rates/closes', selector: '.closes-foot' },
   {
     name: 'quarters of a small cross with all decimals',
     session: 'both',
@@ -244,6 +257,7 @@ export const STATES: readonly State[] = [
   },
   {
     name: 'menu of downloads',
+    isShort: true,
     session: 'both',
     fragment: '#rates/closes?every=year',
     selector: '.download-item',
@@ -286,6 +300,7 @@ export const STATES: readonly State[] = [
   },
   {
     name: 'list converted',
+    isShort: true,
     session: 'both',
     fragment: '#rates/list',
     selector: '.list-table .bad-row .link',
@@ -337,6 +352,7 @@ export const STATES: readonly State[] = [
   },
   {
     name: 'positions',
+    isShort: true,
     session: 'both',
     fragment: '#rates/differential?closing=2026-11-19',
     selector: '.positions-table .result-cell span',
@@ -386,6 +402,7 @@ export const STATES: readonly State[] = [
   },
   {
     name: 'certificate',
+    isShort: true,
     session: 'both',
     fragment: `#rates/certificate?${CERTIFICATE}&side=venta&on=2026-11-15`,
     selector: '.paper',
@@ -398,6 +415,7 @@ export const STATES: readonly State[] = [
   },
   {
     name: 'certificate that does not match',
+    isShort: true,
     session: 'both',
     fragment: `#rates/certificate?${CERTIFICATE}&side=compra&on=2026-11-15&as_of=2026-11-20T18:00:00.900Z&sha256=${'0'.repeat(64)}`,
     prepare: interceptRequests(/\/convert\/statement$/, {
@@ -465,6 +483,7 @@ export const STATES: readonly State[] = [
   },
   {
     name: 'rates offline',
+    isShort: true,
     session: 'both',
     selector: '.banner',
     act: async ({ page }) => {
@@ -474,9 +493,10 @@ export const STATES: readonly State[] = [
     },
   },
 
-  { name: 'documents', session: 'both', fragment: '#documents', selector: '.document' },
+  { name: 'documents', isShort: true, session: 'both', fragment: '#documents', selector: '.document' },
   {
     name: 'filters of documents',
+    isShort: true,
     session: 'both',
     fragment: '#documents?state=waiting&since=2026-11-20&search=factura',
     selector: '.filters .field',
@@ -501,7 +521,7 @@ export const STATES: readonly State[] = [
     fragment: '#documents?document=999',
     selector: '.panel .notice',
   },
-  { name: 'sending', session: 'both', fragment: '#documents?send=true', selector: '.drop' },
+  { name: 'sending', isShort: true, session: 'both', fragment: '#documents?send=true', selector: '.drop' },
   { name: 'no documents', session: 'both', fragment: FILTERED, selector: '.received .notice' },
   {
     name: 'documents loading',
@@ -528,6 +548,7 @@ export const STATES: readonly State[] = [
     ] as const
   ).map(([content, name, selector]) => ({
     name: `preview of ${content}`,
+    isShort: content === 'text',
     session: 'both' as const,
     fragment: '#documents',
     selector,
@@ -552,9 +573,10 @@ export const STATES: readonly State[] = [
     selector: '.sent.bad',
     act: ({ page }) => selectFile(page, 'demasiado-grande-y-con-un-nombre-que-tampoco-es-corto.png'),
   },
-  { name: 'status', session: 'both', fragment: '#status', selector: '.runs .pill' },
+  { name: 'status', isShort: true, session: 'both', fragment: '#status', selector: '.runs .pill' },
   {
     name: 'status with problems',
+    isShort: true,
     session: 'both',
     fragment: '#status',
     prepare: interceptRequests(/\/api\/v1\/(status|revisions|documents\/summary)$/, ({ pathname }) => ({
@@ -576,10 +598,10 @@ export const STATES: readonly State[] = [
     session: 'both',
     fragment: '#status',
     prepare: interceptRequests(/status$/, BUSY),
-    selector: '.status .notice',
+    selector: 'main .notice',
   },
 
-  { name: 'empty database', session: 'empty', selector: '.commands' },
+  { name: 'empty database', isShort: true, session: 'empty', selector: '.commands' },
   { name: 'empty database, status', session: 'empty', fragment: '#status', selector: '.runs .quiet' },
   {
     name: 'empty database, documents',
@@ -612,8 +634,11 @@ export async function waitForIdle(page: Page): Promise<void> {
     const [text, isBusy] = await page.evaluate(() => [
       document.body.textContent,
       !document.querySelector('main *') ||
-        document.querySelector('main :is([aria-busy="true"], .loading, .awaited:empty, .preview-wait)') !==
-          null,
+        [
+          ...document.querySelectorAll(
+            'main :is([aria-busy="true"], .loading, .awaited:empty, .preview-wait)',
+          ),
+        ].some((element) => element.checkVisibility()),
     ])
     const isSame = previousText === text && text !== ''
     previousText = String(text)

@@ -144,6 +144,15 @@ for (const language of ['es', 'en'] as const) {
         await chooseFile(visit, '.history-tools', file)
         await chooseFile(visit, '.currencies', file)
       }
+      for (const [view, selector] of [
+        ['closes', '.months .data td'],
+        ['list', 'textarea.pasted'],
+        ['differential', '.positions'],
+        ['certificate?source=USD&target=CRC&side=both&amount=1', '.paper .qr-code'],
+      ] as const) {
+        await page.goto(`${visit.url}/#rates/${view}`)
+        await page.waitForSelector(selector)
+      }
       await openScreen(visit, 'status')
       await page.waitForSelector('.status .card')
       await openScreen(visit, 'documents')
@@ -155,12 +164,11 @@ for (const language of ['es', 'en'] as const) {
         { name: 'c.pdf', mimetype: 'application/pdf', content: '%PDF-1.7' },
       ])
       await until(async () => (await page.$$('.document')).length >= 3)
-      for (const at of [0, 1, 2]) {
-        const rows = await page.$$('.document .button:first-child')
-        await rows[at]?.click()
-        await page.waitForSelector('.preview :is(pre, img, .notice)')
-        await page.click('.preview .card-head button')
-        await page.waitForSelector('.preview', { hidden: true })
+      for (const name of ['a.txt', 'b.gif', 'c.pdf']) {
+        await page.click(`.document-open::-p-text(${name})`)
+        await page.waitForSelector('dialog[open] .preview :is(pre, img, .notice)')
+        await page.keyboard.press('Escape')
+        await page.waitForSelector('dialog[open]', { hidden: true })
       }
       for (const button of ['.language', '.header-tools > .round']) {
         await page.click(button)
