@@ -148,7 +148,7 @@ for (const language of ['es', 'en'] as const) {
         ['closes', '.months .data td'],
         ['list', 'textarea.pasted'],
         ['differential', '.positions'],
-        ['certificate?source=USD&target=CRC&side=both&amount=1', '.paper .qr-code'],
+        ['certificate?amount=1500&source=EUR&target=CRC&side=venta&on=2026-11-20', '.paper .qr-code'],
       ] as const) {
         await page.goto(`${visit.url}/#rates/${view}`)
         await page.waitForSelector(selector)
