@@ -39,7 +39,7 @@ for (const [state, colours, fragment] of [
     assert.match(text, /cambista +Impreso el 20\/11\/2026 a las \d\d:\d\d, hora de Costa Rica/)
     assert.match(text, /USD\/CRC venta/, 'the legs of the converter')
     assert.match(text, /http:\/\/\S+\/#rates\?span=3m/)
-    assert.match(text, /^ +1 ?\/ ?\d+$/m, 'the pages are numbered')
+    assert.match(text, /^ +Página 1 de \d+$/m, 'the pages are numbered')
     for (const { value } of points) assert.ok(text.includes(value.replace('.', ',')), `${value} is printed`)
     assert.doesNotMatch(
       text,

@@ -34,6 +34,13 @@ export function ChartPanel(props: {
       <Readout trend={trend} day={{ index, isSelected }} figure={figure}>
         {trend && note(index)}
       </Readout>
+      <p class="chart-key printed-only">
+        {trend?.lines.map(({ name, label }) => (
+          <span key={name}>
+            <i class={`key key-${name}`} /> {label}
+          </span>
+        ))}
+      </p>
       <div class="chart" ref={host} aria-hidden="true" />
       <Slider trend={trend} index={index} last={last} figure={figure} onPoint={select} />
       <p class="hint chart-hint">{words.zoomHint}</p>

@@ -28,6 +28,8 @@ const NARROW = 520
 const MAX_PLACES = 12
 const YEAR_SECONDS = 31_536_000
 const MONTH_SECONDS = 2_419_200
+// Letter without margins has 695 px, and A4 672. The style reduces the drawing to half its size, for sharp letters.
+const PAPER = { width: 1320, height: 440, scale: 2, ink: '#000000', grid: '#bbbbbb' }
 
 export function openChart(host: HTMLElement, events: ChartEvents): Chart {
   let plot: uPlot | undefined
@@ -36,12 +38,14 @@ export function openChart(host: HTMLElement, events: ChartEvents): Chart {
   let lastDrawing: Parameters<Chart['draw']> | undefined
   let isOwnCursor = false
   const sizes = new ResizeObserver(() => {
-    if (plot && host.clientWidth > 0) plot.setSize({ width: host.clientWidth, height: host.clientHeight })
+    if (plot && host.clientWidth > 0 && !paper.matches) plot.setSize({ width: host.clientWidth, height: host.clientHeight })
   })
-  sizes.observe(host)
   const redraw = () => {
     if (lastDrawing) draw(...lastDrawing)
   }
+  const paper = matchMedia('print')
+  paper.addEventListener('change', redraw)
+  sizes.observe(host)
   const colours = matchMedia('(prefers-color-scheme: dark)')
   colours.addEventListener('change', redraw)
   const themes = new MutationObserver(redraw)
@@ -54,7 +58,7 @@ export function openChart(host: HTMLElement, events: ChartEvents): Chart {
     const table = plotTable(data, new Set(breaks))
     dayIndexes = table.dayIndexes
     positions = table.positions
-    plot = new uPlot(plotOptions(host, data, formats, hooks()), table.columns, host)
+    plot = new uPlot(plotOptions(host, data, formats, hooks(), paper.matches), table.columns, host)
     oldPlot?.destroy()
     readTouches(plot, (left) => notifyPoint(plot?.posToIdx(left)))
   }
@@ -93,6 +97,7 @@ export function openChart(host: HTMLElement, events: ChartEvents): Chart {
       sizes.disconnect()
       themes.disconnect()
       colours.removeEventListener('change', redraw)
+      paper.removeEventListener('change', redraw)
       plot?.destroy()
     },
   }
@@ -131,16 +136,19 @@ function plotOptions(
   { lines }: Trend,
   formats: Formats,
   hooks: uPlot.Hooks.Arrays,
+  isPaper: boolean,
 ): uPlot.Options {
-  const ink = cssColour(host, 'ink')
-  const grid = { stroke: cssColour(host, 'grid'), width: 1 }
-  const axis = { stroke: ink, font: '12px system-ui, sans-serif', ticks: { show: false } }
-  const isNarrow = host.clientWidth < NARROW
-  const strokes = lines.map(({ name }) => cssColour(host, name))
+  const { width, height, scale } = isPaper
+    ? PAPER
+    : { width: host.clientWidth, height: host.clientHeight, scale: 1 }
+  const ink = isPaper ? PAPER.ink : cssColour(host, 'ink')
+  const grid = { stroke: isPaper ? PAPER.grid : cssColour(host, 'grid'), width: scale }
+  const axis = { stroke: ink, font: `${12 * scale}px system-ui, sans-serif`, ticks: { show: false } }
+  const isNarrow = width < NARROW
+  const strokes = lines.map(({ name }) => (isPaper ? PAPER.ink : cssColour(host, name)))
   return {
-    width: host.clientWidth,
-    height: host.clientHeight,
-    padding: [10, 0, 0, 0],
+    ...{ width, height },
+    padding: [10 * scale, 0, 0, 0],
     tzDate: (time) => uPlot.tzDate(new Date(time * 1000), 'Etc/UTC'),
     legend: { show: false },
     cursor: {
@@ -152,18 +160,18 @@ function plotOptions(
     axes: [
       {
         ...axis,
-        size: AXIS_HEIGHT,
-        space: isNarrow ? 70 : 84,
+        size: AXIS_HEIGHT * scale,
+        space: (isNarrow ? 70 : 84) * scale,
         grid: { show: false },
         values: (plot, splits, _axis, _space, step) =>
-          splits.map((time) => (plot.valToPos(time, 'x') < LABEL_HALF ? '' : timeLabel(time, step, formats))),
+          splits.map((time) => (plot.valToPos(time, 'x') < LABEL_HALF * scale ? '' : timeLabel(time, step, formats))),
       },
       {
         ...axis,
         side: 1,
-        size: (_plot, labels) => axisWidth(host, labels ?? []),
-        space: 46,
-        gap: AXIS_GAP,
+        size: (_plot, labels) => axisWidth(host, labels ?? []) * scale,
+        space: 46 * scale,
+        gap: AXIS_GAP * scale,
         grid,
         values: (_plot, splits, _axis, _space, step) => {
           const places = stepPlaces(step)
@@ -175,17 +183,22 @@ function plotOptions(
       {},
       ...strokes.map((stroke, index) => ({
         stroke,
-        width: 1.75,
+        width: 1.75 * scale,
         points: { show: false },
-        ...(lines[index]?.name === 'other' ? { dash: [6, 4] } : {}),
-        ...(lines.length === 1 ? { fill: `${stroke}14` } : {}),
+        ...(isDashed(lines[index]?.name, isPaper) ? { dash: [6 * scale, 4 * scale] } : {}),
+        ...(lines.length === 1 && !isPaper ? { fill: `${stroke}14` } : {}),
       })),
     ],
-    ...(strokes[1] && lines[0]?.name === 'compra'
+    ...(strokes[1] && lines[0]?.name === 'compra' && !isPaper
       ? { bands: [{ series: [2, 1] as [number, number], fill: `${strokes[1]}17` }] }
       : {}),
     hooks,
   }
+}
+
+/** On paper colours do not tell the lines apart. */
+function isDashed(name: string | undefined, isPaper: boolean): boolean {
+  return name === 'other' || (isPaper && name === 'compra')
 }
 
 /** Decimals of the labels of an axis, all of them alike. */
