@@ -1,10 +1,10 @@
 import { formats } from '../components/view.ts'
 import type { KnownHoles } from '../model/holes.ts'
-import { monthsTexts } from './closes/months-texts.ts'
+import { missingDataTexts } from './missing-data-texts.ts'
 
 /** Names the holes of a history, which its lowest, highest and mean do not include. */
 export function MissingDaysNote({ missing }: { missing: KnownHoles }) {
-  const words = monthsTexts.value.missingDays
+  const words = missingDataTexts.value.missingDays
   const { day } = formats.value
   const [first, ...others] = missing.holes
   return (

@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test'
 import type { Client } from '@modelcontextprotocol/client'
 import { addDays, dayNumber, earliest, type IsoDate } from '../../../src/values/dates.ts'
 import { readDayRates } from '../../../src/web/api/responses.ts'
-import { MONTHS } from '../../../src/web/i18n/months.ts'
+import { MISSING_DATA } from '../../../src/web/i18n/missing-data.ts'
 import { inLanguage } from '../../../src/web/i18n/table.ts'
 import { mergeHoles } from '../../../src/web/model/holes.ts'
 import { pick } from '../../faults/hostile/shape-requests.ts'
@@ -315,7 +315,7 @@ async function askOfTables(asking: Asking, range: Days, slashed: string): Promis
   if (hole) {
     assert.equal(historico.status, 503)
     assert.equal(historico.headers.get('x-holes'), holes.map(({ from, to }) => `${from}..${to}`).join(', '))
-    const words = inLanguage(MONTHS, 'es').missingDays.holes(hole.from, hole.to, holes.length - 1)
+    const words = inLanguage(MISSING_DATA, 'es').missingDays.holes(hole.from, hole.to, holes.length - 1)
     assert.ok(words.includes(hole.from) && words.includes(hole.to))
     return
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { MONTHS } from '../../../src/web/i18n/months.ts'
+import { MISSING_DATA } from '../../../src/web/i18n/missing-data.ts'
 import { inLanguage } from '../../../src/web/i18n/table.ts'
 import { lineBreaks } from '../../../src/web/model/history.ts'
 import { mergeHoles } from '../../../src/web/model/holes.ts'
@@ -28,7 +28,7 @@ test('lineBreaks breaks a line at holes only, if gaps are short', () => {
 })
 
 test('texts of missing days name the first interval and count the others', () => {
-  assert.match(inLanguage(MONTHS, 'es').missingDays.holes('1', '1', 0), /el 1\. /)
-  assert.match(inLanguage(MONTHS, 'es').missingDays.holes('1', '2', 1), /del 1 al 2 y un período más\./)
-  assert.match(inLanguage(MONTHS, 'en').missingDays.holes('1', '2', 3), /1 to 2 and 3 more periods\./)
+  assert.match(inLanguage(MISSING_DATA, 'es').missingDays.holes('1', '1', 0), /el 1\. /)
+  assert.match(inLanguage(MISSING_DATA, 'es').missingDays.holes('1', '2', 1), /del 1 al 2 y un período más\./)
+  assert.match(inLanguage(MISSING_DATA, 'en').missingDays.holes('1', '2', 3), /1 to 2 and 3 more periods\./)
 })

@@ -16,7 +16,7 @@ import {
   sortRows,
 } from '../../model/currency-rows.ts'
 import { matchesQuery } from '../../model/search.ts'
-import { monthsTexts } from '../closes/months-texts.ts'
+import { missingDataTexts } from '../missing-data-texts.ts'
 import { CurrencyFiles } from './currency-files.tsx'
 import { CurrencyGrid, type Sorting } from './currency-grid.tsx'
 import { currencyTexts } from './currency-texts.ts'
@@ -63,7 +63,7 @@ export function CurrencyTable({ series, day }: { series: readonly Series[]; day:
           onChoose={setForm}
         />
       </div>
-      {missing.length > 0 && <p class="caution left-out">{monthsTexts.value.leftOut(missing.join(', '))}</p>}
+      {missing.length > 0 && <p class="caution left-out">{missingDataTexts.value.leftOut(missing.join(', '))}</p>}
       {failure && !rows ? (
         <FailureNotice failure={failure} />
       ) : rows && visible.length === 0 ? (

@@ -2,7 +2,7 @@
 
 import { textTable } from './table.ts'
 
-export const MONTHS = textTable({
+export const MISSING_DATA = textTable({
   missingDays: {
     holes: (from: string, to: string, others: number) => [
       `Faltan días sin sincronizar: ${from === to ? `el ${from}` : `del ${from} al ${to}`}${
