@@ -1,13 +1,16 @@
 // Work of an agent's worker with a million documents in the database, over the same with ten thousand. Requests
-// follow one another, in turn at two servers.
+// follow one another, in turn at two servers. Then the work of the page among a million: tabs that read the figures of
+// the queue, and /healthz beside a search through all names.
 
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
 import { hashOfSecret } from '../../src/domain/access/secrets.ts'
 import { batch, CREATE, pdf } from '../support/directory.ts'
 import { type Figure, median } from './figure.ts'
-import { type Running, startProgram } from './process.ts'
+import type { Latencies, LatencyOrder } from './latency.ts'
+import { type Running, script, startProgram, startScript } from './process.ts'
 
 const FEW = 10_000
 const MANY = 1_000_000
@@ -20,6 +23,12 @@ const ROUNDS = 300
 const WARM = 50
 const MOST = 1.3
 const LIST = '/api/v1/documents'
+const TABS = 100
+const TAB_MS = 5000 // as the page polls
+const TABS_FOR_MS = 20_000
+const MOST_OF_A_CORE = 0.02
+const SEARCHES = 9
+const MOST_MS = 30
 
 type Work = (server: Running) => Promise<void>
 
@@ -75,8 +84,62 @@ export async function measureAgentsDesk(dataDir: string, dir: string): Promise<F
       must: { atMost: MOST },
     })
   }
+  figures.push(await measureTabs(many), await measureSearch(many))
   await Promise.all([few.stop(), many.stop()])
   return figures
+}
+
+/** Processor time of the server for tabs that read the figures of the queue. */
+async function measureTabs(server: Running): Promise<Figure> {
+  const summary = () => ask<{ stored: number }>(server, `${LIST}/summary`)
+  while ((await summary()).stored < MANY) await wait(1000) // the documents are counted after the start
+  const order = { path: `${LIST}/summary`, connections: TABS, pauseMs: TAB_MS, headers: HEADERS }
+  const tabs = startLatencies({ ...order, port: server.port })
+  await wait(TAB_MS)
+  const before = server.processorMs()
+  await wait(TABS_FOR_MS)
+  const share = (server.processorMs() - before) / TABS_FOR_MS
+  const { median: medianMs, longest } = await tabs.stop()
+  return {
+    work: `${TABS} tabs read the queue each ${TAB_MS / 1000} s, among a million`,
+    ours: `${(share * 100).toFixed(1)} % of a core, ${medianMs.toFixed(1)} ms, longest ${longest.toFixed(0)} ms`,
+    limit: 'a core',
+    measured: share,
+    unit: '',
+    must: { atMost: MOST_OF_A_CORE },
+  }
+}
+
+/** Median, over searches through all names, of the longest answer of /healthz. */
+async function measureSearch(server: Running): Promise<Figure> {
+  const longest: number[] = []
+  const durations: number[] = []
+  for (let round = 0; round < SEARCHES; round++) {
+    const probe = startLatencies({ path: '/healthz', connections: 1, pauseMs: 2, port: server.port })
+    await wait(1000)
+    const start = performance.now()
+    let before: number | null = MANY * 2
+    while (before !== null) {
+      const path = `${LIST}?q=nothing&order=desc&limit=50&before=${before}`
+      const page: { next_before: number | null; has_more: boolean } = await ask(server, path)
+      before = page.has_more ? page.next_before : null
+    }
+    durations.push(performance.now() - start)
+    longest.push((await probe.stop()).longest)
+  }
+  return {
+    work: `/healthz beside a search through the names of a million`,
+    ours: `longest ${median(longest).toFixed(0)} ms`,
+    limit: `the search: ${median(durations).toFixed(0)} ms`,
+    measured: median(longest),
+    unit: ' ms',
+    must: { atMost: MOST_MS },
+  }
+}
+
+function startLatencies(order: LatencyOrder) {
+  const load = startScript(script('latency.ts', JSON.stringify(order)))
+  return { stop: async () => JSON.parse((await load.stop()).trim()) as Latencies }
 }
 
 async function startDeskServer(count: number, from: string, dir: string): Promise<Running> {
@@ -99,9 +162,10 @@ function fill(file: string, count: number): void {
       with recursive some (n) as (select 1 union all select n + 1 from some where n < ${count}) select n from some;
     insert into attachments (id, name, mimetype, size, sha256, created_at)
       select n, 'a.pdf', 'application/pdf', 1, lower(hex(randomblob(32))), 'then' from numbers;
-    insert into documents (id, attachment_id, company_id, agent_id, owner_id, name, created_at, state, attempts)
+    insert into documents (id, attachment_id, company_id, agent_id, owner_id, name, created_at, state, attempts, name_folded)
       select n, n, 1, iif(n % ${OTHERS + 1} = 1, 1, ${FIRST_OTHER} + n % ${OTHERS}), 1, 'a.pdf', 'then',
-        iif(n > ${count - NEW}, 'new', iif(n % ${2 * (OTHERS + 1)} = 1, 'failed', 'done')), 1 from numbers;
+        iif(n > ${count - NEW}, 'new', iif(n % ${2 * (OTHERS + 1)} = 1, 'failed', 'done')), 1, 'a.pdf' from numbers;
+    insert into document_counts (agent_id) values (0);
   `)
   db.close()
 }

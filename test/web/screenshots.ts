@@ -11,7 +11,15 @@ import { CHROMIUM, DESKTOP, PHONE } from './support.ts'
 
 const README_IMAGE = join(import.meta.dirname, '../../.github/page.png')
 const LINK = /http:\S+\/#login=[\w-]+/
-const SCREENS = ['rates', 'documents', 'status']
+const SCREENS = {
+  rates: 'rates',
+  closes: 'rates/closes?months=EUR/CRC',
+  list: 'rates/list',
+  differential: 'rates/differential',
+  certificate: 'rates/certificate?amount=1500&source=EUR&target=CRC&side=venta&on=2026-11-20',
+  documents: 'documents',
+  status: 'status',
+}
 const [folder] = process.argv.slice(2)
 
 const ends: (() => unknown)[] = []
@@ -29,7 +37,7 @@ try {
   await fillDocuments(upload)
   if (folder === undefined) {
     await page.setViewport({ width: 1280, height: 846 })
-    await open(page, { screen: 'rates', language: 'en', colours: 'light' })
+    await open(page, { fragment: 'rates', language: 'en', colours: 'light' })
     writeFileSync(README_IMAGE, await page.screenshot())
     execFileSync('pngquant', [
       '--quality=80-98',
@@ -56,15 +64,15 @@ async function signIn(browser: Browser, link: string): Promise<Page> {
   return page
 }
 
-type Look = { screen: string; language: string; colours: string }
+type Look = { fragment: string; language: string; colours: string }
 
-async function open(page: Page, { screen, language, colours }: Look): Promise<void> {
+async function open(page: Page, { fragment, language, colours }: Look): Promise<void> {
   await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: colours }])
   await page.evaluate((language) => localStorage.setItem('cambista-language', language), language)
   const address = new URL(page.url())
   await page.goto('about:blank')
-  await page.goto(`${address.origin}/#${screen}`)
-  await page.waitForSelector('.statistics td, .document, .runs .pill')
+  await page.goto(`${address.origin}/#${fragment}`)
+  await page.waitForSelector('.statistics td, .document, .runs .pill, .months td, .paste, .positions, .paper')
   await page.keyboard.press('Shift') // renders the sections below
   await waitForIdle(page)
 }
@@ -72,10 +80,10 @@ async function open(page: Page, { screen, language, colours }: Look): Promise<vo
 async function captureScreens(page: Page, folder: string): Promise<void> {
   for (const [place, viewport] of Object.entries({ desk: DESKTOP, phone: PHONE })) {
     await page.setViewport(viewport)
-    for (const screen of SCREENS) {
+    for (const [screen, fragment] of Object.entries(SCREENS)) {
       for (const language of ['es', 'en']) {
         for (const colours of ['light', 'dark']) {
-          await open(page, { screen, language, colours })
+          await open(page, { fragment, language, colours })
           const name = `${[place, screen, language, colours].join('-')}.png`
           writeFileSync(join(folder, name), await page.screenshot({ fullPage: true }))
         }

@@ -1,5 +1,6 @@
 // Head and foot of the printed page: the organization, the time of printing, and the address of the view.
 
+import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { serverTime } from '../api/clock.ts'
@@ -8,6 +9,9 @@ import { encodeFragment } from '../model/fragment.ts'
 import { visibleText } from '../model/visible.ts'
 import { icons } from './icons.tsx'
 import { formats, texts, view } from './view.ts'
+
+/** True while a view is made ready for paper: its tables draw all rows. */
+export const isPrinting = signal(false)
 
 export function Letterhead({ children }: { children: ComponentChildren }) {
   const words = texts.value.paper
@@ -39,9 +43,15 @@ export function Letterhead({ children }: { children: ComponentChildren }) {
   )
 }
 
-/** Prints the view when nothing in it is loading, at the latest after 10 s: `beforeprint` cannot wait. */
+/**
+ * Prints the view when its tables have all rows and nothing in it is loading, at the latest after 10 s: `beforeprint`
+ * cannot wait.
+ */
 export async function printView(): Promise<void> {
+  isPrinting.value = true
+  addEventListener('afterprint', () => (isPrinting.value = false), { once: true })
   const isBusy = () => document.querySelector('main :is([aria-busy="true"], .loading)') !== null
-  for (let turn = 0; turn < 100 && isBusy(); turn++) await new Promise((resolve) => setTimeout(resolve, 100))
+  for (let turn = 0; turn < 100 && (turn === 0 || isBusy()); turn++)
+    await new Promise((resolve) => setTimeout(resolve, 100))
   print()
 }

@@ -193,7 +193,7 @@ test('columns of a pasted list can be changed, and nothing of it is stored', asy
   assert.equal(await page.$eval('textarea.pasted', (field) => (field as HTMLTextAreaElement).value), '')
 })
 
-test('10,000 rows go out as one batch, and 200 are drawn', async () => {
+test('10,000 rows are converted on one state of the rates, and 200 are drawn', async () => {
   const { visit, batches } = await open('#rates/list')
   const { page } = visit
   const lines = Array.from(
@@ -204,8 +204,13 @@ test('10,000 rows go out as one batch, and 200 are drawn', async () => {
   await convertRows(visit)
   assert.deepEqual(
     batches.map(({ length }) => length),
-    [10_000],
+    [2500, 2500, 2500, 2500],
   )
+  const instants = visit.requests
+    .filter((url) => url.includes('/convert/batch'))
+    .map((url) => new URL(url).searchParams.get('as_of'))
+  assert.deepEqual([instants[0], new Set(instants.slice(1)).size], [null, 1])
+  assert.match(instants[1] ?? '', /^2026-11-20T/)
   assert.equal((await tableRows(visit, '.list-table')).length, 200)
   const rates = new Map<number, bigint>()
   for (let date = 0; date < 9; date += 1) {

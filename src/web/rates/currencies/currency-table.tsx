@@ -63,7 +63,9 @@ export function CurrencyTable({ series, day }: { series: readonly Series[]; day:
           onChoose={setForm}
         />
       </div>
-      {missing.length > 0 && <p class="caution left-out">{missingDataTexts.value.leftOut(missing.join(', '))}</p>}
+      {missing.length > 0 && (
+        <p class="caution left-out">{missingDataTexts.value.leftOut(missing.join(', '))}</p>
+      )}
       {failure && !rows ? (
         <FailureNotice failure={failure} />
       ) : rows && visible.length === 0 ? (

@@ -1,6 +1,5 @@
 // Positions with both rates and their sources, values in the books and at closing, and the difference.
 
-import { useState } from 'preact/hooks'
 import type { Conversion } from '../../api/responses.ts'
 import { formats, texts } from '../../components/view.ts'
 import { decimalSign } from '../../model/decimal.ts'
@@ -8,10 +7,10 @@ import { computeTotals, type Position, signedBalance } from '../../model/differe
 import { oldLegAge, rateText, routeParts } from '../../model/pasted/route.ts'
 import { AccountingFigure } from '../pasted/figure.tsx'
 import { listsTexts, wording } from '../pasted/lists-texts.ts'
+import { useDrawnRows } from '../pasted/use-drawn-rows.ts'
 import { positionErrorText } from './position-error.ts'
 import type { Differences, PositionRow } from './use-differences.ts'
 
-const DRAWN_ROWS = 200
 const MISSING = '—'
 
 export function PositionsTable(props: {
@@ -26,9 +25,8 @@ export function PositionsTable(props: {
   const { list, differences, books, day, isBusy, onEdit } = props
   const { differential: words, list: listWords } = listsTexts.value
   const { count } = formats.value
-  const [limit, setLimit] = useState(DRAWN_ROWS)
+  const { drawn, limit, more } = useDrawnRows(list.length, 'positions')
   const rows = new Map(differences?.rows.map((row) => [row.position.id, row]))
-  const drawn = list.slice(0, limit)
   return (
     <>
       <table class="data carded positions-table" aria-busy={isBusy}>
@@ -70,7 +68,7 @@ export function PositionsTable(props: {
           </tr>
         </thead>
         <tbody>
-          {drawn.map((position) => (
+          {list.slice(0, drawn).map((position) => (
             <PositionLine
               key={position.id}
               position={position}
@@ -82,10 +80,10 @@ export function PositionsTable(props: {
         </tbody>
         <NetFoot list={list} differences={differences} />
       </table>
-      {drawn.length < list.length && (
+      {limit < list.length && (
         <div class="table-foot">
-          <span>{listWords.drawn(count(drawn.length), count(list.length))}</span>
-          <button type="button" class="button" onClick={() => setLimit(limit + DRAWN_ROWS)}>
+          <span>{listWords.drawn(count(limit), count(list.length))}</span>
+          <button type="button" class="button" onClick={more}>
             {listWords.more}
           </button>
         </div>

@@ -1,6 +1,6 @@
-// Converted list: counts, a filter, the table, and the total of the rounded rows. At first 200 rows are drawn.
+// Converted list: counts, a filter, the table, and the total of the rounded rows.
 
-import { useState } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import type { Series } from '../../api/responses.ts'
 import { CopyButton } from '../../components/copy-button.tsx'
 import type { DayBounds } from '../../components/date-choice.ts'
@@ -16,11 +16,11 @@ import { detailHeadings } from '../../model/pasted/rows.ts'
 import { AccountingFigure } from '../pasted/figure.tsx'
 import { listsTexts, wording } from '../pasted/lists-texts.ts'
 import { RouteText } from '../pasted/route.tsx'
+import { useDrawnRows } from '../pasted/use-drawn-rows.ts'
 import { listCells, listTable, outcomeError, resultTitle } from './list-files.ts'
 import { listState, setList } from './list-state.ts'
 import type { ConvertedList } from './use-conversion.ts'
 
-const DRAWN_ROWS = 200
 const MISSING = '—'
 
 type ResultProps = {
@@ -35,10 +35,9 @@ export function ListResult(props: ResultProps & { series: readonly Series[]; isB
   const words = listsTexts.value.list
   const { count } = formats.value
   const [filter, setFilter] = useState<'all' | 'errors'>('all')
-  const [limit, setLimit] = useState(DRAWN_ROWS)
-  const badRows = list.outcomes.filter(({ conversion }) => !conversion)
+  const badRows = useMemo(() => list.outcomes.filter(({ conversion }) => !conversion), [list])
   const outcomes = filter === 'all' ? list.outcomes : badRows
-  const drawn = outcomes.slice(0, limit)
+  const { drawn, limit, more } = useDrawnRows(outcomes.length, outcomes)
   return (
     <section class="card list-result" aria-labelledby="list-result" aria-busy={isBusy}>
       <div class="card-head">
@@ -55,10 +54,7 @@ export function ListResult(props: ResultProps & { series: readonly Series[]; isB
               { value: 'all', label: words.all },
               { value: 'errors', label: words.withError },
             ]}
-            onChoose={(one) => {
-              setFilter(one)
-              setLimit(DRAWN_ROWS)
-            }}
+            onChoose={setFilter}
           />
           <CopyButton
             class="button"
@@ -75,12 +71,12 @@ export function ListResult(props: ResultProps & { series: readonly Series[]; isB
       {outcomes.length === 0 ? (
         <p class="quiet list-none">{words.noErrors}</p>
       ) : (
-        <ResultTable {...props} drawn={drawn} />
+        <ResultTable {...props} outcomes={outcomes.slice(0, drawn)} />
       )}
-      {drawn.length < outcomes.length && (
+      {limit < outcomes.length && (
         <div class="table-foot">
-          <span>{words.drawn(count(drawn.length), count(outcomes.length))}</span>
-          <button type="button" class="button" onClick={() => setLimit(limit + DRAWN_ROWS)}>
+          <span>{words.drawn(count(limit), count(outcomes.length))}</span>
+          <button type="button" class="button" onClick={more}>
             {words.more}
           </button>
         </div>
@@ -112,8 +108,8 @@ function Summary({ list, badCount }: { list: ConvertedList; badCount: number }) 
   )
 }
 
-function ResultTable(props: ResultProps & { drawn: readonly RowOutcome[] }) {
-  const { list, table, bounds, replacements, drawn } = props
+function ResultTable(props: ResultProps & { outcomes: readonly RowOutcome[] }) {
+  const { list, table, bounds, replacements, outcomes } = props
   const words = listsTexts.value.list
   const details = detailHeadings(table)
   const { total, target } = list
@@ -143,7 +139,7 @@ function ResultTable(props: ResultProps & { drawn: readonly RowOutcome[] }) {
         </tr>
       </thead>
       <tbody>
-        {drawn.map((outcome) => (
+        {outcomes.map((outcome) => (
           <ResultRow
             key={outcome.row.number}
             outcome={outcome}

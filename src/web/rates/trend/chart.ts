@@ -38,7 +38,8 @@ export function openChart(host: HTMLElement, events: ChartEvents): Chart {
   let lastDrawing: Parameters<Chart['draw']> | undefined
   let isOwnCursor = false
   const sizes = new ResizeObserver(() => {
-    if (plot && host.clientWidth > 0 && !paper.matches) plot.setSize({ width: host.clientWidth, height: host.clientHeight })
+    if (plot && host.clientWidth > 0 && !paper.matches)
+      plot.setSize({ width: host.clientWidth, height: host.clientHeight })
   })
   const redraw = () => {
     if (lastDrawing) draw(...lastDrawing)
@@ -164,7 +165,9 @@ function plotOptions(
         space: (isNarrow ? 70 : 84) * scale,
         grid: { show: false },
         values: (plot, splits, _axis, _space, step) =>
-          splits.map((time) => (plot.valToPos(time, 'x') < LABEL_HALF * scale ? '' : timeLabel(time, step, formats))),
+          splits.map((time) =>
+            plot.valToPos(time, 'x') < LABEL_HALF * scale ? '' : timeLabel(time, step, formats),
+          ),
       },
       {
         ...axis,
