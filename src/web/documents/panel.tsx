@@ -45,6 +45,7 @@ export function Panel(props: {
   const { isOpen, content } = props
   const dialog = useRef<HTMLDialogElement>(null)
   const title = useRef<HTMLHeadingElement>(null)
+  const ownCloses = useRef(0) // their events come later, when the panel may be open again
   const [isModal, setModal] = useState(narrow.matches)
   useEffect(() => {
     const update = () => setModal(narrow.matches)
@@ -54,7 +55,10 @@ export function Panel(props: {
   useEffect(() => {
     const { current } = dialog
     if (!current) return
-    if (current.open) current.close()
+    if (current.open) {
+      ownCloses.current += 1
+      current.close()
+    }
     if (!isOpen) return
     if (isModal) current.showModal()
     else current.show()
@@ -69,8 +73,11 @@ export function Panel(props: {
         event.preventDefault()
         closePanel()
       }}
-      // The browser may close it without a cancel event. Event of an earlier mode: it is open again.
-      onClose={() => isOpen && !dialog.current?.open && closePanel()}
+      // The browser may close it without a cancel event.
+      onClose={() => {
+        if (ownCloses.current > 0) ownCloses.current -= 1
+        else closePanel()
+      }}
       onKeyDown={(event) => {
         if (event.key !== 'Escape' || isModal) return
         event.preventDefault()
