@@ -5,7 +5,14 @@ import { test } from 'node:test'
 import { until } from '../../support/terminal.ts'
 import { openFullApp } from '../apps.ts'
 import { fill, showSection, startSession, waitForIdle } from '../states.ts'
-import { assertClean, openBrowser, openVisit, type Visit, type VisitOptions } from '../support.ts'
+import {
+  assertClean,
+  openBrowser,
+  openVisit,
+  type Visit,
+  type VisitOptions,
+  waitForText,
+} from '../support.ts'
 
 type Side = 'compra' | 'venta'
 type Point = { date: string; rate_date: string; value: string }
@@ -170,6 +177,9 @@ test('two currencies are an index of exact fractions, and the same months of a y
   await visit.page.click('.history .card-head .link')
   await waitForIdle(visit.page)
   assert.equal((await readout())[0]?.slice(0, 6), 'Compra')
+
+  await visit.page.goto(`${visit.url}/#rates?pair=USD/CRC&compare=EUR`)
+  await waitForText(visit, '.trend-source', /^Fuente: BCCR, indicadores 317 y 318 y tabla de paridades\./)
   assertClean(visit)
 })
 

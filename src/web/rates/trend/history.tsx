@@ -101,7 +101,7 @@ export function History(props: {
               isOpen={table}
             />
           )}
-          <TrendSource pair={loaded?.pair ?? pair} />
+          <TrendSource pairs={[loaded?.pair ?? pair, ...(comparison ? [comparison.pair] : [])]} />
         </>
       )}
     </section>

@@ -38,16 +38,17 @@ function subject(pair: string, { days, lines }: Trend): string {
   return words.period(first?.ownDays ? `${name}, ${side}` : name, from, to)
 }
 
-export function TrendSource({ pair }: { pair: string }) {
+export function TrendSource({ pairs }: { pairs: readonly string[] }) {
   const { source, sources, both } = texts.value.history
-  const codes = pair.split('/')
-  const hasColon = codes.includes('CRC')
-  const isDollar = hasColon && codes.includes('USD')
-  const values = isDollar
-    ? sources.dollar
-    : hasColon
+  const codes = pairs.map((pair) => pair.split('/'))
+  const hasColon = codes.some((pair) => pair.includes('CRC'))
+  const hasParity = codes.some((pair) => !pair.includes('CRC') || !pair.includes('USD'))
+  const values =
+    hasColon && hasParity
       ? both(sources.dollar, sources.parities)
-      : sources.parities
+      : hasColon
+        ? sources.dollar
+        : sources.parities
   return <p class="hint trend-source">{source(values)}</p>
 }
 
