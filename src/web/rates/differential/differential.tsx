@@ -128,7 +128,7 @@ export function Differential({ series, bounds }: { series: readonly Series[]; bo
             onEdit={(position) => setPanel({ kind: 'form', position })}
           />
         )}
-        <div class="list-foot positions-foot">
+        <div class="rows-foot positions-foot">
           <p class="hint">{isStored.value ? words.foot : words.notStored}</p>
           <button
             type="button"

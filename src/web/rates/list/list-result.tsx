@@ -81,7 +81,7 @@ export function ListResult(props: ResultProps & { series: readonly Series[]; isB
           </button>
         </div>
       )}
-      <p class="hint list-foot">{words.foot}</p>
+      <p class="hint rows-foot">{words.foot}</p>
     </section>
   )
 }
