@@ -1,4 +1,4 @@
-// Looks on a desk. A page with faults shows that axe reports them.
+// Screens on a desk. A page with faults shows that axe reports them.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

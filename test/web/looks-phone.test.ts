@@ -1,4 +1,4 @@
-// Looks on a phone. A page with faults shows that geometry reports them.
+// Screens on a phone. A page with faults shows that geometry reports them.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -17,8 +17,7 @@ export function DateField(props: {
   describedBy: string
 }) {
   const { label, isLabelHidden, choice, describedBy } = props
-  // Text that is typed over another. When the other text changes, the draft is over: an effect would end it later, and
-  // with it what is typed in the meantime.
+  // A draft replaces a text, and ends when that text changes. An effect would end it later, with newer characters.
   const [typed, setTyped] = useState<{ text: string; over: string } | undefined>(undefined)
   const draft = typed?.over === choice.text ? typed.text : undefined
   const setDraft = (text: string | undefined) =>

@@ -44,8 +44,8 @@ export function Letterhead({ children }: { children: ComponentChildren }) {
 }
 
 /**
- * Prints the view when its tables have all rows and nothing in it is loading, at the latest after 10 s: `beforeprint`
- * cannot wait.
+ * Prints the view when its tables have all rows and nothing in it is loading, at the latest after 10 s. The event
+ * `beforeprint` cannot wait.
  */
 export async function printView(): Promise<void> {
   isPrinting.value = true

@@ -1,5 +1,5 @@
 // A list of 10,000 pasted rows: the longest task of the main thread, and the time until the result is drawn. Each try
-// is told beside known work of the same moment, and the median of the tries counts.
+// is divided by known work of the same moment, and the median of the tries counts.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -88,7 +88,7 @@ function watchTasks(): void {
   Object.assign(globalThis, { tasks })
 }
 
-/** Runs in the page: the longest task since the known work. One below 50 ms is not reported, and counts as 0. */
+/** Runs in the page: the longest task since the known work. Tasks below 50 ms count as 0. */
 async function longestTask(): Promise<number> {
   await new Promise((resolve) => setTimeout(resolve, 200))
   const { tasks } = globalThis as unknown as { tasks: Watching }

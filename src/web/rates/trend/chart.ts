@@ -199,7 +199,7 @@ function plotOptions(
   }
 }
 
-/** On paper colours do not tell the lines apart. */
+/** Paper has no colours to distinguish the lines. */
 function isDashed(name: string | undefined, isPaper: boolean): boolean {
   return name === 'other' || (isPaper && name === 'compra')
 }
