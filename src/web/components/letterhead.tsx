@@ -44,7 +44,7 @@ export function Letterhead({ children }: { children: ComponentChildren }) {
 }
 
 /**
- * Prints the view when its tables have all rows and nothing in it is loading, at the latest after 10 s. The event
+ * Prints the view when its tables have all rows and nothing in it is loading. Waits for 10 s at most; the event
  * `beforeprint` cannot wait.
  */
 export async function printView(): Promise<void> {
