@@ -23,7 +23,7 @@ import {
   scanReferencedHashes,
   selectReferencedHashes,
 } from '../../store/documents/contents.ts'
-import { deleteHealedOrphans, insertOrphans, selectLosses } from '../../store/documents/orphans.ts'
+import { insertOrphans, selectLosses } from '../../store/documents/orphans.ts'
 import { atomically, type Lock } from '../../store/engine.ts'
 import type { WriteDb } from '../../store/tables.ts'
 import type { Clock, IsoDate } from '../../values/dates.ts'
@@ -103,14 +103,12 @@ type GcRun = Pick<RemovalWork, 'lock' | 'isIdle' | 'writtenBefore'> & {
 /** Records contents of a shared store that no row names. Returns false if stopped. */
 async function noteOrphans({ db, blobs }: GcDeps, run: GcRun): Promise<boolean> {
   const losses = await selectLosses(db)
-  if (losses.length > 0) await atomically(db, deleteHealedOrphans, run.lock)
   for await (const names of readPages(blobs.list(), AT_ONCE)) {
     if (run.isStopped()) return false
-    const unknown = await selectUnknownNames(db, names)
-    const unnamed = losses.length > 0 ? await findOrphans(blobs, losses, unknown) : []
+    const unnamed = losses.length > 0 ? await findOrphans(db, blobs, losses, names) : []
     if (unnamed.length > 0) await atomically(db, (trx) => insertOrphans(trx, unnamed), run.lock)
     const retained = new Set(unnamed.map(({ object }) => object))
-    const others = unknown.filter((name) => !retained.has(name))
+    const others = (await selectUnknownNames(db, names)).filter((name) => !retained.has(name))
     const orphans = await filterOlder(blobs, others, run.writtenBefore)
     if (orphans.length === 0) continue
     await atomically(db, (trx) => insertRemoved(trx, orphans, run.now.toISOString()), run.lock)

@@ -1,19 +1,36 @@
 // Finds the blobs of documents that a shared database lost when it went back (decisions 7.9).
 
 import type { Blobs } from '../../store/blobs/blobs.ts'
+import { selectFreeNames, selectRemovalTimes } from '../../store/documents/content-rows.ts'
 import type { StoredName } from '../../store/documents/contents.ts'
-import { type LossTime, mayBeLost, type OrphanedBlob } from '../../store/documents/orphans.ts'
+import {
+  type LossTime,
+  mayBeLost,
+  type OrphanedBlob,
+  selectOrphanNames,
+} from '../../store/documents/orphans.ts'
+import type { ReadDb } from '../../store/tables.ts'
 
-/** Returns those of the names, which no row has, that were written at the time of a loss. Reads whole objects. */
+/**
+ * Returns those of the names that no document has and that were written at the time of a loss, or are recorded. A
+ * removal that was recorded before the blob was written is of another document. Reads whole objects.
+ */
 export async function findOrphans(
+  db: ReadDb,
   blobs: Pick<Blobs, 'findModifiedTime' | 'inspect'>,
   losses: readonly LossTime[],
   names: readonly StoredName[],
 ): Promise<OrphanedBlob[]> {
   const orphans: OrphanedBlob[] = []
-  for (const object of names) {
+  const free = await selectFreeNames(db, names)
+  const recorded = await selectOrphanNames(db, free)
+  const removalTimes = await selectRemovalTimes(db, free)
+  for (const object of free) {
     const modifiedTime = await blobs.findModifiedTime(object)
-    if (!modifiedTime || !mayBeLost(losses, modifiedTime)) continue
+    if (!modifiedTime) continue
+    const removedAt = removalTimes.get(object)
+    const isRemoved = removedAt !== undefined && Date.parse(removedAt) >= modifiedTime.getTime()
+    if (!recorded.has(object) && (isRemoved || !mayBeLost(losses, modifiedTime))) continue
     const blob = await blobs.inspect(object)
     if (blob) orphans.push({ object, ...blob, stored_at: modifiedTime.toISOString() })
   }

@@ -9,6 +9,7 @@ import { hasRow } from '../rows.ts'
 import type { ReadDb, Row, WriteDb } from '../tables.ts'
 import { type BlobInfo, type StoredName, selectReferencedHashes, type UploadedBlob } from './contents.ts'
 import { deleteLostBlobs, selectLostHashes } from './lost-contents.ts'
+import { selectOrphanNames } from './orphans.ts'
 
 /** A blob with its name in the store. */
 export type NamedBlob = BlobInfo & { name: StoredName }
@@ -91,9 +92,17 @@ export async function dropReferences(trx: WriteDb, hashes: Iterable<string>, at:
 /** Returns the names that belong to no blob and are not recorded as removed. */
 export async function selectUnknownNames(db: ReadDb, names: readonly StoredName[]): Promise<StoredName[]> {
   const free = await selectFreeNames(db, names)
-  const rows = await db.selectFrom('removed_objects').select('object').where('object', 'in', free).execute()
-  const noted = new Set(rows.map(({ object }) => object))
-  return free.filter((name) => !noted.has(name))
+  const removed = await selectRemovalTimes(db, free)
+  return free.filter((name) => !removed.has(name))
+}
+
+/** Returns when names were recorded as removed. */
+export async function selectRemovalTimes(
+  db: ReadDb,
+  names: readonly StoredName[],
+): Promise<ReadonlyMap<StoredName, string>> {
+  const rows = await db.selectFrom('removed_objects').selectAll().where('object', 'in', names).execute()
+  return new Map(rows.map(({ object, removed_at }) => [object, removed_at]))
 }
 
 /** Returns the names that belong to no blob. Documents can reference a file although its row is missing. */
@@ -102,11 +111,11 @@ export async function selectFreeNames(db: ReadDb, names: readonly StoredName[]):
   return names.filter((name) => !owners.has(name))
 }
 
-/** Records names as removed since an instant, except those of existing blobs. */
+/** Records names as removed since an instant, except those of existing blobs and of lost documents. */
 export async function insertRemoved(trx: WriteDb, names: readonly StoredName[], at: string): Promise<void> {
   if (names.length === 0) return
-  const ownNames = await selectUsedNames(trx, names)
-  const objects = names.filter((name) => !ownNames.has(name))
+  const retained = (await selectUsedNames(trx, names)).union(await selectOrphanNames(trx, names))
+  const objects = names.filter((name) => !retained.has(name))
   if (objects.length === 0) return
   await trx
     .insertInto('removed_objects')

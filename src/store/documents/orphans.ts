@@ -4,6 +4,7 @@
 
 import { insertBatches } from '../rows.ts'
 import type { ReadDb, Row, WriteDb } from '../tables.ts'
+import type { StoredName } from './contents.ts'
 
 /** `object`: its name in the store. */
 export type OrphanedBlob = Row<'orphaned_contents'>
@@ -33,7 +34,7 @@ export function mayBeLost(losses: readonly LossTime[], modifiedTime: Date): bool
   return losses.some(({ from, to }) => at >= from - EARLIER_MS && at <= to + LATER_MS)
 }
 
-/** Selects recorded orphans, by name. An upload of the same bytes has healed those that are left out. */
+/** Selects recorded orphans, by name. An upload of the same bytes heals those that are left out, while it exists. */
 export function selectOrphans(db: ReadDb, limit: number): Promise<OrphanedBlob[]> {
   return orphansQuery(db).selectAll().orderBy('object').limit(limit).execute()
 }
@@ -45,16 +46,21 @@ export async function countOrphans(db: ReadDb): Promise<{ count: number; bytes: 
   return { count: row.count, bytes: row.bytes ?? 0 }
 }
 
-export function insertOrphans(trx: WriteDb, orphans: readonly OrphanedBlob[]): Promise<void> {
-  return insertBatches(trx, 'orphaned_contents', orphans, { skipExisting: true })
+/** Returns those of the names that are recorded as orphans. */
+export async function selectOrphanNames(db: ReadDb, names: readonly StoredName[]): Promise<Set<StoredName>> {
+  const rows = await db
+    .selectFrom('orphaned_contents')
+    .select('object')
+    .where('object', 'in', names)
+    .execute()
+  return new Set(rows.map(({ object }) => object))
 }
 
-/** Deletes the records of blobs that a document names again. */
-export async function deleteHealedOrphans(trx: WriteDb): Promise<void> {
-  await trx
-    .deleteFrom('orphaned_contents')
-    .where('sha256', 'in', trx.selectFrom('contents').select('sha256'))
-    .execute()
+/** Records orphans, which are then no longer recorded as removed. */
+export async function insertOrphans(trx: WriteDb, orphans: readonly OrphanedBlob[]): Promise<void> {
+  await insertBatches(trx, 'orphaned_contents', orphans, { skipExisting: true })
+  const names = orphans.map(({ object }) => object)
+  await trx.deleteFrom('removed_objects').where('object', 'in', names).execute()
 }
 
 /** Accepts all losses: the garbage collection removes their blobs in time. */

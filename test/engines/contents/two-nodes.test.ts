@@ -268,6 +268,37 @@ for (const [name, open] of Object.entries(STORES)) {
     assert.equal(store.names().length, 2)
   })
 
+  testStore(
+    'a lost content is retained after another document of the same bytes is deleted',
+    async (store) => {
+      const [one, other] = store.nodes
+      const { db } = one.engine
+      const lost = randomBytes(200)
+      const hash = sha256Hex(lost)
+      const orphans = async () => (await selectOrphans(db, 9)).map(({ sha256 }) => sha256)
+      const [earlier = 0] = await upload(one, [lost])
+      await remove(other, earlier) // its note of a removal is older than the lost upload
+      await upload(one, [lost])
+      await queryOnce(
+        store.url,
+        `delete from attachments where sha256 = '${hash}'; delete from contents where sha256 = '${hash}'`,
+      )
+      const now = Date.now()
+      await insertLoss(db, { from: now - 10_000, to: now })
+      await sweep(one, { days: 8, again: true })
+      assert.deepEqual(await orphans(), [hash])
+      const [id = 0] = await upload(other, [lost])
+      await sweep(one, { days: 8, again: true })
+      assert.deepEqual(await orphans(), [], 'an upload of the same bytes heals')
+      await remove(other, id)
+      assert.deepEqual(await orphans(), [hash])
+      for (const object of store.names()) store.age(object)
+      await sweep(other, { days: 0, at: store.late, again: true })
+      assert.equal(store.names().length, 1)
+      assert.deepEqual(await orphans(), [hash])
+    },
+  )
+
   testStore('a copy of the database reads and stores contents, and removes none', async (store) => {
     const { nodes, marks } = store
     const [one] = nodes

@@ -78,7 +78,9 @@ export async function startWorkload(t: TestContext, url: string, mayLose: boolea
   })
   for (const client of [...sending, ...working, ...reading])
     client.catch((error: unknown) => fault(soak, error instanceof Error ? `${error.stack}` : String(error)))
-  const epoch = async () => (await db.selectFrom('meta').select('epoch').executeTakeFirstOrThrow()).epoch
+  const readEpoch = async () => (await db.selectFrom('meta').select('epoch').executeTakeFirstOrThrow()).epoch
+  /** The pool may still have a connection to the former primary. */
+  const epoch = () => readEpoch().catch(() => wait(1000).then(readEpoch))
   let probes = 0
   return {
     soak,
@@ -95,7 +97,7 @@ export async function startWorkload(t: TestContext, url: string, mayLose: boolea
     },
     async renewal(former) {
       const start = performance.now()
-      await until(async () => (await epoch().catch(() => former)) !== former, RECOVERY_MS)
+      await until(async () => (await readEpoch().catch(() => former)) !== former, RECOVERY_MS)
       return Math.round(performance.now() - start)
     },
     async judge() {

@@ -152,10 +152,11 @@ async function examineContents(request: SharedRequest, report: Report): Promise<
   })
   for await (const page of readPages(differences(countedRows, blobs.list()), PAGE)) {
     const names = page.flatMap((one) => (one.only === 'name' ? [one.name] : []))
-    const unknown = await selectUnknownNames(engine.db, names)
-    const lossOrphans = losses.length > 0 ? await findOrphans(blobs, losses, unknown) : []
+    const lossOrphans = losses.length > 0 ? await findOrphans(engine.db, blobs, losses, names) : []
     orphans.push(...lossOrphans)
-    unnamed += unknown.length - lossOrphans.length
+    const retained = new Set(lossOrphans.map(({ object }) => object))
+    const unknown = await selectUnknownNames(engine.db, names)
+    unnamed += unknown.filter((name) => !retained.has(name)).length
     for (const one of page) {
       if (one.only === 'row' && !(await blobs.findModifiedTime(one.row.name))) suspects.push(one.row)
     }
