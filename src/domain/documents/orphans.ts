@@ -12,8 +12,8 @@ import {
 import type { ReadDb } from '../../store/tables.ts'
 
 /**
- * Returns those of the names that no document has and that were written at the time of a loss, or are recorded. A
- * removal that was recorded before the blob was written is of another document. Reads whole objects.
+ * Returns the names without a document that are recorded, or were written at the time of a loss. Reads whole objects.
+ * A removal from before the blob was written is of another document.
  */
 export async function findOrphans(
   db: ReadDb,
@@ -28,8 +28,8 @@ export async function findOrphans(
   for (const object of free) {
     const modifiedTime = await blobs.findModifiedTime(object)
     if (!modifiedTime) continue
-    const removedAt = removalTimes.get(object)
-    const isRemoved = removedAt !== undefined && Date.parse(removedAt) >= modifiedTime.getTime()
+    const removalTime = removalTimes.get(object)
+    const isRemoved = removalTime !== undefined && Date.parse(removalTime) >= modifiedTime.getTime()
     if (!recorded.has(object) && (isRemoved || !mayBeLost(losses, modifiedTime))) continue
     const blob = await blobs.inspect(object)
     if (blob) orphans.push({ object, ...blob, stored_at: modifiedTime.toISOString() })

@@ -92,8 +92,8 @@ export async function dropReferences(trx: WriteDb, hashes: Iterable<string>, at:
 /** Returns the names that belong to no blob and are not recorded as removed. */
 export async function selectUnknownNames(db: ReadDb, names: readonly StoredName[]): Promise<StoredName[]> {
   const free = await selectFreeNames(db, names)
-  const removed = await selectRemovalTimes(db, free)
-  return free.filter((name) => !removed.has(name))
+  const removals = await selectRemovalTimes(db, free)
+  return free.filter((name) => !removals.has(name))
 }
 
 /** Returns when names were recorded as removed. */
