@@ -1,6 +1,6 @@
 // Work of an agent's worker with a million documents in the database, over the same with ten thousand. Requests
-// follow one another, in turn at two servers. Then the work of the page among a million: tabs that read the figures of
-// the queue, and /healthz beside a search through all names.
+// follow one another, in turn at two servers. Two more rows are of the page among a million. Tabs read the figures of
+// the queue, and a search goes through all names beside /healthz.
 
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'

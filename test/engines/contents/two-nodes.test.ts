@@ -273,12 +273,12 @@ for (const [name, open] of Object.entries(STORES)) {
     async (store) => {
       const [one, other] = store.nodes
       const { db } = one.engine
-      const lost = randomBytes(200)
-      const hash = sha256Hex(lost)
+      const bytes = randomBytes(200)
+      const hash = sha256Hex(bytes)
       const orphans = async () => (await selectOrphans(db, 9)).map(({ sha256 }) => sha256)
-      const [earlier = 0] = await upload(one, [lost])
+      const [earlier = 0] = await upload(one, [bytes])
       await remove(other, earlier) // its note of a removal is older than the lost upload
-      await upload(one, [lost])
+      await upload(one, [bytes])
       await queryOnce(
         store.url,
         `delete from attachments where sha256 = '${hash}'; delete from contents where sha256 = '${hash}'`,
@@ -287,7 +287,7 @@ for (const [name, open] of Object.entries(STORES)) {
       await insertLoss(db, { from: now - 10_000, to: now })
       await sweep(one, { days: 8, again: true })
       assert.deepEqual(await orphans(), [hash])
-      const [id = 0] = await upload(other, [lost])
+      const [id = 0] = await upload(other, [bytes])
       await sweep(one, { days: 8, again: true })
       assert.deepEqual(await orphans(), [], 'an upload of the same bytes heals')
       await remove(other, id)
