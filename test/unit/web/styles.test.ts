@@ -1,4 +1,4 @@
-// Style sheets of views are fetched one after the other, and the last one would win over a selector of another.
+// Styles of views are fetched one after the other. The last sheet would win over a selector of another.
 
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
