@@ -1,5 +1,5 @@
-// A list of 10,000 pasted rows: the longest task of the main thread, and the time until the result is drawn. Each try
-// is divided by known work of the same moment, and the median of the tries counts.
+// A list of 10,000 pasted rows: the longest task of the main thread, and the time of the whole work. Each try is divided
+// by known work of the same moment, and the median of the tries counts.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
