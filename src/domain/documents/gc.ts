@@ -28,7 +28,7 @@ import { atomically, type Lock } from '../../store/engine.ts'
 import type { WriteDb } from '../../store/tables.ts'
 import type { Clock, IsoDate } from '../../values/dates.ts'
 import { settleLostContents } from './lost-contents.ts'
-import { findOrphans } from './orphans.ts'
+import { findUnnamed } from './orphans.ts'
 
 export type GcResult = {
   /** Contents that were removed for good. */
@@ -105,14 +105,12 @@ async function noteOrphans({ db, blobs }: GcDeps, run: GcRun): Promise<boolean> 
   const losses = await selectLosses(db)
   for await (const names of readPages(blobs.list(), AT_ONCE)) {
     if (run.isStopped()) return false
-    const unnamed = losses.length > 0 ? await findOrphans(db, blobs, losses, names) : []
-    if (unnamed.length > 0) await atomically(db, (trx) => insertOrphans(trx, unnamed), run.lock)
-    const retained = new Set(unnamed.map(({ object }) => object))
-    const others = (await selectUnknownNames(db, names)).filter((name) => !retained.has(name))
-    const orphans = await filterOlder(blobs, others, run.writtenBefore)
-    if (orphans.length === 0) continue
-    await atomically(db, (trx) => insertRemoved(trx, orphans, run.now.toISOString()), run.lock)
-    run.result.unnamed += orphans.length
+    const { orphans, others } = await findUnnamed(db, blobs, losses, names)
+    if (orphans.length > 0) await atomically(db, (trx) => insertOrphans(trx, orphans), run.lock)
+    const garbage = await filterOlder(blobs, others, run.writtenBefore)
+    if (garbage.length === 0) continue
+    await atomically(db, (trx) => insertRemoved(trx, garbage, run.now.toISOString()), run.lock)
+    run.result.unnamed += garbage.length
   }
   return true
 }

@@ -10,7 +10,6 @@ import {
   selectBlobsWithoutRow,
   selectHashesWithRow,
   selectNamedBlobs,
-  selectUnknownNames,
 } from '../../../store/documents/content-rows.ts'
 import { findLostBlob, selectLostBlobs } from '../../../store/documents/lost-contents.ts'
 import { type LossTime, type OrphanedBlob, selectLosses } from '../../../store/documents/orphans.ts'
@@ -18,7 +17,7 @@ import type { Engine } from '../../../store/engine.ts'
 import { SCHEMA_VERSION } from '../../../store/migrations.ts'
 import { selectFacts, selectHolders } from '../../../store/postgres/maintenance/facts.ts'
 import { selectSequences } from '../../../store/postgres/maintenance/sequences.ts'
-import { findOrphans } from '../../documents/orphans.ts'
+import { findUnnamed } from '../../documents/orphans.ts'
 import { counted, differences } from '../move/compare.ts'
 import { examineDirectory } from './directory.ts'
 import { noteSyncs } from './doctor.ts'
@@ -152,11 +151,9 @@ async function examineContents(request: SharedRequest, report: Report): Promise<
   })
   for await (const page of readPages(differences(countedRows, blobs.list()), PAGE)) {
     const names = page.flatMap((one) => (one.only === 'name' ? [one.name] : []))
-    const lossOrphans = losses.length > 0 ? await findOrphans(engine.db, blobs, losses, names) : []
-    orphans.push(...lossOrphans)
-    const retained = new Set(lossOrphans.map(({ object }) => object))
-    const unknown = await selectUnknownNames(engine.db, names)
-    unnamed += unknown.filter((name) => !retained.has(name)).length
+    const unnamedBlobs = await findUnnamed(engine.db, blobs, losses, names)
+    orphans.push(...unnamedBlobs.orphans)
+    unnamed += unnamedBlobs.others.length
     for (const one of page) {
       if (one.only === 'row' && !(await blobs.findModifiedTime(one.row.name))) suspects.push(one.row)
     }
