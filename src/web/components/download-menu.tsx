@@ -10,6 +10,10 @@ const DownloadList = lazyView<DownloadListProps>(() =>
   import('./download-list.tsx').then((file) => file.DownloadList),
 )
 
+/**
+ * @param props.isOff before its data are loaded. The button stands there from the start: one that appears later would
+ *   move its neighbours under the pointer.
+ */
 export function DownloadMenu(props: DownloadSource & { isOff?: boolean }) {
   const words = texts.value.download
   const [open, setOpen] = useState<'first' | 'last' | undefined>(undefined)

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import type { HTTPRequest } from 'puppeteer-core'
 import { openArchive } from '../../../src/formats/sheets/archive.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
 import { until } from '../../support/terminal.ts'
@@ -230,6 +231,31 @@ test('10,000 rows are converted on one state of the rates, and 200 are drawn', a
   assert.ok(await page.$('.convert-rows:disabled'))
 })
 
+test('the buttons of the positions stay in place when their differences arrive', async () => {
+  const { visit } = await open('#rates/differential')
+  const { page } = visit
+  const requests: HTTPRequest[] = []
+  await page.setRequestInterception(true)
+  page.on('request', (request) => {
+    if (request.url().includes('/convert/batch')) requests.push(request)
+    else void request.continue()
+  })
+  await page.click('.positions .card-head .button:nth-of-type(2)')
+  await paste(visit, 'Detalle\tTipo\tSaldo\tMoneda\tFecha\nCaja\tActivo\t10,00\tUSD\t30/09/2026')
+  await page.waitForSelector('.paste-positions .button.main:enabled')
+  await page.click('.paste-positions .button.main')
+  await page.waitForSelector('.positions-table')
+  await until(async () => requests.length > 0)
+  const places = () =>
+    page.$$eval('.positions .card-head .button', (all) => all.map((one) => one.getBoundingClientRect().x))
+  const before = await places()
+  assert.equal(before.length, 3)
+  assert.ok(await page.$('.positions .download .button:disabled'))
+  for (const request of requests) void request.continue()
+  await page.waitForSelector('.positions .download .button:enabled')
+  assert.deepEqual(await places(), before)
+})
+
 test('exchange differences have the results of the API, survive a reload, and leave with the session', async (t) => {
   const { visit, batches } = await open('#rates/differential')
   const { page } = visit
@@ -248,6 +274,7 @@ test('exchange differences have the results of the API, survive a reload, and le
   await page.waitForSelector('.paste-errors')
   assert.match(await page.$eval('.paste-errors', (one) => one.textContent ?? ''), /Fila 5: Falta el monto\./)
   await page.click('.paste-positions .button.main')
+  await page.waitForSelector('.positions-table')
   await page.click('.positions .card-head .button:nth-of-type(1)')
   await fill(page, '.position-detail input', 'Préstamo bancario')
   await page.click('.position-form .segmented label:last-of-type')

@@ -101,7 +101,7 @@ function Files(props: { loaded: LoadedCloses | undefined; series: readonly Serie
         {words.copy}
       </CopyButton>
       <DownloadMenu
-        name={`${name}`}
+        name={name ?? ''}
         isOff={!loaded}
         table={async (language) => {
           if (!loaded) throw new Error('nothing is loaded')

@@ -95,9 +95,13 @@ export function Differential({ series, bounds }: { series: readonly Series[]; bo
               {icons.copy}
               {words.paste}
             </button>
-            {differences && list.length > 0 && (
+            {list.length > 0 && (
               <DownloadMenu
-                table={(fileLanguage) => fileTable(differences, { day, books }, series, fileLanguage)}
+                isOff={!differences}
+                table={async (fileLanguage) => {
+                  if (!differences) throw new Error('nothing is loaded')
+                  return fileTable(differences, { day, books }, series, fileLanguage)
+                }}
                 name={`bccr-diferencial-${day}`}
               />
             )}

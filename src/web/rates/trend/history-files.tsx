@@ -21,12 +21,14 @@ export function HistoryFiles(props: {
         {icons.table}
         {isOpen ? words.hideTable : words.asTable}
       </button>
-      {loaded && trend && (
-        <DownloadMenu
-          table={(language) => fileTable(loaded, trend, series, language)}
-          name={fileName(loaded.pair, trend)}
-        />
-      )}
+      <DownloadMenu
+        isOff={!loaded || !trend}
+        table={async (language) => {
+          if (!loaded || !trend) throw new Error('nothing is loaded')
+          return fileTable(loaded, trend, series, language)
+        }}
+        name={loaded && trend ? fileName(loaded.pair, trend) : ''}
+      />
     </div>
   )
 }
