@@ -17,6 +17,8 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { EXECUTABLE } from '../e2e/executable.ts'
+import { startPostgres } from '../support/postgres/server.ts'
+import { freePort } from '../support/program.ts'
 import { makeKeyPair, readSecretKey, signContent } from '../support/release/signing.ts'
 import { until } from '../support/terminal.ts'
 import { bankSettings, useService } from './client.ts'
@@ -28,6 +30,7 @@ const LONGEST_MS = 60_000
 const LONGEST_DELAY_MS = 12_000 // a whole upgrade takes 6 to 11 s
 const INSTALLED = '/usr/local/bin/cambista'
 const RELEASE = 'tests/release'
+const GENUINE = '/tests/genuine' // the program of the next release, behind a script
 const STATE = [
   'usr/local/bin',
   'etc/cambista',
@@ -43,8 +46,8 @@ type Created = { created_documents: { id: number }[] }
 type Claimed = { documents: { id: number; claim_id: string }[] }
 type Service = Awaited<ReturnType<typeof installedService>>
 
-/** A root with the service of this build, and with a signed release of the next. */
-async function installedService(t: TestContext) {
+/** A root with the service of this build, its settings and these, and with the executable of the next. */
+async function installedService(t: TestContext, settingsOfTest = '') {
   nextBuild ??= buildNext()
   const next = await nextBuild
   const root = await makeRoot(t, 'bookworm', ['systemd', 'libatomic1', 'bsdutils'])
@@ -52,7 +55,7 @@ async function installedService(t: TestContext) {
   copyFileSync(EXECUTABLE, root.at('tests/cambista'))
   const settings = await bankSettings(t)
   mkdirSync(root.at('etc/cambista'))
-  writeFileSync(root.at('etc/cambista/cambista.env'), settings.text)
+  writeFileSync(root.at('etc/cambista/cambista.env'), settings.text + settingsOfTest)
   await root.runOrFail('/tests/cambista', 'service', 'install')
   const client = await useService(root, settings.url)
   writeFileSync(root.at('tests/release.pub'), pair.publicKey)
@@ -217,6 +220,56 @@ test('`upgrade` goes forward while the bank is away', async (t) => {
   await client.upload(service.url)
 })
 
+test('`upgrade` over a shared PostgreSQL waits for the migration, and goes back without it', async (t) => {
+  const port = await freePort()
+  const postgres = await startPostgres(['listen_addresses=127.0.0.1', `port=${port}`])
+  t.after(() => postgres.close())
+  const database = `CAMBISTA_DATABASE="postgres://cambista@127.0.0.1:${port}/postgres"`
+  const contents = 'CAMBISTA_BLOBS="/var/lib/cambista/contents"\nCAMBISTA_BLOBS_SHARED=1\n'
+  const service = await installedService(t, `${database}\n${contents}`)
+  const { root, next, client } = service
+  const genuine = readFileSync(next.executable)
+  makeRelease(root, genuine, next.version)
+  const work = startWork(service)
+
+  const early = await root.run(...UPGRADE)
+  assert.equal(early.code, 1, early.text)
+  assert.match(early.text, /^the nodes' database needs schema \d+ before$/m)
+  assert.match(early.text, /run \/tests\/release\/cambista database upgrade before$/m)
+  assert.equal(await findVersion(service), ownVersion())
+
+  await root.runOrFail(`/${RELEASE}/cambista`, 'database', 'upgrade')
+  assert.equal(await findVersion(service), ownVersion())
+  await client.upload(service.url)
+
+  writeFileSync(root.at(GENUINE), genuine, { mode: 0o755 })
+  makeRelease(root, programThat('exit 1'), next.version)
+  const failed = await root.run(...UPGRADE)
+  assert.equal(failed.code, 1, failed.text)
+  assert.match(failed.text, /cambista [\d.]+ is put back, and answers; nothing is lost/)
+  assert.equal(await findVersion(service), ownVersion())
+
+  makeRelease(root, genuine, next.version)
+  const text = await root.runOrFail(...UPGRADE)
+  t.diagnostic(text.trim().replaceAll('\n', ' | '))
+  assert.match(
+    text,
+    new RegExp(`^the nodes' database has schema \\d+, as cambista ${next.version} needs$`, 'm'),
+  )
+  assert.match(text, new RegExp(`^cambista ${next.version} is confirmed, and writes$`, 'm'))
+  assert.equal(await findVersion(service), next.version)
+
+  const back = await root.runOrFail(INSTALLED, 'upgrade', '--back')
+  assert.match(back, new RegExp(`^cambista ${ownVersion()} is back; `, 'm'))
+  assert.equal(await findVersion(service), ownVersion())
+  await wait(1000)
+  await work.stop()
+  t.diagnostic(`answers: ${JSON.stringify(Object.fromEntries(work.statuses))}`)
+  t.diagnostic(JSON.stringify(await work.verify()))
+  assert.deepEqual(await client.look(), client.expected)
+  await client.upload(service.url)
+})
+
 /** Runs `upgrade` at a terminal, and answers its question. Returns the output. */
 async function answerQuestion(root: Root, options: string, answer: string): Promise<string> {
   const command = `(sleep 20; echo ${answer}) | script -qec '${INSTALLED} upgrade ${options}' /dev/null`
@@ -264,21 +317,24 @@ const FAILURES = {
   'does not start': 'exit 1',
   'is refused by its settings': 'exit 2',
   'is killed when it starts': 'kill -9 $$',
-  'is killed after its migration':
-    '/tests/genuine "$@" & until ls /var/lib/cambista/*.bak; do sleep 0.05; done; sleep 0.1; kill -9 $!; exit 1',
+  'is killed after its migration': `${GENUINE} "$@" & until ls /var/lib/cambista/*.bak; do sleep 0.05; done; sleep 0.1; kill -9 $!; exit 1`,
   'is never ready': 'exec sleep 1000',
+}
+
+/** Returns a program that runs a command as a server, and is the genuine one else. */
+function programThat(command: string): Buffer {
+  // The genuine program would install itself, and not this script.
+  const install = `cp "$0" ${INSTALLED}.new && chmod 755 ${INSTALLED}.new && mv ${INSTALLED}.new ${INSTALLED} && systemctl restart cambista.service`
+  const cases = `serve) ${command} ;; service) ${install} ;; *) exec ${GENUINE} "$@" ;;`
+  return Buffer.from(`#!/bin/sh\ncase "$1" in ${cases} esac\n`)
 }
 
 for (const [name, command] of Object.entries(FAILURES)) {
   test(`a new program that ${name} goes back by itself`, async (t) => {
     const service = await installedService(t)
     const { root, next, client } = service
-    const genuine = '/tests/genuine'
-    copyFileSync(next.executable, root.at(genuine))
-    // The genuine program would install itself, and not this script.
-    const install = `cp "$0" ${INSTALLED}.new && chmod 755 ${INSTALLED}.new && mv ${INSTALLED}.new ${INSTALLED} && systemctl restart cambista.service`
-    const script = `#!/bin/sh\ncase "$1" in serve) ${command} ;; service) ${install} ;; *) exec ${genuine} "$@" ;; esac\n`
-    makeRelease(root, Buffer.from(script), next.version)
+    copyFileSync(next.executable, root.at(GENUINE))
+    makeRelease(root, programThat(command), next.version)
     const work = startWork(service)
     const { code, text } = await root.run(...UPGRADE)
     t.diagnostic(text.trim().split('\n').at(-1) ?? '')

@@ -7,6 +7,7 @@ import type { BlobStore } from '../../store/blobs/open.ts'
 import { deleteOldEvents } from '../../store/documents/events.ts'
 import { deleteOldAnswers } from '../../store/documents/idempotency.ts'
 import { atomically, type Engine, type Lock } from '../../store/engine.ts'
+import { settleRecordEnd } from '../../store/rates/record.ts'
 import type { WriteDb } from '../../store/tables.ts'
 import { answerCutoff } from '../documents/accept.ts'
 import { countForOlderNodes } from '../documents/counts.ts'
@@ -33,8 +34,8 @@ type Deps = Pick<Engine, 'db' | 'reads' | 'clock' | 'takeLock'> & {
 }
 
 /**
- * Removes old events, expired answers of idempotency keys, and contents that no document needs. Folds the names of
- * documents of earlier versions.
+ * Removes old events, expired answers of idempotency keys, and contents that no document needs. Completes what earlier
+ * versions wrote: names of documents and the end of the record.
  */
 export function startHousekeeping(deps: Deps): Housekeeping {
   const { log } = deps
@@ -77,6 +78,7 @@ async function tidyUp(deps: Deps, signal: AbortSignal): Promise<void> {
     const oldestAnswer = answerCutoff(clock())
     await deleteInPortions((trx) => deleteOldAnswers(trx, oldestAnswer, ROWS_AT_ONCE), db, lock, signal)
     await countForOlderNodes(db, clock)
+    await atomically(db, settleRecordEnd, lock)
     await foldNames({ db, reads, lock, signal })
     const fault = await contents.lineage?.settleLineage()
     if (fault !== undefined) throw new AppError('failed', fault) // another database has documents in the store

@@ -99,24 +99,50 @@ export async function selectRecordBounds(db: ReadDb): Promise<RecordBounds> {
 }
 
 /**
- * Returns the instant of a transaction that changes rates or the catalogue. This is the time `now`, or a
- * millisecond after the newest instant. Other such transactions then wait, so that instants rise in the order of the commits. The transaction
- * passes it to raiseRevision (decisions 2.24).
+ * Returns the instant of a transaction that changes rates or the catalogue. This is the time `now`, or a millisecond
+ * after the newest instant. Other such transactions then wait, so that instants rise in the order of the commits. The
+ * transaction passes it to raiseRevision (decisions 2.24).
  */
 export async function takeInstant(db: WriteDb, now: Date): Promise<Date> {
-  const query = db.selectFrom('record_end').select('id')
-  await engineSql(db).lockRows(query, 'update', ['record_end']).executeTakeFirstOrThrow()
+  await lockEnd(db)
   const newest = await selectNewestInstant(db)
   return newest === undefined || now.getTime() > newest ? now : new Date(newest + 1)
 }
 
+/**
+ * Stores the newest instant where an earlier version or a restore left none, inside a transaction. Without it each
+ * start would read all rates to find it.
+ */
+export async function settleRecordEnd(db: WriteDb): Promise<void> {
+  await lockEnd(db)
+  const end = await selectEnd(db)
+  if (end.revision === end.data_revision) return
+  const recorded_at = (await newestInstantOf(db, end)) ?? 0
+  await db.updateTable('record_end').set({ recorded_at, revision: end.data_revision }).execute()
+}
+
+async function lockEnd(db: WriteDb): Promise<void> {
+  const query = db.selectFrom('record_end').select('id')
+  await engineSql(db).lockRows(query, 'update', ['record_end']).executeTakeFirstOrThrow()
+}
+
 /** Returns the instant of the newest commit that changed rates or the catalogue; undefined: there was none. */
 export async function selectNewestInstant(db: ReadDb): Promise<number | undefined> {
-  const end = await db
+  return newestInstantOf(db, await selectEnd(db))
+}
+
+function selectEnd(db: ReadDb) {
+  return db
     .selectFrom('record_end')
     .innerJoin('meta', 'meta.id', 'record_end.id')
     .select(['recorded_at', 'revision', 'data_revision', 'record_from', 'coverage_from'])
     .executeTakeFirstOrThrow()
+}
+
+async function newestInstantOf(
+  db: ReadDb,
+  end: Awaited<ReturnType<typeof selectEnd>>,
+): Promise<number | undefined> {
   if (end.revision === end.data_revision) return end.recorded_at
   return findNewestInstant(db, [end.recorded_at, end.record_from ?? 0, end.coverage_from ?? 0])
 }

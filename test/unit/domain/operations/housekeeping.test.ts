@@ -4,7 +4,11 @@ import { startHousekeeping } from '../../../../src/domain/operations/housekeepin
 import { createLog } from '../../../../src/runtime/log.ts'
 import { openBlobFolder } from '../../../../src/store/blobs/folder.ts'
 import { insertEvents, type NewEvent, selectEvents } from '../../../../src/store/documents/events.ts'
+import { selectMeta } from '../../../../src/store/meta.ts'
+import { selectNewestInstant } from '../../../../src/store/rates/record.ts'
 import type { WriteDb } from '../../../../src/store/tables.ts'
+import { ensureCatalogue } from '../../../../src/sync/catalogue.ts'
+import { createMemoryBank } from '../../../support/rates/memory-bank.ts'
 import { fixedClock, temporaryDirectory, temporaryEngine } from '../../../support/temporary.ts'
 import { until } from '../../../support/terminal.ts'
 
@@ -117,4 +121,35 @@ test('housekeeping removes expired idempotency keys alone', async (t) => {
   const loadAnswers = () => db.selectFrom('idempotency').select('created_at').execute()
   await until(async () => (await loadAnswers()).length === 600)
   assert.ok((await loadAnswers()).every(({ created_at }) => created_at === '2026-03-23T12:00:00.000Z'))
+})
+
+test('housekeeping records the newest instant of a database that an earlier version wrote', async (t) => {
+  const engine = await temporaryEngine(t)
+  const { db } = engine
+  const clock = fixedClock()
+  await ensureCatalogue(db, [createMemoryBank(clock).provider], clock.read)
+  await db
+    .insertInto('rates')
+    .values({ series_id: 1, rate_date: '2026-03-20', value: '1', rounded_to: null, stored_at: 2e12 })
+    .execute()
+  await db.updateTable('record_end').set({ revision: 0, recorded_at: 0 }).execute()
+  assert.equal(await selectNewestInstant(db), 2e12)
+  const { log } = quiet()
+  const housekeeping = startHousekeeping({
+    ...engine,
+    clock: clock.read,
+    log,
+    keepEvents: 730,
+    ...(await contents(t)),
+  })
+  t.after(() => housekeeping.close())
+  const { revision } = await selectMeta(db)
+  await until(async () => {
+    const { recorded_at, revision: recorded } = await db
+      .selectFrom('record_end')
+      .selectAll()
+      .executeTakeFirstOrThrow()
+    return recorded === revision && recorded_at === 2e12
+  })
+  assert.equal(await selectNewestInstant(db), 2e12)
 })
