@@ -244,9 +244,9 @@ test('`upgrade` over a shared PostgreSQL waits for the migration, and goes back 
 
   writeFileSync(root.at(GENUINE), genuine, { mode: 0o755 })
   makeRelease(root, programThat('exit 1'), next.version)
-  const failed = await root.run(...UPGRADE)
-  assert.equal(failed.code, 1, failed.text)
-  assert.match(failed.text, /cambista [\d.]+ is put back, and answers; nothing is lost/)
+  const failure = await root.run(...UPGRADE)
+  assert.equal(failure.code, 1, failure.text)
+  assert.match(failure.text, /cambista [\d.]+ is put back, and answers; nothing is lost/)
   assert.equal(await findVersion(service), ownVersion())
 
   makeRelease(root, genuine, next.version)

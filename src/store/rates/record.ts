@@ -117,7 +117,7 @@ export async function settleRecordEnd(db: WriteDb): Promise<void> {
   await lockEnd(db)
   const end = await selectEnd(db)
   if (end.revision === end.data_revision) return
-  const recorded_at = (await newestInstantOf(db, end)) ?? 0
+  const recorded_at = (await readNewestInstant(db, end)) ?? 0
   await db.updateTable('record_end').set({ recorded_at, revision: end.data_revision }).execute()
 }
 
@@ -128,7 +128,7 @@ async function lockEnd(db: WriteDb): Promise<void> {
 
 /** Returns the instant of the newest commit that changed rates or the catalogue; undefined: there was none. */
 export async function selectNewestInstant(db: ReadDb): Promise<number | undefined> {
-  return newestInstantOf(db, await selectEnd(db))
+  return readNewestInstant(db, await selectEnd(db))
 }
 
 function selectEnd(db: ReadDb) {
@@ -139,7 +139,7 @@ function selectEnd(db: ReadDb) {
     .executeTakeFirstOrThrow()
 }
 
-async function newestInstantOf(
+async function readNewestInstant(
   db: ReadDb,
   end: Awaited<ReturnType<typeof selectEnd>>,
 ): Promise<number | undefined> {
