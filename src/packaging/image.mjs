@@ -112,7 +112,8 @@ function containerConfig(labels) {
   return {
     User: `${USER}:${USER}`,
     ExposedPorts: { '8080/tcp': {} },
-    Env: ['PATH=/usr/bin', 'CAMBISTA_HOST=0.0.0.0', `CAMBISTA_DATA_DIR=${DATA_DIR}`],
+    // MALLOC_ARENA_MAX: as in the unit
+    Env: ['PATH=/usr/bin', 'CAMBISTA_HOST=0.0.0.0', `CAMBISTA_DATA_DIR=${DATA_DIR}`, 'MALLOC_ARENA_MAX=2'],
     Entrypoint: ['/usr/bin/cambista'],
     Cmd: ['serve'],
     Volumes: { [`/${VOLUME}`]: {} },

@@ -101,7 +101,12 @@ test('a container runs `serve` as user 65532 on all addresses, with a volume and
     assert.deepEqual(settings, {
       User: '65532:65532',
       ExposedPorts: { '8080/tcp': {} },
-      Env: ['PATH=/usr/bin', 'CAMBISTA_HOST=0.0.0.0', 'CAMBISTA_DATA_DIR=/data/cambista'],
+      Env: [
+        'PATH=/usr/bin',
+        'CAMBISTA_HOST=0.0.0.0',
+        'CAMBISTA_DATA_DIR=/data/cambista',
+        'MALLOC_ARENA_MAX=2',
+      ],
       Entrypoint: ['/usr/bin/cambista'],
       Cmd: ['serve'],
       Volumes: { '/data': {} },
