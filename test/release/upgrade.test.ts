@@ -67,7 +67,7 @@ function makeRelease(root: Root, executable: Uint8Array, version: string): void 
   const folder = root.at(RELEASE)
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder)
-  writeFileSync(join(folder, 'cambista'), executable)
+  writeFileSync(join(folder, 'cambista'), executable, { mode: 0o755 })
   const sums = `${createHash('sha256').update(executable).digest('hex')}  cambista\n`
   writeFileSync(join(folder, 'SHA256SUMS'), sums)
   const comment = `cambista ${version}, commit ${'c'.repeat(40)}`
@@ -78,7 +78,7 @@ function makeRelease(root: Root, executable: Uint8Array, version: string): void 
 const UPGRADE = [INSTALLED, 'upgrade', `/${RELEASE}/cambista`, '--key', '/tests/release.pub']
 
 /** Uploads, claims and syncs until it is stopped. `verify` compares whatever was acknowledged with what the server has. */
-function startWork({ root, url, client: { headers, rates } }: Service) {
+function startWork(t: TestContext, { root, url, client: { headers, rates } }: Service) {
   const texts = new Map<number, string>()
   const [claimed, done] = [new Set<number>(), new Set<number>()]
   const days = new Set<string>()
@@ -127,12 +127,14 @@ function startWork({ root, url, client: { headers, rates } }: Service) {
     }
   }
   const work = Promise.all([upload(), claim(), sync()])
+  const stop = async () => {
+    hasEnded = true
+    await work
+  }
+  t.after(stop)
   return {
     statuses,
-    async stop() {
-      hasEnded = true
-      await work
-    },
+    stop,
     async verify() {
       for (const [id, text] of texts) {
         const answer = await fetch(`${url}/api/v1/documents/${id}/content`, { headers })
@@ -165,7 +167,7 @@ test('`upgrade` goes forward under load, with a migration; `--back --lose-since`
   const service = await installedService(t)
   const { root, next, client } = service
   makeRelease(root, readFileSync(next.executable), next.version)
-  const work = startWork(service)
+  const work = startWork(t, service)
   const started = performance.now()
   const text = await root.runOrFail(...UPGRADE)
   t.diagnostic(`upgraded in ${Math.round(performance.now() - started)} ms`)
@@ -230,7 +232,7 @@ test('`upgrade` over a shared PostgreSQL waits for the migration, and goes back 
   const { root, next, client } = service
   const genuine = readFileSync(next.executable)
   makeRelease(root, genuine, next.version)
-  const work = startWork(service)
+  const work = startWork(t, service)
 
   const early = await root.run(...UPGRADE)
   assert.equal(early.code, 1, early.text)
@@ -284,7 +286,7 @@ test(`\`upgrade\` that is killed at random leaves one version that answers, with
   const ends = new Map<string, number>()
   await saveState(root)
   for (let kill = 0; kill < KILLS; kill++) {
-    const work = startWork(service)
+    const work = startWork(t, service)
     await wait(300)
     const upgrade = root.start(...UPGRADE)
     const delay = Math.random() * LONGEST_DELAY_MS
@@ -335,7 +337,7 @@ for (const [name, command] of Object.entries(FAILURES)) {
     const { root, next, client } = service
     copyFileSync(next.executable, root.at(GENUINE))
     makeRelease(root, programThat(command), next.version)
-    const work = startWork(service)
+    const work = startWork(t, service)
     const { code, text } = await root.run(...UPGRADE)
     t.diagnostic(text.trim().split('\n').at(-1) ?? '')
     assert.equal(code, 1, text)
