@@ -45,7 +45,7 @@ export async function buildNext(): Promise<NextBuild> {
   const [major, minor, patch] = ownVersion().split('.').map(Number)
   const version = `${major}.${minor}.${(patch ?? 0) + 1}`
   edit(join(clone, 'package.json'), `"version": "${ownVersion()}"`, `"version": "${version}"`)
-  const table = 'CREATE TABLE made_up (id INTEGER PRIMARY KEY AUTOINCREMENT) STRICT;'
+  const table = 'CREATE TABLE made_up (id INTEGER NOT NULL PRIMARY KEY) STRICT;'
   const end = ']\n\nexport const SCHEMA_VERSION'
   edit(join(clone, 'src/store/migrations.ts'), end, `  { sql: '${table}' },\n${end}`)
   const schema = join(clone, 'schema.sql')
