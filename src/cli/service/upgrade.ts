@@ -183,7 +183,7 @@ function announce(machine: Machine, { former, program, data }: Change, copyMs: n
 
 function announceMigration({ former, program, data }: Change, copyMs: number): string {
   if (program.schema === former.schema) return `the database keeps its schema ${former.schema}`
-  if (!data) return `the nodes' database needs schema ${program.schema} before`
+  if (!data) return `schema ${former.schema} of the nodes' database becomes ${program.schema}`
   const seconds = Math.max(1, Math.round((data.bytes / 1e8) * (copyMs / 1000)))
   const migration = `the database is migrated from schema ${former.schema} to ${program.schema}`
   return `${migration}; before, its ${(data.bytes / 1e6).toFixed(1)} MB are copied, in about ${seconds} s`
@@ -196,7 +196,7 @@ function requireSharedSchema(machine: Machine, { former, program }: Change, file
   const [document = ''] = /^\{.*?^\}$/ms.exec(output) ?? [] // messages of stderr follow
   const { from, to } = JSON.parse(document)
   if (from === to) {
-    machine.print(`the nodes' database has schema ${to}, as cambista ${program.version} needs`)
+    machine.print(`the nodes' database has schema ${to} already`)
     return
   }
   const need = `cambista ${program.version} needs schema ${to}`
