@@ -90,6 +90,25 @@ export function roundDecimal(value: string, places: number): string {
   return new Exact(value).toDecimalPlaces(places, Decimal.ROUND_HALF_UP).toFixed()
 }
 
+export const ROUNDING_MODES = ['half-up', 'half-even', 'down'] as const
+
+/** Rounding of a result, to exactly `decimals` decimals. */
+export type RoundingRule = { decimals: number; mode: (typeof ROUNDING_MODES)[number] }
+
+const DECIMAL_MODES = {
+  'half-up': Decimal.ROUND_HALF_UP,
+  'half-even': Decimal.ROUND_HALF_EVEN,
+  down: Decimal.ROUND_DOWN,
+} as const
+
+/**
+ * Rounds a positive decimal once. The text has exactly `decimals` decimals: `2.50`, `0.00`. Without a rule
+ * it stays as it is.
+ */
+export function applyRounding(value: string, rule: RoundingRule | undefined): string {
+  return rule ? new Exact(value).toFixed(rule.decimals, DECIMAL_MODES[rule.mode]) : value
+}
+
 /** Rounds a decimal to `digits` significant digits, half-even, without trailing zeros. */
 export function roundDigits(value: string, digits: number): string {
   return new Exact(value).toSignificantDigits(digits).toFixed()

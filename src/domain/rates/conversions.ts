@@ -4,6 +4,7 @@ import type { RateType } from '../../providers/provider.ts'
 import { AppError } from '../../runtime/errors.ts'
 import type { SeriesRow } from '../../store/rates/series.ts'
 import type { IsoDate } from '../../values/dates.ts'
+import { applyRounding, type RoundingRule } from '../../values/decimal.ts'
 import { EMPTY_COLUMN } from './column.ts'
 import { type Conversion, convert, findRoute, type Route, type StoredLeg } from './convert.ts'
 import { notSynchronizedError, requireRoute, withLegs } from './queries.ts'
@@ -19,15 +20,23 @@ export type RouteQuery = { provider: string; from: string; to: string; type: Rat
 export type Converter = (amount: string, day: IsoDate) => ConversionResult
 
 /**
- * Converts an amount, a canonical decimal, to the last digit (decisions 2.9).
+ * Converts an amount, a canonical decimal, to the last digit (decisions 2.9). `rounding` is of the result alone.
  * @throws AppError `not-found`: no such provider, route or value, or days that were not synchronized
  */
 export function convertAmount(
   snapshot: RateSnapshot,
-  { amount, day, ...query }: RouteQuery & { amount: string; day: IsoDate },
+  {
+    amount,
+    day,
+    rounding,
+    ...query
+  }: RouteQuery & { amount: string; day: IsoDate; rounding?: RoundingRule | undefined },
 ): ConversionResult | Promise<ConversionResult> {
   const route = requireRoute(snapshot, query)
-  return withLegs(snapshot, route.legs, (legs) => converter(route, legs)(amount, day))
+  return withLegs(snapshot, route.legs, (legs) => {
+    const conversion = converter(route, legs)(amount, day)
+    return { ...conversion, result: applyRounding(conversion.result, rounding) }
+  })
 }
 
 /** Returns the snapshot with the loaded columns of the routes, for `loadedConverter`. */

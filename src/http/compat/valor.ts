@@ -9,7 +9,7 @@ import { notSynchronizedError } from '../../domain/rates/queries.ts'
 import { AppError } from '../../runtime/errors.ts'
 import type { Side } from '../../store/tables.ts'
 import { addDays, currentDay, type IsoDate, latest } from '../../values/dates.ts'
-import { product } from '../../values/decimal.ts'
+import { applyRounding, product, type RoundingRule } from '../../values/decimal.ts'
 import { REVALIDATED } from '../endpoint/answer-cache.ts'
 import type { Api } from '../endpoint/api.ts'
 import { get, type Reply } from '../endpoint/endpoint.ts'
@@ -17,9 +17,12 @@ import { type ErrorShape, invalidParameters, type ValidationItem } from '../endp
 import {
   AmountParam,
   CurrencyParam,
+  DecimalsParam,
   dateParam,
   ProviderParam,
   parseQuery,
+  RoundingParam,
+  roundingRule,
   validate,
 } from '../endpoint/params.ts'
 import { nearestName } from '../endpoint/unknown-parameters.ts'
@@ -45,6 +48,8 @@ const Query = v.object({
     v.pipe(v.string(), v.toLowerCase(), v.picklist(['compra', 'venta'], 'must be compra or venta')),
   ),
   decimal: v.optional(v.picklist(['.', ','], 'must be . or ,'), '.'),
+  decimals: v.optional(DecimalsParam),
+  rounding: v.optional(RoundingParam),
   provider: v.optional(ProviderParam, PROVIDER),
 })
 const NAMES = Object.keys(Query.entries)
@@ -57,7 +62,8 @@ const SYNONYMS: ReadonlyMap<string, string | undefined> = new Map<string, string
   ...['amount', 'amt', 'cantidad'].map((name) => [name, 'monto'] as const),
   ...['type', 'side'].map((name) => [name, 'tipo'] as const),
   ['sep', 'decimal'],
-  ...['decimals', 'rounding', 'precision'].map((name) => [name, undefined] as const), // rounding has no other name here
+  ...['precision', 'decimales'].map((name) => [name, 'decimals'] as const),
+  ['redondeo', 'rounding'],
 ])
 /** A longer name or other signs may contain a part of a key, after a missing &. */
 const SAFE_NAME = /^\p{L}{1,20}$/u
@@ -70,6 +76,7 @@ type ValorQuery = {
   side: Side
   amount: string
   decimal: string
+  rounding: RoundingRule | undefined
 }
 
 export function valorApi(deps: CompatDeps): Api {
@@ -119,7 +126,8 @@ function valorReply(deps: CompatDeps, event: H3Event): Reply | Promise<Reply> {
         if (day < first) throw new AppError('invalid', `there is no data before ${first}`)
         throw new AppError('not-found', `no rate of ${base} in ${quote} is held on ${day}`)
       },
-      encode: ({ rate }, { amount, decimal }) => product(amount, rate).replace('.', decimal),
+      encode: ({ rate }, { amount, decimal, rounding }) =>
+        applyRounding(product(amount, rate), rounding).replace('.', decimal),
       roundedTo: (cross) => fewestDecimals([cross]),
     },
     event,
@@ -144,6 +152,8 @@ function parseValorQuery(search: string, today: IsoDate, keySide: Side): ValorQu
     monto: amount,
     tipo,
     fecha,
+    decimals,
+    rounding,
     ...rest
   } = validate(Query, 'query', parameters, faults)
   if (faults.length > 0) throw invalidParameters(faults)
@@ -151,7 +161,8 @@ function parseValorQuery(search: string, today: IsoDate, keySide: Side): ValorQu
   if (day > addDays(today, 1)) {
     throw new AppError('invalid', `fecha is in the future: today is ${today}`)
   }
-  return { ...rest, base, quote, amount, day, side: tipo ?? keySide }
+  const rule = roundingRule(decimals, rounding)
+  return { ...rest, base, quote, amount, day, side: tipo ?? keySide, rounding: rule }
 }
 
 /** Replaces a decimal comma. An amount with a point too stays, and is rejected. */

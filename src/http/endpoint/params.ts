@@ -5,7 +5,7 @@ import { STATS } from '../../domain/rates/pair-history.ts'
 import { DEFAULT_PROVIDER } from '../../providers/list.ts'
 import type { AppError } from '../../runtime/errors.ts'
 import { type IsoDate, isIsoDate, utcInstant } from '../../values/dates.ts'
-import { positiveAmount } from '../../values/decimal.ts'
+import { positiveAmount, ROUNDING_MODES, type RoundingRule } from '../../values/decimal.ts'
 import { invalidParameters, type ValidationItem } from './errors.ts'
 
 // Keys are the `type` of a 422 item.
@@ -33,6 +33,9 @@ const FAULTS = {
   encoding: 'must be valid percent-encoded UTF-8',
   order: 'must not be after to',
   dialect: 'must be es-CR',
+  decimals: 'must be an integer from 0 to 20',
+  rounding: 'must be half-up, half-even or down',
+  rounding_alone: 'rounds to a number of decimals: give decimals too',
   decimal_sign: 'must be . or ,',
   separator: 'must be a comma, ; or a tab, and another sign than decimal',
   missing: 'is required',
@@ -144,6 +147,21 @@ export const LimitParam = v.pipe(
   v.transform(Number),
 )
 
+export const DecimalsParam = v.pipe(
+  v.string(),
+  v.metadata({
+    description: 'Rounds the result, once, to exactly so many decimals; without it the result is exact',
+    ...{ type: 'integer', minimum: 0, maximum: 20 },
+  }),
+  v.check((text) => /^\d{1,2}$/.test(text) && Number(text) <= 20, FAULTS.decimals),
+  v.transform(Number),
+)
+
+export const RoundingParam = v.pipe(
+  v.picklist(ROUNDING_MODES, FAULTS.rounding),
+  v.metadata({ description: 'How the result is rounded to `decimals`; half-up without it' }),
+)
+
 const NAME_OF_FAULT = new Map<string, string>(Object.entries(FAULTS).map(([name, text]) => [text, name]))
 
 /** Currency code; the output is in capitals. */
@@ -223,6 +241,21 @@ export function waitParam(description: string) {
     v.check((text) => /^\d{1,2}$/.test(text) && Number(text) <= 50, FAULTS.wait),
     v.transform(Number),
   )
+}
+
+/** Returns the rounding of two parameters. @throws AppError `invalid` for `rounding` without `decimals` */
+export function roundingRule(
+  decimals: number | undefined,
+  rounding: RoundingRule['mode'] | undefined,
+): RoundingRule | undefined {
+  if (decimals !== undefined) return { decimals, mode: rounding ?? 'half-up' }
+  if (rounding === undefined) return undefined
+  throw invalidParameters([roundingAlone(rounding)])
+}
+
+/** 422 item for `rounding` without `decimals`. */
+export function roundingAlone(rounding: string): ValidationItem {
+  return faulty('query', 'rounding', FAULTS.rounding_alone, rounding)
 }
 
 /** Parses values by a schema. Adds at most one item a parameter to `faults`. */

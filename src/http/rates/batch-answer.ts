@@ -8,7 +8,7 @@ import { AppError } from '../../runtime/errors.ts'
 import type { Interleave } from '../../runtime/interleave.ts'
 import type { Chunks } from '../../store/blobs/chunks.ts'
 import type { IsoDate } from '../../values/dates.ts'
-import { product } from '../../values/decimal.ts'
+import { applyRounding, product } from '../../values/decimal.ts'
 import { errorAnswer } from '../endpoint/errors.ts'
 import { type ConversionGroup, createCheck, type Element, FIELDS } from './batch-check.ts'
 import { readBatch } from './batch-reader.ts'
@@ -109,10 +109,11 @@ function createAnswerer(
   return (element) => {
     const start = element.id === undefined ? '{' : `{"id":${element.id},`
     if ('error' in element) return start + encodeError(element.error)
-    const { group, day, amount } = element
+    const { group, day, amount, rounding } = element
     const text = group.days.getOrInsertComputed(day, () => computeText(group, day))
     if ('refusal' in text) return start + text.refusal
-    return start + withAmount(text, amount, text.rate, product(amount, text.rate))
+    const result = applyRounding(product(amount, text.rate), rounding)
+    return start + withAmount(text, amount, text.rate, result)
   }
 }
 

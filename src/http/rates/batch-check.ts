@@ -5,15 +5,15 @@ import * as v from 'valibot'
 import type { RouteQuery } from '../../domain/rates/conversions.ts'
 import type { AppError } from '../../runtime/errors.ts'
 import type { IsoDate } from '../../values/dates.ts'
-import { positiveAmount } from '../../values/decimal.ts'
+import { positiveAmount, type RoundingRule } from '../../values/decimal.ts'
 import { invalidParameters, type ValidationItem } from '../endpoint/errors.ts'
-import { validate } from '../endpoint/params.ts'
+import { roundingAlone, roundingRule, validate } from '../endpoint/params.ts'
 import { addUnknownParameters } from '../endpoint/unknown-parameters.ts'
 import { type BatchElement, NOT_AN_OBJECT } from './batch-reader.ts'
 import { CONVERSION } from './convert.ts'
 
 /** The fields of an element beside its id, in the order in which readBatch is to give their texts. */
-export const FIELDS = ['amount', 'from', 'to', 'type', 'on', 'provider'] as const
+export const FIELDS = ['amount', 'from', 'to', 'type', 'on', 'provider', 'decimals', 'rounding'] as const
 const FIELDS_WITH_ID = [...FIELDS, 'id']
 
 const Fields = v.object(CONVERSION)
@@ -22,7 +22,7 @@ const Fields = v.object(CONVERSION)
 export type ConversionGroup<K> = { way: RouteQuery; days: Map<IsoDate, K> }
 
 export type Element<K> = { id: string | undefined } & (
-  | { group: ConversionGroup<K>; day: IsoDate; amount: string }
+  | { group: ConversionGroup<K>; day: IsoDate; amount: string; rounding: RoundingRule | undefined }
   | { error: AppError }
 )
 
@@ -34,6 +34,10 @@ export function createCheck<K>(groups: Map<string, ConversionGroup<K>>, today: I
     createParser(CONVERSION.on),
     createParser(CONVERSION.provider),
   ]
+  const [parseDecimals, parseRounding] = [
+    createParser(CONVERSION.decimals),
+    createParser(CONVERSION.rounding),
+  ]
   return (element: BatchElement | typeof NOT_AN_OBJECT, at: number): Element<K> => {
     if (element === NOT_AN_OBJECT) {
       const item = { loc: ['body', at], msg: 'must be an object with amount, from and to', type: 'object' }
@@ -43,14 +47,17 @@ export function createCheck<K>(groups: Map<string, ConversionGroup<K>>, today: I
     const amount = positiveAmount(texts[0] ?? '')
     const [from, to, type] = [parseFrom(texts[1]), parseTo(texts[2]), parseType(texts[3])]
     const [on, provider] = [parseOn(texts[4]), parseProvider(texts[5])]
-    const isWrong = element.badId || element.unknown !== undefined
-    if (isWrong || !amount || !from || !to || !type || !on || !provider) {
+    const [decimals, mode] = [parseDecimals(texts[6]), parseRounding(texts[7])]
+    const isAlone = texts[6] === undefined && texts[7] !== undefined
+    const isWrong = element.badId || element.unknown !== undefined || isAlone
+    if (isWrong || !amount || !from || !to || !type || !on || !provider || !decimals || !mode) {
       return { id, error: invalidParameters(validateElement(element)) }
     }
     const way = { from: from.value, to: to.value, type: type.value, provider: provider.value }
     const key = `${way.from} ${way.to} ${way.type} ${way.provider}` // only the last may have a space
     const group = groups.getOrInsertComputed(key, () => ({ way, days: new Map() }))
-    return { id, group, day: on.value ?? today, amount }
+    const rounding = roundingRule(decimals.value, mode.value)
+    return { id, group, day: on.value ?? today, amount, rounding }
   }
 }
 
@@ -73,7 +80,9 @@ function validateElement({ texts, unknown = {}, badId }: BatchElement): Validati
     const text = texts[at]
     if (text !== undefined) parameters[name] = text
   }
-  validate(Fields, 'query', parameters, faults)
+  const { decimals, rounding } = validate(Fields, 'query', parameters, faults)
+  if (faults.length === 0 && rounding !== undefined && decimals === undefined)
+    faults.push(roundingAlone(rounding))
   addUnknownParameters(unknown, FIELDS_WITH_ID, faults, { ignoresCacheBusters: false })
   if (badId) faults.push({ loc: ['query', 'id'], msg: 'id must be a text or an integer', type: 'id' })
   return faults

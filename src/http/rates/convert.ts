@@ -9,9 +9,12 @@ import {
   AsOfParam,
   booleanParam,
   CurrencyParam,
+  DecimalsParam,
   OnParam,
   ProviderParam,
   RateTypeParam,
+  RoundingParam,
+  roundingRule,
 } from '../endpoint/params.ts'
 import { AsOfOut, Day, DecimalText, Integer, Pair, RateTypeOut, Rounding } from '../endpoint/shapes.ts'
 import type { StoredDeps } from '../endpoint/stored.ts'
@@ -26,6 +29,8 @@ export const CONVERSION = {
   provider: v.optional(ProviderParam, DEFAULT_PROVIDER.code),
   type: v.optional(RateTypeParam, 'venta'),
   on: v.optional(OnParam),
+  decimals: v.optional(DecimalsParam),
+  rounding: v.optional(RoundingParam),
 }
 
 export const ConversionOut = v.pipe(
@@ -72,7 +77,7 @@ export function convertEndpoints(deps: StoredDeps): AnyEndpoint[] {
       path: '/api/v1/convert',
       about:
         'By one published value, forward or inverse, or by two through the pivot currency. `rate_date` is the older of ' +
-        'the days of the values. Decimals are texts, so that no digit is lost.',
+        'the days of the values. Decimals are texts, so that no digit is lost. `decimals` rounds `result` alone.',
       query: v.object({
         ...CONVERSION,
         as_of: v.optional(AsOfParam),
@@ -81,7 +86,11 @@ export function convertEndpoints(deps: StoredDeps): AnyEndpoint[] {
       sends: ['X-Future'],
       answer: ConversionOut,
       notFound: 'No data for that pair or date',
-      effective: ({ on, ...query }, localDay) => ({ ...query, ...requestedDay(on, localDay(query.as_of)) }),
+      effective: ({ on, decimals, rounding, ...query }, localDay) => ({
+        ...query,
+        ...requestedDay(on, localDay(query.as_of)),
+        rounding: roundingRule(decimals, rounding),
+      }),
       find: convertAmount,
       forms: [jsonForm(encodeConversion)],
     },

@@ -53,8 +53,10 @@ const MISSPELT: Readonly<Record<string, string>> = {
     proveedor: 'provider',
     xyz: '',
     q: '',
-    decimals: '',
-    rounding: '',
+    decimales: 'decimals',
+    precision: 'decimals',
+    redondeo: 'rounding',
+    roundin: 'rounding',
   },
   ...{ symbols: '', fecha_: '', 'fecha[]': '', cbk_s3cret: '' },
 }
@@ -68,7 +70,12 @@ test('a synonym of a parameter is never accepted, and a misspelt name never igno
     const isShown = /^\p{L}+$/u.test(name)
     if (isShown) assert.ok(body.startsWith(`there is no parameter ${name}: `), body)
     if (isShown && meant) assert.equal(body, `there is no parameter ${name}: did you mean ${meant}?`)
-    else assert.match(body, /there are de, a, fecha, monto, tipo, decimal, provider and key$/)
+    else {
+      assert.match(
+        body,
+        /there are de, a, fecha, monto, tipo, decimal, decimals, rounding, provider and key$/,
+      )
+    }
   }
 })
 
@@ -85,6 +92,9 @@ for (const [query, message] of [
   ['monto=1.000,5&decimal=,', 'monto must be a decimal number'],
   ['tipo=', 'tipo must be compra or venta'],
   ['decimal=', 'decimal must be . or ,'],
+  ['decimals=', 'decimals must be an integer from 0 to 20'],
+  ['decimals=2&rounding=x', 'rounding must be half-up, half-even or down'],
+  ['rounding=down', 'rounding rounds to a number of decimals: give decimals too'],
   ['provider=', 'provider must be a provider code'],
   ['monto=1&monto=x', 'monto must be a decimal number'],
   ['fecha=%ZZ', 'the address must be valid percent-encoded UTF-8'],
@@ -141,4 +151,15 @@ test('a hole is a 404 with its days', async () => {
     404,
     'the days from 2026-02-20 to 2026-03-01 have not been synchronized',
   ])
+})
+
+test('decimals and rounding give the result of /convert, with a decimal comma too', async () => {
+  const query = 'decimals=3&rounding=down'
+  const { result } = await app.json<{ result: string }>(
+    `/api/v1/convert?amount=1.07&from=EUR&to=CRC&${query}`,
+  )
+  assert.match(result, /^\d+\.\d{3}$/)
+  assert.deepEqual(await ask(app, `/compat/valor?de=EUR&monto=1.07&${query}`), [200, result])
+  const comma = await ask(app, `/compat/valor?de=EUR&monto=1,07&decimal=,&${query}`)
+  assert.deepEqual(comma, [200, result.replace('.', ',')])
 })

@@ -64,6 +64,8 @@ const PARAMETERS: Record<string, string[]> = {
     `provider string =${DEFAULTS.provider}`,
     `type compra|venta|referencia =${DEFAULTS.type}`,
     'on date',
+    'decimals integer 0..20',
+    'rounding half-up|half-even|down',
     AS_OF,
     'details boolean =false',
     ...DIALECT,

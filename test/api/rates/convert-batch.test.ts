@@ -250,6 +250,8 @@ function randomElement(at: number): Element {
     type: pick([undefined, undefined, 'venta', 'compra', 'referencia', pick(['VENTA', 'compra'])]),
     on: pick([undefined, day(), day(), day(), '2025-09-15', '2026-03-24', '2026-02-30', '2999-12-31']),
     provider: pick([undefined, undefined, undefined, undefined, 'bccr', 'nobody']),
+    decimals: pick([undefined, undefined, undefined, 0, 2, '2', 20, pick([21, -1, 1.5, '', 'x'])]),
+    rounding: pick([undefined, undefined, 'half-up', 'half-even', 'down', pick(['up', 'HALF-UP', ''])]),
   }
 }
 

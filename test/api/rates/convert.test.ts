@@ -222,3 +222,54 @@ for (const [query, date] of dates) {
     assert.equal((await convert(`amount=1&${query}`)).rate_date, date)
   })
 }
+
+const ROUND_BY = 'amount=1.005&from=USD&to=CRC&type=compra' // 492.9525
+for (const [query, result] of [
+  ['decimals=2', '492.95'],
+  ['decimals=3', '492.953'],
+  ['decimals=3&rounding=half-up', '492.953'],
+  ['decimals=3&rounding=half-even', '492.952'],
+  ['decimals=3&rounding=down', '492.952'],
+  ['decimals=0', '493'],
+  ['decimals=00', '493'],
+  ['decimals=6', '492.952500'],
+  ['', '492.9525'],
+] as const) {
+  test(`${query || 'neither decimals nor rounding'} makes the result ${result}, and changes no other field`, async () => {
+    const [exact, answer] = [await convert(ROUND_BY), await convert(`${ROUND_BY}&${query}`)]
+    assert.equal(exact.result, '492.9525')
+    assert.deepEqual(answer, { ...exact, result })
+  })
+}
+
+test('a rounded result may be zero, and CSV has its decimals too', async () => {
+  assert.equal((await convert('amount=0.001&from=CRC&to=USD&decimals=2')).result, '0.00')
+  const path = '/api/v1/convert.csv?amount=5&from=USD&to=CRC&decimals=2'
+  assert.match(await (await app.get(path)).text(), /,5,500,2500\.00,/)
+  assert.match(await (await app.get(`${path}&dialect=es-CR`)).text(), /;5;500;2500,00;/)
+})
+
+test('decimals and rounding are part of the ETag', async () => {
+  const queries = ['', '&decimals=2', '&decimals=3', '&decimals=3&rounding=down']
+  const tags = await Promise.all(
+    queries.map(async (query) => (await app.get(`/api/v1/convert?${ROUND_BY}${query}`)).headers.get('etag')),
+  )
+  assert.equal(new Set(tags).size, queries.length)
+})
+
+for (const [query, name, message] of [
+  ['decimals=21', 'decimals', 'must be an integer from 0 to 20'],
+  ['decimals=-1', 'decimals', 'must be an integer from 0 to 20'],
+  ['decimals=2.5', 'decimals', 'must be an integer from 0 to 20'],
+  ['decimals=', 'decimals', 'must be an integer from 0 to 20'],
+  ['decimals=2&rounding=up', 'rounding', 'must be half-up, half-even or down'],
+  ['rounding=down', 'rounding', 'rounds to a number of decimals: give decimals too'],
+] as const) {
+  test(`/convert rejects ${query}: ${name} ${message}`, async () => {
+    const items = await validationItems(app, `/api/v1/convert?${ROUND_BY}&${query}`)
+    assert.deepEqual(
+      items.map(({ loc, msg }) => [loc.at(-1), msg]),
+      [[name, `${name} ${message}`]],
+    )
+  })
+}

@@ -2,11 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import {
+  applyRounding,
   boundedDecimal,
   canonicalDecimal,
   canonicalNumber,
   isInRange,
   product,
+  ROUNDING_MODES,
   ratio,
   withinHalfUnit,
 } from '../../../src/values/decimal.ts'
@@ -192,4 +194,49 @@ test('boundedDecimal takes linear time for long texts', async () => {
     for (const text of texts) for (let times = 0; times < 100; times += 1) boundedDecimal(text, MOST)
   })
   assert.ok(cpuMs < 1000, `${cpuMs} ms`)
+})
+
+const roundings: [value: string, decimals: number, halfUp: string, halfEven: string, down: string][] = [
+  ['2.5', 0, '3', '2', '2'],
+  ['3.5', 0, '4', '4', '3'],
+  ['2.5', 2, '2.50', '2.50', '2.50'],
+  ['2', 20, `2.${'0'.repeat(20)}`, `2.${'0'.repeat(20)}`, `2.${'0'.repeat(20)}`],
+  ['2.345', 2, '2.35', '2.34', '2.34'],
+  ['2.3450000000000000001', 2, '2.35', '2.35', '2.34'],
+  ['0.004', 2, '0.00', '0.00', '0.00'],
+  ['0.005', 2, '0.01', '0.00', '0.00'],
+  ['0.0000000000000000000000001', 0, '0', '0', '0'],
+  ['999.999', 2, '1000.00', '1000.00', '999.99'],
+  [`${'9'.repeat(60)}.995`, 2, `1${'0'.repeat(60)}.00`, `1${'0'.repeat(60)}.00`, `${'9'.repeat(60)}.99`],
+]
+for (const [value, decimals, ...expected] of roundings) {
+  test(`applyRounding rounds ${value.slice(0, 30)} to ${decimals} decimals, in three modes`, () => {
+    assert.deepEqual(
+      ROUNDING_MODES.map((mode) => applyRounding(value, { decimals, mode })),
+      expected,
+    )
+    assert.equal(applyRounding(value, undefined), value)
+  })
+}
+
+test('applyRounding equals the exact quotient and its remainder', () => {
+  const digits = fc.stringMatching(/^[1-9]\d{0,60}$/)
+  const property = fc.property(digits, fc.nat(45), fc.nat(20), (text, places, decimals) => {
+    const [units, under] = [BigInt(text) * 10n ** BigInt(decimals), 10n ** BigInt(places)]
+    const [whole, twice] = [units / under, (units % under) * 2n]
+    const isTie = twice === under
+    const results = {
+      down: whole,
+      'half-up': whole + (twice >= under ? 1n : 0n),
+      'half-even': whole + (twice > under || (isTie && whole % 2n === 1n) ? 1n : 0n),
+    }
+    const value = formatFraction({ over: BigInt(text), under })
+    for (const mode of ROUNDING_MODES) {
+      const scaled = String(results[mode]).padStart(decimals + 1, '0')
+      const at = scaled.length - decimals
+      const expected = decimals === 0 ? scaled : `${scaled.slice(0, at)}.${scaled.slice(at)}`
+      assert.equal(applyRounding(value, { decimals, mode }), expected)
+    }
+  })
+  fc.assert(property)
 })
