@@ -29,7 +29,7 @@ export type Advice =
   /** An endpoint or command lists these. */
   | { about: 'providers' | 'series' | 'companies' | 'agents' }
   /** Conversion between the currencies works, although no series has this pair. */
-  | { about: 'conversion'; from: string; to: string }
+  | { about: 'conversion'; from: string; to: string; provider: string; day: string; asOf: string | undefined }
   /** A revoked secret is replaced by a new one; an expired one gets a later last day. */
   | { about: 'new-secret'; kind: 'key' | 'token' }
   | { about: 'expiry' }

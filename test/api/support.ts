@@ -109,9 +109,10 @@ export async function errorDetail(app: TestApp, path: string, status: number): P
   const response = await app.get(path)
   const body = await response.text()
   assert.equal(response.status, status, `${path}: ${response.status} ${body}`)
-  const { detail, hint, ...rest } = JSON.parse(body) as { detail: string; hint?: string }
+  const { detail, hint, see, ...rest } = JSON.parse(body) as Record<'detail' | 'hint' | 'see', string>
   assert.deepEqual(rest, {})
   assert.ok(hint === undefined || [401, 404].includes(status), `a hint in a ${status}`)
+  assert.ok(see === undefined || status === 404, `a path to see in a ${status}`)
   assert.ok(typeof detail === 'string' && detail !== '', body)
   return detail
 }

@@ -66,11 +66,11 @@ export function listSeries(snapshot: RateSnapshot, filter: SeriesFilter, onlyEna
  */
 export function latestRates(
   snapshot: RateSnapshot,
-  { provider, base, quote, day }: { provider: string; base: string; quote: string; day: IsoDate },
+  query: { provider: string; base: string; quote: string; day: IsoDate; as_of?: string | undefined },
 ): LatestRates | Promise<LatestRates> {
+  const { provider, base, quote, day } = query
   const { enabled } = requireProvider(snapshot, provider)
-  const pair = `${base}/${quote}`
-  const series = requirePair(snapshot, { provider, base, quote })
+  const series = requirePair(snapshot, query)
   return withColumns(snapshot, series, (columns) => {
     const sides = series.map((one, at) => ({
       rateType: one.rate_type,
@@ -79,7 +79,7 @@ export function latestRates(
       covered: snapshot.coveredDays(one.id),
     }))
     const rates = latestOfPair(sides, day)
-    if (!rates) throw new AppError('not-found', `No rate of ${pair} is stored on or before ${day}`)
+    if (!rates) throw new AppError('not-found', `No rate of ${base}/${quote} is stored on or before ${day}`)
     if ('hole' in rates) throw notSynchronizedError(rates.hole)
     return rates
   })
@@ -169,14 +169,15 @@ export function requireSeries(
 
 function requirePair(
   snapshot: RateSnapshot,
-  { provider, base, quote }: { provider: string; base: string; quote: string },
+  { provider, base, quote, day, as_of: asOf }: Parameters<typeof latestRates>[1],
 ): readonly SeriesRow[] {
-  const pair = `${base}/${quote}`
-  const series = snapshot.pairs(provider).get(pair) ?? []
+  const pairs = snapshot.pairs(provider)
+  const series = pairs.get(`${base}/${quote}`) ?? []
   if (series.length > 0) return series
-  throw new AppError('not-found', `No series of ${provider} gives ${pair}`, {
-    advice: { about: 'conversion', from: base, to: quote },
-  })
+  const route = findRoute(pairs, snapshot.pivot(provider), base, quote, 'venta')
+  const advice = { about: 'conversion', from: base, to: quote, provider, day, asOf } as const
+  const message = `No series of ${provider} gives ${base}/${quote}`
+  throw new AppError('not-found', message, 'missing' in route ? {} : { advice })
 }
 
 function requireProvider(snapshot: RateSnapshot, code: string): ProviderRow {

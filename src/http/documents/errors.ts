@@ -26,7 +26,7 @@ const ErrorOut = v.pipe(
 
 export const DOCUMENTS_ERRORS: ErrorShape = {
   challenge: 'Bearer',
-  body(status, message, details, hint) {
+  body(status, message, details, { hint } = {}) {
     const { errors, errors_total } = isRecord(details) ? details : {}
     return JSON.stringify({
       status: status === 404 ? 'not found' : 'error',

@@ -4,6 +4,8 @@
 import type * as v from 'valibot'
 import { type Advice, AppError, type ErrorCode } from '../../runtime/errors.ts'
 
+type MoreFields = { hint?: string | undefined; see?: string | undefined }
+
 /** Encoding of the errors of an API. */
 export type ErrorShape = {
   /** How to authenticate, for the WWW-Authenticate of a 401 (decisions 1.6). */
@@ -16,10 +18,12 @@ export type ErrorShape = {
   status?(code: number, details?: unknown): number
   /** Headers of its own. */
   headers?(details: unknown): Readonly<Record<string, string>>
-  /** The body. `details`: of the AppError. `hint`: an extra field beside the text, which the contract fixes. */
-  body(status: number, message: string, details?: unknown, hint?: string): string
+  /** The body. `details`: of the AppError. `more`: fields beside the text, which the contract fixes. */
+  body(status: number, message: string, details?: unknown, more?: MoreFields): string
   /** Text appended to the message; without it no advice is sent. */
   advise?(advice: Advice): string
+  /** Path that answers the request, for the field `see`. */
+  see?(advice: Advice): string | undefined
   /** OpenAPI schemas of the bodies; `invalid`: of a 422, if it is another one. */
   schema: v.GenericSchema
   invalid?: v.GenericSchema
@@ -77,7 +81,8 @@ export function errorAnswer(
   if (error.retryAfter !== undefined) headers['retry-after'] = retrySeconds(error.retryAfter)
   else if (status === 503) setRetryDelay(headers)
   const advice = (error.advice && shape.advise?.(error.advice)) ?? ''
-  const body = shape.body(status, error.message + advice, details, hint)
+  const see = error.advice && shape.see?.(error.advice)
+  const body = shape.body(status, error.message + advice, details, { hint, see })
   return { status: shape.status?.(status, details) ?? status, body, headers, isDefect: false }
 }
 

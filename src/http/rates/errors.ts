@@ -2,6 +2,7 @@
 
 import * as v from 'valibot'
 import { isRecordLimits, type RecordLimits } from '../../domain/rates/past.ts'
+import { DEFAULT_PROVIDER } from '../../providers/list.ts'
 import { AppError } from '../../runtime/errors.ts'
 import type { ErrorShape } from '../endpoint/errors.ts'
 import { Hint, Instant, Integer } from '../endpoint/shapes.ts'
@@ -23,17 +24,28 @@ const HTTPValidationError = v.pipe(
 
 export const RATES_ERRORS: ErrorShape = {
   challenge: 'ApiKey',
-  body: (status, message, details, hint) =>
-    JSON.stringify({ detail: status === 422 ? details : message, hint, ...shownLimits(details) }),
+  body: (status, message, details, { hint, see } = {}) =>
+    JSON.stringify({ detail: status === 422 ? details : message, hint, see, ...shownLimits(details) }),
   advise(advice) {
     if (advice.about === 'providers' || advice.about === 'series') return `; see /api/v1/${advice.about}`
     if (advice.about !== 'conversion') return ''
     return `: /api/v1/convert?amount=1&from=${advice.from}&to=${advice.to} inverts and chains pairs`
   },
+  see(advice) {
+    if (advice.about !== 'conversion') return undefined
+    const { from, to, day: on, asOf, provider } = advice
+    const query = new URLSearchParams({ amount: '1', from, to, on })
+    if (asOf !== undefined) query.set('as_of', asOf)
+    if (provider !== DEFAULT_PROVIDER.code) query.set('provider', provider)
+    return `/api/v1/convert?${query}`
+  },
   schema: v.pipe(
     v.object({
       detail: v.string(),
       hint: Hint,
+      see: v.optional(
+        v.pipe(v.string(), v.description('Of /rates/latest: the path that has this pair on the same day')),
+      ),
       gap: v.optional(
         v.pipe(
           v.object({ from: Instant, to: Instant }),

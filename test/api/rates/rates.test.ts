@@ -134,6 +134,32 @@ for (const [title, query, words] of missing) {
   })
 }
 
+test('the 404 of a pair that only /convert knows has its path in `see`, with the same day', async () => {
+  const read = async (query: string) => {
+    const response = await app.get(`/api/v1/rates/latest?${query}`)
+    assert.equal(response.status, 404)
+    return (await response.json()) as { detail: string; see?: string }
+  }
+  for (const query of ['base=EUR', 'base=EUR&on=2026-03-20', 'base=CRC&quote=JPY&on=2026-03-20']) {
+    const { detail, see } = await read(query)
+    const { base = '', quote = 'CRC', on = TODAY } = Object.fromEntries(new URLSearchParams(query))
+    assert.equal(see, `/api/v1/convert?amount=1&from=${base}&to=${quote}&on=${on}`)
+    assert.match(detail, /inverts and chains pairs$/)
+    const { from_currency, to_currency } = await app.json<Record<string, string>>(see)
+    assert.deepEqual([from_currency, to_currency], [base, quote])
+  }
+  app.clock.now = new Date(app.clock.now.getTime() + 1000) // later than the commits of the sync
+  const asOf = app.clock.now.toISOString()
+  const { see = '' } = await read(`base=EUR&as_of=${asOf}`)
+  assert.equal(new URLSearchParams(see.split('?')[1]).get('as_of'), asOf)
+  assert.equal((await app.get(see)).status, 200)
+  for (const query of ['base=XXX', 'base=EUR&quote=XXX', 'on=2025-12-31', 'provider=nobody']) {
+    const { detail, see } = await read(query)
+    assert.equal(see, undefined)
+    assert.doesNotMatch(detail, /convert/)
+  }
+})
+
 test('/rates lists every series of the day, by id, with every field', async () => {
   const all = await rates()
   assert.equal(all.length, 47)
