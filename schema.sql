@@ -26,7 +26,8 @@ CREATE TABLE providers (
   name    TEXT    NOT NULL,
   country TEXT    NOT NULL,
   website TEXT,
-  enabled INTEGER NOT NULL DEFAULT 1 CHECK (enabled IN (0, 1))
+  enabled INTEGER NOT NULL DEFAULT 1 CHECK (enabled IN (0, 1)),
+  reported_revision INTEGER NOT NULL DEFAULT 0     -- newest of rate_revisions when hooks were last notified of corrections
 ) STRICT;
 
 -- A series is a provider, a pair and a rate type. Its id is public and never changes.

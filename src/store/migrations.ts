@@ -172,6 +172,12 @@ CREATE TABLE record_end (
 INSERT INTO record_end (id, recorded_at, revision) VALUES (1, 0, 0) ON CONFLICT DO NOTHING;
 `
 
+// Corrections from before are not reported to hooks.
+const REPORTED_REVISION = `
+ALTER TABLE providers ADD COLUMN reported_revision INTEGER NOT NULL DEFAULT 0;
+UPDATE providers SET reported_revision = coalesce((SELECT max(id) FROM rate_revisions), 0);
+`
+
 export const SHARED_MIGRATIONS: readonly Migration[] = [
   { sql: DISCARDED_RATES },
   { sql: PAGE_SESSIONS },
@@ -181,6 +187,7 @@ export const SHARED_MIGRATIONS: readonly Migration[] = [
   { sql: NAMED_SESSIONS },
   { sql: DOCUMENT_COUNTS },
   { sql: RECORD_END },
+  { sql: REPORTED_REVISION },
 ]
 
 export const SCHEMA_VERSION = schemaVersion(SHARED_MIGRATIONS)

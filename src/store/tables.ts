@@ -54,6 +54,7 @@ export type Tables = {
     country: string
     website: string | null
     enabled: Generated<number>
+    reported_revision: Generated<number>
   }
   series: {
     id: Generated<number>

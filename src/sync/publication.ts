@@ -1,4 +1,4 @@
-// Events of a sync for hooks: the days that its run completed, and its failure. Events are queued in the transaction
+// Events of a sync for hooks: the days that its run completed, the values that it corrected, and its failure. Events are queued in the transaction
 // that closes the record of the run (decisions 5.1).
 
 import { hasHook, queueEvent } from '../domain/hooks/events.ts'
@@ -7,6 +7,7 @@ import type { Provider } from '../providers/provider.ts'
 import { atomically, type Lock } from '../store/engine.ts'
 import { deleteHookDays, insertHookDays, selectWholeHookDays } from '../store/hooks/days.ts'
 import type { StoredRate } from '../store/rates/rates.ts'
+import { takeCorrections } from '../store/rates/record.ts'
 import { selectProviderSeries } from '../store/rates/series.ts'
 import {
   closeRun,
@@ -20,6 +21,7 @@ import { currentDay, type IsoDate } from '../values/dates.ts'
 import type { RunContext } from './state.ts'
 
 const MAX_DAYS = 500
+const MAX_CORRECTIONS = 500
 
 type Value = Pick<StoredRate, 'series_id' | 'rate_date'>
 
@@ -49,6 +51,7 @@ export function finishRun(
   const work = async (trx: WriteDb) => {
     const run = await closeRun(trx, runId, end)
     await queueDaysEvent(trx, provider, run, end.finished_at)
+    await queueCorrectionsEvent(trx, provider, run, end.finished_at)
     if (reportFailure) await queueFailureEvent(trx, provider, run, end.finished_at)
     return run
   }
@@ -68,6 +71,22 @@ async function queueDaysEvent(trx: WriteDb, provider: Provider, run: SyncRunRow,
     from,
     to: days.at(-1),
     days: days.slice(-MAX_DAYS),
+  })
+}
+
+async function queueCorrectionsEvent(
+  trx: WriteDb,
+  provider: Provider,
+  run: SyncRunRow,
+  at: string,
+): Promise<void> {
+  const { corrections, count } = await takeCorrections(trx, run.provider_id, MAX_CORRECTIONS)
+  if (count === 0) return
+  await queueEvent(trx, 'rates.corrected', at, {
+    provider: provider.code,
+    run_id: run.id,
+    count,
+    corrections,
   })
 }
 

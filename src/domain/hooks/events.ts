@@ -10,7 +10,7 @@ import { insertBatches } from '../../store/rows.ts'
 import type { ReadDb, WriteDb } from '../../store/tables.ts'
 import { makeCode } from '../access/secrets.ts'
 
-export const HOOK_EVENTS = ['document.created', 'rates.published', 'sync.failed'] as const
+export const HOOK_EVENTS = ['document.created', 'rates.published', 'rates.corrected', 'sync.failed'] as const
 export type HookEvent = (typeof HOOK_EVENTS)[number]
 
 type Data = Record<string, unknown>

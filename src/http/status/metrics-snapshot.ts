@@ -57,6 +57,7 @@ type VitalsDeps = {
 export const NEVER = Number.POSITIVE_INFINITY
 const UNKNOWN = {
   runs: undefined,
+  corrections: undefined,
   documents: undefined,
   blobs: undefined,
   blobBytes: undefined,

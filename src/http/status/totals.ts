@@ -2,12 +2,15 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sumBlobs } from '../../store/documents/documents.ts'
+import { countCorrections } from '../../store/rates/record.ts'
 import { countFinishedRuns } from '../../store/rates/sync-runs.ts'
 import { countRows } from '../../store/rows.ts'
 import type { ReadDb, SyncStatus } from '../../store/tables.ts'
 
 export type Totals = {
   runs: { status: SyncStatus; count: number }[]
+  /** Values that the sources corrected. */
+  corrections: number
   documents: number
   blobs: number
   blobBytes: number
@@ -24,7 +27,8 @@ export function cachedTotals(db: ReadDb): () => Promise<Totals> {
 
 async function countTotals(db: ReadDb): Promise<Totals> {
   const runs = await countFinishedRuns(db)
-  const totals = { runs, documents: await countRows(db, 'documents'), blobs: 0, blobBytes: 0 }
+  const corrections = await countCorrections(db)
+  const totals = { runs, corrections, documents: await countRows(db, 'documents'), blobs: 0, blobBytes: 0 }
   for (let after: string | undefined = ''; after !== undefined; ) {
     const { count, bytes, last } = await sumBlobs(db, after, BLOBS_AT_ONCE)
     totals.blobs += count

@@ -180,6 +180,53 @@ export function insertRevisions(db: WriteDb, revisions: readonly Omit<RateRevisi
   return insertBatches(db, 'rate_revisions', revisions)
 }
 
+/** A corrected value, by the id of its revision. */
+export type BankCorrection = Pick<RateRevision, 'id' | 'series_id' | 'rate_date'>
+
+/**
+ * Takes the corrections of a provider that were not reported yet, inside the transaction that reports them. A refined
+ * value and an import are no corrections. Returns the newest `most` of them, oldest first, and the count of all.
+ */
+export async function takeCorrections(
+  db: WriteDb,
+  providerId: number,
+  most: number,
+): Promise<{ corrections: BankCorrection[]; count: number }> {
+  const provider = db.selectFrom('providers').select('reported_revision').where('id', '=', providerId)
+  const after = (await provider.executeTakeFirstOrThrow()).reported_revision
+  const query = bankCorrections(db)
+    .where('provider_id', '=', providerId)
+    .where('rate_revisions.id', '>', after)
+  const newest = await query
+    .select(['rate_revisions.id', 'series_id', 'rate_date'])
+    .orderBy('rate_revisions.id', 'desc')
+    .limit(most)
+    .execute()
+  const [last] = newest
+  if (!last) return { corrections: [], count: 0 }
+  const { count } = await query
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  await db.updateTable('providers').set({ reported_revision: last.id }).where('id', '=', providerId).execute()
+  return { corrections: newest.toReversed(), count: Number(count) }
+}
+
+/** Counts the values that the sources corrected. */
+export async function countCorrections(db: ReadDb): Promise<number> {
+  const row = await bankCorrections(db)
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirst()
+  return Number(row?.count ?? 0)
+}
+
+function bankCorrections(db: ReadDb) {
+  return db
+    .selectFrom('rate_revisions')
+    .innerJoin('sync_runs', 'sync_runs.id', 'rate_revisions.run_id')
+    .where('kind', '=', 'correction')
+    .where('trigger', '!=', 'import')
+}
+
 /** Revisions, oldest first; `since` is an instant or the beginning of one (a day). */
 export function selectRevisions(
   db: ReadDb,

@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { createHook } from '../../../src/domain/hooks/hooks.ts'
 import type { SeriesInFile } from '../../../src/domain/rates/export-file.ts'
 import { ensureHookKey } from '../../../src/store/hooks/key.ts'
+import { countCorrections, selectRevisions } from '../../../src/store/rates/record.ts'
 import { importRates } from '../../../src/sync/import/import.ts'
 import { listDays, openDesk } from '../../support/rates/memory-bank.ts'
 import { refuseRows } from '../../support/temporary.ts'
@@ -16,12 +17,17 @@ const TO = '2026-03-24'
 async function openHooked(t: Parameters<typeof openDesk>[0]) {
   const desk = await openDesk(t)
   const hook = { url: 'https://a.example/', company_id: null, agent_id: null }
-  const events = ['rates.published', 'sync.failed'] as const
+  const events = ['rates.published', 'rates.corrected', 'sync.failed'] as const
   await createHook(desk.db, await ensureHookKey(desk.dataDir), { ...hook, events: [...events] }, 'then')
-  const read = async (from: string, to: string, codes: readonly (keyof typeof SIDES)[] = [317, 318]) => {
+  const read = async (
+    from: string,
+    to: string,
+    codes: readonly (keyof typeof SIDES)[] = [317, 318],
+    value = '500',
+  ) => {
     const deps = { ...desk.deps, providers: [desk.bank.provider] }
-    const files = codes.map((code) => pairFile(code, listDays(from, to)))
-    const options = { replace: false, dryRun: false }
+    const files = codes.map((code) => pairFile(code, listDays(from, to), value))
+    const options = { replace: value !== '500', dryRun: false }
     return importRates({ ...deps, signal: new AbortController().signal }, files, options)
   }
   const takeMessages = async () => {
@@ -32,13 +38,13 @@ async function openHooked(t: Parameters<typeof openDesk>[0]) {
   return { ...desk, read, takeMessages }
 }
 
-function pairFile(code: keyof typeof SIDES, days: readonly string[]): SeriesInFile {
+function pairFile(code: keyof typeof SIDES, days: readonly string[], value: string): SeriesInFile {
   const series = { provider: 'bccr', series_id: 9, external_code: String(code), pair: 'USD/CRC' }
   const stored_at = '2026-03-24T12:00:00.000Z'
   return {
     series: { ...series, rate_type: SIDES[code] },
     covered: [{ from: days[0] ?? '', to: days.at(-1) ?? '' }],
-    values: days.map((rate_date) => ({ rate_date, value: '500', rounded_to: null, stored_at })),
+    values: days.map((rate_date) => ({ rate_date, value, rounded_to: null, stored_at })),
   }
 }
 
@@ -70,6 +76,16 @@ test('`rates.published` has the days of a daily import once, with the second sid
     (await takeMessages()).map(({ data }) => data.days),
     [['2026-03-23']],
   )
+})
+
+test('an import that replaces values reports no correction of the bank', async (t) => {
+  const { db, read, takeMessages } = await openHooked(t)
+  await read('2026-03-01', '2026-03-20')
+  await takeMessages()
+  await read('2026-03-01', '2026-03-20', [318], '501')
+  assert.equal((await selectRevisions(db, { kind: 'correction' })).length, 20)
+  assert.deepEqual(await takeMessages(), [])
+  assert.equal(await countCorrections(db), 0)
 })
 
 test('an import that failed is no failed sync: the one who imports sees it', async (t) => {

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createHook } from '../../../src/domain/hooks/hooks.ts'
 import { ensureHookKey } from '../../../src/store/hooks/key.ts'
+import { countCorrections, selectRevisions } from '../../../src/store/rates/record.ts'
 import { updateSeriesEnabled } from '../../../src/store/rates/series.ts'
 import { type Desk, listDays, openDesk } from '../../support/rates/memory-bank.ts'
 
@@ -17,7 +18,7 @@ async function openHooked(t: Parameters<typeof openDesk>[0], options: Parameters
   await createHook(
     desk.db,
     await ensureHookKey(desk.dataDir),
-    { ...hook, events: ['rates.published', 'sync.failed'] },
+    { ...hook, events: ['rates.published', 'rates.corrected', 'sync.failed'] },
     'then',
   )
   return desk
@@ -53,7 +54,84 @@ test('`rates.published` has the completed days, once, when the record of the run
   assert.deepEqual(await takeMessages(desk), [], 'nothing new')
   desk.bank.publish[VENTA] = () => '501'
   assert.equal((await desk.sync()).updated > 0, true)
-  assert.deepEqual(await takeMessages(desk), [], 'a correction is no new day')
+  assert.deepEqual(
+    (await takeMessages(desk)).map(({ type }) => type),
+    ['rates.corrected'],
+    'a correction is no new day',
+  )
+})
+
+test('`rates.corrected` has the ids, series and days of the corrected values, once', async (t) => {
+  const desk = await openHooked(t)
+  const { bank } = desk
+  await desk.sync()
+  await takeMessages(desk)
+  const venta = bank.publish[VENTA]
+  bank.publish[VENTA] = (day) => (day === '2026-03-20' || day === '2026-03-23' ? '499.99' : venta?.(day))
+  const run = await desk.sync()
+  const revisions = await selectRevisions(desk.db, { kind: 'correction' })
+  assert.deepEqual(
+    revisions.map(({ rate_date, new_value }) => [rate_date, new_value]),
+    [
+      ['2026-03-20', '499.99'],
+      ['2026-03-23', '499.99'],
+    ],
+  )
+  const corrections = revisions.map(({ id, series_id, rate_date }) => ({ id, series_id, rate_date }))
+  const data = { provider: 'bccr', run_id: run.id, count: 2, corrections }
+  assert.deepEqual(await takeMessages(desk), [{ type: 'rates.corrected', timestamp: run.finished_at, data }])
+  await desk.sync()
+  assert.deepEqual(await takeMessages(desk), [])
+  assert.equal(await countCorrections(desk.db), 2)
+})
+
+test('`rates.corrected` of many corrections has the newest 500 and the count of all', async (t) => {
+  const desk = await openHooked(t, { backfillFrom: '2024-01-01' })
+  await desk.sync()
+  await takeMessages(desk)
+  desk.bank.publish[VENTA] = () => '499.99'
+  await desk.sync({ range: { from: '2024-01-01', to: TOMORROW } })
+  const [message] = await takeMessages(desk)
+  assert.ok(message)
+  const { count, corrections } = message.data as { count: number; corrections: { id: number }[] }
+  const revisions = await selectRevisions(desk.db, { kind: 'correction' })
+  assert.ok(revisions.length > 500, String(revisions.length))
+  assert.equal(count, revisions.length)
+  assert.deepEqual(
+    corrections.map(({ id }) => id),
+    revisions.slice(-500).map(({ id }) => id),
+  )
+})
+
+test('`rates.corrected` has the corrections of a killed run at the end of the next run', async (t) => {
+  const desk = await openHooked(t)
+  const { bank } = desk
+  await desk.sync()
+  await takeMessages(desk)
+  bank.publish[VENTA] = () => '499.99'
+  const { id } = await desk.sync()
+  const [message] = await takeMessages(desk)
+  await desk.db.updateTable('providers').set({ reported_revision: 0 }).execute() // as the killed run left it
+  const next = await desk.sync()
+  const [repeatedMessage] = await takeMessages(desk)
+  assert.deepEqual(message?.data, { ...repeatedMessage?.data, run_id: id })
+  assert.equal(repeatedMessage?.data.run_id, next.id)
+})
+
+test('a hook is not notified of the corrections from before it', async (t) => {
+  const desk = await openDesk(t)
+  await desk.sync()
+  desk.bank.publish[VENTA] = () => '499.99'
+  await desk.sync()
+  await createHook(
+    desk.db,
+    await ensureHookKey(desk.dataDir),
+    { url: 'https://a.example/', company_id: null, agent_id: null, events: ['rates.corrected'] },
+    'then',
+  )
+  await desk.sync()
+  assert.deepEqual(await takeMessages(desk), [])
+  assert.ok((await countCorrections(desk.db)) > 0)
 })
 
 test('`rates.published` has a day when its second side arrives', async (t) => {
