@@ -447,6 +447,22 @@ CREATE TABLE hook_messages (
 CREATE INDEX hook_messages_by_hook ON hook_messages (hook_id);
 CREATE INDEX hook_messages_due ON hook_messages (hook_id, due_at);
 
+-- Messages of hooks that ended: delivered, or given up. The last 30 days, at most 10,000 messages of a hook.
+CREATE TABLE hook_deliveries (
+  id         INTEGER PRIMARY KEY AUTOINCREMENT,
+  hook_id    INTEGER NOT NULL REFERENCES hooks (id),
+  message_id TEXT    NOT NULL,                     -- as in hook_messages; a message that was sent again has further rows
+  type       TEXT    NOT NULL,
+  body       TEXT    NOT NULL,
+  created_at TEXT    NOT NULL,
+  tries      INTEGER NOT NULL,
+  ended_at   TEXT    NOT NULL,
+  status     INTEGER,                              -- HTTP status of the last answer; NULL: none
+  failure    TEXT                                  -- NULL: delivered
+) STRICT;
+CREATE INDEX hook_deliveries_by_hook ON hook_deliveries (hook_id, id);
+CREATE INDEX hook_deliveries_by_end ON hook_deliveries (ended_at);
+
 -- Days with a stored side of a provider's benchmark that hooks were not notified of yet. The end of the provider's next
 -- run reports them, even if the run that stored them was killed. Empty without hooks for them.
 CREATE TABLE hook_days (

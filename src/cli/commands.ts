@@ -28,6 +28,7 @@ const FILES: Record<string, readonly string[]> = {
   'documents/removal': ['document delete', 'document purge'],
   'documents/event': ['event list'],
   'hooks/hook': ['hook create', 'hook list', 'hook rotate', 'hook delete'],
+  'hooks/deliveries': ['hook deliveries', 'hook redeliver'],
   'hooks/test': ['hook test'],
   'rates/provider': ['provider list', 'provider enable', 'provider disable'],
   'rates/series': ['series list', 'series enable', 'series disable'],

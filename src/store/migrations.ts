@@ -173,9 +173,23 @@ INSERT INTO record_end (id, recorded_at, revision) VALUES (1, 0, 0) ON CONFLICT 
 `
 
 // Corrections from before are not reported to hooks.
-const REPORTED_REVISION = `
+const HOOK_HISTORY = `
 ALTER TABLE providers ADD COLUMN reported_revision INTEGER NOT NULL DEFAULT 0;
 UPDATE providers SET reported_revision = coalesce((SELECT max(id) FROM rate_revisions), 0);
+CREATE TABLE hook_deliveries (
+  id         INTEGER PRIMARY KEY AUTOINCREMENT,
+  hook_id    INTEGER NOT NULL REFERENCES hooks (id),
+  message_id TEXT    NOT NULL,
+  type       TEXT    NOT NULL,
+  body       TEXT    NOT NULL,
+  created_at TEXT    NOT NULL,
+  tries      INTEGER NOT NULL,
+  ended_at   TEXT    NOT NULL,
+  status     INTEGER,
+  failure    TEXT
+) STRICT;
+CREATE INDEX hook_deliveries_by_hook ON hook_deliveries (hook_id, id);
+CREATE INDEX hook_deliveries_by_end ON hook_deliveries (ended_at);
 `
 
 export const SHARED_MIGRATIONS: readonly Migration[] = [
@@ -187,7 +201,7 @@ export const SHARED_MIGRATIONS: readonly Migration[] = [
   { sql: NAMED_SESSIONS },
   { sql: DOCUMENT_COUNTS },
   { sql: RECORD_END },
-  { sql: REPORTED_REVISION },
+  { sql: HOOK_HISTORY },
 ]
 
 export const SCHEMA_VERSION = schemaVersion(SHARED_MIGRATIONS)

@@ -273,6 +273,18 @@ export type Tables = {
     off_at: string | null
     given_up: Generated<number>
   }
+  hook_deliveries: {
+    id: Generated<number>
+    hook_id: number
+    message_id: string
+    type: string
+    body: string
+    created_at: string
+    tries: number
+    ended_at: string
+    status: number | null
+    failure: string | null
+  }
   hook_messages: {
     id: Generated<number>
     hook_id: number

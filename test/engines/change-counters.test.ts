@@ -49,7 +49,7 @@ const ROWS: Record<string, { key: string; set: string; row: (at: number) => Reco
 const UNWATCHED =
   'meta providers series rates sync_runs rate_revisions coverage coverage_changes catalogue_changes record_gaps ' +
   'record_end login_links page_sessions page_tickets attachments document_counts contents removed_objects lost_contents losses ' +
-  'orphaned_contents events idempotency hook_days'
+  'orphaned_contents events idempotency hook_deliveries hook_days'
 
 type Manner = (db: WriteDb, table: string, id: number) => Promise<unknown>
 

@@ -59,6 +59,8 @@ const CALL = {
   side: option('SIDE', choice('compra', 'venta'), 'venta'),
   'secret-from': option('FILE', nonEmpty),
   network: option('CIDR', textFormat(networksFault)),
+  hook: option('ID', id),
+  failed: flag,
   event: list('EVENT', choiceList(...HOOK_EVENTS)),
   overlap: option('TIME', time, '24h'),
   out: option('FILE', nonEmpty),

@@ -4,8 +4,8 @@
 import { setImmediate } from 'node:timers/promises'
 import { splitBatches } from '../../store/batches.ts'
 import { type IdRun, rangeIds } from '../../store/documents/idempotency.ts'
+import { endOldestMessages } from '../../store/hooks/deliveries.ts'
 import { addGivenUp, type HookRow, selectHooks } from '../../store/hooks/hooks.ts'
-import { deleteOldestMessages } from '../../store/hooks/messages.ts'
 import { insertBatches } from '../../store/rows.ts'
 import type { ReadDb, WriteDb } from '../../store/tables.ts'
 import { makeCode } from '../access/secrets.ts'
@@ -78,7 +78,8 @@ async function queue(
     hooks.map(({ id }) => ({ hook_id: id, ...message })),
   )
   for (const { id } of hooks) {
-    const dropped = await deleteOldestMessages(trx, id, MAX_QUEUED)
+    const end = { at, status: null, failure: `more than ${MAX_QUEUED} messages waited`, tries: 0 } as const
+    const dropped = await endOldestMessages(trx, id, MAX_QUEUED, end)
     if (dropped > 0) await addGivenUp(trx, id, dropped)
   }
 }

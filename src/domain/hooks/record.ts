@@ -3,13 +3,9 @@
 
 import type { Log } from '../../runtime/log.ts'
 import { atomically, type Lock } from '../../store/engine.ts'
+import { endMessages } from '../../store/hooks/deliveries.ts'
 import { addGivenUp, findHook, type HookRow, updateHook } from '../../store/hooks/hooks.ts'
-import {
-  deleteHookMessages,
-  deleteMessage,
-  type MessageRow,
-  updateMessageAttempt,
-} from '../../store/hooks/messages.ts'
+import { type MessageRow, updateMessageAttempt } from '../../store/hooks/messages.ts'
 import type { WriteDb } from '../../store/tables.ts'
 import type { Clock } from '../../values/dates.ts'
 import type { AttemptOutcome } from './post.ts'
@@ -57,17 +53,19 @@ export async function recordAttempt(
     async (trx) => {
       const hook = await findHook(trx, hookId)
       let unsent = 0
+      const end = { at, status: status ?? null, failure: failure ?? null, tries: 1 } as const
       if (failure === undefined) {
-        await deleteMessage(trx, id)
+        await endMessages(trx, { hookId, id }, end)
         await updateHook(trx, hookId, { sent_at: at, failing_since: null, failure: null })
         return { hook, unsent }
       }
-      if (status === GONE) unsent = await deleteHookMessages(trx, hookId)
-      else if (delay !== undefined && !isOld) {
+      if (status === GONE) {
+        unsent = await endMessages(trx, { hookId, id }, end)
+        unsent += await endMessages(trx, { hookId }, { ...end, tries: 0 })
+      } else if (delay !== undefined && !isOld) {
         await updateMessageAttempt(trx, id, tries, new Date(now.getTime() + delay).toISOString())
       } else {
-        await deleteMessage(trx, id)
-        unsent = 1
+        unsent = await endMessages(trx, { hookId, id }, end)
       }
       if (unsent > 0) await addGivenUp(trx, hookId, unsent)
       const failing_since = hook?.failing_since ?? at

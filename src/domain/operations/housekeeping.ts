@@ -7,6 +7,8 @@ import type { BlobStore } from '../../store/blobs/open.ts'
 import { deleteOldEvents } from '../../store/documents/events.ts'
 import { deleteOldAnswers } from '../../store/documents/idempotency.ts'
 import { atomically, type Engine, type Lock } from '../../store/engine.ts'
+import { deleteExcessDeliveries, deleteOldDeliveries } from '../../store/hooks/deliveries.ts'
+import { selectHooks } from '../../store/hooks/hooks.ts'
 import { settleRecordEnd } from '../../store/rates/record.ts'
 import type { WriteDb } from '../../store/tables.ts'
 import { answerCutoff } from '../documents/accept.ts'
@@ -16,6 +18,8 @@ import { collectGarbage, logGarbage } from '../documents/gc.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
+const DELIVERY_DAYS = 30
+const MAX_DELIVERIES = 10_000
 const ROWS_AT_ONCE = 500 // a few milliseconds
 
 export type Housekeeping = {
@@ -34,7 +38,7 @@ type Deps = Pick<Engine, 'db' | 'reads' | 'clock' | 'takeLock'> & {
 }
 
 /**
- * Removes old events, expired answers of idempotency keys, and contents that no document needs. Completes what earlier
+ * Removes old events, old deliveries of hooks, expired answers of idempotency keys, and contents that no document needs. Completes what earlier
  * versions wrote: names of documents and the end of the record.
  */
 export function startHousekeeping(deps: Deps): Housekeeping {
@@ -77,6 +81,7 @@ async function tidyUp(deps: Deps, signal: AbortSignal): Promise<void> {
     if (events > 0) log.info('old events removed', { events, before })
     const oldestAnswer = answerCutoff(clock())
     await deleteInPortions((trx) => deleteOldAnswers(trx, oldestAnswer, ROWS_AT_ONCE), db, lock, signal)
+    await deleteDeliveries(deps, lock, signal)
     await countForOlderNodes(db, clock)
     await atomically(db, settleRecordEnd, lock)
     await foldNames({ db, reads, lock, signal })
@@ -86,6 +91,16 @@ async function tidyUp(deps: Deps, signal: AbortSignal): Promise<void> {
     logGarbage(gc, log)
   } finally {
     await lock.release()
+  }
+}
+
+/** Deletes the deliveries of hooks that are too old, or too many. */
+async function deleteDeliveries({ db, clock }: Deps, lock: Lock, signal: AbortSignal): Promise<void> {
+  const before = new Date(clock().getTime() - DELIVERY_DAYS * DAY_MS).toISOString()
+  await deleteInPortions((trx) => deleteOldDeliveries(trx, before, ROWS_AT_ONCE), db, lock, signal)
+  for (const { id } of await selectHooks(db)) {
+    const bounds = { most: MAX_DELIVERIES, limit: ROWS_AT_ONCE }
+    await deleteInPortions((trx) => deleteExcessDeliveries(trx, id, bounds), db, lock, signal)
   }
 }
 

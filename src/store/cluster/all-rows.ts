@@ -47,6 +47,7 @@ const KEYS: Record<MovedTable, readonly string[]> = {
   idempotency: ['token_id', 'key'],
   hooks: ['id'],
   hook_messages: ['id'],
+  hook_deliveries: ['id'],
   hook_days: ['provider_id', 'day'],
 }
 

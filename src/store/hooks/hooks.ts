@@ -2,7 +2,7 @@
 
 import { hasRow } from '../rows.ts'
 import type { ReadDb, Row, WriteDb } from '../tables.ts'
-import { countMessages, deleteHookMessages } from './messages.ts'
+import { countMessages } from './messages.ts'
 
 export type HookRow = Omit<Row<'hooks'>, 'events'> & { events: string[] }
 
@@ -62,9 +62,10 @@ export async function addGivenUp(db: WriteDb, id: number, messages: number): Pro
     .execute()
 }
 
-/** Deletes a hook with its messages, inside the caller's transaction, and returns whether it existed. */
+/** Deletes a hook with its messages and deliveries, inside a transaction, and returns whether it existed. */
 export async function deleteHook(db: WriteDb, id: number): Promise<boolean> {
-  await deleteHookMessages(db, id)
+  await db.deleteFrom('hook_messages').where('hook_id', '=', id).execute()
+  await db.deleteFrom('hook_deliveries').where('hook_id', '=', id).execute()
   const { numDeletedRows } = await db.deleteFrom('hooks').where('id', '=', id).executeTakeFirstOrThrow()
   return numDeletedRows > 0n
 }

@@ -3,24 +3,6 @@
 import type { ReadDb, Row, WriteDb } from '../tables.ts'
 
 export type MessageRow = Row<'hook_messages'>
-/** Deletes all but the newest `most` messages of a hook, and returns their number. */
-export async function deleteOldestMessages(db: WriteDb, hookId: number, most: number): Promise<number> {
-  const newest = await db
-    .selectFrom('hook_messages')
-    .select('id')
-    .where('hook_id', '=', hookId)
-    .orderBy('id', 'desc')
-    .offset(most)
-    .limit(1)
-    .executeTakeFirst()
-  if (!newest) return 0
-  const { numDeletedRows } = await db
-    .deleteFrom('hook_messages')
-    .where('hook_id', '=', hookId)
-    .where('id', '<=', newest.id)
-    .executeTakeFirstOrThrow()
-  return Number(numDeletedRows)
-}
 
 /**
  * Selects the due messages of a hook, earliest first, without the ids of `except`. Messages after `latest` were planned
@@ -75,19 +57,6 @@ export async function updateMessageAttempt(
 /** Makes all queued messages of a hook due now. */
 export async function updateMessagesDue(db: WriteDb, hookId: number, now: string): Promise<void> {
   await db.updateTable('hook_messages').set({ due_at: now }).where('hook_id', '=', hookId).execute()
-}
-
-export async function deleteMessage(db: WriteDb, id: number): Promise<void> {
-  await db.deleteFrom('hook_messages').where('id', '=', id).execute()
-}
-
-/** Deletes all messages of a hook, and returns their number. */
-export async function deleteHookMessages(db: WriteDb, hookId: number): Promise<number> {
-  const { numDeletedRows } = await db
-    .deleteFrom('hook_messages')
-    .where('hook_id', '=', hookId)
-    .executeTakeFirstOrThrow()
-  return Number(numDeletedRows)
 }
 
 /** Counts the queued messages of each hook that has any. */

@@ -65,6 +65,12 @@ export async function fillDirectory(
         insert into page_tickets (hash, session_id, ends_at) values ('d', '${'c'.repeat(64)}', '${AT}');
       `)
     }
+    if (schema > 15) {
+      db.exec(`
+        insert into hook_deliveries (hook_id, message_id, type, body, created_at, tries, ended_at, status, failure)
+          values (1, 'm', 't', '{}', '${AT}', 8, '${AT}', 503, 'HTTP 503');
+      `)
+    }
     const series = db.prepare(
       `insert into series (id, provider_id, external_code, name, base_currency, quote_currency, rate_type)
        values (?, 1, ?, 'S', ?, 'CRC', 'venta')`,

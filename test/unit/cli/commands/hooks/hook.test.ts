@@ -315,3 +315,67 @@ test('`hook test` trusts an authority of NODE_EXTRA_CA_CERTS', async (t) => {
   assert.equal(await trusting.waitForExit(), 0, trusting.printed.err)
   receiver.verify(secret, receiver.received[0])
 })
+
+test('`hook deliveries` lists the ended messages, and `hook redeliver` queues them again', async (t) => {
+  const dataDir = temporaryDirectory(t)
+  await makeDirectory(dataDir)
+  await runJson(dataDir, ...CREATE)
+  await runJson(dataDir, ...CREATE)
+  const db = temporaryDatabase(t, dataDir)
+  const now = Date.now()
+  const row = (hook_id: number, hoursAgo: number, failure: string | null) => ({
+    ...{ hook_id, message_id: `msg_${hoursAgo}`, type: 'document.created', body: '{"n":1}' },
+    ...{ created_at: '2026', tries: 8, ended_at: new Date(now - hoursAgo * 3_600_000).toISOString() },
+    ...{ status: failure === null ? 200 : 503, failure },
+  })
+  const rows = [row(1, 30, 'HTTP 503'), row(1, 3, 'HTTP 503'), row(1, 2, null), row(2, 1, 'HTTP 503')]
+  await db.insertInto('hook_deliveries').values(rows).execute()
+  const run = (...words: string[]) => runCommand(['hook', ...words, '--data-dir', dataDir])
+  const queuedIds = async () => {
+    const waiting = await db.selectFrom('hook_messages').select('message_id').orderBy('id').execute()
+    await db.deleteFrom('hook_messages').execute()
+    return waiting.map(({ message_id }) => message_id)
+  }
+
+  const listed = (await run('deliveries', '--hook', '1')).out.trim().split('\n')
+  assert.match(listed[0] ?? '', /^ID +HOOK +TYPE +MESSAGE +TRIES +ENDED +RESULT$/)
+  assert.match(listed[1] ?? '', /^3 +1 +document.created +msg_2 +8 +\S+Z +delivered, HTTP 200$/)
+  assert.match(listed[2] ?? '', /^2 +1 .* given up: HTTP 503$/)
+  assert.equal(listed.length, 4)
+  const failures = await runJson<{ id: number; body: string }[]>(dataDir, 'hook', 'deliveries', '--failed')
+  assert.deepEqual(
+    failures.map(({ id, body }) => [id, body]),
+    [4, 2, 1].map((id) => [id, '{"n":1}']),
+  )
+  assert.match((await run('deliveries', '--hook', '9')).err, /there is no hook 9/)
+
+  assert.deepEqual(await run('redeliver', '1').then(({ code, out }) => [code, out]), [
+    0,
+    '1 message is sent again\n',
+  ])
+  assert.match((await run('redeliver', '1')).out, /^no message is sent again: there is none, or it waits/)
+  assert.deepEqual(await queuedIds(), ['msg_30'])
+  assert.equal((await run('redeliver', '--since', '24h')).out, '3 messages are sent again\n')
+  assert.deepEqual((await queuedIds()).sort(), ['msg_1', 'msg_2', 'msg_3'])
+  await run('redeliver', '--since', '24h', '--hook', '1', '--failed')
+  assert.deepEqual(await queuedIds(), ['msg_3'])
+
+  for (const [words, code, message] of [
+    [['99'], 1, 'there is no delivery 99: see cambista hook deliveries'],
+    [[], 2, 'give the ID of a delivery, or --since with a time such as 24h'],
+    [['1', '--since', '24h'], 2, 'give the ID of a delivery, or --since with a time such as 24h'],
+    [['1', '--failed'], 2, '--hook and --failed are for --since'],
+    [['--since', '2026-01-01'], 2, '--since'],
+    [['--since', '1h', '--hook', '9'], 1, 'there is no hook 9'],
+  ] as const) {
+    const { code: exitCode, err } = await run('redeliver', ...words)
+    assert.equal(exitCode, code, words.join(' '))
+    assert.ok(err.includes(message), err)
+  }
+  assert.deepEqual(await queuedIds(), [])
+  await runJson(dataDir, 'hook', 'delete', '1')
+  assert.deepEqual(
+    (await runJson<{ id: number }[]>(dataDir, 'hook', 'deliveries')).map(({ id }) => id),
+    [4],
+  )
+})

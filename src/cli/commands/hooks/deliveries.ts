@@ -1,0 +1,75 @@
+// Lists the messages of hooks that ended, and sends them again.
+
+import { AppError } from '../../../runtime/errors.ts'
+import { atomically } from '../../../store/engine.ts'
+import {
+  type DeliveryRow,
+  hasDelivery,
+  requeueDeliveries,
+  selectDeliveries,
+} from '../../../store/hooks/deliveries.ts'
+import { command, printResult } from '../../command.ts'
+import { time } from '../../options/formats.ts'
+import { option } from '../../options/names.ts'
+import { STORAGE } from '../../options/storage.ts'
+import { parseId } from '../positionals.ts'
+import { listRows } from '../rows.ts'
+import { needHook } from './hook.ts'
+
+export const hookDeliveries = command({
+  name: 'hook deliveries',
+  options: ['hook', 'failed', 'limit', 'before', ...STORAGE, 'json'],
+  run: (input) => {
+    const { hook, failed: failedOnly, limit, before } = input.options
+    return listRows(
+      input,
+      async (db) => {
+        if (hook !== undefined) await needHook(db, hook)
+        return selectDeliveries(db, { hookId: hook, failedOnly }, { before, limit })
+      },
+      {
+        ...{ ID: 'id', HOOK: 'hook_id', TYPE: 'type', MESSAGE: 'message_id', TRIES: 'tries' },
+        ...{ ENDED: 'ended_at', RESULT: deliveryResult },
+      },
+    )
+  },
+})
+
+export const hookRedeliver = command({
+  name: 'hook redeliver',
+  positionals: ['[ID]'],
+  options: ['since', 'hook', 'failed', ...STORAGE, 'json'],
+  overrides: { since: option('TIME', time) },
+  changesData: true,
+  run({ options, positionals: [word], terminal, withDatabase }) {
+    const { since, hook, failed: failedOnly } = options
+    if ((word === undefined) === (since === undefined)) {
+      throw new AppError('usage', 'give the ID of a delivery, or --since with a time such as 24h')
+    }
+    if (word !== undefined && (hook !== undefined || failedOnly)) {
+      throw new AppError('usage', '--hook and --failed are for --since')
+    }
+    const id = word === undefined ? undefined : parseId(word)
+    return withDatabase({ mustExist: true }, async (db, { clock }) => {
+      if (hook !== undefined) await needHook(db, hook)
+      const now = clock()
+      const from = since === undefined ? undefined : new Date(now.getTime() - since).toISOString()
+      const queued = await atomically(db, async (trx) => {
+        const filter = { hookId: hook, failedOnly, id, since: from }
+        const count = await requeueDeliveries(trx, filter, now.toISOString())
+        if (id === undefined || count > 0 || (await hasDelivery(trx, id))) return count
+        throw new AppError('not-found', `there is no delivery ${id}: see cambista hook deliveries`)
+      })
+      printResult(terminal, options, { queued }, [queuedText(queued)])
+    })
+  },
+})
+
+function queuedText(queued: number): string {
+  if (queued === 0) return 'no message is sent again: there is none, or it waits already'
+  return queued === 1 ? '1 message is sent again' : `${queued} messages are sent again`
+}
+
+function deliveryResult({ status, failure }: DeliveryRow): string {
+  return failure === null ? `delivered, HTTP ${status}` : `given up: ${failure}`
+}

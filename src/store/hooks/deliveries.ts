@@ -1,0 +1,158 @@
+// Messages of hooks that ended: delivered, or given up. Their bodies are stored, so that each can be sent again.
+
+import type { ExpressionBuilder } from 'kysely'
+import { hasRow } from '../rows.ts'
+import type { ReadDb, Row, Tables, WriteDb } from '../tables.ts'
+
+export type DeliveryRow = Row<'hook_deliveries'>
+
+export type DeliveryFilter = { hookId?: number | undefined; failedOnly: boolean }
+
+/** End of messages. `status`: of the last answer; null: none. `failure`: null: delivered. `tries`: further tries. */
+export type MessageEnd = { at: string; status: number | null; failure: string | null; tries: 0 | 1 }
+
+const COPIED = ['hook_id', 'message_id', 'type', 'body'] as const
+
+/**
+ * Moves messages of a hook from the queue to the deliveries, inside the transaction that ends them. Moves one message,
+ * the messages up to the id `newest`, or all. Returns their number.
+ */
+export async function endMessages(
+  db: WriteDb,
+  { hookId, id, newest }: { hookId: number; id?: number; newest?: number },
+  { at, status, failure, tries }: MessageEnd,
+): Promise<number> {
+  const isEnded = (of: ExpressionBuilder<Tables, 'hook_messages'>) =>
+    of.and([
+      of('hook_id', '=', hookId),
+      ...(id === undefined ? [] : [of('id', '=', id)]),
+      ...(newest === undefined ? [] : [of('id', '<=', newest)]),
+    ])
+  await db
+    .insertInto('hook_deliveries')
+    .columns([...COPIED, 'created_at', 'tries', 'ended_at', 'status', 'failure'])
+    .expression((of) =>
+      of
+        .selectFrom('hook_messages')
+        .select((of) => [
+          ...COPIED,
+          'created_at',
+          of('tries', '+', of.cast<number>(of.val(tries), 'bigint')).as('tries'),
+          of.cast<string>(of.val(at), 'text').as('ended_at'),
+          of.cast<number | null>(of.val(status), 'bigint').as('status'),
+          of.cast<string | null>(of.val(failure), 'text').as('failure'),
+        ])
+        .where(isEnded)
+        .orderBy('id'),
+    )
+    .execute()
+  const { numDeletedRows } = await db.deleteFrom('hook_messages').where(isEnded).executeTakeFirstOrThrow()
+  return Number(numDeletedRows)
+}
+
+/** Ends all but the newest `most` messages of a hook, and returns their number. */
+export async function endOldestMessages(
+  db: WriteDb,
+  hookId: number,
+  most: number,
+  end: MessageEnd,
+): Promise<number> {
+  const last = await db
+    .selectFrom('hook_messages')
+    .select('id')
+    .where('hook_id', '=', hookId)
+    .orderBy('id', 'desc')
+    .offset(most)
+    .limit(1)
+    .executeTakeFirst()
+  return last ? endMessages(db, { hookId, newest: last.id }, end) : 0
+}
+
+/** Selects deliveries, newest first. `before`: only those with smaller ids. */
+export function selectDeliveries(
+  db: ReadDb,
+  filter: DeliveryFilter,
+  { before, limit }: { before: number | undefined; limit: number },
+): Promise<DeliveryRow[]> {
+  const query = filterDeliveries(db, filter).selectAll().orderBy('id', 'desc').limit(limit)
+  return (before === undefined ? query : query.where('id', '<', before)).execute()
+}
+
+export function hasDelivery(db: ReadDb, id: number): Promise<boolean> {
+  return hasRow(db.selectFrom('hook_deliveries').select('id').where('id', '=', id))
+}
+
+/**
+ * Queues messages again, once each: the delivery of an id, or those that ended at an instant or later. Leaves out
+ * waiting messages. Returns the number of queued messages.
+ */
+export async function requeueDeliveries(
+  db: WriteDb,
+  { id, since, ...filter }: DeliveryFilter & { id?: number | undefined; since?: string | undefined },
+  now: string,
+): Promise<number> {
+  let query = filterDeliveries(db, filter)
+  if (id !== undefined) query = query.where('id', '=', id)
+  if (since !== undefined) query = query.where('ended_at', '>=', since)
+  const messages = query
+    .distinct()
+    .select((of) => [
+      ...COPIED,
+      of.cast<string>(of.val(now), 'text').as('created_at'),
+      of.cast<string>(of.val(now), 'text').as('due_at'),
+    ])
+    .where((of) =>
+      of.not(
+        of.exists(
+          of
+            .selectFrom('hook_messages')
+            .select('hook_messages.id')
+            .whereRef('hook_messages.hook_id', '=', 'hook_deliveries.hook_id')
+            .whereRef('hook_messages.message_id', '=', 'hook_deliveries.message_id'),
+        ),
+      ),
+    )
+  const { numInsertedOrUpdatedRows = 0n } = await db
+    .insertInto('hook_messages')
+    .columns([...COPIED, 'created_at', 'due_at'])
+    .expression(messages)
+    .executeTakeFirstOrThrow()
+  return Number(numInsertedOrUpdatedRows)
+}
+
+/** Deletes at most `limit` deliveries that ended before an instant, and returns their number. */
+export async function deleteOldDeliveries(db: WriteDb, before: string, limit: number): Promise<number> {
+  const old = db.selectFrom('hook_deliveries').select('id').where('ended_at', '<', before).limit(limit)
+  const { numDeletedRows } = await db
+    .deleteFrom('hook_deliveries')
+    .where('id', 'in', old)
+    .executeTakeFirstOrThrow()
+  return Number(numDeletedRows)
+}
+
+/** Deletes at most `limit` deliveries of a hook, the oldest beyond the newest `most`. Returns their number. */
+export async function deleteExcessDeliveries(
+  db: WriteDb,
+  hookId: number,
+  { most, limit }: { most: number; limit: number },
+): Promise<number> {
+  const excess = db
+    .selectFrom('hook_deliveries')
+    .select('id')
+    .where('hook_id', '=', hookId)
+    .orderBy('id', 'desc')
+    .offset(most)
+    .limit(limit)
+  const { numDeletedRows } = await db
+    .deleteFrom('hook_deliveries')
+    .where('id', 'in', excess)
+    .executeTakeFirstOrThrow()
+  return Number(numDeletedRows)
+}
+
+function filterDeliveries(db: ReadDb, { hookId, failedOnly }: DeliveryFilter) {
+  let query = db.selectFrom('hook_deliveries')
+  if (hookId !== undefined) query = query.where('hook_id', '=', hookId)
+  if (failedOnly) query = query.where('failure', 'is not', null)
+  return query
+}
