@@ -1,10 +1,13 @@
 import type { ReadDb, Row, WithBoolean, WriteDb } from '../tables.ts'
 import { insertCatalogueChange, updateEnabled } from './record.ts'
 
-export type ProviderRow = WithBoolean<Row<'providers'>, 'enabled'>
+// The API answers whole rows, so that no other column may be in them.
+const COLUMNS = ['id', 'code', 'name', 'country', 'website', 'enabled'] as const
+
+export type ProviderRow = WithBoolean<Pick<Row<'providers'>, (typeof COLUMNS)[number]>, 'enabled'>
 
 export async function selectProviders(db: ReadDb): Promise<ProviderRow[]> {
-  const rows = await db.selectFrom('providers').selectAll().orderBy('id').execute()
+  const rows = await db.selectFrom('providers').select(COLUMNS).orderBy('id').execute()
   return rows.map((row) => ({ ...row, enabled: row.enabled === 1 }))
 }
 
