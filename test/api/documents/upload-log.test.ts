@@ -13,7 +13,7 @@ async function open(t: TestContext): Promise<TestApp> {
   return app
 }
 
-/** The lines of an event, without fields that change at each run. They are written after the answer, in batches. */
+/** The lines of an event, without fields that change at each run. The server writes lines after its answer. */
 async function readLines(app: TestApp, event: string, least = 0): Promise<Record<string, unknown>[]> {
   const lines = () =>
     app.logLines
