@@ -166,7 +166,12 @@ type Setup = {
 
 async function startCluster(t: TestContext): Promise<Setup> {
   const primary = await startPostgres()
-  t.after(() => primary.close())
+  let standby: PostgresServer | undefined
+  t.after(async () => {
+    // A primary that was put back never ends beside a standby that is ahead of it.
+    await standby?.close()
+    await primary.close()
+  })
   const entry = await startSwitch(t, primary)
   const cluster = await openCluster(t, entry.url)
   const node = await cluster.start()
@@ -175,8 +180,7 @@ async function startCluster(t: TestContext): Promise<Setup> {
   await db.destroy()
   const { out } = await cluster.command('key', 'create', 'test')
   const [key = ''] = /cb\w+_\w+/.exec(out) ?? []
-  const standby = await startStandby(primary)
-  t.after(() => standby.close())
+  standby = await startStandby(primary)
   return { key, primary, standby, entry, cluster, nodes: [node, await cluster.start()] }
 }
 
