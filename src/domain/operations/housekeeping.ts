@@ -38,8 +38,8 @@ type Deps = Pick<Engine, 'db' | 'reads' | 'clock' | 'takeLock'> & {
 }
 
 /**
- * Removes old events, old deliveries of hooks, expired answers of idempotency keys, and contents that no document needs. Completes what earlier
- * versions wrote: names of documents and the end of the record.
+ * Removes old events, old deliveries of hooks, expired answers of idempotency keys, and contents that no document
+ * needs. Completes what earlier versions wrote: names of documents and the end of the record.
  */
 export function startHousekeeping(deps: Deps): Housekeeping {
   const { log } = deps
