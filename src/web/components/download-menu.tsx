@@ -11,10 +11,13 @@ const DownloadList = lazyView<DownloadListProps>(() =>
 )
 
 /**
- * @param props.isOff before its data are loaded. The button stands there from the start: one that appears later would
- *   move its neighbours under the pointer.
+ * @param props.table undefined until its data are loaded. The button stands there from the start: one that appears
+ *   later would move its neighbours under the pointer.
  */
-export function DownloadMenu(props: DownloadSource & { isOff?: boolean }) {
+export function DownloadMenu({
+  table,
+  name,
+}: { [key in keyof DownloadSource]: DownloadSource[key] | undefined }) {
   const words = texts.value.download
   const [open, setOpen] = useState<'first' | 'last' | undefined>(undefined)
   const [state, setState] = useState<'idle' | 'busy' | 'failed'>('idle')
@@ -50,7 +53,7 @@ export function DownloadMenu(props: DownloadSource & { isOff?: boolean }) {
         aria-haspopup="menu"
         aria-expanded={open !== undefined}
         aria-controls={open && `${id}-menu`}
-        disabled={props.isOff}
+        disabled={!table}
         onClick={() => setOpen(open ? undefined : 'first')}
         onKeyDown={(event) => {
           if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return
@@ -62,9 +65,10 @@ export function DownloadMenu(props: DownloadSource & { isOff?: boolean }) {
         {state === 'busy' ? words.preparing : words.button}
         {icons.down}
       </button>
-      {open && (
+      {open && table && (
         <DownloadList
-          {...props}
+          table={table}
+          name={name ?? ''}
           id={`${id}-menu`}
           labelledBy={id}
           first={open}

@@ -101,13 +101,14 @@ function Files(props: { loaded: LoadedCloses | undefined; series: readonly Serie
         {words.copy}
       </CopyButton>
       <DownloadMenu
-        name={name ?? ''}
-        isOff={!loaded}
-        table={async (language) => {
-          if (!loaded) throw new Error('nothing is loaded')
-          const sources = await loadSources(loaded, series, today, language)
-          return { ...closesTable(loaded, series, today, language), sources }
-        }}
+        name={name}
+        table={
+          loaded &&
+          (async (language) => {
+            const sources = await loadSources(loaded, series, today, language)
+            return { ...closesTable(loaded, series, today, language), sources }
+          })
+        }
       />
     </div>
   )

@@ -17,9 +17,8 @@ export function CurrencyFiles(props: {
   return (
     <div class="buttons">
       <DownloadMenu
-        table={(language) => currencyTable(rows ?? [], day, name, language)}
+        table={rows?.length ? (language) => currencyTable(rows, day, name, language) : undefined}
         name={`bccr-monedas-${day}`}
-        isOff={!rows || rows.length === 0}
       />
     </div>
   )

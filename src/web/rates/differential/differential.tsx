@@ -97,11 +97,10 @@ export function Differential({ series, bounds }: { series: readonly Series[]; bo
             </button>
             {list.length > 0 && (
               <DownloadMenu
-                isOff={!differences}
-                table={async (fileLanguage) => {
-                  if (!differences) throw new Error('nothing is loaded')
-                  return fileTable(differences, { day, books }, series, fileLanguage)
-                }}
+                table={
+                  differences &&
+                  ((fileLanguage) => fileTable(differences, { day, books }, series, fileLanguage))
+                }
                 name={`bccr-diferencial-${day}`}
               />
             )}

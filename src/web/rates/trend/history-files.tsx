@@ -22,12 +22,8 @@ export function HistoryFiles(props: {
         {isOpen ? words.hideTable : words.asTable}
       </button>
       <DownloadMenu
-        isOff={!loaded || !trend}
-        table={async (language) => {
-          if (!loaded || !trend) throw new Error('nothing is loaded')
-          return fileTable(loaded, trend, series, language)
-        }}
-        name={loaded && trend ? fileName(loaded.pair, trend) : ''}
+        table={loaded && trend && ((language) => fileTable(loaded, trend, series, language))}
+        name={loaded && trend && fileName(loaded.pair, trend)}
       />
     </div>
   )
