@@ -1,6 +1,6 @@
 // Messages of hooks that ended: delivered, or given up. Their bodies are stored, so that each can be sent again.
 
-import type { ExpressionBuilder } from 'kysely'
+import type { ExpressionBuilder, SelectQueryBuilder } from 'kysely'
 import { hasRow } from '../rows.ts'
 import type { ReadDb, Row, Tables, WriteDb } from '../tables.ts'
 
@@ -121,33 +121,27 @@ export async function requeueDeliveries(
 }
 
 /** Deletes at most `limit` deliveries that ended before an instant, and returns their number. */
-export async function deleteOldDeliveries(db: WriteDb, before: string, limit: number): Promise<number> {
-  const old = db.selectFrom('hook_deliveries').select('id').where('ended_at', '<', before).limit(limit)
-  const { numDeletedRows } = await db
-    .deleteFrom('hook_deliveries')
-    .where('id', 'in', old)
-    .executeTakeFirstOrThrow()
-  return Number(numDeletedRows)
+export function deleteOldDeliveries(db: WriteDb, before: string, limit: number): Promise<number> {
+  return deleteDeliveries(db, (of) => of.where('ended_at', '<', before).limit(limit))
 }
 
 /** Deletes at most `limit` deliveries of a hook, the oldest beyond the newest `most`. Returns their number. */
-export async function deleteExcessDeliveries(
+export function deleteExcessDeliveries(
   db: WriteDb,
   hookId: number,
   { most, limit }: { most: number; limit: number },
 ): Promise<number> {
-  const excess = db
-    .selectFrom('hook_deliveries')
-    .select('id')
-    .where('hook_id', '=', hookId)
-    .orderBy('id', 'desc')
-    .offset(most)
-    .limit(limit)
-  const { numDeletedRows } = await db
-    .deleteFrom('hook_deliveries')
-    .where('id', 'in', excess)
-    .executeTakeFirstOrThrow()
-  return Number(numDeletedRows)
+  return deleteDeliveries(db, (of) =>
+    of.where('hook_id', '=', hookId).orderBy('id', 'desc').offset(most).limit(limit),
+  )
+}
+
+type Ids = SelectQueryBuilder<Tables, 'hook_deliveries', { id: number }>
+
+async function deleteDeliveries(db: WriteDb, choose: (ids: Ids) => Ids): Promise<number> {
+  const ids = choose(db.selectFrom('hook_deliveries').select('id'))
+  const query = db.deleteFrom('hook_deliveries').where('id', 'in', ids)
+  return Number((await query.executeTakeFirstOrThrow()).numDeletedRows)
 }
 
 function filterDeliveries(db: ReadDb, { hookId, failedOnly }: DeliveryFilter) {
