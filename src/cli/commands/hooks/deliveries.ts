@@ -44,7 +44,7 @@ export const hookRedeliver = command({
   run({ options, positionals: [word], terminal, withDatabase }) {
     const { since, hook, failed: failedOnly } = options
     if ((word === undefined) === (since === undefined)) {
-      throw new AppError('usage', 'give the ID of a delivery, or --since with a time such as 24h')
+      throw new AppError('usage', 'give either the ID of a delivery or --since with a time such as 24h')
     }
     if (word !== undefined && (hook !== undefined || failedOnly)) {
       throw new AppError('usage', '--hook and --failed are for --since')

@@ -362,8 +362,8 @@ test('`hook deliveries` lists the ended messages, and `hook redeliver` queues th
 
   for (const [words, code, message] of [
     [['99'], 1, 'there is no delivery 99: see cambista hook deliveries'],
-    [[], 2, 'give the ID of a delivery, or --since with a time such as 24h'],
-    [['1', '--since', '24h'], 2, 'give the ID of a delivery, or --since with a time such as 24h'],
+    [[], 2, 'give either the ID of a delivery or --since with a time such as 24h'],
+    [['1', '--since', '24h'], 2, 'give either the ID of a delivery or --since with a time such as 24h'],
     [['1', '--failed'], 2, '--hook and --failed are for --since'],
     [['--since', '2026-01-01'], 2, '--since'],
     [['--since', '1h', '--hook', '9'], 1, 'there is no hook 9'],
