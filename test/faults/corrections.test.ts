@@ -98,7 +98,7 @@ async function sync(world: World, { mayBeKilled }: { mayBeKilled: boolean }): Pr
   const { t, random, dataDir, bank, totals } = world
   const range = ['--from', addDays(today(), -DAYS), '--to', today()]
   const flags = ['--data-dir', dataDir, '--bccr-url', bank.url, '--bccr-pace', '0', ...range]
-  const env = !mayBeKilled || random.chance(0.5) ? { CAMBISTA_BCCR_TOKEN: TOKEN } : {}
+  const env: Record<string, string> = !mayBeKilled || random.chance(0.5) ? { CAMBISTA_BCCR_TOKEN: TOKEN } : {}
   const program = startProgram(t, ['sync', ...flags], env, PROGRAM)
   const kill = () => program.child.kill('SIGKILL')
   let [requests, timer]: [number, NodeJS.Timeout | undefined] = [0, undefined]
