@@ -168,9 +168,24 @@ CREATE TABLE api_keys (
   expires_at   TEXT,                               -- the last day, in Costa Rica, on which it is valid
   kind         TEXT NOT NULL DEFAULT 'header' CHECK (kind IN ('header', 'url', 'bank')),
   side         TEXT NOT NULL DEFAULT 'venta' CHECK (side IN ('compra', 'venta')), -- for shapes that have one rate
-  network      TEXT                                -- networks that may use it, as given; NULL: any
+  network      TEXT,                               -- networks that may use it, as given; NULL: any
+  origins      TEXT                                -- websites that may read its answers, as given; NULL: those of the server
 ) STRICT;
 CREATE UNIQUE INDEX api_keys_active_name ON api_keys (name) WHERE revoked_at IS NULL;
+
+-- Requests of each key by day of Costa Rica, for 30 days, and its newest networks. Written each minute.
+CREATE TABLE key_use (
+  key_id   INTEGER NOT NULL REFERENCES api_keys (id),
+  day      TEXT    NOT NULL,
+  requests INTEGER NOT NULL,
+  PRIMARY KEY (key_id, day)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE key_networks (
+  key_id       INTEGER NOT NULL REFERENCES api_keys (id),
+  network      TEXT    NOT NULL,                    -- 192.0.2.0/24 or 2001:db8:1::/48
+  last_used_at TEXT    NOT NULL,
+  PRIMARY KEY (key_id, network)
+) STRICT, WITHOUT ROWID;
 
 -- Companies own documents. Ids may be the ERP's own; agents know a company by its code. `used` is the sum of the
 -- sizes of its documents. The transactions that write and delete documents maintain it, since a sum of a million

@@ -6,6 +6,7 @@ import { NodeRequest, sendNodeResponse } from 'srvx/node'
 import { AppError, errorReason } from '../runtime/errors.ts'
 import type { Log } from '../runtime/log.ts'
 import { isDatabaseError, storageError } from '../runtime/storage-error.ts'
+import type { Keyring } from './access/auth.ts'
 import { type ApisOptions, createApis, type ServerParts } from './apis.ts'
 import { rewritePath } from './compat/route.ts'
 import { mountApis, selectApi, urlKeyMatcher } from './endpoint/api.ts'
@@ -48,6 +49,7 @@ type Frame = {
   log: Log
   /** Log of 500s. */
   defects: Log
+  keyring: Keyring
   nextId: () => string
   options: ServerOptions
   metrics: Metrics | undefined
@@ -67,7 +69,7 @@ export async function startServer(
   options: ServerOptions,
 ): Promise<{ url: string; alsoUrls: string[]; metricsUrl: string | undefined; close(): Promise<void> }> {
   await using parts = new AsyncDisposableStack()
-  const { log, defects } = serverParts
+  const { log, defects, keyring } = serverParts
   const { waiters, clock } = serverParts.documents.claiming
   const metering = options.metrics && (await import('./status/metrics.ts'))
   const { apis, probes, late, shapes, readMetrics } = createApis(serverParts, options)
@@ -75,7 +77,7 @@ export async function startServer(
   const metrics = metering?.createMetrics()
   const paths = apis.flatMap(({ endpoints }) => endpoints.map(({ path }) => path))
   const frame: Frame = {
-    ...{ log, defects, nextId: requestIds(), options, metrics, selectErrorShape, paths },
+    ...{ log, defects, keyring, nextId: requestIds(), options, metrics, selectErrorShape, paths },
     takesUrlKeys: urlKeyMatcher(apis),
   }
   const limits = { log, limits: options.connections, isShared: sharedAddressTest(options.proxies) }

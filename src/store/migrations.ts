@@ -192,6 +192,22 @@ CREATE INDEX hook_deliveries_by_hook ON hook_deliveries (hook_id, id);
 CREATE INDEX hook_deliveries_by_end ON hook_deliveries (ended_at);
 `
 
+const KEY_USE = `
+ALTER TABLE api_keys ADD COLUMN origins TEXT;
+CREATE TABLE key_use (
+  key_id   INTEGER NOT NULL REFERENCES api_keys (id),
+  day      TEXT    NOT NULL,
+  requests INTEGER NOT NULL,
+  PRIMARY KEY (key_id, day)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE key_networks (
+  key_id       INTEGER NOT NULL REFERENCES api_keys (id),
+  network      TEXT    NOT NULL,
+  last_used_at TEXT    NOT NULL,
+  PRIMARY KEY (key_id, network)
+) STRICT, WITHOUT ROWID;
+`
+
 export const SHARED_MIGRATIONS: readonly Migration[] = [
   { sql: DISCARDED_RATES },
   { sql: PAGE_SESSIONS },
@@ -202,6 +218,7 @@ export const SHARED_MIGRATIONS: readonly Migration[] = [
   { sql: DOCUMENT_COUNTS },
   { sql: RECORD_END },
   { sql: HOOK_HISTORY },
+  { sql: KEY_USE },
 ]
 
 export const SCHEMA_VERSION = schemaVersion(SHARED_MIGRATIONS)

@@ -134,7 +134,10 @@ export type Tables = {
     kind: Generated<KeyKind>
     side: Generated<Side>
     network: string | null
+    origins: string | null
   }
+  key_use: { key_id: number; day: string; requests: number }
+  key_networks: { key_id: number; network: string; last_used_at: string }
   companies: {
     id: Generated<number>
     name: string

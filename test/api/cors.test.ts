@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { originsFault } from '../../src/http/endpoint/cors.ts'
+import { runJson } from '../support/company.ts'
 import { type Answer, CACHED, ENDPOINTS, OPEN, openApp, send } from './support.ts'
 
 const ERP = 'https://erp.example.com'
@@ -12,6 +13,7 @@ const some = await openApp({ listen: { corsOrigins: [ERP, 'http://localhost:5173
 const any = await openApp({ listen: { corsOrigins: ['*'] } })
 await some.sync()
 
+const LATEST = '/api/v1/rates/latest?base=USD&quote=CRC'
 const DOCUMENTS = ['/api/v1/documents/create', '/api/v1/agent/get_by_company', '/api/v1/documents/1/content']
 const KNOWN = [...ENDPOINTS, ...OPEN, ...DOCUMENTS]
 const PREFLIGHT = { 'Access-Control-Request-Method': 'GET', 'Access-Control-Request-Headers': 'x-api-key' }
@@ -158,5 +160,26 @@ test('the parser of origins accepts a scheme, a host and perhaps a port, as a br
     'https://a b',
   ]) {
     assert.match(originsFault(text) ?? '', /is none$/, text)
+  }
+})
+
+test('a key with --allow-origin is for the pages of its websites alone', async () => {
+  const SHOP = 'https://tienda.example.com'
+  for (const [name, { app, dataDir }] of Object.entries({ off, some, any })) {
+    const words = ['key', 'create', `shop ${name}`, '--in-url', '--allow-origin', `${SHOP},${ERP}:8443`]
+    const { key } = await runJson<{ key: string }>(dataDir, ...words)
+    const ask = (origin: string | undefined, path: string) =>
+      send(`${app.url}${path}&key=${key}`, { headers: origin ? { Origin: origin } : {} })
+    for (const origin of [SHOP, `${ERP}:8443`]) {
+      const answer = await ask(origin, LATEST)
+      assert.equal(allowedOrigin(answer), origin, name)
+      assert.match(String(answer.headers.vary), /\bOrigin\b/)
+      assert.equal(allowedOrigin(await ask(origin, `${LATEST}&on=x`)), origin, 'errors too')
+    }
+    for (const origin of [ERP, OTHER, undefined]) {
+      const answer = await ask(origin, LATEST)
+      assert.deepEqual(corsHeaders(answer), [], `${name} ${origin}`)
+      assert.match(String(answer.headers.vary), /\bOrigin\b/)
+    }
   }
 })

@@ -75,3 +75,11 @@ export async function refuseRows(db: WriteDb, table: keyof Tables): Promise<void
     : sql`create trigger refused before insert on ${sql.table(table)} begin select raise(abort, 'refused'); end`
   await refusal.execute(db)
 }
+
+/** Ends `refuseRows`. */
+export async function acceptRows(db: WriteDb, table: keyof Tables): Promise<void> {
+  const end = postgres
+    ? sql`alter table ${sql.table(table)} drop constraint refused`
+    : sql`drop trigger refused`
+  await end.execute(db)
+}

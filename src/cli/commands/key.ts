@@ -13,6 +13,10 @@ import {
   revokeApiKey,
   selectApiKeys,
 } from '../../store/access/api-keys.ts'
+import type { FormerSecret } from '../../store/access/former-secrets.ts'
+import { type KeyUseSummary, selectKeyUse } from '../../store/access/key-use.ts'
+import type { Engine } from '../../store/engine.ts'
+import type { ReadDb } from '../../store/tables.ts'
 import { currentDay } from '../../values/dates.ts'
 import { command, printResult } from '../command.ts'
 import { STORAGE } from '../options/storage.ts'
@@ -43,7 +47,7 @@ const KEYS: SecretKind<ApiKeyRow> = {
 export const keyCreate = command({
   name: 'key create',
   positionals: ['NAME'],
-  options: ['expires', 'in-url', 'side', 'secret-from', 'network', ...STORAGE, 'json'],
+  options: ['expires', 'in-url', 'allow-origin', 'side', 'secret-from', 'network', ...STORAGE, 'json'],
   changesData: true,
   run({ options, positionals, terminal, withDatabase }) {
     const name = parseName(positionals[0])
@@ -51,6 +55,13 @@ export const keyCreate = command({
     const { side } = options
     const token = bankToken(options)
     const kind = token ? 'bank' : options['in-url'] ? 'url' : 'header'
+    const origins = options['allow-origin']?.join(',')
+    if (origins !== undefined && kind !== 'url') {
+      throw new AppError(
+        'usage',
+        '--allow-origin goes with --in-url: a website shows its key to each visitor',
+      )
+    }
     return withDatabase({ mustExist: false }, async (db, { clock }) => {
       const key = token?.secret ?? makeSecret('cbk_')
       const now = clock().toISOString()
@@ -58,7 +69,8 @@ export const keyCreate = command({
       const id = await insertSecret(db, KEYS, { name, hash }, async (trx) => {
         if (await hasApiKeyHash(trx, hash)) throw new AppError('conflict', 'this token is registered already')
         const network = token?.network
-        return insertApiKey(trx, { name, hash, createdAt: now, expiresAt: expiryDay, kind, side, network })
+        const place = { kind, side, network, origins } as const
+        return insertApiKey(trx, { name, hash, createdAt: now, expiresAt: expiryDay, ...place })
       })
       const expiry = expiryDay === undefined ? {} : { expires_at: expiryDay }
       if (token) {
@@ -111,20 +123,39 @@ function readSecret(file: string): string {
 }
 
 /** Describes a key of an unusual kind or side. */
-function kindText({ kind, side, network }: ApiKeyRow): string {
+function kindText({ kind, side, network, origins }: ApiKeyRow): string {
   const purpose = kind === 'url' ? '; for URLs' : kind === 'bank' ? `; the bank's token, from ${network}` : ''
-  return purpose + (side === 'compra' ? '; compra' : '')
+  const websites = origins === null ? '' : ` of ${origins}`
+  return purpose + websites + (side === 'compra' ? '; compra' : '')
+}
+
+type ListedKey = ApiKeyRow & {
+  former?: FormerSecret[]
+  requests_30_days: number
+  networks: KeyUseSummary['networks']
+}
+
+/** Selects all keys with their former secrets and their use. */
+async function selectListedKeys(db: ReadDb, engine: Engine): Promise<ListedKey[]> {
+  const use = await selectKeyUse(db, currentDay(engine.clock))
+  const keys = await withFormer(selectApiKeys, 'keys')(db, engine)
+  return keys.map((key) => {
+    const { requests = 0, networks = [] } = use.get(key.id) ?? {}
+    return { ...key, requests_30_days: requests, networks }
+  })
 }
 
 export const keyList = command({
   name: 'key list',
   options: [...STORAGE, 'json'],
   run: (input) =>
-    listRows(input, withFormer(selectApiKeys, 'keys'), ({ clock }) => ({
+    listRows(input, selectListedKeys, ({ clock }) => ({
       ID: 'id',
       NAME: 'name',
       CREATED: 'created_at',
       'LAST USED': ({ last_used_at }) => last_used_at ?? 'never',
+      'REQUESTS, 30 DAYS': 'requests_30_days',
+      FROM: ({ networks }) => networks.map(({ network }) => network).join(' '),
       STATE: (key) => secretState(key, currentDay(clock), key.former) + kindText(key),
     })),
 })

@@ -56,6 +56,7 @@ const CALL = {
   allow: list('FAMILY:METHOD', choice(...ALLOWED)),
   expires: option('DATE', day),
   'in-url': flag,
+  'allow-origin': option('ORIGIN', { validate: originsFault, parse: parseOrigins }),
   side: option('SIDE', choice('compra', 'venta'), 'venta'),
   'secret-from': option('FILE', nonEmpty),
   network: option('CIDR', textFormat(networksFault)),

@@ -14,7 +14,9 @@ import type { Actor } from '../../store/documents/events.ts'
 import type { Engine } from '../../store/engine.ts'
 import type { Clock, IsoDate } from '../../values/dates.ts'
 import type { Credentials } from '../endpoint/api.ts'
+import { createCors, parseOrigins } from '../endpoint/cors.ts'
 import { keyInUrl } from '../endpoint/url-key.ts'
+import { createKeyUse } from './key-use.ts'
 import {
   findByHash,
   findSecret,
@@ -38,8 +40,15 @@ export type AuthorizedToken = {
   person?: string | undefined
 }
 
-/** A valid key: where it may be sent, its preferred side, and its network. */
-export type ApiKey = Pick<ActiveApiKey, 'id' | 'name' | 'kind' | 'side' | 'network'>
+/** A valid key: where it may be sent, its preferred side, its network and its websites. */
+export type ApiKey = Pick<ActiveApiKey, 'id' | 'name' | 'kind' | 'side' | 'network' | 'origins'>
+
+declare module 'h3' {
+  interface H3EventContext {
+    /** Valid key of the request, for the log and its counter. */
+    key?: ApiKey
+  }
+}
 
 /** Valid key and token of a session of the page, and the name of its person. The token has the name too. */
 export type SessionCredentials = {
@@ -82,7 +91,9 @@ export type Keyring = {
   keyWithNetwork(): string | undefined
   /** Reloads keys and tokens, after another process changed them. */
   refresh(): Promise<void>
-  /** Stores the last use of keys and tokens used since the previous call. */
+  /** Counts a request with a valid key, for `recordUse`. */
+  countRequest(keyId: number, network: string): void
+  /** Stores the last use of keys and tokens used since the previous call, and the requests of keys. */
   recordUse(): Promise<void>
   /** Like `refresh`, at most 20 times a second: for unknown secrets. */
   lookUp(): Promise<void>
@@ -111,6 +122,7 @@ export async function openKeyring(
   checkMemory: () => unknown = () => undefined,
 ): Promise<Keyring> {
   const keys: KnownSecrets<ActiveApiKey> = { known: new Map(), used: new Set() }
+  const keyUse = createKeyUse(db, clock)
   const tokens: KnownSecrets<ActiveToken> = { known: new Map(), used: new Set() }
   const hasExpired = ({ until }: { until: number }) =>
     until !== Number.POSITIVE_INFINITY && until <= clock().getTime()
@@ -170,10 +182,11 @@ export async function openKeyring(
     hasNoKey: () => keys.known.values().every(hasExpired),
     keyWithNetwork: () => keys.known.values().find((key) => key.network !== null && !hasExpired(key))?.name,
     refresh,
+    countRequest: keyUse.count,
     async recordUse() {
       const hashes = [...takeUsedHashes(keys), ...takeUsedHashes(tokens)]
-      if (hashes.length === 0) return
-      await updateSecretsUsed(db, hashes, clock().toISOString())
+      if (hashes.length > 0) await updateSecretsUsed(db, hashes, clock().toISOString())
+      await keyUse.store()
     },
   }
 }
@@ -197,7 +210,7 @@ export function keyCredentials(
         if (admitOpenPage && isOpenPage(event)) return admitOpenPage(event, endpoint)
         return findSession(event).then(({ key }) => {
           if (!key) throw new AppError('unauthorized', 'This session has no key: sign in with one')
-          event.context.key = key.name
+          event.context.key = key
         })
       }
       return keyring.withLookUp(() => {
@@ -206,7 +219,7 @@ export function keyCredentials(
         if (key.kind === 'bank') throw new AppError('unauthorized', NO_KEY)
         if (key.kind === 'url' && !takesUrlKeys) throw new AppError('unauthorized', ONLY_RATES)
         if (key.kind === 'header' && inHeader === null) throw new AppError('unauthorized', NOT_FOR_URLS)
-        event.context.key = key.name
+        admitKey(event, key)
       })
     },
     name: 'apiKey',
@@ -244,6 +257,13 @@ export function tokenCredentials(keyring: Keyring, findSession: FindSession): Cr
     },
     refusals: { 401: 'Missing, invalid or expired token', 403: 'Token not allowed for this endpoint' },
   }
+}
+
+/** Records the key of a request. Websites of the key alone may read the answer. */
+export function admitKey(event: H3Event, key: ApiKey): void {
+  event.context.key = key
+  if (key.origins === null) return
+  event.context.cors = createCors(parseOrigins(key.origins))(event.req.headers.get('origin'))
 }
 
 /** @throws AppError `forbidden` for a token without this permission, such as `documents:GET` */

@@ -7,7 +7,7 @@ import { AppError } from '../../runtime/errors.ts'
 import type { Log } from '../../runtime/log.ts'
 import type { Side } from '../../store/tables.ts'
 import type { Clock } from '../../values/dates.ts'
-import { type ApiKey, type Keyring, NOT_FOR_URLS } from '../access/auth.ts'
+import { type ApiKey, admitKey, type Keyring, NOT_FOR_URLS } from '../access/auth.ts'
 import { createWrongSecrets } from '../access/wrong-secrets.ts'
 import { nodeContext } from '../endpoint/send.ts'
 import { keyInPath, keyInQuery } from '../endpoint/url-key.ts'
@@ -59,7 +59,7 @@ export function createAdmission(deps: AdmissionDeps): Admission {
       checkKeyUse(key, credential.isHeader, bodyKey !== undefined, (network) =>
         isRequestAllowed(req, network, proxies),
       )
-      event.context.key = key.name
+      admitKey(event, key)
       return { side: key.side }
     }
     const handleError = (error: unknown): AdmittedClient => {

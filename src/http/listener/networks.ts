@@ -79,6 +79,14 @@ export function isInNetworks(address: string, list: BlockList): boolean {
   return isIP(address) !== 0 && list.check(address, addressFamily(address))
 }
 
+/** Returns the network of a client, such as 192.0.2.0/24 or 2001:db8:1::/48. */
+export function clientNetwork(address: string): string {
+  if (addressFamily(address) === 'ipv4') return `${address.slice(0, address.lastIndexOf('.'))}.0/24`
+  const first = addressNumber(address) >> LONGEST_PREFIX_BITS
+  const groups = [first >> 32n, (first >> 16n) & 0xffffn, first & 0xffffn].map((group) => group.toString(16))
+  return `${groups.join(':').replace(/(:0)+$/, '')}::/48`
+}
+
 function splitNetworks(text: string): string[] {
   return text.split(',').flatMap((one) => (one.trim() === 'loopback' ? LOOPBACK : [one.trim()]))
 }

@@ -42,11 +42,11 @@ export async function authenticateClient(event: H3Event, keyring: Keyring): Prom
         event.context.token = client.token
         continue
       }
-      const { kind, name } = keyring.checkKey(secret)
-      if (kind === 'bank') throw new AppError('unauthorized', WRONG)
-      if (kind === 'url') throw new AppError('unauthorized', ONLY_RATES)
+      const key = keyring.checkKey(secret)
+      if (key.kind === 'bank') throw new AppError('unauthorized', WRONG)
+      if (key.kind === 'url') throw new AppError('unauthorized', ONLY_RATES)
       client.hasKey = true
-      event.context.key = name
+      event.context.key = key
     }
     return client
   })

@@ -26,7 +26,7 @@ export async function openExport(
   format: ExportFormat,
   event: H3Event,
 ): Promise<Reply> {
-  event.context.key = needKey(key).name
+  event.context.key = needKey(key)
   return exports(event, format)
 }
 

@@ -56,7 +56,7 @@ export function createLogins(deps: { db: WriteDb; reads: ReadDb; keyring: Keyrin
         }
         const key = await keyring.withLookUp(() => keyring.checkKey(secret))
         checkKeyKind(key)
-        event.context.key = key.name
+        event.context.key = key
         return { key: hashOfSecret(secret) }
       } catch (error) {
         if (!(error instanceof AppError) || error.code !== 'unauthorized') throw error
@@ -73,7 +73,7 @@ export function createLogins(deps: { db: WriteDb; reads: ReadDb; keyring: Keyrin
         ...(token ? [{ via: 'token', actor: token.name, person } as const] : []),
       ]
       if (!(await useLogin(db, code, by, clock))) throw new AppError('unauthorized', WRONG_CODE)
-      if (key) event.context.key = key.name
+      if (key) event.context.key = key
       if (token) event.context.token = token
       return { ...hashes, person }
     },

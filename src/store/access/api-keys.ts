@@ -6,9 +6,9 @@ import type { ReadDb, Row, WriteDb } from '../tables.ts'
 
 const PUBLIC = [
   ...(['id', 'name', 'expires_at', 'created_at', 'last_used_at', 'revoked_at'] as const),
-  ...(['kind', 'side', 'network'] as const),
+  ...(['kind', 'side', 'network', 'origins'] as const),
 ] as const
-const CHECKED = ['id', 'name', 'hash', 'expires_at', 'kind', 'side', 'network'] as const
+const CHECKED = ['id', 'name', 'hash', 'expires_at', 'kind', 'side', 'network', 'origins'] as const
 
 export type ActiveApiKey = Pick<Row<'api_keys'>, (typeof CHECKED)[number]>
 
@@ -54,6 +54,7 @@ export async function insertApiKey(
     kind?: ActiveApiKey['kind']
     side?: ActiveApiKey['side'] | undefined
     network?: string | undefined
+    origins?: string | undefined
   },
 ): Promise<number> {
   const row = await db
@@ -66,6 +67,7 @@ export async function insertApiKey(
       kind: key.kind ?? 'header',
       side: key.side ?? 'venta',
       network: key.network ?? null,
+      origins: key.origins ?? null,
     })
     .returning('id')
     .executeTakeFirstOrThrow()

@@ -34,6 +34,8 @@ const KEYS: Record<MovedTable, readonly string[]> = {
   catalogue_changes: ['id'],
   record_gaps: ['gap_from', 'gap_to'],
   api_keys: ['id'],
+  key_use: ['key_id', 'day'],
+  key_networks: ['key_id', 'network'],
   companies: ['id'],
   owners: ['id'],
   agents: ['id'],

@@ -37,6 +37,7 @@ const NODES = 2
 const COUNTS = { uploaders: 4, workers: 3, ratesReaders: 2 }
 const UPLOAD = '/api/v1/documents?company_id=2&agent_id=3&owner_id=3&name='
 const RECOVERY_MS = 120_000
+const LOG_CHARACTERS = 5000
 
 /**
  * Starts nodes over the address of a database, and clients.
@@ -92,7 +93,9 @@ export async function startWorkload(t: TestContext, url: string, mayLose: boolea
         const name = `probe-${probes++}-0.bin`
         uploads.set(name, { names: [name], hashes: [], ids: undefined, deleted: 'maybe', isOfCompany2: true })
         return await uploadProbe(nodes[probes % NODES]?.url ?? '', name)
-      }, RECOVERY_MS)
+      }, RECOVERY_MS).catch(async (error: unknown) => {
+        throw new Error((await Promise.all(nodes.map(describeNode))).join('\n'), { cause: error })
+      })
       return Math.round(performance.now() - start)
     },
     async renewal(former) {
@@ -129,6 +132,12 @@ export async function startWorkload(t: TestContext, url: string, mayLose: boolea
       return new Set([...lines].map(([, hash]) => hash as string))
     },
   }
+}
+
+/** Readiness and newest log lines of a node that acknowledges no upload. */
+async function describeNode({ url, printed }: Node): Promise<string> {
+  const readiness = await fetch(`${url}/readyz?verbose`).then((answer) => answer.text(), String)
+  return `${url}: ${readiness}\n${printed.err.slice(-LOG_CHARACTERS)}`
 }
 
 /** Uploads a document; true if it was acknowledged within a second. */

@@ -71,6 +71,13 @@ export async function fillDirectory(
           values (1, 'm', 't', '{}', '${AT}', 8, '${AT}', 503, 'HTTP 503');
       `)
     }
+    if (schema > 16) {
+      db.exec(`
+        update api_keys set origins = 'https://tienda.example' where id = 5;
+        insert into key_use values (5, '2026-03-24', 12);
+        insert into key_networks values (5, '192.0.2.0/24', '${AT}');
+      `)
+    }
     const series = db.prepare(
       `insert into series (id, provider_id, external_code, name, base_currency, quote_currency, rate_type)
        values (?, 1, ?, 'S', ?, 'CRC', 'venta')`,

@@ -26,6 +26,20 @@ test('`key create --in-url --side` creates a key for URLs and one side; `key lis
   assert.deepEqual([first.kind, first.side, first.network], ['url', 'compra', null])
 })
 
+test('`key create --in-url --allow-origin` creates a key for the pages of websites', async (t) => {
+  const { key } = open(t)
+  const shop = 'https://tienda.example.com'
+  const other = 'http://localhost:5173'
+  assert.equal((await key('create', 'shop', '--in-url', '--allow-origin', `${shop}, ${other}`)).code, 0)
+  assert.match(
+    (await key('list')).out,
+    /shop .* active; for URLs of https:\/\/tienda\.example\.com,http:\/\/localhost:5173\n/,
+  )
+  await key('rotate', 'shop')
+  const [first] = JSON.parse((await key('list', '--json')).out)
+  assert.deepEqual([first.origins, first.requests_30_days, first.networks], [`${shop},${other}`, 0, []])
+})
+
 test('`key create --secret-from` registers a token of the bank once and does not print it', async (t) => {
   const { file, key } = open(t)
   writeFileSync(file, 'A1B2C3D4E5\n')
@@ -48,6 +62,13 @@ for (const [title, words, code, message] of [
     2,
     /--network is missing: such tokens are known to others/,
   ],
+  [
+    'a website without --in-url',
+    ['--allow-origin', 'https://a.example'],
+    2,
+    /--allow-origin goes with --in-url/,
+  ],
+  ['a website with a path', ['--in-url', '--allow-origin', 'https://a.example/x'], 2, /must be origins/],
   ['a network without a token', ['--network', '10.0.0.0/8'], 2, /--network goes with --secret-from/],
   [
     'a network that is none',

@@ -22,7 +22,7 @@ test('`key create` prints the secret once and stores its hash; `key list` omits 
   assert.equal(statSync(dataDir).mode & 0o777, 0o700)
 
   const listed = await runCommand(['key', 'list', ...at])
-  assert.match(listed.out, /1 +erp .* never +active/)
+  assert.match(listed.out, /1 +erp .* never +0 +active/)
   assert.equal(listed.out.includes(key), false)
 
   const revoked = await runCommand(['key', 'revoke', '1', ...at, '--json'])

@@ -73,8 +73,8 @@ test('English help is the same in each locale that is not Spanish, wrapped to 80
   )
   assert.ok(
     out.includes(`
-  --side SIDE           compra or venta: the dollar's rate in formats that have
-                        only one (default venta) *
+  --side SIDE            compra or venta: the dollar's rate in formats that have
+                         only one (default venta) *
 `),
   )
 })

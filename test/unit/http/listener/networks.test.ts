@@ -5,6 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
   ANY_ADDRESS,
+  clientNetwork,
   isInNetworks,
   networksFault,
   networksOrAny,
@@ -95,4 +96,20 @@ test('networks of a known secret are private, or have at most 65,536 addresses o
   }
   const many = Array.from({ length: 17 }, (_, at) => `10.0.0.${at}`).join(',')
   assert.equal(wideNetworksFault(many), 'must be at most 16 networks, and 17 are given')
+})
+
+test('the network of a client is a /24 of IPv4 or a /48 of IPv6', () => {
+  const networks = {
+    '192.0.2.7': '192.0.2.0/24',
+    '10.1.2.255': '10.1.2.0/24',
+    '::1': '0::/48',
+    'fe80::1%eth0': 'fe80::/48',
+    '2001:db8:0:1::9': '2001:db8::/48',
+    '2001:db8:12:34:5:6:7:8': '2001:db8:12::/48',
+    '2001:0db8:00a2::': '2001:db8:a2::/48',
+    '64:ff9b::192.0.2.7': '64:ff9b::/48',
+  }
+  for (const [address, network] of Object.entries(networks)) {
+    assert.equal(clientNetwork(address), network, address)
+  }
 })
