@@ -334,6 +334,13 @@ CREATE INDEX documents_open ON documents (agent_id, id) WHERE state IN ('new', '
 CREATE INDEX documents_by_arrival ON documents (created_at, id);
 CREATE INDEX documents_unfolded ON documents (id) WHERE name_folded IS NULL;
 
+-- Result of the last outcome of a document, as its worker wrote it, counted in the quotas of the document.
+CREATE TABLE document_results (
+  document_id INTEGER NOT NULL PRIMARY KEY REFERENCES documents (id),
+  result      TEXT    NOT NULL,                    -- JSON, to the letter
+  size        INTEGER NOT NULL                     -- bytes in UTF-8
+) STRICT;
+
 -- Counters of documents as a journal: a sum over the rows is the present number. Each transaction that changes documents
 -- adds rows, so no two of them wait for a counter. The server merges old rows. `day` is the day of an outcome in Costa
 -- Rica; merged rows of earlier days have NULL. A row of the agent 0 marks documents that were never counted.
@@ -406,12 +413,13 @@ CREATE TABLE events (
   actor       TEXT    NOT NULL,                    -- name of the key or token, or the system user
   document_id INTEGER,
   company_id  INTEGER,
-  sha256      TEXT CHECK (length(sha256) = 64),    -- SHA-256 of the deleted blob
+  sha256      TEXT CHECK (length(sha256) = 64),    -- SHA-256 of the deleted blob, or of an outcome's result
   created_at  TEXT,
   created_by  TEXT,                                -- the name of the token
   person      TEXT,                                -- the person who used the key or token
   attempt     INTEGER,                             -- number of the claim
-  note        TEXT                                 -- the note of an outcome; removed with the document
+  note        TEXT,                                -- the note of an outcome; removed with the document
+  size        INTEGER                              -- bytes of the result of an outcome
 ) STRICT;
 CREATE INDEX events_by_document ON events (document_id, id);
 CREATE INDEX events_by_age ON events (at);

@@ -156,10 +156,10 @@ async function openApp(
     throw new AppError('usage', `${FORGEABLE_ADDRESS}, or revoke the key ${local}, which has a network`)
   }
 
-  const claiming = { db, waiters, leases, clock, maxAttempts: config.maxAttempts }
   const retryMs = leaseTimes?.renewMs
   const hookKey = { key: () => findHookKey(config), mayHaveKey: mayHaveHookKey(config) }
   const hooks = openHooks({ db, ...hookKey, clock, log, takeLock, retryMs, attemptMs: overrides.hookTryMs })
+  const claiming = { db, waiters, leases, clock, maxAttempts: config.maxAttempts, wakeHooks: hooks.wake }
   const announceCommits = await openSharedWaiters(reads, waiters)
   database.start(async ({ data, access, documents }) => {
     if (isRenewed) tidy() // not before queries are allowed again

@@ -12,6 +12,7 @@ import type { PastRates } from '../domain/rates/past.ts'
 import type { RateCache } from '../domain/rates/rate-cache.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Blobs } from '../store/blobs/blobs.ts'
+import { findResult } from '../store/documents/results.ts'
 import type { Engine } from '../store/engine.ts'
 import type { ReadDb } from '../store/tables.ts'
 import type { Schedulers } from '../sync/schedulers.ts'
@@ -143,6 +144,7 @@ function documentWork(reads: ReadDb, blobs: Blobs, claiming: ClaimDeps): Documen
     pageOnceThere: (access, asked, patience) =>
       waitForDocuments({ db: reads, waiters }, access, asked, patience),
     find: (access, id) => requireDocument(reads, access, id),
+    findResult: (id) => findResult(reads, id),
     claim: (worker, asked, patience) => claimDocuments(claiming, worker, asked, patience),
     finish: (worker, held, told) => finishDocument(claiming, worker, held, told),
     blobs,

@@ -69,6 +69,7 @@ export const ROUTES = {
   'GET /api/v1/documents/summary': ['documents:GET', 'What waits, is worked on, failed and was done today'],
   'GET /api/v1/documents/{id}': ['documents:GET', 'One document'],
   'GET /api/v1/documents/{id}/events': ['documents:GET', 'What became of one document'],
+  'GET /api/v1/documents/{id}/result': ['documents:GET', 'What its worker handed back'],
   'GET /api/v1/documents/{id}/content': [
     'documents:GET',
     'The bytes of one document, whole or a range of them',

@@ -208,6 +208,15 @@ CREATE TABLE key_networks (
 ) STRICT, WITHOUT ROWID;
 `
 
+const DOCUMENT_RESULTS = `
+ALTER TABLE events ADD COLUMN size INTEGER;
+CREATE TABLE document_results (
+  document_id INTEGER NOT NULL PRIMARY KEY REFERENCES documents (id),
+  result      TEXT    NOT NULL,
+  size        INTEGER NOT NULL
+) STRICT;
+`
+
 export const SHARED_MIGRATIONS: readonly Migration[] = [
   { sql: DISCARDED_RATES },
   { sql: PAGE_SESSIONS },
@@ -219,6 +228,7 @@ export const SHARED_MIGRATIONS: readonly Migration[] = [
   { sql: RECORD_END },
   { sql: HOOK_HISTORY },
   { sql: KEY_USE },
+  { sql: DOCUMENT_RESULTS },
 ]
 
 export const SCHEMA_VERSION = schemaVersion(SHARED_MIGRATIONS)

@@ -230,6 +230,7 @@ export type Tables = {
     claimed_at: string | null
     name_folded: string | null
   }
+  document_results: { document_id: number; result: string; size: number }
   document_counts: {
     id: Generated<number>
     agent_id: number
@@ -259,6 +260,7 @@ export type Tables = {
     person: string | null
     attempt: number | null
     note: string | null
+    size: number | null
   }
   hooks: {
     id: Generated<number>

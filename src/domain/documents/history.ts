@@ -41,6 +41,8 @@ export type ShownEvent = {
   person?: string
   attempt?: number
   note?: string
+  /** Result that a worker returned: its bytes in UTF-8, and their SHA-256. */
+  result?: { size: number; sha256: string }
 }
 
 const MOST_EVENTS = 1000
@@ -49,7 +51,7 @@ const MOST_EVENTS = 1000
 export async function documentEvents(db: ReadDb, documentId: number): Promise<ShownEvent[]> {
   const events = await documentHistory(db, documentId, { limit: MOST_EVENTS })
   let openAttempt: number | null | undefined
-  return events.flatMap(({ at, kind, actor, via, person, attempt, note }) => {
+  return events.flatMap(({ at, kind, actor, via, person, attempt, note, size, sha256 }) => {
     if (kind === 'deleted' || kind === 'login') return []
     const expired = {
       at,
@@ -60,7 +62,15 @@ export async function documentEvents(db: ReadDb, documentId: number): Promise<Sh
     } as const
     const hasExpired = kind === 'claimed' && openAttempt !== undefined
     openAttempt = kind === 'claimed' ? attempt : undefined
-    const event = { at, event: kind, by: actor, via, ...facts({ person, attempt, note }) }
+    const result = size === null || sha256 === null ? undefined : { size, sha256 }
+    const event = {
+      at,
+      event: kind,
+      by: actor,
+      via,
+      ...facts({ person, attempt, note }),
+      ...(result && { result }),
+    }
     return hasExpired ? [expired, event] : [event]
   })
 }
@@ -85,7 +95,7 @@ async function findCreation(db: ReadDb, documentId: number): Promise<HistoryEven
   const { created_at: at, created_by: actor, company_id } = row ?? newest ?? {}
   if (!at || company_id === undefined) return undefined
   const creation = { id: null, at, kind: 'created', document_id: documentId, company_id } as const
-  const shared = { ...creation, sha256: null, person: null, attempt: null, note: null }
+  const shared = { ...creation, sha256: null, person: null, attempt: null, note: null, size: null }
   return actor ? { ...shared, via: 'token', actor } : { ...shared, via: null, actor: null }
 }
 

@@ -37,16 +37,21 @@ export function uploadQuotas(
   return quotas
 }
 
-/** Checks that `more` bytes fit. @throws AppError `over-quota` that names the first exceeded quota */
-export function checkQuotas(quotas: readonly Quota[], more: number): void {
+const DOCUMENTS = { overflow: 'the documents of this request do not fit', consequence: 'none was kept' }
+
+/**
+ * Checks that `more` bytes fit.
+ * @param kind words of the error, by default those of documents
+ * @throws AppError `over-quota` that names the first exceeded quota
+ */
+export function checkQuotas(quotas: readonly Quota[], more: number, kind = DOCUMENTS): void {
   for (const { whose, bytes, used } of quotas) {
     if (used + more <= bytes) continue
     const rest = bytes - used
-    const consequence =
-      rest > 0 ? `the documents of this request do not fit in the ${sizeText(rest)} left` : 'nothing is left'
+    const reason = rest > 0 ? `${kind.overflow} in the ${sizeText(rest)} left` : 'nothing is left'
     throw new AppError(
       'over-quota',
-      `The quota of ${quotaText(bytes)} of ${whose} is used up: ${consequence}, none was kept`,
+      `The quota of ${quotaText(bytes)} of ${whose} is used up: ${reason}, ${kind.consequence}`,
     )
   }
 }

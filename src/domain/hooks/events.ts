@@ -10,7 +10,10 @@ import { insertBatches } from '../../store/rows.ts'
 import type { ReadDb, WriteDb } from '../../store/tables.ts'
 import { makeCode } from '../access/secrets.ts'
 
-export const HOOK_EVENTS = ['document.created', 'rates.published', 'rates.corrected', 'sync.failed'] as const
+export const HOOK_EVENTS = [
+  ...(['document.created', 'document.finished', 'document.failed'] as const),
+  ...(['rates.published', 'rates.corrected', 'sync.failed'] as const),
+] as const
 export type HookEvent = (typeof HOOK_EVENTS)[number]
 
 type Data = Record<string, unknown>
@@ -34,10 +37,7 @@ export async function queueDocuments(
   upload: { companyId: number; agentId: number; runs: readonly IdRun[]; at: string },
 ): Promise<void> {
   const { companyId, agentId, runs, at } = upload
-  const hooks = (await subscribedHooks(trx, 'document.created')).filter(
-    ({ company_id, agent_id }) =>
-      (company_id === null || company_id === companyId) && (agent_id === null || agent_id === agentId),
-  )
+  const hooks = (await subscribedHooks(trx, 'document.created')).filter(matchesParty(companyId, agentId))
   if (hooks.length === 0) return
   for (const ids of splitBatches(rangeIds(runs), MAX_IDS)) {
     await queue(trx, hooks, 'document.created', at, {
@@ -47,6 +47,42 @@ export async function queueDocuments(
     })
     await setImmediate() // yields to other requests: an upload may have hundreds of thousands of documents
   }
+}
+
+/** A document whose work ended. */
+type EndedDocument = { id: number; company_id: number; agent_id: number }
+
+/**
+ * Queues the outcomes of documents for the hooks of their companies and agents, inside the transaction of the outcomes.
+ * @param hasResult a worker returned a result with this one outcome
+ */
+export async function queueOutcomes(
+  trx: WriteDb,
+  event: 'document.finished' | 'document.failed',
+  at: string,
+  documents: readonly EndedDocument[],
+  { hasResult = false } = {},
+): Promise<void> {
+  if (documents.length === 0) return
+  const hooks = await subscribedHooks(trx, event)
+  if (hooks.length === 0) return
+  const byAgent = Map.groupBy(documents, ({ company_id, agent_id }) => `${company_id} ${agent_id}`)
+  for (const group of byAgent.values()) {
+    const [{ company_id, agent_id } = { company_id: 0, agent_id: 0 }] = group
+    const own = hooks.filter(matchesParty(company_id, agent_id))
+    if (own.length === 0) continue
+    for (const some of splitBatches(group, MAX_IDS)) {
+      const document_ids = some.map(({ id }) => id)
+      const data = { company_id, agent_id, document_ids, ...(hasResult && { has_result: true }) }
+      await queue(trx, own, event, at, data)
+    }
+  }
+}
+
+/** Returns a test for hooks of a company and an agent. */
+function matchesParty(companyId: number, agentId: number): (hook: HookRow) => boolean {
+  return ({ company_id, agent_id }) =>
+    (company_id === null || company_id === companyId) && (agent_id === null || agent_id === agentId)
 }
 
 /** Queues a message for each hook that subscribes to the event, inside the caller's transaction. */

@@ -2,7 +2,7 @@
 
 import type { H3Event } from 'h3'
 import * as v from 'valibot'
-import { LEASE, LONGEST_NOTE } from '../../domain/documents/claims/claim-limits.ts'
+import { LARGEST_RESULT, LEASE, LONGEST_NOTE } from '../../domain/documents/claims/claim-limits.ts'
 import { type ClaimDeps, claimDocuments, type Worker } from '../../domain/documents/claims/claims.ts'
 import {
   type ClaimRef,
@@ -12,6 +12,7 @@ import {
 } from '../../domain/documents/claims/outcomes.ts'
 import { checkId, isEmptyValue } from '../../domain/documents/documents.ts'
 import type { UploadedField } from '../../domain/documents/upload.ts'
+import { memberText } from '../../formats/json/member.ts'
 import { AppError } from '../../runtime/errors.ts'
 import { authorizedToken, tokenAccess } from '../access/auth.ts'
 import { readWholeBody } from '../endpoint/body.ts'
@@ -23,6 +24,8 @@ import { DocumentOut } from './document-shape.ts'
 import { parseFields } from './fields.ts'
 import { trackWait } from './waits.ts'
 
+/** A result, and the other fields. */
+const FINISH_BYTES = LARGEST_RESULT.http + 65_536
 const LIMIT = { least: 1, most: 50, otherwise: 1 }
 const WAIT = { least: 0, most: 50, otherwise: 0 }
 
@@ -54,11 +57,14 @@ const ClaimOut = v.pipe(
   v.title('Claimed'),
 )
 
+const RESULT_ABOUT = `What the worker hands back: JSON of at most ${LARGEST_RESULT.http} bytes, kept to the letter`
+
 const FinishBody = v.pipe(
   v.object({
     claim_id: ClaimId,
     outcome: v.picklist(['done', 'failed']),
     note: v.optional(v.pipe(v.string(), v.maxLength(LONGEST_NOTE))),
+    result: v.optional(v.pipe(v.any(), v.description(RESULT_ABOUT))),
   }),
   v.title('Finish'),
 )
@@ -120,21 +126,24 @@ export function claimEndpoints({
 
     post({
       path: '/api/v1/documents/{id}/finish',
-      about: 'The same outcome sent again is answered alike. A note may say more; it is kept and shown.',
+      about:
+        'The same outcome and result sent again are answered alike. A note may say more; it is kept and shown. So is the ' +
+        'result, which counts in the quotas.',
       ...documentOptions,
       body: FinishBody,
       answer: RowOut,
       async handle({ event, params }) {
-        const body = await readFields(event, ['claim_id', 'outcome', 'note'])
+        const bytes = await readWholeBody(event, { maxBytes: FINISH_BYTES })
+        const body = parseFields(bytes, ['claim_id', 'outcome', 'note', 'result'], { refuseOthers: true })
         const claim = parseClaimRef(params.id, body.claim_id)
         const { outcome } = body
         if (outcome !== 'done' && outcome !== 'failed') {
           throw new AppError('bad-request', 'outcome must be done or failed')
         }
-        const result = { outcome, note: parseNote(body.note) } as const
+        const completion = { outcome, note: parseNote(body.note), result: parseResult(bytes) } as const
         return freshReply({
           status: 'success',
-          document: await finishDocument(claiming, requestWorker(event), claim, result),
+          document: await finishDocument(claiming, requestWorker(event), claim, completion),
         })
       },
     }),
@@ -199,6 +208,14 @@ function parseInteger(field: string, value: UploadedField, { least, most, otherw
   if (value === undefined || value === null) return otherwise
   if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return value
   throw new AppError('bad-request', `${field} must be an integer from ${least} to ${most}`)
+}
+
+/** Cuts the result out of a body that is JSON; null: none. @throws AppError `bad-request` */
+function parseResult(body: Buffer): string | null {
+  const result = memberText(body.toString(), 'result')
+  if (result === undefined || result === 'null') return null
+  if (Buffer.byteLength(result) <= LARGEST_RESULT.http) return result
+  throw new AppError('bad-request', `result must be JSON of at most ${LARGEST_RESULT.http} bytes`)
 }
 
 function parseNote(value: UploadedField): string | null {

@@ -34,3 +34,18 @@ export const ListedDocumentOut = v.pipe(
 )
 
 export const DocumentOut = v.pipe(document, v.title('Document'))
+
+export const ResultOut = v.pipe(
+  v.any(),
+  v.title('Result'),
+  v.description('JSON that the last worker returned, to the letter'),
+)
+
+/** A document with its result. */
+export const WholeDocumentOut = v.pipe(
+  v.object({
+    ...document.entries,
+    result: v.exactOptional(ResultOut),
+  }),
+  v.title('WholeDocument'),
+)

@@ -8,10 +8,12 @@ import {
   requireDocument,
   waitForDocuments,
 } from '../../domain/documents/queries.ts'
+import { withMember } from '../../formats/json/member.ts'
 import { AppError, errorReason } from '../../runtime/errors.ts'
 import type { Log } from '../../runtime/log.ts'
 import type { Blobs } from '../../store/blobs/blobs.ts'
 import type { Chunks } from '../../store/blobs/chunks.ts'
+import { findResult } from '../../store/documents/results.ts'
 import type { LeaseSql } from '../../store/engine.ts'
 import type { DocumentState, ReadDb } from '../../store/tables.ts'
 import { searchWords } from '../../values/folded-text.ts'
@@ -24,7 +26,7 @@ import { nextCursor, PAGE_PARAMETERS, parsePage, WAIT_PARAMETER } from '../endpo
 import { dateParam, idParam, reversedRange } from '../endpoint/params.ts'
 import { Integer } from '../endpoint/shapes.ts'
 import type { Disconnects } from './disconnects.ts'
-import { DocumentOut, DocumentStateOut, ListedDocumentOut } from './document-shape.ts'
+import { DocumentStateOut, ListedDocumentOut, ResultOut, WholeDocumentOut } from './document-shape.ts'
 import { toFileName } from './file-name.ts'
 import { trackWait } from './waits.ts'
 
@@ -124,10 +126,27 @@ export function documentsEndpoints(deps: {
       path: '/api/v1/documents/{id}',
       about: 'What is known of a document; its bytes are at /content.',
       params: v.object({ id: idParam('A document, by its id') }),
-      answer: DocumentOut,
+      answer: WholeDocumentOut,
       notFound: 'Document not found',
       async handle({ event, params }) {
-        return freshReply(await requireDocument(db, tokenAccess(authorizedToken(event)), params.id))
+        const document = await requireDocument(db, tokenAccess(authorizedToken(event)), params.id)
+        const result = await findResult(db, document.id)
+        const reply = freshReply(document)
+        return result === null ? reply : { ...reply, body: withMember(String(reply.body), 'result', result) }
+      },
+    }),
+
+    get({
+      path: '/api/v1/documents/{id}/result',
+      about: 'The JSON that its last worker returned, to the letter.',
+      params: v.object({ id: idParam('A document, by its id') }),
+      answer: ResultOut,
+      notFound: 'Document not found, or it has no result',
+      async handle({ event, params }) {
+        const document = await requireDocument(db, tokenAccess(authorizedToken(event)), params.id)
+        const result = await findResult(db, document.id)
+        if (result === null) throw new AppError('not-found', 'This document has no result')
+        return { status: 200, body: result }
       },
     }),
 

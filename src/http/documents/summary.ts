@@ -59,6 +59,12 @@ const EventsOut = v.pipe(
         person: v.exactOptional(about(v.string(), 'The person who used the token')),
         attempt: v.exactOptional(about(Integer, 'Number of the claim')),
         note: v.exactOptional(about(v.string(), 'Note of the outcome')),
+        result: v.exactOptional(
+          about(
+            v.object({ size: Integer, sha256: v.string() }),
+            'Bytes and SHA-256 of the result of the outcome',
+          ),
+        ),
       }),
     ),
   }),

@@ -44,6 +44,7 @@ const KEYS: Record<MovedTable, readonly string[]> = {
   login_links: ['hash'],
   attachments: ['id'],
   documents: ['id'],
+  document_results: ['document_id'],
   lost_contents: ['sha256'],
   events: ['id'],
   idempotency: ['token_id', 'key'],

@@ -11,7 +11,7 @@ import { type AgentFilter, insertCounts, insertStateCounts, type NewCounts } fro
 
 const CLAIM_COLUMNS = [
   ...(['id', 'company_id', 'agent_id', 'state'] as const),
-  ...(['attempts', 'claim_id', 'finished_by', 'created_at', 'finished_at'] as const),
+  ...(['attempts', 'claim_id', 'finished_by', 'created_at', 'finished_at', 'created_by'] as const),
 ] as const
 
 /** The claim in a document's row. */

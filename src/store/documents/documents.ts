@@ -7,6 +7,7 @@ import { prepared } from '../prepared.ts'
 import { hasRow } from '../rows.ts'
 import type { DocumentState, ReadDb, Row, WriteDb } from '../tables.ts'
 import { insertCounts, stateCounts } from './counts.ts'
+import { deleteResults } from './results.ts'
 import { addUsed } from './usage.ts'
 
 export type DocumentRow = Omit<
@@ -140,6 +141,7 @@ export async function deleteDocuments(db: WriteDb, documents: readonly DocumentR
   const rising = (ids: number[]) => ids.sort((one, other) => one - other)
   const ids = rising(documents.map(({ id }) => id))
   const attachments = rising(documents.map(({ attachment_id }) => attachment_id))
+  const results = await deleteResults(db, ids)
   const rows = await db
     .deleteFrom('documents')
     .where('id', 'in', ids)
@@ -155,13 +157,13 @@ export async function deleteDocuments(db: WriteDb, documents: readonly DocumentR
   const deletions = rows.map((row) => {
     const size = sizeById.get(row.attachment_id)
     if (size === undefined) throw invariantError('Removal', `document ${row.id} keeps its attachment`)
-    return { ...row, bytes: -size }
+    return { ...row, size, bytes: -size - (results.get(row.id) ?? 0) }
   })
   await insertCounts(
     db,
     deletions.flatMap((row) => [
       ...stateCounts(row, undefined),
-      { agent_id: row.agent_id, bytes: row.bytes },
+      { agent_id: row.agent_id, bytes: -row.size },
     ]),
   )
   await addUsed(db, deletions)

@@ -8,7 +8,7 @@ import type { ReadDb, Row, WriteDb } from '../tables.ts'
 export type Actor = Pick<EventRow, 'via' | 'actor'> & { person?: string | null | undefined }
 
 export type EventRow = Row<'events'>
-type OptionalColumn = 'created_at' | 'created_by' | 'person' | 'attempt' | 'note'
+type OptionalColumn = 'created_at' | 'created_by' | 'person' | 'attempt' | 'note' | 'size'
 /** A new event. For a deleted document it also has the creation time and creator of the row. */
 export type NewEvent = Omit<EventRow, 'id' | OptionalColumn> & Partial<Pick<EventRow, OptionalColumn>>
 

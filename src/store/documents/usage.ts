@@ -1,5 +1,5 @@
-// Usage and quotas: bytes of a company's documents, and of those that a token created. Uploads and deleteDocuments
-// update the sums.
+// Usage and quotas: bytes of a company's documents with their results, and of those that a token created. Uploads,
+// outcomes and deleteDocuments update the sums.
 
 import { invariantError } from '../invariant.ts'
 import type { ReadDb, Row, WriteDb } from '../tables.ts'
@@ -79,7 +79,13 @@ async function selectTableWrongSums(
         from
           .selectFrom('documents')
           .innerJoin('attachments', 'attachments.id', 'documents.attachment_id')
-          .select((of) => [`documents.${column} as account`, of.fn.sum<number>('size').as('bytes')])
+          .leftJoin('document_results', 'document_results.document_id', 'documents.id')
+          .select((of) => [
+            `documents.${column} as account`,
+            of.fn
+              .sum<number>(of('attachments.size', '+', of.fn.coalesce('document_results.size', of.lit(0))))
+              .as('bytes'),
+          ])
           .groupBy(`documents.${column}`)
           .as('added'),
       (join) => join.onRef('added.account', '=', `${table}.id`),

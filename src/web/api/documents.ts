@@ -48,6 +48,8 @@ export type DocumentEvent = {
   person?: string
   attempt?: number
   note?: string
+  /** Size and hash of the result that the worker returned. */
+  result?: { size: number; sha256: string }
 }
 
 /** A company or an owner. */

@@ -74,5 +74,6 @@ export const DOCUMENT = textTable({
     sentBy: (who: string) => [`enviado por ${who}`, `sent by ${who}`],
     attempt: (count: number) => [`intento ${count}`, `attempt ${count}`],
     server: ['servidor', 'server'],
+    result: (size: string) => [`Resultado (${size})`, `Result (${size})`],
   },
 })

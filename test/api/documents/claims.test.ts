@@ -317,7 +317,7 @@ test('a wrong outcome is a 400 with its fault, and changes nothing', async () =>
     [{ claim_id, outcome: 'done', note: 5 }, 'note must be a text of at most 2000 characters'],
     [
       { claim_id, outcome: 'done', reason: 'x' },
-      'There is no field "reason"; there are claim_id, outcome, note',
+      'There is no field "reason"; there are claim_id, outcome, note, result',
     ],
   ]
   for (const [body, message] of bad) {

@@ -238,9 +238,13 @@ for (const era of Object.keys(ERAS) as Era[]) {
       ...claim,
       outcome: 'done',
       note: 'asiento 7',
+      result: ' {"total": 1.10} ',
     })
     assert.equal(outcome.state, 'done')
-    assert.deepEqual(await callForValue(client, 'finish_document', { ...claim, outcome: 'done' }), outcome)
+    const repetition = { ...claim, outcome: 'done', result: '{"total": 1.10}' }
+    assert.deepEqual(await callForValue(client, 'finish_document', repetition), outcome)
+    assert.equal((await callForValue(client, 'read_document', { id: first })).result, '{"total": 1.10}')
+    assert.equal((await callForValue(client, 'read_document', { id: second })).result, undefined)
     const row = (await (await read(app, `/api/v1/documents/${first}`)).json()) as Json
     assert.deepEqual([row.state, row.note], ['done', 'asiento 7'])
     assert.deepEqual(
@@ -252,6 +256,15 @@ for (const era of Object.keys(ERAS) as Era[]) {
       [{ id: second, claim_id: 'no', outcome: 'done' }, /^This claim has expired/],
       [{ ...claim, outcome: 'maybe' }, /^outcome must be done or failed/],
       [{ ...claim, outcome: 'done', note: 'x'.repeat(2001) }, /^note must be a text of at most 2000/],
+      [
+        { ...claim, outcome: 'done', result: '{"total": 1.1}' },
+        /^This claim has ended: its result is another/,
+      ],
+      [{ ...claim, outcome: 'done', result: '{total: 1}' }, /^result must be JSON, as a text/],
+      [
+        { ...claim, outcome: 'done', result: `"${'x'.repeat(32_767)}"` },
+        /^result must be JSON of at most 32768/,
+      ],
     ]
     for (const [args, text] of refusals)
       assert.match(await callForError(client, 'finish_document', args), text)

@@ -4,6 +4,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CLAIM_ID } from '../../../src/http/openapi/examples.ts'
+import { replaceResult } from '../../../src/store/documents/results.ts'
 import { insertRevisions } from '../../../src/store/rates/record.ts'
 import { batch, CREATE, fillDirectory, pdf, post, TOKENS } from '../../support/directory.ts'
 import { openShapes, type TestApp } from '../compat/support.ts'
@@ -45,6 +46,7 @@ export async function openExamples(): Promise<{ app: TestApp; document: Document
   await fillDirectory(app)
   await post(app, CREATE, batch(pdf()))
   await asOtherProcess(app, async (db) => {
+    await replaceResult(db, 1, '{"emisor":"3101123456","total":"11300.10"}')
     await insertRevisions(db, [
       {
         ...{ series_id: 1, rate_date: '2026-03-20', kind: 'correction', run_id: 1 },

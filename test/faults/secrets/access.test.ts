@@ -6,6 +6,7 @@ import { after, type TestContext, test } from 'node:test'
 import { ALLOWED, hashOfSecret, makeSecret } from '../../../src/domain/access/secrets.ts'
 import { insertApiKey, revokeApiKey } from '../../../src/store/access/api-keys.ts'
 import { insertToken, revokeToken } from '../../../src/store/access/tokens.ts'
+import { replaceResult } from '../../../src/store/documents/results.ts'
 import { openDatabase } from '../../../src/store/sqlite/database.ts'
 import { type Document, type Operation, readDescription } from '../../api/openapi/description.ts'
 import { exchange, send } from '../../api/support.ts'
@@ -79,6 +80,9 @@ for (const [name, ids] of [
   const reply = (await answer.json()) as { created_documents: { id: number }[] }
   documents[name] = reply.created_documents[0]?.id ?? 0
 }
+const db = openDatabase(dataDir)
+await replaceResult(db, documents.acme, '{"total":"1.10"}')
+await db.destroy()
 
 test('the description has routes of each family', (t) => {
   for (const family of ['open', 'rates', 'documents', 'agent'] as const) {
@@ -207,7 +211,7 @@ test('each route answers a token of one company about another company as about a
     if (!namesCompany(route)) continue
     for (const method of route.method === 'GET' ? ['GET', 'HEAD'] : [route.method]) {
       const requestWithToken = (of: Party, token: string) => request(route, method, of, token)
-      await renewOtra({ isFinished: route.path.endsWith('/retry') }) // each request may change or delete it
+      await renewOtra({ isFinished: /\/(retry|result)$/.test(route.path) }) // each request may change or delete it
       const [foreign, missing] = [
         await requestWithToken(OTRA(), tokens.acme),
         await requestWithToken(NOBODY, tokens.acme),
@@ -268,7 +272,7 @@ test('a document of another company takes as long to reject as a missing one', a
 type Party = { id: number; values: Record<string, unknown> }
 
 let claimOfOtra = ''
-const WORK = { limit: 1, lease_seconds: 60, wait: 0, outcome: 'done', note: 'nota' }
+const WORK = { limit: 1, lease_seconds: 60, wait: 0, outcome: 'done', note: 'nota', result: 1 }
 const FILE = new File(['otra vez'], 'otra.txt', { type: 'text/plain' })
 const UPLOAD_VALUES = { documents: [pdf('otra vez')], file: FILE, ...WORK }
 
@@ -295,7 +299,7 @@ async function renewOtra({ isFinished }: { isFinished: boolean }): Promise<void>
   const last = claimReply.documents.at(-1)
   documents.otra = last?.id ?? 0
   claimOfOtra = last?.claim_id ?? ''
-  const outcome = { claim_id: claimOfOtra, outcome: 'failed' }
+  const outcome = { claim_id: claimOfOtra, outcome: 'failed', result: 'secreto-otra' }
   if (isFinished) await post(`/api/v1/documents/${documents.otra}/finish`, outcome)
 }
 

@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
+import { selectWrongSums } from '../../../src/store/documents/usage.ts'
 import type { WriteDb } from '../../../src/store/tables.ts'
 import { batch, CREATE, pdf, TOKENS } from '../directory.ts'
 import { createRandom, type Random } from '../rates/random-bank.ts'
@@ -22,7 +23,7 @@ export type World = {
   leaseMs: number
   isOver: boolean
   claims: Map<number, LiveClaim>
-  /** Acknowledged outcomes by document: the claim and the outcome. */
+  /** Acknowledged outcomes by document: claim, outcome and result. */
   outcomes: Map<number, Set<string>>
   counts: Record<'claimed' | 'finished' | 'expired' | 'died' | 'lost' | 'taken' | 'twice', number>
 }
@@ -121,10 +122,11 @@ async function handle(world: World, random: Random, one: Claimed): Promise<boole
     return true
   }
   const outcome: Outcome = random.chance(0.1) ? 'failed' : 'done'
+  const result = random.chance(0.5) ? { result: { claim: one.claim_id, total: random.next() } } : {}
   for (;;) {
     const start = performance.now()
     const finish = () =>
-      postJson<{ message: string }>(world, path('finish'), { claim_id: one.claim_id, outcome })
+      postJson<{ message: string }>(world, path('finish'), { claim_id: one.claim_id, outcome, ...result })
     const [answer, second] = await Promise.all([finish(), random.chance(0.05) ? finish() : undefined])
     if (answer && second) {
       assert.deepEqual(second, answer, 'the same outcome, sent twice at once')
@@ -147,7 +149,7 @@ async function handle(world: World, random: Random, one: Claimed): Promise<boole
     assert.ok(!wasTaken, `document ${one.id} was finished by a claim that was taken over`)
     counts.finished++
     const outcomes = world.outcomes.get(one.id) ?? new Set()
-    world.outcomes.set(one.id, outcomes.add(`${one.claim_id} ${outcome}`))
+    world.outcomes.set(one.id, outcomes.add(`${one.claim_id} ${outcome} ${JSON.stringify(result.result)}`))
     endClaim()
     return true
   }
@@ -214,7 +216,8 @@ async function areDone(db: WriteDb): Promise<boolean> {
 export async function checkOutcomes(world: World, db: WriteDb, ids: readonly number[]): Promise<void> {
   const rows = await db
     .selectFrom('documents')
-    .select(['id', 'state', 'claim_id', 'finished_by'])
+    .leftJoin('document_results', 'document_id', 'id')
+    .select(['id', 'state', 'claim_id', 'finished_by', 'result'])
     .orderBy('id')
     .execute()
   assert.deepEqual(
@@ -222,10 +225,16 @@ export async function checkOutcomes(world: World, db: WriteDb, ids: readonly num
     ids,
     'none is lost',
   )
-  for (const { id, state, claim_id, finished_by } of rows) {
+  for (const { id, state, claim_id, finished_by, result } of rows) {
     const outcomes = [...(world.outcomes.get(id) ?? [])]
     assert.ok(outcomes.length <= 1, `document ${id} was finished ${outcomes.length} times: ${outcomes}`)
-    if (outcomes.length === 1) assert.equal(`${claim_id} ${state}`, outcomes[0], `document ${id}`)
+    if (outcomes.length === 1)
+      assert.equal(`${claim_id} ${state} ${result ?? undefined}`, outcomes[0], `document ${id}`)
+    else
+      assert.ok(
+        result === null || result.includes(claim_id ?? ''),
+        `document ${id} has the result of another claim`,
+      )
     if (finished_by === null) assert.equal(state, 'failed', `document ${id} was given up`)
     if (isPoisonous(id))
       assert.deepEqual([state, finished_by], ['failed', null], `document ${id} is poisonous`)
@@ -241,5 +250,6 @@ export async function checkOutcomes(world: World, db: WriteDb, ids: readonly num
     events.every(({ count }) => count === 1),
     'an outcome is written down once',
   )
+  assert.deepEqual(await selectWrongSums(db), [], 'results are counted')
   assert.equal(new Set(events.map(({ document_id }) => document_id)).size, events.length)
 }

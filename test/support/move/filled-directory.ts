@@ -116,6 +116,10 @@ export async function fillDirectory(
       attachment.run(id * 3, text.length, sha256)
       document.run(id, id * 3, `document ${id}`, id === 1 ? 'claimed' : 'new', id === 1 ? 600 : null)
     }
+    if (schema > 17) {
+      const result = '{"total": 1.10, "moneda": "₡"}'
+      db.prepare('insert into document_results values (2, ?, ?)').run(result, Buffer.byteLength(result))
+    }
     if (schema > 10) {
       db.exec(`
         insert into contents (sha256, object, size, created_at)

@@ -4,6 +4,7 @@ import { AppError } from '../../../runtime/errors.ts'
 import { openBlobStore } from '../../../store/blobs/open.ts'
 import { findAgent } from '../../../store/directory/agents.ts'
 import { type DocumentRow, findDocument, selectDocuments } from '../../../store/documents/documents.ts'
+import { findResult } from '../../../store/documents/results.ts'
 import type { ReadDb } from '../../../store/tables.ts'
 import { command, formatTable, printResult, type Terminal } from '../../command.ts'
 import { STORAGE, STORAGE_WITH_BLOBS } from '../../options/storage.ts'
@@ -48,7 +49,8 @@ export const documentShow = command({
   run({ options, positionals, terminal, withDatabase }) {
     const id = parseId(positionals[0])
     return withDatabase({ mustExist: true }, async (db) => {
-      const document = await needDocument(db, id)
+      const result = await findResult(db, id)
+      const document = { ...(await needDocument(db, id)), ...(result !== null && { result }) }
       const rows = Object.entries(document).map(([field, value]) => [field, String(value)])
       printResult(terminal, options, document, formatTable(rows))
     })

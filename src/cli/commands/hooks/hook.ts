@@ -29,8 +29,11 @@ export const hookCreate = command({
     const events = HOOK_EVENTS.filter((event) => options.event.flat().includes(event))
     const company_id = options.company ?? null
     const agent_id = options.agent ?? null
-    if ((company_id ?? agent_id) !== null && !events.includes('document.created')) {
-      throw new AppError('usage', '--company and --agent are for --event document.created')
+    if ((company_id ?? agent_id) !== null && !events.some((event) => event.startsWith('document.'))) {
+      throw new AppError(
+        'usage',
+        '--company and --agent are for --event document.created and other document events',
+      )
     }
     return withDatabase({ mustExist: false }, async (db, { clock }) => {
       const hook = { url: options.url, events, company_id, agent_id }

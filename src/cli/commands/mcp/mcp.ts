@@ -11,6 +11,7 @@ import { FIRST_DAY } from '../../../providers/list.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import type { Log } from '../../../runtime/log.ts'
 import { openContentReader } from '../../../store/blobs/open.ts'
+import { findResult } from '../../../store/documents/results.ts'
 import { openReader } from '../../../store/open-engine.ts'
 import type { StorageConfig } from '../../../store/storage-config.ts'
 import { historyFloor } from '../../../sync/order.ts'
@@ -63,6 +64,7 @@ async function serveData(
     documents: {
       page: (access, request) => listDocuments(db, access, request),
       find: (access, id) => requireDocument(db, access, id),
+      findResult: (id) => findResult(db, id),
       blobs,
     },
     log: terminalLog(terminal, { level: 'info', format: 'text' }),

@@ -5,3 +5,6 @@ export const LEASE = { least: 10, most: 3600, otherwise: 300 } as const
 
 /** Characters. */
 export const LONGEST_NOTE = 2000
+
+/** Bytes of JSON in UTF-8: of `finish` over HTTP, and in a message of MCP. */
+export const LARGEST_RESULT = { http: 65_536, mcp: 32_768 } as const

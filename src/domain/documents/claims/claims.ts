@@ -1,7 +1,7 @@
 // Claims: the workers of an agent share its documents. A document is claimed by a single worker at a time, for a
 // lease, and finished once (decisions 3.16).
 
-import { randomUUID } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import { AppError } from '../../../runtime/errors.ts'
 import { findAgent } from '../../../store/directory/agents.ts'
 import {
@@ -17,6 +17,7 @@ import { insertEvents, type NewEvent } from '../../../store/documents/events.ts'
 import { atomically } from '../../../store/engine.ts'
 import type { ReadDb, WriteDb } from '../../../store/tables.ts'
 import type { Clock } from '../../../values/dates.ts'
+import { queueOutcomes } from '../../hooks/events.ts'
 import { type Access, checkAgentAccess } from '../access.ts'
 import type { DocumentWaiters } from '../arrivals.ts'
 import type { WaitOptions } from '../queries.ts'
@@ -29,6 +30,7 @@ export type ClaimDeps = {
   clock: Clock
   /** Number of unfinished claims after which a document is failed. */
   maxAttempts: number
+  wakeHooks: () => void
 }
 
 /** Token of a worker, and its access. */
@@ -74,7 +76,8 @@ export async function claimDocuments(
 }
 
 /** Fails expired documents whose attempts are used up, even if no worker requests them again. */
-export async function failAbandoned({ db, leases, clock, maxAttempts }: ClaimDeps): Promise<void> {
+export async function failAbandoned(claiming: ClaimDeps): Promise<void> {
+  const { db, leases, clock, maxAttempts } = claiming
   let count: number
   do {
     count = await atomically(db, async (trx) => {
@@ -83,6 +86,7 @@ export async function failAbandoned({ db, leases, clock, maxAttempts }: ClaimDep
       await failDocuments(trx, rows, clock().toISOString())
       return rows.length
     })
+    if (count > 0) claiming.wakeHooks()
   } while (count === FAILED_AT_ONCE)
 }
 
@@ -96,6 +100,7 @@ async function claimNow(
     const rest = { ...request, limit: request.limit - result.length }
     const { documents, failed } = await claimOnce(claiming, worker, rest)
     result.push(...documents)
+    if (failed > 0) claiming.wakeHooks()
     if (result.length >= request.limit || failed === 0) return result
   }
 }
@@ -141,6 +146,7 @@ export async function failDocuments(trx: WriteDb, rows: readonly ClaimRow[], at:
     await endClaim(trx, row, outcome)
     await insertEvents(trx, [claimEvent(row, 'failed', at, { note })])
   }
+  await queueOutcomes(trx, 'document.failed', at, rows)
 }
 
 /** Event of a document; without a worker the actor is the server. */
@@ -148,15 +154,22 @@ export function claimEvent(
   { id: document_id, company_id, attempts }: Pick<ClaimRow, 'id' | 'company_id' | 'attempts'>,
   kind: NewEvent['kind'],
   at: string,
-  { worker, attempt = attempts, note = null }: ClaimEventFacts,
+  { worker, attempt = attempts, note = null, result = null }: ClaimEventFacts,
 ): NewEvent {
   const by = worker
     ? ({ via: 'token', actor: worker.name } as const)
     : ({ via: 'server', actor: 'cambista' } as const)
-  return { at, kind, ...by, document_id, company_id, sha256: null, attempt, note }
+  const sha256 = result === null ? null : hash('sha256', result, 'hex')
+  const size = result === null ? null : Buffer.byteLength(result)
+  return { at, kind, ...by, document_id, company_id, sha256, size, attempt, note }
 }
 
-type ClaimEventFacts = { worker?: Pick<Worker, 'name'>; attempt?: number; note?: string | null }
+type ClaimEventFacts = {
+  worker?: Pick<Worker, 'name'>
+  attempt?: number
+  note?: string | null
+  result?: string | null
+}
 
 async function checkAgent(db: ReadDb, access: Access, agentId: number): Promise<void> {
   checkAgentAccess(access, agentId)

@@ -11,41 +11,80 @@ import {
 } from '../../../store/documents/claims.ts'
 import { type DocumentRow, findDocument } from '../../../store/documents/documents.ts'
 import { type Actor, insertEvents } from '../../../store/documents/events.ts'
+import { findResult, replaceResult } from '../../../store/documents/results.ts'
+import { addUsed } from '../../../store/documents/usage.ts'
 import { atomically } from '../../../store/engine.ts'
 import type { DocumentState, WriteDb } from '../../../store/tables.ts'
 import type { Clock } from '../../../values/dates.ts'
+import { queueOutcomes } from '../../hooks/events.ts'
 import type { Access } from '../access.ts'
+import { checkQuotas, selectQuotas } from '../quotas.ts'
 import { type ClaimDeps, claimEvent, failDocuments, type Worker } from './claims.ts'
 
 export type ClaimOutcome = 'done' | 'failed'
 
+/** `result`: JSON, to the letter, of at most `LARGEST_RESULT` bytes. */
+export type Completion = { outcome: ClaimOutcome; note: string | null; result: string | null }
+
 /** A document, and the claim of it that a worker names. */
 export type ClaimRef = { id: number; claimId: string }
 
+const HOOKS = { done: 'document.finished', failed: 'document.failed' } as const
+const RESULT = { overflow: 'the result does not fit', consequence: 'the document is still claimed' }
 const EXPIRED = 'This claim has expired'
 
 /**
- * Records the outcome of a claim. The same outcome sent again with the same claim is no error.
- * @throws AppError `not-found`, and `conflict` for a claim that was replaced or has another outcome
+ * Records the outcome of a claim, with its result. The same outcome and result sent again with the same claim are no
+ * error.
+ * @throws AppError `not-found`, `conflict` for a claim that was replaced or has another outcome or result, and
+ * `over-quota` for a result
  */
-export function finishDocument(
+export async function finishDocument(
   claiming: ClaimDeps,
   worker: Worker,
   ref: ClaimRef,
-  { outcome, note }: { outcome: ClaimOutcome; note: string | null },
+  { outcome, note, result }: Completion,
 ): Promise<DocumentRow> {
-  return changeClaim(claiming, worker, ref, async (trx, row, at) => {
+  const document = await changeClaim(claiming, worker, ref, async (trx, row, at) => {
     // The worker may finish a document that the server failed: no other worker has it.
     const isOpen = row.state === 'claimed' || (row.state === 'failed' && row.finished_by === null)
-    if (!isOpen) {
-      if (row.state === outcome) return
-      const ending = row.state === 'new' ? 'it was released' : `its outcome is ${row.state}`
-      throw new AppError('conflict', `This claim has ended: ${ending}`)
-    }
+    if (!isOpen) return checkRepetition(trx, row, outcome, result)
+    await storeResult(trx, row, result)
     const finished = { finished_at: at, finished_by: worker.tokenId, note }
     await endClaim(trx, row, { state: outcome, ...finished })
-    await insertEvents(trx, [claimEvent(row, outcome, at, { worker, note })])
+    await insertEvents(trx, [claimEvent(row, outcome, at, { worker, note, result })])
+    await queueOutcomes(trx, HOOKS[outcome], at, [row], { hasResult: result !== null })
   })
+  claiming.wakeHooks()
+  return document
+}
+
+/** @throws AppError `conflict` unless outcome and result are those of the row */
+async function checkRepetition(
+  trx: WriteDb,
+  { id, state }: ClaimRow,
+  outcome: ClaimOutcome,
+  result: string | null,
+): Promise<void> {
+  if (state === 'new') throw new AppError('conflict', 'This claim has ended: it was released')
+  if (state !== outcome) throw new AppError('conflict', `This claim has ended: its outcome is ${state}`)
+  if ((await findResult(trx, id)) === result) return
+  throw new AppError('conflict', 'This claim has ended: its result is another one')
+}
+
+/** Replaces the result of a document, and counts it. @throws AppError `over-quota` */
+async function storeResult(trx: WriteDb, row: ClaimRow, result: string | null): Promise<void> {
+  const bytes = await replaceResult(trx, row.id, result)
+  if (bytes === 0) return
+  const account = { companyId: row.company_id, tokenId: row.created_by }
+  await addUsed(trx, [{ ...account, bytes }]) // locks the sums, so that the quotas are read after it
+  if (bytes < 0) return
+  const quotas = await selectQuotas(trx, account)
+  checkQuotas(
+    quotas.map((quota) => ({ ...quota, used: quota.used - bytes })),
+    bytes,
+    RESULT,
+  )
 }
 
 /** Restarts the lease of a claim for `leaseSeconds` from now. @throws AppError like `finishDocument` */
@@ -80,6 +119,7 @@ export async function releaseDocument(
     if (row.attempts >= claiming.maxAttempts) await failDocuments(trx, [row], at)
     else await endClaim(trx, row, { state: 'new' })
   })
+  if (document.state === 'failed') claiming.wakeHooks()
   claiming.waiters.wakeWorkers(document.agent_id)
   return document
 }

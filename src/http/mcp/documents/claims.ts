@@ -1,7 +1,7 @@
 // Tools of workers: claim documents of an agent, and report each as done or failed.
 
 import * as v from 'valibot'
-import { LEASE, LONGEST_NOTE } from '../../../domain/documents/claims/claim-limits.ts'
+import { LARGEST_RESULT, LEASE, LONGEST_NOTE } from '../../../domain/documents/claims/claim-limits.ts'
 import type { ClaimedDocument, Worker } from '../../../domain/documents/claims/claims.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import { tokenAccess } from '../../access/auth.ts'
@@ -71,18 +71,34 @@ export function claimTools({ claim, finish }: DocumentWork): Tool[] {
         claim_id: v.pipe(Text, v.description('As claim_documents gave it')),
         outcome: v.picklist(['done', 'failed'], 'must be done or failed'),
         note: v.optional(v.pipe(Text, v.description(`At most ${LONGEST_NOTE} characters`))),
+        result: v.optional(v.pipe(Text, v.description('JSON to hand back, as a text of at most 32 KiB'))),
       }),
       output: v.looseObject({ id: Integer, state: Text }),
-      async run({ id, claim_id: claimId, outcome, note }, caller) {
+      async run({ id, claim_id: claimId, outcome, note, result }, caller) {
         if (note !== undefined && [...note].length > LONGEST_NOTE) {
           throw new AppError('invalid', `note must be a text of at most ${LONGEST_NOTE} characters`)
         }
-        const completion = { outcome, note: note || null }
+        const completion = { outcome, note: note || null, result: checkResult(result) }
         const { state, attempts, finished_at } = await finish(toWorker(caller), { id, claimId }, completion)
         return { value: { id, state, attempts, finished_at }, sentence: `Document ${id} is ${state}.` }
       },
     }),
   ]
+}
+
+/** Checks that a result is JSON; null: none. @throws AppError `invalid` */
+function checkResult(result: string | undefined): string | null {
+  const text = result?.trim() ?? ''
+  if (text === '' || text === 'null') return null
+  if (Buffer.byteLength(text) > LARGEST_RESULT.mcp) {
+    throw new AppError('invalid', `result must be JSON of at most ${LARGEST_RESULT.mcp} bytes`)
+  }
+  try {
+    JSON.parse(text)
+  } catch {
+    throw new AppError('invalid', 'result must be JSON, as a text')
+  }
+  return text
 }
 
 function toWorker(caller: Caller): Worker {

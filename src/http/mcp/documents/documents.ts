@@ -41,7 +41,7 @@ export const DocumentOut = v.looseObject({
   size: Integer,
 })
 
-export function documentTools({ page, find, blobs }: DocumentQueries): Tool[] {
+export function documentTools({ page, find, findResult, blobs }: DocumentQueries): Tool[] {
   const semaphore = createSemaphore(READS_AT_ONCE, READ_WITHIN)
   return [
     tool({
@@ -85,13 +85,15 @@ export function documentTools({ page, find, blobs }: DocumentQueries): Tool[] {
         text: v.optional(Text),
         base64: v.optional(Text),
         fetch: v.optional(Text),
+        result: v.optional(v.pipe(Text, v.description('JSON of its last worker'))),
         next_offset: v.optional(Integer),
       }),
       async run({ id, offset }, caller) {
         if (offset < 0) throw new AppError('invalid', 'offset must not be negative')
         const document = await find(tokenAccess(requireToken(caller)), id)
+        const result = offset === 0 ? await findResult(document.id) : null
         using _permit = await semaphore.acquire()
-        return contentResult(document, offset, await readContent(blobs, document, offset))
+        return contentResult(document, result, offset, await readContent(blobs, document, offset))
       },
     }),
   ]
@@ -172,9 +174,14 @@ function pageResult(
   }
 }
 
-function contentResult(document: DocumentRow, offset: number, content: BlobContent): ToolResult {
+function contentResult(
+  document: DocumentRow,
+  result: string | null,
+  offset: number,
+  content: BlobContent,
+): ToolResult {
   const { id, name, mimetype, size, sha256 } = document
-  const about = { id, name, mimetype, size, sha256 }
+  const about = { id, name, mimetype, size, sha256, ...(result !== null && { result }) }
   if (content.kind === 'large') {
     const fetch = fetchHint(id)
     return { value: { ...about, fetch }, sentence: `Document ${id} is too large for a message: ${fetch}.` }

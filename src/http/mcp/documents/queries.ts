@@ -2,7 +2,7 @@
 
 import type { Access } from '../../../domain/documents/access.ts'
 import type { ClaimedDocument, ClaimRequest, Worker } from '../../../domain/documents/claims/claims.ts'
-import type { ClaimOutcome, ClaimRef } from '../../../domain/documents/claims/outcomes.ts'
+import type { ClaimRef, Completion } from '../../../domain/documents/claims/outcomes.ts'
 import type { DocumentsPage, DocumentsRequest, WaitOptions } from '../../../domain/documents/queries.ts'
 import type { Blobs } from '../../../store/blobs/blobs.ts'
 import type { DocumentRow } from '../../../store/documents/documents.ts'
@@ -11,6 +11,8 @@ import type { DocumentRow } from '../../../store/documents/documents.ts'
 export type DocumentQueries = {
   page(access: Access, request: DocumentsRequest): Promise<DocumentsPage>
   find(access: Access, id: number): Promise<DocumentRow>
+  /** Result of a document, to the letter; null: none. */
+  findResult(id: number): Promise<string | null>
   blobs: Pick<Blobs, 'read'>
 }
 
@@ -18,9 +20,5 @@ export type DocumentQueries = {
 export type DocumentWork = {
   pageOnceThere(access: Access, request: DocumentsRequest, options: WaitOptions): Promise<DocumentsPage>
   claim(worker: Worker, request: ClaimRequest, options?: WaitOptions): Promise<ClaimedDocument[]>
-  finish(
-    worker: Worker,
-    claim: ClaimRef,
-    completion: { outcome: ClaimOutcome; note: string | null },
-  ): Promise<DocumentRow>
+  finish(worker: Worker, claim: ClaimRef, completion: Completion): Promise<DocumentRow>
 }

@@ -7,6 +7,7 @@ import { FailureNotice } from '../../components/notice.tsx'
 import { refreshCount } from '../../components/use-api.ts'
 import { formats, texts } from '../../components/view.ts'
 import { visibleText } from '../../model/visible.ts'
+import { ResultText } from './result-text.tsx'
 import { documentTexts } from './texts.ts'
 
 type Loaded = { events?: readonly DocumentEvent[]; failure?: Failure | undefined }
@@ -20,6 +21,10 @@ export function EventList(props: {
 }) {
   const words = documentTexts.value.history
   const { events, failure } = useEvents(props.id, props.changed)
+  const outcomes = events?.filter(
+    ({ event, via }) => (event === 'done' || event === 'failed') && via !== 'server',
+  )
+  const lastResult = outcomes?.at(-1) // an outcome without a result has dropped the result of the one before
   return (
     <section class="events" aria-labelledby="events">
       <h3 id="events">{words.title}</h3>
@@ -38,6 +43,7 @@ export function EventList(props: {
             {event.note && event.note !== props.note && event.via !== 'server' && (
               <p class="quiet event-note">{visibleText(event.note)}</p>
             )}
+            {event === lastResult && event.result && <ResultText id={props.id} size={event.result.size} />}
           </li>
         ))}
       </ol>

@@ -46,7 +46,7 @@ async function open(t: TestContext, texts: string[], { stopped = true } = {}) {
   const begin = async (): Promise<ClaimDeps> => {
     const leases = await openLeases(db, waiters, { clock, ticks: stopped ? time.ticks : undefined })
     t.after(() => leases.close())
-    return { db, waiters, leases, clock, maxAttempts: 2 }
+    return { db, waiters, leases, clock, maxAttempts: 2, wakeHooks() {} }
   }
   const claim = (claiming: ClaimDeps, leaseSeconds: number, wait = 0, limit = 10) =>
     claimDocuments(

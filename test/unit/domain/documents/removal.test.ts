@@ -143,7 +143,7 @@ test('a deletion is written down with who did it and when, and not with the name
   await removeDocuments(db, blobs, documents, { ...ANA, via: 'token', actor: 'erp' }, () => {})
   const sha256 = documents.map((document) => document.sha256)
   const created = { created_at: '2026-03-24T12:00:00.000Z', created_by: null }
-  const nothing = { person: null, attempt: null, note: null }
+  const nothing = { person: null, attempt: null, note: null, size: null }
   const shared = { at: NOW, kind: 'deleted', company_id: COMPANY, ...created, ...nothing }
   assert.deepEqual(await selectEvents(db, { limit: 10 }), [
     { ...shared, id: 1, via: 'cli', actor: 'ana', document_id: 2, sha256: sha256[1] },

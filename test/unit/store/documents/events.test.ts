@@ -34,7 +34,7 @@ test('the newest events are selected, of all documents or of one, in the order i
   assert.deepEqual((await selectEvents(db, { limit: 1 }))[0], {
     id: 4,
     ...event(3),
-    ...{ created_at: null, created_by: null, person: null, attempt: null, note: null },
+    ...{ created_at: null, created_by: null, person: null, attempt: null, note: null, size: null },
   })
 })
 

@@ -23,7 +23,7 @@ test('`event list` has a deletion on the command line, with the user and that of
   await runCommand(['document', 'delete', '1', '--data-dir', dataDir])
   const [created, event, ...others] = await runJson<EventRow[]>(dataDir, 'event', 'list', '--document', '2')
   assert.deepEqual(others, [])
-  const nobody = { person: null, attempt: null, note: null }
+  const nobody = { person: null, attempt: null, note: null, size: null }
   const unknown = { id: null, via: null, actor: null, sha256: null, ...nobody }
   assert.deepEqual(created, { ...unknown, at: created?.at, kind: 'created', document_id: 2, company_id: 7 })
   assert.ok(event && event.at >= before && event.at <= new Date().toISOString())

@@ -114,7 +114,7 @@ test('`hook create` refuses a wrong address, event, company or agent', async (t)
   assert.doesNotMatch(withPassword, /sesamo/)
   assert.match(
     await createError('--url', HOOK_URL, '--event', 'x'),
-    /^2 .*must be of document.created, rates.published/,
+    /^2 .*must be of document.created, document.finished, document.failed, rates.published/,
   )
   assert.match(
     await createError('--url', HOOK_URL),

@@ -1,0 +1,35 @@
+// Result of a worker: its JSON as text, loaded when it is opened.
+
+import { useState } from 'preact/hooks'
+import { documentPath } from '../../api/documents.ts'
+import { apiRequest, type Failure } from '../../api/request.ts'
+import { FailureNotice } from '../../components/notice.tsx'
+import { Scroller } from '../../components/scroller.tsx'
+import { formats, texts } from '../../components/view.ts'
+import { documentTexts } from './texts.ts'
+
+/** @param size bytes of the result of an event */
+export function ResultText({ id, size }: { id: number; size: number }) {
+  const [state, setState] = useState<{ text?: string; failure?: Failure | undefined }>()
+  const label = documentTexts.value.history.result(formats.value.bytes(size))
+  const load = async () => {
+    setState({})
+    const read = (response: Response) => response.text()
+    const { value: text = '', failure } = await apiRequest<string>(`${documentPath(id)}/result`, { read })
+    setState({ text, failure })
+  }
+  const onToggle = (event: { currentTarget: HTMLDetailsElement }) => {
+    if (event.currentTarget.open && state === undefined) void load()
+  }
+  return (
+    <details class="result" onToggle={onToggle}>
+      <summary class="link">{label}</summary>
+      {state?.failure && <FailureNotice failure={state.failure} />}
+      {state !== undefined && !state.failure && (
+        <Scroller class="result-text" label={label}>
+          <pre>{state.text ?? texts.value.loading}</pre>
+        </Scroller>
+      )}
+    </details>
+  )
+}
