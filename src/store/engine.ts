@@ -54,12 +54,19 @@ export type Engine = {
   close(): Promise<void>
 }
 
-/** `lineage`: the database is a former primary or a copy. `program`: its schema is too new for this program. */
-export type Blocks = { lineage?: string | undefined; program?: string | undefined }
+/**
+ * `program`: the schema is too new for this program. `server`: the last poll reached a former primary or a copy.
+ * `lineage`: by the store of contents, the database is one.
+ */
+export type Blocks = {
+  program?: string | undefined
+  server?: string | undefined
+  lineage?: string | undefined
+}
 
 /** Returns the reason to name; undefined: the node may use the database. */
-export function blockReason({ program, lineage }: Blocks): string | undefined {
-  return program ?? lineage
+export function blockReason({ program, server, lineage }: Blocks): string | undefined {
+  return program ?? server ?? lineage
 }
 
 /** `settingFaults`: settings that a transaction of this program lacks, as `lock_timeout is 0 and not 3000`. */

@@ -183,9 +183,9 @@ function describeDelays(database: DatabaseState): string[] {
 
 /** Returns the known reason, or none. */
 function whyNotReady({ isAway, silentSeconds, clockOffsetSeconds, blocks }: DatabaseState): string[] {
-  if (isAway()) return [`the database has not answered for ${Math.ceil(silentSeconds())} s`]
   const reason = blockReason(blocks())
   if (reason !== undefined) return [reason]
+  if (isAway()) return [`the database has not answered for ${Math.ceil(silentSeconds())} s`]
   const offset = Math.round(clockOffsetSeconds() ?? 0)
   if (Math.abs(offset) * 1000 <= MAX_CLOCK_OFFSET_MS) return []
   return [

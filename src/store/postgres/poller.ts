@@ -127,6 +127,8 @@ export function createPoller({
     const outdated = row.oldest_program > schema ? outdatedReason(row) : undefined
     breaker.block('program', outdated)
     waitingCommits = row.waiting_commits
+    const isRefused = verdict.kind === 'refuse' && !anyServer && outdated === undefined
+    breaker.block('server', isRefused ? verdict.message : undefined)
     if (outdated !== undefined) return toCounters(row) // a node of the newer program settles it
     if (anyServer) fault = describeVerdict(verdict)
     else if (verdict.kind === 'refuse') {

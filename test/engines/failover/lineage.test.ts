@@ -112,7 +112,20 @@ test('a former primary that goes on is neither ready nor written to', async (t) 
   assert.match(alone.printed.err, /must not write.+former primary \(timeline 1 after 2\)/)
   ownEntry.lead(standby)
   await until(async () => (await probe(alone, '/readyz')) === 200)
-  assert.ok((await upload(alone, 'again')) > MILLION)
+  const id = await upload(alone, 'again')
+  assert.ok(id > MILLION)
+
+  for (const one of [entry, ownEntry]) one.lead(primary) // as a thawed primary that takes the lock back
+  const reason = /former primary \(timeline 1 after 2\)/
+  await until(async () => reason.test(await (await fetch(`${alone.url}/readyz`)).text()))
+  for (const one of [node, alone]) {
+    one.child.kill()
+    await one.waitForExit()
+  }
+  await cluster.command('database', 'restored')
+  const restarted = await cluster.start('--no-scheduler')
+  assert.ok((await upload(restarted, 'after the loss')) > id)
+  assert.deepEqual(await listLost(cluster), ['again', 'on the new primary'].map(hash).sort())
 })
 
 test('nodes notice a base backup that is put back, give no id twice, and list the lost documents', async (t) => {

@@ -64,9 +64,20 @@ for (const { mode, hasWatchdog = false, pooler } of CASES) {
 
 /** Causes all faults, and measures the end of each. */
 async function causeFaults(t: TestContext, { cluster, workload, hasWatchdog }: Installation): Promise<void> {
+  let highest = 0
+  let restorations = 0
+  const settle = async () => {
+    const primary = await cluster.waitUntilHealthy()
+    const timeline = await cluster.timeline()
+    if (timeline < highest) {
+      await workload.restoreDatabase()
+      restorations += 1
+    }
+    highest = timeline
+    return primary
+  }
   for (const fault of shuffledFaults(createRandom(SEED))) {
-    const former = await cluster.waitUntilHealthy()
-    await cluster.timeline()
+    const former = await settle()
     const epoch = await workload.epoch()
     await wait(BETWEEN_MS)
     const start = performance.now()
@@ -77,15 +88,16 @@ async function causeFaults(t: TestContext, { cluster, workload, hasWatchdog }: I
     const what = 'ms to the next primary, and from it to a new epoch, to an acknowledged upload'
     figure(t, `${fault}: ${what}`, `${primaryMs} ${renewalMs} ${recoveryMs}`)
     process.stderr.write(`${fault} of ${former.name}: ${primaryMs} ${renewalMs} ${recoveryMs}\n`) // while it runs
-    await cluster.timeline()
+    highest = await cluster.timeline()
     await wait(Math.max(0, THAWED_MS - (performance.now() - start)))
     if (fault === 'freeze' && hasWatchdog) {
       await cluster.kill(former)
       cluster.start(former)
     } else restore()
   }
-  await cluster.waitUntilHealthy()
+  await settle()
   figure(t, 'timeline', await cluster.timeline())
+  figure(t, 'restorations by the operator, after a thawed primary took the lock back', restorations)
 }
 
 /** Causes a fault of a primary; the returned function ends it. */

@@ -25,6 +25,8 @@ export type Workload = {
   /** Milliseconds until the nodes have renewed an epoch. */
   renewal(epoch: string): Promise<number>
   epoch(): Promise<string>
+  /** Restarts the nodes after `database restored`, as an operator does whose database went back for good. */
+  restoreDatabase(): Promise<void>
   /** Ends clients and nodes, and judges. Returns the lost uploads. */
   judge(): Promise<LostUpload[]>
   /** Hashes of the contents of all documents. */
@@ -55,9 +57,10 @@ export async function startWorkload(t: TestContext, url: string, mayLose: boolea
   const cluster = await openCluster(t, url)
   cluster.env.CAMBISTA_BCCR_URL = bank.url
   let isEnding = false
+  let isRestarting = false
   const start = async () => {
     const node = await cluster.start('--no-scheduler', '--stale-for', `${STALE_FOR_MS / 1000}s`)
-    watchNode(soak, node, () => isEnding)
+    watchNode(soak, node, () => isEnding || isRestarting)
     nodes.push(node)
   }
   await start() // makes the tables
@@ -102,6 +105,16 @@ export async function startWorkload(t: TestContext, url: string, mayLose: boolea
       const start = performance.now()
       await until(async () => (await readEpoch().catch(() => former)) !== former, RECOVERY_MS)
       return Math.round(performance.now() - start)
+    },
+    async restoreDatabase() {
+      isRestarting = true
+      for (const { child } of nodes) child.kill('SIGTERM')
+      for (const node of nodes) await node.waitForExit()
+      await until(async () => (await cluster.program('database', 'restored').waitForExit()) === 0) // a sync may run
+      const former = nodes.length
+      while (nodes.length < former + NODES) await start()
+      nodes.splice(0, former)
+      isRestarting = false
     },
     async judge() {
       soak.isOver = true
