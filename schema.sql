@@ -323,14 +323,15 @@ CREATE TABLE documents (
   note          TEXT,                              -- the worker's note on the outcome, or the server's reason
   lease_ends    INTEGER,                           -- end of the lease
   claimed_at    TEXT,                              -- instant of the last claim
-  name_folded   TEXT                               -- the name without marks and capitals; NULL: not computed yet
+  name_folded   TEXT,                              -- the name without marks and capitals; NULL: not computed yet
+  priority      INTEGER NOT NULL DEFAULT 0 CHECK (priority BETWEEN 0 AND 9) -- claims take the highest first
 ) STRICT;
 CREATE INDEX documents_by_company ON documents (company_id, id);
 CREATE INDEX documents_by_agent ON documents (agent_id, id);
 CREATE INDEX documents_by_agent_state ON documents (agent_id, state, id);
 CREATE INDEX documents_by_state ON documents (state, id);
 CREATE INDEX documents_by_owner ON documents (owner_id);
-CREATE INDEX documents_open ON documents (agent_id, id) WHERE state IN ('new', 'claimed');
+CREATE INDEX documents_open ON documents (agent_id, priority DESC, id) WHERE state IN ('new', 'claimed');
 CREATE INDEX documents_by_arrival ON documents (created_at, id);
 CREATE INDEX documents_unfolded ON documents (id) WHERE name_folded IS NULL;
 

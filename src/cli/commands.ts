@@ -25,6 +25,7 @@ const FILES: Record<string, readonly string[]> = {
   'directory/directory': ['directory import', 'directory export'],
   'documents/document': ['document list', 'document show', 'document export'],
   'documents/retry': ['document retry'],
+  'documents/priority': ['document set'],
   'documents/removal': ['document delete', 'document purge'],
   'documents/event': ['event list'],
   'hooks/hook': ['hook create', 'hook list', 'hook rotate', 'hook delete'],

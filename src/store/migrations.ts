@@ -217,6 +217,12 @@ CREATE TABLE document_results (
 ) STRICT;
 `
 
+const PRIORITIES = `
+ALTER TABLE documents ADD COLUMN priority INTEGER NOT NULL DEFAULT 0 CHECK (priority BETWEEN 0 AND 9);
+DROP INDEX documents_open;
+CREATE INDEX documents_open ON documents (agent_id, priority DESC, id) WHERE state IN ('new', 'claimed');
+`
+
 export const SHARED_MIGRATIONS: readonly Migration[] = [
   { sql: DISCARDED_RATES },
   { sql: PAGE_SESSIONS },
@@ -229,6 +235,7 @@ export const SHARED_MIGRATIONS: readonly Migration[] = [
   { sql: HOOK_HISTORY },
   { sql: KEY_USE },
   { sql: DOCUMENT_RESULTS },
+  { sql: PRIORITIES },
 ]
 
 export const SCHEMA_VERSION = schemaVersion(SHARED_MIGRATIONS)

@@ -229,6 +229,7 @@ export type Tables = {
     lease_ends: LeaseEnd | null
     claimed_at: string | null
     name_folded: string | null
+    priority: Generated<number>
   }
   document_results: { document_id: number; result: string; size: number }
   document_counts: {

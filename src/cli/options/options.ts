@@ -65,6 +65,7 @@ const CALL = {
   event: list('EVENT', choiceList(...HOOK_EVENTS)),
   overlap: option('TIME', time, '24h'),
   out: option('FILE', nonEmpty),
+  priority: option('N', integer(0, 9)),
   limit: option('N', integer(1, 1000), '50'),
   after: option('ID', integer(0, Number.MAX_SAFE_INTEGER)),
   before: option('ID', id),

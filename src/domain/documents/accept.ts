@@ -22,8 +22,13 @@ import { restoreLostContents } from './lost-contents.ts'
 import { checkQuotas, type Quota, selectQuotas } from './quotas.ts'
 import type { Upload } from './upload.ts'
 
-/** Sender of an upload: a token, its access, and an Idempotency-Key. */
-export type UploadSender = { tokenId: number; access: Access; key: string | undefined }
+/** Sender of an upload: a token, its access, an Idempotency-Key, and a priority. */
+export type UploadSender = {
+  tokenId: number
+  access: Access
+  key: string | undefined
+  priority?: number | undefined
+}
 
 /** An upload whose documents are stored, by this request or by an earlier equal one. */
 export type AcceptedUpload = {
@@ -67,10 +72,10 @@ export async function selectSenderQuotas(
 export async function acceptUpload(
   deps: AcceptDeps,
   upload: Upload,
-  { tokenId, access, key }: UploadSender,
+  { tokenId, access, key, priority }: UploadSender,
 ): Promise<AcceptedUpload> {
   const { db, blobs, clock, waiters, wakeHooks } = deps
-  const batch = checkUpload(upload)
+  const batch: Batch = { ...checkUpload(upload), priority }
   const now = clock()
   const cutoff = answerCutoff(now)
   const record =

@@ -30,11 +30,15 @@ export type UploadStorage = {
 
 const FILES_AT_ONCE = 200 // takes 1 to 2 ms
 
-/** Computes a fingerprint of ids, names, types and contents: equal exactly for equal requests. */
+/**
+ * Computes a fingerprint of ids, names, types and contents: equal exactly for equal requests. The
+ * priority 0 is left out, as in fingerprints from before priorities.
+ */
 export async function computeFingerprint({
   companyId,
   agentId,
   ownerId,
+  priority = 0,
   files,
   contents,
 }: Batch): Promise<string> {
@@ -45,7 +49,7 @@ export async function computeFingerprint({
     hash.update(JSON.stringify([name, mimetype, contents.at(content).sha256]))
     if (++index % FILES_AT_ONCE === 0) await setImmediate()
   }
-  return hash.update(']]').digest('hex')
+  return hash.update(priority === 0 ? ']]' : `],${priority}]`).digest('hex')
 }
 
 /**

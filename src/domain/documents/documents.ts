@@ -9,7 +9,13 @@ import { NOT_BASE64 } from './faults.ts'
 import { isDocuments, type Upload, type ValidDocuments } from './upload.ts'
 
 /** A valid upload; its company, agent and owner are not checked yet. */
-export type Batch = ValidDocuments & { companyId: number; agentId: number; ownerId: number }
+export type Batch = ValidDocuments & {
+  companyId: number
+  agentId: number
+  ownerId: number
+  /** From 0 to 9; absent: 0. */
+  priority?: number | undefined
+}
 
 const INVALID = 'Invalid documents'
 const FIELDS = ['owner_id', 'company_id', 'agent_id', 'documents'] as const

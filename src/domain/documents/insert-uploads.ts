@@ -171,7 +171,7 @@ async function insertRows(
     const rows = some.map(({ upload: { batch, origin }, file: { name } }) => ({
       ...{ company_id: batch.companyId, agent_id: batch.agentId, owner_id: batch.ownerId },
       ...{ attachment_id: attachmentIds.next().value ?? 0, name },
-      ...{ created_at: origin.at, created_by: origin.tokenId },
+      ...{ created_at: origin.at, created_by: origin.tokenId, priority: batch.priority },
     }))
     const ids = await insertDocuments(trx, rows, documentIds?.slice(count, count + some.length))
     count += some.length

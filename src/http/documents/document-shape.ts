@@ -21,6 +21,9 @@ const document = v.object({
   attempts: v.pipe(Integer, v.description('How often it was claimed')),
   finished_at: v.nullable(Instant),
   note: v.pipe(v.nullable(v.string()), v.description('What its worker said of the outcome')),
+  priority: v.exactOptional(
+    v.pipe(Integer, v.description('From 1 to 9, claimed before lower ones; absent: 0')),
+  ),
   content: v.exactOptional(v.pipe(v.literal('lost'), v.description('Its bytes are lost; else absent'))),
 })
 

@@ -21,6 +21,7 @@ const MAY_SEND = [
   'If-None-Match',
   'If-Range',
   'Idempotency-Key',
+  'X-Cambista-Priority',
   'Range',
   'X-Request-Id',
 ]

@@ -17,6 +17,7 @@ export type RequestHeader =
   | 'If-Range'
   | 'Content-Digest'
   | 'Repr-Digest'
+  | 'X-Cambista-Priority'
 
 type SentHeader = 'X-Holes' | 'X-Left-Out' | 'X-Future' | 'X-Cambista-As-Of'
 

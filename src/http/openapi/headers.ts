@@ -17,6 +17,10 @@ export const REQUEST_HEADERS: Readonly<Record<RequestHeader, Described>> = {
       'as before, and nothing is made twice',
     schema: { type: 'string', minLength: 1, maxLength: 255 },
   },
+  'X-Cambista-Priority': {
+    description: 'Priority of the documents: claims take the highest first',
+    schema: { type: 'integer', minimum: 0, maximum: 9, default: 0 },
+  },
   'Content-Digest': {
     description:
       'What the body hashes to, as sha-256=:BASE64: or sha-512=:BASE64: (RFC 9530): another body is 400',

@@ -31,7 +31,10 @@ export async function restartLeases(db: WriteDb, leases: LeaseSql): Promise<void
   await (leases.isPerProcess ? query : query.where('lease_ends', 'is', null)).execute()
 }
 
-/** Selects the oldest documents of an agent that are new or whose lease has expired. Skips locked rows. */
+/**
+ * Selects documents of an agent that are new or whose lease has expired: of the highest priority first, then the
+ * oldest. Skips locked rows.
+ */
 export function selectClaimable(
   trx: WriteDb,
   leases: LeaseSql,
@@ -43,6 +46,7 @@ export function selectClaimable(
     .where('agent_id', '=', agentId)
     .where(leases.isOpen)
     .where(isFree(leases))
+    .orderBy('priority', 'desc')
     .orderBy('id')
     .limit(limit)
   return engineSql(trx).lockRows(query, 'update-skip-locked', ['documents']).execute()

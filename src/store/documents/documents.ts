@@ -12,11 +12,20 @@ import { addUsed } from './usage.ts'
 
 export type DocumentRow = Omit<
   Row<'documents'>,
-  'created_by' | 'claim_id' | 'lease_seconds' | 'lease_ends' | 'finished_by' | 'claimed_at' | 'name_folded'
+  | 'created_by'
+  | 'claim_id'
+  | 'lease_seconds'
+  | 'lease_ends'
+  | 'finished_by'
+  | 'claimed_at'
+  | 'name_folded'
+  | 'priority'
 > &
   Pick<Row<'attachments'>, 'mimetype' | 'size' | 'sha256'> & {
     /** Name of the token that created it; null: unknown. */
     created_by: string | null
+    /** From 1 to 9; absent: 0. */
+    priority?: number
     /** Set only when its blob is known to be lost. */
     content?: 'lost'
   }
@@ -24,7 +33,7 @@ export type DocumentRow = Omit<
 export type NewDocument = Pick<
   Row<'documents'>,
   'company_id' | 'agent_id' | 'owner_id' | 'attachment_id' | 'name' | 'created_at' | 'created_by'
->
+> & { priority?: number | undefined }
 
 export type DocumentFilter = {
   id?: number | undefined
@@ -66,6 +75,7 @@ export async function insertDocuments(
       documents.map((document, at) => ({
         ...(ids && { id: ids[at] }),
         ...document,
+        priority: document.priority ?? 0,
         name_folded: foldAccents(document.name),
       })),
     )
@@ -170,6 +180,16 @@ export async function deleteDocuments(db: WriteDb, documents: readonly DocumentR
   return new Set(deletions.map(({ id }) => id))
 }
 
+/** Changes the priority of a document; false without such a document. */
+export async function updatePriority(db: WriteDb, id: number, priority: number): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('documents')
+    .set({ priority })
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows === 1n
+}
+
 /** Returns whether an agent or an owner has documents of another company. */
 export function hasForeignDocuments(
   db: ReadDb,
@@ -236,10 +256,15 @@ function selectJoined(db: ReadDb) {
       'documents.attempts',
       'documents.finished_at',
       'documents.note',
+      'documents.priority',
       'lost_contents.since as lost',
     ])
 }
 
-function withContent<T extends { lost: string | null }>({ lost, ...row }: T) {
-  return lost === null ? row : { ...row, content: 'lost' as const }
+function withContent<T extends { lost: string | null; priority: number }>({ lost, priority, ...row }: T) {
+  return {
+    ...row,
+    ...(priority > 0 && { priority }),
+    ...(lost !== null && { content: 'lost' as const }),
+  }
 }

@@ -44,7 +44,8 @@ export type ClaimedDocument = DocumentRow & { claim_id: string; lease_until: str
 const FAILED_AT_ONCE = 1000
 
 /**
- * Claims at most `limit` of an agent's oldest documents that are new or whose lease has expired. With `patience`,
+ * Claims at most `limit` of an agent's documents that are new or whose lease has expired. The highest priority comes
+ * first, then the oldest. With `patience`,
  * waits for the first or the end of the time.
  * @throws AppError `not-found` for an agent that does not exist or is outside of the access, `busy` when too many
  * clients wait, and errors of `recheckAccess`
@@ -126,7 +127,8 @@ function claimOnce(
       claims.map(({ row }) => claimEvent(row, 'claimed', at, { worker, attempt: row.attempts + 1 })),
     )
     const claimIds = new Map(claims.map(({ row, claimId }) => [row.id, claimId]))
-    const rows = await selectDocumentsById(trx, [...claimIds.keys()])
+    const byId = new Map((await selectDocumentsById(trx, [...claimIds.keys()])).map((row) => [row.id, row]))
+    const rows = claims.flatMap(({ row }) => byId.get(row.id) ?? []) // in the order of their claims
     const lease_until = leaseEnd.toISOString()
     const documents = rows.map((row) => ({ ...row, claim_id: claimIds.get(row.id) ?? '', lease_until }))
     return { documents, failed: exhausted.length }

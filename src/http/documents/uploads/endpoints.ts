@@ -19,7 +19,7 @@ const REFUSALS = {
   507: 'Not enough free disk space, or a quota of the company is used up',
 }
 const COMMON = {
-  reads: ['Idempotency-Key', 'Content-Digest', 'Repr-Digest'],
+  reads: ['Idempotency-Key', 'X-Cambista-Priority', 'Content-Digest', 'Repr-Digest'],
   refusals: REFUSALS,
   answer: UploadOut,
   notFound: 'Company, agent or owner not found',
@@ -87,14 +87,18 @@ async function bodyFormat(type: string | undefined, query: UploadQuery): Promise
       return { loc: ['query', name], msg, type: isForm ? 'unknown' : 'missing' }
     },
   )
+  if (isForm && query.priority !== undefined) {
+    const msg = 'priority must be the header X-Cambista-Priority of a form'
+    faults.push({ loc: ['query', 'priority'], msg, type: 'unknown' })
+  }
   if (faults.length > 0) throw invalidParameters(faults)
   if (isForm) {
     const { createFormReaders: formReaderFor } = await import('./form-body.ts')
     return { open: formReaderFor(type), density: 1 }
   }
-  const { name, owner_id, company_id, agent_id } = query
+  const { name, owner_id, company_id, agent_id, priority } = query
   const ids = { owner_id, company_id, agent_id }
-  return { open: (needs) => createRawReader(needs, ids, { name, mimetype: type }), density: 1 }
+  return { open: (needs) => createRawReader(needs, ids, { name, mimetype: type }), density: 1, priority }
 }
 
 /** Creates the reader of an upload of one document whose body is the blob, byte for byte. */

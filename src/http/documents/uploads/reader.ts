@@ -21,6 +21,8 @@ export type BodyFormat = {
   open(needs: UploadNeeds): UploadReader
   /** Maximum of blob bytes for a body byte. */
   density: number
+  /** Priority in the query. */
+  priority?: number | undefined
 }
 
 /**

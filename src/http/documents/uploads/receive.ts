@@ -86,9 +86,10 @@ export function createUploadReceiver(deps: UploadDeps): UploadReceiver {
         const declaredBytes = checkLength(req, limits.maxBody) ?? 0
         const key = parseIdempotencyKey(event.req.headers.get('idempotency-key'))
         const format = await chooseFormat()
+        const priority = choosePriority(event.req.headers.get('x-cambista-priority'), format.priority)
         using _reservation = reserveKey(running, token.id, key)
         using _permit = await semaphore.acquire()
-        const sender = { tokenId: token.id, access: tokenAccess(token), key }
+        const sender = { tokenId: token.id, access: tokenAccess(token), key, priority }
         const quotas = await selectSenderQuotas(deps, sender)
         await checkFreeSpace(blobs, limits.minFree + declaredBytes * format.density)
         const beginBatch = withinQuotas(quotas, blobs.beginBatch)
@@ -128,6 +129,22 @@ function parseIdempotencyKey(header: string | null): string | undefined {
     throw new AppError('bad-request', `Idempotency-Key must be 1 to ${MAX_KEY} characters`)
   }
   return header
+}
+
+/**
+ * Returns the priority in the header, else that in the query.
+ * @throws AppError `bad-request` for a header that is no digit, or that differs from the query
+ */
+function choosePriority(header: string | null, inQuery: number | undefined): number | undefined {
+  if (header === null) return inQuery
+  if (!/^\d$/.test(header))
+    throw new AppError('bad-request', 'X-Cambista-Priority must be a digit from 0 to 9')
+  const priority = Number(header)
+  if (inQuery === undefined || inQuery === priority) return priority
+  throw new AppError(
+    'bad-request',
+    'X-Cambista-Priority differs from priority in the address: send one of them',
+  )
 }
 
 async function checkFreeSpace(blobs: Blobs, needed: number): Promise<void> {

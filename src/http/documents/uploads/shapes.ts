@@ -39,6 +39,19 @@ export const UploadQuery = v.object({
       v.minLength(1, 'must not be empty'),
     ),
   ),
+  priority: v.optional(
+    v.pipe(
+      v.string(),
+      v.metadata({
+        description: 'Claims take the highest first; also the header X-Cambista-Priority',
+        type: 'integer',
+        minimum: 0,
+        maximum: 9,
+      }),
+      v.regex(/^\d$/, 'must be a digit from 0 to 9'),
+      v.transform(Number),
+    ),
+  ),
 })
 export type UploadQuery = v.InferOutput<typeof UploadQuery>
 
