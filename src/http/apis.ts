@@ -2,7 +2,7 @@
 
 import type { BlockList } from 'node:net'
 import { type ClaimDeps, claimDocuments } from '../domain/documents/claims/claims.ts'
-import { finishDocument } from '../domain/documents/claims/outcomes.ts'
+import { extendClaim, finishDocument, releaseDocument } from '../domain/documents/claims/outcomes.ts'
 import { listDocuments, requireDocument, waitForDocuments } from '../domain/documents/queries.ts'
 import type { NightlyBackup } from '../domain/operations/backup/nightly.ts'
 import type { DatabaseState } from '../domain/operations/database-watch.ts'
@@ -147,6 +147,8 @@ function documentWork(reads: ReadDb, blobs: Blobs, claiming: ClaimDeps): Documen
     findResult: (id) => findResult(reads, id),
     claim: (worker, asked, patience) => claimDocuments(claiming, worker, asked, patience),
     finish: (worker, held, told) => finishDocument(claiming, worker, held, told),
+    extend: (worker, ref, seconds) => extendClaim(claiming, worker, ref, seconds),
+    release: (worker, ref) => releaseDocument(claiming, worker, ref),
     blobs,
   }
 }

@@ -116,7 +116,12 @@ test('on probation a server answers reads, and refuses each write until the upgr
     assert.deepEqual([answer.status, answer.headers.get('retry-after')], [503, '5'], `${name}: ${text}`)
     assert.match(text, REFUSAL, name)
   }
-  const tools = { claim_documents: { agent_id: 1 }, finish_document: { id, claim_id, outcome: 'done' } }
+  const tools = {
+    claim_documents: { agent_id: 1 },
+    finish_document: { id, claim_id, outcome: 'done' },
+    extend_document: { id, claim_id },
+    release_document: { id, claim_id },
+  }
   for (const [name, args] of Object.entries(tools))
     assert.match(await (await call(name, args)).text(), REFUSAL, name)
   assert.deepEqual(await dump(dataDir), before)

@@ -19,7 +19,8 @@ const ROOT = join(import.meta.dirname, '../..')
 const INSPECTOR = 'node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js'
 const BOTH = [
   'get_rate get_rates_on convert get_history rate_statistics list_series freshness',
-  'list_documents read_document wait_for_documents claim_documents finish_document',
+  'list_documents read_document wait_for_documents',
+  'claim_documents finish_document extend_document release_document',
 ]
   .join(' ')
   .split(' ')
@@ -36,7 +37,7 @@ async function upload(): Promise<number> {
   return created_documents[0]?.id ?? 0
 }
 
-/** Calls of every tool except `finish_document`, which needs the answer of another. */
+/** Calls of every tool except those that need the claim id of another. */
 const toolCalls = (id: number): [string, object][] => [
   ['get_rate', { on: ON }],
   ['get_rates_on', { on: ON }],
@@ -73,13 +74,17 @@ test('the SDK of 2025-11-25 calls every tool over HTTP, and results match the ou
   const converted = await app.json(`/api/v1/convert?amount=15000&from=JPY&to=CRC&on=${ON}`)
   assert.deepEqual(results[2]?.structuredContent, converted)
   const claim_id = findClaimId(results.at(-1)?.structuredContent, id)
-  const finish = [['finish_document', { id, claim_id, outcome: 'done' }]]
-  const finishResult = await runProgram<Told>('mcp-sdk.mjs', [
+  const ofClaim = [
+    ['extend_document', { id, claim_id, lease_seconds: 60 }],
+    ['finish_document', { id, claim_id, outcome: 'done' }],
+  ]
+  const { results: outcomes } = await runProgram<Told>('mcp-sdk.mjs', [
     url,
     JSON.stringify(headers),
-    JSON.stringify(finish),
+    JSON.stringify(ofClaim),
   ])
-  assert.equal(finishResult.results[0]?.structuredContent?.state, 'done')
+  const values = outcomes.map(({ structuredContent }) => structuredContent)
+  assert.deepEqual([values[0]?.id, values[1]?.state], [id, 'done'])
 })
 
 test('the SDK of 2025-11-25 reads a data directory over stdin', async () => {
@@ -133,6 +138,9 @@ test('the Inspector lists the tools without a complaint, calls them, and reads a
   const id = await upload()
   let last: Result['structuredContent']
   for (const [name, args] of toolCalls(id)) last = await call(name, args)
+  const released = await call('release_document', { id, claim_id: findClaimId(last, id) })
+  assert.equal(released?.state, 'new')
+  last = await call('claim_documents', { agent_id: 1, limit: 10 })
   const finished = await call('finish_document', { id, claim_id: findClaimId(last, id), outcome: 'done' })
   assert.equal(finished?.state, 'done')
   const { contents } = await inspect(http, 'resources/read', '--uri', 'cambista://series')

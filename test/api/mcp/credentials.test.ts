@@ -87,6 +87,18 @@ test('a key and a token open their own tools, in either header, and together all
   }
 })
 
+test('the list of all tools is at most 20 KB, and that of a token alone 9 KB', async () => {
+  const limits: [Record<string, string>, number][] = [
+    [{ 'x-api-key': app.key, authorization: `Bearer ${TOKENS.work}` }, 20 * 1024],
+    [{ 'x-api-key': TOKENS.work }, 9 * 1024],
+  ]
+  for (const [headers, limit] of limits) {
+    const { text, body } = await send(app, LIST, headers)
+    assert.ok(body.result.tools.length > 0)
+    assert.ok(Buffer.byteLength(text) <= limit, `${Buffer.byteLength(text)} bytes`)
+  }
+})
+
 test('a tool without permission is rejected like an unknown one', async () => {
   const calls = [
     modern('tools/call', { name: 'read_document', arguments: { id: 1 } }),

@@ -282,6 +282,47 @@ for (const era of Object.keys(ERAS) as Era[]) {
     })
   })
 
+  test(`${era}: extend_document restarts a lease, and release_document gives the document back`, async (t) => {
+    const client = await open(t, TOKENS.work)
+    const [id = 0] = await upload({ mimetype: 'text/plain', bytes: 'largo' })
+    const claims = await callForValue(client, 'claim_documents', {
+      agent_id: 1,
+      limit: 10,
+      lease_seconds: 60,
+    })
+    const { claim_id, lease_until } = claims.documents.find((one: Json) => one.id === id)
+    const lease = await callForValue(client, 'extend_document', { id, claim_id, lease_seconds: 3600 })
+    assert.deepEqual(Object.keys(lease), ['id', 'lease_until'])
+    assert.ok(Date.parse(lease.lease_until) - Date.parse(lease_until) > 3_500_000, lease.lease_until)
+    const outcome = await callForValue(client, 'release_document', { id, claim_id })
+    assert.deepEqual(outcome, { id, state: 'new' })
+    assert.deepEqual(await callForValue(client, 'release_document', { id, claim_id }), outcome)
+    const refusals: [string, Json, RegExp][] = [
+      ['extend_document', { id, claim_id }, /^This claim has expired. Do not call again with this claim/],
+      [
+        'extend_document',
+        { id, claim_id, lease_seconds: 3601 },
+        /^lease_seconds must be an integer from 10 to/,
+      ],
+      ['extend_document', { id }, /^claim_id is required/],
+      ['release_document', { id, claim_id: 'no' }, /^This claim has expired/],
+      ['release_document', { id: 999_999, claim_id }, /^Document not found/],
+    ]
+    for (const [name, args, text] of refusals) assert.match(await callForError(client, name, args), text)
+    const other = await open(t, TOKENS.other)
+    const next = await callForValue(other, 'claim_documents', { agent_id: 1, limit: 10 })
+    assert.partialDeepStrictEqual(next.documents, [{ id, attempts: 2 }])
+    assert.match(await callForError(client, 'release_document', { id, claim_id }), /^This claim has expired/)
+    const last = { id, claim_id: next.documents[0].claim_id }
+    await callForValue(other, 'finish_document', { ...last, outcome: 'done' })
+    assert.match(
+      await callForError(other, 'release_document', last),
+      /^This claim has ended: its outcome is done/,
+    )
+    const reader = await open(t)
+    await assert.rejects(reader.callTool({ name: 'release_document', arguments: last }), /There is no tool/)
+  })
+
   test(`${era}: a document that contains orders is data: no tool executes them`, async (t) => {
     const client = await open(t, TOKENS.work)
     const [id] = await upload({ name: COMMAND, mimetype: 'text/plain', bytes: COMMAND })

@@ -1,4 +1,4 @@
-// Tools of workers: claim documents of an agent, and report each as done or failed.
+// Tools of workers: claim documents of an agent, report each as done or failed, extend a lease, release a document.
 
 import * as v from 'valibot'
 import { LARGEST_RESULT, LEASE, LONGEST_NOTE } from '../../../domain/documents/claims/claim-limits.ts'
@@ -15,8 +15,15 @@ import { createWaitOptions } from './waiting.ts'
 const LIMIT = { least: 1, most: 10, otherwise: '1' } // rows of ten documents, with the longest names, are below 32 KB
 
 const Text = v.string()
+const LeaseSeconds = (description: string) =>
+  integerParam({ ...LEASE, otherwise: String(LEASE.otherwise) }, description)
+/** Arguments that name a claim. */
+const ClaimKey = {
+  id: idParam('The document'),
+  claim_id: v.pipe(Text, v.description('As claim_documents gave it')),
+}
 
-export function claimTools({ claim, finish }: DocumentWork): Tool[] {
+export function claimTools({ claim, finish, extend, release }: DocumentWork): Tool[] {
   return [
     tool({
       name: 'claim_documents',
@@ -27,10 +34,7 @@ export function claimTools({ claim, finish }: DocumentWork): Tool[] {
       input: v.object({
         agent_id: v.optional(idParam('Needed unless the token is of one agent')),
         limit: integerParam(LIMIT, 'How many at most'),
-        lease_seconds: integerParam(
-          { ...LEASE, otherwise: String(LEASE.otherwise) },
-          'For how long they are yours',
-        ),
+        lease_seconds: LeaseSeconds('For how long they are yours'),
         wait: v.optional(waitParam('Seconds to wait for a first one'), '0'),
       }),
       output: v.object({
@@ -67,8 +71,7 @@ export function claimTools({ claim, finish }: DocumentWork): Tool[] {
       about: 'Say that a claimed document is done, or failed and why.',
       changes: true,
       input: v.object({
-        id: idParam('The document'),
-        claim_id: v.pipe(Text, v.description('As claim_documents gave it')),
+        ...ClaimKey,
         outcome: v.picklist(['done', 'failed'], 'must be done or failed'),
         note: v.optional(v.pipe(Text, v.description(`At most ${LONGEST_NOTE} characters`))),
         result: v.optional(v.pipe(Text, v.description('JSON to hand back, as a text of at most 32 KiB'))),
@@ -81,6 +84,32 @@ export function claimTools({ claim, finish }: DocumentWork): Tool[] {
         const completion = { outcome, note: note || null, result: checkResult(result) }
         const { state, attempts, finished_at } = await finish(toWorker(caller), { id, claimId }, completion)
         return { value: { id, state, attempts, finished_at }, sentence: `Document ${id} is ${state}.` }
+      },
+    }),
+
+    tool({
+      name: 'extend_document',
+      needs: 'documents:CLAIM',
+      about: 'Keep a claimed document for longer: its lease begins anew.',
+      changes: true,
+      input: v.object({ ...ClaimKey, lease_seconds: LeaseSeconds('From now on') }),
+      output: v.object({ id: Integer, lease_until: Text }),
+      async run({ id, claim_id: claimId, lease_seconds: leaseSeconds }, caller) {
+        const { lease_until } = await extend(toWorker(caller), { id, claimId }, leaseSeconds)
+        return { value: { id, lease_until }, sentence: `Document ${id} is yours until ${lease_until}.` }
+      },
+    }),
+
+    tool({
+      name: 'release_document',
+      needs: 'documents:CLAIM',
+      about: 'Give a claimed document back for another worker. The attempt counts.',
+      changes: true,
+      input: v.object(ClaimKey),
+      output: v.object({ id: Integer, state: Text }),
+      async run({ id, claim_id: claimId }, caller) {
+        const { state } = await release(toWorker(caller), { id, claimId })
+        return { value: { id, state }, sentence: `Document ${id} is ${state}.` }
       },
     }),
   ]

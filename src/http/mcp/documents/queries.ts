@@ -21,4 +21,10 @@ export type DocumentWork = {
   pageOnceThere(access: Access, request: DocumentsRequest, options: WaitOptions): Promise<DocumentsPage>
   claim(worker: Worker, request: ClaimRequest, options?: WaitOptions): Promise<ClaimedDocument[]>
   finish(worker: Worker, claim: ClaimRef, completion: Completion): Promise<DocumentRow>
+  extend(
+    worker: Worker,
+    claim: ClaimRef,
+    leaseSeconds: number,
+  ): Promise<DocumentRow & { lease_until: string }>
+  release(worker: Worker, claim: ClaimRef): Promise<DocumentRow>
 }
