@@ -42,6 +42,7 @@ const toolCalls = (id: number): [string, object][] => [
   ['get_rate', { on: ON }],
   ['get_rates_on', { on: ON }],
   ['convert', { amount: 15000, from: 'JPY', to: 'CRC', on: ON }],
+  ['convert', { items: [{ amount: 15000, from: 'JPY', to: 'CRC' }], on: ON }],
   ['get_history', { from: '2026-03-01', to: ON, every: 'month' }],
   ['rate_statistics', { from: '2026-03-01', to: ON }],
   ['list_series', {}],

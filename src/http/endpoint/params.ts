@@ -262,7 +262,7 @@ export function roundingAlone(rounding: string): ValidationItem {
 export function validate<S extends v.GenericSchema>(
   schema: S,
   source: 'query' | 'path',
-  values: Record<string, string>,
+  values: Readonly<Record<string, unknown>>,
   faults: ValidationItem[],
 ): v.InferOutput<S> {
   const result = v.safeParse(schema, values)
@@ -335,6 +335,6 @@ function missing(source: string, name: string): ValidationItem {
   return { loc: [source, name], msg: `${name} ${FAULTS.missing}`, type: 'missing', input: null }
 }
 
-function faulty(source: string, name: string, fault: string, input: string): ValidationItem {
+function faulty(source: string, name: string, fault: string, input: unknown): ValidationItem {
   return { loc: [source, name], msg: `${name} ${fault}`, type: NAME_OF_FAULT.get(fault) ?? 'value', input }
 }

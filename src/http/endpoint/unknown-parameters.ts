@@ -36,7 +36,7 @@ const LONGEST_SHOWN = 60
  * none, since no cache stores it.
  */
 export function addUnknownParameters(
-  params: Readonly<Record<string, string>>,
+  params: Readonly<Record<string, unknown>>,
   known: readonly string[],
   faults: ValidationItem[],
   { ignoresCacheBusters = true } = {},

@@ -23,7 +23,8 @@ export type BatchElement = {
 
 export const NOT_AN_OBJECT = Symbol('an element that is no object')
 
-const MAX_UNKNOWN = 8 // fields of an element; each is compared with those that there are
+/** Unknown fields of an element that are reported: each is compared with those that there are. */
+export const MAX_UNKNOWN = 8
 const ID = -1
 const UNKNOWN = -2
 const IGNORED = -3 // an unknown one beyond those

@@ -109,6 +109,108 @@ for (const era of Object.keys(ERAS) as Era[]) {
     }
   })
 
+  test(`${era}: convert rounds like /convert`, async (t) => {
+    const client = await open(t)
+    const args = { amount: '1500.50', from: 'JPY', to: 'CRC', decimals: 2 }
+    const query = 'amount=1500.50&from=JPY&to=CRC&decimals=2'
+    assert.deepEqual(await callForValue(client, 'convert', args), await app.json(`/api/v1/convert?${query}`))
+    assert.deepEqual(
+      await callForValue(client, 'convert', { ...args, rounding: 'down' }),
+      await app.json(`/api/v1/convert?${query}&rounding=down`),
+    )
+    assert.match(
+      await callForError(client, 'convert', { ...args, decimals: 21 }),
+      /^decimals must be an integer from 0 to 20/,
+    )
+    assert.match(
+      await callForError(client, 'convert', { ...args, decimals: null, rounding: 'down' }),
+      /give decimals too/,
+    )
+  })
+
+  test(`${era}: convert answers each of its items like /convert/batch, beside the errors of others`, async (t) => {
+    const client = await open(t)
+    const items = [
+      { id: 'a', amount: '1500.50', from: 'JPY', to: 'CRC' },
+      { id: 7, amount: 15000, from: 'crc', to: 'EUR', type: 'compra', on: SUNDAY, decimals: 2 },
+      { amount: '1', from: 'USD', to: 'CRC', on: null, rounding: 'down', decimals: '0' },
+    ]
+    const batch = await fetch(`${app.app.url}/api/v1/convert/batch`, {
+      method: 'POST',
+      headers: { 'x-api-key': app.key, 'content-type': 'application/json' },
+      body: JSON.stringify(items),
+    })
+    const rows = (await batch.json()) as Json[]
+    const value = await callForValue(client, 'convert', { items, details: true })
+    assert.deepEqual(value, { results: rows })
+    const errors: [unknown, RegExp][] = [
+      [{ id: 1, from: 'USD', to: 'CRC' }, /^amount is required/],
+      [{ amount: 1, from: 'USD', to: 'XXX' }, /no rates of XXX are stored/],
+      [{ amount: 1, from: 'USD', to: 'CRC', on: '2062-03-24' }, /^on is in the future: today is /],
+      [
+        { amount: 1, from: 'USD', to: 'CRC', on: '1950-01-01' },
+        /stored on or before 1950-01-01|synchronized/,
+      ],
+      [{ amount: { toString: 1 }, from: 'USD', to: 'CRC' }, /^amount must be a decimal number/],
+      [{ amount: 1, from: 'USD', to: 'CRC', rounding: 'down' }, /give decimals too/],
+      [{ amount: 1, from: 'USD', to: 'CRC', date: '2026-03-24' }, /no parameter date: did you mean on/],
+      [{ id: [1], amount: 1, from: 'USD', to: 'CRC' }, /^id must be a text or an integer/],
+      ['15 USD', /^must be an object with amount, from and to/],
+      [null, /^must be an object with amount, from and to/],
+    ]
+    const mixed = [...errors.map(([item]) => item), items[0]]
+    const { results } = await callForValue(client, 'convert', { items: mixed })
+    assert.equal(results.length, mixed.length)
+    for (const [at, [item, text]] of errors.entries()) {
+      const { error, ...rest } = results[at]
+      assert.match(error, text, JSON.stringify(item))
+      assert.deepEqual(rest, at === 0 ? { id: 1 } : {})
+    }
+    const { legs: _, ...first } = rows[0] ?? {}
+    assert.deepEqual(results.at(-1), first)
+  })
+
+  test(`${era}: fields beside the items of convert are those of items without them`, async (t) => {
+    const client = await open(t)
+    const usd = { from: 'USD', to: 'CRC' }
+    const { results } = await callForValue(client, 'convert', {
+      items: [
+        { amount: 10, ...usd },
+        { amount: 10, ...usd, type: 'compra', on: '2026-03-20', rounding: 'down' },
+      ],
+      on: SUNDAY,
+      decimals: 1,
+    })
+    assert.deepEqual(results, [
+      await app.json(`/api/v1/convert?amount=10&from=USD&to=CRC&on=${SUNDAY}&decimals=1`),
+      await app.json(
+        '/api/v1/convert?amount=10&from=USD&to=CRC&on=2026-03-20&type=compra&decimals=1&rounding=down',
+      ),
+    ])
+  })
+
+  test(`${era}: convert rejects more than 50 items, and items beside an amount`, async (t) => {
+    const client = await open(t)
+    const item = { amount: '1', from: 'USD', to: 'CRC' }
+    const { results } = await callForValue(client, 'convert', { items: new Array(50).fill(item) })
+    assert.equal(results.length, 50)
+    assert.deepEqual(await callForValue(client, 'convert', { items: [] }), { results: [] })
+    const refusals: [Json, RegExp][] = [
+      [{ items: new Array(51).fill(item) }, /^items must be a list of at most 50/],
+      [{ items: [item], amount: 1 }, /^items replaces amount, from and to/],
+      [{ items: item }, /^items must be a list of at most 50/],
+      [{ items: 'a' }, /^items must be a list of at most 50/],
+      [{}, /^amount is required: give amount, from and to, or items/],
+      [{ amount: 1, to: 'CRC' }, /^from is required/],
+      [{ amount: [1], from: 'USD', to: 'CRC' }, /^amount must be/],
+      [
+        { items: new Array(50).fill({ ...item, id: 'x'.repeat(600) }) },
+        /^The answer would be larger than 32 KB: send fewer items/,
+      ],
+    ]
+    for (const [args, text] of refusals) assert.match(await callForError(client, 'convert', args), text)
+  })
+
   test(`${era}: get_history gives the points of /history, in pages that next_from joins`, async (t) => {
     const client = await open(t)
     const range = { from: '2024-01-01', to: '2026-03-24' }

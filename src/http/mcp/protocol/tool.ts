@@ -48,16 +48,18 @@ type Definition<Q extends QuerySchema> = {
 
 export function tool<Q extends QuerySchema>(definition: Definition<Q>): Tool {
   const { name, needs, about, input, output, changes = false } = definition
+  const inputSchema = jsonSchema(input)
+  const lists = listParameters(inputSchema)
   return {
     needs,
     definition: {
       name,
       description: about,
-      inputSchema: compactSchema(jsonSchema(input), true),
+      inputSchema: compactSchema(inputSchema, true),
       outputSchema: compactSchema(jsonSchema(output), true),
       annotations: changes ? { readOnlyHint: false, destructiveHint: false } : { readOnlyHint: true },
     },
-    call: async (values, caller) => definition.run(parseArguments(input, values), caller),
+    call: async (values, caller) => definition.run(parseArguments(input, lists, values), caller),
   }
 }
 
@@ -72,14 +74,24 @@ export function requireToken({ token }: Caller): AuthorizedToken {
   return token
 }
 
+/** Names of the parameters that are lists; all others are texts. */
+function listParameters({ properties }: JsonSchema): ReadonlySet<string> {
+  const entries = isRecord(properties) ? Object.entries(properties) : []
+  return new Set(entries.flatMap(([name, one]) => (isRecord(one) && one.type === 'array' ? [name] : [])))
+}
+
 /** Validates arguments. Integers and booleans are read as their text in a URL; null counts as absent. */
-function parseArguments<Q extends QuerySchema>(schema: Q, values: unknown): v.InferOutput<Q> {
-  const texts: Record<string, string> = Object.create(null)
+function parseArguments<Q extends QuerySchema>(
+  schema: Q,
+  lists: ReadonlySet<string>,
+  values: unknown,
+): v.InferOutput<Q> {
+  const texts: Record<string, unknown> = Object.create(null)
   const errors: ValidationItem[] = []
   if (values !== undefined && !isRecord(values)) throw new AppError('invalid', 'arguments must be an object')
   for (const [name, value] of Object.entries(values ?? {})) {
     if (value === null) continue
-    if (typeof value === 'string') texts[name] = value
+    if (lists.has(name) || typeof value === 'string') texts[name] = value
     else if (typeof value === 'boolean' || Number.isSafeInteger(value)) texts[name] = String(value)
     else errors.push(invalidType(name, value))
   }
