@@ -3,7 +3,13 @@
 import type { BlockList } from 'node:net'
 import { type ClaimDeps, claimDocuments } from '../domain/documents/claims/claims.ts'
 import { extendClaim, finishDocument, releaseDocument } from '../domain/documents/claims/outcomes.ts'
-import { listDocuments, requireDocument, waitForDocuments } from '../domain/documents/queries.ts'
+import {
+  addPartyNames,
+  listDocuments,
+  requireDocument,
+  waitForDocuments,
+} from '../domain/documents/queries.ts'
+import { createSummaries, type Summaries } from '../domain/documents/summary.ts'
 import type { NightlyBackup } from '../domain/operations/backup/nightly.ts'
 import type { DatabaseState } from '../domain/operations/database-watch.ts'
 import type { Samples } from '../domain/operations/sample-reads.ts'
@@ -92,8 +98,9 @@ export function createApis(
     ...{ db: reads, database, cache, past, exports, clock },
     ...{ keyring, findSession, admitOpenPage: openPage.admit, scheduler, backups },
   })
+  const summaries = createSummaries({ db: reads, leases: claiming.leases.sql, clock })
   const documents = documentsApi({
-    ...{ db, reads, blobs, limits, wakeHooks, claiming },
+    ...{ db, reads, blobs, limits, wakeHooks, claiming, summaries },
     ...{ keyring, findSession, log },
   })
   const totals = cachedTotals(reads)
@@ -115,7 +122,7 @@ export function createApis(
     prefix: '/mcp',
     async load() {
       const { mcpApi } = await import('./mcp/api.ts')
-      const work = documentWork(reads, blobs, claiming)
+      const work = documentWork({ reads, blobs, claiming, summaries })
       mcp ??= [
         mcpApi({ rates: { db: reads, cache, health }, documents: work, keyring, database, names, log }),
       ]
@@ -137,7 +144,17 @@ export function createApis(
 }
 
 /** Database functions for the tools of agents (decisions 6.1). */
-function documentWork(reads: ReadDb, blobs: Blobs, claiming: ClaimDeps): DocumentQueries & DocumentWork {
+function documentWork({
+  reads,
+  blobs,
+  claiming,
+  summaries,
+}: {
+  reads: ReadDb
+  blobs: Blobs
+  claiming: ClaimDeps
+  summaries: Summaries
+}): DocumentQueries & DocumentWork {
   const { waiters } = claiming
   return {
     page: (access, asked) => listDocuments(reads, access, asked),
@@ -145,6 +162,8 @@ function documentWork(reads: ReadDb, blobs: Blobs, claiming: ClaimDeps): Documen
       waitForDocuments({ db: reads, waiters }, access, asked, patience),
     find: (access, id) => requireDocument(reads, access, id),
     findResult: (id) => findResult(reads, id),
+    addNames: (documents) => addPartyNames(reads, documents),
+    summarize: summaries,
     claim: (worker, asked, patience) => claimDocuments(claiming, worker, asked, patience),
     finish: (worker, held, told) => finishDocument(claiming, worker, held, told),
     extend: (worker, ref, seconds) => extendClaim(claiming, worker, ref, seconds),

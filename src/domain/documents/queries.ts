@@ -9,6 +9,7 @@ import {
   selectCompanies,
 } from '../../store/directory/companies.ts'
 import { type OwnerRow, selectOwnerPage } from '../../store/directory/owners.ts'
+import { selectPartyNames } from '../../store/directory/parties.ts'
 import { selectLeaseEnds } from '../../store/documents/claims.ts'
 import { type DocumentRow, findDocument, selectDocuments } from '../../store/documents/documents.ts'
 import type { LeaseSql } from '../../store/engine.ts'
@@ -72,6 +73,22 @@ export async function addLeaseEnds(
     const end = ends.get(row.id)
     return end ? { ...row, lease_until: end.toISOString() } : row
   })
+}
+
+/** A document with the names of its company and agent. */
+export type NamedDocument = DocumentRow & { company: string | null; agent: string | null }
+
+/** Adds the names of companies and agents; null for one that was deleted in between. */
+export async function addPartyNames(db: ReadDb, documents: readonly DocumentRow[]): Promise<NamedDocument[]> {
+  const companyIds = new Set(documents.map(({ company_id }) => company_id))
+  const agentIds = new Set(documents.map(({ agent_id }) => agent_id))
+  const companies = await selectPartyNames(db, 'companies', [...companyIds])
+  const agents = await selectPartyNames(db, 'agents', [...agentIds])
+  return documents.map((row) => ({
+    ...row,
+    company: companies.get(row.company_id) ?? null,
+    agent: agents.get(row.agent_id) ?? null,
+  }))
 }
 
 /** Options of a client that waits for documents. */

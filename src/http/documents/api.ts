@@ -1,7 +1,7 @@
 // The documents API: a bearer token, for one part of it and one method or for more (decisions 3.7).
 
 import type { ClaimDeps } from '../../domain/documents/claims/claims.ts'
-import { createSummaries } from '../../domain/documents/summary.ts'
+import type { Summaries } from '../../domain/documents/summary.ts'
 import type { Semaphore } from '../../runtime/semaphore.ts'
 import type { ReadDb } from '../../store/tables.ts'
 import { type FindSession, type Keyring, tokenCredentials } from '../access/auth.ts'
@@ -23,17 +23,17 @@ type DocumentsDeps = Omit<UploadDeps, 'waiters' | 'clock'> & {
   keyring: Keyring
   findSession: FindSession
   claiming: ClaimDeps
+  summaries: Summaries
 }
 
 /** Creates the API, and the semaphore of its uploads for metrics. */
 export function documentsApi(deps: DocumentsDeps): { api: Api; uploads: Pick<Semaphore, 'status'> } {
-  const { db, reads, blobs, limits, wakeHooks, claiming, log } = deps
+  const { db, reads, blobs, limits, wakeHooks, claiming, summaries, log } = deps
   const { waiters, leases, clock } = claiming
   const { endpoints: uploads, semaphore } = uploadEndpoints({
     ...{ db, blobs, limits, wakeHooks, waiters, clock, log },
   })
   const disconnects = createDisconnects()
-  const summaries = createSummaries({ db: reads, leases: leases.sql, clock })
   const api: Api = {
     prefixes: ['/api/v1/documents', '/api/v1/agent', '/api/v1/companies'],
     errors: DOCUMENTS_ERRORS,

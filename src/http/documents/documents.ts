@@ -48,7 +48,7 @@ const StatesParam = v.pipe(
   v.transform((states) => states as DocumentState[]),
 )
 
-const SearchParam = v.pipe(
+export const SearchParam = v.pipe(
   v.string(),
   v.metadata({ description: 'Only those whose name has each of these words, accents and capitals aside' }),
   v.check(

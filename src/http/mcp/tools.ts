@@ -24,7 +24,7 @@ export function createReadTools(rates: CatalogueDeps, documents: DocumentQueries
 }
 
 /** Tools that wait or write, which only the server that receives the documents can do. */
-export function createWorkTools(documents: DocumentWork): Tool[] {
+export function createWorkTools(documents: DocumentQueries & DocumentWork): Tool[] {
   return [...waitTools(documents), ...claimTools(documents)]
 }
 

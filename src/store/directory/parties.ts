@@ -2,7 +2,7 @@
 
 import { splitBatches } from '../batches.ts'
 import { engineSql } from '../engine.ts'
-import type { Row, WriteDb } from '../tables.ts'
+import type { ReadDb, Row, WriteDb } from '../tables.ts'
 
 type PartyTable = 'companies' | 'owners' | 'agents'
 
@@ -24,6 +24,18 @@ export async function insertParty<Name extends PartyTable>(
     .executeTakeFirstOrThrow()
   if ('id' in values && values.id !== undefined) await engineSql(db).raiseIdSequence(db, table, row.id)
   return row as unknown as Row<Name>
+}
+
+/** Selects names by id. */
+export async function selectPartyNames(
+  db: ReadDb,
+  table: PartyTable,
+  ids: readonly number[],
+): Promise<Map<number, string>> {
+  if (ids.length === 0) return new Map()
+  const query = db.selectFrom(table as 'owners').select(['id', 'name'])
+  const rows = await query.where('id', 'in', ids).execute()
+  return new Map(rows.map(({ id, name }) => [id, name]))
 }
 
 /** Locks rows until the transaction ends, against changes and shared locks. Locks by rising id prevent deadlocks. */

@@ -84,7 +84,11 @@ for (const era of Object.keys(ERAS) as Era[]) {
       after = page.next_after
       if (!page.has_more) break
     }
-    assert.deepEqual(up, rest.documents)
+    const names = { company: 'Acme S.A.', agent: 'Lector' }
+    assert.deepEqual(
+      up,
+      rest.documents.map((row: Json) => ({ ...row, ...names })),
+    )
     const down: number[] = []
     for (let before: Json = {}; ; ) {
       const page = await callForValue(client, 'list_documents', { order: 'desc', limit: 50, ...before })
@@ -98,6 +102,53 @@ for (const era of Object.keys(ERAS) as Era[]) {
     const other = await open(t, TOKENS.ofCompany)
     assert.deepEqual(documentIds(await callForValue(other, 'list_documents')), [])
     assert.match(await callForError(other, 'list_documents', { company_id: 1 }), /^Company not found/)
+  })
+
+  test(`${era}: list_documents searches names like the list of the API`, async (t) => {
+    const client = await open(t)
+    const ids = await upload(
+      ...['Crédito uno.txt', 'credito DOS.txt'].map((name) => ({
+        name,
+        mimetype: 'text/plain',
+        bytes: name,
+      })),
+    )
+    const [first = 0] = ids
+    const search = { q: 'CREDITO', after: first - 1 }
+    assert.deepEqual(documentIds(await callForValue(client, 'list_documents', search)), ids)
+    const both = { q: 'uno credito', state: 'new', after: first - 1 }
+    assert.deepEqual(documentIds(await callForValue(client, 'list_documents', both)), [first])
+    assert.match(await callForError(client, 'list_documents', { q: ' ' }), /^q must be 1 to 100 characters/)
+    const other = await open(t, TOKENS.ofCompany)
+    assert.deepEqual(documentIds(await callForValue(other, 'list_documents', { q: 'credito' })), [])
+  })
+
+  test(`${era}: list_documents with \`summary\` has the figures of the API in place of rows`, async (t) => {
+    const client = await open(t)
+    for (const [args, query] of [
+      [{}, ''],
+      [{ company_id: 1, agent_id: 1 }, '?company_id=1&agent_id=1'],
+      [{ agent_id: 2 }, '?agent_id=2'],
+    ] as const) {
+      const value = await callForValue(client, 'list_documents', { ...args, summary: true })
+      const rest = await (await read(app, `/api/v1/documents/summary${query}`)).json()
+      assert.deepEqual(value, { summary: rest })
+    }
+    const { content } = await call(client, 'list_documents', { summary: true })
+    assert.match(content[0]?.text ?? '', /^\d+ documents? waiting, \d+ claimed, \d+ failed, \d+ done today/)
+    for (const wrong of [{ state: 'new' }, { q: 'a' }, { after: 1 }, { before: 1, order: 'desc' }]) {
+      assert.match(
+        await callForError(client, 'list_documents', { ...wrong, summary: true }),
+        /^summary goes with company_id and agent_id alone/,
+      )
+    }
+    const other = await open(t, TOKENS.ofCompany)
+    const { summary } = await callForValue(other, 'list_documents', { summary: true })
+    assert.equal(summary.stored, 0)
+    assert.match(
+      await callForError(other, 'list_documents', { company_id: 1, summary: true }),
+      /^Company not found/,
+    )
   })
 
   test(`${era}: a list of the longest names is below 32 KB, and complete`, async (t) => {

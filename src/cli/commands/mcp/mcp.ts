@@ -1,6 +1,6 @@
 // MCP over stdin and stdout, for clients that start their server.
 
-import { listDocuments, requireDocument } from '../../../domain/documents/queries.ts'
+import { addPartyNames, listDocuments, requireDocument } from '../../../domain/documents/queries.ts'
 import { openRateCache } from '../../../domain/rates/rate-cache.ts'
 import type { DocumentQueries } from '../../../http/mcp/documents/queries.ts'
 import { createMcpServer } from '../../../http/mcp/protocol/server.ts'
@@ -65,6 +65,8 @@ async function serveData(
       page: (access, request) => listDocuments(db, access, request),
       find: (access, id) => requireDocument(db, access, id),
       findResult: (id) => findResult(db, id),
+      addNames: (documents) => addPartyNames(db, documents),
+      summarize: undefined,
       blobs,
     },
     log: terminalLog(terminal, { level: 'info', format: 'text' }),

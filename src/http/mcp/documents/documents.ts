@@ -1,13 +1,15 @@
 // Tools that list, read and await documents.
 
 import * as v from 'valibot'
-import type { DocumentsPage } from '../../../domain/documents/queries.ts'
+import type { DocumentsPage, NamedDocument } from '../../../domain/documents/queries.ts'
+import type { DocumentSummary } from '../../../domain/documents/summary.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import { createSemaphore } from '../../../runtime/semaphore.ts'
 import type { DocumentRow } from '../../../store/documents/documents.ts'
 import { tokenAccess } from '../../access/auth.ts'
+import { SearchParam } from '../../documents/documents.ts'
 import { nextCursor, PAGE_PARAMETERS, parsePage } from '../../endpoint/pages.ts'
-import { cursorParam, idParam, waitParam } from '../../endpoint/params.ts'
+import { booleanParam, cursorParam, idParam, waitParam } from '../../endpoint/params.ts'
 import { Integer } from '../../endpoint/shapes.ts'
 import { fitRows, pluralize } from '../protocol/answers.ts'
 import type { Contents, Resource } from '../protocol/resource.ts'
@@ -39,31 +41,48 @@ export const DocumentOut = v.looseObject({
   name: Text,
   mimetype: Text,
   size: Integer,
+  company: v.nullable(Text),
+  agent: v.nullable(Text),
 })
 
-export function documentTools({ page, find, findResult, blobs }: DocumentQueries): Tool[] {
+export function documentTools(queries: DocumentQueries): Tool[] {
+  const { page, find, findResult, addNames, summarize, blobs } = queries
   const semaphore = createSemaphore(READS_AT_ONCE, READ_WITHIN)
   return [
     tool({
       name: 'list_documents',
       needs: 'documents:GET',
-      about: 'Documents by id, oldest first, without their contents; order desc with before: newest first.',
+      about:
+        'Documents by id, oldest first, without their contents; order desc with before: newest first. summary true: ' +
+        'how many wait, are claimed, failed and were done today, of company_id and agent_id, in place of documents.',
       input: v.object({
         ...Filter,
         state: v.optional(v.picklist(STATES, `must be one of ${STATES.join(', ')}`)),
+        q: v.optional(v.pipe(SearchParam, v.metadata({ description: 'Words that the name has' }))),
         order: v.optional(v.picklist(['asc', 'desc'], 'order must be asc or desc'), 'asc'),
         after: After,
         before: v.optional(cursorParam('With desc: next_before of the answer before')),
+        summary: v.optional(booleanParam('Figures in place of documents', ''), 'false'),
       }),
       output: v.object({
-        documents: v.array(DocumentOut),
+        documents: v.optional(v.array(DocumentOut)),
         next_after: v.optional(Integer),
         next_before: v.optional(Integer),
-        has_more: v.boolean(),
+        has_more: v.optional(v.boolean()),
+        summary: v.optional(v.looseObject({ waiting: Integer, failed: Integer })),
       }),
-      async run({ company_id: companyId, agent_id: agentId, state, ...query }, caller) {
-        const request = { companyId, agentId, states: state && [state], page: parsePage(query) }
-        return pageResult(request.page, await page(tokenAccess(requireToken(caller)), request))
+      async run({ company_id: companyId, agent_id: agentId, state, q, summary, ...query }, caller) {
+        const access = tokenAccess(requireToken(caller))
+        if (summary) {
+          if ([state, q, query.after, query.before].some((one) => one !== undefined))
+            throw new AppError('invalid', 'summary goes with company_id and agent_id alone')
+          if (!summarize)
+            throw new AppError('invalid', 'summary needs the server: start cambista mcp with --url')
+          return summaryResult(await summarize(access, { companyId, agentId }))
+        }
+        const request = { companyId, agentId, states: state && [state], q, page: parsePage(query) }
+        const { documents, ...rest } = await page(access, request)
+        return pageResult(request.page, { ...rest, documents: await addNames(documents) })
       },
     }),
 
@@ -99,7 +118,10 @@ export function documentTools({ page, find, findResult, blobs }: DocumentQueries
   ]
 }
 
-export function waitTools({ pageOnceThere }: DocumentWork): Tool[] {
+export function waitTools({
+  pageOnceThere,
+  addNames,
+}: Pick<DocumentWork, 'pageOnceThere'> & Pick<DocumentQueries, 'addNames'>): Tool[] {
   return [
     tool({
       name: 'wait_for_documents',
@@ -115,7 +137,8 @@ export function waitTools({ pageOnceThere }: DocumentWork): Tool[] {
         const request = { companyId, agentId, page: parsePage(query) }
         const options = createWaitOptions(caller, wait, 'documents:GET')
         const access = tokenAccess(requireToken(caller))
-        return pageResult(request.page, await pageOnceThere(access, request, options))
+        const { documents, ...rest } = await pageOnceThere(access, request, options)
+        return pageResult(request.page, { ...rest, documents: await addNames(documents) })
       },
     }),
   ]
@@ -155,7 +178,7 @@ function toResourceContents({ mimetype: mimeType }: DocumentRow, content: BlobCo
 /** Returns as many documents of a page as fit into a result. */
 function pageResult(
   page: Parameters<typeof nextCursor>[0],
-  { documents, hasMore, last: lastId }: DocumentsPage,
+  { documents, hasMore, last: lastId }: Omit<DocumentsPage, 'documents'> & { documents: NamedDocument[] },
 ): ToolResult {
   const fit = fitRows(documents)
   const isMore = fit.hasMore || hasMore
@@ -172,6 +195,12 @@ function pageResult(
     value: { documents: fit.rows, ...cursor },
     sentence: `${pluralize(fit.rows.length, 'document')}${ids}.${next} ${name?.slice('next_'.length)} ${value}.`,
   }
+}
+
+function summaryResult(summary: DocumentSummary): ToolResult {
+  const { waiting, working, failed, done_today } = summary
+  const sentence = `${pluralize(waiting, 'document')} waiting, ${working} claimed, ${failed} failed, ${done_today} done today.`
+  return { value: { summary }, sentence }
 }
 
 function contentResult(

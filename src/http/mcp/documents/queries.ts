@@ -4,6 +4,14 @@ import type { Access } from '../../../domain/documents/access.ts'
 import type { ClaimedDocument, ClaimRequest, Worker } from '../../../domain/documents/claims/claims.ts'
 import type { ClaimRef, Completion } from '../../../domain/documents/claims/outcomes.ts'
 import type { DocumentsPage, DocumentsRequest, WaitOptions } from '../../../domain/documents/queries.ts'
+import type { ClaimOutcome, ClaimRef } from '../../../domain/documents/claims/outcomes.ts'
+import type {
+  DocumentsPage,
+  DocumentsRequest,
+  NamedDocument,
+  WaitOptions,
+} from '../../../domain/documents/queries.ts'
+import type { Summaries } from '../../../domain/documents/summary.ts'
 import type { Blobs } from '../../../store/blobs/blobs.ts'
 import type { DocumentRow } from '../../../store/documents/documents.ts'
 
@@ -13,6 +21,9 @@ export type DocumentQueries = {
   find(access: Access, id: number): Promise<DocumentRow>
   /** Result of a document, to the letter; null: none. */
   findResult(id: number): Promise<string | null>
+  addNames(documents: readonly DocumentRow[]): Promise<NamedDocument[]>
+  /** Undefined without a server, which alone knows whether a lease is over. */
+  summarize: Summaries | undefined
   blobs: Pick<Blobs, 'read'>
 }
 

@@ -106,7 +106,12 @@ for (const era of Object.keys(ERAS) as Era[]) {
     const { created_documents } = (await response.json()) as { created_documents: { id: number }[] }
     const id = created_documents[0]?.id ?? 0
     assert.equal((await callForValue(client, 'read_document', { id })).text, 'hola')
-    assert.equal((await callForValue(client, 'list_documents', { after: id - 1 })).documents[0].id, id)
+    const [row] = (await callForValue(client, 'list_documents', { after: id - 1 })).documents
+    assert.deepEqual([row.id, row.company, row.agent], [id, 'Acme S.A.', 'Lector'])
+    assert.match(
+      await callForError(client, 'list_documents', { summary: true }),
+      /^summary needs the server: start cambista mcp with --url/,
+    )
     assert.equal((await callForValue(client, 'freshness')).exact, true)
     assert.match(
       await callForError(client, 'get_rate', { on: '1990-01-01' }),
