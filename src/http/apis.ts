@@ -138,7 +138,7 @@ export function createApis(
   const { caches } = rates
   const readMetrics = metricsSnapshotOf({
     ...{ db: reads, database, cache, caches, health, scheduler, backups },
-    ...{ blobs, uploads, waiters, totals },
+    ...{ blobs, uploads, waiters, totals, summaries },
   })
   return { apis, probes, late, shapes: shapes ? [shapes] : [], readMetrics }
 }
@@ -163,7 +163,7 @@ function documentWork({
     find: (access, id) => requireDocument(reads, access, id),
     findResult: (id) => findResult(reads, id),
     addNames: (documents) => addPartyNames(reads, documents),
-    summarize: summaries,
+    summarize: summaries.total,
     claim: (worker, asked, patience) => claimDocuments(claiming, worker, asked, patience),
     finish: (worker, held, told) => finishDocument(claiming, worker, held, told),
     extend: (worker, ref, seconds) => extendClaim(claiming, worker, ref, seconds),

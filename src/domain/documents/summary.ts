@@ -1,8 +1,18 @@
 // Figures of the queue for people (decisions 3.19), within the access of a client. Many tabs query them every few seconds,
 // so all requests of a filter share an answer for a second.
 
-import { selectOpenTimes } from '../../store/documents/claims.ts'
-import { type AgentFilter, findLastClaim, selectSeconds, selectTotals } from '../../store/documents/counts.ts'
+import { type AgentRow, selectAgents } from '../../store/directory/agents.ts'
+import { type OpenTimes, selectAgentOpenTimes, selectOpenTimes } from '../../store/documents/claims.ts'
+import {
+  type AgentFilter,
+  type CountTotals,
+  findLastClaim,
+  selectAgentClaims,
+  selectAgentSeconds,
+  selectAgentTotals,
+  selectSeconds,
+  selectTotals,
+} from '../../store/documents/counts.ts'
 import type { LeaseSql } from '../../store/engine.ts'
 import type { ReadDb } from '../../store/tables.ts'
 import { type Clock, currentDay } from '../../values/dates.ts'
@@ -25,38 +35,112 @@ export type DocumentSummary = {
   changed: number
 }
 
-export type Summaries = (access: Access, filter: AgentFilter) => Promise<DocumentSummary>
+/** Figures of an agent, with its name and its company. */
+export type AgentSummary = { agent_id: number; company_id: number; agent: string } & DocumentSummary
+
+/** `has_more`: agents of greater ids follow. */
+export type AgentSummaries = { agents: AgentSummary[]; has_more: boolean }
+
+/** Summaries within an access. @throws AppError `not-found` for a company or an agent outside of it */
+export type Summaries = {
+  total(access: Access, filter: AgentFilter): Promise<DocumentSummary>
+  /** Answers the first 200 agents, active or not, by id. */
+  byAgent(access: Access, filter: AgentFilter): Promise<AgentSummaries>
+}
 
 const SHARED_MS = 1000
 const MOST_FILTERS = 1000
+const MOST_AGENTS = 200
 
-/** Returns the function for summaries. Its answers are at most a second old. */
-export function createSummaries(deps: { db: ReadDb; leases: LeaseSql; clock: Clock }): Summaries {
-  const answers = new Map<string, { summary: Promise<DocumentSummary>; until: number }>()
+type SummaryDeps = { db: ReadDb; leases: LeaseSql; clock: Clock }
+
+/** Returns the functions for summaries. Their answers are at most a second old. */
+export function createSummaries(deps: SummaryDeps): Summaries {
+  return {
+    total: shareAnswers((filter) => readSummary(deps, filter)),
+    byAgent: shareAnswers((filter) => readAgentSummaries(deps, filter)),
+  }
+}
+
+/** Shares an answer among the requests of a filter for a second. */
+function shareAnswers<T>(
+  query: (filter: AgentFilter) => Promise<T>,
+): (access: Access, filter: AgentFilter) => Promise<T> {
+  const answers = new Map<string, { answer: Promise<T>; until: number }>()
   return (access, request) => {
     const filter = accessFilter(access, request)
     const key = `${filter.companyId} ${filter.agentId}`
     const now = performance.now()
     const shared = answers.get(key)
-    if (shared && now < shared.until) return shared.summary
+    if (shared && now < shared.until) return shared.answer
     if (answers.size >= MOST_FILTERS) answers.clear()
-    const summary = readSummary(deps, filter)
-    answers.set(key, { summary, until: now + SHARED_MS })
-    summary.catch(() => answers.delete(key)) // the next request queries again
-    return summary
+    const answer = query(filter)
+    answers.set(key, { answer, until: now + SHARED_MS })
+    answer.catch(() => answers.delete(key)) // the next request queries again
+    return answer
   }
 }
 
 async function readSummary(
-  { db, leases, clock }: { db: ReadDb; leases: LeaseSql; clock: Clock },
+  { db, leases, clock }: SummaryDeps,
   filter: AgentFilter,
 ): Promise<DocumentSummary> {
   const today = currentDay(clock)
   const totals = await selectTotals(db, filter, today)
-  const isOpen = totals.new > 0 || totals.claimed > 0
-  const open = isOpen ? await selectOpenTimes(db, leases, filter) : undefined
+  const open = hasOpen(totals) ? await selectOpenTimes(db, leases, filter) : undefined
   const lastClaim = await findLastClaim(db, filter)
-  const median = totals.done_today > 0 ? medianSeconds(await selectSeconds(db, filter, today)) : null
+  const seconds = totals.done_today > 0 ? await selectSeconds(db, filter, today) : []
+  return toSummary(totals, { open, lastClaim, seconds })
+}
+
+/** Runs the same number of queries for one agent and for all. */
+async function readAgentSummaries(
+  { db, leases, clock }: SummaryDeps,
+  { companyId, agentId }: AgentFilter,
+): Promise<AgentSummaries> {
+  const today = currentDay(clock)
+  const rows = await selectAgents(db, companyId, { id: agentId, limit: MOST_AGENTS + 1 })
+  const agents = rows.slice(0, MOST_AGENTS)
+  if (agents.length === 0) return { agents: [], has_more: false }
+  const filter = { agentIds: agents.map(({ id }) => id) }
+  const totals = await selectAgentTotals(db, filter, today)
+  const openTimes = [...totals.values()].some(hasOpen)
+    ? await selectAgentOpenTimes(db, leases, filter)
+    : new Map<number, OpenTimes>()
+  const lastClaims = await selectAgentClaims(db, filter)
+  const seconds = await selectAgentSeconds(db, filter, today)
+  const summarize = ({ id, company_id, name }: AgentRow): AgentSummary => ({
+    ...{ agent_id: id, company_id, agent: name },
+    ...toSummary(totals.get(id) ?? NO_TOTALS, {
+      open: openTimes.get(id),
+      lastClaim: lastClaims.get(id),
+      seconds: seconds.get(id) ?? [],
+    }),
+  })
+  return { agents: agents.map(summarize), has_more: rows.length > MOST_AGENTS }
+}
+
+const NO_TOTALS: CountTotals = {
+  ...{ new: 0, claimed: 0, done: 0, failed: 0, bytes: 0, changes: 0 },
+  ...{ done_today: 0, failed_today: 0, failed_at: null },
+}
+
+function hasOpen(totals: CountTotals): boolean {
+  return totals.new > 0 || totals.claimed > 0
+}
+
+function toSummary(
+  totals: CountTotals,
+  {
+    open,
+    lastClaim,
+    seconds,
+  }: {
+    open: OpenTimes | undefined
+    lastClaim: DocumentSummary['last_claim'] | undefined
+    seconds: readonly { seconds: number; count: number }[]
+  },
+): DocumentSummary {
   const expired = open?.expired ?? 0
   return {
     waiting: totals.new + expired,
@@ -67,7 +151,7 @@ async function readSummary(
     failed_today: totals.failed_today,
     last_failed_at: totals.failed > 0 ? totals.failed_at : null,
     done_today: totals.done_today,
-    median_seconds_today: median,
+    median_seconds_today: totals.done_today > 0 ? medianSeconds(seconds) : null,
     stored: totals.new + totals.claimed + totals.done + totals.failed,
     bytes: totals.bytes,
     last_claim: lastClaim ?? null,

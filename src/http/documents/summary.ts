@@ -17,27 +17,38 @@ import { DocumentOut } from './document-shape.ts'
 const about = <S extends v.GenericSchema>(schema: S, description: string) =>
   v.pipe(schema, v.metadata({ description }))
 
+const FIGURES = {
+  waiting: about(Integer, 'New, or claimed with a lease that is over'),
+  oldest_waiting_at: about(v.nullable(Instant), 'When the oldest of them arrived'),
+  working: about(Integer, 'Claimed, with a lease that is not over'),
+  working_since: about(v.nullable(Instant), 'When the oldest of these claims was made; null: unknown too'),
+  failed: about(Integer, 'Failed, on any day'),
+  failed_today: about(Integer, 'Of them those that failed today, in Costa Rica'),
+  last_failed_at: about(v.nullable(Instant), 'When a document failed last; null: none is failed'),
+  done_today: about(Integer, 'Done today, in Costa Rica'),
+  median_seconds_today: about(
+    v.nullable(Integer),
+    'Of those done today the median from arrival to end; from ten minutes on in whole minutes',
+  ),
+  stored: about(Integer, 'In any state'),
+  bytes: about(Integer, 'The sum of their sizes'),
+  last_claim: about(
+    v.nullable(v.object({ at: Instant, by: v.nullable(v.string()) })),
+    'When, and with which token, a document was claimed last',
+  ),
+  changed: about(Integer, 'Rises with each arrival, event and deletion'),
+}
+
 const SummaryOut = v.pipe(
   v.object({
-    waiting: about(Integer, 'New, or claimed with a lease that is over'),
-    oldest_waiting_at: about(v.nullable(Instant), 'When the oldest of them arrived'),
-    working: about(Integer, 'Claimed, with a lease that is not over'),
-    working_since: about(v.nullable(Instant), 'When the oldest of these claims was made; null: unknown too'),
-    failed: about(Integer, 'Failed, on any day'),
-    failed_today: about(Integer, 'Of them those that failed today, in Costa Rica'),
-    last_failed_at: about(v.nullable(Instant), 'When a document failed last; null: none is failed'),
-    done_today: about(Integer, 'Done today, in Costa Rica'),
-    median_seconds_today: about(
-      v.nullable(Integer),
-      'Of those done today the median from arrival to end; from ten minutes on in whole minutes',
+    ...FIGURES,
+    agents: v.exactOptional(
+      about(
+        v.array(v.object({ agent_id: Integer, company_id: Integer, agent: v.string(), ...FIGURES })),
+        'With by=agent: each agent, by id; at most 200',
+      ),
     ),
-    stored: about(Integer, 'In any state'),
-    bytes: about(Integer, 'The sum of their sizes'),
-    last_claim: about(
-      v.nullable(v.object({ at: Instant, by: v.nullable(v.string()) })),
-      'When, and with which token, a document was claimed last',
-    ),
-    changed: about(Integer, 'Rises with each arrival, event and deletion'),
+    has_more: v.exactOptional(about(v.boolean(), 'With by=agent: there are more agents')),
   }),
   v.title('DocumentSummary'),
 )
@@ -89,11 +100,17 @@ export function summaryEndpoints({
       query: v.object({
         company_id: v.optional(idParam('Only those of this company')),
         agent_id: v.optional(idParam('Only those for this agent')),
+        by: v.optional(
+          v.pipe(v.picklist(['agent'], 'must be agent'), v.description('agent: the same for each agent too')),
+        ),
       }),
       answer: SummaryOut,
       notFound: 'Company or agent not found, for a token of others',
-      async handle({ event, query: { company_id: companyId, agent_id: agentId } }) {
-        return freshReply(await summaries(access(event), { companyId, agentId }))
+      async handle({ event, query: { company_id: companyId, agent_id: agentId, by } }) {
+        const filter = { companyId, agentId }
+        const total = await summaries.total(access(event), filter)
+        if (by === undefined) return freshReply(total)
+        return freshReply({ ...total, ...(await summaries.byAgent(access(event), filter)) })
       },
     }),
 

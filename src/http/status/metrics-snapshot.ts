@@ -1,6 +1,8 @@
 // State of the program for the metrics, read at each scrape.
 
+import { EVERYTHING } from '../../domain/documents/access.ts'
 import type { DocumentWaiters } from '../../domain/documents/arrivals.ts'
+import type { Summaries } from '../../domain/documents/summary.ts'
 import type { NightlyBackup } from '../../domain/operations/backup/nightly.ts'
 import type { DatabaseMetrics, DatabaseState } from '../../domain/operations/database-watch.ts'
 import { type HealthQuery, isJudged, sidesOfProviders } from '../../domain/rates/health.ts'
@@ -20,6 +22,8 @@ type DatabaseValues = Totals & {
   /** Seconds since 1970. */
   nextSync: number | undefined
   hooks: { failing: number; waiting: number; givenUp: number }
+  /** Queues of the first 200 agents. */
+  agents: { id: number; waiting: number; oldestWaitingSeconds: number; failed: number }[]
 }
 
 /** Undefined: does not exist, or is in the database, which does not answer. */
@@ -50,6 +54,7 @@ type VitalsDeps = {
   waiters: Pick<DocumentWaiters, 'waiting'>
   caches: () => Record<string, CacheState>
   totals: () => Promise<Totals>
+  summaries: Pick<Summaries, 'byAgent'>
   database: DatabaseState
 }
 
@@ -64,6 +69,7 @@ const UNKNOWN = {
   goodSyncAgeSeconds: undefined,
   nextSync: undefined,
   hooks: undefined,
+  agents: undefined,
 }
 
 export function metricsSnapshotOf(deps: VitalsDeps): () => Promise<MetricsSnapshot> {
@@ -98,7 +104,9 @@ async function readDatabaseValues({
   health: { clock },
   scheduler,
   totals,
+  summaries,
 }: VitalsDeps): Promise<DatabaseValues> {
+  const { agents } = await summaries.byAgent(EVERYTHING, {})
   const good = await lastGoodSync(db, cache)
   const next = (await scheduler.tasks()).flatMap(({ nextRun }) => nextRun?.getTime() ?? [])
   return {
@@ -106,6 +114,10 @@ async function readDatabaseValues({
     goodSyncAgeSeconds: good ? elapsedSeconds(good, clock) : NEVER,
     nextSync: next.length > 0 ? Math.min(...next) / 1000 : undefined,
     hooks: await countHooks(db),
+    agents: agents.map(({ agent_id, waiting, oldest_waiting_at: oldest, failed }) => ({
+      ...{ id: agent_id, waiting, failed },
+      oldestWaitingSeconds: oldest === null ? 0 : elapsedSeconds(new Date(oldest), clock),
+    })),
   }
 }
 

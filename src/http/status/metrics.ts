@@ -1,5 +1,5 @@
 // Metrics for Prometheus at /metrics. A server without metrics loads neither this file nor the library.
-// Labels are route templates, known methods and our statuses: clients cannot add values.
+// Labels are route templates, known methods, our statuses and agents: clients cannot add values.
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import * as v from 'valibot'
@@ -101,6 +101,14 @@ export function createMetrics(): Metrics {
     labelNames: ['provider', 'side'],
     registers,
   })
+  const agentGauge = (name: string, help: string) =>
+    new Gauge({ name: `cambista_documents_${name}`, help, labelNames: ['agent'], registers })
+  const waiting = agentGauge('waiting', 'Documents of an agent that wait for a worker; the first 200 agents')
+  const oldestWaiting = agentGauge(
+    'oldest_waiting_seconds',
+    'Time since the oldest of these arrived; 0 without one',
+  )
+  const failures = agentGauge('failed', 'Documents of an agent that are failed')
   const runs = new Counter({
     name: 'cambista_sync_runs_total',
     help: 'Syncs that ended, by status',
@@ -135,6 +143,12 @@ export function createMetrics(): Metrics {
         // The default provider has no label: the metric is older than the support of several providers.
         const labels = provider === DEFAULT_PROVIDER.code ? { side } : { provider, side }
         benchmarkAge.set(labels, days ?? NEVER)
+      }
+      for (const gauge of [waiting, oldestWaiting, failures]) gauge.reset()
+      for (const { id: agent, ...queue } of now.agents ?? []) {
+        waiting.set({ agent }, queue.waiting)
+        oldestWaiting.set({ agent }, queue.oldestWaitingSeconds)
+        failures.set({ agent }, queue.failed)
       }
       for (const counter of [hits, misses]) counter.reset()
       if (now.runs) {

@@ -7,7 +7,7 @@ import { engineSql, type LeaseSql } from '../engine.ts'
 import { invariantError } from '../invariant.ts'
 import { hasRow } from '../rows.ts'
 import type { DocumentState, LeaseEnd, ReadDb, Row, Tables, WriteDb } from '../tables.ts'
-import { type AgentFilter, insertCounts, insertStateCounts, type NewCounts } from './counts.ts'
+import { type CountFilter, insertCounts, insertStateCounts, type NewCounts } from './counts.ts'
 
 const CLAIM_COLUMNS = [
   ...(['id', 'company_id', 'agent_id', 'state'] as const),
@@ -134,32 +134,75 @@ export type OpenTimes = {
   oldestWaiting: string | null
 }
 
-export async function selectOpenTimes(
+export async function selectOpenTimes(db: ReadDb, leases: LeaseSql, filter: CountFilter): Promise<OpenTimes> {
+  const agents = await selectOpenAgents(db, leases, filter)
+  const oldest = agents.reduce((least, { oldestId }) => Math.min(least, oldestId), NO_DOCUMENT)
+  const arrivals = await selectArrivals(db, [oldest])
+  const claims = agents.flatMap(({ workingSince }) => workingSince ?? [])
+  return {
+    expired: agents.reduce((sum, { expired }) => sum + expired, 0),
+    workingSince: claims.sort()[0] ?? null,
+    oldestWaiting: arrivals.get(oldest) ?? null,
+  }
+}
+
+/** The same for each agent that has open documents, by its id. */
+export async function selectAgentOpenTimes(
   db: ReadDb,
   leases: LeaseSql,
-  { companyId, agentId }: AgentFilter,
-): Promise<OpenTimes> {
+  filter: CountFilter,
+): Promise<Map<number, OpenTimes>> {
+  const agents = await selectOpenAgents(db, leases, filter)
+  const arrivals = await selectArrivals(
+    db,
+    agents.map(({ oldestId }) => oldestId),
+  )
+  return new Map(
+    agents.map(({ agentId, oldestId, ...times }) => [
+      agentId,
+      { ...times, oldestWaiting: arrivals.get(oldestId) ?? null },
+    ]),
+  )
+}
+
+type OpenAgent = Omit<OpenTimes, 'oldestWaiting'> & {
+  agentId: number
+  /** The oldest document that waits, or NO_DOCUMENT. */
+  oldestId: number
+}
+
+const NO_DOCUMENT = Number.POSITIVE_INFINITY
+
+async function selectOpenAgents(
+  db: ReadDb,
+  leases: LeaseSql,
+  { companyId, agentId, agentIds }: CountFilter,
+): Promise<OpenAgent[]> {
   let agents = db.selectFrom('agents').select('agents.id')
   if (companyId !== undefined) agents = agents.where('agents.company_id', '=', companyId)
   if (agentId !== undefined) agents = agents.where('agents.id', '=', agentId)
+  if (agentIds !== undefined) agents = agents.where('agents.id', 'in', agentIds)
   const claims = await db
     .selectFrom('documents')
     .where('state', '=', 'claimed')
     .where('agent_id', 'in', agents)
+    .groupBy('agent_id')
     .select((of) => {
       const isExpired = of('lease_ends', '<=', leases.now())
       const inLease = of.case().when(isExpired).then(null).else(of.ref('claimed_at')).end()
       return [
-        of.fn.sum<number | null>(of.case().when(isExpired).then(1).else(0).end()).as('expired'),
+        'agent_id',
+        of.fn.sum<number>(of.case().when(isExpired).then(1).else(0).end()).as('expired'),
         of.fn.min(inLease).as('since'),
         of.fn.min(of.case().when(isExpired).then(of.ref('id')).end()).as('oldest'),
       ]
     })
-    .executeTakeFirstOrThrow()
+    .execute()
   // The first of each agent, by the index of agent and state.
   const firsts = await db
     .selectFrom(agents.as('agent'))
-    .select((of) =>
+    .select((of) => [
+      'agent.id as agentId',
       of
         .selectFrom('documents')
         .select('documents.id')
@@ -168,19 +211,27 @@ export async function selectOpenTimes(
         .orderBy('documents.id')
         .limit(1)
         .as('first'),
-    )
+    ])
     .execute()
-  const ids = [claims.oldest, ...firsts.map(({ first }) => first)].filter((id) => id !== null)
-  const oldest = ids.length === 0 ? undefined : Math.min(...ids)
-  const arrival =
-    oldest === undefined
-      ? undefined
-      : await db.selectFrom('documents').select('created_at').where('id', '=', oldest).executeTakeFirst()
-  return {
-    expired: claims.expired ?? 0,
-    workingSince: claims.since,
-    oldestWaiting: arrival?.created_at ?? null,
-  }
+  const claimsByAgent = new Map(claims.map((row) => [row.agent_id, row]))
+  return firsts.flatMap(({ agentId, first }) => {
+    const { expired = 0, since = null, oldest = null } = claimsByAgent.get(agentId) ?? {}
+    if (first === null && !claimsByAgent.has(agentId)) return []
+    const oldestId = Math.min(first ?? NO_DOCUMENT, oldest ?? NO_DOCUMENT)
+    return [{ agentId, expired, workingSince: since, oldestId }]
+  })
+}
+
+/** Selects the instants of the arrival of documents, by their ids. */
+async function selectArrivals(db: ReadDb, ids: readonly number[]): Promise<Map<number, string>> {
+  const realIds = ids.filter((id) => id !== NO_DOCUMENT)
+  if (realIds.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('documents')
+    .select(['id', 'created_at'])
+    .where('id', 'in', realIds)
+    .execute()
+  return new Map(rows.map(({ id, created_at }) => [id, created_at]))
 }
 
 /** Locks a document and returns its claim. Waits for other transactions that change it. */

@@ -14,6 +14,9 @@ export type NewCounts = Insertable<Tables['document_counts']>
 /** Documents of one company, one agent or both; undefined: of all. */
 export type AgentFilter = { companyId?: number | undefined; agentId?: number | undefined }
 
+/** The same, or documents of several agents. */
+export type CountFilter = AgentFilter & { agentIds?: readonly number[] | undefined }
+
 export type CountTotals = Record<DocumentState | 'bytes' | 'changes', number> & {
   done_today: number
   failed_today: number
@@ -69,19 +72,19 @@ export function stateCounts(row: CountedRow, next: NextState | undefined): NewCo
 }
 
 /** Sums the counters of a filter; `today`: the day in Costa Rica. */
-export async function selectTotals(db: ReadDb, filter: AgentFilter, today: IsoDate): Promise<CountTotals> {
-  const row = await counts(db, filter)
-    .select((of) => [
-      ...SUMS.map((name) => of.fn.coalesce(of.fn.sum<number>(name), of.lit(0)).as(name)),
-      ...(['done', 'failed'] as const).map((name) =>
-        of.fn
-          .coalesce(of.fn.sum<number>(of.case().when('day', '=', today).then(of.ref(name)).end()), of.lit(0))
-          .as(`${name}_today`),
-      ),
-      of.fn.max('failed_at').as('failed_at'),
-    ])
-    .executeTakeFirstOrThrow()
+export async function selectTotals(db: ReadDb, filter: CountFilter, today: IsoDate): Promise<CountTotals> {
+  const row = await totals(db, filter, today).executeTakeFirstOrThrow()
   return row as unknown as CountTotals
+}
+
+/** The same for each agent that has counters, by its id. */
+export async function selectAgentTotals(
+  db: ReadDb,
+  filter: CountFilter,
+  today: IsoDate,
+): Promise<Map<number, CountTotals>> {
+  const rows = await totals(db, filter, today).select('agent_id').groupBy('agent_id').execute()
+  return new Map(rows.map(({ agent_id, ...sums }) => [agent_id, sums as unknown as CountTotals]))
 }
 
 /** Selects how many documents took how many seconds until `done` on a day, ascending. */
@@ -99,6 +102,26 @@ export function selectSeconds(
     .execute()
 }
 
+/** The same for each agent that has some, by its id. */
+export async function selectAgentSeconds(
+  db: ReadDb,
+  filter: CountFilter,
+  day: IsoDate,
+): Promise<Map<number, { seconds: number; count: number }[]>> {
+  const rows = await counts(db, filter)
+    .where('day', '=', day)
+    .where('seconds', 'is not', null)
+    .groupBy(['agent_id', 'seconds'])
+    .select((of) => [of.ref('seconds').$notNull().as('seconds'), of.fn.sum<number>('done').as('count')])
+    .select('agent_id')
+    .orderBy('seconds')
+    .execute()
+  const byAgent = Map.groupBy(rows, ({ agent_id }) => agent_id)
+  return new Map(
+    Array.from(byAgent, ([id, own]) => [id, own.map(({ seconds, count }) => ({ seconds, count }))]),
+  )
+}
+
 /** Finds the last claim: its instant, and the name of its token. */
 export async function findLastClaim(
   db: ReadDb,
@@ -110,6 +133,19 @@ export async function findLastClaim(
     .limit(1)
     .select((of) => [of.ref('claimed_at').$notNull().as('at'), 'claimed_by as by'])
     .executeTakeFirst()
+}
+
+/** Selects the last claim of each agent that has some, by its id. Merges limit the rows of a claim. */
+export async function selectAgentClaims(
+  db: ReadDb,
+  filter: CountFilter,
+): Promise<Map<number, { at: string; by: string | null }>> {
+  const rows = await counts(db, filter)
+    .where('claimed_at', 'is not', null)
+    .orderBy('claimed_at')
+    .select((of) => [of.ref('claimed_at').$notNull().as('at'), 'claimed_by as by', 'agent_id'])
+    .execute()
+  return new Map(rows.map(({ agent_id, at, by }) => [agent_id, { at, by }]))
 }
 
 export async function countCountRows(db: ReadDb): Promise<number> {
@@ -214,8 +250,21 @@ async function selectStateCounts(db: ReadDb): Promise<NewCounts[]> {
   }))
 }
 
-function counts(db: ReadDb, { companyId, agentId }: AgentFilter) {
+function totals(db: ReadDb, filter: CountFilter, today: IsoDate) {
+  return counts(db, filter).select((of) => [
+    ...SUMS.map((name) => of.fn.coalesce(of.fn.sum<number>(name), of.lit(0)).as(name)),
+    ...(['done', 'failed'] as const).map((name) =>
+      of.fn
+        .coalesce(of.fn.sum<number>(of.case().when('day', '=', today).then(of.ref(name)).end()), of.lit(0))
+        .as(`${name}_today`),
+    ),
+    of.fn.max('failed_at').as('failed_at'),
+  ])
+}
+
+function counts(db: ReadDb, { companyId, agentId, agentIds }: CountFilter) {
   let query = db.selectFrom('document_counts')
+  if (agentIds !== undefined) query = query.where('agent_id', 'in', agentIds)
   if (agentId !== undefined) query = query.where('agent_id', '=', agentId)
   if (companyId === undefined) return query
   return query.where('agent_id', 'in', (of) =>

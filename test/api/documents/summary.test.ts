@@ -53,6 +53,11 @@ async function work(id: number, what: string, body: object, secret: string = TOK
 /** The summary of this moment: answers are shared for a second. */
 async function summary(query = '', secret: string = TOKENS.read): Promise<Summary> {
   await new Promise((resolve) => setTimeout(resolve, 1000))
+  return latest(query, secret)
+}
+
+/** The summary, which may be a second old. */
+async function latest(query: string, secret: string = TOKENS.read): Promise<Summary> {
   const response = await read(app, `/api/v1/documents/summary${query}`, bearer(secret))
   assert.equal(response.status, 200)
   return (await response.json()) as Summary
@@ -175,6 +180,61 @@ test('a token of others gets 404 for `summary`, `events` and `retry`', async () 
   const before = await summary('', TOKENS.ofAgent)
   await upload({ company_id: 2, agent_id: 3, owner_id: 2 }, 'another.pdf')
   assert.deepEqual(await summary('', TOKENS.ofAgent), before, 'nothing that the token may see has changed')
+})
+
+test('`summary` with by=agent has the figures of each agent that the token may see', async () => {
+  const [id = 0] = await upload({}, 'por-agente.pdf')
+  await upload({ company_id: 2, agent_id: 3, owner_id: 2 }, 'ajeno.pdf')
+  for (const { id, claim_id } of await claim(50)) await work(id, 'finish', { claim_id, outcome: 'done' })
+  await upload({}, 'otro.pdf', 'otro mas.pdf')
+  await claim()
+  const total = await summary('?by=agent')
+  const { agents, has_more, ...figures } = total as Summary & { agents: Summary[] }
+  assert.equal(has_more, false)
+  assert.deepEqual(figures, await summary())
+  assert.deepEqual(
+    agents.map(({ agent_id, company_id, agent }) => [agent_id, company_id, agent]),
+    [
+      [1, 1, 'Lector'],
+      [2, 1, 'Dormido'],
+      [3, 2, 'Otro'],
+    ],
+  )
+  for (const { agent_id, company_id: _, agent: __, ...own } of agents)
+    assert.deepEqual(own, await latest(`?agent_id=${agent_id}`), `agent ${agent_id}`)
+  assert.ok(Number(agents[0]?.done_today) > 0 && agents[0]?.last_claim !== null, `document ${id}`)
+  const agentIds = async (query: string, secret?: string) =>
+    ((await latest(query, secret)) as { agents?: Summary[] }).agents?.map(({ agent_id }) => agent_id)
+  assert.deepEqual(await agentIds('?by=agent&company_id=1'), [1, 2])
+  assert.deepEqual(await agentIds('?by=agent&agent_id=3'), [3])
+  assert.deepEqual(await agentIds('?by=agent&company_id=1&agent_id=3'), [])
+  assert.deepEqual(await agentIds('?by=agent', TOKENS.ofCompany), [3])
+  assert.deepEqual(await agentIds('?by=agent', TOKENS.ofAgent), [1])
+  const wrong = await read(app, '/api/v1/documents/summary?by=company')
+  assert.equal(wrong.status, 422)
+  await checkCounts()
+})
+
+test('`summary` with by=agent has the 200 agents of the least ids, and `has_more` for others', async (t) => {
+  const many = await startTestApp(t, { now: NOW, listen: { metrics: 'local' } })
+  await fillDirectory(many)
+  const db = openTestDatabase(many.dataDir)
+  const rows = Array.from({ length: 198 }, (_, at) => ({
+    ...{ id: 10 + at, name: `A${at}`, company_id: 1, description: '', active: 1, created_at: AT },
+  }))
+  const counts = async () => {
+    const response = await read(many, '/api/v1/documents/summary?by=agent')
+    const { agents, has_more } = (await response.json()) as { agents: Summary[]; has_more: boolean }
+    const metrics = await (await fetch(`${many.app.url}/metrics`)).text()
+    const labels = metrics.match(/^cambista_documents_waiting\{agent="\d+"\} 0$/gm)
+    return [agents.length, agents.at(-1)?.agent_id, has_more, labels?.length]
+  }
+  await db.insertInto('agents').values(rows.slice(0, 197)).execute()
+  assert.deepEqual(await counts(), [200, 206, false, 200])
+  await db.insertInto('agents').values(rows.slice(197)).execute()
+  await db.destroy()
+  await new Promise((resolve) => setTimeout(resolve, 1000))
+  assert.deepEqual(await counts(), [200, 206, true, 200])
 })
 
 test('a deletion lowers the counters, and removes notes from the events', async () => {

@@ -150,6 +150,27 @@ test('documents and blobs are counted, each blob once, after uploads and deletio
   assert.ok(((await scrape(app)).get('cambista_disk_free_bytes') ?? 0) > 0)
 })
 
+test('metrics have the queue of each agent: waiting, the age of the oldest, and failed documents', async (t) => {
+  const app = await watched(t, { now: '2026-03-24T12:00:00.000Z' })
+  await fillDirectory(app)
+  const queue = async (agent: number) => {
+    const samples = await scrape(app)
+    return ['waiting', 'oldest_waiting_seconds', 'failed'].map((name) =>
+      samples.get(`cambista_documents_${name}{agent="${agent}"}`),
+    )
+  }
+  await post(app, CREATE, batch(pdf('a'), pdf('b'), pdf('c')))
+  app.clock.now = new Date(app.clock.now.getTime() + 90_000)
+  const headers = { authorization: `Bearer ${TOKENS.work}` }
+  const response = await post(app, '/api/v1/documents/claim', { agent_id: 1 }, headers)
+  const { documents } = (await response.json()) as { documents: { id: number; claim_id: string }[] }
+  for (const { id, claim_id } of documents)
+    await post(app, `/api/v1/documents/${id}/finish`, { claim_id, outcome: 'failed' }, headers)
+  assert.deepEqual(await queue(1), [2, 90, 1])
+  assert.deepEqual(await queue(2), [0, 0, 0])
+  assert.deepEqual(await queue(4), [undefined, undefined, undefined])
+})
+
 test('running uploads and waiting uploads are counted', async (t) => {
   const app = await watched(t, { limits: { maxUploads: 2 } })
   await fillDirectory(app)

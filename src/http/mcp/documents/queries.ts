@@ -23,7 +23,7 @@ export type DocumentQueries = {
   findResult(id: number): Promise<string | null>
   addNames(documents: readonly DocumentRow[]): Promise<NamedDocument[]>
   /** Undefined without a server, which alone knows whether a lease is over. */
-  summarize: Summaries | undefined
+  summarize: Summaries['total'] | undefined
   blobs: Pick<Blobs, 'read'>
 }
 
