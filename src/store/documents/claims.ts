@@ -32,7 +32,7 @@ export async function restartLeases(db: WriteDb, leases: LeaseSql): Promise<void
 }
 
 /**
- * Selects documents of an agent that are new or whose lease has expired: of the highest priority first, then the
+ * Selects documents of an agent that are new or whose lease has expired. The highest priority comes first, then the
  * oldest. Skips locked rows.
  */
 export function selectClaimable(

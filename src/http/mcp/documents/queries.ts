@@ -3,8 +3,6 @@
 import type { Access } from '../../../domain/documents/access.ts'
 import type { ClaimedDocument, ClaimRequest, Worker } from '../../../domain/documents/claims/claims.ts'
 import type { ClaimRef, Completion } from '../../../domain/documents/claims/outcomes.ts'
-import type { DocumentsPage, DocumentsRequest, WaitOptions } from '../../../domain/documents/queries.ts'
-import type { ClaimOutcome, ClaimRef } from '../../../domain/documents/claims/outcomes.ts'
 import type {
   DocumentsPage,
   DocumentsRequest,
