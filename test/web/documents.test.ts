@@ -46,8 +46,13 @@ async function claim(): Promise<Claim> {
   return first
 }
 
-function finish({ id, claim_id }: Claim, outcome: 'done' | 'failed', note: string): Promise<unknown> {
-  return work(`${id}/finish`, { claim_id, outcome, note })
+function finish(
+  { id, claim_id }: Claim,
+  outcome: 'done' | 'failed',
+  note: string,
+  more: object = {},
+): Promise<unknown> {
+  return work(`${id}/finish`, { claim_id, outcome, note, ...more })
 }
 
 async function openDocuments(secret: string, path = '/#documents'): Promise<Visit> {
@@ -126,6 +131,23 @@ test('an open list shows each state that a worker gives a document, and the focu
   await page.waitForSelector('.received .notice')
   assert.equal(await page.$('dialog[open]'), null)
   assert.equal(await page.evaluate(() => 'taken' in window), false)
+  assertClean(visit)
+})
+
+test('the details of a document have the result of its worker as text', async () => {
+  const [id = 0] = await createDocuments(app, [text('recibo.txt')], token)
+  const result = { emisor: MARKUP, total: '11300.10', líneas: [{ detalle: 'Café', monto: '11300.10' }] }
+  await finish(await claim(), 'done', '', { result })
+  const visit = await openDocuments(token)
+  const { page } = visit
+  await page.click(`#document-${id}`)
+  await page.waitForSelector('.events .worker-result')
+  assert.match(await elementText(visit, '.worker-result summary'), /^Resultado \(\d+ bytes\)$/)
+  await page.click('.worker-result summary')
+  await waitForText(visit, '.worker-result pre', /Café/)
+  assert.equal(await elementText(visit, '.worker-result pre'), JSON.stringify(result))
+  assert.equal(await page.evaluate(() => 'taken' in window), false)
+  await page.keyboard.press('Escape')
   assertClean(visit)
 })
 

@@ -22,7 +22,7 @@ export function ResultText({ id, size }: { id: number; size: number }) {
     if (event.currentTarget.open && state === undefined) void load()
   }
   return (
-    <details class="result" onToggle={onToggle}>
+    <details class="worker-result" onToggle={onToggle}>
       <summary class="link">{label}</summary>
       {state?.failure && <FailureNotice failure={state.failure} />}
       {state !== undefined && !state.failure && (
