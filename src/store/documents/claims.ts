@@ -234,10 +234,23 @@ async function selectArrivals(db: ReadDb, ids: readonly number[]): Promise<Map<n
   return new Map(rows.map(({ id, created_at }) => [id, created_at]))
 }
 
+/** `hasResult`: of an earlier outcome. `hasHooks`: any hook is active. */
+export type LockedClaim = ClaimRow & { hasResult: boolean; hasHooks: boolean }
+
 /** Locks a document and returns its claim. Waits for other transactions that change it. */
-export function lockClaim(trx: WriteDb, id: number): Promise<ClaimRow | undefined> {
-  const query = trx.selectFrom('documents').select(CLAIM_COLUMNS).where('id', '=', id)
-  return engineSql(trx).lockRows(query, 'update', ['documents']).executeTakeFirst()
+export async function lockClaim(trx: WriteDb, id: number): Promise<LockedClaim | undefined> {
+  const query = trx
+    .selectFrom('documents')
+    .select(CLAIM_COLUMNS)
+    .where('id', '=', id)
+    .select((of) => [
+      of
+        .exists(of.selectFrom('document_results').select('size').whereRef('document_id', '=', 'documents.id'))
+        .as('hasResult'),
+      of.exists(of.selectFrom('hooks').select('hooks.id').where('off_at', 'is', null)).as('hasHooks'),
+    ])
+  const row = await engineSql(trx).lockRows(query, 'update', ['documents']).executeTakeFirst()
+  return row && { ...row, hasResult: Boolean(row.hasResult), hasHooks: Boolean(row.hasHooks) }
 }
 
 /** Claims documents of one agent that were selected in this transaction. Returns the earliest end of their leases. */

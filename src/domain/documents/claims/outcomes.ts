@@ -7,6 +7,7 @@ import {
   endClaim,
   extendLease,
   isLeaseExpired,
+  type LockedClaim,
   lockClaim,
 } from '../../../store/documents/claims.ts'
 import { type DocumentRow, findDocument } from '../../../store/documents/documents.ts'
@@ -49,11 +50,11 @@ export async function finishDocument(
     // The worker may finish a document that the server failed: no other worker has it.
     const isOpen = row.state === 'claimed' || (row.state === 'failed' && row.finished_by === null)
     if (!isOpen) return checkRepetition(trx, row, outcome, result)
-    await storeResult(trx, row, result)
+    if (result !== null || row.hasResult) await storeResult(trx, row, result)
     const finished = { finished_at: at, finished_by: worker.tokenId, note }
     await endClaim(trx, row, { state: outcome, ...finished })
     await insertEvents(trx, [claimEvent(row, outcome, at, { worker, note, result })])
-    await queueOutcomes(trx, HOOKS[outcome], at, [row], { hasResult: result !== null })
+    if (row.hasHooks) await queueOutcomes(trx, HOOKS[outcome], at, [row], { hasResult: result !== null })
   })
   claiming.wakeHooks()
   return document
@@ -192,7 +193,7 @@ function changeClaim(
   { db, clock }: ClaimDeps,
   { access }: Worker,
   { id, claimId }: ClaimRef,
-  work: (trx: WriteDb, row: ClaimRow, at: string) => Promise<void>,
+  work: (trx: WriteDb, row: LockedClaim, at: string) => Promise<void>,
 ): Promise<DocumentRow> {
   return atomically(db, async (trx) => {
     const document = Number.isSafeInteger(id) ? await findDocument(trx, id, access) : undefined
