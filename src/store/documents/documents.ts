@@ -151,6 +151,8 @@ export async function deleteDocuments(db: WriteDb, documents: readonly DocumentR
   const rising = (ids: number[]) => ids.sort((one, other) => one - other)
   const ids = rising(documents.map(({ id }) => id))
   const attachments = rising(documents.map(({ attachment_id }) => attachment_id))
+  const rowsById = db.selectFrom('documents').select('id').where('id', 'in', ids).orderBy('id')
+  await engineSql(db).lockRows(rowsById, 'update', ['documents']).execute() // an outcome may be adding a result
   const results = await deleteResults(db, ids)
   const rows = await db
     .deleteFrom('documents')

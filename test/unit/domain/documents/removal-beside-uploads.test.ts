@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
 import { storeBatch } from '../../../../src/domain/documents/batch.ts'
 import { removeDropped } from '../../../../src/domain/documents/removal.ts'
 import { createUploadedFiles } from '../../../../src/domain/documents/uploaded-files.ts'
@@ -10,12 +11,19 @@ import { AppError } from '../../../../src/runtime/errors.ts'
 import { createMemoryBudget } from '../../../../src/runtime/memory-budget.ts'
 import type { Blobs } from '../../../../src/store/blobs/blobs.ts'
 import { type BlobFolder, type BlobFs, openBlobFolder } from '../../../../src/store/blobs/folder.ts'
+import { lockClaim } from '../../../../src/store/documents/claims.ts'
 import { dropReferences, lockBlobRows } from '../../../../src/store/documents/content-rows.ts'
 import { deleteDocuments, selectDocuments } from '../../../../src/store/documents/documents.ts'
+import { replaceResult } from '../../../../src/store/documents/results.ts'
 import type { WriteDb } from '../../../../src/store/tables.ts'
 import { AGENT, blobHashes, COMPANY, makeDirectory, OWNER, storeTexts } from '../../../support/company.ts'
 import { createFaultyFs } from '../../../support/faulty-fs.ts'
-import { openTestDatabase, temporaryDatabase, temporaryDirectory } from '../../../support/temporary.ts'
+import {
+  openTestDatabase,
+  postgres,
+  temporaryDatabase,
+  temporaryDirectory,
+} from '../../../support/temporary.ts'
 
 /** A process of its own: a connection and a folder. */
 type Process = { db: WriteDb; blobs: BlobFolder }
@@ -106,4 +114,25 @@ test('a deletion may come between any two steps of an upload of the same content
     }
   }
   assert.ok(ends.kept > 0 && ends.unavailable > 0, JSON.stringify(ends))
+})
+
+test('a deletion waits for an outcome, and takes its result too', {
+  skip: postgres ? false : 'of PostgreSQL alone: a file has one writer',
+}, async (t) => {
+  const [one, other] = await twoProcesses(t)
+  await storeTexts(one.db, one.blobs, ['uno'])
+  const [document] = await loadDocuments(one.db)
+  assert.ok(document)
+  const isLocked = Promise.withResolvers<void>()
+  const outcome = one.db.transaction().execute(async (trx) => {
+    await lockClaim(trx, document.id)
+    isLocked.resolve()
+    await wait(300)
+    await replaceResult(trx, document.id, '{}')
+  })
+  await isLocked.promise
+  const deletion = other.db.transaction().execute((trx) => deleteDocuments(trx, [document]))
+  await outcome
+  assert.deepEqual(await deletion, new Set([document.id]))
+  assert.deepEqual(await one.db.selectFrom('document_results').selectAll().execute(), [])
 })
