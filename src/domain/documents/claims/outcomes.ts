@@ -46,6 +46,7 @@ export async function finishDocument(
   ref: ClaimRef,
   { outcome, note, result }: Completion,
 ): Promise<DocumentRow> {
+  let hasMessage = false
   const document = await changeClaim(claiming, worker, ref, async (trx, row, at) => {
     // The worker may finish a document that the server failed: no other worker has it.
     const isOpen = row.state === 'claimed' || (row.state === 'failed' && row.finished_by === null)
@@ -55,8 +56,9 @@ export async function finishDocument(
     await endClaim(trx, row, { state: outcome, ...finished })
     await insertEvents(trx, [claimEvent(row, outcome, at, { worker, note, result })])
     if (row.hasHooks) await queueOutcomes(trx, HOOKS[outcome], at, [row], { hasResult: result !== null })
+    hasMessage = row.hasHooks
   })
-  claiming.wakeHooks()
+  if (hasMessage) claiming.wakeHooks()
   return document
 }
 
