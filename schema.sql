@@ -331,7 +331,8 @@ CREATE INDEX documents_by_agent ON documents (agent_id, id);
 CREATE INDEX documents_by_agent_state ON documents (agent_id, state, id);
 CREATE INDEX documents_by_state ON documents (state, id);
 CREATE INDEX documents_by_owner ON documents (owner_id);
-CREATE INDEX documents_open ON documents (agent_id, priority DESC, id) WHERE state IN ('new', 'claimed');
+CREATE INDEX documents_open ON documents (agent_id, id) WHERE state IN ('new', 'claimed');
+CREATE INDEX documents_by_priority ON documents (agent_id, priority DESC, id) WHERE state IN ('new', 'claimed');
 CREATE INDEX documents_by_arrival ON documents (created_at, id);
 CREATE INDEX documents_unfolded ON documents (id) WHERE name_folded IS NULL;
 

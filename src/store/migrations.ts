@@ -219,8 +219,7 @@ CREATE TABLE document_results (
 
 const PRIORITIES = `
 ALTER TABLE documents ADD COLUMN priority INTEGER NOT NULL DEFAULT 0 CHECK (priority BETWEEN 0 AND 9);
-DROP INDEX documents_open;
-CREATE INDEX documents_open ON documents (agent_id, priority DESC, id) WHERE state IN ('new', 'claimed');
+CREATE INDEX documents_by_priority ON documents (agent_id, priority DESC, id) WHERE state IN ('new', 'claimed');
 `
 
 export const SHARED_MIGRATIONS: readonly Migration[] = [
