@@ -5,7 +5,8 @@ import { type TestContext, test } from 'node:test'
 import { startTestApp, type TestApp, type TestAppOptions } from '../../support/app.ts'
 import { runJson } from '../../support/company.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
-import { withinASecond } from '../support.ts'
+import { until } from '../../support/terminal.ts'
+import { asOtherProcess, withinASecond } from '../support.ts'
 import { type Answer, ask, type Browser, openBrowser, readDetail, signIn } from './support.ts'
 
 const HOUR = 3_600_000
@@ -26,6 +27,12 @@ async function startApp(t: TestContext, options: TestAppOptions = {}) {
 
 const state = async (browser: Browser) => JSON.parse((await browser.ask('/session')).body)
 const isOpen = async (browser: Browser) => (await browser.ask('/api/v1/rates')).status === 200
+/** Returns whether a session was used now, in the table. */
+const isUsed = ({ dataDir, clock }: TestApp) =>
+  asOtherProcess({ dataDir } as TestApp, async (db) => {
+    const uses = await db.selectFrom('page_sessions').select('used_at').execute()
+    return uses.some(({ used_at }) => used_at === clock.now.toISOString())
+  })
 const setCookie = ({ headers }: Answer) => headers['set-cookie']?.[0]
 
 /** State for a browser that has deleted the cookie at the end of its Max-Age. */
@@ -38,6 +45,7 @@ test('a remembered session ends after 30 days without a request, and after 180 w
   const [busy, idle] = [await remember(), await remember()]
   advance(30 * DAY - 1)
   assert.equal(await isOpen(busy), true)
+  await until(() => isUsed(own)) // its use is stored after the answer
   advance(1)
   assert.equal(await isOpen(idle), false)
   assert.deepEqual((await state(idle)).ended, { reason: 'idle', remember: true })
