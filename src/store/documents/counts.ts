@@ -93,13 +93,7 @@ export function selectSeconds(
   filter: AgentFilter,
   day: IsoDate,
 ): Promise<{ seconds: number; count: number }[]> {
-  return counts(db, filter)
-    .where('day', '=', day)
-    .where('seconds', 'is not', null)
-    .groupBy('seconds')
-    .select((of) => [of.ref('seconds').$notNull().as('seconds'), of.fn.sum<number>('done').as('count')])
-    .orderBy('seconds')
-    .execute()
+  return secondsQuery(db, filter, day).execute()
 }
 
 /** The same for each agent that has some, by its id. */
@@ -108,18 +102,20 @@ export async function selectAgentSeconds(
   filter: CountFilter,
   day: IsoDate,
 ): Promise<Map<number, { seconds: number; count: number }[]>> {
-  const rows = await counts(db, filter)
-    .where('day', '=', day)
-    .where('seconds', 'is not', null)
-    .groupBy(['agent_id', 'seconds'])
-    .select((of) => [of.ref('seconds').$notNull().as('seconds'), of.fn.sum<number>('done').as('count')])
-    .select('agent_id')
-    .orderBy('seconds')
-    .execute()
+  const rows = await secondsQuery(db, filter, day).groupBy('agent_id').select('agent_id').execute()
   const byAgent = Map.groupBy(rows, ({ agent_id }) => agent_id)
   return new Map(
     Array.from(byAgent, ([id, own]) => [id, own.map(({ seconds, count }) => ({ seconds, count }))]),
   )
+}
+
+function secondsQuery(db: ReadDb, filter: CountFilter, day: IsoDate) {
+  return counts(db, filter)
+    .where('day', '=', day)
+    .where('seconds', 'is not', null)
+    .groupBy('seconds')
+    .select((of) => [of.ref('seconds').$notNull().as('seconds'), of.fn.sum<number>('done').as('count')])
+    .orderBy('seconds')
 }
 
 /** Finds the last claim: its instant, and the name of its token. */

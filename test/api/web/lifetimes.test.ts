@@ -28,10 +28,10 @@ async function startApp(t: TestContext, options: TestAppOptions = {}) {
 const state = async (browser: Browser) => JSON.parse((await browser.ask('/session')).body)
 const isOpen = async (browser: Browser) => (await browser.ask('/api/v1/rates')).status === 200
 /** Returns whether a session was used now, in the table. */
-const isUsed = ({ dataDir, clock }: TestApp) =>
-  asOtherProcess({ dataDir } as TestApp, async (db) => {
+const isUsed = (own: TestApp) =>
+  asOtherProcess(own, async (db) => {
     const uses = await db.selectFrom('page_sessions').select('used_at').execute()
-    return uses.some(({ used_at }) => used_at === clock.now.toISOString())
+    return uses.some(({ used_at }) => used_at === own.clock.now.toISOString())
   })
 const setCookie = ({ headers }: Answer) => headers['set-cookie']?.[0]
 
