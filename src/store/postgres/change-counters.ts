@@ -3,8 +3,12 @@
 // revoked token valid on other nodes. Compatible engines have no triggers that wait for the commit.
 
 export type Counter = 'access_revision' | 'documents_revision'
-/** `turn`: counter of the allocation of document ids, which raises it itself (schema-cluster.sql). */
-export type Written = ReadonlySet<Counter | 'turn'>
+/** In the order of a reading of the lineage (lineage.ts). Statements raise and return `data_revision` and `turn` themselves. */
+export const COUNTER_NAMES = ['data_revision', 'access_revision', 'documents_revision', 'turn'] as const
+export type CounterName = (typeof COUNTER_NAMES)[number]
+export type Written = ReadonlySet<CounterName>
+/** Values of a commit or a poll. */
+export type CounterValues = Partial<Record<CounterName, number>>
 
 /** A node caches keys, tokens and the directory, and waits for documents and messages. */
 export const WATCHED_TABLES: Readonly<Record<string, Counter>> = {
@@ -27,6 +31,8 @@ const UNREADABLE = /--|\/\*|\bu&"|\b(?:call|copy|execute|truncate)\b|(?:^|;)\s*d
 // Columns that no node caches; uploads and a task of every minute write them, each alone.
 const UNCACHED = /\bupdate "\w+" set "(?:last_used_at|used)" = (?:"\w+" \+ )?\$\d+ where\b/g
 const ALLOCATES_IDS = /^update document_order set turn = turn \+ 1\b/
+const RAISES_REVISION =
+  /^update "meta" set "data_revision" = "data_revision" \+ \$1 returning "data_revision"$/
 // Parameters make it a single statement, and VALUES cannot write to another table. The scan of 500 rows takes 0.3 ms.
 const INSERTS_VALUES = /^insert into "(\w+)" \([^()]*\) values \(\$1\b/
 
@@ -35,6 +41,7 @@ export function findCounters(text: string): Written {
   const [, onlyTable] = INSERTS_VALUES.exec(text) ?? []
   if (onlyTable !== undefined) return tableCounters([onlyTable])
   if (ALLOCATES_IDS.test(text)) return new Set(['turn'])
+  if (RAISES_REVISION.test(text)) return new Set(['data_revision'])
   if (UNREADABLE.test(text)) return new Set(ALL)
   const writes = text.replaceAll(UNCACHED, '').matchAll(WRITES)
   return tableCounters(Array.from(writes, ([, table = '']) => table.toLowerCase()))
@@ -43,6 +50,30 @@ export function findCounters(text: string): Written {
 /** Returns the counters to raise before a commit. Nodes poll the sum of `turn` and `documents_revision`. */
 export function pendingCounters(written: Written): Counter[] {
   return ALL.filter((name) => written.has(name) && !(name === 'documents_revision' && written.has('turn')))
+}
+
+/** Returns the counters that a statement raised itself, from its first row. */
+export function returnedCounters(written: Written, [row]: readonly unknown[]): CounterValues {
+  const values = (row ?? {}) as CounterValues
+  return {
+    ...(written.has('turn') && { turn: values.turn }),
+    ...(written.has('data_revision') && { data_revision: values.data_revision }),
+  }
+}
+
+/** Returns the greater value of each counter. */
+export function greatestCounters(one: CounterValues, other: CounterValues): CounterValues {
+  const greatest = { ...one }
+  for (const name of COUNTER_NAMES) {
+    const value = other[name]
+    if (value !== undefined) greatest[name] = Math.max(value, greatest[name] ?? value)
+  }
+  return greatest
+}
+
+/** Returns whether a counter is below a value that it had in the same epoch. */
+export function wentBack(now: CounterValues, before: CounterValues): boolean {
+  return COUNTER_NAMES.some((name) => (now[name] ?? Infinity) < (before[name] ?? 0))
 }
 
 function tableCounters(tables: readonly string[]): Written {

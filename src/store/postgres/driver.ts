@@ -4,7 +4,14 @@
 import { hash } from 'node:crypto'
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult, TransactionSettings } from 'kysely'
 import type { PoolClient } from 'pg'
-import { type Counter, findCounters, pendingCounters, type Written } from './change-counters.ts'
+import {
+  type CounterName,
+  type CounterValues,
+  findCounters,
+  pendingCounters,
+  returnedCounters,
+  type Written,
+} from './change-counters.ts'
 import { commitUnknownError, isConnectionLost, isReadOnlyError, toDatabaseError } from './errors.ts'
 import type { ServerRow } from './expected-server.ts'
 import type { Pool } from './pool.ts'
@@ -80,7 +87,8 @@ class Connection implements DatabaseConnection {
   readonly #client: PoolClient
   readonly #statementOf: (text: string) => Statement
   readonly #pool: Pool
-  #written: Set<Counter | 'turn'> | undefined // by this transaction; undefined outside of one
+  #written: Set<CounterName> | undefined // by this transaction; undefined outside of one
+  #counters: CounterValues = {} // after this transaction
   #lost: unknown
 
   constructor(client: PoolClient, statementOf: (text: string) => Statement, pool: Pool) {
@@ -96,11 +104,16 @@ class Connection implements DatabaseConnection {
     if (settings === undefined) await this.#send(begin)
     else await this.#beginWith(`${begin}; ${settings}`, accessMode)
     this.#written = new Set()
+    this.#counters = {}
   }
 
   async commit(): Promise<void> {
-    const raised = pendingCounters(this.#written ?? new Set()).map((name) => `${name} = ${name} + 1`)
-    if (raised.length > 0) await this.#send(`update meta set ${raised.join(', ')}`)
+    const raised = pendingCounters(this.#written ?? new Set())
+    if (raised.length > 0) {
+      const set = raised.map((name) => `${name} = ${name} + 1`)
+      const { rows } = await this.#send(`update meta set ${set.join(', ')} returning ${raised.join(', ')}`)
+      this.#counters = { ...this.#counters, ...rows[0] }
+    }
     this.#written = undefined
     try {
       const { command } = await this.#send('commit')
@@ -108,6 +121,7 @@ class Connection implements DatabaseConnection {
     } catch (error) {
       throw isConnectionLost(error) ? commitUnknownError(error) : error
     }
+    this.#pool.noteCommit(this.#counters)
   }
 
   async rollback(): Promise<void> {
@@ -120,7 +134,9 @@ class Connection implements DatabaseConnection {
     const send = () => this.#rows<R>(sql, parameters, name)
     if (this.#written) {
       for (const one of written) this.#written.add(one)
-      return send()
+      const result = await send()
+      this.#counters = { ...this.#counters, ...returnedCounters(written, result.rows) }
+      return result
     }
     const inTransaction = () => this.#inTransaction(written, send)
     if (pendingCounters(written).length > 0) return withRetry(inTransaction)
@@ -145,8 +161,9 @@ class Connection implements DatabaseConnection {
     try {
       if (accessMode === 'read only') await this.#send(statements)
       else {
-        const results: unknown = await this.#send(`${statements}; ${this.#pool.serverQuery()}`)
-        this.#pool.checkServer((results as { rows: ServerRow[] }[]).at(-1)?.rows[0])
+        const { query, check } = this.#pool.serverCheck()
+        const results: unknown = await this.#send(`${statements}; ${query}`)
+        check((results as { rows: ServerRow[] }[]).at(-1)?.rows[0])
       }
     } catch (error) {
       this.#lost ??= error

@@ -109,10 +109,11 @@ export const postgresSql: EngineSql = {
   },
   // RETURNING runs under the row lock, so ids are allocated in commit order.
   async allocateIds(trx, count) {
+    // The driver reads `turn` (change-counters.ts).
     const { rows } = await rawQuery<{ last: number }>(
       trx,
       `update document_order set turn = turn + 1
-       returning (
+       returning turn, (
          select setval(ids.name, nextval(ids.name) + $1::bigint - 1)
          from (select pg_get_serial_sequence('documents', 'id')::regclass as name) as ids
        ) as last`,

@@ -2,6 +2,7 @@
 // until a node has renewed it. Decisions 7.9.
 
 import { AppError } from '../../runtime/errors.ts'
+import { COUNTER_NAMES, type CounterValues, wentBack } from './change-counters.ts'
 import { READ_ONLY } from './errors.ts'
 
 /** As of the last poll. Undefined: not known yet, or not available (lineage.ts). */
@@ -11,16 +12,19 @@ export type ExpectedServer = {
   timeline?: number | undefined
   /** Epoch of the data. */
   epoch?: string | undefined
+  /** Greatest counters of the epoch, of polls and of this node's commits since. */
+  counters?: CounterValues | undefined
   /** True: the data may be of another server or an earlier state, which the command is about. */
   isAny?: boolean | undefined
 }
 
-/** Null: not available. `data_timeline`: of the last renewal. */
-export type ServerRow = {
+/** Null: not available. Columns of `meta` are absent without an epoch to compare. */
+export type ServerRow = CounterValues & {
   read_only: string
   timeline: number | null
-  data_timeline: number | null
-  epoch: string | null
+  /** Timeline of the last renewal. */
+  data_timeline?: number | null
+  epoch?: string
 }
 
 const OTHER_SERVER = 'The database has failed over: try again in a moment'
@@ -31,23 +35,23 @@ export function selectServerRow(
   hasTables: boolean,
 ): string {
   const isComparable = hasTables && epoch !== undefined && !isAny
-  const data = isComparable ? 'from meta' : `from (select null::int as timeline, null::text as epoch) as meta`
+  const data = `, ${COUNTER_NAMES.join()}, epoch, meta.timeline as data_timeline from meta, document_order`
   const ofServer = timeline === undefined ? 'null::int' : timelineSql
-  return `select current_setting('transaction_read_only') as read_only, meta.timeline as data_timeline, meta.epoch,
-    case when pg_is_in_recovery() then null else ${ofServer} end as timeline ${data}`
+  return `select current_setting('transaction_read_only') as read_only,
+    case when pg_is_in_recovery() then null else ${ofServer} end as timeline${isComparable ? data : ''}`
 }
 
 /**
- * Returns whether the server is later than the last poll, or its data have another epoch. Then the poller has to
- * compare it first.
+ * Returns whether the server is later than the last poll, or its data have another epoch or went back. Then the poller
+ * has to compare it first.
  */
-export function isLater(row: ServerRow, { timeline, epoch }: ExpectedServer): boolean {
+export function isLater(row: ServerRow, { timeline, epoch, counters = {} }: ExpectedServer): boolean {
   if (timeline !== undefined && row.timeline !== null) {
     if (row.timeline !== timeline) return row.timeline > timeline
     // Two promotions may have made the same timeline: the data know only their own.
-    if (row.data_timeline !== null && row.data_timeline !== timeline) return true
+    if (row.data_timeline != null && row.data_timeline !== timeline) return true
   }
-  return row.epoch !== null && row.epoch !== epoch
+  return row.epoch !== undefined && (row.epoch !== epoch || wentBack(row, counters))
 }
 
 /** @throws an error for a server other than the expected one, or one that only reads */

@@ -6,9 +6,11 @@ import { VERSION } from '../../runtime/assets.ts'
 import { AppError } from '../../runtime/errors.ts'
 import type { ChangeCounters } from '../engine.ts'
 import type { WriteDb } from '../tables.ts'
+import { COUNTER_NAMES, type CounterValues } from './change-counters.ts'
 import type { SharedClock } from './clock.ts'
 import { isConnectionLost } from './errors.ts'
 import {
+  ALWAYS_KNOWN,
   changedAgainError,
   judgeLineage,
   type LineageReading,
@@ -51,13 +53,9 @@ const POLL_TICKS = 10
 const WAITING_COMMITS = `(select count(*)::int from pg_stat_activity
   where wait_event = 'SyncRep' and usename = current_user and query_start < clock_timestamp() - interval '1 second')`
 
-type MetaRow = {
+type MetaRow = Required<CounterValues> & {
   epoch: string
   generation: number
-  data_revision: number
-  access_revision: number
-  documents_revision: number
-  turn: number
   last_id: number | null
   known_timeline: number | null
   known_server: string | null
@@ -68,6 +66,8 @@ type MetaRow = {
   oldest_program: number
   waiting_commits: number
 }
+/** `before`: counters that this node knew when it sent the query. */
+type PollResult = { row: MetaRow; before: CounterValues }
 
 /**
  * Returns the poller. Simultaneous polls share one query. A failed poll trips the circuit breaker, and the next
@@ -84,8 +84,9 @@ export function createPoller({
   settle,
 }: PollerOptions): Poller {
   let lastReading: LineageReading | undefined
-  let pendingQuery: Promise<MetaRow> | undefined
+  let pendingQuery: Promise<PollResult> | undefined
   const once = async () => {
+    const before = breaker.server.counters ?? {}
     const sendTime = clock.ticks()
     const { rows } = await rawQuery<MetaRow>(
       db,
@@ -98,7 +99,7 @@ export function createPoller({
     const [row] = rows
     if (!row) throw new AppError('unavailable', 'The database has no data')
     clock.compare(sendTime, clock.ticks(), row.server_time)
-    return row
+    return { row, before }
   }
   const twice = async () => {
     const startTime = performance.now()
@@ -121,9 +122,9 @@ export function createPoller({
     return withinTime(pendingQuery)
   }
   const pollOnce = async (isSettled = false): Promise<ChangeCounters> => {
-    const row = await queryOnce()
+    const { row, before } = await queryOnce()
     const reading = toReading(row)
-    const verdict = judgeLineage(lastReading, reading)
+    const verdict = judgeLineage(withCounters(lastReading, before), reading)
     const outdated = row.oldest_program > schema ? outdatedReason(row) : undefined
     breaker.block('program', outdated)
     waitingCommits = row.waiting_commits
@@ -140,7 +141,7 @@ export function createPoller({
       return pollOnce(true)
     }
     lastReading = reading
-    breaker.setServer({ timeline: reading.server.timeline, epoch: reading.epoch })
+    breaker.setServer({ timeline: reading.server.timeline, epoch: reading.epoch, counters: row })
     return toCounters(row)
   }
   let fault: string | undefined
@@ -189,14 +190,21 @@ function outdatedReason({ schema_version: schema }: MetaRow): string {
 }
 
 function toReading(row: MetaRow): LineageReading {
-  const { epoch, generation, data_revision, access_revision, documents_revision, turn, last_id } = row
+  const { epoch, generation, last_id } = row
   return {
     epoch,
     generation,
     known: { timeline: row.known_timeline ?? undefined, serverId: row.known_server ?? undefined },
     server: { timeline: row.timeline ?? undefined, serverId: row.server_id ?? undefined },
-    counters: [data_revision, access_revision, documents_revision, turn, last_id ?? 0],
+    counters: [...COUNTER_NAMES.map((name) => row[name]), last_id ?? 0],
   }
+}
+
+/** Adds what this node knows to the last poll: its commits since, and what new connections found. */
+function withCounters(last: LineageReading | undefined, before: CounterValues): LineageReading | undefined {
+  if (!last) return undefined
+  const counters = COUNTER_NAMES.map((name, at) => Math.max(before[name] ?? 0, last.counters[at] ?? 0))
+  return { ...last, counters: [...counters, ...last.counters.slice(ALWAYS_KNOWN)] }
 }
 
 async function withinTime<T>(query: Promise<T>): Promise<T> {

@@ -6,6 +6,7 @@ import { AppError } from '../../runtime/errors.ts'
 import { createSemaphore } from '../../runtime/semaphore.ts'
 import { type Blocks, blockReason } from '../engine.ts'
 import type { Address } from './address.ts'
+import { type CounterValues, greatestCounters } from './change-counters.ts'
 import { isConnectionLost, toDatabaseError } from './errors.ts'
 import {
   checkServerRow,
@@ -45,12 +46,18 @@ export type Pool = {
   session: SessionMode
   /** Statements that follow `begin`; undefined: the session has the settings. */
   transactionSettings(): string | undefined
-  /** Query whose row `checkServer` compares. */
-  serverQuery(): string
-  /** @throws an error for another server than that of the last poll, and for one that only reads */
-  checkServer(row: ServerRow | undefined): void
+  serverCheck(): ServerCheck
+  /** Records the counters of a commit of this node. */
+  noteCommit(counters: CounterValues): void
   /** Ends the pool. Waits for running queries, at most for their timeout. */
   end(): Promise<void>
+}
+
+/** Comparison of the server behind a connection with what this node knows before the query. */
+export type ServerCheck = {
+  query: string
+  /** @throws an error for another server than that of the last poll, and for one that only reads */
+  check(row: ServerRow | undefined): void
 }
 
 /**
@@ -71,7 +78,8 @@ export type CircuitBreaker = {
   /** Number of renewals. */
   generation(): number
   /** Sets what a poll found. Another server or epoch than before cuts all connections, with what runs on them. */
-  setServer(server: Pick<ExpectedServer, 'timeline' | 'epoch'>): void
+  setServer(server: Pick<ExpectedServer, 'timeline' | 'epoch' | 'counters'>): void
+  noteCommit(counters: CounterValues): void
   /** Registers a function that cuts connections. */
   onCut(cut: (cause: CutCause) => void): void
   /** Rejects queries for this reason, whatever polls return; undefined: not for this cause any more. */
@@ -107,6 +115,9 @@ export function createCircuitBreaker(): CircuitBreaker {
     generation += 1
     hosts.forget()
   }
+  const noteCommit = (counters: CounterValues) => {
+    server.counters = greatestCounters(server.counters ?? {}, counters)
+  }
   return {
     hosts,
     session,
@@ -125,9 +136,12 @@ export function createCircuitBreaker(): CircuitBreaker {
       for (const cut of cuts) cut('outage')
     },
     renew,
-    setServer({ timeline, epoch }) {
+    noteCommit,
+    setServer({ timeline, epoch, counters = {} }) {
       const isOther = server.epoch !== undefined && (server.timeline !== timeline || server.epoch !== epoch)
+      if (server.epoch !== epoch) server.counters = undefined
       Object.assign(server, { timeline, epoch })
+      noteCommit(counters)
       if (!isOther) return
       renew()
       for (const cut of cuts) cut('server')
@@ -170,14 +184,21 @@ export async function openPool(
       this.connection.on('error', () => this.connection.stream.destroy())
     }
   }
-  const checkServer = (row: ServerRow | undefined) => {
-    const { server } = breaker
-    if (row && server.epoch !== undefined && isLater(row, server)) breaker.trip() // until the next poll
-    checkServerRow(row, server)
+  // Commits that end after the query is sent may not be in its answer.
+  const serverCheck = (hasTables = true): ServerCheck => {
+    const expected = { ...breaker.server }
+    return {
+      query: selectServerRow(expected, hasTables),
+      check(row) {
+        if (row && expected.epoch !== undefined && isLater(row, expected)) breaker.trip() // until the next poll
+        checkServerRow(row, expected)
+      },
+    }
   }
   const verifyServer = async (client: PoolClient) => {
-    const { rows } = await client.query<ServerRow>(selectServerRow(breaker.server, !session.isPerTransaction))
-    checkServer(rows[0])
+    const { query, check } = serverCheck(!session.isPerTransaction)
+    const { rows } = await client.query<ServerRow>(query)
+    check(rows[0])
   }
   const pool = new pg.Pool({
     ...address.config,
@@ -276,8 +297,8 @@ export async function openPool(
     session,
     transactionSettings: () =>
       session.isPerTransaction ? transactionSettings(settings, fromAddress) : undefined,
-    serverQuery: () => selectServerRow(breaker.server, true),
-    checkServer,
+    serverCheck,
+    noteCommit: breaker.noteCommit,
     async end() {
       const allClosed = Promise.withResolvers<void>()
       pool.on('remove', () => generations.size === 0 && allClosed.resolve())

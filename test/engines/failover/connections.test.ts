@@ -6,10 +6,11 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { AppError, errorReason } from '../../../src/runtime/errors.ts'
 import { atomically, type Engine, engineSql } from '../../../src/store/engine.ts'
-import { selectMetaRow } from '../../../src/store/meta.ts'
+import { raiseRevision, selectMetaRow } from '../../../src/store/meta.ts'
 import { findLineageSql } from '../../../src/store/postgres/lineage.ts'
 import { recordServer, renewAbove, renewLineage } from '../../../src/store/postgres/maintenance/failover.ts'
 import { openPostgres } from '../../../src/store/postgres/open.ts'
+import { rawQuery } from '../../../src/store/postgres/raw-query.ts'
 import { openNode } from '../../support/postgres/database.ts'
 import { startPgbouncer } from '../../support/postgres/pgbouncer.ts'
 import {
@@ -18,7 +19,13 @@ import {
   queryOnce,
   startPostgres,
 } from '../../support/postgres/server.ts'
-import { pauseReplication, promote, startStandby, waitUntilReplayed } from '../../support/postgres/standby.ts'
+import {
+  makeBaseBackup,
+  pauseReplication,
+  promote,
+  startStandby,
+  waitUntilReplayed,
+} from '../../support/postgres/standby.ts'
 import { type Switch, startSwitch } from '../../support/postgres/switch.ts'
 
 const MILLION = 1_000_000
@@ -78,6 +85,36 @@ test('after a renewal by another node, no connection to the former primary is us
   assert.ok((await allocate(node)) > MILLION)
 })
 
+test('after a base backup is put back, nothing that a node committed since its last poll is given again', async (t) => {
+  const { primary, entry } = await startServers(t, 0)
+  for (const { name, write } of WRITES) {
+    const node = await openNode(t, entry.url)
+    await node.poll()
+    const putBack = await makeBaseBackup(primary)
+    const lostValue = await write(node)
+    await putBack()
+    entry.lead(primary)
+    const again = await writeUntilRefused(node, write)
+    assert.deepEqual(again, [], `${name}: accepted before the poll`)
+    await node.poll()
+    const later = await write(node)
+    assert.ok(later > lostValue + MILLION / 2, `${name}: ${later} after ${lostValue}`)
+  }
+})
+
+const WRITES: { name: string; write: (node: Engine) => Promise<number> }[] = [
+  { name: 'ids of documents', write: allocate },
+  { name: 'the data revision', write: ({ db }) => atomically(db, (trx) => raiseRevision(trx)) },
+  {
+    name: 'the counter of documents',
+    async write({ db }) {
+      await atomically(db, (trx) => trx.updateTable('documents').set({ name: 'a' }).execute())
+      const { rows } = await rawQuery<{ count: number }>(db, 'select documents_revision as count from meta')
+      return rows[0]?.count ?? assert.fail('no counter')
+    },
+  },
+]
+
 test('a renewal changes nothing on another server than that of the poll', async (t) => {
   const { db, poll, lineage } = await openNode(t, await createPostgresSchema())
   await poll()
@@ -100,6 +137,20 @@ function isUnavailable(error: unknown): boolean {
 async function allocate({ db }: Engine): Promise<number> {
   const [id] = (await atomically(db, (trx) => engineSql(trx).allocateIds(trx, 1))) ?? []
   return id ?? assert.fail('no id')
+}
+
+/** Writes until the server is refused. Returns what was accepted. */
+async function writeUntilRefused(node: Engine, write: (node: Engine) => Promise<number>): Promise<number[]> {
+  const accepted: number[] = []
+  while (accepted.length < 2) {
+    try {
+      accepted.push(await write(node))
+    } catch (error) {
+      if (errorReason(error).includes('has failed over')) break
+      await wait(20)
+    }
+  }
+  return accepted
 }
 
 /** Tries until the server of the connections is refused. Connections that the failover cut off fail before. */
