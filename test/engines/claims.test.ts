@@ -12,10 +12,11 @@ const { startTestApp } = await import('../support/app.ts')
 const { batch, CREATE, fillDatabase, fillDirectory, pdf, post, TOKENS } = await import(
   '../support/directory.ts'
 )
-const { checkOutcomes, createWorld, LEASE_SECONDS, uploadDocuments, workUntilDone } = await import(
-  '../support/documents/claim-workers.ts'
-)
+const { checkOutcomes, createWorld, insertAgents, LEASE_SECONDS, uploadDocuments, workUntilDone } =
+  await import('../support/documents/claim-workers.ts')
 const { openLeaseTime: leaseTimeIn } = await import('../support/documents/lease-time.ts')
+const { atomically, engineSql } = await import('../../src/store/engine.ts')
+const { selectClaimable } = await import('../../src/store/documents/queue.ts')
 const { openNode, postgresAddress } = await import('../support/postgres/database.ts')
 const { queryOnce: ask } = await import('../support/postgres/server.ts')
 const { startProgram } = await import('../support/program.ts')
@@ -50,8 +51,9 @@ test(`each of ${DOCUMENTS} documents gets one outcome from ${WORKERS} workers of
     url: () => nodeUrl(Math.random() < 0.5 ? 0 : 1),
     leaseMs: (LEASE_SECONDS * 1000) / SPEED,
   })
-  const ids = await uploadDocuments(nodeUrl(0), DOCUMENTS)
   const { db } = await openNode(t, database)
+  await insertAgents(db)
+  const ids = await uploadDocuments(nodeUrl(0), DOCUMENTS, random)
   const disturb = async () => {
     await pause(random.int(500, 3000))
     if (world.isOver) return
@@ -63,10 +65,13 @@ test(`each of ${DOCUMENTS} documents gets one outcome from ${WORKERS} workers of
   }
   await workUntilDone(world, db, { workers: WORKERS, seed: SEED, disturb })
 
-  await checkOutcomes(world, db, ids)
+  const comparisons = await checkOutcomes(world, db, ids)
   const { counts } = world
-  for (const [what, count] of Object.entries({ kills, ...counts })) figure(t, what, count)
-  assert.ok(kills > 0 && counts.died > 0 && counts.taken > 0 && counts.twice > 0, 'the faults happened')
+  for (const [what, count] of Object.entries({ kills, comparisons, ...counts })) figure(t, what, count)
+  assert.ok(
+    comparisons > 0 && kills > 0 && counts.died > 0 && counts.taken > 0 && counts.twice > 0,
+    'the faults happened',
+  )
 })
 
 test('a claim that waits at one node gets an upload, a release and an expired lease of the other', async (t) => {
@@ -105,6 +110,44 @@ test('a claim that waits at one node gets an upload, a release and an expired le
   await tell('finish', other, expired, { outcome: 'done' })
   figure(t, 'milliseconds until awake', JSON.stringify(afterwards))
   for (const [what, ms] of Object.entries(afterwards)) assert.ok(ms < 30_000, `${what}: ${ms} ms`)
+})
+
+test('a claim of several agents skips the documents of a claim that has not ended, and locks no others', async (t) => {
+  const dataDir = temporaryDirectory(t)
+  const [one, other] = [await startTestApp(t, { dataDir }), await startTestApp(t, { dataDir })]
+  await fillDirectory(one)
+  const url = await postgresAddress(dataDir)
+  await ask(
+    url,
+    `insert into agents (id, company_id, name, description, active, created_at)
+      values (4, 1, 'Cuarto', '', 1, '2026-03-01T00:00:00.000Z')`,
+  )
+  const ids: number[] = []
+  for (const [agent_id, priority] of [1, 4, 1, 4, 1, 4].map((id, at) => [id, 9 - at])) {
+    const body = { ...batch(pdf(`${priority}`)), agent_id }
+    const answer = await post(one, CREATE, body, { 'x-cambista-priority': String(priority) })
+    const { created_documents } = (await answer.json()) as { created_documents: Claimed[] }
+    ids.push(created_documents[0]?.id ?? 0)
+  }
+  const { db } = await openNode(t, url)
+  const leases = engineSql(db).leases({ clock: () => new Date() })
+  const both = { agentIds: [1, 4], limit: 2 }
+  const first = await atomically(db, async (trx) => {
+    const rows = await selectClaimable(trx, leases, both)
+    for (const [at, node] of [one, other].entries()) {
+      const answer = await claim(node, { agent_id: null, agent_ids: both.agentIds, limit: 2 })
+      const { documents } = (await answer.json()) as { documents: Claimed[] }
+      assert.deepEqual(
+        documents.map(({ id }) => id),
+        ids.slice(2 + 2 * at, 4 + 2 * at),
+      )
+    }
+    return rows
+  })
+  assert.deepEqual(
+    first.map(({ id }) => id),
+    ids.slice(0, 2),
+  )
 })
 
 const BEARER = { authorization: `Bearer ${TOKENS.work}` }

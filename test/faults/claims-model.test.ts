@@ -11,6 +11,7 @@ import { fillDatabase } from '../support/directory.ts'
 import {
   checkOutcomes,
   createWorld,
+  insertAgents,
   LEASE_SECONDS,
   uploadDocuments,
   workUntilDone,
@@ -36,13 +37,14 @@ async function startServer(t: TestContext, dataDir: string, kills: number): Prom
 test(`each of ${DOCUMENTS} documents gets one outcome from ${WORKERS} workers (seed ${SEED})`, async (t) => {
   const dataDir = temporaryDirectory(t)
   await fillDatabase(dataDir)
+  const db = openDatabase(dataDir)
+  t.after(() => db.destroy())
+  await insertAgents(db)
   const random = createRandom(SEED)
   let kills = 0
   let [program, url] = await startServer(t, dataDir, kills)
   const world = createWorld({ url: () => url, leaseMs: (LEASE_SECONDS * 1000) / SPEED })
-  const ids = await uploadDocuments(url, DOCUMENTS)
-  const db = openDatabase(dataDir)
-  t.after(() => db.destroy())
+  const ids = await uploadDocuments(url, DOCUMENTS, random)
   const killServer = async () => {
     await pause(random.int(200, 1500))
     if (world.isOver) return
@@ -52,8 +54,8 @@ test(`each of ${DOCUMENTS} documents gets one outcome from ${WORKERS} workers (s
   }
   await workUntilDone(world, db, { workers: WORKERS, seed: SEED, disturb: killServer })
 
-  await checkOutcomes(world, db, ids)
+  const comparisons = await checkOutcomes(world, db, ids)
   const { counts } = world
-  for (const [name, count] of Object.entries({ kills, ...counts })) figure(t, name, count)
-  assert.ok(kills > 0 && counts.died > 0 && counts.expired > 0, 'the faults happened')
+  for (const [name, count] of Object.entries({ kills, comparisons, ...counts })) figure(t, name, count)
+  assert.ok(comparisons > 0 && kills > 0 && counts.died > 0 && counts.expired > 0, 'the faults happened')
 })

@@ -6,11 +6,11 @@ import { findNewestId } from '../../store/documents/context.ts'
 import { type Arrival, engineSql } from '../../store/engine.ts'
 import type { ReadDb } from '../../store/tables.ts'
 
-/** Selects documents with an id greater than `after`, optionally of a company or for an agent. */
+/** Selects documents with an id greater than `after`, optionally of a company or for agents. */
 export type WaitFilter = {
   after: number
   companyId?: number | undefined
-  agentId?: number | undefined
+  agentIds?: readonly number[] | undefined
   /** Token of a worker that waits to claim. Also wakes the waiter when a document may be free again. */
   worker?: number | undefined
 }
@@ -81,7 +81,7 @@ export function createWaiters(): DocumentWaiters {
     },
     waitingAgents() {
       const workers = [...waiters].filter(({ filter }) => filter.worker !== undefined)
-      return [...new Set(workers.flatMap(({ filter }) => filter.agentId ?? []))]
+      return [...new Set(workers.flatMap(({ filter }) => filter.agentIds ?? []))]
     },
     waiting: () => waiting().length,
     close() {
@@ -127,7 +127,7 @@ function createWait(filter: WaitFilter, ms: number, checkLimits: () => void, onE
       if (matches(committed, filter)) noteArrival()
     },
     wakeWorker(agentId) {
-      if (filter.worker !== undefined && agentId === filter.agentId) noteArrival()
+      if (filter.worker !== undefined && filter.agentIds?.includes(agentId)) noteArrival()
     },
     async next() {
       if (!hasArrived && !hasEnded) {
@@ -149,10 +149,10 @@ function createWait(filter: WaitFilter, ms: number, checkLimits: () => void, onE
   }
 }
 
-function matches({ last, ...parties }: Arrival, { after, companyId, agentId }: WaitFilter): boolean {
+function matches({ last, ...parties }: Arrival, { after, companyId, agentIds }: WaitFilter): boolean {
   return (
     last > after &&
     (companyId === undefined || companyId === parties.companyId) &&
-    (agentId === undefined || agentId === parties.agentId)
+    (agentIds === undefined || agentIds.includes(parties.agentId))
   )
 }

@@ -112,7 +112,9 @@ export async function waitForDocuments(
 ): ReturnType<typeof listDocuments> {
   const { page } = asked
   // Registered before the first query, so that a commit during the query is not missed.
-  using wait = waiters.begin({ ...accessFilter(access, asked), after: page.after ?? 0 }, ms)
+  const { companyId, agentId } = accessFilter(access, asked)
+  const agentIds = agentId === undefined ? undefined : [agentId]
+  using wait = waiters.begin({ companyId, agentIds, after: page.after ?? 0 }, ms)
   let list = await listDocuments(db, access, asked)
   if (list.documents.length > 0) return list
   using _watch = watch(() => wait.end())

@@ -2,15 +2,24 @@
 
 import type { H3Event } from 'h3'
 import * as v from 'valibot'
-import { LARGEST_RESULT, LEASE, LONGEST_NOTE } from '../../domain/documents/claims/claim-limits.ts'
-import { type ClaimDeps, claimDocuments, type Worker } from '../../domain/documents/claims/claims.ts'
+import {
+  LARGEST_RESULT,
+  LEASE,
+  LONGEST_NOTE,
+  MOST_AGENTS,
+} from '../../domain/documents/claims/claim-limits.ts'
+import {
+  type ClaimDeps,
+  checkAgentIds,
+  claimDocuments,
+  type Worker,
+} from '../../domain/documents/claims/claims.ts'
 import {
   type ClaimRef,
   extendClaim,
   finishDocument,
   releaseDocument,
 } from '../../domain/documents/claims/outcomes.ts'
-import { checkId, isEmptyValue } from '../../domain/documents/documents.ts'
 import type { UploadedField } from '../../domain/documents/upload.ts'
 import { memberText } from '../../formats/json/member.ts'
 import { AppError } from '../../runtime/errors.ts'
@@ -42,6 +51,16 @@ const status = v.literal('success')
 const ClaimBody = v.pipe(
   v.object({
     agent_id: v.optional(v.pipe(Integer, v.description('May be left out by a token of one agent'))),
+    agent_ids: v.optional(
+      v.pipe(
+        v.array(Integer),
+        v.minLength(1),
+        v.maxLength(MOST_AGENTS),
+        v.description(
+          'In place of agent_id: agents of one company, whose documents are claimed in one order',
+        ),
+      ),
+    ),
     limit: OptionalInteger(LIMIT, 'How many documents at most'),
     lease_seconds: OptionalInteger(LEASE, 'For how long they are held'),
     wait: OptionalInteger(WAIT, 'How many seconds to wait for a first document where there is none'),
@@ -100,10 +119,15 @@ export function claimEndpoints({
       notFound: 'Agent not found',
       refusals: { 503: 'Too many clients wait, or the storage does not answer: try again in a moment' },
       async handle({ event, checkAgain }) {
-        const body = await readFields(event, ['agent_id', 'limit', 'lease_seconds', 'wait'])
+        const bytes = await readWholeBody(event)
+        const names = ['agent_id', 'agent_ids', 'limit', 'lease_seconds', 'wait'] as const
+        const body = parseFields(bytes, names, { refuseOthers: true })
         const worker = requestWorker(event)
         const options = {
-          agentId: claimAgentId(body.agent_id, worker),
+          agentIds: checkAgentIds(worker, {
+            agent_id: body.agent_id,
+            agent_ids: JSON.parse(memberText(bytes.toString(), 'agent_ids') ?? 'null'),
+          }),
           limit: parseInteger('limit', body.limit, LIMIT),
           leaseSeconds: parseInteger('lease_seconds', body.lease_seconds, LEASE),
         }
@@ -191,12 +215,6 @@ async function readFields<Name extends string>(
 function requestWorker(event: H3Event): Worker {
   const token = authorizedToken(event)
   return { tokenId: token.id, name: token.name, access: tokenAccess(token) }
-}
-
-function claimAgentId(value: UploadedField, { access }: Worker): number {
-  if (!isEmptyValue(value)) return checkId('agent_id', value)
-  if (access.agentId !== null) return access.agentId
-  throw new AppError('bad-request', 'agent_id is required: this token is not of one agent')
 }
 
 function parseClaimRef(id: number, claimId: UploadedField): ClaimRef {

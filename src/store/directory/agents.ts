@@ -22,6 +22,11 @@ export async function findAgent(db: ReadDb, id: number): Promise<AgentRow | unde
   return row && withActive(row)
 }
 
+export async function selectAgentsById(db: ReadDb, ids: readonly number[]): Promise<AgentRow[]> {
+  const rows = await db.selectFrom('agents').selectAll().where('id', 'in', ids).execute()
+  return rows.map(withActive)
+}
+
 /** Adds an agent, with the next free id if it has none. */
 export async function insertAgent(
   db: WriteDb,

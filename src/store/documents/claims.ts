@@ -2,20 +2,13 @@
 // milliseconds since the start of the server of a file (`LeaseSql`). Each function but `selectDue` runs in a
 // transaction.
 
-import type { Expression, ExpressionBuilder, SqlBool } from 'kysely'
+import type { Expression, SqlBool } from 'kysely'
 import { engineSql, type LeaseSql } from '../engine.ts'
 import { invariantError } from '../invariant.ts'
 import { hasRow } from '../rows.ts'
-import type { DocumentState, LeaseEnd, ReadDb, Row, Tables, WriteDb } from '../tables.ts'
+import type { DocumentState, LeaseEnd, ReadDb, Row, WriteDb } from '../tables.ts'
 import { type CountFilter, insertCounts, insertStateCounts, type NewCounts } from './counts.ts'
-
-const CLAIM_COLUMNS = [
-  ...(['id', 'company_id', 'agent_id', 'state'] as const),
-  ...(['attempts', 'claim_id', 'finished_by', 'created_at', 'finished_at', 'created_by'] as const),
-] as const
-
-/** The claim in a document's row. */
-export type ClaimRow = Pick<Row<'documents'>, (typeof CLAIM_COLUMNS)[number]>
+import { CLAIM_COLUMNS, type ClaimRow, type Documents, isFree } from './queue.ts'
 
 /** A document to be claimed, and the id of its claim. */
 export type NewClaim = { row: ClaimRow; claimId: string }
@@ -29,27 +22,6 @@ export type ClaimChange = Partial<
 export async function restartLeases(db: WriteDb, leases: LeaseSql): Promise<void> {
   const query = db.updateTable('documents').set({ lease_ends: leases.end() }).where('state', '=', 'claimed')
   await (leases.isPerProcess ? query : query.where('lease_ends', 'is', null)).execute()
-}
-
-/**
- * Selects documents of an agent that are new or whose lease has expired. The highest priority comes first, then the
- * oldest. Skips locked rows.
- */
-export function selectClaimable(
-  trx: WriteDb,
-  leases: LeaseSql,
-  { agentId, limit }: { agentId: number; limit: number },
-): Promise<ClaimRow[]> {
-  const query = trx
-    .selectFrom('documents')
-    .select(CLAIM_COLUMNS)
-    .where('agent_id', '=', agentId)
-    .where(leases.isOpen)
-    .where(isFree(leases))
-    .orderBy('priority', 'desc')
-    .orderBy('id')
-    .limit(limit)
-  return engineSql(trx).lockRows(query, 'update-skip-locked', ['documents']).execute()
 }
 
 /** Selects documents of any agent whose lease expired after at least `attempts` attempts. Skips locked rows. */
@@ -253,7 +225,7 @@ export async function lockClaim(trx: WriteDb, id: number): Promise<LockedClaim |
   return row && { ...row, hasResult: Boolean(row.hasResult), hasHooks: Boolean(row.hasHooks) }
 }
 
-/** Claims documents of one agent that were selected in this transaction. Returns the earliest end of their leases. */
+/** Claims documents that were selected in this transaction. Returns the earliest end of their leases. */
 export async function claimRows(
   trx: WriteDb,
   leases: LeaseSql,
@@ -312,12 +284,6 @@ export async function endClaim(trx: WriteDb, row: ClaimRow, change: ClaimChange)
   await insertStateCounts(trx, row, change)
 }
 
-type Documents = ExpressionBuilder<Tables, 'documents'>
-
-function isFree(leases: LeaseSql) {
-  return (of: Documents) => of.or([of('documents.state', '=', 'new'), of('lease_ends', '<=', leases.now())])
-}
-
 /** Condition: state and claim are still those of the row. */
 function isUnchanged({ id, state, claim_id }: ClaimRow) {
   return (of: Documents): Expression<SqlBool> =>
@@ -329,14 +295,14 @@ function isUnchanged({ id, state, claim_id }: ClaimRow) {
 }
 
 function claimCounts(
-  [first, ...others]: readonly NewClaim[],
+  claims: readonly NewClaim[],
   lastClaim: Pick<NewCounts, 'claimed_at' | 'claimed_by'>,
 ): NewCounts[] {
-  if (!first) return []
-  const claims = [first, ...others]
-  const newCount = claims.filter(({ row }) => row.state === 'new').length
-  const { agent_id } = first.row
-  return [{ agent_id, new: -newCount, claimed: newCount, changes: claims.length, ...lastClaim }]
+  const byAgent = Map.groupBy(claims, ({ row }) => row.agent_id)
+  return Array.from(byAgent, ([agent_id, own]) => {
+    const newCount = own.filter(({ row }) => row.state === 'new').length
+    return { agent_id, new: -newCount, claimed: newCount, changes: own.length, ...lastClaim }
+  })
 }
 
 function claimIdCase(of: Documents, [first, ...others]: readonly NewClaim[]) {

@@ -293,7 +293,10 @@ const BAD: readonly [unknown, string][] = [
   [{ agent_id: 1, lease_seconds: 9 }, 'lease_seconds must be an integer from 10 to 3600'],
   [{ agent_id: 1, lease_seconds: 3601 }, 'lease_seconds must be an integer from 10 to 3600'],
   [{ agent_id: 1, wait: 51 }, 'wait must be an integer from 0 to 50'],
-  [{ agent_id: 1, lease: 60 }, 'There is no field "lease"; there are agent_id, limit, lease_seconds, wait'],
+  [
+    { agent_id: 1, lease: 60 },
+    'There is no field "lease"; there are agent_id, agent_ids, limit, lease_seconds, wait',
+  ],
 ]
 
 for (const [body, message] of BAD) {

@@ -1,17 +1,22 @@
-// Realistic workers of an agent. Workers die with documents, overrun and extend leases, release documents, and repeat
+// Realistic workers of two agents. Workers die with documents, overrun and extend leases, release documents, and repeat
 // requests without an answer. Their answers are checked against the rules of claims (decisions 3.16).
 
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
 import { selectWrongSums } from '../../../src/store/documents/usage.ts'
 import type { WriteDb } from '../../../src/store/tables.ts'
-import { batch, CREATE, pdf, TOKENS } from '../directory.ts'
+import { AT, batch, CREATE, pdf, TOKENS } from '../directory.ts'
 import { createRandom, type Random } from '../rates/random-bank.ts'
+import { type ClaimOrder, checkOrder, createClaimOrder, type Ranked, recordOrder } from './claim-order.ts'
 
 export const LEASE_SECONDS = 40
+/** Agents of company 1. */
+const AGENTS = [1, 4]
+/** Documents of one upload, which have one agent and priority. */
+const UPLOADED_AT_ONCE = 10
 const BEARER = { authorization: `Bearer ${TOKENS.work}` }
 
-type Claimed = { id: number; claim_id: string; attempts: number }
+type Claimed = Ranked & { claim_id: string }
 type Outcome = 'done' | 'failed'
 /** Claim seen by a worker: live at least from before `received` to `until`. */
 type LiveClaim = { attempts: number; receivedAt: number; until: number }
@@ -23,6 +28,7 @@ export type World = {
   leaseMs: number
   isOver: boolean
   claims: Map<number, LiveClaim>
+  order: ClaimOrder
   /** Acknowledged outcomes by document: claim, outcome and result. */
   outcomes: Map<number, Set<string>>
   counts: Record<'claimed' | 'finished' | 'expired' | 'died' | 'lost' | 'taken' | 'twice', number>
@@ -30,7 +36,14 @@ export type World = {
 
 export function createWorld(facts: Pick<World, 'url' | 'leaseMs'>): World {
   const counts = { claimed: 0, finished: 0, expired: 0, died: 0, lost: 0, taken: 0, twice: 0 }
-  return { ...facts, isOver: false, claims: new Map(), outcomes: new Map(), counts }
+  return {
+    ...facts,
+    isOver: false,
+    claims: new Map(),
+    order: createClaimOrder(),
+    outcomes: new Map(),
+    counts,
+  }
 }
 
 /** Undefined: no answer came, so the result is unknown. */
@@ -51,6 +64,10 @@ async function postJson<T>(
   }
 }
 
+function pickAgent(random: Random): number {
+  return AGENTS[random.int(0, AGENTS.length - 1)] ?? 1
+}
+
 export function isPoisonous(id: number): boolean {
   return id % 97 === 0
 }
@@ -60,20 +77,22 @@ async function work(world: World, random: Random): Promise<void> {
   const { counts } = world
   while (!world.isOver) {
     const request = {
-      agent_id: 1,
+      agent_ids: random.chance(0.5) ? AGENTS : [pickAgent(random)],
       limit: random.int(1, 5),
       lease_seconds: LEASE_SECONDS,
       wait: random.chance(0.2) ? 1 : 0,
     }
     const start = performance.now()
     const answer = await postJson<{ documents: Claimed[] }>(world, '/api/v1/documents/claim', request)
+    const end = performance.now()
     if (!answer) {
+      world.order.losses.push({ sent: start, received: end })
       counts.lost++
       await pause(20)
       continue
     }
     assert.equal(answer.status, 200, JSON.stringify(answer.body))
-    const end = performance.now()
+    recordOrder(world.order, request, answer.body.documents, { sent: start, received: end })
     for (const one of answer.body.documents) recordClaim(world, one, { sent: start, received: end })
     if (answer.body.documents.length === 0) await pause(10)
     for (const one of answer.body.documents) if (!(await handle(world, random, one))) break
@@ -155,15 +174,32 @@ async function handle(world: World, random: Random, one: Claimed): Promise<boole
   }
 }
 
-/** Uploads documents and returns their ids. Repeats an upload after a 503, as a client does. */
-export async function uploadDocuments(url: string, count: number): Promise<number[]> {
+/** Adds the agent that the directory lacks (directory.ts). */
+export async function insertAgents(db: WriteDb): Promise<void> {
+  const agents = AGENTS.filter((id) => id !== 1).map((id) => ({ id, name: `Agente ${id}` }))
+  const more = { company_id: 1, description: '', active: 1, created_at: AT }
+  await db
+    .insertInto('agents')
+    .values(agents.map((agent) => ({ ...agent, ...more })))
+    .execute()
+}
+
+/**
+ * Uploads documents of random agents and priorities, and returns their ids. Repeats an upload after a 503, as a client
+ * does.
+ */
+export async function uploadDocuments(url: string, count: number, random: Random): Promise<number[]> {
   const ids: number[] = []
   let refused = 0
   while (ids.length < count) {
+    const documents = Array.from({ length: UPLOADED_AT_ONCE }, (_, at) => pdf(`${ids.length + at}`))
     const response = await fetch(url + CREATE, {
       method: 'POST',
-      headers: { authorization: `Bearer ${TOKENS.all}` },
-      body: JSON.stringify(batch(...Array.from({ length: 500 }, (_, at) => pdf(`${ids.length + at}`)))),
+      headers: {
+        authorization: `Bearer ${TOKENS.all}`,
+        'x-cambista-priority': String(random.chance(0.3) ? 0 : random.int(0, 9)),
+      },
+      body: JSON.stringify({ ...batch(...documents), agent_id: pickAgent(random) }),
     })
     const text = await response.text()
     if (response.status === 503 && ++refused < 10) {
@@ -212,8 +248,11 @@ async function areDone(db: WriteDb): Promise<boolean> {
   return open.length === 0
 }
 
-/** Checks that each document has one outcome, the acknowledged one, and that its event is stored once. */
-export async function checkOutcomes(world: World, db: WriteDb, ids: readonly number[]): Promise<void> {
+/**
+ * Checks that each document has one outcome, the acknowledged one, and that its event is stored once. Checks the order
+ * of the claims, and returns the number of its comparisons.
+ */
+export async function checkOutcomes(world: World, db: WriteDb, ids: readonly number[]): Promise<number> {
   const rows = await db
     .selectFrom('documents')
     .leftJoin('document_results', 'document_id', 'id')
@@ -252,4 +291,5 @@ export async function checkOutcomes(world: World, db: WriteDb, ids: readonly num
   )
   assert.deepEqual(await selectWrongSums(db), [], 'results are counted')
   assert.equal(new Set(events.map(({ document_id }) => document_id)).size, events.length)
+  return checkOrder(world.order)
 }

@@ -3,6 +3,9 @@
 /** Seconds. */
 export const LEASE = { least: 10, most: 3600, otherwise: 300 } as const
 
+/** Agents of one claim. */
+export const MOST_AGENTS = 20
+
 /** Characters. */
 export const LONGEST_NOTE = 2000
 

@@ -3,24 +3,20 @@
 
 import { hash, randomUUID } from 'node:crypto'
 import { AppError } from '../../../runtime/errors.ts'
-import { findAgent } from '../../../store/directory/agents.ts'
-import {
-  type ClaimRow,
-  claimRows,
-  endClaim,
-  lockClaim,
-  selectAbandoned,
-  selectClaimable,
-} from '../../../store/documents/claims.ts'
+import { selectAgentsById } from '../../../store/directory/agents.ts'
+import { claimRows, endClaim, lockClaim, selectAbandoned } from '../../../store/documents/claims.ts'
 import { type DocumentRow, selectDocumentsById } from '../../../store/documents/documents.ts'
 import { insertEvents, type NewEvent } from '../../../store/documents/events.ts'
+import { type ClaimRow, selectClaimable } from '../../../store/documents/queue.ts'
 import { atomically } from '../../../store/engine.ts'
 import type { ReadDb, WriteDb } from '../../../store/tables.ts'
 import type { Clock } from '../../../values/dates.ts'
 import { queueOutcomes } from '../../hooks/events.ts'
 import { type Access, checkAgentAccess } from '../access.ts'
 import type { DocumentWaiters } from '../arrivals.ts'
+import { checkId, isEmptyValue } from '../documents.ts'
 import type { WaitOptions } from '../queries.ts'
+import { MOST_AGENTS } from './claim-limits.ts'
 import type { Leases } from './leases.ts'
 
 export type ClaimDeps = {
@@ -36,19 +32,43 @@ export type ClaimDeps = {
 /** Token of a worker, and its access. */
 export type Worker = { tokenId: number; name: string; access: Access }
 
-export type ClaimRequest = { agentId: number; limit: number; leaseSeconds: number }
+/** `agentIds`: different ones. */
+export type ClaimRequest = { agentIds: readonly number[]; limit: number; leaseSeconds: number }
 
 /** A claimed document. `lease_until`: end of the lease, unless the clock is changed. */
 export type ClaimedDocument = DocumentRow & { claim_id: string; lease_until: string }
 
 const FAILED_AT_ONCE = 1000
+const ALTERNATIVES = 'agent_id and agent_ids are alternatives: send one of them'
+
+/** Agents that a worker requests: none by default for a token of one agent. */
+export type RequestedAgents = { agent_id: unknown; agent_ids: unknown }
 
 /**
- * Claims at most `limit` of an agent's documents that are new or whose lease has expired. The highest priority comes
- * first, then the oldest. With `patience`,
- * waits for the first or the end of the time.
- * @throws AppError `not-found` for an agent that does not exist or is outside of the access, `busy` when too many
- * clients wait, and errors of `recheckAccess`
+ * Checks the agents of a claim. Returns different ones.
+ * @throws AppError `bad-request` for ids of another form, for too many or none of them
+ */
+export function checkAgentIds({ access }: Worker, { agent_id, agent_ids }: RequestedAgents): number[] {
+  const hasList = agent_ids !== undefined && agent_ids !== null
+  if (hasList && !isEmptyValue(agent_id)) throw new AppError('bad-request', ALTERNATIVES)
+  if (hasList) return checkList(agent_ids)
+  if (!isEmptyValue(agent_id)) return [checkId('agent_id', agent_id)]
+  if (access.agentId !== null) return [access.agentId]
+  throw new AppError('bad-request', 'agent_id is required: this token is not of one agent')
+}
+
+function checkList(agentIds: unknown): number[] {
+  const count = Array.isArray(agentIds) ? agentIds.length : 0
+  if (count < 1 || count > MOST_AGENTS)
+    throw new AppError('bad-request', `agent_ids must be a list of 1 to ${MOST_AGENTS} ids of agents`)
+  return [...new Set((agentIds as unknown[]).map((id) => checkId('each of agent_ids', id)))]
+}
+
+/**
+ * Claims at most `limit` of the agents' documents that are new or whose lease has expired. The highest priority comes
+ * first, then the oldest. With `waiting`, waits for the first or the end of the time.
+ * @throws AppError `not-found` for an agent that does not exist or is outside of the access, `bad-request` for agents of
+ * several companies, `busy` when too many clients wait, and errors of `recheckAccess`
  */
 export async function claimDocuments(
   claiming: ClaimDeps,
@@ -57,9 +77,9 @@ export async function claimDocuments(
   waiting?: WaitOptions,
 ): Promise<ClaimedDocument[]> {
   const { waiters } = claiming
-  await checkAgent(claiming.db, worker.access, request.agentId)
+  await checkAgents(claiming.db, worker.access, request)
   if (!waiting) return claimNow(claiming, worker, request)
-  const filter = { after: 0, agentId: request.agentId, worker: worker.tokenId }
+  const filter = { after: 0, agentIds: request.agentIds, worker: worker.tokenId }
   // Registered before the first query, so that a commit during the query is not missed.
   using wait = waiters.begin(filter, waiting.ms)
   let documents = await claimNow(claiming, worker, request)
@@ -70,7 +90,7 @@ export async function claimDocuments(
     const mayBeThere = await wait.next()
     const access = await waiting.recheckAccess()
     if (!mayBeThere) break
-    await checkAgent(claiming.db, access, request.agentId)
+    await checkAgents(claiming.db, access, request)
     documents = await claimNow(claiming, { ...worker, access }, request)
   }
   return documents
@@ -102,19 +122,24 @@ async function claimNow(
     const { documents, failed } = await claimOnce(claiming, worker, rest)
     result.push(...documents)
     if (failed > 0) claiming.wakeHooks()
-    if (result.length >= request.limit || failed === 0) return result
+    if (result.length >= request.limit || failed === 0) return result.sort(compareInClaimOrder)
   }
+}
+
+/** Documents may have become free between the queries of a claim. */
+function compareInClaimOrder(one: ClaimedDocument, other: ClaimedDocument): number {
+  return (other.priority ?? 0) - (one.priority ?? 0) || one.id - other.id
 }
 
 /** Claims documents in one transaction. Documents that it failed instead leave room for further ones. */
 function claimOnce(
   { db, leases, clock, maxAttempts }: ClaimDeps,
   worker: Worker,
-  { agentId, limit, leaseSeconds }: ClaimRequest,
+  { agentIds, limit, leaseSeconds }: ClaimRequest,
 ): Promise<{ documents: ClaimedDocument[]; failed: number }> {
   const claim = async (trx: WriteDb) => {
     const at = clock().toISOString()
-    const free = await selectClaimable(trx, leases.sql, { agentId, limit })
+    const free = await selectClaimable(trx, leases.sql, { agentIds, limit })
     const exhausted = free.filter(({ attempts }) => attempts >= maxAttempts)
     await failDocuments(trx, exhausted, at)
     const claims = free
@@ -127,8 +152,7 @@ function claimOnce(
       claims.map(({ row }) => claimEvent(row, 'claimed', at, { worker, attempt: row.attempts + 1 })),
     )
     const claimIds = new Map(claims.map(({ row, claimId }) => [row.id, claimId]))
-    const byId = new Map((await selectDocumentsById(trx, [...claimIds.keys()])).map((row) => [row.id, row]))
-    const rows = claims.flatMap(({ row }) => byId.get(row.id) ?? []) // in the order of their claims
+    const rows = await selectDocumentsById(trx, [...claimIds.keys()])
     const lease_until = leaseEnd.toISOString()
     const documents = rows.map((row) => ({ ...row, claim_id: claimIds.get(row.id) ?? '', lease_until }))
     return { documents, failed: exhausted.length }
@@ -173,10 +197,20 @@ type ClaimEventFacts = {
   result?: string | null
 }
 
-async function checkAgent(db: ReadDb, access: Access, agentId: number): Promise<void> {
-  checkAgentAccess(access, agentId)
-  const agent = await findAgent(db, agentId)
-  if (!agent || (access.companyId !== null && agent.company_id !== access.companyId)) {
-    throw new AppError('not-found', 'Agent not found')
-  }
+async function checkAgents(
+  db: ReadDb,
+  access: Access,
+  { agentIds }: Pick<ClaimRequest, 'agentIds'>,
+): Promise<void> {
+  for (const id of agentIds) checkAgentAccess(access, id)
+  const agents = await selectAgentsById(db, agentIds)
+  const own = agents.filter(({ company_id }) => access.companyId === null || company_id === access.companyId)
+  const missingId = agentIds.find((id) => !own.some((agent) => agent.id === id))
+  if (missingId !== undefined)
+    throw new AppError(
+      'not-found',
+      agentIds.length === 1 ? 'Agent not found' : `Agent ${missingId} not found`,
+    )
+  if (new Set(own.map(({ company_id }) => company_id)).size > 1)
+    throw new AppError('bad-request', 'agent_ids must be agents of one company')
 }

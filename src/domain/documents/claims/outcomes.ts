@@ -3,7 +3,6 @@
 
 import { AppError } from '../../../runtime/errors.ts'
 import {
-  type ClaimRow,
   endClaim,
   extendLease,
   isLeaseExpired,
@@ -12,6 +11,7 @@ import {
 } from '../../../store/documents/claims.ts'
 import { type DocumentRow, findDocument } from '../../../store/documents/documents.ts'
 import { type Actor, insertEvents } from '../../../store/documents/events.ts'
+import type { ClaimRow } from '../../../store/documents/queue.ts'
 import { findResult, replaceResult } from '../../../store/documents/results.ts'
 import { addUsed } from '../../../store/documents/usage.ts'
 import { atomically } from '../../../store/engine.ts'

@@ -1,8 +1,13 @@
 // Tools of workers: claim documents of an agent, report each as done or failed, extend a lease, release a document.
 
 import * as v from 'valibot'
-import { LARGEST_RESULT, LEASE, LONGEST_NOTE } from '../../../domain/documents/claims/claim-limits.ts'
-import type { ClaimedDocument, Worker } from '../../../domain/documents/claims/claims.ts'
+import {
+  LARGEST_RESULT,
+  LEASE,
+  LONGEST_NOTE,
+  MOST_AGENTS,
+} from '../../../domain/documents/claims/claim-limits.ts'
+import { type ClaimedDocument, checkAgentIds, type Worker } from '../../../domain/documents/claims/claims.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import { tokenAccess } from '../../access/auth.ts'
 import { idParam, waitParam } from '../../endpoint/params.ts'
@@ -17,6 +22,14 @@ const LIMIT = { least: 1, most: 10, otherwise: '1' } // rows of ten documents, w
 const Text = v.string()
 const LeaseSeconds = (description: string) =>
   integerParam({ ...LEASE, otherwise: String(LEASE.otherwise) }, description)
+const AgentIds = v.pipe(
+  v.array(v.unknown()),
+  v.metadata({
+    description: 'Instead of agent_id: several agents of one company',
+    items: { type: 'integer' },
+    maxItems: MOST_AGENTS,
+  }),
+)
 /** Arguments that name a claim. */
 const ClaimKey = {
   id: idParam('The document'),
@@ -33,6 +46,7 @@ export function claimTools({ claim, finish, extend, release }: DocumentWork): To
       changes: true,
       input: v.object({
         agent_id: v.optional(idParam('Needed unless the token is of one agent')),
+        agent_ids: v.optional(AgentIds),
         limit: integerParam(LIMIT, 'How many at most'),
         lease_seconds: LeaseSeconds('For how long they are yours'),
         wait: v.optional(waitParam('Seconds to wait for a first one'), '0'),
@@ -49,13 +63,11 @@ export function claimTools({ claim, finish, extend, release }: DocumentWork): To
           }),
         ),
       }),
-      async run({ agent_id, limit, lease_seconds: leaseSeconds, wait }, caller) {
+      async run({ agent_id, agent_ids, limit, lease_seconds: leaseSeconds, wait }, caller) {
         const worker = toWorker(caller)
-        const agentId = agent_id ?? worker.access.agentId
-        if (agentId === null)
-          throw new AppError('invalid', 'agent_id is required: this token is not of one agent')
+        const agentIds = checkAgentIds(worker, { agent_id, agent_ids })
         const options = wait === 0 ? undefined : createWaitOptions(caller, wait, 'documents:CLAIM')
-        const documents = await claim(worker, { agentId, limit, leaseSeconds }, options)
+        const documents = await claim(worker, { agentIds, limit, leaseSeconds }, options)
         const ids = documents.map(({ id }) => id).join(', ')
         const next = ids === '' ? '' : `: ${ids}. Read each with read_document, then call finish_document`
         return {

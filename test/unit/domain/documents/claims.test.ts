@@ -52,7 +52,7 @@ async function open(t: TestContext, texts: string[], { stopped = true } = {}) {
     claimDocuments(
       claiming,
       WORKER,
-      { agentId: AGENT, limit, leaseSeconds },
+      { agentIds: [AGENT], limit, leaseSeconds },
       wait === 0
         ? undefined
         : { ms: wait, watch: () => ({ [Symbol.dispose]() {} }), recheckAccess: async () => EVERYTHING },
