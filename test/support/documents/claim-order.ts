@@ -1,5 +1,5 @@
-// The order of claims, checked after a run of the model (claim-workers.ts). A claim takes no document before one that
-// was new all the time, and has a higher priority or a greater age (decisions 3.16).
+// The order of claims, checked after a run of the model (claim-workers.ts). Documents that were
+// new all the time are claimed by priority, then by age (decisions 3.16).
 
 import assert from 'node:assert/strict'
 
