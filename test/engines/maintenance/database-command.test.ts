@@ -7,7 +7,9 @@ import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { blobPath } from '../../../src/store/blobs/commit.ts'
 import { openPostgres } from '../../../src/store/postgres/open.ts'
+import { rawQuery } from '../../../src/store/postgres/raw-query.ts'
 import { openNode } from '../../support/postgres/database.ts'
+import { startPgbouncer } from '../../support/postgres/pgbouncer.ts'
 import { createPostgresDatabase, createPostgresSchema, queryOnce } from '../../support/postgres/server.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
 import { runCommand } from '../../support/terminal.ts'
@@ -117,6 +119,23 @@ test('`database restored` is refused beside a session of cambista, which has no 
   )
   assert.equal((await restore()).code, 3, 'one content is missing')
   assert.notDeepEqual(await queryOnce(url, 'select epoch from meta'), before)
+})
+
+test('sessions that a pooler leaves open of stopped nodes end by the statement of the refusal', async (t) => {
+  const { url, folder } = await withContents(t)
+  const pooledUrl = await startPgbouncer(t, url, 'transaction')
+  const node = await openPostgres(pooledUrl)
+  await Promise.all(Array.from({ length: 4 }, () => rawQuery(node.db, 'select pg_sleep(0.2)')))
+  await node.close()
+  for (const address of [pooledUrl, url]) {
+    const refused = await database(address, 'restored', '--blobs', folder, '--blobs-shared')
+    assert.equal(refused.code, 1)
+    const [, statement = ''] =
+      /a pooler leaves open: (select pg_terminate_backend.+)$/m.exec(refused.err) ?? []
+    assert.notEqual(statement, '', refused.err)
+    if (address === url) await queryOnce(url, statement)
+  }
+  assert.equal((await database(url, 'restored', '--blobs', folder, '--blobs-shared')).code, 3)
 })
 
 test('sessions of another role count, without their host', async (t) => {

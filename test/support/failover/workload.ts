@@ -10,6 +10,7 @@ import { createPostgresDb } from '../../../src/store/postgres/open.ts'
 import { figure, SEED } from '../../faults/scale.ts'
 import { fillTables, TOKENS } from '../directory.ts'
 import { type Node, openCluster } from '../postgres/nodes.ts'
+import { queryOnce } from '../postgres/server.ts'
 import { createRandom } from '../rates/random-bank.ts'
 import { checkAll, type LostUpload } from '../soak/check.ts'
 import { soakDay, startClients, startSoakBank } from '../soak/clients.ts'
@@ -110,7 +111,14 @@ export async function startWorkload(t: TestContext, url: string, mayLose: boolea
       isRestarting = true
       for (const { child } of nodes) child.kill('SIGTERM')
       for (const node of nodes) await node.waitForExit()
-      await until(async () => (await cluster.program('database', 'restored').waitForExit()) === 0) // a sync may run
+      // A sync may run, and a pooler leaves sessions open.
+      await until(async () => {
+        const command = cluster.program('database', 'restored')
+        if ((await command.waitForExit()) === 0) return true
+        const [statement] = /select pg_terminate_backend.+$/m.exec(command.printed.err) ?? []
+        if (statement) await queryOnce(url, statement).catch(() => {}) // may end its own session
+        return false
+      })
       const former = nodes.length
       while (nodes.length < former + NODES) await start()
       nodes.splice(0, former)

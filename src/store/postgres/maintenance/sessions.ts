@@ -32,7 +32,7 @@ export async function refuseSessions(url: string): Promise<void> {
     const pids = hosts.flatMap((one) => one.pids).slice(0, MAX_PIDS)
     throw new AppError(
       'failed',
-      `cambista uses this database (${hosts.map(hostInWords).join('; ')}): stop all nodes and commands, and try again; of a machine that is gone: select pg_terminate_backend(pid) from unnest(array[${pids}]) pid`,
+      `cambista uses this database (${hosts.map(hostInWords).join('; ')}): stop all nodes and commands, and try again; for sessions of a machine that is gone, or that a pooler leaves open: select pg_terminate_backend(pid) from unnest(array[${pids}]) pid`,
     )
   } catch (error) {
     if (error instanceof AppError) throw error
