@@ -288,6 +288,21 @@ CREATE TABLE page_tickets (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX page_tickets_by_end ON page_tickets (ends_at);
 
+-- Links for one document each. A row has the SHA-256 of the last part of the URL, and describes the document. The
+-- link is valid until ends_at. Its upload is stored once (idempotency). Adding a link deletes those that ended.
+CREATE TABLE upload_links (
+  hash       TEXT PRIMARY KEY CHECK (length(hash) = 64),
+  token_id   INTEGER NOT NULL REFERENCES tokens (id),
+  company_id INTEGER NOT NULL,
+  agent_id   INTEGER NOT NULL,
+  owner_id   INTEGER NOT NULL,
+  name       TEXT    NOT NULL,
+  mimetype   TEXT    NOT NULL,
+  max_bytes  INTEGER NOT NULL,
+  ends_at    TEXT    NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX upload_links_by_end ON upload_links (ends_at);
+
 -- Uploaded files, one row each. Several may reference one blob: blobs are stored once, by their SHA-256.
 CREATE TABLE attachments (
   id         INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -10,6 +10,7 @@ import {
   waitForDocuments,
 } from '../domain/documents/queries.ts'
 import { createSummaries, type Summaries } from '../domain/documents/summary.ts'
+import { openUploadLinks, type UploadLinks } from '../domain/documents/upload-links.ts'
 import type { NightlyBackup } from '../domain/operations/backup/nightly.ts'
 import type { DatabaseState } from '../domain/operations/database-watch.ts'
 import type { Samples } from '../domain/operations/sample-reads.ts'
@@ -25,11 +26,13 @@ import type { Schedulers } from '../sync/schedulers.ts'
 import type { Keyring } from './access/auth.ts'
 
 import { documentsApi } from './documents/api.ts'
-import type { UploadDeps } from './documents/uploads/receive.ts'
+import { uploadLinksApi } from './documents/uploads/links.ts'
+import { uploadBytes } from './documents/uploads/raw-body.ts'
+import type { UploadDeps, UploadReceiver } from './documents/uploads/receive.ts'
 import type { Api } from './endpoint/api.ts'
 import type { LazyApis } from './endpoint/lazy-apis.ts'
 import type { OpenNetworks } from './listener/open-networks.ts'
-import type { DocumentQueries, DocumentWork } from './mcp/documents/queries.ts'
+import type { DocumentQueries, DocumentUploads, DocumentWork } from './mcp/documents/queries.ts'
 import { ratesApi } from './rates/api.ts'
 import { createExports } from './rates/export.ts'
 import { descriptionApi, statusApi } from './status/api.ts'
@@ -103,6 +106,8 @@ export function createApis(
     ...{ db, reads, blobs, limits, wakeHooks, claiming, summaries },
     ...{ keyring, findSession, log },
   })
+  const { uploads } = documents
+  const links = openUploadLinks({ db, reads, clock, maxBody: limits.maxBody })
   const totals = cachedTotals(reads)
   const status = statusApi({
     ...{ db: reads, isReady, database, cache, health, blobs, totals, samples },
@@ -122,7 +127,7 @@ export function createApis(
     prefix: '/mcp',
     async load() {
       const { mcpApi } = await import('./mcp/api.ts')
-      const work = documentWork({ reads, blobs, claiming, summaries })
+      const work = documentWork({ reads, blobs, claiming, summaries, uploads, links })
       mcp ??= [
         mcpApi({ rates: { db: reads, cache, health }, documents: work, keyring, database, names, log }),
       ]
@@ -131,14 +136,14 @@ export function createApis(
   }
   const probes = { ...status, endpoints: status.endpoints.filter(({ permission }) => permission === 'open') }
   const late = shapes ? [agents, shapes] : [agents]
-  const own: Api[] = [status, page.api, rates.api, documents.api]
+  const linksApi = uploadLinksApi({ links, uploads, keyring, names })
+  const own: Api[] = [status, page.api, rates.api, documents.api, linksApi]
   const all = async () => [...own, ...(await Promise.all(late.map(({ load }) => load()))).flat()]
   const apis = [...own, descriptionApi(all), pageAssetsApi(names, openPage)]
-  const { uploads } = documents
   const { caches } = rates
   const readMetrics = metricsSnapshotOf({
     ...{ db: reads, database, cache, caches, health, scheduler, backups },
-    ...{ blobs, uploads, waiters, totals, summaries },
+    ...{ blobs, uploads: uploads.semaphore, waiters, totals, summaries },
   })
   return { apis, probes, late, shapes: shapes ? [shapes] : [], readMetrics }
 }
@@ -149,12 +154,16 @@ function documentWork({
   blobs,
   claiming,
   summaries,
+  uploads,
+  links,
 }: {
   reads: ReadDb
   blobs: Blobs
   claiming: ClaimDeps
   summaries: Summaries
-}): DocumentQueries & DocumentWork {
+  uploads: UploadReceiver
+  links: UploadLinks
+}): DocumentQueries & DocumentWork & DocumentUploads {
   const { waiters } = claiming
   return {
     page: (access, asked) => listDocuments(reads, access, asked),
@@ -168,6 +177,8 @@ function documentWork({
     finish: (worker, held, told) => finishDocument(claiming, worker, held, told),
     extend: (worker, ref, seconds) => extendClaim(claiming, worker, ref, seconds),
     release: (worker, ref) => releaseDocument(claiming, worker, ref),
+    uploadText: (client, document, bytes) => uploadBytes(uploads, client, document, bytes),
+    makeLink: links.make,
     blobs,
   }
 }

@@ -4,7 +4,7 @@
 
 import type { ALLOWED } from '../domain/access/secrets.ts'
 
-export type Method = 'GET' | 'POST' | 'DELETE'
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
 /** Required credential. The permissions of tokens also accept the session of a token. */
 export type Permission =
@@ -84,6 +84,8 @@ export const ROUTES = {
   'GET /api/v1/companies': ['documents:GET', 'Companies that the token may see, by id'],
   'GET /api/v1/companies/{id}/agents': ['documents:GET', 'Agents of a company by id, active or not'],
   'GET /api/v1/companies/{id}/owners': ['documents:GET', 'Owners by id that may own documents of a company'],
+
+  'PUT /u/{link}': ['open', 'One document, to a link that the tool upload_document answered'],
 
   // AI agents
   'POST /mcp': ['key-or-token', 'Model Context Protocol: a message of JSON-RPC, and its answer'],

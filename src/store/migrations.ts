@@ -222,6 +222,21 @@ ALTER TABLE documents ADD COLUMN priority INTEGER NOT NULL DEFAULT 0 CHECK (prio
 CREATE INDEX documents_by_priority ON documents (agent_id, priority DESC, id) WHERE state IN ('new', 'claimed');
 `
 
+const UPLOAD_LINKS = `
+CREATE TABLE upload_links (
+  hash       TEXT PRIMARY KEY CHECK (length(hash) = 64),
+  token_id   INTEGER NOT NULL REFERENCES tokens (id),
+  company_id INTEGER NOT NULL,
+  agent_id   INTEGER NOT NULL,
+  owner_id   INTEGER NOT NULL,
+  name       TEXT    NOT NULL,
+  mimetype   TEXT    NOT NULL,
+  max_bytes  INTEGER NOT NULL,
+  ends_at    TEXT    NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX upload_links_by_end ON upload_links (ends_at);
+`
+
 export const SHARED_MIGRATIONS: readonly Migration[] = [
   { sql: DISCARDED_RATES },
   { sql: PAGE_SESSIONS },
@@ -235,6 +250,7 @@ export const SHARED_MIGRATIONS: readonly Migration[] = [
   { sql: KEY_USE },
   { sql: DOCUMENT_RESULTS },
   { sql: PRIORITIES },
+  { sql: UPLOAD_LINKS },
 ]
 
 export const SCHEMA_VERSION = schemaVersion(SHARED_MIGRATIONS)

@@ -202,6 +202,17 @@ export type Tables = {
     format: string | null
     ends_at: string
   }
+  upload_links: {
+    hash: string
+    token_id: number
+    company_id: number
+    agent_id: number
+    owner_id: number
+    name: string
+    mimetype: string
+    max_bytes: number
+    ends_at: string
+  }
   attachments: {
     id: Generated<number>
     name: string

@@ -38,6 +38,7 @@ test('on probation a server answers reads, and refuses each write until the upgr
   await post(first, CREATE, batch(pdf('stored'), pdf('claimed'), pdf('unwanted')))
   const order = { agent_id: 1, limit: 1, lease_seconds: 3600 }
   const claims = await readJson<Claimed>(await post(first, `${PATH}/claim`, order, bearer(TOKENS.work)))
+  const link = await makeLink(first)
   const sessionAnswer = await post(first, '/session', { secret: first.key }, origin(first))
   const session = {
     secret: /=([^;]+)/.exec(sessionAnswer.headers.get('set-cookie') ?? '')?.[1],
@@ -79,18 +80,6 @@ test('on probation a server answers reads, and refuses each write until the upgr
   const claimPath = `${PATH}/${id}`
   const remove = (path: string, headers: Record<string, string>) =>
     fetch(app.app.url + path, { method: 'DELETE', headers })
-  const call = (name: string, args: object) =>
-    post(
-      app,
-      '/mcp',
-      { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } },
-      {
-        ...work,
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-        'mcp-protocol-version': '2025-06-18',
-      },
-    )
   const writes: Record<string, () => Promise<Response>> = {
     'post /api/v1/documents/create': () => post(app, CREATE, batch(pdf('new')), { 'idempotency-key': 'one' }),
     'post /api/v1/documents': () =>
@@ -108,6 +97,8 @@ test('on probation a server answers reads, and refuses each write until the upgr
     'post /session': () => post(app, '/session', { secret: app.key }, origin(app)),
     'post /session/ticket': () => post(app, '/session/ticket', { export: 'csv' }, cookie),
     'delete /session': () => remove('/session', cookie),
+    'put /u/{link}': () =>
+      fetch(app.app.url + link, { method: 'PUT', headers: { 'content-type': 'a/b' }, body: 'linked' }),
   }
   const operations = await readOperations(app)
   assert.deepEqual([...Object.keys(writes), ...READING_POSTS].sort(), operations)
@@ -124,7 +115,9 @@ test('on probation a server answers reads, and refuses each write until the upgr
     release_document: { id, claim_id },
   }
   for (const [name, args] of Object.entries(tools))
-    assert.match(await (await call(name, args)).text(), REFUSAL, name)
+    assert.match(await (await callTool(app, name, args, TOKENS.work)).text(), REFUSAL, name)
+  for (const more of [{ text: 'a' }, { mimetype: 'a/b' }])
+    assert.match(await (await callTool(app, 'upload_document', { ...FILE, ...more })).text(), REFUSAL)
   assert.deepEqual(await dump(dataDir), before)
 
   confirmed.resolve()
@@ -141,6 +134,29 @@ test('on probation a server answers reads, and refuses each write until the upgr
     JSON.stringify(others),
   )
 })
+
+const FILE = { company_id: 1, agent_id: 1, owner_id: 1, name: 'a' }
+
+function callTool(app: TestApp, name: string, args: object, secret: string = TOKENS.all): Promise<Response> {
+  return post(
+    app,
+    '/mcp',
+    { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } },
+    {
+      ...bearer(secret),
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2025-06-18',
+    },
+  )
+}
+
+/** Makes a link for an upload, and returns its path. */
+async function makeLink(app: TestApp): Promise<string> {
+  const answer = await callTool(app, 'upload_document', { ...FILE, mimetype: 'a/b' })
+  const { result } = await readJson<{ result: { structuredContent: { url: string } } }>(answer)
+  return new URL(result.structuredContent.url).pathname
+}
 
 test('a server that is closed on probation has written nothing', async (t) => {
   const dataDir = temporaryDirectory(t)

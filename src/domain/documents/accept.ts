@@ -22,13 +22,16 @@ import { restoreLostContents } from './lost-contents.ts'
 import { checkQuotas, type Quota, selectQuotas } from './quotas.ts'
 import type { Upload } from './upload.ts'
 
-/** Sender of an upload: a token, its access, an Idempotency-Key, and a priority. */
+/** Sender of an upload: a token, its access, a key under which it is stored once, and a priority. */
 export type UploadSender = {
   tokenId: number
   access: Access
-  key: string | undefined
+  key: UploadKey | undefined
   priority?: number | undefined
 }
+
+/** An Idempotency-Key, or a link, with the texts of its errors for a request in progress and for another body. */
+export type UploadKey = { value: string; inProgress: string; otherBody: string }
 
 /** An upload whose documents are stored, by this request or by an earlier equal one. */
 export type AcceptedUpload = {
@@ -58,7 +61,7 @@ export async function selectSenderQuotas(
   { db, clock }: { db: ReadDb; clock: Clock },
   { tokenId, access, key }: UploadSender,
 ): Promise<Quota[]> {
-  if (key !== undefined && (await findAnswer(db, tokenId, key, answerCutoff(clock())))) return []
+  if (key && (await findAnswer(db, tokenId, key.value, answerCutoff(clock())))) return []
   const quotas = await selectQuotas(db, { tokenId, companyId: access.companyId })
   checkQuotas(quotas, 1) // no document is empty
   return quotas
@@ -78,10 +81,11 @@ export async function acceptUpload(
   const batch: Batch = { ...checkUpload(upload), priority }
   const now = clock()
   const cutoff = answerCutoff(now)
-  const record =
-    key === undefined ? undefined : { tokenId, key, fingerprint: await computeFingerprint(batch), cutoff }
+  const record = key && { tokenId, key: key.value, fingerprint: await computeFingerprint(batch), cutoff }
+  const findRepeated = async () =>
+    record && key && (await findRepeatedUpload(db, batch, { ...record, otherBody: key.otherBody }))
   // Before the references are checked: a stored upload stays accepted, though its agent may be inactive now.
-  const repeated = record && (await findRepeatedUpload(db, batch, record))
+  const repeated = await findRepeated()
   if (repeated) {
     await restoreLostContents({ db, blobs, clock }, batch)
     await batch.contents.discard()
@@ -94,13 +98,13 @@ export async function acceptUpload(
     runs = await storeBatch(deps, batch, { at: now.toISOString(), tokenId }, record)
   } catch (error) {
     // Another process may have stored an equal upload, which used up the quota or the disk.
-    const concurrent = record && (await findRepeatedUpload(db, batch, record).catch(() => undefined))
+    const concurrent = await findRepeated().catch(() => undefined)
     if (!concurrent) throw error
     return concurrent
   }
   if (!runs) {
     // Another process stored an equal upload at the same time.
-    const concurrent = record && (await findRepeatedUpload(db, batch, record))
+    const concurrent = await findRepeated()
     if (!concurrent) throw new AppError('busy', 'The same request was being answered: send it again')
     return concurrent
   }
@@ -120,12 +124,12 @@ export async function acceptUpload(
 async function findRepeatedUpload(
   db: WriteDb,
   batch: Batch,
-  { tokenId, key, fingerprint, cutoff }: IdempotencyRecord,
+  { tokenId, key, fingerprint, cutoff, otherBody }: IdempotencyRecord & Pick<UploadKey, 'otherBody'>,
 ): Promise<AcceptedUpload | undefined> {
   const answer = await lockAnswer(db, tokenId, key, cutoff)
   if (!answer) return undefined
   if (answer.fingerprint !== fingerprint) {
-    throw new AppError('conflict', 'Idempotency-Key was used with another body')
+    throw new AppError('conflict', otherBody)
   }
   return { batch, isRepeated: true, runs: answer.ranges, deleted: await selectDeletedIds(db, answer.ranges) }
 }

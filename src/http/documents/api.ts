@@ -2,7 +2,6 @@
 
 import type { ClaimDeps } from '../../domain/documents/claims/claims.ts'
 import type { Summaries } from '../../domain/documents/summary.ts'
-import type { Semaphore } from '../../runtime/semaphore.ts'
 import type { ReadDb } from '../../store/tables.ts'
 import { type FindSession, type Keyring, tokenCredentials } from '../access/auth.ts'
 import type { Api } from '../endpoint/api.ts'
@@ -15,7 +14,7 @@ import { documentsEndpoints } from './documents.ts'
 import { DOCUMENTS_ERRORS } from './errors.ts'
 import { summaryEndpoints } from './summary.ts'
 import { uploadEndpoints } from './uploads/endpoints.ts'
-import type { UploadDeps } from './uploads/receive.ts'
+import { createUploadReceiver, type UploadDeps, type UploadReceiver } from './uploads/receive.ts'
 
 type DocumentsDeps = Omit<UploadDeps, 'waiters' | 'clock'> & {
   /** The same database, for what only reads. */
@@ -26,13 +25,11 @@ type DocumentsDeps = Omit<UploadDeps, 'waiters' | 'clock'> & {
   summaries: Summaries
 }
 
-/** Creates the API, and the semaphore of its uploads for metrics. */
-export function documentsApi(deps: DocumentsDeps): { api: Api; uploads: Pick<Semaphore, 'status'> } {
+/** Creates the API, and the receiver of its uploads. */
+export function documentsApi(deps: DocumentsDeps): { api: Api; uploads: UploadReceiver } {
   const { db, reads, blobs, limits, wakeHooks, claiming, summaries, log } = deps
   const { waiters, leases, clock } = claiming
-  const { endpoints: uploads, semaphore } = uploadEndpoints({
-    ...{ db, blobs, limits, wakeHooks, waiters, clock, log },
-  })
+  const uploads = createUploadReceiver({ db, blobs, limits, wakeHooks, waiters, clock, log })
   const disconnects = createDisconnects()
   const api: Api = {
     prefixes: ['/api/v1/documents', '/api/v1/agent', '/api/v1/companies'],
@@ -40,7 +37,7 @@ export function documentsApi(deps: DocumentsDeps): { api: Api; uploads: Pick<Sem
     tag: 'Documents',
     credentials: tokenCredentials(deps.keyring, deps.findSession),
     endpoints: [
-      ...uploads,
+      ...uploadEndpoints(uploads),
       ...documentsEndpoints({ db: reads, waiters, leases: leases.sql, blobs, disconnects, log }),
       ...summaryEndpoints({ reads, claiming, summaries }),
       ...claimEndpoints({ claiming, disconnects }),
@@ -49,5 +46,5 @@ export function documentsApi(deps: DocumentsDeps): { api: Api; uploads: Pick<Sem
       ...directoryEndpoints(reads),
     ],
   }
-  return { api, uploads: semaphore }
+  return { api, uploads }
 }

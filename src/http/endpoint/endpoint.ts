@@ -37,7 +37,7 @@ export type Endpoint<Q extends QuerySchema, P extends v.GenericSchema, M extends
   /** Descriptions, by name, of query parameters that the handler parses. */
   takes?: Readonly<Record<string, string>>
   params?: P
-  /** Body of a POST: described by this schema, parsed by the handler. */
+  /** Body of a POST or PUT: described by this schema, parsed by the handler. */
   body?: v.GenericSchema
   /** The media types of the body; without it JSON. */
   bodyTypes?: readonly string[]
@@ -102,6 +102,12 @@ export function post<Q extends QuerySchema, P extends v.GenericSchema>(
   endpoint: Endpoint<Q, P, 'POST'>,
 ): AnyEndpoint {
   return withRoute('POST', endpoint)
+}
+
+export function put<Q extends QuerySchema, P extends v.GenericSchema>(
+  endpoint: Endpoint<Q, P, 'PUT'>,
+): AnyEndpoint {
+  return withRoute('PUT', endpoint)
 }
 
 /** An endpoint that answers DELETE. */

@@ -19,7 +19,7 @@ import { nodeContext } from '../endpoint/send.ts'
 import { Integer } from '../endpoint/shapes.ts'
 import { checkSameOrigin, type HostNames, serverOrigin } from '../listener/own-origin.ts'
 import { authenticateClient, mcpCredentials, requestClient } from './credentials.ts'
-import type { DocumentQueries, DocumentWork } from './documents/queries.ts'
+import type { DocumentQueries, DocumentUploads, DocumentWork } from './documents/queries.ts'
 import { errorMessage, parseMessage, type RpcReply } from './protocol/messages.ts'
 import { createMcpServer, type McpServer, parseErrorOutcome } from './protocol/server.ts'
 import type { Caller } from './protocol/tool.ts'
@@ -31,7 +31,7 @@ type McpDeps = {
   keyring: Keyring
   database: Pick<DatabaseState, 'memoryAge'>
   names: HostNames
-  documents: DocumentQueries & DocumentWork
+  documents: DocumentQueries & DocumentWork & DocumentUploads
   log: Log
 }
 
@@ -104,7 +104,7 @@ export function mcpApi(deps: McpDeps): Api {
           415: 'The body is not application/json',
           421: 'The host is not a name of this server',
         },
-        handle: ({ event }) => answer(event, server, createCaller(event, { keyring, disconnects })),
+        handle: ({ event }) => answer(event, server, createCaller(event, { keyring, disconnects, names })),
       }),
     ],
   }
@@ -140,10 +140,12 @@ function toReply({ status, answer }: RpcReply): Reply {
 
 function createCaller(
   event: H3Event,
-  { keyring, disconnects }: { keyring: Keyring; disconnects: Disconnects },
+  { keyring, disconnects, names }: { keyring: Keyring; disconnects: Disconnects; names: HostNames },
 ): Caller {
+  const { scheme, host } = serverOrigin(nodeContext(event).req, names)
   return {
     ...requestClient(event),
+    request: { id: String(event.context.requestId), origin: `${scheme}://${host}` },
     watch: (onDisconnect) => trackWait(event, disconnects, onDisconnect),
     async checkAgain(): Promise<AuthorizedToken> {
       const { token } = await authenticateClient(event, keyring)

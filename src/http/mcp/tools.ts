@@ -2,7 +2,8 @@
 
 import { claimTools } from './documents/claims.ts'
 import { documentResource, documentTools, waitTools } from './documents/documents.ts'
-import type { DocumentQueries, DocumentWork } from './documents/queries.ts'
+import type { DocumentQueries, DocumentUploads, DocumentWork } from './documents/queries.ts'
+import { uploadTools } from './documents/uploads.ts'
 import type { Resource } from './protocol/resource.ts'
 import type { Tool } from './protocol/tool.ts'
 import { type CatalogueDeps, catalogueTools, seriesResource } from './rates/catalogue.ts'
@@ -24,8 +25,8 @@ export function createReadTools(rates: CatalogueDeps, documents: DocumentQueries
 }
 
 /** Tools that wait or write, which only the server that receives the documents can do. */
-export function createWorkTools(documents: DocumentQueries & DocumentWork): Tool[] {
-  return [...waitTools(documents), ...claimTools(documents)]
+export function createWorkTools(documents: DocumentQueries & DocumentWork & DocumentUploads): Tool[] {
+  return [...waitTools(documents), ...claimTools(documents), ...uploadTools(documents)]
 }
 
 export function createResources(rates: CatalogueDeps, documents: DocumentQueries): Resource[] {

@@ -21,7 +21,7 @@ export type Metrics = {
 }
 
 const PATH = '/metrics'
-const METHODS = new Set(['GET', 'HEAD', 'POST', 'OPTIONS'])
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'])
 const SECONDS = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10, 60]
 
 type GaugeReading = [name: string, help: string, read: (now: MetricsSnapshot) => number | undefined]

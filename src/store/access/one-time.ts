@@ -1,10 +1,10 @@
-// Secrets that are valid once: links that sign a browser in, and tickets of the page. Rows have hashes alone: a copy of
-// the database opens nothing.
+// Secrets that are valid once: links that sign a browser in, tickets of the page, and links for a document. Rows have
+// hashes alone: a copy of the database opens nothing.
 
 import { atomically } from '../engine.ts'
 import type { ReadDb, Row, WriteDb } from '../tables.ts'
 
-type OneTimeTable = 'login_links' | 'page_tickets'
+type OneTimeTable = 'login_links' | 'page_tickets' | 'upload_links'
 
 /** Adds a row, and deletes rows that have ended. */
 export function insertOneTime<Name extends OneTimeTable>(

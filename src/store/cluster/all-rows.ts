@@ -13,6 +13,7 @@ export type MovedTable = Exclude<
   | 'record_end'
   | 'page_sessions'
   | 'page_tickets'
+  | 'upload_links'
   | 'contents'
   | 'removed_objects'
   | 'losses'

@@ -10,7 +10,7 @@ import { flushNow } from '../../runtime/file-hash.ts'
 import { FIRST_SCHEMA, SCHEMA_VERSION } from '../migrations.ts'
 import { raiseCounters } from './id-counters.ts'
 import { nativeBinding } from './native.ts'
-import { deleteSignIns, renewEpoch } from './restored-database.ts'
+import { deleteLinksAndSessions, renewEpoch } from './restored-database.ts'
 
 const COPY = /^cambista\.db\.v(\d+)-.*\.bak$/
 
@@ -114,7 +114,7 @@ function makeReady(path: string): void {
     sqlite.pragma('journal_mode = memory') // safe: after a crash the whole copy is deleted
     sqlite.transaction(() => {
       renewEpoch(sqlite)
-      deleteSignIns(sqlite)
+      deleteLinksAndSessions(sqlite)
       raiseCounters(sqlite)
     })()
   } finally {

@@ -39,7 +39,7 @@ export async function renewFile(path: string, { above, lost, gap }: Renewal): Pr
       const epoch = renewEpoch(sqlite)
       const counters = raiseCounters(sqlite, above)
       sqlite.exec('delete from lost_contents')
-      deleteSignIns(sqlite)
+      deleteLinksAndSessions(sqlite)
       sqlite.exec('delete from hook_messages; delete from hook_days') // outdated; hook.key is not restored either
       const insert = sqlite.prepare('insert into lost_contents (sha256, fault, since) values (?, ?, ?)')
       for (const { sha256, fault, since } of lost) insert.run(sha256, fault, since)
@@ -64,12 +64,12 @@ export function renewEpoch(sqlite: Sqlite.Database): string {
   )
 }
 
-/** Signs every browser out: the rows may include links and sessions that were used or closed later. */
-export function deleteSignIns(sqlite: Sqlite.Database): void {
+/** Signs every browser out, and ends all links: the rows may include those that were used or closed later. */
+export function deleteLinksAndSessions(sqlite: Sqlite.Database): void {
   const tables = sqlite
     .prepare(
       `select name from sqlite_schema
-       where type = 'table' and name in ('login_links', 'page_sessions', 'page_tickets')`,
+       where type = 'table' and name in ('login_links', 'page_sessions', 'page_tickets', 'upload_links')`,
     )
     .pluck()
     .all()

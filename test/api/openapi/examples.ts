@@ -32,6 +32,7 @@ export const UNSENT: Readonly<Record<string, string>> = {
   session_code: 'a code of the reader',
   session_ticket: 'a session of the reader',
   t_ticket: 'a ticket of the reader',
+  u_link: 'a link of the reader',
   delete_documents_id: 'it would delete the document of the other examples',
   documents_id_finish: 'a claim of the reader',
   documents_id_extend: 'a claim of the reader',

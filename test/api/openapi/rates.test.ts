@@ -136,7 +136,7 @@ test('the description is valid OpenAPI 3.1', () => {
   )
   assert.equal(new Set(operations.map(({ operationId }) => operationId)).size, operations.length)
   for (const { path, method, operationId, parameters, responses } of operations) {
-    assert.match(method, /^(get|post|delete)$/)
+    assert.match(method, /^(get|post|put|delete)$/)
     assert.match(operationId, /^\w+$/)
     const places = parameters.filter((one) => one.in === 'path').map(({ name }) => `{${name}}`)
     assert.deepEqual(path.match(/\{\w+\}/g) ?? [], places)

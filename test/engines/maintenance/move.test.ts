@@ -34,6 +34,7 @@ const NOT_MOVED = [
   'record_end',
   'page_sessions',
   'page_tickets',
+  'upload_links',
   'contents',
   'removed_objects',
   'losses',

@@ -27,7 +27,7 @@ test('a database that was put back is another one from then on', async (t) => {
   const after = await node.poll()
   for (const which of ['data', 'access', 'documents'] as const)
     assert.notEqual(after[which], looked[which], which)
-  for (const table of ['login_links', 'page_sessions', 'page_tickets']) {
+  for (const table of ['login_links', 'page_sessions', 'page_tickets', 'upload_links']) {
     assert.deepEqual(await queryOnce(url, `select * from ${table}`), [], table)
   }
   assert.deepEqual(await queryOnce(url, 'select object from removed_objects'), [{ object: GONE.slice(1) }])
@@ -112,6 +112,8 @@ async function putBack(t: TestContext): Promise<{ node: Engine; url: string }> {
      insert into login_links (hash, key_id, ends_at) values ('${KEPT}', 1, 'then');
      insert into page_sessions (id, page, opened_at, used_at) values ('${KEPT}', 'p', 'then', 'then');
      insert into page_tickets (hash, session_id, ends_at) values ('${KEPT}', '${KEPT}', 'then');
+     insert into tokens (id, name, hash, allow, created_at) values (1, 't', 't', '', 'then');
+     insert into upload_links values ('${KEPT}', 1, 1, 1, 1, 'n', 'a/b', 1, 'then');
      insert into contents (sha256, size, created_at)
        values ('${KEPT}', 1, 'then'), ('${GONE}', 1, 'then'), ('${KNOWN}', 1, 'then');
      insert into lost_contents (sha256, fault, since) values ('${KNOWN}', 'was altered', 'before');

@@ -274,7 +274,8 @@ type Party = { id: number; values: Record<string, unknown> }
 let claimOfOtra = ''
 const WORK = { limit: 1, lease_seconds: 60, wait: 0, outcome: 'done', note: 'nota', result: 1 }
 const FILE = new File(['otra vez'], 'otra.txt', { type: 'text/plain' })
-const UPLOAD_VALUES = { documents: [pdf('otra vez')], file: FILE, ...WORK }
+// `agent_ids` is in place of `agent_id`: test/api/documents/claims-of-several.test.ts.
+const UPLOAD_VALUES = { documents: [pdf('otra vez')], file: FILE, agent_ids: undefined, ...WORK }
 
 const OTRA = (): Party => ({
   id: documents.otra,

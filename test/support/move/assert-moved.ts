@@ -41,7 +41,7 @@ export async function assertMoved(
     )
     assert.deepEqual(rowTexts(targetRows, columns), rowTexts(sourceRows, columns), table)
   }
-  for (const table of ['page_sessions', 'page_tickets'])
+  for (const table of ['page_sessions', 'page_tickets', 'upload_links'])
     assert.deepEqual(await queryOnce(url, `select * from ${table}`), [])
   const node = await openNode(t, url)
   assert.equal(await node.isReady(), true)

@@ -78,6 +78,8 @@ export async function fillDirectory(
         insert into key_networks values (5, '192.0.2.0/24', '${AT}');
       `)
     }
+    if (schema > 19)
+      db.exec(`insert into upload_links values ('${'d'.repeat(64)}', 6, 1, 1, 1, 'n', 'a/b', 1, '${AT}')`)
     const series = db.prepare(
       `insert into series (id, provider_id, external_code, name, base_currency, quote_currency, rate_type)
        values (?, 1, ?, 'S', ?, 'CRC', 'venta')`,

@@ -1,17 +1,14 @@
 // Upload formats: JSON with base64 as in the contract, and raw bytes on a path of ours. Raw bytes are one document
 // as the body, or several as the files of a form (decisions 3.18).
 
-import { validateDocument } from '../../../domain/documents/faults.ts'
-import type { Upload, UploadedField } from '../../../domain/documents/upload.ts'
 import { AppError } from '../../../runtime/errors.ts'
-import type { Semaphore } from '../../../runtime/semaphore.ts'
 import { type AnyEndpoint, post } from '../../endpoint/endpoint.ts'
 import { invalidParameters, type ValidationItem } from '../../endpoint/errors.ts'
 import { nodeContext } from '../../endpoint/send.ts'
-import { createDocumentCollector, type UploadNeeds } from './collector.ts'
 import { createUploadReader } from './json-body.ts'
-import { type BodyFormat, readBlocks, type UploadReader } from './reader.ts'
-import { createUploadReceiver, type UploadDeps } from './receive.ts'
+import { createRawReader } from './raw-body.ts'
+import type { BodyFormat } from './reader.ts'
+import type { UploadReceiver } from './receive.ts'
 import { FormBody, UploadBody, UploadOut, UploadQuery } from './shapes.ts'
 
 const REFUSALS = {
@@ -29,13 +26,8 @@ const NAMES = ['company_id', 'agent_id', 'owner_id', 'name'] as const
 
 const JSON_FORMAT: BodyFormat = { open: createUploadReader, density: 0.75 } // four characters carry three bytes
 
-/** Creates the endpoints, and the semaphore of the uploads for metrics. */
-export function uploadEndpoints(deps: UploadDeps): {
-  endpoints: AnyEndpoint[]
-  semaphore: Pick<Semaphore, 'status'>
-} {
-  const { receive, semaphore } = createUploadReceiver(deps)
-  const endpoints = [
+export function uploadEndpoints({ receive }: Pick<UploadReceiver, 'receive'>): AnyEndpoint[] {
+  return [
     post({
       ...COMMON,
       path: '/api/v1/documents/create',
@@ -61,7 +53,6 @@ export function uploadEndpoints(deps: UploadDeps): {
         receive(event, () => bodyFormat(nodeContext(event).req.headers['content-type'], query)),
     }),
   ]
-  return { endpoints, semaphore }
 }
 
 /** @throws AppError `bad-request` without a type of the body, `invalid` for parameters that the body does not go with */
@@ -99,28 +90,4 @@ async function bodyFormat(type: string | undefined, query: UploadQuery): Promise
   const { name, owner_id, company_id, agent_id, priority } = query
   const ids = { owner_id, company_id, agent_id }
   return { open: (needs) => createRawReader(needs, ids, { name, mimetype: type }), density: 1, priority }
-}
-
-/** Creates the reader of an upload of one document whose body is the blob, byte for byte. */
-function createRawReader(
-  needs: UploadNeeds,
-  ids: Omit<Upload, 'documents'>,
-  description: { name: UploadedField; mimetype: string },
-): UploadReader {
-  const collector = createDocumentCollector(needs)
-  return {
-    upload: { ...ids, documents: collector.documents },
-    async read(body) {
-      const document = { ...description, content: 'good' } as const
-      if (validateDocument(document)) return void collector.settle(document, undefined) // the client need not send it
-      const writer = collector.begin()
-      let size = 0
-      for await (const block of readBlocks(body)) {
-        size += block.length
-        await writer?.write(block)
-      }
-      await collector.settle(size > 0 ? document : { ...document, content: 'no bytes' }, writer)?.()
-    },
-    discard: collector.discard,
-  }
 }

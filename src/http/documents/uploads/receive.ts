@@ -1,5 +1,10 @@
 import type { H3Event } from 'h3'
-import { acceptUpload, selectSenderQuotas } from '../../../domain/documents/accept.ts'
+import {
+  type AcceptedUpload,
+  acceptUpload,
+  selectSenderQuotas,
+  type UploadKey,
+} from '../../../domain/documents/accept.ts'
 import type { DocumentWaiters } from '../../../domain/documents/arrivals.ts'
 import { insertUploads } from '../../../domain/documents/insert-uploads.ts'
 import { withinQuotas } from '../../../domain/documents/quotas.ts'
@@ -13,7 +18,7 @@ import { engineSql } from '../../../store/engine.ts'
 import type { WriteDb } from '../../../store/tables.ts'
 import { checkWritable } from '../../../store/write-guard.ts'
 import type { Clock } from '../../../values/dates.ts'
-import { authorizedToken, tokenAccess } from '../../access/auth.ts'
+import { type AuthorizedToken, authorizedToken, tokenAccess } from '../../access/auth.ts'
 import { checkLength, readBody } from '../../endpoint/body.ts'
 import type { Reply } from '../../endpoint/endpoint.ts'
 import { nodeContext } from '../../endpoint/send.ts'
@@ -52,10 +57,35 @@ export type UploadDeps = {
   log: Log
 }
 
-/** Receives uploads of any format under the same limits; the semaphore is for metrics. */
-type UploadReceiver = {
-  /** Replies to an upload; `chooseFormat` returns its format. @throws AppError for a rejected upload */
+/** An upload that is about to be read. `body` is called in its turn. */
+export type IncomingUpload = {
+  format: BodyFormat
+  key: UploadKey | undefined
+  priority: number | undefined
+  /** Length of the body; 0: unknown. */
+  declaredBytes: number
+  body(watch: () => Promise<void>): IncomingUploadBody
+}
+/** `pieces`: of `source`, verified. */
+type IncomingUploadBody = { source: AsyncGenerator<Uint8Array, void>; pieces: AsyncIterable<Uint8Array> }
+
+/** Sender of an upload, and the id of the request for the log. */
+export type Client = { token: AuthorizedToken; requestId: string }
+
+/** Stores uploads of any origin and format under the same limits. */
+export type UploadReceiver = {
+  /**
+   * Stores an upload. `open` returns it, or throws an error that is logged. The caller calls `release` when it no longer
+   * needs the batch. @throws AppError for a rejected upload
+   */
+  store(
+    client: Client,
+    open: () => IncomingUpload | Promise<IncomingUpload>,
+  ): Promise<{ accepted: AcceptedUpload; release: () => Promise<void> }>
+  /** Replies to an upload; `chooseFormat` returns its format. @throws AppError like `store` */
   receive(event: H3Event, chooseFormat: () => BodyFormat | Promise<BodyFormat>): Promise<Reply>
+  limits: UploadLimits
+  /** For metrics. */
   semaphore: Pick<Semaphore, 'status'>
 }
 
@@ -69,66 +99,96 @@ export function createUploadReceiver(deps: UploadDeps): UploadReceiver {
   const memory = createMemoryBudget(limits.memory ?? MEMORY)
   const watch = () => checkFreeSpace(blobs, limits.minFree)
   const running = new Set<string>()
+  const store: UploadReceiver['store'] = async ({ token, requestId }, open) => {
+    const context = { id: requestId, token: token.name }
+    const share = memory.open()
+    let reader: UploadReader | undefined
+    const release = async () => {
+      await reader?.discard() // has no effect on committed blobs
+      share[Symbol.dispose]()
+    }
+    try {
+      checkWritable(db)
+      const { format, key, priority, declaredBytes, body } = await open()
+      using _reservation = reserveKey(running, token.id, key)
+      using _permit = await semaphore.acquire()
+      const sender = { tokenId: token.id, access: tokenAccess(token), key, priority }
+      const quotas = await selectSenderQuotas(deps, sender)
+      await checkFreeSpace(blobs, limits.minFree + declaredBytes * format.density)
+      const beginBatch = withinQuotas(quotas, blobs.beginBatch)
+      reader = format.open({ beginBatch, memory: share, watch })
+      const { source, pieces } = body(watch)
+      try {
+        await reader.read(pieces)
+      } finally {
+        await source.return()
+      }
+      const accepted = await acceptUpload({ ...deps, commitInGroup }, reader.upload, sender)
+      await logAccepted(log, context, accepted)
+      return { accepted, release }
+    } catch (error) {
+      await release()
+      logRefused(log, context, error, reader?.upload)
+      throw error
+    }
+  }
   return {
+    store,
+    limits,
     semaphore,
     async receive(event, chooseFormat) {
-      const { req, res } = nodeContext(event)
-      const token = authorizedToken(event)
-      const context = { id: String(event.context.requestId), token: token.name }
-      const share = memory.open()
-      let reader: UploadReader | undefined
-      const release = async () => {
-        await reader?.discard() // has no effect on committed blobs
-        share[Symbol.dispose]()
-      }
-      try {
-        checkWritable(db)
-        const declaredBytes = checkLength(req, limits.maxBody) ?? 0
-        const key = parseIdempotencyKey(event.req.headers.get('idempotency-key'))
+      const { headers } = event.req
+      const client = { token: authorizedToken(event), requestId: String(event.context.requestId) }
+      const { accepted, release } = await store(client, async () => {
+        const body = incomingBody(event, limits)
+        const key = parseIdempotencyKey(headers.get('idempotency-key'))
         const format = await chooseFormat()
-        const priority = choosePriority(event.req.headers.get('x-cambista-priority'), format.priority)
-        using _reservation = reserveKey(running, token.id, key)
-        using _permit = await semaphore.acquire()
-        const sender = { tokenId: token.id, access: tokenAccess(token), key, priority }
-        const quotas = await selectSenderQuotas(deps, sender)
-        await checkFreeSpace(blobs, limits.minFree + declaredBytes * format.density)
-        const beginBatch = withinQuotas(quotas, blobs.beginBatch)
-        reader = format.open({ beginBatch, memory: share, watch })
-        const body = readBody(req, res, { maxBytes: limits.maxBody, idleMs: limits.idleMs, watch })
-        try {
-          await reader.read(verifyDigests(req.headers, body))
-        } finally {
-          await body.return()
+        return {
+          ...body,
+          key,
+          format,
+          priority: choosePriority(headers.get('x-cambista-priority'), format.priority),
         }
-        const accepted = await acceptUpload({ ...deps, commitInGroup }, reader.upload, sender)
-        await logAccepted(log, context, accepted)
-        return { body: await acceptedBody(accepted, release) }
-      } catch (error) {
-        await release()
-        logRefused(log, context, error, reader?.upload)
-        throw error
-      }
+      })
+      return { body: await acceptedBody(accepted, release) }
     },
   }
 }
 
-/** Reserves a token's Idempotency-Key during its request. @throws AppError `conflict` if it is in use */
-function reserveKey(running: Set<string>, tokenId: number, key: string | undefined): Disposable | null {
-  if (key === undefined) return null
-  const reservation = `${tokenId} ${key}`
-  if (running.has(reservation)) {
-    throw new AppError('conflict', 'A request with this Idempotency-Key is in progress')
+/** Body of a request, whose digests are verified. @throws AppError `too-large` by its declared length */
+export function incomingBody(
+  event: H3Event,
+  { maxBody, idleMs }: Pick<UploadLimits, 'maxBody' | 'idleMs'>,
+): Pick<IncomingUpload, 'declaredBytes' | 'body'> {
+  const { req, res } = nodeContext(event)
+  return {
+    declaredBytes: checkLength(req, maxBody) ?? 0,
+    body(watch) {
+      const source = readBody(req, res, { maxBytes: maxBody, idleMs, watch })
+      return { source, pieces: verifyDigests(req.headers, source) }
+    },
   }
+}
+
+/** Reserves a token's key during its request. @throws AppError `conflict` if it is in use */
+function reserveKey(running: Set<string>, tokenId: number, key: UploadKey | undefined): Disposable | null {
+  if (!key) return null
+  const reservation = `${tokenId} ${key.value}`
+  if (running.has(reservation)) throw new AppError('conflict', key.inProgress)
   running.add(reservation)
   return { [Symbol.dispose]: () => running.delete(reservation) }
 }
 
-function parseIdempotencyKey(header: string | null): string | undefined {
+function parseIdempotencyKey(header: string | null): UploadKey | undefined {
   if (header === null) return undefined
   if (header === '' || header.length > MAX_KEY) {
     throw new AppError('bad-request', `Idempotency-Key must be 1 to ${MAX_KEY} characters`)
   }
-  return header
+  return {
+    value: header,
+    inProgress: 'A request with this Idempotency-Key is in progress',
+    otherBody: 'Idempotency-Key was used with another body',
+  }
 }
 
 /**

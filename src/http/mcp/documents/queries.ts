@@ -10,8 +10,10 @@ import type {
   WaitOptions,
 } from '../../../domain/documents/queries.ts'
 import type { Summaries } from '../../../domain/documents/summary.ts'
+import type { LinkedDocument, UploadLinks } from '../../../domain/documents/upload-links.ts'
 import type { Blobs } from '../../../store/blobs/blobs.ts'
 import type { DocumentRow } from '../../../store/documents/documents.ts'
+import type { Client } from '../../documents/uploads/receive.ts'
 
 /** Queries that read and never wait. */
 export type DocumentQueries = {
@@ -36,4 +38,11 @@ export type DocumentWork = {
     leaseSeconds: number,
   ): Promise<DocumentRow & { lease_until: string }>
   release(worker: Worker, claim: ClaimRef): Promise<DocumentRow>
+}
+
+/** Uploads, under the limits of all. */
+export type DocumentUploads = {
+  /** Stores a document and returns its id. */
+  uploadText(client: Client, document: LinkedDocument, bytes: Buffer): Promise<number>
+  makeLink: UploadLinks['make']
 }

@@ -12,12 +12,14 @@ import { addUnknownParameters } from '../../endpoint/unknown-parameters.ts'
 import { type JsonSchema, jsonSchema } from '../../openapi/schemas.ts'
 
 /** Credential that a tool requires: a key, or a token with this action. */
-export type Need = 'key' | 'documents:GET' | 'documents:CLAIM'
+export type Need = 'key' | 'documents:GET' | 'documents:POST' | 'documents:CLAIM'
 
 /** Client of a message: its validated credentials. */
 export type Caller = {
   hasKey: boolean
   token: AuthorizedToken | undefined
+  /** Id of the request in the log, and its scheme and host; undefined: not over HTTP. */
+  request?: { id: string; origin: string }
   /** Calls `onDisconnect` when the client disconnects; disposing ends the watch. */
   watch(onDisconnect: () => void): Disposable
   /** Validates the token again before a late answer. @throws AppError if it is revoked or expired */
@@ -72,6 +74,12 @@ export function isAllowed({ needs }: { needs: Need }, { hasKey, token }: Caller)
 export function requireToken({ token }: Caller): AuthorizedToken {
   if (!token) throw new TypeError('the tool requires no token')
   return token
+}
+
+/** Request of a client, for a tool that only a server has. */
+export function requireRequest({ request }: Caller): { id: string; origin: string } {
+  if (!request) throw new TypeError('the tool requires a request over HTTP')
+  return request
 }
 
 /** Names of the parameters that are lists; all others are texts. */

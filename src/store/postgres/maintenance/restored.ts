@@ -86,8 +86,8 @@ export async function renewRows(
     `delete from removed_objects as removed using contents
      where contents.object = removed.object or (contents.object is null and contents.sha256 = removed.object)`,
   )
-  // The restored rows may include used links and closed sessions.
-  for (const table of ['login_links', 'page_tickets', 'page_sessions'])
+  // The restored rows may include used links, closed sessions and links of documents that were lost.
+  for (const table of ['login_links', 'page_tickets', 'page_sessions', 'upload_links'])
     await rawQuery(trx, `delete from ${table}`)
   const ids: Record<string, number> = {}
   const counted = new Set(tablesWithCounters())

@@ -33,7 +33,11 @@ async function twoProcesses(t: TestContext) {
     const upload = { owner_id: OWNER, company_id: COMPANY, agent_id: AGENT, documents }
     const access = { companyId: null, agentId: null }
     // A rejected upload leaves its file open, as for the endpoint, which discards it.
-    return acceptUpload(deps, upload, { tokenId, access, key }).finally(() => contents.discard())
+    return acceptUpload(deps, upload, {
+      tokenId,
+      access,
+      key: { value: key, inProgress: 'in progress', otherBody: 'Idempotency-Key was used with another body' },
+    }).finally(() => contents.discard())
   }
   return { send, blobs, clock, db: dbs[0] }
 }

@@ -1,0 +1,63 @@
+// The format of an upload of one document whose body is its bytes (decisions 3.18).
+
+import { validateDocument } from '../../../domain/documents/faults.ts'
+import type { Upload, UploadedField } from '../../../domain/documents/upload.ts'
+import type { LinkedDocument } from '../../../domain/documents/upload-links.ts'
+import { createDocumentCollector, type UploadNeeds } from './collector.ts'
+import { type BodyFormat, readBlocks, type UploadReader } from './reader.ts'
+import type { Client, UploadReceiver } from './receive.ts'
+
+/** Creates the reader of an upload of one document whose body is the blob, byte for byte. */
+export function createRawReader(
+  needs: UploadNeeds,
+  ids: Omit<Upload, 'documents'>,
+  description: { name: UploadedField; mimetype: string },
+): UploadReader {
+  const collector = createDocumentCollector(needs)
+  return {
+    upload: { ...ids, documents: collector.documents },
+    async read(body) {
+      const document = { ...description, content: 'good' } as const
+      if (validateDocument(document)) return void collector.settle(document, undefined) // the client need not send it
+      const writer = collector.begin()
+      let size = 0
+      for await (const block of readBlocks(body)) {
+        size += block.length
+        await writer?.write(block)
+      }
+      await collector.settle(size > 0 ? document : { ...document, content: 'no bytes' }, writer)?.()
+    },
+    discard: collector.discard,
+  }
+}
+
+/** Format of a document whose description is not in the request. */
+export function describedFormat(document: LinkedDocument): BodyFormat {
+  const { companyId: company_id, agentId: agent_id, ownerId: owner_id, name, mimetype } = document
+  const open = (needs: UploadNeeds) =>
+    createRawReader(needs, { company_id, agent_id, owner_id }, { name, mimetype })
+  return { open, density: 1 }
+}
+
+/** Stores bytes in memory as a document, and returns its id. @throws AppError like `store` */
+export async function uploadBytes(
+  { store }: Pick<UploadReceiver, 'store'>,
+  client: Client,
+  document: LinkedDocument,
+  bytes: Buffer,
+): Promise<number> {
+  const { accepted, release } = await store(client, () => ({
+    format: describedFormat(document),
+    ...{ key: undefined, priority: undefined, declaredBytes: bytes.length },
+    body() {
+      const source = yieldOnce(bytes)
+      return { source, pieces: source }
+    },
+  }))
+  await release()
+  return accepted.runs[0]?.id ?? 0
+}
+
+async function* yieldOnce(bytes: Buffer): AsyncGenerator<Uint8Array, void> {
+  yield bytes
+}
