@@ -1,4 +1,4 @@
-// Linters and generators of types read /openapi.json.
+// Linters and generators of types read /openapi.json and /openapi-compat.json.
 
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
@@ -11,14 +11,18 @@ import { openForClients, run, runProgram } from './support.ts'
 const app = await openForClients()
 let dir: string
 let file: string
+let compatFile: string
 before(async (t) => {
   dir = temporaryDirectory(t as Parameters<typeof temporaryDirectory>[0])
   file = join(dir, 'openapi.json')
+  compatFile = join(dir, 'openapi-compat.json')
   writeFileSync(file, await (await fetch(`${app.app.url}/openapi.json`)).text())
+  writeFileSync(compatFile, await (await fetch(`${app.app.url}/openapi-compat.json`)).text())
 })
 
-test("Redocly's recommended rules and Spectral's find nothing", async () => {
+test("Redocly's recommended rules and Spectral's find nothing in either description", async () => {
   assert.deepEqual(await runProgram<string[]>('lint-openapi.mjs', [file]), [])
+  assert.deepEqual(await runProgram<string[]>('lint-openapi.mjs', [compatFile]), [])
 })
 
 test('the linters find a parameter without a description, and an operation without credentials', async () => {

@@ -111,9 +111,9 @@ export function claimEndpoints({
     post({
       path: '/api/v1/documents/claim',
       about:
-        'Those that are new, or whose lease is over; each is given to one worker at a time. What is not finished when ' +
-        'its lease is over is given again, and failed after too many attempts. With wait the answer is given as soon ' +
-        'as there is a document, or empty when the time is over.',
+        'The oldest documents of an agent that are new, or whose lease is over; each is given to one worker at a ' +
+        'time. What is not finished when its lease is over is given again, and failed after too many attempts. ' +
+        'With wait the answer is given as soon as there is a document, or empty when the time is over.',
       body: ClaimBody,
       answer: ClaimOut,
       notFound: 'Agent not found',
@@ -151,8 +151,8 @@ export function claimEndpoints({
     post({
       path: '/api/v1/documents/{id}/finish',
       about:
-        'The same outcome and result sent again are answered alike. A note may say more; it is kept and shown. So is the ' +
-        'result, which counts in the quotas.',
+        'Records the outcome of a claimed document. The same outcome and result sent again are answered alike. A ' +
+        'note may say more; it is kept and shown. So is the result, which counts in the quotas.',
       ...documentOptions,
       body: FinishBody,
       answer: RowOut,

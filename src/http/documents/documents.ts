@@ -82,8 +82,8 @@ export function documentsEndpoints(deps: {
       about:
         'From the oldest on for programs, or with order=desc from the newest back for people. The answer always says ' +
         'where to go on: ask again with its next_after as after, and nothing is missed and nothing comes twice. With ' +
-        'wait an answer that would be empty is given as soon as there is a document, or when the time is over. A search ' +
-        'scans 50000 documents at most: where has_more is true, go on, though there may be no document yet.',
+        'wait an answer that would be empty is given as soon as there is a document, or when the time is over. A ' +
+        'search scans 50000 documents at most: where has_more is true, go on, though there may be no document yet.',
       query: v.object({
         company_id: v.optional(idParam('Only those of this company')),
         agent_id: v.optional(idParam('Only those for this agent')),
@@ -153,8 +153,8 @@ export function documentsEndpoints(deps: {
     get({
       path: '/api/v1/documents/{id}/content',
       about:
-        'With the media type and the name that it was sent with, never to be shown inside of a page. Its ETag is the ' +
-        'SHA-256 of the bytes.',
+        'The bytes of a document, whole or a range of them. With the media type and the name that it was sent ' +
+        'with, never to be shown inside of a page. Its ETag is the SHA-256 of the bytes.',
       reads: ['If-None-Match', 'Range', 'If-Range'],
       also: { 206: 'The range that was asked for', 304: 'The client holds these bytes' },
       refusals: { 416: 'The range is outside the content' },

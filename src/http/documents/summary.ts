@@ -96,7 +96,8 @@ export function summaryEndpoints({
     get({
       path: '/api/v1/documents/summary',
       about:
-        'Of all documents that the token may see, at most a second old. Read lists again when changed has risen.',
+        'How many documents wait, are claimed, failed and were done today. Counts all that the token may see, at most ' +
+        'a second old. Read lists again when changed has risen.',
       query: v.object({
         company_id: v.optional(idParam('Only those of this company')),
         agent_id: v.optional(idParam('Only those for this agent')),

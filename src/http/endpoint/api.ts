@@ -16,7 +16,7 @@ export type Api = {
   /** Prefixes of the paths whose errors have its shape; of several APIs the longest matching prefix decides. */
   prefixes: readonly string[]
   errors: ErrorShape
-  /** OpenAPI tag of its endpoints; without it Operation. */
+  /** OpenAPI tag of its endpoints; without it Server. */
   tag?: Tag
   /** CORS. True: any origin is allowed if the operator named none. False: no origin is ever allowed. */
   isForWebsites?: boolean

@@ -7,7 +7,7 @@ import type { Chunks } from '../../store/blobs/chunks.ts'
 import { type Method, type Path, type Permission, routeEntry } from '../routes.ts'
 
 /** OpenAPI tag. */
-export type Tag = 'Rates' | 'Documents' | 'Agents' | 'Operation' | 'Compatibility'
+export type Tag = 'Rates' | 'History' | 'Documents' | 'Agents' | 'Server' | 'Compatibility'
 
 /** Request headers of an endpoint, beside those of authentication and negotiation. */
 export type RequestHeader =

@@ -89,9 +89,10 @@ export function mcpApi(deps: McpDeps): Api {
       post({
         path: PATH,
         about:
-          'For AI agents, of the revisions 2026-07-28, 2025-11-25 and 2025-06-18. A key opens the tools of the rates, a ' +
-          'token those of the documents that it allows, both together all of them; tools/list says which. A notification ' +
-          'is answered with 202 and nothing.',
+          'Model Context Protocol: a message of JSON-RPC, and its answer. For AI agents, of the revisions ' +
+          '2026-07-28, 2025-11-25 and 2025-06-18. A key opens the tools of the rates, a token those of the ' +
+          'documents that it allows, both together all of them; tools/list says which. A notification is answered ' +
+          'with 202 and nothing.',
         body: RequestMessage,
         answer: McpAnswer,
         also: { 202: 'A notification was taken' },

@@ -1,4 +1,5 @@
-// OpenAPI document, generated from the endpoints, so that both always agree.
+// OpenAPI documents, generated from the endpoints, so that both always agree. The APIs of other services have a
+// document of their own. Until 1.0 the document of the server has their paths too, marked as internal.
 
 import { PROVIDERS, providerNames } from '../../providers/list.ts'
 import { VERSION } from '../../runtime/assets.ts'
@@ -6,53 +7,128 @@ import type { Api } from '../endpoint/api.ts'
 import type { AnyEndpoint, Tag } from '../endpoint/endpoint.ts'
 import { RESPONSE_HEADERS } from './headers.ts'
 import { createOperation } from './operation.ts'
-import { createSchemas, type JsonSchema } from './schemas.ts'
+import { createSchemas, type JsonSchema, type Schemas } from './schemas.ts'
 
 const TAGS: Readonly<Record<Tag, string>> = {
-  Rates: 'Exchange rates, their histories and conversions. With an API key.',
-  Documents: 'What an ERP sends for the AI agents of its companies. With a bearer token.',
-  Agents: 'Companies, their agents, and what these do. With a bearer token.',
-  Operation: 'Whether the server is well and its data fresh.',
+  Rates: 'Exchange rates and conversions. With an API key.',
+  History: 'Histories, exports and corrections of rates. With an API key.',
+  Documents: 'Documents that an ERP uploads for the AI agents of its companies. With a bearer token.',
+  Agents: 'Companies and their agents, and MCP for the agents. With a bearer token or an API key.',
+  Server: 'State of the server and of its data, and sessions of the page.',
   Compatibility: 'The same rates in the shapes of other services, for programs that already speak these.',
 }
+const COMPAT = '/compat/'
+const COMPAT_DOCUMENT = '/openapi-compat.json'
+const INTERNAL = { 'x-internal': true }
 
-/** Creates OpenAPI 3.1 of the APIs. */
+/** Creates OpenAPI 3.1 of the APIs. Paths of one form and those of other services are marked as internal. */
 export function createOpenapi(apis: readonly Api[]): JsonSchema {
   const schemas = createSchemas()
+  const paths = createPaths(apis, schemas, isInternal)
+  const hasCompat = Object.keys(paths).some(isCompat)
+  const names = Object.keys(TAGS).filter((name) => hasCompat || name !== 'Compatibility')
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'cambista',
+      description:
+        `Exchange rates of the ${providerNames(PROVIDERS)}, and documents for AI agents. ` +
+        `Served by cambista ${VERSION}.` +
+        (hasCompat
+          ? ` The APIs in the shapes of other services: [${COMPAT_DOCUMENT}](${COMPAT_DOCUMENT}).`
+          : ''),
+      ...INFO,
+    },
+    ...SERVERS,
+    tags: names.map((name) => describeTag(name as Tag, isCompatTag(name) ? INTERNAL : {})),
+    paths,
+    components: createComponents(apis, schemas, paths),
+  }
+}
+
+/** Creates OpenAPI 3.1 of the APIs that have the shapes of other services. */
+export function createCompatOpenapi(apis: readonly Api[]): JsonSchema {
+  const schemas = createSchemas()
+  const compatApis = apis
+    .map((api) => ({ ...api, endpoints: api.endpoints.filter(({ path }) => isCompat(path)) }))
+    .filter(({ endpoints }) => endpoints.length > 0)
+  const paths = createPaths(compatApis, schemas, () => false)
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'cambista: APIs of other services',
+      description:
+        `Exchange rates of the ${providerNames(PROVIDERS)} in the shapes of other services. ` +
+        'Programs written for these work here after a change of their address. ' +
+        `Served by cambista ${VERSION}. Its own APIs: [/openapi.json](/openapi.json).`,
+      ...INFO,
+    },
+    ...SERVERS,
+    tags: [describeTag('Compatibility')],
+    paths,
+    components: createComponents(compatApis, schemas, paths),
+  }
+}
+
+const INFO = {
+  version: '0.1.0',
+  contact: { name: 'The operator of this server' },
+  license: { name: 'MIT', identifier: 'MIT' },
+}
+const SERVERS = { servers: [{ url: '/', description: 'This server' }] }
+
+function describeTag(name: Tag, marks: object = {}): JsonSchema {
+  return { name, description: TAGS[name], ...marks }
+}
+
+function isCompatTag(name: string): boolean {
+  return name === 'Compatibility'
+}
+
+function isCompat(path: string): boolean {
+  return path.startsWith(COMPAT)
+}
+
+/** Returns true for a path that is no promise: of another service, or a table in one form (decisions 1.11). */
+function isInternal(path: string): boolean {
+  return isCompat(path) || /\.(csv|ndjson)$/.test(path)
+}
+
+function createPaths(
+  apis: readonly Api[],
+  schemas: Schemas,
+  isMarked: (path: string) => boolean,
+): Record<string, JsonSchema> {
   const paths = new Map<string, JsonSchema>()
   const ids = new Set<string>()
   for (const api of apis) {
     for (const endpoint of api.endpoints) {
       const operations = paths.getOrInsertComputed(endpoint.path, () => ({}))
-      operations[endpoint.method.toLowerCase()] = createOperation(
-        endpoint,
-        api,
-        schemas,
-        operationId(endpoint, ids),
-      )
+      operations[endpoint.method.toLowerCase()] = {
+        ...createOperation(endpoint, api, schemas, operationId(endpoint, ids)),
+        ...(isMarked(endpoint.path) && INTERNAL),
+      }
     }
   }
+  return Object.fromEntries(paths)
+}
+
+/** Returns the components that the paths reference. */
+function createComponents(
+  apis: readonly Api[],
+  schemas: Schemas,
+  paths: Readonly<Record<string, JsonSchema>>,
+): JsonSchema {
+  const text = JSON.stringify(paths)
+  const headers = Object.entries(RESPONSE_HEADERS).filter(([name]) =>
+    text.includes(`"#/components/headers/${name}"`),
+  )
   return {
-    openapi: '3.1.0',
-    info: {
-      title: 'cambista',
-      version: '0.1.0',
-      description:
-        `Exchange rates of the ${providerNames(PROVIDERS)}, and documents for AI agents. ` +
-        `Served by cambista ${VERSION}.`,
-      contact: { name: 'The operator of this server' },
-      license: { name: 'MIT', identifier: 'MIT' },
-    },
-    servers: [{ url: '/', description: 'This server' }],
-    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
-    paths: Object.fromEntries(paths),
-    components: {
-      schemas: schemas.named(),
-      headers: RESPONSE_HEADERS,
-      securitySchemes: Object.fromEntries(
-        apis.flatMap(({ credentials }) => (credentials ? [[credentials.name, credentials.scheme]] : [])),
-      ),
-    },
+    schemas: schemas.named(),
+    headers: Object.fromEntries(headers),
+    securitySchemes: Object.fromEntries(
+      apis.flatMap(({ credentials }) => (credentials ? [[credentials.name, credentials.scheme]] : [])),
+    ),
   }
 }
 

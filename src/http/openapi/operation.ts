@@ -37,7 +37,7 @@ export function createOperation(endpoint: AnyEndpoint, api: Api, schemas: Schema
     operationId: id,
     summary,
     description: about,
-    tags: [endpoint.tag ?? api.tag ?? 'Operation'],
+    tags: [endpoint.tag ?? api.tag ?? 'Server'],
     security: needed ? [{ [needed.name]: [] }] : [],
     parameters: [
       ...[

@@ -66,9 +66,10 @@ export function convertBatchEndpoint({
   return post({
     path: '/api/v1/convert/batch',
     about:
-      'Takes an array and answers one of the same length and order: each conversion as GET /convert gives it with ' +
-      'details=true, or its status and detail where that would be an error. All are of one state of the rates. ' +
-      'The header X-Cambista-As-Of has its instant: the same body with that `as_of` has the same results later.',
+      'Takes an array of at most 10,000 and answers one of the same length and order: each conversion as GET ' +
+      '/convert gives it with details=true, or its status and detail where that would be an error. All are of one ' +
+      'state of the rates. The header X-Cambista-As-Of has its instant: the same body with that `as_of` has the ' +
+      'same results later.',
     query: v.object({ as_of: v.optional(AsOfParam) }),
     body: BatchBody,
     sends: ['X-Cambista-As-Of'],

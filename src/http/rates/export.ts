@@ -36,6 +36,7 @@ export function exportEndpoints(exports: Exports): AnyEndpoint[] {
   const endpoint = (path: `/api/v1/export${'' | '.csv' | '.ndjson'}`, formats: readonly ExportFormat[]) =>
     get({
       path,
+      tag: 'History',
       about:
         'A line for each value of each series, with its rounding and when it was stored; before them the days of the ' +
         'series that were validly answered; at the end the number of values and the SHA-256 of all that came before. ' +

@@ -106,10 +106,12 @@ export function pairHistoryEndpoints(deps: StoredDeps): AnyEndpoint[] {
     deps,
     {
       path: '/api/v1/history',
+      tag: 'History',
       about:
-        'What one unit of `base` was worth in `quote`: on each day on which a value that leads from one to the other was ' +
-        'published, if all of them are known, or one value for each longer period. Means are exact and rounded once. ' +
-        'A day that was not synchronized has no point. With stat=all a point has `last`, `mean`, `low` and `high`.',
+        'What one unit of `base` was worth in `quote`: on each day on which a value that leads from one to the ' +
+        'other was published, if all of them are known, or one value for each longer period. Means are exact and ' +
+        'rounded once. A day that was not synchronized has no point. With stat=all a point has `last`, `mean`, ' +
+        '`low` and `high`.',
       query: v.object({
         base: CurrencyParam,
         quote: CurrencyParam,

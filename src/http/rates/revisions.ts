@@ -48,9 +48,10 @@ export function revisionsEndpoint(db: ReadDb): AnyEndpoint {
   return get({
     path: '/api/v1/revisions',
     about:
-      'What the source corrected: the old value, since when it was known, the new one and since when that is. A rounded ' +
-      'value that only gained digits is no correction and is listed with `kind=refined`; a value of a day to come that an ' +
-      'operator removed with `kind=discarded`.',
+      'Corrections of the source, oldest first: the old value, since when it was known, the new one and since when ' +
+      'that is. A rounded value that only gained digits is no correction and is listed with `kind=refined`; a ' +
+      'value of a day to come that an operator removed with `kind=discarded`.',
+    tag: 'History',
     query: v.object({
       series_id: v.optional(idParam('Only of this series, by its id in /api/v1/series')),
       from: v.optional(dateParam('Only values of this day or later')),

@@ -38,7 +38,8 @@ export function schedulerEndpoints({
   return [
     get({
       path: '/api/v1/scheduler',
-      tag: 'Operation',
+      about: 'Whether the embedded scheduler is active, and when its tasks run.',
+      tag: 'Server',
       answer: SchedulerOut,
       async handle() {
         const state = await scheduler.state()

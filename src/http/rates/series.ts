@@ -77,6 +77,7 @@ export function seriesEndpoints(deps: StoredDeps, histories: HistoryEncoder): An
       deps,
       {
         path: '/api/v1/series/{series_id}/history',
+        tag: 'History',
         about: 'The values of the days that have one, both ends included, oldest first.',
         params: v.object({ series_id: idParam('A series, by its id in /api/v1/series') }),
         query: v.object({

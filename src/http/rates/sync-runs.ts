@@ -27,8 +27,8 @@ export function syncRunsEndpoints(db: ReadDb): AnyEndpoint[] {
   return [
     get({
       path: '/api/v1/sync/runs',
-      about: 'What each run asked for, found and changed, and what went wrong.',
-      tag: 'Operation',
+      about: 'The newest first: the requested range, the stored values and the error of each run.',
+      tag: 'Server',
       query: v.object({ provider: v.optional(ProviderParam), limit: v.optional(LimitParam, '20') }),
       answer: v.array(SyncRunOut),
       async handle({ query }) {

@@ -2,7 +2,7 @@
 
 import { type FindSession, type Keyring, keyCredentials } from '../access/auth.ts'
 import type { Api } from '../endpoint/api.ts'
-import { openapiEndpoint } from '../openapi/endpoint.ts'
+import { openapiEndpoints } from '../openapi/endpoint.ts'
 import { RATES_ERRORS } from '../rates/errors.ts'
 import { type HealthDeps, healthEndpoints } from './health.ts'
 import { type StatusDeps, statusEndpoints } from './status.ts'
@@ -18,7 +18,11 @@ export function statusApi(
   }
 }
 
-/** OpenAPI document of all APIs, without authentication. */
+/** OpenAPI documents of the APIs, without authentication. */
 export function descriptionApi(apis: () => Promise<readonly Api[]>): Api {
-  return { prefixes: ['/openapi.json'], errors: RATES_ERRORS, endpoints: [openapiEndpoint(apis)] }
+  return {
+    prefixes: ['/openapi.json', '/openapi-compat.json'],
+    errors: RATES_ERRORS,
+    endpoints: openapiEndpoints(apis),
+  }
 }

@@ -129,7 +129,7 @@ export function healthEndpoints(deps: HealthDeps): AnyEndpoint[] {
 
     get({
       path: '/healthz',
-      about: 'Without a look at the database.',
+      about: 'The process answers, without a query of the database.',
       answer: Up,
       handle: () => freshReply({ status: 'ok' }),
     }),
@@ -137,11 +137,12 @@ export function healthEndpoints(deps: HealthDeps): AnyEndpoint[] {
     get({
       path: '/readyz',
       about:
-        'The database is open and its schema current; with fresh=true, the dollar is not older than two days. Of several ' +
-        'nodes over one database: with rates, whether rates can be answered, which are for a time without it.',
+        'The database is open and its schema current; with fresh=true, the dollar is not older than two days. Of ' +
+        'several nodes over one database: with rates, whether rates can be answered, which are for a time without ' +
+        'it.',
       unavailable:
-        'The database does not answer or has another schema, it is a former primary or a copy, or its time is more than ' +
-        'a minute off; with fresh=true, a side of the dollar is stale',
+        'The database does not answer or has another schema, it is a former primary or a copy, or its time is more ' +
+        'than a minute off; with fresh=true, a side of the dollar is stale',
       query: v.object({
         fresh: v.optional(booleanParam('Whether the dollar must be fresh, too'), 'false'),
         rates: v.optional(flagParam('Whether it is enough that rates can be answered'), 'false'),

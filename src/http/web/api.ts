@@ -136,6 +136,8 @@ export function pageApi(deps: SignInDeps): { api: Api; findSession: FindSession 
     endpoints: [
       post({
         path: '/session',
+        about:
+          'With a key, a token or a link. A key or a token is added to an open session; a link replaces the session.',
         body: SecretBody,
         answer: PageOut,
         refusals: WRONG,
@@ -143,6 +145,7 @@ export function pageApi(deps: SignInDeps): { api: Api; findSession: FindSession 
       }),
       get({
         path: '/session',
+        about: 'The key and the token of the session; null for the one that it lacks.',
         answer: SessionOut,
         handle: ({ event }) => signIn.show(event),
       }),
@@ -152,7 +155,8 @@ export function pageApi(deps: SignInDeps): { api: Api; findSession: FindSession 
         query: v.object({
           others: v.optional(
             booleanParam(
-              'Whether the other sessions of the person end, and not this one; without a person those of the same key or token',
+              'Whether the other sessions of the person end, and not this one; without a person those of the same ' +
+                'key or token',
             ),
             'false',
           ),
@@ -163,6 +167,7 @@ export function pageApi(deps: SignInDeps): { api: Api; findSession: FindSession 
       }),
       post({
         path: '/session/code',
+        about: 'The key and the token that a link would sign in with. The link stays unused.',
         body: v.object({ code: Code }),
         answer: CodeOut,
         refusals: WRONG,
@@ -170,6 +175,8 @@ export function pageApi(deps: SignInDeps): { api: Api; findSession: FindSession 
       }),
       post({
         path: '/session/ticket',
+        about:
+          'A URL that opens one PDF in a tab of its own, or gives an export as a file: once, within a minute.',
         body: TicketBody,
         answer: v.pipe(v.object({ url: v.string() }), v.title('Ticket')),
         notFound: 'Document not found',
@@ -179,6 +186,7 @@ export function pageApi(deps: SignInDeps): { api: Api; findSession: FindSession 
       }),
       get({
         path: '/t/{ticket}',
+        about: 'The PDF or the export of a ticket, once.',
         params: v.object({
           ticket: v.pipe(v.string(), v.description('What the answer to /session/ticket names')),
         }),

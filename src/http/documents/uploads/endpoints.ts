@@ -32,8 +32,8 @@ export function uploadEndpoints({ receive }: Pick<UploadReceiver, 'receive'>): A
       ...COMMON,
       path: '/api/v1/documents/create',
       about:
-        'Answered when every document is on disk. With one that is wrong none is kept, and the answer names what is wrong ' +
-        'with each of the first thousand.',
+        'Documents for an agent, all or none. Answered when every document is on disk. With one that is wrong none ' +
+        'is kept, and the answer names what is wrong with each of the first thousand.',
       body: UploadBody,
       handle: ({ event }) => receive(event, () => JSON_FORMAT),
     }),
@@ -42,9 +42,10 @@ export function uploadEndpoints({ receive }: Pick<UploadReceiver, 'receive'>): A
       ...COMMON,
       path: '/api/v1/documents',
       about:
-        'As /documents/create, but the bytes are sent as they are. With any Content-Type but multipart/form-data the body is ' +
-        'one document of that type, application/json too, and the query says its name and for whom it is. A form has the ' +
-        'ids as fields, in any place, and each of its files is a document, with the filename and the Content-Type of its part.',
+        'As /documents/create, but the bytes are sent as they are. With any Content-Type but multipart/form-data ' +
+        'the body is one document of that type, application/json too, and the query says its name and for whom it ' +
+        'is. A form has the ids as fields, in any place, and each of its files is a document, with the filename ' +
+        'and the Content-Type of its part.',
       query: UploadQuery,
       body: FormBody,
       bodyTypes: ['multipart/form-data'],

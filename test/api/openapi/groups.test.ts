@@ -1,0 +1,122 @@
+// Names, groups and internal paths of the description, and the description of the APIs in the shapes of other services.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startTestApp, type TestApp } from '../../support/app.ts'
+import { openShapes } from '../compat/support.ts'
+import { send } from '../support.ts'
+import type { Document, Operation } from './description.ts'
+
+type Listed = Operation & { path: string; 'x-internal'?: boolean }
+type Described = Document & {
+  info: { description: string }
+  tags: { name: string; description: string; 'x-internal'?: boolean }[]
+  components: { headers: Record<string, unknown> }
+}
+
+const GROUPS = ['Rates', 'History', 'Documents', 'Agents', 'Server']
+const TABLES = ['/api/v1/series/{series_id}/history', '/api/v1/rates', '/api/v1/convert', '/api/v1/history']
+
+const app = await openShapes()
+const document = await readDocument(app, '/openapi.json')
+const compat = await readDocument(app, '/openapi-compat.json')
+const ownOperations = listOperations(document).filter((one) => !one['x-internal'])
+const isCompat = ({ path }: { path: string }) => path.startsWith('/compat/')
+
+test('each operation of the reference has a name of its own, of at most five words', () => {
+  const names = ownOperations.map(({ summary }) => summary)
+  assert.deepEqual(
+    names.filter((name) => name.split(' ').length > 5 || !/^[A-Z][^.:,;]+$/.test(name)),
+    [],
+  )
+  assert.equal(new Set(names).size, names.length)
+})
+
+test('the reference has five groups, and each of its operations is in one of them', () => {
+  assert.deepEqual(
+    document.tags.filter((one) => !one['x-internal']).map(({ name }) => name),
+    GROUPS,
+  )
+  for (const { path, tags } of ownOperations)
+    assert.ok(tags.length === 1 && GROUPS.includes(tags[0] ?? ''), path)
+  for (const name of GROUPS)
+    assert.ok(
+      ownOperations.some(({ tags }) => tags[0] === name),
+      name,
+    )
+})
+
+test('internal paths are those of other services and those of one form, and no other', () => {
+  for (const { path, ...one } of listOperations(document)) {
+    assert.equal(one['x-internal'] ?? false, isCompat({ path }) || /\.(csv|ndjson)$/.test(path), path)
+  }
+  assert.deepEqual(
+    document.tags.filter((one) => one['x-internal']).map(({ name }) => name),
+    ['Compatibility'],
+  )
+})
+
+test('CSV and NDJSON are media types of the operation of a table, as its own paths answer them', () => {
+  const read = (path: string) => document.paths[path]?.get?.responses[200]?.content
+  for (const path of TABLES) {
+    const [json, csv, ndjson, ...more] = Object.keys(read(path) ?? {})
+    assert.deepEqual([json, csv, ndjson], ['application/json', 'text/csv', 'application/x-ndjson'], path)
+    assert.deepEqual(more, [])
+    assert.deepEqual(Object.keys(read(`${path}.csv`) ?? {}), [csv])
+    assert.deepEqual(Object.keys(read(`${path}.ndjson`) ?? {}), [ndjson])
+  }
+  assert.deepEqual(Object.keys(read('/api/v1/export') ?? {}), ['text/csv', 'application/x-ndjson'])
+})
+
+test('/openapi-compat.json has the paths of other services alone, as /openapi.json has them', () => {
+  const unmarked = listOperations(document)
+    .filter(isCompat)
+    .map(({ 'x-internal': _, ...one }) => one)
+  assert.ok(unmarked.length > 50)
+  assert.deepEqual(listOperations(compat), unmarked)
+  assert.notEqual(compat.info.title, document.info.title)
+  assert.notEqual(compat.info.description, document.info.description)
+  assert.deepEqual(
+    compat.tags.map(({ name }) => name),
+    ['Compatibility'],
+  )
+})
+
+test('the two descriptions link each other', () => {
+  assert.match(document.info.description, /\]\(\/openapi-compat\.json\)/)
+  assert.match(compat.info.description, /\]\(\/openapi\.json\)/)
+})
+
+test('each component of a description has a reference', () => {
+  for (const one of [document, compat]) {
+    const text = JSON.stringify(one)
+    for (const kind of ['schemas', 'headers'] as const) {
+      for (const name of Object.keys(one.components[kind]))
+        assert.ok(text.includes(`"#/components/${kind}/${name}"`), `${one.info.title}: ${name}`)
+    }
+  }
+})
+
+test('/openapi.json has no group and no link of other services that a server does not answer for', async (t) => {
+  const other = await startTestApp(t)
+  const { tags, info, paths } = await readDocument(other, '/openapi.json')
+  assert.deepEqual(
+    tags.map(({ name }) => name),
+    GROUPS,
+  )
+  assert.doesNotMatch(info.description, /compat/)
+  assert.ok(!Object.keys(paths).some((path) => isCompat({ path })))
+  assert.deepEqual((await readDocument(other, '/openapi-compat.json')).paths, {})
+})
+
+async function readDocument({ app: { url } }: TestApp, path: string): Promise<Described> {
+  const { status, body } = await send(url + path)
+  assert.equal(status, 200, body)
+  return JSON.parse(body)
+}
+
+function listOperations({ paths }: Described): Listed[] {
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.values(methods).map((operation) => ({ path, ...operation })),
+  )
+}
