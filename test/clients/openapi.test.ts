@@ -40,14 +40,20 @@ test('the linters find a parameter without a description, and an operation witho
   )
 })
 
-test('the types that openapi-typescript makes of it are used under strict tsc', async () => {
+test('the types that openapi-typescript makes of both are used under strict tsc', async () => {
   writeFileSync(join(dir, 'api.d.ts'), await runProgram<string>('openapi-types.mjs', [file]))
-  const use = (type: string) => `import type { components, paths } from './api.d.ts'
+  writeFileSync(join(dir, 'compat.d.ts'), await runProgram<string>('openapi-types.mjs', [compatFile]))
+  const use = (type: string) => `import type { components, paths, webhooks } from './api.d.ts'
+import type { paths as compatPaths } from './compat.d.ts'
 type Answer = paths['/api/v1/convert']['get']['responses'][200]['content']['application/json']
 type Asked = paths['/api/v1/convert']['get']['parameters']['query']
 export const asked: Asked = { amount: '1', from: 'USD', to: 'CRC', type: 'compra' }
 export const result = (answer: Answer): ${type} => answer.result
 export const points = (history: components['schemas']['SeriesHistory']) => history.points.map(({ value }) => value)
+type Message = webhooks['document.created']['post']['requestBody']['content']['application/json']
+export const ids = (message: Message): number[] => message.data.document_ids
+export const csv = (answers: paths['/api/v1/rates']['get']['responses'][200]['content']): string => answers['text/csv']
+export const rates: compatPaths['/compat/frankfurter/v2/rates']['get']['parameters']['query'] = { base: 'USD' }
 `
   const check = (type: string) => {
     writeFileSync(join(dir, 'use.ts'), use(type))

@@ -18,7 +18,7 @@ export type HookEvent = (typeof HOOK_EVENTS)[number]
 
 type Data = Record<string, unknown>
 
-const MAX_IDS = 500 // a message of 4 to 8 KB
+export const MAX_IDS = 500 // a message of 4 to 8 KB
 const MAX_QUEUED = 10_000 // per hook; beyond it the oldest messages are dropped
 
 /** Body of a message, signed and sent byte for byte. */

@@ -20,7 +20,8 @@ export type OutgoingMessage = {
 /** `failure`: reason without the address; undefined: the message arrived. */
 export type AttemptOutcome = { status: number | undefined; ms: number; failure: string | undefined }
 
-const ATTEMPT_MS = 10_000
+/** Limit of an attempt. */
+export const ATTEMPT_MS = 10_000
 // Bytes of the response to drain; some receivers abort when the client closes early.
 const BODY_BYTES = 65_536
 const BODY_MS = 1000

@@ -27,6 +27,8 @@ const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 /** Delay after each failed attempt. */
 const DELAYS_MS = [5 * SECOND, MINUTE, 10 * MINUTE, HOUR, 4 * HOUR, 8 * HOUR, 10 * HOUR]
+/** Attempts to deliver a message, after which it is given up. */
+export const MAX_TRIES = DELAYS_MS.length + 1
 export const LONGEST_DELAY_MS = Math.max(...DELAYS_MS)
 const OLDEST_MS = 7 * 24 * HOUR // for messages of a server that was stopped, or of a hook without a readable secret
 const GONE = 410

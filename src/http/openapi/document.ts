@@ -8,6 +8,7 @@ import type { AnyEndpoint, Tag } from '../endpoint/endpoint.ts'
 import { RESPONSE_HEADERS } from './headers.ts'
 import { createOperation } from './operation.ts'
 import { createSchemas, type JsonSchema, type Schemas } from './schemas.ts'
+import { createWebhooks } from './webhooks.ts'
 
 const TAGS: Readonly<Record<Tag, string>> = {
   Rates: 'Exchange rates and conversions. With an API key.',
@@ -42,6 +43,7 @@ export function createOpenapi(apis: readonly Api[]): JsonSchema {
     ...SERVERS,
     tags: names.map((name) => describeTag(name as Tag, isCompatTag(name) ? INTERNAL : {})),
     paths,
+    webhooks: createWebhooks(schemas),
     components: createComponents(apis, schemas, paths),
   }
 }

@@ -10,6 +10,7 @@ import { batch, CREATE, fillDirectory, pdf, post, TOKENS } from '../../support/d
 import { openShapes, type TestApp } from '../compat/support.ts'
 import { asOtherProcess, send } from '../support.ts'
 import type { Document, Operation } from './description.ts'
+import { collectMessages, MESSAGES_FILE, shownMessages } from './messages.ts'
 
 export type Sent = {
   id: string
@@ -142,6 +143,8 @@ function shorten(value: unknown): unknown {
 }
 
 if (import.meta.main) {
+  const messages = shownMessages(await collectMessages())
+  writeFileSync(MESSAGES_FILE, `${JSON.stringify(messages, null, 1)}\n`) // first: the description reads them
   const answers = await sendExamples(await openExamples())
   const examples = answers.flatMap((exchange) => {
     const answer = exchange.status === 200 ? shownAnswer(exchange) : undefined
