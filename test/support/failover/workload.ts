@@ -84,8 +84,15 @@ export async function startWorkload(t: TestContext, url: string, mayLose: boolea
   for (const client of [...sending, ...working, ...reading])
     client.catch((error: unknown) => fault(soak, error instanceof Error ? `${error.stack}` : String(error)))
   const readEpoch = async () => (await db.selectFrom('meta').select('epoch').executeTakeFirstOrThrow()).epoch
-  /** The pool may still have a connection to the former primary. */
-  const epoch = () => readEpoch().catch(() => wait(1000).then(readEpoch))
+  /** The pool, and a pooler, may still have connections to the former primary. */
+  const epoch = async () => {
+    let current: string | undefined
+    await until(async () => {
+      current = await readEpoch().catch(() => undefined)
+      return current !== undefined
+    }, RECOVERY_MS)
+    return current ?? assert.fail('no epoch')
+  }
   let probes = 0
   return {
     soak,

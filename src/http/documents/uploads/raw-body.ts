@@ -55,7 +55,9 @@ export async function uploadBytes(
     },
   }))
   await release()
-  return accepted.runs[0]?.id ?? 0
+  const [run] = accepted.runs
+  if (!run) throw new TypeError('an upload was accepted without a document')
+  return run.id
 }
 
 async function* yieldOnce(bytes: Buffer): AsyncGenerator<Uint8Array, void> {
