@@ -1,5 +1,5 @@
 // npm run screenshots: captures the picture of the README from the demo. With a folder as argument it captures all
-// screens: both languages and themes, desk and phone. Requires Debian's chromium and pngquant.
+// screens: both languages and themes, desk, phone and the narrowest one. Requires Debian's chromium and pngquant.
 
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -9,6 +9,7 @@ import { startProgram } from '../support/program.ts'
 import { waitForIdle } from './states.ts'
 import { CHROMIUM, DESKTOP, PHONE } from './support.ts'
 
+const NARROW = { ...PHONE, width: 320, height: 640 }
 const README_IMAGE = join(import.meta.dirname, '../../.github/page.png')
 const LINK = /http:\S+\/#login=[\w-]+/
 const SCREENS = {
@@ -78,7 +79,7 @@ async function open(page: Page, { fragment, language, colours }: Look): Promise<
 }
 
 async function captureScreens(page: Page, folder: string): Promise<void> {
-  for (const [place, viewport] of Object.entries({ desk: DESKTOP, phone: PHONE })) {
+  for (const [place, viewport] of Object.entries({ desk: DESKTOP, phone: PHONE, narrow: NARROW })) {
     await page.setViewport(viewport)
     for (const [screen, fragment] of Object.entries(SCREENS)) {
       for (const language of ['es', 'en']) {
