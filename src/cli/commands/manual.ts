@@ -8,6 +8,7 @@ import { type Language, messageLanguage } from '../help/locale.ts'
 
 /** Topics in the order in which an operator needs them. `leame` is README in Spanish. */
 export const TOPICS = [
+  'guides',
   'api',
   'options',
   'rates',
