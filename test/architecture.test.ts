@@ -15,7 +15,7 @@ const LAYERS = [
   ['cli', 'commands', 'service', 'storage', 'parse', 'help', 'options'],
   'app',
   'demo',
-  ['web', 'rates', 'documents', 'status', 'session', 'components', 'api', 'i18n', 'model'],
+  ['web', 'docs', 'rates', 'documents', 'status', 'session', 'components', 'api', 'i18n', 'model'],
   [
     'http',
     'mcp',

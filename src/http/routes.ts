@@ -90,7 +90,10 @@ export const ROUTES = {
   'POST /session/ticket': ['session', 'Create a ticket'],
   'GET /t/{ticket}': ['open', 'Open a ticket'],
   'GET /': ['open', 'Web page'],
-  'GET /docs': ['open', 'Reference of the APIs'],
+  'GET /docs': ['open', 'Guides'],
+  'GET /docs/es': ['open', 'Guides in Spanish'],
+  'GET /docs/reference': ['open', 'Reference of the APIs'],
+  'GET /docs/es/reference': ['open', 'Reference with Spanish links'],
   'GET /page/{file}': ['open', 'File of the page'],
 
   // Other services: the bank

@@ -8,6 +8,7 @@ import { gzipSync } from 'node:zlib'
 import reference from '@scalar/fastify-api-reference'
 import * as esbuild from 'esbuild'
 import fastify from 'fastify'
+import { docsPages } from './docs/pages.ts'
 
 const HERE = import.meta.dirname
 const ROOT = join(HERE, '../..')
@@ -15,6 +16,8 @@ const ROOT = join(HERE, '../..')
 const MEMORY_LEVELS = [6, 7, 8, 9]
 const OTHER_LINES_AND_SCALES =
   /^\t\(paths\.(?:stepped|bars|spline) *= \w+\);\n|sc\.distr (?:== [34]|>= 3)(?: && sc\.log == \d+)? \? \w+(?:[XY]|Splits|Filt) : /gm
+// Guides of /docs, a topic of the manual.
+const GUIDES = { en: join(ROOT, 'src/manual/guides.md'), es: join(ROOT, 'src/manual/es/guides.md') }
 const CACHE = join(ROOT, 'node_modules/.cache/cambista')
 
 /** Returns the folder with the bundle of the present sources, and bundles them if it does not exist. */
@@ -65,7 +68,12 @@ export async function bundlePage(folder) {
   })
   const boot = await esbuild.build({
     ...options,
-    entryPoints: { boot: 'src/web/boot.ts', docs: 'src/web/docs.ts' },
+    entryPoints: {
+      boot: 'src/web/boot.ts',
+      anchors: 'src/web/docs/anchors.ts',
+      docs: 'src/web/docs/reference.ts',
+      guides: 'src/web/docs/guides.css',
+    },
     format: 'iife',
   })
   const shell = shellName(app.outputFiles)
@@ -77,17 +85,19 @@ export async function bundlePage(folder) {
   names.push(`reference-${createHash('sha256').update(script).digest('hex').slice(0, 8)}.js`)
   pack(join(folder, names.at(-1)), script)
   names.push(...packIcons(folder))
-  for (const html of ['page.html', 'docs.html']) {
-    const text = fs
-      .readFileSync(join(HERE, html), 'utf8')
-      .replace('{shell.js}', shell)
-      .replace(/\{([\w-]+)\.(\w+)\}/g, (_, name, ending) => {
-        const file = names.find((one) => one.startsWith(`${name}-`) && one.endsWith(`.${ending}`))
-        if (!file) throw new Error(`${html} refers to ${name}.${ending}, which the bundle lacks`)
-        return file
-      })
-    pack(join(folder, html), text)
+  const fileName = (source) => {
+    const [name, ending] = source.split('.')
+    const file = names.find((one) => one.startsWith(`${name}-`) && one.endsWith(`.${ending}`))
+    if (!file) throw new Error(`a page refers to ${source}, which the bundle lacks`)
+    return file
   }
+  const page = fs
+    .readFileSync(join(HERE, 'page.html'), 'utf8')
+    .replace('{shell.js}', shell)
+    .replace(/\{([\w-]+\.\w+)\}/g, (_, source) => fileName(source))
+  const [en, es] = [GUIDES.en, GUIDES.es].map((path) => fs.readFileSync(path, 'utf8'))
+  for (const [name, text] of Object.entries({ 'page.html': page, ...docsPages({ en, es }, fileName) }))
+    pack(join(folder, name), text)
   return [...Object.keys(app.metafile.inputs), ...Object.keys(boot.metafile.inputs)]
 }
 
@@ -207,6 +217,7 @@ function sourcesHash() {
   for (const path of [
     ...paths.sort(),
     ...['package.json', 'package-lock.json'].map((name) => join(ROOT, name)),
+    ...Object.values(GUIDES),
   ]) {
     hash
       .update(`${path.slice(ROOT.length)}\0`)

@@ -11,8 +11,8 @@ import { send } from './support.ts'
 const ANSWER_STRANGERS = ['open', 'local', 'any-key']
 /** Without a description: files of the page, the descriptions themselves, and metrics. */
 const UNDESCRIBED = [
-  ...['GET /', 'GET /docs', 'GET /page/{file}', 'GET /metrics'],
-  ...['GET /openapi.json', 'GET /openapi-compat.json'],
+  ...['GET /', 'GET /docs', 'GET /docs/es', 'GET /docs/reference', 'GET /docs/es/reference'],
+  ...['GET /page/{file}', 'GET /metrics', 'GET /openapi.json', 'GET /openapi-compat.json'],
 ]
 
 test('each line of the list of routes is mounted, and checks its permission', async (t) => {

@@ -8,6 +8,15 @@ import { test } from 'node:test'
 import type { CDPSession, Page, Viewport } from 'puppeteer-core'
 import { openFullApp } from './apps.ts'
 import { openReferencePage } from './reference-page.ts'
+import {
+  type Comparison,
+  describeTimes,
+  firstPaint,
+  REFERENCE_PAINT_MS,
+  SLOW,
+  share,
+  slowDown,
+} from './slow-phone.ts'
 import { showSection, startSession, waitForIdle } from './states.ts'
 import { DESKTOP, openBrowser, openVisit, PHONE, type Visit } from './support.ts'
 
@@ -15,17 +24,12 @@ const SHELL_BYTES = 51_200
 const FIRST_SCREEN_BYTES = 73_728
 const DATA_BYTES = 20_480
 const FIRST_PAINT_MS = 1500
-// First paint of the reference page on an idle machine, for which FIRST_PAINT_MS is the limit.
-const REFERENCE_PAINT_MS = 1150
 const CHART_MS = 150
 // The same of referenceChart().
 const REFERENCE_CHART_MS = 60
 const MAX_SHIFT = 0.05
 const DELAY_MS = 1000
 const TRIES = 15
-// 1.6 Mbit/s down, 0.8 Mbit/s up, 150 ms round trip
-const SLOW = { offline: false, latency: 150, downloadThroughput: 200_000, uploadThroughput: 100_000 }
-const SLOWER_CPU = 4
 
 type Wire = { path: string; bytes: number }
 
@@ -60,10 +64,10 @@ test(`the first paint on a slow phone takes at most ${FIRST_PAINT_MS} ms`, async
   const limit = FIRST_PAINT_MS / REFERENCE_PAINT_MS
   const times: Comparison = { own: [], reference: [] }
   for (let turn = 0; turn < TRIES && (turn < 2 || share(times) > limit); turn++) {
-    times.reference.push(await firstPaint(reference))
-    times.own.push(await firstPaint(app.app.url))
+    times.reference.push(await firstPaint(browser, app, reference))
+    times.own.push(await firstPaint(browser, app, app.app.url))
   }
-  t.diagnostic(describe(times))
+  t.diagnostic(describeTimes(times))
   assert.ok(share(times) <= limit, `${share(times)} of the reference`)
   assert.ok(
     Math.min(...times.own, ...times.reference) > 450,
@@ -94,7 +98,7 @@ test(`16,000 days of two lines are painted within ${CHART_MS} ms of their arriva
     assert.ok(days >= 15_999, `${days} days`)
     assert.equal(requests, 2, 'one request for each line')
   }
-  t.diagnostic(`waited ${describe(waits)}; processor time ${describe(works)}`)
+  t.diagnostic(`waited ${describeTimes(waits)}; processor time ${describeTimes(works)}`)
   assert.ok(share(works) <= limit, `${share(works)} of the processor time of the reference`)
   assert.ok(share(waits) <= limit, `${share(waits)} of the time of the reference`)
   assert.ok(Math.min(...waits.own) > 1, 'the chart was painted after its arrival')
@@ -176,14 +180,6 @@ async function openRates(viewport: Viewport): Promise<Visit> {
   return visit
 }
 
-async function slowDown(page: Page): Promise<void> {
-  const cdp = await page.createCDPSession()
-  await cdp.send('Network.enable')
-  await cdp.send('Network.setCacheDisabled', { cacheDisabled: true })
-  await cdp.send('Network.emulateNetworkConditions', SLOW)
-  await cdp.send('Emulation.setCPUThrottlingRate', { rate: SLOWER_CPU })
-}
-
 /** Records compressed bytes with headers of all responses during an action. */
 async function recordTraffic({ page }: Visit, action: () => Promise<void>): Promise<Wire[]> {
   const cdp: CDPSession = await page.createCDPSession()
@@ -232,18 +228,6 @@ async function drawWholeHistory(page: Page): Promise<ChartFacts> {
   return (await facts.jsonValue()) as ChartFacts
 }
 
-type Comparison = { own: number[]; reference: number[] }
-
-/** The fastest try in units of the fastest reference. */
-function share({ own, reference }: Comparison): number {
-  return Math.min(...own) / Math.min(...reference)
-}
-
-function describe(times: Comparison): string {
-  const [own, reference] = [times.own, times.reference].map((all) => all.map(Math.round).join(', '))
-  return `${own} ms, reference ${reference} ms, share ${share(times).toFixed(2)}`
-}
-
 /** Returns a function that reads the milliseconds of processor time of a page's main thread. */
 async function openProcessorTime(page: Page): Promise<() => Promise<number>> {
   const cdp = await page.createCDPSession()
@@ -252,20 +236,6 @@ async function openProcessorTime(page: Page): Promise<() => Promise<number>> {
     const { metrics } = await cdp.send('Performance.getMetrics')
     return 1000 * (metrics.find(({ name }) => name === 'TaskDuration')?.value ?? Number.NaN)
   }
-}
-
-/** Opens an origin on a slow phone in a new profile. @returns the milliseconds until its first text is painted */
-async function firstPaint(url: string): Promise<number> {
-  const { page } = await openVisit(browser, app, {
-    ...{ url, language: 'es', viewport: PHONE, prepare: slowDown },
-  })
-  const paint = await page.waitForFunction(
-    () => performance.getEntriesByName('first-contentful-paint')[0]?.startTime,
-    { polling: 100 },
-  )
-  const time = Number(await paint.jsonValue())
-  await page.browserContext().close()
-  return time
 }
 
 /** Runs in the page: records when the first frame with lines is painted, for each canvas. */

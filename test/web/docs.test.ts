@@ -1,4 +1,4 @@
-// API reference at /docs: requests work with key and token, neither is stored, and no other server is contacted.
+// API reference at /docs/reference: requests work with key and token, neither is stored, and no other server is contacted.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -18,7 +18,7 @@ const REQUESTS = [
 
 for (const [what, place, path, secret] of REQUESTS) {
   test(`the reference sends a request with ${what} and stores nothing of it`, async () => {
-    const visit = await openVisit(browser, app, { path: `/docs#${place}`, viewport: WIDE })
+    const visit = await openVisit(browser, app, { path: `/docs/reference#${place}`, viewport: WIDE })
     const { page } = visit
     const responses: [status: number, url: string][] = []
     page.on('response', (answer) => {

@@ -18,7 +18,6 @@ import { ownHostGuard } from './guard.ts'
 import type { OpenPage } from './open-page.ts'
 
 const PAGE = 'page.html'
-const DOCS = 'docs.html'
 const OPEN_PAGE_FILE = 'open-page.html' // made from the page
 const TYPES: Readonly<Record<string, string>> = {
   html: 'text/html; charset=utf-8',
@@ -33,8 +32,10 @@ const PAGE_POLICY = contentPolicy("'self'", [
   "require-trusted-types-for 'script'",
   "trusted-types 'none'",
 ])
-// Scalar, the viewer of /docs, creates styles and markup by script. No other server is queried there either.
-const DOCS_POLICY = contentPolicy("'self' 'unsafe-inline'", [])
+// Guides have styles of a file. Their one script only compares addresses.
+const GUIDES_POLICY = contentPolicy("'self'", ["require-trusted-types-for 'script'", "trusted-types 'none'"])
+// Scalar, the viewer of the reference, creates styles and markup by script. No other server is queried there either.
+const REFERENCE_POLICY = contentPolicy("'self' 'unsafe-inline'", [])
 const FILE_HEADERS = { 'cross-origin-resource-policy': 'same-origin' }
 const HTML_HEADERS = {
   ...FILE_HEADERS,
@@ -43,6 +44,7 @@ const HTML_HEADERS = {
   'cross-origin-opener-policy': 'same-origin',
 }
 
+type HtmlPath = '/' | '/docs' | '/docs/es' | '/docs/reference' | '/docs/es/reference'
 type PageFile = { packed: Uint8Array; tag: string }
 
 /** API of `/` and its files, without authentication. In an open network `html` of `/` has the attribute data-open. */
@@ -59,7 +61,7 @@ export function pageAssetsApi(names: HostNames, openPage: Pick<OpenPage, 'isOpen
     if (!file) throw new AppError('not-found', 'Not found')
     return file
   }
-  const htmlEndpoint = (path: '/' | '/docs', name: string, policy: string) =>
+  const htmlEndpoint = (path: HtmlPath, name: string, policy: string) =>
     get({
       path,
       ignoresUnknown: true, // an error could repeat a key in the URL
@@ -84,7 +86,10 @@ export function pageAssetsApi(names: HostNames, openPage: Pick<OpenPage, 'isOpen
     },
     endpoints: [
       htmlEndpoint('/', PAGE, PAGE_POLICY),
-      htmlEndpoint('/docs', DOCS, DOCS_POLICY),
+      htmlEndpoint('/docs', 'docs.html', GUIDES_POLICY),
+      htmlEndpoint('/docs/es', 'docs.es.html', GUIDES_POLICY),
+      htmlEndpoint('/docs/reference', 'reference.html', REFERENCE_POLICY),
+      htmlEndpoint('/docs/es/reference', 'reference.es.html', REFERENCE_POLICY),
       get({
         path: '/page/{file}',
         ignoresUnknown: true,

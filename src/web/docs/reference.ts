@@ -1,5 +1,5 @@
-// API reference at /docs: Scalar over /openapi.json. Options that contact another server or store a secret are off; the
-// policy of http/web/assets.ts blocks them too.
+// API reference at /docs/reference: Scalar over /openapi.json. Options that contact another server or store a secret are
+// off; the policy of http/web/assets.ts blocks them too.
 
 type Scalar = { createApiReference(element: string, configuration: object): void }
 

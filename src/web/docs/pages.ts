@@ -1,0 +1,112 @@
+// HTML of the guides and of the frame round the reference, in both languages. The guides are the topic `guides` of the
+// manual, and need no script.
+
+import { renderMarkdown } from './markdown.ts'
+
+export type DocsLanguage = 'en' | 'es'
+
+/** Returns the name of a bundled file with its hash. */
+type FileName = (source: string) => string
+
+const TEXTS = {
+  en: {
+    guides: 'Guides',
+    reference: 'Reference',
+    page: 'Back to the page',
+    contents: 'Guides',
+    title: 'cambista: guides',
+    referenceTitle: 'cambista: reference of the API',
+    noScript: 'The reference needs JavaScript; the description itself is at',
+    loading: 'Loading the reference…',
+    other: { language: 'es', name: 'Español' },
+  },
+  es: {
+    guides: 'Guías',
+    reference: 'Referencia',
+    page: 'Volver a la página',
+    contents: 'Guías',
+    title: 'cambista: guías',
+    referenceTitle: 'cambista: referencia de la API',
+    noScript: 'La referencia necesita JavaScript; la descripción misma está en',
+    loading: 'Cargando la referencia…',
+    other: { language: 'en', name: 'English' },
+  },
+} as const satisfies Record<DocsLanguage, object>
+
+/** Files of the pages by their name in the bundle. */
+export function docsPages(
+  manual: Readonly<Record<DocsLanguage, string>>,
+  fileName: FileName,
+): Record<string, string> {
+  return {
+    'docs.html': guidesPage('en', manual.en, fileName),
+    'docs.es.html': guidesPage('es', manual.es, fileName),
+    'reference.html': referencePage('en', fileName),
+    'reference.es.html': referencePage('es', fileName),
+  }
+}
+
+function guidesPage(language: DocsLanguage, markdown: string, fileName: FileName): string {
+  const texts = TEXTS[language]
+  const blocks = renderMarkdown(markdown)
+  const start = blocks.findIndex(({ heading }) => heading?.level === 2)
+  const links = blocks.flatMap(({ heading }) =>
+    heading?.level === 2 ? [`<li><a href="#${heading.id}">${heading.text.replaceAll('`', '')}</a></li>`] : [],
+  )
+  const html = (some: typeof blocks) => some.map((block) => block.html).join('\n')
+  const main = `<main class="guides">
+<div class="intro">
+${html(blocks.slice(0, start))}
+</div>
+<nav class="contents" aria-label="${texts.contents}"><ol>
+${links.join('\n')}
+</ol></nav>
+<article>
+${html(blocks.slice(start))}
+</article>
+</main>`
+  return frame(language, 'guides', { title: texts.title, main, fileName, scripts: ['anchors.js'] })
+}
+
+function referencePage(language: DocsLanguage, fileName: FileName): string {
+  const { referenceTitle: title, noScript, loading } = TEXTS[language]
+  const main = `<main><h1 class="unseen">${title}</h1>
+<div id="reference"></div>
+<p class="loading">${loading}</p>
+<noscript><p>${noScript} <a href="/openapi.json">/openapi.json</a>.</p></noscript></main>`
+  return frame(language, 'reference', { title, main, fileName, scripts: ['reference.js', 'docs.js'] })
+}
+
+function frame(
+  language: DocsLanguage,
+  kind: 'guides' | 'reference',
+  parts: { title: string; main: string; fileName: FileName; scripts: readonly string[] },
+): string {
+  const { title, main, fileName, scripts } = parts
+  const texts = TEXTS[language]
+  const path = (one: DocsLanguage, place: typeof kind) =>
+    `/docs${one === 'es' ? '/es' : ''}${place === 'reference' ? '/reference' : ''}`
+  const link = (place: typeof kind) =>
+    `<a href="${path(language, place)}"${place === kind ? ' aria-current="page"' : ''}>${texts[place]}</a>`
+  const { language: other, name } = texts.other
+  return `<!doctype html>
+<html lang="${language}">
+<head>
+<meta charset="utf-8">
+<title>${title}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/page/${fileName('guides.css')}">
+${scripts.map((script) => `<script defer src="/page/${fileName(script)}"></script>`).join('\n')}
+</head>
+<body>
+<header class="bar">
+<a class="brand" href="/" title="${texts.page}">← cambista</a>
+<nav>${link('guides')} ${link('reference')} <a href="${path(other, kind)}" hreflang="${other}" lang="${other}">${name}</a></nav>
+</header>
+${main}
+</body>
+</html>
+`
+}

@@ -1,0 +1,152 @@
+// Guides at /docs in a browser: readable without scripts, early on a slow phone, in both languages. The reference is
+// fetched when it is opened.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { axe } from './looks.ts'
+import { openReferencePage } from './reference-page.ts'
+import {
+  type Comparison,
+  describeTimes,
+  firstPaint,
+  REFERENCE_PAINT_MS,
+  share,
+  slowDown,
+} from './slow-phone.ts'
+import { assertClean, openBrowser, openPageApp, openVisit, PHONE } from './support.ts'
+
+const FIRST_PAINT_MS = 1500
+const FIRST_OPERATION_MS = 9000
+const TRIES = 8
+const NARROW = { width: 320, height: 640 }
+const LANGUAGES = [
+  { language: 'en', path: '/docs', reference: '/docs/reference', other: '/docs/es', word: 'Guides' },
+  { language: 'es', path: '/docs/es', reference: '/docs/es/reference', other: '/docs', word: 'Guías' },
+]
+
+const browser = await openBrowser()
+const app = await openPageApp()
+
+for (const { language, path, reference, other, word } of LANGUAGES) {
+  test(`${path} is readable without scripts, and links page, reference and other language`, async () => {
+    const visit = await openVisit(browser, app, {
+      path,
+      viewport: NARROW,
+      prepare: (page) => page.setJavaScriptEnabled(false),
+    })
+    const { page } = visit
+    const title = await page.$eval('h1', (element) => element.textContent)
+    assert.ok(title?.startsWith(word), `${title}`)
+    const links = await page.$$eval('.bar a', (all) => all.map((one) => one.getAttribute('href')))
+    assert.deepEqual(links, ['/', path, reference, other])
+    const position = await page.$eval('.intro code', (code) => [
+      code.textContent,
+      code.getBoundingClientRect().bottom < innerHeight,
+    ])
+    assert.deepEqual(position, ['as_of=2026-03-24T12:00:00Z', true], 'as_of is on the first screen')
+    const sections = await page.$$eval('.contents a', (all) =>
+      all.map((one) => document.querySelector(one.getAttribute('href') ?? '')?.tagName),
+    )
+    assert.deepEqual(
+      sections,
+      sections.map(() => 'H2'),
+    )
+    assert.equal(sections.length, 10)
+    assertClean(visit)
+  })
+
+  for (const colours of ['light', 'dark'] as const) {
+    test(`axe finds nothing on ${path} in ${colours} colours, and it does not scroll sideways`, async () => {
+      const visit = await openVisit(browser, app, { path, viewport: NARROW, colours })
+      const { page } = visit
+      assert.equal(await page.evaluate(() => document.documentElement.lang), language)
+      assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), NARROW.width)
+      assertClean(visit)
+      assert.deepEqual(await axe(page), [])
+    })
+  }
+
+  test(`the bar of ${reference} fits a narrow phone, and links the other language`, async () => {
+    const visit = await openVisit(browser, app, { path: reference, viewport: NARROW })
+    const { page } = visit
+    const operation = '/api/v1/providers'
+    await page.waitForFunction((text) => document.body.textContent?.includes(text), {}, operation)
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), NARROW.width)
+    assert.equal(await page.$eval('.loading', (text) => text.checkVisibility()), false)
+    const link = await page.$eval('.bar a:last-child', (one) => one.getAttribute('href'))
+    assert.equal(link, `${other}/reference`)
+    assert.deepEqual(visit.errors, [])
+  })
+}
+
+test('an address of the reference from 0.2.0 opens it', async () => {
+  const place = '#tag/rates/GET/api/v1/rates/latest'
+  const { page } = await openVisit(browser, app, { path: `/docs${place}` })
+  await page.waitForFunction(() => location.pathname === '/docs/reference')
+  await page.waitForFunction(() => document.activeElement?.tagName === 'SECTION')
+  assert.ok(page.url().endsWith(place))
+  const outline = await page.evaluate(() => {
+    const { outlineStyle, boxShadow } = getComputedStyle(document.activeElement ?? document.body)
+    return [outlineStyle, boxShadow]
+  })
+  assert.deepEqual(outline, ['none', 'none'], 'no frame round the section')
+})
+
+test('the guides request no file of the reference', async () => {
+  const { page, requests } = await openVisit(browser, app, { path: '/docs' })
+  await page.waitForNetworkIdle()
+  assert.deepEqual(
+    requests.map((one) => new URL(one).pathname.replace(/-\w{8}\./, '.')).sort(),
+    ['/docs', '/page/anchors.js', '/page/guides.css'],
+  )
+})
+
+test(`the text of the guides is painted within ${FIRST_PAINT_MS} ms on a slow phone`, async (t) => {
+  const other = await openReferencePage()
+  const limit = FIRST_PAINT_MS / REFERENCE_PAINT_MS
+  const times: Comparison = { own: [], reference: [] }
+  for (let turn = 0; turn < TRIES && (turn < 2 || share(times) > limit); turn++) {
+    times.reference.push(await firstPaint(browser, app, other))
+    times.own.push(await firstPaint(browser, app, `${app.app.url}/docs`))
+  }
+  t.diagnostic(describeTimes(times))
+  assert.ok(share(times) <= limit, describeTimes(times))
+})
+
+test(`the first operation of the reference is there within ${FIRST_OPERATION_MS} ms on a slow phone`, async (t) => {
+  const other = await openReferencePage()
+  const limit = FIRST_OPERATION_MS / REFERENCE_PAINT_MS
+  const times: Comparison = { own: [], reference: [] }
+  for (let turn = 0; turn < TRIES && (turn < 1 || share(times) > limit); turn++) {
+    times.reference.push(await firstPaint(browser, app, other))
+    times.own.push(await firstOperation())
+  }
+  t.diagnostic(describeTimes(times))
+  assert.ok(share(times) <= limit, describeTimes(times))
+})
+
+/** Opens the reference on a slow phone in a new profile. @returns milliseconds until its first operation is there */
+async function firstOperation(): Promise<number> {
+  const { page } = await openVisit(browser, app, {
+    path: '/docs/reference',
+    viewport: PHONE,
+    prepare: async (page) => {
+      await slowDown(page)
+      await page.evaluateOnNewDocument(watchOperation)
+    },
+  })
+  const time = await page.waitForFunction(() => (globalThis as { operationTime?: number }).operationTime)
+  const ms = Number(await time.jsonValue())
+  await page.browserContext().close()
+  return ms
+}
+
+/** Runs in the page: records when the heading of an operation is in the document. */
+function watchOperation(): void {
+  const watch = () => {
+    const operation = document.querySelector('#reference [id*="/GET/api/v1/"]')
+    if (operation === null) setTimeout(watch, 20)
+    else Object.assign(globalThis, { operationTime: performance.now() })
+  }
+  watch()
+}
