@@ -95,10 +95,11 @@ test('an address of the reference from 0.2.0 opens it', async () => {
 test('the guides request no file of the reference', async () => {
   const { page, requests } = await openVisit(browser, app, { path: '/docs' })
   await page.waitForNetworkIdle()
-  assert.deepEqual(
-    requests.map((one) => new URL(one).pathname.replace(/-\w{8}\./, '.')).sort(),
-    ['/docs', '/page/anchors.js', '/page/guides.css'],
-  )
+  assert.deepEqual(requests.map((one) => new URL(one).pathname.replace(/-\w{8}\./, '.')).sort(), [
+    '/docs',
+    '/page/anchors.js',
+    '/page/guides.css',
+  ])
 })
 
 test(`the text of the guides is painted within ${FIRST_PAINT_MS} ms on a slow phone`, async (t) => {
