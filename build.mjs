@@ -34,6 +34,7 @@ const { version } = readJson('package.json')
 const locked = readJson('package-lock.json').packages
 const UNIT = 'src/cli/service/cambista.service'
 const MANUAL = fs.globSync('src/manual/**/*.md').sort()
+const EXAMPLES = fs.globSync('src/examples/**/*.*').sort()
 const CLUSTER_SCHEMA = 'src/store/postgres/schema-cluster.sql'
 const MONITORING = ['src/cli/commands/metrics/dashboard.json', 'src/cli/commands/metrics/rules.yaml']
 const WSDL = 'src/http/compat/bccr/wsindicadoreseconomicos.wsdl'
@@ -45,6 +46,7 @@ const PACKED_TEXTS = [
   'package.json',
   UNIT,
   ...MANUAL,
+  ...EXAMPLES,
   'CHANGELOG.md',
   HELP,
   ...MONITORING,

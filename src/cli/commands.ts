@@ -45,6 +45,7 @@ const FILES: Record<string, readonly string[]> = {
   verify: ['verify'],
   upgrade: ['upgrade'],
   manual: ['manual'],
+  example: ['example'],
   completion: ['completion'],
   version: ['version'],
 }

@@ -17,6 +17,7 @@ export type UsageError =
   /** Address of a database, perhaps with a password. `takes`: options that accept it. */
   | { reason: 'address-word'; takes: readonly string[] }
   | { reason: 'unknown-topic'; word: string; near: string | undefined; topics: readonly string[] }
+  | { reason: 'unknown-example'; word: string; near: string | undefined; names: readonly string[] }
 
 const DATABASE_ADDRESS = /^\W*(postgre\w*|psql|pg):/i
 
@@ -91,6 +92,11 @@ export function usageErrorText(details: UsageError, texts: HelpTexts): string {
       const { near, topics } = details
       const values = { word: JSON.stringify(details.word), near: near ?? '', topics: topics.join(', ') }
       return texts.text(`unknown-topic${near ? '.near' : ''}`, values)
+    }
+    case 'unknown-example': {
+      const { near, names } = details
+      const values = { word: JSON.stringify(details.word), near: near ?? '', names: names.join(', ') }
+      return texts.text(`unknown-example${near ? '.near' : ''}`, values)
     }
   }
 }

@@ -1,0 +1,208 @@
+// Scenarios that each printed example passes, as the file that `cambista example NAME` prints. The server is a real app
+// behind a proxy that can answer in its place.
+
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { createServer, type IncomingHttpHeaders, request, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { after, type TestContext, test } from 'node:test'
+import { EXAMPLES } from '../../../src/cli/commands/example.ts'
+import { loseDays } from '../../api/support.ts'
+import { type TestApp, temporaryDirectory } from '../../support/app.ts'
+import { runCommand } from '../../support/terminal.ts'
+import { KEY, openForClients, run, TODAY } from '../support.ts'
+
+/** Answers a request in place of the server. */
+type Answerer = (response: ServerResponse) => void
+
+export type Front = {
+  url: string
+  /** Answers of the next requests; the server answers those after them. */
+  answers: Answerer[]
+  requests: { path: string; headers: IncomingHttpHeaders }[]
+}
+
+type End = { code: number; out: string; err: string }
+type Conversion = { result: string; rate: string; rate_date: string }
+
+/** Prints an example and writes it into a file of its usual name. */
+export async function writeExample(t: TestContext, name: string): Promise<string> {
+  const { code, out, err } = await runCommand(['example', name])
+  assert.deepEqual([code, err], [0, ''])
+  const file = join(temporaryDirectory(t), EXAMPLES[name]?.target ?? '')
+  writeFileSync(file, out)
+  return file
+}
+
+/** Starts a proxy of the app that answers `answers` first. */
+export async function openFront(t: TestContext, app: TestApp): Promise<Front> {
+  const front: Front = { url: '', answers: [], requests: [] }
+  const server = createServer((incoming, response) => {
+    const { url: path = '', headers } = incoming
+    front.requests.push({ path, headers })
+    const answerer = front.answers.shift()
+    if (answerer) return answerer(response)
+    const onward = request(app.app.url + path, { headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.rawHeaders)
+      answer.pipe(response)
+    })
+    onward.on('error', (error) => response.destroy(error))
+    onward.end()
+  })
+  server.listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  front.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return front
+}
+
+/** Answers 503 with this Retry-After. */
+export const busy =
+  (seconds: number): Answerer =>
+  (response) =>
+    void response.writeHead(503, { 'retry-after': String(seconds) }).end('{"detail":"busy"}')
+
+/** Sends half of a 200, and closes the connection. */
+export const cut: Answerer = (response) => {
+  response.writeHead(200, { 'content-length': 1000 })
+  response.write('{"provider":"bccr","rate_date":"2026-03-2', () => response.destroy())
+}
+
+/** Sends nothing until the client gives up. */
+export const silent: Answerer = () => {}
+
+/** Redirects to another address. */
+export const redirect: Answerer = (response) =>
+  void response.writeHead(302, { location: `http://127.0.0.1:${response.socket?.localPort}/other` }).end()
+
+/** Answers a value of this day. */
+export const oldValue =
+  (day: string): Answerer =>
+  (response) =>
+    void response.end(JSON.stringify({ rate_date: day, amount: '1', rate: '500', result: '500' }))
+
+/** Runs the scenarios. `prepare` returns the command that runs a printed file. */
+export async function testConnector(
+  name: string,
+  prepare: (file: string) => string[] | Promise<string[]>,
+): Promise<void> {
+  const lasting = { after: (work: () => void) => after(work) } as TestContext
+  const app = await openForClients()
+  const front = await openFront(lasting, app)
+  const command = await prepare(await writeExample(lasting, name))
+
+  async function runConversion(words: string[], env: Record<string, string> = {}): Promise<End> {
+    const { PATH = '' } = process.env
+    const options = { CAMBISTA_URL: front.url, CAMBISTA_KEY: KEY, ...env }
+    front.requests = []
+    return new Promise((resolve) => {
+      const [program = '', ...start] = command
+      const settings = { env: { PATH, ...options }, timeout: 120_000 }
+      execFile(program, [...start, ...words], settings, (error, out, err) =>
+        resolve({ code: Number(error?.code ?? 0), out, err }),
+      )
+    })
+  }
+
+  async function assertConversion(words: string[], query: Record<string, string>): Promise<Conversion> {
+    const { code, out, err } = await runConversion(words)
+    const answer = await app.json<Conversion>(`/api/v1/convert?${new URLSearchParams(query)}`)
+    assert.deepEqual(
+      { code, out, err },
+      { code: 0, out: `${answer.result} ${answer.rate} ${answer.rate_date}\n`, err: '' },
+    )
+    return answer
+  }
+
+  async function assertFailure(words: string[], message: RegExp, requests: number, env = {}): Promise<void> {
+    const { code, out, err } = await runConversion(words, env)
+    assert.match(err, message)
+    assert.deepEqual([code, out, front.requests.length], [1, '', requests])
+  }
+
+  const dollar = ['1', 'USD', 'CRC', TODAY]
+
+  test(`${name}: a weekday has its own value, with all digits`, async () => {
+    const query = { from: 'USD', to: 'CRC', on: TODAY }
+    const { rate_date } = await assertConversion(['1234567.89', 'USD', 'CRC', TODAY], {
+      ...query,
+      amount: '1234567.89',
+    })
+    assert.equal(rate_date, TODAY)
+    await assertConversion(['1.5', 'USD', 'CRC', TODAY, 'compra', '2'], {
+      ...{ ...query, amount: '1.5' },
+      ...{ type: 'compra', decimals: '2' },
+    })
+    assert.equal(front.requests[0]?.headers['x-api-key'], KEY)
+  })
+
+  test(`${name}: inverse and chained pairs have 15 digits`, async () => {
+    await assertConversion(['7', 'CRC', 'USD', TODAY], { amount: '7', from: 'CRC', to: 'USD', on: TODAY })
+    await assertConversion(['7', 'JPY', 'CRC', TODAY], { amount: '7', from: 'JPY', to: 'CRC', on: TODAY })
+  })
+
+  test(`${name}: a Sunday has the last published value, with its day`, async () => {
+    const query = { amount: '1', from: 'EUR', to: 'CRC', on: '2026-03-22' }
+    const { rate_date } = await assertConversion(['1', 'EUR', 'CRC', '2026-03-22'], query)
+    assert.equal(rate_date, '2026-03-20')
+  })
+
+  test(`${name}: a day that was not synchronized is an error, and is requested once`, async () => {
+    await loseDays(app, { from: '2026-02-02', to: '2026-02-13' })
+    await assertFailure(['1', 'USD', 'CRC', '2026-02-10'], /404: .*have not been synchronized/, 1)
+  })
+
+  test(`${name}: a day in the future, an old value, a wrong parameter and a wrong key are errors`, async () => {
+    await assertFailure(['1', 'USD', 'CRC', '2027-03-24'], /2027-03-24 is in the future/, 1)
+    front.answers = [oldValue('2026-03-10')]
+    await assertFailure(dollar, /the newest value for 2026-03-24 is of 2026-03-10: the server is behind/, 1)
+    await assertFailure(['1', 'USD', 'CRC', '2026-02-30'], /422: .*2026-02-30/, 1)
+    await assertFailure(dollar, /401: .*X-API-Key/, 1, { CAMBISTA_KEY: 'cbk_wrong' })
+  })
+
+  test(`${name}: a redirect is an error, so that no other server gets the key`, async () => {
+    front.answers = [redirect]
+    await assertFailure(dollar, /302/, 1)
+  })
+
+  test(`${name}: a 503 is retried after its Retry-After`, async () => {
+    const query = { amount: '1', from: 'USD', to: 'CRC', on: TODAY }
+    front.answers = [busy(3)]
+    const start = performance.now()
+    await assertConversion(dollar, query)
+    assert.equal(front.requests.length, 2)
+    assert.ok(performance.now() - start > 2990)
+    front.answers = [busy(3600)]
+    await assertFailure(dollar, /does not answer: 503: busy/, 1)
+  })
+
+  test(`${name}: an answer that is cut, and one that does not arrive in time, are retried`, async () => {
+    front.answers = [cut]
+    await assertConversion(dollar, { amount: '1', from: 'USD', to: 'CRC', on: TODAY })
+    front.answers = [silent, silent, silent]
+    const start = performance.now()
+    await assertFailure(dollar, /does not answer: /, 3, { CAMBISTA_TIMEOUT: '1' })
+    assert.ok(performance.now() - start < 30_000)
+  })
+
+  test(`${name}: a closed port is an error after three attempts`, async () => {
+    await assertFailure(dollar, /does not answer: /, 0, { CAMBISTA_URL: 'http://127.0.0.1:9' })
+  })
+}
+
+/**
+ * Checks that the list of `cambista example` names the version of a program that a test runs. Call it after
+ * `testConnector`: the server is closed after the tests that are known while it starts.
+ */
+export function testVersion(name: string, command: [string, ...string[]], version: RegExp): void {
+  test(`the list of examples names the version with which ${name} is tested`, async () => {
+    const [program, ...words] = command
+    const [, number = ''] = version.exec(await run(program, words)) ?? []
+    assert.match(EXAMPLES[name]?.note.en ?? '', new RegExp(`^tested with \\S+ ${number}\\b`))
+  })
+}
