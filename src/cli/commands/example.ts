@@ -1,5 +1,6 @@
 // Programs to copy, which read rates from a server. The test of each one runs the printed text.
 
+import { posix } from 'node:path'
 import { readAsset } from '../../runtime/assets.ts'
 import { nearest } from '../../values/edit-distance.ts'
 import { command, formatTable } from '../command.ts'
@@ -7,8 +8,10 @@ import { usageError } from '../help/advice.ts'
 import { type Language, messageLanguage } from '../help/locale.ts'
 
 type Example = {
-  /** File in src/examples. */
+  /** File or folder in src/examples. */
   source: string
+  /** Files of a folder, which is printed as a script that writes them. */
+  files?: readonly string[]
   /** Its usual file name. */
   target: string
   /** Names that people type for it. */
@@ -21,8 +24,27 @@ const testNote = (runtime: string): Record<Language, string> => ({
   es: `probado con ${runtime}`,
 })
 
+const ODOO_MODULE = 'odoo/currency_rate_update_cambista'
+
 /** Examples by name, in the order of the list. */
 export const EXAMPLES: Record<string, Example> = {
+  odoo: {
+    source: 'odoo',
+    files: [
+      '__init__.py',
+      '__manifest__.py',
+      'i18n/es.po',
+      'models/__init__.py',
+      'models/res_currency_rate_provider_cambista.py',
+      'views/res_currency_rate_provider.xml',
+    ].map((name) => `${ODOO_MODULE}/${name}`),
+    target: 'odoo.sh',
+    synonyms: ['oca', 'openerp', 'currency_rate_update'],
+    note: {
+      en: 'for OCA currency_rate_update 17.0; tested with Python 3.11 and fakes of Odoo and OCA',
+      es: 'para currency_rate_update 17.0 de OCA; probado con Python 3.11 y simulaciones de Odoo y OCA',
+    },
+  },
   python: {
     source: 'python.py',
     target: 'cambista.py',
@@ -35,10 +57,37 @@ export const EXAMPLES: Record<string, Example> = {
     synonyms: ['laravel', 'wordpress'],
     note: testNote('PHP 8.2'),
   },
+  csharp: {
+    source: 'csharp.cs',
+    target: 'Cambista.cs',
+    synonyms: ['c#', 'cs', 'dotnet', '.net', 'net', 'mono'],
+    note: testNote('Mono 6.8'),
+  },
+  java: {
+    source: 'java.java',
+    target: 'Cambista.java',
+    synonyms: ['jdk', 'openjdk', 'kotlin', 'spring'],
+    note: testNote('OpenJDK 17'),
+  },
+  'google-sheets': {
+    source: 'google-sheets.gs',
+    target: 'cambista.gs',
+    synonyms: ['google', 'sheets', 'apps-script', 'appsscript', 'gs'],
+    note: {
+      en: 'tested with Node 26 and fakes of the services of Apps Script',
+      es: 'probado con Node 26 y simulaciones de los servicios de Apps Script',
+    },
+  },
 }
 
 const NAMES = Object.keys(EXAMPLES)
 const MAX_TYPOS = 2
+const END_OF_FILE = 'END_OF_FILE'
+const SCRIPT_START = `#!/bin/sh
+# Writes the files below into a folder: sh FILE FOLDER. For Odoo, FOLDER is one of its addons_path.
+set -eu
+cd "\${1:?FOLDER is missing}"
+`
 const LIST = {
   en: {
     heading: 'Programs that read rates from a server:',
@@ -58,7 +107,7 @@ export const example = command({
   ignoresService: true,
   async run({ positionals: [word], terminal }) {
     if (word === undefined) terminal.out(exampleList(messageLanguage(terminal.env)))
-    else terminal.out(readAsset(`src/examples/${findExample(word).source}`))
+    else terminal.out(exampleText(findExample(word)))
   },
 })
 
@@ -70,6 +119,16 @@ function exampleList(language: Language): string {
     note[language],
   ])
   return `${heading}\n${formatTable(rows).join('\n')}\n\n${closing}\n`
+}
+
+function exampleText({ source, files }: Example): string {
+  if (!files) return readAsset(`src/examples/${source}`)
+  const folders = new Set(files.map((name) => posix.relative(source, posix.dirname(name))))
+  const parts = files.map((name) => {
+    const text = readAsset(`src/examples/${name}`)
+    return `cat > ${posix.relative(source, name)} <<'${END_OF_FILE}'\n${text}${END_OF_FILE}\n`
+  })
+  return `${SCRIPT_START}mkdir -p ${[...folders].join(' ')}\n\n${parts.join('\n')}`
 }
 
 /** @throws AppError `usage` for an unknown name, with the nearest one */

@@ -161,7 +161,7 @@ export async function testConnector(
     await assertFailure(['1', 'USD', 'CRC', '2027-03-24'], /2027-03-24 is in the future/, 1)
     front.answers = [oldValue('2026-03-10')]
     await assertFailure(dollar, /the newest value for 2026-03-24 is of 2026-03-10: the server is behind/, 1)
-    await assertFailure(['1', 'USD', 'CRC', '2026-02-30'], /422: .*2026-02-30/, 1)
+    await assertFailure(['1', 'DOLLAR', 'CRC', TODAY], /422: .*DOLLAR/, 1)
     await assertFailure(dollar, /401: .*X-API-Key/, 1, { CAMBISTA_KEY: 'cbk_wrong' })
   })
 
@@ -178,7 +178,7 @@ export async function testConnector(
     assert.equal(front.requests.length, 2)
     assert.ok(performance.now() - start > 2990)
     front.answers = [busy(3600)]
-    await assertFailure(dollar, /does not answer: 503: busy/, 1)
+    await assertFailure(dollar, /does not answer: 503: .*busy/, 1)
   })
 
   test(`${name}: an answer that is cut, and one that does not arrive in time, are retried`, async () => {

@@ -1,7 +1,7 @@
 // `example`: its names are the files of src/examples, printed unchanged.
 
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
+import { globSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { EXAMPLES } from '../../../../src/cli/commands/example.ts'
@@ -49,9 +49,21 @@ for (const [typed, hint] of hints) {
   })
 }
 
-for (const name of NAMES) {
-  test(`\`example ${name}\` prints its file`, async () => {
-    const text = readFileSync(join(FOLDER, EXAMPLES[name]?.source ?? ''), 'utf8')
-    assert.deepEqual(await runCommand(['example', name]), { code: 0, out: text, err: '' })
+for (const [name, { source, files }] of Object.entries(EXAMPLES)) {
+  test(`\`example ${name}\` prints its file, or a script with its files`, async () => {
+    const { code, out, err } = await runCommand(['example', name])
+    assert.deepEqual([code, err], [0, ''])
+    if (!files) return assert.equal(out, readFileSync(join(FOLDER, source), 'utf8'))
+    assert.deepEqual(
+      files.toSorted(),
+      globSync('**/*.*', { cwd: join(FOLDER, source), exclude: ['**/__pycache__'] })
+        .map((file) => `${source}/${file}`)
+        .sort(),
+    )
+    for (const file of files)
+      assert.ok(
+        out.includes(`<<'END_OF_FILE'\n${readFileSync(join(FOLDER, file), 'utf8')}END_OF_FILE\n`),
+        file,
+      )
   })
 }

@@ -1,0 +1,1 @@
+from . import res_currency_rate_provider_cambista
