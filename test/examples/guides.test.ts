@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { listGuideExamples, runGuides } from '../support/guides.ts'
+import { listGuideExamples, runGuides } from './guides-programs.ts'
 
 const LANGUAGES = ['sh', 'python', 'js']
 

@@ -7,9 +7,9 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { promisify } from 'node:util'
-import { fixedClock, startTestApp, type TestApp, temporaryDirectory } from './app.ts'
-import { freePort, type Program, startProgram } from './program.ts'
-import { runCommand, until } from './terminal.ts'
+import { fixedClock, startTestApp, type TestApp, temporaryDirectory } from '../support/app.ts'
+import { freePort, type Program, startProgram } from '../support/program.ts'
+import { runCommand, until } from '../support/terminal.ts'
 
 export type GuideExample = { heading: string; language: string; code: string }
 
@@ -53,7 +53,7 @@ export function listGuideExamples(language: 'en' | 'es' = 'en'): GuideExample[] 
   })
 }
 
-/** A server that stays at one instant, a minute ahead of the machine: the examples use the clock of the machine. */
+/** Starts a server that stays a minute ahead of the machine, whose clock the examples use. */
 async function startGuideApp(t: TestContext): Promise<TestApp> {
   const clock = fixedClock(new Date(Date.now() - MINUTE_MS).toISOString())
   const app = await startTestApp(t, { clock })
