@@ -97,7 +97,7 @@ function readerEnvironment(app: TestApp, folder: string): Record<string, string>
   const programs = join(folder, 'programs')
   mkdirSync(programs)
   const command = join(programs, 'cambista')
-  const entry = join(import.meta.dirname, 'cambista.ts')
+  const entry = join(import.meta.dirname, '../support/cambista.ts')
   writeFileSync(command, `#!/bin/sh\nexec '${process.execPath}' '${entry}' "$@"\n`)
   chmodSync(command, 0o755)
   const { host } = new URL(app.app.url)
