@@ -57,6 +57,15 @@ test('needs neither an environment nor a certain directory nor anything beside i
   assert.deepEqual(readdirSync(cwd), ['cambista-data'])
 })
 
+test('has the examples in it', async (t) => {
+  const { code, out, err } = await run(t, ['example', 'python'])
+  const text = readFileSync(join(import.meta.dirname, '../../src/examples/python.py'), 'utf8')
+  assert.deepEqual({ code, out, err }, { code: 0, out: text, err: '' })
+  const script = await run(t, ['example', 'odoo'])
+  assert.deepEqual([script.code, script.err], [0, ''])
+  assert.match(script.out, /^#!\/bin\/sh\n/)
+})
+
 test('has the manual in it', async (t) => {
   const list = await run(t, ['manual'], { cwd: directory(t) })
   assert.deepEqual([list.code, list.err], [0, ''])

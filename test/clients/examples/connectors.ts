@@ -7,7 +7,7 @@ import { writeFileSync } from 'node:fs'
 import { createServer, type IncomingHttpHeaders, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { after, type TestContext, test } from 'node:test'
+import { after, suite, type TestContext, test } from 'node:test'
 import { EXAMPLES } from '../../../src/cli/commands/example.ts'
 import { loseDays } from '../../api/support.ts'
 import { type TestApp, temporaryDirectory } from '../../support/app.ts'
@@ -86,17 +86,23 @@ export const oldValue =
   (response) =>
     void response.end(JSON.stringify({ rate_date: day, amount: '1', rate: '500', result: '500' }))
 
-/** Runs the scenarios. `prepare` returns the command that runs a printed file. */
+/**
+ * Runs the scenarios, four at once, since most of their time is waiting. `prepare` returns the command that runs a
+ * printed file.
+ */
 export async function testConnector(
   name: string,
   prepare: (file: string) => string[] | Promise<string[]>,
 ): Promise<void> {
   const lasting = { after: (work: () => void) => after(work) } as TestContext
   const app = await openForClients()
-  const front = await openFront(lasting, app)
   const command = await prepare(await writeExample(lasting, name))
 
-  async function runConversion(words: string[], env: Record<string, string> = {}): Promise<End> {
+  async function runConversion(
+    front: Front,
+    words: string[],
+    env: Record<string, string> = {},
+  ): Promise<End> {
     const { PATH = '' } = process.env
     const options = { CAMBISTA_URL: front.url, CAMBISTA_KEY: KEY, ...env }
     front.requests = []
@@ -109,89 +115,112 @@ export async function testConnector(
     })
   }
 
-  async function assertConversion(words: string[], query: Record<string, string>): Promise<Conversion> {
-    const { code, out, err } = await runConversion(words)
-    const answer = await app.json<Conversion>(`/api/v1/convert?${new URLSearchParams(query)}`)
-    assert.deepEqual(
-      { code, out, err },
-      { code: 0, out: `${answer.result} ${answer.rate} ${answer.rate_date}\n`, err: '' },
-    )
+  async function assertConversion(front: Front, words: string[]): Promise<Conversion> {
+    const [amount = '', from = '', to = '', on = '', type = 'venta', decimals] = words
+    const query = new URLSearchParams({ amount, from, to, on, type, ...(decimals && { decimals }) })
+    const answer = await app.json<Conversion>(`/api/v1/convert?${query}`)
+    const out = `${answer.result} ${answer.rate} ${answer.rate_date}\n`
+    assert.deepEqual(await runConversion(front, words), { code: 0, out, err: '' })
     return answer
   }
 
-  async function assertFailure(words: string[], message: RegExp, requests: number, env = {}): Promise<void> {
-    const { code, out, err } = await runConversion(words, env)
-    assert.match(err, message)
-    assert.deepEqual([code, out, front.requests.length], [1, '', requests])
+  async function assertFailure(
+    front: Front,
+    words: string[],
+    expected: { message: RegExp; requests: number; env?: Record<string, string> },
+  ): Promise<void> {
+    const { code, out, err } = await runConversion(front, words, expected.env)
+    assert.match(err, expected.message)
+    assert.deepEqual([code, out, front.requests.length], [1, '', expected.requests])
   }
 
   const dollar = ['1', 'USD', 'CRC', TODAY]
 
-  test(`${name}: a weekday has its own value, with all digits`, async () => {
-    const query = { from: 'USD', to: 'CRC', on: TODAY }
-    const { rate_date } = await assertConversion(['1234567.89', 'USD', 'CRC', TODAY], {
-      ...query,
-      amount: '1234567.89',
+  suite(name, { concurrency: 4 }, () => {
+    test(`${name}: an answer that does not arrive in time is retried twice`, async (t) => {
+      const front = await openFront(t, app)
+      front.answers = [silent, silent, silent]
+      const start = performance.now()
+      const env = { CAMBISTA_TIMEOUT: '2' }
+      await assertFailure(front, dollar, { message: /does not answer: /, requests: 3, env })
+      assert.ok(performance.now() - start < 40_000)
     })
-    assert.equal(rate_date, TODAY)
-    await assertConversion(['1.5', 'USD', 'CRC', TODAY, 'compra', '2'], {
-      ...{ ...query, amount: '1.5' },
-      ...{ type: 'compra', decimals: '2' },
+
+    test(`${name}: a closed port is an error after three attempts`, async (t) => {
+      const env = { CAMBISTA_URL: 'http://127.0.0.1:9' }
+      await assertFailure(await openFront(t, app), dollar, { message: /does not answer: /, requests: 0, env })
     })
-    assert.equal(front.requests[0]?.headers['x-api-key'], KEY)
-  })
 
-  test(`${name}: inverse and chained pairs have 15 digits`, async () => {
-    await assertConversion(['7', 'CRC', 'USD', TODAY], { amount: '7', from: 'CRC', to: 'USD', on: TODAY })
-    await assertConversion(['7', 'JPY', 'CRC', TODAY], { amount: '7', from: 'JPY', to: 'CRC', on: TODAY })
-  })
+    test(`${name}: a 503 is retried after its Retry-After`, async (t) => {
+      const front = await openFront(t, app)
+      front.answers = [busy(3)]
+      const start = performance.now()
+      await assertConversion(front, dollar)
+      assert.equal(front.requests.length, 2)
+      assert.ok(performance.now() - start > 2990)
+    })
 
-  test(`${name}: a Sunday has the last published value, with its day`, async () => {
-    const query = { amount: '1', from: 'EUR', to: 'CRC', on: '2026-03-22' }
-    const { rate_date } = await assertConversion(['1', 'EUR', 'CRC', '2026-03-22'], query)
-    assert.equal(rate_date, '2026-03-20')
-  })
+    test(`${name}: a long Retry-After is an error`, async (t) => {
+      const front = await openFront(t, app)
+      front.answers = [busy(3600)]
+      await assertFailure(front, dollar, { message: /does not answer: 503: .*busy/, requests: 1 })
+    })
 
-  test(`${name}: a day that was not synchronized is an error, and is requested once`, async () => {
-    await loseDays(app, { from: '2026-02-02', to: '2026-02-13' })
-    await assertFailure(['1', 'USD', 'CRC', '2026-02-10'], /404: .*have not been synchronized/, 1)
-  })
+    test(`${name}: an answer that is cut is retried`, async (t) => {
+      const front = await openFront(t, app)
+      front.answers = [cut]
+      await assertConversion(front, dollar)
+      assert.equal(front.requests.length, 2)
+    })
 
-  test(`${name}: a day in the future, an old value, a wrong parameter and a wrong key are errors`, async () => {
-    await assertFailure(['1', 'USD', 'CRC', '2027-03-24'], /2027-03-24 is in the future/, 1)
-    front.answers = [oldValue('2026-03-10')]
-    await assertFailure(dollar, /the newest value for 2026-03-24 is of 2026-03-10: the server is behind/, 1)
-    await assertFailure(['1', 'DOLLAR', 'CRC', TODAY], /422: .*DOLLAR/, 1)
-    await assertFailure(dollar, /401: .*X-API-Key/, 1, { CAMBISTA_KEY: 'cbk_wrong' })
-  })
+    test(`${name}: a weekday has its own value, with all digits`, async (t) => {
+      const front = await openFront(t, app)
+      const { rate_date } = await assertConversion(front, ['1234567.89', 'USD', 'CRC', TODAY])
+      assert.equal(rate_date, TODAY)
+      await assertConversion(front, ['1.5', 'USD', 'CRC', TODAY, 'compra', '2'])
+      assert.equal(front.requests[0]?.headers['x-api-key'], KEY)
+    })
 
-  test(`${name}: a redirect is an error, so that no other server gets the key`, async () => {
-    front.answers = [redirect]
-    await assertFailure(dollar, /302/, 1)
-  })
+    test(`${name}: inverse and chained pairs have 15 digits`, async (t) => {
+      const front = await openFront(t, app)
+      await assertConversion(front, ['7', 'CRC', 'USD', TODAY])
+      await assertConversion(front, ['7', 'JPY', 'CRC', TODAY])
+    })
 
-  test(`${name}: a 503 is retried after its Retry-After`, async () => {
-    const query = { amount: '1', from: 'USD', to: 'CRC', on: TODAY }
-    front.answers = [busy(3)]
-    const start = performance.now()
-    await assertConversion(dollar, query)
-    assert.equal(front.requests.length, 2)
-    assert.ok(performance.now() - start > 2990)
-    front.answers = [busy(3600)]
-    await assertFailure(dollar, /does not answer: 503: .*busy/, 1)
-  })
+    test(`${name}: a Sunday has the last published value, with its day`, async (t) => {
+      const words = ['1', 'EUR', 'CRC', '2026-03-22']
+      const { rate_date } = await assertConversion(await openFront(t, app), words)
+      assert.equal(rate_date, '2026-03-20')
+    })
 
-  test(`${name}: an answer that is cut, and one that does not arrive in time, are retried`, async () => {
-    front.answers = [cut]
-    await assertConversion(dollar, { amount: '1', from: 'USD', to: 'CRC', on: TODAY })
-    front.answers = [silent, silent, silent]
-    const start = performance.now()
-    await assertFailure(dollar, /does not answer: /, 3, { CAMBISTA_TIMEOUT: '1' })
-    assert.ok(performance.now() - start < 30_000)
-  })
+    test(`${name}: a day that was not synchronized is an error, and is requested once`, async (t) => {
+      await loseDays(app, { from: '2026-02-02', to: '2026-02-13' })
+      const words = ['1', 'USD', 'CRC', '2026-02-10']
+      const message = /404: .*have not been synchronized/
+      await assertFailure(await openFront(t, app), words, { message, requests: 1 })
+    })
 
-  test(`${name}: a closed port is an error after three attempts`, async () => {
-    await assertFailure(dollar, /does not answer: /, 0, { CAMBISTA_URL: 'http://127.0.0.1:9' })
+    test(`${name}: a day in the future and an old value are errors`, async (t) => {
+      const front = await openFront(t, app)
+      const future = /2027-03-24 is in the future/
+      await assertFailure(front, ['1', 'USD', 'CRC', '2027-03-24'], { message: future, requests: 1 })
+      front.answers = [oldValue('2026-03-10')]
+      const message = /the newest value for 2026-03-24 is of 2026-03-10: the server is behind/
+      await assertFailure(front, dollar, { message, requests: 1 })
+    })
+
+    test(`${name}: a wrong parameter and a wrong key are errors`, async (t) => {
+      const front = await openFront(t, app)
+      await assertFailure(front, ['1', 'DOLLAR', 'CRC', TODAY], { message: /422: .*DOLLAR/, requests: 1 })
+      const env = { CAMBISTA_KEY: 'cbk_wrong' }
+      await assertFailure(front, dollar, { message: /401: .*X-API-Key/, requests: 1, env })
+    })
+
+    test(`${name}: a redirect is an error, so that no other server gets the key`, async (t) => {
+      const front = await openFront(t, app)
+      front.answers = [redirect]
+      await assertFailure(front, dollar, { message: /302/, requests: 1 })
+    })
   })
 }
 
