@@ -13,7 +13,7 @@ export function packageFolders(inputs) {
   return [...new Set(folders.filter(Boolean))].sort()
 }
 
-/** Returns the text of THIRD-PARTY-LICENSES: Node, the packages in these folders, and the reference at /docs. */
+/** Returns the text of THIRD-PARTY-LICENSES: Node, the packages in these folders, and the reference below /docs. */
 export function thirdPartyLicenses(folders) {
   const texts = [`node_modules/node-linux-${process.arch}`, ...folders].map((folder) => {
     const { name, version } = readPackage(folder)

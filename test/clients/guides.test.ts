@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { listGuideExamples, runGuides } from '../examples/guides-programs.ts'
+import { listGuideExamples, runGuides } from '../examples/guides.ts'
 
 const LANGUAGES = ['php', 'java', 'csharp']
 

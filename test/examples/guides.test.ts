@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { listGuideExamples, runGuides } from './guides-programs.ts'
+import { listGuideExamples, runGuides } from './guides.ts'
 
 const LANGUAGES = ['sh', 'python', 'js']
 

@@ -5,18 +5,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { axe } from './looks.ts'
 import { openReferencePage } from './reference-page.ts'
-import {
-  type Comparison,
-  describeTimes,
-  firstPaint,
-  REFERENCE_PAINT_MS,
-  share,
-  slowDown,
-} from './slow-phone.ts'
-import { assertClean, openBrowser, openPageApp, openVisit, PHONE } from './support.ts'
+import { type Comparison, describeTimes, firstPaint, REFERENCE_PAINT_MS, share } from './slow-phone.ts'
+import { assertClean, openBrowser, openPageApp, openVisit } from './support.ts'
 
 const FIRST_PAINT_MS = 1500
-const FIRST_OPERATION_MS = 9000
+const REFERENCE_BYTES = 1_280_000
 const TRIES = 8
 const NARROW = { width: 320, height: 640 }
 const LANGUAGES = [
@@ -114,40 +107,22 @@ test(`the text of the guides is painted within ${FIRST_PAINT_MS} ms on a slow ph
   assert.ok(share(times) <= limit, describeTimes(times))
 })
 
-test(`the first operation of the reference is there within ${FIRST_OPERATION_MS} ms on a slow phone`, async (t) => {
-  const other = await openReferencePage()
-  const limit = FIRST_OPERATION_MS / REFERENCE_PAINT_MS
-  const times: Comparison = { own: [], reference: [] }
-  for (let turn = 0; turn < TRIES && (turn < 1 || share(times) > limit); turn++) {
-    times.reference.push(await firstPaint(browser, app, other))
-    times.own.push(await firstOperation())
-  }
-  t.diagnostic(describeTimes(times))
-  assert.ok(share(times) <= limit, describeTimes(times))
+test(`the reference is at most ${REFERENCE_BYTES} bytes, and its description arrives beside its script`, async () => {
+  const { page, requests } = await openVisit(browser, app, { path: '/docs/reference' })
+  await page.waitForSelector('#reference section[id*="/GET/api/v1/"]')
+  assert.equal(requests.filter((one) => one.endsWith('/openapi.json')).length, 1)
+  const files = await page.evaluate(() =>
+    (performance.getEntriesByType('resource') as PerformanceResourceTiming[]).map((one) => ({
+      name: one.name.replace(/.*\/|-\w{8}\.js$/g, ''),
+      bytes: one.encodedBodySize,
+      start: one.startTime,
+      end: one.responseEnd,
+    })),
+  )
+  const [script, description] = ['reference', 'openapi.json'].map((name) =>
+    files.find((one) => one.name === name),
+  )
+  assert.ok(script && description)
+  assert.ok(script.bytes > 1_000_000 && script.bytes <= REFERENCE_BYTES, `${script.bytes} bytes`)
+  assert.ok(description.start < script.end, `${description.start} ms, script ${script.end} ms`)
 })
-
-/** Opens the reference on a slow phone in a new profile. @returns milliseconds until its first operation is there */
-async function firstOperation(): Promise<number> {
-  const { page } = await openVisit(browser, app, {
-    path: '/docs/reference',
-    viewport: PHONE,
-    prepare: async (page) => {
-      await slowDown(page)
-      await page.evaluateOnNewDocument(watchOperation)
-    },
-  })
-  const time = await page.waitForFunction(() => (globalThis as { operationTime?: number }).operationTime)
-  const ms = Number(await time.jsonValue())
-  await page.browserContext().close()
-  return ms
-}
-
-/** Runs in the page: records when the heading of an operation is in the document. */
-function watchOperation(): void {
-  const watch = () => {
-    const operation = document.querySelector('#reference [id*="/GET/api/v1/"]')
-    if (operation === null) setTimeout(watch, 20)
-    else Object.assign(globalThis, { operationTime: performance.now() })
-  }
-  watch()
-}

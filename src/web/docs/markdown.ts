@@ -3,15 +3,15 @@
 
 export type DocHeading = { level: number; text: string; id: string }
 
-type DocBlock = { html: string; heading?: DocHeading }
+type RenderedBlock = { html: string; heading?: DocHeading }
 
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 const ITEM = /^(?:-|\d+\.) /
 
 /** Returns the HTML of each block in its order, and the heading of a block that is one. */
-export function renderMarkdown(text: string): DocBlock[] {
+export function renderMarkdown(text: string): RenderedBlock[] {
   const lines = text.split('\n')
-  const blocks: DocBlock[] = []
+  const blocks: RenderedBlock[] = []
   while (lines.length > 0) {
     if (lines[0] === '') lines.shift()
     else blocks.push(renderBlock(lines))
@@ -26,7 +26,7 @@ export function headingId(text: string): string {
 }
 
 /** Renders the first block, and removes its lines. */
-function renderBlock(lines: string[]): DocBlock {
+function renderBlock(lines: string[]): RenderedBlock {
   const [first = ''] = lines
   const [, signs, title = ''] = /^(#{1,6}) (.*)$/.exec(first) ?? []
   if (signs) {

@@ -73,16 +73,18 @@ function referencePage(language: DocsLanguage, fileName: FileName): string {
   const main = `<main><h1 class="unseen">${title}</h1>
 <div id="reference"></div>
 <p class="loading">${loading}</p>
-<noscript><p>${noScript} <a href="/openapi.json">/openapi.json</a>.</p></noscript></main>`
-  return frame(language, 'reference', { title, main, fileName, scripts: ['reference.js', 'docs.js'] })
+<noscript><p class="no-script">${noScript} <a href="/openapi.json">/openapi.json</a>.</p></noscript></main>`
+  const scripts = ['reference.js', 'docs.js']
+  return frame(language, 'reference', { title, main, fileName, scripts, data: '/openapi.json' })
 }
 
 function frame(
   language: DocsLanguage,
   kind: 'guides' | 'reference',
-  parts: { title: string; main: string; fileName: FileName; scripts: readonly string[] },
+  parts: { title: string; main: string; fileName: FileName; scripts: readonly string[]; data?: string },
 ): string {
-  const { title, main, fileName, scripts } = parts
+  const { title, main, fileName, scripts, data } = parts
+  const preload = data === undefined ? '' : `\n<link rel="preload" href="${data}" as="fetch" crossorigin>`
   const texts = TEXTS[language]
   const path = (one: DocsLanguage, place: typeof kind) =>
     `/docs${one === 'es' ? '/es' : ''}${place === 'reference' ? '/reference' : ''}`
@@ -97,7 +99,7 @@ function frame(
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <link rel="icon" href="data:,">
-<link rel="stylesheet" href="/page/${fileName('guides.css')}">
+<link rel="stylesheet" href="/page/${fileName('guides.css')}">${preload}
 ${scripts.map((script) => `<script defer src="/page/${fileName(script)}"></script>`).join('\n')}
 </head>
 <body>

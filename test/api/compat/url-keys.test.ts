@@ -55,6 +55,7 @@ test('below /k/KEY/ undescribed paths are a 404 too', async () => {
   for (const path of [
     '/',
     '/docs',
+    '/docs/reference',
     '/metrics',
     '/mcp',
     '/session',

@@ -1,4 +1,4 @@
-// The reference at /docs as a browser requests it. A test in a browser covers Scalar itself.
+// Guides and reference at /docs as a browser requests them. A test in a browser covers Scalar itself.
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -8,21 +8,39 @@ import { openApp, send } from '../support.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
 const { app } = await openApp()
-const docs = await send(`${app.url}/docs`)
+const PAGES = ['/docs', '/docs/es', '/docs/reference', '/docs/es/reference']
+const COMMON =
+  "img-src 'self' blob: data:; connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
 
-test('/docs allows its own scripts alone, and no other server', () => {
-  assert.equal(docs.status, 200)
-  assert.equal(docs.headers['content-type'], 'text/html; charset=utf-8')
-  assert.equal(
-    docs.headers['content-security-policy'],
-    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' blob: data:; " +
-      "connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
-  )
-  assert.doesNotMatch(docs.body, /<style|style=|<script>|\son\w+=|https?:\/\//)
-})
+for (const path of PAGES) {
+  test(`${path} allows its own scripts alone, and no other server`, async () => {
+    const isReference = path.endsWith('/reference')
+    const { status, headers, body } = await send(app.url + path)
+    assert.equal(status, 200)
+    assert.equal(headers['content-type'], 'text/html; charset=utf-8')
+    const start = "default-src 'none'; script-src 'self'; style-src 'self'"
+    assert.equal(
+      headers['content-security-policy'],
+      isReference
+        ? `${start} 'unsafe-inline'; ${COMMON}`
+        : `${start}; ${COMMON}; require-trusted-types-for 'script'; trusted-types 'none'`,
+    )
+    assert.doesNotMatch(body, /<style|style=|<script>|\son\w+=/)
+    // Only text names a host: the address of a server on this machine.
+    const hosts = body.match(/.{6}https?:\/\/[\w.-]+/g) ?? []
+    const local = isReference ? [] : ['A_URL=http://127.0.0.1', '--url http://127.0.0.1']
+    assert.deepEqual(hosts, local)
+    const links = [...body.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, link = '']) => link)
+    assert.deepEqual(
+      links.filter((link) => !/^(\/(?!\/)|#|data:,$)/.test(link)),
+      [],
+    )
+  })
+}
 
-test('the two files of /docs are served: Scalar, and its settings', async () => {
-  const files = [...docs.body.matchAll(/src="(\/page\/[^"]+)"/g)].map(([, path = '']) => path)
+test('the files of the reference are served: Scalar, and its settings', async () => {
+  const { body } = await send(`${app.url}/docs/reference`)
+  const files = [...body.matchAll(/src="(\/page\/[^"]+)"/g)].map(([, path = '']) => path)
   assert.deepEqual(
     files.map((path) => path.replace(/-\w{8}\./, '.')),
     ['/page/reference.js', '/page/docs.js'],

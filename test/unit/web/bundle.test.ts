@@ -73,7 +73,9 @@ test('the bundle writes no markup, evaluates no text and has no URL of another h
       gunzipSync(packed)
         .toString()
         .match(/https?:\/\/[\w.-]+/g) ?? []
-    const foreign = hosts.filter((host) => !/www\.w3\.org$|schemas\.openxmlformats\.org$/.test(host))
+    // The guides have the address of a server on the machine of the reader.
+    const allowed = /www\.w3\.org$|schemas\.openxmlformats\.org$|^http:\/\/127\.0\.0\.1$/
+    const foreign = hosts.filter((host) => !allowed.test(host))
     assert.deepEqual(foreign, [], name)
   }
 })
