@@ -53,11 +53,7 @@ export function listGuideExamples(language: 'en' | 'es' = 'en'): GuideExample[] 
   })
 }
 
-<<<<<<<< HEAD:test/examples/guides-programs.ts
-/** Starts a server that stays a minute ahead of the machine, whose clock the examples use. */
-========
 /** Starts a server with rates. Its clock is a minute ahead of the machine, whose clock the examples use. */
->>>>>>>> 77f97eb9 (feat(docs): the reference is a page of its own at /docs/reference):test/examples/guides.ts
 async function startGuideApp(t: TestContext): Promise<TestApp> {
   const clock = fixedClock(new Date(Date.now() - MINUTE_MS).toISOString())
   const app = await startTestApp(t, { clock })
@@ -101,11 +97,7 @@ function readerEnvironment(app: TestApp, folder: string): Record<string, string>
   const programs = join(folder, 'programs')
   mkdirSync(programs)
   const command = join(programs, 'cambista')
-<<<<<<<< HEAD:test/examples/guides-programs.ts
-  const entry = join(import.meta.dirname, '../support/cambista.ts')
-========
   const entry = join(ROOT, 'test/support/cambista.ts')
->>>>>>>> 77f97eb9 (feat(docs): the reference is a page of its own at /docs/reference):test/examples/guides.ts
   writeFileSync(command, `#!/bin/sh\nexec '${process.execPath}' '${entry}' "$@"\n`)
   chmodSync(command, 0o755)
   const { host } = new URL(app.app.url)
