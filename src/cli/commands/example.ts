@@ -134,7 +134,7 @@ function exampleText({ source, files }: Example): string {
 /** @throws AppError `usage` for an unknown name, with the nearest one */
 function findExample(word: string): Example {
   const entry = EXAMPLES[word]
-  if (entry) return entry
+  if (entry && NAMES.includes(word)) return entry // `constructor` is a property of each object
   const lower = word.toLowerCase()
   const near =
     nearest(lower, NAMES, MAX_TYPOS) ?? NAMES.find((name) => EXAMPLES[name]?.synonyms.includes(lower))

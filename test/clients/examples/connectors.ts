@@ -141,9 +141,12 @@ export async function testConnector(
       const front = await openFront(t, app)
       front.answers = [silent, silent, silent]
       const start = performance.now()
-      const env = { CAMBISTA_TIMEOUT: '2' }
-      await assertFailure(front, dollar, { message: /does not answer: /, requests: 3, env })
-      assert.ok(performance.now() - start < 40_000)
+      const { code, out, err } = await runConversion(front, dollar, { CAMBISTA_TIMEOUT: '2' })
+      assert.match(err, /does not answer: /)
+      assert.deepEqual([code, out], [1, ''])
+      // Three attempts of 2 s and waits of 1 and 2 s. A busy machine may end one before its request has arrived.
+      assert.ok(performance.now() - start > 8990)
+      assert.ok(front.requests.length >= 1 && front.requests.length <= 3)
     })
 
     test(`${name}: a closed port is an error after three attempts`, async (t) => {

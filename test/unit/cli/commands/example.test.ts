@@ -39,6 +39,7 @@ const hints: [typed: string, hint: string][] = [
   ['pyton', '"pyton": did you mean python?'],
   ['Python', '"Python": did you mean python?'],
   ['laravel', '"laravel": did you mean php?'],
+  ['constructor', `"constructor", but there are: ${NAMES.join(', ')}`],
   ['frobnicate', `"frobnicate", but there are: ${NAMES.join(', ')}`],
 ]
 for (const [typed, hint] of hints) {
