@@ -12,10 +12,15 @@ export type RequestExample = {
 type ExampleRule = readonly [path: RegExp, example: Partial<RequestExample>]
 
 const JSON_TYPE = 'application/json'
+const ANY_TYPE = '*/*'
 const DAY = '2026-03-02'
 const IDS = { company_id: 1, agent_id: 1, owner_id: 1 }
 /** Id of a claim in the answers. */
 export const CLAIM_ID = '0198c6f0-5b7a-7c1e-9d55-3f0f6f1f2a10'
+/** Code of a ticket, a link or a page of a session in the answers. */
+export const EXAMPLE_CODE = 'jgj3nDfduU3KAZHzm6_suAUeMg8xMMy_'
+/** Key in the request that opens a session. */
+export const EXAMPLE_KEY = 'cbk_KEY'
 const SOAP = `<?xml version="1.0" encoding="utf-8"?>
 <soap:Envelope xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/"><soap:Body>
 <ObtenerIndicadoresEconomicosXML xmlns="http://ws.sdde.bccr.fi.cr"><Indicador>318</Indicador><FechaInicio>02/03/2026</FechaInicio>
@@ -43,7 +48,13 @@ const RULES: readonly ExampleRule[] = [
   ],
   [/^\/api\/v1\/history/, { parameters: { base: 'EUR', quote: 'CRC' } }],
   [/^\/api\/v1\/(documents|companies)\/\{id\}/, { parameters: { id: 1 } }],
-  [/^\/api\/v1\/documents$/, { parameters: { ...IDS, name: 'nota.txt' } }],
+  [
+    /^\/api\/v1\/documents$/,
+    {
+      parameters: { ...IDS, name: 'nota.txt' },
+      body: { [ANY_TYPE]: 'Hola', 'multipart/form-data': { ...IDS, file: ['Hola'] } },
+    },
+  ],
   [
     /^\/api\/v1\/documents\/create$/,
     {
@@ -61,6 +72,11 @@ const RULES: readonly ExampleRule[] = [
   [/\/release$/, { body: { [JSON_TYPE]: { claim_id: CLAIM_ID } } }],
   [/get_by_company$/, { body: { [JSON_TYPE]: { company_id: 1, code: 'ACME' } } }],
   [/^\/mcp$/, { body: { [JSON_TYPE]: { jsonrpc: '2.0', id: 1, method: 'ping' } } }],
+  [/^\/session$/, { body: { [JSON_TYPE]: { secret: EXAMPLE_KEY } } }],
+  [/^\/session\/code$/, { body: { [JSON_TYPE]: { code: EXAMPLE_CODE } } }],
+  [/^\/session\/ticket$/, { body: { [JSON_TYPE]: { export: 'csv' } } }],
+  [/^\/t\//, { parameters: { ticket: EXAMPLE_CODE } }],
+  [/^\/u\//, { parameters: { link: EXAMPLE_CODE }, body: { [ANY_TYPE]: 'Hola' } }],
   [/\.asmx/, { parameters: INDICATOR, body: { 'text/xml': SOAP } }],
   [
     /\.asmx\/\{operation\}$/,
@@ -112,9 +128,10 @@ const RULES: readonly ExampleRule[] = [
 export function requestExample(path: string, method: string): RequestExample {
   const fitting = RULES.filter(([pattern]) => pattern.test(path)).map(([, example]) => example)
   const isPost = method === 'POST'
+  const hasBody = isPost || method === 'PUT'
   const parameters =
     path === '/api/v1/documents' && !isPost ? {} : Object.assign({}, ...fitting.map((one) => one.parameters))
-  const body = isPost ? fitting.findLast((one) => one.body)?.body : undefined
+  const body = hasBody ? fitting.findLast((one) => one.body)?.body : undefined
   return body ? { parameters, body } : { parameters }
 }
 

@@ -10,7 +10,8 @@ import { type JsonSchema, jsonSchema, type Schemas } from './schemas.ts'
 type Responses = Record<string, JsonSchema>
 
 const JSON_ONLY = 'application/json'
-const BYTES = { '*/*': { schema: { contentMediaType: 'application/octet-stream' } } }
+const ANY_TYPE = '*/*'
+const BYTES = { schema: { contentMediaType: 'application/octet-stream' } }
 /** Errors of any request, by status. */
 const ALWAYS = {
   400: 'The request is not well-formed HTTP',
@@ -61,12 +62,14 @@ export function createOperation(endpoint: AnyEndpoint, api: Api, schemas: Schema
   }
 }
 
-/** Adds the real answer to the example of an operation to its 200. */
+/** Adds real answers to the 200 of an operation. Its paths of one form have the CSV and the NDJSON. */
 function withAnswer(id: string, responses: Responses): Responses {
-  const example = answerExample(id)
   const content = responses[200]?.content as Record<string, JsonSchema> | undefined
-  const described = example && content?.[example.type]
-  if (described) described.example = example.value
+  for (const name of [`${id}_csv`, `${id}_ndjson`, id]) {
+    const example = answerExample(name)
+    const described = example && content?.[example.type]
+    if (described) described.example = example.value
+  }
   return responses
 }
 
@@ -80,7 +83,7 @@ function requestBody(endpoint: AnyEndpoint, schemas: Schemas, example: RequestEx
     required: true,
     content: {
       ...Object.fromEntries(bodyTypes.map((type) => [type, { schema, ...bodyExample(type) }])),
-      ...(rawBody ? BYTES : {}),
+      ...(rawBody && { [ANY_TYPE]: { ...BYTES, ...bodyExample(ANY_TYPE) } }),
     },
   }
 }
@@ -143,7 +146,7 @@ function successResponse(endpoint: AnyEndpoint, schemas: Schemas): JsonSchema {
 }
 
 function responseContent(endpoint: AnyEndpoint, schemas: Schemas): JsonSchema {
-  if (endpoint.binary) return BYTES
+  if (endpoint.binary) return { [ANY_TYPE]: { ...BYTES } }
   const { contentTypes = [JSON_ONLY] } = endpoint
   const schema = schemas.of(endpoint.answer)
   const schemaByType = (type: string) => (type === JSON_ONLY ? { schema } : { schema: { type: 'string' } })

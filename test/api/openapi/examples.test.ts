@@ -2,7 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openExamples, sendExamples, shownAnswer, UNSENT } from './examples.ts'
+import { TOKENS } from '../../support/directory.ts'
+import { openExamples, sendExamples, UNSENT } from './examples.ts'
+import { describedType, shownAnswer } from './requests.ts'
 
 const { app, document } = await openExamples()
 const answers = await sendExamples({ app, document })
@@ -20,7 +22,7 @@ test('each example of the description is answered with 200 and content', () => {
 test('the description has real answers to its examples', () => {
   for (const exchange of answers) {
     const example = shownAnswer(exchange)
-    const content = exchange.operation.responses[200]?.content?.[exchange.type] as
+    const content = exchange.operation.responses[200]?.content?.[describedType(exchange)] as
       | { example?: unknown }
       | undefined
     assert.deepEqual(
@@ -29,6 +31,28 @@ test('the description has real answers to its examples', () => {
       `${exchange.id}: run node test/api/openapi/examples.ts`,
     )
   }
+})
+
+test('each JSON request and answer of the reference has an example, and so has each table in CSV and NDJSON', () => {
+  const own = operations.filter((one) => !('x-internal' in one))
+  for (const { operationId, requestBody, responses } of own) {
+    const contents = { ...responses[200]?.content }
+    const isTicket = operationId === 't_ticket' // a ticket is for one of several media types
+    for (const [type, content] of Object.entries({ ...requestBody?.content, ...(!isTicket && contents) }))
+      assert.ok('example' in content, `${operationId}: ${type}`)
+  }
+})
+
+test('the form of an upload is answered as its example describes it', async () => {
+  const { requestBody } = operations.find(({ operationId }) => operationId === 'documents') ?? {}
+  const content = requestBody?.content['multipart/form-data'] as { example?: object } | undefined
+  const { file = [], ...ids }: { file?: string[] } = content?.example ?? {}
+  const form = new FormData()
+  for (const [name, value] of Object.entries(ids)) form.set(name, String(value))
+  for (const text of file) form.append('file', new Blob([text], { type: 'text/plain' }), 'nota.txt')
+  const headers = { authorization: `Bearer ${TOKENS.all}` }
+  const reply = await fetch(`${app.app.url}/api/v1/documents`, { method: 'POST', headers, body: form })
+  assert.equal(reply.status, 200, await reply.text())
 })
 
 test('the example of /convert multiplies its own digits', () => {
