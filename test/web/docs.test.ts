@@ -7,7 +7,7 @@ import { until } from '../support/terminal.ts'
 import { openBrowser, openPageApp, openVisit, type Visit } from './support.ts'
 
 const browser = await openBrowser()
-const app = await openPageApp()
+const app = await openPageApp({ listen: { compat: { open: undefined, serveRounded: false } } })
 const WIDE = { width: 1400, height: 1000 }
 
 /** Anchors of operations in the reference, with path and secret of the request. */
@@ -53,6 +53,19 @@ for (const [what, place, path, secret] of REQUESTS) {
     assert.deepEqual(foreign, [])
   })
 }
+
+test('the reference shows the own operations and webhooks alone', async () => {
+  const { page } = await openVisit(browser, app, { path: '/docs', viewport: WIDE })
+  const readText = () => page.evaluate(() => document.body.textContent ?? '')
+  await until(async () => (await readText()).includes('Current rate of a pair'))
+  const anchors = await page.$$eval('a[href*="#tag/"]', (all) => all.map((one) => one.getAttribute('href')))
+  const groups = anchors.flatMap((anchor) => /^#tag\/(\w+)$/.exec(anchor ?? '')?.slice(1) ?? [])
+  assert.deepEqual(groups, ['rates', 'history', 'documents', 'agents', 'server'])
+  assert.ok(anchors.includes('#tag/rates/webhook/POST/rates.published'))
+  const { paths } = (await (await fetch(`${app.app.url}/openapi.json`)).json()) as { paths: object }
+  assert.ok(Object.keys(paths).some((path) => path.startsWith('/compat/')))
+  assert.doesNotMatch(await readText(), /Compatibility|\/compat\/|\/convert\.csv/)
+})
 
 /** Asserts that the browser stores nothing, and that no URL has the secret. */
 async function assertNotStored({ page, cdp, requests }: Visit, secret: string): Promise<void> {
