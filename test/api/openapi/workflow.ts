@@ -7,6 +7,7 @@ import { CLAIM_ID, EXAMPLE_CODE, EXAMPLE_KEY } from '../../../src/http/openapi/e
 import { selectApiKeys } from '../../../src/store/access/api-keys.ts'
 import type { TestApp } from '../../support/app.ts'
 import { batch, CREATE, fillDirectory, pdf, post, TOKENS } from '../../support/directory.ts'
+import { until } from '../../support/terminal.ts'
 import { asOtherProcess, openApp } from '../support.ts'
 import type { Document } from './description.ts'
 import { type RequestChanges, type Sent, sendExample } from './requests.ts'
@@ -28,6 +29,11 @@ export async function sendWorkflow(document: Document): Promise<Sent[]> {
       .where('hash', '=', hashOfSecret(TOKENS.remove))
       .execute(),
   )
+  const isRetryAllowed = async () => {
+    const headers = { authorization: `Bearer ${TOKENS.remove}` }
+    return (await post(app, '/api/v1/documents/9/retry', '', headers)).status !== 403
+  }
+  await until(isRetryAllowed)
   await app.sync({ from: '2026-03-23', to: '2026-03-24' })
   await post(app, CREATE, batch(pdf()))
   const answers: Sent[] = []
