@@ -1,13 +1,16 @@
+import { hash } from 'node:crypto'
 import * as v from 'valibot'
+import { createAnswerCache, REVALIDATED, type Revision } from '../endpoint/answer-cache.ts'
 import type { Api } from '../endpoint/api.ts'
-import { type AnyEndpoint, get } from '../endpoint/endpoint.ts'
+import { type AnyEndpoint, type Endpoint, get, type QuerySchema } from '../endpoint/endpoint.ts'
+import { JSON_TYPE } from '../endpoint/forms.ts'
 
 /**
  * OpenAPI 3.1 of all APIs, and of those in the shapes of other services. `apis` also loads the ones that are loaded on
  * first use.
  */
 export function openapiEndpoints(apis: () => Promise<readonly Api[]>): AnyEndpoint[] {
-  const shared = { answer: v.looseObject({}) }
+  const shared = { answer: v.looseObject({}), ...REVALIDATED }
   return [
     get({
       ...shared,
@@ -28,14 +31,18 @@ export function openapiEndpoints(apis: () => Promise<readonly Api[]>): AnyEndpoi
 function createHandler(
   apis: () => Promise<readonly Api[]>,
   generator: 'createOpenapi' | 'createCompatOpenapi',
-): () => Promise<{ body: string }> {
-  let document: Promise<string> | undefined
+): Endpoint<QuerySchema, v.GenericSchema, 'GET'>['handle'] {
+  const answers = createAnswerCache()
+  let document: Promise<{ data: Revision; body: string }> | undefined
   const generate = async () => {
     const generators = await import('./document.ts') // loads a generator of JSON schemas
-    return JSON.stringify(generators[generator](await apis()))
+    const body = JSON.stringify(generators[generator](await apis()))
+    // The options of the server are in the document, so the version alone does not identify it.
+    return { body, data: { epoch: hash('sha256', body).slice(0, 16), revision: 0 } }
   }
-  return async () => {
+  return async ({ event }) => {
     document ??= generate()
-    return { body: await document }
+    const { data, body } = await document
+    return answers.reply(event, data, { key: generator, contentType: JSON_TYPE, make: () => ({ body }) })
   }
 }
