@@ -50,7 +50,8 @@ test("requests are counted by method, route and status, never by a client's own 
     [
       'GET /api/v1/series/{series_id}/history 404: 20',
       'GET - 404: 40',
-      'other /healthz 405: 4',
+      'other /healthz 405: 3',
+      'DELETE /healthz 405: 1',
       'HEAD /healthz 200: 1',
       'GET /api/v1/rates 401: 1',
       'GET /api/v1/rates 422: 1',

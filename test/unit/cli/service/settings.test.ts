@@ -122,6 +122,7 @@ test('commands that do not use the data of the service ignore its settings', asy
     'verify',
     'upgrade',
     'manual',
+    'example',
     'completion',
     'version',
   ])
