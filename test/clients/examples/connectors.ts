@@ -11,7 +11,7 @@ import { after, suite, type TestContext, test } from 'node:test'
 import { EXAMPLES } from '../../../src/cli/commands/example.ts'
 import { loseDays } from '../../api/support.ts'
 import { type TestApp, temporaryDirectory } from '../../support/app.ts'
-import { runCommand } from '../../support/terminal.ts'
+import { runCommand, until } from '../../support/terminal.ts'
 import { KEY, openForClients, run, TODAY } from '../support.ts'
 
 /** Answers a request in place of the server. */
@@ -85,6 +85,13 @@ export const oldValue =
   (day: string): Answerer =>
   (response) =>
     void response.end(JSON.stringify({ rate_date: day, amount: '1', rate: '500', result: '500' }))
+
+/** Loses the days from 2026-02-02 to 2026-02-13. The server has noticed it when this returns. */
+export async function loseWeeks(app: TestApp): Promise<void> {
+  await loseDays(app, { from: '2026-02-02', to: '2026-02-13' })
+  const path = '/api/v1/rates/latest?base=USD&quote=CRC&on=2026-02-10'
+  await until(async () => (await app.get(path)).status === 404)
+}
 
 /**
  * Runs the scenarios, four at once, since most of their time is waiting. `prepare` returns the command that runs a
@@ -197,7 +204,7 @@ export async function testConnector(
     })
 
     test(`${name}: a day that was not synchronized is an error, and is requested once`, async (t) => {
-      await loseDays(app, { from: '2026-02-02', to: '2026-02-13' })
+      await loseWeeks(app)
       const words = ['1', 'USD', 'CRC', '2026-02-10']
       const message = /404: .*have not been synchronized/
       await assertFailure(await openFront(t, app), words, { message, requests: 1 })

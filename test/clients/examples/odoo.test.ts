@@ -4,9 +4,10 @@ import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { after, type TestContext, test } from 'node:test'
-import { loseDays, storeAsOtherProcess } from '../../api/support.ts'
+import { storeAsOtherProcess } from '../../api/support.ts'
+import { until } from '../../support/terminal.ts'
 import { KEY, openForClients, run, runProgram, TODAY } from '../support.ts'
-import { busy, cut, openFront, writeExample } from './connectors.ts'
+import { busy, cut, loseWeeks, openFront, writeExample } from './connectors.ts'
 
 type Rate = { direct: number; inverted: number }
 type OdooState = {
@@ -116,6 +117,8 @@ test('a long range is read in requests of 366 days', async () => {
 
 test('a scheduled update replaces a row whose value the bank corrected, and a later one requests no reversed range', async () => {
   await storeAsOtherProcess(app, { series: 2, day: '2026-03-10', value: '501.23' })
+  const path = '/api/v1/rates/latest?base=USD&quote=CRC&on=2026-03-10'
+  await until(async () => (await (await app.get(path)).text()).includes('501.23')) // the server has noticed it
   const old = { '2026-03-10': { USD: { direct: 0.002, inverted: 500 } } }
   const fields = { rows: old, messages: [] }
   const state = await runProvider(
@@ -140,7 +143,7 @@ test('a busy server and a cut answer are retried; a wrong key is a message in th
 })
 
 test('days that were not synchronized are a message with these days, and write no row', async () => {
-  await loseDays(app, { from: '2026-02-02', to: '2026-02-13' })
+  await loseWeeks(app)
   const state = await runProvider([['_update', '2026-01-20', TODAY]])
   assert.deepEqual(state.messages, ['USD: the server has not fetched the days from 2026-02-02 to 2026-02-13'])
   assert.deepEqual(state.rows, {})
