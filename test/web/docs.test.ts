@@ -55,7 +55,7 @@ for (const [what, place, path, secret] of REQUESTS) {
 }
 
 test('the reference shows the own operations and webhooks alone', async () => {
-  const { page } = await openVisit(browser, app, { path: '/docs', viewport: WIDE })
+  const { page } = await openVisit(browser, app, { path: '/docs/reference', viewport: WIDE })
   const readText = () => page.evaluate(() => document.body.textContent ?? '')
   await until(async () => (await readText()).includes('Current rate of a pair'))
   const anchors = await page.$$eval('a[href*="#tag/"]', (all) => all.map((one) => one.getAttribute('href')))
