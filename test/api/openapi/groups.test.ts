@@ -24,17 +24,17 @@ const ownOperations = listOperations(document).filter((one) => !one['x-internal'
 const isCompat = ({ path }: { path: string }) => path.startsWith('/compat/')
 
 test('a description is compressed, and has one tag for one text', async (t) => {
-  const fetchFrom = (server: TestApp, headers: Record<string, string>) =>
+  const fetchDescription = (server: TestApp, headers: Record<string, string>) =>
     fetch(`${server.app.url}/openapi.json`, { headers: { 'accept-encoding': 'identity', ...headers } })
-  const plain = await fetchFrom(app, {})
-  const packed = await fetchFrom(app, { 'accept-encoding': 'gzip' })
+  const plain = await fetchDescription(app, {})
+  const packed = await fetchDescription(app, { 'accept-encoding': 'gzip' })
   assert.equal(packed.headers.get('content-encoding'), 'gzip')
   assert.ok(Number(packed.headers.get('content-length')) < Number(plain.headers.get('content-length')) / 5)
   assert.equal(await packed.text(), await plain.text())
   const etag = packed.headers.get('etag') ?? ''
-  assert.equal((await fetchFrom(app, { 'if-none-match': etag })).status, 304)
+  assert.equal((await fetchDescription(app, { 'if-none-match': etag })).status, 304)
   const withoutShapes = await startTestApp(t)
-  assert.equal((await fetchFrom(withoutShapes, { 'if-none-match': etag })).status, 200)
+  assert.equal((await fetchDescription(withoutShapes, { 'if-none-match': etag })).status, 200)
 })
 
 test('each operation of the reference has a name of its own, of at most five words', () => {
