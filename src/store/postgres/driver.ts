@@ -135,7 +135,7 @@ class Connection implements DatabaseConnection {
     if (this.#written) {
       for (const one of written) this.#written.add(one)
       const result = await send()
-      this.#counters = { ...this.#counters, ...returnedCounters(written, result.rows) }
+      if (written.size > 0) this.#counters = { ...this.#counters, ...returnedCounters(written, result.rows) }
       return result
     }
     const inTransaction = () => this.#inTransaction(written, send)
