@@ -8,8 +8,8 @@ import {
   asOtherProcess,
   CACHED,
   ENDPOINTS,
-  OPEN,
   openApp,
+  PROBES,
   storeAsOtherProcess,
   withinASecond,
 } from './support.ts'
@@ -101,7 +101,7 @@ test('the status and errors are not cached', async () => {
     '/api/v1/convert?amount=1&from=USD&to=CRC&on=1900-01-01',
   ]
   assert.equal(uncached.length, 5)
-  for (const path of [...uncached, ...errors, ...OPEN]) {
+  for (const path of [...uncached, ...errors, ...PROBES]) {
     // `*` matches any cached answer, and still no 304 is sent.
     const { status, headers } = await app.get(path, { 'If-None-Match': '*' })
     assert.notEqual(status, 304, path)

@@ -36,7 +36,8 @@ export const ENDPOINTS = [
 ] as const
 
 export const CACHED = ENDPOINTS.filter((path) => !/health$|revisions$|runs$|scheduler$|status$/.test(path))
-export const OPEN = ['/healthz', '/readyz', '/openapi.json', '/openapi-compat.json'] as const
+export const PROBES = ['/healthz', '/readyz'] as const
+export const OPEN = [...PROBES, '/openapi.json', '/openapi-compat.json'] as const
 
 /** Leases outlast a process of many files that gets no turn for half a minute. No test of the API is about them. */
 const PATIENT: LeaseTimes = { ttlMs: 60_000, renewMs: 5000 }
