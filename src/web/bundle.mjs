@@ -8,6 +8,7 @@ import { gzipSync } from 'node:zlib'
 import reference from '@scalar/fastify-api-reference'
 import * as esbuild from 'esbuild'
 import fastify from 'fastify'
+import { ROUTES } from '../http/routes.ts'
 import { docsPages } from './docs/pages.ts'
 
 const HERE = import.meta.dirname
@@ -18,6 +19,8 @@ const OTHER_LINES_AND_SCALES =
   /^\t\(paths\.(?:stepped|bars|spline) *= \w+\);\n|sc\.distr (?:== [34]|>= 3)(?: && sc\.log == \d+)? \? \w+(?:[XY]|Splits|Filt) : /gm
 // Guides of /docs, a topic of the manual.
 const GUIDES = { en: join(ROOT, 'src/manual/guides.md'), es: join(ROOT, 'src/manual/es/guides.md') }
+// Operations that the reference lists.
+const ROUTES_FILE = join(ROOT, 'src/http/routes.ts')
 const CACHE = join(ROOT, 'node_modules/.cache/cambista')
 
 /** Returns the folder with the bundle of the present sources, and bundles them if it does not exist. */
@@ -96,8 +99,8 @@ export async function bundlePage(folder) {
     .replace('{shell.js}', shell)
     .replace(/\{([\w-]+\.\w+)\}/g, (_, source) => fileName(source))
   const [en, es] = [GUIDES.en, GUIDES.es].map((path) => fs.readFileSync(path, 'utf8'))
-  for (const [name, text] of Object.entries({ 'page.html': page, ...docsPages({ en, es }, fileName) }))
-    pack(join(folder, name), text)
+  const docs = docsPages({ en, es }, ROUTES, fileName)
+  for (const [name, text] of Object.entries({ 'page.html': page, ...docs })) pack(join(folder, name), text)
   return [...Object.keys(app.metafile.inputs), ...Object.keys(boot.metafile.inputs)]
 }
 
@@ -218,6 +221,7 @@ function sourcesHash() {
     ...paths.sort(),
     ...['package.json', 'package-lock.json'].map((name) => join(ROOT, name)),
     ...Object.values(GUIDES),
+    ROUTES_FILE,
   ]) {
     hash
       .update(`${path.slice(ROOT.length)}\0`)

@@ -107,11 +107,12 @@ async function measureRequests(
     return [row, ({ port }) => countAnswers({ port, paths, headers, requests: SLICE_REQUESTS })]
   })
   const uploads: Work = ['upload of 3 KB', (server) => uploadSmall(server, token)]
+  const claims: Work = ['claim and finish', (server) => claimAndFinish(server, token)]
   for (let round = 0; round < ROUNDS; round++) {
     const servers: Server[] = []
     for (const build of inTurn(builds, round))
       servers.push({ build, server: await startProgram(build.dataDir, build.program) })
-    for (const work of [uploads, ...reads]) await measureRow(servers, work, note)
+    for (const work of [uploads, claims, ...reads]) await measureRow(servers, work, note)
     const paths = Object.values(READS).slice(0, 6).flat()
     const headers = { 'X-API-Key': key }
     for (const { build, server } of servers) {
@@ -161,7 +162,7 @@ async function fillDataDir({ dataDir, program }: Build, bank: Bank): Promise<{ k
   await run('company', 'create', '--name', 'Acme', '--code', 'ACME', '--id', '1')
   await run('owner', 'create', '--company', '1', '--name', 'Ana', '--id', '1')
   await run('agent', 'create', '--company', '1', '--name', 'Lector', '--id', '1')
-  const allowed = ['documents:POST', 'documents:GET'].flatMap((one) => ['--allow', one])
+  const allowed = ['documents:POST', 'documents:GET', 'documents:CLAIM'].flatMap((one) => ['--allow', one])
   const token = (await run('token', 'create', 'bench', ...allowed)).trim()
   return { key: (await run('key', 'create', 'bench')).trim(), token }
 }
@@ -171,6 +172,23 @@ async function countAnswers(order: LoadOrder): Promise<number> {
   const other = Object.keys(result.statuses).filter((status) => status !== '200')
   if (other.length > 0) throw new Error(`${order.paths[0]} was answered with ${other.join(', ')}`)
   return result.requests
+}
+
+/** Claims and finishes as many documents as `uploadSmall` stores. */
+async function claimAndFinish(server: Running, token: string): Promise<number> {
+  const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
+  const post = async (path: string, body: object) => {
+    const url = `http://127.0.0.1:${server.port}/api/v1/documents/${path}`
+    const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })
+    if (response.status !== 200) throw new Error(`${path} was answered with ${await response.text()}`)
+    return (await response.json()) as { documents?: { id: number; claim_id: string }[] }
+  }
+  for (let at = 0; at < SLICE_UPLOADS; at++) {
+    const [one] = (await post('claim', { agent_id: 1 })).documents ?? []
+    if (!one) throw new Error('there is nothing to claim')
+    await post(`${one.id}/finish`, { claim_id: one.claim_id, outcome: 'done' })
+  }
+  return SLICE_UPLOADS
 }
 
 async function uploadSmall(server: Running, token: string): Promise<number> {

@@ -9,6 +9,7 @@ import { type Comparison, describeTimes, firstPaint, REFERENCE_PAINT_MS, share }
 import { assertClean, openBrowser, openPageApp, openVisit } from './support.ts'
 
 const FIRST_PAINT_MS = 1500
+const REFERENCE_MS = 9000
 const REFERENCE_BYTES = 1_280_000
 const TRIES = 8
 const NARROW = { width: 320, height: 640 }
@@ -65,7 +66,7 @@ for (const { language, path, reference, other, word } of LANGUAGES) {
     const operation = '/api/v1/providers'
     await page.waitForFunction((text) => document.body.textContent?.includes(text), {}, operation)
     assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), NARROW.width)
-    assert.equal(await page.$eval('.loading', (text) => text.checkVisibility()), false)
+    assert.equal(await page.$eval('.operations', (list) => list.checkVisibility()), false)
     const link = await page.$eval('.bar a:last-child', (one) => one.getAttribute('href'))
     assert.equal(link, `${other}/reference`)
     assert.deepEqual(visit.errors, [])
@@ -105,6 +106,36 @@ test(`the text of the guides is painted within ${FIRST_PAINT_MS} ms on a slow ph
   }
   t.diagnostic(describeTimes(times))
   assert.ok(share(times) <= limit, describeTimes(times))
+})
+
+test('the reference lists its operations without scripts', async () => {
+  const { page } = await openVisit(browser, app, {
+    path: '/docs/reference',
+    viewport: NARROW,
+    prepare: (one) => one.setJavaScriptEnabled(false),
+  })
+  const listed = await page.$$eval('.operations li code', (all) => all.map((one) => one.textContent ?? ''))
+  const { paths } = (await (await app.get('/openapi.json')).json()) as {
+    paths: Record<string, Record<string, { 'x-internal'?: true }>>
+  }
+  const described = Object.entries(paths).flatMap(([path, operations]) =>
+    Object.entries(operations).flatMap(([method, operation]) =>
+      operation['x-internal'] ? [] : [`${method.toUpperCase()} ${path}`],
+    ),
+  )
+  assert.deepEqual(listed.toSorted(), described.toSorted())
+  assert.equal(await page.$eval('[role="status"]', (text) => text.checkVisibility()), false)
+  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), NARROW.width)
+})
+
+test(`an operation of the reference is painted within ${REFERENCE_MS} ms on a slow phone`, async (t) => {
+  const other = await openReferencePage()
+  const times: Comparison = {
+    reference: [await firstPaint(browser, app, other)],
+    own: [await firstPaint(browser, app, `${app.app.url}/docs/reference`)],
+  }
+  t.diagnostic(describeTimes(times))
+  assert.ok(share(times) <= REFERENCE_MS / REFERENCE_PAINT_MS, describeTimes(times))
 })
 
 test(`the reference is at most ${REFERENCE_BYTES} bytes, and its description arrives beside its script`, async () => {

@@ -33,16 +33,30 @@ const TEXTS = {
   },
 } as const satisfies Record<DocsLanguage, object>
 
+/** Permission and purpose by method and path: ROUTES of src/http/routes.ts. */
+type Routes = Readonly<Record<string, readonly [permission: string, purpose: string]>>
+
+/** Paths that are not in the description of the APIs, or are internal there. */
+const UNLISTED = /^\/(?:$|docs|page|metrics|openapi|compat)|\.(?:csv|ndjson)$/
+const CREDENTIALS: Readonly<Record<string, string>> = {
+  open: '',
+  session: 'Cookie',
+  key: 'X-API-Key',
+  'url-key': 'X-API-Key',
+  'key-or-token': 'X-API-Key, Bearer',
+}
+
 /** Files of the pages by their name in the bundle. */
 export function docsPages(
   manual: Readonly<Record<DocsLanguage, string>>,
+  routes: Routes,
   fileName: FileName,
 ): Record<string, string> {
   return {
     'docs.html': guidesPage('en', manual.en, fileName),
     'docs.es.html': guidesPage('es', manual.es, fileName),
-    'reference.html': referencePage('en', fileName),
-    'reference.es.html': referencePage('es', fileName),
+    'reference.html': referencePage('en', routes, fileName),
+    'reference.es.html': referencePage('es', routes, fileName),
   }
 }
 
@@ -68,14 +82,31 @@ ${html(blocks.slice(start))}
   return frame(language, 'guides', { title: texts.title, main, fileName, scripts: ['anchors.js'] })
 }
 
-function referencePage(language: DocsLanguage, fileName: FileName): string {
+function referencePage(language: DocsLanguage, routes: Routes, fileName: FileName): string {
   const { referenceTitle: title, noScript, loading } = TEXTS[language]
   const main = `<main><h1 class="unseen">${title}</h1>
 <div id="reference"></div>
-<p class="loading">${loading}</p>
-<noscript><p class="no-script">${noScript} <a href="/openapi.json">/openapi.json</a>.</p></noscript></main>`
+<div class="operations">
+<p role="status">${loading}</p>
+<noscript><p>${noScript} <a href="/openapi.json">/openapi.json</a>.</p></noscript>
+<ol lang="en">
+${operationItems(routes)}
+</ol>
+</div></main>`
   const scripts = ['reference.js', 'docs.js']
   return frame(language, 'reference', { title, main, fileName, scripts, data: '/openapi.json' })
+}
+
+/** Returns a list item for each operation. The reference shows them until its script has drawn its own. */
+function operationItems(routes: Routes): string {
+  const items = Object.entries(routes).flatMap(([name, [permission, purpose]]) => {
+    const [method = '', path = ''] = name.split(' ')
+    if (UNLISTED.test(path)) return []
+    const credential = CREDENTIALS[permission] ?? 'Bearer'
+    const mark = credential && ` <small>${credential}</small>`
+    return [`<li>${purpose}<br><code>${method} ${path}</code>${mark}</li>`]
+  })
+  return items.join('\n')
 }
 
 function frame(
