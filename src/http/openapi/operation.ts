@@ -5,6 +5,7 @@ import { type AnyEndpoint, refusesUnknown } from '../endpoint/endpoint.ts'
 import { baseMediaType } from '../endpoint/forms.ts'
 import { answerExample, type RequestExample, requestExample } from './examples.ts'
 import { headerRefs, REQUEST_HEADERS, type ResponseHeader } from './headers.ts'
+import { codeSamples } from './samples.ts'
 import { type JsonSchema, jsonSchema, type Schemas } from './schemas.ts'
 
 type Responses = Record<string, JsonSchema>
@@ -59,6 +60,7 @@ export function createOperation(endpoint: AnyEndpoint, api: Api, schemas: Schema
     ],
     ...(endpoint.body ? { requestBody: requestBody(endpoint, schemas, example) } : {}),
     responses: withAnswer(id, createResponses(endpoint, api, needed, schemas)),
+    ...codeSamples({ ...endpoint, credentials: needed?.name, example }),
   }
 }
 

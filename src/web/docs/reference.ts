@@ -13,6 +13,7 @@ Scalar.createApiReference('#reference', {
   agent: { disabled: true },
   mcp: { disabled: true },
   hideClientButton: true,
+  hiddenClients: true, // its own commands lack credentials; those of the description are tested
   showDeveloperTools: 'never',
   persistAuth: false,
   baseServerURL: location.origin,

@@ -24,6 +24,7 @@ export type Operation = {
   parameters: Parameter[]
   requestBody?: { content: Record<string, { schema: Schema }> }
   responses: Record<string, DescribedResponse>
+  'x-codeSamples'?: { lang: string; label: string; source: string }[]
 }
 export type Document = {
   openapi: string

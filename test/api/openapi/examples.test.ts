@@ -43,6 +43,18 @@ test('each JSON request and answer of the reference has an example, and so has e
   }
 })
 
+test('each operation of the reference has a command, except those with the cookie of the page', () => {
+  const without = operations.filter((one) => !('x-internal' in one) && !('x-codeSamples' in one))
+  assert.deepEqual(without.map(({ operationId }) => operationId).sort(), [
+    'delete_session',
+    'get_session',
+    'session',
+    'session_code',
+    'session_ticket',
+    't_ticket',
+  ])
+})
+
 test('the form of an upload is answered as its example describes it', async () => {
   const { requestBody } = operations.find(({ operationId }) => operationId === 'documents') ?? {}
   const content = requestBody?.content['multipart/form-data'] as { example?: object } | undefined

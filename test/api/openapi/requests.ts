@@ -4,6 +4,7 @@ import { CLAIM_ID, EXAMPLE_CODE } from '../../../src/http/openapi/examples.ts'
 import type { TestApp } from '../../support/app.ts'
 import { TOKENS } from '../../support/directory.ts'
 import type { Operation } from './description.ts'
+import { runSample } from './samples.ts'
 
 export type Sent = {
   id: string
@@ -35,7 +36,7 @@ const VOLATILE: Readonly<Record<string, readonly [pattern: RegExp, replacement: 
   session_ticket: [[/"\/t\/[^"]+"/, `"/t/${EXAMPLE_CODE}"`]],
 }
 
-/** Sends the example of an operation with the credentials that it requires. */
+/** Sends the example of an operation with the credentials that it requires: by its command, if it has one. */
 export async function sendExample(
   app: TestApp,
   { path, method, operation }: { path: string; method: string; operation: Operation },
@@ -64,14 +65,24 @@ export async function sendExample(
     headers['content-type'] = content.type
     body = replaceTexts(content.text)
   }
+  const [sample] = operation['x-codeSamples'] ?? []
+  if (sample) {
+    const secrets = { CAMBISTA_KEY: app.key, CAMBISTA_TOKEN: chooseToken(operation) }
+    const answer = await runSample(replaceTexts(sample.source), { CAMBISTA_URL: app.app.url, ...secrets })
+    return { id: operation.operationId, path, operation, type: mediaType(answer.headers), ...answer }
+  }
   const url = `${app.app.url}${replaceTexts(address)}${query.size > 0 ? `?${query}` : ''}`
   const init = { method: method.toUpperCase(), headers: { ...headers, ...changedHeaders }, body }
   const response = await fetch(url, init)
   return {
     ...{ id: operation.operationId, path, operation, status: response.status, text: await response.text() },
-    type: (response.headers.get('content-type') ?? '').split(';', 1)[0] ?? '',
+    type: mediaType(response.headers),
     headers: response.headers,
   }
+}
+
+function mediaType(headers: Headers): string {
+  return (headers.get('content-type') ?? '').split(';', 1)[0] ?? ''
 }
 
 /** Returns the example of the body. Any bytes are sent as a text; a form is not sent. */
