@@ -72,7 +72,7 @@ const DOORS: Record<string, (path: string) => boolean> = {
   'range-parser': (path) => path === 'src/http/documents/documents.ts',
   htmlparser2: (path) =>
     path === 'src/http/documents/plain-text.ts' ||
-    path === 'src/http/compat/bccr/xml.ts' ||
+    path === 'src/formats/xml.ts' ||
     path === 'src/formats/sheets/xml.ts' ||
     path.startsWith('src/providers/'),
   preact: (path) => path.startsWith('src/web/'),

@@ -4,6 +4,7 @@
 import type { BlockList } from 'node:net'
 import type { H3Event } from 'h3'
 import * as v from 'valibot'
+import { parseXml } from '../../../formats/xml.ts'
 import { readAsset } from '../../../runtime/assets.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import { earliest } from '../../../values/dates.ts'
@@ -28,7 +29,6 @@ import {
 } from './operation.ts'
 import { encodeDataSet, encodeDocument, encodeText, escapeText } from './rows.ts'
 import { encodeEnvelope, faultReply, parseCall, SOAP_TYPES, type SoapVersion, soapVersion } from './soap.ts'
-import { parseXml } from './xml.ts'
 
 const ERRORS: ErrorShape = {
   challenge: 'ApiKey',

@@ -1,10 +1,10 @@
 // SOAP as the old web service used it: an envelope in, an envelope of the same version out.
 
+import type { XmlElement } from '../../../formats/xml.ts'
 import type { Reply } from '../../endpoint/endpoint.ts'
 import { lowerCaseNames } from '../any-case.ts'
 import type { Parameters } from './operation.ts'
 import { DECLARATION, escapeText, NAMESPACE } from './rows.ts'
-import type { XmlElement } from './xml.ts'
 
 export type SoapVersion = '1.1' | '1.2'
 

@@ -1,8 +1,8 @@
-// Parses a small XML document of a web service call to a tree. Document types, entities and deep nesting are
+// Parses a small XML document of a web service, a call or an answer, to a tree. Document types, entities and deep nesting are
 // rejected. Only the tokenizer of htmlparser2 is used, as its parser accepts malformed input.
 
 import { Tokenizer } from 'htmlparser2'
-import { AppError } from '../../../runtime/errors.ts'
+import { AppError } from '../runtime/errors.ts'
 
 export type XmlElement = {
   /** Without its prefix. */
