@@ -12,6 +12,7 @@ import { watchDatabase } from './domain/operations/database-watch.ts'
 import { startHousekeeping } from './domain/operations/housekeeping.ts'
 import { watchLineage } from './domain/operations/lineage-watch.ts'
 import { readSamples } from './domain/operations/sample-reads.ts'
+import { activeProviders } from './domain/rates/active-providers.ts'
 import { createExportReader } from './domain/rates/export.ts'
 import { openPastRates } from './domain/rates/past.ts'
 import { openRateCache } from './domain/rates/rate-cache.ts'
@@ -92,6 +93,8 @@ export type App = {
   sync(request: SyncRequest): Promise<SyncResult[]>
   /** Returns the progress of a run that reads history; undefined: no such run. */
   historyProgress(): HistoryProgress | undefined
+  /** Providers that were active at the start. */
+  activeProviders: readonly Provider[]
   close(): Promise<void>
 }
 
@@ -168,6 +171,7 @@ async function openApp(
     if (documents) await announceCommits()
     if (data) await cache.refresh()
     if (data) readExportAhead()
+    if (data) await scheduler.refresh()
     if (access) await keyring.refresh()
     if (documents) leases.wake() // a lease may have been renewed
   })
@@ -250,6 +254,7 @@ async function openApp(
     ...{ url, alsoUrls, metricsUrl, place: engine.location, hasNoKey: keyring.hasNoKey() },
     sync,
     historyProgress,
+    activeProviders: activeProviders(providers, cache.snapshot().providers),
     close: () => openParts.disposeAsync(),
   }
 }

@@ -10,6 +10,7 @@ import {
   type OptionOverrides,
   requireOption,
 } from './options/options.ts'
+import { OPTIONAL_OPTIONS } from './options/provider-options.ts'
 
 /** Default width in columns, and bounds of a known width: longer lines are hard to read. */
 const WIDTH = 80
@@ -65,19 +66,21 @@ export function commandHelp(command: Command, texts = helpTexts('en'), width = W
     optionText(command, name, texts),
   ]
   const clusterOptions = command.options.filter((name) => CLUSTER_ONLY.has(name))
-  const others = command.options.filter((name) => !CLUSTER_ONLY.has(name))
+  const others = command.options.filter((name) => !CLUSTER_ONLY.has(name) && !OPTIONAL_OPTIONS.has(name))
+  const isShort = command.options.some((name) => OPTIONAL_OPTIONS.has(name))
   const rows = [...others.map(row), ['--help', `${texts.option('help')} *`] satisfies [string, string]]
   const lines = formatList([...rows, ...clusterOptions.map(row)], width)
   const cluster =
     clusterOptions.length > 0
       ? ['', wrapText(texts.text('cluster'), width), ...lines.splice(rows.length)]
       : []
+  const sources = isShort ? ['', wrapText(texts.text('sources'), width)] : []
   return `${wrapCommand(`${texts.text('usage')}: cambista ${commandUsage(command, texts)} [${texts.text('flags')}]`, width, '')}
 
 ${wrapText(summary, width)}
 ${about === undefined ? '' : `\n${wrapText(about, width)}\n`}
 ${wrapText(texts.text('heading'), width)}
-${[...lines, ...cluster].join('\n')}
+${[...lines, ...sources, ...cluster].join('\n')}
 
 ${wrapCommand(`${texts.text('example')}: ${example}`, width, ' \\')}
 `

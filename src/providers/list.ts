@@ -10,8 +10,14 @@ export const PROVIDERS: readonly Provider[] = [bccr]
 /** Provider of a request that names none, as in the contract. */
 export const DEFAULT_PROVIDER: Provider = bccr
 
-/** Oldest known first day of a series group. */
-export const FIRST_DAY: IsoDate = firstDay(PROVIDERS)
+/** Providers of each database. The others are optional. */
+export const REQUIRED_PROVIDERS: readonly Provider[] = PROVIDERS.filter(({ isOptional }) => !isOptional)
+
+/** Providers that the operator enables. */
+export const OPTIONAL_PROVIDERS: readonly Provider[] = PROVIDERS.filter(({ isOptional }) => isOptional)
+
+/** Oldest known first day of a series group. Optional providers do not change it. */
+export const FIRST_DAY: IsoDate = firstDay(REQUIRED_PROVIDERS)
 
 /** Formats the names for a sentence. */
 export function providerNames(providers: readonly Provider[], language = 'en'): string {

@@ -181,10 +181,18 @@ export type SpreadsheetReader = (file: SpreadsheetFile) => Promise<SpreadsheetSe
 
 /** Source of rates. */
 export type Provider = {
+  /** Public id of its row, the same in each database. */
+  id: number
   code: string
   name: string
   country: string
   website: string
+  /** Off until the operator enables it: until then the database has no row of it. */
+  isOptional?: true
+  /** Line that names the source, as its terms require. */
+  attribution: string
+  /** URL of its terms; undefined: none are published. */
+  terms: string | undefined
   /** Intermediate currency of a conversion without a direct series. */
   pivot: string
   /** IANA name of the time zone of its days and its schedule. */

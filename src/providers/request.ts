@@ -18,7 +18,15 @@ export type SourceRequest = {
   /** Name in messages. */
   name: string
   url: string
+  /** Default: GET. A POST of a provider only queries, so it is retried too. */
+  method?: 'POST'
+  /** Body of a POST. */
+  body?: string
   headers: Record<string, string>
+  /** The source has one address for all requests: advice follows HTTP 404, 413 and 414. */
+  isFixed?: true
+  /** Explanation that follows the reason when the host cannot be reached. */
+  unreachableHint?: string
   /** Texts to mask in messages. */
   secrets: readonly string[]
   /** Returns the message in the body of an error; without it, messages quote the body. */
@@ -92,6 +100,8 @@ export function createRequester(
       }
       const response = await $fetch
         .raw(request.url, {
+          method: request.method ?? 'GET',
+          body: request.body,
           headers: { ...request.headers, 'User-Agent': settings.userAgent },
           redirect: 'manual',
           responseType: 'text',
@@ -183,7 +193,7 @@ function connectionFailure(request: SourceRequest, error: unknown): AttemptFailu
   }
   const message = isCut
     ? `${CUT_SHORT} (${reason})`
-    : `${hostAndPort(request.url)} cannot be reached (${reason})`
+    : `${hostAndPort(request.url)} cannot be reached (${reason})${request.unreachableHint ?? ''}`
   const code = isLate ? 'timeout' : isCut ? 'not_understood' : 'unreachable'
   const failure = new FetchFailure(`${request.name}: ${maskSecrets(message, request)}`, { code, host })
   return { failure, canRetry: true }
@@ -249,7 +259,10 @@ function isOtherHost(target: string, url: string): boolean {
 }
 
 /** Returns advice for a status that concerns the request itself and not its days. */
-function statusHint(status: number, { headers }: SourceRequest, userAgent: string): string {
+function statusHint(status: number, { headers, isFixed }: SourceRequest, userAgent: string): string {
+  if (isFixed && status === 404) return ' (the address of these data has moved)'
+  if (isFixed && (status === 413 || status === 414))
+    return ' (the request of cambista is too large: report this fault)'
   if (status === 403) return ` (it refuses the User-Agent "${userAgent}", this address or the credentials)`
   if (status === 406) return ` (it does not answer in the form "${headers.Accept ?? '*/*'}")`
   return ''

@@ -1,8 +1,9 @@
-// Scheduled syncs of a server, on the leader alone. Each provider has its own scheduler. A single lock serves all, so
+// Scheduled syncs of a server, on the leader alone. Each active provider has its own scheduler. A single lock serves all, so
 // one sync runs at a time. After a good run rounded values are refined in the background. A new leader reads the
 // state from the database, so a missed sync runs once.
 
 import { setTimeout as wait } from 'node:timers/promises'
+import { selectActiveProviders } from '../domain/rates/active-providers.ts'
 import type { Provider } from '../providers/provider.ts'
 import { errorReason } from '../runtime/errors.ts'
 import { type LeaderTask, runAsLeader } from '../store/cluster/leader.ts'
@@ -21,6 +22,8 @@ export type Schedulers = {
   start(): void
   state(): Promise<'running' | 'disabled' | 'stopped'>
   tasks(): Promise<SyncTask[]>
+  /** Starts and ends schedulers of optional providers that were enabled or disabled. */
+  refresh(): Promise<void>
   /** Stops, and waits until an open run has closed its record. */
   close(): Promise<void>
 }
@@ -86,12 +89,15 @@ export function openSchedulers(
       if (local) return local.tasks()
       const isRunning = enabled || (await findHolder('scheduler')) !== undefined
       const rows = isRunning ? await engineSql(db).selectSchedules(db) : []
-      return providers.map((provider) => {
+      return (await selectActiveProviders(db, providers)).map((provider) => {
         const { code, timeZone } = provider
         const row = rows.find((one) => one.provider === code)
         const nextRun = row?.next_run ? new Date(row.next_run) : undefined
         return { provider: code, cron: row?.cron ?? syncCron(provider), timeZone, nextRun }
       })
+    },
+    async refresh() {
+      await local?.refresh()
     },
     async close() {
       state = 'stopped'
@@ -145,9 +151,9 @@ function publishSchedules({ db }: SyncDeps, { tasks }: LocalSchedulers, lock: Lo
   }
 }
 
-type LocalSchedulers = { tasks(): SyncTask[]; close(): Promise<void> }
+type LocalSchedulers = { tasks(): SyncTask[]; refresh(): Promise<void>; close(): Promise<void> }
 
-/** Starts the schedulers of all providers in this process. */
+/** Starts the schedulers of the active providers in this process. */
 async function startSchedulers(
   deps: SyncDeps,
   providers: readonly Provider[],
@@ -156,10 +162,12 @@ async function startSchedulers(
   const { db, clock, log } = deps
   const refining = createRefining(deps)
   const enqueue = createSerialQueue()
+  const change = createSerialQueue()
   type Entry = { timetable: Omit<SyncTask, 'nextRun'>; scheduler: Scheduler | undefined }
-  const all: Entry[] = []
-  const refinedAtStart: Provider[] = []
-  for (const provider of providers) {
+  const entries = new Map<string, Entry>()
+  const endings: (Promise<void> | undefined)[] = []
+  let isClosed = false
+  const prepare = async (provider: Provider): Promise<Entry & { wasOk: boolean }> => {
     const facts = await readStartFacts(db, provider, deps)
     const run = (trigger: SyncTrigger, signal: AbortSignal) =>
       enqueue(async () => {
@@ -171,15 +179,39 @@ async function startSchedulers(
     const { code, timeZone } = provider
     const timetable = { provider: code, cron: syncCron(provider), timeZone }
     const scheduler = facts && createScheduler({ ...timetable, clock, log, facts, run })
-    all.push({ timetable, scheduler })
-    if (facts?.lastRun?.status === 'ok') refinedAtStart.push(provider)
+    return { timetable, scheduler, wasOk: facts?.lastRun?.status === 'ok' }
   }
-  for (const { scheduler } of all) scheduler?.start()
-  for (const provider of refinedAtStart) refining.begin(provider)
+  const update = async () => {
+    if (isClosed) return
+    const active = await selectActiveProviders(db, providers)
+    const endedEntries = [...entries].filter(([code]) => active.every((one) => one.code !== code))
+    for (const [code, { scheduler }] of endedEntries) {
+      entries.delete(code)
+      endings.push(scheduler?.close()) // a queued run may wait for one of another provider
+    }
+    const added: { provider: Provider; entry: Awaited<ReturnType<typeof prepare>> }[] = []
+    for (const provider of active) {
+      if (entries.has(provider.code)) continue
+      const entry = await prepare(provider)
+      entries.set(provider.code, entry)
+      added.push({ provider, entry })
+    }
+    for (const { entry } of added) entry.scheduler?.start()
+    for (const { provider, entry } of added) if (entry.wasOk) refining.begin(provider)
+  }
+  await change(update)
   return {
-    tasks: () => all.map(({ timetable, scheduler }) => ({ ...timetable, nextRun: scheduler?.nextRun() })),
+    tasks: () =>
+      providers.flatMap(({ code }) => {
+        const entry = entries.get(code)
+        return entry ? { ...entry.timetable, nextRun: entry.scheduler?.nextRun() } : []
+      }),
+    refresh: () => change(update),
     async close() {
-      await Promise.all(all.map(({ scheduler }) => scheduler?.close()))
+      isClosed = true
+      await Promise.all([...entries.values()].map(({ scheduler }) => scheduler?.close()))
+      await change(async () => {})
+      await Promise.all(endings)
       await refining.close()
     },
   }

@@ -9,7 +9,7 @@ export type Reply = { status?: number; headers?: Record<string, string>; body: s
 /** `cut`: half of a text, then the connection ends; `echo`: the request; `reset`: it ends at once; `hang`: no answer. */
 export type Manner = Reply | { cut: string } | { echo: number } | 'reset' | 'hang'
 
-export type Seen = { path: string; userAgent: string; headers: string }
+export type Seen = { method: string; path: string; userAgent: string; headers: string; body: string }
 
 export type FaultySource = { url: string; seen: Seen[]; manner: Manner }
 
@@ -25,7 +25,12 @@ export async function startFaultySource(
     const entry = signOn(path)
     if (entry !== undefined) return void response.end(entry)
     const userAgent = request.headers['user-agent'] ?? ''
-    source.seen.push({ path, userAgent, headers: JSON.stringify(request.headers) })
+    const { method = '' } = request
+    const seen: Seen = { method, path, userAgent, headers: JSON.stringify(request.headers), body: '' }
+    source.seen.push(seen)
+    request.setEncoding('utf8').on('data', (text: string) => {
+      seen.body += text
+    })
     const { manner } = source
     if (manner === 'hang') return
     if (manner === 'reset') return void response.destroy()

@@ -25,7 +25,7 @@ export type ProviderSample = {
   token: string | undefined
   /** Values of the answer, in canonical form: `[code, day, value]`. */
   valid: Exchange & { values: [code: string, day: string, value: string][] }
-  /** Request for days without data. */
+  /** Request for days without data. An empty body is a failure, unless it is this answer. */
   empty: Exchange
   /** Well-formed texts that are not valid answers. */
   wrong: string[]
@@ -70,7 +70,7 @@ export function testProvider(name: string, sample: ProviderSample): void {
     ['HTTP 401', { status: 401, body: '' }],
     ['HTTP 429', { status: 429, body: '' }],
     ['a redirect', { status: 302, headers: { Location: 'http://127.0.0.1:9/' }, body: '' }],
-    ['nothing', { body: '' }],
+    ...(empty.body === '' ? [] : [['nothing', { body: '' }] satisfies [string, Manner]]),
     ['silence', 'hang'],
     ['a reset connection', 'reset'],
     ['a connection that ends too early', { cut: valid.body }],
@@ -79,7 +79,10 @@ export function testProvider(name: string, sample: ProviderSample): void {
     ['bytes that are no text', { body: Buffer.from([0xff, 0xfe, 0x00, 0x1f, 0x8b]) }],
     ['a compressed body that is none', { headers: { 'Content-Encoding': 'gzip' }, body: valid.body }],
     ['a huge body', { body: valid.body + ' '.repeat(LARGEST) }],
-    ...wrong.map((body): [string, Manner] => [`wrong content: ${body.slice(0, 40)}`, { body }]),
+    ...wrong.map((body): [string, Manner] => [
+      `wrong content: ${body.slice(0, 40).replace(/\s+/g, ' ')}`,
+      { body },
+    ]),
   ]
   for (const [title, manner] of failing) {
     test(`${name}: ${title} is a failure`, async (t) => {
@@ -102,6 +105,14 @@ export function testProvider(name: string, sample: ProviderSample): void {
       /HTTP 301, a redirect to another host, "https:\/\/bank\.example\/new"/,
     ],
   ]
+  if (provider.isOptional) {
+    const ours = /HTTP 41[34].* \(the request of cambista is too large: report this fault\)$/
+    refusals.push(
+      ['HTTP 404', { status: 404, body: '' }, /HTTP 404.* \(the address of these data has moved\)$/],
+      ['HTTP 413', { status: 413, body: '' }, ours],
+      ['HTTP 414', { status: 414, body: '' }, ours],
+    )
+  }
   for (const [title, manner, message] of refusals) {
     test(`${name}: the message names ${title}`, async (t) => {
       const { session, source } = await open(t, sample, manner)

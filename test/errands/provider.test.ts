@@ -43,13 +43,14 @@ function addPruebas(copy: string): string {
   const source = readFileSync(join(ROOT, 'test/support/pruebas/pruebas.ts'), 'utf8')
   const folder = join(copy, 'src/providers')
   mkdirSync(join(folder, 'pruebas'))
-  const providerSource = source.replaceAll('../../../src/providers/', '../')
+  // Ids 2 to 5 are those of the optional providers.
+  const providerSource = source.replaceAll('../../../src/providers/', '../').replace('id: 2,', 'id: 6,')
   writeFileSync(join(folder, 'pruebas/pruebas.ts'), providerSource)
   const list = join(folder, 'list.ts')
   const before = readFileSync(list, 'utf8')
   const after = before
     .replace('import type { Provider }', "import { pruebas } from './pruebas/pruebas.ts'\n$&")
-    .replace('= [bccr]', '= [bccr, pruebas]')
+    .replace('= [bccr', '= [bccr, pruebas')
   assert.equal(after.split('pruebas').length, 5, 'two lines')
   writeFileSync(list, after)
   return copy
@@ -96,7 +97,7 @@ test('a provider that was added has its options, rows, runs and part of doctor',
     runs.map(({ provider_id, status, inserted }) => [provider_id, status, inserted]),
     [
       [1, 'error', 0],
-      [2, 'ok', 12],
+      [6, 'ok', 12],
     ],
   )
   assert.equal(synced.code, 1)
@@ -104,7 +105,8 @@ test('a provider that was added has its options, rows, runs and part of doctor',
   assert.deepEqual(new Set(ofPruebas), new Set([PRUEBAS_TOKEN]), 'which the bank was not sent')
 
   const providers = await cambista(['provider', 'list'])
-  assert.match(providers.out, /^bccr .*enabled\npruebas +Banco de Pruebas +FI +enabled$/m)
+  assert.match(providers.out, /^bccr .* enabled /m)
+  assert.match(providers.out, /^pruebas +Banco de Pruebas +FI +enabled +Source: Banco de Pruebas$/m)
   const doctor = await cambista(['doctor'])
   assert.match(doctor.out, /^note +last sync of pruebas: run 2, /m)
   assert.match(doctor.out, /^FINDING +rates: bccr: there is no dollar rate, although a sync has run$/m)

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Terminal } from '../../src/cli/command.ts'
 import { run } from '../../src/main.ts'
+import type { Provider } from '../../src/providers/provider.ts'
 import { ensureHookKey } from '../../src/store/hooks/key.ts'
 import { TEST_PROVIDERS } from './providers.ts'
 import { postgres } from './temporary.ts'
@@ -12,13 +13,21 @@ import { postgres } from './temporary.ts'
 export type CommandEnd = { code: number; out: string; err: string }
 
 /** Runs a command line in this process to its end. */
-export async function runCommand(argv: string[], env: Record<string, string> = {}): Promise<CommandEnd> {
-  const { ended } = startCommand(argv, env)
+export async function runCommand(
+  argv: string[],
+  env: Record<string, string> = {},
+  providers: readonly Provider[] = TEST_PROVIDERS,
+): Promise<CommandEnd> {
+  const { ended } = startCommand(argv, env, providers)
   return ended
 }
 
 /** Runs a command line in this process; `stop` ends it as SIGTERM does. */
-export function startCommand(argv: string[], env: Record<string, string> = {}) {
+export function startCommand(
+  argv: string[],
+  env: Record<string, string> = {},
+  providers: readonly Provider[] = TEST_PROVIDERS,
+) {
   const printed = { out: '', err: '' }
   const stop = new AbortController()
   const code = runOnTestEngine(argv, env, {
@@ -29,7 +38,7 @@ export function startCommand(argv: string[], env: Record<string, string> = {}) {
       // The first lines of commands that change data have a test: test/unit/cli/service/settings.test.ts.
       if (!/^(data directory|database): |^cambista: --data-dir .* is ignored/.test(text)) printed.err += text
     },
-    providers: TEST_PROVIDERS,
+    providers,
     interactive: false,
     stop: stop.signal,
   })

@@ -12,6 +12,7 @@ export const TOPICS = [
   'api',
   'options',
   'rates',
+  'sources',
   'programs',
   'hostnames',
   'documents',

@@ -71,7 +71,7 @@ export const serve = command({
     const also = app.alsoUrls.length > 0 ? app.alsoUrls.join(' ') : undefined
     const { url, metricsUrl: metrics, place: data } = app
     log.info('listening', { url, metrics, also, data, version: VERSION })
-    for (const provider of terminal.providers) {
+    for (const provider of app.activeProviders) {
       const { token } = provider.settings
       const warning = tokenFileWarning(provider, options, terminal.env)
       if (warning) {

@@ -24,7 +24,8 @@ export const sync = command({
   changesData: true,
   run({ options, terminal, withDatabase }) {
     const clock = () => new Date()
-    const currentDays = terminal.providers.map(({ timeZone }) => currentDay(clock, timeZone))
+    const required = terminal.providers.filter(({ isOptional }) => !isOptional)
+    const currentDays = required.map(({ timeZone }) => currentDay(clock, timeZone))
     const range = dateRange(options, addDays(currentDays.reduce(latest), 1))
     const settings = providerSettingsReader(options, terminal.env, terminal.providers)
     return withDatabase({ mustExist: false }, async (_, engine) => {

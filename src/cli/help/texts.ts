@@ -1,6 +1,6 @@
 // Texts of the help (help.txt), in one language.
 
-import { PROVIDERS, providerNames } from '../../providers/list.ts'
+import { PROVIDERS, providerNames, REQUIRED_PROVIDERS } from '../../providers/list.ts'
 import { readAsset } from '../../runtime/assets.ts'
 import type { Language } from './locale.ts'
 
@@ -53,7 +53,7 @@ export function helpTexts(language: Language): HelpTexts {
       const about = sections.get(name)?.slice(head.length + ABOUT.length)
       return {
         summary: (head.split('\n', 1)[0] ?? '').replace('{providers}', () =>
-          providerNames(PROVIDERS, language),
+          providerNames(REQUIRED_PROVIDERS, language),
         ),
         example: /^\$ (.*)$/m.exec(head)?.[1] ?? '',
         about: about

@@ -1,6 +1,6 @@
 // Options of the providers, built from each provider's `settings`.
 
-import { PROVIDERS } from '../../providers/list.ts'
+import { OPTIONAL_PROVIDERS, PROVIDERS } from '../../providers/list.ts'
 import type { Provider, TokenSetting } from '../../providers/provider.ts'
 import { anything, cron, httpUrl, integer } from './formats.ts'
 import { type Option, option, type ProviderOption, variableName } from './names.ts'
@@ -8,6 +8,13 @@ import { type Option, option, type ProviderOption, variableName } from './names.
 export const SCHEDULE_OPTIONS = PROVIDERS.map(({ settings }) => settingOption(settings.schedule))
 export const PROVIDER_OPTIONS = PROVIDERS.flatMap(({ settings: { url, pace, token } }) =>
   [url, pace, token].flatMap((one) => (one ? settingOption(one) : [])),
+)
+
+/** Options of the optional providers. The help of a command names the manual in their place. */
+export const OPTIONAL_OPTIONS: ReadonlySet<string> = new Set(
+  OPTIONAL_PROVIDERS.flatMap(({ settings: { schedule, url, pace, token } }) =>
+    [schedule, url, pace, token].flatMap((one) => one?.option ?? []),
+  ),
 )
 
 /** Variables of the providers' tokens. */

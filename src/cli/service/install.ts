@@ -4,7 +4,7 @@
 import { existsSync, lstatSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { FileOwner } from '../../domain/operations/backup/new-data-dir.ts'
-import { PROVIDERS } from '../../providers/list.ts'
+import { REQUIRED_PROVIDERS } from '../../providers/list.ts'
 import { readAsset, VERSION } from '../../runtime/assets.ts'
 import { AppError } from '../../runtime/errors.ts'
 import {
@@ -51,7 +51,7 @@ export function unitText(executable = EXECUTABLE): string {
   const perToken = (line: (token: (typeof TOKENS)[number]) => string) => TOKENS.map(line)
   const values: Record<string, string> = {
     executable,
-    codes: PROVIDERS.map(({ code }) => code.toUpperCase()).join(', '),
+    codes: REQUIRED_PROVIDERS.map(({ code }) => code.toUpperCase()).join(', '),
     credentials: perToken(({ file }) => `LoadCredential=${basename(file)}:${file}`).join('\n'),
     variables: perToken(({ option }) => variableName(option)).join(', '),
     flags: perToken(({ option, file }) => ` --${option} \${CREDENTIALS_DIRECTORY}/${basename(file)}`).join(

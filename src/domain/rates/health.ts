@@ -8,6 +8,7 @@ import { selectLastFinishedRun, selectNewestRun } from '../../store/rates/sync-r
 import type { ReadDb } from '../../store/tables.ts'
 import { addDays, type Clock, currentDay, dayNumber, type IsoDate, isoDate } from '../../values/dates.ts'
 import { findGaps } from '../../values/intervals.ts'
+import { activeProviders } from './active-providers.ts'
 import { type CoveredDays, coveredIntervals } from './column.ts'
 import { type BenchmarkSide, benchmarkSide, dueDay, isBenchmark, staleness } from './freshness.ts'
 import type { RateSnapshot } from './rate-cache.ts'
@@ -33,7 +34,7 @@ export type RateHealth = {
   reasonCodes: ReasonCode[]
   /** Reasons for degraded rates; empty: none. With several providers each reason names its own. */
   reasons: string[]
-  /** Reasons that are stale sides of a benchmark. */
+  /** Reasons that are stale sides of a benchmark of a required provider. */
   stale: string[]
   /** First provider whose history of the benchmark is being read; undefined: none. */
   history:
@@ -80,9 +81,10 @@ export async function rateHealth(
     exact: rounded === 0,
     rounded: [],
   }
+  const isSingle = activeProviders(providers, snapshot.providers).length === 1
   for (const entry of storedProviders(snapshot, providers)) {
     const { provider, row } = entry
-    const withCode = (words: string) => (providers.length > 1 ? `${provider.code}: ${words}` : words)
+    const withCode = (words: string) => (isSingle ? words : `${provider.code}: ${words}`)
     const due = dueDay(provider, clock)
     const sides = await benchmarkSides(snapshot, entry, clock)
     const addReason = (reason: string, code: ReasonCode) => {
@@ -92,7 +94,7 @@ export async function rateHealth(
     for (const side of sides) {
       const reason = staleness(provider, side, due)
       if (reason === undefined) continue
-      health.stale.push(withCode(reason))
+      if (!provider.isOptional) health.stale.push(withCode(reason))
       addReason(withCode(reason), sideCode(provider, side))
     }
     const historyStart = findHistoryStart(provider)
@@ -142,7 +144,7 @@ export function isJudged(snapshot: RateSnapshot, row: ProviderRow): boolean {
 }
 
 function storedProviders(snapshot: RateSnapshot, providers: readonly Provider[]): StoredProvider[] {
-  return providers.flatMap((provider) => {
+  return activeProviders(providers, snapshot.providers).flatMap((provider) => {
     const row = snapshot.providers.find(({ code }) => code === provider.code)
     return row ? [{ provider, row }] : []
   })

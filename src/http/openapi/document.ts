@@ -1,7 +1,7 @@
 // OpenAPI documents, generated from the endpoints, so that both always agree. The APIs of other services have a
 // document of their own. Until 1.0 the document of the server has their paths too, marked as internal.
 
-import { PROVIDERS, providerNames } from '../../providers/list.ts'
+import { providerNames, REQUIRED_PROVIDERS } from '../../providers/list.ts'
 import { VERSION } from '../../runtime/assets.ts'
 import type { Api } from '../endpoint/api.ts'
 import type { AnyEndpoint, Tag } from '../endpoint/endpoint.ts'
@@ -33,7 +33,7 @@ export function createOpenapi(apis: readonly Api[]): JsonSchema {
     info: {
       title: 'cambista',
       description:
-        `Exchange rates of the ${providerNames(PROVIDERS)}, and documents for AI agents. ` +
+        `Exchange rates of the ${providerNames(REQUIRED_PROVIDERS)}, and documents for AI agents. ` +
         `Served by cambista ${VERSION}.` +
         (hasCompat
           ? ` The APIs in the shapes of other services: [${COMPAT_DOCUMENT}](${COMPAT_DOCUMENT}).`
@@ -60,7 +60,7 @@ export function createCompatOpenapi(apis: readonly Api[]): JsonSchema {
     info: {
       title: 'cambista: APIs of other services',
       description:
-        `Exchange rates of the ${providerNames(PROVIDERS)} in the shapes of other services. ` +
+        `Exchange rates of the ${providerNames(REQUIRED_PROVIDERS)} in the shapes of other services. ` +
         'Programs written for these work here after a change of their address. ' +
         `Served by cambista ${VERSION}. Its own APIs: [/openapi.json](/openapi.json).`,
       ...INFO,

@@ -1,5 +1,7 @@
 import * as v from 'valibot'
 import { listProviders } from '../../domain/rates/queries.ts'
+import { PROVIDERS } from '../../providers/list.ts'
+import type { ProviderRow } from '../../store/rates/providers.ts'
 import type { AnyEndpoint } from '../endpoint/endpoint.ts'
 import { jsonForm } from '../endpoint/forms.ts'
 import { booleanParam } from '../endpoint/params.ts'
@@ -14,6 +16,12 @@ const ProviderOut = v.pipe(
     country: v.string(),
     website: v.nullable(v.string()),
     enabled: v.boolean(),
+    attribution: v.optional(
+      v.pipe(v.string(), v.metadata({ description: 'The line that names the source, with details=true' })),
+    ),
+    terms: v.optional(
+      v.nullable(v.pipe(v.string(), v.metadata({ description: 'The page of its terms, with details=true' }))),
+    ),
   }),
   v.title('Provider'),
 )
@@ -23,11 +31,24 @@ export function providersEndpoints(deps: StoredDeps): AnyEndpoint[] {
     storedEndpoint(deps, {
       path: '/api/v1/providers',
       about: 'The institutions whose rates this server holds.',
-      query: v.object({ only_enabled: v.optional(booleanParam('Only those that are enabled'), 'false') }),
+      query: v.object({
+        only_enabled: v.optional(booleanParam('Only those that are enabled'), 'false'),
+        details: v.optional(booleanParam('Whether attribution and terms are shown too'), 'false'),
+      }),
       answer: v.array(ProviderOut),
-      effective: ({ only_enabled }) => ({ onlyEnabled: only_enabled }),
+      effective: ({ only_enabled, details }) => ({ onlyEnabled: only_enabled, details }),
       find: (snapshot, { onlyEnabled }) => listProviders(snapshot, onlyEnabled),
-      forms: [jsonForm((providers) => JSON.stringify(providers))],
+      forms: [jsonForm(encodeProviders)],
     }),
   ]
+}
+
+function encodeProviders(rows: readonly ProviderRow[], { details }: { details: boolean }): string {
+  if (!details) return JSON.stringify(rows)
+  return JSON.stringify(
+    rows.map((row) => {
+      const provider = PROVIDERS.find(({ code }) => code === row.code)
+      return { ...row, attribution: provider?.attribution, terms: provider?.terms ?? null }
+    }),
+  )
 }

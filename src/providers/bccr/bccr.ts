@@ -23,10 +23,13 @@ const HOW_TO_RENEW =
   'make a new one at https://sdd.bccr.fi.cr/es/IndicadoresEconomicos/Inicio/ (Mi Perfil, Generar token)'
 
 export const bccr: Provider = {
+  id: 1,
   code: 'bccr',
   name: 'Banco Central de Costa Rica',
   country: 'CR',
   website: 'https://www.bccr.fi.cr',
+  attribution: 'Fuente: Banco Central de Costa Rica',
+  terms: undefined,
   pivot: 'USD',
   timeZone: TIME_ZONE,
   // The dollar has a value for each calendar day, published the evening before (upstream 4).

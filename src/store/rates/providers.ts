@@ -12,22 +12,22 @@ export async function selectProviders(db: ReadDb): Promise<ProviderRow[]> {
 }
 
 /**
- * Inserts the provider with the instant that `at` takes (milliseconds since 1970), or updates its name, country and website.
- * Returns its id, and whether a row changed.
+ * Inserts the provider under its id with the instant that `at` takes (milliseconds since 1970), or updates its name,
+ * country and website. Returns the id of its row, and whether that changed.
  */
 export async function upsertProvider(
   db: WriteDb,
-  provider: { code: string; name: string; country: string; website: string },
+  provider: { id: number; code: string; name: string; country: string; website: string },
   at: () => Promise<number>,
 ): Promise<{ id: number; changed: boolean }> {
   const { code, name, country, website } = provider
   const row = await db.selectFrom('providers').selectAll().where('code', '=', code).executeTakeFirst()
   if (!row) {
-    const values = { code, name, country, website }
-    const row = await db.insertInto('providers').values(values).returning('id').executeTakeFirstOrThrow()
-    const added = { changed_at: await at(), kind: 'added', provider_id: row.id, series_id: null } as const
+    const { id } = provider
+    await db.insertInto('providers').values({ id, code, name, country, website }).execute()
+    const added = { changed_at: await at(), kind: 'added', provider_id: id, series_id: null } as const
     await insertCatalogueChange(db, added)
-    return { id: row.id, changed: true }
+    return { id, changed: true }
   }
   const isChanged = row.name !== name || row.country !== country || row.website !== website
   if (isChanged) {

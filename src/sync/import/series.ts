@@ -26,6 +26,10 @@ export async function matchSeries(
     const { provider: code, external_code, pair, rate_type } = file.series
     const provider = providers.find((one) => one.code === code)
     const row = rows.find((one) => one.code === code)
+    if (provider?.isOptional && !row) {
+      const advice = `run cambista provider enable ${code} first`
+      throw new AppError('failed', `the provider ${code} is not enabled: nothing was imported; ${advice}`)
+    }
     if (!provider || !row) throw new AppError('failed', `there is no provider ${code}: nothing was imported`)
     const storedRow = series.find((one) => one.provider_id === row.id && one.external_code === external_code)
     const storedName =

@@ -29,7 +29,7 @@ const DIALECT = ['dialect string', 'decimal .|,', 'sep ,|;|\t']
 // The contract's tables: name, place, whether required, type, default.
 const PARAMETERS: Record<string, string[]> = {
   '/api/v1/health': [],
-  '/api/v1/providers': ['only_enabled boolean =false'],
+  '/api/v1/providers': ['only_enabled boolean =false', 'details boolean =false'],
   '/api/v1/series': [
     ...['provider string', 'base string', 'quote string'],
     ...['only_enabled boolean =false', 'details boolean =false'],
@@ -89,7 +89,7 @@ const PARAMETERS: Record<string, string[]> = {
 
 const FIELDS: Record<string, string> = {
   '/api/v1/health': 'status database scheduler providers series rates last_sync exact? detail?',
-  '/api/v1/providers': 'id code name country website? enabled',
+  '/api/v1/providers': 'id code name country website? enabled attribution? terms?',
   '/api/v1/series':
     'id provider_id external_code name base_currency quote_currency rate_type unit? periodicity? ' +
     'first_data_date? last_data_date? enabled',
@@ -193,6 +193,7 @@ const live: [status: number, path: string][] = [
   [200, '/api/v1/convert?amount=1&from=JPY&to=CRC'],
   [200, '/api/v1/history?base=EUR&quote=CRC&every=month&stat=all&details=true'],
   [200, '/api/v1/series?details=true'],
+  [200, '/api/v1/providers?details=true'],
   [200, '/healthz'],
   [200, '/readyz'],
   [404, '/api/v1/rates/latest?base=XXX'],

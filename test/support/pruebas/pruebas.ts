@@ -16,10 +16,13 @@ const TABLE = 'daily'
 const CURRENCIES = ['USD', 'GBP', 'JPY', 'SEK']
 
 export const pruebas: Provider = {
+  id: 2,
   code: 'pruebas',
   name: 'Banco de Pruebas',
   country: 'FI',
   website: 'https://pruebas.example',
+  attribution: 'Source: Banco de Pruebas',
+  terms: undefined,
   pivot: 'EUR',
   timeZone: TIME_ZONE,
   publication: { time: '16:00', days: 'working days' },

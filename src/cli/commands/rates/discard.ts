@@ -19,7 +19,7 @@ export const ratesDiscard = command({
   changesData: true,
   async run({ options, terminal, withDatabase }) {
     const { after } = options
-    const zones = terminal.providers.map(({ timeZone }) => timeZone)
+    const zones = terminal.providers.flatMap(({ timeZone, isOptional }) => (isOptional ? [] : timeZone))
     const tomorrow = lastTomorrow(() => new Date(), zones)
     if (after < tomorrow)
       throw new AppError(

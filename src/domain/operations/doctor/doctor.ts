@@ -20,6 +20,7 @@ import type { ReadDb } from '../../../store/tables.ts'
 import { TIME_ZONE } from '../../../values/dates.ts'
 import { sizeText } from '../../../values/sizes.ts'
 import { collectGarbage } from '../../documents/gc.ts'
+import { activeProviders, selectActiveProviders } from '../../rates/active-providers.ts'
 import { isServed } from '../backup/data-dir-files.ts'
 import { readManifest } from '../backup/manifest.ts'
 import { findBackup } from '../backup/set.ts'
@@ -48,12 +49,14 @@ export async function examine(request: DoctorRequest): Promise<Examination> {
   const movedText = movedNote(dataDir)
   if (movedText !== undefined) report.note(movedText)
   const database = openOrReport(dataDir, report)
+  let providers = activeProviders(request.providers, [])
   try {
     const sound = database !== undefined && (await examineDatabase(database, report))
     if (database && sound) {
-      await examineRates(database.db, request, report)
+      providers = await selectActiveProviders(database.db, request.providers)
+      await examineRates(database.db, { ...request, providers }, report)
       await examineDirectory(database.db, report)
-      await noteSyncs(database, request, report)
+      await noteSyncs(database, { providers }, report)
       await noteUsage(database, report)
       await examineHooks(database, request, report)
     }
@@ -66,7 +69,7 @@ export async function examine(request: DoctorRequest): Promise<Examination> {
   }
   await examineSpace(request, report)
   await examineBackup(request, report)
-  const otherZones = request.providers
+  const otherZones = providers
     .filter(({ timeZone }) => timeZone !== TIME_ZONE)
     .map(({ code, timeZone }) => `, those of ${code} of ${timeZone}`)
   const days = `days and schedules are those of ${TIME_ZONE}${otherZones.join('')}`

@@ -18,6 +18,7 @@ import { SCHEMA_VERSION } from '../../../store/migrations.ts'
 import { selectFacts, selectHolders } from '../../../store/postgres/maintenance/facts.ts'
 import { selectSequences } from '../../../store/postgres/maintenance/sequences.ts'
 import { findUnnamed } from '../../documents/orphans.ts'
+import { selectActiveProviders } from '../../rates/active-providers.ts'
 import { counted, differences } from '../move/compare.ts'
 import { examineDirectory } from './directory.ts'
 import { noteSyncs } from './doctor.ts'
@@ -43,7 +44,7 @@ const OFF_NOTED_MS = 2000
 const OFF_MS = 60_000 // beyond it a node is not ready
 
 export async function examineShared(request: SharedRequest): Promise<Examination> {
-  const { engine, providers, signal } = request
+  const { engine, signal } = request
   const examination: Examination = { findings: [], notes: [] }
   const report: Report = {
     finding: (check, message, advice) => examination.findings.push({ check, message, advice }),
@@ -54,6 +55,7 @@ export async function examineShared(request: SharedRequest): Promise<Examination
     await examineDatabase(engine, report)
     const database = { db: engine.longReads, schema: SCHEMA_VERSION }
     const clock = engine.clock
+    const providers = await selectActiveProviders(database.db, request.providers)
     await examineRates(database.db, { clock, providers }, report)
     await examineDirectory(database.db, report)
     await noteSyncs(database, { providers }, report)

@@ -6,6 +6,7 @@ import { loadCommands } from '../../../../src/cli/commands.ts'
 import { helpTexts } from '../../../../src/cli/help/texts.ts'
 import { variableName } from '../../../../src/cli/options/names.ts'
 import { OPTIONS } from '../../../../src/cli/options/options.ts'
+import { OPTIONAL_OPTIONS } from '../../../../src/cli/options/provider-options.ts'
 import { temporaryDirectory } from '../../../support/app.ts'
 import { runCommand } from '../../../support/terminal.ts'
 
@@ -21,7 +22,14 @@ test('--help lists every command; the help of a command lists its flags and an e
     assert.match(program.out, new RegExp(`^  ${command.name}\\b.*(\\n {10,})?${summary.slice(0, 10)}`, 'm'))
     const help = await runCommand([...command.name.split(' '), '--help'])
     assert.equal(help.code, 0, command.name)
-    for (const name of command.options) assert.match(help.out, new RegExp(`--${name}\\b`), command.name)
+    // One line names the manual in place of the options of optional providers.
+    const isOptional = (name: string) => OPTIONAL_OPTIONS.has(name)
+    for (const name of command.options)
+      if (!isOptional(name)) assert.match(help.out, new RegExp(`--${name}\\b`), command.name)
+    assert.equal(
+      /cambista manual\s+sources/.test(help.out),
+      command.options.some(isOptional) || command.name === 'provider enable',
+    )
     const oneLine = help.out.replaceAll(/ \\\n {4}/g, ' ')
     assert.ok(oneLine.includes(`Example: ${example}`), command.name)
   }

@@ -29,7 +29,7 @@ test('series and providers are listed, disabled and enabled, also in a running s
   await runCommand(['provider', 'enable', 'bccr', ...at])
   await until(async () => (await json<unknown[]>('/api/v1/providers?only_enabled=1')).length === 1)
   const providers = JSON.parse((await runCommand(['provider', 'list', ...at])).out)
-  assert.deepEqual(providers, await json('/api/v1/providers'))
+  assert.deepEqual(providers, await json('/api/v1/providers?details=true'))
 })
 
 test('the error of an unknown series or provider suggests its list', async (t) => {

@@ -1,0 +1,20 @@
+// Providers that take part in syncs, health, status and doctor. An optional provider does while it is enabled; its stored
+// values are read after that too (decisions 2.7).
+
+import type { Provider } from '../../providers/provider.ts'
+import { selectProviders } from '../../store/rates/providers.ts'
+import type { ReadDb } from '../../store/tables.ts'
+
+/** Returns the required providers, and the optional ones with an enabled row. */
+export function activeProviders<P extends Pick<Provider, 'code' | 'isOptional'>>(
+  providers: readonly P[],
+  rows: readonly { code: string; enabled: boolean }[],
+): P[] {
+  const enabled = new Set(rows.flatMap((row) => (row.enabled ? row.code : [])))
+  return providers.filter(({ code, isOptional }) => !isOptional || enabled.has(code))
+}
+
+/** Selects the active ones of the providers from the database. */
+export async function selectActiveProviders(db: ReadDb, providers: readonly Provider[]): Promise<Provider[]> {
+  return activeProviders(providers, await selectProviders(db))
+}

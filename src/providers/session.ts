@@ -1,0 +1,60 @@
+// Session of a source that does not round and answers a whole table at once. Requests are sequential, even when a caller
+// does not wait, to spare the source.
+
+import { dayNumber } from '../values/dates.ts'
+import type {
+  FetchRequest,
+  Notice,
+  ProviderSettings,
+  RequestTuning,
+  SourceAnswer,
+  SourceSession,
+} from './provider.ts'
+import { createRequester, type Requester } from './request.ts'
+
+/** Means of one read. `notify` reports a problem that does not stop the run. */
+export type SessionTools = {
+  requester: Requester
+  notify: (notice: Notice) => void
+  /** Names an unknown part of an answer once a week, on Mondays of the source. */
+  notifyWeekly: (message: string) => void
+}
+
+const WEEK_DAYS = 7
+const MONDAY = 4 // 1970-01-01 was a Thursday
+
+/** Opens a session whose windows `read` requests. */
+export function openExactSession(
+  settings: ProviderSettings,
+  signal: AbortSignal,
+  { timeZone, tuning }: { timeZone: string; tuning: RequestTuning | undefined },
+  read: (request: FetchRequest, tools: SessionTools) => Promise<SourceAnswer>,
+): SourceSession {
+  const requester = createRequester({ ...settings, timeZone }, signal, tuning)
+  let notices: Notice[] = []
+  const notify = (notice: Notice) => {
+    if (!notices.some(({ message }) => message === notice.message)) notices.push(notice)
+  }
+  const notifyWeekly = (message: string) => {
+    const day = requester.sourceDay()
+    if (day !== undefined && dayNumber(day) % WEEK_DAYS === MONDAY) notify({ message })
+  }
+  let last: Promise<unknown> = Promise.resolve()
+  return {
+    read(request) {
+      const answer = last.then(() => read(request, { requester, notify, notifyWeekly }))
+      last = answer.catch(() => undefined) // the caller gets the error
+      return answer
+    },
+    supportsSingleSeries: false,
+    exact: true,
+    get sourceDay() {
+      return requester.sourceDay()
+    },
+    notices() {
+      const newNotices = notices
+      notices = []
+      return newNotices
+    },
+  }
+}
