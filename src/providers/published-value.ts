@@ -3,7 +3,7 @@
 const NO_VALUE = new Set(['', 'n/e', 'nd', 'na', 'n/a', 'n.d.', '.', '-', 'nan'])
 const THOUSANDS = /^-?[1-9]\d{0,2}(,\d{3})+(\.\d+)?$/
 
-/** Returns true for a marker of a missing value, such as `N/E` or `n.d.` in any case, and for an empty text. */
+/** Returns true for an empty text, and for a marker of a missing value in any case, such as `N/E`. */
 export function noValue(text: string | null | undefined): boolean {
   return NO_VALUE.has(text?.trim().toLowerCase() ?? '')
 }

@@ -64,6 +64,7 @@ export function openSchedulers(
     const started = await startSchedulers({ ...deps, takeLock }, providers, syncCron)
     const publisher = publishSchedules(deps, started, lock)
     local = started
+    await started.refresh() // for a change during the start, whose refresh found no schedulers
     return {
       async close() {
         local = undefined

@@ -22,14 +22,14 @@ export async function startFaultySource(
   const source: FaultySource = { url: '', seen: [], manner }
   const server = createServer((request, response) => {
     const path = request.url ?? ''
-    const entry = signOn(path)
-    if (entry !== undefined) return void response.end(entry)
+    const signOnAnswer = signOn(path)
+    if (signOnAnswer !== undefined) return void response.end(signOnAnswer)
     const userAgent = request.headers['user-agent'] ?? ''
     const { method = '' } = request
-    const seen: Seen = { method, path, userAgent, headers: JSON.stringify(request.headers), body: '' }
-    source.seen.push(seen)
+    const entry: Seen = { method, path, userAgent, headers: JSON.stringify(request.headers), body: '' }
+    source.seen.push(entry)
     request.setEncoding('utf8').on('data', (text: string) => {
-      seen.body += text
+      entry.body += text
     })
     const { manner } = source
     if (manner === 'hang') return

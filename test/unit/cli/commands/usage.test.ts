@@ -22,7 +22,7 @@ test('--help lists every command; the help of a command lists its flags and an e
     assert.match(program.out, new RegExp(`^  ${command.name}\\b.*(\\n {10,})?${summary.slice(0, 10)}`, 'm'))
     const help = await runCommand([...command.name.split(' '), '--help'])
     assert.equal(help.code, 0, command.name)
-    // One line names the manual in place of the options of optional providers.
+    // The help names the manual in place of the options of optional providers.
     const isOptional = (name: string) => OPTIONAL_OPTIONS.has(name)
     for (const name of command.options)
       if (!isOptional(name)) assert.match(help.out, new RegExp(`--${name}\\b`), command.name)
