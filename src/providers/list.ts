@@ -4,8 +4,9 @@
 import type { IsoDate } from '../values/dates.ts'
 import { bccr } from './bccr/bccr.ts'
 import type { Provider } from './provider.ts'
+import { trm } from './trm/trm.ts'
 
-export const PROVIDERS: readonly Provider[] = [bccr]
+export const PROVIDERS: readonly Provider[] = [bccr, trm]
 
 /** Provider of a request that names none, as in the contract. */
 export const DEFAULT_PROVIDER: Provider = bccr

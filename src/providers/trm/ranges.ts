@@ -1,0 +1,56 @@
+// Rows of the TRM: `{valor, unidad, vigenciadesde, vigenciahasta}`, each valid for a range of days.
+
+import { addDays, earliest, isIsoDate, latest } from '../../values/dates.ts'
+import { countDays } from '../../values/intervals.ts'
+import { isRecord, type JsonRecord } from '../../values/record.ts'
+import { excerpt, parseLargeJson, scalarText } from '../json.ts'
+import { FetchFailure, type Observation, type Window } from '../provider.ts'
+import { noValue } from '../published-value.ts'
+
+/** Code of the series and of its table. */
+export const TRM = 'TRM'
+
+const LONGEST_RANGE_DAYS = 15
+const MIDNIGHT = /^(\d{4}-\d{2}-\d{2})T00:00:00(?:\.0+)?$/
+
+/**
+ * Parses the rows to one observation a day, cut to the window.
+ * @throws FetchFailure for any other text, an error object, `mostRows` or more rows, or a row that is no range in pesos
+ */
+export async function readRanges(body: string, window: Window, mostRows: number): Promise<Observation[]> {
+  const answer = await parseLargeJson(body)
+  if (isRecord(answer)) throw new FetchFailure(`the answer is an error: ${errorWords(answer)}`)
+  if (!Array.isArray(answer)) throw new FetchFailure('the answer is not a list of rows')
+  if (answer.length >= mostRows) throw new FetchFailure(`the answer has ${mostRows} rows, so it may be cut`)
+  return answer.flatMap((row) => rangeDays(row, window))
+}
+
+function rangeDays(row: unknown, window: Window): Observation[] {
+  if (!isRecord(row)) throw new FetchFailure('the list holds something that is not a row')
+  const unit = scalarText(row.unidad)
+  if (unit !== 'COP') throw new FetchFailure(`"unidad" is not COP but "${excerpt(unit, 20)}"`)
+  const from = midnightDay(row, 'vigenciadesde')
+  const to = midnightDay(row, 'vigenciahasta')
+  if (to < from) throw new FetchFailure(`"vigenciahasta" ${to} is before "vigenciadesde" ${from}`)
+  if (countDays({ from, to }) > LONGEST_RANGE_DAYS)
+    throw new FetchFailure(`the range from ${from} to ${to} has more than ${LONGEST_RANGE_DAYS} days`)
+  const value = scalarText(row.valor)
+  if (noValue(value)) return []
+  const observations: Observation[] = []
+  const last = earliest(to, window.to)
+  for (let day = latest(from, window.from); day <= last; day = addDays(day, 1))
+    observations.push({ code: TRM, day, value, roundedTo: undefined })
+  return observations
+}
+
+function midnightDay(row: JsonRecord, field: string): string {
+  const text = scalarText(row[field])
+  const [, day = ''] = MIDNIGHT.exec(text) ?? []
+  if (!isIsoDate(day)) throw new FetchFailure(`"${field}" is not a day but "${excerpt(text, 40)}"`)
+  return day
+}
+
+/** Returns the words of `{"code": …, "error": true, "message": …}`. */
+function errorWords({ message, code }: JsonRecord): string {
+  return [scalarText(code), scalarText(message)].filter((text) => text !== '').join(': ') || 'an object'
+}
