@@ -2,11 +2,12 @@
 // and doctor checks follow from that.
 
 import type { IsoDate } from '../values/dates.ts'
+import { banguat } from './banguat/banguat.ts'
 import { bccr } from './bccr/bccr.ts'
 import type { Provider } from './provider.ts'
 import { trm } from './trm/trm.ts'
 
-export const PROVIDERS: readonly Provider[] = [bccr, trm]
+export const PROVIDERS: readonly Provider[] = [bccr, banguat, trm]
 
 /** Provider of a request that names none, as in the contract. */
 export const DEFAULT_PROVIDER: Provider = bccr
