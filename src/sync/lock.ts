@@ -9,7 +9,7 @@ import { closeInterruptedRuns, findOpenTrigger } from '../store/rates/sync-runs.
 export type LockDeps = Pick<Engine, 'db' | 'clock' | 'takeLock' | 'findHolder'>
 
 const RETRY_MS = 20
-const REFINING_STARTS_WITHIN_MS = 1000 // finding the first window takes a query for each series
+const REFINING_STARTS_WITHIN_MS = 10_000 // finding the first window takes a query for each series, on a busy machine
 const REFINING_ENDS_WITHIN_MS = 5 * 60_000 // a window: its requests, each with time-out and retries
 
 /**
@@ -28,7 +28,7 @@ export async function withSyncLock<T>(deps: LockDeps, work: (lock: Lock) => Prom
 }
 
 /**
- * Waits for refining, which releases the lock after each window. Without an open run it waits for 1 second: refining
+ * Waits for refining, which releases the lock after each window. Without an open run it waits for 10 seconds: refining
  * takes the lock before it opens a run.
  */
 async function takeSyncLock({ db, takeLock, findHolder }: LockDeps): Promise<Lock> {

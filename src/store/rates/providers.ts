@@ -12,8 +12,8 @@ export async function selectProviders(db: ReadDb): Promise<ProviderRow[]> {
 }
 
 /**
- * Inserts the provider under its id with the instant that `at` takes (milliseconds since 1970), or updates its name,
- * country and website. Returns the id of its row, and whether that changed.
+ * Inserts the provider under its id, or updates its name, country and website. `at` returns the instant of an insertion,
+ * in milliseconds since 1970. Returns the id of its row, and whether that changed.
  */
 export async function upsertProvider(
   db: WriteDb,
