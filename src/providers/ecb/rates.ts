@@ -1,0 +1,63 @@
+// CSV of the dataflow EXR: an observation a row, with columns found by name.
+
+import { errorReason } from '../../runtime/errors.ts'
+import { excerpt } from '../json.ts'
+import { FetchFailure, type Observation, type SourceAnswer } from '../provider.ts'
+import { noValue } from '../published-value.ts'
+import { CURRENCY_CODES, seriesCode } from './catalogue.ts'
+
+/** Columns with the same value in each row: daily reference rates per euro. */
+const CONSTANTS = [
+  ['FREQ', 'D'],
+  ['CURRENCY_DENOM', 'EUR'],
+  ['EXR_TYPE', 'SP00'],
+  ['EXR_SUFFIX', 'A'],
+] as const
+const COLUMNS = ['CURRENCY', 'TIME_PERIOD', 'OBS_VALUE', ...CONSTANTS.map(([name]) => name)] as const
+
+/** `unknown`: other currencies, whose rows are dropped. */
+type RatesAnswer = SourceAnswer & { unknown: Set<string> }
+
+/**
+ * Parses an answer. An empty body, or the head alone, is no data. A row without a value is no publication.
+ * @throws FetchFailure for a head without the columns, a row of another kind of rate, or a last line without its end
+ */
+export async function readRates(body: string): Promise<RatesAnswer> {
+  const unknown = new Set<string>()
+  if (body.trim() === '') return { listed: [], observations: [], unknown }
+  const [head = [], ...rows] = await parseRows(body)
+  const missing = COLUMNS.find((name) => !head.includes(name))
+  if (missing !== undefined) throw new FetchFailure(`the answer has no column ${missing}`)
+  if (!body.endsWith('\n')) throw new FetchFailure('the last line of the answer has no end')
+  const codes = new Set<string>()
+  const observations: Observation[] = []
+  for (const row of rows) {
+    if (row.length !== head.length)
+      throw new FetchFailure(`a row has ${row.length} cells, not ${head.length}`)
+    const cell = (name: (typeof COLUMNS)[number]) => row[head.indexOf(name)] ?? ''
+    for (const [name, value] of CONSTANTS) {
+      if (cell(name) !== value)
+        throw new FetchFailure(`"${name}" is not ${value} but "${excerpt(cell(name), 20)}"`)
+    }
+    const currency = cell('CURRENCY')
+    if (!CURRENCY_CODES.includes(currency)) {
+      unknown.add(excerpt(currency, 20))
+      continue
+    }
+    codes.add(currency)
+    const value = cell('OBS_VALUE')
+    if (noValue(value)) continue
+    observations.push({ code: seriesCode(currency), day: cell('TIME_PERIOD'), value, roundedTo: undefined })
+  }
+  const listed = [...codes].map((currency) => ({ code: seriesCode(currency), name: currency }))
+  return { listed, observations, unknown }
+}
+
+async function parseRows(body: string): Promise<string[][]> {
+  const { csvRecords } = await import('../../formats/sheets/csv.ts') // imported here for a faster start
+  try {
+    return csvRecords(body, ',').map(({ cells }) => cells)
+  } catch (error) {
+    throw new FetchFailure(`the answer is not CSV: ${errorReason(error)}`)
+  }
+}

@@ -1,0 +1,115 @@
+// Banco de Guatemala and European Central Bank through a whole server: each captured value digit for digit, ids, and
+// conversions within one source.
+
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { banguat } from '../../../src/providers/banguat/banguat.ts'
+import { bccr } from '../../../src/providers/bccr/bccr.ts'
+import { ecb } from '../../../src/providers/ecb/ecb.ts'
+import { canonicalNumber } from '../../../src/values/decimal.ts'
+import { startTestApp } from '../../support/app.ts'
+import { startBanguat } from '../../support/sources/banguat.ts'
+import { startEcb } from '../../support/sources/ecb.ts'
+import { enableProviders } from '../../support/sources/enable.ts'
+import { fixedClock } from '../../support/temporary.ts'
+
+type Json = Record<string, unknown>
+type Points = { points: { rate_date: string; value: string }[] }
+
+const FIXTURES = join(import.meta.dirname, '../../fixtures')
+const EVENING = '2026-03-18T23:00:00Z'
+
+async function start(t: TestContext) {
+  const clock = fixedClock(EVENING)
+  const [guatemala, frankfurt] = [await startBanguat(t, clock.read), await startEcb(t, clock.read)]
+  const app = await startTestApp(t, {
+    clock,
+    backfillFrom: '2026-03-01',
+    providers: [bccr, ecb, banguat],
+    sources: {
+      banguat: () => ({ url: guatemala.url, token: undefined }),
+      ecb: () => ({ url: frankfurt.url, token: undefined }),
+    },
+  })
+  await app.sync()
+  await enableProviders(app, [banguat, ecb])
+  const sync = async () => {
+    const ends = await app.app.sync({
+      trigger: 'cli',
+      range: undefined,
+      signal: new AbortController().signal,
+    })
+    return ends.map(({ run, current }) => [run.provider_id, run.status, run.message, current])
+  }
+  return { ...app, guatemala, frankfurt, sync }
+}
+
+test('each captured value is answered digit for digit, under fixed ids', async (t) => {
+  const { sync, json } = await start(t)
+  assert.deepEqual(await sync(), [
+    [1, 'ok', null, true],
+    [2, 'ok', null, true],
+    [3, 'ok', null, true],
+  ])
+  const providers = await json<Json[]>('/api/v1/providers')
+  assert.deepEqual(
+    providers.map(({ id, code }) => `${id} ${code}`),
+    ['1 bccr', '2 ecb', '3 banguat'],
+  )
+  const series = await json<Json[]>('/api/v1/series')
+  assert.deepEqual(
+    series.slice(47).map(({ id, external_code }) => `${id} ${external_code}`),
+    ['2.compra', '2.venta', ...ecb.catalogue.map((one) => one.externalCode)].map(
+      (code, at) => `${48 + at} ${code}`,
+    ),
+  )
+  const values = new Map<string, string[]>()
+  for (const { id, external_code: code } of series.slice(47)) {
+    const { points } = await json<Points>(`/api/v1/series/${id}/history?from=2026-03-01&to=2026-03-31`)
+    values.set(
+      String(code),
+      points.map(({ rate_date, value }) => `${rate_date} ${value}`),
+    )
+  }
+  const csv = readFileSync(join(FIXTURES, 'ecb/reconstructed-exr-dataonly-2026-03-11.csv'), 'utf8')
+  const published = Map.groupBy(
+    csv
+      .trimEnd()
+      .split('\r\n')
+      .slice(1)
+      .map((row) => row.split(',')),
+    ([key = '']) => key.replace('EXR.', ''),
+  )
+  assert.equal(published.size, 29)
+  for (const [code, rows] of published) {
+    const expected = rows.map(([, , , , , , day, value = '']) => `${day} ${canonicalNumber(value)}`)
+    assert.deepEqual(values.get(code), expected, code)
+  }
+  const xml = readFileSync(join(FIXTURES, 'banguat/tipocambiorango-2026-03-01-20.xml'), 'utf8')
+  for (const side of ['compra', 'venta']) {
+    const rows = xml.match(/<Var>.*?<\/Var>/g) ?? []
+    const expected = rows.map((row) => {
+      const [, day, month, year] = /<fecha>(\d\d)\/(\d\d)\/(\d{4})</.exec(row) ?? []
+      return `${year}-${month}-${day} ${new RegExp(`<${side}>([^<]*)<`).exec(row)?.[1]}`
+    })
+    assert.deepEqual(values.get(`2.${side}`), expected.slice(0, 18), side)
+  }
+})
+
+test('a conversion to quetzales is that of one source, and no route uses two', async (t) => {
+  const { sync, json, get } = await start(t)
+  await sync()
+  const convert = (provider: string, to = 'GTQ', type = 'venta') =>
+    json<Json>(`/api/v1/convert?amount=1&from=USD&to=${to}&type=${type}&provider=${provider}&on=2026-03-11`)
+  const [guatemala, bank] = [await convert('banguat'), await convert('bccr')]
+  assert.deepEqual([guatemala.provider, guatemala.rate, guatemala.rate_type], ['banguat', '7.66069', 'venta'])
+  assert.equal((await convert('banguat', 'GTQ', 'compra')).rate_type, 'compra')
+  assert.equal(bank.provider, 'bccr')
+  assert.notEqual(bank.rate, guatemala.rate)
+  const euro = await convert('ecb', 'JPY')
+  assert.deepEqual([euro.path, euro.via_pivot, euro.rate_type], ['USD -> EUR -> JPY', true, 'referencia'])
+  const none = await get('/api/v1/convert?amount=1&from=GTQ&to=CRC&provider=banguat')
+  assert.equal(none.status, 404)
+})
