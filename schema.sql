@@ -17,7 +17,9 @@ CREATE TABLE meta (
   record_from        INTEGER,
   coverage_from      INTEGER,
   contents_mark      TEXT,
-  contents_listed_at TEXT
+  contents_listed_at TEXT,
+  indicator_revision INTEGER NOT NULL DEFAULT 0, -- as data_revision, of the indicators alone
+  indicator_instant  INTEGER NOT NULL DEFAULT 0  -- newest instant of their values, in milliseconds since 1970
 ) STRICT;
 
 CREATE TABLE providers (
@@ -153,6 +155,90 @@ CREATE TABLE record_end (
   revision    INTEGER NOT NULL
 ) STRICT;
 INSERT INTO record_end (id, recorded_at, revision) VALUES (1, 0, 0) ON CONFLICT DO NOTHING;
+
+-- Indicators: other series of a provider, by its codes. They are no rates, so their tables share nothing with those of
+-- rates. A row exists once its code was enabled. `state`: `new` before the first answer, `waiting` for the token.
+CREATE TABLE indicators (
+  code         TEXT    NOT NULL PRIMARY KEY CHECK (length(code) <= 10),
+  provider_id  INTEGER NOT NULL REFERENCES providers (id),
+  name         TEXT,                               -- NULL: no answer has it yet
+  unit         TEXT,                               -- NULL: not known
+  periodicity  TEXT,                               -- NULL: not known
+  enabled      INTEGER NOT NULL DEFAULT 1 CHECK (enabled IN (0, 1)),
+  state        TEXT    NOT NULL DEFAULT 'new' CHECK (state IN ('new', 'waiting', 'active', 'refused')),
+  added_at     INTEGER NOT NULL,                   -- milliseconds since 1970: its record begins
+  history_from TEXT,                               -- first day to read; NULL: until a year has no values
+  history_done INTEGER NOT NULL DEFAULT 0 CHECK (history_done IN (0, 1)), -- 1: a year had none
+  asked_at     TEXT,                               -- last valid answer for the newest days
+  tried_at     TEXT,                               -- last request for the newest days
+  history_failure TEXT,                                 -- last day on which its history failed
+  refusal_day  TEXT,                                -- last day on which the source refused the code
+  refusals     INTEGER NOT NULL DEFAULT 0,         -- days with a refusal since the last answer
+  refusal      TEXT,                               -- words of the source
+  is_named     INTEGER NOT NULL DEFAULT 0 CHECK (is_named IN (0, 1)) -- 1: an answer had a name
+) STRICT, WITHOUT ROWID;
+
+-- Canonical decimals of any sign. `stored_at` as in rates.
+CREATE TABLE indicator_values (
+  code       TEXT    NOT NULL REFERENCES indicators (code),
+  value_date TEXT    NOT NULL,
+  value      TEXT    NOT NULL,
+  stored_at  INTEGER NOT NULL,
+  PRIMARY KEY (code, value_date)
+) STRICT, WITHOUT ROWID;
+
+-- Validly answered days of each indicator, as in coverage.
+CREATE TABLE indicator_coverage (
+  code         TEXT NOT NULL REFERENCES indicators (code),
+  covered_from TEXT NOT NULL,
+  covered_to   TEXT NOT NULL,
+  PRIMARY KEY (code, covered_from),
+  CHECK (covered_from <= covered_to)
+) STRICT, WITHOUT ROWID;
+
+-- Record of the coverage, as coverage_changes.
+CREATE TABLE indicator_changes (
+  id         INTEGER PRIMARY KEY,
+  code       TEXT    NOT NULL REFERENCES indicators (code),
+  changed_at INTEGER NOT NULL,
+  kind       TEXT    NOT NULL CHECK (kind IN ('added', 'removed')),
+  days_from  TEXT    NOT NULL,
+  days_to    TEXT    NOT NULL,
+  CHECK (days_from <= days_to)
+) STRICT;
+CREATE INDEX indicator_changes_by_code ON indicator_changes (code, changed_at);
+
+-- Runs over indicators, with the columns of sync_runs. No rule of the rates reads them.
+CREATE TABLE indicator_runs (
+  id          INTEGER PRIMARY KEY AUTOINCREMENT,
+  provider_id INTEGER NOT NULL REFERENCES providers (id),
+  trigger     TEXT    NOT NULL CHECK (trigger IN ('scheduler', 'cli', 'import')),
+  status      TEXT    NOT NULL CHECK (status IN ('ok', 'parcial', 'error')),
+  date_from   TEXT,
+  date_to     TEXT,
+  inserted    INTEGER NOT NULL DEFAULT 0,
+  updated     INTEGER NOT NULL DEFAULT 0,
+  unchanged   INTEGER NOT NULL DEFAULT 0,
+  message     TEXT,
+  started_at  TEXT    NOT NULL,
+  finished_at TEXT,
+  failures    TEXT,
+  token_hash  TEXT CHECK (length(token_hash) = 64),      -- SHA-256 of a refused token; NULL: none was refused
+  history     INTEGER NOT NULL DEFAULT 0                 -- requests for history
+) STRICT;
+
+-- Every replaced value, as rate_revisions.
+CREATE TABLE indicator_revisions (
+  id            INTEGER PRIMARY KEY AUTOINCREMENT,
+  code          TEXT    NOT NULL REFERENCES indicators (code),
+  value_date    TEXT    NOT NULL,
+  old_value     TEXT    NOT NULL,
+  old_stored_at INTEGER NOT NULL,
+  new_value     TEXT    NOT NULL,
+  replaced_at   TEXT    NOT NULL,
+  run_id        INTEGER NOT NULL REFERENCES indicator_runs (id)
+) STRICT;
+CREATE INDEX indicator_revisions_by_code ON indicator_revisions (code, value_date);
 
 -- Keys of the rates API. Only the SHA-256 of a key is stored. A name is that of one active key. A rotation changes
 -- only the hash of the row, so that id and name stay valid. The old hash moves to former_secrets. Keys that end in

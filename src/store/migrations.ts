@@ -237,6 +237,83 @@ CREATE TABLE upload_links (
 CREATE INDEX upload_links_by_end ON upload_links (ends_at);
 `
 
+// Indicators have tables of their own, and a revision of their own.
+const INDICATORS = `
+ALTER TABLE meta ADD COLUMN indicator_revision INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE meta ADD COLUMN indicator_instant INTEGER NOT NULL DEFAULT 0;
+CREATE TABLE indicators (
+  code         TEXT    NOT NULL PRIMARY KEY CHECK (length(code) <= 10),
+  provider_id  INTEGER NOT NULL REFERENCES providers (id),
+  name         TEXT,
+  unit         TEXT,
+  periodicity  TEXT,
+  enabled      INTEGER NOT NULL DEFAULT 1 CHECK (enabled IN (0, 1)),
+  state        TEXT    NOT NULL DEFAULT 'new' CHECK (state IN ('new', 'waiting', 'active', 'refused')),
+  added_at     INTEGER NOT NULL,
+  history_from TEXT,
+  history_done INTEGER NOT NULL DEFAULT 0 CHECK (history_done IN (0, 1)),
+  asked_at     TEXT,
+  tried_at     TEXT,
+  history_failure TEXT,
+  refusal_day  TEXT,
+  refusals     INTEGER NOT NULL DEFAULT 0,
+  refusal      TEXT,
+  is_named     INTEGER NOT NULL DEFAULT 0 CHECK (is_named IN (0, 1))
+) STRICT, WITHOUT ROWID;
+CREATE TABLE indicator_values (
+  code       TEXT    NOT NULL REFERENCES indicators (code),
+  value_date TEXT    NOT NULL,
+  value      TEXT    NOT NULL,
+  stored_at  INTEGER NOT NULL,
+  PRIMARY KEY (code, value_date)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE indicator_coverage (
+  code         TEXT NOT NULL REFERENCES indicators (code),
+  covered_from TEXT NOT NULL,
+  covered_to   TEXT NOT NULL,
+  PRIMARY KEY (code, covered_from),
+  CHECK (covered_from <= covered_to)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE indicator_changes (
+  id         INTEGER PRIMARY KEY,
+  code       TEXT    NOT NULL REFERENCES indicators (code),
+  changed_at INTEGER NOT NULL,
+  kind       TEXT    NOT NULL CHECK (kind IN ('added', 'removed')),
+  days_from  TEXT    NOT NULL,
+  days_to    TEXT    NOT NULL,
+  CHECK (days_from <= days_to)
+) STRICT;
+CREATE INDEX indicator_changes_by_code ON indicator_changes (code, changed_at);
+CREATE TABLE indicator_runs (
+  id          INTEGER PRIMARY KEY AUTOINCREMENT,
+  provider_id INTEGER NOT NULL REFERENCES providers (id),
+  trigger     TEXT    NOT NULL CHECK (trigger IN ('scheduler', 'cli', 'import')),
+  status      TEXT    NOT NULL CHECK (status IN ('ok', 'parcial', 'error')),
+  date_from   TEXT,
+  date_to     TEXT,
+  inserted    INTEGER NOT NULL DEFAULT 0,
+  updated     INTEGER NOT NULL DEFAULT 0,
+  unchanged   INTEGER NOT NULL DEFAULT 0,
+  message     TEXT,
+  started_at  TEXT    NOT NULL,
+  finished_at TEXT,
+  failures    TEXT,
+  token_hash  TEXT CHECK (length(token_hash) = 64),
+  history     INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE TABLE indicator_revisions (
+  id            INTEGER PRIMARY KEY AUTOINCREMENT,
+  code          TEXT    NOT NULL REFERENCES indicators (code),
+  value_date    TEXT    NOT NULL,
+  old_value     TEXT    NOT NULL,
+  old_stored_at INTEGER NOT NULL,
+  new_value     TEXT    NOT NULL,
+  replaced_at   TEXT    NOT NULL,
+  run_id        INTEGER NOT NULL REFERENCES indicator_runs (id)
+) STRICT;
+CREATE INDEX indicator_revisions_by_code ON indicator_revisions (code, value_date);
+`
+
 export const SHARED_MIGRATIONS: readonly Migration[] = [
   { sql: DISCARDED_RATES },
   { sql: PAGE_SESSIONS },
@@ -251,6 +328,7 @@ export const SHARED_MIGRATIONS: readonly Migration[] = [
   { sql: DOCUMENT_RESULTS },
   { sql: PRIORITIES },
   { sql: UPLOAD_LINKS },
+  { sql: INDICATORS },
 ]
 
 export const SCHEMA_VERSION = schemaVersion(SHARED_MIGRATIONS)

@@ -35,6 +35,9 @@ export type LeaseEnd = number | Date
 export type KeyKind = 'header' | 'url' | 'bank'
 /** Side of the dollar that a key prefers in compat APIs that have one rate. */
 export type Side = 'compra' | 'venta'
+export type IndicatorTrigger = 'scheduler' | 'cli' | 'import'
+/** `new`: no answer yet; `waiting`: for the token; `refused`: the source refused the code on 3 days. */
+export type IndicatorState = 'new' | 'waiting' | 'active' | 'refused'
 export type SyncStatus = 'ok' | 'parcial' | 'error'
 
 export type Tables = {
@@ -46,6 +49,8 @@ export type Tables = {
     coverage_from: number | null
     contents_mark: string | null
     contents_listed_at: string | null
+    indicator_revision: Generated<number>
+    indicator_instant: Generated<number>
   }
   providers: {
     id: Generated<number>
@@ -123,6 +128,62 @@ export type Tables = {
   }
   record_gaps: { gap_from: number; gap_to: number }
   record_end: { id: number; recorded_at: number; revision: number }
+  indicators: {
+    code: string
+    provider_id: number
+    name: string | null
+    unit: string | null
+    periodicity: string | null
+    enabled: Generated<number>
+    state: Generated<IndicatorState>
+    added_at: number
+    history_from: string | null
+    history_done: Generated<number>
+    asked_at: string | null
+    tried_at: string | null
+    history_failure: string | null
+    refusal_day: string | null
+    refusals: Generated<number>
+    refusal: string | null
+    is_named: Generated<number>
+  }
+  indicator_values: { code: string; value_date: string; value: string; stored_at: number }
+  indicator_coverage: { code: string; covered_from: string; covered_to: string }
+  indicator_changes: {
+    id: Generated<number>
+    code: string
+    changed_at: number
+    kind: 'added' | 'removed'
+    days_from: string
+    days_to: string
+  }
+  indicator_runs: {
+    id: Generated<number>
+    provider_id: number
+    trigger: IndicatorTrigger
+    status: SyncStatus
+    date_from: string | null
+    date_to: string | null
+    inserted: Generated<number>
+    updated: Generated<number>
+    unchanged: Generated<number>
+    message: string | null
+    started_at: string
+    finished_at: string | null
+    failures: string | null
+    token_hash: string | null
+    history: Generated<number>
+  }
+  indicator_revisions: {
+    id: Generated<number>
+    code: string
+    value_date: string
+    old_value: string
+    old_stored_at: number
+    new_value: string
+    replaced_at: string
+    run_id: number
+  }
   api_keys: {
     id: Generated<number>
     name: string

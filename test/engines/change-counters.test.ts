@@ -48,7 +48,8 @@ const ROWS: Record<string, { key: string; set: string; row: (at: number) => Reco
 // Rates and the catalogue have `data_revision`, which their transactions raise. Nodes cache no rows of the others.
 const UNWATCHED =
   'meta providers series rates sync_runs rate_revisions coverage coverage_changes catalogue_changes record_gaps ' +
-  'record_end key_use key_networks login_links page_sessions page_tickets upload_links attachments document_results document_counts contents removed_objects lost_contents losses ' +
+  'record_end indicators indicator_values indicator_coverage indicator_changes indicator_runs indicator_revisions ' +
+  'key_use key_networks login_links page_sessions page_tickets upload_links attachments document_results document_counts contents removed_objects lost_contents losses ' +
   'orphaned_contents events idempotency hook_deliveries hook_days'
 
 type Manner = (db: WriteDb, table: string, id: number) => Promise<unknown>

@@ -80,6 +80,18 @@ export async function fillDirectory(
     }
     if (schema > 19)
       db.exec(`insert into upload_links values ('${'d'.repeat(64)}', 6, 1, 1, 1, 'n', 'a/b', 1, '${AT}')`)
+    if (schema > 20) {
+      db.exec(`
+        insert into indicators (code, provider_id, name, added_at) values ('423', 1, 'Tasa básica pasiva', 9);
+        insert into indicator_values values ('423', '2026-03-23', '-0.25', 9), ('423', '2026-03-24', '0', 10);
+        insert into indicator_coverage values ('423', '2026-03-01', '2026-03-24');
+        insert into indicator_changes (code, changed_at, kind, days_from, days_to)
+          values ('423', 9, 'added', '2026-03-01', '2026-03-24');
+        insert into indicator_runs (id, provider_id, trigger, status, started_at) values (4, 1, 'cli', 'ok', '${AT}');
+        insert into indicator_revisions (code, value_date, old_value, old_stored_at, new_value, replaced_at, run_id)
+          values ('423', '2026-03-23', '0.25', 8, '-0.25', '${AT}', 4);
+      `)
+    }
     const series = db.prepare(
       `insert into series (id, provider_id, external_code, name, base_currency, quote_currency, rate_type)
        values (?, 1, ?, 'S', ?, 'CRC', 'venta')`,
