@@ -38,6 +38,7 @@ const EXAMPLES = fs.globSync('src/examples/**/*.*').sort()
 const CLUSTER_SCHEMA = 'src/store/postgres/schema-cluster.sql'
 const MONITORING = ['src/cli/commands/metrics/dashboard.json', 'src/cli/commands/metrics/rules.yaml']
 const WSDL = 'src/http/compat/bccr/wsindicadoreseconomicos.wsdl'
+const INDICATORS = fs.globSync('src/providers/bccr/indicators/*.csv').sort()
 const HELP = 'src/cli/help/help.txt'
 // Texts that src/runtime/assets.ts reads.
 const PACKED_TEXTS = [
@@ -51,6 +52,7 @@ const PACKED_TEXTS = [
   HELP,
   ...MONITORING,
   WSDL,
+  ...INDICATORS,
 ]
 const LARGEST_MB = 130
 // V8 would let each half of the heap's young generation grow from 1 to 32 MB. A server under full load never returns

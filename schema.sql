@@ -156,8 +156,8 @@ CREATE TABLE record_end (
 ) STRICT;
 INSERT INTO record_end (id, recorded_at, revision) VALUES (1, 0, 0) ON CONFLICT DO NOTHING;
 
--- Indicators: other series of a provider, by its codes. They are no rates, so their tables share nothing with those of
--- rates. A row exists once its code was enabled. `state`: `new` before the first answer, `waiting` for the token.
+-- Indicators: other series of a provider, by its codes. Their tables share nothing with those of the rates. A row
+-- exists once its code was enabled. `state`: `new` before the first answer, `waiting` for the token.
 CREATE TABLE indicators (
   code         TEXT    NOT NULL PRIMARY KEY CHECK (length(code) <= 10),
   provider_id  INTEGER NOT NULL REFERENCES providers (id),

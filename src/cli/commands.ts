@@ -34,6 +34,7 @@ const FILES: Record<string, readonly string[]> = {
   'rates/provider': ['provider list', 'provider enable', 'provider disable'],
   'rates/series': ['series list', 'series enable', 'series disable'],
   'rates/revision': ['revision list'],
+  'indicators/indicator': ['indicator list', 'indicator enable', 'indicator disable'],
   'rates/export': ['export'],
   'rates/import': ['import'],
   'rates/discard': ['rates discard'],

@@ -179,6 +179,55 @@ export type SpreadsheetSeries = {
 /** @throws AppError `failed`, with each bad cell, unless the whole file is valid */
 export type SpreadsheetReader = (file: SpreadsheetFile) => Promise<SpreadsheetSeries[]>
 
+export type IndicatorKind = 'interest' | 'exchange' | 'amount' | 'index' | 'counter' | 'other'
+
+/** Indicator that is known before its first fetch. */
+export type KnownIndicator = {
+  code: string
+  /** Alias of the code. */
+  key?: string | undefined
+  kind: IndicatorKind
+  name: string
+  unit: string | null
+  periodicity: string
+  /** Of a counter rate: who pays and charges it, the kind of entity, and the side. */
+  entity?: string
+  group?: string
+  side?: 'compra' | 'venta'
+}
+
+/** Answer about one indicator. `unit` and `periodicity` are null where the source does not have them. */
+export type IndicatorFacts = { name: string; unit: string | null; periodicity: string | null }
+
+/** Connection of a run to the indicators of a provider. Requests have the pace of the provider. */
+export type IndicatorSession = {
+  /**
+   * Reads one window with one request.
+   * @throws FetchFailure without a valid answer; its fact has the status with which the source refused code or token
+   */
+  read(code: string, window: Window): Promise<SourceAnswer>
+  /** @throws FetchFailure like `read` */
+  readFacts(code: string): Promise<IndicatorFacts>
+  /** As of SourceSession. */
+  readonly sourceDay: IsoDate | undefined
+}
+
+/** Series of a source that are no rates, each by its code (decisions 2.25). */
+export type IndicatorSource = {
+  /** Returns the indicators with a key, and counter rates. */
+  named(): KnownIndicator[]
+  /** Returns all known indicators. */
+  listed(): KnownIndicator[]
+  /** Returns the names of the source's own catalogue by code. */
+  catalogueNames(): ReadonlyMap<string, string>
+  /** `settings.token` is required. */
+  connect(
+    settings: ProviderSettings & { token: string },
+    signal: AbortSignal,
+    tuning?: RequestTuning,
+  ): IndicatorSession
+}
+
 /** Source of rates. */
 export type Provider = {
   /** Public id of its row, the same in each database. */
@@ -215,6 +264,8 @@ export type Provider = {
   connect(settings: ProviderSettings, signal: AbortSignal, tuning?: RequestTuning): SourceSession
   /** Loads the reader of files from its website; undefined: it has no files. */
   spreadsheets?: () => Promise<SpreadsheetReader>
+  /** Undefined: it has no indicators. */
+  indicators?: IndicatorSource
 }
 
 /** The source did not return a valid answer. The message goes into the record of a run and contains no secret. */

@@ -13,6 +13,7 @@ export const TOPICS = [
   'options',
   'rates',
   'sources',
+  'indicators',
   'programs',
   'hostnames',
   'documents',

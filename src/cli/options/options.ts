@@ -96,6 +96,8 @@ const CALL = {
   'without-damaged': flag,
   'read-all': flag,
   repair: flag,
+  all: flag,
+  search: option('TEXT', nonEmpty),
   json: flag,
 } satisfies Record<string, Option>
 

@@ -10,7 +10,7 @@ import {
   type SourceAnswer,
   type Window,
 } from '../provider.ts'
-import type { Requester } from '../request.ts'
+import type { Requester, SourceRequest } from '../request.ts'
 
 // A year of an indicator is known to work; a table contains 45 of them (upstream 1).
 const SINGLE_DAYS = 366
@@ -26,14 +26,8 @@ export async function readPublic(
   const { indicator } = request
   const answers: SourceAnswer[] = []
   for (const window of splitWindow(request.window, indicator === undefined ? TABLE_DAYS : SINGLE_DAYS)) {
-    const page = {
-      name: indicator ?? request.table,
-      url: publicUrl(source.url, { ...request, window }),
-      headers: { Accept: 'application/json', Authorization: `Bearer ${source.token}` },
-      secrets: [source.token],
-      readError: errorText,
-      readUnsynchronized: (status: number, body: string) => unsynchronizedDays(status, body, window),
-    }
+    const name = indicator ?? request.table
+    const page = publicRequest(source, { name, path: `${resourcePath(request)}/series`, window })
     const answer = await requester.get(page, async (body, headers) =>
       withMirrorHeaders(await readPublicAnswer(body), headers),
     )
@@ -48,6 +42,22 @@ export async function readPublic(
   const codeSets = answers.map((one) => new Set(one.listed.map(({ code }) => code)))
   const inAll = listed.filter(({ code }) => codeSets.every((codes) => codes.has(code)))
   return { listed: inAll, observations, ...(leftOut && { leftOut }) }
+}
+
+/** Returns a request with the token. `window` undefined: the resource has no days. */
+export function publicRequest(
+  source: { url: string; token: string },
+  { name, path, window }: { name: string; path: string; window?: Window },
+): SourceRequest {
+  const dates = window && `fechaInicio=${slashDate(window.from)}&fechaFin=${slashDate(window.to)}&`
+  return {
+    name,
+    url: `${source.url}/Bccr.GE.SDDE.Publico.Indicadores.API/${path}?${dates ?? ''}idioma=ES`,
+    headers: { Accept: 'application/json', Authorization: `Bearer ${source.token}` },
+    secrets: [source.token],
+    readError: errorText,
+    ...(window && { readUnsynchronized: (status, body) => unsynchronizedDays(status, body, window) }),
+  }
 }
 
 /**
@@ -145,13 +155,10 @@ function readRow(code: string, row: unknown): Observation[] {
   return [{ code, day, value: scalarText(value), roundedTo: undefined }]
 }
 
-function publicUrl(base: string, { table, indicator, window }: FetchRequest): string {
-  const resource =
-    indicator === undefined
-      ? `cuadro/${encodeURIComponent(table)}`
-      : `indicadoresEconomicos/${encodeURIComponent(indicator)}`
-  const dates = `fechaInicio=${slashDate(window.from)}&fechaFin=${slashDate(window.to)}`
-  return `${base}/Bccr.GE.SDDE.Publico.Indicadores.API/${resource}/series?${dates}&idioma=ES`
+function resourcePath({ table, indicator }: FetchRequest): string {
+  return indicator === undefined
+    ? `cuadro/${encodeURIComponent(table)}`
+    : `indicadoresEconomicos/${encodeURIComponent(indicator)}`
 }
 
 function slashDate(day: string): string {

@@ -75,6 +75,7 @@ test('commands that only read do not print the data directory', async (t) => {
     'series list',
     'directory export',
     'revision list',
+    'indicator list',
   ]) {
     assert.deepEqual([(await runWithSettings(file, line)).err, line], ['', line])
   }
@@ -83,7 +84,7 @@ test('commands that only read do not print the data directory', async (t) => {
 test('commands that change data print the data directory, also when they fail', async (t) => {
   const { home, file } = writeSettings(t, (home) => `CAMBISTA_DATA_DIR=${home}/data\n`)
   await runWithSettings(file, 'key create erp')
-  const lines = `key revoke 9,key rotate 9,token rotate a,provider disable x,provider enable x,series disable 999,series enable 999,token revoke 9,
+  const lines = `key revoke 9,key rotate 9,token rotate a,provider disable x,provider enable x,series disable 999,series enable 999,indicator disable 999,token revoke 9,
     company create --name A --code A,owner create --name A,agent create --company 9 --name A,agent activate 9,agent deactivate 9,
     token create erp --allow documents:GET,token update b --quota 1GiB,company update 9 --quota 1GiB,document delete 9,document purge --older-than 1,sync --from 2026-01-01`
   for (const line of lines.split(',').map((one) => one.trim())) {

@@ -1,0 +1,158 @@
+// Describes indicators: the stored rows together with the facts that are shipped. Enables and disables them.
+
+import type { IndicatorKind, IndicatorSource, KnownIndicator } from '../../providers/provider.ts'
+import { AppError } from '../../runtime/errors.ts'
+import {
+  findStoredIndicator,
+  insertIndicator,
+  raiseIndicatorRevision,
+  type StoredIndicator,
+  updateIndicator,
+} from '../../store/indicators/indicators.ts'
+import type { ValueDays } from '../../store/indicators/values.ts'
+import type { WriteDb } from '../../store/tables.ts'
+import type { IsoDate } from '../../values/dates.ts'
+import { nearest } from '../../values/edit-distance.ts'
+import { foldAccents, searchWords } from '../../values/folded-text.ts'
+
+/** An indicator as answers and lists show it. `name` null: no answer has it yet. */
+export type Indicator = {
+  provider: string
+  code: string
+  key?: string
+  name: string | null
+  kind: IndicatorKind
+  unit: string | null
+  periodicity: string | null
+  entity?: string
+  side?: 'compra' | 'venta'
+  first_date: IsoDate | null
+  newest_date: IsoDate | null
+  enabled: boolean
+}
+
+/** Provider of indicators: its code, and the codes of its rates. */
+export type IndicatorOwner = {
+  id: number
+  code: string
+  source: Pick<IndicatorSource, 'listed'>
+  rateCodes: ReadonlySet<string>
+}
+
+const CODE = /^[1-9]\d{0,9}$/
+const MAX_TYPOS = 2
+
+/** Describes the stored indicators, in their order. */
+export function describeIndicators(
+  provider: string,
+  rows: readonly StoredIndicator[],
+  { days, named }: { days: ReadonlyMap<string, ValueDays>; named: readonly KnownIndicator[] },
+): Indicator[] {
+  const byCode = new Map(named.map((one) => [one.code, one]))
+  return rows.map(({ code, name, unit, periodicity, enabled }) => {
+    const known = byCode.get(code)
+    const { first = null, newest = null } = days.get(code) ?? {}
+    return {
+      ...describeKnown(provider, known ?? { code, kind: 'other', name: '', unit: null, periodicity: '' }),
+      ...{ name, unit, periodicity, first_date: first, newest_date: newest, enabled },
+    }
+  })
+}
+
+/** Describes an indicator that was never enabled. */
+export function describeKnown(provider: string, known: KnownIndicator): Indicator {
+  const { code, key, name, kind, unit, periodicity, entity, side } = known
+  return {
+    ...{ provider, code, ...(key !== undefined && { key }), name, kind, unit, periodicity },
+    ...(entity !== undefined && { entity }),
+    ...(side !== undefined && { side }),
+    ...{ first_date: null, newest_date: null, enabled: false },
+  }
+}
+
+/** Returns whether each word of a search is in the code, the key, the name or the entity. */
+export function matchesSearch(
+  indicator: Pick<Indicator, 'code' | 'key' | 'name' | 'entity'>,
+  search: string,
+) {
+  const { code, key = '', name, entity = '' } = indicator
+  const text = foldAccents(`${code} ${key} ${name ?? ''} ${entity}`)
+  return searchWords(search).every((word) => text.includes(word))
+}
+
+/** Returns the code of a word: the code itself, or a key. @throws AppError `usage` with the nearest key */
+export function indicatorCode(word: string, known: readonly KnownIndicator[]): string {
+  if (CODE.test(word)) return word
+  const match = known.find(({ key }) => key === word.toLowerCase())
+  if (match) return match.code
+  const near = nearest(
+    word.toLowerCase(),
+    known.flatMap(({ key }) => key ?? []),
+    MAX_TYPOS,
+  )
+  const advice =
+    near === undefined
+      ? 'a code has 1 to 10 digits, and cambista indicator list --all has the keys'
+      : `did you mean ${near}?`
+  throw new AppError('usage', `there is no indicator ${JSON.stringify(word)}: ${advice}`)
+}
+
+/**
+ * Enables indicators by codes or keys, inside a transaction. `from`: first day of their history.
+ * @throws AppError `usage` for an unknown key, or the code of a rate
+ */
+export async function enableIndicators(
+  trx: WriteDb,
+  { id, code: provider, source, rateCodes }: IndicatorOwner,
+  words: readonly string[],
+  { from, now }: { from: IsoDate | undefined; now: Date },
+): Promise<StoredIndicator[]> {
+  const known = source.listed()
+  const codes = new Set(words.map((word) => indicatorCode(word, known)))
+  const rate = [...codes].find((code) => rateCodes.has(code))
+  if (rate !== undefined) {
+    throw new AppError(
+      'usage',
+      `${rate} is a rate of ${provider}, which cambista series list shows: it is no indicator`,
+    )
+  }
+  const at = await raiseIndicatorRevision(trx, now)
+  const rows: StoredIndicator[] = []
+  for (const code of codes) {
+    const row = await findStoredIndicator(trx, code)
+    if (!row) {
+      const { name, unit = null, periodicity = null } = known.find((one) => one.code === code) ?? {}
+      const facts = { name: name ?? null, unit, periodicity, history_from: from ?? null }
+      await insertIndicator(trx, { code, provider_id: id, ...facts, added_at: at.getTime() })
+    } else {
+      const history = from === undefined ? {} : { history_from: from }
+      const state = row.enabled && row.state !== 'refused' ? row.state : 'new'
+      const fresh = state === 'new' ? { refusal: null, refusals: 0, refusal_day: null, tried_at: null } : {}
+      await updateIndicator(trx, code, { enabled: true, state, ...fresh, ...history })
+    }
+    const stored = await findStoredIndicator(trx, code)
+    if (stored) rows.push(stored)
+  }
+  return rows
+}
+
+/** Disables indicators by codes or keys, inside a transaction. @throws AppError `not-found` for one that was never enabled */
+export async function disableIndicators(
+  trx: WriteDb,
+  source: Pick<IndicatorSource, 'listed'>,
+  words: readonly string[],
+  now: Date,
+): Promise<StoredIndicator[]> {
+  const known = source.listed()
+  const rows: StoredIndicator[] = []
+  await raiseIndicatorRevision(trx, now)
+  for (const code of new Set(words.map((word) => indicatorCode(word, known)))) {
+    const row = await findStoredIndicator(trx, code)
+    if (!row) {
+      throw new AppError('not-found', `the indicator ${code} was never enabled: see cambista indicator list`)
+    }
+    await updateIndicator(trx, code, { enabled: false })
+    rows.push({ ...row, enabled: false })
+  }
+  return rows
+}
