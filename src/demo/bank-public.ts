@@ -6,7 +6,8 @@ import { addInterval, type Interval } from '../values/intervals.ts'
 import type { Books, Indicator } from './books.ts'
 import { type BankReply, bankError } from './reply.ts'
 
-const PATH = /^Bccr\.GE\.SDDE\.Publico\.Indicadores\.API\/(indicadoresEconomicos|cuadro)\/([^/]+)\/series$/
+const PATH =
+  /^Bccr\.GE\.SDDE\.Publico\.Indicadores\.API\/(indicadoresEconomicos|cuadro)\/([^/]+)\/(series|metadata)$/
 
 const DECIMALS = 8 // upstream 1: on the wire
 
@@ -27,12 +28,13 @@ export function publicAnswer(
   if (token === undefined || headers.authorization !== `Bearer ${token}`) {
     return bankError(401, 'El token no es válido o expiró.')
   }
-  const [, kind, code = ''] = parts
+  const [, kind, code = '', resource] = parts
   const alone = kind === 'indicadoresEconomicos'
   const match = alone ? books.find(code) : books.listIndicators(code)
   const from = parseSlashDay(query.fechaInicio)
   const to = parseSlashDay(query.fechaFin)
   if (!match) return bankError(400, `El ${alone ? 'indicador' : 'cuadro'} ${code} no existe.`)
+  if (resource === 'metadata') return metadataReply([match].flat())
   if (from === undefined || to === undefined) return bankError(400, 'El formato de las fechas es aaaa/mm/dd.')
 
   const requested = [match].flat()
@@ -75,6 +77,15 @@ function holeError(holes: readonly Interval[]): BankReply {
   const [first] = merged
   const error = bankError(503, `Los días del ${first?.from} al ${first?.to} no se han sincronizado.`)
   return { ...error, headers: { 'Retry-After': '3600' } }
+}
+
+/** Answers with metadata as upstream 5 has them: the code is a number here. */
+function metadataReply(indicators: readonly Indicator[]): BankReply {
+  const datos = indicators.map(({ code, name, unit, periodicity }) => ({
+    ...{ codIndicador: Number(code), nombre: name, periodicidad: periodicity ?? 'Diaria' },
+    ...(unit !== undefined && { unidadDeMedida: unit }),
+  }))
+  return { status: 200, body: JSON.stringify({ estado: true, mensaje: 'Consulta exitosa', datos }) }
 }
 
 type Day = { day: number; iso: string }

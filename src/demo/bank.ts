@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import type { IsoDate } from '../values/dates.ts'
 import { publicAnswer, type UnsynchronizedDays } from './bank-public.ts'
 import { siteAnswer } from './bank-site.ts'
-import { createBooks, type ValueOverride } from './books.ts'
+import { createBooks, type Indicator, type ValueOverride } from './books.ts'
 import type { BankReply } from './reply.ts'
 
 /** Request that the bank received. */
@@ -36,6 +36,8 @@ export type BankOptions = {
   codes?: readonly string[]
   /** Names instead of the bank's own. */
   names?: Record<string, string>
+  /** Further indicators of the public API; `value` has their values. */
+  indicators?: readonly Indicator[]
   faults?: FaultHook
   refusals?: Refusals
   /** Unsynchronized days of another cambista, by code. */

@@ -7,7 +7,8 @@ import { FIRST_DAY, inventedDayValue, inventedSeries, isHoliday } from './invent
 /** Returns a text to publish verbatim, null for a day without a value, or undefined for the invented value. */
 export type ValueOverride = (code: string, day: IsoDate) => string | null | undefined
 
-export type Indicator = { code: string; name: string }
+/** `unit` and `periodicity` are in its metadata alone. */
+export type Indicator = { code: string; name: string; unit?: string; periodicity?: string }
 
 export type Books = {
   /** Returns undefined for an unknown table. */
@@ -25,6 +26,7 @@ export function createBooks(options: {
   value?: ValueOverride
   codes?: readonly string[]
   names?: Record<string, string>
+  indicators?: readonly Indicator[]
 }): Books {
   const names = new Map(inventedSeries.map(({ code, name }) => [code, name]))
   for (const [code, name] of Object.entries(options.names ?? {})) names.set(code, name)
@@ -35,7 +37,8 @@ export function createBooks(options: {
     [DOLLAR_TABLE, listCodes(DOLLAR_TABLE).map(createIndicator)],
     [PARITY_TABLE, (options.codes ?? listCodes(PARITY_TABLE)).map(createIndicator)],
   ])
-  const indicators = new Map([...tables.values()].flat().map((indicator) => [indicator.code, indicator]))
+  const all = [...tables.values(), options.indicators ?? []].flat()
+  const indicators = new Map(all.map((indicator) => [indicator.code, indicator]))
   const dollars = new Set(listCodes(DOLLAR_TABLE))
 
   return {

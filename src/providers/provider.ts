@@ -190,7 +190,7 @@ export type KnownIndicator = {
   name: string
   unit: string | null
   periodicity: string
-  /** Of a counter rate: who pays and charges it, the kind of entity, and the side. */
+  /** Bank or exchange house of a counter rate, with its kind and the side. */
   entity?: string
   group?: string
   side?: 'compra' | 'venta'

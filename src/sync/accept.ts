@@ -24,11 +24,12 @@ export type ValidatedRows = {
 
 const MAX_DIGITS = 40 // the bank sends at most about 16; a longer decimal is an error or an attack
 
-/** Validates the rows of an answer. `codes` are the requested series. */
+/** Validates the rows of an answer. `codes` are the requested series; `anySign`: negative values and zero are valid. */
 export function validateRows(
   rows: readonly Observation[],
   codes: ReadonlySet<string>,
   window: Window,
+  { anySign = false } = {},
 ): ValidatedRows {
   const accepted: AcceptedRate[] = []
   const rejected: string[] = []
@@ -48,7 +49,8 @@ export function validateRows(
   for (const { code, day, value: text, roundedTo } of rows) {
     const value = parseValue(text)
     const fault = codes.has(code)
-      ? (dayFaults.getOrInsertComputed(day, () => findDayFault(day, window)) ?? findValueFault(text, value))
+      ? (dayFaults.getOrInsertComputed(day, () => findDayFault(day, window)) ??
+        findValueFault(text, value, anySign))
       : 'not the indicator asked for'
     if (fault !== undefined || value === undefined) {
       reject(code, day, fault ?? 'not a decimal')
@@ -69,9 +71,9 @@ function findDayFault(day: string, window: Window): string | undefined {
   return day < window.from || day > window.to ? `outside ${window.from} to ${window.to}` : undefined
 }
 
-function findValueFault(text: string, value: string | undefined): string | undefined {
+function findValueFault(text: string, value: string | undefined, anySign: boolean): string | undefined {
   if (value === undefined) return `${quotedExcerpt(text)} is not a decimal`
-  return value === '0' || value.startsWith('-') ? `${value} is not positive` : undefined
+  return !anySign && (value === '0' || value.startsWith('-')) ? `${value} is not positive` : undefined
 }
 
 function parseValue(text: string): string | undefined {

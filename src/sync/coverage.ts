@@ -94,7 +94,7 @@ export function reduceCoverage(
  * Returns the days that had begun, and later ones with a value. A row without a day may be of any day of the window:
  * then only days with a value count.
  */
-function answeredDays(
+export function answeredDays(
   valueDays: IsoDate[],
   undated: boolean,
   window: Window,

@@ -20,6 +20,7 @@ import {
 import type { WriteDb } from '../store/tables.ts'
 import { addDays, EARLIEST_DAY, earliest, type IsoDate, LATEST_DAY, latest } from '../values/dates.ts'
 import { narrowGroup } from './chunk.ts'
+import { waitForSyncLock } from './lock.ts'
 import { errorFailure, type Problem } from './problems.ts'
 import {
   addNotices,
@@ -36,7 +37,6 @@ import { walk } from './walk.ts'
 export type RefineRequest = { signal: AbortSignal; progress?: (progress: SyncProgress) => void }
 
 const PAUSE_MS = 250 // between two windows, in addition to the pace of the requests
-const RETRY_MS = 1000
 const ALL_DAYS: Window = { from: EARLIEST_DAY, to: LATEST_DAY }
 
 type RunTotals = Pick<RunState, 'counts' | 'answers' | 'problems' | 'extraRequests'>
@@ -102,7 +102,7 @@ async function refineWindow(
 ): Promise<IsoDate | undefined> {
   const { db } = deps
   const { request, refining } = position
-  const lock = await waitForLock(deps, request.signal)
+  const lock = await waitForSyncLock(deps, request.signal)
   try {
     // Loads the context for each window, since other runs may have stored values.
     const loaded = await loadContext(
@@ -151,16 +151,6 @@ async function refineWindow(
     return isComplete ? window.from : undefined
   } finally {
     await lock.release()
-  }
-}
-
-/** Waits for the lock of a sync. */
-async function waitForLock({ takeLock }: SyncDeps, signal: AbortSignal): Promise<Lock> {
-  for (;;) {
-    signal.throwIfAborted()
-    const lock = await takeLock('sync')
-    if (lock) return lock
-    await sleep(RETRY_MS, undefined, { signal })
   }
 }
 

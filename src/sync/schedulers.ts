@@ -1,6 +1,6 @@
-// Scheduled syncs of a server, on the leader alone. Each active provider has its own scheduler. A single lock serves all, so
-// one sync runs at a time. After a good run rounded values are refined in the background. A new leader reads the
-// state from the database, so a missed sync runs once.
+// Scheduled syncs of a server, on the leader alone. Each active provider has its own scheduler. A single lock serves all,
+// so one sync runs at a time. After a good run rounded values are refined in the background, and indicators are read. A
+// new leader reads the state from the database, so a missed sync runs once.
 
 import { setTimeout as wait } from 'node:timers/promises'
 import { selectActiveProviders } from '../domain/rates/active-providers.ts'
@@ -9,6 +9,7 @@ import { errorReason } from '../runtime/errors.ts'
 import { type LeaderTask, runAsLeader } from '../store/cluster/leader.ts'
 import { atomically, engineSql, type Lock, type LockName } from '../store/engine.ts'
 import type { SyncTrigger } from '../store/tables.ts'
+import { readIndicators } from './indicators/run.ts'
 import { refine } from './refine.ts'
 import { retryReason, type SyncDeps, syncAll } from './run.ts'
 import { createScheduler, type Scheduler } from './scheduler.ts'
@@ -39,6 +40,7 @@ export type SchedulersOptions = {
 const PUBLISH_EVERY_MS = 1000
 const DEAD_RUN_POLL_MS = 250
 const FIRST_ATTEMPT_MS = 1000
+const INDICATORS_EVERY_MS = 60_000
 
 export function openSchedulers(
   deps: SyncDeps,
@@ -161,7 +163,7 @@ async function startSchedulers(
   syncCron: SchedulersOptions['syncCron'],
 ): Promise<LocalSchedulers> {
   const { db, clock, log } = deps
-  const refining = createRefining(deps)
+  const background = createBackground(deps)
   const enqueue = createSerialQueue()
   const change = createSerialQueue()
   type Entry = { timetable: Omit<SyncTask, 'nextRun'>; scheduler: Scheduler | undefined }
@@ -174,7 +176,7 @@ async function startSchedulers(
       enqueue(async () => {
         if (signal.aborted) return undefined
         const ends = await syncAll(deps, [provider], { trigger, signal, range: undefined })
-        if (ends.every(({ run }) => run.status === 'ok')) refining.begin(provider)
+        if (ends.every(({ run }) => run.status === 'ok')) background.begin(provider)
         return retryReason(ends)
       })
     const { code, timeZone } = provider
@@ -198,9 +200,12 @@ async function startSchedulers(
       added.push({ provider, entry })
     }
     for (const { entry } of added) entry.scheduler?.start()
-    for (const { provider, entry } of added) if (entry.wasOk) refining.begin(provider)
+    for (const { provider, entry } of added) if (entry.wasOk) background.begin(provider)
   }
   await change(update)
+  const indicatorTimer = setInterval(() => {
+    for (const provider of providers) if (entries.has(provider.code)) background.beginIndicators(provider)
+  }, INDICATORS_EVERY_MS)
   return {
     tasks: () =>
       providers.flatMap(({ code }) => {
@@ -213,7 +218,8 @@ async function startSchedulers(
       await Promise.all([...entries.values()].map(({ scheduler }) => scheduler?.close()))
       await change(async () => {})
       await Promise.all(endings)
-      await refining.close()
+      clearInterval(indicatorTimer)
+      await background.close()
     },
   }
 }
@@ -229,26 +235,37 @@ function createSerialQueue() {
 }
 
 /**
- * Refines the values of providers, one provider after the other. A provider that is queued already is not added
- * again.
+ * Work that gives way to the runs of the rates, one task after the other: refining, then indicators. Work of a provider
+ * that is queued already is not added again.
  */
-function createRefining(deps: SyncDeps) {
+function createBackground(deps: SyncDeps) {
   const stop = new AbortController()
   const waiting = new Set<string>()
   const enqueue = createSerialQueue()
+  const { signal } = stop
+  const begin = (failed: string, { code }: Provider, work: () => Promise<unknown>) => {
+    const key = `${failed} ${code}`
+    if (waiting.has(key)) return
+    waiting.add(key)
+    enqueue(async () => {
+      if (!signal.aborted) await work()
+    })
+      .catch((error: unknown) => deps.log.error(failed, { provider: code, reason: errorReason(error) }))
+      .finally(() => waiting.delete(key))
+  }
+  const beginIndicators = (provider: Provider) => {
+    if (!provider.indicators) return
+    begin('reading indicators failed', provider, () =>
+      readIndicators(deps, provider, { trigger: 'scheduler', signal }),
+    )
+  }
   return {
     begin(provider: Provider) {
-      const { code } = provider
-      if (waiting.has(code)) return
-      waiting.add(code)
-      enqueue(async () => {
-        if (!stop.signal.aborted) await refine(deps, [provider], { signal: stop.signal })
-      })
-        .catch((error: unknown) =>
-          deps.log.error('refining failed', { provider: code, reason: errorReason(error) }),
-        )
-        .finally(() => waiting.delete(code))
+      begin('refining failed', provider, () => refine(deps, [provider], { signal }))
+      beginIndicators(provider)
     },
+    /** Indicators alone: one was enabled, or their history may go on. */
+    beginIndicators,
     async close() {
       stop.abort()
       await enqueue(async () => {}) // after the current one

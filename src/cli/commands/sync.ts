@@ -1,7 +1,9 @@
 import { FIRST_DAY } from '../../providers/list.ts'
 import { AppError } from '../../runtime/errors.ts'
 import type { Log } from '../../runtime/log.ts'
+import type { IndicatorRun } from '../../store/indicators/runs.ts'
 import type { SyncRunRow } from '../../store/rates/sync-runs.ts'
+import { readIndicators } from '../../sync/indicators/run.ts'
 import type { RunProgress } from '../../sync/progress.ts'
 import { refine } from '../../sync/refine.ts'
 import { RUN_FINISHED, type SyncDeps, syncAll } from '../../sync/run.ts'
@@ -46,10 +48,11 @@ export const sync = command({
       const runs = results.map(({ run }) => run)
       const isComplete = range === undefined && runs.every(({ status }) => status === 'ok')
       const refined = isComplete ? await refineNow(deps, terminal) : []
+      const indicatorRuns = isComplete ? await readIndicatorsNow(deps, terminal) : []
       log.flush()
       if (runs.length === 0)
         throw new AppError('failed', 'no provider is enabled: see cambista provider list')
-      const lines = [...runs, ...refined].map(runLine)
+      const lines = [...[...runs, ...refined].map(runLine), ...indicatorRuns.map(indicatorLine)]
       printResult(terminal, options, runs.length === 1 ? runs[0] : runs, lines)
       return exitCode(runs)
     })
@@ -64,6 +67,13 @@ async function refineNow(deps: SyncDeps, terminal: Terminal): Promise<SyncRunRow
       `making rounded values exact  ${group}  ${window.from} to ${window.to}  (Ctrl-C stops it, nothing is lost)`,
     )
   return refine(deps, terminal.providers, { signal: terminal.stop, progress }).finally(line.clear)
+}
+
+/** Reads the indicators that are due. A person does not wait for their history. */
+function readIndicatorsNow(deps: SyncDeps, terminal: Terminal): Promise<IndicatorRun[]> {
+  const request = { trigger: 'cli', signal: terminal.stop, isNewestOnly: terminal.interactive } as const
+  const runs = Array.fromAsync(terminal.providers, (provider) => readIndicators(deps, provider, request))
+  return runs.then((all) => all.filter((run) => run !== undefined))
 }
 
 /**
@@ -89,6 +99,12 @@ function runLine(run: SyncRunRow): string {
   const message = run.message === null ? '' : `\n  ${run.message.replaceAll('; ', '\n  ')}`
   const kind = run.trigger === 'refine' ? ' (rounded values made exact)' : ''
   return `run ${run.id}${kind}: ${run.status}, ${run.date_from} to ${run.date_to}: ${counts}${message}`
+}
+
+function indicatorLine(run: IndicatorRun): string {
+  const { id, status, inserted, updated, unchanged, message } = run
+  const counts = `${inserted} new, ${updated} replaced, ${unchanged} unchanged`
+  return `indicators, run ${id}: ${status}: ${counts}${message === null ? '' : `\n  ${message.replaceAll('; ', '\n  ')}`}`
 }
 
 function exitCode(runs: readonly SyncRunRow[]): number {

@@ -16,7 +16,7 @@ import { nearest } from '../../values/edit-distance.ts'
 import { foldAccents, searchWords } from '../../values/folded-text.ts'
 
 /** An indicator as answers and lists show it. `name` null: no answer has it yet. */
-export type Indicator = {
+export type DescribedIndicator = {
   provider: string
   code: string
   key?: string
@@ -47,20 +47,20 @@ export function describeIndicators(
   provider: string,
   rows: readonly StoredIndicator[],
   { days, named }: { days: ReadonlyMap<string, ValueDays>; named: readonly KnownIndicator[] },
-): Indicator[] {
+): DescribedIndicator[] {
   const byCode = new Map(named.map((one) => [one.code, one]))
   return rows.map(({ code, name, unit, periodicity, enabled }) => {
-    const known = byCode.get(code)
+    const facts = byCode.get(code)
     const { first = null, newest = null } = days.get(code) ?? {}
     return {
-      ...describeKnown(provider, known ?? { code, kind: 'other', name: '', unit: null, periodicity: '' }),
+      ...describeKnown(provider, facts ?? { code, kind: 'other', name: '', unit: null, periodicity: '' }),
       ...{ name, unit, periodicity, first_date: first, newest_date: newest, enabled },
     }
   })
 }
 
 /** Describes an indicator that was never enabled. */
-export function describeKnown(provider: string, known: KnownIndicator): Indicator {
+export function describeKnown(provider: string, known: KnownIndicator): DescribedIndicator {
   const { code, key, name, kind, unit, periodicity, entity, side } = known
   return {
     ...{ provider, code, ...(key !== undefined && { key }), name, kind, unit, periodicity },
@@ -72,7 +72,7 @@ export function describeKnown(provider: string, known: KnownIndicator): Indicato
 
 /** Returns whether each word of a search is in the code, the key, the name or the entity. */
 export function matchesSearch(
-  indicator: Pick<Indicator, 'code' | 'key' | 'name' | 'entity'>,
+  indicator: Pick<DescribedIndicator, 'code' | 'key' | 'name' | 'entity'>,
   search: string,
 ) {
   const { code, key = '', name, entity = '' } = indicator
@@ -81,7 +81,7 @@ export function matchesSearch(
 }
 
 /** Returns the code of a word: the code itself, or a key. @throws AppError `usage` with the nearest key */
-export function indicatorCode(word: string, known: readonly KnownIndicator[]): string {
+export function resolveCode(word: string, known: readonly KnownIndicator[]): string {
   if (CODE.test(word)) return word
   const match = known.find(({ key }) => key === word.toLowerCase())
   if (match) return match.code
@@ -107,8 +107,8 @@ export async function enableIndicators(
   words: readonly string[],
   { from, now }: { from: IsoDate | undefined; now: Date },
 ): Promise<StoredIndicator[]> {
-  const known = source.listed()
-  const codes = new Set(words.map((word) => indicatorCode(word, known)))
+  const knownIndicators = source.listed()
+  const codes = new Set(words.map((word) => resolveCode(word, knownIndicators)))
   const rate = [...codes].find((code) => rateCodes.has(code))
   if (rate !== undefined) {
     throw new AppError(
@@ -121,7 +121,7 @@ export async function enableIndicators(
   for (const code of codes) {
     const row = await findStoredIndicator(trx, code)
     if (!row) {
-      const { name, unit = null, periodicity = null } = known.find((one) => one.code === code) ?? {}
+      const { name, unit = null, periodicity = null } = knownIndicators.find((one) => one.code === code) ?? {}
       const facts = { name: name ?? null, unit, periodicity, history_from: from ?? null }
       await insertIndicator(trx, { code, provider_id: id, ...facts, added_at: at.getTime() })
     } else {
@@ -130,8 +130,8 @@ export async function enableIndicators(
       const fresh = state === 'new' ? { refusal: null, refusals: 0, refusal_day: null, tried_at: null } : {}
       await updateIndicator(trx, code, { enabled: true, state, ...fresh, ...history })
     }
-    const stored = await findStoredIndicator(trx, code)
-    if (stored) rows.push(stored)
+    const enabledRow = await findStoredIndicator(trx, code)
+    if (enabledRow) rows.push(enabledRow)
   }
   return rows
 }
@@ -143,10 +143,10 @@ export async function disableIndicators(
   words: readonly string[],
   now: Date,
 ): Promise<StoredIndicator[]> {
-  const known = source.listed()
+  const knownIndicators = source.listed()
   const rows: StoredIndicator[] = []
   await raiseIndicatorRevision(trx, now)
-  for (const code of new Set(words.map((word) => indicatorCode(word, known)))) {
+  for (const code of new Set(words.map((word) => resolveCode(word, knownIndicators)))) {
     const row = await findStoredIndicator(trx, code)
     if (!row) {
       throw new AppError('not-found', `the indicator ${code} was never enabled: see cambista indicator list`)

@@ -74,6 +74,13 @@ export function hasOpenIndicatorRun(db: ReadDb): Promise<boolean> {
   return hasRow(db.selectFrom('indicator_runs').select('id').where('finished_at', 'is', null).limit(1))
 }
 
+/** Returns whether this run is open: a command may have closed the run of a server as interrupted. */
+export function isOpenIndicatorRun(db: ReadDb, id: number): Promise<boolean> {
+  return hasRow(
+    db.selectFrom('indicator_runs').select('id').where('finished_at', 'is', null).where('id', '=', id),
+  )
+}
+
 /** Selects runs, newest first. */
 export function selectIndicatorRuns(db: ReadDb, limit: number): Promise<IndicatorRun[]> {
   return db.selectFrom('indicator_runs').select(COLUMNS).orderBy('id', 'desc').limit(limit).execute()

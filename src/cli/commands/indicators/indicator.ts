@@ -1,9 +1,9 @@
 import {
+  type DescribedIndicator,
   describeIndicators,
   describeKnown,
   disableIndicators,
   enableIndicators,
-  type Indicator,
   type IndicatorOwner,
   matchesSearch,
 } from '../../../domain/indicators/catalogue.ts'
@@ -22,7 +22,7 @@ import { printRows } from '../rows.ts'
 
 const DAILY = ['diaria', null]
 
-type ListedIndicator = Indicator & {
+type ListedIndicator = DescribedIndicator & {
   newest_value: string | null
   state: StoredIndicator['state'] | 'disabled' | 'available'
   refusal: string | null
@@ -35,15 +35,15 @@ export const indicatorList = command({
     input.withDatabase({ mustExist: true }, async (db) => {
       const { all, search } = input.options
       const { provider, source } = requireSource(input.terminal.providers)
-      const stored = await selectListed(db, provider, source)
-      const codes = new Set(stored.map(({ code }) => code))
+      const listed = await selectListed(db, provider, source)
+      const codes = new Set(listed.map(({ code }) => code))
       const others = all
         ? source.listed().flatMap((one): ListedIndicator[] => {
             const facts = { newest_value: null, state: 'available', refusal: null } as const
             return codes.has(one.code) ? [] : [{ ...describeKnown(provider.code, one), ...facts }]
           })
         : []
-      const rows = [...stored.filter(({ enabled }) => enabled || all), ...others].filter(
+      const rows = [...listed.filter(({ enabled }) => enabled || all), ...others].filter(
         (one) => search === undefined || matchesSearch(one, search),
       )
       printRows(input, rows, {
@@ -157,7 +157,7 @@ function requestCost(rows: readonly StoredIndicator[], today: IsoDate): RequestC
 function costLine({ requests_a_day, requests_a_week, history_requests }: RequestCost): string {
   const history =
     history_requests === null ? 'one a year, until a year has no values' : `${history_requests} at most`
-  return `Requests: ${requests_a_day} a day, ${requests_a_week} a week; for the history ${history}, 600 a day.`
+  return `Requests: ${requests_a_day} a day, ${requests_a_week} a week; for the history ${history}; at most 600 a day.`
 }
 
 function tokenName({ settings }: Provider): string {

@@ -1,5 +1,5 @@
 // Indicators of the central bank that are known by name. Codes and names are those of the bank's catalogue of December
-// 2019, read from the files when they are needed: few servers have indicators.
+// 2019. The files are read on demand: few servers have indicators.
 
 import { readAsset } from '../../../runtime/assets.ts'
 import type { IndicatorKind, KnownIndicator } from '../../provider.ts'
@@ -10,28 +10,28 @@ const COUNTER_UNIT = 'CRC por USD'
 
 /** Returns the indicators with a key, and the counter rates of entities. */
 export function namedIndicators(): KnownIndicator[] {
-  const named = readRows('named').map(([code = '', key, kind, name = '', unit, periodicity = DAILY]) => ({
+  const keyed = readCells('named').map(([code = '', key, kind, name = '', unit, periodicity = DAILY]) => ({
     ...{ code, key, kind: kind as IndicatorKind, name, unit: unit || null, periodicity },
   }))
-  const counters = readRows('counters').flatMap(([entity = '', group = '', compra, venta]) => [
+  const counters = readCells('counters').flatMap(([entity = '', group = '', compra, venta]) => [
     ...counterRate(entity, group, 'compra', compra),
     ...counterRate(entity, group, 'venta', venta),
   ])
-  return [...named, ...counters]
+  return [...keyed, ...counters]
 }
 
 /** Returns the names of the bank's catalogue by code. */
 export function catalogueNames(): ReadonlyMap<string, string> {
-  return new Map(readRows('daily').map(([code = '', name = '']) => [code, name]))
+  return new Map(readCells('daily').map(([code = '', name = '']) => [code, name]))
 }
 
 /** Returns all indicators, first the named ones. */
 export function listedIndicators(): KnownIndicator[] {
-  const named = namedIndicators()
-  const codes = new Set(named.map(({ code }) => code))
+  const first = namedIndicators()
+  const codes = new Set(first.map(({ code }) => code))
   const others = [...catalogueNames()].filter(([code]) => !codes.has(code))
   return [
-    ...named,
+    ...first,
     ...others.map(([code, name]) => ({
       ...{ code, name, kind: 'other' as const, unit: null, periodicity: DAILY },
     })),
@@ -50,7 +50,7 @@ function counterRate(
 }
 
 /** Rows of a file without its head. No cell has a comma. */
-function readRows(name: string): string[][] {
+function readCells(name: string): string[][] {
   const lines = readAsset(`${FOLDER}/${name}.csv`).trimEnd().split('\n')
   return lines.slice(1).map((line) => line.split(','))
 }

@@ -1,5 +1,5 @@
-// Reads indicators from the central bank's public API. The bank's website cannot be asked for one code, so each request
-// needs the token.
+// Reads indicators from the central bank's public API, which requires the token. The bank's website has no single series
+// by code.
 
 import type { Interval } from '../../../values/intervals.ts'
 import { isRecord } from '../../../values/record.ts'

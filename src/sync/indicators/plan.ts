@@ -1,0 +1,126 @@
+// Chooses the next window of the indicators. Pure. The newest days come first: of daily indicators, then of weekly ones,
+// then of the others. History follows, newest first, a year a window (decisions 2.25).
+
+import type { StoredIndicator } from '../../store/indicators/indicators.ts'
+import type { ValueDays } from '../../store/indicators/values.ts'
+import {
+  addDays,
+  currentDay,
+  currentTime,
+  dayNumber,
+  EARLIEST_DAY,
+  type IsoDate,
+  LATEST_DAY,
+} from '../../values/dates.ts'
+import { findGaps, type Interval } from '../../values/intervals.ts'
+import { nextWindow, REREAD_DAYS } from '../plan.ts'
+
+/** Stored data from which the next window follows. */
+export type IndicatorPlan = {
+  rows: readonly StoredIndicator[]
+  covered: ReadonlyMap<string, readonly Interval[]>
+  days: ReadonlyMap<string, ValueDays>
+  /** End of the last good run of the rates. */
+  goodRunEnd: string
+  /** Requests for history of this day. */
+  historyRequests: number
+  /** True: the newest days alone. */
+  isNewestOnly: boolean
+  timeZone: string
+}
+
+/** Window of one indicator. */
+export type IndicatorWindow = { row: StoredIndicator; window: Interval; isHistory: boolean }
+
+/** Periodicities as the bank writes them; the others are longer. */
+const DAILY = 'diaria'
+const WEEKLY = ['semanal', 'nueva semanal']
+const LONG_WINDOW_DAYS = 400
+export const HISTORY_DAYS = 366
+const WEEK_DAYS = 7
+const RETRY_MS = 3_600_000
+export const HISTORY_REQUESTS_A_DAY = 600
+const WINDOW_REQUESTS = 2 // at most: an empty year is requested twice
+const QUIET = { from: '04:00', to: '06:30' } // the rates are read then
+const LOCAL_ZONE = 'America/Costa_Rica'
+
+/** Returns the next window; undefined: nothing is due now. `now`: time of the plan. */
+export function nextIndicatorWindow(plan: IndicatorPlan, now: Date): IndicatorWindow | undefined {
+  const today = currentDay(() => now, plan.timeZone)
+  const rows = plan.rows.filter(({ enabled }) => enabled)
+  for (const rank of [0, 1, 2]) {
+    const row = rows.find((one) => periodRank(one) === rank && isDue(one, plan, { now, today }))
+    if (row) return { row, window: newestWindow(row, today), isHistory: false }
+  }
+  return isHistoryTime(plan, now) ? nextHistoryWindow(plan, rows, today) : undefined
+}
+
+/** Returns true for an indicator without a known periodicity too. */
+export function isDaily({ periodicity }: Pick<StoredIndicator, 'periodicity'>): boolean {
+  return periodicity === null || periodicity === DAILY
+}
+
+/** Returns the first day of the history that will be read; undefined: it is not known yet. */
+export function historyBegin(
+  { history_from: from, history_done: isDone }: StoredIndicator,
+  covered: readonly Interval[],
+): IsoDate | undefined {
+  return from ?? (isDone ? covered[0]?.from : undefined)
+}
+
+function periodRank(row: StoredIndicator): number {
+  if (isDaily(row)) return 0
+  return WEEKLY.includes(row.periodicity ?? '') ? 1 : 2
+}
+
+function newestWindow(row: StoredIndicator, today: IsoDate): Interval {
+  const to = addDays(today, 1)
+  return { from: addDays(to, periodRank(row) === 2 ? -LONG_WINDOW_DAYS : -REREAD_DAYS), to }
+}
+
+function isDue(
+  row: StoredIndicator,
+  { goodRunEnd, timeZone }: IndicatorPlan,
+  { now, today }: { now: Date; today: IsoDate },
+): boolean {
+  const { state, asked_at: asked, tried_at: tried, refusal_day: refusalDay } = row
+  const days = state === 'refused' || !isDaily(row) ? WEEK_DAYS : 1
+  const isOld = (day: IsoDate) => day > today || dayNumber(today) - dayNumber(day) >= days // a later one: a wrong clock
+  if (refusalDay !== null && refusalDay <= today) {
+    const wait = state === 'refused' ? WEEK_DAYS : 1
+    if (dayNumber(today) - dayNumber(refusalDay) < wait) return false
+  }
+  if (asked !== null && state !== 'waiting') {
+    if (!isOld(currentDay(() => new Date(asked), timeZone))) return false
+    if (asked >= goodRunEnd && asked <= now.toISOString()) return false // waits for the rates of the day
+  }
+  if (tried === null || tried < goodRunEnd || tried > now.toISOString()) return true
+  return tried === asked || now.getTime() - Date.parse(tried) >= RETRY_MS
+}
+
+function isHistoryTime({ historyRequests, isNewestOnly }: IndicatorPlan, now: Date): boolean {
+  const time = currentTime(() => now, LOCAL_ZONE)
+  return (
+    !isNewestOnly &&
+    historyRequests + WINDOW_REQUESTS <= HISTORY_REQUESTS_A_DAY &&
+    !(time >= QUIET.from && time < QUIET.to)
+  )
+}
+
+/** Returns the newest missing window of all indicators that the source answers. */
+function nextHistoryWindow(
+  { covered }: IndicatorPlan,
+  rows: readonly StoredIndicator[],
+  today: IsoDate,
+): IndicatorWindow | undefined {
+  let best: IndicatorWindow | undefined
+  for (const row of rows) {
+    if (row.state !== 'active' || row.history_failure === today) continue
+    const own = covered.get(row.code) ?? []
+    const from = historyBegin(row, own) ?? EARLIEST_DAY
+    const missing = findGaps(own, { from, to: addDays(today, -1) })
+    const window = nextWindow(missing, LATEST_DAY, HISTORY_DAYS)
+    if (window && (!best || window.to > best.window.to)) best = { row, window, isHistory: true }
+  }
+  return best
+}

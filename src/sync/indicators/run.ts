@@ -1,0 +1,197 @@
+// Run over the indicators of a provider (decisions 2.25). Each window has the lock of a sync. Between two windows it is
+// free, so that runs of the rates come first. The record is in a table of its own, and no rule of the rates reads it.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Provider, ProviderSettings } from '../../providers/provider.ts'
+import { errorReason } from '../../runtime/errors.ts'
+import { lostDatabaseError } from '../../runtime/storage-error.ts'
+import { atomically, type Lock } from '../../store/engine.ts'
+import { countEnabledIndicators, markWaiting, selectIndicators } from '../../store/indicators/indicators.ts'
+import {
+  closeIndicatorRun,
+  closeInterruptedIndicatorRuns,
+  countHistoryRequests,
+  findTokenRefusal,
+  type IndicatorRun,
+  insertIndicatorRun,
+  isOpenIndicatorRun,
+} from '../../store/indicators/runs.ts'
+import { selectIndicatorCoverage, selectValueDays } from '../../store/indicators/values.ts'
+import { selectProviders } from '../../store/rates/providers.ts'
+import { selectNewestRun } from '../../store/rates/sync-runs.ts'
+import type { IndicatorTrigger, ReadDb } from '../../store/tables.ts'
+import { addDays, currentDay, earliest, endOfDay, latest } from '../../values/dates.ts'
+import { waitForSyncLock } from '../lock.ts'
+import { createProblems, errorFailure } from '../problems.ts'
+import { runProblems, runStatus } from '../record.ts'
+import { hashToken, type SyncDeps } from '../run.ts'
+import { type IndicatorPlan, type IndicatorWindow, nextIndicatorWindow } from './plan.ts'
+import { type IndicatorReading, readIndicatorWindow } from './window.ts'
+
+export type IndicatorRequest = {
+  trigger: IndicatorTrigger
+  signal: AbortSignal
+  /** True: the newest days alone. */
+  isNewestOnly?: boolean
+}
+
+type PlanFacts = Pick<IndicatorPlan, 'goodRunEnd' | 'isNewestOnly' | 'timeZone'>
+
+const PAUSE_MS = 250 // between two windows, in addition to the pace of the requests
+const MOST_FAILURES = 3 // the source is unavailable: the next run tries again
+
+/**
+ * Reads the indicators that are due, after a good run of the rates. Returns the record; undefined: nothing was due, or
+ * the token is missing or refused.
+ */
+export async function readIndicators(
+  deps: SyncDeps,
+  provider: Provider,
+  request: IndicatorRequest,
+): Promise<IndicatorRun | undefined> {
+  const { db, clock } = deps
+  const { indicators: source } = provider
+  if (!source || (await countEnabledIndicators(db)) === 0) return undefined
+  const row = (await selectProviders(db)).find(({ code }) => code === provider.code)
+  const goodRunEnd = row?.enabled ? await findGoodRunEnd(db, row.id) : undefined
+  if (!row || goodRunEnd === undefined) return undefined
+  const settings = await usableSettings(deps, provider, goodRunEnd)
+  if (!settings) {
+    const rows = await selectIndicators(db)
+    const isNews = rows.some(({ enabled, state }) => enabled && state !== 'waiting' && state !== 'refused')
+    if (isNews) await atomically(db, markWaiting)
+    return undefined
+  }
+  const { isNewestOnly = false } = request
+  const facts = { goodRunEnd, isNewestOnly, timeZone: provider.timeZone }
+  if (!nextIndicatorWindow(await loadPlan(deps, facts), clock())) return undefined
+  const reading: IndicatorReading = {
+    ...{ deps, provider, source, session: source.connect(settings, request.signal) },
+    ...newRecord(),
+    ...{ failures: 0, isTokenRefused: false },
+  }
+  const firstDay = currentDay(clock)
+  try {
+    while (reading.failures < MOST_FAILURES && !reading.isTokenRefused && currentDay(clock) === firstDay) {
+      if (!(await readNext(reading, request, { providerId: row.id, facts }))) break
+      await sleep(PAUSE_MS, undefined, { signal: request.signal })
+    }
+  } catch (error) {
+    const cause = errorReason(lostDatabaseError(error))
+    const of = provider.code
+    reading.problems.add(
+      request.signal.aborted
+        ? { message: 'stopped, goes on later', failure: { code: 'interrupted', of } }
+        : { message: cause, failure: errorFailure(error, of) },
+      of,
+    )
+    if (!request.signal.aborted) deps.log.error('reading indicators failed', { cause })
+  }
+  return closeRecord(reading, reading.isTokenRefused ? hashToken(settings) : null)
+}
+
+/** Reads the next window under the lock. Returns false when nothing is due. */
+async function readNext(
+  reading: IndicatorReading,
+  { trigger, signal }: IndicatorRequest,
+  { providerId, facts }: { providerId: number; facts: PlanFacts },
+): Promise<boolean> {
+  const { deps } = reading
+  const lock = await waitForSyncLock(deps, signal)
+  try {
+    const plan = await loadPlan(deps, facts)
+    const next = nextIndicatorWindow(plan, deps.clock())
+    if (!next) return false
+    const runId = await openRecord(reading, next, { providerId, trigger, lock })
+    await readIndicatorWindow(reading, next, { runId, lock, days: plan.days.get(next.row.code) })
+    return true
+  } finally {
+    await lock.release()
+  }
+}
+
+/** Loads the plan for each window, since commands may have enabled or disabled indicators. */
+async function loadPlan({ db, clock }: SyncDeps, facts: PlanFacts): Promise<IndicatorPlan> {
+  const dayBegin = new Date(endOfDay(addDays(currentDay(clock), -1))).toISOString()
+  return {
+    ...facts,
+    rows: await selectIndicators(db),
+    covered: await selectIndicatorCoverage(db),
+    days: await selectValueDays(db),
+    historyRequests: await countHistoryRequests(db, dayBegin),
+  }
+}
+
+/** Returns the end of the newest run of the rates if that was good. */
+async function findGoodRunEnd(db: ReadDb, providerId: number): Promise<string | undefined> {
+  const run = await selectNewestRun(db, providerId)
+  return run?.status === 'ok' ? (run.finished_at ?? undefined) : undefined
+}
+
+/** Returns the settings with their token. Undefined: none, or one that was refused after the last good run. */
+async function usableSettings(
+  { db, settings }: SyncDeps,
+  provider: Provider,
+  goodRunEnd: string,
+): Promise<(ProviderSettings & { token: string }) | undefined> {
+  const current = settings(provider)
+  const token = current.token?.trim()
+  if (!token || !/^[\x21-\x7e]+$/.test(token)) return undefined
+  const refusal = await findTokenRefusal(db)
+  const isRefused = refusal?.tokenHash === hashToken(current) && goodRunEnd <= (refusal?.at ?? '')
+  return isRefused ? undefined : { ...current, token }
+}
+
+function newRecord() {
+  return {
+    ...{ runId: undefined, from: '9999-12-31', to: '0000-01-01', answers: 0, history: 0 },
+    counts: { inserted: 0, updated: 0, unchanged: 0 },
+    problems: createProblems(),
+  }
+}
+
+/** Opens a record, unless the one of the last window is still open. */
+async function openRecord(
+  reading: IndicatorReading,
+  { window }: IndicatorWindow,
+  { providerId, trigger, lock }: { providerId: number; trigger: IndicatorTrigger; lock: Lock },
+): Promise<number> {
+  const { db, clock, log } = reading.deps
+  let { runId } = reading
+  if (runId === undefined || !(await isOpenIndicatorRun(db, runId))) {
+    const started_at = clock().toISOString()
+    const run = { provider_id: providerId, trigger, date_from: window.from, date_to: window.to, started_at }
+    runId = await atomically(
+      db,
+      async (trx) => {
+        await closeInterruptedIndicatorRuns(trx, started_at)
+        return insertIndicatorRun(trx, run)
+      },
+      lock,
+    )
+    Object.assign(reading, newRecord(), { runId })
+    log.info('indicators started', { run: runId, trigger })
+  }
+  reading.from = earliest(reading.from, window.from)
+  reading.to = latest(reading.to, window.to)
+  return runId
+}
+
+async function closeRecord(
+  { deps, runId, counts, problems, answers, history, from, to }: IndicatorReading,
+  refusedToken: string | null,
+): Promise<IndicatorRun | undefined> {
+  if (runId === undefined) return undefined
+  const { db, clock, log } = deps
+  const { message, failures = '[]' } = runProblems(problems)
+  const status = runStatus({ problems, answers })
+  const end = { ...counts, status, message, failures, finished_at: clock().toISOString() }
+  const run = await atomically(db, async (trx) =>
+    (await isOpenIndicatorRun(trx, runId))
+      ? closeIndicatorRun(trx, runId, { ...end, token_hash: refusedToken, history })
+      : undefined,
+  )
+  for (const problem of problems.messages) log.warn('indicator problem', { run: runId, problem })
+  log.info('indicators finished', { run: runId, status, from, to, history, ...counts })
+  return run
+}
