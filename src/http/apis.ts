@@ -118,7 +118,10 @@ export function createApis(
     prefix: '/compat',
     async load() {
       const { compatApis } = await import('./compat/api.ts')
-      loaded ??= compatApis({ cache, clock, log, keyring, database, scheduler, proxies, ...compat })
+      loaded ??= compatApis({
+        ...{ db: reads, cache, clock, log },
+        ...{ keyring, database, scheduler, proxies, ...compat },
+      })
       return loaded
     },
   }

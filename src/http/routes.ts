@@ -140,6 +140,11 @@ export const ROUTES = {
   'GET /compat/hacienda-2020/indicadores/tc/euro': ['any-key', 'Hacienda: the euro'],
   'GET /compat/hacienda-2020/indicadores/tc/dolar/historico': ['any-key', 'Hacienda: the dollar, day by day'],
 
+  // Copies of Hacienda's dollar
+  'GET /compat/gometa/tdc/tdc.json': ['any-key', 'GoMeta: the dollar'],
+  'GET /compat/paginasweb/api': ['any-key', 'paginasweb: the dollar of today'],
+  'GET /compat/paginasweb/api/{day}/{month}/{year}': ['any-key', 'paginasweb: the dollar of a day'],
+
   // Frankfurter
   'GET /compat/frankfurter/v1/latest': FRANKFURTER_V1,
   'GET /compat/frankfurter/v1/current': FRANKFURTER_V1,

@@ -100,6 +100,13 @@ export function currentTime(clock: Clock, timeZone: string): string {
   return new Date(clock().getTime() + COSTA_RICA_OFFSET_MS).toISOString().slice(11, 16)
 }
 
+/** Returns an instant as C's `ctime` prints it, in Costa Rica's time: `Thu Sep 3 01:30:02 2026`. */
+export function costaRicaCtime(instant: number): string {
+  const local = new Date(instant + COSTA_RICA_OFFSET_MS)
+  const [weekday = '', , month = '', year = '', time = ''] = local.toUTCString().split(/,? /)
+  return `${weekday} ${month} ${local.getUTCDate()} ${time} ${year}`
+}
+
 /** Returns the local time in a time zone. */
 function wallClock(clock: Clock, timeZone: string): Temporal.ZonedDateTime {
   return Temporal.Instant.fromEpochMilliseconds(clock().getTime()).toZonedDateTimeISO(timeZone)

@@ -65,6 +65,10 @@ const DOLLAR_SHAPES: Readonly<Record<string, Shape>> = {
     const path = `${SDDE}/${code}/series?fechaInicio=${slashed}&fechaFin=${slashed}&idioma=ES`
     return { path, number: new RegExp(`"valorDatoPorPeriodo":${NUMBER}`) }
   },
+  paginasweb: ({ side, day }) => ({
+    path: `/api//${day.split('-').map(Number).toReversed().join('/')}`,
+    number: new RegExp(`"${side}":${NUMBER}`),
+  }),
   Hacienda: ({ side, day }) => ({
     path: `/indicadores/tc/dolar?fecha=${day}`,
     number: new RegExp(`"${side}":\\{"fecha":"[^"]*","valor":${NUMBER}`),
@@ -99,7 +103,7 @@ test(`every compat API agrees with /api/v1/convert on ${QUESTIONS} questions sin
       (one: { rate_type: string }) => one.rate_type === side,
     )?.value
     for (const [name, shape] of Object.entries(DOLLAR_SHAPES)) {
-      const usesExact = name !== 'Hacienda'
+      const usesExact = !['Hacienda', 'paginasweb'].includes(name)
       await compare(name, shape, question, usesExact ? exact : rate)
     }
   }

@@ -4,12 +4,13 @@
 import { createHash } from 'node:crypto'
 import { AppError } from '../../runtime/errors.ts'
 import { engineSql } from '../../store/engine.ts'
-import { type StoredAtRun, selectStoredAtRuns } from '../../store/rates/stored-at.ts'
+import type { StoredAtRun } from '../../store/rates/stored-at.ts'
 import type { ReadDb } from '../../store/tables.ts'
 import { isoDate } from '../../values/dates.ts'
 import { type Column, columnDecimals, columnValue, coveredIntervals, EMPTY_COLUMN } from './column.ts'
 import { type ExportFormat, exportedSeries, type LineWriter, WRITERS } from './export-format.ts'
 import type { RateCache, RateSnapshot } from './rate-cache.ts'
+import { readStoredRuns } from './stored-runs.ts'
 
 /** Data of an export: the columns and some instants. */
 export type ExportData = {
@@ -20,8 +21,6 @@ export type ExportData = {
 
 const MAX_ATTEMPTS = 5
 const LINES_AT_ONCE = 2000 // 150 kB, in 1 to 2 ms
-/** Instants of columns that were exported before. */
-const RUNS = new WeakMap<Column, readonly StoredAtRun[]>()
 
 /**
  * Reads the data of an export, all of one revision.
@@ -131,10 +130,8 @@ async function selectExportedRuns(
 ): Promise<(readonly StoredAtRun[])[] | undefined> {
   const all: (readonly StoredAtRun[])[] = []
   for (const [at, one] of series.entries()) {
-    const column = columns[at] ?? EMPTY_COLUMN
-    const runs = RUNS.get(column) ?? (await selectStoredAtRuns(db, one))
+    const runs = await readStoredRuns(db, one, columns[at] ?? EMPTY_COLUMN)
     if (!runs) return undefined
-    RUNS.set(column, runs)
     all.push(runs)
   }
   return all

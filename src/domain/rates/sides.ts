@@ -1,13 +1,15 @@
 // Published sides of a pair by day, for answers that show compra and venta together.
 
 import type { RateType } from '../../providers/provider.ts'
+import { AppError } from '../../runtime/errors.ts'
+import type { SeriesRow } from '../../store/rates/series.ts'
 import { dayNumber, type IsoDate, isoDate } from '../../values/dates.ts'
 import type { Interval } from '../../values/intervals.ts'
-import { columnValue, EMPTY_COLUMN } from './column.ts'
+import { type Column, columnValue, EMPTY_COLUMN } from './column.ts'
 import { findHoles, seriesDays } from './holes.ts'
-import { withColumns } from './queries.ts'
+import { notSynchronizedError, withColumns } from './queries.ts'
 import type { RateSnapshot } from './rate-cache.ts'
-import { pointRange } from './rates.ts'
+import { knownRateOn, pointRange, type RatePoint } from './rates.ts'
 
 /** Values published for a day; an unpublished side is absent. */
 export type DaySides = { day: IsoDate } & { [side in RateType]?: string }
@@ -36,5 +38,31 @@ export function listSides(
     const seriesData = series.map((one, at) => seriesDays(snapshot, one, columns[at] ?? EMPTY_COLUMN))
     const isStored = series.length > 0 || from > to // before the first sync there is no series
     return { days, holes: isStored ? findHoles(seriesData, { from, to }) : [{ from, to }] }
+  })
+}
+
+/** The last value of a side, and the data of its series. */
+export type LastRate = { series: SeriesRow; column: Column; point: RatePoint }
+
+/**
+ * Returns the last value of one side of a pair, on or before a day.
+ * @throws AppError `not-found`: no value is stored, or days before the day were not synchronized
+ */
+export function requireLastRate(
+  snapshot: RateSnapshot,
+  query: { provider: string; base: string; quote: string; side: RateType; day: IsoDate },
+): LastRate | Promise<LastRate> {
+  const { provider, base, quote, side, day } = query
+  const none = () => new AppError('not-found', `no ${side} of ${base}/${quote} is held on or before ${day}`)
+  const series = snapshot
+    .pairs(provider)
+    .get(`${base}/${quote}`)
+    ?.find(({ rate_type }) => rate_type === side)
+  if (!series) throw none()
+  return withColumns(snapshot, [series], ([column = EMPTY_COLUMN]) => {
+    const point = knownRateOn(column, snapshot.coveredDays(series.id), day)
+    if (!point) throw none()
+    if ('hole' in point) throw notSynchronizedError(point.hole)
+    return { series, column, point }
   })
 }

@@ -17,6 +17,8 @@ const FIXER = new RegExp(`^/(?:api|fixer)/(latest|symbols|timeseries|${DATE}|(?<
 const OXR = new RegExp(
   `^/api/(latest|currencies|usage|time-series|historical/${DATE})\\.json$|^/api/convert/[^/]+/[^/]+/[^/]+$`,
 )
+/** Days with slashes, which one program doubles. */
+const PAGINASWEB = /^\/api(?:\/+(\d+)\/+(\d+)\/+(\d+))?$/
 const KEYED_LATEST = /[?&](?:access_key|base_currency)=/
 
 /** Returns the path below `/compat/<name>`; undefined: the path is not of this API. */
@@ -30,6 +32,11 @@ const RULES: Readonly<Record<string, AddressRule>> = {
     return base && SDDE + path.slice(base.length).toLowerCase() // in any case, as of all that .NET routes
   },
   hacienda: (path) => (/^\/(?:indicadores\/tc|fe)(?:\/|$)/.test(path) ? path : undefined),
+  gometa: (path) => (/^\/(?:tdc\/tdc\.json$|cedulas(?:\/|$))/.test(path) ? path : undefined),
+  paginasweb(path) {
+    const [whole, ...parts] = PAGINASWEB.exec(path) ?? []
+    return whole && ['/api', ...parts.filter((part) => part !== undefined)].join('/')
+  },
   oxr: (path) => (OXR.test(path) ? path : undefined),
   fixer(path, query) {
     const [, rest] =

@@ -4,6 +4,7 @@ import type { BlockList } from 'node:net'
 import type { DatabaseState } from '../../domain/operations/database-watch.ts'
 import type { RateCache } from '../../domain/rates/rate-cache.ts'
 import type { Log } from '../../runtime/log.ts'
+import type { ReadDb } from '../../store/tables.ts'
 import type { Schedulers } from '../../sync/schedulers.ts'
 import type { Clock } from '../../values/dates.ts'
 import type { Keyring } from '../access/auth.ts'
@@ -15,8 +16,10 @@ import { createAdmission } from './admission.ts'
 import { bccrApi } from './bccr/asmx.ts'
 import { frankfurterV1Api } from './frankfurter/v1.ts'
 import { frankfurterV2Api } from './frankfurter/v2.ts'
+import { gometaApi } from './gometa.ts'
 import { haciendaApis } from './hacienda.ts'
 import { keyedApis } from './keyed/keyed.ts'
+import { paginaswebApi } from './paginasweb.ts'
 import parameters from './parameters.json' with { type: 'json' }
 import { sddeApi } from './sdde/sdde.ts'
 import { type CompatDeps, compatCredentials, PROVIDER } from './shape.ts'
@@ -24,6 +27,7 @@ import { createUnservedLog } from './unserved-log.ts'
 import { valorApi } from './valor.ts'
 
 export type CompatApisDeps = {
+  db: ReadDb
   cache: RateCache
   clock: Clock
   log: Log
@@ -62,6 +66,8 @@ export function compatApis({ keyring, database, proxies, open, scheduler, ...own
     bccrApi(deps, proxies),
     sddeApi(deps),
     ...haciendaApis(deps),
+    gometaApi(deps),
+    paginaswebApi(deps),
     frankfurterV1Api(deps),
     frankfurterV2Api(deps),
     ...keyedApis(deps),

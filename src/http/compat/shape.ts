@@ -7,11 +7,12 @@ import type { Cross } from '../../domain/rates/crosses.ts'
 import type { RateCache, RateSnapshot } from '../../domain/rates/rate-cache.ts'
 import { AppError } from '../../runtime/errors.ts'
 import type { Log } from '../../runtime/log.ts'
-import type { Side } from '../../store/tables.ts'
+import type { ReadDb, Side } from '../../store/tables.ts'
 import { type Clock, currentDay, type IsoDate } from '../../values/dates.ts'
 import { type AnswerCache, REVALIDATED, type RenderedAnswer } from '../endpoint/answer-cache.ts'
 import { type Credentials, pathParameters } from '../endpoint/api.ts'
 import { type AnyEndpoint, get } from '../endpoint/endpoint.ts'
+import type { ErrorShape } from '../endpoint/errors.ts'
 import { JSON_TYPE } from '../endpoint/forms.ts'
 import type { Path } from '../routes.ts'
 import type { Admission, AdmittedClient } from './admission.ts'
@@ -20,6 +21,8 @@ import type { UnservedLog } from './unserved-log.ts'
 export const PROVIDER = 'bccr'
 
 export type CompatDeps = {
+  /** For instants, which no column has. */
+  db: ReadDb
   cache: RateCache
   answers: AnswerCache
   clock: Clock
@@ -45,6 +48,8 @@ export type CompatRequest = {
 
 export type CompatEndpoint<A, T> = {
   path: Path<'GET'>
+  /** True: the answer has both sides of the dollar, and `tipo` is ignored. */
+  hasBothSides?: boolean
   /** Default: JSON. */
   contentType?: string | ((input: A) => string)
   /** List of content types, if `contentType` is a function. */
@@ -58,6 +63,14 @@ export type CompatEndpoint<A, T> = {
   roundedTo?(value: NoInfer<T>): number | undefined
   /** Returns the codes with days that were not synchronized, for the header X-Left-Out. */
   leftOut?(value: NoInfer<T>): readonly string[]
+}
+
+/** Errors of services whose own are not known: their readers test the status alone. */
+export const plainJsonErrors: ErrorShape = {
+  challenge: 'ApiKey',
+  contentType: 'application/json',
+  body: (_, message) => JSON.stringify({ error: message }),
+  schema: v.object({ error: v.string() }),
 }
 
 const VARY = 'Accept, Accept-Encoding, X-API-Key, apikey, Authorization'
@@ -82,13 +95,22 @@ export function compatEndpoint<A, T>(deps: CompatDeps, endpoint: CompatEndpoint<
 /** Replies to an authenticated request, for the side of its key. */
 export function compatReply<A, T>(
   { cache, answers, clock, serveRounded }: Pick<CompatDeps, 'cache' | 'answers' | 'clock' | 'serveRounded'>,
-  { path, contentType = JSON_TYPE, parse, find, encode, roundedTo, leftOut }: CompatEndpoint<A, T>,
+  {
+    path,
+    hasBothSides,
+    contentType = JSON_TYPE,
+    parse,
+    find,
+    encode,
+    roundedTo,
+    leftOut,
+  }: CompatEndpoint<A, T>,
   event: H3Event,
   keySide: Side,
   query = event.url.searchParams,
 ) {
   const params = pathParameters(event)
-  const side = requestedSide(query, keySide)
+  const side = hasBothSides ? keySide : requestedSide(query, keySide)
   const request = { query, params, headers: event.req.headers, today: currentDay(clock), side }
   const input = parse ? parse(request) : ({} as A)
   const type = typeof contentType === 'string' ? contentType : contentType(input)

@@ -88,6 +88,7 @@ const RULES: readonly ExampleRule[] = [
   [/^\/compat\/sdde\//, { parameters: { code: '318' } }],
   [/^\/compat\/sdde\/.*\/cuadro\//, { parameters: { code: '1' } }],
   [/^\/compat\/sdde\/.*\/series$/, { parameters: { fechaInicio: '2026/03/02', fechaFin: '2026/03/03' } }],
+  [/^\/compat\/paginasweb\/api\//, { parameters: { day: '2', month: '3', year: '2026' } }],
   [/^\/compat\/hacienda.*\/historico$/, { parameters: { d: DAY, h: '2026-03-03' } }],
   [/^\/compat\/(frankfurter|fixer|currencylayer)\/.*\{day\}$/, { parameters: { day: DAY } }],
   [/^\/compat\/frankfurter\/\{day\}$/, { parameters: { day: DAY } }],

@@ -49,7 +49,7 @@ test('programs, other methods, APIs, shapes, keys and files get JSON', async () 
   await json('/nothing', BROWSER, 'POST')
   for (const path of [
     '/api/v1/nothing',
-    '/api',
+    '/api/nothing',
     '/compat/nothing',
     '/k/cbk_x',
     '/page/nothing.js',

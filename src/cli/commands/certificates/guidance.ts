@@ -19,6 +19,8 @@ const WARNINGS: Readonly<Record<string, string>> = {
     'apim.bccr.fi.cr must not lead to this machine on this machine itself, because the rates come from there.',
   'api.hacienda.go.cr':
     'api.hacienda.go.cr has more than rates: /fe/* of electronic invoicing is a 404 here. Lead it here only on machines that need none of that.',
+  'apis.gometa.org':
+    'apis.gometa.org has more than rates: /cedulas/* is a 404 here. Lead it here only on machines that need none of that.',
 }
 
 export function guidance({

@@ -43,19 +43,31 @@ for (const [url, target] of [
   ['/api/convert/1/USD/CRC', '/compat/oxr/api/convert/1/USD/CRC'],
   ['/v6/latest/USD', '/compat/exchangerate-api/v6/latest/USD'],
   ['/v4/latest/USD', '/compat/exchangerate-api/v4/latest/USD'],
+  ['/tdc/tdc.json', '/compat/gometa/tdc/tdc.json'],
+  ['/tdc/tdc.json/?fbclid=x', '/compat/gometa/tdc/tdc.json?fbclid=x'],
+  ['/compat/gometa/tdc/tdc.json', '/compat/gometa/tdc/tdc.json'],
+  ['/cedulas/3101123456', '/compat/gometa/cedulas/3101123456'],
+  ['/api', '/compat/paginasweb/api'],
+  ['/api/', '/compat/paginasweb/api'],
+  ['/api/3/9/2026', '/compat/paginasweb/api/3/9/2026'],
+  ['/api//3/9/2026', '/compat/paginasweb/api/3/9/2026'],
+  ['/api//03//09//2026//?x=1', '/compat/paginasweb/api/03/09/2026?x=1'],
+  ['/compat/paginasweb/api//2026/9/3', '/compat/paginasweb/api/2026/9/3'],
   ['/compat/valor?de=USD', '/compat/valor?de=USD'],
   ['/', '/'],
   ['/api/v1/rates?on=2026-01-02', '/api/v1/rates?on=2026-01-02'],
   ['/api/v1/convert?x', '/api/v1/convert?x'],
   ['/openapi.json', '/openapi.json'],
   ['/nothing/at/all?x', '/nothing/at/all?x'],
+  ['/api/3/9', '/api/3/9'],
+  ['/api/3/9/x', '/api/3/9/x'],
   ['/compat/unknown/x', '/compat/unknown/x'],
 ] as const) {
   test(`the target of ${url} is ${target}`, () =>
     assert.deepEqual(resolveTarget(url), { target, key: undefined }))
 
   test(`a key in the path before ${url} is removed, or the target is /k`, () => {
-    const isThere = target !== url || /^.(compat|api.v1).(valor|rates|convert|hac|unk)/.test(url)
+    const isThere = target !== url || /^.(compat|api.v1).(valor|rates|convert|hac|gometa|unk)/.test(url)
     const expected = isThere ? { target, key: 'cbk_secret' } : { target: '/k', key: undefined }
     assert.deepEqual(resolveTarget(`/k/cbk_secret${url}`), expected)
   })
