@@ -140,6 +140,13 @@ export const ROUTES = {
   'GET /compat/hacienda-2020/indicadores/tc/euro': ['any-key', 'Hacienda: the euro'],
   'GET /compat/hacienda-2020/indicadores/tc/dolar/historico': ['any-key', 'Hacienda: the dollar, day by day'],
 
+  // The ECB
+  'GET /compat/ecb/stats/eurofxref/eurofxref-daily.xml': ['any-key', 'ECB: the newest day'],
+  'GET /compat/ecb/stats/eurofxref/eurofxref-hist-90d.xml': ['any-key', 'ECB: the last 90 days'],
+  'GET /compat/ecb/stats/eurofxref/eurofxref-hist.xml': ['any-key', 'ECB: all days'],
+  'GET /compat/ecb/stats/eurofxref/eurofxref-hist.csv': ['any-key', 'ECB: all days as CSV'],
+  'GET /compat/ecb/stats/eurofxref/eurofxref-hist.zip': ['any-key', 'ECB: all days as CSV in a ZIP'],
+
   // Copies of Hacienda's dollar
   'GET /compat/gometa/tdc/tdc.json': ['any-key', 'GoMeta: the dollar'],
   'GET /compat/paginasweb/api': ['any-key', 'paginasweb: the dollar of today'],

@@ -150,7 +150,7 @@ export async function* crossesByDay(
 }
 
 /** `since`: a currency in itself is 1 from the first day of its data. */
-type QuoteRoute<L = StoredLeg> = { quote: string; legs: readonly L[]; since: IsoDate | undefined }
+export type QuoteRoute<L = StoredLeg> = { quote: string; legs: readonly L[]; since: IsoDate | undefined }
 
 function findRoutes(snapshot: RateSnapshot, { provider, base, quotes, side }: CrossQuery): QuoteRoute<Leg>[] {
   const pairs = snapshot.pairs(provider)
@@ -163,7 +163,8 @@ function findRoutes(snapshot: RateSnapshot, { provider, base, quotes, side }: Cr
   })
 }
 
-function withRoutes<T>(
+/** Runs `then` with the stored legs of each quote that has a route, in the order of `quotes`. */
+export function withRoutes<T>(
   snapshot: RateSnapshot,
   query: CrossQuery,
   then: (routes: QuoteRoute[]) => T,
@@ -175,7 +176,8 @@ function withRoutes<T>(
   )
 }
 
-function valueRoute({ quote, legs, since }: QuoteRoute, day: IsoDate): Cross | DayHole | undefined {
+/** Computes the rate of a route on a day; a hole: days before it were not synchronized. */
+export function valueRoute({ quote, legs, since }: QuoteRoute, day: IsoDate): Cross | DayHole | undefined {
   if (since !== undefined && day < since) return undefined
   const conversion = convert('1', legs, day)
   if (!conversion || 'hole' in conversion) return conversion

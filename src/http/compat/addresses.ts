@@ -37,6 +37,7 @@ const RULES: Readonly<Record<string, AddressRule>> = {
     const [whole, ...parts] = PAGINASWEB.exec(path) ?? []
     return whole && ['/api', ...parts.filter((part) => part !== undefined)].join('/')
   },
+  ecb: (path) => (/^\/stats\/eurofxref(?:\/|$)/.test(path) ? path : undefined),
   oxr: (path) => (OXR.test(path) ? path : undefined),
   fixer(path, query) {
     const [, rest] =

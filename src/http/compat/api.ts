@@ -14,6 +14,7 @@ import { ageGuard } from '../endpoint/stored.ts'
 import type { OpenNetworks } from '../listener/open-networks.ts'
 import { createAdmission } from './admission.ts'
 import { bccrApi } from './bccr/asmx.ts'
+import { ecbApi } from './ecb/ecb.ts'
 import { frankfurterV1Api } from './frankfurter/v1.ts'
 import { frankfurterV2Api } from './frankfurter/v2.ts'
 import { gometaApi } from './gometa.ts'
@@ -68,6 +69,7 @@ export function compatApis({ keyring, database, proxies, open, scheduler, ...own
     ...haciendaApis(deps),
     gometaApi(deps),
     paginaswebApi(deps),
+    ecbApi(deps),
     frankfurterV1Api(deps),
     frankfurterV2Api(deps),
     ...keyedApis(deps),

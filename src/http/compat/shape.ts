@@ -9,9 +9,14 @@ import { AppError } from '../../runtime/errors.ts'
 import type { Log } from '../../runtime/log.ts'
 import type { ReadDb, Side } from '../../store/tables.ts'
 import { type Clock, currentDay, type IsoDate } from '../../values/dates.ts'
-import { type AnswerCache, REVALIDATED, type RenderedAnswer } from '../endpoint/answer-cache.ts'
+import {
+  type AnswerCache,
+  REVALIDATED,
+  type RenderedAnswer,
+  type StreamedBody,
+} from '../endpoint/answer-cache.ts'
 import { type Credentials, pathParameters } from '../endpoint/api.ts'
-import { type AnyEndpoint, get } from '../endpoint/endpoint.ts'
+import { type AnyEndpoint, get, type Reply } from '../endpoint/endpoint.ts'
 import type { ErrorShape } from '../endpoint/errors.ts'
 import { JSON_TYPE } from '../endpoint/forms.ts'
 import type { Path } from '../routes.ts'
@@ -63,6 +68,13 @@ export type CompatEndpoint<A, T> = {
   roundedTo?(value: NoInfer<T>): number | undefined
   /** Returns the codes with days that were not synchronized, for the header X-Left-Out. */
   leftOut?(value: NoInfer<T>): readonly string[]
+  /** Returns the oldest day of a list that ends at days that were not synchronized, for the header X-Ends-At. */
+  endsAt?(value: NoInfer<T>): IsoDate | undefined
+}
+
+/** An endpoint with a long answer. Each request makes it again, in parts or as a whole. */
+export type CompatStream<A, T> = Omit<CompatEndpoint<A, T>, 'encode'> & {
+  encode(value: T, input: A): StreamedBody['body']
 }
 
 /** Errors of services whose own are not known: their readers test the status alone. */
@@ -77,38 +89,77 @@ const VARY = 'Accept, Accept-Encoding, X-API-Key, apikey, Authorization'
 
 /** Creates an endpoint. Its answers are cached by their inputs, the side included. */
 export function compatEndpoint<A, T>(deps: CompatDeps, endpoint: CompatEndpoint<A, T>): AnyEndpoint {
-  const { path, contentType = JSON_TYPE } = endpoint
+  return compatRoute(endpoint, (event, side) => compatReply(deps, endpoint, event, side))
+}
+
+/** Creates an endpoint with a long answer. */
+export function compatStream<A, T>(deps: CompatDeps, endpoint: CompatStream<A, T>): AnyEndpoint {
+  const { find, encode } = endpoint
+  return compatRoute(endpoint, (event, side) => {
+    const { input, key, contentType } = requestedAnswer(deps, endpoint, event, side)
+    return deps.cache.read((snapshot) =>
+      deps.answers.stream(event, snapshot, {
+        ...{ key, contentType, headers: { vary: VARY } },
+        async make() {
+          const value = await find(snapshot, input)
+          return { body: encode(value, input), headers: ownHeaders(endpoint, value) }
+        },
+      }),
+    )
+  })
+}
+
+function compatRoute<A, T>(
+  endpoint: Omit<CompatEndpoint<A, T>, 'encode'>,
+  reply: (event: H3Event, side: Side) => Reply | Promise<Reply>,
+): AnyEndpoint {
+  const { path, contentType = JSON_TYPE, leftOut, endsAt } = endpoint
+  const sends = [leftOut && ('X-Left-Out' as const), endsAt && ('X-Ends-At' as const)]
   return get({
     path,
     answer: v.any(),
     contentTypes: endpoint.contentTypes ?? (typeof contentType === 'string' ? [contentType] : []),
     ...REVALIDATED,
-    ...(endpoint.leftOut && { sends: ['X-Left-Out'] as const }),
+    sends: sends.filter((header) => header !== undefined),
     ignoresUnknown: true,
     handle({ event }) {
       const { side } = (event.context.admitted as AdmittedClient | undefined) ?? { side: 'venta' as const }
-      return compatReply(deps, endpoint, event, side)
+      return reply(event, side)
     },
   })
 }
 
 /** Replies to an authenticated request, for the side of its key. */
 export function compatReply<A, T>(
-  { cache, answers, clock, serveRounded }: Pick<CompatDeps, 'cache' | 'answers' | 'clock' | 'serveRounded'>,
-  {
-    path,
-    hasBothSides,
-    contentType = JSON_TYPE,
-    parse,
-    find,
-    encode,
-    roundedTo,
-    leftOut,
-  }: CompatEndpoint<A, T>,
+  deps: Pick<CompatDeps, 'cache' | 'answers' | 'clock' | 'serveRounded'>,
+  endpoint: CompatEndpoint<A, T>,
   event: H3Event,
   keySide: Side,
   query = event.url.searchParams,
 ) {
+  const { find, encode } = endpoint
+  const { input, key, contentType } = requestedAnswer(deps, endpoint, event, keySide, query)
+  const encodeAnswer = (value: T): RenderedAnswer => ({
+    body: encode ? encode(value, input) : JSON.stringify(value),
+    headers: { vary: VARY, ...ownHeaders(endpoint, value) },
+  })
+  return deps.cache.read((snapshot) => {
+    const makeAnswer = () => {
+      const value = find(snapshot, input)
+      return value instanceof Promise ? value.then(encodeAnswer) : encodeAnswer(value)
+    }
+    return deps.answers.reply(event, snapshot, { key, contentType, make: makeAnswer })
+  })
+}
+
+/** Parses a request: the inputs of its answer, their key, and the content type. */
+function requestedAnswer<A, T>(
+  { clock, serveRounded }: Pick<CompatDeps, 'clock' | 'serveRounded'>,
+  { path, hasBothSides, contentType = JSON_TYPE, parse }: Omit<CompatEndpoint<A, T>, 'encode'>,
+  event: H3Event,
+  keySide: Side,
+  query = event.url.searchParams,
+): { input: A; key: string; contentType: string } {
   const params = pathParameters(event)
   const side = hasBothSides ? keySide : requestedSide(query, keySide)
   const request = { query, params, headers: event.req.headers, today: currentDay(clock), side }
@@ -116,21 +167,21 @@ export function compatReply<A, T>(
   const type = typeof contentType === 'string' ? contentType : contentType(input)
   // The setting is in the ETag too, since a restart with another setting changes the answer.
   const key = `${path} ${type} ${serveRounded ? 'rounded ' : ''}${JSON.stringify(input)}`
-  const encodeAnswer = (value: T): RenderedAnswer => {
-    const decimals = roundedTo?.(value)
-    const headers: Record<string, string> = { vary: VARY }
-    if (decimals !== undefined) headers['x-rounded-to'] = String(decimals)
-    const codes = leftOut?.(value) ?? []
-    if (codes.length > 0) headers['x-left-out'] = codes.join(',')
-    return { body: encode ? encode(value, input) : JSON.stringify(value), headers }
-  }
-  return cache.read((snapshot) => {
-    const makeAnswer = () => {
-      const value = find(snapshot, input)
-      return value instanceof Promise ? value.then(encodeAnswer) : encodeAnswer(value)
-    }
-    return answers.reply(event, snapshot, { key, contentType: type, make: makeAnswer })
-  })
+  return { input, key, contentType: type }
+}
+
+function ownHeaders<A, T>(
+  { roundedTo, leftOut, endsAt }: Omit<CompatEndpoint<A, T>, 'encode'>,
+  value: T,
+): Record<string, string> {
+  const headers: Record<string, string> = {}
+  const decimals = roundedTo?.(value)
+  if (decimals !== undefined) headers['x-rounded-to'] = String(decimals)
+  const codes = leftOut?.(value) ?? []
+  if (codes.length > 0) headers['x-left-out'] = codes.join(',')
+  const oldest = endsAt?.(value)
+  if (oldest !== undefined) headers['x-ends-at'] = oldest
+  return headers
 }
 
 /** Accepts a client with a key, or in an open network. */

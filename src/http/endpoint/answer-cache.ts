@@ -8,8 +8,10 @@ import type { H3Event } from 'h3'
 import { VERSION } from '../../runtime/assets.ts'
 import { createInterleaver, type Interleave } from '../../runtime/interleave.ts'
 import { type CacheStats, createLruCache, type LruCache } from '../../runtime/lru.ts'
+import type { Chunks } from '../../store/blobs/chunks.ts'
 import { acceptsCoding } from './accept.ts'
 import type { Reply } from './endpoint.ts'
+import { nodeContext } from './send.ts'
 import { encodeChunks, type TextParts, wholeOrParts } from './text-parts.ts'
 
 const gzip = promisify(gzipLater)
@@ -36,6 +38,11 @@ export type AnswerCache = {
    * @param key route, form and effective parameters: what makes one answer differ from another
    */
   reply(event: H3Event, data: Revision, answer: CacheableAnswer): Reply | Promise<Reply>
+  /**
+   * Returns a reply that is made while it is sent, and never cached. For a client that has the answer nothing is
+   * computed. For a HEAD no body is made.
+   */
+  stream(event: H3Event, data: Revision, answer: StreamedAnswer): Reply | Promise<Reply>
   /** Returns the same reply if the answer is cached, else undefined. */
   cached(event: H3Event, data: Revision, key: string): Reply | Promise<Reply> | undefined
   state(): CacheStats & { entries: number; bytes: number }
@@ -47,6 +54,20 @@ export type CacheableAnswer = {
   contentType: string
   make(): RenderedAnswer | Promise<RenderedAnswer>
 }
+
+/** Bytes that are made as a whole before they are sent; a client that disconnects ends the work. */
+export type MakeBytes = (interleave: Interleave) => Promise<Uint8Array>
+
+export type StreamedAnswer = {
+  key: string
+  contentType: string
+  /** Headers of every reply, of a 304 too. */
+  headers?: Readonly<Record<string, string>>
+  make(): StreamedBody | Promise<StreamedBody>
+}
+
+/** A body in parts or whole, and further headers of a 200. */
+export type StreamedBody = { body: Iterable<string> | MakeBytes; headers?: Readonly<Record<string, string>> }
 
 /** A body, and its headers beside those of every cached answer. */
 export type RenderedAnswer = {
@@ -79,8 +100,7 @@ export function createAnswerCache(): AnswerCache {
       const cachedAnswer = cache.get(key)
       if (cachedAnswer) return replyFromCache(event, cache, key, cachedAnswer)
       const store = ({ body: content, headers = NONE }: RenderedAnswer) => {
-        const tag = `${VERSION}-${data.epoch}-${data.revision}-${crc32(key).toString(36)}`
-        const head = { tag, contentType, headers }
+        const head = { tag: answerTag(data, key), contentType, headers }
         const all = typeof content === 'object' && 'next' in content ? wholeOrParts(content) : content
         if (typeof all === 'object' && !(all instanceof Uint8Array))
           return streamReply(event, head, all, interleave)
@@ -91,6 +111,19 @@ export function createAnswerCache(): AnswerCache {
       }
       const rendered = make()
       return rendered instanceof Promise ? rendered.then(store) : store(rendered)
+    },
+    stream(event, data, { key, contentType, headers, make }) {
+      const tag = answerTag(data, key)
+      const match = matchedTag(event, tag)
+      if (match) return { status: 304, body: '', headers: answerHeaders(match, headers ?? NONE) }
+      const reply = ({ body, headers: own }: StreamedBody): Reply | Promise<Reply> => {
+        const head = { tag, contentType, headers: { ...headers, ...own } }
+        return typeof body === 'function'
+          ? wholeReply(event, head, body, interleave)
+          : streamReply(event, head, body, interleave)
+      }
+      const body = make()
+      return body instanceof Promise ? body.then(reply) : reply(body)
     },
     cached(event, data, key) {
       const cache = revisionCache(data)
@@ -128,15 +161,47 @@ function streamReply(event: H3Event, head: Head, parts: Iterable<string>, interl
   return { body: encodeChunks(bodyParts, interleave, { gzip: takesGzip }), headers }
 }
 
+/** Reply with bytes that are made as a whole, uncompressed; a HEAD gets the headers alone. */
+async function wholeReply(
+  event: H3Event,
+  head: Head,
+  make: MakeBytes,
+  interleave: Interleave,
+): Promise<Reply> {
+  const { isHeld, headers } = negotiated(event, head, false)
+  if (isHeld) return { status: 304, body: '', headers }
+  if (event.req.method === 'HEAD') return { body: noChunks(), headers }
+  const { res } = nodeContext(event)
+  const body = await make(async function* untilClosed(parts) {
+    for await (const part of interleave(parts)) {
+      if (res.closed) return
+      yield part
+    }
+  })
+  return { body, headers }
+}
+
+async function* noChunks(): Chunks {}
+
+function answerTag({ epoch, revision }: Revision, key: string): string {
+  return `${VERSION}-${epoch}-${revision}-${crc32(key).toString(36)}`
+}
+
+/** Returns the ETag of the request that names the answer; undefined: none. A 304 is for GET and HEAD. */
+function matchedTag({ req }: H3Event, tag: string): string | undefined {
+  const ifNoneMatch = req.method === 'POST' ? null : req.headers.get('if-none-match')
+  if (!ifNoneMatch) return undefined
+  return [`"${tag}"`, `"${tag}-gzip"`].find((etag) => matchesTag(ifNoneMatch, etag))
+}
+
 /** Decides whether to answer 304 (`isHeld`) and whether to compress, and returns the headers. */
 function negotiated(event: H3Event, { tag, contentType, headers: own }: Head, isLong: boolean) {
   const { headers: sent, method } = event.req
-  const ifNoneMatch = method === 'POST' ? null : sent.get('if-none-match') // a 304 is for GET and HEAD
-  const match = ifNoneMatch && [`"${tag}"`, `"${tag}-gzip"`].find((etag) => matchesTag(ifNoneMatch, etag))
+  const match = matchedTag(event, tag)
   if (match) return { isHeld: true, takesGzip: false, headers: answerHeaders(match, own) }
   const takesGzip = isLong && acceptsCoding(sent.get('accept-encoding'), 'gzip')
   const headers = answerHeaders(takesGzip ? `"${tag}-gzip"` : `"${tag}"`, own)
-  const isHeld = ifNoneMatch?.trim() === '*' // matches any answer
+  const isHeld = method !== 'POST' && sent.get('if-none-match')?.trim() === '*' // matches any answer
   if (!isHeld) headers['content-type'] = contentType
   if (takesGzip) headers['content-encoding'] = 'gzip'
   return { isHeld, takesGzip, headers }

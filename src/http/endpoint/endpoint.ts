@@ -19,7 +19,7 @@ export type RequestHeader =
   | 'Repr-Digest'
   | 'X-Cambista-Priority'
 
-type SentHeader = 'X-Holes' | 'X-Left-Out' | 'X-Future' | 'X-Cambista-As-Of'
+type SentHeader = 'X-Holes' | 'X-Left-Out' | 'X-Future' | 'X-Cambista-As-Of' | 'X-Ends-At'
 
 /** Query parameters by name. Any other parameter is rejected (decisions 1.5). */
 export type QuerySchema = v.GenericSchema & { readonly entries: v.ObjectEntries }

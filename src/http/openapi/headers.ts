@@ -59,6 +59,10 @@ export const RESPONSE_HEADERS = {
       'What is left out over days that were not synchronized: ids of series, or the codes of the shape of another service',
     schema: TEXT,
   },
+  'X-Ends-At': {
+    description: 'The oldest day of a list that ends at days that were not synchronized',
+    schema: { type: 'string', format: 'date' },
+  },
   'X-Future': { description: 'true where `on` is after tomorrow', schema: TEXT },
   'X-Cambista-As-Of': {
     description: 'The instant of the state that the answer is of: `as_of` repeats it',

@@ -22,6 +22,8 @@ type Example = { example?: unknown }
 export type RequestChanges = { headers?: Record<string, string>; texts?: Record<string, string> }
 
 const MOST_ITEMS = 2
+const MOST_TEXT = 8000
+const MOST_LINES = 12 // lines of a longer text
 const UUID = /\b[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}\b/g // the id of a claim, a random value
 
 /** Values of answers that differ between servers. */
@@ -108,19 +110,21 @@ export function describedType({ type, operation }: Sent): string {
   return operation.responses[200]?.content?.[type] === undefined ? '*/*' : type
 }
 
-/** An answer as the description has it; undefined if the description has no such media type. */
+/** An answer as the description has it; undefined for bytes, and if the description has no such media type. */
 export function shownAnswer(exchange: Sent): { type: string; value: unknown } | undefined {
   const { id, operation } = exchange
   const type = describedType(exchange)
   if (operation.responses[200]?.content?.[type] === undefined) return undefined
+  if (type === 'application/zip') return undefined
   const text = (VOLATILE[id] ?? []).reduce(
     (result, [pattern, replacement]) => result.replace(pattern, replacement),
     exchange.text,
   )
   if (type === 'application/json') return { type, value: shorten(JSON.parse(text.replace(UUID, CLAIM_ID))) }
   const isTable = type === 'text/csv' || type === 'application/x-ndjson'
-  const lines = text.split('\n').slice(0, MOST_ITEMS + 1)
-  return { type, value: isTable ? `${lines.join('\n')}\n` : text }
+  const isShown = !isTable && text.length <= MOST_TEXT
+  const lines = text.split('\n').slice(0, isTable ? MOST_ITEMS + 1 : MOST_LINES)
+  return { type, value: isShown ? text : `${lines.join('\n')}\n` }
 }
 
 /** Shortens lists to two items, and tables to their first two currencies. */

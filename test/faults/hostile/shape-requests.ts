@@ -84,6 +84,8 @@ export function listAddresses(from: IsoDate, to: IsoDate): string[] {
     `/indicadores/tc/dolar/historico/?d=${from}&h=${to}`,
     '/compat/hacienda-2020/indicadores/tc',
     '/tdc/tdc.json?fbclid=x',
+    '/stats/eurofxref/eurofxref-daily.xml?tipo=compra',
+    '/stats/eurofxref/eurofxref-hist.csv',
     '/api/',
     `/api//${to.split('-').toReversed().join('/')}`,
     `/compat/valor?de=USD&a=CRC&fecha=${to}&decimal=,`,

@@ -19,6 +19,8 @@ const WARNINGS: Readonly<Record<string, string>> = {
     'apim.bccr.fi.cr must not lead to this machine on this machine itself, because the rates come from there.',
   'api.hacienda.go.cr':
     'api.hacienda.go.cr has more than rates: /fe/* of electronic invoicing is a 404 here. Lead it here only on machines that need none of that.',
+  'www.ecb.europa.eu':
+    "www.ecb.europa.eu is the whole website of the ECB: here are its files of rates alone, with the rates of Costa Rica's bank.",
   'apis.gometa.org':
     'apis.gometa.org has more than rates: /cedulas/* is a 404 here. Lead it here only on machines that need none of that.',
 }

@@ -191,13 +191,14 @@ test('`compat cert` warns of hosts that have other services too', async (t) => {
   const { code, err } = await createCertificate(
     temporaryDirectory(t),
     '--host',
-    'apim.bccr.fi.cr,api.hacienda.go.cr,apis.gometa.org',
+    'apim.bccr.fi.cr,api.hacienda.go.cr,apis.gometa.org,www.ecb.europa.eu',
     '--force',
   )
   assert.equal(code, 0)
   assert.match(err, /^Warning: apim\.bccr\.fi\.cr must not lead to this machine on this machine itself/m)
   assert.match(err, /^Warning: api\.hacienda\.go\.cr has more than rates: \/fe\/\* of electronic invoicing/m)
   assert.match(err, /^Warning: apis\.gometa\.org has more than rates: \/cedulas\/\* is a 404 here/m)
+  assert.match(err, /^Warning: www\.ecb\.europa\.eu is the whole website of the ECB/m)
 })
 
 test("`compat cert` requires --force for other hosts, but not for this machine's own", async (t) => {

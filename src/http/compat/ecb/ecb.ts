@@ -1,0 +1,144 @@
+// The files of the ECB, with the bank's rates: units of all other currencies for one euro. Readers take the newest day at
+// or before theirs, so no file spans days that were not synchronized.
+
+import * as v from 'valibot'
+import {
+  type DailyTable,
+  type DailyTableQuery,
+  findNewestRow,
+  type NewestRow,
+  selectDailyTable,
+} from '../../../domain/rates/day-tables.ts'
+import type { RateSnapshot } from '../../../domain/rates/rate-cache.ts'
+import { AppError } from '../../../runtime/errors.ts'
+import { createSemaphore } from '../../../runtime/semaphore.ts'
+import type { Side } from '../../../store/tables.ts'
+import { addDays, type IsoDate } from '../../../values/dates.ts'
+import type { Api } from '../../endpoint/api.ts'
+import type { ErrorShape } from '../../endpoint/errors.ts'
+import { completeParts } from '../missing-days.ts'
+import {
+  type CompatDeps,
+  type CompatRequest,
+  type CompatStream,
+  compatEndpoint,
+  compatStream,
+  fewestDecimals,
+  PROVIDER,
+} from '../shape.ts'
+import { csvParts, xmlParts } from './forms.ts'
+import { zipFile } from './zip.ts'
+
+const ROOT = '/compat/ecb/stats/eurofxref'
+const XML_TYPE = 'text/xml'
+const BASE = 'EUR'
+const RECENT_DAYS = 90
+const ZIP_WAIT = { ms: 60_000, message: 'Other files are being packed: try again in a moment' }
+const ERRORS: ErrorShape = {
+  challenge: 'ApiKey',
+  contentType: 'text/plain; charset=utf-8',
+  body: (_, message) => message,
+  schema: v.string(),
+}
+
+type FileQuery = { today: IsoDate; side: Side }
+
+export function ecbApi(deps: CompatDeps): Api {
+  const packing = createSemaphore(1, ZIP_WAIT)
+  const parse = ({ today, side }: CompatRequest): FileQuery => ({ today, side })
+  const recent = {
+    parse,
+    find: (snapshot: RateSnapshot, query: FileQuery) =>
+      requireTable(deps, snapshot, query, addDays(query.today, -RECENT_DAYS)),
+    roundedTo: ({ roundedTo }: DailyTable) => roundedTo,
+    leftOut: ({ leftOut }: DailyTable) => leftOut,
+  }
+  const history: Omit<CompatStream<FileQuery, DailyTable>, 'path' | 'contentType' | 'encode'> = {
+    ...recent,
+    find: (snapshot, query) => requireTable(deps, snapshot, query),
+    endsAt: ({ cut, first }) => cut && first,
+  }
+  return {
+    prefixes: ['/compat/ecb'],
+    errors: ERRORS,
+    endpoints: [
+      compatEndpoint(deps, {
+        path: `${ROOT}/eurofxref-daily.xml`,
+        contentType: XML_TYPE,
+        parse,
+        find: (snapshot, query) => findDay(deps, snapshot, query),
+        encode: (row) => [...xmlParts([row])].join(''),
+        roundedTo: ({ crosses }) => fewestDecimals(crosses),
+        leftOut: ({ leftOut }) => leftOut,
+      }),
+      compatStream(deps, {
+        ...recent,
+        path: `${ROOT}/eurofxref-hist-90d.xml`,
+        contentType: XML_TYPE,
+        encode: ({ rows }) => xmlParts(rows()),
+      }),
+      compatStream(deps, {
+        ...history,
+        path: `${ROOT}/eurofxref-hist.xml`,
+        contentType: XML_TYPE,
+        encode: ({ rows }) => xmlParts(rows()),
+      }),
+      compatStream(deps, {
+        ...history,
+        path: `${ROOT}/eurofxref-hist.csv`,
+        contentType: 'text/csv',
+        encode: ({ quotes, rows }) => csvParts(quotes, rows()),
+      }),
+      compatStream(deps, {
+        ...history,
+        path: `${ROOT}/eurofxref-hist.zip`,
+        contentType: 'application/zip',
+        encode:
+          ({ quotes, rows }) =>
+          async (interleave) => {
+            using _turn = await packing.acquire()
+            return zipFile('eurofxref-hist.csv', interleave(csvParts(quotes, rows())))
+          },
+      }),
+    ],
+  }
+}
+
+function tableQuery({ serveRounded }: CompatDeps, { today, side }: FileQuery): DailyTableQuery {
+  const pair = { provider: PROVIDER, base: BASE, anchor: 'CRC', side }
+  return { ...pair, to: today, servesRounded: serveRounded }
+}
+
+/** @throws AppError `not-found` */
+async function findDay(deps: CompatDeps, snapshot: RateSnapshot, query: FileQuery): Promise<NewestRow> {
+  const row = await findNewestRow(snapshot, tableQuery(deps, query))
+  if (!row) throw noRatesError()
+  if (row.roundedCount > 0) deps.unserved.rounded(row.roundedCount)
+  return row
+}
+
+/**
+ * Selects the rows of a file: those from a day on, or as many as there are.
+ * @throws AppError `unavailable`: days of the euro or of the dollar were not synchronized; `not-found`: no rows
+ */
+async function requireTable(
+  deps: CompatDeps,
+  snapshot: RateSnapshot,
+  query: FileQuery,
+  from?: IsoDate,
+): Promise<DailyTable> {
+  const table = await selectDailyTable(snapshot, tableQuery(deps, query), from)
+  if (!table) throw noRatesError()
+  const isIncomplete = table.cut && (from !== undefined || table.first === undefined)
+  const missing = isIncomplete ? table.cut : undefined
+  const parts = [{ code: BASE, value: table, missing }]
+  await completeParts(deps, 'ecb', parts, { areNamed: true })
+  if (table.first === undefined) throw noRatesError()
+  const [leftOutDays] = table.leftOutDays?.days ?? []
+  if (leftOutDays && from !== undefined) deps.unserved.days('ecb', leftOutDays, false)
+  return table
+}
+
+function noRatesError(): AppError {
+  return new AppError('not-found', 'no rates of the euro in colones are held')
+}
