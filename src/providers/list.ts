@@ -3,12 +3,13 @@
 
 import type { IsoDate } from '../values/dates.ts'
 import { banguat } from './banguat/banguat.ts'
+import { banxico } from './banxico/banxico.ts'
 import { bccr } from './bccr/bccr.ts'
 import { ecb } from './ecb/ecb.ts'
 import type { Provider } from './provider.ts'
 import { trm } from './trm/trm.ts'
 
-export const PROVIDERS: readonly Provider[] = [bccr, ecb, banguat, trm]
+export const PROVIDERS: readonly Provider[] = [bccr, ecb, banguat, trm, banxico]
 
 /** Provider of a request that names none, as in the contract. */
 export const DEFAULT_PROVIDER: Provider = bccr

@@ -108,6 +108,8 @@ export type TokenSetting = {
   name: string
   /** Log event of a server without a token. */
   absence: string
+  /** An empty file means no token; without it, each run fails. */
+  emptyIsNone?: true
   /** File of an installed service. */
   installed?: { file: string /** Title in the list of next steps. */; title: string }
 }

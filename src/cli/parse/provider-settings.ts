@@ -55,7 +55,8 @@ export function tokenFileWarning(
   const content = readTokenFile(file)
   const { name } = token
   if ('error' in content) return { ...unreadableEvent(name, content.error), file }
-  if (content.token === '') return { event: emptyMessage(name), file, hint: WRITE_TOKEN }
+  if (content.token === '')
+    return token.emptyIsNone ? undefined : { event: emptyMessage(name), file, hint: WRITE_TOKEN }
   const mode = statSync(file).mode & 0o777
   if ((mode & 0o077) === 0 || dirname(file) === env.CREDENTIALS_DIRECTORY) return undefined
   const event = `the file of ${name} can be opened by other users (mode ${mode.toString(8).padStart(4, '0')})`
@@ -85,12 +86,13 @@ type TokenFile =
 
 /**
  * Returns the token of a file now.
- * @throws AppError `failed` for an unreadable or empty file: without its token, rounded values would be stored
+ * @throws AppError `failed` for an unreadable or empty file: without its token, rounded values would be stored. Of a
+ * source with `emptyIsNone` an empty file is no token.
  */
 function currentToken(
   file: string,
   atStart: TokenFile | undefined,
-  { name }: TokenSetting,
+  { name, emptyIsNone }: TokenSetting,
 ): string | undefined {
   let content = readTokenFile(file)
   if ('error' in content && errorCode(content.error) === 'EACCES' && atStart) content = atStart
@@ -100,6 +102,7 @@ function currentToken(
       cause: error,
     })
   }
+  if (content.token === '' && emptyIsNone) return undefined
   if (content.token === '') throw new AppError('failed', `${emptyMessage(name)}: ${file} (${WRITE_TOKEN})`)
   return content.token
 }

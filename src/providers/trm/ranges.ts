@@ -19,7 +19,7 @@ const MIDNIGHT = /^(\d{4}-\d{2}-\d{2})T00:00:00(?:\.0+)?$/
  */
 export async function readRanges(body: string, window: Window, mostRows: number): Promise<Observation[]> {
   const answer = await parseLargeJson(body)
-  if (isRecord(answer)) throw new FetchFailure(`the answer is an error: ${errorWords(answer)}`)
+  if (isRecord(answer)) throw new FetchFailure(`the answer is an error: ${socrataErrorText(answer)}`)
   if (!Array.isArray(answer)) throw new FetchFailure('the answer is not a list of rows')
   if (answer.length >= mostRows) throw new FetchFailure(`the answer has ${mostRows} rows, so it may be cut`)
   return answer.flatMap((row) => rangeDays(row, window))
@@ -51,6 +51,6 @@ function midnightDay(row: JsonRecord, field: string): string {
 }
 
 /** Returns the words of `{"code": …, "error": true, "message": …}`. */
-function errorWords({ message, code }: JsonRecord): string {
+function socrataErrorText({ message, code }: JsonRecord): string {
   return [scalarText(code), scalarText(message)].filter((text) => text !== '').join(': ') || 'an object'
 }

@@ -1,5 +1,4 @@
-// Banco de Guatemala and European Central Bank through a whole server: each captured value digit for digit, ids, and
-// conversions within one source.
+// Banco de Guatemala and European Central Bank through a whole server: ids, captured values, conversions.
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'

@@ -96,6 +96,17 @@ test('`service install` creates and prints user, directories, settings, token fi
   )
 })
 
+test('each credential of the unit is a file that `service install` makes', (t) => {
+  const { install, at } = machine(t)
+  install()
+  const files = [...readFileSync(at(UNIT), 'utf8').matchAll(/^LoadCredential=([^:]+):(.*)$/gm)]
+  assert.deepEqual(
+    files.map(([, name]) => name),
+    ['bccr-token', 'banxico-token'],
+  )
+  for (const [, , file = ''] of files) assert.equal(fileMode(at(file)), '600', file)
+})
+
 test('a second `service install` changes nothing, nor the edits of an administrator', (t) => {
   const { root, install, at } = machine(t)
   install()

@@ -1,0 +1,83 @@
+// Answers of the SIE API: `{bmx: {series: [{idSerie, titulo, datos: [{fecha, dato}]}]}}`, with `fecha` as dd/mm/yyyy.
+
+import { isRecord, type JsonRecord } from '../../values/record.ts'
+import { excerpt, listItems, parseLargeJson, parseSourceJson, scalarText } from '../json.ts'
+import { FetchFailure, type Observation, type SourceAnswer } from '../provider.ts'
+import { noValue, withoutThousands } from '../published-value.ts'
+import { titleWord } from './catalogue.ts'
+
+const DAY = /^(\d{2})\/(\d{2})\/(\d{4})$/
+
+/** An answer that is an error of the service. */
+export class ErrorAnswer extends FetchFailure {}
+
+/** `refusedTitles`: messages about series with another title. `unknown`: ids that were not requested. */
+type SeriesAnswer = SourceAnswer & { refusedTitles: string[]; unknown: string[] }
+
+/**
+ * Parses an answer. A series with another title than expected is left out of the coverage.
+ * @throws ErrorAnswer for an error of the service, FetchFailure for any other document
+ */
+export async function readSieAnswer(body: string): Promise<SeriesAnswer> {
+  const document = await parseLargeJson(body)
+  const words = isRecord(document) ? wordsOfError(document) : undefined
+  if (words !== undefined) throw new ErrorAnswer(`the answer is an error: ${words}`)
+  if (!isRecord(document) || !isRecord(document.bmx) || !Array.isArray(document.bmx.series))
+    throw new FetchFailure('the answer has no "bmx.series"')
+  const answer = { listed: [], observations: [], refusedTitles: [], unknown: [] } as Required<
+    Omit<SeriesAnswer, 'leftOut'>
+  >
+  const leftOut: string[] = []
+  for (const series of document.bmx.series) {
+    if (!isRecord(series)) throw new FetchFailure('"series" holds something that is not a series')
+    const id = scalarText(series.idSerie)
+    const title = scalarText(series.titulo)
+    const word = titleWord(id)
+    if (word === undefined) answer.unknown.push(excerpt(id, 20))
+    else if (title.toLowerCase().includes(word.toLowerCase())) {
+      answer.listed.push({ code: id, name: title })
+      answer.observations.push(
+        ...listItems(series.datos, '"datos"').flatMap((row) => sieObservations(id, row)),
+      )
+    } else {
+      leftOut.push(id)
+      answer.refusedTitles.push(`${id} is not ${word} but "${excerpt(title, 80)}", not stored`)
+    }
+  }
+  return leftOut.length > 0 ? { ...answer, leftOut } : answer
+}
+
+/** Returns the words of an error in a body; undefined: it is no error of the service. */
+export function sieErrorText(body: string): string | undefined {
+  try {
+    const document = parseSourceJson(body)
+    return isRecord(document) ? wordsOfError(document) : undefined
+  } catch {
+    return undefined // the body of a proxy may be no JSON
+  }
+}
+
+/** Returns the words of `{"error": {"mensaje", "detalle"}}`. */
+function wordsOfError({ error }: JsonRecord): string | undefined {
+  if (error === undefined) return undefined
+  if (!isRecord(error)) return excerpt(scalarText(error)) || 'without a text'
+  const parts = [scalarText(error.mensaje), scalarText(error.detalle)].filter((text) => text !== '')
+  return excerpt(parts.join(': ')) || 'without a text'
+}
+
+function sieObservations(code: string, row: unknown): Observation[] {
+  if (!isRecord(row)) throw new FetchFailure(`"datos" of ${code} holds something that is not a row`)
+  const date = scalarText(row.fecha)
+  const value = scalarText(row.dato)
+  if (noValue(value)) return []
+  const [, day, month, year] = DAY.exec(date) ?? []
+  // The sync rejects a text that is no day, and names it.
+  return [
+    {
+      code,
+      day: year ? `${year}-${month}-${day}` : date,
+      value: withoutThousands(value),
+      roundedTo: undefined,
+    },
+  ]
+}
