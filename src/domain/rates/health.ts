@@ -34,8 +34,10 @@ export type RateHealth = {
   reasonCodes: ReasonCode[]
   /** Reasons for degraded rates; empty: none. With several providers each reason names its own. */
   reasons: string[]
-  /** Reasons that are stale sides of a benchmark of a required provider. */
+  /** Reasons that are stale sides of a benchmark. */
   stale: string[]
+  /** Those of required providers alone. */
+  requiredStale: string[]
   /** First provider whose history of the benchmark is being read; undefined: none. */
   history:
     | {
@@ -76,6 +78,7 @@ export async function rateHealth(
     reasonCodes: [],
     reasons: [],
     stale: [],
+    requiredStale: [],
     history: undefined,
     holes: snapshot.series.flatMap((series) => listHoles(series, snapshot.coveredDays(series.id))),
     exact: rounded === 0,
@@ -94,7 +97,8 @@ export async function rateHealth(
     for (const side of sides) {
       const reason = staleness(provider, side, due)
       if (reason === undefined) continue
-      if (!provider.isOptional) health.stale.push(withCode(reason))
+      health.stale.push(withCode(reason))
+      if (!provider.isOptional) health.requiredStale.push(withCode(reason))
       addReason(withCode(reason), sideCode(provider, side))
     }
     const historyStart = findHistoryStart(provider)

@@ -124,7 +124,10 @@ export function requireRoute(
   const route = findRoute(snapshot.pairs(provider), snapshot.pivot(provider), from, to, type)
   if (!('missing' in route)) return route
   const more = advice ? { advice: { about: advice } } : {}
-  throw new AppError('not-found', `Cannot convert: ${route.missing}`, more)
+  const others = otherProviders(snapshot, provider, (code) => {
+    return !('missing' in findRoute(snapshot.pairs(code), snapshot.pivot(code), from, to, type))
+  })
+  throw new AppError('not-found', `Cannot convert: ${route.missing}${others}`, more)
 }
 
 /**
@@ -176,8 +179,19 @@ function requirePair(
   if (series.length > 0) return series
   const route = findRoute(pairs, snapshot.pivot(provider), base, quote, 'venta')
   const advice = { about: 'conversion', from: base, to: quote, provider, day, asOf } as const
-  const message = `No series of ${provider} gives ${base}/${quote}`
+  const others = otherProviders(snapshot, provider, (code) => snapshot.pairs(code).has(`${base}/${quote}`))
+  const message = `No series of ${provider} gives ${base}/${quote}${others}`
   throw new AppError('not-found', message, 'missing' in route ? {} : { advice })
+}
+
+/** Names the other providers that have a pair, for the end of a message; empty: none has it. */
+function otherProviders(
+  { providers }: RateSnapshot,
+  provider: string,
+  hasPair: (code: string) => boolean,
+): string {
+  const codes = providers.flatMap(({ code }) => (code !== provider && hasPair(code) ? code : []))
+  return codes.length === 0 ? '' : ` (provider=${codes.join(' or provider=')} has it)`
 }
 
 function requireProvider(snapshot: RateSnapshot, code: string): ProviderRow {

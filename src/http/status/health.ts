@@ -158,7 +158,7 @@ export function healthEndpoints(deps: HealthDeps): AnyEndpoint[] {
         if (!ready && !isEnough) {
           return freshReply({ status: 'error', ...(detail.length > 0 && { detail }) }, 503)
         }
-        const stale = query.fresh ? (await loadHealth(deps)).stale : []
+        const stale = query.fresh ? (await loadHealth(deps)).requiredStale : []
         return stale.length === 0
           ? freshReply({ status: 'ok', ...(detail.length > 0 && { detail }) })
           : freshReply({ status: 'stale', detail: stale }, 503)

@@ -111,7 +111,7 @@ function healthPill(health: Health | undefined, words: Texts['health']) {
 /** Pill of an open network, which may not read the health of the server. The newest day decides, as it does there. */
 function OpenFreshnessBadge() {
   const words = texts.value.health
-  const { value } = useApi<readonly Series[]>('/api/v1/series?details=true', HEALTH_EVERY_MS)
+  const { value } = useApi<readonly Series[]>('/api/v1/series?details=true&provider=bccr', HEALTH_EVERY_MS)
   const due = addDays(costaRicaDay(serverTime()), -STALE_DAYS)
   const days = value?.filter(isDollar).map(({ last_data_date }) => last_data_date ?? '')
   const [kind, text] = isOffline.value

@@ -43,7 +43,10 @@ function Rates({ below }: { below: LazyParts }) {
   const today = costaRicaDay(serverTime())
   const bounds = useDayBounds(today)
   const [isEmpty, setEmpty] = useState(false)
-  const series = useApi<readonly Series[]>('/api/v1/series', isEmpty ? EMPTY_EVERY_MS : SERIES_EVERY_MS)
+  const series = useApi<readonly Series[]>(
+    '/api/v1/series?provider=bccr',
+    isEmpty ? EMPTY_EVERY_MS : SERIES_EVERY_MS,
+  )
   const isFilled = series.value?.some(({ first_data_date }) => first_data_date) ?? true
   if (isEmpty === isFilled) setEmpty(!isFilled)
   if (isEmpty) return <below.EmptyDatabase everyMs={EMPTY_EVERY_MS} />

@@ -18,6 +18,7 @@ type Json = Record<string, unknown>
 type Points = { points: { rate_date: string; value: string }[] }
 
 const FIXTURES = join(import.meta.dirname, '../../fixtures')
+const listen = { compat: { open: 'any', serveRounded: false } } as const
 const EVENING = '2026-03-18T23:00:00Z'
 
 async function start(t: TestContext) {
@@ -25,6 +26,7 @@ async function start(t: TestContext) {
   const [guatemala, frankfurt] = [await startBanguat(t, clock.read), await startEcb(t, clock.read)]
   const app = await startTestApp(t, {
     clock,
+    listen,
     backfillFrom: '2026-03-01',
     providers: [bccr, ecb, banguat],
     sources: {
@@ -109,6 +111,68 @@ test('a conversion to quetzales is that of one source, and no route uses two', a
   assert.notEqual(bank.rate, guatemala.rate)
   const euro = await convert('ecb', 'JPY')
   assert.deepEqual([euro.path, euro.via_pivot, euro.rate_type], ['USD -> EUR -> JPY', true, 'referencia'])
-  const none = await get('/api/v1/convert?amount=1&from=GTQ&to=CRC&provider=banguat')
-  assert.equal(none.status, 404)
+  const refusal = async (path: string) => {
+    const response = await get(path)
+    return [response.status, ((await response.json()) as Json).detail]
+  }
+  assert.deepEqual(await refusal('/api/v1/convert?amount=1&from=GTQ&to=CRC&provider=banguat'), [
+    404,
+    'Cannot convert: no rates of CRC are stored (provider=bccr has it)',
+  ])
+  assert.deepEqual(await refusal('/api/v1/rates/latest?base=EUR&quote=RON'), [
+    404,
+    'No series of bccr gives EUR/RON (provider=ecb has it)',
+  ])
+  assert.deepEqual(await refusal('/api/v1/convert?amount=1&from=RON&to=COP&provider=ecb'), [
+    404,
+    'Cannot convert: no rates of COP are stored',
+  ])
+})
+
+test('enabled sources change no answer in the shape of another service', async (t) => {
+  const paths = [
+    '/v1/latest?base=USD',
+    '/v2/currencies',
+    '/v2/currency/eur',
+    '/v2/providers',
+    '/v2/rates?base=EUR',
+  ]
+  const clock = fixedClock(EVENING)
+  const alone = await startTestApp(t, { clock, backfillFrom: '2026-03-01', providers: [bccr], listen })
+  await alone.sync()
+  const { sync, get } = await start(t)
+  await sync()
+  for (const path of paths) {
+    const [before, after] = [await alone.get(path), await get(path)]
+    assert.deepEqual([after.status, await after.text()], [200, await before.text()], path)
+  }
+})
+
+test('a source that is down or hostile for a week leaves the bank and the dollar alone', async (t) => {
+  const { sync, json, get, guatemala, clock } = await start(t)
+  await sync()
+  const faults = [
+    { body: '<html><body>En mantenimiento</body></html>' },
+    { status: 302, headers: { Location: 'https://portal.example/' }, body: '' },
+    { status: 413, body: '' },
+    { status: 404, body: 'Not found' },
+    { status: 401, body: '' },
+    { body: '<soap:Envelope' },
+    { body: '' },
+  ]
+  for (const [index, fault] of faults.entries()) {
+    guatemala.fault = () => fault
+    clock.now = new Date(Date.parse(EVENING) + (index + 1) * 86_400_000)
+    const ends = await sync()
+    assert.deepEqual(ends[0], [1, 'ok', null, true], `day ${index + 1}`)
+    const [id, status, message] = ends[2] ?? []
+    assert.deepEqual([id, status], [3, 'error'], `day ${index + 1}`)
+    assert.match(String(message), /^banguat: /)
+    assert.equal((await get('/readyz?fresh=true')).status, 200)
+  }
+  const { detail } = await json<{ detail: { reasons: string[] } }>('/api/v1/health')
+  assert.ok(detail.reasons.some((reason) => reason.startsWith('banguat: the last run failed: ')))
+  assert.ok(detail.reasons.every((reason) => !reason.startsWith('bccr: ')))
+  const latest = await json<Json>('/api/v1/rates/latest?provider=banguat&base=USD&quote=GTQ&on=2026-03-17')
+  assert.equal(latest.rate_date, '2026-03-17')
 })

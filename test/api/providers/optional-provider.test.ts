@@ -20,13 +20,14 @@ const PROVIDERS = [bccr, optional]
 // In Helsinki it is Tuesday 14:00: the values of Monday are due.
 const NOON = '2026-03-24T12:00:00Z'
 const SHAPES = [
-  '/latest?base=USD',
+  '/indicadores/tc',
+  '/v1/latest?base=USD',
   '/v1/2026-03-20..2026-03-24?base=EUR&symbols=USD,CRC',
   '/v2/rates?base=EUR&expand=providers',
   '/v2/currencies',
   '/v2/currency/eur',
   '/v2/providers',
-  '/currencies',
+  '/v1/currencies',
 ]
 
 async function start(t: TestContext, options: TestAppOptions = {}) {
@@ -36,7 +37,7 @@ async function start(t: TestContext, options: TestAppOptions = {}) {
     backfillFrom: '2026-03-01',
     providers: PROVIDERS,
     sources: { pruebas: () => ({ url: source.url, token: PRUEBAS_TOKEN }) },
-    listen: { metrics: 'local' },
+    listen: { metrics: 'local', compat: { open: 'any', serveRounded: false } },
     ...options,
     clock,
   })
@@ -48,8 +49,9 @@ async function start(t: TestContext, options: TestAppOptions = {}) {
 /** Answers without the parts that differ between two servers: free space, counts of requests, ages in seconds. */
 async function answers({ app, get }: TestApp): Promise<string[]> {
   const bodies: string[] = []
-  for (const path of [...ENDPOINTS, ...SHAPES.map((path) => `/compat/frankfurter${path}`)]) {
+  for (const path of [...ENDPOINTS, ...SHAPES]) {
     const response = await get(path)
+    assert.equal(response.status, 200, path)
     bodies.push(`${path} ${response.status} ${(await response.text()).replace(/"free_bytes":\d+/, '')}`)
   }
   const metrics = await (await fetch(`${app.url}/metrics`)).text()

@@ -156,7 +156,7 @@ test('rates are those of the requested provider, and conversions use its pivot',
   const unknown = await get('/api/v1/convert?amount=1&from=CRC&to=EUR&provider=pruebas')
   assert.deepEqual(
     [unknown.status, await unknown.json()],
-    [404, { detail: 'Cannot convert: no rates of CRC are stored' }],
+    [404, { detail: 'Cannot convert: no rates of CRC are stored (provider=bccr has it)' }],
   )
 })
 

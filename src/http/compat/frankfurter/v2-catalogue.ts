@@ -1,7 +1,7 @@
 // Catalogue of Frankfurter v2: its currencies, and the one provider.
 
 import { listCurrencies } from '../../../domain/rates/crosses.ts'
-import { withColumns } from '../../../domain/rates/queries.ts'
+import { listSeries, withColumns } from '../../../domain/rates/queries.ts'
 import type { RateSnapshot } from '../../../domain/rates/rate-cache.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import { dayNumber, type IsoDate, isoDate } from '../../../values/dates.ts'
@@ -81,10 +81,11 @@ function currencies(
   snapshot: RateSnapshot,
   { today }: { today: IsoDate },
 ): CatalogueCurrency[] | Promise<CatalogueCurrency[]> {
-  return withColumns(snapshot, snapshot.series, (columns) =>
+  const ofBank = listSeries(snapshot, { provider: PROVIDER })
+  return withColumns(snapshot, ofBank, (columns) =>
     listCurrencies(snapshot, PROVIDER).map((code) => {
       const days: number[] = []
-      for (const [at, { base_currency, quote_currency }] of snapshot.series.entries()) {
+      for (const [at, { base_currency, quote_currency }] of ofBank.entries()) {
         const seriesDays = columns[at]?.days
         if ((base_currency === code || quote_currency === code) && seriesDays?.length)
           days.push(seriesDays[0] ?? 0, seriesDays.at(-1) ?? 0)
