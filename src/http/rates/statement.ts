@@ -3,7 +3,7 @@
 import * as v from 'valibot'
 import type { PastRates } from '../../domain/rates/past.ts'
 import type { RateCache } from '../../domain/rates/rate-cache.ts'
-import { type LaterAnswer, makeStatement } from '../../domain/rates/statement.ts'
+import { type LaterAnswer, makeStatement } from '../../domain/rates/statement/statement.ts'
 import { DEFAULT_PROVIDER } from '../../providers/list.ts'
 import type { ReadDb } from '../../store/tables.ts'
 import { addDays, type Clock, currentDay } from '../../values/dates.ts'

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import decodeQr from 'qr/decode.js'
-import { parseStatementLink } from '../../../src/domain/rates/statement-link.ts'
+import { parseStatementLink } from '../../../src/domain/rates/statement/statement-link.ts'
 import {
   type CertificateLink,
   certificateCode,

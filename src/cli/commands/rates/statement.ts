@@ -3,8 +3,12 @@
 
 import { isRecordLimits, openPastRates, type RecordLimits } from '../../../domain/rates/past.ts'
 import { openRateCache, type RateSnapshot } from '../../../domain/rates/rate-cache.ts'
-import { makeStatement, type StatementAnswer, type ValueChange } from '../../../domain/rates/statement.ts'
-import { parseStatementLink, type StatementLink } from '../../../domain/rates/statement-link.ts'
+import {
+  makeStatement,
+  type StatementAnswer,
+  type ValueChange,
+} from '../../../domain/rates/statement/statement.ts'
+import { parseStatementLink, type StatementLink } from '../../../domain/rates/statement/statement-link.ts'
 import { DEFAULT_PROVIDER } from '../../../providers/list.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import { addDays, currentDay, type IsoDate, TIME_ZONE } from '../../../values/dates.ts'

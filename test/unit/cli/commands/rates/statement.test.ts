@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseStatementLink } from '../../../../../src/domain/rates/statement-link.ts'
+import { parseStatementLink } from '../../../../../src/domain/rates/statement/statement-link.ts'
 import { asOtherProcess } from '../../../../api/support.ts'
 import { startTestApp, type TestApp } from '../../../../support/app.ts'
 import { startMemoryApp } from '../../../../support/rates/memory-app.ts'

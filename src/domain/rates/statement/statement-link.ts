@@ -1,8 +1,8 @@
 // The link of a certificate, also in its QR code (decisions 2.24). The fragment of the page's address has the parameters
 // of the statement and its digest.
 
-import { isIsoDate, utcInstant } from '../../values/dates.ts'
-import { positiveAmount } from '../../values/decimal.ts'
+import { isIsoDate, utcInstant } from '../../../values/dates.ts'
+import { positiveAmount } from '../../../values/decimal.ts'
 import type { StatementQuery } from './statement.ts'
 
 export type StatementLink = { query: Omit<StatementQuery, 'provider'>; asOf: string; sha256: string }
