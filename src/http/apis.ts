@@ -98,7 +98,7 @@ export function createApis(
   const page = pageApi({ db, reads, blobs, keyring, clock, log, names, exports, openPage, organization })
   const { findSession } = page
   const rates = ratesApi({
-    ...{ db: reads, database, cache, past, exports, clock },
+    ...{ db: reads, database, cache, past, exports, clock, log },
     ...{ keyring, findSession, admitOpenPage: openPage.admit, scheduler, backups },
   })
   const summaries = createSummaries({ db: reads, leases: claiming.leases.sql, clock })

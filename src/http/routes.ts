@@ -44,6 +44,8 @@ export const ROUTES = {
   'GET /api/v1/export.csv': ['key', 'Export all values: CSV'],
   'GET /api/v1/export.ndjson': ['key', 'Export all values: NDJSON'],
   ...tableRoutes('/api/v1/history', 'History of a pair'),
+  'GET /api/v1/history.ledger': ['url-key', 'Prices for ledger and hledger'],
+  'GET /api/v1/history.beancount': ['url-key', 'Prices for beancount'],
   'GET /api/v1/revisions': ['key', 'List corrected values'],
 
   // State of the server, for its operator and for probes

@@ -49,7 +49,7 @@ export function isCovered(covered: CoveredDays, day: number): boolean {
 }
 
 /** Rejects coverage without a record. @throws AppError `not-found` */
-function rejectUnknown(covered: CoveredDays): void {
+export function rejectUnknown(covered: CoveredDays): void {
   if (covered !== UNKNOWN_DAYS) return
   const words = 'which days had been synchronized then is not in the record, and the answer depends on it'
   throw new AppError('not-found', words)

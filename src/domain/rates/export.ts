@@ -4,13 +4,14 @@
 import { createHash } from 'node:crypto'
 import { AppError } from '../../runtime/errors.ts'
 import { engineSql } from '../../store/engine.ts'
-import type { StoredAtRun } from '../../store/rates/stored-at.ts'
+import type { SeriesRow } from '../../store/rates/series.ts'
+import { type StoredAtRun, selectStoredAtRuns } from '../../store/rates/stored-at.ts'
 import type { ReadDb } from '../../store/tables.ts'
-import { isoDate } from '../../values/dates.ts'
+import { type IsoDate, isoDate } from '../../values/dates.ts'
 import { type Column, columnDecimals, columnValue, coveredIntervals, EMPTY_COLUMN } from './column.ts'
 import { type ExportFormat, exportedSeries, type LineWriter, WRITERS } from './export-format.ts'
+import { outdatedError } from './loaded-columns.ts'
 import type { RateCache, RateSnapshot } from './rate-cache.ts'
-import { readStoredRuns } from './stored-runs.ts'
 
 /** Data of an export: the columns and some instants. */
 export type ExportData = {
@@ -21,6 +22,8 @@ export type ExportData = {
 
 const MAX_ATTEMPTS = 5
 const LINES_AT_ONCE = 2000 // 150 kB, in 1 to 2 ms
+/** Instants of columns that were read before. */
+const RUNS = new WeakMap<Column, readonly StoredAtRun[]>()
 
 /**
  * Reads the data of an export, all of one revision.
@@ -57,6 +60,22 @@ export function createExportReader(db: ReadDb, cache: RateCache): () => void {
       })
   }
   return read
+}
+
+/**
+ * Returns the instant at which the value of a day was stored, in milliseconds since 1970.
+ * @throws AppError `busy` when the values have changed since the column: RateCache.read() then repeats the query
+ */
+export async function readStoredInstant(
+  db: ReadDb,
+  series: SeriesRow,
+  column: Column,
+  day: IsoDate,
+): Promise<number> {
+  const runs = await readStoredRuns(db, series, column)
+  const run = runs?.findLast(({ from }) => from <= day)
+  if (!run) throw outdatedError()
+  return run.storedAt
 }
 
 /** Text of an export, in parts. */
@@ -135,4 +154,15 @@ async function selectExportedRuns(
     all.push(runs)
   }
   return all
+}
+
+/** Returns the instants of a series, by day; undefined when its values have changed since the column. */
+async function readStoredRuns(
+  db: ReadDb,
+  series: SeriesRow,
+  column: Column,
+): Promise<readonly StoredAtRun[] | undefined> {
+  const runs = RUNS.get(column) ?? (await selectStoredAtRuns(db, series))
+  if (runs) RUNS.set(column, runs)
+  return runs
 }

@@ -10,7 +10,9 @@ import type { Clock } from '../../values/dates.ts'
 import type { Keyring } from '../access/auth.ts'
 import { createAnswerCache } from '../endpoint/answer-cache.ts'
 import type { Api } from '../endpoint/api.ts'
+import { readRetryDelay } from '../endpoint/retry-delay.ts'
 import { ageGuard } from '../endpoint/stored.ts'
+import { createUnservedLog } from '../endpoint/unserved-log.ts'
 import type { OpenNetworks } from '../listener/open-networks.ts'
 import { createAdmission } from './admission.ts'
 import { bccrApi } from './bccr/asmx.ts'
@@ -24,7 +26,6 @@ import { paginaswebApi } from './paginasweb.ts'
 import parameters from './parameters.json' with { type: 'json' }
 import { sddeApi } from './sdde/sdde.ts'
 import { type CompatDeps, compatCredentials, PROVIDER } from './shape.ts'
-import { createUnservedLog } from './unserved-log.ts'
 import { valorApi } from './valor.ts'
 
 export type CompatApisDeps = {
@@ -57,10 +58,7 @@ export function compatApis({ keyring, database, proxies, open, scheduler, ...own
     answers: createAnswerCache(),
     admission,
     unserved: createUnservedLog(log, clock),
-    async nextSync() {
-      const tasks = await scheduler.tasks()
-      return tasks.find(({ provider }) => provider === PROVIDER)?.nextRun
-    },
+    retryDelay: () => readRetryDelay(scheduler, PROVIDER, clock),
   }
   const credentials = compatCredentials(admission)
   const apis = [

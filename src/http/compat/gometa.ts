@@ -1,8 +1,8 @@
 // GoMeta's dollar: the last value of each side under its own day. Its readers compare `venta_date` with their today,
 // and parse numbers and ISO dates alone.
 
+import { readStoredInstant } from '../../domain/rates/export.ts'
 import { type LastRate, requireLastRate } from '../../domain/rates/sides.ts'
-import { readStoredInstant } from '../../domain/rates/stored-runs.ts'
 import { rawNumber } from '../../formats/json/raw.ts'
 import type { Side } from '../../store/tables.ts'
 import { costaRicaCtime } from '../../values/dates.ts'

@@ -14,14 +14,12 @@ export type MissingDays = { days: readonly Interval[]; isRounded?: boolean }
 /** A currency or indicator of a range; without `missing` it is complete. */
 export type RangePart<T> = { code: string; value: T; missing: MissingDays | undefined }
 
-const MIN_RETRY_S = 3600 // before the next sync another try finds the same
-
 /**
  * Returns the complete parts, and the codes of the others.
  * @throws AppError `unavailable` if a named part or every part is incomplete
  */
 export async function completeParts<T>(
-  deps: Pick<CompatDeps, 'unserved' | 'clock' | 'nextSync'>,
+  deps: Pick<CompatDeps, 'unserved' | 'retryDelay'>,
   shape: string,
   parts: readonly RangePart<T>[],
   { areNamed }: { areNamed: boolean },
@@ -40,18 +38,16 @@ export async function completeParts<T>(
   const isRefused = areNamed || whole.length === 0
   deps.unserved.days(shape, firstInterval(first), isRefused)
   if (!isRefused) return { whole, leftOut }
-  const next = await deps.nextSync()
-  const seconds = next ? (next.getTime() - deps.clock().getTime()) / 1000 : 0
   throw new AppError('unavailable', missingDaysMessage(first), {
     details: { missing: first },
     isLogged: true,
-    retryAfter: Math.max(MIN_RETRY_S, seconds),
+    retryAfter: await deps.retryDelay(),
   })
 }
 
 /** Returns the complete quotes, and the codes that are left out. @throws AppError as completeParts */
 export async function completeQuotes(
-  deps: Pick<CompatDeps, 'unserved' | 'clock' | 'nextSync'>,
+  deps: Pick<CompatDeps, 'unserved' | 'retryDelay'>,
   shape: string,
   snapshot: RateSnapshot,
   { areNamed, ...range }: Parameters<typeof findCrossHoles>[1] & { areNamed: boolean },

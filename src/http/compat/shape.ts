@@ -19,9 +19,9 @@ import { type Credentials, pathParameters } from '../endpoint/api.ts'
 import { type AnyEndpoint, get, type Reply } from '../endpoint/endpoint.ts'
 import type { ErrorShape } from '../endpoint/errors.ts'
 import { JSON_TYPE } from '../endpoint/forms.ts'
+import type { UnservedLog } from '../endpoint/unserved-log.ts'
 import type { Path } from '../routes.ts'
 import type { Admission, AdmittedClient } from './admission.ts'
-import type { UnservedLog } from './unserved-log.ts'
 
 export const PROVIDER = 'bccr'
 
@@ -35,8 +35,8 @@ export type CompatDeps = {
   admission: Admission
   /** Logs requests for data that are not stored. */
   unserved: UnservedLog
-  /** Time of the next sync; undefined: no scheduler runs. */
-  nextSync: () => Promise<Date | undefined>
+  /** Seconds after which missing days may be there. */
+  retryDelay: () => Promise<number>
   /** Answers rounded values too, with a header. */
   serveRounded: boolean
 }

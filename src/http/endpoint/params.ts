@@ -111,6 +111,12 @@ export const StatParam = v.pipe(
   v.metadata({ description: 'What of the points of its days a longer period has' }),
 )
 
+/** For prices of a day. */
+export const PriceEveryParam = v.pipe(
+  v.picklist(['day'], 'must be day: a longer period has no price'),
+  v.metadata({ description: 'One price for each day with a point' }),
+)
+
 /** The same without `all`, for tools of agents. */
 export const SingleStatParam = v.pipe(
   v.picklist(STATS, FAULTS.single_stat),

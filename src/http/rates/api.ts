@@ -4,6 +4,7 @@ import type { NightlyBackup } from '../../domain/operations/backup/nightly.ts'
 import type { DatabaseState } from '../../domain/operations/database-watch.ts'
 import type { PastRates } from '../../domain/rates/past.ts'
 import type { CacheState, RateCache } from '../../domain/rates/rate-cache.ts'
+import type { Log } from '../../runtime/log.ts'
 import type { ReadDb } from '../../store/tables.ts'
 import type { Schedulers } from '../../sync/schedulers.ts'
 import type { Clock } from '../../values/dates.ts'
@@ -11,6 +12,7 @@ import { type AdmitOpenPage, type FindSession, type Keyring, keyCredentials } fr
 import { createAnswerCache } from '../endpoint/answer-cache.ts'
 import type { Api } from '../endpoint/api.ts'
 import { ageGuard } from '../endpoint/stored.ts'
+import { createUnservedLog } from '../endpoint/unserved-log.ts'
 import { createUrlCache } from '../endpoint/url-cache.ts'
 import { convertEndpoints } from './convert.ts'
 import { convertBatchEndpoint } from './convert-batch.ts'
@@ -18,6 +20,7 @@ import { RATES_ERRORS } from './errors.ts'
 import { type Exports, exportEndpoints } from './export.ts'
 import { createHistoryEncoder } from './history-encoder.ts'
 import { pairHistoryEndpoints } from './pair-history.ts'
+import { pricesEndpoints } from './prices.ts'
 import { providersEndpoints } from './providers.ts'
 import { ratesEndpoints } from './rates.ts'
 import { revisionsEndpoint } from './revisions.ts'
@@ -35,6 +38,7 @@ type RatesDeps = {
   /** For the page in an open network. */
   admitOpenPage: AdmitOpenPage
   clock: Clock
+  log: Log
   scheduler: Schedulers
   backups: NightlyBackup | undefined
   exports: Exports
@@ -62,6 +66,7 @@ export function ratesApi(deps: RatesDeps): { api: Api; caches: () => Record<stri
       statementEndpoint({ db, cache, past, clock }),
       ...exportEndpoints(deps.exports),
       ...pairHistoryEndpoints(storedDeps),
+      ...pricesEndpoints({ ...storedDeps, scheduler, unserved: createUnservedLog(deps.log, clock) }),
       revisionsEndpoint(db),
       ...syncRunsEndpoints(db),
       ...schedulerEndpoints({ db, scheduler, backups }),

@@ -4,8 +4,10 @@ import * as v from 'valibot'
 import { isRecordLimits, type RecordLimits } from '../../domain/rates/past.ts'
 import { DEFAULT_PROVIDER } from '../../providers/list.ts'
 import { AppError } from '../../runtime/errors.ts'
+import type { Interval } from '../../values/intervals.ts'
 import type { ErrorShape } from '../endpoint/errors.ts'
 import { Hint, Instant, Integer } from '../endpoint/shapes.ts'
+import { holesHeaders } from './holes.ts'
 
 const HTTPValidationError = v.pipe(
   v.object({
@@ -22,10 +24,25 @@ const HTTPValidationError = v.pipe(
   v.title('HTTPValidationError'),
 )
 
+export const TEXT_TYPE = 'text/plain; charset=utf-8'
+
+/** Details of an error whose reader parses plain text: days that a list of prices lacks. */
+type MissingPrices = { missingPrices: readonly Interval[] }
+
+export function missingPricesDetails(missingPrices: readonly Interval[]): MissingPrices {
+  return { missingPrices }
+}
+
 export const RATES_ERRORS: ErrorShape = {
   challenge: 'ApiKey',
-  body: (status, message, details, { hint, see } = {}) =>
-    JSON.stringify({ detail: status === 422 ? details : message, hint, see, ...shownLimits(details) }),
+  headers: (details) =>
+    isMissingPrices(details)
+      ? { 'content-type': TEXT_TYPE, ...holesHeaders({ holes: details.missingPrices }) }
+      : {},
+  body(status, message, details, { hint, see } = {}) {
+    if (isMissingPrices(details)) return message
+    return JSON.stringify({ detail: status === 422 ? details : message, hint, see, ...shownLimits(details) })
+  },
   advise(advice) {
     if (advice.about === 'providers' || advice.about === 'series') return `; see /api/v1/${advice.about}`
     if (advice.about !== 'conversion') return ''
@@ -59,6 +76,10 @@ export const RATES_ERRORS: ErrorShape = {
     v.title('HTTPError'),
   ),
   invalid: HTTPValidationError,
+}
+
+function isMissingPrices(details: unknown): details is MissingPrices {
+  return typeof details === 'object' && details !== null && 'missingPrices' in details
 }
 
 /** Runs work whose errors show the limits of the record as fields. Other answers name them in the text alone. */

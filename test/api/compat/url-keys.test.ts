@@ -20,7 +20,7 @@ const READS = [
   '/rates/latest',
   ...TABLES.flatMap((path) => ['', '.csv', '.ndjson'].map((form) => path + form)),
 ]
-const OPEN = READS.map((path) => `/api/v1${path}`)
+const OPEN = [...READS, '/history.ledger', '/history.beancount'].map((path) => `/api/v1${path}`)
 
 const examplePath = (path: string) => path.replace(/\{\w*id\}/, '1').replace(/\{\w+\}/g, 'x')
 
