@@ -7,6 +7,7 @@ import { openLeases } from './domain/documents/claims/leases.ts'
 import { countUncounted, createCountMerger } from './domain/documents/counts.ts'
 import { openServedContents } from './domain/documents/served-contents.ts'
 import { openHooks } from './domain/hooks/delivery.ts'
+import { createIndicatorReader, indicatorOrigin } from './domain/indicators/reader.ts'
 import { type BackupPlan, openNightlyBackup } from './domain/operations/backup/nightly.ts'
 import { watchDatabase } from './domain/operations/database-watch.ts'
 import { startHousekeeping } from './domain/operations/housekeeping.ts'
@@ -208,7 +209,7 @@ async function openApp(
     await startServer(
       {
         ...{ engine, database, keyring, scheduler, backups, log, defects: config.log },
-        rates: { cache, past },
+        rates: { cache, past, indicators: createIndicatorReader(reads, indicatorOrigin(providers)) },
         health: { clock, providers, findHistoryStart, reading: historyProgress },
         documents: { blobs, claiming, limits, wakeHooks: hooks.wake },
         samples: () => samples,

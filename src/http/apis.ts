@@ -11,6 +11,7 @@ import {
 } from '../domain/documents/queries.ts'
 import { createSummaries, type Summaries } from '../domain/documents/summary.ts'
 import { openUploadLinks, type UploadLinks } from '../domain/documents/upload-links.ts'
+import type { IndicatorReader } from '../domain/indicators/reader.ts'
 import type { NightlyBackup } from '../domain/operations/backup/nightly.ts'
 import type { DatabaseState } from '../domain/operations/database-watch.ts'
 import type { Samples } from '../domain/operations/sample-reads.ts'
@@ -48,7 +49,7 @@ export type ServerParts = {
   /** Queries of `reads` never wait for transactions of `db`. */
   engine: Pick<Engine, 'db' | 'reads' | 'isReady'>
   database: DatabaseState
-  rates: { cache: RateCache; past: PastRates }
+  rates: { cache: RateCache; past: PastRates; indicators: IndicatorReader }
   health: HealthQuery
   documents: Pick<UploadDeps, 'blobs' | 'limits' | 'wakeHooks'> & { claiming: ClaimDeps }
   keyring: Keyring
@@ -89,7 +90,7 @@ export function createApis(
 } {
   const { database, health, keyring, scheduler, backups, samples, log } = parts
   const { db, reads, isReady } = parts.engine
-  const { cache, past } = parts.rates
+  const { cache, past, indicators } = parts.rates
   const { blobs, limits, wakeHooks, claiming } = parts.documents
   const { waiters, clock } = claiming
   const names = { hostNames, proxies }
@@ -98,7 +99,7 @@ export function createApis(
   const page = pageApi({ db, reads, blobs, keyring, clock, log, names, exports, openPage, organization })
   const { findSession } = page
   const rates = ratesApi({
-    ...{ db: reads, database, cache, past, exports, clock, log },
+    ...{ db: reads, database, cache, past, indicators, exports, clock, log },
     ...{ keyring, findSession, admitOpenPage: openPage.admit, scheduler, backups },
   })
   const summaries = createSummaries({ db: reads, leases: claiming.leases.sql, clock })

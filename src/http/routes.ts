@@ -48,6 +48,13 @@ export const ROUTES = {
   'GET /api/v1/history.beancount': ['url-key', 'Prices for beancount'],
   'GET /api/v1/revisions': ['key', 'List corrected values'],
 
+  // Indicators: other series of the bank, and counter rates
+  ...tableRoutes('/api/v1/indicators', 'List indicators'),
+  'GET /api/v1/indicators/runs': ['key', 'List indicator runs'],
+  'GET /api/v1/indicators/{code}/latest': ['url-key', 'Latest value of an indicator'],
+  ...tableRoutes('/api/v1/indicators/{code}/history', 'History of an indicator'),
+  ...tableRoutes('/api/v1/ventanilla', 'Counter rates by entity'),
+
   // State of the server, for its operator and for probes
   'GET /api/v1/health': ['key', 'Health of the server'],
   'GET /healthz': ['open', 'Liveness probe'],

@@ -2,13 +2,20 @@
 
 import { AppError } from '../../runtime/errors.ts'
 import type { RateRevision } from '../../store/rates/record.ts'
-import type { ValueRecord } from '../../store/rates/stored-at.ts'
+import type { StoredAtRun } from '../../store/rates/stored-at.ts'
 import { dayNumber, type IsoDate } from '../../values/dates.ts'
 import { addInterval, type Interval, subtractInterval } from '../../values/intervals.ts'
 import { type Column, columnDecimals, columnValue, EXACT, makeColumn } from './column.ts'
 
 /** A change of the covered days of a series. */
 export type CoveredDaysChange = { kind: 'added' | 'removed'; days: Interval }
+
+/** Instants of values, and the replaced values in the order of their replacement; of rates or of an indicator. */
+type ColumnRecord = {
+  stored: readonly StoredAtRun[]
+  revisions: readonly Pick<RateRevision, 'rate_date' | 'old_value' | 'old_rounded_to' | 'old_stored_at'>[]
+  imported: readonly Interval[]
+}
 
 /** A value at the past instant. */
 type PastValue = { value: string; roundedTo: number | null }
@@ -20,7 +27,7 @@ type PastValue = { value: string; roundedTo: number | null }
  */
 export function pastColumn(
   now: Column,
-  { stored, revisions, imported }: ValueRecord & { imported: readonly Interval[] },
+  { stored, revisions, imported }: ColumnRecord,
   instant: number,
 ): Column {
   const replaced = replacedValues(revisions, instant)
@@ -67,7 +74,7 @@ function discardedDays(now: Column, replaced: ReadonlyMap<number, unknown>): num
 
 /** Replaced values by day number; undefined: none was known. */
 function replacedValues(
-  revisions: readonly RateRevision[],
+  revisions: ColumnRecord['revisions'],
   instant: number,
 ): ReadonlyMap<number, PastValue | undefined> {
   const replaced = new Map<number, PastValue | undefined>()

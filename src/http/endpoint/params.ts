@@ -38,6 +38,9 @@ const FAULTS = {
   rounding_alone: 'rounds to a number of decimals: give decimals too',
   decimal_sign: 'must be . or ,',
   separator: 'must be a comma, ; or a tab, and another sign than decimal',
+  indicator: 'must be the code of an indicator, 1 to 10 digits, or its key, such as tbp',
+  indicator_kind: 'must be interest, exchange, amount, index, counter or other',
+  entity: 'must be 1 to 100 characters of the name of an entity',
   missing: 'is required',
 } as const
 
@@ -46,6 +49,26 @@ const TRUE = new Set(['true', '1', 'yes', 'on'])
 const FALSE = new Set(['false', '0', 'no', 'off'])
 
 export const OnParam = dateParam('The day asked for; without it today, in Costa Rica')
+
+export const IndicatorParam = v.pipe(
+  v.string(),
+  v.metadata({
+    description: 'An indicator, by its code or its key in /api/v1/indicators',
+    examples: ['423'],
+  }),
+  v.check((text) => /^([1-9]\d{0,9}|[a-z][a-z-]{0,39})$/i.test(text), FAULTS.indicator),
+)
+
+export const IndicatorKindParam = v.pipe(
+  v.picklist(['interest', 'exchange', 'amount', 'index', 'counter', 'other'], FAULTS.indicator_kind),
+  v.metadata({ description: 'Only those of this kind' }),
+)
+
+export const EntityParam = v.pipe(
+  v.string(),
+  v.metadata({ description: 'Only of entities with this text in their name, without accents' }),
+  v.check((text) => text.trim() !== '' && text.length <= 100, FAULTS.entity),
+)
 
 export const AsOfParam = v.pipe(
   v.string(),

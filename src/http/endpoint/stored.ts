@@ -4,20 +4,24 @@
 import type { H3Event } from 'h3'
 import type * as v from 'valibot'
 import type { DatabaseState } from '../../domain/operations/database-watch.ts'
-import type { PastRates } from '../../domain/rates/past.ts'
-import type { RateCache, RateSnapshot } from '../../domain/rates/rate-cache.ts'
+import type { RateSnapshot } from '../../domain/rates/rate-cache.ts'
 import { type Clock, currentDay, type IsoDate } from '../../values/dates.ts'
-import { type AnswerCache, REVALIDATED, type RenderedAnswer } from './answer-cache.ts'
+import { type AnswerCache, REVALIDATED, type RenderedAnswer, type Revision } from './answer-cache.ts'
 import { type AnyEndpoint, type Endpoint, get, type QuerySchema } from './endpoint.ts'
 import { baseMediaType, type Forms, negotiateForm } from './forms.ts'
 import { futureInstant } from './params.ts'
 import type { UrlCache } from './url-cache.ts'
 
-export type StoredDeps = {
-  cache: RateCache
-  past: PastRates
+/** Stored data at one revision: the rates, or other data with a revision of their own. */
+export type StoredSnapshot = Revision & { readonly newestInstant: number | undefined }
+
+/** Snapshots of the stored data. */
+export type StoredDeps<S extends StoredSnapshot = RateSnapshot> = {
+  cache: { snapshot(): S; read<T>(query: (present: S) => T | Promise<T>): T | Promise<T> }
+  past: { read<T>(present: S, instant: number, find: (then: S) => T | Promise<T>): Promise<T> }
   answers: AnswerCache
-  urlCache: UrlCache
+  /** Undefined: each question reads the revision first, so no reply is known by its URL alone. */
+  urlCache: UrlCache | undefined
   clock: Clock
 }
 
@@ -27,22 +31,31 @@ export type Effective = { as_of?: string | undefined }
 /** Returns the local day of an instant, by default now. @throws AppError `invalid`: the instant is in the future */
 export type LocalDay = (instant: string | undefined) => IsoDate
 
-export type StoredEndpoint<Q extends QuerySchema, P extends v.GenericSchema, A extends object, T> = Omit<
-  Endpoint<Q, P, 'GET'>,
-  'handle' | 'cachedReply' | 'contentTypes'
-> & {
+export type StoredEndpoint<
+  Q extends QuerySchema,
+  P extends v.GenericSchema,
+  A extends object,
+  T,
+  S extends StoredSnapshot = RateSnapshot,
+> = Omit<Endpoint<Q, P, 'GET'>, 'handle' | 'cachedReply' | 'contentTypes'> & {
   /**
    * Returns the effective parameters, with defaults, which are the key of the cached answer. Their `as_of` selects the
    * snapshot.
    */
   effective(params: v.InferOutput<Q> & v.InferOutput<P>, localDay: LocalDay, form: string): A & Effective
-  find(snapshot: RateSnapshot, params: NoInfer<A>): T | Promise<T>
+  find(snapshot: NoInfer<S>, params: NoInfer<A>): T | Promise<T>
   forms: Forms<NoInfer<T>, NoInfer<A>>
 }
 
-export function storedEndpoint<Q extends QuerySchema, P extends v.GenericSchema, A extends object, T>(
-  { cache, past, answers, urlCache, clock }: StoredDeps,
-  { effective, find, forms, ...endpoint }: StoredEndpoint<Q, P, A, T>,
+export function storedEndpoint<
+  Q extends QuerySchema,
+  P extends v.GenericSchema,
+  A extends object,
+  T,
+  S extends StoredSnapshot,
+>(
+  { cache, past, answers, urlCache, clock }: StoredDeps<S>,
+  { effective, find, forms, ...endpoint }: StoredEndpoint<Q, P, A, T, S>,
 ): AnyEndpoint {
   const negotiatedForm = ({ req }: H3Event) =>
     forms.length === 1 ? forms[0] : negotiateForm(req.headers.get('accept'), forms)
@@ -51,7 +64,7 @@ export function storedEndpoint<Q extends QuerySchema, P extends v.GenericSchema,
     ...REVALIDATED,
     contentTypes: forms.map(({ contentType }) => baseMediaType(contentType)),
     cachedReply(event) {
-      const key = urlCache.findKey(event, { today: currentDay(clock), form: negotiatedForm(event).name })
+      const key = urlCache?.findKey(event, { today: currentDay(clock), form: negotiatedForm(event).name })
       return key === undefined ? undefined : answers.cached(event, cache.snapshot(), key)
     },
     handle({ event, query, params }) {
@@ -76,7 +89,7 @@ export function storedEndpoint<Q extends QuerySchema, P extends v.GenericSchema,
           return result instanceof Promise ? result.then(render) : render(result)
         }
         const reply = answers.reply(event, snapshot, { key, contentType, make })
-        if (!(reply instanceof Promise)) urlCache.store(event, { today, form: name }, key)
+        if (!(reply instanceof Promise)) urlCache?.store(event, { today, form: name }, key)
         return reply
       })
     },
@@ -87,7 +100,11 @@ export function storedEndpoint<Q extends QuerySchema, P extends v.GenericSchema,
  * Returns the local day of an instant. The newest commit may be some milliseconds ahead of the clock.
  * @throws AppError `invalid`: the instant is in the future
  */
-export function pastDay(asOf: string, now: Date, { newestInstant = 0 }: RateSnapshot): IsoDate {
+export function pastDay(
+  asOf: string,
+  now: Date,
+  { newestInstant = 0 }: Pick<StoredSnapshot, 'newestInstant'>,
+): IsoDate {
   const instant = new Date(asOf)
   if (instant > now && instant.getTime() > newestInstant) throw futureInstant(asOf)
   return currentDay(() => instant)

@@ -46,6 +46,7 @@ const RULES: readonly ExampleRule[] = [
     /^\/api\/v1\/convert\/batch$/,
     { body: { [JSON_TYPE]: [{ id: 'F-1', amount: '1500.5', from: 'EUR', to: 'CRC' }] } },
   ],
+  [/^\/api\/v1\/indicators\/\{code\}/, { parameters: { code: '423' } }],
   [/^\/api\/v1\/history/, { parameters: { base: 'EUR', quote: 'CRC' } }],
   [/^\/api\/v1\/history\.(ledger|beancount)$/, { parameters: { from: DAY, to: '2026-03-04' } }],
   [/^\/api\/v1\/(documents|companies)\/\{id\}/, { parameters: { id: 1 } }],

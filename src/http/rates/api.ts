@@ -1,5 +1,6 @@
 // The rates API: a key in X-API-Key, read-only (decisions 1.6).
 
+import type { IndicatorReader } from '../../domain/indicators/reader.ts'
 import type { NightlyBackup } from '../../domain/operations/backup/nightly.ts'
 import type { DatabaseState } from '../../domain/operations/database-watch.ts'
 import type { PastRates } from '../../domain/rates/past.ts'
@@ -19,6 +20,7 @@ import { convertBatchEndpoint } from './convert-batch.ts'
 import { RATES_ERRORS } from './errors.ts'
 import { type Exports, exportEndpoints } from './export.ts'
 import { createHistoryEncoder } from './history-encoder.ts'
+import { indicatorEndpoints } from './indicators.ts'
 import { pairHistoryEndpoints } from './pair-history.ts'
 import { pricesEndpoints } from './prices.ts'
 import { providersEndpoints } from './providers.ts'
@@ -33,6 +35,7 @@ type RatesDeps = {
   db: ReadDb
   cache: RateCache
   past: PastRates
+  indicators: IndicatorReader
   keyring: Keyring
   findSession: FindSession
   /** For the page in an open network. */
@@ -49,7 +52,7 @@ type RatesDeps = {
 export function ratesApi(deps: RatesDeps): { api: Api; caches: () => Record<string, CacheState> } {
   const answers = createAnswerCache()
   const histories = createHistoryEncoder()
-  const { db, cache, past, clock, scheduler, backups } = deps
+  const { db, cache, past, indicators, clock, scheduler, backups } = deps
   const storedDeps = { cache, past, clock, answers, urlCache: createUrlCache() }
   const api: Api = {
     prefixes: ['/'], // errors of a path that no API has are of its shape
@@ -68,6 +71,7 @@ export function ratesApi(deps: RatesDeps): { api: Api; caches: () => Record<stri
       ...pairHistoryEndpoints(storedDeps),
       ...pricesEndpoints({ ...storedDeps, scheduler, unserved: createUnservedLog(deps.log, clock) }),
       revisionsEndpoint(db),
+      ...indicatorEndpoints({ ...indicators, answers: createAnswerCache(), urlCache: undefined, clock, db }),
       ...syncRunsEndpoints(db),
       ...schedulerEndpoints({ db, scheduler, backups }),
     ],

@@ -22,7 +22,7 @@ const SLICE = { elements: 500, ms: 4 } // a slice of invalid elements has far fe
 type SharedText = { before: string; after: string; rate: string } | { refusal: string }
 
 type BatchDeps = {
-  cache: RateCache
+  cache: Pick<RateCache, 'snapshot' | 'read'>
   past: PastRates
   today: IsoDate
   asOf: string | undefined

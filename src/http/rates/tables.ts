@@ -16,6 +16,7 @@ import {
   type LocalDay,
   type StoredDeps,
   type StoredEndpoint,
+  type StoredSnapshot,
   storedEndpoint,
 } from '../endpoint/stored.ts'
 import { textParts } from '../endpoint/text-parts.ts'
@@ -65,9 +66,15 @@ type WithDialect<A> = A & { csv?: Dialect }
 type TablePath = Path<'GET'> extends infer P ? (P extends `${infer Table}.ndjson` ? Table : never) : never
 
 /** Creates the endpoint with further forms, and its `.csv` and `.ndjson` paths. */
-export function tableEndpoints<E extends v.ObjectEntries, P extends v.GenericSchema, A extends object, T>(
-  deps: StoredDeps,
-  endpoint: StoredEndpoint<v.ObjectSchema<E, undefined>, P, A, T> & { path: TablePath },
+export function tableEndpoints<
+  E extends v.ObjectEntries,
+  P extends v.GenericSchema,
+  A extends object,
+  T,
+  S extends StoredSnapshot,
+>(
+  deps: StoredDeps<S>,
+  endpoint: StoredEndpoint<v.ObjectSchema<E, undefined>, P, A, T, S> & { path: TablePath },
   table: TableForm<NoInfer<T>, NoInfer<A>>,
 ): AnyEndpoint[] {
   const { path, forms, effective } = endpoint

@@ -118,13 +118,16 @@ async function readAnswer(
   return { ...second, isEnd: second.answer.observations.length === 0 }
 }
 
-/** Reads unit and periodicity where neither the list nor an answer has them, at most once a week. */
+/** Reads name, unit and periodicity where neither the list nor an answer has them, at most once a week. */
 async function readMissingFacts({ session, deps }: IndicatorReading, row: StoredIndicator) {
   const isFirst = row.asked_at === null || dayNumber(currentDay(deps.clock)) % FACTS_EVERY_DAYS === 0
   if ((row.unit !== null && row.periodicity !== null) || !isFirst) return {}
   try {
-    const { unit, periodicity } = await session.readFacts(row.code)
-    return { unit: row.unit ?? unit, periodicity: row.periodicity ?? periodicity }
+    const { name, unit, periodicity } = await session.readFacts(row.code)
+    return {
+      ...(row.name === null && name !== '' && { name }),
+      ...{ unit: row.unit ?? unit, periodicity: row.periodicity ?? periodicity },
+    }
   } catch (error) {
     if (!(error instanceof FetchFailure)) throw error
     deps.log.debug('no metadata of an indicator', { code: row.code, reason: errorReason(error) })
@@ -135,7 +138,8 @@ async function readMissingFacts({ session, deps }: IndicatorReading, row: Stored
 async function storeAnswer(
   reading: IndicatorReading,
   { row, window, isHistory }: IndicatorWindow,
-  read: StoreOptions & WindowAnswer & { facts: Partial<Pick<StoredIndicator, 'unit' | 'periodicity'>> },
+  read: StoreOptions &
+    WindowAnswer & { facts: Partial<Pick<StoredIndicator, 'name' | 'unit' | 'periodicity'>> },
 ): Promise<void> {
   const { db, clock } = reading.deps
   const { code } = row

@@ -4,7 +4,11 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { replaceResult } from '../../../src/store/documents/results.ts'
+import { insertIndicator, raiseIndicatorRevision } from '../../../src/store/indicators/indicators.ts'
+import { closeIndicatorRun, insertIndicatorRun } from '../../../src/store/indicators/runs.ts'
+import { replaceIndicatorCoverage, upsertIndicatorValues } from '../../../src/store/indicators/values.ts'
 import { insertRevisions } from '../../../src/store/rates/record.ts'
+import type { WriteDb } from '../../../src/store/tables.ts'
 import { batch, CREATE, fillDirectory, pdf, post } from '../../support/directory.ts'
 import { openShapes, type TestApp } from '../compat/support.ts'
 import { asOtherProcess, send } from '../support.ts'
@@ -36,8 +40,41 @@ export async function openExamples(): Promise<{ app: TestApp; document: Document
       },
     ])
   })
+  await asOtherProcess(app, fillIndicators)
   const document = JSON.parse((await send(`${app.app.url}/openapi.json`)).body) as Document
   return { app, document }
+}
+
+/** Stores an interest rate and both sides of a counter, with a run. */
+async function fillIndicators(db: WriteDb): Promise<void> {
+  const facts = { provider_id: 1, periodicity: 'diaria', history_from: null, added_at: 1 }
+  const codes = {
+    '423': 'Tasa básica pasiva calculada por el BCCR',
+    '3149': 'Banco Nacional',
+    '3208': 'Banco Nacional',
+  }
+  const values = { '423': '3.82', '3149': '495', '3208': '509.5' }
+  for (const [code, name] of Object.entries(codes)) {
+    const unit = code === '423' ? 'porcentaje anual' : 'CRC por USD'
+    await insertIndicator(db, { ...facts, code, name, unit })
+    const days = { from: '2026-03-01', to: '2026-03-24' }
+    await replaceIndicatorCoverage(db, code, { before: [], after: [days], at: 2 })
+  }
+  await upsertIndicatorValues(
+    db,
+    Object.entries(values).map(([code, value]) => ({ code, value, value_date: '2026-03-23', stored_at: 2 })),
+  )
+  const at = '2026-03-24T11:00:01.000Z'
+  const run = {
+    provider_id: 1,
+    trigger: 'scheduler',
+    date_from: '2026-03-10',
+    date_to: '2026-03-25',
+  } as const
+  const id = await insertIndicatorRun(db, { ...run, started_at: at })
+  const end = { inserted: 3, updated: 0, unchanged: 0, status: 'ok', message: null, history: 0 } as const
+  await closeIndicatorRun(db, id, { ...end, finished_at: at, token_hash: null })
+  await raiseIndicatorRevision(db, new Date(at))
 }
 
 /** The answers to the examples of all operations except `UNSENT`. */

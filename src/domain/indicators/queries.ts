@@ -1,0 +1,133 @@
+// Queries of the stored indicators: the value that answers for a day, a history, and the counter rates by entity.
+
+import type { IndicatorKind } from '../../providers/provider.ts'
+import { AppError } from '../../runtime/errors.ts'
+import type { IsoDate } from '../../values/dates.ts'
+import { foldAccents } from '../../values/folded-text.ts'
+import type { Interval } from '../../values/intervals.ts'
+import type { Column } from '../rates/column.ts'
+import { findHoles } from '../rates/holes.ts'
+import { notSynchronizedError } from '../rates/queries.ts'
+import { knownRateOn, pointRange } from '../rates/rates.ts'
+import type { DescribedIndicator } from './catalogue.ts'
+import type { IndicatorSnapshot } from './reader.ts'
+
+export type IndicatorFilter = {
+  kind?: IndicatorKind | undefined
+  entity?: string | undefined
+  only_enabled?: boolean | undefined
+}
+
+/** Last value on or before a day. */
+export type IndicatorLatest = { indicator: DescribedIndicator; value_date: IsoDate; value: string }
+
+/** Values of a column from index `first` to before `end`. */
+export type IndicatorHistory = {
+  indicator: DescribedIndicator
+  from: IsoDate
+  to: IsoDate
+  column: Column
+  first: number
+  end: number
+  holes: readonly Interval[] | null
+}
+
+/** Counter rates of an entity. The days of both sides may differ; a side without a value is null. */
+export type CounterRates = {
+  entity: string
+  kind: string
+  compra: string | null
+  compra_date: IsoDate | null
+  venta: string | null
+  venta_date: IsoDate | null
+}
+
+/** `leftOut`: codes without a value because days were not synchronized. */
+export type CounterTable = { counters: CounterRates[]; leftOut: string[] }
+
+/** Lists the indicators that match, by code as a number. */
+export function filterIndicators(
+  { indicators }: IndicatorSnapshot,
+  { kind, entity, only_enabled: onlyEnabled = false }: IndicatorFilter,
+): DescribedIndicator[] {
+  return indicators.filter(
+    (one) =>
+      (kind === undefined || one.kind === kind) &&
+      (!onlyEnabled || one.enabled) &&
+      (entity === undefined || isEntity(one.entity, entity)),
+  )
+}
+
+/**
+ * Returns the last value on or before a day, with its own day. So a monthly value is not carried to later days.
+ * @throws AppError `not-found`: not enabled, no value, or days that were not synchronized
+ */
+export async function latestIndicator(
+  present: IndicatorSnapshot,
+  { code: word, day }: { code: string; day: IsoDate },
+): Promise<IndicatorLatest> {
+  const indicator = requireIndicator(present, word)
+  const days = await present.days(indicator.code)
+  const point = knownRateOn(days.column, days.covered, day)
+  if (point && 'hole' in point) throw notSynchronizedError(point.hole)
+  if (point) return { indicator, value_date: point.rate_date, value: point.value }
+  if (!indicator.enabled) throw notEnabledError(indicator.code)
+  const [hole] = findHoles([days], { from: day, to: day }) ?? []
+  if (hole) throw notSynchronizedError(hole)
+  throw new AppError('not-found', `No value of the indicator ${indicator.code} is stored on or before ${day}`)
+}
+
+/** Returns the values of a range. @throws AppError `not-found` for an indicator that was never enabled */
+export async function indicatorHistory(
+  present: IndicatorSnapshot,
+  { code: word, from, to, last }: { code: string; from: IsoDate; to: IsoDate; last: IsoDate },
+): Promise<IndicatorHistory> {
+  const indicator = requireIndicator(present, word)
+  const days = await present.days(indicator.code)
+  return {
+    ...{ indicator, from, to, column: days.column },
+    ...pointRange(days.column, from, last),
+    holes: findHoles([days], { from, to: last }),
+  }
+}
+
+/** Returns the counter rates of the enabled counters, by entity. */
+export async function counterRates(
+  present: IndicatorSnapshot,
+  { day, entity }: { day: IsoDate; entity?: string | undefined },
+): Promise<CounterTable> {
+  const groups = new Map(present.named.map(({ code, group = '' }) => [code, group]))
+  const byEntity = new Map<string, CounterRates>()
+  const leftOut: string[] = []
+  for (const one of filterIndicators(present, { kind: 'counter', entity, only_enabled: true })) {
+    const { code, entity: name = '', side = 'compra' } = one
+    const row = byEntity.getOrInsertComputed(name, () => ({
+      ...{ entity: name, kind: groups.get(code) ?? '' },
+      ...{ compra: null, compra_date: null, venta: null, venta_date: null },
+    }))
+    const { column, covered } = await present.days(code)
+    const point = knownRateOn(column, covered, day)
+    if (point && 'hole' in point) leftOut.push(code)
+    else if (point) Object.assign(row, { [side]: point.value, [`${side}_date`]: point.rate_date })
+  }
+  const rows = [...byEntity.values()].sort((a, b) => (foldAccents(a.entity) < foldAccents(b.entity) ? -1 : 1))
+  return { counters: rows, leftOut }
+}
+
+/** Finds an indicator by its code or key. @throws AppError `not-found` */
+function requireIndicator({ indicators, named }: IndicatorSnapshot, word: string): DescribedIndicator {
+  const key = word.toLowerCase()
+  const code = named.find((one) => one.key === key)?.code ?? word
+  const indicator = indicators.find((one) => one.code === code)
+  if (indicator) return indicator
+  if (/^\d+$/.test(code)) throw notEnabledError(code)
+  throw new AppError('not-found', `There is no indicator ${word}; see /api/v1/indicators`)
+}
+
+function notEnabledError(code: string): AppError {
+  return new AppError('not-found', `not enabled: cambista indicator enable ${code}`)
+}
+
+function isEntity(name: string | undefined, text: string): boolean {
+  return name !== undefined && foldAccents(name).includes(foldAccents(text.trim()))
+}

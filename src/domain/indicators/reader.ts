@@ -1,0 +1,185 @@
+// Stored indicators as answers read them. A snapshot has one revision, and reads the values of an indicator on first
+// use. A server without indicators caches nothing. `as_of` is computed backwards, as with rates (decisions 2.22).
+
+import type { IndicatorSource, KnownIndicator, Provider } from '../../providers/provider.ts'
+import { AppError } from '../../runtime/errors.ts'
+import { createLruCache } from '../../runtime/lru.ts'
+import { snapshot } from '../../store/engine.ts'
+import {
+  type IndicatorVersion,
+  type StoredIndicator,
+  selectIndicators,
+  selectIndicatorVersion,
+} from '../../store/indicators/indicators.ts'
+import {
+  selectAllIndicatorValues,
+  selectIndicatorCoverage,
+  selectLaterIndicatorChanges,
+  selectLaterIndicatorRevisions,
+  selectValueDays,
+} from '../../store/indicators/values.ts'
+import { selectRecordBounds } from '../../store/rates/record.ts'
+import type { ReadDb } from '../../store/tables.ts'
+import { dayNumber } from '../../values/dates.ts'
+import { columnBytes, makeColumn, toCoveredDays } from '../rates/column.ts'
+import type { SeriesDays } from '../rates/holes.ts'
+import { pastColumn, undoCoverage } from '../rates/past-column.ts'
+import { type DescribedIndicator, describeIndicators } from './catalogue.ts'
+
+/** The stored indicators at one revision. */
+export type IndicatorSnapshot = IndicatorVersion & {
+  readonly indicators: readonly DescribedIndicator[]
+  /** Indicators that are known by name. */
+  readonly named: readonly KnownIndicator[]
+  /** Returns the values and the covered days of a stored indicator. */
+  days(code: string): Promise<SeriesDays>
+}
+
+/** Snapshots in the form of those of rates, for cached answers. */
+export type IndicatorReader = {
+  cache: {
+    snapshot(): IndicatorSnapshot
+    read<T>(query: (present: IndicatorSnapshot) => T | Promise<T>): Promise<T>
+  }
+  past: {
+    /** @throws AppError `not-found` for an instant before the record of an indicator, or in a gap */
+    read<T>(
+      present: IndicatorSnapshot,
+      instant: number,
+      find: (then: IndicatorSnapshot) => T | Promise<T>,
+    ): Promise<T>
+  }
+}
+
+type IndicatorOrigin = { code: string; source: Pick<IndicatorSource, 'named'> | undefined }
+
+const COLUMN_BYTES = 4 * 1024 * 1024
+const MOST_TRIES = 3 // a run stores a window each second
+const OUTDATED = Symbol('the indicators have changed since the snapshot was taken')
+const NOTHING: IndicatorSnapshot = {
+  ...{ epoch: '', revision: -1, newestInstant: undefined, indicators: [], named: [] },
+  days: () => Promise.reject(changedError()),
+}
+
+/** Returns the provider that has indicators. */
+export function indicatorOrigin(providers: readonly Provider[]): IndicatorOrigin {
+  const provider = providers.find(({ indicators }) => indicators !== undefined)
+  return { code: provider?.code ?? '', source: provider?.indicators }
+}
+
+/** Reads without a poll: each question compares the revision first. */
+export function createIndicatorReader(db: ReadDb, origin: IndicatorOrigin): IndicatorReader {
+  let present = NOTHING
+  const refresh = async () => {
+    const { epoch, revision } = await selectIndicatorVersion(db)
+    if (epoch !== present.epoch || revision !== present.revision) present = await takeSnapshot(db, origin)
+    return present
+  }
+  return {
+    cache: {
+      snapshot: () => present,
+      async read(query) {
+        for (let tries = 1; ; tries += 1) {
+          try {
+            return await query(await refresh())
+          } catch (error) {
+            if (!(error instanceof AppError) || error.cause !== OUTDATED || tries === MOST_TRIES) throw error
+          }
+        }
+      },
+    },
+    past: {
+      async read(now, instant, find) {
+        const { gaps } = await selectRecordBounds(db)
+        const gap = gaps.find(({ from, to }) => from <= instant && instant < to)
+        if (gap) {
+          const [from, to] = [gap.from, gap.to].map((ms) => new Date(ms).toISOString())
+          throw new AppError(
+            'not-found',
+            `what this store had from ${from} until it was restored at ${to} is lost`,
+          )
+        }
+        return find({ ...now, days: (code) => readPastDays(db, now, { code, instant }) })
+      },
+    },
+  }
+}
+
+async function takeSnapshot(
+  db: ReadDb,
+  { code: provider, source }: IndicatorOrigin,
+): Promise<IndicatorSnapshot> {
+  const columns = createLruCache<SeriesDays>(COLUMN_BYTES)
+  return snapshot(db, async (trx) => {
+    const version = await selectIndicatorVersion(trx)
+    const rows = await selectIndicators(trx)
+    const knownIndicators = source?.named() ?? []
+    const days = await selectValueDays(trx)
+    return {
+      ...version,
+      ...{
+        indicators: describeIndicators(provider, rows, { days, named: knownIndicators }),
+        named: knownIndicators,
+      },
+      async days(code) {
+        const cached = columns.get(code)
+        if (cached) return cached
+        const read = await snapshot(db, (later) => readDays(later, code, version))
+        columns.put(code, read, columnBytes(read.column) + read.covered.byteLength)
+        return read
+      },
+    }
+  })
+}
+
+async function readDays(
+  trx: ReadDb,
+  code: string,
+  { epoch, revision }: IndicatorVersion,
+): Promise<SeriesDays> {
+  const version = await selectIndicatorVersion(trx)
+  if (version.epoch !== epoch || version.revision !== revision) throw changedError()
+  const rows = await selectAllIndicatorValues(trx, code)
+  const covered = (await selectIndicatorCoverage(trx, code)).get(code) ?? []
+  const column = makeColumn(
+    Int32Array.from(rows, ({ value_date }) => dayNumber(value_date)),
+    rows.map(({ value }) => value),
+  )
+  return { column, covered: toCoveredDays(covered), startsOn: undefined }
+}
+
+/** Computes the values and covered days of an instant, from the rows of one transaction. */
+async function readPastDays(
+  db: ReadDb,
+  now: IndicatorSnapshot,
+  { code, instant }: { code: string; instant: number },
+): Promise<SeriesDays> {
+  return snapshot(db, async (trx) => {
+    const present = await readDays(trx, code, now)
+    const row = (await selectIndicators(trx)).find((one) => one.code === code)
+    rejectEarlier(row, instant)
+    const values = await selectAllIndicatorValues(trx, code)
+    const revisions = await selectLaterIndicatorRevisions(trx, code, instant)
+    const covered = (await selectIndicatorCoverage(trx, code)).get(code) ?? []
+    const changes = await selectLaterIndicatorChanges(trx, code, instant)
+    const record = {
+      stored: values.map(({ value_date: from, stored_at: storedAt }) => ({ from, storedAt })),
+      revisions: revisions.map(({ value_date: rate_date, old_value, old_stored_at }) => ({
+        ...{ rate_date, old_value, old_rounded_to: null, old_stored_at },
+      })),
+      imported: [],
+    }
+    const column = pastColumn(present.column, record, instant)
+    return { column, covered: toCoveredDays(undoCoverage(covered, changes)), startsOn: undefined }
+  })
+}
+
+function rejectEarlier(row: StoredIndicator | undefined, instant: number): void {
+  if (!row || instant >= row.added_at) return
+  const begin = new Date(row.added_at).toISOString()
+  throw new AppError('not-found', `the record of the indicator ${row.code} begins at ${begin}`)
+}
+
+function changedError(): AppError {
+  return new AppError('busy', 'The indicators are being changed: try again in a moment', { cause: OUTDATED })
+}
