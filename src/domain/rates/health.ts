@@ -36,7 +36,7 @@ export type RateHealth = {
   reasons: string[]
   /** Reasons that are stale sides of a benchmark. */
   stale: string[]
-  /** Those of required providers alone. */
+  /** Stale sides of required providers alone. */
   requiredStale: string[]
   /** First provider whose history of the benchmark is being read; undefined: none. */
   history:

@@ -3,7 +3,6 @@
 
 import type { CatalogueSeries, Provider, Window } from '../provider.ts'
 import { openExactSession } from '../session.ts'
-import { readDollar, readFault } from './dollar.ts'
 
 const TIME_ZONE = 'America/Guatemala'
 const TABLE = 'banguat'
@@ -52,8 +51,9 @@ export const banguat: Provider = {
       settings,
       signal,
       { timeZone: TIME_ZONE, tuning },
-      ({ window }, { requester, notifyWeekly }) =>
-        requester.get(
+      async ({ window }, { requester, notifyWeekly }) => {
+        const { readDollar, readFault } = await import('./dollar.ts') // imported here for a faster start
+        return requester.get(
           {
             name: TABLE,
             url: settings.url.replace(/\/+$/, '') + PATH,
@@ -75,7 +75,8 @@ export const banguat: Provider = {
             for (const code of unknown) notifyWeekly(`${TABLE}: unknown currency ${code}, not stored`)
             return answer
           },
-        ),
+        )
+      },
     ),
 }
 

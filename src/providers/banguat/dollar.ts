@@ -51,7 +51,7 @@ export function readFault(body: string): string {
 }
 
 async function parseAnswer(body: string): Promise<XmlElement> {
-  const { parseXml } = await import('../../formats/xml.ts') // imported here for a faster start
+  const { parseXml } = await import('../../formats/xml.ts') // its package is not of a start
   try {
     return parseXml(body)
   } catch (error) {

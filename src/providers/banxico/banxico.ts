@@ -4,7 +4,6 @@
 import { FetchFailure, type FetchRequest, type Provider, type SourceAnswer } from '../provider.ts'
 import { openExactSession, type SessionTools } from '../session.ts'
 import { banxicoCatalogue, SERIES_IDS, TABLE } from './catalogue.ts'
-import { ErrorAnswer, readSieAnswer, sieErrorText } from './series.ts'
 
 const TIME_ZONE = 'America/Mexico_City'
 const HOW_TO_GET =
@@ -69,6 +68,8 @@ export const banxico: Provider = {
         refusal = new FetchFailure(`${TABLE}: ${fault}: ${HOW_TO_GET}`)
         throw refusal
       }
+      // Imported here for a faster start.
+      const { ErrorAnswer, readSieAnswer, sieErrorText } = await import('./series.ts')
       let hasErrorBody = false
       const request = {
         name: TABLE,

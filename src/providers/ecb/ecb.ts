@@ -4,7 +4,6 @@ import type { Provider, SourceAnswer, Window } from '../provider.ts'
 import { RefusedFailure } from '../request.ts'
 import { openExactSession, type SessionTools } from '../session.ts'
 import { CURRENCY_CODES, ecbCatalogue, TABLE } from './catalogue.ts'
-import { readRates } from './rates.ts'
 
 const TIME_ZONE = 'Europe/Berlin'
 const FIRST_DAY = '1999-01-04'
@@ -58,6 +57,7 @@ export const ecb: Provider = {
           ...{ headers: { Accept: 'text/csv' }, secrets: [] },
         },
         async (body): Promise<SourceAnswer> => {
+          const { readRates } = await import('./rates.ts') // imported here for a faster start
           const { unknown, ...answer } = await readRates(body)
           // A request without a list returns currencies that ended, too.
           for (const code of key === '' ? [] : unknown)

@@ -7,9 +7,6 @@ import { excerpt, parseLargeJson, scalarText } from '../json.ts'
 import { FetchFailure, type Observation, type Window } from '../provider.ts'
 import { noValue } from '../published-value.ts'
 
-/** Code of the series and of its table. */
-export const TRM = 'TRM'
-
 const LONGEST_RANGE_DAYS = 15
 const MIDNIGHT = /^(\d{4}-\d{2}-\d{2})T00:00:00(?:\.0+)?$/
 
@@ -17,15 +14,19 @@ const MIDNIGHT = /^(\d{4}-\d{2}-\d{2})T00:00:00(?:\.0+)?$/
  * Parses the rows to one observation a day, cut to the window.
  * @throws FetchFailure for any other text, an error object, `mostRows` or more rows, or a row that is no range in pesos
  */
-export async function readRanges(body: string, window: Window, mostRows: number): Promise<Observation[]> {
+export async function readRanges(
+  body: string,
+  window: Window,
+  { code, mostRows }: { code: string; mostRows: number },
+): Promise<Observation[]> {
   const answer = await parseLargeJson(body)
   if (isRecord(answer)) throw new FetchFailure(`the answer is an error: ${socrataErrorText(answer)}`)
   if (!Array.isArray(answer)) throw new FetchFailure('the answer is not a list of rows')
   if (answer.length >= mostRows) throw new FetchFailure(`the answer has ${mostRows} rows, so it may be cut`)
-  return answer.flatMap((row) => rangeDays(row, window))
+  return answer.flatMap((row) => rangeDays(code, row, window))
 }
 
-function rangeDays(row: unknown, window: Window): Observation[] {
+function rangeDays(code: string, row: unknown, window: Window): Observation[] {
   if (!isRecord(row)) throw new FetchFailure('the list holds something that is not a row')
   const unit = scalarText(row.unidad)
   if (unit !== 'COP') throw new FetchFailure(`"unidad" is not COP but "${excerpt(unit, 20)}"`)
@@ -39,7 +40,7 @@ function rangeDays(row: unknown, window: Window): Observation[] {
   const observations: Observation[] = []
   const last = earliest(to, window.to)
   for (let day = latest(from, window.from); day <= last; day = addDays(day, 1))
-    observations.push({ code: TRM, day, value, roundedTo: undefined })
+    observations.push({ code, day, value, roundedTo: undefined })
   return observations
 }
 

@@ -3,8 +3,8 @@
 
 import type { Provider } from '../provider.ts'
 import { openExactSession } from '../session.ts'
-import { readRanges, TRM } from './ranges.ts'
 
+const TRM = 'TRM'
 const TIME_ZONE = 'America/Bogota'
 const MOST_ROWS = 50_000 // a history since 1991 has some 9,000
 
@@ -64,6 +64,7 @@ export const trm: Provider = {
       signal,
       { timeZone: TIME_ZONE, tuning },
       async ({ window }, { requester, notify }) => {
+        const { readRanges } = await import('./ranges.ts') // imported here for a faster start
         const request = {
           name: TRM,
           url: rangesUrl(settings.url, window),
@@ -72,7 +73,7 @@ export const trm: Provider = {
           isFixed: true as const,
         }
         const { observations, isOutOfDate } = await requester.get(request, async (body, headers) => ({
-          observations: await readRanges(body, window, MOST_ROWS),
+          observations: await readRanges(body, window, { code: TRM, mostRows: MOST_ROWS }),
           isOutOfDate: headers.get('x-soda2-data-out-of-date') === 'true',
         }))
         if (isOutOfDate)

@@ -14,6 +14,7 @@ const captured = readFileSync(
   join(import.meta.dirname, '../../../fixtures/trm/trm-2026-03-16-24.json'),
   'utf8',
 )
+const LIMIT = { code: 'TRM', mostRows: 100 }
 const ask = (from: string, to: string) => ({ table: 'TRM', indicator: 'TRM', window: { from, to } })
 
 const range = (valor: string, from: string, to: string, unidad = 'COP') => ({
@@ -86,7 +87,7 @@ test('a range over an edge of the window has the days within it alone', async (t
 
 test('readRanges returns both values of overlapping ranges, which the sync rejects', async () => {
   const rows = [range('3700', '2026-03-17', '2026-03-18'), range('3701', '2026-03-18', '2026-03-18')]
-  const observations = await readRanges(JSON.stringify(rows), { from: '2026-03-17', to: '2026-03-18' }, 100)
+  const observations = await readRanges(JSON.stringify(rows), { from: '2026-03-17', to: '2026-03-18' }, LIMIT)
   assert.deepEqual(
     observations.map(({ day, value }) => `${day} ${value}`),
     ['2026-03-17 3700', '2026-03-18 3700', '2026-03-18 3701'],
@@ -98,7 +99,10 @@ test('readRanges leaves out a row without a value', async () => {
     { ...range('', '2026-03-17', '2026-03-17'), valor: null },
     range('N/A', '2026-03-18', '2026-03-18'),
   ]
-  assert.deepEqual(await readRanges(JSON.stringify(rows), { from: '2026-03-17', to: '2026-03-18' }, 100), [])
+  assert.deepEqual(
+    await readRanges(JSON.stringify(rows), { from: '2026-03-17', to: '2026-03-18' }, LIMIT),
+    [],
+  )
 })
 
 const faults: [title: string, body: string, message: RegExp][] = [
@@ -125,11 +129,14 @@ const faults: [title: string, body: string, message: RegExp][] = [
 ]
 for (const [title, body, message] of faults) {
   test(`the failure of readRanges names ${title}`, async () => {
-    await assert.rejects(readRanges(body, { from: '2026-03-17', to: '2026-03-17' }, 3), (error) => {
-      assert.ok(error instanceof FetchFailure)
-      assert.match(error.message, message)
-      return true
-    })
+    await assert.rejects(
+      readRanges(body, { from: '2026-03-17', to: '2026-03-17' }, { code: 'TRM', mostRows: 3 }),
+      (error) => {
+        assert.ok(error instanceof FetchFailure)
+        assert.match(error.message, message)
+        return true
+      },
+    )
   })
 }
 
