@@ -4,15 +4,16 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { examine } from '../../../src/domain/operations/doctor/doctor.ts'
 import { banguat } from '../../../src/providers/banguat/banguat.ts'
 import { bccr } from '../../../src/providers/bccr/bccr.ts'
 import { ecb } from '../../../src/providers/ecb/ecb.ts'
 import { canonicalNumber } from '../../../src/values/decimal.ts'
-import { startTestApp } from '../../support/app.ts'
+import { startTestApp, type TestAppOptions } from '../../support/app.ts'
 import { startBanguat } from '../../support/sources/banguat.ts'
 import { startEcb } from '../../support/sources/ecb.ts'
 import { enableProviders } from '../../support/sources/enable.ts'
-import { fixedClock } from '../../support/temporary.ts'
+import { fixedClock, ofSqlite } from '../../support/temporary.ts'
 
 type Json = Record<string, unknown>
 type Points = { points: { rate_date: string; value: string }[] }
@@ -21,11 +22,12 @@ const FIXTURES = join(import.meta.dirname, '../../fixtures')
 const listen = { compat: { open: 'any', serveRounded: false } } as const
 const EVENING = '2026-03-18T23:00:00Z'
 
-async function start(t: TestContext) {
+async function start(t: TestContext, bank: TestAppOptions['bank'] = {}) {
   const clock = fixedClock(EVENING)
   const [guatemala, frankfurt] = [await startBanguat(t, clock.read), await startEcb(t, clock.read)]
   const app = await startTestApp(t, {
     clock,
+    bank,
     listen,
     backfillFrom: '2026-03-01',
     providers: [bccr, ecb, banguat],
@@ -176,3 +178,29 @@ test('a source that is down or hostile for a week leaves the bank and the dollar
   const latest = await json<Json>('/api/v1/rates/latest?provider=banguat&base=USD&quote=GTQ&on=2026-03-17')
   assert.equal(latest.rate_date, '2026-03-17')
 })
+
+test(
+  '`doctor` compares parities of the bank with those of enabled sources on the same day',
+  ofSqlite,
+  async (t) => {
+    // Values of the captured day; the quetzal is 4 percent off. The yen becomes its inverse after the first sync.
+    const parities: Record<string, string> = { 333: '1.15', 330: '1.3311', 328: '1.3717', 332: '17.734' }
+    let yen = '159.55'
+    const value = (code: string) => (code === '338' ? '7.97' : code === '325' ? yen : parities[code])
+    const { sync, dataDir, clock } = await start(t, { value })
+    yen = '0.00627'
+    await sync()
+    const { findings } = await examine({
+      ...{ dataDir, clock: clock.read, providers: [bccr, ecb, banguat] },
+      ...{ minFree: 0, zone: 'UTC', backup: undefined },
+      ...{ signal: new AbortController().signal, beforeRecheck: async () => {} },
+    })
+    const differences = findings
+      .map(({ message }) => message)
+      .filter((message) => message.includes(' at bccr and '))
+    assert.deepEqual(differences, [
+      'USD/JPY of 2026-03-18 is 0.00627 at bccr and 159.55652173913 at ecb: one is the inverse of the other',
+      'USD/GTQ of 2026-03-18 is 7.97 at bccr and 7.65267 at banguat: they differ by more than 3 percent',
+    ])
+  },
+)

@@ -20,6 +20,7 @@ import {
 import { canonicalDecimal } from '../../../values/decimal.ts'
 import { findGaps, type Interval, toIntervals } from '../../../values/intervals.ts'
 import { benchmarkSide, dueDay, isBenchmark, staleness } from '../../rates/freshness.ts'
+import { examineParities } from './cross-checks.ts'
 import type { Report } from './examination.ts'
 
 const HOLES_NAMED = 20
@@ -85,6 +86,7 @@ export async function examineRates(
           }
     await examineFreshness(db, one, newest, clock, providerReport)
   }
+  await examineParities(db, providers, report)
 }
 
 /**
