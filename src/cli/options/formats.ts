@@ -59,6 +59,24 @@ export const address: Format<string> = {
   parse: (text) => text.replace(/^\[(.*)\]$/, '$1'),
 }
 
+const CURRENCY = /^[a-z]{3}$/i
+
+/** Currency code, in capitals. */
+export const currency: Format<string> = {
+  validate: (text) =>
+    CURRENCY.test(text) ? undefined : 'must be a currency code of three letters, such as CRC',
+  parse: (text) => text.toUpperCase(),
+}
+
+/** Currency codes separated by commas, each once. */
+export const currencies: Format<string[]> = {
+  validate: (text) =>
+    text.split(',').every((code) => CURRENCY.test(code.trim()))
+      ? undefined
+      : 'must be currency codes of three letters, with commas between, such as USD,EUR',
+  parse: (text) => [...new Set(text.split(',').map((code) => code.trim().toUpperCase()))],
+}
+
 export function textFormat(validate: Format<string>['validate']): Format<string> {
   return { validate, parse: (text) => text }
 }

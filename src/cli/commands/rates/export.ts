@@ -1,15 +1,31 @@
 import { exportedText, readExportData } from '../../../domain/rates/export.ts'
+import {
+  findRecentPrices,
+  type PriceFormat,
+  priceLine,
+  priceTitle,
+  type RecentPrices,
+} from '../../../domain/rates/prices.ts'
 import { openRateCache } from '../../../domain/rates/rate-cache.ts'
+import { DEFAULT_PROVIDER } from '../../../providers/list.ts'
 import { AppError } from '../../../runtime/errors.ts'
+import { currentDay } from '../../../values/dates.ts'
 import { command, printResult, type Terminal } from '../../command.ts'
 import { STORAGE } from '../../options/storage.ts'
+import type { WithDatabase } from '../../storage/data-dir.ts'
 import { writeNewFile } from '../positionals.ts'
+
+const LINES_AT_ONCE = 2000
 
 export const ratesExport = command({
   name: 'export',
   positionals: ['[FILE]'],
-  options: ['format', ...STORAGE, 'json'],
-  run({ options, positionals: [path], terminal, withDatabase }) {
+  options: ['format', 'prices', 'base', 'quote', 'type', ...STORAGE, 'json'],
+  run({ options, flags, positionals: [path], terminal, withDatabase }) {
+    if (options.prices !== undefined) return exportPrices({ options, path, terminal, withDatabase })
+    const extra = ['base', 'quote', 'type'].find((name) => flags.includes(name))
+    if (extra !== undefined)
+      throw new AppError('usage', `--${extra} needs --prices ledger or --prices beancount`)
     const format = options.format ?? (path?.toLowerCase().endsWith('.ndjson') ? 'ndjson' : 'csv')
     return withDatabase({ mustExist: true }, async (db) => {
       const data = await readExportData(db, await openRateCache(db, terminal.providers))
@@ -24,6 +40,75 @@ export const ratesExport = command({
     })
   },
 })
+
+type PriceOptions = {
+  prices?: PriceFormat | undefined
+  format?: string | undefined
+  base?: string[] | undefined
+  quote?: string | undefined
+  type: 'compra' | 'venta'
+  json: boolean
+}
+
+/** Writes all prices of some pairs, by day. Each pair begins after its newest days that were not synchronized. */
+function exportPrices({
+  options,
+  path,
+  terminal,
+  withDatabase,
+}: {
+  options: PriceOptions
+  path: string | undefined
+  terminal: Terminal
+  withDatabase: WithDatabase
+}): Promise<void> {
+  const { prices: format = 'ledger', base: bases, quote, type } = options
+  if (options.format !== undefined) throw new AppError('usage', '--prices and --format exclude each other')
+  if (!bases || quote === undefined)
+    throw new AppError('usage', '--prices needs --base and --quote, such as --base USD,EUR --quote CRC')
+  return withDatabase({ mustExist: true }, async (db, engine) => {
+    const cache = await openRateCache(db, terminal.providers)
+    const today = currentDay(engine.clock)
+    const pairs = await Array.fromAsync(bases, (base) =>
+      cache.read((snapshot) =>
+        findRecentPrices(snapshot, { provider: DEFAULT_PROVIDER.code, base, quote, type }, today),
+      ),
+    )
+    for (const comment of pairs.flatMap(beginComment)) terminal.err(`${comment}\n`)
+    const text = priceBytes(format, pairs)
+    if (path === undefined) {
+      for (const bytes of text) terminal.out(bytes)
+      return
+    }
+    await writeNewFile(path, untilStopped(text, terminal))
+    const count = pairs.reduce((sum, { points }) => sum + points.length, 0)
+    printResult(terminal, options, { file: path, prices: count }, [`${count} prices written to ${path}`])
+  })
+}
+
+/** Comments of all pairs, then the prices of each day in the order of the pairs. */
+function* priceBytes(format: PriceFormat, pairs: readonly RecentPrices[]): Generator<Buffer, void> {
+  const comments = pairs.flatMap((pair) => [
+    priceTitle(pair),
+    ...beginComment(pair).map((comment) => `; ${comment}`),
+  ])
+  yield Buffer.from(comments.map((comment) => `${comment}\n`).join(''))
+  const lines = pairs.flatMap((pair, order) =>
+    pair.points.map((point) => ({ day: point.date, order, text: priceLine(format, pair, point) })),
+  )
+  lines.sort((a, b) => (a.day < b.day ? -1 : a.day > b.day ? 1 : a.order - b.order))
+  for (let first = 0; first < lines.length; first += LINES_AT_ONCE) {
+    const some = lines.slice(first, first + LINES_AT_ONCE)
+    yield Buffer.from(some.map(({ text }) => `${text}\n`).join(''))
+  }
+}
+
+/** Where a pair begins because days before it were not synchronized. */
+function beginComment({ base, quote, hole, points: [first] }: RecentPrices): string[] {
+  if (!hole) return []
+  const begin = first ? `begins at ${first.date}` : 'has no prices'
+  return [`${base}/${quote} ${begin}; not synchronized: ${hole.from}..${hole.to}`]
+}
 
 async function* untilStopped(parts: Iterable<Buffer>, { stop }: Terminal): AsyncGenerator<Buffer, void> {
   for (const part of parts) {
