@@ -266,8 +266,8 @@ export type Provider = {
   connect(settings: ProviderSettings, signal: AbortSignal, tuning?: RequestTuning): SourceSession
   /** Loads the reader of files from its website; undefined: it has no files. */
   spreadsheets?: () => Promise<SpreadsheetReader>
-  /** Undefined: it has no indicators. */
-  indicators?: IndicatorSource
+  /** Loads the source of its indicators; undefined: it has none. */
+  indicators?: () => Promise<IndicatorSource>
 }
 
 /** The source did not return a valid answer. The message goes into the record of a run and contains no secret. */

@@ -1,7 +1,7 @@
 // Stored indicators as answers read them. A snapshot has one revision, and reads the values of an indicator on first
 // use. A server without indicators caches nothing. `as_of` is computed backwards, as with rates (decisions 2.22).
 
-import type { IndicatorSource, KnownIndicator, Provider } from '../../providers/provider.ts'
+import type { KnownIndicator, Provider } from '../../providers/provider.ts'
 import { AppError } from '../../runtime/errors.ts'
 import { createLruCache } from '../../runtime/lru.ts'
 import { snapshot } from '../../store/engine.ts'
@@ -51,7 +51,7 @@ export type IndicatorReader = {
   }
 }
 
-type IndicatorOrigin = { code: string; source: Pick<IndicatorSource, 'named'> | undefined }
+type IndicatorOrigin = { code: string; load: Provider['indicators'] }
 
 const COLUMN_BYTES = 4 * 1024 * 1024
 const MOST_TRIES = 3 // a run stores a window each second
@@ -64,7 +64,7 @@ const NOTHING: IndicatorSnapshot = {
 /** Returns the provider that has indicators. */
 export function indicatorOrigin(providers: readonly Provider[]): IndicatorOrigin {
   const provider = providers.find(({ indicators }) => indicators !== undefined)
-  return { code: provider?.code ?? '', source: provider?.indicators }
+  return { code: provider?.code ?? '', load: provider?.indicators }
 }
 
 /** Reads without a poll: each question compares the revision first. */
@@ -107,13 +107,13 @@ export function createIndicatorReader(db: ReadDb, origin: IndicatorOrigin): Indi
 
 async function takeSnapshot(
   db: ReadDb,
-  { code: provider, source }: IndicatorOrigin,
+  { code: provider, load }: IndicatorOrigin,
 ): Promise<IndicatorSnapshot> {
   const columns = createLruCache<SeriesDays>(COLUMN_BYTES)
+  const knownIndicators = (await load?.())?.named() ?? []
   return snapshot(db, async (trx) => {
     const version = await selectIndicatorVersion(trx)
     const rows = await selectIndicators(trx)
-    const knownIndicators = source?.named() ?? []
     const days = await selectValueDays(trx)
     return {
       ...version,

@@ -97,7 +97,7 @@ const CounterOut = v.pipe(
   v.title('CounterRates'),
 )
 
-const RunOut = v.pipe(
+export const IndicatorRunOut = v.pipe(
   v.object({ ...SyncRunOut.entries, trigger: v.picklist(['scheduler', 'cli', 'import']) }),
   v.title('IndicatorRun'),
 )
@@ -133,7 +133,7 @@ export function indicatorEndpoints(deps: StoredDeps<IndicatorSnapshot> & { db: R
       tag: 'Server',
       about: 'The newest first. Runs of indicators are not among those of /api/v1/sync/runs.',
       query: v.object({ limit: v.optional(LimitParam, '20') }),
-      answer: v.array(RunOut),
+      answer: v.array(IndicatorRunOut),
       async handle({ query }) {
         return freshReply(await selectIndicatorRuns(deps.db, query.limit))
       },

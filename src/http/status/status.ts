@@ -2,6 +2,7 @@
 // machine, but no paths.
 
 import * as v from 'valibot'
+import { selectIndicatorStates } from '../../domain/indicators/freshness.ts'
 import type { NightlyBackup } from '../../domain/operations/backup/nightly.ts'
 import { type BenchmarkSide, dueDay, staleness } from '../../domain/rates/freshness.ts'
 import { type HealthQuery, rateHealth, sidesOfProviders } from '../../domain/rates/health.ts'
@@ -9,11 +10,13 @@ import type { RateCache, RateSnapshot } from '../../domain/rates/rate-cache.ts'
 import { VERSION } from '../../runtime/assets.ts'
 import type { Blobs } from '../../store/blobs/blobs.ts'
 import { countOrphans, selectLosses, selectOrphans } from '../../store/documents/orphans.ts'
+import { selectIndicatorRuns } from '../../store/indicators/runs.ts'
 import { selectDescribedRuns, selectLastSuccessfulRun } from '../../store/rates/sync-runs.ts'
 import type { ReadDb } from '../../store/tables.ts'
 import type { Schedulers } from '../../sync/schedulers.ts'
 import { type AnyEndpoint, freshReply, get } from '../endpoint/endpoint.ts'
 import { Day, Instant, Integer, RateTypeOut } from '../endpoint/shapes.ts'
+import { IndicatorRunOut } from '../rates/indicators.ts'
 import { SyncRunOut } from '../rates/sync-runs.ts'
 import type { Totals } from './totals.ts'
 
@@ -90,6 +93,19 @@ const FailureOut = v.pipe(
   v.title('SyncFailure'),
 )
 
+const IndicatorStateOut = v.pipe(
+  v.object({
+    code: v.string(),
+    name: v.nullable(v.string()),
+    state: v.picklist(['new', 'waiting', 'active', 'refused']),
+    refusal: withDescription(v.nullable(v.string()), 'Words of the bank, where it refuses the code'),
+    newest_date: v.nullable(Day),
+    age_days: v.nullable(Integer),
+    history_since: withDescription(v.nullable(Day), 'First of the newest unbroken days that were read'),
+  }),
+  v.title('IndicatorState'),
+)
+
 const RunOut = v.pipe(
   v.object({
     ...SyncRunOut.entries,
@@ -129,6 +145,10 @@ const StatusOut = v.pipe(
       'Of a database that several nodes share, until `cambista database accept-loss`; absent: none',
     ),
     runs: withDescription(v.array(RunOut), 'The last 20 syncs, newest first'),
+    indicators: withDescription(
+      v.optional(v.object({ enabled: v.array(IndicatorStateOut), runs: v.array(IndicatorRunOut) })),
+      'The enabled indicators, and their last 20 runs; absent: none is enabled',
+    ),
   }),
   v.title('Status'),
 )
@@ -180,10 +200,18 @@ export function statusEndpoints(deps: StatusDeps): AnyEndpoint[] {
           losses: contents.keepsRemoved ? await lossesOut(db) : undefined,
           backup: backups ? backupOut(backups.status()) : null,
           runs: await selectDescribedRuns(db, RUNS_SHOWN),
+          indicators: await indicatorsOut(deps),
         })
       },
     }),
   ]
+}
+
+async function indicatorsOut({ db, health }: StatusDeps) {
+  const states = await selectIndicatorStates(db, health.clock)
+  if (states.length === 0) return undefined
+  const enabled = states.map(({ is_stale: _, ...shown }) => shown)
+  return { enabled, runs: await selectIndicatorRuns(db, RUNS_SHOWN) }
 }
 
 async function lossesOut(db: ReadDb): Promise<v.InferOutput<typeof LossesOut> | undefined> {

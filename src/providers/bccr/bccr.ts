@@ -12,7 +12,6 @@ import type {
 } from '../provider.ts'
 import { createRequester, RefusedFailure } from '../request.ts'
 import { bccrCatalogue, DOLLAR_TABLE, PARITY_TABLE } from './catalogue.ts'
-import { bccrIndicators } from './indicators/session.ts'
 import { readPublic } from './public.ts'
 import { bccrSettings } from './settings.ts'
 import { createSiteReader } from './site.ts'
@@ -51,7 +50,7 @@ export const bccr: Provider = {
   ],
   connect: openSession,
   spreadsheets: async () => (await import('./sheets/read.ts')).readBankFile,
-  indicators: bccrIndicators,
+  indicators: async () => (await import('./indicators/session.ts')).bccrIndicators,
 }
 
 /** Opens a session; `tuning` overrides its waits and bounds in tests. */

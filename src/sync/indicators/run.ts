@@ -6,16 +6,17 @@ import type { Provider, ProviderSettings } from '../../providers/provider.ts'
 import { errorReason } from '../../runtime/errors.ts'
 import { lostDatabaseError } from '../../runtime/storage-error.ts'
 import { atomically, type Lock } from '../../store/engine.ts'
-import { countEnabledIndicators, markWaiting, selectIndicators } from '../../store/indicators/indicators.ts'
+import { markWaiting } from '../../store/indicators/changes.ts'
+import { countEnabledIndicators, selectIndicators } from '../../store/indicators/indicators.ts'
 import {
   closeIndicatorRun,
   closeInterruptedIndicatorRuns,
   countHistoryRequests,
   findTokenRefusal,
-  type IndicatorRun,
   insertIndicatorRun,
   isOpenIndicatorRun,
-} from '../../store/indicators/runs.ts'
+} from '../../store/indicators/run-records.ts'
+import type { IndicatorRun } from '../../store/indicators/runs.ts'
 import { selectIndicatorCoverage, selectValueDays } from '../../store/indicators/values.ts'
 import { selectProviders } from '../../store/rates/providers.ts'
 import { selectNewestRun } from '../../store/rates/sync-runs.ts'
@@ -33,11 +34,13 @@ export type IndicatorRequest = {
   signal: AbortSignal
   /** True: the newest days alone. */
   isNewestOnly?: boolean
+  /** Between two windows, in addition to the pace of the requests; default 250. */
+  pauseMs?: number
 }
 
 type PlanFacts = Pick<IndicatorPlan, 'goodRunEnd' | 'isNewestOnly' | 'timeZone'>
 
-const PAUSE_MS = 250 // between two windows, in addition to the pace of the requests
+const PAUSE_MS = 250 // other runs take the lock in between
 const MOST_FAILURES = 3 // the source is unavailable: the next run tries again
 
 /**
@@ -50,8 +53,7 @@ export async function readIndicators(
   request: IndicatorRequest,
 ): Promise<IndicatorRun | undefined> {
   const { db, clock } = deps
-  const { indicators: source } = provider
-  if (!source || (await countEnabledIndicators(db)) === 0) return undefined
+  if (!provider.indicators || (await countEnabledIndicators(db)) === 0) return undefined
   const row = (await selectProviders(db)).find(({ code }) => code === provider.code)
   const goodRunEnd = row?.enabled ? await findGoodRunEnd(db, row.id) : undefined
   if (!row || goodRunEnd === undefined) return undefined
@@ -62,6 +64,7 @@ export async function readIndicators(
     if (isNews) await atomically(db, markWaiting)
     return undefined
   }
+  const source = await provider.indicators()
   const { isNewestOnly = false } = request
   const facts = { goodRunEnd, isNewestOnly, timeZone: provider.timeZone }
   if (!nextIndicatorWindow(await loadPlan(deps, facts), clock())) return undefined
@@ -74,7 +77,7 @@ export async function readIndicators(
   try {
     while (reading.failures < MOST_FAILURES && !reading.isTokenRefused && currentDay(clock) === firstDay) {
       if (!(await readNext(reading, request, { providerId: row.id, facts }))) break
-      await sleep(PAUSE_MS, undefined, { signal: request.signal })
+      await sleep(request.pauseMs ?? PAUSE_MS, undefined, { signal: request.signal })
     }
   } catch (error) {
     const cause = errorReason(lostDatabaseError(error))

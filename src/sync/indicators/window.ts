@@ -12,20 +12,17 @@ import {
 import { errorReason } from '../../runtime/errors.ts'
 import { atomically, type Lock } from '../../store/engine.ts'
 import {
+  insertIndicatorRevisions,
   markWaiting,
   raiseIndicatorRevision,
-  type StoredIndicator,
-  updateIndicator,
-} from '../../store/indicators/indicators.ts'
-import { updateIndicatorRun } from '../../store/indicators/runs.ts'
-import {
-  insertIndicatorRevisions,
   replaceIndicatorCoverage,
-  selectIndicatorCoverage,
   selectIndicatorValues,
+  updateIndicator,
   upsertIndicatorValues,
-  type ValueDays,
-} from '../../store/indicators/values.ts'
+} from '../../store/indicators/changes.ts'
+import type { StoredIndicator } from '../../store/indicators/indicators.ts'
+import { updateIndicatorRun } from '../../store/indicators/run-records.ts'
+import { selectIndicatorCoverage, type ValueDays } from '../../store/indicators/values.ts'
 import type { WriteDb } from '../../store/tables.ts'
 import { currentDay, dayNumber, earliest, type IsoDate } from '../../values/dates.ts'
 import { compareRates, validateRows } from '../accept.ts'

@@ -4,9 +4,13 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { replaceResult } from '../../../src/store/documents/results.ts'
-import { insertIndicator, raiseIndicatorRevision } from '../../../src/store/indicators/indicators.ts'
-import { closeIndicatorRun, insertIndicatorRun } from '../../../src/store/indicators/runs.ts'
-import { replaceIndicatorCoverage, upsertIndicatorValues } from '../../../src/store/indicators/values.ts'
+import {
+  insertIndicator,
+  raiseIndicatorRevision,
+  replaceIndicatorCoverage,
+  upsertIndicatorValues,
+} from '../../../src/store/indicators/changes.ts'
+import { closeIndicatorRun, insertIndicatorRun } from '../../../src/store/indicators/run-records.ts'
 import { insertRevisions } from '../../../src/store/rates/record.ts'
 import type { WriteDb } from '../../../src/store/tables.ts'
 import { batch, CREATE, fillDirectory, pdf, post } from '../../support/directory.ts'

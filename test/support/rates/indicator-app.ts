@@ -2,7 +2,7 @@
 
 import type { TestContext } from 'node:test'
 import type { Indicator } from '../../../src/demo/books.ts'
-import { enableIndicators } from '../../../src/domain/indicators/catalogue.ts'
+import { enableIndicators } from '../../../src/domain/indicators/enable.ts'
 import { bccr } from '../../../src/providers/bccr/bccr.ts'
 import { bccrIndicators } from '../../../src/providers/bccr/indicators/session.ts'
 import { createLog } from '../../../src/runtime/log.ts'
@@ -66,6 +66,7 @@ export async function startIndicatorApp(
         trigger: 'scheduler',
         signal: new AbortController().signal,
         isNewestOnly,
+        pauseMs: 1,
       }),
     write: (work) => work(db),
   }

@@ -1,7 +1,7 @@
 // A data directory whose rates are synced from a bank in memory that has indicators too.
 
 import type { TestContext } from 'node:test'
-import { enableIndicators } from '../../../src/domain/indicators/catalogue.ts'
+import { enableIndicators } from '../../../src/domain/indicators/enable.ts'
 import { bccrIndicators } from '../../../src/providers/bccr/indicators/session.ts'
 import {
   FetchFailure,
@@ -12,7 +12,8 @@ import {
   type Window,
 } from '../../../src/providers/provider.ts'
 import { atomically } from '../../../src/store/engine.ts'
-import { findStoredIndicator, type StoredIndicator } from '../../../src/store/indicators/indicators.ts'
+import { findStoredIndicator } from '../../../src/store/indicators/changes.ts'
+import type { StoredIndicator } from '../../../src/store/indicators/indicators.ts'
 import type { IndicatorRun } from '../../../src/store/indicators/runs.ts'
 import { selectAllIndicatorValues } from '../../../src/store/indicators/values.ts'
 import { type IndicatorRequest, readIndicators } from '../../../src/sync/indicators/run.ts'
@@ -60,7 +61,7 @@ export async function openIndicatorDesk(
   const hook: IndicatorDesk['hook'] = {}
   const provider: Provider = {
     ...desk.bank.provider,
-    indicators: {
+    indicators: async () => ({
       ...bccrIndicators,
       connect: (_settings, signal) => ({
         async read(code, window) {
@@ -83,7 +84,7 @@ export async function openIndicatorDesk(
         },
         sourceDay: undefined,
       }),
-    },
+    }),
   }
   const deps: SyncDeps = {
     ...desk.deps,
@@ -100,6 +101,7 @@ export async function openIndicatorDesk(
     read: ({ trigger = 'scheduler', signal = new AbortController().signal, isNewestOnly } = {}) =>
       readIndicators(deps, provider, {
         trigger,
+        pauseMs: 60,
         signal,
         ...(isNewestOnly !== undefined && { isNewestOnly }),
       }),

@@ -2,16 +2,19 @@ import {
   type DescribedIndicator,
   describeIndicators,
   describeKnown,
+} from '../../../domain/indicators/catalogue.ts'
+import {
   disableIndicators,
   enableIndicators,
   type IndicatorOwner,
   matchesSearch,
-} from '../../../domain/indicators/catalogue.ts'
+} from '../../../domain/indicators/enable.ts'
 import type { IndicatorSource, Provider } from '../../../providers/provider.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import { atomically } from '../../../store/engine.ts'
+import { findNewestIndicatorValue } from '../../../store/indicators/changes.ts'
 import { type StoredIndicator, selectIndicators } from '../../../store/indicators/indicators.ts'
-import { findNewestIndicatorValue, selectValueDays } from '../../../store/indicators/values.ts'
+import { selectValueDays } from '../../../store/indicators/values.ts'
 import { selectProviders } from '../../../store/rates/providers.ts'
 import { selectProviderSeries } from '../../../store/rates/series.ts'
 import type { ReadDb } from '../../../store/tables.ts'
@@ -34,7 +37,7 @@ export const indicatorList = command({
   run: (input) =>
     input.withDatabase({ mustExist: true }, async (db) => {
       const { all, search } = input.options
-      const { provider, source } = requireSource(input.terminal.providers)
+      const { provider, source } = await requireSource(input.terminal.providers)
       const listed = await selectListed(db, provider, source)
       const codes = new Set(listed.map(({ code }) => code))
       const others = all
@@ -65,7 +68,7 @@ export const indicatorEnable = command({
   changesData: true,
   run: ({ positionals, options, terminal, withDatabase }) =>
     withDatabase({ mustExist: true }, async (db, { clock }) => {
-      const { provider, source } = requireSource(terminal.providers)
+      const { provider, source } = await requireSource(terminal.providers)
       const { from } = options
       const today = currentDay(clock, provider.timeZone)
       if (from !== undefined && from > today) {
@@ -95,7 +98,7 @@ export const indicatorDisable = command({
   changesData: true,
   run: ({ positionals, options, terminal, withDatabase }) =>
     withDatabase({ mustExist: true }, async (db, { clock }) => {
-      const { source } = requireSource(terminal.providers)
+      const { source } = await requireSource(terminal.providers)
       const rows = await atomically(db, (trx) => disableIndicators(trx, source, positionals, clock()))
       const codes = rows.map(({ code }) => code)
       const lines = codes.map((code) => `${code} is disabled; its stored values are still served`)
@@ -110,9 +113,11 @@ type RequestCost = {
   history_requests: number | null
 }
 
-function requireSource(providers: readonly Provider[]): { provider: Provider; source: IndicatorSource } {
+async function requireSource(
+  providers: readonly Provider[],
+): Promise<{ provider: Provider; source: IndicatorSource }> {
   for (const provider of providers) {
-    if (provider.indicators) return { provider, source: provider.indicators }
+    if (provider.indicators) return { provider, source: await provider.indicators() }
   }
   throw new AppError('failed', 'no provider has indicators')
 }

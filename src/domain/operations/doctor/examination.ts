@@ -14,6 +14,7 @@ export type Check =
   | 'rates'
   | 'backup'
   | 'hooks'
+  | 'indicators'
 
 export type Report = {
   finding(check: Check, message: string, advice?: Advice): void

@@ -25,6 +25,7 @@ import { noteSyncs } from './doctor.ts'
 import type { DoctorRequest, Examination, Report } from './examination.ts'
 import { documentsInWords } from './files.ts'
 import { examineHooks } from './hooks.ts'
+import { examineIndicators } from './indicators.ts'
 import { examineRates } from './rates.ts'
 import { noteUsage } from './usage.ts'
 
@@ -61,6 +62,7 @@ export async function examineShared(request: SharedRequest): Promise<Examination
     await noteSyncs(database, { providers }, report)
     await noteUsage(database, { ...report, note: (message) => report.note(message) }) // without advice: `--repair` works on data directories only
     await examineHooks(database, { clock, hookKey: request.hookKey }, report)
+    await examineIndicators(database, { clock }, report)
     await examineContents(request, report)
   } catch (error) {
     if (signal.aborted) throw new AppError('failed', 'stopped before the end')

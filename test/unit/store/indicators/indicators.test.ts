@@ -4,36 +4,37 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { atomically } from '../../../../src/store/engine.ts'
 import {
-  countEnabledIndicators,
+  findNewestIndicatorValue,
   findStoredIndicator,
   insertIndicator,
+  insertIndicatorRevisions,
   markWaiting,
   raiseIndicatorRevision,
+  replaceIndicatorCoverage,
+  selectIndicatorValues,
+  updateIndicator,
+  upsertIndicatorValues,
+} from '../../../../src/store/indicators/changes.ts'
+import {
+  countEnabledIndicators,
   selectIndicators,
   selectIndicatorVersion,
-  updateIndicator,
 } from '../../../../src/store/indicators/indicators.ts'
 import {
   closeIndicatorRun,
   closeInterruptedIndicatorRuns,
   countHistoryRequests,
   findTokenRefusal,
-  hasOpenIndicatorRun,
   insertIndicatorRun,
-  selectIndicatorRuns,
   updateIndicatorRun,
-} from '../../../../src/store/indicators/runs.ts'
+} from '../../../../src/store/indicators/run-records.ts'
+import { hasOpenIndicatorRun, selectIndicatorRuns } from '../../../../src/store/indicators/runs.ts'
 import {
-  findNewestIndicatorValue,
-  insertIndicatorRevisions,
-  replaceIndicatorCoverage,
   selectAllIndicatorValues,
   selectIndicatorCoverage,
-  selectIndicatorValues,
   selectLaterIndicatorChanges,
   selectLaterIndicatorRevisions,
   selectValueDays,
-  upsertIndicatorValues,
 } from '../../../../src/store/indicators/values.ts'
 import { selectMeta } from '../../../../src/store/meta.ts'
 import { ensureCatalogue } from '../../../../src/sync/catalogue.ts'

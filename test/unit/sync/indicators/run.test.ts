@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { updateIndicator } from '../../../../src/store/indicators/indicators.ts'
+import { updateIndicator } from '../../../../src/store/indicators/changes.ts'
 import { selectIndicatorRuns } from '../../../../src/store/indicators/runs.ts'
 import {
   selectIndicatorCoverage,

@@ -1,0 +1,30 @@
+// Reports indicators that the source refuses, that wait for the token, or that have no new value.
+
+import type { InspectedDatabase } from '../../../store/engine.ts'
+import { SCHEMA_VERSION } from '../../../store/migrations.ts'
+import type { Clock } from '../../../values/dates.ts'
+import { ABANDONED_DAYS, selectIndicatorStates, staleIndicators } from '../../indicators/freshness.ts'
+import type { Report } from './examination.ts'
+
+export async function examineIndicators(
+  { db, schema }: Pick<InspectedDatabase, 'db' | 'schema'>,
+  { clock }: { clock: Clock },
+  report: Report,
+): Promise<void> {
+  if (schema < SCHEMA_VERSION) return
+  const states = await selectIndicatorStates(db, clock)
+  if (states.length === 0) return
+  const waiting = states.filter(({ state }) => state === 'waiting').length
+  const words = waiting > 0 ? `, ${waiting} wait for the token of the bank` : ''
+  report.note(`${states.length} indicators are enabled${words}`)
+  for (const { code, name, state, refusal } of states) {
+    if (state === 'refused')
+      report.finding('indicators', `the bank refuses ${code} (${name ?? 'no name'}): ${refusal}`)
+  }
+  const abandoned = states.filter(({ age_days: age }) => age !== null && age >= ABANDONED_DAYS)
+  const old = states.filter((one) => !abandoned.includes(one))
+  for (const text of staleIndicators(old)) report.note(`indicator ${text}`)
+  for (const { code, newest_date } of abandoned) {
+    report.note(`indicator ${code} has no value since ${newest_date}: cambista indicator disable ${code}`)
+  }
+}
