@@ -155,6 +155,23 @@ test('as_of answers as before a correction, and names the begin of the record', 
   assert.equal((await app.get('/api/v1/indicators/423/latest?as_of=2027-01-01T00:00:00Z')).status, 422)
 })
 
+test('/status has the enabled indicators with their state and age, and health stays ok', async (t) => {
+  const app = await startIndicatorApp(t, [TBP])
+  app.values['423'] = (day) => (day <= '2026-03-12' ? '4' : undefined)
+  await app.sync()
+  const status = () =>
+    app.json<{ status: string; indicators?: { enabled: unknown[]; runs: unknown[] } }>('/api/v1/status')
+  assert.equal((await status()).indicators, undefined)
+  await app.enable(['423'], '2026-03-10')
+  await app.read()
+  const { status: health, indicators } = await status()
+  assert.equal(health, 'ok')
+  assert.equal(indicators?.runs.length, 1)
+  const words = { code: '423', name: TBP.name, state: 'active', refusal: null }
+  const age = { newest_date: '2026-03-12', age_days: 12, history_since: '2026-03-10' }
+  assert.deepEqual(indicators?.enabled, [{ ...words, ...age }])
+})
+
 test('/ventanilla lists the enabled counters by entity, each side with its day', async (t) => {
   const app = await startIndicatorApp(t, COUNTERS)
   app.values['3149'] = (day) => (day <= '2026-03-23' ? '495' : undefined)
