@@ -60,7 +60,8 @@ export async function run(
   env: Record<string, string> = {},
 ): Promise<string> {
   const { PATH = '' } = process.env
-  const { stdout } = await promisify(execFile)(command, words, { env: { PATH, ...env }, timeout: 120_000 })
+  const options = { env: { PATH, ...env }, timeout: 120_000, maxBuffer: 16 * 1024 * 1024 }
+  const { stdout } = await promisify(execFile)(command, words, options)
   return stdout
 }
 

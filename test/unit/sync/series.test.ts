@@ -188,7 +188,7 @@ test('two providers that quote the same pair do not touch each other', async (t)
   const other = createMemoryBank(clock)
   await ensureCatalogue(
     db,
-    [bank.provider, { ...other.provider, code: 'ecb', name: 'Other' }],
+    [bank.provider, { ...other.provider, id: 2, code: 'ecb', name: 'Other' }],
     () => new Date(),
   )
   const series = await selectSeries(db)

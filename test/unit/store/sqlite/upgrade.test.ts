@@ -75,13 +75,15 @@ for (const version of OLDER_SCHEMAS) {
     assert.equal(pragma(path, 'user_version'), SCHEMA_VERSION)
   })
 
-  test(`upgrading schema ${version} leaves a copy with every row but sign-ins, another epoch and higher counters`, async (t) => {
+  test(`upgrading schema ${version} leaves a copy with every row but sign-ins and links, another epoch and higher counters`, async (t) => {
     const { dataDir, before } = await upgrade(t, version)
     const [name = ''] = readdirSync(dataDir).filter((one) => one.endsWith('.bak'))
     assert.match(name, new RegExp(`^cambista\\.db\\.v${version}-[-\\dTZ]+\\.bak$`))
     const { meta, sqlite_sequence: counters, ...rows } = dump(join(dataDir, name))
     const { meta: metaBefore, sqlite_sequence: countersBefore, ...rowsBefore } = before
-    const signedOut = Object.keys(rowsBefore).filter((name) => /^(login_links|page_\w+)$/.test(name))
+    const signedOut = Object.keys(rowsBefore).filter((name) =>
+      /^(login_links|upload_links|page_\w+)$/.test(name),
+    )
     assert.deepEqual(rows, { ...rowsBefore, ...Object.fromEntries(signedOut.map((name) => [name, []])) })
     assert.notEqual(meta?.[0]?.epoch, metaBefore?.[0]?.epoch)
     const last = new Map(counters?.map((row) => [row.name, Number(row.seq)]))
