@@ -57,8 +57,8 @@ export const ecb: Provider = {
           ...{ headers: { Accept: 'text/csv' }, secrets: [] },
         },
         async (body): Promise<SourceAnswer> => {
-          const { readRates } = await import('./rates.ts') // imported here for a faster start
-          const { unknown, ...answer } = await readRates(body)
+          const { readEcbRates } = await import('./rates.ts') // imported here for a faster start
+          const { unknown, ...answer } = await readEcbRates(body)
           // A request without a list returns currencies that ended, too.
           for (const code of key === '' ? [] : unknown)
             notifyWeekly(`${TABLE}: unknown currency ${code}, not stored`)

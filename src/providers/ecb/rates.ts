@@ -22,7 +22,7 @@ type RatesAnswer = SourceAnswer & { unknown: Set<string> }
  * Parses an answer. An empty body, or the head alone, is no data. A row without a value is no publication.
  * @throws FetchFailure for a head without the columns, a row of another kind of rate, or a last line without its end
  */
-export async function readRates(body: string): Promise<RatesAnswer> {
+export async function readEcbRates(body: string): Promise<RatesAnswer> {
   const unknown = new Set<string>()
   if (body.trim() === '') return { listed: [], observations: [], unknown }
   const [head = [], ...rows] = await parseRows(body)

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { ecb } from '../../../../src/providers/ecb/ecb.ts'
-import { readRates } from '../../../../src/providers/ecb/rates.ts'
+import { readEcbRates } from '../../../../src/providers/ecb/rates.ts'
 import { FetchFailure } from '../../../../src/providers/provider.ts'
 import { canonicalNumber } from '../../../../src/values/decimal.ts'
 import { type Manner, startFaultySource } from '../../../contract/faulty-source.ts'
@@ -103,7 +103,7 @@ test('a 404 of the list is tried once without it, and rows of other currencies a
 })
 
 test('a row without a value is no publication, and lists its currency', async () => {
-  const { observations, listed } = await readRates(
+  const { observations, listed } = await readEcbRates(
     table(
       line('USD', '2004-05-01', ''),
       line('USD', '2004-05-03', '1.1927'),
@@ -122,7 +122,7 @@ test('a row without a value is no publication, and lists its currency', async ()
 
 test('an empty body and the head alone are no data', async () => {
   for (const body of ['', '\r\n', `${HEAD}\r\n`]) {
-    const { observations, listed } = await readRates(body)
+    const { observations, listed } = await readEcbRates(body)
     assert.deepEqual([observations, listed], [[], []])
   }
 })
@@ -131,7 +131,7 @@ test('columns are found by name, and quotes are understood', async () => {
   const body =
     'KEY,TITLE,FREQ,CURRENCY,CURRENCY_DENOM,EXR_TYPE,EXR_SUFFIX,OBS_STATUS,TIME_PERIOD,OBS_VALUE\r\n' +
     'EXR.D.USD.EUR.SP00.A,"US dollar, ""spot""",D,USD,EUR,SP00,A,A,2026-03-11,1.1549\r\n'
-  const { observations } = await readRates(body)
+  const { observations } = await readEcbRates(body)
   assert.deepEqual(observations, [
     { code: 'D.USD.EUR.SP00.A', day: '2026-03-11', value: '1.1549', roundedTo: undefined },
   ])
@@ -154,8 +154,8 @@ const failures: [title: string, body: string, message: RegExp][] = [
   ['a missing line end', table(line('USD', '2026-03-11', '1.15')).trimEnd(), /^the last line .* no end$/],
 ]
 for (const [title, body, message] of failures) {
-  test(`the failure of readRates names ${title}`, async () => {
-    await assert.rejects(readRates(body), (error) => {
+  test(`the failure of readEcbRates names ${title}`, async () => {
+    await assert.rejects(readEcbRates(body), (error) => {
       assert.ok(error instanceof FetchFailure)
       assert.match(error.message, message)
       return true
