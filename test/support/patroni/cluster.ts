@@ -178,10 +178,12 @@ export async function startPatroni(
       }
     },
     async timeline() {
-      const [row] = await queryOnce(
-        cluster.url,
-        `select ${TIMELINE_SQL} as timeline, inet_server_addr() as host`,
-      )
+      const query = `select ${TIMELINE_SQL} as timeline, inet_server_addr() as host`
+      let row: Record<string, unknown> | undefined
+      await until(async () => {
+        row = (await queryOnce(cluster.url, query).catch(() => []))[0] // HAProxy may check a moment later
+        return row !== undefined
+      })
       const timeline = Number(row?.timeline)
       record(String(row?.host), timeline)
       return timeline
@@ -194,7 +196,7 @@ export async function startPatroni(
     cluster.start(member)
   }
   await cluster.waitUntilHealthy()
-  await until(() => cluster.timeline().then(Boolean, () => false)) // HAProxy may check a moment later
+  await cluster.timeline()
   return cluster
 }
 
