@@ -120,7 +120,7 @@ export function createApis(
     async load() {
       const { compatApis } = await import('./compat/api.ts')
       loaded ??= compatApis({
-        ...{ db: reads, cache, clock, log },
+        ...{ db: reads, cache, indicators, clock, log },
         ...{ keyring, database, scheduler, proxies, ...compat },
       })
       return loaded

@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { ASMX } from '../api/compat/asmx.ts'
+import { ASMX, addKey } from '../api/compat/asmx.ts'
+import { startIndicatorApp, TBP } from '../support/rates/indicator-app.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { KEY, leadHere, openForClients, run, runProgram, TODAY, worth } from './support.ts'
 
@@ -32,6 +33,33 @@ for (const [version, binding] of [
 test('npm soap reads venta and compra', async () => {
   assert.equal(await runProgram('soap.mjs', [address, ...words]), venta)
   assert.equal(await runProgram('soap.mjs', [address, '317', DAY, KEY]), compra)
+})
+
+test('zeep, PHP and npm soap read negative values, zero and long values of an enabled indicator', async (t) => {
+  const compat = { open: undefined, serveRounded: false }
+  const desk = await startIndicatorApp(t, [TBP], { listen: { compat } })
+  const values: Record<string, string> = {
+    '2026-03-20': '-0.25',
+    '2026-03-22': '0.00000000',
+    '2026-03-23': '-1234.123456789012',
+  }
+  desk.values['423'] = (day) => values[day]
+  await desk.sync()
+  await desk.enable(['423'], '2026-03-01')
+  await desk.read()
+  await addKey(desk, { secret: KEY, kind: 'url' })
+  const service = desk.app.url + ASMX
+  for (const [day, value] of Object.entries(values)) {
+    const query = ['423', day.split('-').reverse().join('/'), KEY]
+    const both = { xml: Number(value), set: [Number(value)] }
+    assert.deepEqual(
+      await runProgram('soap.py', [service, 'wsindicadoreseconomicosSoap12', ...query]),
+      both,
+      `zeep, ${day}`,
+    )
+    assert.deepEqual(await runProgram('soap.php', [service, '1.1', ...query]), both, `PHP, ${day}`)
+    assert.equal(await runProgram('soap.mjs', [service, ...query]), Number(value), `npm soap, ${day}`)
+  }
 })
 
 test('npm indicadores-economicos-bccr, led here by https_proxy, reads compra and venta', async (t) => {

@@ -1,6 +1,7 @@
 // APIs of other services, a folder or a file each. Each has its own errors; all share admission.
 
 import type { BlockList } from 'node:net'
+import type { IndicatorReader } from '../../domain/indicators/reader.ts'
 import type { DatabaseState } from '../../domain/operations/database-watch.ts'
 import type { RateCache } from '../../domain/rates/rate-cache.ts'
 import type { Log } from '../../runtime/log.ts'
@@ -31,6 +32,7 @@ import { valorApi } from './valor.ts'
 export type CompatApisDeps = {
   db: ReadDb
   cache: RateCache
+  indicators: Pick<IndicatorReader, 'cache'>
   clock: Clock
   log: Log
   keyring: Keyring
@@ -50,12 +52,21 @@ const REFUSALS = {
   429: 'Too many wrong keys from this address',
 }
 
-export function compatApis({ keyring, database, proxies, open, scheduler, ...own }: CompatApisDeps): Api[] {
+export function compatApis({
+  keyring,
+  database,
+  proxies,
+  open,
+  scheduler,
+  indicators,
+  ...own
+}: CompatApisDeps): Api[] {
   const { clock, log } = own
   const admission = createAdmission({ keyring, clock, log, proxies, open })
   const deps: CompatDeps = {
     ...own,
     answers: createAnswerCache(),
+    indicators: { cache: indicators.cache, answers: createAnswerCache() },
     admission,
     unserved: createUnservedLog(log, clock),
     retryDelay: () => readRetryDelay(scheduler, PROVIDER, clock),

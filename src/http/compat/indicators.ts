@@ -1,6 +1,8 @@
-// The bank's indicators by its own codes: the stored values, and those that may be served.
+// The bank's series by its own codes, for its two mirrors: rates, and indicators that were enabled (decisions 2.25).
 
-import { columnDecimals, columnValue } from '../../domain/rates/column.ts'
+import { type IndicatorHistory, indicatorHistory } from '../../domain/indicators/queries.ts'
+import type { IndicatorReader, IndicatorSnapshot } from '../../domain/indicators/reader.ts'
+import { type Column, columnDecimals, columnValue } from '../../domain/rates/column.ts'
 import { listSeries, seriesHistory } from '../../domain/rates/queries.ts'
 import type { RateSnapshot } from '../../domain/rates/rate-cache.ts'
 import { smallest } from '../../domain/rates/rates.ts'
@@ -11,17 +13,28 @@ import { type CompatDeps, PROVIDER } from './shape.ts'
 
 export type IndicatorValue = { day: IsoDate; value: string }
 
+/** Facts of a series of the bank. `isRate`: its values are rates. */
+export type MirroredSeries = {
+  code: string
+  name: string
+  unit: string | null
+  periodicity: string
+  isRate: boolean
+}
+
 /**
  * The values of an indicator, ascending; `roundedTo` decimals where a parity among them is rounded. `unserved`:
  * days whose stored value is not returned, with the days after them up to the next exact value.
  */
 export type IndicatorValues = {
-  series: SeriesRow
+  series: MirroredSeries
   values: readonly IndicatorValue[]
   roundedTo: number | undefined
   unserved: readonly Interval[]
   holes: readonly Interval[]
 }
+
+const DECIMALS = 8 // of every value that the bank writes
 
 /** The series of the bank, by id. */
 export function listIndicators(snapshot: RateSnapshot): SeriesRow[] {
@@ -30,6 +43,11 @@ export function listIndicators(snapshot: RateSnapshot): SeriesRow[] {
 
 export function findIndicator(snapshot: RateSnapshot, code: string): SeriesRow | undefined {
   return listIndicators(snapshot).find((one) => one.external_code === code)
+}
+
+/** Returns whether the operator has enabled an indicator, now or once: its stored values are served. */
+export function isStoredIndicator({ cache }: Pick<IndicatorReader, 'cache'>, code: string): Promise<boolean> {
+  return cache.read(({ indicators }) => indicators.some((one) => one.code === code))
 }
 
 /** Returns the values of a range of days that may be served. */
@@ -43,6 +61,29 @@ export function findIndicatorValues(
   return history instanceof Promise
     ? history.then((values) => servedValues(deps, values))
     : servedValues(deps, history)
+}
+
+/** Returns the values of an indicator in a range of days. @throws AppError `not-found` if it was never enabled */
+export async function findStoredValues(
+  snapshot: IndicatorSnapshot,
+  { code, from, to }: { code: string; from: IsoDate; to: IsoDate },
+): Promise<IndicatorValues> {
+  const { indicator, column, first, end, holes }: IndicatorHistory = await indicatorHistory(snapshot, {
+    ...{ code, from, to },
+    last: to,
+  })
+  const { name, unit, periodicity } = indicator
+  return {
+    series: { code, name: name ?? '', unit, periodicity: periodicity ?? '', isRate: false },
+    values: columnValues(column, first, end),
+    ...{ roundedTo: undefined, unserved: [], holes: holes ?? [] },
+  }
+}
+
+/** Formats a value as the bank does: with 8 decimals, or more where it has more. */
+export function padDecimals(value: string): string {
+  const [whole, fraction = ''] = value.split('.')
+  return `${whole}.${fraction.padEnd(DECIMALS, '0')}`
 }
 
 type History = Awaited<ReturnType<typeof seriesHistory>>
@@ -72,5 +113,17 @@ function servedValues(
     values.push({ day, value: columnValue(column, at) })
   }
   if (values.length < end - first) log.rounded(end - first - values.length)
-  return { series, values, roundedTo: leastDecimals, unserved, holes: holes ?? [] }
+  const { external_code: code, name, unit, periodicity } = series
+  return {
+    series: { code, name, unit, periodicity: periodicity ?? '', isRate: true },
+    ...{ values, roundedTo: leastDecimals, unserved, holes: holes ?? [] },
+  }
+}
+
+function columnValues(column: Column, first: number, end: number): IndicatorValue[] {
+  const values: IndicatorValue[] = []
+  for (let at = first; at < end; at += 1) {
+    values.push({ day: isoDate(column.days[at] ?? 0), value: columnValue(column, at) })
+  }
+  return values
 }

@@ -3,6 +3,7 @@
 
 import type { H3Event } from 'h3'
 import * as v from 'valibot'
+import type { IndicatorReader } from '../../domain/indicators/reader.ts'
 import type { Cross } from '../../domain/rates/crosses.ts'
 import type { RateCache, RateSnapshot } from '../../domain/rates/rate-cache.ts'
 import { AppError } from '../../runtime/errors.ts'
@@ -13,6 +14,7 @@ import {
   type AnswerCache,
   REVALIDATED,
   type RenderedAnswer,
+  type Revision,
   type StreamedBody,
 } from '../endpoint/answer-cache.ts'
 import { type Credentials, pathParameters } from '../endpoint/api.ts'
@@ -33,6 +35,8 @@ export type CompatDeps = {
   clock: Clock
   log: Log
   admission: Admission
+  /** Indicators of the bank, with a revision of their own and so with answers of their own. */
+  indicators: { cache: IndicatorReader['cache']; answers: AnswerCache }
   /** Logs requests for data that are not stored. */
   unserved: UnservedLog
   /** Seconds after which missing days may be there. */
@@ -51,7 +55,7 @@ export type CompatRequest = {
   side: Side
 }
 
-export type CompatEndpoint<A, T> = {
+export type CompatEndpoint<A, T, S = RateSnapshot> = {
   path: Path<'GET'>
   /** True: the answer has both sides of the dollar, and `tipo` is ignored. */
   hasBothSides?: boolean
@@ -61,7 +65,7 @@ export type CompatEndpoint<A, T> = {
   contentTypes?: readonly string[]
   /** Parses the inputs of the answer; default: none. @throws AppError with the API's text */
   parse?(request: CompatRequest): A
-  find(snapshot: RateSnapshot, input: A): T | Promise<T>
+  find(snapshot: S, input: A): T | Promise<T>
   /** Default: JSON of the value. */
   encode?(value: T, input: A): string | Uint8Array
   /** Returns the decimals of a rounded answer. */
@@ -109,7 +113,8 @@ export function compatStream<A, T>(deps: CompatDeps, endpoint: CompatStream<A, T
   })
 }
 
-function compatRoute<A, T>(
+/** Creates an endpoint from its description and the function that replies. */
+export function compatRoute<A, T>(
   endpoint: Omit<CompatEndpoint<A, T>, 'encode'>,
   reply: (event: H3Event, side: Side) => Reply | Promise<Reply>,
 ): AnyEndpoint {
@@ -129,10 +134,12 @@ function compatRoute<A, T>(
   })
 }
 
-/** Replies to an authenticated request, for the side of its key. */
-export function compatReply<A, T>(
-  deps: Pick<CompatDeps, 'cache' | 'answers' | 'clock' | 'serveRounded'>,
-  endpoint: CompatEndpoint<A, T>,
+/** Replies to an authenticated request, for the side of its key, from the snapshots of `cache`. */
+export function compatReply<A, T, S extends Revision>(
+  deps: Pick<CompatDeps, 'answers' | 'clock' | 'serveRounded'> & {
+    cache: { read<R>(query: (snapshot: S) => R | Promise<R>): R | Promise<R> }
+  },
+  endpoint: CompatEndpoint<A, T, S>,
   event: H3Event,
   keySide: Side,
   query = event.url.searchParams,
@@ -155,11 +162,12 @@ export function compatReply<A, T>(
 /** Parses a request: the inputs of its answer, their key, and the content type. */
 function requestedAnswer<A, T>(
   { clock, serveRounded }: Pick<CompatDeps, 'clock' | 'serveRounded'>,
-  { path, hasBothSides, contentType = JSON_TYPE, parse }: Omit<CompatEndpoint<A, T>, 'encode'>,
+  endpoint: Pick<CompatEndpoint<A, T>, 'path' | 'hasBothSides' | 'contentType' | 'parse'>,
   event: H3Event,
   keySide: Side,
   query = event.url.searchParams,
 ): { input: A; key: string; contentType: string } {
+  const { path, hasBothSides, contentType = JSON_TYPE, parse } = endpoint
   const params = pathParameters(event)
   const side = hasBothSides ? keySide : requestedSide(query, keySide)
   const request = { query, params, headers: event.req.headers, today: currentDay(clock), side }
@@ -171,7 +179,7 @@ function requestedAnswer<A, T>(
 }
 
 function ownHeaders<A, T>(
-  { roundedTo, leftOut, endsAt }: Omit<CompatEndpoint<A, T>, 'encode'>,
+  { roundedTo, leftOut, endsAt }: Pick<CompatEndpoint<A, T>, 'roundedTo' | 'leftOut' | 'endsAt'>,
   value: T,
 ): Record<string, string> {
   const headers: Record<string, string> = {}

@@ -18,6 +18,8 @@ export type UnservedLog = {
 const MAX_LINES_PER_DAY = 200
 // If an address lacks an & or a slash, a key may be in the place of a code. Keys must not be logged.
 const CODE = /^(?:[A-Z]{3}|(?:cuadro )?\d{1,10})$/
+const MIRRORS = ['bccr', 'sdde'] // their codes are those of the bank
+const INDICATOR = /^[1-9]\d{0,9}$/
 
 export function createUnservedLog(log: Log, clock: Clock): UnservedLog {
   let day: IsoDate | undefined
@@ -33,7 +35,9 @@ export function createUnservedLog(log: Log, clock: Clock): UnservedLog {
   return {
     indicator(shape, code) {
       if (!CODE.test(code) || !isNew(`${shape} ${code}`)) return
-      log.info('asked for what is not held', { shape, indicator: code })
+      const isEnableable = MIRRORS.includes(shape) && INDICATOR.test(code)
+      const advice = isEnableable ? { advice: `cambista indicator enable ${code}` } : {}
+      log.info('asked for what is not held', { shape, indicator: code, ...advice })
     },
     days(shape, { from, to }, isRefused) {
       if (!isNew(`${shape} ${isRefused ? 'refused' : 'left out'}`)) return

@@ -103,9 +103,11 @@ test('a table has its title, and each of its indicators', async () => {
   assert.ok(parities.datos[0].indicadores.length >= 44)
 })
 
-test('a description has name, periodicity, unit, first and last day', async () => {
+test('a description has name, periodicity, unit, first and last day, in the fields of the bank and ours', async () => {
   const euro = {
-    ...{ codigoIndicador: '333', nombreIndicador: 'Euro', periodicidad: 'Diaria', unidad: 'USD por EUR' },
+    ...{ codigoIndicador: '333', nombreIndicador: 'Euro', codIndicador: 333, nombre: 'Euro' },
+    ...{ periodicidad: 'Diaria', unidadDeMedida: 'USD por EUR', unidad: 'USD por EUR' },
+    ...{ primerDato: '2026-03-20', ultimoDatoSerie: '2026-03-23', ultimaPublicacion: '2026-03-23' },
     ...{ fechaInicio: '2026-03-20', fechaFin: '2026-03-23' },
   }
   const one = JSON.parse((await read(`${API}/indicadoresEconomicos/333/metadata?idioma=ES`)).slice(4))

@@ -4,6 +4,7 @@
 import type { BlockList } from 'node:net'
 import type { H3Event } from 'h3'
 import * as v from 'valibot'
+import type { RateSnapshot } from '../../../domain/rates/rate-cache.ts'
 import { parseXml } from '../../../formats/xml.ts'
 import { readAsset } from '../../../runtime/assets.ts'
 import { AppError } from '../../../runtime/errors.ts'
@@ -15,12 +16,19 @@ import { type ErrorShape, errorAnswer } from '../../endpoint/errors.ts'
 import { nodeContext } from '../../endpoint/send.ts'
 import { hasKey } from '../admission.ts'
 import { lowerCaseNames } from '../any-case.ts'
-import { findIndicator, findIndicatorValues, type IndicatorValues } from '../indicators.ts'
+import {
+  findIndicator,
+  findIndicatorValues,
+  findStoredValues,
+  type IndicatorValues,
+  isStoredIndicator,
+} from '../indicators.ts'
 import { completeParts, readMissingDays } from '../missing-days.ts'
 import { requestedUrl } from '../origin.ts'
-import { type CompatDeps, compatReply } from '../shape.ts'
+import { type CompatDeps, type CompatRequest, compatReply } from '../shape.ts'
 import {
   findOperation,
+  type IndicatorQuery,
   missingParameter,
   OPERATIONS,
   type Operation,
@@ -183,34 +191,40 @@ async function callReply(deps: CompatDeps, event: H3Event, call: Call): Promise<
   }
   const query = parseIndicatorQuery(parameters)
   if (!query) return emptyReply
-  logUnserved(deps, query.code)
-  return compatReply(
-    deps,
-    {
-      path: ROOT,
-      contentType,
-      parse: ({ today }) => ({
-        ...query,
-        to: earliest(query.to, today),
-        operation: operation.name,
-        binding,
-      }),
-      async find(snapshot, { code, from, to }): Promise<IndicatorValues | undefined> {
-        const series = findIndicator(snapshot, code)
-        if (!series) return undefined
-        const values = await findIndicatorValues(deps, snapshot, series, { from, to })
-        const missing = values.holes.length > 0 ? { days: values.holes } : undefined
-        await completeParts(deps, 'bccr', [{ code, value: values, missing }], { areNamed: true })
-        return values
-      },
-      encode: (values) => encode(operation.hasRows ? encodeDataSet(values) : encodeText(values)),
-      roundedTo: (values) => values?.roundedTo,
+  const endpoint = <S>(find: FindValues<S>, marks: { source?: 'indicator' } = {}) => ({
+    path: ROOT,
+    contentType,
+    parse: ({ today }: CompatRequest) => ({
+      ...{ ...query, to: earliest(query.to, today), operation: operation.name, binding },
+      ...marks,
+    }),
+    async find(snapshot: S, days: IndicatorQuery): Promise<IndicatorValues | undefined> {
+      const values = await find(snapshot, days)
+      if (!values) return undefined
+      const missing = values.holes.length > 0 ? { days: values.holes } : undefined
+      await completeParts(deps, 'bccr', [{ code: days.code, value: values, missing }], { areNamed: true })
+      return values
     },
-    event,
-    admitted.side,
-    new URLSearchParams(), // no parameter may set the side, which the indicator has
-  )
+    encode: (values: IndicatorValues | undefined) =>
+      encode(operation.hasRows ? encodeDataSet(values) : encodeText(values)),
+    roundedTo: (values: IndicatorValues | undefined) => values?.roundedTo,
+  })
+  const noParameters = new URLSearchParams() // no parameter may set the side, which the indicator has
+  if (await isIndicator(deps, query.code)) {
+    const ofIndicator = endpoint(findStoredValues, { source: 'indicator' })
+    return compatReply({ ...deps, ...deps.indicators }, ofIndicator, event, admitted.side, noParameters)
+  }
+  const ofRate = endpoint((snapshot: RateSnapshot, { code, from, to }) => {
+    const series = findIndicator(snapshot, code)
+    return series && findIndicatorValues(deps, snapshot, series, { from, to })
+  })
+  return compatReply(deps, ofRate, event, admitted.side, noParameters)
 }
+
+type FindValues<S> = (
+  snapshot: S,
+  query: IndicatorQuery,
+) => IndicatorValues | undefined | Promise<IndicatorValues>
 
 /** Returns undefined for a wrong or missing key, which is answered with an empty result. */
 async function admit({ admission }: CompatDeps, event: H3Event, token: string | null) {
@@ -222,9 +236,15 @@ async function admit({ admission }: CompatDeps, event: H3Event, token: string | 
   }
 }
 
-/** Logs an unknown indicator before the answer cache is read, so that each day has a line. */
-function logUnserved({ cache, unserved }: CompatDeps, code: string): void {
-  if (!findIndicator(cache.snapshot(), code)) unserved.indicator('bccr', code)
+/**
+ * Returns whether the code is of an indicator, and not of a rate. Logs an unknown one before the answer cache is read, so
+ * that each day has a line.
+ */
+async function isIndicator({ cache, indicators, unserved }: CompatDeps, code: string): Promise<boolean> {
+  if (findIndicator(cache.snapshot(), code)) return false
+  if (await isStoredIndicator(indicators, code)) return true
+  unserved.indicator('bccr', code)
+  return false
 }
 
 /** Formats an error as the old service did. */

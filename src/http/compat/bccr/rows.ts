@@ -1,7 +1,7 @@
 // Rows as the old web service wrote them, byte by byte. Programs cut values out by position, and replace whole
 // lines. The text is ASCII, since some programs read it so.
 
-import type { IndicatorValues } from '../indicators.ts'
+import { type IndicatorValues, padDecimals } from '../indicators.ts'
 
 export const NAMESPACE = 'http://ws.sdde.bccr.fi.cr'
 export const DECLARATION = '<?xml version="1.0" encoding="utf-8"?>'
@@ -63,18 +63,19 @@ export function escapeText(text: string): string {
 
 /** Encodes the columns of each row. */
 function encodeRows({ series, values }: IndicatorValues): string[][] {
-  const code = `<COD_INDICADORINTERNO>${escapeText(series.external_code)}</COD_INDICADORINTERNO>`
+  const code = `<COD_INDICADORINTERNO>${escapeText(series.code)}</COD_INDICADORINTERNO>`
+  const formatValue = series.isRate ? withEightDecimals : padDecimals
   return values.map(({ day, value }) => [
     code,
     `<DES_FECHA>${day}T00:00:00-06:00</DES_FECHA>`,
-    `<NUM_VALOR>${withEightDecimals(value)}</NUM_VALOR>`,
+    `<NUM_VALOR>${formatValue(value)}</NUM_VALOR>`,
   ])
 }
 
-/** Returns a value with exactly 8 decimals, rounded half up. The bank has never published more. */
+/** Returns a rate with exactly 8 decimals, rounded half up. The bank has never published more. */
 export function withEightDecimals(value: string): string {
   const [whole = '', fraction = ''] = value.split('.')
-  if (fraction.length <= DECIMALS) return `${whole}.${fraction.padEnd(DECIMALS, '0')}`
+  if (fraction.length <= DECIMALS) return padDecimals(value)
   const units = BigInt(whole + fraction.slice(0, DECIMALS)) + (fraction.charAt(DECIMALS) >= '5' ? 1n : 0n)
   const digits = String(units).padStart(DECIMALS + 1, '0')
   return `${digits.slice(0, -DECIMALS)}.${digits.slice(-DECIMALS)}`

@@ -1,20 +1,29 @@
-// The bank's API of 2026, for programs written against it: an indicator, or one of the tables 1 and 520. The names
-// of its description fields are not known, only their content.
+// The bank's API of 2026, for programs written against it: an indicator, or one of the tables 1 and 520. A developer
+// wrote down the names of its description fields (upstream 5). Other fields of ours are beside them.
 
 import { setImmediate } from 'node:timers/promises'
 import * as v from 'valibot'
-import type { RateSnapshot } from '../../../domain/rates/rate-cache.ts'
+import type { IndicatorSnapshot } from '../../../domain/indicators/reader.ts'
 import { smallest } from '../../../domain/rates/rates.ts'
 import { rawNumber } from '../../../formats/json/raw.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import type { SeriesRow } from '../../../store/rates/series.ts'
 import { EARLIEST_DAY, earliest, type IsoDate, isIsoDate } from '../../../values/dates.ts'
-import type { Api } from '../../endpoint/api.ts'
+import { type Api, pathParameters } from '../../endpoint/api.ts'
 import type { AnyEndpoint } from '../../endpoint/endpoint.ts'
 import type { ErrorShape } from '../../endpoint/errors.ts'
 import { lowerCaseNames } from '../any-case.ts'
 import type { IndicatorQuery } from '../bccr/operation.ts'
-import { findIndicator, findIndicatorValues, type IndicatorValues, listIndicators } from '../indicators.ts'
+import {
+  findIndicator,
+  findIndicatorValues,
+  findStoredValues,
+  type IndicatorValues,
+  isStoredIndicator,
+  listIndicators,
+  type MirroredSeries,
+  padDecimals,
+} from '../indicators.ts'
 import {
   completeParts,
   firstInterval,
@@ -23,13 +32,19 @@ import {
   readMissingDays,
 } from '../missing-days.ts'
 import { checkRowCount } from '../rows.ts'
-import { type CompatDeps, type CompatRequest, compatEndpoint } from '../shape.ts'
+import {
+  type CompatDeps,
+  type CompatEndpoint,
+  type CompatRequest,
+  compatEndpoint,
+  compatReply,
+  compatRoute,
+} from '../shape.ts'
 
 const ROOT = '/compat/sdde/SDDE/api/Bccr.GE.SDDE.Publico.Indicadores.API'
 const SUCCESS = 'Consulta exitosa'
 const NO_DATA = 'No existen datos para las fechas suministradas.'
 const INVALID = 'Parámetros de entrada inválidos.'
-const DECIMALS = 8
 const DATE = /^(\d{4})[/-](\d{1,2})[/-](\d{1,2})$/
 
 const MESSAGES: Readonly<Record<number, string>> = {
@@ -72,66 +87,114 @@ type TableAnswer = {
 
 export function sddeApi(deps: CompatDeps): Api {
   const allDays = ({ today }: CompatRequest) => ({ from: EARLIEST_DAY, to: today })
+  const resources: readonly Resource[] = [
+    { name: 'series', parseDays: parseRange, createItem: seriesItem },
+    { name: 'metadata', parseDays: allDays, createItem: metadataItem },
+  ]
   return {
     prefixes: ['/compat/sdde'],
     errors: ERRORS,
-    endpoints: [
-      ...endpoints(deps, 'series', parseRange, seriesItem),
-      ...endpoints(deps, 'metadata', allDays, metadataItem),
-    ],
+    endpoints: resources.flatMap((resource) => [
+      indicatorEndpoint(deps, resource),
+      tableEndpoint(deps, resource),
+    ]),
   }
 }
 
-function endpoints(
-  deps: CompatDeps,
-  resource: 'series' | 'metadata',
-  parseDays: (request: CompatRequest) => { from: IsoDate; to: IsoDate },
-  createItem: (values: IndicatorValues) => Item,
-): AnyEndpoint[] {
-  const endpoint = (
-    path: 'indicadoreseconomicos' | 'cuadro',
-    findMembers: (snapshot: RateSnapshot, code: string) => Members,
-  ) =>
-    compatEndpoint(deps, {
-      path: `${ROOT}/${path}/{code}/${resource}`,
-      parse: (request): IndicatorQuery => ({ code: request.params.code ?? '', ...parseDays(request) }),
-      async find(snapshot, { code, ...days }): Promise<TableAnswer> {
-        const { series, table } = findMembers(snapshot, code)
-        const parts: RangePart<Item>[] = []
-        let rows = 0
-        for (const one of series) {
-          const values = await findIndicatorValues(deps, snapshot, one, days)
-          rows += values.values.length
-          if (resource === 'series') checkRowCount(rows)
-          const missing = resource === 'series' ? missingDays(values) : undefined
-          parts.push({ code: one.external_code, value: createItem(values), missing })
-          if (table) await setImmediate() // a table may be of half a million values
-        }
-        const { whole, leftOut } = await completeParts(deps, 'sdde', parts, { areNamed: table === undefined })
-        return { items: whole, table, periodicity: seriesPeriodicity(series[0]), leftOut }
-      },
-      encode,
-      leftOut: ({ leftOut }) => leftOut,
-      roundedTo: ({ items }) =>
-        items.reduce<number | undefined>((least, one) => smallest(least, one.roundedTo), undefined),
-    })
-  return [
-    endpoint('indicadoreseconomicos', (snapshot, code) => {
-      const series = findIndicator(snapshot, code)
-      if (series) return { series: [series], table: undefined }
-      deps.unserved.indicator('sdde', code)
-      throw new AppError('bad-request', INVALID)
-    }),
-    endpoint('cuadro', (snapshot, code) => {
-      const table = Object.hasOwn(TABLES, code) ? TABLES[code] : undefined
-      if (table) return { series: listIndicators(snapshot).filter(table.includes), table }
-      deps.unserved.indicator('sdde', `cuadro ${code}`)
-      throw new AppError('bad-request', INVALID)
-    }),
-  ]
+/** Resource of the API: its name, the days of a request, and the encoder of a series. */
+type Resource = {
+  name: 'series' | 'metadata'
+  parseDays: (request: CompatRequest) => { from: IsoDate; to: IsoDate }
+  createItem: (values: IndicatorValues) => Item
 }
 
-type Members = { series: readonly SeriesRow[]; table: IndicatorGroup | undefined }
+function tableEndpoint(deps: CompatDeps, resource: Resource): AnyEndpoint {
+  return compatEndpoint(deps, {
+    ...description('cuadro', resource),
+    async find(snapshot, { code, ...days }): Promise<TableAnswer> {
+      const table = Object.hasOwn(TABLES, code) ? TABLES[code] : undefined
+      if (!table) throw unknownCode(deps, code, `cuadro ${code}`)
+      const series = listIndicators(snapshot).filter(table.includes)
+      const parts: RangePart<Item>[] = []
+      let rows = 0
+      for (const one of series) {
+        const values = await findIndicatorValues(deps, snapshot, one, days)
+        rows += values.values.length
+        if (resource.name === 'series') checkRowCount(rows)
+        parts.push(rangePart(resource, values))
+        await setImmediate() // a table may be of half a million values
+      }
+      const { whole, leftOut } = await completeParts(deps, 'sdde', parts, { areNamed: false })
+      return { items: whole, table, periodicity: capitalized(series[0]?.periodicity ?? ''), leftOut }
+    },
+  })
+}
+
+function indicatorEndpoint(deps: CompatDeps, resource: Resource): AnyEndpoint {
+  const ofRate: CompatEndpoint<IndicatorQuery, TableAnswer> = {
+    ...description('indicadoreseconomicos', resource),
+    async find(snapshot, { code, ...days }) {
+      const series = findIndicator(snapshot, code)
+      if (!series) throw unknownCode(deps, code)
+      return oneAnswer(deps, resource, await findIndicatorValues(deps, snapshot, series, days))
+    },
+  }
+  const ofIndicator: CompatEndpoint<
+    IndicatorQuery & { source: 'indicator' },
+    TableAnswer,
+    IndicatorSnapshot
+  > = {
+    ...ofRate,
+    // The source is in the key of the answer, since both sources have revisions of their own.
+    parse: (request) => ({ ...parseQuery(resource, request), source: 'indicator' }),
+    find: async (snapshot, query) => oneAnswer(deps, resource, await findStoredValues(snapshot, query)),
+  }
+  return compatRoute(ofRate, (event, side) => {
+    const { code = '' } = pathParameters(event)
+    if (findIndicator(deps.cache.snapshot(), code)) return compatReply(deps, ofRate, event, side)
+    return isStoredIndicator(deps.indicators, code).then((isStored) =>
+      isStored
+        ? compatReply({ ...deps, ...deps.indicators }, ofIndicator, event, side)
+        : compatReply(deps, ofRate, event, side),
+    )
+  })
+}
+
+function description(path: 'indicadoreseconomicos' | 'cuadro', resource: Resource) {
+  return {
+    path: `${ROOT}/${path}/{code}/${resource.name}` as const,
+    parse: (request: CompatRequest) => parseQuery(resource, request),
+    encode,
+    leftOut: ({ leftOut }: TableAnswer) => leftOut,
+    roundedTo: ({ items }: TableAnswer) =>
+      items.reduce<number | undefined>((least, one) => smallest(least, one.roundedTo), undefined),
+  }
+}
+
+function parseQuery({ parseDays }: Resource, request: CompatRequest): IndicatorQuery {
+  return { code: request.params.code ?? '', ...parseDays(request) }
+}
+
+async function oneAnswer(
+  deps: CompatDeps,
+  resource: Resource,
+  values: IndicatorValues,
+): Promise<TableAnswer> {
+  const parts = [rangePart(resource, values)]
+  const { whole, leftOut } = await completeParts(deps, 'sdde', parts, { areNamed: true })
+  return { items: whole, table: undefined, periodicity: '', leftOut }
+}
+
+function rangePart({ name, createItem }: Resource, values: IndicatorValues): RangePart<Item> {
+  const missing = name === 'series' ? missingDays(values) : undefined
+  return { code: values.series.code, value: createItem(values), missing }
+}
+
+/** Logs a code without data. Returns the error of the request. */
+function unknownCode({ unserved }: CompatDeps, code: string, name = code): AppError {
+  unserved.indicator('sdde', name)
+  return new AppError('bad-request', INVALID)
+}
 
 /** Parses the days; future days become today. @throws AppError `bad-request` */
 function parseRange({ query, today }: CompatRequest): { from: IsoDate; to: IsoDate } {
@@ -152,7 +215,7 @@ function parseDay(text = ''): IsoDate {
 function seriesItem({ series, values, roundedTo }: IndicatorValues): Item {
   const rows = values.map(({ day, value }) => ({
     fecha: day,
-    valorDatoPorPeriodo: rawNumber(wireDecimal(value)),
+    valorDatoPorPeriodo: rawNumber(padDecimals(value)),
   }))
   const text = JSON.stringify({ ...seriesNames(series), series: rows })
   return { text, isEmpty: rows.length === 0, roundedTo }
@@ -171,29 +234,29 @@ function missingDaysMessage(missing: MissingDays): string {
   return `Los días del ${from} al ${to} no se han sincronizado${rest}.`
 }
 
-/** As the bank writes a value: with eight decimals, or more where it has more. */
-function wireDecimal(value: string): string {
-  const [whole, decimals = ''] = value.split('.')
-  return `${whole}.${decimals.padEnd(DECIMALS, '0')}`
-}
-
+/**
+ * Describes a series, in the fields of the bank and in those of ours. The bank's time of publication is not known, so
+ * `ultimaPublicacion` is the day of the newest value.
+ */
 function metadataItem({ series, values }: IndicatorValues): Item {
+  const { code, name, unit } = series
+  const first = values[0]?.day ?? null
+  const newest = values.at(-1)?.day ?? null
   const text = JSON.stringify({
     ...seriesNames(series),
-    periodicidad: seriesPeriodicity(series),
-    unidad: series.unit,
-    fechaInicio: values[0]?.day ?? null,
-    fechaFin: values.at(-1)?.day ?? null,
+    ...{ codIndicador: Number(code), nombre: name, periodicidad: capitalized(series.periodicity) },
+    ...{ unidadDeMedida: unit, unidad: unit },
+    ...{ primerDato: first, ultimoDatoSerie: newest, ultimaPublicacion: newest },
+    ...{ fechaInicio: first, fechaFin: newest },
   })
   return { text, isEmpty: false, roundedTo: undefined }
 }
 
-function seriesNames({ external_code, name }: SeriesRow) {
-  return { codigoIndicador: external_code, nombreIndicador: name }
+function seriesNames({ code, name }: MirroredSeries) {
+  return { codigoIndicador: code, nombreIndicador: name }
 }
 
-function seriesPeriodicity(series: SeriesRow | undefined): string {
-  const word = series?.periodicity ?? ''
+function capitalized(word: string): string {
   return word.charAt(0).toUpperCase() + word.slice(1)
 }
 
