@@ -6,11 +6,15 @@ import { enableIndicators } from '../../../src/domain/indicators/enable.ts'
 import { bccrIndicators } from '../../../src/providers/bccr/indicators/session.ts'
 import { atomically } from '../../../src/store/engine.ts'
 import { selectIndicators } from '../../../src/store/indicators/indicators.ts'
-import { closeIndicatorRun, insertIndicatorRun } from '../../../src/store/indicators/run-records.ts'
 import { type IndicatorApp, startIndicatorApp } from '../../support/rates/indicator-app.ts'
 import { openDesk, XDR } from '../../support/rates/memory-bank.ts'
+import { envelope, parameters, postForm, postSoap, SET_OPERATION, XML_OPERATION } from '../compat/asmx.ts'
+import type { Document } from '../openapi/description.ts'
+import { UNSENT } from '../openapi/examples.ts'
+import { sendExample } from '../openapi/requests.ts'
 import { ENDPOINTS } from '../support.ts'
 
+const RUNS = 30
 const TODAY = '2026-03-24'
 const MONTHLY = ['98405', '87703']
 /** Interest rates, MONEX, monthly indices and counters. */
@@ -40,18 +44,44 @@ const PATHS = [
   '/compat/sdde/SDDE/api/Bccr.GE.SDDE.Publico.Indicadores.API/cuadro/520/series?fechaInicio=2026/03/02&fechaFin=2026/03/03&idioma=ES',
 ]
 
+/** Operations of the description that answer rates: the contract, batch and statement, export, every shape. */
+const OF_RATES = /^\/(compat\/|api\/v1\/)/
+const OF_OTHERS = /^\/api\/v1\/(indicators|ventanilla|status|documents|session|companies|owners|agents)\b/
+
+/** Requests all answers of the rates: status, body, and the headers that tell of the data. */
 async function answers(app: IndicatorApp): Promise<Map<string, string>> {
   const bodies = new Map<string, string>()
   for (const path of PATHS) {
     const answer = await app.get(path)
-    bodies.set(path, `${answer.status} ${await answer.text()}`)
+    bodies.set(path, `${answer.status} ${dataHeaders(answer.headers)} ${await answer.text()}`)
+  }
+  const document = await app.json<Document>('/openapi.json')
+  for (const [path, operations] of Object.entries(document.paths)) {
+    if (!OF_RATES.test(path) || OF_OTHERS.test(path)) continue
+    for (const [method, operation] of Object.entries(operations)) {
+      if (operation.operationId in UNSENT || operation['x-codeSamples']) continue
+      const { id, status, headers, text } = await sendExample(app, { path, method, operation })
+      bodies.set(`${id}: ${method} ${path}`, `${status} ${dataHeaders(headers)} ${text}`)
+    }
+  }
+  const query = parameters({ Indicador: '318', FechaInicio: '01/03/2026' })
+  for (const operation of [XML_OPERATION, SET_OPERATION]) {
+    const form = await postForm(app, operation, query)
+    bodies.set(`form of ${operation}`, `${form.status} ${await form.text()}`)
+    const soap = await postSoap(app, envelope(operation, query))
+    bodies.set(`SOAP of ${operation}`, `${soap.status} ${await soap.text()}`)
   }
   return bodies
 }
 
+function dataHeaders(headers: Headers): string {
+  const names = ['content-type', 'x-holes', 'x-left-out', 'x-rounded-to', 'x-ends-at', 'x-future']
+  return names.map((name) => headers.get(name) ?? '-').join(' ')
+}
+
 test('with 100 indicators and 30 runs every answer of the rates is that of a store without them', async (t) => {
   const indicators = [...new Set(CODES)].map((code) => ({ code, name: `Indicador ${code}` }))
-  const compat = { open: undefined, serveRounded: true }
+  const compat = { open: 'any', serveRounded: true } as const
   const options = { now: '2026-03-24T11:00:00Z', listen: { compat } } // 05:00: no history
   const plain = await startIndicatorApp(t, indicators, options)
   const full = await startIndicatorApp(t, indicators, options)
@@ -60,26 +90,24 @@ test('with 100 indicators and 30 runs every answer of the rates is that of a sto
       day <= TODAY && (!MONTHLY.includes(code) || day.endsWith('01')) ? '4.5' : undefined
     for (const app of [plain, full]) app.values[code] = value
   }
-  await full.enable(CODES)
-  assert.equal((await full.write(selectIndicators)).length, 100)
+  const turns = Array.from({ length: RUNS }, (_, turn) =>
+    CODES.slice((turn * CODES.length) / RUNS, ((turn + 1) * CODES.length) / RUNS),
+  )
+  await full.enable(turns[0] ?? [])
   await plain.sync()
   const requests = full.bank.requests.length
   await full.sync()
   assert.equal(full.bank.requests.length - requests, plain.bank.requests.length, 'the run asks as often')
-  const run = await full.read()
-  assert.ok((run?.inserted ?? 0) > 1000, `${run?.inserted} values`)
-  const facts = { provider_id: 1, trigger: 'scheduler', date_from: null, date_to: null } as const
-  const counts = { inserted: 0, updated: 0, unchanged: 0, history: 0 }
-  for (let count = 1; count < 30; count += 1) {
-    await full.write(async (db) => {
-      const at = full.clock.read().toISOString()
-      const id = await insertIndicatorRun(db, { ...facts, started_at: at })
-      const end = { status: 'error', message: 'down', finished_at: at, token_hash: null } as const
-      await closeIndicatorRun(db, id, { ...counts, ...end })
-    })
+  let inserted = 0
+  for (const codes of turns) {
+    await full.enable(codes)
+    inserted += (await full.read())?.inserted ?? 0
   }
-  assert.equal((await full.json<unknown[]>('/api/v1/indicators/runs?limit=200')).length, 30)
+  assert.equal((await full.write(selectIndicators)).length, 100)
+  assert.ok(inserted > 1000, `${inserted} values`)
+  assert.equal((await full.json<unknown[]>('/api/v1/indicators/runs?limit=200')).length, RUNS)
   const [expected, actual] = [await answers(plain), await answers(full)]
+  assert.ok(expected.size > 110, `${expected.size} answers`)
   for (const [path, body] of expected) {
     assert.match(body, /^200 /, path)
     assert.equal(actual.get(path), body, path)
