@@ -255,7 +255,8 @@ CREATE TABLE api_keys (
   kind         TEXT NOT NULL DEFAULT 'header' CHECK (kind IN ('header', 'url', 'bank')),
   side         TEXT NOT NULL DEFAULT 'venta' CHECK (side IN ('compra', 'venta')), -- for shapes that have one rate
   network      TEXT,                               -- networks that may use it, as given; NULL: any
-  origins      TEXT                                -- websites that may read its answers, as given; NULL: those of the server
+  origins      TEXT,                               -- websites that may read its answers, as given; NULL: those of the server
+  provider     TEXT                                -- code of the provider whose rates formats of other services have; NULL: the bank
 ) STRICT;
 CREATE UNIQUE INDEX api_keys_active_name ON api_keys (name) WHERE revoked_at IS NULL;
 

@@ -314,6 +314,11 @@ CREATE TABLE indicator_revisions (
 CREATE INDEX indicator_revisions_by_code ON indicator_revisions (code, value_date);
 `
 
+// NULL: the bank, as before.
+const KEY_PROVIDERS = `
+ALTER TABLE api_keys ADD COLUMN provider TEXT;
+`
+
 export const SHARED_MIGRATIONS: readonly Migration[] = [
   { sql: DISCARDED_RATES },
   { sql: PAGE_SESSIONS },
@@ -329,6 +334,7 @@ export const SHARED_MIGRATIONS: readonly Migration[] = [
   { sql: PRIORITIES },
   { sql: UPLOAD_LINKS },
   { sql: INDICATORS },
+  { sql: KEY_PROVIDERS },
 ]
 
 export const SCHEMA_VERSION = schemaVersion(SHARED_MIGRATIONS)

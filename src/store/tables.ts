@@ -196,6 +196,7 @@ export type Tables = {
     side: Generated<Side>
     network: string | null
     origins: string | null
+    provider: string | null
   }
   key_use: { key_id: number; day: string; requests: number }
   key_networks: { key_id: number; network: string; last_used_at: string }

@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs'
 import { rotateKey } from '../../domain/access/rotation.ts'
 import { hashOfSecret, makeSecret } from '../../domain/access/secrets.ts'
 import { wideNetworksFault } from '../../http/listener/networks.ts'
+import { DEFAULT_PROVIDER } from '../../providers/list.ts'
+import type { Provider } from '../../providers/provider.ts'
 import { AppError, errorReason } from '../../runtime/errors.ts'
 import {
   type ApiKeyRow,
@@ -16,6 +18,7 @@ import {
 import type { FormerSecret } from '../../store/access/former-secrets.ts'
 import { type KeyUseSummary, selectKeyUse } from '../../store/access/key-use.ts'
 import type { Engine } from '../../store/engine.ts'
+import { selectProviders } from '../../store/rates/providers.ts'
 import type { ReadDb } from '../../store/tables.ts'
 import { currentDay } from '../../values/dates.ts'
 import { command, printResult } from '../command.ts'
@@ -47,7 +50,11 @@ const KEYS: SecretKind<ApiKeyRow> = {
 export const keyCreate = command({
   name: 'key create',
   positionals: ['NAME'],
-  options: ['expires', 'in-url', 'allow-origin', 'side', 'secret-from', 'network', ...STORAGE, 'json'],
+  options: [
+    ...(['expires', 'in-url', 'allow-origin', 'side', 'provider', 'secret-from', 'network'] as const),
+    ...STORAGE,
+    'json',
+  ],
   changesData: true,
   run({ options, positionals, terminal, withDatabase }) {
     const name = parseName(positionals[0])
@@ -55,6 +62,7 @@ export const keyCreate = command({
     const { side } = options
     const token = bankToken(options)
     const kind = token ? 'bank' : options['in-url'] ? 'url' : 'header'
+    const provider = options.provider === DEFAULT_PROVIDER.code ? undefined : options.provider
     const origins = options['allow-origin']?.join(',')
     if (origins !== undefined && kind !== 'url') {
       throw new AppError(
@@ -63,13 +71,14 @@ export const keyCreate = command({
       )
     }
     return withDatabase({ mustExist: false }, async (db, { clock }) => {
+      if (provider !== undefined) await requireEnabled(db, terminal.providers, provider)
       const key = token?.secret ?? makeSecret('cbk_')
       const now = clock().toISOString()
       const hash = hashOfSecret(key)
       const id = await insertSecret(db, KEYS, { name, hash }, async (trx) => {
         if (await hasApiKeyHash(trx, hash)) throw new AppError('conflict', 'this token is registered already')
         const network = token?.network
-        const place = { kind, side, network, origins } as const
+        const place = { kind, side, network, origins, provider } as const
         return insertApiKey(trx, { name, hash, createdAt: now, expiresAt: expiryDay, ...place })
       })
       const expiry = expiryDay === undefined ? {} : { expires_at: expiryDay }
@@ -83,16 +92,35 @@ export const keyCreate = command({
       const how =
         kind === 'url' ? 'Put it into the address: http://HOST/k/KEY/…' : 'Send it in the header X-API-Key'
       terminal.err(`Key ${id} (${name}), shown only now. ${how}:\n`)
-      printResult(terminal, options, { id, name, key, ...expiry }, [key])
+      const own = provider === undefined ? {} : { provider }
+      printResult(terminal, options, { id, name, key, ...own, ...expiry }, [key])
     })
   },
 })
+
+/** @throws AppError `failed` for a provider that is unknown or not enabled */
+async function requireEnabled(
+  db: ReadDb,
+  providers: readonly Pick<Provider, 'code'>[],
+  code: string,
+): Promise<void> {
+  const row = (await selectProviders(db)).find((one) => one.code === code)
+  if (row?.enabled) return
+  const isKnown = row !== undefined || providers.some((one) => one.code === code)
+  throw new AppError(
+    'failed',
+    isKnown
+      ? `the provider ${code} is not enabled: cambista provider enable ${code}`
+      : `there is no provider ${code}: see cambista provider list`,
+  )
+}
 
 /** Returns the bank's token that is registered instead of a new secret. @throws AppError `usage` */
 function bankToken(options: {
   'in-url': boolean
   'secret-from': string | undefined
   network: string | undefined
+  provider: string | undefined
 }): { secret: string; network: string } | undefined {
   const { 'secret-from': file, network } = options
   if (file === undefined) {
@@ -100,6 +128,9 @@ function bankToken(options: {
     return undefined
   }
   if (options['in-url']) throw new AppError('usage', '--in-url does not go with --secret-from')
+  if (options.provider !== undefined) {
+    throw new AppError('usage', '--provider does not go with --secret-from: that token opens the bank alone')
+  }
   if (network === undefined) {
     const why = 'such tokens are known to others, so one is good from its own network alone'
     throw new AppError('usage', `--network is missing: ${why}`)
@@ -122,11 +153,12 @@ function readSecret(file: string): string {
   return text
 }
 
-/** Describes a key of an unusual kind or side. */
-function kindText({ kind, side, network, origins }: ApiKeyRow): string {
+/** Describes a key of an unusual kind, side or provider. */
+function kindText({ kind, side, network, origins, provider }: ApiKeyRow): string {
   const purpose = kind === 'url' ? '; for URLs' : kind === 'bank' ? `; the bank's token, from ${network}` : ''
   const websites = origins === null ? '' : ` of ${origins}`
-  return purpose + websites + (side === 'compra' ? '; compra' : '')
+  const rates = (side === 'compra' ? '; compra' : '') + (provider === null ? '' : `; rates of ${provider}`)
+  return purpose + websites + rates
 }
 
 type ListedKey = ApiKeyRow & {

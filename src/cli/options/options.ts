@@ -60,6 +60,7 @@ const CALL = {
   'in-url': flag,
   'allow-origin': option('ORIGIN', { validate: originsFault, parse: parseOrigins }),
   side: option('SIDE', choice('compra', 'venta'), 'venta'),
+  provider: option('CODE', nonEmpty),
   'secret-from': option('FILE', nonEmpty),
   network: option('CIDR', textFormat(networksFault)),
   hook: option('ID', id),

@@ -12,13 +12,18 @@ import type { RateSnapshot } from './rate-cache.ts'
 import { knownRateOn, pointRange, smallest } from './rates.ts'
 
 /**
- * `anchor`: a quote with published sides. A day has a row if that side has a value of the day and the base is known.
+ * `anchor`: a quote whose days have rows. A day has a row if its side has a value of the day and the base is known. A
+ * quote without sides has rows on the days of its first leg.
  */
 export type DailyTableQuery = {
   provider: string
   base: string
   anchor: string
+  /** First quote of a row; the others are sorted by code. */
+  leading: string
   side: Side
+  /** False: a quote has rates on the days of its own values alone. */
+  isCarried: boolean
   /** Last day of a table. */
   to: IsoDate
   /** False: a rounded reference rate counts as missing. */
@@ -61,6 +66,7 @@ export async function findNewestRow(
   const table = await findTableRoutes(snapshot, query)
   if (!table) return undefined
   const { days } = table.rowLeg.column
+  const valueOnDay = rowValues(query)
   for (let at = pointRange(table.rowLeg.column, EARLIEST_DAY, query.to).end - 1; at >= 0; at -= 1) {
     const day = isoDate(days[at] ?? 0)
     if (!isTableDay(table.anchor, day, query.servesRounded)) continue
@@ -68,7 +74,7 @@ export async function findNewestRow(
     const leftOut: string[] = []
     let roundedCount = 0
     for (const route of table.routes) {
-      const cross = valueRoute(route, day)
+      const cross = valueOnDay(route, day)
       if (cross && 'hole' in cross) leftOut.push(route.quote)
       else if (cross && !cross.exact && !query.servesRounded) roundedCount += 1
       else if (cross) crosses.push(cross)
@@ -90,6 +96,7 @@ export async function selectDailyTable(
   const table = await findTableRoutes(snapshot, query)
   if (!table) return undefined
   const { to, servesRounded } = query
+  const valueOnDay = rowValues(query)
   const range = { from: from ?? EARLIEST_DAY, to }
   const unknownDays = findUnknownDays(table.anchor.legs, range, servesRounded)
   // The beginning of a table without a first day was not requested, so older unknown days do not matter.
@@ -107,7 +114,7 @@ export async function selectDailyTable(
   const routes = table.routes.map((route) => {
     const shownDays = { from: first ?? begin, to }
     const unknown = findUnknownDays(route.legs, shownDays, servesRounded)
-    const firstRate = first === undefined ? undefined : valueRoute(route, first)
+    const firstRate = first === undefined ? undefined : valueOnDay(route, first)
     if (unknown || (firstRate && 'hole' in firstRate)) leftOut.push(route.quote)
     leftOutDays ??= unknown
     const since = unknown ? addDays(lastDay(unknown), 1) : shownDays.from
@@ -126,7 +133,7 @@ export async function selectDailyTable(
         const day = rowDay(at)
         if (!isTableDay(table.anchor, day, servesRounded)) continue
         const crosses = routes.flatMap(({ route, since }) => {
-          const cross = since <= (column.days[at] ?? 0) ? valueRoute(route, day) : undefined
+          const cross = since <= (column.days[at] ?? 0) ? valueOnDay(route, day) : undefined
           return cross && !('hole' in cross) ? cross : []
         })
         yield { day, crosses }
@@ -137,16 +144,24 @@ export async function selectDailyTable(
 
 function findTableRoutes(
   snapshot: RateSnapshot,
-  { provider, base, anchor: anchorQuote, side }: DailyTableQuery,
+  { provider, base, leading, anchor: anchorQuote, side }: DailyTableQuery,
 ): Promise<TableRoutes | undefined> | TableRoutes | undefined {
-  const pivot = snapshot.pivot(provider) ?? ''
-  const others = listCurrencies(snapshot, provider).filter((code) => code !== base && code !== pivot)
-  const quotes = pivot === base ? others : [pivot, ...others]
+  const others = listCurrencies(snapshot, provider).filter((code) => code !== base)
+  const quotes = others.includes(leading) ? [leading, ...others.filter((code) => code !== leading)] : others
   return withRoutes(snapshot, { provider, base, quotes, side }, (routes) => {
     const anchor = routes.find(({ quote }) => quote === anchorQuote)
-    const rowLeg = anchor?.legs.find(({ series }) => series.rate_type === side)
+    const rowLeg = anchor?.legs.find(({ series }) => series.rate_type === side) ?? anchor?.legs[0]
     return anchor && rowLeg && { quotes, routes, anchor, rowLeg }
   })
+}
+
+/** Returns a function with the rate of a route in the row of a day. */
+function rowValues({ isCarried }: DailyTableQuery): typeof valueRoute {
+  if (isCarried) return valueRoute
+  return (route, day) => {
+    const cross = valueRoute(route, day)
+    return cross && !('hole' in cross) && cross.date !== day ? undefined : cross
+  }
 }
 
 /** True if each leg is known on the day, as for a point of a history (decisions 2.18). */

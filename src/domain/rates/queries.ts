@@ -124,9 +124,7 @@ export function requireRoute(
   const route = findRoute(snapshot.pairs(provider), snapshot.pivot(provider), from, to, type)
   if (!('missing' in route)) return route
   const more = advice ? { advice: { about: advice } } : {}
-  const others = otherProviders(snapshot, provider, (code) => {
-    return !('missing' in findRoute(snapshot.pairs(code), snapshot.pivot(code), from, to, type))
-  })
+  const others = otherRoutes(snapshot, { provider, from, to, type })
   throw new AppError('not-found', `Cannot convert: ${route.missing}${others}`, more)
 }
 
@@ -184,6 +182,16 @@ function requirePair(
   throw new AppError('not-found', message, 'missing' in route ? {} : { advice })
 }
 
+/** Names the other providers with a route between two currencies, for the end of a message; empty: none has it. */
+export function otherRoutes(
+  snapshot: RateSnapshot,
+  { provider, from, to, type }: { provider: string; from: string; to: string; type: RateType },
+): string {
+  return otherProviders(snapshot, provider, (code) => {
+    return !('missing' in findRoute(snapshot.pairs(code), snapshot.pivot(code), from, to, type))
+  })
+}
+
 /** Names the other providers that have a pair, for the end of a message; empty: none has it. */
 function otherProviders(
   { providers }: RateSnapshot,
@@ -194,7 +202,8 @@ function otherProviders(
   return codes.length === 0 ? '' : ` (provider=${codes.join(' or provider=')} has it)`
 }
 
-function requireProvider(snapshot: RateSnapshot, code: string): ProviderRow {
+/** Finds a provider. @throws AppError `not-found` */
+export function requireProvider(snapshot: RateSnapshot, code: string): ProviderRow {
   const provider = snapshot.providers.find((one) => one.code === code)
   if (!provider) {
     throw new AppError('not-found', `There is no provider ${code}`, { advice: { about: 'providers' } })

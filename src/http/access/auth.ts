@@ -40,8 +40,8 @@ export type AuthorizedToken = {
   person?: string | undefined
 }
 
-/** A valid key: where it may be sent, its preferred side, its network and its websites. */
-export type ApiKey = Pick<ActiveApiKey, 'id' | 'name' | 'kind' | 'side' | 'network' | 'origins'>
+/** A valid key: where it may be sent, its preferred side and provider, its network and its websites. */
+export type ApiKey = Pick<ActiveApiKey, 'id' | 'name' | 'kind' | 'side' | 'network' | 'origins' | 'provider'>
 
 declare module 'h3' {
   interface H3EventContext {

@@ -3,6 +3,7 @@
 
 import type { BlockList } from 'node:net'
 import type { H3Event } from 'h3'
+import { DEFAULT_PROVIDER } from '../../providers/list.ts'
 import { AppError } from '../../runtime/errors.ts'
 import type { Log } from '../../runtime/log.ts'
 import type { Side } from '../../store/tables.ts'
@@ -24,8 +25,11 @@ export type AdmissionDeps = {
   proxies: BlockList | undefined
 }
 
-/** An authenticated client: the side of the dollar of its key. */
-export type AdmittedClient = { side: Side }
+/** An authenticated client: the side of the dollar and the provider of its key. */
+export type AdmittedClient = { side: Side; provider: string }
+
+/** A client without a key. */
+export const KEYLESS_CLIENT: AdmittedClient = { side: 'venta', provider: DEFAULT_PROVIDER.code }
 
 /** `inBody`: a key that came in a form or in SOAP. @throws AppError `unauthorized`, or `too-many` after many wrong ones */
 export type Admission = (event: H3Event, bodyKey?: string | null) => AdmittedClient | Promise<AdmittedClient>
@@ -51,7 +55,7 @@ export function createAdmission(deps: AdmissionDeps): Admission {
     const isOpen = open !== undefined && isRequestAllowed(req, open, proxies)
     const admit = (): AdmittedClient => {
       if (credential === undefined) {
-        if (isOpen) return { side: 'venta' }
+        if (isOpen) return KEYLESS_CLIENT
         throw new AppError('unauthorized', NO_KEY, { details: NO_KEY_SENT })
       }
       const key = keyring.checkKey(credential.secret)
@@ -60,11 +64,11 @@ export function createAdmission(deps: AdmissionDeps): Admission {
         isRequestAllowed(req, network, proxies),
       )
       admitKey(event, key)
-      return { side: key.side }
+      return { side: key.side, provider: key.provider ?? DEFAULT_PROVIDER.code }
     }
     const handleError = (error: unknown): AdmittedClient => {
       // An open network needs no key, so an outdated token of a program is ignored.
-      if (isOpen && error instanceof AppError && error.code === 'unauthorized') return { side: 'venta' }
+      if (isOpen && error instanceof AppError && error.code === 'unauthorized') return KEYLESS_CLIENT
       if (credential === undefined) throw error
       return wrongSecrets.refuse(clientAddress(req, proxies), error)
     }

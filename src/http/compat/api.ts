@@ -26,7 +26,7 @@ import { keyedApis } from './keyed/keyed.ts'
 import { paginaswebApi } from './paginasweb.ts'
 import parameters from './parameters.json' with { type: 'json' }
 import { sddeApi } from './sdde/sdde.ts'
-import { type CompatDeps, compatCredentials, PROVIDER } from './shape.ts'
+import { type CompatDeps, compatCredentials } from './shape.ts'
 import { valorApi } from './valor.ts'
 
 export type CompatApisDeps = {
@@ -63,26 +63,30 @@ export function compatApis({
 }: CompatApisDeps): Api[] {
   const { clock, log } = own
   const admission = createAdmission({ keyring, clock, log, proxies, open })
-  const deps: CompatDeps = {
+  const deps: Omit<CompatDeps, 'followsKey'> = {
     ...own,
     answers: createAnswerCache(),
     indicators: { cache: indicators.cache, answers: createAnswerCache() },
     admission,
     unserved: createUnservedLog(log, clock),
-    retryDelay: () => readRetryDelay(scheduler, PROVIDER, clock),
+    retryDelay: (provider) => readRetryDelay(scheduler, provider, clock),
   }
   const credentials = compatCredentials(admission)
+  const [bank, any] = [
+    { ...deps, followsKey: false },
+    { ...deps, followsKey: true },
+  ]
   const apis = [
-    bccrApi(deps, proxies),
-    sddeApi(deps),
-    ...haciendaApis(deps),
-    gometaApi(deps),
-    paginaswebApi(deps),
-    ecbApi(deps),
-    frankfurterV1Api(deps),
-    frankfurterV2Api(deps),
-    ...keyedApis(deps),
-    valorApi(deps),
+    bccrApi(bank, proxies),
+    sddeApi(bank),
+    ...haciendaApis(bank),
+    gometaApi(bank),
+    paginaswebApi(bank),
+    ecbApi(any),
+    frankfurterV1Api(any),
+    frankfurterV2Api(any),
+    ...keyedApis(any),
+    valorApi(any),
   ]
   return apis.map((api) => ({
     guard: ageGuard(database),

@@ -102,7 +102,7 @@ function haciendaEndpoints(deps: CompatDeps, name: HaciendaName, defaultFormat: 
         })
         const missing = sides.holes?.length ? { days: sides.holes } : undefined
         const part = { code: 'USD', value: sides.days, missing }
-        await completeParts(deps, 'hacienda', [part], { areNamed: true })
+        await completeParts(deps, 'hacienda', [part], { areNamed: true, provider: PROVIDER })
         const whole = sides.days.filter(({ compra, venta }) => compra !== undefined && venta !== undefined)
         const count = sides.days.length - whole.length
         if (count > 0) deps.unserved.oneSided('hacienda', count)

@@ -22,7 +22,7 @@ export async function completeParts<T>(
   deps: Pick<CompatDeps, 'unserved' | 'retryDelay'>,
   shape: string,
   parts: readonly RangePart<T>[],
-  { areNamed }: { areNamed: boolean },
+  { areNamed, provider }: { areNamed: boolean; provider: string },
 ): Promise<{ whole: T[]; leftOut: string[] }> {
   const whole: T[] = []
   const leftOut: string[] = []
@@ -41,7 +41,7 @@ export async function completeParts<T>(
   throw new AppError('unavailable', missingDaysMessage(first), {
     details: { missing: first },
     isLogged: true,
-    retryAfter: await deps.retryDelay(),
+    retryAfter: await deps.retryDelay(provider),
   })
 }
 
@@ -58,7 +58,7 @@ export async function completeQuotes(
     const hole = holes.get(code)
     return code === range.base ? [] : { code, value: code, missing: hole && { days: [hole] } }
   })
-  const { leftOut } = await completeParts(deps, shape, parts, { areNamed })
+  const { leftOut } = await completeParts(deps, shape, parts, { areNamed, provider: range.provider })
   return { quotes: range.quotes.filter((code) => !leftOut.includes(code)), leftOut }
 }
 

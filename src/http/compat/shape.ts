@@ -1,4 +1,4 @@
-// Shared parts of the compat APIs: credentials, side of the dollar, served rates, cached answers. Each API is a list
+// Shared parts of the compat APIs: credentials, provider and side of a request, served rates, cached answers. Each API is a list
 // of endpoints, which parse a request, query crosses.ts and encode.
 
 import type { H3Event } from 'h3'
@@ -6,6 +6,7 @@ import * as v from 'valibot'
 import type { IndicatorReader } from '../../domain/indicators/reader.ts'
 import type { Cross } from '../../domain/rates/crosses.ts'
 import type { RateCache, RateSnapshot } from '../../domain/rates/rate-cache.ts'
+import { DEFAULT_PROVIDER, PROVIDERS } from '../../providers/list.ts'
 import { AppError } from '../../runtime/errors.ts'
 import type { Log } from '../../runtime/log.ts'
 import type { ReadDb, Side } from '../../store/tables.ts'
@@ -23,9 +24,10 @@ import type { ErrorShape } from '../endpoint/errors.ts'
 import { JSON_TYPE } from '../endpoint/forms.ts'
 import type { UnservedLog } from '../endpoint/unserved-log.ts'
 import type { Path } from '../routes.ts'
-import type { Admission, AdmittedClient } from './admission.ts'
+import { type Admission, type AdmittedClient, KEYLESS_CLIENT } from './admission.ts'
 
-export const PROVIDER = 'bccr'
+/** Provider of the Costa Rican services, and of a key without another one. */
+export const PROVIDER = DEFAULT_PROVIDER.code
 
 export type CompatDeps = {
   /** For instants, which no column has. */
@@ -39,10 +41,12 @@ export type CompatDeps = {
   indicators: { cache: IndicatorReader['cache']; answers: AnswerCache }
   /** Logs requests for data that are not stored. */
   unserved: UnservedLog
-  /** Seconds after which missing days may be there. */
-  retryDelay: () => Promise<number>
+  /** Seconds after which missing days of a provider may be there. */
+  retryDelay: (provider: string) => Promise<number>
   /** Answers rounded values too, with a header. */
   serveRounded: boolean
+  /** True: the provider is that of the key. Else it is the bank, as for all Costa Rican services. */
+  followsKey: boolean
 }
 
 /** Request of a compat endpoint. */
@@ -51,14 +55,25 @@ export type CompatRequest = {
   params: Readonly<Record<string, string>>
   headers: Headers
   today: IsoDate
-  /** Side in `tipo`, else the side of the key. */
+  /** Side in `tipo`, else the side of the key; always that of the key for a provider without sides. */
   side: Side
+  /** Provider in the endpoint's parameter, else that of the key. */
+  provider: string
+}
+
+/** The provider of an answer, as texts for its readers. */
+export type AnswerSource = {
+  name: string
+  /** Line that names the source, as its terms require. */
+  notice: string
 }
 
 export type CompatEndpoint<A, T, S = RateSnapshot> = {
   path: Path<'GET'>
   /** True: the answer has both sides of the dollar, and `tipo` is ignored. */
   hasBothSides?: boolean
+  /** Query parameter that names the provider, if the API follows the key; undefined: only the key does. */
+  providerParameter?: 'provider' | 'providers'
   /** Default: JSON. */
   contentType?: string | ((input: A) => string)
   /** List of content types, if `contentType` is a function. */
@@ -67,7 +82,7 @@ export type CompatEndpoint<A, T, S = RateSnapshot> = {
   parse?(request: CompatRequest): A
   find(snapshot: S, input: A): T | Promise<T>
   /** Default: JSON of the value. */
-  encode?(value: T, input: A): string | Uint8Array
+  encode?(value: T, input: A, source: AnswerSource): string | Uint8Array
   /** Returns the decimals of a rounded answer. */
   roundedTo?(value: NoInfer<T>): number | undefined
   /** Returns the codes with days that were not synchronized, for the header X-Left-Out. */
@@ -78,7 +93,7 @@ export type CompatEndpoint<A, T, S = RateSnapshot> = {
 
 /** An endpoint with a long answer. Each request makes it again, in parts or as a whole. */
 export type CompatStream<A, T> = Omit<CompatEndpoint<A, T>, 'encode'> & {
-  encode(value: T, input: A): StreamedBody['body']
+  encode(value: T, input: A, source: AnswerSource): StreamedBody['body']
 }
 
 /** Errors of services whose own are not known: their readers test the status alone. */
@@ -93,20 +108,21 @@ const VARY = 'Accept, Accept-Encoding, X-API-Key, apikey, Authorization'
 
 /** Creates an endpoint. Its answers are cached by their inputs, the side included. */
 export function compatEndpoint<A, T>(deps: CompatDeps, endpoint: CompatEndpoint<A, T>): AnyEndpoint {
-  return compatRoute(endpoint, (event, side) => compatReply(deps, endpoint, event, side))
+  return compatRoute(endpoint, (event, client) => compatReply(deps, endpoint, event, client))
 }
 
 /** Creates an endpoint with a long answer. */
 export function compatStream<A, T>(deps: CompatDeps, endpoint: CompatStream<A, T>): AnyEndpoint {
   const { find, encode } = endpoint
-  return compatRoute(endpoint, (event, side) => {
-    const { input, key, contentType } = requestedAnswer(deps, endpoint, event, side)
+  return compatRoute(endpoint, (event, client) => {
+    const { input, provider, key, contentType } = requestedAnswer(deps, endpoint, event, client)
     return deps.cache.read((snapshot) =>
       deps.answers.stream(event, snapshot, {
         ...{ key, contentType, headers: { vary: VARY } },
         async make() {
           const value = await find(snapshot, input)
-          return { body: encode(value, input), headers: ownHeaders(endpoint, value) }
+          const source = answerSource(snapshot, provider)
+          return { body: encode(value, input, source), headers: ownHeaders(endpoint, value) }
         },
       }),
     )
@@ -116,7 +132,7 @@ export function compatStream<A, T>(deps: CompatDeps, endpoint: CompatStream<A, T
 /** Creates an endpoint from its description and the function that replies. */
 export function compatRoute<A, T>(
   endpoint: Omit<CompatEndpoint<A, T>, 'encode'>,
-  reply: (event: H3Event, side: Side) => Reply | Promise<Reply>,
+  reply: (event: H3Event, client: AdmittedClient) => Reply | Promise<Reply>,
 ): AnyEndpoint {
   const { path, contentType = JSON_TYPE, leftOut, endsAt } = endpoint
   const sends = [leftOut && ('X-Left-Out' as const), endsAt && ('X-Ends-At' as const)]
@@ -127,30 +143,35 @@ export function compatRoute<A, T>(
     ...REVALIDATED,
     sends: sends.filter((header) => header !== undefined),
     ignoresUnknown: true,
-    handle({ event }) {
-      const { side } = (event.context.admitted as AdmittedClient | undefined) ?? { side: 'venta' as const }
-      return reply(event, side)
-    },
+    handle: ({ event }) => reply(event, admittedClient(event)),
   })
 }
 
-/** Replies to an authenticated request, for the side of its key, from the snapshots of `cache`. */
-export function compatReply<A, T, S extends Revision>(
-  deps: Pick<CompatDeps, 'answers' | 'clock' | 'serveRounded'> & {
+/** Returns the client of a request. An endpoint that authenticates later has a client without a key. */
+export function admittedClient(event: H3Event): AdmittedClient {
+  return (event.context.admitted as AdmittedClient | undefined) ?? KEYLESS_CLIENT
+}
+
+/** A snapshot of indicators has none: they are the bank's. */
+type SnapshotProviders = Partial<Pick<RateSnapshot, 'providers'>>
+
+/** Replies to an authenticated request, for the side and the provider of its key, from the snapshots of `cache`. */
+export function compatReply<A, T, S extends Revision & SnapshotProviders>(
+  deps: Pick<CompatDeps, 'answers' | 'clock' | 'serveRounded' | 'followsKey'> & {
     cache: { read<R>(query: (snapshot: S) => R | Promise<R>): R | Promise<R> }
   },
   endpoint: CompatEndpoint<A, T, S>,
   event: H3Event,
-  keySide: Side,
+  client: AdmittedClient,
   query = event.url.searchParams,
 ) {
   const { find, encode } = endpoint
-  const { input, key, contentType } = requestedAnswer(deps, endpoint, event, keySide, query)
-  const encodeAnswer = (value: T): RenderedAnswer => ({
-    body: encode ? encode(value, input) : JSON.stringify(value),
-    headers: { vary: VARY, ...ownHeaders(endpoint, value) },
-  })
+  const { input, provider, key, contentType } = requestedAnswer(deps, endpoint, event, client, query)
   return deps.cache.read((snapshot) => {
+    const encodeAnswer = (value: T): RenderedAnswer => ({
+      body: encode ? encode(value, input, answerSource(snapshot, provider)) : JSON.stringify(value),
+      headers: { vary: VARY, ...ownHeaders(endpoint, value) },
+    })
     const makeAnswer = () => {
       const value = find(snapshot, input)
       return value instanceof Promise ? value.then(encodeAnswer) : encodeAnswer(value)
@@ -159,23 +180,29 @@ export function compatReply<A, T, S extends Revision>(
   })
 }
 
-/** Parses a request: the inputs of its answer, their key, and the content type. */
+/** Parses a request: the inputs of its answer, its provider, their key, and the content type. */
 function requestedAnswer<A, T>(
-  { clock, serveRounded }: Pick<CompatDeps, 'clock' | 'serveRounded'>,
-  endpoint: Pick<CompatEndpoint<A, T>, 'path' | 'hasBothSides' | 'contentType' | 'parse'>,
+  { clock, serveRounded, followsKey }: Pick<CompatDeps, 'clock' | 'serveRounded' | 'followsKey'>,
+  endpoint: Pick<
+    CompatEndpoint<A, T>,
+    'path' | 'hasBothSides' | 'providerParameter' | 'contentType' | 'parse'
+  >,
   event: H3Event,
-  keySide: Side,
+  client: AdmittedClient,
   query = event.url.searchParams,
-): { input: A; key: string; contentType: string } {
-  const { path, hasBothSides, contentType = JSON_TYPE, parse } = endpoint
+): { input: A; provider: string; key: string; contentType: string } {
+  const { path, hasBothSides, providerParameter, contentType = JSON_TYPE, parse } = endpoint
   const params = pathParameters(event)
-  const side = hasBothSides ? keySide : requestedSide(query, keySide)
-  const request = { query, params, headers: event.req.headers, today: currentDay(clock), side }
+  const provider = followsKey ? (requestedProvider(query, providerParameter) ?? client.provider) : PROVIDER
+  const side = hasBothSides || !hasSides(provider) ? client.side : requestedSide(query, client.side)
+  const request = { query, params, headers: event.req.headers, today: currentDay(clock), side, provider }
   const input = parse ? parse(request) : ({} as A)
   const type = typeof contentType === 'string' ? contentType : contentType(input)
   // The setting is in the ETag too, since a restart with another setting changes the answer.
-  const key = `${path} ${type} ${serveRounded ? 'rounded ' : ''}${JSON.stringify(input)}`
-  return { input, key, contentType: type }
+  // So is another provider, whose name may be in the answer.
+  const other = provider === PROVIDER ? '' : `of ${provider} `
+  const key = `${path} ${type} ${serveRounded ? 'rounded ' : ''}${other}${JSON.stringify(input)}`
+  return { input, provider, key, contentType: type }
 }
 
 function ownHeaders<A, T>(
@@ -206,6 +233,29 @@ export function compatCredentials(admission: Admission): Credentials {
     ...{ name: 'anyKey', scheme: { type: 'apiKey', in: 'query', name: 'key' } },
     refusals: { 401: 'Missing or invalid key' },
   }
+}
+
+/** Returns the first code of the parameter; undefined: it has none. */
+function requestedProvider(
+  query: URLSearchParams,
+  parameter: 'provider' | 'providers' | undefined,
+): string | undefined {
+  const [code = ''] = parameter === undefined ? [] : (query.get(parameter) ?? '').split(',')
+  return code.trim().toLowerCase() || undefined
+}
+
+/** True if the provider publishes both sides of a currency. A provider that this program does not know may. */
+function hasSides(code: string): boolean {
+  const provider = PROVIDERS.find((one) => one.code === code)
+  return !provider || provider.catalogue.some(({ rateType }) => rateType !== 'referencia')
+}
+
+function answerSource({ providers }: SnapshotProviders, code: string): AnswerSource {
+  if (code === PROVIDER) {
+    return { name: DEFAULT_PROVIDER.name, notice: 'The bank is to be named as the source' }
+  }
+  const name = providers?.find((one) => one.code === code)?.name ?? code
+  return { name, notice: PROVIDERS.find((one) => one.code === code)?.attribution ?? name }
 }
 
 function requestedSide(query: URLSearchParams, keySide: Side): Side {

@@ -5,7 +5,7 @@
 import type { H3Event } from 'h3'
 import * as v from 'valibot'
 import { type Cross, computeCrosses, firstStoredDay, listCurrencies } from '../../domain/rates/crosses.ts'
-import { notSynchronizedError } from '../../domain/rates/queries.ts'
+import { notSynchronizedError, otherRoutes } from '../../domain/rates/queries.ts'
 import { AppError } from '../../runtime/errors.ts'
 import type { Side } from '../../store/tables.ts'
 import { addDays, currentDay, type IsoDate, latest } from '../../values/dates.ts'
@@ -28,7 +28,7 @@ import {
 import { nearestName } from '../endpoint/unknown-parameters.ts'
 import { KEY_NAMES } from '../endpoint/url-key.ts'
 import type { AdmittedClient } from './admission.ts'
-import { type CompatDeps, compatReply, fewestDecimals, PROVIDER, servedCrosses } from './shape.ts'
+import { admittedClient, type CompatDeps, compatReply, fewestDecimals, servedCrosses } from './shape.ts'
 
 const PATH = '/compat/valor'
 const TYPE = 'text/plain; charset=utf-8'
@@ -50,7 +50,7 @@ const Query = v.object({
   decimal: v.optional(v.picklist(['.', ','], 'must be . or ,'), '.'),
   decimals: v.optional(DecimalsParam),
   rounding: v.optional(RoundingParam),
-  provider: v.optional(ProviderParam, PROVIDER),
+  provider: v.optional(ProviderParam),
 })
 const NAMES = Object.keys(Query.entries)
 
@@ -92,8 +92,8 @@ export function valorApi(deps: CompatDeps): Api {
 }
 
 function valorReply(deps: CompatDeps, event: H3Event): Reply | Promise<Reply> {
-  const { side = 'venta' } = (event.context.admitted as AdmittedClient | undefined) ?? {}
-  const query = parseValorQuery(event.url.search, currentDay(deps.clock), side)
+  const client = admittedClient(event)
+  const query = parseValorQuery(event.url.search, currentDay(deps.clock), client)
   return compatReply(
     deps,
     {
@@ -108,7 +108,8 @@ function valorReply(deps: CompatDeps, event: H3Event): Reply | Promise<Reply> {
         for (const code of [base, quote]) {
           if (currencies.includes(code)) continue
           deps.unserved.indicator('valor', code)
-          throw new AppError('not-found', `no rates of ${code} are stored`)
+          const others = otherRoutes(snapshot, { provider, from: base, to: quote, type: side })
+          throw new AppError('not-found', `no rates of ${code} are stored${others}`)
         }
         const { crosses, holes } = await computeCrosses(snapshot, {
           provider,
@@ -131,13 +132,13 @@ function valorReply(deps: CompatDeps, event: H3Event): Reply | Promise<Reply> {
       roundedTo: (cross) => fewestDecimals([cross]),
     },
     event,
-    side,
+    client,
     new URLSearchParams(), // its own `tipo` is read already
   )
 }
 
 /** Parses the query. @throws AppError `invalid` for an unknown parameter or a wrong value */
-function parseValorQuery(search: string, today: IsoDate, keySide: Side): ValorQuery {
+function parseValorQuery(search: string, today: IsoDate, client: AdmittedClient): ValorQuery {
   const faults: ValidationItem[] = []
   const parameters = parseQuery(search, faults)
   for (const name of KEY_NAMES) delete parameters[name]
@@ -152,9 +153,10 @@ function parseValorQuery(search: string, today: IsoDate, keySide: Side): ValorQu
     monto: amount,
     tipo,
     fecha,
+    decimal,
     decimals,
     rounding,
-    ...rest
+    provider = client.provider,
   } = validate(Query, 'query', parameters, faults)
   if (faults.length > 0) throw invalidParameters(faults)
   const day = fecha ?? today
@@ -162,7 +164,7 @@ function parseValorQuery(search: string, today: IsoDate, keySide: Side): ValorQu
     throw new AppError('invalid', `fecha is in the future: today is ${today}`)
   }
   const rule = roundingRule(decimals, rounding)
-  return { ...rest, base, quote, amount, day, side: tipo ?? keySide, rounding: rule }
+  return { provider, base, quote, amount, day, side: tipo ?? client.side, decimal, rounding: rule }
 }
 
 /** Replaces a decimal comma. An amount with a point too stays, and is rejected. */

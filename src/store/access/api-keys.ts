@@ -6,9 +6,12 @@ import type { ReadDb, Row, WriteDb } from '../tables.ts'
 
 const PUBLIC = [
   ...(['id', 'name', 'expires_at', 'created_at', 'last_used_at', 'revoked_at'] as const),
-  ...(['kind', 'side', 'network', 'origins'] as const),
+  ...(['kind', 'side', 'network', 'origins', 'provider'] as const),
 ] as const
-const CHECKED = ['id', 'name', 'hash', 'expires_at', 'kind', 'side', 'network', 'origins'] as const
+const CHECKED = [
+  ...(['id', 'name', 'hash', 'expires_at'] as const),
+  ...(['kind', 'side', 'network', 'origins', 'provider'] as const),
+] as const
 
 export type ActiveApiKey = Pick<Row<'api_keys'>, (typeof CHECKED)[number]>
 
@@ -55,6 +58,7 @@ export async function insertApiKey(
     side?: ActiveApiKey['side'] | undefined
     network?: string | undefined
     origins?: string | undefined
+    provider?: string | undefined
   },
 ): Promise<number> {
   const row = await db
@@ -68,6 +72,7 @@ export async function insertApiKey(
       side: key.side ?? 'venta',
       network: key.network ?? null,
       origins: key.origins ?? null,
+      provider: key.provider ?? null,
     })
     .returning('id')
     .executeTakeFirstOrThrow()

@@ -30,7 +30,7 @@ export async function openAsmx(options: TestAppOptions = {}): Promise<TestApp> {
 
 export function addKey(
   app: TestApp,
-  key: { secret: string; kind: 'header' | 'url' | 'bank'; network?: string },
+  key: { secret: string; kind: 'header' | 'url' | 'bank'; network?: string; provider?: string },
 ): Promise<number> {
   const { secret, ...more } = key
   const row = { name: hashOfSecret(secret).slice(0, 8), hash: hashOfSecret(secret), ...more }

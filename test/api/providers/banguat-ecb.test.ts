@@ -136,8 +136,14 @@ test('enabled sources change no answer in the shape of another service', async (
     '/v1/latest?base=USD',
     '/v2/currencies',
     '/v2/currency/eur',
-    '/v2/providers',
     '/v2/rates?base=EUR',
+    '/v2/rates?base=EUR&providers=BCCR&expand=providers',
+    '/stats/eurofxref/eurofxref-daily.xml',
+    '/stats/eurofxref/eurofxref-hist.csv',
+    '/latest?access_key=x',
+    '/api/latest.json',
+    '/v6/latest/EUR',
+    '/compat/valor?de=EUR',
   ]
   const clock = fixedClock(EVENING)
   const alone = await startTestApp(t, { clock, backfillFrom: '2026-03-01', providers: [bccr], listen })

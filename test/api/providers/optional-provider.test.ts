@@ -27,7 +27,21 @@ const SHAPES = [
   '/v2/currencies',
   '/v2/currency/eur',
   '/v2/providers',
+  '/v2/rates?base=EUR&providers=ECB,BCCR',
+  '/v2/rates?base=EUR&providers=ECB',
+  '/v2/currencies?providers=ECB',
   '/v1/currencies',
+  '/live',
+  '/list',
+  '/api/latest?access_key=x',
+  '/api/latest.json',
+  '/api/currencies.json',
+  '/v6/latest/EUR',
+  '/v4/latest/USD',
+  '/stats/eurofxref/eurofxref-daily.xml',
+  '/stats/eurofxref/eurofxref-hist.xml',
+  '/stats/eurofxref/eurofxref-hist.csv',
+  '/compat/valor?de=EUR',
 ]
 
 async function start(t: TestContext, options: TestAppOptions = {}) {

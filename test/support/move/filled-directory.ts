@@ -92,6 +92,7 @@ export async function fillDirectory(
           values ('423', '2026-03-23', '0.25', 8, '-0.25', '${AT}', 4);
       `)
     }
+    if (schema > 21) db.exec(`update api_keys set provider = 'ecb' where id = 5`)
     const series = db.prepare(
       `insert into series (id, provider_id, external_code, name, base_currency, quote_currency, rate_type)
        values (?, 1, ?, 'S', ?, 'CRC', 'venta')`,

@@ -25,7 +25,7 @@ import {
 } from '../indicators.ts'
 import { completeParts, readMissingDays } from '../missing-days.ts'
 import { requestedUrl } from '../origin.ts'
-import { type CompatDeps, type CompatRequest, compatReply } from '../shape.ts'
+import { type CompatDeps, type CompatRequest, compatReply, PROVIDER } from '../shape.ts'
 import {
   findOperation,
   type IndicatorQuery,
@@ -202,7 +202,10 @@ async function callReply(deps: CompatDeps, event: H3Event, call: Call): Promise<
       const values = await find(snapshot, days)
       if (!values) return undefined
       const missing = values.holes.length > 0 ? { days: values.holes } : undefined
-      await completeParts(deps, 'bccr', [{ code: days.code, value: values, missing }], { areNamed: true })
+      await completeParts(deps, 'bccr', [{ code: days.code, value: values, missing }], {
+        areNamed: true,
+        provider: PROVIDER,
+      })
       return values
     },
     encode: (values: IndicatorValues | undefined) =>
@@ -212,13 +215,13 @@ async function callReply(deps: CompatDeps, event: H3Event, call: Call): Promise<
   const noParameters = new URLSearchParams() // no parameter may set the side, which the indicator has
   if (await isIndicator(deps, query.code)) {
     const ofIndicator = endpoint(findStoredValues, { source: 'indicator' })
-    return compatReply({ ...deps, ...deps.indicators }, ofIndicator, event, admitted.side, noParameters)
+    return compatReply({ ...deps, ...deps.indicators }, ofIndicator, event, admitted, noParameters)
   }
   const ofRate = endpoint((snapshot: RateSnapshot, { code, from, to }) => {
     const series = findIndicator(snapshot, code)
     return series && findIndicatorValues(deps, snapshot, series, { from, to })
   })
-  return compatReply(deps, ofRate, event, admitted.side, noParameters)
+  return compatReply(deps, ofRate, event, admitted, noParameters)
 }
 
 type FindValues<S> = (

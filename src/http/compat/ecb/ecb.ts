@@ -1,5 +1,5 @@
-// The files of the ECB, with the bank's rates: units of all other currencies for one euro. Readers take the newest day at
-// or before theirs, so no file spans days that were not synchronized.
+// The files of the ECB: units of all other currencies for one euro. Their rates are the bank's, or another provider's.
+// Readers take the newest day at or before theirs, so no file spans days that were not synchronized.
 
 import * as v from 'valibot'
 import {
@@ -9,6 +9,7 @@ import {
   type NewestRow,
   selectDailyTable,
 } from '../../../domain/rates/day-tables.ts'
+import { requireProvider } from '../../../domain/rates/queries.ts'
 import type { RateSnapshot } from '../../../domain/rates/rate-cache.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import { createSemaphore } from '../../../runtime/semaphore.ts'
@@ -32,6 +33,7 @@ import { zipFile } from './zip.ts'
 const ROOT = '/compat/ecb/stats/eurofxref'
 const XML_TYPE = 'text/xml'
 const BASE = 'EUR'
+const LEADING = 'USD'
 const RECENT_DAYS = 90
 const ZIP_WAIT = { ms: 60_000, message: 'Other files are being packed: try again in a moment' }
 const ERRORS: ErrorShape = {
@@ -41,13 +43,14 @@ const ERRORS: ErrorShape = {
   schema: v.string(),
 }
 
-type FileQuery = { today: IsoDate; side: Side }
+type FileQuery = { provider: string; today: IsoDate; side: Side }
 
 export function ecbApi(deps: CompatDeps): Api {
   const packing = createSemaphore(1, ZIP_WAIT)
-  const parse = ({ today, side }: CompatRequest): FileQuery => ({ today, side })
+  const parse = ({ provider, today, side }: CompatRequest): FileQuery => ({ provider, today, side })
+  const common = { providerParameter: 'provider', parse } as const
   const recent = {
-    parse,
+    ...common,
     find: (snapshot: RateSnapshot, query: FileQuery) =>
       requireTable(deps, snapshot, query, addDays(query.today, -RECENT_DAYS)),
     roundedTo: ({ roundedTo }: DailyTable) => roundedTo,
@@ -65,9 +68,9 @@ export function ecbApi(deps: CompatDeps): Api {
       compatEndpoint(deps, {
         path: `${ROOT}/eurofxref-daily.xml`,
         contentType: XML_TYPE,
-        parse,
+        ...common,
         find: (snapshot, query) => findDay(deps, snapshot, query),
-        encode: (row) => [...xmlParts([row])].join(''),
+        encode: (row, _, { name }) => [...xmlParts(name, [row])].join(''),
         roundedTo: ({ crosses }) => fewestDecimals(crosses),
         leftOut: ({ leftOut }) => leftOut,
       }),
@@ -75,13 +78,13 @@ export function ecbApi(deps: CompatDeps): Api {
         ...recent,
         path: `${ROOT}/eurofxref-hist-90d.xml`,
         contentType: XML_TYPE,
-        encode: ({ rows }) => xmlParts(rows()),
+        encode: ({ rows }, _, { name }) => xmlParts(name, rows()),
       }),
       compatStream(deps, {
         ...history,
         path: `${ROOT}/eurofxref-hist.xml`,
         contentType: XML_TYPE,
-        encode: ({ rows }) => xmlParts(rows()),
+        encode: ({ rows }, _, { name }) => xmlParts(name, rows()),
       }),
       compatStream(deps, {
         ...history,
@@ -104,15 +107,25 @@ export function ecbApi(deps: CompatDeps): Api {
   }
 }
 
-function tableQuery({ serveRounded }: CompatDeps, { today, side }: FileQuery): DailyTableQuery {
-  const pair = { provider: PROVIDER, base: BASE, anchor: 'CRC', side }
+/** @throws AppError `not-found`: no such provider */
+function tableQuery(
+  { serveRounded }: CompatDeps,
+  snapshot: RateSnapshot,
+  { provider, today, side }: FileQuery,
+): DailyTableQuery {
+  requireProvider(snapshot, provider)
+  const isBank = provider === PROVIDER
+  const pivot = snapshot.pivot(provider)
+  // Others publish on their working days, and stop publishing currencies: such a rate is not carried for years.
+  const anchor = isBank ? 'CRC' : pivot === undefined || pivot === BASE ? LEADING : pivot
+  const pair = { provider, base: BASE, leading: LEADING, anchor, side, isCarried: isBank }
   return { ...pair, to: today, servesRounded: serveRounded }
 }
 
 /** @throws AppError `not-found` */
 async function findDay(deps: CompatDeps, snapshot: RateSnapshot, query: FileQuery): Promise<NewestRow> {
-  const row = await findNewestRow(snapshot, tableQuery(deps, query))
-  if (!row) throw noRatesError()
+  const row = await findNewestRow(snapshot, tableQuery(deps, snapshot, query))
+  if (!row) throw noRatesError(query)
   if (row.roundedCount > 0) deps.unserved.rounded(row.roundedCount)
   return row
 }
@@ -127,18 +140,19 @@ async function requireTable(
   query: FileQuery,
   from?: IsoDate,
 ): Promise<DailyTable> {
-  const table = await selectDailyTable(snapshot, tableQuery(deps, query), from)
-  if (!table) throw noRatesError()
+  const table = await selectDailyTable(snapshot, tableQuery(deps, snapshot, query), from)
+  if (!table) throw noRatesError(query)
   const isIncomplete = table.cut && (from !== undefined || table.first === undefined)
   const missing = isIncomplete ? table.cut : undefined
   const parts = [{ code: BASE, value: table, missing }]
-  await completeParts(deps, 'ecb', parts, { areNamed: true })
-  if (table.first === undefined) throw noRatesError()
+  await completeParts(deps, 'ecb', parts, { areNamed: true, provider: query.provider })
+  if (table.first === undefined) throw noRatesError(query)
   const [leftOutDays] = table.leftOutDays?.days ?? []
   if (leftOutDays && from !== undefined) deps.unserved.days('ecb', leftOutDays, false)
   return table
 }
 
-function noRatesError(): AppError {
-  return new AppError('not-found', 'no rates of the euro in colones are held')
+function noRatesError({ provider }: FileQuery): AppError {
+  const where = provider === PROVIDER ? 'in colones are held' : `are held of ${provider}`
+  return new AppError('not-found', `no rates of the euro ${where}`)
 }

@@ -2,12 +2,14 @@
 // So there is one Cube a line, in single quotes, with the rate as its last attribute.
 
 import type { DailyTableRow } from '../../../domain/rates/day-tables.ts'
+import { escapeText } from '../bccr/rows.ts'
 
-const XML_HEAD = `<?xml version="1.0" encoding="UTF-8"?>
+const XML_BEGIN = `<?xml version="1.0" encoding="UTF-8"?>
 <gesmes:Envelope xmlns:gesmes="http://www.gesmes.org/xml/2002-08-01" xmlns="http://www.ecb.int/vocabulary/2002-08-01/eurofxref">
 \t<gesmes:subject>Reference rates</gesmes:subject>
 \t<gesmes:Sender>
-\t\t<gesmes:name>Banco Central de Costa Rica</gesmes:name>
+\t\t<gesmes:name>`
+const XML_SENDER_END = `</gesmes:name>
 \t</gesmes:Sender>
 \t<Cube>
 `
@@ -15,9 +17,9 @@ const XML_END = '\t</Cube>\n</gesmes:Envelope>\n'
 const NO_RATE = 'N/A'
 const ROWS_AT_ONCE = 4 // some 180 rates, in about a millisecond
 
-/** XML of the rows, in parts. */
-export function* xmlParts(rows: Iterable<DailyTableRow>): Generator<string, void> {
-  yield* joinRows(XML_HEAD, rows, xmlRow)
+/** XML of the rows, in parts. `sender`: name of the provider. */
+export function* xmlParts(sender: string, rows: Iterable<DailyTableRow>): Generator<string, void> {
+  yield* joinRows(XML_BEGIN + escapeText(sender) + XML_SENDER_END, rows, xmlRow)
   yield XML_END
 }
 

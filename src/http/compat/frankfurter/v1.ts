@@ -20,7 +20,6 @@ import {
   type CompatRequest,
   compatEndpoint,
   fewestDecimals,
-  PROVIDER,
   servedCrosses,
 } from '../shape.ts'
 import { filterPublished } from './range.ts'
@@ -37,6 +36,7 @@ type AmountsQuery = {
   quotes: string[]
   amount: string
   side: Side
+  provider: string
   from: IsoDate
   to?: IsoDate
 }
@@ -67,7 +67,8 @@ function endpoints(deps: CompatDeps): AnyEndpoint[] {
     ...([`${ROOT}/v1/currencies`, `${ROOT}/currencies`] as const).map((path) =>
       compatEndpoint(deps, {
         path,
-        find: (snapshot) => listCurrencies(snapshot, PROVIDER),
+        parse: ({ provider }) => ({ provider }),
+        find: (snapshot, { provider }) => listCurrencies(snapshot, provider),
         encode: (codes) =>
           JSON.stringify(Object.fromEntries(codes.map((code) => [code, currencyName(code)]))),
       }),
@@ -100,14 +101,14 @@ function rates(
   ]
 }
 
-function parseAmountsQuery({ query, side }: CompatRequest): Omit<AmountsQuery, 'from' | 'to'> {
+function parseAmountsQuery({ query, side, provider }: CompatRequest): Omit<AmountsQuery, 'from' | 'to'> {
   const amountText = query.get('amount')
   const amount = amountText === null ? '1' : positiveAmount(amountText)
   if (amount === undefined) throw new AppError('invalid', 'invalid amount')
   const base = (query.get('from') || query.get('base') || 'EUR').trim().toUpperCase()
   const quotes = parseCodes(query.get('to') || query.get('symbols'))
   if (quotes.length === 1 && quotes[0] === base) throw new AppError('invalid', 'bad currency pair')
-  return { base, quotes, amount, side }
+  return { base, quotes, amount, side, provider }
 }
 
 /** Parses a day or a period in a path; future days become today. */
@@ -126,15 +127,15 @@ function parseDay(text: string): IsoDate {
 }
 
 async function find(deps: CompatDeps, snapshot: RateSnapshot, query: AmountsQuery): Promise<AmountsAnswer> {
-  const { base, side, amount, from, to } = query
-  const currencies = listCurrencies(snapshot, PROVIDER)
+  const { provider, base, side, amount, from, to } = query
+  const currencies = listCurrencies(snapshot, provider)
   for (const code of [base, ...query.quotes]) {
     if (!currencies.includes(code)) deps.unserved.indicator('frankfurter', code)
   }
   const codes =
     query.quotes.length > 0 ? currencies.filter((code) => query.quotes.includes(code)) : currencies
   const others = codes.filter((code) => code !== base)
-  const selection = { provider: PROVIDER, base, side }
+  const selection = { provider, base, side }
   const head = `"amount":${amount.includes('.') ? amount : `${amount}.0`},"base":${JSON.stringify(base)}`
   if (to === undefined) {
     const { crosses, holes } = await computeCrosses(snapshot, { ...selection, quotes: others, day: from })

@@ -1,14 +1,15 @@
-// Catalogue of Frankfurter v2: its currencies, and the one provider.
+// Catalogue of Frankfurter v2: currencies of a provider, and the enabled providers.
 
 import { listCurrencies } from '../../../domain/rates/crosses.ts'
 import { listSeries, withColumns } from '../../../domain/rates/queries.ts'
 import type { RateSnapshot } from '../../../domain/rates/rate-cache.ts'
+import { PROVIDERS } from '../../../providers/list.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import { dayNumber, type IsoDate, isoDate } from '../../../values/dates.ts'
 import type { AnyEndpoint } from '../../endpoint/endpoint.ts'
 import { currencyName, currencySymbol } from '../codes.ts'
 import { type CompatDeps, compatEndpoint, PROVIDER } from '../shape.ts'
-import { checkNames } from './v2-query.ts'
+import { answeredProvider, checkNames, parseProviders } from './v2-query.ts'
 
 type CatalogueCurrency = {
   iso_code: string
@@ -23,11 +24,16 @@ export function catalogueEndpoints(deps: CompatDeps, root: '/compat/frankfurter/
   return [
     compatEndpoint(deps, {
       path: `${root}/currencies`,
-      parse({ query, today }) {
-        checkNames(query, ['scope', 'providers'])
-        return { today }
+      providerParameter: 'providers',
+      parse(request) {
+        checkNames(request.query, ['scope', 'providers'])
+        return { today: request.today, ...parseProviders(request) }
       },
-      find: currencies,
+      find(snapshot, { today, ...query }) {
+        const isBankAlone = snapshot.providers.every(({ code }) => code === PROVIDER)
+        const provider = answeredProvider(snapshot, query) ?? (isBankAlone ? PROVIDER : undefined)
+        return provider === undefined ? [] : currencies(snapshot, { provider, today })
+      },
     }),
     // Frankfurter rejects CSV of the currencies too.
     compatEndpoint(deps, {
@@ -40,14 +46,14 @@ export function catalogueEndpoints(deps: CompatDeps, root: '/compat/frankfurter/
     }),
     compatEndpoint(deps, {
       path: `${root}/currency/{code}`,
-      parse({ query, params, today }) {
+      parse({ query, params, today, provider }) {
         checkNames(query, [])
-        return { code: params.code?.toUpperCase() ?? '', today }
+        return { code: params.code?.toUpperCase() ?? '', today, provider }
       },
-      async find(snapshot, { code, today }) {
-        const currency = (await currencies(snapshot, { today })).find(({ iso_code }) => iso_code === code)
+      async find(snapshot, { code, ...query }) {
+        const currency = (await currencies(snapshot, query)).find(({ iso_code }) => iso_code === code)
         if (!currency) throw new AppError('not-found', 'not found')
-        return { ...currency, providers: ['BCCR'] }
+        return { ...currency, providers: [query.provider.toUpperCase()] }
       },
     }),
     compatEndpoint(deps, {
@@ -56,36 +62,50 @@ export function catalogueEndpoints(deps: CompatDeps, root: '/compat/frankfurter/
         checkNames(query, [])
         return { today }
       },
-      async find(snapshot, query) {
-        const all = await currencies(snapshot, query)
-        const days = (pick: (one: CatalogueCurrency) => IsoDate | null) =>
-          all.flatMap((one) => pick(one) ?? []).sort()
-        const { name, website } = snapshot.providers.find(({ code }) => code === PROVIDER) ?? {}
-        return [
-          {
-            ...{ key: 'BCCR', name, country_code: 'CR', rate_type: 'reference rate', pivot_currency: 'CRC' },
-            ...{ data_url: website, terms_url: null },
-            start_date: days(({ start_date }) => start_date)[0] ?? null,
-            end_date: days(({ end_date }) => end_date).at(-1) ?? null,
-            ...{ publish_cadence: 'daily', publishes_missed: 0 },
-            currencies: all.map(({ iso_code }) => iso_code),
-          },
-        ]
+      find(snapshot, { today }) {
+        const others = snapshot.providers.flatMap(({ code, enabled }) =>
+          enabled && code !== PROVIDER ? code : [],
+        )
+        const codes = [PROVIDER, ...others].toSorted()
+        return Promise.all(codes.map((provider) => catalogueProvider(snapshot, { provider, today })))
       },
     }),
   ]
 }
 
-/** Every currency, with the first and last day, up to today, on which a series of it has a value. */
+/** Describes a provider. The bank has the fields of Frankfurter alone; the others have their attribution too. */
+async function catalogueProvider(
+  snapshot: RateSnapshot,
+  query: { provider: string; today: IsoDate },
+): Promise<Record<string, unknown>> {
+  const all = await currencies(snapshot, query)
+  const days = (pick: (one: CatalogueCurrency) => IsoDate | null) =>
+    all.flatMap((one) => pick(one) ?? []).sort()
+  const { name, website, country } = snapshot.providers.find(({ code }) => code === query.provider) ?? {}
+  const isBank = query.provider === PROVIDER
+  const details = PROVIDERS.find(({ code }) => code === query.provider)
+  return {
+    ...{ key: query.provider.toUpperCase(), name, country_code: isBank ? 'CR' : country },
+    ...{ rate_type: 'reference rate', pivot_currency: isBank ? 'CRC' : snapshot.pivot(query.provider) },
+    ...{ data_url: website, terms_url: details?.terms ?? null },
+    start_date: days(({ start_date }) => start_date)[0] ?? null,
+    end_date: days(({ end_date }) => end_date).at(-1) ?? null,
+    ...{ publish_cadence: 'daily', publishes_missed: isBank ? 0 : details?.benchmark.staleDays },
+    currencies: all.map(({ iso_code }) => iso_code),
+    ...(!isBank && { attribution: details?.attribution }),
+  }
+}
+
+/** Every currency of a provider. Its first and last day, up to today, are those of the values of its series. */
 function currencies(
   snapshot: RateSnapshot,
-  { today }: { today: IsoDate },
+  { provider, today }: { provider: string; today: IsoDate },
 ): CatalogueCurrency[] | Promise<CatalogueCurrency[]> {
-  const ofBank = listSeries(snapshot, { provider: PROVIDER })
-  return withColumns(snapshot, ofBank, (columns) =>
-    listCurrencies(snapshot, PROVIDER).map((code) => {
+  const series = listSeries(snapshot, { provider })
+  return withColumns(snapshot, series, (columns) =>
+    listCurrencies(snapshot, provider).map((code) => {
       const days: number[] = []
-      for (const [at, { base_currency, quote_currency }] of ofBank.entries()) {
+      for (const [at, { base_currency, quote_currency }] of series.entries()) {
         const seriesDays = columns[at]?.days
         if ((base_currency === code || quote_currency === code) && seriesDays?.length)
           days.push(seriesDays[0] ?? 0, seriesDays.at(-1) ?? 0)

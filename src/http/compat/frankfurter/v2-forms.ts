@@ -20,30 +20,29 @@ export function parseDialect(query: URLSearchParams): Dialect {
   throw new AppError('invalid', 'decimal must be . or , and sep another of , ; and tab')
 }
 
-/** `withProviders`: beside each rate the rate of each provider, of which there is one. */
-export function encodeJson(rows: readonly QuoteRow[], withProviders: boolean): string {
-  return JSON.stringify(rows.map((row) => rowObject(row, withProviders)))
+/** `provider`: its key beside each rate, for `expand=providers`; undefined: without it. */
+export function encodeJson(rows: readonly QuoteRow[], provider?: string): string {
+  return JSON.stringify(rows.map((row) => rowObject(row, provider)))
 }
 
-export function encodeNdjson(rows: readonly QuoteRow[], withProviders: boolean): string {
-  return [...ndjsonLines(rows.map((row) => rowObject(row, withProviders)))].join('')
+export function encodeNdjson(rows: readonly QuoteRow[], provider?: string): string {
+  return [...ndjsonLines(rows.map((row) => rowObject(row, provider)))].join('')
 }
 
-export function quotesCsv(rows: readonly QuoteRow[], dialect: Dialect, withProviders: boolean): string {
+export function quotesCsv(rows: readonly QuoteRow[], dialect: Dialect, provider?: string): string {
   const head = dialect.isLocal ? ['fecha', 'base', 'moneda', 'tipo'] : ['date', 'base', 'quote', 'rate']
-  if (withProviders) head.push('providers')
+  if (provider !== undefined) head.push('providers')
   const lines = rows.map(({ date, base, quote, rate }) => {
     const value = decimalCell(rate, dialect)
-    return [dayCell(date, dialect), base, quote, value, ...(withProviders ? [`BCCR:${value}`] : [])]
+    const cells = [dayCell(date, dialect), base, quote, value]
+    return provider === undefined ? cells : [...cells, `${provider}:${value}`]
   })
   return [...csvLines([head, ...lines], dialect)].join('')
 }
 
 /** Encodes a row as an object. */
-export function rowObject(
-  { date, base, quote, rate }: QuoteRow,
-  withProviders: boolean,
-): Record<string, unknown> {
+export function rowObject({ date, base, quote, rate }: QuoteRow, provider?: string): Record<string, unknown> {
   const row = { date, base, quote, rate: rawNumber(rate) }
-  return withProviders ? { ...row, providers: [{ key: 'BCCR', date, rate: rawNumber(rate) }] } : row
+  if (provider === undefined) return row
+  return { ...row, providers: [{ key: provider, date, rate: rawNumber(rate) }] }
 }

@@ -1,18 +1,22 @@
 // Parses requests to Frankfurter v2. Unknown parameters are rejected.
 
+import type { RateSnapshot } from '../../../domain/rates/rate-cache.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import type { Side } from '../../../store/tables.ts'
 import { earliest, type IsoDate, isIsoDate } from '../../../values/dates.ts'
 import { KEY_NAMES } from '../../endpoint/url-key.ts'
 import type { Dialect } from '../../rates/csv.ts'
 import { parseCodes } from '../codes.ts'
-import type { CompatRequest } from '../shape.ts'
+import { type CompatRequest, PROVIDER } from '../shape.ts'
 import { parseDialect } from './v2-forms.ts'
 
 export type Grouping = 'week' | 'month'
 
-/** `quotes` empty: all. `to` is set for a range. `includesBank`: the bank is a requested provider. */
-export type QuoteQuery = {
+/** `codes`: the list in `providers`, in capitals; empty: the answer is of `provider`, that of the key. */
+export type ProvidersQuery = { provider: string; codes: string[] }
+
+/** `quotes` empty: all. `to` is set for a range. */
+export type QuoteQuery = ProvidersQuery & {
   base: string
   quotes: string[]
   side: Side
@@ -20,7 +24,6 @@ export type QuoteQuery = {
   to?: IsoDate
   group?: Grouping
   withProviders: boolean
-  includesBank: boolean
   form: 'json' | 'csv' | 'ndjson'
   dialect?: Dialect
 }
@@ -30,14 +33,15 @@ const NAME = /^[A-Za-z_-]{1,30}$/
 const RATES_PARAMETERS = ['base', 'quotes', 'providers', 'date', 'from', 'to', 'group', 'expand']
 
 /** @throws AppError `invalid` in the words of the shape */
-export function ratesQuery({ query, headers, today, side }: CompatRequest, isCsv: boolean): QuoteQuery {
+export function ratesQuery(request: CompatRequest, isCsv: boolean): QuoteQuery {
+  const { query, headers, today, side } = request
   checkNames(query, RATES_PARAMETERS)
   const common = {
     base: (query.get('base') ?? 'EUR').trim().toUpperCase(),
     quotes: parseCodes(query.get('quotes')),
     side,
     ...parseDays(query, today),
-    includesBank: includesBank(query),
+    ...parseProviders(request),
     withProviders: isExpanded(query),
   }
   if (isCsv) return { ...common, form: 'csv', dialect: parseDialect(query) }
@@ -45,12 +49,36 @@ export function ratesQuery({ query, headers, today, side }: CompatRequest, isCsv
   return { ...common, form }
 }
 
-export function rateQuery({ query, params, today, side }: CompatRequest): QuoteQuery {
+export function rateQuery(request: CompatRequest): QuoteQuery {
+  const { query, params, today, side } = request
   checkNames(query, ['date', 'providers'])
   const [base = '', quote = ''] = [params.base?.toUpperCase(), params.quote?.toUpperCase()]
   const from = parseDate(query.get('date'), today) ?? today
-  const common = { base, quotes: [quote], side, from, includesBank: includesBank(query) }
+  const common = { base, quotes: [quote], side, from, ...parseProviders(request) }
   return { ...common, withProviders: false, form: 'json' }
+}
+
+export function parseProviders({
+  query,
+  provider,
+}: Pick<CompatRequest, 'query' | 'provider'>): ProvidersQuery {
+  return { provider, codes: parseCodes(query.get('providers')) }
+}
+
+/**
+ * Returns the provider of an answer; undefined: none is requested that this server has. A server of the bank alone
+ * ignores other codes.
+ * @throws AppError `invalid` for several providers
+ */
+export function answeredProvider(
+  { providers }: RateSnapshot,
+  { provider, codes }: ProvidersQuery,
+): string | undefined {
+  if (codes.length === 0) return provider
+  const isBankAlone = providers.every(({ code }) => code === PROVIDER)
+  if (isBankAlone) return codes.includes(PROVIDER.toUpperCase()) ? PROVIDER : undefined
+  if (codes.length > 1) throw new AppError('invalid', 'one provider at a time')
+  return providers.find(({ code }) => code.toUpperCase() === codes[0])?.code
 }
 
 /**
@@ -85,11 +113,6 @@ function parseDate(text: string | null, today: IsoDate): IsoDate | undefined {
   if (text === null) return undefined
   if (!isIsoDate(text)) throw new AppError('invalid', 'invalid date')
   return earliest(text, today)
-}
-
-function includesBank(query: URLSearchParams): boolean {
-  const providers = parseCodes(query.get('providers'))
-  return providers.length === 0 || providers.includes('BCCR')
 }
 
 function isExpanded(query: URLSearchParams): boolean {

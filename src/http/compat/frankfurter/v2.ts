@@ -18,9 +18,11 @@ import { type CompatDeps, compatEndpoint, fewestDecimals, PROVIDER, servedCrosse
 import { filterPublished } from './range.ts'
 import { catalogueEndpoints } from './v2-catalogue.ts'
 import { encodeJson, encodeNdjson, type QuoteRow, quotesCsv, rowObject } from './v2-forms.ts'
-import { type Grouping, type QuoteQuery, rateQuery, ratesQuery } from './v2-query.ts'
+import { answeredProvider, type Grouping, type QuoteQuery, rateQuery, ratesQuery } from './v2-query.ts'
 
 const ROOT = '/compat/frankfurter/v2'
+const BANK_RATES = '/providers/bccr/rates'
+const BANK_KEY = 'BCCR'
 const TYPES = {
   json: JSON_TYPE,
   ndjson: NDJSON_TYPE,
@@ -35,8 +37,8 @@ const ERRORS: ErrorShape = {
 
 /** A row with the rounding of its rate. */
 type AnswerRow = QuoteRow & Pick<Cross, 'exact' | 'roundedTo'>
-/** Rows, and the codes with days that were not synchronized. */
-type RowsAnswer = { rows: readonly AnswerRow[]; leftOut: readonly string[] }
+/** Rows of a provider, and the codes with days that were not synchronized. */
+type RowsAnswer = { provider: string; rows: readonly AnswerRow[]; leftOut: readonly string[] }
 
 const HEADERS = {
   roundedTo: ({ rows }: RowsAnswer) => fewestDecimals(rows),
@@ -53,12 +55,16 @@ export function frankfurterV2Api(deps: CompatDeps): Api {
 }
 
 function quotesEndpoints(deps: CompatDeps): AnyEndpoint[] {
-  const rates = (path: '/rates' | '/rates.csv' | '/providers/bccr/rates', isCsv: boolean) =>
+  const rates = (path: '/rates' | '/rates.csv' | typeof BANK_RATES, isCsv: boolean) =>
     compatEndpoint(deps, {
       path: `${ROOT}${path}`,
+      providerParameter: 'providers',
       contentType: ({ form }: QuoteQuery) => TYPES[form],
       contentTypes: Object.values(TYPES),
-      parse: (request) => ratesQuery(request, isCsv),
+      parse(request) {
+        const query = ratesQuery(request, isCsv)
+        return path === BANK_RATES && query.codes.length === 0 ? { ...query, codes: [BANK_KEY] } : query
+      },
       find: (snapshot, query) => find(deps, snapshot, query),
       encode: encodeRows,
       ...HEADERS,
@@ -66,45 +72,52 @@ function quotesEndpoints(deps: CompatDeps): AnyEndpoint[] {
   return [
     rates('/rates', false),
     rates('/rates.csv', true),
-    rates('/providers/bccr/rates', false),
+    rates(BANK_RATES, false),
     compatEndpoint(deps, {
       path: `${ROOT}/rate/{base}/{quote}`,
+      providerParameter: 'providers',
       parse: rateQuery,
       async find(snapshot, query) {
         const answer = await find(deps, snapshot, query)
         if (answer.rows.length === 0) throw new AppError('not-found', 'not found')
         return answer
       },
-      encode: ({ rows: [row] }) => JSON.stringify(row && rowObject(row, false)),
+      encode: ({ rows: [row] }) => JSON.stringify(row && rowObject(row)),
       ...HEADERS,
     }),
   ]
 }
 
-function encodeRows({ rows }: RowsAnswer, { form, dialect, withProviders, to }: QuoteQuery): string {
-  if (form === 'ndjson') return encodeNdjson(rows, withProviders)
-  if (form === 'json' || !dialect) return encodeJson(rows, withProviders)
+function encodeRows(
+  { provider, rows }: RowsAnswer,
+  { form, dialect, withProviders, to }: QuoteQuery,
+): string {
+  const key = withProviders ? provider.toUpperCase() : undefined
+  if (form === 'ndjson') return encodeNdjson(rows, key)
+  if (form === 'json' || !dialect) return encodeJson(rows, key)
   if (rows.length === 0 && to === undefined) return ''
-  return quotesCsv(rows, dialect, withProviders)
+  return quotesCsv(rows, dialect, key)
 }
 
 async function find(deps: CompatDeps, snapshot: RateSnapshot, query: QuoteQuery): Promise<RowsAnswer> {
   const { base, side, from, to, group } = query
-  const currencies = listCurrencies(snapshot, PROVIDER)
+  const source = answeredProvider(snapshot, query)
+  const provider = source ?? PROVIDER
+  const currencies = listCurrencies(snapshot, provider)
   for (const code of [base, ...query.quotes]) {
     if (currencies.includes(code)) continue
     deps.unserved.indicator('frankfurter', code)
     throw new AppError('invalid', `invalid currency: ${displayCode(code)}`)
   }
-  if (!query.includesBank) return { rows: [], leftOut: [] }
+  if (source === undefined) return { provider, rows: [], leftOut: [] }
   const codes = query.quotes.length > 0 ? query.quotes.toSorted() : currencies
-  const selection = { provider: PROVIDER, base, side }
+  const selection = { provider, base, side }
   if (to === undefined) {
     const { crosses, holes } = await computeCrosses(snapshot, { ...selection, quotes: codes, day: from })
     const rows = servedCrosses(deps, crosses).map((cross) => toRow(base, cross, cross.date))
-    return { rows, leftOut: [...holes.keys()] }
+    return { provider, rows, leftOut: [...holes.keys()] }
   }
-  if (from > to) return { rows: [], leftOut: [] }
+  if (from > to) return { provider, rows: [], leftOut: [] }
   const { quotes, leftOut } = await completeQuotes(deps, 'frankfurter', snapshot, {
     ...{ ...selection, quotes: codes, from, to },
     ...{ areNamed: query.quotes.length > 0, onlyPublished: true },
@@ -121,7 +134,7 @@ async function find(deps: CompatDeps, snapshot: RateSnapshot, query: QuoteQuery)
   )
   const before = onFirst.filter(({ newest }) => newest < from).map((cross) => toRow(base, cross, cross.date))
   const allRows = before.sort((a, b) => compare(a.date, b.date) || compare(a.quote, b.quote)).concat(rows)
-  return { rows: group ? groupRows(allRows, group) : allRows, leftOut }
+  return { provider, rows: group ? groupRows(allRows, group) : allRows, leftOut }
 }
 
 function toRow(base: string, { quote, rate, exact, roundedTo }: Cross, date: IsoDate): AnswerRow {

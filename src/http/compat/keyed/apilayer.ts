@@ -13,7 +13,13 @@ import type { Path } from '../../routes.ts'
 import { NO_KEY_SENT } from '../admission.ts'
 import { currencyName, parseCode, parseCodes } from '../codes.ts'
 import { readMissingDays } from '../missing-days.ts'
-import { type CompatDeps, type CompatRequest, compatEndpoint, fewestDecimals, PROVIDER } from '../shape.ts'
+import {
+  type AnswerSource,
+  type CompatDeps,
+  type CompatRequest,
+  compatEndpoint,
+  fewestDecimals,
+} from '../shape.ts'
 import { findQuote, type QuotesQuery, type RequestedPair, type TableRules } from './quotes.ts'
 import { lastSecond, noonSeconds, parsePastDay } from './values.ts'
 
@@ -39,8 +45,8 @@ const ERROR_TABLE = {
   invalid_time_frame: [504, 'the period ends before it begins'],
 } as const satisfies Record<string, readonly [number, string]>
 
-/** Endpoint of several services; `head` is the beginning of its answers. */
-type SharedEndpoint = { path: Path<'GET'>; head: Readonly<Record<string, unknown>> }
+/** Endpoint of several services; `head` makes the beginning of its answers. */
+type SharedEndpoint = { path: Path<'GET'>; head: (source: AnswerSource) => Readonly<Record<string, unknown>> }
 
 type ApilayerError = keyof typeof ERROR_TABLE
 
@@ -89,12 +95,12 @@ export function tableRules(shape: string, listsBase: boolean, noBase: ApilayerEr
 }
 
 /** Parses base and currencies, by any name of these services. */
-export function parseTable({ query, side }: CompatRequest, base: string): QuotesQuery {
+export function parseTable({ query, side, provider }: CompatRequest, base: string): QuotesQuery {
   const source = query.get('source') || query.get('base') || query.get('base_currency') || base
   return {
     base: parseCode(source),
     symbols: parseSymbols(query.get('currencies') || query.get('symbols')),
-    side,
+    ...{ side, provider },
   }
 }
 
@@ -128,16 +134,16 @@ export function convertEndpoint(
       to: parseCode(request.query.get('to') ?? ''),
       amount:
         positiveAmount(request.query.get('amount') || '1') ?? refuseRequest('invalid_conversion_amount'),
-      side: request.side,
+      ...{ side: request.side, provider: request.provider },
       ...(request.query.get('date')
         ? { day: requiredDate(request), isDated: true }
         : { day: request.today, isDated: false }),
     }),
     find: (snapshot, pair) => findQuote(deps, rules, snapshot, pair),
-    encode({ rate }, { from, to, amount, day, isDated }) {
+    encode({ rate }, { from, to, amount, day, isDated }, source) {
       const quote = rawNumber(rate)
       return JSON.stringify({
-        ...head,
+        ...head(source),
         query: { from, to, amount: rawNumber(amount) },
         info: { timestamp: isDated ? lastSecond(day) : noonSeconds(day), quote, rate: quote },
         ...(isDated && { historical: true, date: day }),
@@ -155,10 +161,11 @@ export function namesEndpoint(
 ): AnyEndpoint {
   return compatEndpoint(deps, {
     path,
-    find: (snapshot) => listCurrencies(snapshot, PROVIDER),
-    encode: (codes) =>
+    parse: ({ provider }) => ({ provider }),
+    find: (snapshot, { provider }) => listCurrencies(snapshot, provider),
+    encode: (codes, _, source) =>
       JSON.stringify({
-        ...head,
+        ...head(source),
         [field]: Object.fromEntries(codes.map((code) => [code, currencyName(code)])),
       }),
   })

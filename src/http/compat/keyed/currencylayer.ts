@@ -3,7 +3,7 @@
 
 import type { IsoDate } from '../../../values/dates.ts'
 import type { AnyEndpoint } from '../../endpoint/endpoint.ts'
-import { type CompatDeps, type CompatRequest, compatEndpoint } from '../shape.ts'
+import { type AnswerSource, type CompatDeps, type CompatRequest, compatEndpoint } from '../shape.ts'
 import {
   convertEndpoint,
   namesEndpoint,
@@ -27,19 +27,14 @@ const ROOT = '/compat/currencylayer'
 const SHAPE = 'currencylayer'
 const SOURCE = 'USD'
 const RULES = tableRules(SHAPE, false, 'invalid_source_currency')
-const HEAD = {
-  success: true,
-  terms: 'Rates as the Banco Central de Costa Rica publishes them',
-  privacy: 'No request leaves this server',
-}
 
 export function currencylayer(deps: CompatDeps): AnyEndpoint[] {
   return [
     tableEndpoint(deps, '/live', ({ today }) => today, noonSeconds),
     tableEndpoint(deps, '/historical', requiredDate, lastSecond),
     timeframe(deps),
-    convertEndpoint(deps, { shape: SHAPE, path: `${ROOT}/convert`, head: HEAD }),
-    namesEndpoint(deps, { path: `${ROOT}/list`, head: HEAD, field: 'currencies' }),
+    convertEndpoint(deps, { shape: SHAPE, path: `${ROOT}/convert`, head: answerHead }),
+    namesEndpoint(deps, { path: `${ROOT}/list`, head: answerHead, field: 'currencies' }),
     // Tables of exchangerate.host until 2023, which have a base and contain it.
     ...fixerTables(deps, SHAPE, ROOT),
   ]
@@ -58,9 +53,9 @@ function tableEndpoint(
       day: requestDay(request),
     }),
     find: (snapshot, table) => findDayTable(deps, RULES, snapshot, table),
-    encode: ({ crosses }, { base, day }) =>
+    encode: ({ crosses }, { base, day }, source) =>
       JSON.stringify({
-        ...HEAD,
+        ...answerHead(source),
         ...(path === '/historical' && { historical: true, date: day }),
         timestamp: timestamp(day),
         source: base,
@@ -75,8 +70,20 @@ function timeframe(deps: CompatDeps): AnyEndpoint {
     path: `${ROOT}/timeframe`,
     parse: (request) => ({ ...parseTable(request, SOURCE), ...parsePeriod(request) }),
     find: (snapshot, table) => findPeriodTables(deps, RULES, snapshot, { ...table, prefix: table.base }),
-    encode: ({ text }, { base, from, to }) =>
-      appendJson({ ...HEAD, timeframe: true, start_date: from, end_date: to, source: base }, 'quotes', text),
+    encode: ({ text }, { base, from, to }, source) =>
+      appendJson(
+        { ...answerHead(source), timeframe: true, start_date: from, end_date: to, source: base },
+        'quotes',
+        text,
+      ),
     ...TABLE_HEADERS,
   })
+}
+
+function answerHead({ name }: AnswerSource): Record<string, unknown> {
+  return {
+    success: true,
+    terms: `Rates as the ${name} publishes them`,
+    privacy: 'No request leaves this server',
+  }
 }

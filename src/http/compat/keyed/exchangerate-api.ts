@@ -11,7 +11,13 @@ import type { AnyEndpoint } from '../../endpoint/endpoint.ts'
 import type { ErrorShape } from '../../endpoint/errors.ts'
 import type { Path } from '../../routes.ts'
 import { currencyName, parseCode } from '../codes.ts'
-import { type CompatDeps, type CompatRequest, compatEndpoint, fewestDecimals, PROVIDER } from '../shape.ts'
+import {
+  type AnswerSource,
+  type CompatDeps,
+  type CompatRequest,
+  compatEndpoint,
+  fewestDecimals,
+} from '../shape.ts'
 import { findDayTable, findQuote, TABLE_HEADERS, type TableRules, tableOut } from './quotes.ts'
 import { midnightSeconds, parsePastDay, UNLIMITED } from './values.ts'
 
@@ -20,11 +26,6 @@ const ROOT = `/compat/${SHAPE}` as const
 /** Paths of requests with a key in the path (addresses.ts), and of others. */
 const ROOTS = [`${ROOT}/v6/keyed`, `${ROOT}/v6`] as const
 const AMOUNTS = ['', '/{amount}'] as const
-const PROVIDER_NAME = 'Banco Central de Costa Rica'
-const DOCS = {
-  documentation: 'Rates as the Banco Central de Costa Rica publishes them',
-  terms_of_use: 'The bank is to be named as the source',
-}
 
 const ERROR_TABLE = {
   'unsupported-code': ['not-found', 'the currency is not known'],
@@ -54,20 +55,20 @@ const RULES: TableRules = {
 
 export function exchangerateApi(deps: CompatDeps): AnyEndpoint[] {
   return [
-    latestEndpoint(deps, `${ROOT}/v6/keyed`, (crosses, { base, day }) => ({
-      ...answerHead(day),
+    latestEndpoint(deps, `${ROOT}/v6/keyed`, (crosses, { base, day }, source) => ({
+      ...answerHead(day, source),
       base_code: base,
       conversion_rates: ratesOut(crosses, base),
     })),
-    latestEndpoint(deps, `${ROOT}/v6`, (crosses, { base, day }) => ({
+    latestEndpoint(deps, `${ROOT}/v6`, (crosses, { base, day }, source) => ({
       result: 'success',
-      provider: PROVIDER_NAME,
-      ...answerHead(day),
+      provider: source.name,
+      ...answerHead(day, source),
       base_code: base,
       rates: ratesOut(crosses, base),
     })),
-    latestEndpoint(deps, `${ROOT}/v4`, (crosses, { base, day }) => ({
-      provider: PROVIDER_NAME,
+    latestEndpoint(deps, `${ROOT}/v4`, (crosses, { base, day }, source) => ({
+      provider: source.name,
       base,
       date: day,
       time_last_updated: midnightSeconds(day),
@@ -85,13 +86,19 @@ export function exchangerateApi(deps: CompatDeps): AnyEndpoint[] {
 function latestEndpoint(
   deps: CompatDeps,
   root: (typeof ROOTS)[number] | `${typeof ROOT}/v4`,
-  out: (crosses: readonly Cross[], query: { base: string; day: IsoDate }) => Record<string, unknown>,
+  out: (
+    crosses: readonly Cross[],
+    query: { base: string; day: IsoDate },
+    source: AnswerSource,
+  ) => Record<string, unknown>,
 ): AnyEndpoint {
   return compatEndpoint(deps, {
     path: `${root}/latest/{base}`,
-    parse: ({ params, today, side }) => ({ base: parseCode(params.base), symbols: [], day: today, side }),
+    parse: ({ params, today, side, provider }) => ({
+      ...{ base: parseCode(params.base), symbols: [], day: today, side, provider },
+    }),
     find: (snapshot, query) => findDayTable(deps, RULES, snapshot, query),
-    encode: ({ crosses }, query) => JSON.stringify(out(crosses, query)),
+    encode: ({ crosses }, query, source) => JSON.stringify(out(crosses, query, source)),
     ...TABLE_HEADERS,
   })
 }
@@ -99,16 +106,16 @@ function latestEndpoint(
 function pair(deps: CompatDeps, path: Path<'GET'>): AnyEndpoint {
   return compatEndpoint(deps, {
     path,
-    parse: ({ params, today, side }) => ({
+    parse: ({ params, today, side, provider }) => ({
       from: parseCode(params.from),
       to: parseCode(params.to),
       amount: parsePathAmount(params.amount),
-      ...{ day: today, side },
+      ...{ day: today, side, provider },
     }),
     find: (snapshot, query) => findQuote(deps, RULES, snapshot, query),
-    encode: ({ rate }, { from, to, amount, day }) =>
+    encode: ({ rate }, { from, to, amount, day }, source) =>
       JSON.stringify({
-        ...answerHead(day),
+        ...answerHead(day, source),
         base_code: from,
         target_code: to,
         conversion_rate: rawNumber(rate),
@@ -121,18 +128,18 @@ function pair(deps: CompatDeps, path: Path<'GET'>): AnyEndpoint {
 function history(deps: CompatDeps, path: Path<'GET'>): AnyEndpoint {
   return compatEndpoint(deps, {
     path,
-    parse: ({ params, today, side }) => ({
+    parse: ({ params, today, side, provider }) => ({
       base: parseCode(params.base),
       symbols: [],
       amount: parsePathAmount(params.amount),
       day: pathDay(params, today),
-      side,
+      ...{ side, provider },
     }),
     find: (snapshot, query) => findDayTable(deps, RULES, snapshot, query),
-    encode: ({ crosses }, { base, day, amount }) => {
+    encode: ({ crosses }, { base, day, amount }, source) => {
       const [year, month, date] = day.split('-').map(Number)
       return JSON.stringify({
-        ...{ result: 'success', ...DOCS, year, month, day: date, base_code: base },
+        ...{ result: 'success', ...sourceTexts(source), year, month, day: date, base_code: base },
         ...(amount
           ? { requested_amount: rawNumber(amount), conversion_amounts: ratesOut(crosses, base, amount) }
           : { conversion_rates: ratesOut(crosses, base) }),
@@ -145,10 +152,11 @@ function history(deps: CompatDeps, path: Path<'GET'>): AnyEndpoint {
 function codes(deps: CompatDeps, path: Path<'GET'>): AnyEndpoint {
   return compatEndpoint(deps, {
     path,
-    find: (snapshot) => listCurrencies(snapshot, PROVIDER),
-    encode: (codes) =>
+    parse: ({ provider }) => ({ provider }),
+    find: (snapshot, { provider }) => listCurrencies(snapshot, provider),
+    encode: (codes, _, source) =>
       JSON.stringify({
-        ...{ result: 'success', ...DOCS },
+        ...{ result: 'success', ...sourceTexts(source) },
         supported_codes: codes.map((code) => [code, currencyName(code)]),
       }),
   })
@@ -159,15 +167,19 @@ function quota(deps: CompatDeps, path: Path<'GET'>): AnyEndpoint {
   return compatEndpoint(deps, {
     path,
     find: () => undefined,
-    encode: () => JSON.stringify({ result: 'success', ...DOCS, ...quotaFields }),
+    encode: (_, __, source) => JSON.stringify({ result: 'success', ...sourceTexts(source), ...quotaFields }),
   })
 }
 
-function answerHead(day: IsoDate): Record<string, unknown> {
+function sourceTexts({ name, notice }: AnswerSource): Record<string, unknown> {
+  return { documentation: `Rates as the ${name} publishes them`, terms_of_use: notice }
+}
+
+function answerHead(day: IsoDate, source: AnswerSource): Record<string, unknown> {
   const [last, next] = [midnightSeconds(day), midnightSeconds(addDays(day, 1))]
   return {
     result: 'success',
-    ...DOCS,
+    ...sourceTexts(source),
     time_last_update_unix: last,
     time_last_update_utc: formatUtc(last),
     time_next_update_unix: next,

@@ -32,8 +32,8 @@ export function fixer(deps: CompatDeps): AnyEndpoint[] {
   return [
     ...fixerTables(deps, SHAPE, ROOT),
     timeseries(deps),
-    convertEndpoint(deps, { shape: SHAPE, path: `${ROOT}/convert`, head: HEAD }),
-    namesEndpoint(deps, { path: `${ROOT}/symbols`, head: HEAD, field: 'symbols' }),
+    convertEndpoint(deps, { shape: SHAPE, path: `${ROOT}/convert`, head: () => HEAD }),
+    namesEndpoint(deps, { path: `${ROOT}/symbols`, head: () => HEAD, field: 'symbols' }),
   ]
 }
 

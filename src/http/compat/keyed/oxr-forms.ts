@@ -4,7 +4,13 @@
 import { rawNumber } from '../../../formats/json/raw.ts'
 import type { AnyEndpoint } from '../../endpoint/endpoint.ts'
 import { JSON_TYPE } from '../../endpoint/forms.ts'
-import { type CompatDeps, type CompatEndpoint, type CompatRequest, compatEndpoint } from '../shape.ts'
+import {
+  type AnswerSource,
+  type CompatDeps,
+  type CompatEndpoint,
+  type CompatRequest,
+  compatEndpoint,
+} from '../shape.ts'
 
 const SCRIPT_TYPE = 'application/javascript; charset=utf-8'
 // A name and nothing else: what is called is written into a script.
@@ -18,16 +24,18 @@ type JsonpForm = { callback: string | undefined; isIndented: boolean }
 export function formsEndpoint<A extends object, T>(
   deps: CompatDeps,
   badCallback: () => never,
-  endpoint: Omit<CompatEndpoint<A, T>, 'contentType' | 'encode'> & { encode(value: T, query: A): string },
+  endpoint: Omit<CompatEndpoint<A, T>, 'contentType' | 'encode'> & {
+    encode(value: T, query: A, source: AnswerSource): string
+  },
 ): AnyEndpoint {
   return compatEndpoint<A & { form: JsonpForm }, T>(deps, {
     ...endpoint,
     contentType: ({ form }) => (form.callback === undefined ? JSON_TYPE : SCRIPT_TYPE),
     contentTypes: [JSON_TYPE, SCRIPT_TYPE],
     parse: (request) => ({ ...(endpoint.parse?.(request) as A), form: parseForm(request, badCallback) }),
-    encode(value, query) {
+    encode(value, query, source) {
       const { callback, isIndented } = query.form
-      const text = endpoint.encode(value, query)
+      const text = endpoint.encode(value, query, source)
       const json = isIndented && text.length <= LONGEST_INDENTED ? indentJson(text) : text
       // Without the comment the answer would begin with bytes that the client chose.
       return callback === undefined ? json : `/**/${callback}(${json});`

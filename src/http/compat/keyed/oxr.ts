@@ -12,7 +12,7 @@ import type { ErrorShape } from '../../endpoint/errors.ts'
 import { NO_KEY_SENT } from '../admission.ts'
 import { currencyName, parseCodes } from '../codes.ts'
 import { readMissingDays } from '../missing-days.ts'
-import { type CompatDeps, type CompatRequest, fewestDecimals, PROVIDER } from '../shape.ts'
+import { type AnswerSource, type CompatDeps, type CompatRequest, fewestDecimals, PROVIDER } from '../shape.ts'
 import { formsEndpoint } from './oxr-forms.ts'
 import {
   appendJson,
@@ -29,10 +29,6 @@ import { noonSeconds, parsePastDay, UNLIMITED } from './values.ts'
 
 const ROOT = '/compat/oxr/api'
 const BASE = 'USD'
-const HEAD = {
-  disclaimer: 'Rates as the Banco Central de Costa Rica publishes them, without warranty',
-  license: 'The bank is to be named as the source',
-}
 
 const ERROR_TABLE = {
   invalid_base: ['bad-request', 'the base currency is not known: base=USD'],
@@ -101,8 +97,8 @@ function tableAnswer(
       day: requestDay(request),
     }),
     find: (snapshot, query) => findDayTable(deps, RULES, snapshot, query),
-    encode: ({ crosses }, { base, day }) =>
-      JSON.stringify({ ...HEAD, timestamp: noonSeconds(day), base, rates: tableOut(crosses) }),
+    encode: ({ crosses }, { base, day }, source) =>
+      JSON.stringify({ ...answerHead(source), timestamp: noonSeconds(day), base, rates: tableOut(crosses) }),
     ...TABLE_HEADERS,
   })
 }
@@ -112,8 +108,8 @@ function timeSeries(deps: CompatDeps): AnyEndpoint {
     path: `${ROOT}/time-series.json`,
     parse: (request) => ({ ...parseQuotesQuery(request), ...parseTimeSeries(request) }),
     find: (snapshot, query) => findPeriodTables(deps, RULES, snapshot, query),
-    encode: ({ text }, { base, from, to }) =>
-      appendJson({ ...HEAD, start_date: from, end_date: to, base }, 'rates', text),
+    encode: ({ text }, { base, from, to }, source) =>
+      appendJson({ ...answerHead(source), start_date: from, end_date: to, base }, 'rates', text),
     ...TABLE_HEADERS,
   })
 }
@@ -122,16 +118,16 @@ function conversion(deps: CompatDeps): AnyEndpoint {
   const rules = { ...RULES, noBase: () => createError('invalid_currency') }
   return formsEndpoint(deps, badCallback, {
     path: `${ROOT}/convert/{value}/{from}/{to}`,
-    parse: ({ params, today, side }): RequestedPair & { amount: string; day: IsoDate } => ({
+    parse: ({ params, today, side, provider }): RequestedPair & { amount: string; day: IsoDate } => ({
       amount: positiveAmount(params.value ?? '') ?? refuse('invalid_value'),
       from: (params.from ?? '').toUpperCase(),
       to: (params.to ?? '').toUpperCase(),
-      ...{ day: today, side },
+      ...{ day: today, side, provider },
     }),
     find: (snapshot, query) => findQuote(deps, rules, snapshot, query),
-    encode: ({ rate }, { amount, from, to, day }) =>
+    encode: ({ rate }, { amount, from, to, day }, source) =>
       JSON.stringify({
-        ...HEAD,
+        ...answerHead(source),
         request: { query: `/convert/${amount}/${from}/${to}`, amount: rawNumber(amount), from, to },
         meta: { timestamp: noonSeconds(day), rate: rawNumber(rate) },
         response: rawNumber(convertedAmount(amount, rate)),
@@ -140,7 +136,7 @@ function conversion(deps: CompatDeps): AnyEndpoint {
   })
 }
 
-/** The one path that needs no key. */
+/** Lists the currencies of the bank: no key is checked on this path. */
 function currencies(deps: CompatDeps): AnyEndpoint {
   return formsEndpoint(deps, badCallback, {
     path: `${ROOT}/currencies.json`,
@@ -175,9 +171,13 @@ function usage(deps: CompatDeps): AnyEndpoint {
   })
 }
 
-function parseQuotesQuery({ query, side }: CompatRequest): QuotesQuery {
+function answerHead({ name, notice }: AnswerSource): Record<string, unknown> {
+  return { disclaimer: `Rates as the ${name} publishes them, without warranty`, license: notice }
+}
+
+function parseQuotesQuery({ query, side, provider }: CompatRequest): QuotesQuery {
   const base = (query.get('base') || BASE).trim().toUpperCase()
-  return { base, symbols: parseSymbols(query.get('symbols')), side }
+  return { base, symbols: parseSymbols(query.get('symbols')), side, provider }
 }
 
 function parseSymbols(list: string | null): string[] {

@@ -10,11 +10,11 @@ import type { Side } from '../../../store/tables.ts'
 import type { IsoDate } from '../../../values/dates.ts'
 import { completeQuotes } from '../missing-days.ts'
 import { checkRowCount } from '../rows.ts'
-import { type CompatDeps, fewestDecimals, PROVIDER, servedCrosses } from '../shape.ts'
+import { type CompatDeps, fewestDecimals, servedCrosses } from '../shape.ts'
 
 /** `symbols` empty: all. */
-export type QuotesQuery = { base: string; symbols: readonly string[]; side: Side }
-export type RequestedPair = { from: string; to: string; side: Side }
+export type QuotesQuery = { base: string; symbols: readonly string[]; side: Side; provider: string }
+export type RequestedPair = { from: string; to: string; side: Side; provider: string }
 
 /** Name of an API, and its errors. */
 export type TableRules = {
@@ -36,8 +36,8 @@ export async function findDayTable(
   { day, ...table }: QuotesQuery & { day: IsoDate },
 ): Promise<Limitations & { crosses: readonly Cross[] }> {
   const quotes = tableQuotes(deps, rules, snapshot, table)
-  const { base, side } = table
-  const { crosses, holes } = await computeCrosses(snapshot, { provider: PROVIDER, base, quotes, side, day })
+  const { provider, base, side } = table
+  const { crosses, holes } = await computeCrosses(snapshot, { provider, base, quotes, side, day })
   const rates = servedCrosses(deps, crosses)
   if (quotes.length > 0 && !hasRates(rates, quotes, base)) throw rules.noResults()
   return { crosses: rates, roundedTo: fewestDecimals(rates), leftOut: [...holes.keys()] }
@@ -62,8 +62,8 @@ export async function findPeriodTables(
   snapshot: RateSnapshot,
   { from, to, prefix = '', ...table }: QuotesQuery & { from: IsoDate; to: IsoDate; prefix?: string },
 ): Promise<Limitations & { text: string }> {
-  const { base, side, symbols } = table
-  const range = { provider: PROVIDER, base, side, from, to }
+  const { provider, base, side, symbols } = table
+  const range = { provider, base, side, from, to }
   const { quotes, leftOut } = await completeQuotes(deps, rules.shape, snapshot, {
     ...{ ...range, quotes: tableQuotes(deps, rules, snapshot, table) },
     ...{ areNamed: symbols.length > 0, onlyPublished: false },
@@ -88,12 +88,12 @@ export async function findQuote(
   deps: CompatDeps,
   rules: TableRules,
   snapshot: RateSnapshot,
-  { from, to, side, day }: RequestedPair & { day: IsoDate },
+  { from, to, side, provider, day }: RequestedPair & { day: IsoDate },
 ): Promise<Cross> {
-  const currencies = listCurrencies(snapshot, PROVIDER)
+  const currencies = listCurrencies(snapshot, provider)
   if (!isKnown(deps, rules, currencies, from)) throw rules.noBase()
   if (!isKnown(deps, rules, currencies, to)) throw rules.noTarget()
-  const selection = { provider: PROVIDER, base: from, quotes: [to], side, day }
+  const selection = { provider, base: from, quotes: [to], side, day }
   const [cross] = servedCrosses(deps, (await computeCrosses(snapshot, selection)).crosses)
   if (!cross) throw rules.noResults()
   return cross
@@ -113,9 +113,9 @@ function tableQuotes(
   deps: CompatDeps,
   rules: TableRules,
   snapshot: RateSnapshot,
-  { base, symbols }: QuotesQuery,
+  { provider, base, symbols }: QuotesQuery,
 ): string[] {
-  const currencies = listCurrencies(snapshot, PROVIDER)
+  const currencies = listCurrencies(snapshot, provider)
   if (!isKnown(deps, rules, currencies, base)) throw rules.noBase()
   const missing = symbols.filter((code) => !isKnown(deps, rules, currencies, code))
   if (rules.noSymbols && symbols.length > 0 && missing.length === symbols.length) throw rules.noSymbols()

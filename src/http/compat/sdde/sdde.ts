@@ -39,6 +39,7 @@ import {
   compatEndpoint,
   compatReply,
   compatRoute,
+  PROVIDER,
 } from '../shape.ts'
 
 const ROOT = '/compat/sdde/SDDE/api/Bccr.GE.SDDE.Publico.Indicadores.API'
@@ -124,7 +125,10 @@ function tableEndpoint(deps: CompatDeps, resource: Resource): AnyEndpoint {
         parts.push(rangePart(resource, values))
         await setImmediate() // a table may be of half a million values
       }
-      const { whole, leftOut } = await completeParts(deps, 'sdde', parts, { areNamed: false })
+      const { whole, leftOut } = await completeParts(deps, 'sdde', parts, {
+        areNamed: false,
+        provider: PROVIDER,
+      })
       return { items: whole, table, periodicity: capitalized(series[0]?.periodicity ?? ''), leftOut }
     },
   })
@@ -149,13 +153,13 @@ function indicatorEndpoint(deps: CompatDeps, resource: Resource): AnyEndpoint {
     parse: (request) => ({ ...parseQuery(resource, request), source: 'indicator' }),
     find: async (snapshot, query) => oneAnswer(deps, resource, await findStoredValues(snapshot, query)),
   }
-  return compatRoute(ofRate, (event, side) => {
+  return compatRoute(ofRate, (event, client) => {
     const { code = '' } = pathParameters(event)
-    if (findIndicator(deps.cache.snapshot(), code)) return compatReply(deps, ofRate, event, side)
+    if (findIndicator(deps.cache.snapshot(), code)) return compatReply(deps, ofRate, event, client)
     return isStoredIndicator(deps.indicators, code).then((isStored) =>
       isStored
-        ? compatReply({ ...deps, ...deps.indicators }, ofIndicator, event, side)
-        : compatReply(deps, ofRate, event, side),
+        ? compatReply({ ...deps, ...deps.indicators }, ofIndicator, event, client)
+        : compatReply(deps, ofRate, event, client),
     )
   })
 }
@@ -181,7 +185,7 @@ async function oneAnswer(
   values: IndicatorValues,
 ): Promise<TableAnswer> {
   const parts = [rangePart(resource, values)]
-  const { whole, leftOut } = await completeParts(deps, 'sdde', parts, { areNamed: true })
+  const { whole, leftOut } = await completeParts(deps, 'sdde', parts, { areNamed: true, provider: PROVIDER })
   return { items: whole, table: undefined, periodicity: '', leftOut }
 }
 

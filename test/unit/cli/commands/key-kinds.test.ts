@@ -2,14 +2,19 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { bccr } from '../../../../src/providers/bccr/bccr.ts'
+import { ecb } from '../../../../src/providers/ecb/ecb.ts'
 import { temporaryDirectory } from '../../../support/temporary.ts'
 import { runCommand } from '../../../support/terminal.ts'
+
+const PROVIDERS = [bccr, ecb]
 
 function open(t: TestContext) {
   const dir = temporaryDirectory(t)
   const file = join(dir, 'token')
-  const key = (...words: string[]) => runCommand(['key', ...words, '--data-dir', join(dir, 'data')])
-  return { file, key }
+  const dataDir = join(dir, 'data')
+  const key = (...words: string[]) => runCommand(['key', ...words, '--data-dir', dataDir], {}, PROVIDERS)
+  return { file, key, dataDir }
 }
 
 test('`key create --in-url --side` creates a key for URLs and one side; `key list` shows both', async (t) => {
@@ -89,6 +94,12 @@ for (const [title, words, code, message] of [
     /--network must be private networks, or at most 65,536 IPv4 addresses .*: 0\.0\.0\.0\/1 is larger/,
   ],
   [
+    'a token for another provider',
+    ['--secret-from', 'FILE', '--network', '10.0.0.0/8', '--provider', 'ecb'],
+    2,
+    /--provider does not go with --secret-from/,
+  ],
+  [
     'a token for URLs',
     ['--secret-from', 'FILE', '--network', '10.0.0.0/8', '--in-url'],
     2,
@@ -118,3 +129,30 @@ for (const [title, words, code, message] of [
     assert.equal(JSON.parse((await key('list', '--json')).out).length, 1)
   })
 }
+
+test('`key create --provider` makes a key for the rates of an enabled source', async (t) => {
+  const { key, dataDir } = open(t)
+  const off = await key('create', 'frankfurt', '--provider', 'ecb')
+  assert.deepEqual([off.code, off.out], [1, ''])
+  assert.match(off.err, /the provider ecb is not enabled: cambista provider enable ecb\n/)
+  const unknown = await key('create', 'frankfurt', '--provider', 'fed')
+  assert.equal(unknown.code, 1)
+  assert.match(unknown.err, /there is no provider fed: see cambista provider list\n/)
+  assert.equal((await key('list', '--json')).out, '[]\n')
+
+  assert.equal(
+    (await runCommand(['provider', 'enable', 'ecb', '--data-dir', dataDir], {}, PROVIDERS)).code,
+    0,
+  )
+  const created = await key('create', 'frankfurt', '--provider', 'ecb', '--in-url', '--json')
+  assert.equal(JSON.parse(created.out).provider, 'ecb')
+  assert.equal((await key('create', 'bank', '--provider', 'bccr', '--side', 'compra')).code, 0)
+  const { out } = await key('list')
+  assert.match(out, /frankfurt .* active; for URLs; rates of ecb\n/)
+  assert.match(out, /bank .* active; compra\n/)
+  await runCommand(['provider', 'disable', 'ecb', '--data-dir', dataDir], {}, PROVIDERS)
+  assert.equal((await key('create', 'late', '--provider', 'ecb')).code, 1)
+  await key('rotate', 'frankfurt')
+  const [first, second] = JSON.parse((await key('list', '--json')).out)
+  assert.deepEqual([first.provider, second.provider], ['ecb', null])
+})
