@@ -3,7 +3,7 @@
 // proxy; the programs are unchanged.
 
 import { execFile } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import { type AddressInfo, connect } from 'node:net'
@@ -15,6 +15,7 @@ import { createSelfSigned } from '../../src/cli/commands/certificates/certificat
 import { addKey } from '../api/compat/asmx.ts'
 import { openApp } from '../api/support.ts'
 import { type TestApp, type TestAppOptions, temporaryDirectory } from '../support/app.ts'
+import { runCommand } from '../support/terminal.ts'
 
 export const TODAY = '2026-03-24'
 /** A key that is allowed in URLs. */
@@ -74,19 +75,17 @@ export type Redirect = {
   asked: Set<string>
 }
 
-/** A proxy that forwards requests for these hosts to the app, and rejects any other host. */
+/**
+ * A proxy that forwards requests for these hosts to the app, and rejects any other host. Its certificate is
+ * self-signed, or that of `certificate`, whose CA the programs trust.
+ */
 export async function leadHere(
   t: TestContext,
   app: TestApp,
   hosts: [string, ...string[]],
+  certificate = selfSigned(t, hosts),
 ): Promise<Redirect> {
-  const now = Date.now()
-  const { pem } = createSelfSigned([...hosts, '127.0.0.1'], {
-    from: new Date(now - 3_600_000),
-    to: new Date(now + 3_600_000),
-  })
-  const file = join(temporaryDirectory(t), 'certificate.pem')
-  writeFileSync(file, pem.cert)
+  const { pem, caFile } = certificate
   const origins = new Set<string>()
   const forward = (scheme: string) => (incoming: IncomingMessage, response: ServerResponse) => {
     // A proxy receives a whole URL, from axios for HTTPS too; a request inside a tunnel has a path.
@@ -123,11 +122,46 @@ export async function leadHere(
     env: {
       http_proxy: url,
       https_proxy: url,
-      NODE_EXTRA_CA_CERTS: file,
-      CURL_CA_BUNDLE: file,
-      PERL_LWP_SSL_CA_FILE: file,
+      NODE_EXTRA_CA_CERTS: caFile,
+      CURL_CA_BUNDLE: caFile,
+      PERL_LWP_SSL_CA_FILE: caFile,
+      SSL_CERT_FILE: caFile,
     },
   }
+}
+
+/** Certificate and key of a proxy, and the file of the CA that programs trust. */
+export type ProxyCertificate = { pem: { cert: string; key: string }; caFile: string }
+
+function selfSigned(t: TestContext, hosts: readonly string[]): ProxyCertificate {
+  const now = Date.now()
+  const { pem } = createSelfSigned([...hosts, '127.0.0.1'], {
+    from: new Date(now - 3_600_000),
+    to: new Date(now + 3_600_000),
+  })
+  const caFile = join(temporaryDirectory(t), 'certificate.pem')
+  writeFileSync(caFile, pem.cert)
+  return { pem, caFile }
+}
+
+/** The certificate of `cambista compat cert --force` for these hosts. */
+export async function interceptCertificate(
+  t: TestContext,
+  hosts: readonly string[],
+): Promise<ProxyCertificate> {
+  const out = join(temporaryDirectory(t), 'cert')
+  const { code, err } = await runCommand([
+    'compat',
+    'cert',
+    '--force',
+    '--host',
+    hosts.join(','),
+    '--out',
+    out,
+  ])
+  if (code !== 0) throw new Error(err)
+  const [cert, key] = ['cert.pem', 'key.pem'].map((name) => readFileSync(join(out, name), 'utf8'))
+  return { pem: { cert: cert ?? '', key: key ?? '' }, caFile: join(out, 'ca.pem') }
 }
 
 function serverPort(server: { address(): unknown }): number {

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { parseNetworks } from '../../../src/http/listener/networks.ts'
 import { asOtherProcess, loseDays, openApp, send, storeAsOtherProcess, withinASecond } from '../support.ts'
 import { addKey, URL_KEY } from './asmx.ts'
 import { ask, openShapes, readJson, type TestApp, TODAY } from './support.ts'
@@ -187,6 +188,23 @@ test('a key may be in the path or the query, without one the answer is 401, and 
       assert.equal((await ask(keyed, withKey))[0], 200, withKey)
   }
   assert.ok(!keyed.logLines.join('').includes(URL_KEY))
+})
+
+test('an open network needs no key, through a proxy too, and each other address does', async () => {
+  const open = parseNetworks('192.0.2.0/24')
+  const server = await openShapes({
+    listen: { compat: { open, serveRounded: false }, proxies: parseNetworks('127.0.0.1') },
+  })
+  for (const path of ['/tdc/tdc.json', '/tdc/tdc.json/?fbclid=x', '/api', '/api/', '/api//24/3/2026']) {
+    const forwarded = (address: string, method = 'GET') =>
+      send(server.app.url + path, { method, headers: { 'x-forwarded-for': address } })
+    const inside = await forwarded('192.0.2.7')
+    assert.deepEqual([inside.status, inside.headers['access-control-allow-origin']], [200, '*'], path)
+    for (const address of ['192.0.3.7', '2001:db8::1', '127.0.0.1'])
+      assert.equal((await forwarded(address)).status, 401, `${path} ${address}`)
+    assert.equal((await forwarded('192.0.2.7', 'HEAD')).status, 200)
+    assert.equal((await forwarded('192.0.2.7', 'POST')).status, 405)
+  }
 })
 
 test('an empty store is a 404', async () => {
