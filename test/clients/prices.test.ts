@@ -102,7 +102,9 @@ test('over days that were not synchronized curl writes no file', async (t) => {
       () => true,
     )
   await withinASecond(isLost, 'the days are lost')
-  await assert.rejects(fetchPrices(`${file}2`, 'USD', 'ledger'), /503/)
-  assert.equal(existsSync(`${file}2`), false)
+  for (const format of ['ledger', 'beancount'] as const) {
+    await assert.rejects(fetchPrices(`${file}2`, 'USD', format), /503/)
+    assert.equal(existsSync(`${file}2`), false)
+  }
   await fetchPrices(file, 'USD', 'ledger', '2025-08-06')
 })

@@ -133,7 +133,7 @@ export async function leadHere(
 /** Certificate and key of a proxy, and the file of the CA that programs trust. */
 export type ProxyCertificate = { pem: { cert: string; key: string }; caFile: string }
 
-function selfSigned(t: TestContext, hosts: readonly string[]): ProxyCertificate {
+function selfSigned(t: TestContext, hosts: [string, ...string[]]): ProxyCertificate {
   const now = Date.now()
   const { pem } = createSelfSigned([...hosts, '127.0.0.1'], {
     from: new Date(now - 3_600_000),
