@@ -80,6 +80,12 @@ CREATE TABLE sync_runs (
   failures    TEXT -- JSON of the failures, by their codes; NULL: not recorded
 ) STRICT;
 
+-- Second opinion on the dollar, by its source.
+CREATE TABLE second_opinions (
+  source TEXT NOT NULL PRIMARY KEY,
+  state  TEXT NOT NULL -- JSON: day of the last request in Costa Rica, number of its requests, end of a pause, newest answer
+) STRICT, WITHOUT ROWID;
+
 -- Every replaced value, for the accountant who booked the old one. `refined`: the bank corrected nothing; an exact
 -- value replaced a rounded one that agrees with it. `discarded`: an operator removed a value of a future day; it has
 -- no new value and no run. `old_stored_at` is NULL where it was not recorded yet.

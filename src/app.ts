@@ -23,6 +23,7 @@ import { ANY_ADDRESS, FORGEABLE_ADDRESS } from './http/listener/networks.ts'
 import { type ServerOptions, startServer } from './http/server.ts'
 import { createWaiting } from './http/waiting.ts'
 import type { Provider, ProviderSettings } from './providers/provider.ts'
+import type { OpinionRequest } from './providers/second-opinion.ts'
 import { AppError, errorReason } from './runtime/errors.ts'
 import { type Log, logFailures } from './runtime/log.ts'
 import type { BlobFs } from './store/blobs/folder.ts'
@@ -35,6 +36,7 @@ import { historyFloor } from './sync/order.ts'
 import type { HistoryProgress } from './sync/progress.ts'
 import { type SyncRequest, type SyncResult, syncAll } from './sync/run.ts'
 import { openSchedulers } from './sync/schedulers.ts'
+import { openSecondOpinion } from './sync/second-opinion.ts'
 import type { Clock, IsoDate } from './values/dates.ts'
 
 export type AppConfig = ServerOptions &
@@ -57,6 +59,8 @@ export type AppConfig = ServerOptions &
     maxAttempts: number
     /** Returns the current settings of a provider; called for each run. */
     providerSettings: (provider: Provider) => ProviderSettings
+    /** Source of a second opinion on the dollar; undefined: none is requested. */
+    secondOpinion?: OpinionRequest | undefined
     limits: UploadLimits
     log: Log
     /** Providers of rates. */
@@ -190,8 +194,9 @@ async function openApp(
     },
   }
   const sync = (request: SyncRequest) => syncAll(syncDeps, providers, request)
-  const { scheduler: enabled, syncCron } = config
-  const scheduler = closeLater(openSchedulers(syncDeps, providers, { enabled, syncCron, retryMs }))
+  const { scheduler: enabled, syncCron, secondOpinion } = config
+  const opinion = secondOpinion && closeLater(openSecondOpinion({ db, clock, log }, secondOpinion))
+  const scheduler = closeLater(openSchedulers(syncDeps, providers, { enabled, syncCron, retryMs, opinion }))
   const { dataDir } = config
   const backups = config.backup && (await openNightlyBackup({ ...config.backup, dataDir, clock, log }))
   parts.defer(async () => backups?.close())
@@ -210,7 +215,13 @@ async function openApp(
       {
         ...{ engine, database, keyring, scheduler, backups, log, defects: config.log },
         rates: { cache, past, indicators: createIndicatorReader(reads, indicatorOrigin(providers)) },
-        health: { clock, providers, findHistoryStart, reading: historyProgress },
+        health: {
+          clock,
+          providers,
+          findHistoryStart,
+          reading: historyProgress,
+          hasSecondOpinion: !!secondOpinion,
+        },
         documents: { blobs, claiming, limits, wakeHooks: hooks.wake },
         samples: () => samples,
       },

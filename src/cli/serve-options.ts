@@ -11,6 +11,8 @@ export const SERVE_OPTIONS = [
   ...SCHEDULE_OPTIONS,
   'backfill-from',
   ...PROVIDER_OPTIONS,
+  'second-opinion',
+  'hacienda-url',
   'max-body',
   'min-free',
   'max-uploads',

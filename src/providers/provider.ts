@@ -79,6 +79,9 @@ export type Notice = {
   isRefused?: boolean
 }
 
+/** Value of a side of the dollar, by a second opinion. */
+export type OpinionSide = { rate_type: 'compra' | 'venta'; rate_date: IsoDate; value: string }
+
 /** Settings of the provider, read anew for each run. */
 export type ProviderSettings = {
   url: string

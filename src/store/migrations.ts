@@ -319,6 +319,13 @@ const KEY_PROVIDERS = `
 ALTER TABLE api_keys ADD COLUMN provider TEXT;
 `
 
+const SECOND_OPINIONS = `
+CREATE TABLE second_opinions (
+  source TEXT NOT NULL PRIMARY KEY,
+  state  TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+`
+
 export const SHARED_MIGRATIONS: readonly Migration[] = [
   { sql: DISCARDED_RATES },
   { sql: PAGE_SESSIONS },
@@ -335,6 +342,7 @@ export const SHARED_MIGRATIONS: readonly Migration[] = [
   { sql: UPLOAD_LINKS },
   { sql: INDICATORS },
   { sql: KEY_PROVIDERS },
+  { sql: SECOND_OPINIONS },
 ]
 
 export const SCHEMA_VERSION = schemaVersion(SHARED_MIGRATIONS)

@@ -81,6 +81,7 @@ export type Tables = {
     rounded_to: number | null
     stored_at: number
   }
+  second_opinions: { source: string; state: string }
   rate_revisions: {
     id: Generated<number>
     series_id: number

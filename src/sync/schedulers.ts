@@ -13,6 +13,7 @@ import { readIndicators } from './indicators/run.ts'
 import { refine } from './refine.ts'
 import { retryReason, type SyncDeps, syncAll } from './run.ts'
 import { createScheduler, type Scheduler } from './scheduler.ts'
+import type { SecondOpinion } from './second-opinion.ts'
 import { readStartFacts, type Timetable } from './start.ts'
 
 /** Next sync of a provider. */
@@ -35,6 +36,8 @@ export type SchedulersOptions = {
   syncCron: (provider: Provider) => string
   /** Milliseconds between two attempts to become the leader. */
   retryMs?: number | undefined
+  /** Requested after a sync of a required provider whose due values are stored; undefined: never. */
+  opinion?: Pick<SecondOpinion, 'request'> | undefined
 }
 
 const PUBLISH_EVERY_MS = 1000
@@ -45,7 +48,7 @@ const INDICATORS_EVERY_MS = 60_000
 export function openSchedulers(
   deps: SyncDeps,
   providers: readonly Provider[],
-  { enabled, syncCron, retryMs }: SchedulersOptions,
+  { enabled, syncCron, retryMs, opinion }: SchedulersOptions,
 ): Schedulers {
   const { db, findHolder, log } = deps
   const events = { leads: 'this node has the scheduler', failed: 'the scheduler cannot be had' }
@@ -63,7 +66,7 @@ export function openSchedulers(
       await lock.check(db)
       return deps.takeLock(name)
     }
-    const started = await startSchedulers({ ...deps, takeLock }, providers, syncCron)
+    const started = await startSchedulers({ ...deps, takeLock }, providers, { syncCron, opinion })
     const publisher = publishSchedules(deps, started, lock)
     local = started
     await started.refresh() // for a change during the start, whose refresh found no schedulers
@@ -160,7 +163,7 @@ type LocalSchedulers = { tasks(): SyncTask[]; refresh(): Promise<void>; close():
 async function startSchedulers(
   deps: SyncDeps,
   providers: readonly Provider[],
-  syncCron: SchedulersOptions['syncCron'],
+  { syncCron, opinion }: Pick<SchedulersOptions, 'syncCron' | 'opinion'>,
 ): Promise<LocalSchedulers> {
   const { db, clock, log } = deps
   const background = createBackground(deps)
@@ -177,6 +180,7 @@ async function startSchedulers(
         if (signal.aborted) return undefined
         const ends = await syncAll(deps, [provider], { trigger, signal, range: undefined })
         if (ends.every(({ run }) => run.status === 'ok')) background.begin(provider)
+        if (!provider.isOptional && ends.some(({ current }) => current)) void opinion?.request(provider)
         return retryReason(ends)
       })
     const { code, timeZone } = provider

@@ -77,6 +77,8 @@ export type TestAppOptions = {
   listen?: Partial<ServerOptions>
   backup?: BackupPlan
   probation?: Promise<void>
+  /** URL of the source of a second opinion. */
+  opinionUrl?: string
 }
 
 export async function startTestApp(t: TestContext, options: TestAppOptions = {}): Promise<TestApp> {
@@ -114,6 +116,7 @@ export async function startTestApp(t: TestContext, options: TestAppOptions = {})
       },
       backup: options.backup,
       probation: options.probation,
+      secondOpinion: options.opinionUrl ? { url: options.opinionUrl, userAgent: 'cambista/test' } : undefined,
       staleForMs: options.staleForMs ?? 300_000,
       keepRemovedDays: 8,
       keepEvents: 730,

@@ -50,6 +50,10 @@ export const serve = command({
       syncCron: cronReader(options),
       backfillFrom: options['backfill-from'],
       providerSettings,
+      secondOpinion: options['second-opinion'] && {
+        url: options['hacienda-url'],
+        userAgent: `cambista/${VERSION}`,
+      },
       limits: {
         ...UPLOAD_WAITS,
         maxBody: options['max-body'],

@@ -9,6 +9,7 @@ import { networksFault, networksOrAny, networksOrAnyFault } from '../../http/lis
 import { parseOpenNetworks } from '../../http/listener/open-networks.ts'
 import { hostNamesFault, parseHostNames } from '../../http/listener/own-origin.ts'
 import { FIRST_DAY, PROVIDERS } from '../../providers/list.ts'
+import { OPINION_SOURCE } from '../../providers/second-opinion.ts'
 import { parseQuota, parseSize, quotaFault, sizeFault } from '../../values/sizes.ts'
 import {
   address,
@@ -117,6 +118,8 @@ const TABLE = {
   ...scheduleOptions(PROVIDERS),
   'backfill-from': option('DATE', day, FIRST_DAY),
   ...providerOptions(PROVIDERS),
+  'second-opinion': option('SOURCE', choice(OPINION_SOURCE)),
+  'hacienda-url': option('URL', httpUrl, 'https://api.hacienda.go.cr'),
   'max-body': option('SIZE', size, '2GiB'),
   'min-free': option('SIZE', size, '256MiB'),
   'max-uploads': option('N', integer(1, 1000), '16'),

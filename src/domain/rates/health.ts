@@ -62,6 +62,8 @@ export type HealthQuery = {
   findHistoryStart: (provider: Provider) => IsoDate
   /** Progress of a run that reads history. */
   reading: () => HistoryReading | undefined
+  /** True if a second opinion on the dollar is requested. */
+  hasSecondOpinion?: boolean
 }
 
 /** A provider with its row. */

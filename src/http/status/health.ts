@@ -3,6 +3,7 @@ import type { DatabaseState } from '../../domain/operations/database-watch.ts'
 import type { Samples } from '../../domain/operations/sample-reads.ts'
 import { type HealthQuery, type RateHealth, rateHealth } from '../../domain/rates/health.ts'
 import type { RateCache } from '../../domain/rates/rate-cache.ts'
+import { findOpinionReport, type OpinionReport } from '../../domain/rates/second-opinion.ts'
 import { errorReason } from '../../runtime/errors.ts'
 import type { Log } from '../../runtime/log.ts'
 import { blockReason, MAX_CLOCK_OFFSET_MS } from '../../store/engine.ts'
@@ -11,7 +12,7 @@ import type { ReadDb } from '../../store/tables.ts'
 import type { Schedulers } from '../../sync/schedulers.ts'
 import { type AnyEndpoint, freshReply, get } from '../endpoint/endpoint.ts'
 import { booleanParam } from '../endpoint/params.ts'
-import { Day, Instant, Integer, Pair, RateTypeOut } from '../endpoint/shapes.ts'
+import { Day, DecimalText, Instant, Integer, Pair, RateTypeOut } from '../endpoint/shapes.ts'
 
 const Detail = v.object({
   reasons: v.optional(v.pipe(v.array(v.string()), v.metadata({ description: 'Why the status is not ok' }))),
@@ -35,6 +36,24 @@ const Detail = v.object({
   ),
   holes_total: v.optional(Integer),
   rounded: v.optional(v.pipe(v.string(), v.metadata({ description: 'What makes rounded values exact' }))),
+  second_opinion: v.optional(
+    v.pipe(
+      v.object({
+        source: v.string(),
+        asked_at: Instant,
+        message: v.string(),
+        differences: v.pipe(
+          v.array(
+            v.object({ rate_type: RateTypeOut, rate_date: Day, value: DecimalText, other: DecimalText }),
+          ),
+          v.metadata({
+            description: 'The stored values, and those of the source; empty: there is no opinion',
+          }),
+        ),
+      }),
+      v.metadata({ description: 'A second opinion on the dollar that differs; the status stays as it is' }),
+    ),
+  ),
 })
 
 const HealthOut = v.pipe(
@@ -99,6 +118,7 @@ export function healthEndpoints(deps: HealthDeps): AnyEndpoint[] {
           const rates = (await snapshot.countRates()).all
           const last = await selectLastFinishedRun(db)
           const health = await loadHealth(deps)
+          const opinion = deps.health.hasSecondOpinion ? await findOpinionReport(db, deps.health) : undefined
           return freshReply({
             status: health.reasons.length > 0 ? 'degraded' : 'ok',
             database: 'ok',
@@ -107,7 +127,7 @@ export function healthEndpoints(deps: HealthDeps): AnyEndpoint[] {
             rates,
             last_sync: last?.finished_at ?? null,
             ...(health.exact ? {} : { exact: false }),
-            detail: healthDetail(health),
+            detail: healthDetail(health, opinion),
           })
         } catch (error) {
           // Not a 500: this endpoint reports that the database does not answer.
@@ -199,14 +219,18 @@ function loadHealth(deps: HealthDeps): Promise<RateHealth> {
 }
 
 /** Details beside the contract's fields; undefined: there are none (decisions 1.10). */
-function healthDetail(health: RateHealth): v.InferOutput<typeof Detail> | undefined {
+function healthDetail(
+  health: RateHealth,
+  opinion: OpinionReport | undefined,
+): v.InferOutput<typeof Detail> | undefined {
   const { reasons, history, holes, exact, rounded } = health
-  if (reasons.length === 0 && holes.length === 0 && exact) return undefined
+  if (reasons.length === 0 && holes.length === 0 && exact && !opinion) return undefined
   return {
     reasons: reasons.length > 0 ? reasons : undefined,
     history,
     holes: holes.length > 0 ? holes.slice(0, MOST_HOLES) : undefined,
     holes_total: holes.length > MOST_HOLES ? holes.length : undefined,
     rounded: exact ? undefined : rounded.join('; '),
+    second_opinion: opinion,
   }
 }

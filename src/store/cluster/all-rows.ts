@@ -29,6 +29,7 @@ const KEYS: Record<MovedTable, readonly string[]> = {
   series: ['id'],
   sync_runs: ['id'],
   rates: ['series_id', 'rate_date'],
+  second_opinions: ['source'],
   rate_revisions: ['id'],
   coverage: ['series_id', 'kind', 'covered_from'],
   coverage_changes: ['id'],

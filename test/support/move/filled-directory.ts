@@ -93,6 +93,9 @@ export async function fillDirectory(
       `)
     }
     if (schema > 21) db.exec(`update api_keys set provider = 'ecb' where id = 5`)
+    if (schema > 22) {
+      db.exec(`insert into second_opinions values ('hacienda', '{"day": "2026-03-24", "requests": 2}')`)
+    }
     const series = db.prepare(
       `insert into series (id, provider_id, external_code, name, base_currency, quote_currency, rate_type)
        values (?, 1, ?, 'S', ?, 'CRC', 'venta')`,

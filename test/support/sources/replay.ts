@@ -10,8 +10,8 @@ export type ReplayReply = { status?: number; headers?: Record<string, string>; b
 export type Replay = {
   url: string
   requests: ReplayRequest[]
-  /** Answers in place of the captured values. */
-  fault: ((request: ReplayRequest) => ReplayReply | 'reset' | undefined) | undefined
+  /** Answers in place of the captured values. `silent`: never. */
+  fault: ((request: ReplayRequest) => ReplayReply | 'reset' | 'silent' | undefined) | undefined
 }
 
 /** Starts a source. `today` is the day of its `Date` header, at noon. */
@@ -28,6 +28,7 @@ export async function startReplay(
     const request = { method, url: new URL(incoming.url ?? '/', replay.url), body, headers }
     replay.requests.push(request)
     const reply = replay.fault?.(request) ?? answer(request)
+    if (reply === 'silent') return
     if (reply === 'reset') return void response.destroy()
     response.writeHead(reply.status ?? 200, { Date: now().toUTCString(), ...reply.headers })
     response.end(reply.body)

@@ -20,6 +20,7 @@ import {
 import { canonicalDecimal } from '../../../values/decimal.ts'
 import { findGaps, type Interval, toIntervals } from '../../../values/intervals.ts'
 import { benchmarkSide, dueDay, isBenchmark, staleness } from '../../rates/freshness.ts'
+import { findOpinionReport } from '../../rates/second-opinion.ts'
 import { examineParities } from './cross-checks.ts'
 import type { Report } from './examination.ts'
 
@@ -87,6 +88,10 @@ export async function examineRates(
     await examineFreshness(db, one, newest, clock, providerReport)
   }
   await examineParities(db, providers, report)
+  const opinion = await findOpinionReport(db, { clock, providers })
+  if (!opinion) return
+  if (opinion.differences.length > 0) report.finding('rates', opinion.message)
+  else report.note(opinion.message)
 }
 
 /**
