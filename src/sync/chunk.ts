@@ -10,11 +10,12 @@ import { markSeriesChanged, selectRates, upsertRates } from '../store/rates/rate
 import { insertRevisions, takeInstant } from '../store/rates/record.ts'
 import { insertSeries, type SeriesRow, selectProviderSeries } from '../store/rates/series.ts'
 import type { WriteDb } from '../store/tables.ts'
-import { earliest, latest } from '../values/dates.ts'
+import { addDays, earliest, latest } from '../values/dates.ts'
 import { addInterval, type Interval } from '../values/intervals.ts'
-import { type AcceptedRate, compareRates, isQuotedInversely, validateRows } from './accept.ts'
+import { type AcceptedRate, type Changes, compareRates, isQuotedInversely, validateRows } from './accept.ts'
 import { COVERAGE_KINDS, type Coverages, extendCoverage, reduceCoverage } from './coverage.ts'
 import { answersSeries, fetchWindow, type Reading, type Unsynchronized } from './fetch-window.ts'
+import { describeJumps, findJumps, JUMP_DAYS } from './jumps.ts'
 import type { Problem } from './problems.ts'
 import { recordNewDays } from './publication.ts'
 import { catalogueEntry, enabledSeries, type RunState, seriesCurrency } from './state.ts'
@@ -206,6 +207,7 @@ async function storeReading(
   await upsertRates(trx, changes.writes, now.getTime())
   const replacement = { replaced_at: now.toISOString(), run_id: state.runId }
   await recordNewDays(trx, state, changes.writes, before)
+  problems.push(...(await jumpProblems(trx, state, group, { requested, window, writes: changes.writes })))
   await insertRevisions(
     trx,
     changes.revisions.map((one) => ({ ...one, ...replacement })),
@@ -226,6 +228,21 @@ async function storeReading(
     counts: changes,
     hasRows: rows.length > 0,
   }
+}
+
+/** Names new values of an optional provider that are far from the ones before them. */
+async function jumpProblems(
+  trx: WriteDb,
+  { provider }: RunState,
+  group: SeriesGroup,
+  chunk: { requested: readonly SeriesRow[]; window: Window; writes: Changes['writes'] },
+): Promise<Problem[]> {
+  const { requested, window, writes } = chunk
+  if (!provider.isOptional || writes.length === 0) return []
+  const names = new Map(requested.map((one) => [one.id, `${one.base_currency}/${one.quote_currency}`]))
+  const days = { from: addDays(window.from, -JUMP_DAYS), to: addDays(window.to, JUMP_DAYS) }
+  const jumps = findJumps(await selectRates(trx, [...names.keys()], days), writes)
+  return describeJumps(group.name, jumps, names).map((message) => ({ message }))
 }
 
 /** Returns a copy of a group with one of its series. */

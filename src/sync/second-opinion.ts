@@ -1,5 +1,5 @@
-// Requests a second opinion after a sync of the leader, beside all runs: it neither delays nor fails one. At most three
-// requests a day are counted in the database, so that restarts and a new leader share the limit.
+// Requests a second opinion after a sync of the leader, beside all runs: it neither delays nor fails one. The database
+// counts at most three requests a day, so that restarts and a new leader share the limit.
 
 import { reportOpinion } from '../domain/rates/second-opinion.ts'
 import type { Provider } from '../providers/provider.ts'
@@ -12,8 +12,8 @@ import type { SyncDeps } from './run.ts'
 
 export type SecondOpinion = {
   /**
-   * Requests an opinion on the stored values, unless a request is under way or the limit of the day is reached. Resolves
-   * at its end, and never rejects.
+   * Requests an opinion on the stored values within the limit of the day. Joins a request that is under way. Resolves at
+   * its end, and never rejects.
    */
   request(bank: Provider): Promise<void>
   /** Aborts a request, and waits for its end. */
