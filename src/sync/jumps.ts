@@ -8,14 +8,14 @@ import { isInRange, product } from '../values/decimal.ts'
 export const JUMP_DAYS = 15
 const NAMED = 3
 
-type DatedValue = Pick<StoredRate, 'series_id' | 'rate_date' | 'value'>
+type JumpValue = Pick<StoredRate, 'series_id' | 'rate_date' | 'value'>
 
 /** A value, and the published one before it. */
-export type Jump = { before: DatedValue; after: DatedValue }
+export type Jump = { before: JumpValue; after: JumpValue }
 
 /** Finds neighbours that differ by more than 20 percent, where one of both was written. `stored`: in any order. */
-export function findJumps(stored: readonly DatedValue[], writes: readonly DatedValue[]): Jump[] {
-  const valueKey = ({ series_id, rate_date }: DatedValue) => `${series_id} ${rate_date}`
+export function findJumps(stored: readonly JumpValue[], writes: readonly JumpValue[]): Jump[] {
+  const valueKey = ({ series_id, rate_date }: JumpValue) => `${series_id} ${rate_date}`
   const newKeys = new Set(writes.map(valueKey))
   const jumps: Jump[] = []
   for (const values of Map.groupBy(stored, ({ series_id }) => series_id).values()) {

@@ -22,6 +22,7 @@ import { errorFailure } from './problems.ts'
 import type { HistoryProgress, RunProgress } from './progress.ts'
 import { finishRun } from './publication.ts'
 import { addNotices, loadContext, runProblems, runStatus, unsynchronizedProblem } from './record.ts'
+import { GAVE_WAY } from './run-queue.ts'
 import type { RunContext, SyncProgress } from './state.ts'
 
 export type SyncRequest = {
@@ -132,7 +133,8 @@ async function recordRun(
   } catch (error) {
     const of = provider.code
     if (request.signal.aborted) {
-      const message = `${INTERRUPTED}: the program was stopped`
+      const hasGivenWay = request.signal.reason === GAVE_WAY
+      const message = `${INTERRUPTED}: ${hasGivenWay ? GAVE_WAY.message : 'the program was stopped'}`
       context.problems.add({ message, failure: { code: 'interrupted', of } }, of)
     } else {
       const failure = lostDatabaseError(error)

@@ -12,6 +12,7 @@ import type { SyncTrigger } from '../store/tables.ts'
 import { readIndicators } from './indicators/run.ts'
 import { refine } from './refine.ts'
 import { retryReason, type SyncDeps, syncAll } from './run.ts'
+import { createRunQueue } from './run-queue.ts'
 import { createScheduler, type Scheduler } from './scheduler.ts'
 import type { SecondOpinion } from './second-opinion.ts'
 import { readStartFacts, type Timetable } from './start.ts'
@@ -167,7 +168,7 @@ async function startSchedulers(
 ): Promise<LocalSchedulers> {
   const { db, clock, log } = deps
   const background = createBackground(deps)
-  const enqueue = createSerialQueue()
+  const { enqueue } = createRunQueue()
   const change = createSerialQueue()
   type Entry = { timetable: Omit<SyncTask, 'nextRun'>; scheduler: Scheduler | undefined }
   const entries = new Map<string, Entry>()
@@ -176,13 +177,17 @@ async function startSchedulers(
   const prepare = async (provider: Provider): Promise<Entry & { wasOk: boolean }> => {
     const facts = await readStartFacts(db, provider, deps)
     const run = (trigger: SyncTrigger, signal: AbortSignal) =>
-      enqueue(async () => {
-        if (signal.aborted) return undefined
-        const ends = await syncAll(deps, [provider], { trigger, signal, range: undefined })
-        if (ends.every(({ run }) => run.status === 'ok')) background.begin(provider)
-        if (!provider.isOptional && ends.some(({ current }) => current)) void opinion?.request(provider)
-        return retryReason(ends)
-      })
+      enqueue(
+        async (giveWay) => {
+          if (signal.aborted) return undefined
+          const stop = AbortSignal.any([signal, giveWay])
+          const ends = await syncAll(deps, [provider], { trigger, signal: stop, range: undefined })
+          if (ends.every(({ run }) => run.status === 'ok')) background.begin(provider)
+          if (!provider.isOptional && ends.some(({ current }) => current)) void opinion?.request(provider)
+          return retryReason(ends)
+        },
+        { isFirst: !provider.isOptional },
+      )
     const { code, timeZone } = provider
     const timetable = { provider: code, cron: syncCron(provider), timeZone }
     const scheduler = facts && createScheduler({ ...timetable, clock, log, facts, run })

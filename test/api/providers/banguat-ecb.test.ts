@@ -178,7 +178,13 @@ test('a source that is down or hostile for a week leaves the bank and the dollar
     assert.match(String(message), /^banguat: /)
     assert.equal((await get('/readyz?fresh=true')).status, 200)
   }
-  const { detail } = await json<{ detail: { reasons: string[] } }>('/api/v1/health')
+  const { status, detail } = await json<{ status: string; detail: { reasons: string[] } }>('/api/v1/health')
+  assert.equal(status, 'degraded', 'the enabled source is late')
+  const { providers } = await json<{ providers: Json[] }>('/api/v1/status')
+  assert.deepEqual(
+    providers.map(({ code, fresh }) => `${code} ${fresh}`),
+    ['bccr true', 'ecb false', 'banguat false'],
+  )
   assert.ok(detail.reasons.some((reason) => reason.startsWith('banguat: the last run failed: ')))
   assert.ok(detail.reasons.every((reason) => !reason.startsWith('bccr: ')))
   const latest = await json<Json>('/api/v1/rates/latest?provider=banguat&base=USD&quote=GTQ&on=2026-03-17')

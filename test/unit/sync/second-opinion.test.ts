@@ -1,5 +1,4 @@
-// Second opinion on the dollar: comparison with the stored values of its own days, limits of requests, and answers that
-// are no opinion.
+// Second opinion on the dollar: comparison with the stored values of its days, limits of requests, wrong answers.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
