@@ -107,6 +107,7 @@ export type StatedConversion = Omit<Conversion, 'legs'> & {
 
 export type SyncRun = {
   id: number
+  provider_id: number
   trigger: string
   status: 'ok' | 'parcial' | 'error' | null
   date_from: string | null

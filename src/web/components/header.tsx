@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { bankHealthStatus } from '../api/bank-status.ts'
 import { serverTime } from '../api/clock.ts'
 import { isOffline } from '../api/connection.ts'
 import type { Health, Series } from '../api/responses.ts'
@@ -105,7 +106,9 @@ function FreshnessBadge() {
 function healthPill(health: Health | undefined, words: Texts['health']) {
   if (!health) return ['waiting', '…'] as const
   if (health.rates === 0) return ['waiting', words.unknown] as const
-  return health.status === 'ok' ? (['good', words.fresh] as const) : (['warn', words.stale] as const)
+  return bankHealthStatus(health) === 'ok'
+    ? (['good', words.fresh] as const)
+    : (['warn', words.stale] as const)
 }
 
 /** Pill of an open network, which may not read the health of the server. The newest day decides, as it does there. */

@@ -1,5 +1,6 @@
 // Screen of the server's state: three cards, and the last sync runs.
 
+import { bankStatus } from '../api/bank-status.ts'
 import type { Series, Status } from '../api/responses.ts'
 import { session } from '../api/session.ts'
 import { FailureNotice } from '../components/notice.tsx'
@@ -22,8 +23,9 @@ export function StatusScreen() {
 }
 
 function Overview({ hasDocuments }: { hasDocuments: boolean }) {
-  const { value: status, failure, receivedAt } = useApi<Status>('/api/v1/status', POLL_MS)
-  const series = useApi<readonly Series[]>('/api/v1/series?details=true', SERIES_EVERY_MS)
+  const { value, failure, receivedAt } = useApi<Status>('/api/v1/status', POLL_MS)
+  const status = value && bankStatus(value)
+  const series = useApi<readonly Series[]>('/api/v1/series?details=true&provider=bccr', SERIES_EVERY_MS)
   const title = <h1 class="unseen">{texts.value.screens.status}</h1>
   if (!status) {
     return (

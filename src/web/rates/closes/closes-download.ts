@@ -70,7 +70,7 @@ export async function loadSources(
   const { from, to } = closesRange(loaded, today)
   // A first value may be that of the year before.
   const [earlier, ...histories] = await Promise.all([
-    load<DayRates>(`/api/v1/rates?on=${addDays(from, -1)}`, readDayRates),
+    load<DayRates>(`/api/v1/rates?on=${addDays(from, -1)}&provider=bccr`, readDayRates),
     ...legs.map(({ id }) => load<SeriesResponse>(`/api/v1/series/${id}/history?from=${from}&to=${to}`)),
   ])
   const { sides } = inLanguage(PAGE, language)

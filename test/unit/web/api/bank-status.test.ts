@@ -1,0 +1,50 @@
+// State of the central bank alone, out of answers of a server with another enabled source.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { bankHealthStatus, bankStatus } from '../../../../src/web/api/bank-status.ts'
+import type { Reason, Status } from '../../../../src/web/api/responses.ts'
+
+const failed = (provider: string): Reason => ({ code: 'last_run_failed', provider })
+
+function status(reasons: string[], reason_codes: Reason[]): Status {
+  const provider = (code: string) => ({ code, name: code, enabled: true }) as Status['providers'][number]
+  const run = (id: number, provider_id: number) => ({ id, provider_id }) as Status['runs'][number]
+  return {
+    ...{ version: '1', status: reasons.length > 0 ? 'degraded' : 'ok', reasons, reason_codes },
+    scheduler: { enabled: true, running: true },
+    storage: { rates: 1, rounded: 0, documents: 0, contents: 0, content_bytes: 0 },
+    backup: null,
+    ...{ providers: [provider('bccr'), provider('banguat')], runs: [run(3, 3), run(2, 1), run(1, 1)] },
+  }
+}
+
+test('bankStatus has neither providers, runs nor reasons of another source', () => {
+  const shown = bankStatus(status(['banguat: the last run failed: HTTP 503'], [failed('banguat')]))
+  assert.deepEqual([shown.status, shown.reasons, shown.reason_codes], ['ok', [], []])
+  assert.deepEqual(
+    [shown.providers.map(({ code }) => code), shown.runs.map(({ id }) => id)],
+    [['bccr'], [2, 1]],
+  )
+})
+
+test('bankStatus has the reasons of the bank as a server without another source has them', () => {
+  const reasons = ['bccr: the last run failed: 317: HTTP 500', 'banguat: the dollar has no value of venta']
+  const shown = bankStatus(status(reasons, [failed('bccr'), { code: 'no_value', provider: 'banguat' }]))
+  assert.deepEqual([shown.status, shown.reasons], ['degraded', ['the last run failed: 317: HTTP 500']])
+  const alone = status(['the last run failed: 317: HTTP 500'], [failed('bccr')])
+  assert.deepEqual(bankStatus(alone).reasons, alone.reasons)
+})
+
+test('bankHealthStatus ignores reasons of another source alone', () => {
+  const health = (...reasons: string[]) => bankHealthStatus({ status: 'degraded', detail: { reasons } })
+  assert.equal(health('banguat: the last run failed: x', 'ecb: the euro has no value of referencia'), 'ok')
+  assert.equal(
+    health('banguat: the last run failed: x', 'bccr: the dollar has no value of venta'),
+    'degraded',
+  )
+  assert.equal(health('the last run failed: 317: HTTP 500'), 'degraded')
+  assert.equal(bankHealthStatus({ status: 'degraded' }), 'degraded')
+  assert.equal(bankHealthStatus({ status: 'error', detail: { reasons: ['ecb: x'] } }), 'error')
+  assert.equal(bankHealthStatus({ status: 'ok' }), 'ok')
+})
