@@ -5,8 +5,12 @@ import { type StoredIndicator, selectIndicators } from '../../store/indicators/i
 import { selectIndicatorCoverage, selectValueDays } from '../../store/indicators/values.ts'
 import type { ReadDb } from '../../store/tables.ts'
 import { type Clock, currentDay, dayNumber, type IsoDate } from '../../values/dates.ts'
+import { historyPercent } from './history-share.ts'
 
-/** State of an enabled indicator. `history_since`: first day of the newest unbroken days; null: none yet. */
+/**
+ * State of an enabled indicator. `history_since`: first day of the newest unbroken days; null: none yet.
+ * `history_percent`: share of the history that was read; null: its begin is not known yet.
+ */
 export type IndicatorStatus = {
   code: string
   name: string | null
@@ -16,6 +20,7 @@ export type IndicatorStatus = {
   age_days: number | null
   is_stale: boolean
   history_since: IsoDate | null
+  history_percent: number | null
 }
 
 /** Days without a new value after which an indicator is named, by periodicity. */
@@ -35,15 +40,18 @@ export async function selectIndicatorStates(db: ReadDb, clock: Clock): Promise<I
   if (rows.length === 0) return []
   const days = await selectValueDays(db)
   const coverage = await selectIndicatorCoverage(db)
-  const today = dayNumber(currentDay(clock))
-  return rows.map(({ code, name, state, refusal, periodicity }) => {
+  const today = currentDay(clock)
+  return rows.map((row) => {
+    const { code, name, state, refusal, periodicity } = row
     const newest = days.get(code)?.newest ?? null
-    const age = newest === null ? null : today - dayNumber(newest)
+    const age = newest === null ? null : dayNumber(today) - dayNumber(newest)
+    const covered = coverage.get(code) ?? []
     const limit = STALE_DAYS[periodicity ?? 'diaria'] ?? OTHER_STALE_DAYS
     return {
       ...{ code, name, state, refusal, newest_date: newest, age_days: age },
       is_stale: age !== null && age > limit,
-      history_since: coverage.get(code)?.at(-1)?.from ?? null,
+      history_since: covered.at(-1)?.from ?? null,
+      history_percent: historyPercent(row, covered, today),
     }
   })
 }

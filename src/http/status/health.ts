@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { selectIndicatorStates, staleIndicators } from '../../domain/indicators/freshness.ts'
 import type { DatabaseState } from '../../domain/operations/database-watch.ts'
 import type { Samples } from '../../domain/operations/sample-reads.ts'
 import { type HealthQuery, type RateHealth, rateHealth } from '../../domain/rates/health.ts'
@@ -54,6 +55,14 @@ const Detail = v.object({
       v.metadata({ description: 'A second opinion on the dollar that differs; the status stays as it is' }),
     ),
   ),
+  indicators: v.optional(
+    v.pipe(
+      v.array(v.string()),
+      v.metadata({
+        description: 'Indicators without a new value for long; the status does not depend on them',
+      }),
+    ),
+  ),
 })
 
 const HealthOut = v.pipe(
@@ -103,6 +112,7 @@ function flagParam(description: string) {
 
 export function healthEndpoints(deps: HealthDeps): AnyEndpoint[] {
   const { db, isReady, cache, scheduler, log, database } = deps
+  const { clock } = deps.health
   return [
     get({
       path: '/api/v1/health',
@@ -127,7 +137,10 @@ export function healthEndpoints(deps: HealthDeps): AnyEndpoint[] {
             rates,
             last_sync: last?.finished_at ?? null,
             ...(health.exact ? {} : { exact: false }),
-            detail: healthDetail(health, opinion),
+            detail: healthDetail(health, {
+              opinion,
+              indicators: staleIndicators(await selectIndicatorStates(db, clock)),
+            }),
           })
         } catch (error) {
           // Not a 500: this endpoint reports that the database does not answer.
@@ -221,10 +234,11 @@ function loadHealth(deps: HealthDeps): Promise<RateHealth> {
 /** Details beside the contract's fields; undefined: there are none (decisions 1.10). */
 function healthDetail(
   health: RateHealth,
-  opinion: OpinionReport | undefined,
+  { opinion, indicators }: { opinion: OpinionReport | undefined; indicators: readonly string[] },
 ): v.InferOutput<typeof Detail> | undefined {
   const { reasons, history, holes, exact, rounded } = health
-  if (reasons.length === 0 && holes.length === 0 && exact && !opinion) return undefined
+  const hasReport = opinion !== undefined || indicators.length > 0
+  if (reasons.length === 0 && holes.length === 0 && exact && !hasReport) return undefined
   return {
     reasons: reasons.length > 0 ? reasons : undefined,
     history,
@@ -232,5 +246,6 @@ function healthDetail(
     holes_total: holes.length > MOST_HOLES ? holes.length : undefined,
     rounded: exact ? undefined : rounded.join('; '),
     second_opinion: opinion,
+    indicators: indicators.length > 0 ? [...indicators] : undefined,
   }
 }

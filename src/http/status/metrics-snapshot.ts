@@ -3,6 +3,7 @@
 import { EVERYTHING } from '../../domain/documents/access.ts'
 import type { DocumentWaiters } from '../../domain/documents/arrivals.ts'
 import type { Summaries } from '../../domain/documents/summary.ts'
+import { selectIndicatorStates } from '../../domain/indicators/freshness.ts'
 import type { NightlyBackup } from '../../domain/operations/backup/nightly.ts'
 import type { DatabaseMetrics, DatabaseState } from '../../domain/operations/database-watch.ts'
 import { type HealthQuery, isJudged, sidesOfProviders } from '../../domain/rates/health.ts'
@@ -24,6 +25,8 @@ type DatabaseValues = Totals & {
   hooks: { failing: number; waiting: number; givenUp: number }
   /** Queues of the first 200 agents. */
   agents: { id: number; waiting: number; oldestWaitingSeconds: number; failed: number }[]
+  /** Days since the newest value of each enabled indicator; null: it has none. */
+  indicators: { code: string; days: number | null }[]
 }
 
 /** Undefined: does not exist, or is in the database, which does not answer. */
@@ -70,6 +73,7 @@ const UNKNOWN = {
   nextSync: undefined,
   hooks: undefined,
   agents: undefined,
+  indicators: undefined,
 }
 
 export function metricsSnapshotOf(deps: VitalsDeps): () => Promise<MetricsSnapshot> {
@@ -118,6 +122,7 @@ async function readDatabaseValues({
       ...{ id: agent_id, waiting, failed },
       oldestWaitingSeconds: oldest === null ? 0 : elapsedSeconds(new Date(oldest), clock),
     })),
+    indicators: (await selectIndicatorStates(db, clock)).map(({ code, age_days: days }) => ({ code, days })),
   }
 }
 

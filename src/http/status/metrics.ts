@@ -101,6 +101,12 @@ export function createMetrics(): Metrics {
     labelNames: ['provider', 'side'],
     registers,
   })
+  const indicatorAge = new Gauge({
+    name: 'cambista_indicator_age_days',
+    help: 'Days since the newest stored value of each enabled indicator',
+    labelNames: ['code'],
+    registers,
+  })
   const agentGauge = (name: string, help: string) =>
     new Gauge({ name: `cambista_documents_${name}`, help, labelNames: ['agent'], registers })
   const waiting = agentGauge('waiting', 'Documents of an agent that wait for a worker; the first 200 agents')
@@ -144,6 +150,8 @@ export function createMetrics(): Metrics {
         const labels = provider === DEFAULT_PROVIDER.code ? { side } : { provider, side }
         benchmarkAge.set(labels, days ?? NEVER)
       }
+      indicatorAge.reset()
+      for (const { code, days } of now.indicators ?? []) indicatorAge.set({ code }, days ?? NEVER)
       for (const gauge of [waiting, oldestWaiting, failures]) gauge.reset()
       for (const { id: agent, ...queue } of now.agents ?? []) {
         waiting.set({ agent }, queue.waiting)

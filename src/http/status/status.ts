@@ -102,6 +102,10 @@ const IndicatorStateOut = v.pipe(
     newest_date: v.nullable(Day),
     age_days: v.nullable(Integer),
     history_since: withDescription(v.nullable(Day), 'First of the newest unbroken days that were read'),
+    history_percent: withDescription(
+      v.nullable(Integer),
+      'Share of the days of the history that were read; null: its begin is not known yet',
+    ),
   }),
   v.title('IndicatorState'),
 )

@@ -1,6 +1,7 @@
 // Chooses the next window of the indicators. Pure. The newest days come first: of daily indicators, then of weekly ones,
 // then of the others. History follows, newest first, a year a window (decisions 2.25).
 
+import { historyBegin } from '../../domain/indicators/history-share.ts'
 import type { StoredIndicator } from '../../store/indicators/indicators.ts'
 import type { ValueDays } from '../../store/indicators/values.ts'
 import {
@@ -58,14 +59,6 @@ export function nextIndicatorWindow(plan: IndicatorPlan, now: Date): IndicatorWi
 /** Returns true for an indicator without a known periodicity too. */
 export function isDaily({ periodicity }: Pick<StoredIndicator, 'periodicity'>): boolean {
   return periodicity === null || periodicity === DAILY
-}
-
-/** Returns the first day of the history that will be read; undefined: it is not known yet. */
-export function historyBegin(
-  { history_from: from, history_done: isDone }: StoredIndicator,
-  covered: readonly Interval[],
-): IsoDate | undefined {
-  return from ?? (isDone ? covered[0]?.from : undefined)
 }
 
 function periodRank(row: StoredIndicator): number {

@@ -9,12 +9,13 @@ import {
   type IndicatorOwner,
   matchesSearch,
 } from '../../../domain/indicators/enable.ts'
+import { historyPercent } from '../../../domain/indicators/history-share.ts'
 import type { IndicatorSource, Provider } from '../../../providers/provider.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import { atomically } from '../../../store/engine.ts'
 import { findNewestIndicatorValue } from '../../../store/indicators/changes.ts'
 import { type StoredIndicator, selectIndicators } from '../../../store/indicators/indicators.ts'
-import { selectValueDays } from '../../../store/indicators/values.ts'
+import { selectIndicatorCoverage, selectValueDays } from '../../../store/indicators/values.ts'
 import { selectProviders } from '../../../store/rates/providers.ts'
 import { selectProviderSeries } from '../../../store/rates/series.ts'
 import type { ReadDb } from '../../../store/tables.ts'
@@ -27,6 +28,8 @@ const DAILY = ['diaria', null]
 
 type ListedIndicator = DescribedIndicator & {
   newest_value: string | null
+  /** Whole percent of the history that was read; null: its begin is not known yet. */
+  history_percent: number | null
   state: StoredIndicator['state'] | 'disabled' | 'available'
   refusal: string | null
 }
@@ -35,14 +38,19 @@ export const indicatorList = command({
   name: 'indicator list',
   options: [...STORAGE, 'all', 'search', 'json'],
   run: (input) =>
-    input.withDatabase({ mustExist: true }, async (db) => {
+    input.withDatabase({ mustExist: true }, async (db, { clock }) => {
       const { all, search } = input.options
       const { provider, source } = await requireSource(input.terminal.providers)
-      const listed = await selectListed(db, provider, source)
+      const listed = await selectListed(db, { provider, source, today: currentDay(clock, provider.timeZone) })
       const codes = new Set(listed.map(({ code }) => code))
       const others = all
         ? source.listed().flatMap((one): ListedIndicator[] => {
-            const facts = { newest_value: null, state: 'available', refusal: null } as const
+            const facts = {
+              newest_value: null,
+              history_percent: null,
+              state: 'available',
+              refusal: null,
+            } as const
             return codes.has(one.code) ? [] : [{ ...describeKnown(provider.code, one), ...facts }]
           })
         : []
@@ -55,6 +63,7 @@ export const indicatorList = command({
         UNIT: (one) => one.unit ?? '-',
         NEWEST: (one) => one.newest_date ?? '-',
         VALUE: (one) => one.newest_value ?? '-',
+        HISTORY: (one) => (one.history_percent === null ? '-' : `${one.history_percent} %`),
         STATE: (one) => (one.refusal === null ? one.state : `${one.state} (${one.refusal})`),
         NAME: 'name',
       })
@@ -132,16 +141,23 @@ async function selectOwner(db: ReadDb, provider: Provider, source: IndicatorSour
 
 async function selectListed(
   db: ReadDb,
-  { code: provider }: Provider,
-  source: IndicatorSource,
+  { provider, source, today }: { provider: Provider; source: IndicatorSource; today: IsoDate },
 ): Promise<ListedIndicator[]> {
   const rows = await selectIndicators(db)
   const days = await selectValueDays(db)
-  const described = describeIndicators(provider, rows, { days, named: source.named() })
+  const coverage = await selectIndicatorCoverage(db)
+  const described = describeIndicators(provider.code, rows, { days, named: source.named() })
   return Array.fromAsync(described, async (one, at) => {
-    const { state = 'new', refusal = null } = rows[at] ?? {}
+    const row = rows[at]
+    const { state = 'new', refusal = null } = row ?? {}
     const newest = await findNewestIndicatorValue(db, one.code)
-    return { ...one, newest_value: newest?.value ?? null, state: one.enabled ? state : 'disabled', refusal }
+    return {
+      ...one,
+      newest_value: newest?.value ?? null,
+      history_percent: row ? historyPercent(row, coverage.get(one.code) ?? [], today) : null,
+      state: one.enabled ? state : 'disabled',
+      refusal,
+    }
   })
 }
 

@@ -1,5 +1,7 @@
 // Reports indicators that the source refuses, that wait for the token, or that have no new value.
 
+import { plainName } from '../../../providers/plain-name.ts'
+import type { IndicatorSource, Provider } from '../../../providers/provider.ts'
 import type { InspectedDatabase } from '../../../store/engine.ts'
 import { SCHEMA_VERSION } from '../../../store/migrations.ts'
 import type { Clock } from '../../../values/dates.ts'
@@ -8,7 +10,7 @@ import type { Report } from './examination.ts'
 
 export async function examineIndicators(
   { db, schema }: Pick<InspectedDatabase, 'db' | 'schema'>,
-  { clock }: { clock: Clock },
+  { clock, providers }: { clock: Clock; providers: readonly Provider[] },
   report: Report,
 ): Promise<void> {
   if (schema < SCHEMA_VERSION) return
@@ -21,10 +23,26 @@ export async function examineIndicators(
     if (state === 'refused')
       report.finding('indicators', `the bank refuses ${code} (${name ?? 'no name'}): ${refusal}`)
   }
+  const source = await providers.find(({ indicators }) => indicators !== undefined)?.indicators?.()
+  for (const { code, name } of states) {
+    const listedName = source && name !== null ? otherListedName(source, code, name) : undefined
+    if (listedName !== undefined) {
+      const words = `the bank calls it "${name}", the list "${listedName}"`
+      report.note(`indicator ${code}: ${words}: its code may have been given anew`)
+    }
+  }
   const abandoned = states.filter(({ age_days: age }) => age !== null && age >= ABANDONED_DAYS)
   const old = states.filter((one) => !abandoned.includes(one))
   for (const text of staleIndicators(old)) report.note(`indicator ${text}`)
   for (const { code, newest_date } of abandoned) {
     report.note(`indicator ${code} has no value since ${newest_date}: cambista indicator disable ${code}`)
   }
+}
+
+/** Returns the shipped name of an indicator if the stored one is another, accents and case apart. */
+function otherListedName(source: IndicatorSource, code: string, name: string): string | undefined {
+  const listedName = source.listed().find((one) => one.code === code)?.name
+  if (listedName === undefined) return undefined
+  const names = [listedName, source.catalogueNames().get(code) ?? listedName].map(plainName)
+  return names.includes(plainName(name)) ? undefined : listedName
 }

@@ -62,7 +62,7 @@ export async function examineShared(request: SharedRequest): Promise<Examination
     await noteSyncs(database, { providers }, report)
     await noteUsage(database, { ...report, note: (message) => report.note(message) }) // without advice: `--repair` works on data directories only
     await examineHooks(database, { clock, hookKey: request.hookKey }, report)
-    await examineIndicators(database, { clock }, report)
+    await examineIndicators(database, { clock, providers: request.providers }, report)
     await examineContents(request, report)
   } catch (error) {
     if (signal.aborted) throw new AppError('failed', 'stopped before the end')

@@ -43,6 +43,7 @@ test('`indicator enable` takes codes and keys, and prints what they cost', async
       newest_date: null,
       enabled: true,
       newest_value: null,
+      history_percent: 0,
       state: 'new',
       refusal: null,
     },
