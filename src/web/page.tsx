@@ -29,6 +29,9 @@ const BELOW_RATES = {
   CurrencyTable: lazyView(() =>
     import('./rates/currencies/currency-table.tsx').then((file) => file.CurrencyTable),
   ),
+  IndicatorsCard: lazyView(() =>
+    import('./rates/indicators/indicators-card.tsx').then((file) => file.IndicatorsCard),
+  ),
   EmptyDatabase: lazyView(() => import('./small-parts.ts').then((file) => file.EmptyDatabase)),
   MissingDaysNote: lazyView(() => import('./small-parts.ts').then((file) => file.MissingDaysNote)),
   NeedsSecret,

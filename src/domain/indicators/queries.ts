@@ -18,6 +18,9 @@ export type IndicatorFilter = {
   only_enabled?: boolean | undefined
 }
 
+/** `newest_value`: value of `newest_date`, with details alone. */
+export type IndicatorWithValue = DescribedIndicator & { newest_value?: string | null }
+
 /** Last value on or before a day. */
 export type IndicatorLatest = { indicator: DescribedIndicator; value_date: IsoDate; value: string }
 
@@ -56,6 +59,16 @@ export function filterIndicators(
       (!onlyEnabled || one.enabled) &&
       (entity === undefined || isEntity(one.entity, entity)),
   )
+}
+
+/** Lists the indicators that match, with their newest values if `details` is true. */
+export function indicatorsWithValues(
+  present: IndicatorSnapshot,
+  { details, ...filter }: IndicatorFilter & { details: boolean },
+): IndicatorWithValue[] {
+  const indicators = filterIndicators(present, filter)
+  if (!details) return indicators
+  return indicators.map((one) => ({ ...one, newest_value: present.newestValues.get(one.code) ?? null }))
 }
 
 /**

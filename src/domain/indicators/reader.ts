@@ -16,6 +16,7 @@ import {
   selectIndicatorCoverage,
   selectLaterIndicatorChanges,
   selectLaterIndicatorRevisions,
+  selectNewestValues,
   selectValueDays,
 } from '../../store/indicators/values.ts'
 import { selectRecordBounds } from '../../store/rates/record.ts'
@@ -29,6 +30,8 @@ import { type DescribedIndicator, describeIndicators } from './catalogue.ts'
 /** The stored indicators at one revision. */
 export type IndicatorSnapshot = IndicatorVersion & {
   readonly indicators: readonly DescribedIndicator[]
+  /** Newest values by code. */
+  readonly newestValues: ReadonlyMap<string, string>
   /** Indicators that are known by name. */
   readonly named: readonly KnownIndicator[]
   /** Returns the values and the covered days of a stored indicator. */
@@ -57,7 +60,14 @@ const COLUMN_BYTES = 4 * 1024 * 1024
 const MOST_TRIES = 3 // a run stores a window each second
 const OUTDATED = Symbol('the indicators have changed since the snapshot was taken')
 const NOTHING: IndicatorSnapshot = {
-  ...{ epoch: '', revision: -1, newestInstant: undefined, indicators: [], named: [] },
+  ...{
+    epoch: '',
+    revision: -1,
+    newestInstant: undefined,
+    indicators: [],
+    newestValues: new Map(),
+    named: [],
+  },
   days: () => Promise.reject(changedError()),
 }
 
@@ -119,6 +129,7 @@ async function takeSnapshot(
       ...version,
       ...{
         indicators: describeIndicators(provider, rows, { days, named: knownIndicators }),
+        newestValues: await selectNewestValues(trx),
         named: knownIndicators,
       },
       async days(code) {

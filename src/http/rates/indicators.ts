@@ -5,10 +5,11 @@ import type { DescribedIndicator } from '../../domain/indicators/catalogue.ts'
 import {
   type CounterTable,
   counterRates,
-  filterIndicators,
   type IndicatorHistory,
   type IndicatorLatest,
+  type IndicatorWithValue,
   indicatorHistory,
+  indicatorsWithValues,
   latestIndicator,
 } from '../../domain/indicators/queries.ts'
 import type { IndicatorSnapshot } from '../../domain/indicators/reader.ts'
@@ -49,6 +50,11 @@ const NAMES = {
   periodicity: v.nullable(v.string()),
 }
 
+const NewestValue = v.pipe(
+  DecimalText,
+  v.metadata({ description: 'The value of newest_date, with details=true' }),
+)
+
 const IndicatorOut = v.pipe(
   v.object({
     provider: v.string(),
@@ -63,6 +69,7 @@ const IndicatorOut = v.pipe(
     first_date: v.nullable(Day),
     newest_date: v.nullable(Day),
     enabled: v.boolean(),
+    newest_value: v.optional(v.nullable(NewestValue)),
   }),
   v.title('Indicator'),
 )
@@ -113,17 +120,19 @@ export function indicatorEndpoints(deps: StoredDeps<IndicatorSnapshot> & { db: R
           only_enabled: v.optional(booleanParam('Only those that are enabled'), 'false'),
           kind: v.optional(IndicatorKindParam),
           entity: v.optional(EntityParam),
+          details: v.optional(booleanParam('Whether the newest value is shown too'), 'false'),
         }),
         answer: v.array(IndicatorOut),
         effective: (query) => query,
-        find: filterIndicators,
-        forms: [jsonForm((indicators: readonly DescribedIndicator[]) => JSON.stringify(indicators))],
+        find: indicatorsWithValues,
+        forms: [jsonForm((indicators: readonly IndicatorWithValue[]) => JSON.stringify(indicators))],
       },
       {
-        columns: () => ({
+        columns: ({ details }) => ({
           ...{ provider: 'text', code: 'plain', key: 'text', name: 'text', kind: 'text', unit: 'text' },
           ...{ periodicity: 'text', entity: 'text', side: 'text', first_date: 'day', newest_date: 'day' },
           enabled: 'plain',
+          ...(details && { newest_value: 'decimal' }),
         }),
         rows: (indicators) => indicators,
       },

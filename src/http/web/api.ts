@@ -77,6 +77,9 @@ const SessionOut = v.pipe(
       v.description('Whether it lasts for 30 days without a request, else for 12 hours'),
     ),
     open: v.pipe(v.boolean(), v.description('Whether rates are open to this address without signing in')),
+    indicators: v.optional(
+      v.pipe(v.boolean(), v.description('true for a key, if indicators are enabled; else it is absent')),
+    ),
     ended: v.optional(
       v.pipe(
         v.object({

@@ -7,6 +7,7 @@ import type { UploadedField } from '../../domain/documents/upload.ts'
 import { AppError } from '../../runtime/errors.ts'
 import type { Log } from '../../runtime/log.ts'
 import type { Blobs } from '../../store/blobs/blobs.ts'
+import { countEnabledIndicators } from '../../store/indicators/indicators.ts'
 import type { ReadDb, WriteDb } from '../../store/tables.ts'
 import type { Clock } from '../../values/dates.ts'
 import type { FindSession, Keyring, SessionCredentials } from '../access/auth.ts'
@@ -111,7 +112,10 @@ export function createSignIn(deps: SignInDeps): SignIn {
   /** Returns the session with its credentials, or why it has none. */
   const describe = async (event: H3Event, own: ServerOrigin, session: Session | undefined) => {
     const credentials = await findCredentials(session ?? NOTHING)
-    if (credentials.key || credentials.token) return stateOut(event, session, credentials)
+    if (credentials.key || credentials.token) {
+      const hasIndicators = credentials.key !== undefined && (await countEnabledIndicators(reads)) > 0
+      return { ...stateOut(event, session, credentials), ...(hasIndicators && { indicators: true }) }
+    }
     const sessionEnd = session
       ? { reason: 'withdrawn' as const, remember: session.remember }
       : await sessions.explain(readCookies(event, cookieName(own)), pageHalf(event))

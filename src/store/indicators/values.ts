@@ -38,6 +38,24 @@ export async function selectValueDays(db: ReadDb): Promise<Map<string, ValueDays
   return days
 }
 
+/** Selects the newest value of each indicator that has any, by code. */
+export async function selectNewestValues(db: ReadDb): Promise<Map<string, string>> {
+  const rows = await db
+    .selectFrom('indicators')
+    .select('code')
+    .select((of) =>
+      of
+        .selectFrom('indicator_values')
+        .select('value')
+        .whereRef('indicator_values.code', '=', 'indicators.code')
+        .orderBy('value_date', 'desc')
+        .limit(1)
+        .as('value'),
+    )
+    .execute()
+  return new Map(rows.flatMap(({ code, value }) => (value === null ? [] : [[code, value]])))
+}
+
 /** Selects the covered days of all indicators, or of one. */
 export async function selectIndicatorCoverage(db: ReadDb, code?: string): Promise<Map<string, Interval[]>> {
   let query = db.selectFrom('indicator_coverage').selectAll().orderBy('code').orderBy('covered_from')

@@ -196,4 +196,6 @@ export type Status = {
   /** Null: no backups are scheduled. */
   backup: BackupStatus | null
   runs: readonly SyncRun[]
+  /** Absent: none is enabled. */
+  indicators?: { enabled: readonly { state: string; history_percent: number | null }[] }
 }

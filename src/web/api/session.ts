@@ -29,6 +29,8 @@ export type SessionFacts = SessionSecrets & {
   organization: ServerOwner | null
   /** True if rates are open to this address without signing in. */
   open: boolean
+  /** True with a key, if indicators are enabled. */
+  indicators?: true
 }
 
 export type SessionState =
@@ -49,6 +51,12 @@ export const session = signal<SessionState>({ state: 'loading' })
 export function canReadStatus(): boolean {
   const current = session.value
   return current.state === 'in' && current.key !== null
+}
+
+/** Returns true if the session has a key, and the server enabled indicators. */
+export function hasIndicators(): boolean {
+  const current = session.value
+  return current.state === 'in' && current.indicators === true
 }
 
 export function readPageSecret(): string | undefined {

@@ -6,8 +6,8 @@ import { type DateError, numericDay, type RateDays, readDate } from '../model/da
 import { addDays, FIRST_DAY } from '../model/days.ts'
 import { useApi } from './use-api.ts'
 
-/** `newest`: last day with rates. */
-export type DayBounds = RateDays & { today: string; newest: string }
+/** `newest`: last day with rates. `isOther`: the days are those of other values than rates. */
+export type DayBounds = RateDays & { today: string; newest: string; isOther?: boolean }
 export type DateChoice = {
   day: string
   bounds: DayBounds

@@ -124,7 +124,7 @@ export function DateWords(props: { id: string; choice: DateChoice; isShort?: boo
   )
 }
 
-function dateErrorText(error: DateError, { first, newest, today }: DayBounds): string {
+function dateErrorText(error: DateError, { first, newest, today, isOther }: DayBounds): string {
   const words = texts.value.date
   switch (error.kind) {
     case 'missing':
@@ -132,7 +132,7 @@ function dateErrorText(error: DateError, { first, newest, today }: DayBounds): s
     case 'before':
       return words.before(numericDay(first))
     case 'future':
-      return words.future(numericDay(error.day), numericDay(newest))
+      return words[isOther ? 'futureValue' : 'future'](numericDay(error.day), numericDay(newest))
     case 'order':
       return words.order
     case 'unreadable':

@@ -25,6 +25,10 @@ export const RATES = textTable({
       `Todavía no hay tipo de cambio para el ${day}; el último es del ${newest}.`,
       `There is no rate for ${day} yet; the last is of ${newest}.`,
     ],
+    futureValue: (day: string, newest: string) => [
+      `Todavía no hay valor para el ${day}; el último es del ${newest}.`,
+      `There is no value for ${day} yet; the last is of ${newest}.`,
+    ],
     unreadable: (example: string) => [
       `Escriba la fecha así: ${example}.`,
       `Write the date like this: ${example}.`,
@@ -203,8 +207,9 @@ export const RATES = textTable({
     published: ['Último valor', 'Last value'],
   },
 
-  /** Title below the first screen; the other texts are in currencies.ts. */
+  /** Titles below the first screen; the other texts are in currencies.ts and indicators.ts. */
   below: {
     currencies: ['Todas las monedas', 'All currencies'],
+    indicators: ['Indicadores', 'Indicators'],
   },
 })

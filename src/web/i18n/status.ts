@@ -31,6 +31,18 @@ export const STATUS = textTable({
     nextSync: ['Próxima sincronización', 'Next sync'],
     decimals: ['Decimales', 'Decimals'],
     complete: ['Completos', 'Complete'],
+    indicators: {
+      name: ['Indicadores', 'Indicators'],
+      history: (done: string, all: string) => [
+        `historia completa: ${done} de ${all}`,
+        `whole history: ${done} of ${all}`,
+      ],
+      waiting: (count: string) => [
+        `esperan el token del BCCR: ${count}`,
+        `waiting for the BCCR token: ${count}`,
+      ],
+      refused: (count: string) => [`rechazados por el BCCR: ${count}`, `refused by the BCCR: ${count}`],
+    },
     completeText: ['con todos los decimales que publica el BCCR', 'with every decimal the BCCR publishes'],
     rounded: (count: number, figure: string) => [
       count === 1 ? 'Un valor redondeado' : `${figure} valores redondeados`,

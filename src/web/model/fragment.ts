@@ -40,6 +40,12 @@ export type View = {
   from: string
   to: string
   table: boolean
+  /** Code of the indicator in the chart of indicators; empty: the first. */
+  indicator: string
+  indicatorSpan: Span
+  /** First and last day of that chart; both empty: the span. */
+  indicatorFrom: string
+  indicatorTo: string
   /** Pair of the table of months, such as `EUR/CRC`. */
   months: string
   /** Periods of that table. */
@@ -89,6 +95,10 @@ export const FIRST_VIEW: View = {
   from: '',
   to: '',
   table: false,
+  indicator: '',
+  indicatorSpan: '1y',
+  indicatorFrom: '',
+  indicatorTo: '',
   months: 'USD/CRC',
   every: 'month',
   year: '',
@@ -118,6 +128,7 @@ const PAIR = /^[A-Z]{3}\/[A-Z]{3}$/
 const QUERY_PARAMS = [
   ...(['day', 'on', 'pair', 'compare', 'span', 'from', 'to', 'table'] as const),
   ...(['amount', 'source', 'target', 'side'] as const),
+  ...(['indicator', 'indicatorSpan', 'indicatorFrom', 'indicatorTo'] as const),
 ]
 const DOCUMENTS_PARAMS = [
   ...(['company', 'agent', 'state', 'search', 'since', 'until', 'document', 'send'] as const),
@@ -162,6 +173,8 @@ export function parseFragment(fragment: string): View {
   const from = dayParam(params, 'from')
   const to = dayParam(params, 'to')
   const isRange = from !== '' && to !== '' && from <= to
+  const [indicatorFrom, indicatorTo] = [dayParam(params, 'indicatorFrom'), dayParam(params, 'indicatorTo')]
+  const isIndicatorRange = indicatorFrom !== '' && indicatorTo !== '' && indicatorFrom <= indicatorTo
   const on = dayParam(params, 'on')
   // An older link has the months beside the rest.
   const isOldCloses = viewName === '' && CLOSES_PARAMS.some((param) => params.has(param))
@@ -182,6 +195,10 @@ export function parseFragment(fragment: string): View {
     from: isRange ? from : '',
     to: isRange ? to : '',
     table: params.get('table') === 'true',
+    indicator: patternParam(params, 'indicator', /^[1-9]\d{0,9}$/),
+    indicatorSpan: wordParam(SPANS, params.get('indicatorSpan'), FIRST_VIEW.indicatorSpan),
+    indicatorFrom: isIndicatorRange ? indicatorFrom : '',
+    indicatorTo: isIndicatorRange ? indicatorTo : '',
     months: patternParam(params, 'months', PAIR),
     every: wordParam(EVERY, params.get('every'), FIRST_VIEW.every),
     year: patternParam(params, 'year', /^(19|2\d)\d\d$/),
@@ -234,6 +251,7 @@ function patternParam(
   name:
     | 'pair'
     | 'compare'
+    | 'indicator'
     | 'months'
     | 'year'
     | 'amount'

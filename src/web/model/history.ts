@@ -13,7 +13,13 @@ export type LineName = 'compra' | 'venta' | 'referencia' | 'main' | 'other'
 export type TrendLine = ComparedLine & { name: LineName; label: string }
 
 /** Lines of the chart by day. */
-export type Trend = { days: readonly string[]; lines: readonly TrendLine[]; holes: readonly Hole[] }
+export type Trend = {
+  days: readonly string[]
+  lines: readonly TrendLine[]
+  holes: readonly Hole[]
+  /** Days without values that a line bridges; undefined: 10. */
+  maxGapDays?: number
+}
 
 export type ChartLine<Name extends string = string> = { name: Name; points: readonly Point[] }
 export type DayTable<Name extends string = string> = {
@@ -30,8 +36,9 @@ const MONTHS: Record<Exclude<Span, 'all'>, number> = {
   '10y': 120,
 }
 const EARLIEST = '1900-01-01'
-/** Longest time without values that a line of the chart bridges. */
-const MAX_GAP_MS = 10 * 86_400_000
+/** Days without values that a line of the chart bridges. */
+const MAX_GAP_DAYS = 10
+const DAY_MS = 86_400_000
 
 /** Days of the chart. @param newest last day of every span */
 export function spanRange({ span, from, to }: Pick<View, 'span' | 'from' | 'to'>, newest: string) {
@@ -64,15 +71,19 @@ export function mergeLines<Name extends string>(lines: readonly ChartLine<Name>[
   }
 }
 
-/** Indexes of the days that follow a gap: over 10 days without values, or a hole. */
-export function lineBreaks(days: readonly string[], holes: readonly Hole[] = []): number[] {
+/** Indexes of the days that follow a gap: over 10 days without values or as many as given, or a hole. */
+export function lineBreaks(
+  days: readonly string[],
+  holes: readonly Hole[] = [],
+  maxGapDays = MAX_GAP_DAYS,
+): number[] {
   const breaks: number[] = []
   let previousTime = Number.POSITIVE_INFINITY
   for (const [index, day] of days.entries()) {
     const time = Date.parse(day)
     const previousDay = days[index - 1] ?? day
     const isHole = holes.some(({ from, to }) => from < day && to > previousDay)
-    if (isHole || time - previousTime > MAX_GAP_MS) breaks.push(index)
+    if (isHole || time - previousTime > maxGapDays * DAY_MS) breaks.push(index)
     previousTime = time
   }
   return breaks

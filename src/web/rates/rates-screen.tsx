@@ -6,7 +6,7 @@ import type { ComponentChildren, FunctionComponent } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { serverTime } from '../api/clock.ts'
 import type { Series } from '../api/responses.ts'
-import { session } from '../api/session.ts'
+import { hasIndicators, session } from '../api/session.ts'
 import { type DateChoice, type DayBounds, useDateChoice, useDayBounds } from '../components/date-choice.ts'
 import { FailureNotice } from '../components/notice.tsx'
 import { type ApiState, useApi } from '../components/use-api.ts'
@@ -28,6 +28,10 @@ type LazyParts = {
   Differential: FunctionComponent<{ series: readonly Series[]; bounds: DayBounds }>
   Certificate: FunctionComponent<{ series: readonly Series[] }>
   CurrencyTable: FunctionComponent<{ series: readonly Series[]; day: string | undefined }>
+  IndicatorsCard: FunctionComponent<{
+    today: string
+    MissingDaysNote: FunctionComponent<{ missing: KnownHoles }>
+  }>
   EmptyDatabase: FunctionComponent<{ everyMs: number }>
   MissingDaysNote: FunctionComponent<{ missing: KnownHoles }>
   NeedsSecret: FunctionComponent<{ kind: 'key' | 'token' }>
@@ -99,6 +103,14 @@ function Query(props: { below: LazyParts; bounds: DayBounds; series: ApiState<re
           <below.CurrencyTable series={series} day={choice.error ? undefined : choice.day} />
         </DeferredContent>
       </section>
+      {hasIndicators() && (
+        <section class="card indicators" aria-labelledby="indicators">
+          <h2 id="indicators">{texts.value.below.indicators}</h2>
+          <DeferredContent class="below">
+            <below.IndicatorsCard today={bounds.today} MissingDaysNote={below.MissingDaysNote} />
+          </DeferredContent>
+        </section>
+      )}
     </>
   )
 }

@@ -28,6 +28,7 @@ export function DataCard(props: {
         .map((provider) => (
           <Provider key={provider.code} provider={provider} status={status} series={series.value} />
         ))}
+      {status.indicators && <IndicatorFact indicators={status.indicators.enabled} />}
     </StatusCard>
   )
 }
@@ -93,6 +94,27 @@ function Provider(props: {
         )}
       </dl>
     </>
+  )
+}
+
+/** Number of indicators, of whole histories, and of those that wait or are refused. */
+function IndicatorFact({ indicators }: { indicators: NonNullable<Status['indicators']>['enabled'] }) {
+  const words = statusTexts.value.data.indicators
+  const { count } = formats.value
+  const countState = (state: string) => indicators.filter((one) => one.state === state).length
+  const done = indicators.filter(({ history_percent: percent }) => percent === 100).length
+  const [waiting, refused] = [countState('waiting'), countState('refused')]
+  const remarks = [
+    words.history(count(done), count(indicators.length)),
+    ...(waiting > 0 ? [words.waiting(count(waiting))] : []),
+    ...(refused > 0 ? [words.refused(count(refused))] : []),
+  ]
+  return (
+    <dl class="fact-list">
+      <Fact name={words.name} remark={remarks.join(' · ')}>
+        {count(indicators.length)}
+      </Fact>
+    </dl>
   )
 }
 

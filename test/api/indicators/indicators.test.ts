@@ -43,6 +43,13 @@ test('indicators answer with the digits of the bank: list, latest, history and f
     },
   ])
   assert.deepEqual(await app.json('/api/v1/indicators?kind=index'), [])
+  const detailed = await app.json<{ newest_value: string | null }[]>('/api/v1/indicators?details=true')
+  assert.deepEqual(
+    detailed.map(({ newest_value: value }) => value),
+    ['0', null],
+  )
+  const file = await (await app.get('/api/v1/indicators.csv?details=true')).text()
+  assert.match(file, /^provider,.*,enabled,newest_value\nbccr,423,.*,true,0\nbccr,777,.*,true,\n$/)
   const latest = { ...names, value_date: '2026-03-21', value: '0' }
   assert.deepEqual(await app.json('/api/v1/indicators/423/latest'), latest)
   assert.deepEqual(await app.json('/api/v1/indicators/TBP/latest?on=2026-03-25'), latest)
@@ -161,15 +168,21 @@ test('/status has the enabled indicators with their state and age, and health st
   await app.sync()
   const status = () =>
     app.json<{ status: string; indicators?: { enabled: unknown[]; runs: unknown[] } }>('/api/v1/status')
+  const health = () => app.json<{ status: string; detail?: unknown }>('/api/v1/health')
+  assert.equal((await health()).detail, undefined)
   assert.equal((await status()).indicators, undefined)
   await app.enable(['423'], '2026-03-10')
   await app.read()
-  const { status: health, indicators } = await status()
-  assert.equal(health, 'ok')
+  const { status: overall, indicators } = await status()
+  assert.equal(overall, 'ok')
   assert.equal(indicators?.runs.length, 1)
   const words = { code: '423', name: TBP.name, state: 'active', refusal: null }
   const age = { newest_date: '2026-03-12', age_days: 12, history_since: '2026-03-10' }
-  assert.deepEqual(indicators?.enabled, [{ ...words, ...age }])
+  assert.deepEqual(indicators?.enabled, [{ ...words, ...age, history_percent: 100 }])
+  const late = [`423 (${TBP.name}): the newest value is of 2026-03-12`]
+  assert.deepEqual([(await health()).status, (await health()).detail], ['ok', { indicators: late }])
+  await app.disable('423')
+  assert.equal((await health()).detail, undefined)
 })
 
 test('/ventanilla lists the enabled counters by entity, each side with its day', async (t) => {

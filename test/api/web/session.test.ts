@@ -32,6 +32,16 @@ test('a key signs in, and the session then reads rates as the key does', async (
   assert.equal(again.status, 304)
 })
 
+test('a session with a key names indicators once one is enabled, and one with a token never', async () => {
+  const [withKey, withToken] = [await signIn(url, app.key), await signIn(url, token)]
+  const flag = async (browser: Browser) => JSON.parse((await browser.ask('/session')).body).indicators
+  assert.equal(await flag(withKey), undefined)
+  await runJson(app.dataDir, 'indicator', 'enable', 'tbp')
+  assert.deepEqual([await flag(withKey), await flag(withToken)], [true, undefined])
+  await runJson(app.dataDir, 'indicator', 'disable', 'tbp')
+  assert.equal(await flag(withKey), undefined)
+})
+
 test('the cookie is for this port, hidden from scripts and from other sites', async () => {
   const { headers } = await ask(`${url}/session`, { json: { secret: app.key } })
   const [cookie = ''] = headers['set-cookie'] ?? []

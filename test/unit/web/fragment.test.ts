@@ -30,6 +30,8 @@ test('parseFragment inverts encodeFragment', () => {
     source: code,
     target: code,
     side: fc.constantFrom(...SIDES),
+    indicator: fc.constantFrom('', '423', '3149'),
+    indicatorSpan: fc.constantFrom(...SPANS),
   })
   fc.assert(
     fc.property(rates, (parts) => {

@@ -10,17 +10,19 @@ type DayIndex = { index: number; isSelected: boolean }
 /**
  * Chart, values of the selected day, and a slider that selects days by keyboard and touch.
  * @param note text beside the values of a day
+ * @param onZoom receives the days of a dragged range; undefined: they become those of the view's history
  */
 export function ChartPanel(props: {
   trend: Trend | undefined
   figure: FigureFormat
   note: (index: number) => ComponentChildren
+  onZoom?: (from: string, to: string) => void
 }) {
-  const { trend, figure, note } = props
+  const { trend, figure, note, onZoom = (from, to) => setView({ from, to }) } = props
   const words = texts.value.history
   const [selected, select] = useState<number | undefined>(undefined)
   const host = useRef<HTMLDivElement>(null)
-  const chart = useChart(host, trend, select)
+  const chart = useChart(host, trend, { onPoint: select, onZoom })
   const last = (trend?.days.length ?? 0) - 1
   const index = selected === undefined || selected > last ? last : selected
   const isSelected = selected !== undefined && selected <= last
@@ -52,22 +54,22 @@ export function ChartPanel(props: {
 function useChart(
   host: { current: HTMLDivElement | null },
   trend: Trend | undefined,
-  point: (index: number) => void,
+  events: { onPoint: (index: number) => void; onZoom: (from: string, to: string) => void },
 ) {
   const [chart, setChart] = useState<Chart | undefined>(undefined)
-  const current = useRef(trend)
-  current.current = trend
+  const current = useRef({ trend, events })
+  current.current = { trend, events }
   useEffect(() => {
     let newChart: Chart | undefined
     let isUnmounted = false
     import('./chart.ts').then(({ openChart }) => {
       if (isUnmounted || !host.current) return
       newChart = openChart(host.current, {
-        onPoint: point,
+        onPoint: events.onPoint,
         onZoom(from, to) {
-          const days = current.current?.days
-          const [first, end] = [days?.[from], days?.[to]]
-          if (first && end && first < end) setView({ from: first, to: end })
+          const { trend, events } = current.current
+          const [first, end] = [trend?.days[from], trend?.days[to]]
+          if (first && end && first < end) events.onZoom(first, end)
         },
       })
       setChart(newChart)
@@ -78,7 +80,7 @@ function useChart(
     }
   }, [])
   useEffect(() => {
-    if (trend) chart?.draw(trend, lineBreaks(trend.days, trend.holes), formats.value)
+    if (trend) chart?.draw(trend, lineBreaks(trend.days, trend.holes, trend.maxGapDays), formats.value)
   }, [chart, trend, formats.value])
   return chart
 }

@@ -2,10 +2,9 @@
 // part shows the pair and days of the previous one.
 
 import type { ComponentChildren, FunctionComponent } from 'preact'
-import { useId, useMemo } from 'preact/hooks'
+import { useMemo } from 'preact/hooks'
 import type { Series } from '../../api/responses.ts'
 import { type DateChoice, type DayBounds, useDateChoice } from '../../components/date-choice.ts'
-import { DateField, DateWords } from '../../components/date-field.tsx'
 import { FailureNotice, Notice } from '../../components/notice.tsx'
 import { SegmentedControl } from '../../components/segmented-control.tsx'
 import { formats, setView, texts, view } from '../../components/view.ts'
@@ -19,6 +18,7 @@ import { useComparison } from './comparison.ts'
 import { HistoryFiles } from './history-files.tsx'
 import { HistoryTable } from './history-table.tsx'
 import { type LoadedHistory, useHistory } from './loaded-history.ts'
+import { RangeFields } from './range-fields.tsx'
 import { StatisticsTable } from './statistics-table.tsx'
 import { trendColumns } from './trend-columns.ts'
 import { TrendFields } from './trend-fields.tsx'
@@ -86,7 +86,10 @@ export function History(props: {
               <div class="statistics">{isRefused && MISSING}</div>
             )}
             <div class="history-tools">
-              <RangeFields choices={choices} />
+              <RangeFields
+                choices={choices}
+                onReset={view.value.from === '' ? undefined : () => setView({ from: '', to: '' })}
+              />
               {!isRefused && !isEmpty && (
                 <HistoryFiles loaded={loaded} trend={visibleTrend} series={series} isOpen={table} />
               )}
@@ -192,28 +195,4 @@ function useRangeChoices(
     useDateChoice(from, days, (day) => setView({ from: day, to }), { max: to }),
     useDateChoice(to, days, (day) => setView({ from, to: day }), { min: from }),
   ]
-}
-
-function RangeFields({ choices: [from, to] }: { choices: [DateChoice, DateChoice] }) {
-  const words = texts.value.history
-  const id = useId()
-  const fields = [
-    { name: 'from', label: words.from, choice: from },
-    { name: 'to', label: words.to, choice: to },
-  ]
-  return (
-    <div class="range">
-      {fields.map(({ name, label, choice }) => (
-        <div key={name} class="range-day">
-          <DateField label={label} choice={choice} describedBy={`${id}-${name}`} />
-          <DateWords id={`${id}-${name}`} choice={choice} isShort />
-        </div>
-      ))}
-      {view.value.from !== '' && (
-        <button type="button" class="link" onClick={() => setView({ from: '', to: '' })}>
-          {words.zoomOut}
-        </button>
-      )}
-    </div>
-  )
 }

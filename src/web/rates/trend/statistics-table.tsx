@@ -4,9 +4,17 @@ import type { FigureFormat } from '../../model/formats.ts'
 import type { Trend } from '../../model/history.ts'
 import { computeStatistics, type Point, type Statistics } from '../../model/statistics.ts'
 
-/** @param isPublished the values are those of the bank, and their difference has all digits */
-export function StatisticsTable(props: { trend: Trend; figure: FigureFormat; isPublished: boolean }) {
-  const { trend, figure, isPublished } = props
+/**
+ * @param isPublished the values are those of the bank, and their difference has all digits
+ * @param points name of percentage points, of which the change is a number; undefined: it is a percentage
+ */
+export function StatisticsTable(props: {
+  trend: Trend
+  figure: FigureFormat
+  isPublished: boolean
+  points?: string | undefined
+}) {
+  const { trend, figure, isPublished, points } = props
   const { history, convert } = texts.value
   const { cross } = formats.value
   const all = useMemo(
@@ -46,7 +54,7 @@ export function StatisticsTable(props: { trend: Trend; figure: FigureFormat; isP
                   <small>{history.dayCount(formats.value.count(statistics.count))}</small>
                 </td>
                 <Extreme point={statistics.last} figure={figure} />
-                <Change statistics={statistics} isPublished={isPublished} />
+                <Change statistics={statistics} isPublished={isPublished} points={points} />
               </tr>
             ),
         )}
@@ -64,9 +72,18 @@ function Extreme({ point, figure }: { point: Point; figure: FigureFormat }) {
   )
 }
 
-function Change({ statistics, isPublished }: { statistics: Statistics; isPublished: boolean }) {
+function Change(props: { statistics: Statistics; isPublished: boolean; points: string | undefined }) {
+  const { statistics, isPublished, points } = props
   const { percent, signed, crossChange } = formats.value
   const { change, first } = statistics
+  if (points !== undefined) {
+    return (
+      <td>
+        {signed(change)}
+        <small>{points}</small>
+      </td>
+    )
+  }
   return (
     <td>
       {statistics.percent === undefined ? '—' : percent(statistics.percent)}

@@ -1,0 +1,168 @@
+// Table of counter rates by entity. On a phone an entity has two lines: its name with the day, and its figures.
+
+import { useId, useState } from 'preact/hooks'
+import { DownloadMenu } from '../../components/download-menu.tsx'
+import { icons } from '../../components/icons.tsx'
+import { FailureNotice, Notice } from '../../components/notice.tsx'
+import { useApi } from '../../components/use-api.ts'
+import { formats } from '../../components/view.ts'
+import {
+  type CounterEntity,
+  type CounterEntry,
+  type CounterSortKey,
+  counterEntries,
+  type PageIndicator,
+  sortCounters,
+} from '../../model/indicators.ts'
+import { matchesQuery } from '../../model/search.ts'
+import { missingDataTexts } from '../missing-data-texts.ts'
+import { counterFile } from './indicator-files.ts'
+import { TrendChoice } from './indicator-list.tsx'
+import { indicatorTexts } from './indicator-texts.ts'
+
+type Counters = { entities: readonly CounterEntity[]; leftOut: readonly string[] }
+type CounterSorting = { key: CounterSortKey; isDescending: boolean }
+
+const EVERY_MS = 600_000
+const SEARCHED_ROWS = 10
+const KEYS: readonly CounterSortKey[] = ['entity', 'compra', 'venta', 'spread']
+const BEST_IS_HIGHEST = 'compra'
+
+export function CounterTable(props: {
+  indicators: readonly PageIndicator[]
+  selected: string | undefined
+  today: string
+}) {
+  const words = indicatorTexts.value.counters
+  const { indicators, selected, today } = props
+  const [query, setQuery] = useState('')
+  const [sorting, setSorting] = useState<CounterSorting>({ key: 'entity', isDescending: false })
+  const { value, failure } = useApi<Counters>('/api/v1/ventanilla', EVERY_MS, readCounters)
+  const all = value && sortCounters(counterEntries(value.entities, indicators), sorting)
+  const visible = all?.filter(({ entity, kind }) => matchesQuery(query, [entity, kind]))
+  const leftOut = value?.leftOut ?? []
+  const sort = (key: CounterSortKey) =>
+    setSorting({ key, isDescending: sorting.key === key ? !sorting.isDescending : key === BEST_IS_HIGHEST })
+  return (
+    <section class="counters" aria-labelledby="counters">
+      <h3 id="counters">{words.title}</h3>
+      <p class="quiet small">{words.subject}</p>
+      {(all?.length ?? 0) > SEARCHED_ROWS && (
+        <EntitySearch query={query} count={visible?.length ?? 0} onInput={setQuery} />
+      )}
+      {leftOut.length > 0 && (
+        <p class="caution left-out">{missingDataTexts.value.leftOut(leftOut.join(', '))}</p>
+      )}
+      {failure && !value ? (
+        <FailureNotice failure={failure} />
+      ) : visible?.length === 0 && query !== '' ? (
+        <Notice title={words.none(query)}>
+          <button type="button" class="button" onClick={() => setQuery('')}>
+            {words.clear}
+          </button>
+        </Notice>
+      ) : (
+        <table class="data counter-table" aria-busy={!value}>
+          <caption class="unseen">{words.subject}</caption>
+          <thead>
+            <tr>
+              {KEYS.map((key) => (
+                <th
+                  key={key}
+                  scope="col"
+                  class={key === 'entity' ? 'column-name' : 'number'}
+                  aria-sort={
+                    sorting.key === key ? (sorting.isDescending ? 'descending' : 'ascending') : undefined
+                  }
+                >
+                  <button type="button" class="sort" onClick={() => sort(key)}>
+                    {words.columns[key]}
+                  </button>
+                </th>
+              ))}
+              <th scope="col" class="counter-day">
+                {words.columns.day}
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {visible?.map((entry) => (
+              <CounterLine key={entry.entity} entry={entry} isSelected={entry.code === selected} />
+            ))}
+          </tbody>
+        </table>
+      )}
+      <div class="buttons counter-files">
+        <DownloadMenu
+          table={visible?.length ? (language) => counterFile(visible, today, language) : undefined}
+          name={`bccr-ventanilla-${today}`}
+        />
+      </div>
+    </section>
+  )
+}
+
+function CounterLine({ entry, isSelected }: { entry: CounterEntry; isSelected: boolean }) {
+  const { columns } = indicatorTexts.value.counters
+  const { exact } = formats.value
+  const { entity, code, compra, venta, spread } = entry
+  const figure = (key: 'compra' | 'venta' | 'spread', text: string | null | undefined) => (
+    <td class={`number counter-${key}`}>
+      <span class="cell-label">{columns[key]}</span>
+      {text ? exact(text) : '—'}
+    </td>
+  )
+  return (
+    <tr class={hasTwoDays(entry) ? 'two-days' : undefined}>
+      <th scope="row">
+        <TrendChoice code={code} name={entity} isSelected={isSelected} />
+      </th>
+      {figure('compra', compra)}
+      {figure('venta', venta)}
+      {figure('spread', spread)}
+      <td class="counter-day">{dayText(entry)}</td>
+    </tr>
+  )
+}
+
+/** Day of both sides, or each with its own. */
+function dayText(entry: CounterEntry): string {
+  const { day } = formats.value
+  const { compra_date: buy, venta_date: sell } = entry
+  if (hasTwoDays(entry)) return indicatorTexts.value.counters.days(day(buy ?? ''), day(sell ?? ''))
+  const one = buy ?? sell
+  return one === null ? '—' : day(one)
+}
+
+function hasTwoDays({ compra_date: buy, venta_date: sell }: CounterEntry): boolean {
+  return buy !== null && sell !== null && buy !== sell
+}
+
+function EntitySearch(props: { query: string; count: number; onInput: (query: string) => void }) {
+  const words = indicatorTexts.value.counters
+  const id = useId()
+  return (
+    <div class="search">
+      {icons.search}
+      <label class="unseen" for={id}>
+        {words.search}
+      </label>
+      <input
+        id={id}
+        type="search"
+        class="field"
+        placeholder={words.search}
+        value={props.query}
+        onInput={(event) => props.onInput(event.currentTarget.value)}
+      />
+      <span class="unseen" role="status">
+        {props.query !== '' && words.matches(props.count)}
+      </span>
+    </div>
+  )
+}
+
+async function readCounters(answer: Response): Promise<Counters> {
+  const leftOut = answer.headers.get('x-left-out')?.match(/\d+/g) ?? []
+  return { entities: (await answer.json()) as readonly CounterEntity[], leftOut }
+}

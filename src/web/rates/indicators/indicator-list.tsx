@@ -1,0 +1,82 @@
+import { useState } from 'preact/hooks'
+import { formats, setView, texts } from '../../components/view.ts'
+import type { PageIndicator } from '../../model/indicators.ts'
+import { indicatorTexts } from './indicator-texts.ts'
+import { INDICATOR_TREND } from './indicator-trend.tsx'
+
+const INITIAL_ROWS = 8
+
+/** Indicators with their newest values. @param selected code of the indicator in the chart */
+export function IndicatorList(props: { indicators: readonly PageIndicator[]; selected: string | undefined }) {
+  const words = indicatorTexts.value
+  const { indicators, selected } = props
+  const { exact, day, count } = formats.value
+  const [isWhole, setWhole] = useState(false)
+  const visible = isWhole ? indicators.length : Math.min(indicators.length, INITIAL_ROWS)
+  return (
+    <>
+      <table class="data indicator-table">
+        <caption class="unseen">{texts.value.below.indicators}</caption>
+        <thead>
+          <tr>
+            <th scope="col">{words.columns.name}</th>
+            <th scope="col" class="number">
+              {words.columns.value}
+            </th>
+            <th scope="col">{words.columns.unit}</th>
+            <th scope="col" class="number">
+              {words.columns.day}
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {indicators.map(({ code, name, unit, newest_value: value, newest_date: newest }, at) => (
+            <tr key={code} class={at < visible ? undefined : 'printed-only'}>
+              <th scope="row">
+                <TrendChoice code={code} name={name ?? code} isSelected={code === selected} isMarked />
+              </th>
+              <td class="number indicator-value">{value ? exact(value) : '—'}</td>
+              <td class={unit ? 'indicator-unit' : 'indicator-unit no-unit'} lang="es">
+                {unit ?? '—'}
+              </td>
+              <td class="number indicator-day">{newest ? day(newest) : '—'}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {indicators.length > INITIAL_ROWS && (
+        <p class="row-count">
+          {!isWhole && words.shown(count(visible), count(indicators.length))}
+          <button type="button" class="link" aria-expanded={isWhole} onClick={() => setWhole(!isWhole)}>
+            {isWhole ? words.showLess : words.showAll(count(indicators.length))}
+          </button>
+        </p>
+      )}
+    </>
+  )
+}
+
+/** Button that shows the chart of an indicator or entity. */
+export function TrendChoice(props: { code: string; name: string; isSelected: boolean; isMarked?: boolean }) {
+  const { code, name, isSelected, isMarked } = props
+  const show = () => {
+    setView({ indicator: code, indicatorFrom: '', indicatorTo: '' })
+    const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches
+    const chart = document.getElementById(INDICATOR_TREND)
+    chart?.scrollIntoView({ behavior: isCalm ? 'auto' : 'smooth', block: 'nearest' })
+  }
+  return (
+    <button
+      type="button"
+      class="currency"
+      aria-pressed={isSelected}
+      title={indicatorTexts.value.trend(name)}
+      onClick={show}
+    >
+      {isMarked && <span class="currency-code">{code}</span>}
+      <span class="currency-name" lang="es">
+        {name}
+      </span>
+    </button>
+  )
+}

@@ -1,0 +1,202 @@
+// Chart, figures, table and files of the chosen indicator over a range of days.
+
+import type { FunctionComponent } from 'preact'
+import { useMemo, useState } from 'preact/hooks'
+import { type DateChoice, type DayBounds, useDateChoice } from '../../components/date-choice.ts'
+import { DownloadMenu } from '../../components/download-menu.tsx'
+import { icons } from '../../components/icons.tsx'
+import { FailureNotice, Notice } from '../../components/notice.tsx'
+import { SegmentedControl } from '../../components/segmented-control.tsx'
+import { formats, setView, texts, view } from '../../components/view.ts'
+import { SPANS, type Span } from '../../model/fragment.ts'
+import { spanRange, type Trend } from '../../model/history.ts'
+import { isAnyMissing, type KnownHoles } from '../../model/holes.ts'
+import type { ChartSubject } from '../../model/indicators.ts'
+import { ChartPanel } from '../trend/chart-panel.tsx'
+import { HistoryTable } from '../trend/history-table.tsx'
+import { RangeFields } from '../trend/range-fields.tsx'
+import { StatisticsTable } from '../trend/statistics-table.tsx'
+import { trendColumns } from '../trend/trend-columns.ts'
+import { indicatorTable, joinCodes } from './indicator-files.ts'
+import { indicatorTexts } from './indicator-texts.ts'
+import { type LoadedIndicator, useIndicatorValues } from './loaded-indicator.ts'
+
+export const INDICATOR_TREND = 'indicator-trend'
+
+type TrendProps = {
+  subject: ChartSubject
+  today: string
+  MissingDaysNote: FunctionComponent<{ missing: KnownHoles }>
+}
+
+export function IndicatorTrend({ subject, today, MissingDaysNote }: TrendProps) {
+  const words = indicatorTexts.value
+  const { name, unit, newest } = subject
+  return (
+    <section class="indicator-trend" id={INDICATOR_TREND} aria-labelledby="indicator-name">
+      <h3 id="indicator-name" lang="es">
+        {name}
+      </h3>
+      <p class="quiet small" lang="es">
+        {unit ?? '\u00a0'}
+      </p>
+      {newest === undefined ? (
+        <Notice title={words.awaited}>
+          <p>{words.awaitedText}</p>
+        </Notice>
+      ) : (
+        <Values key={subject.code} subject={subject} today={today} MissingDaysNote={MissingDaysNote} />
+      )}
+    </section>
+  )
+}
+
+function Values({ subject, today, MissingDaysNote }: TrendProps) {
+  const words = indicatorTexts.value
+  const { history } = texts.value
+  const [isOpen, setOpen] = useState(false)
+  const bounds = indicatorBounds(subject, today)
+  const range = shownRange(bounds)
+  const choices = useRangeChoices(bounds, range)
+  const isRefused = choices.some(({ error }) => error !== undefined)
+  const { loaded, failure, isLoading } = useIndicatorValues(subject, isRefused ? undefined : range)
+  const trend = useTrend(loaded)
+  const isEmpty = trend?.days.length === 0
+  const visibleTrend = isRefused || isEmpty ? undefined : trend
+  const { exact } = formats.value
+  const points = subject.kind === 'interest' ? words.points : undefined
+  const codes = subject.lines.map(({ code }) => code)
+  return (
+    <div class="history" aria-busy={isLoading}>
+      <div class="history-controls">
+        <SpanField />
+      </div>
+      {failure && !loaded ? (
+        <FailureNotice failure={failure} />
+      ) : (
+        <>
+          {isRefused ? null : isEmpty ? (
+            <Notice title={history.none(subject.name)}>
+              <p>{words.noneText}</p>
+            </Notice>
+          ) : (
+            <ChartPanel
+              trend={visibleTrend}
+              figure={exact}
+              note={() => subject.unit && <UnitNote unit={subject.unit} />}
+              onZoom={(indicatorFrom, indicatorTo) => setView({ indicatorFrom, indicatorTo })}
+            />
+          )}
+          {loaded && isAnyMissing(loaded.missing) && <MissingDaysNote missing={loaded.missing} />}
+          <div class="history-foot">
+            {visibleTrend ? (
+              <StatisticsTable trend={visibleTrend} figure={exact} isPublished points={points} />
+            ) : (
+              <div class="statistics" />
+            )}
+            <div class="history-tools">
+              <RangeFields
+                choices={choices}
+                onReset={
+                  view.value.indicatorFrom === ''
+                    ? undefined
+                    : () => setView({ indicatorFrom: '', indicatorTo: '' })
+                }
+              />
+              {!isRefused && !isEmpty && (
+                <div class="buttons">
+                  <button
+                    type="button"
+                    class="button"
+                    aria-expanded={isOpen}
+                    onClick={() => setOpen(!isOpen)}
+                  >
+                    {icons.table}
+                    {isOpen ? history.hideTable : history.asTable}
+                  </button>
+                  <DownloadMenu
+                    table={
+                      loaded && visibleTrend && ((language) => indicatorTable(loaded, visibleTrend, language))
+                    }
+                    name={visibleTrend && fileName(codes, visibleTrend)}
+                  />
+                </div>
+              )}
+            </div>
+          </div>
+          {visibleTrend && (
+            <HistoryTable
+              key={`${range.from} ${range.to}`}
+              pair={subject.name}
+              days={visibleTrend.days}
+              columns={trendColumns(visibleTrend, exact)}
+              isOpen={isOpen}
+            />
+          )}
+          <p class="hint trend-source">{words.source(joinCodes(codes, words.and), codes.length)}</p>
+        </>
+      )}
+    </div>
+  )
+}
+
+function UnitNote({ unit }: { unit: string }) {
+  return (
+    <span class="quiet" lang="es">
+      {unit}
+    </span>
+  )
+}
+
+function SpanField() {
+  const words = texts.value.history
+  const { indicatorSpan, indicatorFrom } = view.value
+  return (
+    <SegmentedControl<Span>
+      name="indicator-span"
+      label={words.span}
+      value={indicatorFrom === '' ? indicatorSpan : undefined}
+      choices={SPANS.map((value) => ({ value, label: words.spans[value], title: words.spanNames[value] }))}
+      onChoose={(span) => setView({ indicatorSpan: span, indicatorFrom: '', indicatorTo: '' })}
+    />
+  )
+}
+
+/** Days that have values. A series that ended years ago ends there. */
+function indicatorBounds({ first = '', newest = '' }: ChartSubject, today: string): DayBounds {
+  return { first, last: newest > today ? newest : today, today, newest, isOther: true }
+}
+
+/** Spans end with the newest value. */
+function shownRange({ first, newest }: DayBounds): { from: string; to: string } {
+  const { indicatorSpan: span, indicatorFrom: from, indicatorTo: to } = view.value
+  const range = spanRange({ span, from, to }, newest)
+  return from === '' && range.from < first ? { ...range, from: first } : range
+}
+
+function useRangeChoices(bounds: DayBounds, range: { from: string; to: string }): [DateChoice, DateChoice] {
+  const { from, to } = range
+  const set = (indicatorFrom: string, indicatorTo: string) => setView({ indicatorFrom, indicatorTo })
+  return [
+    useDateChoice(from, bounds, (day) => set(day, to), { max: to }),
+    useDateChoice(to, bounds, (day) => set(from, day), { min: from }),
+  ]
+}
+
+function useTrend(loaded: LoadedIndicator | undefined): Trend | undefined {
+  const { sides } = texts.value
+  const { value } = indicatorTexts.value
+  return useMemo(() => {
+    if (!loaded) return undefined
+    const lines = loaded.data.lines.map(({ name, values }, at) => ({
+      ...{ name, values, label: name === 'compra' || name === 'venta' ? sides[name] : value },
+      points: loaded.lines[at]?.points ?? [],
+    }))
+    const { missing, subject, data } = loaded
+    return { days: data.days, lines, holes: missing.holes, maxGapDays: subject.maxGapDays }
+  }, [loaded, sides, value])
+}
+
+function fileName(codes: readonly string[], { days }: Trend): string {
+  return ['bccr-indicador', ...codes, days[0], days.at(-1)].join('-')
+}
