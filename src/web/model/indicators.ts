@@ -88,7 +88,7 @@ export function counterEntries(
   }))
 }
 
-/** Sorts entities. Those without a value are last in both directions, and equal ones stay in their order. */
+/** Sorts entities. Rows without a value are last in both directions, and equal ones stay in their order. */
 export function sortCounters(
   entries: readonly CounterEntry[],
   { key, isDescending }: { key: CounterSortKey; isDescending: boolean },

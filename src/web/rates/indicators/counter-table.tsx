@@ -20,7 +20,7 @@ import { counterFile } from './indicator-files.ts'
 import { TrendChoice } from './indicator-list.tsx'
 import { indicatorTexts } from './indicator-texts.ts'
 
-type Counters = { entities: readonly CounterEntity[]; leftOut: readonly string[] }
+type ShownCounters = { entities: readonly CounterEntity[]; leftOut: readonly string[] }
 type CounterSorting = { key: CounterSortKey; isDescending: boolean }
 
 const EVERY_MS = 600_000
@@ -37,7 +37,7 @@ export function CounterTable(props: {
   const { indicators, selected, today } = props
   const [query, setQuery] = useState('')
   const [sorting, setSorting] = useState<CounterSorting>({ key: 'entity', isDescending: false })
-  const { value, failure } = useApi<Counters>('/api/v1/ventanilla', EVERY_MS, readCounters)
+  const { value, failure } = useApi<ShownCounters>('/api/v1/ventanilla', EVERY_MS, readCounterRates)
   const all = value && sortCounters(counterEntries(value.entities, indicators), sorting)
   const visible = all?.filter(({ entity, kind }) => matchesQuery(query, [entity, kind]))
   const leftOut = value?.leftOut ?? []
@@ -162,7 +162,7 @@ function EntitySearch(props: { query: string; count: number; onInput: (query: st
   )
 }
 
-async function readCounters(answer: Response): Promise<Counters> {
+async function readCounterRates(answer: Response): Promise<ShownCounters> {
   const leftOut = answer.headers.get('x-left-out')?.match(/\d+/g) ?? []
   return { entities: (await answer.json()) as readonly CounterEntity[], leftOut }
 }
