@@ -1,4 +1,4 @@
-// An app with indicators for tests of the page: interest rates, an index by month, an amount, and counters of entities.
+// An app with indicators for tests of the page: interest rates, an index by month, an amount, and counters.
 
 import { after, type TestContext } from 'node:test'
 import { bccrIndicators } from '../../src/providers/bccr/indicators/session.ts'

@@ -102,10 +102,10 @@ function IndicatorFact({ indicators }: { indicators: NonNullable<Status['indicat
   const words = statusTexts.value.data.indicators
   const { count } = formats.value
   const countState = (state: string) => indicators.filter((one) => one.state === state).length
-  const done = indicators.filter(({ history_percent: percent }) => percent === 100).length
+  const wholeCount = indicators.filter(({ history_percent: percent }) => percent === 100).length
   const [waiting, refused] = [countState('waiting'), countState('refused')]
   const remarks = [
-    words.history(count(done), count(indicators.length)),
+    words.history(count(wholeCount), count(indicators.length)),
     ...(waiting > 0 ? [words.waiting(count(waiting))] : []),
     ...(refused > 0 ? [words.refused(count(refused))] : []),
   ]

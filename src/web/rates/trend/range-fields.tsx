@@ -3,7 +3,10 @@ import type { DateChoice } from '../../components/date-choice.ts'
 import { DateField, DateWords } from '../../components/date-field.tsx'
 import { texts } from '../../components/view.ts'
 
-/** Fields for the first and the last day of a chart. @param onReset returns to the span; undefined: it is shown */
+/**
+ * Fields for the first and the last day of a chart.
+ * @param onReset returns to the span; undefined: it is shown
+ */
 export function RangeFields(props: {
   choices: readonly [DateChoice, DateChoice]
   onReset: (() => void) | undefined

@@ -30,7 +30,7 @@ async function nextDay(desk: IndicatorDesk, days = 1): Promise<void> {
   desk.clock.now = new Date(desk.clock.now.getTime() + 60_000)
 }
 
-test('the doctor says nothing of indicators unless one is enabled', async (t) => {
+test('the doctor has no line about indicators unless one is enabled', async (t) => {
   const desk = await openIndicatorDesk(t)
   assert.deepEqual(await examined(desk), { findings: [], notes: [] })
 })
@@ -82,15 +82,15 @@ test('the doctor names an old value, and after two years proposes to disable the
   await desk.enable(['423'], '2026-03-10')
   await desk.read()
   const notes = async () => (await examined(desk)).notes.slice(1)
-  const moveTo = (day: string) => {
+  const setDay = (day: string) => {
     desk.clock.now = new Date(`${day}T18:00:00Z`)
   }
-  moveTo('2026-03-30')
+  setDay('2026-03-30')
   assert.deepEqual(await notes(), [])
-  moveTo('2026-03-31')
+  setDay('2026-03-31')
   const name = 'Tasa básica pasiva calculada por el BCCR'
   assert.deepEqual(await notes(), [`indicator 423 (${name}): the newest value is of 2026-03-20`])
-  moveTo('2028-03-20')
+  setDay('2028-03-20')
   assert.deepEqual(await notes(), [
     'indicator 423 has no value since 2026-03-20: cambista indicator disable 423',
   ])
