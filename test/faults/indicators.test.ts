@@ -1,5 +1,5 @@
 // Runs over indicators in processes that are killed at random moments, or stopped by SIGTERM. A window is stored whole or
-// not at all. The next run closes the record of a dead one, and requests no window again that was stored.
+// not at all. The next run closes the record of a dead one, and requests no window again that was codesWithValues.
 
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
@@ -73,7 +73,7 @@ async function storedCodes({ codes, dataDir }: World): Promise<string[]> {
   try {
     assert.deepEqual(await findDatabaseFaults(db, { inPieces: false }), [])
     const covered = await selectIndicatorCoverage(db)
-    const stored: string[] = []
+    const codesWithValues: string[] = []
     for (const code of codes) {
       const values = await selectAllIndicatorValues(db, code)
       assert.equal(values.length > 0, covered.has(code), `${code}: values and coverage are one transaction`)
@@ -85,9 +85,9 @@ async function storedCodes({ codes, dataDir }: World): Promise<string[]> {
       )
       assert.ok(values.length >= DAYS - 1, `${code}: ${values.length} values`)
       assert.ok(values.every(({ value }) => value === `1${code.slice(-2)}.25`))
-      stored.push(code)
+      codesWithValues.push(code)
     }
-    return stored
+    return codesWithValues
   } finally {
     await db.destroy()
   }
@@ -110,13 +110,17 @@ test(`${KILLS} kills of a run over indicators leave whole windows, and nothing i
   let interrupted = 0
   for (let kill = 1; kill <= KILLS; kill += 1) {
     assert.equal(await interrupt(t, world, 'SIGKILL', random), 'SIGKILL', 'the run had not ended')
-    const stored = await storedCodes(world)
+    const codesWithValues = await storedCodes(world)
     assert.ok(
-      previous.every((code) => stored.includes(code)),
+      previous.every((code) => codesWithValues.includes(code)),
       'what was stored stays',
     )
-    assert.ok(stored.length > previous.length || kill === 1 || world.requestedCodes().length > stored.length)
-    previous = stored
+    assert.ok(
+      codesWithValues.length > previous.length ||
+        kill === 1 ||
+        world.requestedCodes().length > codesWithValues.length,
+    )
+    previous = codesWithValues
     const { own } = await runRecords(world)
     if (own[0]?.finished_at === null) interrupted += 1
     assert.ok(
@@ -149,12 +153,15 @@ test('SIGTERM ends a run over indicators between two windows, and loses nothing'
   const world = await openWorld(t, 20)
   const exit = await interrupt(t, world, 'SIGTERM', random)
   assert.notEqual(exit, 'SIGKILL')
-  const stored = await storedCodes(world)
+  const codesWithValues = await storedCodes(world)
   const answered = new Set(world.requestedCodes())
-  assert.ok(stored.length >= answered.size - 1, `${stored.length} of ${answered.size} answered windows`)
+  assert.ok(
+    codesWithValues.length >= answered.size - 1,
+    `${codesWithValues.length} of ${answered.size} answered windows`,
+  )
   const { own } = await runRecords(world)
   assert.deepEqual([own[0]?.status, own[0]?.message], ['parcial', 'stopped, goes on later'])
-  assert.equal(own[0]?.inserted, stored.length * listDays(addDays(today(), -14), today()).length)
+  assert.equal(own[0]?.inserted, codesWithValues.length * listDays(addDays(today(), -14), today()).length)
   assert.equal((await runCommand(world.words)).code, 0)
   assert.deepEqual(await storedCodes(world), world.codes)
   const requests = world.requestedCodes()

@@ -113,7 +113,7 @@ test('the list has the newest values with unit and day, and the chart that of a 
   assertClean(visit)
 })
 
-test('an interest rate changes by percentage points, and an indicator without a value says so', async () => {
+test('an interest rate changes by percentage points, and an indicator without a value has a notice', async () => {
   const visit = await open('#rates?indicator=3541')
   const [row] = await readRows(visit, '.indicator-trend .statistics')
   assert.match(row?.[6] ?? '', /puntos porcentuales$/)
@@ -151,9 +151,9 @@ test('the counters of 40 entities have the figures of the API, their days and th
   const days = rows.map((row) => row[4] ?? '')
   assert.equal(days.filter((day) => day === '20/11/2026').length, COUNTERS.size - 1)
   assert.ok(days.includes('compra 18/11/2026 · venta 20/11/2026'))
-  const sorted = async () => (await readRows(visit, '.counter-table')).map((row) => row[2] ?? '')
+  const sellRates = async () => (await readRows(visit, '.counter-table')).map((row) => row[2] ?? '')
   await visit.page.click('.counter-table th:nth-child(3) .sort')
-  const ascending = await sorted()
+  const ascending = await sellRates()
   assert.deepEqual(ascending, ascending.toSorted())
   assert.equal(await visit.page.$eval('.counter-table th:nth-child(3)', (one) => one.ariaSort), 'ascending')
   await fill(visit.page, '.counters .search input', 'nacional')

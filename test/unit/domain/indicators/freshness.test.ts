@@ -23,9 +23,9 @@ test('an indicator is named after 10, 21, 75 or 400 days without a value', async
   ]
   await desk.enable(limits.map(([code]) => code))
   for (const [code, periodicity] of limits) await updateIndicator(desk.db, code, { periodicity })
-  const named = async () =>
+  const staleCodes = async () =>
     staleIndicators(await selectIndicatorStates(desk.db, desk.clock.read)).map((text) => text.slice(0, 2))
-  assert.deepEqual(await named(), [], 'without a value')
+  assert.deepEqual(await staleCodes(), [], 'without a value')
   const store = (later: number) =>
     upsertIndicatorValues(
       desk.db,
@@ -38,11 +38,11 @@ test('an indicator is named after 10, 21, 75 or 400 days without a value', async
     )
   await store(1)
   assert.deepEqual(
-    await named(),
+    await staleCodes(),
     limits.map(([code]) => code),
   )
   await store(0)
-  assert.deepEqual(await named(), [])
+  assert.deepEqual(await staleCodes(), [])
 })
 
 test('historyPercent is the share of the days since the begin, and null while that is unknown', () => {
@@ -55,10 +55,10 @@ test('historyPercent is the share of the days since the begin, and null while th
   assert.equal(historyPercent(fixed, days('2026-03-15', TODAY), '2027-03-24'), 2)
   assert.equal(historyPercent({ ...fixed, history_from: TODAY }, [], TODAY), 100)
   assert.equal(historyPercent(open, days('2020-01-01', TODAY), TODAY), null)
-  const done = { history_from: null, history_done: true }
-  assert.equal(historyPercent(done, days('2020-01-01', TODAY), TODAY), 100)
+  const whole = { history_from: null, history_done: true }
+  assert.equal(historyPercent(whole, days('2020-01-01', TODAY), TODAY), 100)
   assert.equal(
-    historyPercent(done, [...days('2026-03-10', '2026-03-11'), ...days('2026-03-17', TODAY)], TODAY),
+    historyPercent(whole, [...days('2026-03-10', '2026-03-11'), ...days('2026-03-17', TODAY)], TODAY),
     64,
   )
 })
