@@ -1,5 +1,5 @@
 // Runs over indicators in processes that are killed at random moments, or stopped by SIGTERM. A window is stored whole or
-// not at all. The next run closes the record of a dead one, and requests no window again that was codesWithValues.
+// not at all. The next run closes the record of a dead one, and requests no stored window again.
 
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'

@@ -1,5 +1,5 @@
-// Faults of the bank in a run over indicators: each has its message, and the rates, their runs and health stay as they
-// are (decisions 2.25).
+// Faults of the bank in a run over indicators. Each has its message; rates, their runs and health do not change
+// (decisions 2.25).
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -29,7 +29,7 @@ const series = (code: string, name: string, value: string) =>
     ],
   })
 
-const isOf = ({ path }: BankRequest, code: string) => path.includes(`/indicadoresEconomicos/${code}/series`)
+const isSeries = ({ path }: BankRequest, code: string) => path.includes(`/indicadoresEconomicos/${code}/series`)
 
 const FAULTS: [fault: string, answer: BankFault, message: RegExp, state: string][] = [
   ['a refused code', { status: 400, body: '' }, /^423: .*HTTP 400/, 'new'],
@@ -62,7 +62,7 @@ for (const [name, fault, message, state] of FAULTS) {
     const read = () => Promise.all(PATHS.map(async (path) => (await app.get(`/api/v1/${path}`)).text()))
     const before = await read()
     await app.enable([TBP.code, TPM.code], TODAY)
-    app.bank.faults = (request) => (isOf(request, TBP.code) ? fault : undefined)
+    app.bank.faults = (request) => (isSeries(request, TBP.code) ? fault : undefined)
     const run = await app.read()
     assert.equal(run?.status, 'parcial')
     assert.match(run?.message ?? '', message)
@@ -84,7 +84,7 @@ test('a token that expires in the middle of a run ends it, and the rates do not 
   const read = () => Promise.all(PATHS.map(async (path) => (await app.get(`/api/v1/${path}`)).text()))
   const before = await read()
   await app.enable([TBP.code, TPM.code], TODAY)
-  app.bank.faults = (request) => (isOf(request, TPM.code) ? { status: 401, body: '' } : undefined)
+  app.bank.faults = (request) => (isSeries(request, TPM.code) ? { status: 401, body: '' } : undefined)
   const run = await app.read()
   assert.equal(run?.status, 'parcial')
   assert.match(
