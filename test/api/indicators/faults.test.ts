@@ -29,7 +29,8 @@ const series = (code: string, name: string, value: string) =>
     ],
   })
 
-const isSeries = ({ path }: BankRequest, code: string) => path.includes(`/indicadoresEconomicos/${code}/series`)
+const isSeries = ({ path }: BankRequest, code: string) =>
+  path.includes(`/indicadoresEconomicos/${code}/series`)
 
 const FAULTS: [fault: string, answer: BankFault, message: RegExp, state: string][] = [
   ['a refused code', { status: 400, body: '' }, /^423: .*HTTP 400/, 'new'],
