@@ -1,9 +1,6 @@
 // Refusals that other central banks introduced in 2026, over real sockets. The message of a run names each.
 
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import tls from 'node:tls'
 import { type BankOptions, type Refusals, startBank } from '../../../src/demo/bank.ts'
@@ -11,7 +8,7 @@ import { bccr } from '../../../src/providers/bccr/bccr.ts'
 import { bccrCatalogue } from '../../../src/providers/bccr/catalogue.ts'
 import { selectDescribedRuns } from '../../../src/store/rates/sync-runs.ts'
 import { openDesk } from '../../support/rates/memory-bank.ts'
-import { temporaryDirectory } from '../../support/temporary.ts'
+import { makeChain } from '../../support/sources/certificate-chain.ts'
 
 /** Runs a sync with a fake bank; returns status, message and the number of requests. */
 async function runSync(t: TestContext, options: Partial<BankOptions>) {
@@ -66,29 +63,3 @@ test('the message of a run describes a chain without the intermediate certificat
   const unknown = await runSync(t, { tls: { key: chain.key, cert: chain.leaf + chain.intermediate } })
   assert.match(unknown.message, /this machine does not know the authority/)
 })
-
-/** Creates a root, an intermediate and the certificate of 127.0.0.1, as PEM. */
-function makeChain(t: TestContext) {
-  const dir = temporaryDirectory(t)
-  const at = (name: string) => join(dir, name)
-  const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: dir, stdio: 'pipe' })
-  const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes']
-  const sign = (name: string, by: string, extensions: string) => {
-    openssl('req', ...newKey, '-keyout', `${name}.key`, '-subj', `/CN=${name}`, '-out', `${name}.csr`)
-    writeFileSync(at(`${name}.ext`), extensions)
-    const authority = ['-CA', `${by}.crt`, '-CAkey', `${by}.key`, '-CAcreateserial']
-    const files = ['-in', `${name}.csr`, '-extfile', `${name}.ext`, '-out', `${name}.crt`]
-    openssl('x509', '-req', '-days', '2', ...authority, ...files)
-  }
-  const root = ['-subj', '/CN=root', '-addext', 'basicConstraints=critical,CA:TRUE']
-  openssl('req', '-x509', '-days', '2', ...newKey, '-keyout', 'root.key', ...root, '-out', 'root.crt')
-  sign('intermediate', 'root', 'basicConstraints=critical,CA:TRUE\nkeyUsage=keyCertSign\n')
-  sign('leaf', 'intermediate', 'basicConstraints=CA:FALSE\nsubjectAltName=IP:127.0.0.1\n')
-  const pem = (name: string) => readFileSync(at(name), 'utf8')
-  return {
-    root: pem('root.crt'),
-    intermediate: pem('intermediate.crt'),
-    leaf: pem('leaf.crt'),
-    key: pem('leaf.key'),
-  }
-}

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { bankHealthStatus, bankStatus } from '../../../../src/web/api/bank-status.ts'
 import type { Reason, Status } from '../../../../src/web/api/responses.ts'
 
-const failed = (provider: string): Reason => ({ code: 'last_run_failed', provider })
+const failedRun = (provider: string): Reason => ({ code: 'last_run_failed', provider })
 
 function status(reasons: string[], reason_codes: Reason[]): Status {
   const provider = (code: string) => ({ code, name: code, enabled: true }) as Status['providers'][number]
@@ -20,19 +20,19 @@ function status(reasons: string[], reason_codes: Reason[]): Status {
 }
 
 test('bankStatus has neither providers, runs nor reasons of another source', () => {
-  const shown = bankStatus(status(['banguat: the last run failed: HTTP 503'], [failed('banguat')]))
-  assert.deepEqual([shown.status, shown.reasons, shown.reason_codes], ['ok', [], []])
+  const result = bankStatus(status(['banguat: the last run failed: HTTP 503'], [failedRun('banguat')]))
+  assert.deepEqual([result.status, result.reasons, result.reason_codes], ['ok', [], []])
   assert.deepEqual(
-    [shown.providers.map(({ code }) => code), shown.runs.map(({ id }) => id)],
+    [result.providers.map(({ code }) => code), result.runs.map(({ id }) => id)],
     [['bccr'], [2, 1]],
   )
 })
 
 test('bankStatus has the reasons of the bank as a server without another source has them', () => {
   const reasons = ['bccr: the last run failed: 317: HTTP 500', 'banguat: the dollar has no value of venta']
-  const shown = bankStatus(status(reasons, [failed('bccr'), { code: 'no_value', provider: 'banguat' }]))
-  assert.deepEqual([shown.status, shown.reasons], ['degraded', ['the last run failed: 317: HTTP 500']])
-  const alone = status(['the last run failed: 317: HTTP 500'], [failed('bccr')])
+  const result = bankStatus(status(reasons, [failedRun('bccr'), { code: 'no_value', provider: 'banguat' }]))
+  assert.deepEqual([result.status, result.reasons], ['degraded', ['the last run failed: 317: HTTP 500']])
+  const alone = status(['the last run failed: 317: HTTP 500'], [failedRun('bccr')])
   assert.deepEqual(bankStatus(alone).reasons, alone.reasons)
 })
 
