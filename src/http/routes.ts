@@ -53,6 +53,9 @@ export const ROUTES = {
   'GET /api/v1/indicators/runs': ['key', 'List indicator runs'],
   'GET /api/v1/indicators/{code}/latest': ['url-key', 'Latest value of an indicator'],
   ...tableRoutes('/api/v1/indicators/{code}/history', 'History of an indicator'),
+  'GET /api/v1/indicators/export': ['key', 'Export all indicators'],
+  'GET /api/v1/indicators/export.csv': ['key', 'Export all indicators: CSV'],
+  'GET /api/v1/indicators/export.ndjson': ['key', 'Export all indicators: NDJSON'],
   ...tableRoutes('/api/v1/ventanilla', 'Counter rates by entity'),
 
   // State of the server, for its operator and for probes

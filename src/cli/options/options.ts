@@ -81,6 +81,7 @@ const CALL = {
   type: option('SIDE', choice('compra', 'venta'), 'venta'),
   bccr: flag,
   indicator: option('CODE', nonEmpty),
+  indicators: flag,
   decimal: option('SIGN', choice('comma', 'point')),
   exact: flag,
   replace: flag,

@@ -9,10 +9,11 @@ import { canonicalDecimal } from '../../values/decimal.ts'
 import type { Interval } from '../../values/intervals.ts'
 import {
   CSV_HEADER,
+  type ExportEnd,
   type ExportedSeries,
   type ExportedValue,
   type ExportFormat,
-  type ExportLine,
+  type RateLine,
   readLine,
 } from './export-format.ts'
 
@@ -24,11 +25,45 @@ const MAX_DECIMALS = 20
 const MAX_LINE_BYTES = 4096
 const MAX_EXCERPT = 80
 
+/** Lines of a kind of export, without its end. `addLine` returns the fault of an invalid line. */
+type LineReader<L> = {
+  csvHeader: string
+  readLine(text: string, format: ExportFormat): L | ExportEnd | undefined
+  addLine(line: L): string | undefined
+}
+
 /** Reads the series of a file. @throws AppError `failed` for a file that is not a complete export */
 export async function readExport(chunks: AsyncIterable<Buffer>): Promise<SeriesInFile[]> {
-  const hash = createHash('sha256')
   const series: SeriesInFile[] = []
   const seenKeys = new Set<string>()
+  await readExportLines<RateLine>(chunks, {
+    csvHeader: CSV_HEADER,
+    readLine,
+    addLine(line) {
+      let last = series.at(-1)
+      if (!last || !isDeepStrictEqual(last.series, line.series)) {
+        const { provider, external_code } = line.series
+        const key = `${provider} ${external_code}`
+        if (seenKeys.has(key)) return `the series ${external_code} is there twice`
+        seenKeys.add(key)
+        last = { series: line.series, covered: [], values: [] }
+        series.push(last)
+      }
+      return addLine(last, line)
+    },
+  })
+  return series
+}
+
+/**
+ * Reads the lines of a file, and validates its end: the number of values and the SHA-256.
+ * @throws AppError `failed` for a file that is not a complete export, with the number of the line
+ */
+export async function readExportLines<L extends { kind: string }>(
+  chunks: AsyncIterable<Buffer>,
+  { csvHeader, readLine, addLine }: LineReader<L>,
+): Promise<void> {
+  const hash = createHash('sha256')
   let format: ExportFormat | undefined
   let number = 0
   let count = 0
@@ -39,12 +74,12 @@ export async function readExport(chunks: AsyncIterable<Buffer>): Promise<SeriesI
     if (hasEnd) throw rejection('there is more after the end of the export')
     const text = bytes.toString('utf8', 0, bytes.length - 1)
     if (format === undefined) {
-      format = text === CSV_HEADER ? 'csv' : 'ndjson'
+      format = text === csvHeader ? 'csv' : 'ndjson'
       if (format === 'csv') return hash.update(bytes)
     }
     const line = readLine(text, format)
-    if (!line) throw rejection(`not a line of cambista export: ${quotedExcerpt(text)}`)
-    if (line.kind === 'end') {
+    if (!line) throw rejection(`not a line of cambista export: ${quotedStart(text)}`)
+    if (isEnd(line)) {
       hasEnd = true
       if (line.sha256 !== hash.digest('hex'))
         throw rejection('the SHA-256 is that of other lines: the file was altered')
@@ -52,37 +87,25 @@ export async function readExport(chunks: AsyncIterable<Buffer>): Promise<SeriesI
       return
     }
     hash.update(bytes)
-    let last = series.at(-1)
-    if (!last || !isDeepStrictEqual(last.series, line.series)) {
-      const { provider, external_code } = line.series
-      const key = `${provider} ${external_code}`
-      if (seenKeys.has(key)) throw rejection(`the series ${external_code} is there twice`)
-      seenKeys.add(key)
-      last = { series: line.series, covered: [], values: [] }
-      series.push(last)
-    }
-    const fault = addLine(last, line)
+    const fault = addLine(line)
     if (fault) throw rejection(fault)
     if (line.kind === 'value') count += 1
   }
   for await (const line of splitLines(chunks)) readNext(line)
   if (!hasEnd)
     throw new AppError('failed', 'the file has no end, so a part of it is missing: nothing was imported')
-  return series
+}
+
+function isEnd(line: { kind: string } | ExportEnd): line is ExportEnd {
+  return line.kind === 'end'
 }
 
 /** Adds a line to its series; returns the fault of an invalid one. */
-function addLine(
-  { covered, values }: SeriesInFile,
-  line: Exclude<ExportLine, { kind: 'end' }>,
-): string | undefined {
+function addLine({ covered, values }: SeriesInFile, line: RateLine): string | undefined {
   if (line.kind === 'covered') {
-    const { from, to } = line.days
-    if (!isIsoDate(from) || !isIsoDate(to) || from > to) return `no range of days: ${from} to ${to}`
-    const previous = covered.at(-1)
-    if (previous && from <= addDays(previous.to, 1)) return `the days from ${from} are not in order`
-    covered.push(line.days)
-    return undefined
+    const fault = coveredFault(line.days, covered.at(-1))
+    if (fault === undefined) covered.push(line.days)
+    return fault
   }
   const { value } = line
   const fault = valueFault(value, values.at(-1)?.rate_date)
@@ -94,16 +117,35 @@ function valueFault(
   { rate_date, value, rounded_to, stored_at }: ExportedValue,
   previous: IsoDate | undefined,
 ): string | undefined {
-  if (!isIsoDate(rate_date)) return `${quotedExcerpt(rate_date)} is no day`
+  if (!isIsoDate(rate_date)) return `${quotedStart(rate_date)} is no day`
   if (previous !== undefined && rate_date <= previous) return `${rate_date} is not after ${previous}`
-  const isValue = value.length <= MAX_DIGITS && canonicalDecimal(value) === value
-  if (!isValue || value === '0' || value.startsWith('-')) return `${quotedExcerpt(value)} is no value`
+  if (value === '0' || value.startsWith('-')) return `${quotedStart(value)} is no value`
+  const fault = decimalFault(value)
+  if (fault !== undefined) return fault
   if (rounded_to !== null && (rounded_to < 0 || rounded_to > MAX_DECIMALS)) {
     return `${rounded_to} is no number of decimals`
   }
-  const instant = Date.parse(stored_at)
-  const isInstant = !Number.isNaN(instant) && new Date(instant).toISOString() === stored_at
-  return isInstant ? undefined : `${quotedExcerpt(stored_at)} is no instant such as 2026-03-24T12:00:00.000Z`
+  return instantFault(stored_at)
+}
+
+/** Returns the fault of covered days; undefined: they are valid, and after the previous ones. */
+export function coveredFault({ from, to }: Interval, previous: Interval | undefined): string | undefined {
+  if (!isIsoDate(from) || !isIsoDate(to) || from > to) return `no range of days: ${from} to ${to}`
+  if (previous && from <= addDays(previous.to, 1)) return `the days from ${from} are not in order`
+  return undefined
+}
+
+/** Returns the fault of a value that is no canonical decimal. */
+export function decimalFault(value: string): string | undefined {
+  const isValue = value.length <= MAX_DIGITS && canonicalDecimal(value) === value
+  return isValue ? undefined : `${quotedStart(value)} is no value`
+}
+
+/** Returns the fault of an instant in another form than that of an export. */
+export function instantFault(text: string): string | undefined {
+  const instant = Date.parse(text)
+  const isInstant = !Number.isNaN(instant) && new Date(instant).toISOString() === text
+  return isInstant ? undefined : `${quotedStart(text)} is no instant such as 2026-03-24T12:00:00.000Z`
 }
 
 /**
@@ -131,6 +173,6 @@ async function* splitLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer
   }
 }
 
-function quotedExcerpt(text: string): string {
+export function quotedStart(text: string): string {
   return JSON.stringify(text.length > MAX_EXCERPT ? `${text.slice(0, MAX_EXCERPT)}…` : text)
 }

@@ -24,10 +24,12 @@ export type ExportedValue = {
   stored_at: string
 }
 
-export type ExportLine =
+/** Last line of a file. */
+export type ExportEnd = { kind: 'end'; count: number; sha256: string }
+
+export type RateLine =
   | { kind: 'value'; series: ExportedSeries; value: ExportedValue }
   | { kind: 'covered'; series: ExportedSeries; days: Interval }
-  | { kind: 'end'; count: number; sha256: string }
 
 export const CSV_HEADER =
   'provider,series_id,external_code,pair,rate_type,rate_date,value,rounded_to,stored_at'
@@ -52,7 +54,7 @@ export const WRITERS: Record<ExportFormat, LineWriter> = {
     covered: (series, { from, to }) => `${COVERED}${csvPrefix(series)},${from},${to}\n`,
     prefix: (series) => `${csvPrefix(series)},`,
     rest: (day, value, roundedTo, storedAt) => `${day},${value},${roundedTo ?? ''},${storedAt}\n`,
-    end: (count, sha256) => `${END}${count},${sha256}\n`,
+    end: csvEnd,
   },
   ndjson: {
     header: '',
@@ -61,12 +63,12 @@ export const WRITERS: Record<ExportFormat, LineWriter> = {
     prefix: (series) => `${JSON.stringify(series).slice(0, -1)},"rate_date":"`,
     rest: (day, value, roundedTo, storedAt) =>
       `${day}","value":"${value}","rounded_to":${roundedTo ?? null},"stored_at":"${storedAt}"}\n`,
-    end: (count, sha256) => `${JSON.stringify({ count, sha256 })}\n`,
+    end: jsonEnd,
   },
 }
 
 /** Parses a line without its end; undefined: not a line of an export. Values are not validated. */
-export function readLine(line: string, format: ExportFormat): ExportLine | undefined {
+export function readLine(line: string, format: ExportFormat): RateLine | ExportEnd | undefined {
   return format === 'csv' ? readCsv(line) : readJson(line)
 }
 
@@ -80,18 +82,33 @@ export function exportedSeries(series: SeriesRow, provider: string): ExportedSer
   }
 }
 
+export function csvEnd(count: number, sha256: string): string {
+  return `${END}${count},${sha256}\n`
+}
+
+export function jsonEnd(count: number, sha256: string): string {
+  return `${JSON.stringify({ count, sha256 })}\n`
+}
+
+/** Parses the last line of a CSV; undefined: another line. */
+export function readCsvEnd(line: string): ExportEnd | undefined {
+  if (!line.startsWith(END)) return undefined
+  const [count = '', sha256 = '', ...more] = line.slice(END.length).split(',')
+  return more.length === 0 && /^\d+$/.test(count) ? { kind: 'end', count: Number(count), sha256 } : undefined
+}
+
+/** Reads the object of the last line of NDJSON; undefined: another line. */
+export function readJsonEnd({ count, sha256 }: Record<string, unknown>): ExportEnd | undefined {
+  return typeof count === 'number' && typeof sha256 === 'string' ? { kind: 'end', count, sha256 } : undefined
+}
+
 /** Codes and pairs have neither commas nor quotes, because they are built into the program. */
 function csvPrefix({ provider, series_id, external_code, pair, rate_type }: ExportedSeries): string {
   return `${provider},${series_id},${external_code},${pair},${rate_type}`
 }
 
-function readCsv(line: string): ExportLine | undefined {
-  if (line.startsWith(END)) {
-    const [count = '', sha256 = '', ...more] = line.slice(END.length).split(',')
-    return more.length === 0 && /^\d+$/.test(count)
-      ? { kind: 'end', count: Number(count), sha256 }
-      : undefined
-  }
+function readCsv(line: string): RateLine | ExportEnd | undefined {
+  if (line.startsWith(END)) return readCsvEnd(line)
   const isCovered = line.startsWith(COVERED)
   const cells = (isCovered ? line.slice(COVERED.length) : line).split(',')
   if (cells.length !== (isCovered ? 7 : 9)) return undefined
@@ -105,7 +122,7 @@ function readCsv(line: string): ExportLine | undefined {
   return { kind: 'value', series, value: { rate_date, value, rounded_to, stored_at } }
 }
 
-function readJson(line: string): ExportLine | undefined {
+function readJson(line: string): RateLine | ExportEnd | undefined {
   let row: Record<string, unknown>
   try {
     row = JSON.parse(line)
@@ -113,8 +130,9 @@ function readJson(line: string): ExportLine | undefined {
     return undefined // the caller reports the line
   }
   if (typeof row !== 'object' || row === null) return undefined
-  const { count, sha256, provider, series_id, external_code, pair, rate_type } = row
-  if (typeof count === 'number' && typeof sha256 === 'string') return { kind: 'end', count, sha256 }
+  const end = readJsonEnd(row)
+  if (end) return end
+  const { provider, series_id, external_code, pair, rate_type } = row
   const texts = [provider, external_code, pair, rate_type]
   if (!texts.every((one) => typeof one === 'string') || !Number.isSafeInteger(series_id)) return undefined
   const series = { provider, series_id, external_code, pair, rate_type } as ExportedSeries

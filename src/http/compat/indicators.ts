@@ -34,7 +34,7 @@ export type IndicatorValues = {
   holes: readonly Interval[]
 }
 
-const DECIMALS = 8 // of every value that the bank writes
+const DECIMALS = 8 // the bank writes them in every value
 
 /** The series of the bank, by id. */
 export function listIndicators(snapshot: RateSnapshot): SeriesRow[] {

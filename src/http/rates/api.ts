@@ -18,7 +18,7 @@ import { createUrlCache } from '../endpoint/url-cache.ts'
 import { convertEndpoints } from './convert.ts'
 import { convertBatchEndpoint } from './convert-batch.ts'
 import { RATES_ERRORS } from './errors.ts'
-import { type Exports, exportEndpoints } from './export.ts'
+import { type Exports, exportEndpoints, indicatorExportEndpoints } from './export.ts'
 import { createHistoryEncoder } from './history-encoder.ts'
 import { indicatorEndpoints } from './indicators.ts'
 import { pairHistoryEndpoints } from './pair-history.ts'
@@ -72,6 +72,7 @@ export function ratesApi(deps: RatesDeps): { api: Api; caches: () => Record<stri
       ...pricesEndpoints({ ...storedDeps, scheduler, unserved: createUnservedLog(deps.log, clock) }),
       revisionsEndpoint(db),
       ...indicatorEndpoints({ ...indicators, answers: createAnswerCache(), urlCache: undefined, clock, db }),
+      ...indicatorExportEndpoints(db),
       ...syncRunsEndpoints(db),
       ...schedulerEndpoints({ db, scheduler, backups }),
     ],

@@ -1,5 +1,6 @@
 import type { H3Event } from 'h3'
 import * as v from 'valibot'
+import { exportedIndicatorText, readIndicatorExport } from '../../domain/indicators/export.ts'
 import { exportedText, readExportData } from '../../domain/rates/export.ts'
 import type { ExportFormat } from '../../domain/rates/export-format.ts'
 import type { RateCache } from '../../domain/rates/rate-cache.ts'
@@ -20,27 +21,56 @@ export type Exports = (event: H3Event, format: ExportFormat) => Promise<Reply>
 
 /** Creates the exports of a server, which share one interleaver: one part is made at a time. */
 export function createExports({ db, cache }: { db: ReadDb; cache: RateCache }): Exports {
+  const make = async (format: ExportFormat) => exportedText(await readExportData(db, cache), format)
+  return createStreams('cambista', make)
+}
+
+function createStreams(name: string, make: (format: ExportFormat) => Promise<Iterable<Buffer>>): Exports {
   const interleave = createInterleaver()
   return async ({ req }, format) => {
     const headers = {
       'content-type': TYPES[format],
-      'content-disposition': `attachment; filename="cambista.${format}"`,
+      'content-disposition': `attachment; filename="${name}.${format}"`,
     }
     if (req.method === 'HEAD') return { body: emptyBody(), headers }
-    return { body: interleave(exportedText(await readExportData(db, cache), format)), headers }
+    return { body: interleave(await make(format)), headers }
   }
 }
 
 /** The whole store of rates: by Accept, or by the ending of the path (decisions 2.21). */
 export function exportEndpoints(exports: Exports): AnyEndpoint[] {
-  const endpoint = (path: `/api/v1/export${'' | '.csv' | '.ndjson'}`, formats: readonly ExportFormat[]) =>
+  return formEndpoints('/api/v1/export', exports, {
+    tag: 'History',
+    about:
+      'A line for each value of each series, with its rounding and when it was stored; before them the days of the ' +
+      'series that were validly answered; at the end the number of values and the SHA-256 of all that came before. ' +
+      'cambista import reads it.',
+  })
+}
+
+/** Exports every stored indicator, in the same forms (decisions 2.25). */
+export function indicatorExportEndpoints(db: ReadDb): AnyEndpoint[] {
+  const exports = createStreams('cambista-indicators', async (format) =>
+    exportedIndicatorText(await readIndicatorExport(db), format),
+  )
+  return formEndpoints('/api/v1/indicators/export', exports, {
+    tag: 'History',
+    about:
+      'Each indicator that was enabled: its name, unit and periodicity, the days that were validly answered, and a ' +
+      'line for each value; at the end the number of values and the SHA-256 of all that came before. cambista import ' +
+      'reads it.',
+  })
+}
+
+function formEndpoints(
+  base: '/api/v1/export' | '/api/v1/indicators/export',
+  exports: Exports,
+  description: { tag: 'History'; about: string },
+): AnyEndpoint[] {
+  const endpoint = (path: `${typeof base}${'' | '.csv' | '.ndjson'}`, formats: readonly ExportFormat[]) =>
     get({
       path,
-      tag: 'History',
-      about:
-        'A line for each value of each series, with its rounding and when it was stored; before them the days of the ' +
-        'series that were validly answered; at the end the number of values and the SHA-256 of all that came before. ' +
-        'cambista import reads it.',
+      ...description,
       query: v.object({}),
       answer: v.string(),
       contentTypes: formats.map(exportMediaType),
@@ -51,9 +81,9 @@ export function exportEndpoints(exports: Exports): AnyEndpoint[] {
       },
     })
   return [
-    endpoint('/api/v1/export', ['csv', 'ndjson']),
-    endpoint('/api/v1/export.csv', ['csv']),
-    endpoint('/api/v1/export.ndjson', ['ndjson']),
+    endpoint(base, ['csv', 'ndjson']),
+    endpoint(`${base}.csv`, ['csv']),
+    endpoint(`${base}.ndjson`, ['ndjson']),
   ]
 }
 

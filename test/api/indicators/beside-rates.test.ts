@@ -48,7 +48,7 @@ const PATHS = [
 const OF_RATES = /^\/(compat\/|api\/v1\/)/
 const OF_OTHERS = /^\/api\/v1\/(indicators|ventanilla|status|documents|session|companies|owners|agents)\b/
 
-/** Requests all answers of the rates: status, body, and the headers that tell of the data. */
+/** Requests all answers of the rates: status, body, and the headers about the data. */
 async function answers(app: IndicatorApp): Promise<Map<string, string>> {
   const bodies = new Map<string, string>()
   for (const path of PATHS) {

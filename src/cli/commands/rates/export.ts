@@ -1,4 +1,7 @@
+import { exportedIndicatorText, readIndicatorExport } from '../../../domain/indicators/export.ts'
+import type { Column } from '../../../domain/rates/column.ts'
 import { exportedText, readExportData } from '../../../domain/rates/export.ts'
+import type { ExportFormat } from '../../../domain/rates/export-format.ts'
 import {
   findRecentPrices,
   type PriceFormat,
@@ -9,6 +12,7 @@ import {
 import { openRateCache } from '../../../domain/rates/rate-cache.ts'
 import { DEFAULT_PROVIDER } from '../../../providers/list.ts'
 import { AppError } from '../../../runtime/errors.ts'
+import type { ReadDb } from '../../../store/tables.ts'
 import { currentDay } from '../../../values/dates.ts'
 import { command, printResult, type Terminal } from '../../command.ts'
 import { STORAGE } from '../../options/storage.ts'
@@ -20,26 +24,45 @@ const LINES_AT_ONCE = 2000
 export const ratesExport = command({
   name: 'export',
   positionals: ['[FILE]'],
-  options: ['format', 'prices', 'base', 'quote', 'type', ...STORAGE, 'json'],
+  options: ['format', 'indicators', 'prices', 'base', 'quote', 'type', ...STORAGE, 'json'],
   run({ options, flags, positionals: [path], terminal, withDatabase }) {
+    if (options.indicators && options.prices !== undefined)
+      throw new AppError('usage', '--indicators and --prices exclude each other')
     if (options.prices !== undefined) return exportPrices({ options, path, terminal, withDatabase })
     const extra = ['base', 'quote', 'type'].find((name) => flags.includes(name))
     if (extra !== undefined)
       throw new AppError('usage', `--${extra} needs --prices ledger or --prices beancount`)
     const format = options.format ?? (path?.toLowerCase().endsWith('.ndjson') ? 'ndjson' : 'csv')
     return withDatabase({ mustExist: true }, async (db) => {
-      const data = await readExportData(db, await openRateCache(db, terminal.providers))
-      const text = untilStopped(exportedText(data, format), terminal)
+      const { text, columns } = options.indicators
+        ? await readIndicatorText(db, format)
+        : await readRateText(db, terminal, format)
+      const parts = untilStopped(text, terminal)
       if (path === undefined) {
-        for await (const bytes of text) terminal.out(bytes)
+        for await (const bytes of parts) terminal.out(bytes)
         return
       }
-      await writeNewFile(path, text)
-      const values = data.columns.reduce((sum, { days }) => sum + days.length, 0)
+      await writeNewFile(path, parts)
+      const values = columns.reduce((sum, { days }) => sum + days.length, 0)
       printResult(terminal, options, { file: path, values }, [`${values} values written to ${path}`])
     })
   },
 })
+
+type ExportText = { text: Iterable<Buffer>; columns: readonly Column[] }
+
+async function readRateText(db: ReadDb, { providers }: Terminal, format: ExportFormat): Promise<ExportText> {
+  const data = await readExportData(db, await openRateCache(db, providers))
+  return { text: exportedText(data, format), columns: data.columns }
+}
+
+async function readIndicatorText(db: ReadDb, format: ExportFormat): Promise<ExportText> {
+  const indicators = await readIndicatorExport(db)
+  return {
+    text: exportedIndicatorText(indicators, format),
+    columns: indicators.map(({ column }) => column),
+  }
+}
 
 type PriceOptions = {
   prices?: PriceFormat | undefined

@@ -1,15 +1,22 @@
 import { createReadStream } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
+import {
+  type IndicatorInFile,
+  isIndicatorExport,
+  readIndicatorFile,
+} from '../../../domain/indicators/export-file.ts'
 import { readExport, type SeriesInFile } from '../../../domain/rates/export-file.ts'
 import type { Provider } from '../../../providers/provider.ts'
 import { AppError, errorReason } from '../../../runtime/errors.ts'
 import { importRates } from '../../../sync/import/import.ts'
+import { importIndicators } from '../../../sync/import/indicators.ts'
 import { readSpreadsheet } from '../../../sync/import/spreadsheet.ts'
 import { command, printResult } from '../../command.ts'
 import { flag } from '../../options/names.ts'
 import { STORAGE } from '../../options/storage.ts'
 
 const LARGEST_SPREADSHEET = 32 * 1024 * 1024
+const MAX_HEAD = 4096
 
 export const ratesImport = command({
   name: 'import',
@@ -27,13 +34,16 @@ export const ratesImport = command({
     const file = await open(path).catch(rethrow) // before `becomeOwner`, whose user may not read the file
     const provider = terminal.providers.find((one) => one.code === 'bccr') as Provider
     const bytes = isOfBank ? await readBytes(file).catch(rethrow) : undefined
-    const exported = bytes ? [] : await readExported(path, file).catch(rethrow)
+    const exported = bytes ? { series: [] } : await readExported(path, file).catch(rethrow)
     return withDatabase({ mustExist: false }, async (_, engine) => {
+      const deps = { ...engine, providers: terminal.providers, signal: terminal.stop }
+      const rules = { replace: options.replace, dryRun: options['dry-run'] }
       const series = bytes
         ? await readSpreadsheet(engine, provider, { bytes, code, decimal, exact }).catch(rethrow)
-        : exported
-      const deps = { ...engine, providers: terminal.providers, signal: terminal.stop }
-      const ends = await importRates(deps, series, { replace: options.replace, dryRun: options['dry-run'] })
+        : exported.series
+      const ends = exported.indicators
+        ? await importIndicators(deps, exported.indicators, rules)
+        : await importRates(deps, series, rules)
       const lines = ends.map(({ provider, inserted, updated, unchanged, kept, run }) => {
         const counts = `${inserted} new, ${updated} replaced, ${unchanged} unchanged, ${kept} kept that differ`
         const message = run?.message ? `\n  ${run.message}` : ''
@@ -46,8 +56,31 @@ export const ratesImport = command({
   },
 })
 
-async function readExported(path: string, file: FileHandle): Promise<SeriesInFile[]> {
-  return readExport(createReadStream(path, { fd: file }))
+type ExportedFile = { series: SeriesInFile[]; indicators?: IndicatorInFile[] }
+
+/** Reads an export of rates, or of indicators: its first line differs. */
+async function readExported(path: string, file: FileHandle): Promise<ExportedFile> {
+  const stream = createReadStream(path, { fd: file })
+  const chunks = stream[Symbol.asyncIterator]()
+  let head = Buffer.alloc(0)
+  let isWhole = false
+  while (!isWhole && !head.includes(10) && head.length < MAX_HEAD) {
+    const { value, done } = await chunks.next()
+    isWhole = done === true
+    if (!done) head = Buffer.concat([head, value])
+  }
+  async function* parts() {
+    try {
+      yield head
+      if (!isWhole) yield* { [Symbol.asyncIterator]: () => chunks }
+    } finally {
+      stream.destroy()
+    }
+  }
+  const [firstLine = ''] = head.toString('utf8', 0, MAX_HEAD).split('\n', 1)
+  return isIndicatorExport(firstLine)
+    ? { series: [], indicators: await readIndicatorFile(parts()) }
+    : { series: await readExport(parts()) }
 }
 
 async function readBytes(file: FileHandle): Promise<Buffer> {

@@ -88,7 +88,7 @@ type TableAnswer = {
 
 export function sddeApi(deps: CompatDeps): Api {
   const allDays = ({ today }: CompatRequest) => ({ from: EARLIEST_DAY, to: today })
-  const resources: readonly Resource[] = [
+  const resources: readonly MirrorResource[] = [
     { name: 'series', parseDays: parseRange, createItem: seriesItem },
     { name: 'metadata', parseDays: allDays, createItem: metadataItem },
   ]
@@ -103,13 +103,13 @@ export function sddeApi(deps: CompatDeps): Api {
 }
 
 /** Resource of the API: its name, the days of a request, and the encoder of a series. */
-type Resource = {
+type MirrorResource = {
   name: 'series' | 'metadata'
   parseDays: (request: CompatRequest) => { from: IsoDate; to: IsoDate }
   createItem: (values: IndicatorValues) => Item
 }
 
-function tableEndpoint(deps: CompatDeps, resource: Resource): AnyEndpoint {
+function tableEndpoint(deps: CompatDeps, resource: MirrorResource): AnyEndpoint {
   return compatEndpoint(deps, {
     ...description('cuadro', resource),
     async find(snapshot, { code, ...days }): Promise<TableAnswer> {
@@ -134,7 +134,7 @@ function tableEndpoint(deps: CompatDeps, resource: Resource): AnyEndpoint {
   })
 }
 
-function indicatorEndpoint(deps: CompatDeps, resource: Resource): AnyEndpoint {
+function indicatorEndpoint(deps: CompatDeps, resource: MirrorResource): AnyEndpoint {
   const ofRate: CompatEndpoint<IndicatorQuery, TableAnswer> = {
     ...description('indicadoreseconomicos', resource),
     async find(snapshot, { code, ...days }) {
@@ -150,7 +150,7 @@ function indicatorEndpoint(deps: CompatDeps, resource: Resource): AnyEndpoint {
   > = {
     ...ofRate,
     // The source is in the key of the answer, since both sources have revisions of their own.
-    parse: (request) => ({ ...parseQuery(resource, request), source: 'indicator' }),
+    parse: (request) => ({ ...parseMirrorQuery(resource, request), source: 'indicator' }),
     find: async (snapshot, query) => oneAnswer(deps, resource, await findStoredValues(snapshot, query)),
   }
   return compatRoute(ofRate, (event, client) => {
@@ -164,10 +164,10 @@ function indicatorEndpoint(deps: CompatDeps, resource: Resource): AnyEndpoint {
   })
 }
 
-function description(path: 'indicadoreseconomicos' | 'cuadro', resource: Resource) {
+function description(path: 'indicadoreseconomicos' | 'cuadro', resource: MirrorResource) {
   return {
     path: `${ROOT}/${path}/{code}/${resource.name}` as const,
-    parse: (request: CompatRequest) => parseQuery(resource, request),
+    parse: (request: CompatRequest) => parseMirrorQuery(resource, request),
     encode,
     leftOut: ({ leftOut }: TableAnswer) => leftOut,
     roundedTo: ({ items }: TableAnswer) =>
@@ -175,13 +175,13 @@ function description(path: 'indicadoreseconomicos' | 'cuadro', resource: Resourc
   }
 }
 
-function parseQuery({ parseDays }: Resource, request: CompatRequest): IndicatorQuery {
+function parseMirrorQuery({ parseDays }: MirrorResource, request: CompatRequest): IndicatorQuery {
   return { code: request.params.code ?? '', ...parseDays(request) }
 }
 
 async function oneAnswer(
   deps: CompatDeps,
-  resource: Resource,
+  resource: MirrorResource,
   values: IndicatorValues,
 ): Promise<TableAnswer> {
   const parts = [rangePart(resource, values)]
@@ -189,7 +189,7 @@ async function oneAnswer(
   return { items: whole, table: undefined, periodicity: '', leftOut }
 }
 
-function rangePart({ name, createItem }: Resource, values: IndicatorValues): RangePart<Item> {
+function rangePart({ name, createItem }: MirrorResource, values: IndicatorValues): RangePart<Item> {
   const missing = name === 'series' ? missingDays(values) : undefined
   return { code: values.series.code, value: createItem(values), missing }
 }
