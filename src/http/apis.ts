@@ -133,7 +133,14 @@ export function createApis(
       const { mcpApi } = await import('./mcp/api.ts')
       const work = documentWork({ reads, blobs, claiming, summaries, uploads, links })
       mcp ??= [
-        mcpApi({ rates: { db: reads, cache, health }, documents: work, keyring, database, names, log }),
+        mcpApi({
+          rates: { db: reads, cache, health, indicators },
+          documents: work,
+          keyring,
+          database,
+          names,
+          log,
+        }),
       ]
       return mcp
     },

@@ -24,10 +24,11 @@ import { errorMessage, parseMessage, type RpcReply } from './protocol/messages.t
 import { createMcpServer, type McpServer, parseErrorOutcome } from './protocol/server.ts'
 import type { Caller } from './protocol/tool.ts'
 import type { CatalogueDeps } from './rates/catalogue.ts'
+import type { IndicatorToolDeps } from './rates/indicators.ts'
 import { createReadTools, createResources, createWorkTools } from './tools.ts'
 
 type McpDeps = {
-  rates: CatalogueDeps
+  rates: CatalogueDeps & Pick<IndicatorToolDeps, 'indicators'>
   keyring: Keyring
   database: Pick<DatabaseState, 'memoryAge'>
   names: HostNames

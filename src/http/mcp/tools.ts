@@ -9,17 +9,22 @@ import type { Tool } from './protocol/tool.ts'
 import { type CatalogueDeps, catalogueTools, seriesResource } from './rates/catalogue.ts'
 import { convertTools } from './rates/convert.ts'
 import { historyTools } from './rates/history.ts'
+import { type IndicatorToolDeps, indicatorTools } from './rates/indicators.ts'
 import { rateTools } from './rates/rates.ts'
 
 /** Tools that read and never wait. They work over a data directory without a server. */
-export function createReadTools(rates: CatalogueDeps, documents: DocumentQueries): Tool[] {
-  const { cache, health } = rates
+export function createReadTools(
+  rates: CatalogueDeps & Pick<IndicatorToolDeps, 'indicators'>,
+  documents: DocumentQueries,
+): Tool[] {
+  const { cache, health, indicators } = rates
   const { clock } = health
   return [
     ...rateTools({ cache, clock }),
     ...convertTools({ cache, clock }),
     ...historyTools({ cache, clock }),
     ...catalogueTools(rates),
+    ...indicatorTools({ indicators, clock }),
     ...documentTools(documents),
   ]
 }

@@ -1,11 +1,13 @@
 // MCP over stdin and stdout, for clients that start their server.
 
 import { addPartyNames, listDocuments, requireDocument } from '../../../domain/documents/queries.ts'
+import { createIndicatorReader, indicatorOrigin } from '../../../domain/indicators/reader.ts'
 import { openRateCache } from '../../../domain/rates/rate-cache.ts'
 import type { DocumentQueries } from '../../../http/mcp/documents/queries.ts'
 import { createMcpServer } from '../../../http/mcp/protocol/server.ts'
 import type { Caller } from '../../../http/mcp/protocol/tool.ts'
 import type { CatalogueDeps } from '../../../http/mcp/rates/catalogue.ts'
+import type { IndicatorToolDeps } from '../../../http/mcp/rates/indicators.ts'
 import { createReadTools, createResources } from '../../../http/mcp/tools.ts'
 import { FIRST_DAY } from '../../../providers/list.ts'
 import { AppError } from '../../../runtime/errors.ts'
@@ -54,6 +56,7 @@ async function serveData(
     rates: {
       db,
       cache: await openRateCache(db, terminal.providers),
+      indicators: createIndicatorReader(db, indicatorOrigin(terminal.providers)),
       health: {
         clock,
         providers: terminal.providers,
@@ -87,7 +90,7 @@ function createLocalHandler({
   documents,
   log,
 }: {
-  rates: CatalogueDeps
+  rates: CatalogueDeps & Pick<IndicatorToolDeps, 'indicators'>
   documents: DocumentQueries
   log: Log
 }): LineHandler {

@@ -71,7 +71,7 @@ export function createMcpServer({ tools, resources, log }: McpParts): McpServer 
 
   const callTool: RpcMethod = async ({ name, arguments: values }, caller) => {
     const tool = typeof name === 'string' ? toolsByName.get(name) : undefined
-    if (!tool || !isAllowed(tool, caller)) {
+    if (!tool || !(await isOpen(tool, caller))) {
       return invalidParams(`There is no tool ${quoteName(name)}: tools/list names those that are open to you`)
     }
     try {
@@ -99,9 +99,7 @@ export function createMcpServer({ tools, resources, log }: McpParts): McpServer 
 
   const shared: Record<string, RpcMethod> = {
     'tools/call': callTool,
-    'tools/list': listing((caller) => ({
-      tools: tools.filter((one) => isAllowed(one, caller)).map(({ definition }) => definition),
-    })),
+    'tools/list': listing(async (caller) => ({ tools: await listDefinitions(tools, caller) })),
     'resources/read': readResource,
     'resources/list': listing((caller) => ({
       resources: allowedResources(caller).flatMap(({ entry }) => entry ?? []),
@@ -154,10 +152,20 @@ function refusal(id: Id | null, error: RpcError, status: number): RpcReply {
 }
 
 /** Method that lists one page. */
-function listing(list: (caller: Caller) => object): RpcMethod {
-  return ({ cursor }, caller) =>
+async function listDefinitions(tools: readonly Tool[], caller: Caller) {
+  const areOpen = await Promise.all(tools.map((one) => isOpen(one, caller)))
+  return tools.filter((_, at) => areOpen[at]).map(({ definition }) => definition)
+}
+
+/** Returns whether a client may call a tool, and there are data for it. */
+async function isOpen(tool: Tool, caller: Caller): Promise<boolean> {
+  return isAllowed(tool, caller) && (await tool.isOffered?.()) !== false
+}
+
+function listing(list: (caller: Caller) => object | Promise<object>): RpcMethod {
+  return async ({ cursor }, caller) =>
     cursor === undefined || cursor === null
-      ? { result: list(caller) }
+      ? { result: await list(caller) }
       : invalidParams('There is no such cursor: the list has one page')
 }
 
@@ -211,6 +219,8 @@ function nextStep({ code, message, advice }: AppError): string {
   if (code === 'not-found' && /^(Company|Agent)/.test(message)) return '. Leave it out, or ask for its id'
   if (code === 'not-found' && /synchronized/.test(message))
     return '. Ask for another day; freshness says more'
+  if (code === 'not-found' && /indicator/i.test(message))
+    return '. list_indicators names those that are enabled'
   if (code === 'not-found') return '. list_series names the providers, pairs and first days'
   return BY_CODE[code] ?? ''
 }

@@ -31,6 +31,8 @@ export type ToolResult = { value: Record<string, unknown>; sentence: string }
 
 export type Tool = {
   needs: Need
+  /** Returns whether the tool is offered now; undefined: always. */
+  isOffered?: (() => Promise<boolean>) | undefined
   /** Entry in tools/list. */
   definition: { name: string } & Record<string, unknown>
   /** @throws AppError `invalid` for wrong arguments; errors of the queries */
@@ -43,17 +45,19 @@ type Definition<Q extends QuerySchema> = {
   about: string
   input: Q
   output: v.GenericSchema
+  /** Returns whether there are data for the tool; undefined: always. */
+  isOffered?: () => Promise<boolean>
   /** True for a tool that writes. */
   changes?: boolean
   run(input: v.InferOutput<Q>, caller: Caller): ToolResult | Promise<ToolResult>
 }
 
 export function tool<Q extends QuerySchema>(definition: Definition<Q>): Tool {
-  const { name, needs, about, input, output, changes = false } = definition
+  const { name, needs, about, input, output, isOffered, changes = false } = definition
   const inputSchema = jsonSchema(input)
   const lists = listParameters(inputSchema)
   return {
-    needs,
+    ...{ needs, isOffered },
     definition: {
       name,
       description: about,
