@@ -166,6 +166,59 @@ test('rejected rows are named, not stored, and their days are not covered', asyn
   ])
 })
 
+for (const [guess, text] of [
+  ['thousands marks', '1.234.567,89'],
+  ['thousands spaces', '1 234.5'],
+  ['a percent sign', '4.1%'],
+  ['a word', 'N/D'],
+  ['two signs', '--4'],
+] as const) {
+  test(`a value with ${guess} is rejected, named, and its day requested again`, async (t) => {
+    const desk = await openIndicatorDesk(t)
+    desk.values['423'] = (day) => (day === '2026-03-20' ? text : day <= TODAY ? '4' : undefined)
+    await desk.enable(['423'], NEWEST.from)
+    const run = await desk.read({ isNewestOnly: true })
+    const problem = `423: 1 rows rejected, the first: 423 on 2026-03-20: "${text}" is not a decimal`
+    assert.deepEqual([run?.status, run?.message], ['parcial', problem])
+    assert.equal((await desk.stored('423'))['2026-03-20'], undefined)
+    const covered = (await selectIndicatorCoverage(desk.db)).get('423') ?? []
+    assert.deepEqual(
+      covered.map(({ from, to }) => from <= '2026-03-20' && to >= '2026-03-20'),
+      [false, false],
+    )
+  })
+}
+
+test('several values of a day in later runs: the last one stands, the earlier ones are revisions', async (t) => {
+  const desk = await openIndicatorDesk(t)
+  desk.names.set('3149', 'Banco Nacional: compra en ventanilla')
+  await desk.enable(['3149'], NEWEST.from)
+  for (const [at, value] of ['495', '496.5', '495.25'].entries()) {
+    if (at > 0) await nextDay(desk)
+    desk.values['3149'] = (day) => (day === TODAY ? value : undefined)
+    await desk.read({ isNewestOnly: true })
+  }
+  assert.deepEqual(await desk.stored('3149'), { [TODAY]: '495.25' })
+  const revisions = await selectLaterIndicatorRevisions(desk.db, '3149', 0)
+  assert.deepEqual(
+    revisions.map(({ value_date, old_value, new_value }) => [value_date, old_value, new_value]),
+    [
+      [TODAY, '495', '496.5'],
+      [TODAY, '496.5', '495.25'],
+    ],
+  )
+})
+
+test('a monthly value has the day that the bank gives it, one or several a month', async (t) => {
+  const desk = await openIndicatorDesk(t)
+  desk.names.set('98405', 'IMAE')
+  const days: Record<string, string> = { '2026-01-01': '1', '2026-02-28': '2', '2026-03-01': '3' }
+  desk.values['98405'] = (day) => days[day]
+  await desk.enable(['98405'], '2026-01-01')
+  await desk.read({ isNewestOnly: true })
+  assert.deepEqual(await desk.stored('98405'), days)
+})
+
 test('a code that the bank refuses on 3 days is refused, and then requested once a week', async (t) => {
   const desk = await openIndicatorDesk(t)
   await desk.enable(['555'], TODAY)
