@@ -1,5 +1,5 @@
 // Imports an export of indicators, for a server without access to the bank. A stored value changes only with `replace`.
-// An indicator that this store does not have is stored as a disabled one: enabling it is up to the operator.
+// An indicator that this store does not have is stored as a disabled one. Enabling it is up to the operator.
 
 import type { IndicatorInFile } from '../../domain/indicators/export-file.ts'
 import type { Provider } from '../../providers/provider.ts'
@@ -148,7 +148,7 @@ async function importIndicator(
     await updateIndicator(trx, code, { enabled: false })
   }
   // An answer as of an instant before the import must not have its values. The record of a new indicator begins with
-  // the import, so that its values may have the instants of the file.
+  // the import. So its values may have the instants of the file.
   const instant = (text: string) => (isNew ? Date.parse(text) : at.getTime())
   const writes = [...added, ...replaced].map(
     ({ value_date, value, stored_at }): IndicatorValueRow => ({

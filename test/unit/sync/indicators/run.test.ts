@@ -189,7 +189,7 @@ for (const [guess, text] of [
   })
 }
 
-test('several values of a day in later runs: the last one stands, the earlier ones are revisions', async (t) => {
+test('a run replaces the value of a day by a later one, and the earlier values are revisions', async (t) => {
   const desk = await openIndicatorDesk(t)
   desk.names.set('3149', 'Banco Nacional: compra en ventanilla')
   await desk.enable(['3149'], NEWEST.from)
