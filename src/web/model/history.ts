@@ -71,7 +71,7 @@ export function mergeLines<Name extends string>(lines: readonly ChartLine<Name>[
   }
 }
 
-/** Indexes of the days that follow a gap: over 10 days without values or as many as given, or a hole. */
+/** Indexes of the days after a gap: a hole, or more than `maxGapDays` days without values. */
 export function lineBreaks(
   days: readonly string[],
   holes: readonly Hole[] = [],

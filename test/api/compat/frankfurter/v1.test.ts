@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { scaled } from '../../faults/scale.ts'
-import { ask, convertUnit, openShapes, printedNumber, readJson, TODAY } from './support.ts'
+import { scaled } from '../../../faults/scale.ts'
+import { ask, convertUnit, openShapes, printedNumber, readJson, TODAY } from '../support.ts'
 
 const app = await openShapes()
 const venta = (await app.json<{ venta: string }>('/api/v1/rates/latest')).venta
