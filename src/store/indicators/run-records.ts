@@ -1,10 +1,10 @@
 // Opens and closes the records of runs over indicators. A start does not load this file: only runs use it.
 
 import { invariantError } from '../invariant.ts'
-import { IN_PROGRESS, INTERRUPTED, type RunEnd, type SyncCounts } from '../rates/sync-runs.ts'
+import { IN_PROGRESS, INTERRUPTED, RUN_COLUMNS, type RunEnd, type SyncCounts } from '../rates/sync-runs.ts'
 import { hasRow } from '../rows.ts'
 import type { ReadDb, Row, WriteDb } from '../tables.ts'
-import { type IndicatorRun, RUN_COLUMNS } from './runs.ts'
+import type { IndicatorRun } from './runs.ts'
 
 /** Refusal of a token: its SHA-256, and the end of the run in which it was refused. */
 export type TokenRefusal = { tokenHash: string; at: string }

@@ -1,23 +1,8 @@
 // Runs over indicators. Their rows are in a table of their own, so that no rule of the rates depends on them.
 
+import { RUN_COLUMNS } from '../rates/sync-runs.ts'
 import { hasRow } from '../rows.ts'
 import type { ReadDb, Row } from '../tables.ts'
-
-// The fields of a sync run, in the same order.
-export const RUN_COLUMNS = [
-  'id',
-  'provider_id',
-  'trigger',
-  'status',
-  'date_from',
-  'date_to',
-  'inserted',
-  'updated',
-  'unchanged',
-  'message',
-  'started_at',
-  'finished_at',
-] as const
 
 export type IndicatorRun = Pick<Row<'indicator_runs'>, (typeof RUN_COLUMNS)[number]>
 

@@ -3,7 +3,7 @@ import { hasRow } from '../rows.ts'
 import type { ReadDb, Row, SyncStatus, SyncTrigger, WithBoolean, WriteDb } from '../tables.ts'
 
 // Listed one by one, because rows are returned and printed unchanged. The hash of a run's token must not be among them.
-const COLUMNS = [
+export const RUN_COLUMNS = [
   'id',
   'provider_id',
   'trigger',
@@ -18,7 +18,7 @@ const COLUMNS = [
   'finished_at',
 ] as const
 
-export type SyncRunRow = Pick<Row<'sync_runs'>, (typeof COLUMNS)[number]>
+export type SyncRunRow = Pick<Row<'sync_runs'>, (typeof RUN_COLUMNS)[number]>
 
 /** A run with the facts about its token that a start needs. */
 export type LastRun = SyncRunRow &
@@ -82,7 +82,7 @@ export type DescribedRun = SyncRunRow & { failures: SyncFailure[] | undefined }
 /** Closes an open run: the result of a closed one would be overwritten. */
 export async function closeRun(db: WriteDb, id: number, end: RunEnd): Promise<SyncRunRow> {
   const query = db.updateTable('sync_runs').set(end).where('id', '=', id).where('finished_at', 'is', null)
-  const row = await query.returning(COLUMNS).executeTakeFirst()
+  const row = await query.returning(RUN_COLUMNS).executeTakeFirst()
   if (!row) throw invariantError('SyncRun', `run ${id} is not open`)
   return row
 }
@@ -195,7 +195,7 @@ export function selectLastFinishedRun(db: ReadDb, providerId?: number): Promise<
 }
 
 function newestRuns(db: ReadDb, limit = 1) {
-  return db.selectFrom('sync_runs').select(COLUMNS).orderBy('id', 'desc').limit(limit)
+  return db.selectFrom('sync_runs').select(RUN_COLUMNS).orderBy('id', 'desc').limit(limit)
 }
 
 function readingRuns(db: ReadDb, providerId: number) {

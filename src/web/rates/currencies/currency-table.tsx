@@ -1,9 +1,9 @@
 // Table of all currencies on the day of the dollar: colones for one unit beside the published value.
 
-import { useId, useMemo, useState } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import type { Series } from '../../api/responses.ts'
-import { icons } from '../../components/icons.tsx'
 import { FailureNotice, Notice } from '../../components/notice.tsx'
+import { SearchField } from '../../components/search-field.tsx'
 import { SegmentedControl } from '../../components/segmented-control.tsx'
 import { formats } from '../../components/view.ts'
 import { countryNames } from '../../model/countries.ts'
@@ -50,7 +50,7 @@ export function CurrencyTable({ series, day }: { series: readonly Series[]; day:
       <p class="quiet currencies-subject">
         {words.subject(formats.value.day(rows ? loadedDay : (day ?? '')))}
       </p>
-      <SearchField query={query} count={visible.length} onInput={setQuery} />
+      <SearchField words={words} query={query} count={visible.length} onInput={setQuery} />
       <div class="currency-forms">
         <SegmentedControl<CurrencyForm>
           name="currency-form"
@@ -120,30 +120,6 @@ function selectRows(
       codes.flatMap((one) => [...searchTexts(one), ...countryNames(one)]),
     )
   })
-}
-
-function SearchField(props: { query: string; count: number; onInput: (query: string) => void }) {
-  const words = currencyTexts.value
-  const id = useId()
-  return (
-    <div class="search">
-      {icons.search}
-      <label class="unseen" for={id}>
-        {words.search}
-      </label>
-      <input
-        id={id}
-        type="search"
-        class="field"
-        placeholder={words.search}
-        value={props.query}
-        onInput={(event) => props.onInput(event.currentTarget.value)}
-      />
-      <span class="unseen" role="status">
-        {props.query !== '' && words.matches(props.count)}
-      </span>
-    </div>
-  )
 }
 
 function RowCount(props: { count: number; all: number; isWhole: boolean; onToggle: () => void }) {

@@ -1,9 +1,9 @@
 // Table of counter rates by entity. On a phone an entity has two lines: its name with the day, and its figures.
 
-import { useId, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { DownloadMenu } from '../../components/download-menu.tsx'
-import { icons } from '../../components/icons.tsx'
 import { FailureNotice, Notice } from '../../components/notice.tsx'
+import { SearchField } from '../../components/search-field.tsx'
 import { useApi } from '../../components/use-api.ts'
 import { formats } from '../../components/view.ts'
 import {
@@ -48,7 +48,7 @@ export function CounterTable(props: {
       <h3 id="counters">{words.title}</h3>
       <p class="quiet small">{words.subject}</p>
       {(all?.length ?? 0) > SEARCHED_ROWS && (
-        <EntitySearch query={query} count={visible?.length ?? 0} onInput={setQuery} />
+        <SearchField words={words} query={query} count={visible?.length ?? 0} onInput={setQuery} />
       )}
       {leftOut.length > 0 && (
         <p class="caution left-out">{missingDataTexts.value.leftOut(leftOut.join(', '))}</p>
@@ -136,30 +136,6 @@ function dayText(entry: CounterEntry): string {
 
 function hasTwoDays({ compra_date: buy, venta_date: sell }: CounterEntry): boolean {
   return buy !== null && sell !== null && buy !== sell
-}
-
-function EntitySearch(props: { query: string; count: number; onInput: (query: string) => void }) {
-  const words = indicatorTexts.value.counters
-  const id = useId()
-  return (
-    <div class="search">
-      {icons.search}
-      <label class="unseen" for={id}>
-        {words.search}
-      </label>
-      <input
-        id={id}
-        type="search"
-        class="field"
-        placeholder={words.search}
-        value={props.query}
-        onInput={(event) => props.onInput(event.currentTarget.value)}
-      />
-      <span class="unseen" role="status">
-        {props.query !== '' && words.matches(props.count)}
-      </span>
-    </div>
-  )
 }
 
 async function readCounterRates(answer: Response): Promise<ShownCounters> {
