@@ -28,8 +28,19 @@ const DAYS = 15
 
 const today = () => currentDay(() => new Date(), 'America/Costa_Rica')
 
+const DAY_MS = 86_400_000
+const MIDNIGHT_MS = 6 * 3_600_000 // in Costa Rica, after that of UTC
+const LONGEST_MS = scaled({ short: 120_000, long: 600_000 })
+
+/** Waits for a midnight that is near: programs of the next day request the newest days again. */
+async function passMidnight(): Promise<void> {
+  const left = DAY_MS - ((Date.now() - MIDNIGHT_MS) % DAY_MS)
+  if (left < LONGEST_MS) await wait(left)
+}
+
 /** A bank with indicators, and a data directory in which they are enabled. History is read in no round. */
 async function openWorld(t: TestContext, count: number) {
+  await passMidnight()
   const codes = Array.from({ length: count }, (_, at) => String(900_001 + at))
   const indicators = codes.map((code) => ({ code, name: `Indicador ${code}` }))
   const bank = await startBank({
