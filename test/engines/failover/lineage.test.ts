@@ -109,7 +109,7 @@ test('a former primary that goes on is neither ready nor written to', async (t) 
   assert.deepEqual(await queryOnce(primary.url, 'select count(*)::int as documents from documents'), [
     { documents: count },
   ])
-  assert.match(alone.printed.err, /must not write.+former primary \(timeline 1 after 2\)/)
+  await until(() => /must not write.+former primary \(timeline 1 after 2\)/.test(alone.printed.err))
   ownEntry.lead(standby)
   await until(async () => (await probe(alone, '/readyz')) === 200)
   const id = await upload(alone, 'again')
