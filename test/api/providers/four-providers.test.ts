@@ -108,8 +108,8 @@ test('sources that are disabled again still answer their stored values', async (
   ]
   const read = () => Promise.all(paths.map((path) => json<Json>(path)))
   const before = await read()
-  const requests = () => Object.values(sources).map((one) => one.requests.length)
-  const requestsBefore = requests()
+  const requestCounts = () => Object.values(sources).map((one) => one.requests.length)
+  const earlierCounts = requestCounts()
   for (const { code } of FOUR) {
     const end = await runCommand(['provider', 'disable', code, '--data-dir', dataDir], {}, [bccr, ...FOUR])
     assert.equal(end.code, 0, end.err)
@@ -117,6 +117,6 @@ test('sources that are disabled again still answer their stored values', async (
   await until(async () => (await json<{ providers: Json[] }>('/api/v1/status')).providers.length === 1)
   assert.deepEqual(await read(), before)
   assert.deepEqual(await syncAll(), ['1 ok'])
-  assert.deepEqual(requests(), requestsBefore)
+  assert.deepEqual(requestCounts(), earlierCounts)
   assert.deepEqual(await providerIds(app), IDS, 'their rows stay, disabled')
 })

@@ -5,11 +5,21 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { type Replay, startReplay } from './replay.ts'
 
-const FILE = join(import.meta.dirname, '../../fixtures/ecb/reconstructed-exr-dataonly-2026-03-11.csv')
+const FOLDER = join(import.meta.dirname, '../../fixtures/ecb')
+const [HEAD = '', ...WEEK] = readLines('reconstructed-exr-dataonly-2026-03-11.csv')
+
+/** Returns the rows of a month, whose capture lacks the columns of the key. */
+export function monthRows(): string[] {
+  return readLines('exr-cut-2026-02-17.csv')
+    .slice(1)
+    .map((row) => {
+      const [, currency = '', day = '', value = ''] = row.split(',')
+      return `EXR.D.${currency}.EUR.SP00.A,D,${currency},EUR,SP00,A,${day},${value}`
+    })
+}
 
 /** Answers an empty body for days without a value. */
-export function startEcb(t: TestContext, now: () => Date): Promise<Replay> {
-  const [head = '', ...rows] = readFileSync(FILE, 'utf8').trimEnd().split('\r\n')
+export function startEcb(t: TestContext, now: () => Date, rows: readonly string[] = WEEK): Promise<Replay> {
   return startReplay(t, now, ({ url: { searchParams } }) => {
     const [from, to] = ['startPeriod', 'endPeriod'].map((name) => searchParams.get(name) ?? '')
     const today = now().toISOString().slice(0, 10)
@@ -17,7 +27,11 @@ export function startEcb(t: TestContext, now: () => Date): Promise<Replay> {
       const day = row.split(',')[6] ?? ''
       return day >= (from ?? '') && day <= (to ?? '') && day <= today
     })
-    const body = days.length > 0 ? `${[head, ...days].join('\r\n')}\r\n` : ''
+    const body = days.length > 0 ? `${[HEAD, ...days].join('\r\n')}\r\n` : ''
     return { headers: { 'Content-Type': 'text/csv' }, body }
   })
+}
+
+function readLines(name: string): string[] {
+  return readFileSync(join(FOLDER, name), 'utf8').trimEnd().split(/\r?\n/)
 }

@@ -7,6 +7,7 @@ import { bccr } from '../../../src/providers/bccr/bccr.ts'
 import { ecb } from '../../../src/providers/ecb/ecb.ts'
 import type { Provider } from '../../../src/providers/provider.ts'
 import { trm } from '../../../src/providers/trm/trm.ts'
+import type { Interval } from '../../../src/values/intervals.ts'
 import { startTestApp, type TestAppOptions } from '../app.ts'
 import { fixedClock } from '../temporary.ts'
 import { startBanguat } from './banguat.ts'
@@ -21,10 +22,13 @@ export const FOUR: readonly Provider[] = [ecb, banguat, trm, banxico]
 export const EVENING = '2026-03-20T23:00:00Z'
 
 /** Starts the sources and a server that knows them; none is enabled. */
-export async function startFour(t: TestContext, options: TestAppOptions = {}) {
+export async function startFour(
+  t: TestContext,
+  options: TestAppOptions & { ecbRows?: readonly string[] } = {},
+) {
   const clock = options.clock ?? fixedClock(EVENING)
   const sources = {
-    ecb: await startEcb(t, clock.read),
+    ecb: await startEcb(t, clock.read, options.ecbRows),
     banguat: await startBanguat(t, clock.read),
     trm: await startTrm(t, clock.read),
     banxico: await startBanxico(t, clock.read),
@@ -41,12 +45,8 @@ export async function startFour(t: TestContext, options: TestAppOptions = {}) {
     clock,
   })
   /** Syncs each enabled provider: `id status message`. */
-  const syncAll = async () => {
-    const ends = await app.app.sync({
-      trigger: 'cli',
-      range: undefined,
-      signal: new AbortController().signal,
-    })
+  const syncAll = async (range?: Interval) => {
+    const ends = await app.app.sync({ trigger: 'cli', range, signal: new AbortController().signal })
     return ends.map(({ run }) => `${run.provider_id} ${run.status} ${run.message ?? ''}`.trimEnd())
   }
   return { ...app, sources, syncAll }

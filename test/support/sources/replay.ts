@@ -12,6 +12,8 @@ export type Replay = {
   requests: ReplayRequest[]
   /** Answers in place of the captured values. `silent`: never. */
   fault: ((request: ReplayRequest) => ReplayReply | 'reset' | 'silent' | undefined) | undefined
+  /** Changes the body of each answer, as a source that corrects a value. */
+  correct: ((body: string) => string) | undefined
 }
 
 /** Starts a source. `today` is the day of its `Date` header, at noon. */
@@ -20,7 +22,7 @@ export async function startReplay(
   now: () => Date,
   answer: (request: ReplayRequest) => ReplayReply,
 ): Promise<Replay> {
-  const replay: Replay = { url: '', requests: [], fault: undefined }
+  const replay: Replay = { url: '', requests: [], fault: undefined, correct: undefined }
   const server = createServer(async (incoming, response) => {
     let body = ''
     for await (const chunk of incoming.setEncoding('utf8')) body += chunk
@@ -31,7 +33,7 @@ export async function startReplay(
     if (reply === 'silent') return
     if (reply === 'reset') return void response.destroy()
     response.writeHead(reply.status ?? 200, { Date: now().toUTCString(), ...reply.headers })
-    response.end(reply.body)
+    response.end(replay.correct?.(reply.body) ?? reply.body)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.after(() => server.close().closeAllConnections())
