@@ -148,7 +148,7 @@ const StatusOut = v.pipe(
       v.optional(LossesOut),
       'Of a database that several nodes share, until `cambista database accept-loss`; absent: none',
     ),
-    runs: withDescription(v.array(RunOut), 'The last 20 syncs, newest first'),
+    runs: withDescription(v.array(RunOut), 'The last 20 syncs of each provider, newest first'),
     indicators: withDescription(
       v.optional(v.object({ enabled: v.array(IndicatorStateOut), runs: v.array(IndicatorRunOut) })),
       'The enabled indicators, and their last 20 runs; absent: none is enabled',

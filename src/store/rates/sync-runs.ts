@@ -126,12 +126,16 @@ export function selectRuns(
   return query.where('provider_id', 'in', providers).execute()
 }
 
-/** Selects runs with their failures, newest first. */
+/** Selects runs with their failures, at most `limit` of each provider, newest first. */
 export async function selectDescribedRuns(db: ReadDb, limit: number): Promise<DescribedRun[]> {
   const providers = await db.selectFrom('providers').select(['id', 'code']).execute()
   const codes = new Map(providers.map(({ id, code }) => [id, code]))
-  const rows = await newestRuns(db, limit).select('failures').execute()
-  return rows.map(({ failures, ...run }) => ({
+  // A source that fails each hour must not hide the runs of the bank.
+  const rows = await Array.fromAsync(providers, ({ id }) =>
+    newestRuns(db, limit).select('failures').where('provider_id', '=', id).execute(),
+  )
+  const newestFirst = rows.flat().toSorted((a, b) => b.id - a.id)
+  return newestFirst.map(({ failures, ...run }) => ({
     ...run,
     failures: readFailures(run, failures, codes.get(run.provider_id) ?? ''),
   }))

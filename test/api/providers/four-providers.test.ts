@@ -4,9 +4,11 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { bccr } from '../../../src/providers/bccr/bccr.ts'
 import type { Provider } from '../../../src/providers/provider.ts'
+import { insertRun } from '../../../src/store/rates/sync-runs.ts'
 import { enableProviders } from '../../support/sources/enable.ts'
-import { FOUR, startFour } from '../../support/sources/four.ts'
+import { EVENING, FOUR, startFour } from '../../support/sources/four.ts'
 import { runCommand, until } from '../../support/terminal.ts'
+import { asOtherProcess } from '../support.ts'
 
 type Json = Record<string, unknown>
 
@@ -119,4 +121,30 @@ test('sources that are disabled again still answer their stored values', async (
   assert.deepEqual(await syncAll(), ['1 ok'])
   assert.deepEqual(requestCounts(), earlierCounts)
   assert.deepEqual(await providerIds(app), IDS, 'their rows stay, disabled')
+})
+
+test('/api/v1/status has the last runs of the bank beside a source that fails every hour', async (t) => {
+  const app = await startEnabled(t)
+  const bankRuns = async () => {
+    const { runs } = await app.json<{ runs: Json[] }>('/api/v1/status')
+    return runs.filter(({ provider_id: id }) => id === 1)
+  }
+  const before = await bankRuns()
+  assert.equal(before.length, 1)
+  await asOtherProcess(app, async (db) => {
+    for (let hour = 0; hour < 25; hour++) {
+      const started_at = new Date(Date.parse(EVENING) + hour * 3_600_000).toISOString()
+      const day = { date_from: '2026-03-20', date_to: '2026-03-21' }
+      const id = await insertRun(db, { provider_id: 3, trigger: 'retry', ...day, started_at })
+      const end = { status: 'error', message: 'banguat: HTTP 503', finished_at: started_at } as const
+      await db.updateTable('sync_runs').set(end).where('id', '=', id).execute()
+    }
+  })
+  assert.deepEqual(await bankRuns(), before)
+  const { runs } = await app.json<{ runs: { id: number }[] }>('/api/v1/status')
+  assert.deepEqual(
+    runs.map(({ id }) => id),
+    [...Array.from({ length: 20 }, (_, at) => 26 - at), 1],
+    'at most 20 of each provider, newest first',
+  )
 })
