@@ -1,4 +1,4 @@
-// The page beside an enabled source that corrects a value and then fails: it is the page of a server with the bank alone.
+// The page beside an enabled source that corrects a value and then fails. Its texts are those beside the bank alone.
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
