@@ -7,8 +7,8 @@ import type { Correction, SyncRun } from '../api/responses.ts'
 type RevisionPage = { revisions: readonly Correction[]; next_after: number; has_more: boolean }
 type Corrections = ReadonlyMap<number, readonly Correction[]>
 
-const PAGE_SIZE = 1000
-const MAX_PAGES = 5
+const PAGE_SIZE = 200 // the most that the API has in a page
+const MAX_PAGES = 25
 
 /** Loads the corrections of the days of these runs. Without a changed value there is no request. */
 export function useCorrections(runs: readonly SyncRun[]): Corrections {
