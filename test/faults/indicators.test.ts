@@ -34,8 +34,8 @@ const LONGEST_MS = scaled({ short: 120_000, long: 600_000 })
 
 /** Waits for a midnight that is near: programs of the next day request the newest days again. */
 async function passMidnight(): Promise<void> {
-  const left = DAY_MS - ((Date.now() - MIDNIGHT_MS) % DAY_MS)
-  if (left < LONGEST_MS) await wait(left)
+  const remainingMs = DAY_MS - ((Date.now() - MIDNIGHT_MS) % DAY_MS)
+  if (remainingMs < LONGEST_MS) await wait(remainingMs)
 }
 
 /** A bank with indicators, and a data directory in which they are enabled. History is read in no round. */

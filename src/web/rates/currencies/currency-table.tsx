@@ -3,8 +3,8 @@
 import { useMemo, useState } from 'preact/hooks'
 import type { Series } from '../../api/responses.ts'
 import { FailureNotice, Notice } from '../../components/notice.tsx'
-import { SearchField } from '../../components/search-field.tsx'
 import { SegmentedControl } from '../../components/segmented-control.tsx'
+import { TableSearch } from '../../components/table-search.tsx'
 import { formats } from '../../components/view.ts'
 import { countryNames } from '../../model/countries.ts'
 import { listedCurrencies } from '../../model/currencies.ts'
@@ -50,7 +50,7 @@ export function CurrencyTable({ series, day }: { series: readonly Series[]; day:
       <p class="quiet currencies-subject">
         {words.subject(formats.value.day(rows ? loadedDay : (day ?? '')))}
       </p>
-      <SearchField words={words} query={query} count={visible.length} onInput={setQuery} />
+      <TableSearch words={words} query={query} count={visible.length} onInput={setQuery} />
       <div class="currency-forms">
         <SegmentedControl<CurrencyForm>
           name="currency-form"

@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks'
 import { DownloadMenu } from '../../components/download-menu.tsx'
 import { FailureNotice, Notice } from '../../components/notice.tsx'
-import { SearchField } from '../../components/search-field.tsx'
+import { TableSearch } from '../../components/table-search.tsx'
 import { useApi } from '../../components/use-api.ts'
 import { formats } from '../../components/view.ts'
 import {
@@ -48,7 +48,7 @@ export function CounterTable(props: {
       <h3 id="counters">{words.title}</h3>
       <p class="quiet small">{words.subject}</p>
       {(all?.length ?? 0) > SEARCHED_ROWS && (
-        <SearchField words={words} query={query} count={visible?.length ?? 0} onInput={setQuery} />
+        <TableSearch words={words} query={query} count={visible?.length ?? 0} onInput={setQuery} />
       )}
       {leftOut.length > 0 && (
         <p class="caution left-out">{missingDataTexts.value.leftOut(leftOut.join(', '))}</p>

@@ -6,7 +6,7 @@ import { icons } from './icons.tsx'
 type SearchWords = { search: string; matches(count: number): string }
 
 /** `count`: rows that match. */
-export function SearchField(props: {
+export function TableSearch(props: {
   words: SearchWords
   query: string
   count: number
