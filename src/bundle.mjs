@@ -15,7 +15,9 @@ const CHUNK = {
   ...NODE,
   format: 'cjs',
   supported: { 'dynamic-import': false }, // but `require`, which bin/packed.cjs hands to each chunk
-  minifyWhitespace: true, // with its blanks a start takes 2.5 ms longer. Names stay, for a stack in a log
+  // Fewer bytes for V8 to parse. Names stay, for a stack in a log.
+  minifyWhitespace: true,
+  minifySyntax: true,
   logOverride: { 'empty-import-meta': 'silent' }, // read only where the program is not packed
 }
 

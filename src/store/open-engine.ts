@@ -1,11 +1,10 @@
-// Opens the engine of a configuration: the file of a data directory, or a PostgreSQL. The client of the second is
-// loaded only when it is used.
+// Opens the engine of a configuration: the file of a data directory, or a PostgreSQL. The second is
+// loaded only when it is used, for a faster start of the first.
 
 import type { Clock } from '../values/dates.ts'
 import type { Engine } from './engine.ts'
 import type { LeaseTimes } from './postgres/lease.ts'
 import type { LineageRenewal } from './postgres/maintenance/failover.ts'
-import { openPostgres } from './postgres/open.ts'
 import { type FileUpgrade, openStandaloneReads } from './sqlite/database.ts'
 import { type EngineOptions, openSqliteEngine } from './sqlite/engine.ts'
 import type { StorageConfig } from './storage-config.ts'
@@ -27,6 +26,7 @@ export async function openEngine(
 ): Promise<Engine> {
   if (database === undefined) return openSqliteEngine(dataDir, options)
   const { onRenewal, anyServer, leaseTimes, migrate = true } = options
+  const { openPostgres } = await import('./postgres/open.ts')
   const engine = await openPostgres(database, {
     ...{ migrate, onRenewal, anyServer },
     ...(leaseTimes && { leaseTimes }),

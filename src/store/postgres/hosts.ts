@@ -3,7 +3,7 @@
 // breaker trips.
 
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Client, ClientConfig } from 'pg'
+import pg, { type Client, type ClientConfig } from 'pg'
 import { errorCode } from '../../runtime/errors.ts'
 import type { HostState } from '../engine.ts'
 import type { Address, Host } from './address.ts'
@@ -108,19 +108,13 @@ export function createProbe(PgClient: typeof Client, { config }: Address, connec
     })
 }
 
-/** Loads the client library, so that SQLite deployments do not load it. */
-export async function loadPg() {
-  return (await import('pg')).default
-}
-
 /** Queries the state of each host, for an administrator. */
 export async function examineHosts({ hosts, config }: Address, connectMs: number): Promise<HostState[]> {
-  const { Client } = await loadPg()
   const { signal } = new AbortController()
   const examine = async (host: Host): Promise<HostPosition> => {
     try {
       const client = { ...config, ...host.config }
-      const position = await withProbeClient(Client, client, { connectMs, signal }, selectPosition)
+      const position = await withProbeClient(pg.Client, client, { connectMs, signal }, selectPosition)
       return { name: host.name, ...position }
     } catch (error) {
       return { name: host.name, fault: hostFault(error).reason }

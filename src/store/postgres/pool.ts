@@ -1,7 +1,7 @@
 // Pools of connections to PostgreSQL: sizes, timeouts, and the parsing of numbers.
 
 import { setTimeout as wait } from 'node:timers/promises'
-import type { ClientConfig, PoolClient } from 'pg'
+import pg, { type ClientConfig, type PoolClient } from 'pg'
 import { AppError } from '../../runtime/errors.ts'
 import { createSemaphore } from '../../runtime/semaphore.ts'
 import { type Blocks, blockReason } from '../engine.ts'
@@ -15,7 +15,7 @@ import {
   type ServerRow,
   selectServerRow,
 } from './expected-server.ts'
-import { createHostChoice, createProbe, destroySocket, findWriter, type HostChoice, loadPg } from './hosts.ts'
+import { createHostChoice, createProbe, destroySocket, findWriter, type HostChoice } from './hosts.ts'
 import {
   checkSession,
   createSession,
@@ -170,7 +170,6 @@ export async function openPool(
   const settings = sessionSettings(answerMs)
   const fromAddress = address.config.options
   if (!address.prepare) session.usesNames = false
-  const pg = await loadPg()
   const standard = pg.types.getTypeParser
   const getTypeParser = ((oid: number, format?: 'text') =>
     oid === INT8 || oid === NUMERIC ? wholeNumber : standard(oid, format)) as typeof standard
