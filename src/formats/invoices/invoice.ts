@@ -1,0 +1,247 @@
+// Reads a Costa Rican electronic invoice, in pieces: its facts, or the reason that it has none. No signature is verified,
+// no total is added up. Rules: sections 1 and 2 of the contract of invoices in src/DECISIONS.md.
+
+import { isIsoDate } from '../../values/dates.ts'
+import { canonicalDecimal } from '../../values/decimal.ts'
+import { createBase64Decoder } from '../json/base64.ts'
+import { createElementReader, type RawInvoice, type RawValues } from './elements.ts'
+import { type ByteText, createByteText, type ValueDecoder } from './encoding.ts'
+import { type InvoiceField, type InvoiceKind, KINDS } from './kinds.ts'
+
+export type InvoiceParty = {
+  /** Two digits of the law (01 física, 02 jurídica …), or null. */
+  type: string | null
+  /** Without leading zeros. Null: none. */
+  id: string | null
+  /** Text of strangers, without control and direction characters, at most 160 characters. */
+  name: string | null
+}
+
+export type InvoiceWarning =
+  | 'clave_id'
+  | 'clave_date'
+  | 'clave_kind'
+  | 'clave_consecutive'
+  | 'crc_rate'
+  | 'namespace'
+  | 'encoding'
+
+export type InvoiceOutcome = 'accepted' | 'partly_accepted' | 'rejected'
+
+export type InvoiceFacts = {
+  kind: InvoiceKind
+  version: string | null
+  clave: string
+  consecutive: string | null
+  /** FechaEmision as it is written. */
+  issuedAt: string | null
+  date: string | null
+  issuer: InvoiceParty | null
+  receiver: InvoiceParty | null
+  currency: string | null
+  /** Canonical decimals. */
+  exchangeRate: string | null
+  total: string | null
+  tax: string | null
+  references: { type: string | null; number: string | null; code: string | null }[]
+  outcome: InvoiceOutcome | null
+  warnings: InvoiceWarning[]
+}
+
+/** `fault` is a sentence that repeats nothing of the content. */
+export type UnreadableInvoice = { kind: InvoiceKind; fault: string }
+
+export type InvoiceReader = {
+  /** Returns false once nothing that follows is of interest. */
+  push(bytes: Uint8Array): boolean
+  /** Undefined: no invoice. */
+  end(): InvoiceFacts | UnreadableInvoice | undefined
+}
+
+const MAX_BYTES = 5_000_000
+const HEAD_BYTES = 64 // blanks before a base64 text or an element are few
+const MAX_CHARACTERS = 400
+const MAX_NAME = 160
+const BASE64_OF_XML = /^(?:PD94|77u\/PD94)/
+const XML_START = /^(?:\xef\xbb\xbf)?\s*</
+const UTF16_XML_START = /^(?:\xff\xfe(?:\s\0)*<\0|\xfe\xff(?:\0\s)*\0<)/
+const OUTCOMES: Record<string, InvoiceOutcome> = { '1': 'accepted', '2': 'partly_accepted', '3': 'rejected' }
+const INSTANT = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})?$/
+const WITHOUT_CURRENCY = new Set(['4.2', '4.3']) // mean colones
+
+export function createInvoiceReader(): InvoiceReader {
+  const elements = createElementReader()
+  let head: Buffer | undefined = Buffer.alloc(0)
+  let size = 0
+  let base64: ReturnType<typeof createBase64Decoder> | undefined
+  let text: ByteText | undefined
+  let isOfInterest = true
+
+  const start = (first: Buffer): boolean => {
+    const latin1 = first.subarray(0, HEAD_BYTES).latin1Slice()
+    if (BASE64_OF_XML.test(latin1)) {
+      base64 = createBase64Decoder()
+      return true
+    }
+    text = createByteText(first)
+    return XML_START.test(latin1) || UTF16_XML_START.test(latin1)
+  }
+  const write = (bytes: Buffer): boolean => {
+    const decoded = base64 ? base64.decode(bytes) : bytes
+    if (!decoded) return false
+    text ??= decoded.length > 0 ? createByteText(decoded) : undefined
+    return !text || elements.write(text.push(decoded))
+  }
+  const flush = (): boolean => {
+    const first = head as Buffer
+    head = undefined
+    return start(first) && write(first)
+  }
+
+  return {
+    push(bytes) {
+      size += bytes.length
+      if (size > MAX_BYTES) isOfInterest = false
+      if (!isOfInterest) return false
+      const chunk = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+      if (head) {
+        head = head.length === 0 ? chunk : Buffer.concat([head, chunk])
+        if (head.length >= HEAD_BYTES) isOfInterest = flush()
+      } else isOfInterest = write(chunk)
+      return isOfInterest
+    },
+    end() {
+      if (size > MAX_BYTES) return undefined
+      if (isOfInterest && head) isOfInterest = flush()
+      if (base64 && isOfInterest && !base64.complete()) return undefined
+      const found = elements.end()
+      if (!found || 'fault' in found) return found
+      return readFacts(found, (text as ByteText).end(found.encoding))
+    },
+  }
+}
+
+function readFacts(raw: RawInvoice, decoder: ValueDecoder): InvoiceFacts | UnreadableInvoice | undefined {
+  const { kind, version } = raw
+  let fault: string | undefined
+  const fail = (sentence: string) => {
+    fault ??= sentence
+    return null
+  }
+  const value = (field: InvoiceField, from: RawValues = raw.values): string | null => {
+    const characters = from.get(field)
+    if (!characters) return null
+    const text = decoder.decode(characters).trim()
+    return text.length > MAX_CHARACTERS ? fail(`${field} has more than ${MAX_CHARACTERS} characters`) : text
+  }
+  const formed = (field: InvoiceField, form: RegExp, right: string): string | null => {
+    const text = value(field)
+    return text === null || form.test(text) ? text : fail(`${nameOf(kind, field)} is not ${right}`)
+  }
+  const amount = (field: InvoiceField): string | null => {
+    const text = value(field)
+    if (text === null) return null
+    const decimal = canonicalDecimal(text)
+    return decimal === undefined || decimal.startsWith('-')
+      ? fail(`${nameOf(kind, field)} is not an amount`)
+      : decimal
+  }
+  const party = (side: 'issuer' | 'receiver'): InvoiceParty | null => {
+    const type = formed(`${side}Type`, /^\d{2}$/, 'two digits')
+    const id = formed(`${side}Id`, /^[^\s]{1,20}$/, 'an identification of at most 20 characters')
+    const name = cleanName(value(`${side}Name`))
+    const hasAny = type !== null || id !== null || name !== null
+    return hasAny ? { type, id: id && (/^0*(\d+)$/.exec(id)?.[1] ?? cleanName(id)), name } : null
+  }
+
+  const clave = formed('clave', /^\d{50}$/, '50 digits')
+  if (clave === null && fault === undefined) {
+    return version === null ? undefined : { kind, fault: 'there is no Clave' }
+  }
+  const issuedAt = formed('issuedAt', INSTANT, 'a date and time')
+  if (issuedAt !== null && !isIsoDate(issuedAt.slice(0, 10))) fail('FechaEmision is no day of the calendar')
+  const message = formed('message', /^[123]$/, '1, 2 or 3')
+  const isMessage = KINDS[kind].type === null
+  const isInColones = !isMessage && version !== null && WITHOUT_CURRENCY.has(version)
+  const currency = formed('currency', /^[A-Z]{3}$/, 'three capital letters') ?? (isInColones ? 'CRC' : null)
+  const facts: InvoiceFacts = {
+    ...{ kind, version, clave: clave ?? '', issuedAt, currency },
+    consecutive: formed('consecutive', /^\d{20}$/, '20 digits'),
+    date: null,
+    issuer: party('issuer'),
+    receiver: party('receiver'),
+    exchangeRate: amount('exchangeRate') ?? (isInColones && currency === 'CRC' ? '1' : null),
+    total: amount('total'),
+    tax: amount('tax'),
+    references: raw.references.map((from) => ({
+      type: cleanName(value('referenceType', from)),
+      number: cleanName(value('referenceNumber', from)),
+      code: cleanName(value('referenceCode', from)),
+    })),
+    outcome: message === null ? null : (OUTCOMES[message] ?? null),
+    warnings: [],
+  }
+  if (fault !== undefined) return { kind, fault }
+  facts.date = invoiceDate(facts)
+  facts.warnings = findWarnings(facts, decoder)
+  return facts
+}
+
+/** Day of the clave, as far as FechaEmision agrees in its own zone or in Costa Rica's. */
+function invoiceDate({ clave, issuedAt }: InvoiceFacts): string | null {
+  if (issuedAt === null) return null
+  const written = issuedAt.slice(0, 10)
+  const day = claveDate(clave)
+  return day !== undefined && (day === written || day === costaRicaDay(issuedAt)) ? day : written
+}
+
+function findWarnings(facts: InvoiceFacts, decoder: ValueDecoder): InvoiceWarning[] {
+  const { clave, kind, consecutive, date } = facts
+  const { type } = KINDS[kind]
+  const claveType = clave.slice(29, 31)
+  const claveId = clave.slice(9, 21)
+  // The buyer issues a FacturaElectronicaCompra.
+  const parties =
+    claveType === KINDS.FacturaElectronicaCompra.type ? [facts.issuer, facts.receiver] : [facts.issuer]
+  const ids = parties.flatMap((one) => one?.id ?? [])
+  const found: Record<InvoiceWarning, boolean> = {
+    clave_id: ids.length > 0 && !ids.some((id) => id.padStart(12, '0') === claveId),
+    clave_date: date !== null && date !== claveDate(clave),
+    clave_kind: type !== null && type !== claveType,
+    clave_consecutive: type !== null && consecutive !== null && consecutive !== clave.slice(21, 41),
+    crc_rate: facts.currency === 'CRC' && facts.exchangeRate !== null && facts.exchangeRate !== '1',
+    namespace: facts.version === null,
+    encoding: !decoder.isAsDeclared,
+  }
+  return (Object.keys(found) as InvoiceWarning[]).filter((warning) => found[warning])
+}
+
+/** Day of a clave, `506ddmmyy…`; undefined: no day of the calendar. */
+export function claveDate(clave: string): string | undefined {
+  const [, day, month, year] = /^506(\d\d)(\d\d)(\d\d)/.exec(clave) ?? []
+  const date = `20${year}-${month}-${day}`
+  return day !== undefined && isIsoDate(date) ? date : undefined
+}
+
+function costaRicaDay(instant: string): string | undefined {
+  const time = Date.parse(instant)
+  return Number.isNaN(time) ? undefined : new Date(time - 6 * 3_600_000).toISOString().slice(0, 10)
+}
+
+function cleanName(name: string | null): string | null {
+  if (name === null) return null
+  const clean = name
+    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '')
+    .replace(/\s+/g, ' ')
+    .trim()
+  return clean === '' ? null : [...clean].slice(0, MAX_NAME).join('')
+}
+
+function nameOf(kind: InvoiceKind, field: InvoiceField): string {
+  const search = [...KINDS[kind].elements.children.values()]
+  for (const rule of search) {
+    if (rule.field === field) return rule.name
+    search.push(...rule.children.values())
+  }
+  return field
+}

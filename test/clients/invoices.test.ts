@@ -1,0 +1,123 @@
+// Invoices with random faults. The reader never throws and is never slow, and what it reads is what ElementTree of Python
+// reads, where that accepts the document.
+
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { createInvoiceReader } from '../../src/formats/invoices/invoice.ts'
+import { type InvoiceKind, KINDS } from '../../src/formats/invoices/kinds.ts'
+import { canonicalDecimal } from '../../src/values/decimal.ts'
+import { figure, SEED, scaled } from '../faults/scale.ts'
+import { sampleInvoice, sampleMessage } from '../support/documents/invoice-xml.ts'
+import { createRandom, type Random } from '../support/rates/random-bank.ts'
+
+type SecondReading = { clave: string[]; total: string[] } | null
+
+const MUTATIONS = scaled({ short: 300, long: 10_000 })
+const PYTHON = '/usr/bin/python3'
+const SCRIPT = join(import.meta.dirname, 'programs/invoices.py')
+const LONGEST_MS = 100 // of the processor
+const PIECES = [
+  '<Clave>1</Clave>',
+  '<ResumenFactura><TotalComprobante>9</TotalComprobante></ResumenFactura>',
+  '<TotalComprobante>9</TotalComprobante>',
+  '<!-- <Clave> -->',
+  '<![CDATA[<Clave>7</Clave>]]>',
+  '<x xmlns="urn:x"><Clave>2</Clave></x>',
+  '<?pi <Clave>?>',
+  '&amp;',
+  '&#48;',
+  '&#x30;',
+  '&nbsp;',
+  '\u202e',
+  '\u00f1',
+  '0',
+  ' ',
+  '\t',
+  '\0',
+  '"',
+  '<',
+  '>',
+  '&',
+  ']]>',
+  '</Clave>',
+  'xmlns="urn:y"',
+]
+
+function samples(): string[] {
+  const kinds = (Object.keys(KINDS) as InvoiceKind[]).filter((kind) => !kind.startsWith('Mensaje'))
+  const invoices = kinds.flatMap((kind) =>
+    (['4.2', '4.3', '4.4', null] as const).map((version) => sampleInvoice({ kind, version })),
+  )
+  return [...invoices, sampleMessage(), sampleMessage({ kind: 'MensajeReceptor' })]
+}
+
+/** Changes a document at up to three places: inserts, removes, doubles, moves, replaces or cuts. */
+function mutate(content: string, random: Random): Buffer {
+  let text = content
+  for (let left = random.int(1, 3); left > 0; left -= 1) {
+    const boundaries = [...text.matchAll(/[<>]/g)].map(({ index }) => index)
+    const place = () => (random.chance(0.6) ? (pick(random, boundaries) ?? 0) : random.int(0, text.length))
+    const [from, to] = [place(), place()].sort((one, other) => one - other) as [number, number]
+    const part = text.slice(from, Math.min(to, from + 200))
+    const [head, rest] = [text.slice(0, from), text.slice(from)]
+    const change = random.int(0, 5)
+    if (change === 0) text = head + pick(random, PIECES) + rest
+    else if (change === 1) text = head + rest.slice(part.length)
+    else if (change === 2) text = head + part + rest
+    else if (change === 3) text = head + String.fromCharCode(32 + random.int(0, 299)) + rest.slice(1)
+    else if (change === 4) text = text.replace(/\d/, String(random.int(0, 9)))
+    else if (random.chance(0.3)) text = head
+  }
+  return Buffer.from(text, pick(random, ['utf8', 'utf8', 'utf8', 'latin1'] as const))
+}
+
+function pick<T>(random: Random, from: readonly T[]): T {
+  return from[random.int(0, from.length - 1)] as T
+}
+
+function read(bytes: Buffer, random: Random) {
+  const reader = createInvoiceReader()
+  const step = pick(random, [bytes.length || 1, 1000, 7])
+  for (let at = 0; at < bytes.length; at += step) {
+    if (!reader.push(bytes.subarray(at, at + step))) break
+  }
+  return reader.end()
+}
+
+test(`${MUTATIONS} invoices with random faults are read as ElementTree reads them, or not at all`, (t) => {
+  figure(t, 'seed', SEED)
+  const random = createRandom(SEED)
+  const originals = samples()
+  const contents = [
+    ...originals.map((one) => Buffer.from(one)),
+    ...Array.from({ length: MUTATIONS }, () => mutate(pick(random, originals), random)),
+  ]
+  const input = contents.map((one) => `${one.toString('base64')}\n`).join('')
+  const { stdout, stderr } = spawnSync(PYTHON, [SCRIPT], { input, encoding: 'utf8', maxBuffer: 100_000_000 })
+  assert.equal(stderr, '')
+  const second = stdout.trim().split('\n').map((line) => JSON.parse(line) as SecondReading)
+  assert.equal(second.length, contents.length)
+  const counts = { read: 0, faults: 0, others: 0, both: 0 }
+  for (const [at, bytes] of contents.entries()) {
+    const start = process.cpuUsage()
+    const found = read(bytes, random)
+    const { user, system } = process.cpuUsage(start)
+    assert.ok(user + system < LONGEST_MS * 1000, bytes.toString('latin1'))
+    if (!found) counts.others += 1
+    else if ('fault' in found) counts.faults += 1
+    else {
+      counts.read += 1
+      const other = second[at]
+      if (!other) continue
+      counts.both += 1
+      const [total] = other.total
+      const expected = { clave: other.clave, total: total === undefined ? null : canonicalDecimal(total) }
+      assert.deepEqual({ clave: [found.clave], total: found.total }, expected, bytes.toString('latin1'))
+      assert.ok(other.total.length <= 1, bytes.toString('latin1'))
+    }
+    if (at < originals.length) assert.equal(counts.both, at + 1, originals[at])
+  }
+  figure(t, 'read, faults, no invoices, read by both', Object.values(counts).join(' '))
+})
