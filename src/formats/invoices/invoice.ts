@@ -4,7 +4,7 @@
 import { isIsoDate } from '../../values/dates.ts'
 import { canonicalDecimal } from '../../values/decimal.ts'
 import { createBase64Decoder } from '../json/base64.ts'
-import { createElementReader, type RawInvoice, type RawValues } from './elements.ts'
+import { createElementReader, type ElementReader, type RawInvoice, type RawValues } from './elements.ts'
 import { type ByteText, createByteText, type ValueDecoder } from './encoding.ts'
 import { type InvoiceField, type InvoiceKind, KINDS } from './kinds.ts'
 
@@ -62,6 +62,9 @@ const MAX_BYTES = 5_000_000
 const HEAD_BYTES = 64 // blanks before a base64 text or an element are few
 const MAX_CHARACTERS = 400
 const MAX_NAME = 160
+const MAX_NUMBER = 50
+const MAX_CODE = 4
+const MAX_ID = 20
 const BASE64_OF_XML = /^(?:PD94|77u\/PD94)/
 const XML_START = /^(?:\xef\xbb\xbf)?\s*</
 const UTF16_XML_START = /^(?:\xff\xfe(?:\s\0)*<\0|\xfe\xff(?:\0\s)*\0<)/
@@ -70,32 +73,27 @@ const INSTANT = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:
 const WITHOUT_CURRENCY = new Set(['4.2', '4.3']) // mean colones
 
 export function createInvoiceReader(): InvoiceReader {
-  const elements = createElementReader()
   let head: Buffer | undefined = Buffer.alloc(0)
   let size = 0
+  let isOfInterest = true
   let base64: ReturnType<typeof createBase64Decoder> | undefined
   let text: ByteText | undefined
-  let isOfInterest = true
+  let elements: ElementReader | undefined // made for XML alone: most contents are none
 
-  const start = (first: Buffer): boolean => {
-    const latin1 = first.subarray(0, HEAD_BYTES).latin1Slice()
-    if (BASE64_OF_XML.test(latin1)) {
-      base64 = createBase64Decoder()
-      return true
-    }
-    text = createByteText(first)
-    return XML_START.test(latin1) || UTF16_XML_START.test(latin1)
-  }
   const write = (bytes: Buffer): boolean => {
     const decoded = base64 ? base64.decode(bytes) : bytes
     if (!decoded) return false
-    text ??= decoded.length > 0 ? createByteText(decoded) : undefined
-    return !text || elements.write(text.push(decoded))
+    if (decoded.length === 0) return true
+    text ??= createByteText(decoded)
+    elements ??= createElementReader()
+    return elements.write(text.push(decoded))
   }
-  const flush = (): boolean => {
-    const first = head as Buffer
+  const start = (first: Buffer): boolean => {
     head = undefined
-    return start(first) && write(first)
+    const latin1 = first.subarray(0, HEAD_BYTES).latin1Slice()
+    if (BASE64_OF_XML.test(latin1)) base64 = createBase64Decoder()
+    else if (!XML_START.test(latin1) && !UTF16_XML_START.test(latin1)) return false
+    return write(first)
   }
 
   return {
@@ -104,17 +102,19 @@ export function createInvoiceReader(): InvoiceReader {
       if (size > MAX_BYTES) isOfInterest = false
       if (!isOfInterest) return false
       const chunk = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
-      if (head) {
-        head = head.length === 0 ? chunk : Buffer.concat([head, chunk])
-        if (head.length >= HEAD_BYTES) isOfInterest = flush()
-      } else isOfInterest = write(chunk)
+      if (!head) isOfInterest = write(chunk)
+      else if (head.length === 0 && chunk.length >= HEAD_BYTES) isOfInterest = start(chunk)
+      else {
+        head = Buffer.concat([head, chunk]) // a copy: the caller may use its buffer again
+        if (head.length >= HEAD_BYTES) isOfInterest = start(head)
+      }
       return isOfInterest
     },
     end() {
       if (size > MAX_BYTES) return undefined
-      if (isOfInterest && head) isOfInterest = flush()
+      if (isOfInterest && head) isOfInterest = start(head)
       if (base64 && isOfInterest && !base64.complete()) return undefined
-      const found = elements.end()
+      const found = elements?.end()
       if (!found || 'fault' in found) return found
       return readFacts(found, (text as ByteText).end(found.encoding))
     },
@@ -149,9 +149,9 @@ function readFacts(raw: RawInvoice, decoder: ValueDecoder): InvoiceFacts | Unrea
   const party = (side: 'issuer' | 'receiver'): InvoiceParty | null => {
     const type = formed(`${side}Type`, /^\d{2}$/, 'two digits')
     const id = formed(`${side}Id`, /^[^\s]{1,20}$/, 'an identification of at most 20 characters')
-    const name = cleanName(value(`${side}Name`))
+    const name = cleanText(value(`${side}Name`), MAX_NAME)
     const hasAny = type !== null || id !== null || name !== null
-    return hasAny ? { type, id: id && (/^0*(\d+)$/.exec(id)?.[1] ?? cleanName(id)), name } : null
+    return hasAny ? { type, id: id && (/^0*(\d+)$/.exec(id)?.[1] ?? cleanText(id, MAX_ID)), name } : null
   }
 
   const clave = formed('clave', /^\d{50}$/, '50 digits')
@@ -174,9 +174,9 @@ function readFacts(raw: RawInvoice, decoder: ValueDecoder): InvoiceFacts | Unrea
     total: amount('total'),
     tax: amount('tax'),
     references: raw.references.map((from) => ({
-      type: cleanName(value('referenceType', from)),
-      number: cleanName(value('referenceNumber', from)),
-      code: cleanName(value('referenceCode', from)),
+      type: cleanText(value('referenceType', from), MAX_CODE),
+      number: cleanText(value('referenceNumber', from), MAX_NUMBER),
+      code: cleanText(value('referenceCode', from), MAX_CODE),
     })),
     outcome: message === null ? null : (OUTCOMES[message] ?? null),
     warnings: [],
@@ -228,13 +228,14 @@ function costaRicaDay(instant: string): string | undefined {
   return Number.isNaN(time) ? undefined : new Date(time - 6 * 3_600_000).toISOString().slice(0, 10)
 }
 
-function cleanName(name: string | null): string | null {
-  if (name === null) return null
-  const clean = name
+/** Removes control, format and direction characters of a stranger's text. Null: nothing is left. */
+function cleanText(text: string | null, most: number): string | null {
+  if (text === null) return null
+  const clean = text
     .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '')
     .replace(/\s+/g, ' ')
     .trim()
-  return clean === '' ? null : [...clean].slice(0, MAX_NAME).join('')
+  return clean === '' ? null : [...clean].slice(0, most).join('')
 }
 
 function nameOf(kind: InvoiceKind, field: InvoiceField): string {
