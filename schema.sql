@@ -451,6 +451,38 @@ CREATE TABLE document_results (
   size        INTEGER NOT NULL                     -- bytes in UTF-8
 ) STRICT;
 
+-- Facts of documents that are Costa Rican electronic invoices, or that belong to one (`source` 'name' or 'mail': these
+-- have a clave alone). Names, numbers and references are text of strangers. A fault excludes all facts but the kind.
+CREATE TABLE invoices (
+  document_id   INTEGER NOT NULL PRIMARY KEY REFERENCES documents (id) ON DELETE CASCADE,
+  company_id    INTEGER NOT NULL,                  -- as in documents
+  source        TEXT    NOT NULL CHECK (source IN ('content', 'name', 'mail')),
+  kind          TEXT,                              -- the root element
+  version       TEXT,                              -- '4.2', '4.3', '4.4'; NULL without a namespace
+  clave         TEXT CHECK (length(clave) = 50),
+  consecutive   TEXT,
+  issued_at     TEXT,                              -- FechaEmision, to the letter
+  date          TEXT,
+  issuer_type   TEXT,
+  issuer_id     TEXT,                              -- without leading zeros
+  issuer_name   TEXT,
+  receiver_type TEXT,
+  receiver_id   TEXT,
+  receiver_name TEXT,
+  currency      TEXT,
+  exchange_rate TEXT,
+  total         TEXT,
+  tax           TEXT,
+  outcome       TEXT CHECK (outcome IN ('accepted', 'partly_accepted', 'rejected')),
+  refs          TEXT,                              -- JSON: [{type, number, code}]
+  warnings      TEXT,                              -- with spaces
+  fault         TEXT,                              -- a sentence
+  reader        INTEGER NOT NULL                   -- version of the program's reader
+) STRICT;
+CREATE INDEX invoices_by_clave ON invoices (company_id, clave, kind, document_id);
+CREATE INDEX invoices_by_issuer ON invoices (company_id, issuer_id, document_id);
+CREATE INDEX invoices_by_date ON invoices (company_id, date, document_id);
+
 -- Counters of documents as a journal: a sum over the rows is the present number. Each transaction that changes documents
 -- adds rows, so no two of them wait for a counter. The server merges old rows. `day` is the day of an outcome in Costa
 -- Rica; merged rows of earlier days have NULL. A row of the agent 0 marks documents that were never counted.

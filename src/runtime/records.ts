@@ -44,14 +44,15 @@ export function createFixedRecords(size: number, memory: MemoryShare): FixedReco
   }
 }
 
-/** Creates records of up to 2000 bytes, read from the first to the last. */
+/** Creates records of up to 65,535 bytes, read from the first to the last. */
 export function createRecords(memory: MemoryShare): Records {
   const blocks: { bytes: Buffer; filled: number }[] = []
   return {
     add(size) {
       let block = blocks.at(-1)
       if (block === undefined || block.filled + SIZE_BYTES + size > block.bytes.length) {
-        block = { bytes: memory.take(block === undefined ? FIRST_BLOCK : BLOCK), filled: 0 }
+        const usual = block === undefined ? FIRST_BLOCK : BLOCK
+        block = { bytes: memory.take(Math.max(usual, SIZE_BYTES + size)), filled: 0 }
         blocks.push(block)
       }
       const start = block.bytes.writeUInt16LE(size, block.filled)

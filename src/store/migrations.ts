@@ -326,6 +326,39 @@ CREATE TABLE second_opinions (
 ) STRICT, WITHOUT ROWID;
 `
 
+// Invoices among the documents. Earlier documents are read by and by.
+const INVOICES = `
+CREATE TABLE invoices (
+  document_id   INTEGER NOT NULL PRIMARY KEY REFERENCES documents (id) ON DELETE CASCADE,
+  company_id    INTEGER NOT NULL,
+  source        TEXT    NOT NULL CHECK (source IN ('content', 'name', 'mail')),
+  kind          TEXT,
+  version       TEXT,
+  clave         TEXT CHECK (length(clave) = 50),
+  consecutive   TEXT,
+  issued_at     TEXT,
+  date          TEXT,
+  issuer_type   TEXT,
+  issuer_id     TEXT,
+  issuer_name   TEXT,
+  receiver_type TEXT,
+  receiver_id   TEXT,
+  receiver_name TEXT,
+  currency      TEXT,
+  exchange_rate TEXT,
+  total         TEXT,
+  tax           TEXT,
+  outcome       TEXT CHECK (outcome IN ('accepted', 'partly_accepted', 'rejected')),
+  refs          TEXT,
+  warnings      TEXT,
+  fault         TEXT,
+  reader        INTEGER NOT NULL
+) STRICT;
+CREATE INDEX invoices_by_clave ON invoices (company_id, clave, kind, document_id);
+CREATE INDEX invoices_by_issuer ON invoices (company_id, issuer_id, document_id);
+CREATE INDEX invoices_by_date ON invoices (company_id, date, document_id);
+`
+
 export const SHARED_MIGRATIONS: readonly Migration[] = [
   { sql: DISCARDED_RATES },
   { sql: PAGE_SESSIONS },
@@ -343,6 +376,7 @@ export const SHARED_MIGRATIONS: readonly Migration[] = [
   { sql: INDICATORS },
   { sql: KEY_PROVIDERS },
   { sql: SECOND_OPINIONS },
+  { sql: INVOICES },
 ]
 
 export const SCHEMA_VERSION = schemaVersion(SHARED_MIGRATIONS)

@@ -2,6 +2,9 @@
 
 import type { Generated, Kysely, Selectable } from 'kysely'
 import type { RateType } from '../providers/provider.ts'
+import type { DocumentTables } from './document-tables.ts'
+
+export type { ActorKind, DocumentState, EventKind, LeaseEnd } from './document-tables.ts'
 
 export type SyncTrigger = 'scheduler' | 'startup' | 'retry' | 'cli' | 'refine' | 'import'
 /** `idle`: unused for too long; `age`: older than any session may be; `closed`: by another session or an operator. */
@@ -15,22 +18,6 @@ export type CoverageChangeKind = 'added' | 'imported' | 'removed'
  * value of a future day.
  */
 export type RevisionKind = 'correction' | 'refined' | 'discarded'
-/** Events of a document in their order; `login`, a sign-in by a link, has no document. */
-export type EventKind =
-  | 'created'
-  | 'claimed'
-  | 'released'
-  | 'done'
-  | 'failed'
-  | 'retried'
-  | 'deleted'
-  | 'login'
-/** Actor of an event: a key, a token, a user on the command line, or the server itself. */
-export type ActorKind = 'key' | 'token' | 'cli' | 'server'
-/** State of the work on a document. */
-export type DocumentState = 'new' | 'claimed' | 'done' | 'failed'
-/** End of a lease on the time line of the engine (`LeaseSql`). */
-export type LeaseEnd = number | Date
 /** `header`: only in headers. `url`: also in URLs and forms. `bank`: an old token of the bank, registered as a key. */
 export type KeyKind = 'header' | 'url' | 'bank'
 /** Side of the dollar that a key prefers in compat APIs that have one rate. */
@@ -40,7 +27,7 @@ export type IndicatorTrigger = 'scheduler' | 'cli' | 'import'
 export type IndicatorState = 'new' | 'waiting' | 'active' | 'refused'
 export type SyncStatus = 'ok' | 'parcial' | 'error'
 
-export type Tables = {
+export type Tables = DocumentTables & {
   meta: {
     id: number
     data_revision: number
@@ -276,67 +263,6 @@ export type Tables = {
     max_bytes: number
     ends_at: string
   }
-  attachments: {
-    id: Generated<number>
-    name: string
-    mimetype: string
-    size: number
-    sha256: string
-    created_at: string
-  }
-  documents: {
-    id: Generated<number>
-    attachment_id: number
-    company_id: number
-    agent_id: number
-    owner_id: number
-    name: string
-    created_at: string
-    created_by: number | null
-    state: Generated<DocumentState>
-    attempts: Generated<number>
-    claim_id: string | null
-    lease_seconds: number | null
-    finished_at: string | null
-    finished_by: number | null
-    note: string | null
-    lease_ends: LeaseEnd | null
-    claimed_at: string | null
-    name_folded: string | null
-    priority: Generated<number>
-  }
-  document_results: { document_id: number; result: string; size: number }
-  document_counts: {
-    id: Generated<number>
-    agent_id: number
-    day: string | null
-    seconds: number | null
-    new: Generated<number>
-    claimed: Generated<number>
-    done: Generated<number>
-    failed: Generated<number>
-    bytes: Generated<number>
-    changes: Generated<number>
-    failed_at: string | null
-    claimed_at: string | null
-    claimed_by: string | null
-  }
-  events: {
-    id: Generated<number>
-    at: string
-    kind: EventKind
-    via: ActorKind
-    actor: string
-    document_id: number | null
-    company_id: number | null
-    sha256: string | null
-    created_at: string | null
-    created_by: string | null
-    person: string | null
-    attempt: number | null
-    note: string | null
-    size: number | null
-  }
   hooks: {
     id: Generated<number>
     url: string
@@ -376,12 +302,6 @@ export type Tables = {
     due_at: string
   }
   hook_days: { provider_id: number; day: string }
-  contents: { sha256: string; object: string | null; size: number; created_at: string }
-  removed_objects: { object: string; removed_at: string }
-  lost_contents: { sha256: string; fault: string; since: string }
-  losses: { lost_from: string; lost_to: string }
-  orphaned_contents: { object: string; sha256: string; size: number; stored_at: string }
-  idempotency: { token_id: number; key: string; fingerprint: string; answer: string; created_at: string }
 }
 
 /** A row as a query returns it. */

@@ -1,5 +1,5 @@
-// Invoices with random faults. The reader never throws and is never slow, and what it reads is what ElementTree of Python
-// reads, where that accepts the document.
+// Invoices with random faults. The reader never throws and is never slow. ElementTree of Python, where it accepts the
+// document, finds the same values.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -17,7 +17,7 @@ type SecondReading = { clave: string[]; total: string[] } | null
 const MUTATIONS = scaled({ short: 300, long: 10_000 })
 const PYTHON = '/usr/bin/python3'
 const SCRIPT = join(import.meta.dirname, 'programs/invoices.py')
-const LONGEST_MS = 100 // of the processor
+const LONGEST_MS = 100 // processor time
 const PIECES = [
   '<Clave>1</Clave>',
   '<ResumenFactura><TotalComprobante>9</TotalComprobante></ResumenFactura>',
@@ -97,7 +97,10 @@ test(`${MUTATIONS} invoices with random faults are read as ElementTree reads the
   const input = contents.map((one) => `${one.toString('base64')}\n`).join('')
   const { stdout, stderr } = spawnSync(PYTHON, [SCRIPT], { input, encoding: 'utf8', maxBuffer: 100_000_000 })
   assert.equal(stderr, '')
-  const second = stdout.trim().split('\n').map((line) => JSON.parse(line) as SecondReading)
+  const second = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as SecondReading)
   assert.equal(second.length, contents.length)
   const counts = { read: 0, faults: 0, others: 0, both: 0 }
   for (const [at, bytes] of contents.entries()) {
@@ -117,7 +120,7 @@ test(`${MUTATIONS} invoices with random faults are read as ElementTree reads the
       assert.deepEqual({ clave: [found.clave], total: found.total }, expected, bytes.toString('latin1'))
       assert.ok(other.total.length <= 1, bytes.toString('latin1'))
     }
-    if (at < originals.length) assert.equal(counts.both, at + 1, originals[at])
+    if (at < originals.length) assert.equal(counts.both, at + 1, String(originals[at]))
   }
   figure(t, 'read, faults, no invoices, read by both', Object.values(counts).join(' '))
 })

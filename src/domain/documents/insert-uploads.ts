@@ -16,6 +16,7 @@ import {
   insertAnswers,
   rangeIds,
 } from '../../store/documents/idempotency.ts'
+import { insertInvoices, type StoredInvoice } from '../../store/documents/invoices.ts'
 import { deleteLostBlobs, selectLostHashes } from '../../store/documents/lost-contents.ts'
 import { addUsed } from '../../store/documents/usage.ts'
 import { atomically } from '../../store/engine.ts'
@@ -175,12 +176,25 @@ async function insertRows(
     }))
     const ids = await insertDocuments(trx, rows, documentIds?.slice(count, count + some.length))
     count += some.length
+    await insertInvoices(trx, invoiceRows(some, ids))
     for (const [at, id] of ids.entries()) {
       const upload = some[at]?.upload
       if (upload) appendId(runs.get(upload) ?? [], { id, attachment_id: rows[at]?.attachment_id ?? 0 })
     }
   }
   return [...runs.values()]
+}
+
+/** Facts of the invoices among some files, which have these ids. */
+function invoiceRows(
+  some: readonly { upload: StagedUpload; file: UploadedFile }[],
+  ids: readonly number[],
+): StoredInvoice[] {
+  return some.flatMap(({ upload, file: { invoice } }, at) => {
+    const document_id = ids[at]
+    if (!invoice || document_id === undefined) return []
+    return [{ document_id, company_id: upload.batch.companyId, ...invoice }]
+  })
 }
 
 function arrivalCounts({ batch, bytes }: StagedUpload): NewCounts {

@@ -1,8 +1,14 @@
 import type { MemoryShare } from '../../runtime/memory-budget.ts'
 import { createRecords } from '../../runtime/records.ts'
+import type { NewInvoice } from '../../store/documents/invoices.ts'
 
 /** A valid document; `content` is the index of its content within the upload. */
-export type UploadedFile = { name: string; mimetype: string; content: number }
+export type UploadedFile = {
+  name: string
+  mimetype: string
+  content: number
+  invoice?: NewInvoice | undefined
+}
 
 /** Valid documents of an upload, in order. */
 export type UploadedFiles = Iterable<UploadedFile> & {
@@ -12,7 +18,10 @@ export type UploadedFiles = Iterable<UploadedFile> & {
 }
 
 const CONTENT_BYTES = 4
-const HEAD_BYTES = CONTENT_BYTES + 1 // plus the length of the type; 0 repeats the type of the previous file
+const INVOICE_LENGTH_AT = CONTENT_BYTES + 1 // after the length of the type; 0 repeats the type of the previous file
+const HEAD_BYTES = INVOICE_LENGTH_AT + 2
+
+const NO_BYTES = Buffer.alloc(0)
 
 export function createUploadedFiles(memory: MemoryShare): UploadedFiles {
   const records = createRecords(memory)
@@ -20,22 +29,31 @@ export function createUploadedFiles(memory: MemoryShare): UploadedFiles {
   let last = ''
   return {
     count: () => count,
-    add({ name, mimetype, content }) {
+    add({ name, mimetype, content, invoice }) {
       const type = mimetype === last ? '' : mimetype
-      const record = records.add(HEAD_BYTES + type.length + Buffer.byteLength(name))
+      const facts = invoice ? Buffer.from(JSON.stringify(invoice)) : NO_BYTES
+      const nameStart = HEAD_BYTES + type.length + facts.length
+      const record = records.add(nameStart + Buffer.byteLength(name))
       record.writeUInt32LE(content, 0)
       record.writeUInt8(type.length, CONTENT_BYTES)
+      record.writeUInt16LE(facts.length, INVOICE_LENGTH_AT)
       record.write(type, HEAD_BYTES, 'latin1')
-      record.write(name, HEAD_BYTES + type.length)
+      facts.copy(record, HEAD_BYTES + type.length)
+      record.write(name, nameStart)
       last = mimetype
       count++
     },
     *[Symbol.iterator]() {
       let mimetype = ''
       for (const record of records) {
-        const name = HEAD_BYTES + record.readUInt8(CONTENT_BYTES)
-        if (name > HEAD_BYTES) mimetype = record.toString('latin1', HEAD_BYTES, name)
-        yield { name: record.toString('utf8', name), mimetype, content: record.readUInt32LE(0) }
+        const factsStart = HEAD_BYTES + record.readUInt8(CONTENT_BYTES)
+        if (factsStart > HEAD_BYTES) mimetype = record.toString('latin1', HEAD_BYTES, factsStart)
+        const nameStart = factsStart + record.readUInt16LE(INVOICE_LENGTH_AT)
+        const invoice =
+          nameStart > factsStart
+            ? (JSON.parse(record.toString('utf8', factsStart, nameStart)) as NewInvoice)
+            : undefined
+        yield { name: record.toString('utf8', nameStart), mimetype, content: record.readUInt32LE(0), invoice }
       }
     },
   }

@@ -1,5 +1,5 @@
-// Collects the values of an invoice from its XML, each by its path from the root. Two readings are none: an element that
-// stands twice, or is within a value, is a fault. Only the tokenizer of htmlparser2 is used, as its parser accepts
+// Collects the values of an invoice from its XML, each by its path from the root. An ambiguous text has no values: an element that
+// occurs twice, or is within a value, is a fault. Only the tokenizer of htmlparser2 is used, as its parser accepts
 // malformed input. Characters are bytes (encoding.ts).
 
 import { Tokenizer } from 'htmlparser2'
@@ -20,7 +20,7 @@ export type RawInvoice = {
   kind: InvoiceKind
   /** Null: a root without a namespace. */
   version: string | null
-  /** Of the XML declaration. */
+  /** Encoding in the XML declaration. */
   encoding: string | undefined
   values: RawValues
   references: RawValues[]
@@ -35,7 +35,7 @@ export type ElementReader = {
   end(): ElementsResult
 }
 
-type OpenElement = {
+type EnteredElement = {
   qualified: string
   /** Undefined: neither it nor its children are read. */
   rule: ElementRule | undefined
@@ -44,7 +44,7 @@ type OpenElement = {
 
 const MAX_DEPTH = 24
 const MAX_REFERENCES = 10
-const MAX_BYTES = 1600 // of a value, which has at most 400 characters
+const MAX_BYTES = 1600 // length of a value of 400 characters
 const QUOTED = 2 // as QuoteType of the tokenizer has it: 0 no value, 1 without quotes
 const BAD_TEXT = 'the XML has an entity that is not one of the five, or a stray < or &'
 
@@ -58,10 +58,10 @@ export function createElementReader(): ElementReader {
   let hasEnded = false // the root
   let outcome: { fault?: string } | undefined // a fault, or empty: no invoice
   let attribute = { name: '', value: '' }
-  const open: OpenElement[] = []
+  const open: EnteredElement[] = []
   const values: RawValues = new Map()
   const references: RawValues[] = []
-  const seen = new Set<ElementRule | InvoiceField>()
+  const occurrences = new Set<ElementRule | InvoiceField>()
 
   const slice = (start: number, end: number) => {
     read = end
@@ -79,9 +79,11 @@ export function createElementReader(): ElementReader {
     }
     const field = element.rule?.field
     if (field === undefined) return
-    const raw = fieldsOf(field).get(field) as RawText
+    const raw = selectFields(field).get(field) as RawText
     appendRaw(raw, more)
-    if (raw.reduce((sum, part) => sum + (typeof part === 'string' ? part.length : 1), 0) > MAX_BYTES) {
+    if (
+      raw.reduce<number>((sum, part) => sum + (typeof part === 'string' ? part.length : 1), 0) > MAX_BYTES
+    ) {
       stop(`${element.rule?.name} is too long`)
     }
   }
@@ -90,7 +92,7 @@ export function createElementReader(): ElementReader {
     if (text[0] === '&' || text[0] === '<') stop(BAD_TEXT)
     else addText(text)
   }
-  const fieldsOf = (field: InvoiceField): RawValues =>
+  const selectFields = (field: InvoiceField): RawValues =>
     field.startsWith('reference') ? (references.at(-1) as RawValues) : values
 
   const openElement = (start: number, end: number) => {
@@ -102,46 +104,48 @@ export function createElementReader(): ElementReader {
 
   /** Finds the meaning of an element, after its attributes. */
   const enterElement = () => {
-    const element = open.at(-1) as OpenElement
+    const element = open.at(-1) as EnteredElement
     if (open.length === 1) return enterRoot(element)
     const parent = open.at(-2)?.rule
     if (!parent) return
     if (parent.field !== undefined) return stop(`an element stands within ${parent.name}`)
     const [prefix, name] = splitName(element.qualified)
     const rule = parent.children.get(name.toLowerCase())
-    if (!rule || namespaceOf(prefix) !== rootNamespace) return
+    if (!rule || findNamespace(prefix) !== rootNamespace) return
     element.rule = rule
     if (rule.name === REFERENCE) {
       for (const one of [...rule.children.values()]) {
-        seen.delete(one)
-        if (one.field) seen.delete(one.field)
+        occurrences.delete(one)
+        if (one.field) occurrences.delete(one.field)
       }
       if (references.push(new Map()) > MAX_REFERENCES)
         stop(`there are more than ${MAX_REFERENCES} ${REFERENCE}`)
       return
     }
-    if (seen.has(rule) || (rule.field && seen.has(rule.field))) return stop(`${rule.name} stands twice`)
-    seen.add(rule)
+    if (occurrences.has(rule) || (rule.field && occurrences.has(rule.field)))
+      return stop(`${rule.name} stands twice`)
+    occurrences.add(rule)
     if (rule.field === undefined) return
-    seen.add(rule.field)
-    fieldsOf(rule.field).set(rule.field, [])
+    occurrences.add(rule.field)
+    selectFields(rule.field).set(rule.field, [])
   }
 
-  const enterRoot = (element: OpenElement) => {
+  const enterRoot = (element: EnteredElement) => {
     const [prefix, name] = splitName(element.qualified)
     const kind = findKind(name)
-    const namespace = namespaceOf(prefix)
+    const namespace = findNamespace(prefix)
     if (!kind || namespace === undefined) return stop()
-    const known = parseNamespace(namespace)
-    if (namespace !== '' && !known) return stop()
-    root = { kind, version: known?.version ?? null }
-    if (known && known.kind !== kind) return stop(`the root is ${kind}, its namespace is of ${known.kind}`)
+    const meaning = parseNamespace(namespace)
+    if (namespace !== '' && !meaning) return stop()
+    root = { kind, version: meaning?.version ?? null }
+    if (meaning && meaning.kind !== kind)
+      return stop(`the root is ${kind}, its namespace is of ${meaning.kind}`)
     rootNamespace = namespace
     element.rule = KINDS[kind].elements
   }
 
   /** Returns the namespace of a prefix, '' without one; undefined: the prefix is not declared. */
-  const namespaceOf = (prefix: string): string | undefined => {
+  const findNamespace = (prefix: string): string | undefined => {
     for (let at = open.length - 1; at >= 0; at -= 1) {
       const namespace = open[at]?.namespaces?.get(prefix)
       if (namespace !== undefined) return namespace

@@ -1,5 +1,6 @@
-// Text of an XML document in the encodings of invoices. Its markup is ASCII in each of them but UTF-16, so the document is
-// read as one character a byte, and only the read values are decoded, once it is known whether the whole is UTF-8.
+// Text of an XML document in the encodings of invoices. Its markup is ASCII in each of them but
+// UTF-16. So the document is read as one character a byte. Its values are decoded at its end, when the encoding of the
+// whole is certain.
 
 const ASCII_COMPATIBLE: Record<string, string> = {
   'iso-8859-1': 'windows-1252', // as browsers do: its control characters are in no text
@@ -33,7 +34,7 @@ export function createByteText(first: Uint8Array): ByteText {
   if (utf16) {
     const decoder = new TextDecoder(utf16)
     return {
-      push: (bytes) => Buffer.from(decoder.decode(bytes, { stream: true }), 'utf8').latin1Slice(),
+      push: (bytes) => Buffer.from(decoder.decode(bytes, { stream: true }), 'utf8').toString('latin1'),
       end: () => createDecoder('utf-8', true),
     }
   }
@@ -52,11 +53,11 @@ export function createByteText(first: Uint8Array): ByteText {
       const rest = bytes.subarray(skipped)
       skipped = Math.max(0, skipped - bytes.length)
       check(rest, { stream: true })
-      return Buffer.from(rest.buffer, rest.byteOffset, rest.length).latin1Slice()
+      return Buffer.from(rest.buffer, rest.byteOffset, rest.length).toString('latin1')
     },
     end(declared) {
-      const known = ASCII_COMPATIBLE[declared?.toLowerCase() ?? '']
-      if (known) return createDecoder(known, true)
+      const single = ASCII_COMPATIBLE[declared?.toLowerCase() ?? '']
+      if (single) return createDecoder(single, true)
       check(new Uint8Array(), { stream: false })
       return isUtf8 ? createDecoder('utf-8', true) : createDecoder(FALLBACK, false)
     },

@@ -54,6 +54,8 @@ export type UnreadableInvoice = { kind: InvoiceKind; fault: string }
 export type InvoiceReader = {
   /** Returns false once nothing that follows is of interest. */
   push(bytes: Uint8Array): boolean
+  /** Returns true for XML, also in base64, and also of another kind. Complete after `end`. */
+  isXml(): boolean
   /** Undefined: no invoice. */
   end(): InvoiceFacts | UnreadableInvoice | undefined
 }
@@ -90,7 +92,7 @@ export function createInvoiceReader(): InvoiceReader {
   }
   const start = (first: Buffer): boolean => {
     head = undefined
-    const latin1 = first.subarray(0, HEAD_BYTES).latin1Slice()
+    const latin1 = first.subarray(0, HEAD_BYTES).toString('latin1')
     if (BASE64_OF_XML.test(latin1)) base64 = createBase64Decoder()
     else if (!XML_START.test(latin1) && !UTF16_XML_START.test(latin1)) return false
     return write(first)
@@ -110,18 +112,19 @@ export function createInvoiceReader(): InvoiceReader {
       }
       return isOfInterest
     },
+    isXml: () => elements !== undefined,
     end() {
       if (size > MAX_BYTES) return undefined
       if (isOfInterest && head) isOfInterest = start(head)
       if (base64 && isOfInterest && !base64.complete()) return undefined
-      const found = elements?.end()
-      if (!found || 'fault' in found) return found
-      return readFacts(found, (text as ByteText).end(found.encoding))
+      const raw = elements?.end()
+      if (!raw || 'fault' in raw) return raw
+      return parseFacts(raw, (text as ByteText).end(raw.encoding))
     },
   }
 }
 
-function readFacts(raw: RawInvoice, decoder: ValueDecoder): InvoiceFacts | UnreadableInvoice | undefined {
+function parseFacts(raw: RawInvoice, decoder: ValueDecoder): InvoiceFacts | UnreadableInvoice | undefined {
   const { kind, version } = raw
   let fault: string | undefined
   const fail = (sentence: string) => {
@@ -136,14 +139,14 @@ function readFacts(raw: RawInvoice, decoder: ValueDecoder): InvoiceFacts | Unrea
   }
   const formed = (field: InvoiceField, form: RegExp, right: string): string | null => {
     const text = value(field)
-    return text === null || form.test(text) ? text : fail(`${nameOf(kind, field)} is not ${right}`)
+    return text === null || form.test(text) ? text : fail(`${elementName(kind, field)} is not ${right}`)
   }
   const amount = (field: InvoiceField): string | null => {
     const text = value(field)
     if (text === null) return null
     const decimal = canonicalDecimal(text)
     return decimal === undefined || decimal.startsWith('-')
-      ? fail(`${nameOf(kind, field)} is not an amount`)
+      ? fail(`${elementName(kind, field)} is not an amount`)
       : decimal
   }
   const party = (side: 'issuer' | 'receiver'): InvoiceParty | null => {
@@ -158,14 +161,15 @@ function readFacts(raw: RawInvoice, decoder: ValueDecoder): InvoiceFacts | Unrea
   if (clave === null && fault === undefined) {
     return version === null ? undefined : { kind, fault: 'there is no Clave' }
   }
-  const issuedAt = formed('issuedAt', INSTANT, 'a date and time')
-  if (issuedAt !== null && !isIsoDate(issuedAt.slice(0, 10))) fail('FechaEmision is no day of the calendar')
+  const issueInstant = formed('issuedAt', INSTANT, 'a date and time')
+  if (issueInstant !== null && !isIsoDate(issueInstant.slice(0, 10)))
+    fail('FechaEmision is no day of the calendar')
   const message = formed('message', /^[123]$/, '1, 2 or 3')
   const isMessage = KINDS[kind].type === null
   const isInColones = !isMessage && version !== null && WITHOUT_CURRENCY.has(version)
   const currency = formed('currency', /^[A-Z]{3}$/, 'three capital letters') ?? (isInColones ? 'CRC' : null)
   const facts: InvoiceFacts = {
-    ...{ kind, version, clave: clave ?? '', issuedAt, currency },
+    ...{ kind, version, clave: clave ?? '', issuedAt: issueInstant, currency },
     consecutive: formed('consecutive', /^\d{20}$/, '20 digits'),
     date: null,
     issuer: party('issuer'),
@@ -190,9 +194,9 @@ function readFacts(raw: RawInvoice, decoder: ValueDecoder): InvoiceFacts | Unrea
 /** Day of the clave, as far as FechaEmision agrees in its own zone or in Costa Rica's. */
 function invoiceDate({ clave, issuedAt }: InvoiceFacts): string | null {
   if (issuedAt === null) return null
-  const written = issuedAt.slice(0, 10)
+  const letterDay = issuedAt.slice(0, 10)
   const day = claveDate(clave)
-  return day !== undefined && (day === written || day === costaRicaDay(issuedAt)) ? day : written
+  return day !== undefined && (day === letterDay || day === localDay(issuedAt)) ? day : letterDay
 }
 
 function findWarnings(facts: InvoiceFacts, decoder: ValueDecoder): InvoiceWarning[] {
@@ -204,7 +208,7 @@ function findWarnings(facts: InvoiceFacts, decoder: ValueDecoder): InvoiceWarnin
   const parties =
     claveType === KINDS.FacturaElectronicaCompra.type ? [facts.issuer, facts.receiver] : [facts.issuer]
   const ids = parties.flatMap((one) => one?.id ?? [])
-  const found: Record<InvoiceWarning, boolean> = {
+  const signs: Record<InvoiceWarning, boolean> = {
     clave_id: ids.length > 0 && !ids.some((id) => id.padStart(12, '0') === claveId),
     clave_date: date !== null && date !== claveDate(clave),
     clave_kind: type !== null && type !== claveType,
@@ -213,7 +217,7 @@ function findWarnings(facts: InvoiceFacts, decoder: ValueDecoder): InvoiceWarnin
     namespace: facts.version === null,
     encoding: !decoder.isAsDeclared,
   }
-  return (Object.keys(found) as InvoiceWarning[]).filter((warning) => found[warning])
+  return (Object.keys(signs) as InvoiceWarning[]).filter((warning) => signs[warning])
 }
 
 /** Day of a clave, `506ddmmyy…`; undefined: no day of the calendar. */
@@ -223,7 +227,7 @@ export function claveDate(clave: string): string | undefined {
   return day !== undefined && isIsoDate(date) ? date : undefined
 }
 
-function costaRicaDay(instant: string): string | undefined {
+function localDay(instant: string): string | undefined {
   const time = Date.parse(instant)
   return Number.isNaN(time) ? undefined : new Date(time - 6 * 3_600_000).toISOString().slice(0, 10)
 }
@@ -238,7 +242,7 @@ function cleanText(text: string | null, most: number): string | null {
   return clean === '' ? null : [...clean].slice(0, most).join('')
 }
 
-function nameOf(kind: InvoiceKind, field: InvoiceField): string {
+function elementName(kind: InvoiceKind, field: InvoiceField): string {
   const search = [...KINDS[kind].elements.children.values()]
   for (const rule of search) {
     if (rule.field === field) return rule.name

@@ -12,7 +12,7 @@ export type InvoiceKind =
   | 'MensajeHacienda'
   | 'MensajeReceptor'
 
-/** Value of an invoice, as it is written. Those of a reference occur once in each. */
+/** Value of an invoice, as it is written. Values of a reference occur once in each. */
 export type InvoiceField =
   | 'clave'
   | 'consecutive'
@@ -40,12 +40,12 @@ export type ElementRule = {
   children: Map<string, ElementRule>
 }
 
-type Paths = Record<string, InvoiceField>
+type FieldPaths = Record<string, InvoiceField>
 
 /** May occur several times; every other element once. */
 export const REFERENCE = 'InformacionReferencia'
 
-const INVOICE_PATHS: Paths = {
+const INVOICE_PATHS: FieldPaths = {
   Clave: 'clave',
   NumeroConsecutivo: 'consecutive',
   FechaEmision: 'issuedAt',
@@ -68,7 +68,7 @@ const INVOICE_PATHS: Paths = {
   [`${REFERENCE}/Codigo`]: 'referenceCode',
 }
 
-const MESSAGE_PATHS: Paths = {
+const MESSAGE_PATHS: FieldPaths = {
   Clave: 'clave',
   NombreEmisor: 'issuerName',
   TipoIdentificacionEmisor: 'issuerType',
@@ -117,7 +117,7 @@ export function parseNamespace(namespace: string): { kind: InvoiceKind; version:
   return kind && { kind, version: current ?? earlier ?? '' }
 }
 
-function createRules(paths: Paths): ElementRule {
+function createRules(paths: FieldPaths): ElementRule {
   const root: ElementRule = { name: '', children: new Map() }
   for (const [path, field] of Object.entries(paths)) {
     let rule = root

@@ -21,6 +21,7 @@ import {
   releaseDocument,
 } from '../../domain/documents/claims/outcomes.ts'
 import type { UploadedField } from '../../domain/documents/upload.ts'
+import { addInvoices } from '../../domain/invoices/describe.ts'
 import { memberText } from '../../formats/json/member.ts'
 import { AppError } from '../../runtime/errors.ts'
 import { authorizedToken, tokenAccess } from '../access/auth.ts'
@@ -29,7 +30,7 @@ import { type AnyEndpoint, freshReply, post } from '../endpoint/endpoint.ts'
 import { idParam } from '../endpoint/params.ts'
 import { Instant, Integer } from '../endpoint/shapes.ts'
 import type { Disconnects } from './disconnects.ts'
-import { DocumentOut } from './document-shape.ts'
+import { DocumentOut, InvoiceOut } from './document-shape.ts'
 import { parseFields } from './fields.ts'
 import { trackWait } from './waits.ts'
 
@@ -71,7 +72,14 @@ const ClaimBody = v.pipe(
 const ClaimOut = v.pipe(
   v.object({
     status,
-    documents: v.array(v.object({ ...DocumentOut.entries, claim_id: v.string(), lease_until: Instant })),
+    documents: v.array(
+      v.object({
+        ...DocumentOut.entries,
+        invoice: v.exactOptional(InvoiceOut),
+        claim_id: v.string(),
+        lease_until: Instant,
+      }),
+    ),
   }),
   v.title('Claimed'),
 )
@@ -144,7 +152,8 @@ export function claimEndpoints({
                 recheckAccess: () => checkAgain().then(() => requestWorker(event).access),
               },
         )
-        return freshReply({ status: 'success', documents })
+        const described = await addInvoices(claiming.db, worker.access, documents)
+        return freshReply({ status: 'success', documents: described })
       },
     }),
 

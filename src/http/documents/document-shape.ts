@@ -5,6 +5,65 @@ import { Instant, Integer } from '../endpoint/shapes.ts'
 
 export const DocumentStateOut = v.picklist(['new', 'claimed', 'done', 'failed'])
 
+const PartyOut = v.nullable(
+  v.object({
+    type: v.pipe(
+      v.nullable(v.string()),
+      v.description('Two digits of the law: 01 física, 02 jurídica, 03 DIMEX, 04 NITE'),
+    ),
+    id: v.pipe(v.nullable(v.string()), v.description('Without leading zeros')),
+    name: v.pipe(v.nullable(v.string()), v.description('Text of a stranger')),
+  }),
+)
+const Text = v.nullable(v.string())
+const Clave = v.pipe(v.string(), v.description('50 digits'))
+
+/** An invoice as a content has it, or what is known of a file that belongs to one. */
+export const InvoiceOut = v.pipe(
+  v.union([
+    v.object({
+      kind: v.pipe(v.string(), v.description('Root element, such as FacturaElectronica')),
+      version: v.pipe(Text, v.description('4.2, 4.3 or 4.4; null without a namespace')),
+      from: v.literal('content'),
+      clave: Clave,
+      consecutive: Text,
+      issued_at: v.pipe(Text, v.description('FechaEmision, to the letter')),
+      date: v.pipe(Text, v.description('Its day in Costa Rica')),
+      issuer: PartyOut,
+      receiver: PartyOut,
+      currency: Text,
+      exchange_rate: Text,
+      total: Text,
+      tax: Text,
+      references: v.exactOptional(v.array(v.object({ type: Text, number: Text, code: Text }))),
+      outcome: v.exactOptional(v.picklist(['accepted', 'partly_accepted', 'rejected'])),
+      hacienda: v.exactOptional(
+        v.pipe(
+          v.object({ outcome: v.string(), document_id: Integer }),
+          v.description('Newest answer of Hacienda to this clave'),
+        ),
+      ),
+      duplicate_of: v.exactOptional(
+        v.pipe(Integer, v.description('First document of the same company, kind and clave')),
+      ),
+      same_content: v.exactOptional(
+        v.pipe(v.boolean(), v.description('False: its bytes differ from the first')),
+      ),
+      warnings: v.exactOptional(v.array(v.string())),
+    }),
+    v.object({
+      kind: v.string(),
+      fault: v.pipe(v.string(), v.description('Why its facts are not read')),
+    }),
+    v.object({
+      clave: Clave,
+      from: v.pipe(v.picklist(['name', 'mail']), v.description('Where the clave of this file was found')),
+    }),
+  ]),
+  v.title('Invoice'),
+  v.description('Facts of a Costa Rican electronic invoice; absent: none'),
+)
+
 const document = v.object({
   id: Integer,
   name: v.string(),
@@ -31,6 +90,7 @@ const document = v.object({
 export const ListedDocumentOut = v.pipe(
   v.object({
     ...document.entries,
+    invoice: v.exactOptional(InvoiceOut),
     lease_until: v.exactOptional(v.pipe(Instant, v.description('End of the lease, while it is claimed'))),
   }),
   v.title('ListedDocument'),
@@ -48,6 +108,7 @@ export const ResultOut = v.pipe(
 export const WholeDocumentOut = v.pipe(
   v.object({
     ...document.entries,
+    invoice: v.exactOptional(InvoiceOut),
     result: v.exactOptional(ResultOut),
   }),
   v.title('WholeDocument'),

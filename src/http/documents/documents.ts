@@ -8,6 +8,7 @@ import {
   requireDocument,
   waitForDocuments,
 } from '../../domain/documents/queries.ts'
+import { addInvoices } from '../../domain/invoices/describe.ts'
 import { withMember } from '../../formats/json/member.ts'
 import { AppError, errorReason } from '../../runtime/errors.ts'
 import type { Log } from '../../runtime/log.ts'
@@ -116,7 +117,7 @@ export function documentsEndpoints(deps: {
         const lastRow = last === undefined ? documents.at(-1) : { id: last }
         return freshReply({
           status: 'success',
-          documents: await addLeaseEnds(db, leases, documents),
+          documents: await addInvoices(db, access(), await addLeaseEnds(db, leases, documents)),
           ...nextCursor(page, lastRow, hasMore),
         })
       },
@@ -129,9 +130,11 @@ export function documentsEndpoints(deps: {
       answer: WholeDocumentOut,
       notFound: 'Document not found',
       async handle({ event, params }) {
-        const document = await requireDocument(db, tokenAccess(authorizedToken(event)), params.id)
+        const access = tokenAccess(authorizedToken(event))
+        const document = await requireDocument(db, access, params.id)
         const result = await findResult(db, document.id)
-        const reply = freshReply(document)
+        const [described] = await addInvoices(db, access, [document])
+        const reply = freshReply(described)
         return result === null ? reply : { ...reply, body: withMember(String(reply.body), 'result', result) }
       },
     }),

@@ -53,6 +53,7 @@ const KEYS: Record<MovedTable, readonly string[]> = {
   attachments: ['id'],
   documents: ['id'],
   document_results: ['document_id'],
+  invoices: ['document_id'],
   lost_contents: ['sha256'],
   events: ['id'],
   idempotency: ['token_id', 'key'],

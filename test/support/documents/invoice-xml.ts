@@ -43,7 +43,7 @@ export function sampleNamespace(kind: string, version: string): string {
     : `https://cdn.comprobanteselectronicos.go.cr/xml-schemas/v${version}/${name}`
 }
 
-/** Returns an invoice in dollars of 1130, unless told otherwise. */
+/** Returns an invoice; by default one in dollars of 1130. */
 export function sampleInvoice(options: SampleOptions = {}): string {
   const { kind = 'FacturaElectronica', version = '4.4', currency = 'USD', rate = '509.25000' } = options
   const { issuerId = '3101123456', total = '1130.00000', issuedAt = '2026-03-24T09:30:00-06:00' } = options
@@ -74,7 +74,7 @@ export type SampleMessageOptions = {
   message?: string
 }
 
-/** Returns an answer to an invoice: accepted, unless told otherwise. */
+/** Returns an answer to an invoice; by default it is accepted. */
 export function sampleMessage(options: SampleMessageOptions = {}): string {
   const { kind = 'MensajeHacienda', clave = CLAVE, message = '1' } = options
   const own =

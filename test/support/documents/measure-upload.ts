@@ -2,6 +2,7 @@
 // the growth of the process. Run with --expose-gc.
 
 import { isDocuments } from '../../../src/domain/documents/upload.ts'
+import { recognizeContent } from '../../../src/domain/invoices/recognition.ts'
 import { createUploadReader } from '../../../src/http/documents/uploads/json-body.ts'
 import { createMemoryBudget } from '../../../src/runtime/memory-budget.ts'
 import { createSemaphore } from '../../../src/runtime/semaphore.ts'
@@ -46,7 +47,12 @@ function memory(): number {
 async function read(count: number) {
   const share = createMemoryBudget({ each: 2 ** 26, all: 2 ** 27 }).open()
   const beginBatch = (own: typeof share) => createBlobBatch(folder, own)
-  const reader = createUploadReader({ beginBatch, memory: share, watch: async () => {} })
+  const reader = createUploadReader({
+    beginBatch,
+    memory: share,
+    watch: async () => {},
+    recognize: recognizeContent,
+  })
   await reader.read(body(count))
   const { documents } = reader.upload
   if (!isDocuments(documents) || documents.valid?.files.count() !== count)

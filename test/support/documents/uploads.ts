@@ -10,6 +10,7 @@ import {
   type UploadedDocuments,
   type UploadedField,
 } from '../../../src/domain/documents/upload.ts'
+import { recognizeContent } from '../../../src/domain/invoices/recognition.ts'
 import { createUploadReader } from '../../../src/http/documents/uploads/json-body.ts'
 import type { UploadReader } from '../../../src/http/documents/uploads/reader.ts'
 import { AppError } from '../../../src/runtime/errors.ts'
@@ -67,7 +68,12 @@ export function openReader(
 ): UploadReader & { held(): number; release(): void } {
   const budget = createMemoryBudget(limits)
   const memory = budget.open()
-  const reader = createUploadReader({ beginBatch, memory, watch: async () => {} })
+  const reader = createUploadReader({
+    beginBatch,
+    memory,
+    watch: async () => {},
+    recognize: recognizeContent,
+  })
   return { ...reader, held: budget.usedBytes, release: () => memory[Symbol.dispose]() }
 }
 

@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { blobPath } from '../../../src/store/blobs/commit.ts'
 import { DATABASE_FILE, openDatabase } from '../../../src/store/sqlite/database.ts'
+import { CLAVE } from '../documents/invoice-xml.ts'
 
 const AT = '2026-03-24T12:00:00.000Z'
 const SERIES = 47
@@ -137,6 +138,12 @@ export async function fillDirectory(
     if (schema > 17) {
       const result = '{"total": 1.10, "moneda": "₡"}'
       db.prepare('insert into document_results values (2, ?, ?)').run(result, Buffer.byteLength(result))
+    }
+    if (schema > 23) {
+      db.exec(`
+        insert into invoices (document_id, company_id, source, kind, version, clave, total, refs, reader)
+          select id, company_id, 'content', 'FacturaElectronica', '4.4', '${CLAVE}', '1130', '[]', 1
+            from documents order by id limit 2`)
     }
     if (schema > 10) {
       db.exec(`

@@ -9,6 +9,7 @@ import type {
   ValidDocuments,
 } from '../../../domain/documents/upload.ts'
 import { createUploadedFiles } from '../../../domain/documents/uploaded-files.ts'
+import type { ContentRecognition } from '../../../domain/invoices/recognition.ts'
 import type { MemoryShare } from '../../../runtime/memory-budget.ts'
 import type { BatchBlobWriter, BlobBatch } from '../../../store/blobs/batch.ts'
 
@@ -18,20 +19,24 @@ export type UploadNeeds = {
   memory: MemoryShare
   /** Called after every thousandth document; may throw to end the reading. */
   watch: () => Promise<void>
+  recognize: () => ContentRecognition
 }
+
+/** Writes a content, and recognizes an invoice in it. */
+export type ContentWriter = BatchBlobWriter & { recognition: ContentRecognition }
 
 export type DocumentCollector = {
   /** Documents so far. */
   documents: UploadedDocuments
   /** Starts a blob; undefined: it would not be stored. */
-  begin(): BatchBlobWriter | undefined
+  begin(): ContentWriter | undefined
   /**
    * Validates the next document; undefined: not a document. `writer` has its whole blob. Returns the disk work, to
    * be run before any other of this upload.
    */
   settle(
     document: UploadedDocument | undefined,
-    writer: BatchBlobWriter | undefined,
+    writer: ContentWriter | undefined,
   ): (() => Promise<void>) | undefined
   /** Removes the uncommitted blobs, and frees their memory. */
   discard(): Promise<void>
@@ -41,7 +46,7 @@ const DOCUMENTS_PER_CHECK = 1000
 
 /** `describeFault` may word a fault for the upload format. */
 export function createDocumentCollector(
-  { beginBatch, memory, watch }: UploadNeeds,
+  { beginBatch, memory, watch, recognize }: UploadNeeds,
   describeFault = (fault: UploadFault): UploadFault => fault,
 ): DocumentCollector {
   const documents: UploadedDocuments = { total: 0, faults: [], faulty: 0, valid: undefined }
@@ -65,9 +70,11 @@ export function createDocumentCollector(
   const storeDocument = async (
     to: ValidDocuments,
     { name, mimetype }: UploadedDocument,
-    writer: BatchBlobWriter,
+    writer: ContentWriter,
   ) => {
-    to.files.add({ name: name as string, mimetype: mimetype as string, content: await writer.keep() })
+    const invoice = writer.recognition.end(name as string)
+    const content = await writer.keep()
+    to.files.add({ name: name as string, mimetype: mimetype as string, content, invoice })
     if (to.files.count() % DOCUMENTS_PER_CHECK === 0) await watch()
   }
 
@@ -75,7 +82,7 @@ export function createDocumentCollector(
     documents,
     begin() {
       if (documents.faulty === 0) documents.valid ??= openStorage()
-      return documents.valid?.contents.begin()
+      return documents.valid && beginContent(documents.valid.contents, recognize())
     },
     settle(document, writer) {
       const fault = validateDocument(document)
@@ -91,5 +98,17 @@ export function createDocumentCollector(
       return document && writer && kept ? () => storeDocument(kept, document, writer) : undefined
     },
     discard,
+  }
+}
+
+function beginContent(contents: BlobBatch, recognition: ContentRecognition): ContentWriter {
+  const writer = contents.begin()
+  return {
+    ...writer,
+    recognition,
+    write(bytes) {
+      recognition.write(bytes)
+      return writer.write(bytes)
+    },
   }
 }

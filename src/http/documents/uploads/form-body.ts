@@ -8,7 +8,7 @@ import { isEmptyValue } from '../../../domain/documents/documents.ts'
 import type { Upload, UploadedDocument, UploadFault } from '../../../domain/documents/upload.ts'
 import { TOO_LONG } from '../../../formats/json/value.ts'
 import { AppError } from '../../../runtime/errors.ts'
-import type { BatchBlobWriter } from '../../../store/blobs/batch.ts'
+import type { ContentWriter } from './collector.ts'
 import { createDocumentCollector, type DocumentCollector, type UploadNeeds } from './collector.ts'
 import { type FormPart, MAX_HEADERS, type PartHeaders, parseFormPart } from './form-part.ts'
 import { parseHeader } from './header-parameters.ts'
@@ -157,7 +157,7 @@ function createFileSink(
   upload: Upload,
   collector: DocumentCollector,
 ): PartSink {
-  let writer: BatchBlobWriter | undefined
+  let writer: ContentWriter | undefined
   let size = 0
   return {
     write(bytes) {

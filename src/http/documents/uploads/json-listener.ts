@@ -11,7 +11,7 @@ import {
 import { type Base64Decoder, createBase64Decoder } from '../../../formats/json/base64.ts'
 import type { JsonListener } from '../../../formats/json/scanner.ts'
 import { type JsonScalar, toInteger } from '../../../formats/json/value.ts'
-import type { BatchBlobWriter } from '../../../store/blobs/batch.ts'
+import type { ContentWriter } from './collector.ts'
 import { createDocumentCollector, type DocumentCollector, type UploadNeeds } from './collector.ts'
 
 type UploadListener = JsonListener & {
@@ -27,7 +27,7 @@ type Base64Field = {
   decoder: Base64Decoder
   good: boolean
   size: number
-  writer: BatchBlobWriter | undefined
+  writer: ContentWriter | undefined
 }
 
 type Job = () => Promise<unknown> | undefined

@@ -115,8 +115,9 @@ export function createUploadReceiver(deps: UploadDeps): UploadReceiver {
       const sender = { tokenId: token.id, access: tokenAccess(token), key, priority }
       const quotas = await selectSenderQuotas(deps, sender)
       await checkFreeSpace(blobs, limits.minFree + declaredBytes * format.density)
+      const { recognizeContent: recognize } = await import('../../../domain/invoices/recognition.ts') // for a faster start
       const beginBatch = withinQuotas(quotas, blobs.beginBatch)
-      reader = format.open({ beginBatch, memory: share, watch })
+      reader = format.open({ beginBatch, memory: share, watch, recognize })
       const { source, pieces } = body(watch)
       try {
         await reader.read(pieces)

@@ -1,0 +1,122 @@
+// Invoices among documents: their facts in lists, documents and claims, for each way of an upload; copies and answers.
+
+import assert from 'node:assert/strict'
+import { before, type TestContext, test } from 'node:test'
+import { startTestApp, type TestApp } from '../../support/app.ts'
+import { batch, CREATE, fillDirectory, post, read, TOKENS } from '../../support/directory.ts'
+import { CLAVE, claveOf, sampleInvoice, sampleMessage } from '../../support/documents/invoice-xml.ts'
+
+type Invoice = Record<string, unknown>
+type Shown = { id: number; name: string; invoice?: Invoice }
+
+let app: TestApp
+before(async (t) => {
+  app = await startTestApp(t as TestContext)
+  await fillDirectory(app)
+})
+
+/** Uploads contents by name, and returns their ids. */
+async function upload(contents: Record<string, string | Buffer>): Promise<number[]> {
+  const documents = Object.entries(contents).map(([name, content]) => ({
+    name,
+    mimetype: 'application/xml',
+    base64: Buffer.from(content as string).toString('base64'),
+  }))
+  const response = await post(app, CREATE, batch(...documents))
+  const body = (await response.json()) as { created_documents: { id: number }[] }
+  assert.equal(response.status, 200, JSON.stringify(body))
+  return body.created_documents.map(({ id }) => id)
+}
+
+async function readInvoice(id: number | undefined): Promise<Invoice | undefined> {
+  const document = (await (await read(app, `/api/v1/documents/${id}`)).json()) as Shown
+  return document.invoice
+}
+
+test('an invoice has its facts in the list, the document and the claim', async () => {
+  const [id] = await upload({ 'factura.xml': sampleInvoice(), 'nota.txt': 'nada' })
+  const facts = {
+    kind: 'FacturaElectronica',
+    version: '4.4',
+    from: 'content',
+    clave: CLAVE,
+    consecutive: '00100001010000000043',
+    issued_at: '2026-03-24T09:30:00-06:00',
+    date: '2026-03-24',
+    issuer: { type: '02', id: '3101123456', name: 'Ferretería El Roble & Hijos S.A.' },
+    receiver: { type: '02', id: '3101654321', name: 'Acme S.A.' },
+    currency: 'USD',
+    exchange_rate: '509.25',
+    total: '1130',
+    tax: '130',
+  }
+  assert.deepEqual(await readInvoice(id), facts)
+  const list = (await (await read(app, '/api/v1/documents')).json()) as { documents: Shown[] }
+  assert.deepEqual(
+    list.documents.map(({ name, invoice }) => [name, invoice]),
+    [
+      ['factura.xml', facts],
+      ['nota.txt', undefined],
+    ],
+  )
+  const headers = { authorization: `Bearer ${TOKENS.work}` }
+  const claims = await post(app, '/api/v1/documents/claim', { agent_id: 1, limit: 50 }, headers)
+  const { documents } = (await claims.json()) as { documents: Shown[] }
+  assert.deepEqual(documents.find((one) => one.id === id)?.invoice, facts)
+})
+
+test('a PDF that is named by a clave belongs to its invoice', async () => {
+  const clave = claveOf('FacturaElectronica', 50)
+  const [pdf, xml, twice] = await upload({
+    [`${clave}.pdf`]: '%PDF-1.7',
+    [`${clave}_otro.xml`]: '<otro/>',
+    [`${clave} ${clave}.pdf`]: '%PDF-1.7 x',
+  })
+  assert.deepEqual(await readInvoice(pdf), { clave, from: 'name' })
+  assert.equal(await readInvoice(xml), undefined)
+  assert.equal(await readInvoice(twice), undefined)
+})
+
+test('an unreadable invoice has its fault alone', async () => {
+  const [id] = await upload({ 'mala.xml': sampleInvoice().replace('509.25000', '509,25') })
+  assert.deepEqual(await readInvoice(id), {
+    kind: 'FacturaElectronica',
+    fault: 'TipoCambio is not an amount',
+  })
+})
+
+test('a copy names the first of the same clave, and a deletion makes the second the first', async () => {
+  const clave = claveOf('FacturaElectronica', 51)
+  const content = sampleInvoice({ clave })
+  const [first, second, third] = await upload({ 'a.xml': content, 'b.xml': content, 'c.xml': `${content}\n` })
+  assert.deepEqual(
+    [(await readInvoice(first))?.duplicate_of, (await readInvoice(first))?.same_content],
+    [undefined, undefined],
+  )
+  assert.deepEqual(
+    [(await readInvoice(second))?.duplicate_of, (await readInvoice(second))?.same_content],
+    [first, true],
+  )
+  assert.deepEqual(
+    [(await readInvoice(third))?.duplicate_of, (await readInvoice(third))?.same_content],
+    [first, false],
+  )
+  const deletion = await fetch(`${app.app.url}/api/v1/documents/${first}`, {
+    method: 'DELETE',
+    headers: { authorization: `Bearer ${TOKENS.remove}` },
+  })
+  assert.equal(deletion.status, 200)
+  assert.equal((await readInvoice(second))?.duplicate_of, undefined)
+  assert.equal((await readInvoice(third))?.duplicate_of, second)
+})
+
+test('an invoice has the newest answer of Hacienda to its clave', async () => {
+  const clave = claveOf('FacturaElectronica', 52)
+  const [invoice] = await upload({ 'f.xml': sampleInvoice({ clave }) })
+  const [rejection] = await upload({ 'r1.xml': sampleMessage({ clave, message: '3' }) })
+  assert.deepEqual((await readInvoice(invoice))?.hacienda, { outcome: 'rejected', document_id: rejection })
+  const [acceptance] = await upload({ 'r2.xml': sampleMessage({ clave }) })
+  assert.deepEqual((await readInvoice(invoice))?.hacienda, { outcome: 'accepted', document_id: acceptance })
+  assert.equal((await readInvoice(acceptance))?.outcome, 'accepted')
+  assert.equal((await readInvoice(acceptance))?.duplicate_of, rejection)
+})
