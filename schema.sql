@@ -451,8 +451,8 @@ CREATE TABLE document_results (
   size        INTEGER NOT NULL                     -- bytes in UTF-8
 ) STRICT;
 
--- Facts of documents that are Costa Rican electronic invoices, or that belong to one (`source` 'name' or 'mail': these
--- have a clave alone). Names, numbers and references are text of strangers. A fault excludes all facts but the kind.
+-- Facts of documents that are Costa Rican electronic invoices. A file that belongs to one has `source` 'name' or 'mail',
+-- and a clave alone. Names, numbers and references are text of strangers. A fault excludes all facts but the kind.
 CREATE TABLE invoices (
   document_id   INTEGER NOT NULL PRIMARY KEY REFERENCES documents (id) ON DELETE CASCADE,
   company_id    INTEGER NOT NULL,                  -- as in documents

@@ -56,7 +56,7 @@ function samples(): string[] {
 /** Changes a document at up to three places: inserts, removes, doubles, moves, replaces or cuts. */
 function mutate(content: string, random: Random): Buffer {
   let text = content
-  for (let left = random.int(1, 3); left > 0; left -= 1) {
+  for (let changes = random.int(1, 3); changes > 0; changes -= 1) {
     const boundaries = [...text.matchAll(/[<>]/g)].map(({ index }) => index)
     const place = () => (random.chance(0.6) ? (pick(random, boundaries) ?? 0) : random.int(0, text.length))
     const [from, to] = [place(), place()].sort((one, other) => one - other) as [number, number]
@@ -105,11 +105,11 @@ test(`${MUTATIONS} invoices with random faults are read as ElementTree reads the
   const counts = { read: 0, faults: 0, others: 0, both: 0 }
   for (const [at, bytes] of contents.entries()) {
     const start = process.cpuUsage()
-    const found = read(bytes, random)
+    const reading = read(bytes, random)
     const { user, system } = process.cpuUsage(start)
     assert.ok(user + system < LONGEST_MS * 1000, bytes.toString('latin1'))
-    if (!found) counts.others += 1
-    else if ('fault' in found) counts.faults += 1
+    if (!reading) counts.others += 1
+    else if ('fault' in reading) counts.faults += 1
     else {
       counts.read += 1
       const other = second[at]
@@ -117,7 +117,7 @@ test(`${MUTATIONS} invoices with random faults are read as ElementTree reads the
       counts.both += 1
       const [total] = other.total
       const expected = { clave: other.clave, total: total === undefined ? null : canonicalDecimal(total) }
-      assert.deepEqual({ clave: [found.clave], total: found.total }, expected, bytes.toString('latin1'))
+      assert.deepEqual({ clave: [reading.clave], total: reading.total }, expected, bytes.toString('latin1'))
       assert.ok(other.total.length <= 1, bytes.toString('latin1'))
     }
     if (at < originals.length) assert.equal(counts.both, at + 1, String(originals[at]))

@@ -16,7 +16,7 @@ import type { Clock } from '../../values/dates.ts'
 import { type Access, checkAgentAccess, checkCompanyAccess } from './access.ts'
 import type { DocumentWaiters } from './arrivals.ts'
 import { computeFingerprint, storeBatch, type UploadStorage } from './batch.ts'
-import { type Batch, checkUpload } from './documents.ts'
+import { type Batch, checkUpload, type DuplicateRefusal } from './documents.ts'
 import type { IdempotencyRecord } from './insert-uploads.ts'
 import { restoreLostContents } from './lost-contents.ts'
 import { checkQuotas, type Quota, selectQuotas } from './quotas.ts'
@@ -28,6 +28,7 @@ export type UploadSender = {
   access: Access
   key: UploadKey | undefined
   priority?: number | undefined
+  duplicates?: DuplicateRefusal | undefined
 }
 
 /** An Idempotency-Key, or a link, with the texts of its errors for a request in progress and for another body. */
@@ -75,10 +76,10 @@ export async function selectSenderQuotas(
 export async function acceptUpload(
   deps: AcceptDeps,
   upload: Upload,
-  { tokenId, access, key, priority }: UploadSender,
+  { tokenId, access, key, priority, duplicates }: UploadSender,
 ): Promise<AcceptedUpload> {
   const { db, blobs, clock, waiters, wakeHooks } = deps
-  const batch: Batch = { ...checkUpload(upload), priority }
+  const batch: Batch = { ...checkUpload(upload), priority, duplicates }
   const now = clock()
   const cutoff = answerCutoff(now)
   const record = key && { tokenId, key: key.value, fingerprint: await computeFingerprint(batch), cutoff }

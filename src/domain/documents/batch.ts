@@ -32,13 +32,14 @@ const FILES_AT_ONCE = 200 // takes 1 to 2 ms
 
 /**
  * Computes a fingerprint of ids, names, types and contents: equal exactly for equal requests. The
- * priority 0 is left out, as in fingerprints from before priorities.
+ * priority 0 and stored duplicates are left out, as in earlier fingerprints.
  */
 export async function computeFingerprint({
   companyId,
   agentId,
   ownerId,
   priority = 0,
+  duplicates,
   files,
   contents,
 }: Batch): Promise<string> {
@@ -49,7 +50,8 @@ export async function computeFingerprint({
     hash.update(JSON.stringify([name, mimetype, contents.at(content).sha256]))
     if (++index % FILES_AT_ONCE === 0) await setImmediate()
   }
-  return hash.update(priority === 0 ? ']]' : `],${priority}]`).digest('hex')
+  const options = [priority > 0 && `,${priority}`, duplicates && ',"refuse"'].filter(Boolean).join('')
+  return hash.update(`]${options}]`).digest('hex')
 }
 
 /**

@@ -8,6 +8,14 @@ import type { ReadDb } from '../../store/tables.ts'
 import { NOT_BASE64 } from './faults.ts'
 import { isDocuments, type Upload, type ValidDocuments } from './upload.ts'
 
+/** How an upload refuses invoices that have a document already. */
+export type DuplicateRefusal = {
+  /** Agent of the client: documents of others are no duplicates; null: all are. */
+  agentId: number | null
+  /** True: the error has the ids of documents. */
+  showsIds: boolean
+}
+
 /** A valid upload; its company, agent and owner are not checked yet. */
 export type Batch = ValidDocuments & {
   companyId: number
@@ -15,6 +23,8 @@ export type Batch = ValidDocuments & {
   ownerId: number
   /** From 0 to 9; absent: 0. */
   priority?: number | undefined
+  /** Absent: duplicates are stored. */
+  duplicates?: DuplicateRefusal | undefined
 }
 
 const INVALID = 'Invalid documents'

@@ -23,6 +23,7 @@ import { atomically } from '../../store/engine.ts'
 import type { ReadDb, WriteDb } from '../../store/tables.ts'
 import { queueDocuments } from '../hooks/events.ts'
 import { type Batch, rejectReferences } from './documents.ts'
+import { refuseDuplicates } from './duplicates.ts'
 import { uploadedContents } from './lost-contents.ts'
 import { checkQuotas, selectQuotas, uploadQuotas } from './quotas.ts'
 import type { UploadedFile } from './uploaded-files.ts'
@@ -166,6 +167,10 @@ async function insertRows(
   const attachmentIds = rangeIds(attachments)
   const total = uploads.reduce((sum, { batch }) => sum + batch.files.count(), 0)
   const documentIds = await allocateDocumentIds(trx, total)
+  await refuseDuplicates(
+    trx,
+    uploads.map(({ batch }) => batch),
+  )
   let count = 0
   for (const some of splitBatches(allFiles(uploads), documentIds ? DOCUMENTS_AT_ONCE : ROWS_AT_ONCE)) {
     if (count > 0) await setImmediate()

@@ -13,6 +13,8 @@ export type UploadedFile = {
 /** Valid documents of an upload, in order. */
 export type UploadedFiles = Iterable<UploadedFile> & {
   count(): number
+  /** Counts the contents that are invoices, readable or not. */
+  invoiceCount(): number
   /** Adds a document with a valid name and type. */
   add(file: UploadedFile): void
 }
@@ -26,9 +28,11 @@ const NO_BYTES = Buffer.alloc(0)
 export function createUploadedFiles(memory: MemoryShare): UploadedFiles {
   const records = createRecords(memory)
   let count = 0
+  let invoiceCount = 0
   let last = ''
   return {
     count: () => count,
+    invoiceCount: () => invoiceCount,
     add({ name, mimetype, content, invoice }) {
       const type = mimetype === last ? '' : mimetype
       const facts = invoice ? Buffer.from(JSON.stringify(invoice)) : NO_BYTES
@@ -42,6 +46,7 @@ export function createUploadedFiles(memory: MemoryShare): UploadedFiles {
       record.write(name, nameStart)
       last = mimetype
       count++
+      if (invoice?.source === 'content') invoiceCount++
     },
     *[Symbol.iterator]() {
       let mimetype = ''

@@ -9,8 +9,9 @@ import { Hint, Integer } from '../endpoint/shapes.ts'
 /** Faults of an upload: the first 1,000, and their count. */
 const DocumentFaultOut = v.object({
   index: Integer,
-  field: v.picklist(['name', 'mimetype', 'base64', 'content']),
+  field: v.picklist(['name', 'mimetype', 'base64', 'content', 'clave']),
   message: v.string(),
+  document_id: v.optional(v.pipe(Integer, v.description('First document of the invoice'))),
 })
 
 const ErrorOut = v.pipe(

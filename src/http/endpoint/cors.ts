@@ -22,6 +22,7 @@ const MAY_SEND = [
   'If-Range',
   'Idempotency-Key',
   'X-Cambista-Priority',
+  'X-Cambista-Duplicates',
   'Range',
   'X-Request-Id',
 ]

@@ -18,6 +18,7 @@ export type RequestHeader =
   | 'Content-Digest'
   | 'Repr-Digest'
   | 'X-Cambista-Priority'
+  | 'X-Cambista-Duplicates'
 
 type SentHeader = 'X-Holes' | 'X-Left-Out' | 'X-Future' | 'X-Cambista-As-Of' | 'X-Ends-At'
 

@@ -21,6 +21,10 @@ export const REQUEST_HEADERS: Readonly<Record<RequestHeader, Described>> = {
     description: 'Priority of the documents: claims take the highest first',
     schema: { type: 'integer', minimum: 0, maximum: 9, default: 0 },
   },
+  'X-Cambista-Duplicates': {
+    description: 'Refuses the upload, with 409, if an invoice in it has a document already',
+    schema: { type: 'string', enum: ['refuse'] },
+  },
   'Content-Digest': {
     description:
       'What the body hashes to, as sha-256=:BASE64: or sha-512=:BASE64: (RFC 9530): another body is 400',

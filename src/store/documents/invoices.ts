@@ -66,6 +66,16 @@ export async function selectCopyGroups(
   return groups
 }
 
+/** Identifies an invoice among the copies of a company. A receiver may answer an invoice twice. */
+export function copyKey({
+  company_id,
+  kind,
+  clave,
+  consecutive,
+}: Pick<StoredInvoice, 'company_id' | 'kind' | 'clave' | 'consecutive'>): string {
+  return [company_id, kind, clave, kind === 'MensajeReceptor' && consecutive].join(' ')
+}
+
 /** Returns the SHA-256 of documents, by document. */
 export async function selectSha256s(
   db: ReadDb,

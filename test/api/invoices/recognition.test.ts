@@ -4,7 +4,8 @@ import assert from 'node:assert/strict'
 import { before, type TestContext, test } from 'node:test'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { batch, CREATE, fillDirectory, post, read, TOKENS } from '../../support/directory.ts'
-import { CLAVE, claveOf, sampleInvoice, sampleMessage } from '../../support/documents/invoice-xml.ts'
+import { CLAVE, createClave, sampleInvoice, sampleMessage } from '../../support/documents/invoice-xml.ts'
+import { until } from '../../support/terminal.ts'
 
 type Invoice = Record<string, unknown>
 type Shown = { id: number; name: string; invoice?: Invoice }
@@ -66,7 +67,7 @@ test('an invoice has its facts in the list, the document and the claim', async (
 })
 
 test('a PDF that is named by a clave belongs to its invoice', async () => {
-  const clave = claveOf('FacturaElectronica', 50)
+  const clave = createClave('FacturaElectronica', 50)
   const [pdf, xml, twice] = await upload({
     [`${clave}.pdf`]: '%PDF-1.7',
     [`${clave}_otro.xml`]: '<otro/>',
@@ -86,7 +87,7 @@ test('an unreadable invoice has its fault alone', async () => {
 })
 
 test('a copy names the first of the same clave, and a deletion makes the second the first', async () => {
-  const clave = claveOf('FacturaElectronica', 51)
+  const clave = createClave('FacturaElectronica', 51)
   const content = sampleInvoice({ clave })
   const [first, second, third] = await upload({ 'a.xml': content, 'b.xml': content, 'c.xml': `${content}\n` })
   assert.deepEqual(
@@ -111,7 +112,7 @@ test('a copy names the first of the same clave, and a deletion makes the second 
 })
 
 test('an invoice has the newest answer of Hacienda to its clave', async () => {
-  const clave = claveOf('FacturaElectronica', 52)
+  const clave = createClave('FacturaElectronica', 52)
   const [invoice] = await upload({ 'f.xml': sampleInvoice({ clave }) })
   const [rejection] = await upload({ 'r1.xml': sampleMessage({ clave, message: '3' }) })
   assert.deepEqual((await readInvoice(invoice))?.hacienda, { outcome: 'rejected', document_id: rejection })
@@ -119,4 +120,16 @@ test('an invoice has the newest answer of Hacienda to its clave', async () => {
   assert.deepEqual((await readInvoice(invoice))?.hacienda, { outcome: 'accepted', document_id: acceptance })
   assert.equal((await readInvoice(acceptance))?.outcome, 'accepted')
   assert.equal((await readInvoice(acceptance))?.duplicate_of, rejection)
+})
+
+test('the log counts the invoices of an upload, and has no clave, name or identification', async () => {
+  const clave = createClave('FacturaElectronica', 77)
+  await upload({ [`${clave}.xml`]: sampleInvoice({ clave }), 'nota.txt': 'nada' })
+  const readLines = () => app.logLines.flatMap((text) => text.trimEnd().split('\n'))
+  await until(() => readLines().some((line) => line.includes('"count":2,"invoices":1')))
+  const lines = readLines()
+  assert.deepEqual(
+    lines.filter((line) => /506\d{20}|3101123456|Ferretería/.test(line)),
+    [],
+  )
 })

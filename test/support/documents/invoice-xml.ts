@@ -31,7 +31,7 @@ const TYPES: Partial<Record<InvoiceKind, string>> = {
 }
 
 /** Returns a clave of 24 March 2026 with the type of a kind. */
-export function claveOf(kind: InvoiceKind, number = 43, issuerId = '3101123456'): string {
+export function createClave(kind: InvoiceKind, number = 43, issuerId = '3101123456'): string {
   const consecutive = `00100001${TYPES[kind]}${String(number).padStart(10, '0')}`
   return `506240326${issuerId.padStart(12, '0')}${consecutive}112345678`
 }
@@ -47,7 +47,7 @@ export function sampleNamespace(kind: string, version: string): string {
 export function sampleInvoice(options: SampleOptions = {}): string {
   const { kind = 'FacturaElectronica', version = '4.4', currency = 'USD', rate = '509.25000' } = options
   const { issuerId = '3101123456', total = '1130.00000', issuedAt = '2026-03-24T09:30:00-06:00' } = options
-  const clave = options.clave ?? claveOf(kind, 43, issuerId)
+  const clave = options.clave ?? createClave(kind, 43, issuerId)
   const receiver =
     options.receiver ??
     '<Receptor><Nombre>Acme S.A.</Nombre><Identificacion><Tipo>02</Tipo><Numero>3101654321</Numero></Identificacion></Receptor>'

@@ -12,16 +12,20 @@ import type { UploadReceiver } from './receive.ts'
 import { FormBody, UploadBody, UploadOut, UploadQuery } from './shapes.ts'
 
 const REFUSALS = {
-  409: 'A request with this Idempotency-Key is in progress (at another node it gets the first answer), or was another one',
+  409: 'A request with this Idempotency-Key is in progress (at another node it gets the first answer), or was another one; or an invoice has a document already, and duplicates are refused',
   507: 'Not enough free disk space, or a quota of the company is used up',
 }
 const COMMON = {
-  reads: ['Idempotency-Key', 'X-Cambista-Priority', 'Content-Digest', 'Repr-Digest'],
+  reads: ['Idempotency-Key', 'X-Cambista-Priority', 'X-Cambista-Duplicates', 'Content-Digest', 'Repr-Digest'],
   refusals: REFUSALS,
   answer: UploadOut,
   notFound: 'Company, agent or owner not found',
 } as const
 
+const OPTIONS = [
+  ['priority', 'X-Cambista-Priority'],
+  ['duplicates', 'X-Cambista-Duplicates'],
+] as const
 const NAMES = ['company_id', 'agent_id', 'owner_id', 'name'] as const
 
 const JSON_FORMAT: BodyFormat = { open: createUploadReader, density: 0.75 } // four characters carry three bytes
@@ -79,16 +83,18 @@ async function bodyFormat(type: string | undefined, query: UploadQuery): Promise
       return { loc: ['query', name], msg, type: isForm ? 'unknown' : 'missing' }
     },
   )
-  if (isForm && query.priority !== undefined) {
-    const msg = 'priority must be the header X-Cambista-Priority of a form'
-    faults.push({ loc: ['query', 'priority'], msg, type: 'unknown' })
+  for (const [name, header] of OPTIONS) {
+    if (!isForm || query[name] === undefined) continue
+    const msg = `${name} must be the header ${header} of a form`
+    faults.push({ loc: ['query', name], msg, type: 'unknown' })
   }
   if (faults.length > 0) throw invalidParameters(faults)
   if (isForm) {
     const { createFormReaders: formReaderFor } = await import('./form-body.ts')
     return { open: formReaderFor(type), density: 1 }
   }
-  const { name, owner_id, company_id, agent_id, priority } = query
+  const { name, owner_id, company_id, agent_id, priority, duplicates } = query
   const ids = { owner_id, company_id, agent_id }
-  return { open: (needs) => createRawReader(needs, ids, { name, mimetype: type }), density: 1, priority }
+  const open: BodyFormat['open'] = (needs) => createRawReader(needs, ids, { name, mimetype: type })
+  return { open, density: 1, priority, refusesDuplicates: duplicates !== undefined }
 }

@@ -11,7 +11,7 @@ import { checkSameOrigin, type HostNames, serverOrigin } from '../../listener/ow
 import { DOCUMENTS_ERRORS } from '../errors.ts'
 import { acceptedBody } from './answer.ts'
 import { describedFormat } from './raw-body.ts'
-import { incomingBody, type UploadReceiver } from './receive.ts'
+import { incomingBody, parseDuplicates, type UploadReceiver } from './receive.ts'
 import { UploadOut } from './shapes.ts'
 
 type LinkDeps = {
@@ -49,12 +49,12 @@ export function uploadLinksApi({ links, uploads, keyring, names }: LinkDeps): Ap
         rawBody: true,
         bodyTypes: [],
         body: v.any(),
-        reads: ['Content-Digest', 'Repr-Digest'],
+        reads: ['X-Cambista-Duplicates', 'Content-Digest', 'Repr-Digest'],
         answer: UploadOut,
         notFound: 'The link has ended, after ten minutes or with its token, or never was',
         refusals: {
           403: 'Another website asks',
-          409: 'The link was used for other bytes, or is being used',
+          409: 'The link was used for other bytes, or is being used; or the invoice has a document already',
           415: 'The Content-Type is not that of the link',
           421: 'The host is not a name of this server',
           507: 'Not enough free disk space, or a quota is used up',
@@ -68,7 +68,11 @@ export function uploadLinksApi({ links, uploads, keyring, names }: LinkDeps): Ap
           const { accepted, release } = await store(client, () => {
             const body = incomingBody(event, { ...limits, maxBody: Math.min(limits.maxBody, link.maxBytes) })
             checkType(event.req.headers.get('content-type'), link)
-            return { ...body, key: linkKey(link), format: describedFormat(link), priority: undefined }
+            const refusesDuplicates = parseDuplicates(event.req.headers.get('x-cambista-duplicates'))
+            return {
+              ...{ ...body, key: linkKey(link), format: describedFormat(link) },
+              ...{ priority: undefined, refusesDuplicates },
+            }
           })
           return { body: await acceptedBody(accepted, release) }
         },

@@ -12,6 +12,7 @@ type LogContext = { id: string; token: string }
 
 const MAX_INDICES = 20
 const LINES_PER_TURN = 500
+const CLAVE = /\d{50}/g // no log has that of an invoice
 
 export async function logAccepted(
   log: Log,
@@ -25,6 +26,7 @@ export async function logAccepted(
     first: begin?.id,
     last: end && end.id + end.count - 1,
     count: files.count(),
+    invoices: files.invoiceCount() || undefined,
     agent,
     company,
     token: context.token,
@@ -33,7 +35,8 @@ export async function logAccepted(
   let lines = 0
   for (const { id, name, mimetype, content } of createdDocuments(batch, runs)) {
     const { size, sha256 } = contents.at(content)
-    log.debug('document created', { id: context.id, document: id, name, mimetype, size, sha256 })
+    const loggedName = name.replaceAll(CLAVE, '(clave)')
+    log.debug('document created', { id: context.id, document: id, name: loggedName, mimetype, size, sha256 })
     if (++lines % LINES_PER_TURN === 0) await setImmediate()
   }
 }

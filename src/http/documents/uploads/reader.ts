@@ -23,6 +23,8 @@ export type BodyFormat = {
   density: number
   /** Priority in the query. */
   priority?: number | undefined
+  /** `duplicates=refuse` in the query. */
+  refusesDuplicates?: boolean
 }
 
 /**

@@ -62,6 +62,7 @@ export type IncomingUpload = {
   format: BodyFormat
   key: UploadKey | undefined
   priority: number | undefined
+  refusesDuplicates?: boolean
   /** Length of the body; 0: unknown. */
   declaredBytes: number
   body(watch: () => Promise<void>): IncomingUploadBody
@@ -109,10 +110,14 @@ export function createUploadReceiver(deps: UploadDeps): UploadReceiver {
     }
     try {
       checkWritable(db)
-      const { format, key, priority, declaredBytes, body } = await open()
+      const { format, key, priority, refusesDuplicates, declaredBytes, body } = await open()
       using _reservation = reserveKey(running, token.id, key)
       using _permit = await semaphore.acquire()
-      const sender = { tokenId: token.id, access: tokenAccess(token), key, priority }
+      const access = tokenAccess(token)
+      const duplicates = refusesDuplicates
+        ? { agentId: access.agentId, showsIds: token.allow.includes('documents:GET') }
+        : undefined
+      const sender = { tokenId: token.id, access, key, priority, duplicates }
       const quotas = await selectSenderQuotas(deps, sender)
       await checkFreeSpace(blobs, limits.minFree + declaredBytes * format.density)
       const { recognizeContent: recognize } = await import('../../../domain/invoices/recognition.ts') // for a faster start
@@ -149,6 +154,8 @@ export function createUploadReceiver(deps: UploadDeps): UploadReceiver {
           key,
           format,
           priority: choosePriority(headers.get('x-cambista-priority'), format.priority),
+          refusesDuplicates:
+            parseDuplicates(headers.get('x-cambista-duplicates')) || format.refusesDuplicates,
         }
       })
       return { body: await acceptedBody(accepted, release) }
@@ -206,6 +213,13 @@ function choosePriority(header: string | null, inQuery: number | undefined): num
     'bad-request',
     'X-Cambista-Priority differs from priority in the address: send one of them',
   )
+}
+
+/** @throws AppError `bad-request` for another value than `refuse` */
+export function parseDuplicates(header: string | null): boolean {
+  if (header !== null && header !== 'refuse')
+    throw new AppError('bad-request', 'X-Cambista-Duplicates must be refuse, or absent')
+  return header !== null
 }
 
 async function checkFreeSpace(blobs: Blobs, needed: number): Promise<void> {

@@ -52,6 +52,12 @@ export const UploadQuery = v.object({
       v.transform(Number),
     ),
   ),
+  duplicates: v.optional(
+    v.pipe(
+      v.picklist(['refuse'], 'must be refuse'),
+      v.description('No invoice that has a document already; also the header X-Cambista-Duplicates'),
+    ),
+  ),
 })
 export type UploadQuery = v.InferOutput<typeof UploadQuery>
 

@@ -8,7 +8,7 @@ import {
   type UnreadableInvoice,
 } from '../../../../src/formats/invoices/invoice.ts'
 import { type InvoiceKind, KINDS } from '../../../../src/formats/invoices/kinds.ts'
-import { CLAVE, claveOf, sampleInvoice, sampleMessage } from '../../../support/documents/invoice-xml.ts'
+import { CLAVE, createClave, sampleInvoice, sampleMessage } from '../../../support/documents/invoice-xml.ts'
 
 type Found = InvoiceFacts | UnreadableInvoice | undefined
 
@@ -22,15 +22,15 @@ function read(content: string | Uint8Array, step = 1_000_000): Found {
 }
 
 function facts(content: string | Uint8Array): InvoiceFacts {
-  const found = read(content)
-  assert.ok(found && !('fault' in found), `no facts: ${JSON.stringify(found)}`)
-  return found
+  const reading = read(content)
+  assert.ok(reading && !('fault' in reading), `no facts: ${JSON.stringify(reading)}`)
+  return reading
 }
 
-function faultOf(content: string | Uint8Array): string | undefined {
-  const found = read(content)
-  assert.ok(found && 'fault' in found, `no fault: ${JSON.stringify(found)}`)
-  return found.fault
+function readFault(content: string | Uint8Array): string | undefined {
+  const reading = read(content)
+  assert.ok(reading && 'fault' in reading, `no fault: ${JSON.stringify(reading)}`)
+  return reading.fault
 }
 
 const USD = {
@@ -60,9 +60,9 @@ test('each kind and version has its facts', () => {
   for (const kind of Object.keys(KINDS) as InvoiceKind[]) {
     if (kind === 'MensajeHacienda' || kind === 'MensajeReceptor') continue
     for (const version of ['4.2', '4.3', '4.4'] as const) {
-      const found = facts(sampleInvoice({ kind, version }))
-      const clave = claveOf(kind)
-      assert.deepEqual(found, { ...USD, kind, version, clave, consecutive: clave.slice(21, 41) })
+      const reading = facts(sampleInvoice({ kind, version }))
+      const clave = createClave(kind)
+      assert.deepEqual(reading, { ...USD, kind, version, clave, consecutive: clave.slice(21, 41) })
     }
   }
 })
@@ -77,7 +77,7 @@ test('an answer has the clave and amounts of its invoice, and its outcome', () =
   const receptor = facts(sampleMessage({ kind: 'MensajeReceptor', message: '2' }))
   assert.deepEqual([receptor.outcome, receptor.consecutive], ['partly_accepted', '00100001050000000007'])
   assert.equal(facts(sampleMessage({ message: '3' })).outcome, 'rejected')
-  assert.equal(faultOf(sampleMessage({ message: '4' })), 'Mensaje is not 1, 2 or 3')
+  assert.equal(readFault(sampleMessage({ message: '4' })), 'Mensaje is not 1, 2 or 3')
 })
 
 test('an absent currency is colones in 4.3, and unknown in 4.4', () => {
@@ -101,11 +101,11 @@ test('references have type, number and code in both forms, and ten at most', () 
     Array.from({ length: 10 }, (_, at) => ({ type: '01', number: String(at), code: '04' })),
   )
   assert.equal(
-    faultOf(sampleInvoice({ more: ten + reference(10) })),
+    readFault(sampleInvoice({ more: ten + reference(10) })),
     'there are more than 10 InformacionReferencia',
   )
   assert.equal(
-    faultOf(
+    readFault(
       sampleInvoice({
         more: '<InformacionReferencia><Codigo>1</Codigo><Codigo>2</Codigo></InformacionReferencia>',
       }),
@@ -135,10 +135,10 @@ test('names have no control or direction character, and at most 160 characters',
   )
   assert.equal(facts(sampleInvoice({ receiver: receiver('ñ'.repeat(300)) })).receiver?.name?.length, 160)
   assert.match(
-    String(faultOf(sampleInvoice({ receiver: receiver('ñ'.repeat(401)) }))),
+    String(readFault(sampleInvoice({ receiver: receiver('ñ'.repeat(401)) }))),
     /more than 400 characters/,
   )
-  assert.equal(faultOf(sampleInvoice({ receiver: receiver('x'.repeat(2000)) })), 'Nombre is too long')
+  assert.equal(readFault(sampleInvoice({ receiver: receiver('x'.repeat(2000)) })), 'Nombre is too long')
 })
 
 test('each encoding of an invoice is read, and a wrong one is a warning', () => {
@@ -212,7 +212,7 @@ test('two readings are a fault', () => {
     [invoice.replace('<Emisor>', `${'<x>'.repeat(24)}<Emisor>`), 'elements nest deeper than 24'],
     [invoice.replace('<Emisor>', '<Emisor a=b>'), 'the XML has an attribute without quotes'],
   ]
-  for (const [content, fault] of faults) assert.equal(faultOf(content), fault)
+  for (const [content, fault] of faults) assert.equal(readFault(content), fault)
 })
 
 test('other contents are no invoice', () => {
@@ -248,12 +248,12 @@ test('warnings name what does not fit', () => {
   assert.equal(facts(sampleInvoice({ issuedAt: '2026-03-25T03:30:00Z' })).date, '2026-03-24')
   assert.deepEqual(warnings({ issuedAt: '2026-03-26T03:30:00Z' }), ['clave_date'])
   assert.equal(facts(sampleInvoice({ issuedAt: '2026-03-26T03:30:00Z' })).date, '2026-03-26')
-  assert.deepEqual(warnings({ clave: claveOf('TiqueteElectronico') }), ['clave_kind'])
-  assert.deepEqual(warnings({ clave: claveOf('FacturaElectronica', 43, '999') }), ['clave_id'])
+  assert.deepEqual(warnings({ clave: createClave('TiqueteElectronico') }), ['clave_kind'])
+  assert.deepEqual(warnings({ clave: createClave('FacturaElectronica', 43, '999') }), ['clave_id'])
   assert.deepEqual(
     warnings({
       kind: 'FacturaElectronicaCompra',
-      clave: claveOf('FacturaElectronicaCompra', 1, '3101654321'),
+      clave: createClave('FacturaElectronicaCompra', 1, '3101654321'),
     }),
     [],
   )

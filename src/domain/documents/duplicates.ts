@@ -1,0 +1,76 @@
+// Refuses uploads of invoices that have a document already, if the request has X-Cambista-Duplicates.
+
+import { AppError } from '../../runtime/errors.ts'
+import { splitBatches } from '../../store/batches.ts'
+import { copyKey, type NewInvoice, selectCopyGroups } from '../../store/documents/invoices.ts'
+import type { WriteDb } from '../../store/tables.ts'
+import type { Batch, DuplicateRefusal } from './documents.ts'
+
+type DuplicateFault = { index: number; field: 'clave'; message: string; document_id?: number }
+
+const MAX_FAULTS = 1000
+const CLAVES_AT_ONCE = 500
+const REFUSED = 'Invoice already stored'
+
+/**
+ * Checks a batch that refuses duplicates, while no other upload is inserted. Several uploads of one transaction must not
+ * have the same invoice.
+ * @throws AppError `conflict`; its details have `errors`, the first 1,000 of them, and `errors_total`, their number
+ */
+export async function refuseDuplicates(trx: WriteDb, batches: readonly Batch[]): Promise<void> {
+  if (batches.every(({ duplicates }) => duplicates === undefined)) return
+  const inTransaction = new Set<string>()
+  for (const batch of batches) {
+    const faults = batch.duplicates ? await findDuplicates(trx, batch, batch.duplicates) : []
+    for (const { invoice } of listInvoices(batch)) {
+      const key = copyKey({ ...invoice, company_id: batch.companyId })
+      // The cause is one upload of a group, which is then committed alone.
+      if (batches.length > 1 && inTransaction.has(key)) throw new AppError('conflict', REFUSED)
+      inTransaction.add(key)
+    }
+    if (faults.length === 0) continue
+    throw new AppError('conflict', REFUSED, {
+      details: { errors: faults.slice(0, MAX_FAULTS), errors_total: faults.length },
+    })
+  }
+}
+
+async function findDuplicates(
+  trx: WriteDb,
+  batch: Batch,
+  { agentId, showsIds }: DuplicateRefusal,
+): Promise<DuplicateFault[]> {
+  const faults: DuplicateFault[] = []
+  const inRequest = new Set<string>()
+  for (const some of splitBatches(listInvoices(batch), CLAVES_AT_ONCE)) {
+    const rows = some.map(({ invoice }) => ({ ...invoice, company_id: batch.companyId }))
+    const groups = await selectCopyGroups(trx, rows, agentId ?? undefined)
+    const firstIds = new Map<string, number>()
+    for (const group of groups) {
+      const key = copyKey(group)
+      firstIds.set(key, Math.min(group.first_id, firstIds.get(key) ?? group.first_id))
+    }
+    for (const [at, row] of rows.entries()) {
+      const key = copyKey(row)
+      const index = some[at]?.index ?? 0
+      const first = firstIds.get(key)
+      if (first !== undefined) {
+        const message = 'the invoice has a document already'
+        faults.push({ index, field: 'clave', message, ...(showsIds && { document_id: first }) })
+      } else if (inRequest.has(key)) {
+        faults.push({ index, field: 'clave', message: 'the invoice is in the request twice' })
+      }
+      inRequest.add(key)
+    }
+  }
+  return faults
+}
+
+/** Invoices of a batch by the index of their document. Files that belong to one are none. */
+function* listInvoices({ files }: Batch): Generator<{ index: number; invoice: NewInvoice }> {
+  let index = 0
+  for (const { invoice } of files) {
+    if (invoice?.source === 'content' && invoice.clave !== null) yield { index, invoice }
+    index += 1
+  }
+}
