@@ -12,12 +12,14 @@ import {
 import { createSummaries, type Summaries } from '../domain/documents/summary.ts'
 import { openUploadLinks, type UploadLinks } from '../domain/documents/upload-links.ts'
 import type { IndicatorReader } from '../domain/indicators/reader.ts'
+import type { InvoiceRates } from '../domain/invoices/rate-check.ts'
 import type { NightlyBackup } from '../domain/operations/backup/nightly.ts'
 import type { DatabaseState } from '../domain/operations/database-watch.ts'
 import type { Samples } from '../domain/operations/sample-reads.ts'
 import type { HealthQuery } from '../domain/rates/health.ts'
 import type { PastRates } from '../domain/rates/past.ts'
 import type { RateCache } from '../domain/rates/rate-cache.ts'
+import { DEFAULT_PROVIDER } from '../providers/list.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Blobs } from '../store/blobs/blobs.ts'
 import { findResult } from '../store/documents/results.ts'
@@ -103,8 +105,9 @@ export function createApis(
     ...{ keyring, findSession, admitOpenPage: openPage.admit, scheduler, backups },
   })
   const summaries = createSummaries({ db: reads, leases: claiming.leases.sql, clock })
+  const invoiceRates: InvoiceRates = { cache, clock, provider: DEFAULT_PROVIDER }
   const documents = documentsApi({
-    ...{ db, reads, blobs, limits, wakeHooks, claiming, summaries },
+    ...{ db, reads, blobs, limits, wakeHooks, claiming, summaries, invoiceRates },
     ...{ keyring, findSession, log },
   })
   const { uploads } = documents

@@ -119,6 +119,24 @@ export function withinHalfUnit(a: string, b: string, decimals: number): boolean 
   return new Exact(a).minus(b).abs().times(2).lessThanOrEqualTo(new Exact(10).pow(-decimals))
 }
 
+/** Returns the exact difference `a - b`. */
+export function decimalDifference(a: string, b: string): string {
+  const { units, places } = toUnits([a, b])
+  const [first = 0n, second = 0n] = units
+  return fromUnits(first - second, places)
+}
+
+/** Returns a part in percent of a positive whole, rounded to `places`, half-even, without trailing zeros. */
+export function toPercent(part: string, whole: string, places: number): string {
+  const [over = 0n, under = 1n] = toUnits([part, whole]).units
+  const scaled = (over < 0n ? -over : over) * 10n ** BigInt(places + 2)
+  const floor = scaled / under
+  const twice = (scaled % under) * 2n
+  const isUp = twice > under || (twice === under && floor % 2n === 1n)
+  const percent = isUp ? floor + 1n : floor
+  return fromUnits(over < 0n ? -percent : percent, places)
+}
+
 /** Returns true for `low <= value <= high`. */
 export function isInRange(value: string, low: string, high: string): boolean {
   const exact = new Exact(value)

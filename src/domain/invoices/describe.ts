@@ -10,6 +10,7 @@ import {
 } from '../../store/documents/invoices.ts'
 import type { ReadDb } from '../../store/tables.ts'
 import type { Access } from '../documents/access.ts'
+import { checkRates, type InvoiceRates, type RateCheck } from './rate-check.ts'
 
 export type PartyView = { type: string | null; id: string | null; name: string | null }
 
@@ -35,6 +36,7 @@ export type FactsView = {
   hacienda?: { outcome: string; document_id: number }
   duplicate_of?: number
   same_content?: boolean
+  rate_check?: RateCheck
   warnings?: string[]
 }
 
@@ -48,9 +50,12 @@ const ANSWER = 'MensajeHacienda'
 /** Its copies have the same consecutive too: a receiver may answer twice. */
 const RECEIVER_ANSWER = 'MensajeReceptor'
 
+/** The database, and the rates that those of invoices are compared with. */
+export type InvoiceDeps = { db: ReadDb; rates: InvoiceRates }
+
 /** Adds what is known of the invoices among documents, which the client may see. */
 export async function addInvoices<T extends Pick<DocumentRow, 'id' | 'sha256'>>(
-  db: ReadDb,
+  { db, rates }: InvoiceDeps,
   { agentId }: Pick<Access, 'agentId'>,
   documents: readonly T[],
 ): Promise<(T & { invoice?: InvoiceView })[]> {
@@ -65,12 +70,14 @@ export async function addInvoices<T extends Pick<DocumentRow, 'id' | 'sha256'>>(
   const answers = new Map(rows.map((one) => [one.document_id, findHaciendaAnswer(one, groups)]))
   const answerRows = await selectInvoices(db, definedValues(answers))
   const sha256s = await selectSha256s(db, definedValues(firsts))
+  const checks = await checkRates(rates, rows)
   return documents.map((document) => {
     const invoice = invoices.get(document.id)
     if (!invoice) return document
     const { document_id } = invoice
     const first = firsts.get(document_id)
     const answer = answerRows.get(answers.get(document_id) ?? 0)
+    const check = checks.get(document_id)
     const view = describe(invoice)
     if (!('from' in view) || view.from !== 'content') return { ...document, invoice: view }
     return {
@@ -82,6 +89,7 @@ export async function addInvoices<T extends Pick<DocumentRow, 'id' | 'sha256'>>(
           duplicate_of: first,
           same_content: sha256s.get(first) === document.sha256,
         }),
+        ...(check && { rate_check: check }),
         ...(invoice.warnings !== null && { warnings: invoice.warnings.split(' ') }),
       },
     }

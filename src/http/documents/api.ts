@@ -2,6 +2,7 @@
 
 import type { ClaimDeps } from '../../domain/documents/claims/claims.ts'
 import type { Summaries } from '../../domain/documents/summary.ts'
+import type { InvoiceRates } from '../../domain/invoices/rate-check.ts'
 import type { ReadDb } from '../../store/tables.ts'
 import { type FindSession, type Keyring, tokenCredentials } from '../access/auth.ts'
 import type { Api } from '../endpoint/api.ts'
@@ -23,11 +24,12 @@ type DocumentsDeps = Omit<UploadDeps, 'waiters' | 'clock'> & {
   findSession: FindSession
   claiming: ClaimDeps
   summaries: Summaries
+  invoiceRates: InvoiceRates
 }
 
 /** Creates the API, and the receiver of its uploads. */
 export function documentsApi(deps: DocumentsDeps): { api: Api; uploads: UploadReceiver } {
-  const { db, reads, blobs, limits, wakeHooks, claiming, summaries, log } = deps
+  const { db, reads, blobs, limits, wakeHooks, claiming, summaries, invoiceRates, log } = deps
   const { waiters, leases, clock } = claiming
   const uploads = createUploadReceiver({ db, blobs, limits, wakeHooks, waiters, clock, log })
   const disconnects = createDisconnects()
@@ -38,9 +40,17 @@ export function documentsApi(deps: DocumentsDeps): { api: Api; uploads: UploadRe
     credentials: tokenCredentials(deps.keyring, deps.findSession),
     endpoints: [
       ...uploadEndpoints(uploads),
-      ...documentsEndpoints({ db: reads, waiters, leases: leases.sql, blobs, disconnects, log }),
+      ...documentsEndpoints({
+        db: reads,
+        waiters,
+        leases: leases.sql,
+        blobs,
+        disconnects,
+        invoiceRates,
+        log,
+      }),
       ...summaryEndpoints({ reads, claiming, summaries }),
-      ...claimEndpoints({ claiming, disconnects }),
+      ...claimEndpoints({ claiming, disconnects, invoiceRates }),
       deletionEndpoint({ db, blobs, clock, log }),
       ...agentsEndpoints(reads),
       ...directoryEndpoints(reads),

@@ -22,6 +22,7 @@ import {
 } from '../../domain/documents/claims/outcomes.ts'
 import type { UploadedField } from '../../domain/documents/upload.ts'
 import { addInvoices } from '../../domain/invoices/describe.ts'
+import type { InvoiceRates } from '../../domain/invoices/rate-check.ts'
 import { memberText } from '../../formats/json/member.ts'
 import { AppError } from '../../runtime/errors.ts'
 import { authorizedToken, tokenAccess } from '../access/auth.ts'
@@ -106,9 +107,11 @@ const RowOut = v.object({ status, document: DocumentOut })
 export function claimEndpoints({
   claiming,
   disconnects,
+  invoiceRates: rates,
 }: {
   claiming: ClaimDeps
   disconnects: Disconnects
+  invoiceRates: InvoiceRates
 }): AnyEndpoint[] {
   const documentOptions = {
     params: v.object({ id: idParam('A document, by its id') }),
@@ -152,7 +155,7 @@ export function claimEndpoints({
                 recheckAccess: () => checkAgain().then(() => requestWorker(event).access),
               },
         )
-        const described = await addInvoices(claiming.db, worker.access, documents)
+        const described = await addInvoices({ db: claiming.db, rates }, worker.access, documents)
         return freshReply({ status: 'success', documents: described })
       },
     }),

@@ -1,7 +1,7 @@
 // A document as clients see it.
 
 import * as v from 'valibot'
-import { Instant, Integer } from '../endpoint/shapes.ts'
+import { Day, DecimalText, Instant, Integer, Rounding } from '../endpoint/shapes.ts'
 
 export const DocumentStateOut = v.picklist(['new', 'claimed', 'done', 'failed'])
 
@@ -17,6 +17,32 @@ const PartyOut = v.nullable(
 )
 const Text = v.nullable(v.string())
 const Clave = v.pipe(v.string(), v.description('50 digits'))
+
+const RateCheckOut = v.pipe(
+  v.union([
+    v.object({
+      published: v.pipe(
+        DecimalText,
+        v.description('Venta of the date of the invoice, as /api/v1/convert has it'),
+      ),
+      rate_date: Day,
+      via: v.exactOptional(v.pipe(v.string(), v.description('Currency that it was computed through'))),
+      difference: v.pipe(DecimalText, v.description('exchange_rate minus published')),
+      percent: v.pipe(DecimalText, v.description('The difference in percent of published, to 4 decimals')),
+      matches: v.pipe(
+        v.nullable(v.picklist(['venta', 'compra', 'previous_venta'])),
+        v.description('The published value that exchange_rate is, also rounded; null: none of these'),
+      ),
+      rounded_to: Rounding,
+    }),
+    v.object({
+      published: v.null(),
+      reason: v.pipe(v.string(), v.description('Why there is no published value')),
+    }),
+  ]),
+  v.title('RateCheck'),
+  v.description('Comparison with the rates as they are now; of currencies other than CRC'),
+)
 
 /** An invoice as a content has it, or what is known of a file that belongs to one. */
 export const InvoiceOut = v.pipe(
@@ -49,6 +75,7 @@ export const InvoiceOut = v.pipe(
       same_content: v.exactOptional(
         v.pipe(v.boolean(), v.description('False: its bytes differ from the first')),
       ),
+      rate_check: v.exactOptional(RateCheckOut),
       warnings: v.exactOptional(v.array(v.string())),
     }),
     v.object({

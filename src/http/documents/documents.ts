@@ -9,6 +9,7 @@ import {
   waitForDocuments,
 } from '../../domain/documents/queries.ts'
 import { addInvoices } from '../../domain/invoices/describe.ts'
+import type { InvoiceRates } from '../../domain/invoices/rate-check.ts'
 import { withMember } from '../../formats/json/member.ts'
 import { AppError, errorReason } from '../../runtime/errors.ts'
 import type { Log } from '../../runtime/log.ts'
@@ -74,9 +75,10 @@ export function documentsEndpoints(deps: {
   leases: LeaseSql
   blobs: Blobs
   disconnects: Disconnects
+  invoiceRates: InvoiceRates
   log: Log
 }): AnyEndpoint[] {
-  const { db, leases, blobs, disconnects, log } = deps
+  const { db, leases, blobs, disconnects, invoiceRates: rates, log } = deps
   return [
     get({
       path: '/api/v1/documents',
@@ -117,7 +119,7 @@ export function documentsEndpoints(deps: {
         const lastRow = last === undefined ? documents.at(-1) : { id: last }
         return freshReply({
           status: 'success',
-          documents: await addInvoices(db, access(), await addLeaseEnds(db, leases, documents)),
+          documents: await addInvoices({ db, rates }, access(), await addLeaseEnds(db, leases, documents)),
           ...nextCursor(page, lastRow, hasMore),
         })
       },
@@ -133,7 +135,7 @@ export function documentsEndpoints(deps: {
         const access = tokenAccess(authorizedToken(event))
         const document = await requireDocument(db, access, params.id)
         const result = await findResult(db, document.id)
-        const [described] = await addInvoices(db, access, [document])
+        const [described] = await addInvoices({ db, rates }, access, [document])
         const reply = freshReply(described)
         return result === null ? reply : { ...reply, body: withMember(String(reply.body), 'result', result) }
       },

@@ -50,6 +50,7 @@ test('an invoice has its facts in the list, the document and the claim', async (
     exchange_rate: '509.25',
     total: '1130',
     tax: '130',
+    rate_check: { published: null, reason: 'No rate for USD -> CRC is stored on or before 2026-03-24' },
   }
   assert.deepEqual(await readInvoice(id), facts)
   const list = (await (await read(app, '/api/v1/documents')).json()) as { documents: Shown[] }
