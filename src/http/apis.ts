@@ -12,6 +12,7 @@ import {
 import { createSummaries, type Summaries } from '../domain/documents/summary.ts'
 import { openUploadLinks, type UploadLinks } from '../domain/documents/upload-links.ts'
 import type { IndicatorReader } from '../domain/indicators/reader.ts'
+import { addInvoiceSummaries, findInvoice } from '../domain/invoices/describe.ts'
 import type { InvoiceRates } from '../domain/invoices/rate-check.ts'
 import type { NightlyBackup } from '../domain/operations/backup/nightly.ts'
 import type { DatabaseState } from '../domain/operations/database-watch.ts'
@@ -134,10 +135,11 @@ export function createApis(
     prefix: '/mcp',
     async load() {
       const { mcpApi } = await import('./mcp/api.ts')
-      const work = documentWork({ reads, blobs, claiming, summaries, uploads, links })
+      const work = documentWork({ reads, blobs, claiming, summaries, invoiceRates, uploads, links })
       mcp ??= [
         mcpApi({
           rates: { db: reads, cache, health, indicators },
+          invoiceRates,
           documents: work,
           keyring,
           database,
@@ -168,10 +170,12 @@ function documentWork({
   blobs,
   claiming,
   summaries,
+  invoiceRates,
   uploads,
   links,
 }: {
   reads: ReadDb
+  invoiceRates: InvoiceRates
   blobs: Blobs
   claiming: ClaimDeps
   summaries: Summaries
@@ -186,6 +190,8 @@ function documentWork({
     find: (access, id) => requireDocument(reads, access, id),
     findResult: (id) => findResult(reads, id),
     addNames: (documents) => addPartyNames(reads, documents),
+    addInvoiceSummaries: (documents) => addInvoiceSummaries(reads, documents),
+    findInvoice: (access, document) => findInvoice({ db: reads, rates: invoiceRates }, access, document),
     summarize: summaries.total,
     claim: (worker, asked, patience) => claimDocuments(claiming, worker, asked, patience),
     finish: (worker, held, told) => finishDocument(claiming, worker, held, told),

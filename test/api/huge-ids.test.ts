@@ -69,6 +69,7 @@ for (const id of HUGE) {
     const call = { jsonrpc: '2.0', id: 1, method: 'tools/call' }
     for (const [name, field] of [
       ['read_document', 'id'],
+      ['rate_for_document', 'document_id'],
       ['list_documents', 'agent_id'],
       ['list_documents', 'after'],
     ] as const) {

@@ -9,6 +9,7 @@ import { promisify } from 'node:util'
 import { openApp } from '../api/support.ts'
 import { temporaryDirectory } from '../support/app.ts'
 import { batch, CREATE, fillDirectory, pdf, post, TOKENS } from '../support/directory.ts'
+import { sampleInvoice } from '../support/documents/invoice-xml.ts'
 import { runProgram } from './support.ts'
 
 type Result = { content: { text: string }[]; structuredContent?: Record<string, unknown>; isError?: boolean }
@@ -19,7 +20,7 @@ const ROOT = join(import.meta.dirname, '../..')
 const INSPECTOR = 'node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js'
 const BOTH = [
   'get_rate get_rates_on convert get_history rate_statistics list_series freshness',
-  'list_documents read_document wait_for_documents',
+  'list_documents read_document rate_for_document wait_for_documents',
   'claim_documents finish_document extend_document release_document',
 ]
   .join(' ')
@@ -31,11 +32,17 @@ await fillDirectory(app)
 const headers = { 'X-API-Key': app.key, Authorization: `Bearer ${TOKENS.work}` }
 const url = `${app.app.url}/mcp`
 
-async function upload(): Promise<number> {
-  const response = await post(app, CREATE, batch(pdf('hola')))
+async function upload(document = pdf('hola')): Promise<number> {
+  const response = await post(app, CREATE, batch(document))
   const { created_documents } = (await response.json()) as { created_documents: { id: number }[] }
   return created_documents[0]?.id ?? 0
 }
+
+const invoiceId = await upload({
+  name: 'factura.xml',
+  mimetype: 'application/xml',
+  base64: Buffer.from(sampleInvoice()).toString('base64'),
+})
 
 /** Calls of every tool except those that need the claim id of another. */
 const toolCalls = (id: number): [string, object][] => [
@@ -49,6 +56,7 @@ const toolCalls = (id: number): [string, object][] => [
   ['freshness', {}],
   ['list_documents', { after: id - 1 }],
   ['read_document', { id }],
+  ['rate_for_document', { document_id: invoiceId }],
   ['wait_for_documents', { after: id - 1, wait: 1 }],
   ['claim_documents', { agent_id: 1, limit: 10 }],
 ]
@@ -96,7 +104,7 @@ test('the SDK of 2025-11-25 reads a data directory over stdin', async () => {
     '{}',
     JSON.stringify(calls),
   ])
-  assert.deepEqual(tools, BOTH.slice(0, 9))
+  assert.deepEqual(tools, BOTH.slice(0, 10))
   assert.deepEqual(results[0]?.structuredContent, await app.json(`/api/v1/rates/latest?on=${ON}`))
 })
 

@@ -96,6 +96,42 @@ export async function addInvoices<T extends Pick<DocumentRow, 'id' | 'sha256'>>(
   })
 }
 
+/** Returns what is known of the invoice of a document; undefined: it is none. */
+export async function findInvoice(
+  deps: InvoiceDeps,
+  access: Pick<Access, 'agentId'>,
+  document: Pick<DocumentRow, 'id' | 'sha256'>,
+): Promise<InvoiceView | undefined> {
+  const [described] = await addInvoices(deps, access, [document])
+  return described?.invoice
+}
+
+/** Main facts of an invoice for the lists of an agent, without names. */
+export type InvoiceSummary =
+  | (Pick<FactsView, 'kind' | 'clave' | 'date' | 'currency' | 'total'> & { issuer_id: string | null })
+  | Exclude<InvoiceView, FactsView>
+
+/** Adds the main facts of the invoices among documents. */
+export async function addInvoiceSummaries<T extends Pick<DocumentRow, 'id'>>(
+  db: ReadDb,
+  documents: readonly T[],
+): Promise<(T & { invoice?: InvoiceSummary })[]> {
+  const invoices = await selectInvoices(
+    db,
+    documents.map(({ id }) => id),
+  )
+  return documents.map((document) => {
+    const invoice = invoices.get(document.id)
+    return invoice ? { ...document, invoice: summarize(describe(invoice)) } : document
+  })
+}
+
+function summarize(view: InvoiceView): InvoiceSummary {
+  if (!('issuer' in view)) return view
+  const { kind, clave, issuer, date, currency, total } = view
+  return { kind, clave, issuer_id: issuer?.id ?? null, date, currency, total }
+}
+
 function describe(invoice: StoredInvoice): InvoiceView {
   const { source, clave, kind, fault } = invoice
   if (source !== 'content') return { clave: clave ?? '', from: source }

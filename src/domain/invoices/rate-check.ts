@@ -9,8 +9,8 @@ import {
   applyRounding,
   canonicalDecimal,
   decimalDifference,
-  toPercent,
   ROUNDING_MODES,
+  toPercent,
 } from '../../values/decimal.ts'
 import { decimalPlaces } from '../../values/fraction.ts'
 import {

@@ -4,6 +4,7 @@
 
 import type { H3Event } from 'h3'
 import * as v from 'valibot'
+import type { InvoiceRates } from '../../domain/invoices/rate-check.ts'
 import type { DatabaseState } from '../../domain/operations/database-watch.ts'
 import { AppError } from '../../runtime/errors.ts'
 import type { Log } from '../../runtime/log.ts'
@@ -29,6 +30,7 @@ import { createReadTools, createResources, createWorkTools } from './tools.ts'
 
 type McpDeps = {
   rates: CatalogueDeps & Pick<IndicatorToolDeps, 'indicators'>
+  invoiceRates: InvoiceRates
   keyring: Keyring
   database: Pick<DatabaseState, 'memoryAge'>
   names: HostNames
@@ -67,10 +69,10 @@ const ERRORS: ErrorShape = {
 }
 
 export function mcpApi(deps: McpDeps): Api {
-  const { rates, documents, keyring, log, names } = deps
+  const { rates, invoiceRates, documents, keyring, log, names } = deps
   const disconnects = createDisconnects()
   const server = createMcpServer({
-    tools: [...createReadTools(rates, documents), ...createWorkTools(documents)],
+    tools: [...createReadTools(rates, documents, invoiceRates), ...createWorkTools(documents)],
     resources: createResources(rates, documents),
     log,
   })

@@ -1,7 +1,9 @@
 // Lists of tools and resources, in the order of tools/list and resources/list.
 
+import type { InvoiceRates } from '../../domain/invoices/rate-check.ts'
 import { claimTools } from './documents/claims.ts'
 import { documentResource, documentTools, waitTools } from './documents/documents.ts'
+import { invoiceRateTools } from './documents/invoice-rate.ts'
 import type { DocumentQueries, DocumentUploads, DocumentWork } from './documents/queries.ts'
 import { uploadTools } from './documents/uploads.ts'
 import type { Resource } from './protocol/resource.ts'
@@ -16,6 +18,7 @@ import { rateTools } from './rates/rates.ts'
 export function createReadTools(
   rates: CatalogueDeps & Pick<IndicatorToolDeps, 'indicators'>,
   documents: DocumentQueries,
+  invoiceRates: InvoiceRates,
 ): Tool[] {
   const { cache, health, indicators } = rates
   const { clock } = health
@@ -26,6 +29,7 @@ export function createReadTools(
     ...catalogueTools(rates),
     ...indicatorTools({ indicators, clock }),
     ...documentTools(documents),
+    ...invoiceRateTools(documents, invoiceRates),
   ]
 }
 

@@ -26,7 +26,7 @@ export const RATE_TOOLS = [
   'list_series',
   'freshness',
 ]
-export const READ_TOOLS = ['list_documents', 'read_document']
+export const READ_TOOLS = ['list_documents', 'read_document', 'rate_for_document']
 export const WAIT_TOOLS = ['wait_for_documents']
 export const UPLOAD_TOOLS = ['upload_document']
 export const WORK_TOOLS = ['claim_documents', 'finish_document', 'extend_document', 'release_document']

@@ -2,6 +2,8 @@
 
 import { addPartyNames, listDocuments, requireDocument } from '../../../domain/documents/queries.ts'
 import { createIndicatorReader, indicatorOrigin } from '../../../domain/indicators/reader.ts'
+import { addInvoiceSummaries, findInvoice } from '../../../domain/invoices/describe.ts'
+import type { InvoiceRates } from '../../../domain/invoices/rate-check.ts'
 import { openRateCache } from '../../../domain/rates/rate-cache.ts'
 import type { DocumentQueries } from '../../../http/mcp/documents/queries.ts'
 import { createMcpServer } from '../../../http/mcp/protocol/server.ts'
@@ -9,7 +11,7 @@ import type { Caller } from '../../../http/mcp/protocol/tool.ts'
 import type { CatalogueDeps } from '../../../http/mcp/rates/catalogue.ts'
 import type { IndicatorToolDeps } from '../../../http/mcp/rates/indicators.ts'
 import { createReadTools, createResources } from '../../../http/mcp/tools.ts'
-import { FIRST_DAY } from '../../../providers/list.ts'
+import { DEFAULT_PROVIDER, FIRST_DAY } from '../../../providers/list.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import type { Log } from '../../../runtime/log.ts'
 import { openContentReader } from '../../../store/blobs/open.ts'
@@ -52,10 +54,12 @@ async function serveData(
   const reader = parts.adopt(await openReader(config), (one) => one.close())
   const { db, clock } = reader
   const { blobs } = parts.use(await openContentReader(config, reader))
+  const cache = await openRateCache(db, terminal.providers)
+  const invoiceRates: InvoiceRates = { cache, clock, provider: DEFAULT_PROVIDER }
   const answer = createLocalHandler({
     rates: {
       db,
-      cache: await openRateCache(db, terminal.providers),
+      cache,
       indicators: createIndicatorReader(db, indicatorOrigin(terminal.providers)),
       health: {
         clock,
@@ -69,9 +73,12 @@ async function serveData(
       find: (access, id) => requireDocument(db, access, id),
       findResult: (id) => findResult(db, id),
       addNames: (documents) => addPartyNames(db, documents),
+      addInvoiceSummaries: (documents) => addInvoiceSummaries(db, documents),
+      findInvoice: (access, document) => findInvoice({ db, rates: invoiceRates }, access, document),
       summarize: undefined,
       blobs,
     },
+    invoiceRates,
     log: terminalLog(terminal, { level: 'info', format: 'text' }),
   })
   await serve(answer)
@@ -88,13 +95,15 @@ const EVERYTHING: Caller = {
 function createLocalHandler({
   rates,
   documents,
+  invoiceRates,
   log,
 }: {
   rates: CatalogueDeps & Pick<IndicatorToolDeps, 'indicators'>
   documents: DocumentQueries
+  invoiceRates: InvoiceRates
   log: Log
 }): LineHandler {
-  const tools = createReadTools(rates, documents)
+  const tools = createReadTools(rates, documents, invoiceRates)
   const server = createMcpServer({ tools, resources: createResources(rates, documents), log })
   return async ({ value }) => {
     await rates.cache.refresh() // another process writes

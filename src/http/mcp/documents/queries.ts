@@ -11,9 +11,13 @@ import type {
 } from '../../../domain/documents/queries.ts'
 import type { Summaries } from '../../../domain/documents/summary.ts'
 import type { LinkedDocument, UploadLinks } from '../../../domain/documents/upload-links.ts'
+import type { InvoiceSummary, InvoiceView } from '../../../domain/invoices/describe.ts'
 import type { Blobs } from '../../../store/blobs/blobs.ts'
 import type { DocumentRow } from '../../../store/documents/documents.ts'
 import type { Client } from '../../documents/uploads/receive.ts'
+
+/** A document in a list of an agent. */
+export type ListedDocument = NamedDocument & { invoice?: InvoiceSummary }
 
 /** Queries that read and never wait. */
 export type DocumentQueries = {
@@ -22,6 +26,10 @@ export type DocumentQueries = {
   /** Result of a document, to the letter; null: none. */
   findResult(id: number): Promise<string | null>
   addNames(documents: readonly DocumentRow[]): Promise<NamedDocument[]>
+  /** Adds the main facts of invoices. */
+  addInvoiceSummaries(documents: readonly NamedDocument[]): Promise<ListedDocument[]>
+  /** All that is known of the invoice of a document; undefined: it is none. */
+  findInvoice(access: Access, document: DocumentRow): Promise<InvoiceView | undefined>
   /** Undefined without a server, which alone knows whether a lease is over. */
   summarize: Summaries['total'] | undefined
   blobs: Pick<Blobs, 'read'>
