@@ -28,7 +28,7 @@ export type DocumentQueries = {
   addNames(documents: readonly DocumentRow[]): Promise<NamedDocument[]>
   /** Adds the main facts of invoices. */
   addInvoiceSummaries(documents: readonly NamedDocument[]): Promise<ListedDocument[]>
-  /** All that is known of the invoice of a document; undefined: it is none. */
+  /** Returns the facts of the invoice of a document; undefined: it is none. */
   findInvoice(access: Access, document: DocumentRow): Promise<InvoiceView | undefined>
   /** Undefined without a server, which alone knows whether a lease is over. */
   summarize: Summaries['total'] | undefined
