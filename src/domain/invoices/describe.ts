@@ -3,6 +3,7 @@
 import type { DocumentRow } from '../../store/documents/documents.ts'
 import {
   type CopyGroup,
+  copyKey,
   type StoredInvoice,
   selectCopyGroups,
   selectInvoices,
@@ -162,13 +163,8 @@ function party(type: string | null, id: string | null, name: string | null): Par
 /** The document that an invoice is a copy of: the first of the same kind and clave. */
 function findFirst(invoice: StoredInvoice, groups: readonly CopyGroup[]): number | undefined {
   if (invoice.source !== 'content' || invoice.clave === null) return undefined
-  const copies = groups.filter(
-    (one) =>
-      one.company_id === invoice.company_id &&
-      one.clave === invoice.clave &&
-      one.kind === invoice.kind &&
-      (one.kind !== RECEIVER_ANSWER || one.consecutive === invoice.consecutive),
-  )
+  const key = copyKey(invoice)
+  const copies = groups.filter((one) => copyKey(one) === key)
   const first = Math.min(...copies.map(({ first_id }) => first_id))
   return first < invoice.document_id ? first : undefined
 }

@@ -6,7 +6,7 @@ import type { IsoDate } from '../../../src/values/dates.ts'
 import { addDays } from '../../../src/values/dates.ts'
 import { SEED, scaled } from '../../faults/scale.ts'
 import { batch, CREATE, fillDirectory, post, read, TOKENS } from '../../support/directory.ts'
-import { claveOf, type SampleOptions, sampleInvoice } from '../../support/documents/invoice-xml.ts'
+import { createClave, type SampleOptions, sampleInvoice } from '../../support/documents/invoice-xml.ts'
 import { type MemoryApp, startMemoryApp } from '../../support/rates/memory-app.ts'
 import { EUR, JPY, listDays } from '../../support/rates/memory-bank.ts'
 import { createRandom } from '../../support/rates/random-bank.ts'
@@ -56,7 +56,7 @@ before(async (t) => {
 /** Uploads invoices of days, currencies and rates, and returns their ids. */
 async function upload(...invoices: (SampleOptions & { date?: IsoDate })[]): Promise<number[]> {
   const documents = invoices.map(({ date = TODAY, ...options }) => {
-    const clave = claveOf('FacturaElectronica', nextNumber++)
+    const clave = createClave('FacturaElectronica', nextNumber++)
     const content = sampleInvoice({ clave, issuedAt: `${date}T09:30:00-06:00`, ...options })
     return {
       name: 'f.xml',

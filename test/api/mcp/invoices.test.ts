@@ -5,7 +5,7 @@ import { before, type TestContext, test } from 'node:test'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { batch, CREATE, fillDirectory, post, read, TOKENS } from '../../support/directory.ts'
 import {
-  claveOf,
+  createClave,
   type SampleOptions,
   sampleInvoice,
   sampleMessage,
@@ -34,7 +34,7 @@ async function upload(content: string, name = 'f.xml'): Promise<number> {
 }
 
 function uploadInvoice(date: string, options: SampleOptions = {}): Promise<number> {
-  const clave = claveOf('FacturaElectronica', nextNumber++)
+  const clave = createClave('FacturaElectronica', nextNumber++)
   return upload(sampleInvoice({ clave, issuedAt: `${date}T09:30:00-06:00`, ...options }))
 }
 
@@ -50,7 +50,7 @@ for (const era of Object.keys(ERAS) as Era[]) {
   test(`${era}: list_documents has the main facts of an invoice, and read_document all of them`, async (t) => {
     const client = await open(t)
     const id = await uploadInvoice(DATE)
-    const clave = claveOf('FacturaElectronica', nextNumber - 1)
+    const clave = createClave('FacturaElectronica', nextNumber - 1)
     await upload(sampleInvoice().replace('509.25000', '509,25'))
     await upload('%PDF-1.7', `${clave}.pdf`)
     const facts = { kind: 'FacturaElectronica', clave, issuer_id: '3101123456', date: DATE }
