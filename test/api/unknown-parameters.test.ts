@@ -144,7 +144,7 @@ const documents: [query: string, message: string][] = [
   ['?agentId=1', 'there is no parameter agentId: did you mean agent_id?'],
   [
     '?page=2',
-    'there is no parameter page: this path has company_id, agent_id, state, q, from, to, limit, order, after, before, wait',
+    'there is no parameter page: this path has company_id, agent_id, state, q, from, to, clave, issuer, kind, issued_from, issued_to, limit, order, after, before, wait',
   ],
   ['/1?download=1', 'there is no parameter download: this path has none'],
   ['/1/content?inline', 'there is no parameter inline: this path has none'],

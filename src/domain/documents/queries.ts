@@ -11,7 +11,9 @@ import {
 import { type OwnerRow, selectOwnerPage } from '../../store/directory/owners.ts'
 import { selectPartyNames } from '../../store/directory/parties.ts'
 import { selectLeaseEnds } from '../../store/documents/claims.ts'
+import { findNewestId } from '../../store/documents/context.ts'
 import { type DocumentRow, findDocument, selectDocuments } from '../../store/documents/documents.ts'
+import type { InvoiceFilter } from '../../store/documents/invoice-search.ts'
 import type { LeaseSql } from '../../store/engine.ts'
 import type { DocumentState, ReadDb } from '../../store/tables.ts'
 import { addDays, endOfDay, type IsoDate } from '../../values/dates.ts'
@@ -31,6 +33,7 @@ export type DocumentsRequest = {
   /** Days of the arrival in Costa Rica. */
   from?: IsoDate | undefined
   to?: IsoDate | undefined
+  invoice?: InvoiceFilter | undefined
   page: PageRequest
 }
 
@@ -43,17 +46,18 @@ export async function listDocuments(
   access: Access,
   request: DocumentsRequest,
 ): Promise<DocumentsPage> {
-  const { states, q, from, to, page } = request
+  const { states, q, from, to, invoice, page } = request
   const filter = accessFilter(access, request)
   const [state, ...others] = states ?? []
-  const isSearch = q !== undefined || from !== undefined || to !== undefined || others.length > 0
+  const facts = [q, from, to, invoice]
+  const isSearch = facts.some((one) => one !== undefined) || others.length > 0
   // No index has the documents of a company and a state by id.
   const isMerged = state !== undefined && filter.companyId !== undefined && filter.agentId === undefined
   if (isSearch || isMerged) {
     const periodStart = from && new Date(endOfDay(addDays(from, -1))).toISOString()
     const periodEnd = to && new Date(endOfDay(to)).toISOString()
     const words = searchWords(q ?? '')
-    return searchDocuments(db, { ...filter, states, words, periodStart, periodEnd, page })
+    return searchDocuments(db, { ...filter, states, words, periodStart, periodEnd, invoice, page })
   }
   // An extra row shows whether there is a next page.
   const rows = await selectDocuments(db, { ...filter, state, ...page, limit: page.limit + 1 })
@@ -115,14 +119,20 @@ export async function waitForDocuments(
   const { companyId, agentId } = accessFilter(access, asked)
   const agentIds = agentId === undefined ? undefined : [agentId]
   using wait = waiters.begin({ companyId, agentIds, after: page.after ?? 0 }, ms)
+  // A search scans each document once: ids are committed in their order.
+  const findLast = async () => (asked.invoice === undefined ? 0 : await findNewestId(db))
+  let last = await findLast()
   let list = await listDocuments(db, access, asked)
-  if (list.documents.length > 0) return list
+  const isEmpty = () => list.documents.length === 0 && !list.hasMore
+  if (!isEmpty()) return list
   using _watch = watch(() => wait.end())
-  while (list.documents.length === 0) {
+  while (isEmpty()) {
     const haveArrived = await wait.next()
     const accessNow = await recheckAccess()
     if (!haveArrived) break
-    list = await listDocuments(db, accessNow, asked)
+    const after = Math.max(page.after ?? 0, last)
+    last = await findLast()
+    list = await listDocuments(db, accessNow, { ...asked, page: { ...page, after } })
   }
   return list
 }

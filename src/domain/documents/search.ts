@@ -1,10 +1,17 @@
-// Search of documents by name, states and days of arrival (decisions 3.13). A request scans a limited number of rows,
-// and other requests run in between. Its answer has the last scanned row, so the client can continue.
+// Search of documents by name, states, days of arrival and facts of invoices (decisions 3.13). A request scans a limited
+// number of rows, and other requests run in between. Its answer has the last scanned row, so the client can continue.
 
 import { setImmediate } from 'node:timers/promises'
 import { selectAgents } from '../../store/directory/agents.ts'
 import type { AgentFilter } from '../../store/documents/counts.ts'
 import { type DocumentRow, selectDocumentsById } from '../../store/documents/documents.ts'
+import {
+  findIssuedIds,
+  type IdLimits,
+  type InvoiceFilter,
+  isInvoiceIndexed,
+  selectInvoiceCompanies,
+} from '../../store/documents/invoice-search.ts'
 import { findArrivalIds, type SearchFilter, searchNames } from '../../store/documents/names.ts'
 import type { DocumentState, ReadDb } from '../../store/tables.ts'
 import type { PageRequest } from './page-request.ts'
@@ -16,6 +23,7 @@ export type SearchRequest = AgentFilter & {
   /** Instants of the arrival: the first, and the first that is too late. */
   periodStart?: string | undefined
   periodEnd?: string | undefined
+  invoice?: InvoiceFilter | undefined
   page: PageRequest
 }
 
@@ -52,18 +60,21 @@ export async function searchDocuments(
 type Matches = { ids: number[]; isWhole: boolean; edge: number | undefined }
 
 async function findMatches(db: ReadDb, request: SearchRequest, scanLimit: number): Promise<Matches> {
-  const { page, words, periodStart, periodEnd } = request
+  const { page, words, periodStart, periodEnd, invoice } = request
   const { order } = page
   const isDescending = order === 'desc'
   const period = { periodStart, periodEnd }
-  const arrivals = await findArrivalIds(db, period, scanLimit)
-  if (arrivals === 'none') return { ids: [], isWhole: true, edge: undefined }
+  const range = overlap(
+    await findArrivalIds(db, period, scanLimit),
+    invoice && (await findIssuedIds(db, request.companyId, invoice, scanLimit)),
+  )
+  if (range === 'none') return { ids: [], isWhole: true, edge: undefined }
   const sources = await selectSources(db, request)
   if (sources.length === 0) return { ids: [], isWhole: true, edge: undefined } // a company without agents
   const start = isDescending
-    ? least(page.before, arrivals && arrivals.greatest + 1)
-    : greatest(page.after, arrivals && arrivals.least - 1)
-  const end = isDescending ? (arrivals?.least ?? 1) : (arrivals?.greatest ?? Number.MAX_SAFE_INTEGER)
+    ? least(page.before, range && range.greatest + 1)
+    : greatest(page.after, range && range.least - 1)
+  const end = isDescending ? (range?.least ?? 1) : (range?.greatest ?? Number.MAX_SAFE_INTEGER)
   const ids: number[] = []
   let edge = start
   let scanCount = 0
@@ -72,6 +83,7 @@ async function findMatches(db: ReadDb, request: SearchRequest, scanLimit: number
     const filter = {
       words,
       ...period,
+      invoice,
       order,
       beyond: edge,
       limit: Math.max(1, Math.ceil(rows / sources.length)),
@@ -97,17 +109,33 @@ async function findMatches(db: ReadDb, request: SearchRequest, scanLimit: number
 
 /**
  * Returns the filters whose rows an index has in the order of ids: each agent and state alone. A single one for any state.
+ * A clave or an issuer: each company and state alone.
  */
 async function selectSources(
   db: ReadDb,
-  { companyId, agentId, states }: SearchRequest,
+  { companyId, agentId, states, invoice }: SearchRequest,
 ): Promise<Pick<SearchFilter, 'companyId' | 'agentId' | 'state'>[]> {
+  if (invoice && isInvoiceIndexed(invoice)) {
+    const companyIds = companyId === undefined ? await selectInvoiceCompanies(db, invoice) : [companyId]
+    const ownStates = states === undefined ? [undefined] : [...new Set(states)]
+    return companyIds.flatMap((id) => ownStates.map((state) => ({ companyId: id, agentId, state })))
+  }
   if (states === undefined) return [{ companyId, agentId }]
   const agents =
     companyId === undefined || agentId !== undefined
       ? [{ companyId, agentId }]
       : (await selectAgents(db, companyId)).map(({ id }) => ({ agentId: id }))
   return agents.flatMap((agent) => [...new Set(states)].map((state) => ({ ...agent, state })))
+}
+
+function overlap(one: IdLimits, other: IdLimits): IdLimits {
+  if (one === undefined || other === undefined) return one ?? other
+  if (one === 'none' || other === 'none') return 'none'
+  const range = {
+    least: Math.max(one.least, other.least),
+    greatest: Math.min(one.greatest, other.greatest),
+  }
+  return range.least > range.greatest ? 'none' : range
 }
 
 function least(one: number | undefined, other: number | undefined): number | undefined {

@@ -30,6 +30,7 @@ import { Integer } from '../endpoint/shapes.ts'
 import type { Disconnects } from './disconnects.ts'
 import { DocumentStateOut, ListedDocumentOut, ResultOut, WholeDocumentOut } from './document-shape.ts'
 import { toFileName } from './file-name.ts'
+import { INVOICE_PARAMETERS, parseInvoiceFilter } from './invoice-params.ts'
 import { trackWait } from './waits.ts'
 
 const STATES: readonly string[] = DocumentStateOut.options
@@ -94,6 +95,7 @@ export function documentsEndpoints(deps: {
         q: v.optional(SearchParam),
         from: v.optional(dateParam('Only those that arrived on this day or later, in Costa Rica')),
         to: v.optional(dateParam('Only those that arrived on this day or before')),
+        ...INVOICE_PARAMETERS,
         ...PAGE_PARAMETERS,
         wait: WAIT_PARAMETER,
       }),
@@ -107,7 +109,8 @@ export function documentsEndpoints(deps: {
         checkWait(query)
         const { company_id: companyId, agent_id: agentId, state: states, q, from, to } = query
         if (from !== undefined && to !== undefined && from > to) throw reversedRange(from)
-        const filter = { companyId, agentId, states, q, from, to, page }
+        const invoice = parseInvoiceFilter(query)
+        const filter = { companyId, agentId, states, q, from, to, invoice, page }
         const access = () => tokenAccess(authorizedToken(event))
         const { documents, hasMore, last } = query.wait
           ? await waitForDocuments(deps, access(), filter, {

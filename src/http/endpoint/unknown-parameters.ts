@@ -6,12 +6,13 @@ import { editDistance } from '../../values/edit-distance.ts'
 import { invalidParameters, type ValidationItem } from './errors.ts'
 
 // Our parameters by their names in other APIs and in Spanish. Undefined: no advice, as the most similar parameter has
-// another meaning. Example: `decimals` (rounding) and `decimal` (the sign of CSV).
+// another meaning. Example: `decimals` (rounding) and `decimal` (the sign of CSV). Several with spaces: the first one that
+// the path has.
 const SYNONYMS = new Map<string, string | undefined>([
   ['date', 'on'],
   ['day', 'on'],
   ['fecha', 'on'],
-  ['tipo', 'type'],
+  ['tipo', 'type kind'],
   ['side', 'type'],
   ['desde', 'from'],
   ['since', 'from'],
@@ -23,6 +24,11 @@ const SYNONYMS = new Map<string, string | undefined>([
   ['period', 'every'],
   ['step', 'every'],
   ['top', 'limit'],
+  ['factura', 'clave'],
+  ['key', 'clave'],
+  ['numero', 'clave'],
+  ['emisor', 'issuer'],
+  ['cedula', 'issuer'],
   ['decimals', undefined],
   ['precision', undefined],
   ['set', undefined],
@@ -81,8 +87,10 @@ export function nearestName(
   if (name.length > LONGEST_SHOWN) return undefined
   const word = name.toLowerCase()
   if (synonyms.has(word)) {
-    const synonym = synonyms.get(word)
-    return synonym !== undefined && known.includes(synonym) ? synonym : undefined
+    return synonyms
+      .get(word)
+      ?.split(' ')
+      .find((synonym) => known.includes(synonym))
   }
   let best: string | undefined
   let least = Number.POSITIVE_INFINITY

@@ -3,6 +3,7 @@
 import type { ExpressionBuilder } from 'kysely'
 import { foldAccents } from '../../values/folded-text.ts'
 import type { DocumentState, ReadDb, Row, WriteDb } from '../tables.ts'
+import { type IdLimits, type InvoiceFilter, isInvoiceIndexed, selectIndexed } from './invoice-search.ts'
 
 /** Selects documents whose names are not folded yet. */
 export function selectUnfolded(db: ReadDb, limit: number): Promise<Pick<Row<'documents'>, 'id' | 'name'>[]> {
@@ -36,6 +37,8 @@ export type SearchFilter = {
   companyId?: number | undefined
   agentId?: number | undefined
   state?: DocumentState | undefined
+  /** With a clave or an issuer: the rows of `companyId` alone are searched. */
+  invoice?: InvoiceFilter | undefined
   /** Folded words, of which a name has each. */
   words: readonly string[]
   /** Instants of the arrival: the first, and the first that is too late. */
@@ -55,18 +58,16 @@ export type SearchResult = { ids: number[]; last: number | undefined }
 export async function searchNames(db: ReadDb, filter: SearchFilter): Promise<SearchResult> {
   const { order, limit, words } = filter
   const edge = await db
-    .selectFrom(selectScanRows(db, filter).select('id').as('scanned'))
+    .selectFrom(selectScanIds(db, filter).as('scanned'))
     .select((of) => [
       (order === 'asc' ? of.fn.max('id') : of.fn.min('id')).as('last'),
       of.fn.countAll<number>().as('count'),
     ])
     .executeTakeFirstOrThrow()
   const last = edge.count < limit ? undefined : edge.last
-  const rows = await db
-    .selectFrom(selectScanRows(db, filter).select(SEARCHED_COLUMNS).as('scanned'))
-    .selectAll()
+  const rows = await selectScanned(db, filter)
     .where((of) => mayMatch(of, filter))
-    .orderBy('id', order)
+    .orderBy('scanned.id', order)
     .execute()
   const isMatch = ({ id, name, name_folded, created_at }: SearchedRow) => {
     if (last !== undefined && (order === 'asc' ? id > last : id < last)) return false // rows were deleted in between
@@ -84,7 +85,7 @@ export async function findArrivalIds(
   db: ReadDb,
   { periodStart, periodEnd }: Pick<SearchFilter, 'periodStart' | 'periodEnd'>,
   most: number,
-): Promise<{ least: number; greatest: number } | 'none' | undefined> {
+): Promise<IdLimits> {
   if (periodStart === undefined) return undefined
   const row = await db
     .selectFrom((from) => {
@@ -115,6 +116,44 @@ function selectScanRows(db: ReadDb, { companyId, agentId, state, order, beyond, 
   if (state !== undefined) query = query.where('state', '=', state)
   if (beyond !== undefined) query = query.where('id', order === 'asc' ? '>' : '<', beyond)
   return query.orderBy('id', order).limit(limit)
+}
+
+function selectInvoiceRows(db: ReadDb, filter: SearchFilter, invoice: InvoiceFilter) {
+  const { companyId = 0, order, beyond, limit } = filter
+  let query = selectIndexed(db, invoice).where('invoices.company_id', '=', companyId)
+  if (beyond !== undefined) query = query.where('invoices.document_id', order === 'asc' ? '>' : '<', beyond)
+  return query.orderBy('invoices.document_id', order).limit(limit)
+}
+
+function selectScanIds(db: ReadDb, filter: SearchFilter) {
+  const { invoice } = filter
+  return invoice && isInvoiceIndexed(invoice)
+    ? selectInvoiceRows(db, filter, invoice).select('invoices.document_id as id')
+    : selectScanRows(db, filter).select('id')
+}
+
+/** The scanned rows that have the facts of an invoice. */
+function selectScanned(db: ReadDb, filter: SearchFilter) {
+  const { invoice, agentId, state } = filter
+  if (invoice === undefined) {
+    return db.selectFrom(selectScanRows(db, filter).select(SEARCHED_COLUMNS).as('scanned')).selectAll()
+  }
+  const { clave, issuerId, kind, issuedFrom, issuedTo } = invoice
+  let query = db
+    .selectFrom(selectScanIds(db, filter).as('edge'))
+    .crossJoin('documents as scanned') // SQLite reorders other joins, and then reads all invoices
+    .crossJoin('invoices')
+    .whereRef('scanned.id', '=', 'edge.id')
+    .whereRef('invoices.document_id', '=', 'edge.id')
+    .select(SEARCHED_COLUMNS.map((name) => `scanned.${name}` as const))
+  if (agentId !== undefined) query = query.where('scanned.agent_id', '=', agentId)
+  if (state !== undefined) query = query.where('scanned.state', '=', state)
+  if (clave !== undefined) query = query.where('invoices.clave', '=', clave)
+  if (issuerId !== undefined) query = query.where('invoices.issuer_id', '=', issuerId)
+  if (kind !== undefined) query = query.where('invoices.kind', '=', kind)
+  if (issuedFrom !== undefined) query = query.where('invoices.date', '>=', issuedFrom)
+  if (issuedTo !== undefined) query = query.where('invoices.date', '<=', issuedTo)
+  return query
 }
 
 /** Condition of all matches and of some other rows: a wildcard of LIKE replaces each special character of it. */

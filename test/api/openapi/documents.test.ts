@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { before, type TestContext, test } from 'node:test'
+import { INVOICE_KINDS } from '../../../src/http/documents/invoice-params.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { batch, CREATE, fillDirectory, pdf, post, read } from '../../support/directory.ts'
 import { type Description, type Document, readDescription } from './description.ts'
@@ -50,6 +51,11 @@ test('pages match the description in either order, and so do the parameters', as
       ['q', 'string', undefined],
       ['from', 'string', undefined],
       ['to', 'string', undefined],
+      ['clave', 'string', undefined],
+      ['issuer', 'string', undefined],
+      ['kind', INVOICE_KINDS, undefined],
+      ['issued_from', 'string', undefined],
+      ['issued_to', 'string', undefined],
       ['limit', 'integer', 50],
       ['order', ['asc', 'desc'], 'asc'],
       ['after', 'integer', undefined],

@@ -4,11 +4,19 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { foldNames } from '../../../../src/domain/documents/folded-names.ts'
 import { type SearchRequest, searchDocuments } from '../../../../src/domain/documents/search.ts'
+import { recognizeContent } from '../../../../src/domain/invoices/recognition.ts'
+import type { InvoiceFilter } from '../../../../src/store/documents/invoice-search.ts'
+import {
+  insertInvoices,
+  type StoredInvoice,
+  selectInvoices,
+} from '../../../../src/store/documents/invoices.ts'
 import { selectUnfolded } from '../../../../src/store/documents/names.ts'
 import type { DocumentState, WriteDb } from '../../../../src/store/tables.ts'
 import { foldAccents, searchWords } from '../../../../src/values/folded-text.ts'
 import { fillTables } from '../../../support/directory.ts'
 import { insertFiles } from '../../../support/documents/insert.ts'
+import { claveOf } from '../../../support/documents/invoice-xml.ts'
 import { createRandom } from '../../../support/rates/random-bank.ts'
 import { temporaryDatabase, temporaryDirectory } from '../../../support/temporary.ts'
 
@@ -21,6 +29,7 @@ const NAMES = [
   'ÇA_va.png',
 ]
 const SEARCHES = ['', 'factura', 'nandu', '50%', '_', '\\', 'pdf FACT', 'credito', 'ca_', 'x%', '1']
+const KINDS = ['FacturaElectronica', 'MensajeHacienda']
 const STATES: readonly DocumentState[] = ['new', 'claimed', 'done', 'failed']
 const PARTIES = [
   { companyId: 1, agentId: 1, ownerId: 1 },
@@ -54,8 +63,51 @@ async function openDocuments(t: TestContext, count: number): Promise<WriteDb> {
       .set({ state, ...folded })
       .where('id', '=', at + 1)
       .execute()
+    if (random.int(0, 3) > 0) await insertInvoice(db, { at, companyId: party?.companyId ?? 1, random })
   }
   return db
+}
+
+async function insertInvoice(
+  db: WriteDb,
+  { at, companyId, random }: { at: number; companyId: number; random: ReturnType<typeof createRandom> },
+): Promise<void> {
+  const row = recognizeContent().end(`${claveOf('FacturaElectronica', random.int(1, 4))}.pdf`)
+  assert.ok(row)
+  const facts = {
+    issuer_id: String(random.int(1, 3)),
+    kind: KINDS[random.int(0, 1)] ?? '',
+    date: day(Math.floor(at / 10) - random.int(0, 5)).slice(0, 10),
+  }
+  const isContent = random.int(0, 3) > 0
+  const own = { document_id: at + 1, company_id: companyId }
+  await insertInvoices(db, [{ ...row, ...own, ...(isContent && facts) }])
+}
+
+function createInvoiceFilter(random: ReturnType<typeof createRandom>): InvoiceFilter | undefined {
+  const isWanted = () => random.int(0, 2) === 0
+  const from = random.int(-5, 15)
+  const filter = {
+    clave: isWanted() ? claveOf('FacturaElectronica', random.int(1, 5)) : undefined,
+    issuerId: isWanted() ? String(random.int(1, 4)) : undefined,
+    kind: isWanted() ? KINDS[random.int(0, 1)] : undefined,
+    issuedFrom: isWanted() ? day(from).slice(0, 10) : undefined,
+    issuedTo: isWanted() ? day(from + random.int(0, 6)).slice(0, 10) : undefined,
+  }
+  return Object.values(filter).some((one) => one !== undefined) ? filter : undefined
+}
+
+function hasFacts(row: StoredInvoice | undefined, filter: InvoiceFilter | undefined): boolean {
+  if (filter === undefined) return true
+  const { clave, issuerId, kind, issuedFrom, issuedTo } = filter
+  return (
+    row !== undefined &&
+    [row.clave, undefined].includes(clave) &&
+    [row.issuer_id, undefined].includes(issuerId) &&
+    [row.kind, undefined].includes(kind) &&
+    (issuedFrom === undefined || (row.date !== null && row.date >= issuedFrom)) &&
+    (issuedTo === undefined || (row.date !== null && row.date <= issuedTo))
+  )
 }
 
 /** Searches page by page, as a client does. */
@@ -76,8 +128,12 @@ async function searchAll(db: WriteDb, request: SearchRequest, most: number): Pro
 test('`searchDocuments` finds the same rows as a filter of all of them', async (t) => {
   const db = await openDocuments(t, 150)
   const rows = await db.selectFrom('documents').selectAll().execute()
+  const invoices = await selectInvoices(
+    db,
+    rows.map(({ id }) => id),
+  )
   const random = createRandom(11)
-  for (let round = 0; round < 80; round += 1) {
+  for (let round = 0; round < 200; round += 1) {
     const order = random.int(0, 1) === 0 ? 'asc' : 'desc'
     const from = random.int(0, 2) === 0 ? random.int(0, 33) : undefined
     const request: SearchRequest = {
@@ -87,6 +143,7 @@ test('`searchDocuments` finds the same rows as a filter of all of them', async (
       agentId: random.int(0, 3) === 0 ? random.int(1, 3) : undefined,
       periodStart: from === undefined ? undefined : day(from),
       periodEnd: random.int(0, 2) === 0 ? day((from ?? 0) + random.int(1, 12)) : undefined,
+      invoice: random.int(0, 1) === 0 ? undefined : createInvoiceFilter(random),
       page: { limit: random.int(1, 40), order },
     }
     if (request.states?.length === 0) request.states = ['done']
@@ -97,6 +154,7 @@ test('`searchDocuments` finds the same rows as a filter of all of them', async (
       .filter((row) => [row.agent_id, undefined].includes(request.agentId))
       .filter((row) => request.periodStart === undefined || row.created_at >= request.periodStart)
       .filter((row) => request.periodEnd === undefined || row.created_at < request.periodEnd)
+      .filter(({ id }) => hasFacts(invoices.get(id), request.invoice))
       .map(({ id }) => id)
       .sort((one, other) => (order === 'asc' ? one - other : other - one))
     const most = [5, 40, 1000][random.int(0, 2)] ?? 5
