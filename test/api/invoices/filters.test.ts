@@ -7,14 +7,14 @@ import { INVOICE_KINDS } from '../../../src/http/documents/invoice-params.ts'
 import { updateAgentActive } from '../../../src/store/directory/agents.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { batch, CREATE, fillDirectory, post, read, TOKENS } from '../../support/directory.ts'
-import { claveOf, sampleInvoice, sampleMessage } from '../../support/documents/invoice-xml.ts'
+import { createClave, sampleInvoice, sampleMessage } from '../../support/documents/invoice-xml.ts'
 import { openTestDatabase } from '../../support/temporary.ts'
 
 type Page = { documents: { id: number; name: string }[]; next_after: number; has_more: boolean }
 
 const LIST = '/api/v1/documents'
-const BILL = claveOf('FacturaElectronica', 1)
-const CREDIT = claveOf('NotaCreditoElectronica', 2, '109870654')
+const BILL = createClave('FacturaElectronica', 1)
+const CREDIT = createClave('NotaCreditoElectronica', 2, '109870654')
 const OTHERS = { company_id: 2, agent_id: 3, owner_id: 2 }
 
 let app: TestApp
@@ -65,7 +65,7 @@ test('`clave` finds the XML, its PDF and its answers, in the order of ids', asyn
   assert.deepEqual(await names(`clave=${BILL}&order=desc`), OF_BILL.toReversed())
   assert.deepEqual(await names(`clave=${BILL}&company_id=1`), OF_BILL.slice(0, 4))
   assert.deepEqual(await names(`clave=${BILL}&agent_id=2`), ['para el 2.xml'])
-  assert.deepEqual(await names(`clave=${claveOf('FacturaElectronica', 99)}`), [])
+  assert.deepEqual(await names(`clave=${createClave('FacturaElectronica', 99)}`), [])
 })
 
 test('`clave` finds no document that the token may not see', async () => {
@@ -127,16 +127,16 @@ test('filters of invoices go with those of names, states and arrival', async () 
 })
 
 test('`wait` with `clave` answers as soon as a document of it arrives', async () => {
-  const clave = claveOf('FacturaElectronica', 70)
+  const clave = createClave('FacturaElectronica', 70)
   const answer = list(`clave=${clave}&wait=20`)
-  await upload({ 'otra.xml': sampleInvoice({ clave: claveOf('FacturaElectronica', 71) }) })
+  await upload({ 'otra.xml': sampleInvoice({ clave: createClave('FacturaElectronica', 71) }) })
   await upload({ 'esperada.xml': sampleInvoice({ clave }) })
   const { documents, next_after } = await answer
   assert.deepEqual(
     documents.map(({ name, id }) => [name, id]),
     [['esperada.xml', next_after]],
   )
-  const none = await list(`clave=${claveOf('FacturaElectronica', 72)}&wait=1&after=3`)
+  const none = await list(`clave=${createClave('FacturaElectronica', 72)}&wait=1&after=3`)
   assert.deepEqual([none.documents, none.next_after, none.has_more], [[], 3, false])
 })
 

@@ -16,7 +16,7 @@ import type { DocumentState, WriteDb } from '../../../../src/store/tables.ts'
 import { foldAccents, searchWords } from '../../../../src/values/folded-text.ts'
 import { fillTables } from '../../../support/directory.ts'
 import { insertFiles } from '../../../support/documents/insert.ts'
-import { claveOf } from '../../../support/documents/invoice-xml.ts'
+import { createClave } from '../../../support/documents/invoice-xml.ts'
 import { createRandom } from '../../../support/rates/random-bank.ts'
 import { temporaryDatabase, temporaryDirectory } from '../../../support/temporary.ts'
 
@@ -72,7 +72,7 @@ async function insertInvoice(
   db: WriteDb,
   { at, companyId, random }: { at: number; companyId: number; random: ReturnType<typeof createRandom> },
 ): Promise<void> {
-  const row = recognizeContent().end(`${claveOf('FacturaElectronica', random.int(1, 4))}.pdf`)
+  const row = recognizeContent().end(`${createClave('FacturaElectronica', random.int(1, 4))}.pdf`)
   assert.ok(row)
   const facts = {
     issuer_id: String(random.int(1, 3)),
@@ -88,7 +88,7 @@ function createInvoiceFilter(random: ReturnType<typeof createRandom>): InvoiceFi
   const isWanted = () => random.int(0, 2) === 0
   const from = random.int(-5, 15)
   const filter = {
-    clave: isWanted() ? claveOf('FacturaElectronica', random.int(1, 5)) : undefined,
+    clave: isWanted() ? createClave('FacturaElectronica', random.int(1, 5)) : undefined,
     issuerId: isWanted() ? String(random.int(1, 4)) : undefined,
     kind: isWanted() ? KINDS[random.int(0, 1)] : undefined,
     issuedFrom: isWanted() ? day(from).slice(0, 10) : undefined,
