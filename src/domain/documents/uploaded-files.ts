@@ -54,11 +54,11 @@ export function createUploadedFiles(memory: MemoryShare): UploadedFiles {
         const factsStart = HEAD_BYTES + record.readUInt8(CONTENT_BYTES)
         if (factsStart > HEAD_BYTES) mimetype = record.toString('latin1', HEAD_BYTES, factsStart)
         const nameStart = factsStart + record.readUInt16LE(INVOICE_LENGTH_AT)
-        const invoice =
-          nameStart > factsStart
-            ? (JSON.parse(record.toString('utf8', factsStart, nameStart)) as NewInvoice)
-            : undefined
-        yield { name: record.toString('utf8', nameStart), mimetype, content: record.readUInt32LE(0), invoice }
+        const name = record.toString('utf8', nameStart)
+        const file = { name, mimetype, content: record.readUInt32LE(0) }
+        if (nameStart === factsStart) yield file
+        else
+          yield { ...file, invoice: JSON.parse(record.toString('utf8', factsStart, nameStart)) as NewInvoice }
       }
     },
   }
