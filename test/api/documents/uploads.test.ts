@@ -13,9 +13,10 @@ before(async (t) => {
 })
 
 /** The names of all files below the folder of blobs. */
+/** Lists the blobs, and their temporary files. A node writes its record of counters at any time. */
 function blobFiles(): string[] {
   return readdirSync(join(app.dataDir, 'blobs'), { recursive: true, withFileTypes: true, encoding: 'utf8' })
-    .filter((entry) => entry.isFile())
+    .filter((entry) => entry.isFile() && !entry.name.startsWith('cambista-contents-counters'))
     .map(({ name }) => name)
 }
 
