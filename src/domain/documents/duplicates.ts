@@ -13,26 +13,28 @@ const CLAVES_AT_ONCE = 500
 const REFUSED = 'Invoice already stored'
 
 /**
- * Checks a batch that refuses duplicates, while no other upload is inserted. Several uploads of one transaction must not
- * have the same invoice.
+ * Checks the batches that refuse duplicates, while no other upload is inserted. An invoice may be in one batch of several
+ * alone, and there once.
  * @throws AppError `conflict`; its details have `errors`, the first 1,000 of them, and `errors_total`, their number
  */
 export async function refuseDuplicates(trx: WriteDb, batches: readonly Batch[]): Promise<void> {
   if (batches.every(({ duplicates }) => duplicates === undefined)) return
-  const inTransaction = new Set<string>()
+  if (batches.length > 1) checkGroup(batches)
   for (const batch of batches) {
     const faults = batch.duplicates ? await findDuplicates(trx, batch, batch.duplicates) : []
-    for (const { invoice } of listInvoices(batch)) {
-      const key = copyKey({ ...invoice, company_id: batch.companyId })
-      // The cause is one upload of a group, which is then committed alone.
-      if (batches.length > 1 && inTransaction.has(key)) throw new AppError('conflict', REFUSED)
-      inTransaction.add(key)
-    }
     if (faults.length === 0) continue
     throw new AppError('conflict', REFUSED, {
       details: { errors: faults.slice(0, MAX_FAULTS), errors_total: faults.length },
     })
   }
+}
+
+/** The uploads of a group with one invoice twice are then committed one by one. @throws AppError `conflict` */
+function checkGroup(batches: readonly Batch[]): void {
+  const keys = batches.flatMap((batch) =>
+    Array.from(listInvoices(batch), ({ invoice }) => copyKey({ ...invoice, company_id: batch.companyId })),
+  )
+  if (new Set(keys).size < keys.length) throw new AppError('conflict', REFUSED)
 }
 
 async function findDuplicates(
