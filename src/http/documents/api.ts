@@ -50,7 +50,7 @@ export function documentsApi(deps: DocumentsDeps): { api: Api; uploads: UploadRe
         log,
       }),
       ...summaryEndpoints({ reads, claiming, summaries }),
-      ...claimEndpoints({ claiming, disconnects, invoiceRates }),
+      ...claimEndpoints({ claiming, db: reads, disconnects, invoiceRates }),
       deletionEndpoint({ db, blobs, clock, log }),
       ...agentsEndpoints(reads),
       ...directoryEndpoints(reads),

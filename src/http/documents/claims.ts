@@ -25,6 +25,7 @@ import { addInvoices } from '../../domain/invoices/describe.ts'
 import type { InvoiceRates } from '../../domain/invoices/rate-check.ts'
 import { memberText } from '../../formats/json/member.ts'
 import { AppError } from '../../runtime/errors.ts'
+import type { ReadDb } from '../../store/tables.ts'
 import { authorizedToken, tokenAccess } from '../access/auth.ts'
 import { readWholeBody } from '../endpoint/body.ts'
 import { type AnyEndpoint, freshReply, post } from '../endpoint/endpoint.ts'
@@ -106,10 +107,13 @@ const RowOut = v.object({ status, document: DocumentOut })
 
 export function claimEndpoints({
   claiming,
+  db,
   disconnects,
   invoiceRates: rates,
 }: {
   claiming: ClaimDeps
+  /** Reads invoices, beside the transactions of claims. */
+  db: ReadDb
   disconnects: Disconnects
   invoiceRates: InvoiceRates
 }): AnyEndpoint[] {
@@ -155,7 +159,7 @@ export function claimEndpoints({
                 recheckAccess: () => checkAgain().then(() => requestWorker(event).access),
               },
         )
-        const described = await addInvoices({ db: claiming.db, rates }, worker.access, documents)
+        const described = await addInvoices({ db, rates }, worker.access, documents)
         return freshReply({ status: 'success', documents: described })
       },
     }),
