@@ -289,7 +289,8 @@ CREATE TABLE companies (
   code       TEXT NOT NULL UNIQUE,
   created_at TEXT NOT NULL,
   quota      INTEGER,                              -- limit of `used` in bytes; NULL: none
-  used       INTEGER NOT NULL DEFAULT 0            -- bytes
+  used       INTEGER NOT NULL DEFAULT 0,           -- bytes
+  tax_ids    TEXT                                  -- digits with commas; NULL: none
 ) STRICT;
 
 -- An owner belongs to one company, or to none and may then own documents of any.
@@ -635,5 +636,80 @@ CREATE TABLE hook_days (
   day         TEXT    NOT NULL,
   PRIMARY KEY (provider_id, day)
 ) STRICT, WITHOUT ROWID;
+
+-- Folders on IMAP servers whose mails become documents (cambista mailbox). Passwords and tokens are in files, and never
+-- here. A restore pauses every mailbox: two servers must not take mails of one folder.
+CREATE TABLE mailboxes (
+  id              INTEGER PRIMARY KEY AUTOINCREMENT,
+  name            TEXT    NOT NULL,                -- in `created_by` of documents
+  host            TEXT    NOT NULL,
+  port            INTEGER NOT NULL,
+  security        TEXT    NOT NULL CHECK (security IN ('tls', 'starttls', 'none')),
+  user_name       TEXT    NOT NULL,
+  password_file   TEXT,                            -- absolute path; a mailbox has a password or OAuth
+  oauth_file      TEXT,
+  folder          TEXT    NOT NULL,
+  done            TEXT    NOT NULL,                -- folder of mails whose parts are documents
+  rejected        TEXT    NOT NULL,                -- folder of refused mails
+  company_id      INTEGER NOT NULL REFERENCES companies (id),
+  agent_id        INTEGER NOT NULL REFERENCES agents (id),
+  owner_id        INTEGER NOT NULL REFERENCES owners (id),
+  allow_from      TEXT,                            -- addresses and domains with commas; NULL: every sender
+  by_tag          INTEGER NOT NULL DEFAULT 0 CHECK (by_tag IN (0, 1)), -- the tag of an address chooses the agent
+  largest         INTEGER NOT NULL,                -- bytes of the largest mail that is downloaded
+  created_at      TEXT    NOT NULL,
+  paused_at       TEXT,                            -- NULL: active
+  pause_reason    TEXT CHECK (pause_reason IN ('operator', 'restore')),
+  deleted_at      TEXT,                            -- the row remains for the documents
+  last_round_at   TEXT,
+  last_success_at TEXT,
+  failing_since   TEXT,                            -- first failed round after that
+  failure         TEXT,                            -- reason of the last failed round
+  failures        INTEGER NOT NULL DEFAULT 0,      -- failed rounds in a row
+  reported_at     TEXT,                            -- last notification of hooks about the present failure
+  next_round_at   TEXT,                            -- NULL: due
+  waiting         INTEGER,                         -- mails in the folder after the last round
+  taken           INTEGER NOT NULL DEFAULT 0,      -- mails
+  refused         INTEGER NOT NULL DEFAULT 0,      -- mails
+  CONSTRAINT mailboxes_secret CHECK ((password_file IS NULL) <> (oauth_file IS NULL))
+) STRICT;
+CREATE UNIQUE INDEX mailboxes_by_name ON mailboxes (name) WHERE deleted_at IS NULL;
+
+-- Mails whose parts became documents, so that none does twice. `key` is the SHA-256 of the mailbox, the Message-ID and
+-- the SHA-256 of the parts. A row exists until 400 days after a round last saw the mail, even without its documents.
+CREATE TABLE mail_messages (
+  key           TEXT    NOT NULL PRIMARY KEY CHECK (length(key) = 64),
+  mailbox_id    INTEGER NOT NULL REFERENCES mailboxes (id),
+  uidvalidity   INTEGER NOT NULL,                  -- with `uid`: where the mail was last seen
+  uid           INTEGER NOT NULL,
+  taken_uid     INTEGER NOT NULL,                  -- when its parts became documents
+  taken_at      TEXT    NOT NULL,
+  last_seen_at  TEXT    NOT NULL,                  -- by a round
+  moved_at      TEXT,                              -- NULL: the mail is still in the folder
+  move_failures INTEGER NOT NULL DEFAULT 0         -- in a row
+) STRICT, WITHOUT ROWID;
+CREATE INDEX mail_messages_by_uid ON mail_messages (mailbox_id, uidvalidity, uid);
+CREATE INDEX mail_messages_by_age ON mail_messages (last_seen_at);
+
+-- Refused mails of a mailbox, the last 20. Their senders and subjects are not recorded.
+CREATE TABLE mail_refusals (
+  mailbox_id  INTEGER NOT NULL REFERENCES mailboxes (id),
+  uidvalidity INTEGER NOT NULL,
+  uid         INTEGER NOT NULL,
+  size        INTEGER NOT NULL,                    -- bytes
+  reason      TEXT    NOT NULL,
+  at          TEXT    NOT NULL,
+  PRIMARY KEY (mailbox_id, uidvalidity, uid)
+) STRICT, WITHOUT ROWID;
+
+-- The mail that brought a document. Its texts are of strangers, without control characters, at most 200 characters.
+CREATE TABLE document_mail (
+  document_id INTEGER NOT NULL PRIMARY KEY REFERENCES documents (id) ON DELETE CASCADE,
+  mailbox_id  INTEGER NOT NULL REFERENCES mailboxes (id),
+  from_text   TEXT,
+  subject     TEXT,
+  received_at TEXT    NOT NULL,                    -- instant in which the server got it
+  message_id  TEXT
+) STRICT;
 
 INSERT INTO meta (id, data_revision, epoch) VALUES (1, 1, lower(hex(randomblob(8))));

@@ -39,6 +39,7 @@ const LAYERS = [
     'access',
     'directory',
     'hooks',
+    'mail',
     'blobs',
     'postgres',
     'sqlite',

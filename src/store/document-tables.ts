@@ -1,4 +1,4 @@
-// The tables of documents and their contents, as types of Kysely; schema.sql describes them.
+// The tables of documents, their contents and mailboxes, as types of Kysely; schema.sql describes them.
 
 import type { Generated } from 'kysely'
 /** Events of a document in their order; `login`, a sign-in by a link, has no document. */
@@ -17,6 +17,10 @@ export type ActorKind = 'key' | 'token' | 'cli' | 'server'
 export type DocumentState = 'new' | 'claimed' | 'done' | 'failed'
 /** End of a lease on the time line of the engine (`LeaseSql`). */
 export type LeaseEnd = number | Date
+/** `none`: without encryption, to this machine alone. */
+export type MailSecurity = 'tls' | 'starttls' | 'none'
+/** Cause of the pause of a mailbox. */
+export type PauseReason = 'operator' | 'restore'
 
 export type DocumentTables = {
   attachments: {
@@ -99,4 +103,64 @@ export type DocumentTables = {
   losses: { lost_from: string; lost_to: string }
   orphaned_contents: { object: string; sha256: string; size: number; stored_at: string }
   idempotency: { token_id: number; key: string; fingerprint: string; answer: string; created_at: string }
+  mailboxes: {
+    id: Generated<number>
+    name: string
+    host: string
+    port: number
+    security: MailSecurity
+    user_name: string
+    password_file: string | null
+    oauth_file: string | null
+    folder: string
+    done: string
+    rejected: string
+    company_id: number
+    agent_id: number
+    owner_id: number
+    allow_from: string | null
+    by_tag: Generated<number>
+    largest: number
+    created_at: string
+    paused_at: string | null
+    pause_reason: PauseReason | null
+    deleted_at: string | null
+    last_round_at: string | null
+    last_success_at: string | null
+    failing_since: string | null
+    failure: string | null
+    failures: Generated<number>
+    reported_at: string | null
+    next_round_at: string | null
+    waiting: number | null
+    taken: Generated<number>
+    refused: Generated<number>
+  }
+  mail_messages: {
+    key: string
+    mailbox_id: number
+    uidvalidity: number
+    uid: number
+    taken_uid: number
+    taken_at: string
+    last_seen_at: string
+    moved_at: string | null
+    move_failures: Generated<number>
+  }
+  mail_refusals: {
+    mailbox_id: number
+    uidvalidity: number
+    uid: number
+    size: number
+    reason: string
+    at: string
+  }
+  document_mail: {
+    document_id: number
+    mailbox_id: number
+    from_text: string | null
+    subject: string | null
+    received_at: string
+    message_id: string | null
+  }
 }

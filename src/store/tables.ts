@@ -4,7 +4,14 @@ import type { Generated, Kysely, Selectable } from 'kysely'
 import type { RateType } from '../providers/provider.ts'
 import type { DocumentTables } from './document-tables.ts'
 
-export type { ActorKind, DocumentState, EventKind, LeaseEnd } from './document-tables.ts'
+export type {
+  ActorKind,
+  DocumentState,
+  EventKind,
+  LeaseEnd,
+  MailSecurity,
+  PauseReason,
+} from './document-tables.ts'
 
 export type SyncTrigger = 'scheduler' | 'startup' | 'retry' | 'cli' | 'refine' | 'import'
 /** `idle`: unused for too long; `age`: older than any session may be; `closed`: by another session or an operator. */
@@ -195,6 +202,7 @@ export type Tables = DocumentTables & {
     created_at: string
     quota: number | null
     used: Generated<number>
+    tax_ids: string | null
   }
   owners: { id: Generated<number>; name: string; company_id: number | null; created_at: string }
   agents: {

@@ -9,6 +9,7 @@ import { deleteOldAnswers } from '../../store/documents/idempotency.ts'
 import { atomically, type Engine, type Lock } from '../../store/engine.ts'
 import { deleteExcessDeliveries, deleteOldDeliveries } from '../../store/hooks/deliveries.ts'
 import { selectHooks } from '../../store/hooks/hooks.ts'
+import { deleteForgottenMail } from '../../store/mail/messages.ts'
 import { settleRecordEnd } from '../../store/rates/record.ts'
 import type { WriteDb } from '../../store/tables.ts'
 import { answerCutoff } from '../documents/accept.ts'
@@ -20,6 +21,7 @@ const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 const DELIVERY_DAYS = 30
 const MAX_DELIVERIES = 10_000
+const MAIL_DAYS = 400 // since a round last saw a mail
 const ROWS_AT_ONCE = 500 // a few milliseconds
 
 export type Housekeeping = {
@@ -39,7 +41,8 @@ type Deps = Pick<Engine, 'db' | 'reads' | 'clock' | 'takeLock'> & {
 
 /**
  * Removes old events, old deliveries of hooks, expired answers of idempotency keys, and contents that no document
- * needs. Completes what earlier versions wrote: names of documents and the end of the record.
+ * needs. Forgets mails that left their folder long ago. Completes what earlier versions wrote: names of documents and
+ * the end of the record.
  */
 export function startHousekeeping(deps: Deps): Housekeeping {
   const { log } = deps
@@ -82,6 +85,8 @@ async function tidyUp(deps: Deps, signal: AbortSignal): Promise<void> {
     const oldestAnswer = answerCutoff(clock())
     await deleteInPortions((trx) => deleteOldAnswers(trx, oldestAnswer, ROWS_AT_ONCE), db, lock, signal)
     await deleteDeliveries(deps, lock, signal)
+    const lastSeen = new Date(clock().getTime() - MAIL_DAYS * DAY_MS).toISOString()
+    await deleteInPortions((trx) => deleteForgottenMail(trx, lastSeen, ROWS_AT_ONCE), db, lock, signal)
     await countForOlderNodes(db, clock)
     await atomically(db, settleRecordEnd, lock)
     await foldNames({ db, reads, lock, signal })

@@ -61,6 +61,10 @@ const KEYS: Record<MovedTable, readonly string[]> = {
   hook_messages: ['id'],
   hook_deliveries: ['id'],
   hook_days: ['provider_id', 'day'],
+  mailboxes: ['id'],
+  mail_messages: ['key'],
+  mail_refusals: ['mailbox_id', 'uidvalidity', 'uid'],
+  document_mail: ['document_id'],
 }
 
 export const MOVED_TABLES = Object.keys(KEYS) as readonly MovedTable[]

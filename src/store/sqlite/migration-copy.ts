@@ -10,7 +10,7 @@ import { flushNow } from '../../runtime/file-hash.ts'
 import { FIRST_SCHEMA, SCHEMA_VERSION } from '../migrations.ts'
 import { raiseCounters } from './id-counters.ts'
 import { nativeBinding } from './native.ts'
-import { deleteLinksAndSessions, renewEpoch } from './restored-database.ts'
+import { deleteLinksAndSessions, pauseMailboxes, renewEpoch } from './restored-database.ts'
 
 const COPY = /^cambista\.db\.v(\d+)-.*\.bak$/
 
@@ -115,6 +115,7 @@ function makeReady(path: string): void {
     sqlite.transaction(() => {
       renewEpoch(sqlite)
       deleteLinksAndSessions(sqlite)
+      pauseMailboxes(sqlite, new Date().toISOString())
       raiseCounters(sqlite)
     })()
   } finally {

@@ -40,6 +40,7 @@ export async function renewFile(path: string, { above, lost, gap }: Renewal): Pr
       const counters = raiseCounters(sqlite, above)
       sqlite.exec('delete from lost_contents')
       deleteLinksAndSessions(sqlite)
+      pauseMailboxes(sqlite, new Date(gap.to).toISOString())
       sqlite.exec('delete from hook_messages; delete from hook_days') // outdated; hook.key is not restored either
       const insert = sqlite.prepare('insert into lost_contents (sha256, fault, since) values (?, ?, ?)')
       for (const { sha256, fault, since } of lost) insert.run(sha256, fault, since)
@@ -74,6 +75,20 @@ export function deleteLinksAndSessions(sqlite: Sqlite.Database): void {
     .pluck()
     .all()
   for (const table of tables) sqlite.exec(`delete from ${table}`)
+}
+
+/**
+ * Pauses every mailbox: the original server may take mails of the same folder. `at`: instant of the pause. Databases
+ * of earlier schemas have no mailboxes.
+ */
+export function pauseMailboxes(sqlite: Sqlite.Database, at: string): void {
+  const table = sqlite.prepare(`select 1 from sqlite_schema where type = 'table' and name = 'mailboxes'`)
+  if (table.get() === undefined) return
+  sqlite
+    .prepare(
+      `update mailboxes set paused_at = ?, pause_reason = 'restore' where paused_at is null and deleted_at is null`,
+    )
+    .run(at)
 }
 
 /** Returns the epoch of a database without a writer; undefined: it is missing or unfinished. */

@@ -10,6 +10,7 @@ import { tablesWithCounters } from '../../../src/store/ids.ts'
 import { selectMeta } from '../../../src/store/meta.ts'
 import { selectSequences } from '../../../src/store/postgres/maintenance/sequences.ts'
 import { selectRecordBounds } from '../../../src/store/rates/record.ts'
+import { insertTestMailbox } from '../../support/mail/mailboxes.ts'
 import { openNode } from '../../support/postgres/database.ts'
 import { createPostgresSchema, queryOnce } from '../../support/postgres/server.ts'
 
@@ -31,6 +32,26 @@ test('a database that was put back is another one from then on', async (t) => {
     assert.deepEqual(await queryOnce(url, `select * from ${table}`), [], table)
   }
   assert.deepEqual(await queryOnce(url, 'select object from removed_objects'), [{ object: GONE.slice(1) }])
+})
+
+test('`renewDatabase` pauses every mailbox', async (t) => {
+  const { node, url } = await putBack(t)
+  await queryOnce(url, `insert into owners (id, name, created_at) values (3, 'O', 'then')`)
+  const parties = { company_id: 7, agent_id: Number.MAX_SAFE_INTEGER - 10, owner_id: 3 }
+  await insertTestMailbox(node.db, parties)
+  await insertTestMailbox(node.db, { ...parties, name: 'b', paused_at: 'then', pause_reason: 'operator' })
+  await renew(node, [KEPT])
+  const rows = await node.db
+    .selectFrom('mailboxes')
+    .select(['paused_at', 'pause_reason'])
+    .orderBy('id')
+    .execute()
+  assert.deepEqual(
+    rows.map(({ pause_reason }) => pause_reason),
+    ['restore', 'operator'],
+  )
+  assert.match(rows[0]?.paused_at ?? '', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+  assert.equal(rows[1]?.paused_at, 'then')
 })
 
 test('ids begin a million above all that may have been given', async (t) => {

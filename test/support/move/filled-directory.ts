@@ -145,6 +145,19 @@ export async function fillDirectory(
           select id, company_id, 'content', 'FacturaElectronica', '4.4', '${CLAVE}', '1130', '[]', 1
             from documents order by id limit 2`)
     }
+    if (schema > 24) {
+      db.exec(`
+        update companies set tax_ids = '3101123456,112340567' where id = 7;
+        insert into mailboxes (id, name, host, port, security, user_name, password_file, folder, done, rejected,
+            company_id, agent_id, owner_id, allow_from, by_tag, largest, created_at, paused_at, pause_reason)
+          values (3, 'facturas', 'imap.example.com', 993, 'tls', 'facturas@example.com', '/secrets/facturas', 'INBOX',
+            'Procesados', 'Rechazados', 7, 4, 2, 'example.com', 1, 41943040, '${AT}', '${AT}', 'operator');
+        insert into mail_messages (key, mailbox_id, uidvalidity, uid, taken_uid, taken_at, last_seen_at)
+          values ('${'e'.repeat(64)}', 3, 1, 12, 11, '${AT}', '${AT}');
+        insert into mail_refusals values (3, 1, 13, 2000, 'no documents', '${AT}'), (3, 2, 4, 90, 'sender', '${AT}');
+        insert into document_mail (document_id, mailbox_id, from_text, subject, received_at)
+          select id, 3, 'Ñandú <a@example.com>', 'Factura "1"', '${AT}' from documents order by id limit 2`)
+    }
     if (schema > 10) {
       db.exec(`
         insert into contents (sha256, object, size, created_at)

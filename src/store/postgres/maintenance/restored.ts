@@ -23,7 +23,7 @@ export type RenewedDatabase = {
 }
 
 /**
- * Renews the database (`renewRows`), and runs `work` afterwards under the same lease `migrate`. `generation`: greatest one
+ * Pauses the mailboxes, renews the database (`renewRows`), and runs `work` afterwards under the same lease `migrate`. `generation`: greatest one
  * that the blob store has recorded.
  * The caller has checked that no node runs (sessions.ts).
  * @throws AppError `failed` while another process does the same
@@ -40,7 +40,11 @@ export async function renewRestored<T>(
   }
   try {
     const server = await selectServer(db, await findLineageSql(db))
-    const renewal = await atomically(db, (trx) => renewRows(trx, { server, generation }), lock)
+    const renew = async (trx: WriteDb) => {
+      await pauseRestoredMailboxes(trx)
+      return await renewRows(trx, { server, generation })
+    }
+    const renewal = await atomically(db, renew, lock)
     return await work(renewal, lock)
   } finally {
     await lock.release()
@@ -97,6 +101,16 @@ export async function renewRows(
     await setSequence(trx, table, ids[table])
   }
   return { epoch, generation: newGeneration, timeline: server.timeline, ids, gap }
+}
+
+/** Pauses every mailbox: the nodes of the original may take mails of the same folder. */
+async function pauseRestoredMailboxes(trx: WriteDb): Promise<void> {
+  await rawQuery(
+    trx,
+    `update mailboxes set paused_at = to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+       pause_reason = 'restore'
+     where paused_at is null and deleted_at is null`,
+  )
 }
 
 /** Finds the gap, which begins at the last instant of the restored data: of stored changes, or of renewed leases. */

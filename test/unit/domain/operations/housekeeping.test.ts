@@ -8,11 +8,14 @@ import { selectMeta } from '../../../../src/store/meta.ts'
 import { selectNewestInstant } from '../../../../src/store/rates/record.ts'
 import type { WriteDb } from '../../../../src/store/tables.ts'
 import { ensureCatalogue } from '../../../../src/sync/catalogue.ts'
+import { AGENT, COMPANY, OWNER } from '../../../support/company.ts'
+import { insertTestMailbox } from '../../../support/mail/mailboxes.ts'
 import { createMemoryBank } from '../../../support/rates/memory-bank.ts'
 import { fixedClock, temporaryDirectory, temporaryEngine } from '../../../support/temporary.ts'
 import { until } from '../../../support/terminal.ts'
 
 const DAY_MS = 24 * 3_600_000
+const CREATED = { created_at: '2026-03-01T00:00:00.000Z' }
 
 function createdEvent(at: string): NewEvent {
   return { at, kind: 'deleted', via: 'cli', actor: 'ana', document_id: 1, company_id: 7, sha256: null }
@@ -100,6 +103,37 @@ test('housekeeping stops between two batches when it is closed', async (t) => {
   await housekeeping.close()
   const rest = (await eventTimes(db)).length
   assert.ok(rest > 0 && rest % 500 === 0, `${rest} are left`)
+})
+
+test('housekeeping forgets mails 400 days after a round last saw them', async (t) => {
+  const engine = await temporaryEngine(t)
+  const { db } = engine
+  await db
+    .insertInto('companies')
+    .values({ id: COMPANY, name: 'A', code: 'A', ...CREATED })
+    .execute()
+  await db
+    .insertInto('owners')
+    .values({ id: OWNER, name: 'A', ...CREATED })
+    .execute()
+  await db
+    .insertInto('agents')
+    .values({ id: AGENT, company_id: COMPANY, name: 'A', ...CREATED })
+    .execute()
+  const mailbox_id = await insertTestMailbox(db)
+  const instants = ['2025-02-17T11:59:59.999Z', '2025-02-17T12:00:00.000Z']
+  const rows = instants.map((last_seen_at, at) => ({
+    ...{ key: String(at).repeat(64), mailbox_id, uidvalidity: 1, uid: at, taken_uid: at, last_seen_at },
+    taken_at: '2020-01-01T00:00:00.000Z',
+  }))
+  await db.insertInto('mail_messages').values(rows).execute()
+  const days = { keepEvents: 1, ...(await contents(t)) }
+  const housekeeping = startHousekeeping({ ...engine, clock: fixedClock().read, log: quiet().log, ...days })
+  t.after(() => housekeeping.close())
+  const uids = async () =>
+    (await db.selectFrom('mail_messages').select('uid').execute()).map(({ uid }) => uid)
+  await until(async () => (await uids()).length < 2)
+  assert.deepEqual(await uids(), [1])
 })
 
 test('housekeeping removes expired idempotency keys alone', async (t) => {

@@ -10,10 +10,12 @@ import Sqlite from 'better-sqlite3'
 import { SCHEMA_VERSION } from '../../../../src/store/migrations.ts'
 import { type FileUpgrade, openDatabase } from '../../../../src/store/sqlite/database.ts'
 import { copyBeforeMigration } from '../../../../src/store/sqlite/migration-copy.ts'
+import { makeDirectory } from '../../../support/company.ts'
+import { insertTestMailbox } from '../../../support/mail/mailboxes.ts'
 import { emptyOlderSchema, OLDEST_SCHEMA } from '../../../support/older-schema.ts'
 import { startScript } from '../../../support/other-process.ts'
 import { startProgram } from '../../../support/program.ts'
-import { temporaryDirectory } from '../../../support/temporary.ts'
+import { temporaryDatabase, temporaryDirectory } from '../../../support/temporary.ts'
 import { runCommand } from '../../../support/terminal.ts'
 
 const COPY = /^cambista\.db\.v7-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ\.bak$/
@@ -229,6 +231,19 @@ test('an unfinished copy that a killed upgrade left is removed by the next', asy
     readdirSync(dataDir).filter((name) => name.includes('partial')),
     [],
   )
+})
+
+test('a copy has its mailboxes paused, and the database has not', async (t) => {
+  const dataDir = temporaryDirectory(t)
+  await makeDirectory(dataDir)
+  const db = temporaryDatabase(t, dataDir)
+  await insertTestMailbox(db)
+  const copy = new Sqlite(copyBeforeMigration(join(dataDir, 'cambista.db'), SCHEMA_VERSION), {
+    readonly: true,
+  })
+  t.after(() => copy.close())
+  assert.equal(copy.prepare('select pause_reason from mailboxes').pluck().get(), 'restore')
+  assert.deepEqual(await db.selectFrom('mailboxes').select('paused_at').execute(), [{ paused_at: null }])
 })
 
 function opening(dataDir: string, first = ''): string {

@@ -26,6 +26,7 @@ import { signIn } from '../../../../api/web/support.ts'
 import { startTestApp } from '../../../../support/app.ts'
 import { type BackupSource, fileModes, NOW, openBackupSource } from '../../../../support/backups.ts'
 import { makeDirectory, openTestBlobs, storeTexts } from '../../../../support/company.ts'
+import { insertTestMailbox } from '../../../../support/mail/mailboxes.ts'
 import { OLDEST_SCHEMA, olderSchema } from '../../../../support/older-schema.ts'
 import { temporaryDatabase, temporaryDirectory } from '../../../../support/temporary.ts'
 import { runCommand } from '../../../../support/terminal.ts'
@@ -107,6 +108,24 @@ test('a restore signs every browser out: a session that was closed since stays c
   const { port } = new URL(url)
   await startTestApp(t, { dataDir, clock: first.clock, listen: { port: Number(port) } })
   assert.equal((await browser.ask('/api/v1/rates')).status, 401)
+})
+
+test('a restore pauses every mailbox, because the original server may still take its mails', async (t) => {
+  const source = await openBackupSource(t)
+  await insertTestMailbox(source.db)
+  const formerPause = { paused_at: '2026-03-01T12:00:00.000Z', pause_reason: 'operator' as const }
+  await insertTestMailbox(source.db, { name: 'paused', ...formerPause })
+  await insertTestMailbox(source.db, { name: 'deleted', deleted_at: '2026-03-01T12:00:00.000Z' })
+  await source.backUp()
+  const dataDir = join(source.home, 'new')
+  await restore(source, dataDir)
+  const columns = ['name', 'paused_at', 'pause_reason'] as const
+  const rows = await temporaryDatabase(t, dataDir).selectFrom('mailboxes').select(columns).execute()
+  assert.deepEqual(rows, [
+    { name: 'facturas', paused_at: NOW.toISOString(), pause_reason: 'restore' },
+    { name: 'paused', ...formerPause },
+    { name: 'deleted', paused_at: null, pause_reason: null },
+  ])
 })
 
 test('a restored server answers with other ETags than the one that was backed up', async (t) => {
