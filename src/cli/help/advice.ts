@@ -111,6 +111,7 @@ export function messageWithAdvice({ message, advice }: Pick<AppError, 'message' 
 const ADVICE_TEXTS: { [About in Advice['about']]: (advice: Advice & { about: About }) => string } = {
   companies: () => ': see cambista company list',
   agents: () => ': see cambista agent list',
+  owners: () => ': see cambista owner list',
   providers: () => ': see cambista provider list',
   series: () => ': see cambista series list',
   conversion: () => '',

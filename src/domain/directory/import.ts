@@ -10,6 +10,7 @@ import { lockForUpdate } from '../../store/directory/parties.ts'
 import { hasForeignDocuments } from '../../store/documents/documents.ts'
 import { atomically } from '../../store/engine.ts'
 import { hasAgentHook } from '../../store/hooks/hooks.ts'
+import { hasForeignMailbox } from '../../store/mail/mailboxes.ts'
 import type { ReadDb, WriteDb } from '../../store/tables.ts'
 import { Agent, Company, checkRow, Owner, withoutCase } from './directory.ts'
 import { type DirectoryExport, exportDirectory } from './export.ts'
@@ -134,7 +135,7 @@ function codeErrors(rows: readonly Located<Company>[], stored: DirectoryExport['
   return errors
 }
 
-/** Errors of owners and agents that change their company although documents, tokens or hooks tie them to it. */
+/** Errors of owners and agents that change their company although documents, tokens, hooks or mailboxes tie them to it. */
 async function moveErrors(
   db: ReadDb,
   draft: DirectoryDraft,
@@ -150,6 +151,8 @@ async function moveErrors(
     if (from === undefined || typeof row.company_id !== 'number' || row.company_id === from) continue
     const bound = await hasForeignDocuments(db, { owner_id: row.id }, row.company_id)
     if (bound) addMoveError(place, from, `the owner has documents of another company than ${row.company_id}`)
+    else if (await hasForeignMailbox(db, { owner_id: row.id }, row.company_id))
+      addMoveError(place, from, 'there is a mailbox for this owner')
   }
   for (const { place, row } of draft.agents) {
     const from = agents.get(row.id)?.company_id
@@ -160,6 +163,8 @@ async function moveErrors(
       addMoveError(place, from, 'there is a token of this agent, which is for that company too')
     } else if (await hasAgentHook(db, row.id, from)) {
       addMoveError(place, from, 'there is a hook for this agent in that company alone')
+    } else if (await hasForeignMailbox(db, { agent_id: row.id }, row.company_id)) {
+      addMoveError(place, from, 'there is a mailbox for this agent')
     }
   }
   return errors

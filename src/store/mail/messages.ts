@@ -1,6 +1,97 @@
 // Mails whose parts became documents. A row prevents that the same parts of the same mail become documents again.
 
-import type { WriteDb } from '../tables.ts'
+import { splitBatches } from '../batches.ts'
+import type { ReadDb, Row, WriteDb } from '../tables.ts'
+
+export type MailMessage = Row<'mail_messages'>
+
+/** Place of a mail. `uid` is its number in the folder, as long as the folder has this `uidvalidity`. */
+export type MailPlace = Pick<MailMessage, 'mailbox_id' | 'uidvalidity' | 'uid'>
+
+const AT_ONCE = 500
+
+/** Finds the mail of a key; undefined: its parts are no documents yet. */
+export function findMailMessage(db: ReadDb, key: string): Promise<MailMessage | undefined> {
+  return db.selectFrom('mail_messages').selectAll().where('key', '=', key).executeTakeFirst()
+}
+
+/** Selects the known mails among those of a folder, by uid. */
+export async function selectMailMessages(
+  db: ReadDb,
+  { mailbox_id, uidvalidity }: Omit<MailPlace, 'uid'>,
+  uids: Iterable<number>,
+): Promise<Map<number, MailMessage>> {
+  const messages = new Map<number, MailMessage>()
+  for (const some of splitBatches(uids, AT_ONCE)) {
+    const query = db.selectFrom('mail_messages').selectAll().where('uid', 'in', some)
+    const own = query.where((of) => of.and({ mailbox_id, uidvalidity }))
+    for (const row of await own.execute()) messages.set(row.uid, row)
+  }
+  return messages
+}
+
+/**
+ * Inserts a mail in the transaction of its documents. Returns false if the key exists: the caller then rolls back.
+ * `at`: instant of the round.
+ */
+export async function insertMailMessage(
+  trx: WriteDb,
+  { key, at, ...place }: MailPlace & { key: string; at: string },
+): Promise<boolean> {
+  const { numInsertedOrUpdatedRows = 0n } = await trx
+    .insertInto('mail_messages')
+    .values({ key, ...place, taken_uid: place.uid, taken_at: at, last_seen_at: at })
+    .onConflict((on) => on.column('key').doNothing())
+    .executeTakeFirstOrThrow()
+  return numInsertedOrUpdatedRows > 0n
+}
+
+/** Records that a round found a known mail in its folder, perhaps under another number. */
+export async function updateMailSeen(
+  db: WriteDb,
+  key: string,
+  { at, uidvalidity, uid }: Omit<MailPlace, 'mailbox_id'> & { at: string },
+): Promise<void> {
+  const change = { uidvalidity, uid, last_seen_at: at, moved_at: null }
+  await db.updateTable('mail_messages').set(change).where('key', '=', key).execute()
+}
+
+/** Records that a mail has left its folder. */
+export async function updateMailMoved(db: WriteDb, key: string, at: string): Promise<void> {
+  const change = { moved_at: at, move_failures: 0, last_seen_at: at }
+  await db.updateTable('mail_messages').set(change).where('key', '=', key).execute()
+}
+
+/** Counts a failed move, and returns the number of failures in a row; 0: the mail is forgotten. */
+export async function addMoveFailure(db: WriteDb, key: string): Promise<number> {
+  const row = await db
+    .updateTable('mail_messages')
+    .set((of) => ({ move_failures: of('move_failures', '+', 1) }))
+    .where('key', '=', key)
+    .returning('move_failures')
+    .executeTakeFirst()
+  return row?.move_failures ?? 0
+}
+
+/**
+ * Deletes the mail of a mailbox that was taken, or was last seen, with this number. A folder may have renewed its
+ * numbers: then the mail that was taken last is deleted. Returns it; undefined: there is none.
+ */
+export async function deleteMailMessage(
+  db: WriteDb,
+  mailboxId: number,
+  uid: number,
+): Promise<MailMessage | undefined> {
+  const newest = db
+    .selectFrom('mail_messages')
+    .select('key')
+    .where('mailbox_id', '=', mailboxId)
+    .where((of) => of.or([of('taken_uid', '=', uid), of('uid', '=', uid)]))
+    .orderBy('taken_at', 'desc')
+    .orderBy('key')
+    .limit(1)
+  return db.deleteFrom('mail_messages').where('key', 'in', newest).returningAll().executeTakeFirst()
+}
 
 /** Deletes at most `limit` mails that no round has seen since an instant, and returns their number. */
 export async function deleteForgottenMail(db: WriteDb, before: string, limit: number): Promise<number> {

@@ -1,0 +1,36 @@
+// The mails that brought documents. A deletion of a document deletes its row. The texts are of strangers.
+
+import { insertBatches } from '../rows.ts'
+import type { ReadDb, Row, WriteDb } from '../tables.ts'
+
+/** The mail of documents. */
+export type MailOrigin = Omit<Row<'document_mail'>, 'document_id'>
+
+/** The mail of a document, with the name of its mailbox. */
+export type DocumentMail = Row<'document_mail'> & { mailbox: string }
+
+/** Inserts the mail of some documents in their transaction. */
+export async function insertDocumentMail(
+  trx: WriteDb,
+  documentIds: readonly number[],
+  mail: MailOrigin,
+): Promise<void> {
+  const rows = documentIds.map((document_id) => ({ document_id, ...mail }))
+  await insertBatches(trx, 'document_mail', rows)
+}
+
+/** Selects the mails of documents, by document. `documentIds`: at most as many as one statement takes. */
+export async function selectDocumentMail(
+  db: ReadDb,
+  documentIds: readonly number[],
+): Promise<Map<number, DocumentMail>> {
+  if (documentIds.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('document_mail')
+    .innerJoin('mailboxes', 'mailboxes.id', 'document_mail.mailbox_id')
+    .selectAll('document_mail')
+    .select('mailboxes.name as mailbox')
+    .where('document_mail.document_id', 'in', documentIds)
+    .execute()
+  return new Map(rows.map((row) => [row.document_id, row]))
+}

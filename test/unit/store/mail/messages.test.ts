@@ -1,0 +1,138 @@
+// Rows of mails: known mails, refused mails, and the mail of a document.
+
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { removeDocuments } from '../../../../src/domain/documents/removal.ts'
+import { selectDocuments } from '../../../../src/store/documents/documents.ts'
+import { atomically } from '../../../../src/store/engine.ts'
+import { insertDocumentMail, selectDocumentMail } from '../../../../src/store/mail/document-mail.ts'
+import {
+  addMoveFailure,
+  deleteMailMessage,
+  findMailMessage,
+  insertMailMessage,
+  selectMailMessages,
+  updateMailMoved,
+  updateMailSeen,
+} from '../../../../src/store/mail/messages.ts'
+import { insertRefusal, selectRefusals } from '../../../../src/store/mail/refusals.ts'
+import { ANA, makeDirectory, openTestBlobs, storeTexts } from '../../../support/company.ts'
+import { insertTestMailbox } from '../../../support/mail/mailboxes.ts'
+import { temporaryDatabase, temporaryDirectory } from '../../../support/temporary.ts'
+
+const AT = '2026-03-24T12:00:00.000Z'
+const LATER = '2026-03-25T12:00:00.000Z'
+const [KEY, OTHER_KEY] = ['a', 'b'].map((digit) => digit.repeat(64)) as [string, string]
+
+async function openMailbox(t: TestContext) {
+  const dataDir = temporaryDirectory(t)
+  await makeDirectory(dataDir)
+  const db = temporaryDatabase(t, dataDir)
+  return { db, dataDir, mailbox_id: await insertTestMailbox(db) }
+}
+
+test('`insertMailMessage` returns false for a key that exists, and changes nothing', async (t) => {
+  const { db, mailbox_id } = await openMailbox(t)
+  const place = { mailbox_id, uidvalidity: 5, uid: 11 }
+  assert.equal(await findMailMessage(db, KEY), undefined)
+  const insert = (uid: number) =>
+    atomically(db, (trx) => insertMailMessage(trx, { key: KEY, ...place, uid, at: AT }))
+  assert.equal(await insert(11), true)
+  const row = { key: KEY, ...place, taken_uid: 11, taken_at: AT, last_seen_at: AT }
+  const expected = { ...row, moved_at: null, move_failures: 0 }
+  assert.deepEqual(await findMailMessage(db, KEY), expected)
+  assert.equal(await insert(12), false)
+  assert.deepEqual(await findMailMessage(db, KEY), expected)
+})
+
+test('a rollback of the documents of a mail forgets the mail', async (t) => {
+  const { db, mailbox_id } = await openMailbox(t)
+  const failing = atomically(db, async (trx) => {
+    await insertMailMessage(trx, { key: KEY, mailbox_id, uidvalidity: 5, uid: 11, at: AT })
+    throw new Error('the disk is full')
+  })
+  await assert.rejects(failing, /disk is full/)
+  assert.equal(await findMailMessage(db, KEY), undefined)
+})
+
+test('`selectMailMessages` returns the known mails of a folder by their present number', async (t) => {
+  const { db, mailbox_id } = await openMailbox(t)
+  const other = await insertTestMailbox(db, { name: 'other' })
+  const insert = (key: string, mailbox: number, uid: number) =>
+    insertMailMessage(db, { key, mailbox_id: mailbox, uidvalidity: 5, uid, at: AT })
+  await insert(KEY, mailbox_id, 11)
+  await insert(OTHER_KEY, other, 12)
+  const uids = async (uidvalidity: number) => {
+    const all = Array.from({ length: 1200 }, (_, at) => at)
+    return [...(await selectMailMessages(db, { mailbox_id, uidvalidity }, all)).keys()]
+  }
+  assert.deepEqual(await uids(5), [11])
+  await updateMailSeen(db, KEY, { uidvalidity: 6, uid: 900, at: LATER })
+  assert.deepEqual([await uids(5), await uids(6)], [[], [900]])
+  const row = await findMailMessage(db, KEY)
+  assert.deepEqual([row?.taken_uid, row?.last_seen_at], [11, LATER])
+})
+
+test('failed moves of a mail are counted until it has left its folder', async (t) => {
+  const { db, mailbox_id } = await openMailbox(t)
+  await insertMailMessage(db, { key: KEY, mailbox_id, uidvalidity: 5, uid: 11, at: AT })
+  assert.deepEqual([await addMoveFailure(db, KEY), await addMoveFailure(db, KEY)], [1, 2])
+  assert.equal(await addMoveFailure(db, OTHER_KEY), 0)
+  await updateMailMoved(db, KEY, LATER)
+  const row = await findMailMessage(db, KEY)
+  assert.deepEqual([row?.move_failures, row?.moved_at], [0, LATER])
+})
+
+test('`deleteMailMessage` deletes the mail that was taken last with a number, of this mailbox alone', async (t) => {
+  const { db, mailbox_id } = await openMailbox(t)
+  const other = await insertTestMailbox(db, { name: 'other' })
+  const rows = [
+    { key: KEY, mailbox_id, uidvalidity: 5, uid: 11, at: AT },
+    { key: OTHER_KEY, mailbox_id, uidvalidity: 6, uid: 11, at: LATER },
+    { key: 'c'.repeat(64), mailbox_id: other, uidvalidity: 6, uid: 11, at: LATER },
+  ]
+  for (const row of rows) await insertMailMessage(db, row)
+  await updateMailSeen(db, OTHER_KEY, { uidvalidity: 7, uid: 1, at: LATER })
+  assert.equal((await deleteMailMessage(db, mailbox_id, 11))?.key, OTHER_KEY)
+  assert.equal((await deleteMailMessage(db, mailbox_id, 11))?.key, KEY)
+  assert.equal(await deleteMailMessage(db, mailbox_id, 11), undefined)
+  assert.equal((await db.selectFrom('mail_messages').selectAll().execute()).length, 1)
+})
+
+test('`insertRefusal` records a mail once, and the last 20 of a mailbox', async (t) => {
+  const { db, mailbox_id } = await openMailbox(t)
+  const other = await insertTestMailbox(db, { name: 'other' })
+  const refuse = (mailbox: number, uid: number) =>
+    atomically(db, (trx) =>
+      insertRefusal(trx, {
+        ...{ mailbox_id: mailbox, uidvalidity: 5, uid, size: 900, reason: 'sender' },
+        at: new Date(Date.parse(AT) + uid * 1000).toISOString(),
+      }),
+    )
+  assert.equal(await refuse(other, 1), true)
+  for (let uid = 1; uid <= 22; uid++) assert.equal(await refuse(mailbox_id, uid), true)
+  assert.equal(await refuse(mailbox_id, 22), false)
+  const uids = async (mailbox: number) => (await selectRefusals(db, mailbox)).map(({ uid }) => uid)
+  assert.deepEqual(
+    await uids(mailbox_id),
+    Array.from({ length: 20 }, (_, at) => 22 - at),
+  )
+  assert.deepEqual(await uids(other), [1])
+})
+
+test('the mail of a document has the name of its mailbox, and is deleted with the document', async (t) => {
+  const { db, dataDir, mailbox_id } = await openMailbox(t)
+  const blobs = await openTestBlobs(dataDir)
+  const [first = 0, second = 0, third = 0] = await storeTexts(db, blobs, ['a', 'b', 'c'])
+  const mail = {
+    ...{ mailbox_id, from_text: 'Ana <ana@example.com>', subject: 'Factura', received_at: AT },
+    message_id: '<1@example.com>',
+  }
+  await atomically(db, (trx) => insertDocumentMail(trx, [first, second], mail))
+  const mails = await selectDocumentMail(db, [first, second, third])
+  assert.deepEqual([...mails.keys()].toSorted(), [first, second])
+  assert.deepEqual(mails.get(first), { document_id: first, ...mail, mailbox: 'facturas' })
+  assert.deepEqual(await selectDocumentMail(db, []), new Map())
+  await removeDocuments(db, blobs, await selectDocuments(db, { id: first, limit: 1 }), ANA, () => undefined)
+  assert.deepEqual([...(await selectDocumentMail(db, [first, second])).keys()], [second])
+})
