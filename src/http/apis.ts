@@ -14,6 +14,7 @@ import { openUploadLinks, type UploadLinks } from '../domain/documents/upload-li
 import type { IndicatorReader } from '../domain/indicators/reader.ts'
 import { addInvoiceSummaries, findInvoice } from '../domain/invoices/describe.ts'
 import type { InvoiceRates } from '../domain/invoices/rate-check.ts'
+import { findMail } from '../domain/mail/describe.ts'
 import type { NightlyBackup } from '../domain/operations/backup/nightly.ts'
 import type { DatabaseState } from '../domain/operations/database-watch.ts'
 import type { Samples } from '../domain/operations/sample-reads.ts'
@@ -192,6 +193,7 @@ function documentWork({
     addNames: (documents) => addPartyNames(reads, documents),
     addInvoiceSummaries: (documents) => addInvoiceSummaries(reads, documents),
     findInvoice: (access, document) => findInvoice({ db: reads, rates: invoiceRates }, access, document),
+    findMail: (document) => findMail(reads, document),
     summarize: summaries.total,
     claim: (worker, asked, patience) => claimDocuments(claiming, worker, asked, patience),
     finish: (worker, held, told) => finishDocument(claiming, worker, held, told),

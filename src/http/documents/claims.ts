@@ -23,6 +23,7 @@ import {
 import type { UploadedField } from '../../domain/documents/upload.ts'
 import { addInvoices } from '../../domain/invoices/describe.ts'
 import type { InvoiceRates } from '../../domain/invoices/rate-check.ts'
+import { addMail } from '../../domain/mail/describe.ts'
 import { memberText } from '../../formats/json/member.ts'
 import { AppError } from '../../runtime/errors.ts'
 import type { ReadDb } from '../../store/tables.ts'
@@ -32,7 +33,7 @@ import { type AnyEndpoint, freshReply, post } from '../endpoint/endpoint.ts'
 import { idParam } from '../endpoint/params.ts'
 import { Instant, Integer } from '../endpoint/shapes.ts'
 import type { Disconnects } from './disconnects.ts'
-import { DocumentOut, InvoiceOut } from './document-shape.ts'
+import { DocumentOut, InvoiceOut, MailOut } from './document-shape.ts'
 import { parseFields } from './fields.ts'
 import { trackWait } from './waits.ts'
 
@@ -78,6 +79,7 @@ const ClaimOut = v.pipe(
       v.object({
         ...DocumentOut.entries,
         invoice: v.exactOptional(InvoiceOut),
+        mail: v.exactOptional(MailOut),
         claim_id: v.string(),
         lease_until: Instant,
       }),
@@ -159,7 +161,7 @@ export function claimEndpoints({
                 recheckAccess: () => checkAgain().then(() => requestWorker(event).access),
               },
         )
-        const described = await addInvoices({ db, rates }, worker.access, documents)
+        const described = await addInvoices({ db, rates }, worker.access, await addMail(db, documents))
         return freshReply({ status: 'success', documents: described })
       },
     }),

@@ -91,6 +91,19 @@ export const InvoiceOut = v.pipe(
   v.description('Facts of a Costa Rican electronic invoice; absent: none'),
 )
 
+/** The mail that brought a document. */
+export const MailOut = v.pipe(
+  v.object({
+    mailbox_id: Integer,
+    from: v.pipe(Text, v.description('Text of a stranger, which anybody can forge; null: none')),
+    subject: v.pipe(Text, v.description('Text of a stranger')),
+    received_at: Instant,
+    message_id: Text,
+  }),
+  v.title('Mail'),
+  v.description('The mail that brought the document; absent: it was uploaded'),
+)
+
 const document = v.object({
   id: Integer,
   name: v.string(),
@@ -102,7 +115,10 @@ const document = v.object({
   agent_id: Integer,
   owner_id: Integer,
   company_id: Integer,
-  created_by: v.pipe(v.nullable(v.string()), v.description('Name of the token that made it; null: unknown')),
+  created_by: v.pipe(
+    v.nullable(v.string()),
+    v.description('Name of the token that made it, or mail: and that of a mailbox; null: unknown'),
+  ),
   state: v.pipe(DocumentStateOut, v.description('new until a worker claims it')),
   attempts: v.pipe(Integer, v.description('How often it was claimed')),
   finished_at: v.nullable(Instant),
@@ -118,6 +134,7 @@ export const ListedDocumentOut = v.pipe(
   v.object({
     ...document.entries,
     invoice: v.exactOptional(InvoiceOut),
+    mail: v.exactOptional(MailOut),
     lease_until: v.exactOptional(v.pipe(Instant, v.description('End of the lease, while it is claimed'))),
   }),
   v.title('ListedDocument'),
@@ -136,6 +153,7 @@ export const WholeDocumentOut = v.pipe(
   v.object({
     ...document.entries,
     invoice: v.exactOptional(InvoiceOut),
+    mail: v.exactOptional(MailOut),
     result: v.exactOptional(ResultOut),
   }),
   v.title('WholeDocument'),

@@ -10,6 +10,7 @@ import {
 } from '../../domain/documents/queries.ts'
 import { addInvoices } from '../../domain/invoices/describe.ts'
 import type { InvoiceRates } from '../../domain/invoices/rate-check.ts'
+import { addMail } from '../../domain/mail/describe.ts'
 import { withMember } from '../../formats/json/member.ts'
 import { AppError, errorReason } from '../../runtime/errors.ts'
 import type { Log } from '../../runtime/log.ts'
@@ -119,10 +120,11 @@ export function documentsEndpoints(deps: {
               recheckAccess: () => checkAgain().then(access),
             })
           : await listDocuments(db, access(), filter)
+        const rowsWithLeases = await addLeaseEnds(db, leases, documents)
         const lastRow = last === undefined ? documents.at(-1) : { id: last }
         return freshReply({
           status: 'success',
-          documents: await addInvoices({ db, rates }, access(), await addLeaseEnds(db, leases, documents)),
+          documents: await addInvoices({ db, rates }, access(), await addMail(db, rowsWithLeases)),
           ...nextCursor(page, lastRow, hasMore),
         })
       },
@@ -138,7 +140,7 @@ export function documentsEndpoints(deps: {
         const access = tokenAccess(authorizedToken(event))
         const document = await requireDocument(db, access, params.id)
         const result = await findResult(db, document.id)
-        const [described] = await addInvoices({ db, rates }, access, [document])
+        const [described] = await addInvoices({ db, rates }, access, await addMail(db, [document]))
         const reply = freshReply(described)
         return result === null ? reply : { ...reply, body: withMember(String(reply.body), 'result', result) }
       },

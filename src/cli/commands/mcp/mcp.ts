@@ -4,6 +4,7 @@ import { addPartyNames, listDocuments, requireDocument } from '../../../domain/d
 import { createIndicatorReader, indicatorOrigin } from '../../../domain/indicators/reader.ts'
 import { addInvoiceSummaries, findInvoice } from '../../../domain/invoices/describe.ts'
 import type { InvoiceRates } from '../../../domain/invoices/rate-check.ts'
+import { findMail } from '../../../domain/mail/describe.ts'
 import { openRateCache } from '../../../domain/rates/rate-cache.ts'
 import type { DocumentQueries } from '../../../http/mcp/documents/queries.ts'
 import { createMcpServer } from '../../../http/mcp/protocol/server.ts'
@@ -75,6 +76,7 @@ async function serveData(
       addNames: (documents) => addPartyNames(db, documents),
       addInvoiceSummaries: (documents) => addInvoiceSummaries(db, documents),
       findInvoice: (access, document) => findInvoice({ db, rates: invoiceRates }, access, document),
+      findMail: (document) => findMail(db, document),
       summarize: undefined,
       blobs,
     },

@@ -12,6 +12,7 @@ import type {
 import type { Summaries } from '../../../domain/documents/summary.ts'
 import type { LinkedDocument, UploadLinks } from '../../../domain/documents/upload-links.ts'
 import type { InvoiceSummary, InvoiceView } from '../../../domain/invoices/describe.ts'
+import type { MailView } from '../../../domain/mail/describe.ts'
 import type { Blobs } from '../../../store/blobs/blobs.ts'
 import type { DocumentRow } from '../../../store/documents/documents.ts'
 import type { Client } from '../../documents/uploads/receive.ts'
@@ -30,6 +31,8 @@ export type DocumentQueries = {
   addInvoiceSummaries(documents: readonly NamedDocument[]): Promise<ListedDocument[]>
   /** Returns the facts of the invoice of a document; undefined: it is none. */
   findInvoice(access: Access, document: DocumentRow): Promise<InvoiceView | undefined>
+  /** Returns the mail that brought a document; undefined: it was uploaded. */
+  findMail(document: DocumentRow): Promise<MailView | undefined>
   /** Undefined without a server, which alone knows whether a lease is over. */
   summarize: Summaries['total'] | undefined
   blobs: Pick<Blobs, 'read'>

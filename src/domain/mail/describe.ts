@@ -1,0 +1,42 @@
+// The mails that brought documents, as clients see them. The texts are of strangers.
+
+import type { DocumentRow } from '../../store/documents/documents.ts'
+import { selectDocumentMail } from '../../store/mail/document-mail.ts'
+import type { ReadDb } from '../../store/tables.ts'
+
+export type MailView = {
+  mailbox_id: number
+  from: string | null
+  subject: string | null
+  received_at: string
+  message_id: string | null
+}
+
+/**
+ * Adds the mail that brought each document, and its mailbox as `created_by`. Documents of a token came by no mail: a
+ * page without others is not queried.
+ */
+export async function addMail<T extends Pick<DocumentRow, 'id' | 'created_by'>>(
+  db: ReadDb,
+  documents: readonly T[],
+): Promise<(T & { mail?: MailView })[]> {
+  const ids = documents.flatMap(({ id, created_by }) => (created_by === null ? [id] : []))
+  const mails = await selectDocumentMail(db, ids)
+  if (mails.size === 0) return [...documents]
+  return documents.map((document) => {
+    const row = mails.get(document.id)
+    if (!row) return document
+    const { mailbox, mailbox_id, from_text: from, subject, received_at, message_id } = row
+    const mail = { mailbox_id, from, subject, received_at, message_id }
+    return { ...document, created_by: `mail:${mailbox}`, mail }
+  })
+}
+
+/** Returns the mail that brought a document; undefined: it did not come by mail. */
+export async function findMail(
+  db: ReadDb,
+  document: Pick<DocumentRow, 'id' | 'created_by'>,
+): Promise<MailView | undefined> {
+  const [described] = await addMail(db, [document])
+  return described?.mail
+}
