@@ -73,6 +73,8 @@ export const ROUTES = {
   'POST /api/v1/documents/create': ['documents:POST', 'Create documents'],
   'POST /api/v1/documents': ['documents:POST', 'Upload documents'],
   'GET /api/v1/documents': ['documents:GET', 'List documents'],
+  'GET /api/v1/documents.csv': ['documents:GET', 'List documents: CSV'],
+  'GET /api/v1/documents.ndjson': ['documents:GET', 'List documents: NDJSON'],
   'GET /api/v1/documents/summary': ['documents:GET', 'Summary of documents'],
   'GET /api/v1/documents/{id}': ['documents:GET', 'Read a document'],
   'GET /api/v1/documents/{id}/events': ['documents:GET', 'Events of a document'],

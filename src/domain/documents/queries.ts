@@ -64,6 +64,32 @@ export async function listDocuments(
   return { documents: rows.slice(0, page.limit), hasMore: rows.length > page.limit }
 }
 
+const ROWS_AT_ONCE = 200 // a few milliseconds, with what is known of their invoices
+
+/**
+ * Lists all documents page by page: those that exist when their page is read.
+ * @throws AppError like `listDocuments`
+ */
+export async function* listPages(
+  db: ReadDb,
+  access: Access,
+  { order, ...request }: Omit<DocumentsRequest, 'page'> & Pick<PageRequest, 'order'>,
+): AsyncGenerator<DocumentRow[], void> {
+  for (let page: PageRequest = { limit: ROWS_AT_ONCE, order }; ; ) {
+    const {
+      documents,
+      hasMore,
+      last = documents.at(-1)?.id,
+    } = await listDocuments(db, access, {
+      ...request,
+      page,
+    })
+    yield documents
+    if (!hasMore || last === undefined) return
+    page = { ...page, ...(order === 'asc' ? { after: last } : { before: last }) }
+  }
+}
+
 /** Adds the ends of the leases of claimed documents. */
 export async function addLeaseEnds(
   db: ReadDb,

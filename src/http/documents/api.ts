@@ -14,6 +14,7 @@ import { createDisconnects } from './disconnects.ts'
 import { documentsEndpoints } from './documents.ts'
 import { DOCUMENTS_ERRORS } from './errors.ts'
 import { summaryEndpoints } from './summary.ts'
+import { documentTables } from './table.ts'
 import { uploadEndpoints } from './uploads/endpoints.ts'
 import { createUploadReceiver, type UploadDeps, type UploadReceiver } from './uploads/receive.ts'
 
@@ -34,7 +35,13 @@ export function documentsApi(deps: DocumentsDeps): { api: Api; uploads: UploadRe
   const uploads = createUploadReceiver({ db, blobs, limits, wakeHooks, waiters, clock, log })
   const disconnects = createDisconnects()
   const api: Api = {
-    prefixes: ['/api/v1/documents', '/api/v1/agent', '/api/v1/companies'],
+    prefixes: [
+      '/api/v1/documents',
+      '/api/v1/documents.csv',
+      '/api/v1/documents.ndjson',
+      '/api/v1/agent',
+      '/api/v1/companies',
+    ],
     errors: DOCUMENTS_ERRORS,
     tag: 'Documents',
     credentials: tokenCredentials(deps.keyring, deps.findSession),
@@ -49,6 +56,7 @@ export function documentsApi(deps: DocumentsDeps): { api: Api; uploads: UploadRe
         invoiceRates,
         log,
       }),
+      ...documentTables({ db: reads, rates: invoiceRates, log }),
       ...summaryEndpoints({ reads, claiming, summaries }),
       ...claimEndpoints({ claiming, db: reads, disconnects, invoiceRates }),
       deletionEndpoint({ db, blobs, clock, log }),

@@ -18,48 +18,22 @@ import type { Blobs } from '../../store/blobs/blobs.ts'
 import type { Chunks } from '../../store/blobs/chunks.ts'
 import { findResult } from '../../store/documents/results.ts'
 import type { LeaseSql } from '../../store/engine.ts'
-import type { DocumentState, ReadDb } from '../../store/tables.ts'
-import { searchWords } from '../../values/folded-text.ts'
+import type { ReadDb } from '../../store/tables.ts'
 import { authorizedToken, tokenAccess } from '../access/auth.ts'
 import { hasSession } from '../access/session.ts'
 import { matchesTag } from '../endpoint/answer-cache.ts'
 import { type AnyEndpoint, freshReply, get, type Reply } from '../endpoint/endpoint.ts'
 import { invalidParameters } from '../endpoint/errors.ts'
 import { nextCursor, PAGE_PARAMETERS, parsePage, WAIT_PARAMETER } from '../endpoint/pages.ts'
-import { dateParam, idParam, reversedRange } from '../endpoint/params.ts'
+import { idParam } from '../endpoint/params.ts'
 import { Integer } from '../endpoint/shapes.ts'
 import type { Disconnects } from './disconnects.ts'
-import { DocumentStateOut, ListedDocumentOut, ResultOut, WholeDocumentOut } from './document-shape.ts'
+import { ListedDocumentOut, ResultOut, WholeDocumentOut } from './document-shape.ts'
 import { toFileName } from './file-name.ts'
-import { INVOICE_PARAMETERS, parseInvoiceFilter } from './invoice-params.ts'
+import { FILTER_PARAMETERS, parseFilter } from './filter.ts'
 import { trackWait } from './waits.ts'
 
-const STATES: readonly string[] = DocumentStateOut.options
-const LONGEST_SEARCH = 100
-const FILTERS = ['state', 'q', 'from', 'to'] as const
-
-const StatesParam = v.pipe(
-  v.string(),
-  v.metadata({
-    description: 'Only those in this state, or in one of several with commas',
-    examples: ['new,failed'],
-  }),
-  v.transform((text) => text.split(',')),
-  v.check(
-    (states) => states.every((one) => STATES.includes(one)),
-    'must be new, claimed, done or failed, or several of these with commas',
-  ),
-  v.transform((states) => states as DocumentState[]),
-)
-
-export const SearchParam = v.pipe(
-  v.string(),
-  v.metadata({ description: 'Only those whose name has each of these words, accents and capitals aside' }),
-  v.check(
-    (text) => [...text].length <= LONGEST_SEARCH && searchWords(text).length > 0,
-    `must be 1 to ${LONGEST_SEARCH} characters, with a word or a part of one`,
-  ),
-)
+const SEARCHES = ['state', 'q', 'from', 'to'] as const
 
 const rows = { status: v.literal('success'), documents: v.array(ListedDocumentOut) }
 const ListOut = v.pipe(
@@ -90,13 +64,7 @@ export function documentsEndpoints(deps: {
         'wait an answer that would be empty is given as soon as there is a document, or when the time is over. A ' +
         'search scans 50000 documents at most: where has_more is true, go on, though there may be no document yet.',
       query: v.object({
-        company_id: v.optional(idParam('Only those of this company')),
-        agent_id: v.optional(idParam('Only those for this agent')),
-        state: v.optional(StatesParam),
-        q: v.optional(SearchParam),
-        from: v.optional(dateParam('Only those that arrived on this day or later, in Costa Rica')),
-        to: v.optional(dateParam('Only those that arrived on this day or before')),
-        ...INVOICE_PARAMETERS,
+        ...FILTER_PARAMETERS,
         ...PAGE_PARAMETERS,
         wait: WAIT_PARAMETER,
       }),
@@ -108,10 +76,7 @@ export function documentsEndpoints(deps: {
       async handle({ event, query, checkAgain }) {
         const page = parsePage(query)
         checkWait(query)
-        const { company_id: companyId, agent_id: agentId, state: states, q, from, to } = query
-        if (from !== undefined && to !== undefined && from > to) throw reversedRange(from)
-        const invoice = parseInvoiceFilter(query)
-        const filter = { companyId, agentId, states, q, from, to, invoice, page }
+        const filter = { ...parseFilter(query), page }
         const access = () => tokenAccess(authorizedToken(event))
         const { documents, hasMore, last } = query.wait
           ? await waitForDocuments(deps, access(), filter, {
@@ -206,7 +171,7 @@ export function documentsEndpoints(deps: {
 
 /** @throws AppError `invalid` for `wait` beside a filter: a document that changes its state is not waited for */
 function checkWait({ wait, ...query }: { wait?: number | undefined; [name: string]: unknown }): void {
-  const filter = FILTERS.find((name) => query[name] !== undefined)
+  const filter = SEARCHES.find((name) => query[name] !== undefined)
   if (wait === undefined || filter === undefined) return
   const advice =
     filter === 'state'

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { type ConversionResult, convertAmount } from '../../domain/rates/conversions.ts'
 import type { ValuedLeg } from '../../domain/rates/convert.ts'
 import { DEFAULT_PROVIDER } from '../../providers/list.ts'
+import type { ColumnKinds } from '../endpoint/csv.ts'
 import type { AnyEndpoint } from '../endpoint/endpoint.ts'
 import { jsonForm } from '../endpoint/forms.ts'
 import {
@@ -19,7 +20,7 @@ import {
 import { AsOfOut, Day, DecimalText, Integer, Pair, RateTypeOut, Rounding } from '../endpoint/shapes.ts'
 import type { StoredDeps } from '../endpoint/stored.ts'
 import { FutureOut, futureField, futureHeaders, type RequestedDay, requestedDay } from './future.ts'
-import { type ColumnKinds, type TableForm, tableEndpoints } from './tables.ts'
+import { type TableForm, tableEndpoints } from './tables.ts'
 
 /** Parameters of a conversion, as text. */
 export const CONVERSION = {

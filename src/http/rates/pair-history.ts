@@ -12,6 +12,7 @@ import {
 import { historyRange } from '../../domain/rates/queries.ts'
 import type { RateSnapshot } from '../../domain/rates/rate-cache.ts'
 import { DEFAULT_PROVIDER } from '../../providers/list.ts'
+import type { ColumnKinds } from '../endpoint/csv.ts'
 import type { AnyEndpoint } from '../endpoint/endpoint.ts'
 import { jsonForm } from '../endpoint/forms.ts'
 import {
@@ -28,7 +29,7 @@ import {
 import { AsOfOut, Day, DecimalText, Integer, RateTypeOut, Rounding } from '../endpoint/shapes.ts'
 import type { StoredDeps } from '../endpoint/stored.ts'
 import { HolesOut, holesField, holesHeaders } from './holes.ts'
-import { type ColumnKinds, type TableForm, tableEndpoints } from './tables.ts'
+import { type TableForm, tableEndpoints } from './tables.ts'
 
 const DATE = v.pipe(Day, v.metadata({ description: 'The day, or the first one of the period' }))
 const FIGURE = {

@@ -3,13 +3,14 @@ import { latestRates, listDayRates, type RatesOfDay, type SeriesRate } from '../
 import type { LatestRates } from '../../domain/rates/rates.ts'
 import { DEFAULT_PROVIDER } from '../../providers/list.ts'
 import type { SeriesRow } from '../../store/rates/series.ts'
+import type { ColumnKinds } from '../endpoint/csv.ts'
 import type { AnyEndpoint } from '../endpoint/endpoint.ts'
 import { jsonForm } from '../endpoint/forms.ts'
 import { AsOfParam, booleanParam, CurrencyParam, OnParam, ProviderParam } from '../endpoint/params.ts'
 import { AsOfOut, Day, DecimalText, Integer, Pair, RateTypeOut, Rounding } from '../endpoint/shapes.ts'
 import { type StoredDeps, storedEndpoint } from '../endpoint/stored.ts'
 import { FutureOut, futureField, futureHeaders, type RequestedDay, requestedDay } from './future.ts'
-import { type ColumnKinds, tableEndpoints } from './tables.ts'
+import { tableEndpoints } from './tables.ts'
 
 const RateOut = v.pipe(
   v.object({

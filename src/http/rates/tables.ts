@@ -2,15 +2,22 @@
 // names of the JSON fields.
 
 import * as v from 'valibot'
+import {
+  type ColumnKinds,
+  CSV_TYPE,
+  csvLines,
+  DIALECT_PARAMETERS,
+  type Dialect,
+  type DialectParameters,
+  formatCells,
+  NDJSON_TYPE,
+  ndjsonLines,
+  PLAIN,
+  readDialect,
+  type TableRow,
+} from '../endpoint/csv.ts'
 import type { AnyEndpoint } from '../endpoint/endpoint.ts'
 import type { Form } from '../endpoint/forms.ts'
-import {
-  DecimalSignParam,
-  DialectParam,
-  DialectSynonymParam,
-  SeparatorParam,
-  sameSigns,
-} from '../endpoint/params.ts'
 import {
   type Effective,
   type LocalDay,
@@ -22,26 +29,6 @@ import {
 import { textParts } from '../endpoint/text-parts.ts'
 import { unknownParameters } from '../endpoint/unknown-parameters.ts'
 import type { Path } from '../routes.ts'
-import {
-  CSV_TYPE,
-  csvLines,
-  type Dialect,
-  dayCell,
-  decimalCell,
-  findDialect,
-  NDJSON_TYPE,
-  ndjsonLines,
-  PLAIN,
-  textCell,
-} from './csv.ts'
-
-/** Type of a column: `plain` are numbers and booleans, `json` is any value. */
-type ColumnKind = 'text' | 'day' | 'decimal' | 'plain' | 'json'
-
-/** By name, in their order. */
-export type ColumnKinds = Readonly<Record<string, ColumnKind>>
-
-type TableRow = Readonly<Record<string, unknown>>
 
 /** Table of an answer. A missing value of a row is an empty cell. */
 export type TableForm<T, A> = {
@@ -53,14 +40,6 @@ export type TableForm<T, A> = {
   headers?(value: T, query: A): Readonly<Record<string, string>>
 }
 
-const DIALECT = {
-  dialect: v.optional(DialectParam),
-  dialecto: v.optional(DialectSynonymParam),
-  decimal: v.optional(DecimalSignParam),
-  sep: v.optional(SeparatorParam),
-}
-
-type DialectParameters = { [name in keyof typeof DIALECT]?: string | undefined }
 type WithDialect<A> = A & { csv?: Dialect }
 
 type TablePath = Path<'GET'> extends infer P ? (P extends `${infer Table}.ndjson` ? Table : never) : never
@@ -94,17 +73,15 @@ export function tableEndpoints<
   }
   const dialectEndpoint = {
     ...endpoint,
-    query: v.object({ ...endpoint.query?.entries, ...DIALECT }),
+    query: v.object({ ...endpoint.query?.entries, ...DIALECT_PARAMETERS }),
     effective(parameters: object, localDay: LocalDay, form: string): WithDialect<A> & Effective {
       const { dialect, dialecto, decimal, sep, ...rest } = parameters as DialectParameters
-      const name = dialect ?? dialecto
-      const hasDialect = name !== undefined || decimal !== undefined || sep !== undefined
-      if (hasDialect && form !== 'csv')
-        throw unknownParameters({ dialect, dialecto, decimal, sep }, parameterNames)
+      const signs = { dialect, dialecto, decimal, sep }
+      if (form !== 'csv' && Object.values(signs).some((value) => value !== undefined))
+        throw unknownParameters(signs, parameterNames)
       const query = effective(rest as never, localDay, form)
-      if (!hasDialect) return query
-      const csv = findDialect(name, { decimal, separator: sep })
-      if (!csv) throw sameSigns(sep ?? '')
+      const csv = readDialect(signs)
+      if (!csv) return query
       return { ...query, csv }
     },
   }
@@ -124,20 +101,9 @@ export function tableEndpoints<
 }
 
 function* tableLines<T, A>(table: TableForm<T, A>, value: T, query: WithDialect<A>): Iterable<string[]> {
-  const columns = Object.entries(table.columns(query))
+  const columns = table.columns(query)
   const dialect = query.csv ?? PLAIN
-  yield columns.map(([name]) => name)
-  for (const row of table.rows(value, query)) {
-    const cells = table.cells ? table.cells(row) : row
-    yield columns.map(([name, kind]) => formatCell(kind, cells[name], dialect))
-  }
-}
-
-function formatCell(kind: ColumnKind, value: unknown, dialect: Dialect): string {
-  if (value === undefined || value === null) return ''
-  if (kind === 'json') return textCell(JSON.stringify(value), dialect)
-  const text = String(value)
-  if (kind === 'day') return dayCell(text, dialect)
-  if (kind === 'decimal') return decimalCell(text, dialect)
-  return kind === 'text' ? textCell(text, dialect) : text
+  yield Object.keys(columns)
+  for (const row of table.rows(value, query))
+    yield formatCells(columns, table.cells ? table.cells(row) : row, dialect)
 }

@@ -65,6 +65,13 @@ for (const era of Object.keys(ERAS) as Era[]) {
         ],
       )
     }
+    const filtered = async (filter: object) =>
+      (await callForValue(client, 'list_documents', { after: id - 1, ...filter })).documents.length
+    assert.equal(await filtered({ clave }), 2)
+    assert.equal(await filtered({ clave, kind: 'FacturaElectronica' }), 1)
+    assert.equal(await filtered({ issuer: '3101123456' }), 1)
+    assert.equal(await filtered({ issuer: '1' }), 0)
+    assert.match(await callForError(client, 'list_documents', { clave: '506' }), /50 digits/)
     const document = await call(client, 'read_document', { id })
     assert.deepEqual(document.structuredContent?.invoice, await readInvoice(id))
     assert.equal(document.structuredContent?.invoice.issuer.name, ISSUER)

@@ -9,7 +9,8 @@ import { AppError } from '../../../runtime/errors.ts'
 import { createSemaphore } from '../../../runtime/semaphore.ts'
 import type { DocumentRow } from '../../../store/documents/documents.ts'
 import { tokenAccess } from '../../access/auth.ts'
-import { SearchParam } from '../../documents/documents.ts'
+import { SearchParam } from '../../documents/filter.ts'
+import { INVOICE_PARAMETERS, parseInvoiceFilter } from '../../documents/invoice-params.ts'
 import { nextCursor, PAGE_PARAMETERS, parsePage } from '../../endpoint/pages.ts'
 import { booleanParam, cursorParam, idParam, waitParam } from '../../endpoint/params.ts'
 import { Integer } from '../../endpoint/shapes.ts'
@@ -40,6 +41,11 @@ const Filter = {
 }
 const After = v.optional(cursorParam('next_after of the answer before'))
 
+/** A parameter with a shorter description than in HTTP. */
+function described<S extends v.GenericSchema>(schema: v.OptionalSchema<S, undefined>, description: string) {
+  return v.optional(v.pipe(schema.wrapped, v.metadata({ description })))
+}
+
 export const DocumentOut = v.looseObject({
   id: Integer,
   name: Text,
@@ -64,6 +70,9 @@ export function documentTools(queries: DocumentQueries): Tool[] {
         ...Filter,
         state: v.optional(v.picklist(STATES, `must be one of ${STATES.join(', ')}`)),
         q: v.optional(v.pipe(SearchParam, v.metadata({ description: 'Words that the name has' }))),
+        clave: described(INVOICE_PARAMETERS.clave, 'Of an invoice, with its PDF and answers'),
+        issuer: described(INVOICE_PARAMETERS.issuer, 'Id of the issuer of an invoice'),
+        kind: described(INVOICE_PARAMETERS.kind, 'Kind of an invoice'),
         order: v.optional(v.picklist(['asc', 'desc'], 'order must be asc or desc'), 'asc'),
         after: After,
         before: v.optional(cursorParam('With desc: next_before of the answer before')),
@@ -78,14 +87,15 @@ export function documentTools(queries: DocumentQueries): Tool[] {
       }),
       async run({ company_id: companyId, agent_id: agentId, state, q, summary, ...query }, caller) {
         const access = tokenAccess(requireToken(caller))
+        const invoice = parseInvoiceFilter(query)
         if (summary) {
-          if ([state, q, query.after, query.before].some((one) => one !== undefined))
+          if ([state, q, invoice, query.after, query.before].some((one) => one !== undefined))
             throw new AppError('invalid', 'summary goes with company_id and agent_id alone')
           if (!summarize)
             throw new AppError('invalid', 'summary needs the server: start cambista mcp with --url')
           return summaryResult(await summarize(access, { companyId, agentId }))
         }
-        const request = { companyId, agentId, states: state && [state], q, page: parsePage(query) }
+        const request = { companyId, agentId, states: state && [state], q, invoice, page: parsePage(query) }
         const { documents, ...rest } = await page(access, request)
         return pageResult(request.page, { ...rest, documents: await describeRows(queries, documents) })
       },

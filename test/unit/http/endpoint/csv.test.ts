@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { csvLines, dayCell, decimalCell, findDialect, textCell } from '../../../../src/http/rates/csv.ts'
+import { csvLines, dayCell, decimalCell, findDialect, textCell } from '../../../../src/http/endpoint/csv.ts'
 
 const csvText = (...args: Parameters<typeof csvLines>) => [...csvLines(...args)].join('')
 const PLAIN = findDialect(undefined, {})

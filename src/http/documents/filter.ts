@@ -1,0 +1,53 @@
+// Parameters that filter documents, for the list and for its table.
+
+import * as v from 'valibot'
+import type { DocumentsRequest } from '../../domain/documents/queries.ts'
+import type { DocumentState } from '../../store/tables.ts'
+import { searchWords } from '../../values/folded-text.ts'
+import { dateParam, idParam, reversedRange } from '../endpoint/params.ts'
+import { DocumentStateOut } from './document-shape.ts'
+import { INVOICE_PARAMETERS, parseInvoiceFilter } from './invoice-params.ts'
+
+const STATES: readonly string[] = DocumentStateOut.options
+const LONGEST_SEARCH = 100
+const StatesParam = v.pipe(
+  v.string(),
+  v.metadata({
+    description: 'Only those in this state, or in one of several with commas',
+    examples: ['new,failed'],
+  }),
+  v.transform((text) => text.split(',')),
+  v.check(
+    (states) => states.every((one) => STATES.includes(one)),
+    'must be new, claimed, done or failed, or several of these with commas',
+  ),
+  v.transform((states) => states as DocumentState[]),
+)
+
+export const SearchParam = v.pipe(
+  v.string(),
+  v.metadata({ description: 'Only those whose name has each of these words, accents and capitals aside' }),
+  v.check(
+    (text) => [...text].length <= LONGEST_SEARCH && searchWords(text).length > 0,
+    `must be 1 to ${LONGEST_SEARCH} characters, with a word or a part of one`,
+  ),
+)
+
+export const FILTER_PARAMETERS = {
+  company_id: v.optional(idParam('Only those of this company')),
+  agent_id: v.optional(idParam('Only those for this agent')),
+  state: v.optional(StatesParam),
+  q: v.optional(SearchParam),
+  from: v.optional(dateParam('Only those that arrived on this day or later, in Costa Rica')),
+  to: v.optional(dateParam('Only those that arrived on this day or before')),
+  ...INVOICE_PARAMETERS,
+}
+
+type FilterQuery = v.InferOutput<v.ObjectSchema<typeof FILTER_PARAMETERS, undefined>>
+
+/** Converts a query to a filter. @throws AppError `invalid` for a reversed period */
+export function parseFilter(query: FilterQuery): Omit<DocumentsRequest, 'page'> {
+  const { company_id: companyId, agent_id: agentId, state: states, q, from, to } = query
+  if (from !== undefined && to !== undefined && from > to) throw reversedRange(from)
+  return { companyId, agentId, states, q, from, to, invoice: parseInvoiceFilter(query) }
+}
