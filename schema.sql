@@ -19,7 +19,9 @@ CREATE TABLE meta (
   contents_mark      TEXT,
   contents_listed_at TEXT,
   indicator_revision INTEGER NOT NULL DEFAULT 0, -- as data_revision, of the indicators alone
-  indicator_instant  INTEGER NOT NULL DEFAULT 0  -- newest instant of their values, in milliseconds since 1970
+  indicator_instant  INTEGER NOT NULL DEFAULT 0, -- newest instant of their values, in milliseconds since 1970
+  invoice_reader     INTEGER,                    -- version of the program's reader that reads older documents; NULL: none
+  unread_before      INTEGER                     -- id before which documents wait for that reader; 0: none
 ) STRICT;
 
 CREATE TABLE providers (

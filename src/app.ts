@@ -8,6 +8,7 @@ import { countUncounted, createCountMerger } from './domain/documents/counts.ts'
 import { openServedContents } from './domain/documents/served-contents.ts'
 import { openHooks } from './domain/hooks/delivery.ts'
 import { createIndicatorReader, indicatorOrigin } from './domain/indicators/reader.ts'
+import { startOlderDocuments } from './domain/invoices/older-documents.ts'
 import { type BackupPlan, openNightlyBackup } from './domain/operations/backup/nightly.ts'
 import { watchDatabase } from './domain/operations/database-watch.ts'
 import { startHousekeeping } from './domain/operations/housekeeping.ts'
@@ -245,6 +246,7 @@ async function openApp(
     const housekeeping = startHousekeeping({
       ...{ db, reads, clock, takeLock, log, keepEvents, contents, keepRemovedDays },
     })
+    work.adopt(startOlderDocuments({ db, reads, takeLock, blobs, log }), (one) => one.close())
     ;({ tidy } = work.adopt(housekeeping, (one) => one.close()))
   }
   if (!guard) beginWork()

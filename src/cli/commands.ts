@@ -26,6 +26,7 @@ const FILES: Record<string, readonly string[]> = {
   'documents/document': ['document list', 'document show', 'document export'],
   'documents/retry': ['document retry'],
   'documents/priority': ['document set'],
+  'documents/recognise': ['document recognise'],
   'documents/removal': ['document delete', 'document purge'],
   'documents/event': ['event list'],
   'hooks/hook': ['hook create', 'hook list', 'hook rotate', 'hook delete'],

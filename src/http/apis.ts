@@ -160,7 +160,7 @@ export function createApis(
   const { caches } = rates
   const readMetrics = metricsSnapshotOf({
     ...{ db: reads, database, cache, caches, health, scheduler, backups },
-    ...{ blobs, uploads: uploads.semaphore, waiters, totals, summaries },
+    ...{ blobs, uploads: uploads.semaphore, invoices: uploads.invoices, waiters, totals, summaries },
   })
   return { apis, probes, late, shapes: shapes ? [shapes] : [], readMetrics }
 }

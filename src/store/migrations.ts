@@ -138,6 +138,8 @@ CREATE INDEX invoices_by_date ON invoices (company_id, date, document_id);
 
 // Mailboxes, the mails that were taken from them, and the tax ids of companies.
 const MAILBOXES = `
+ALTER TABLE meta ADD COLUMN invoice_reader INTEGER;
+ALTER TABLE meta ADD COLUMN unread_before INTEGER;
 ALTER TABLE companies ADD COLUMN tax_ids TEXT;
 CREATE TABLE mailboxes (
   id              INTEGER PRIMARY KEY AUTOINCREMENT,

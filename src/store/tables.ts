@@ -45,6 +45,8 @@ export type Tables = DocumentTables & {
     contents_listed_at: string | null
     indicator_revision: Generated<number>
     indicator_instant: Generated<number>
+    invoice_reader: number | null
+    unread_before: number | null
   }
   providers: {
     id: Generated<number>

@@ -85,6 +85,7 @@ const CALL = {
   decimal: option('SIGN', choice('comma', 'point')),
   exact: flag,
   replace: flag,
+  again: flag,
   yes: flag,
   copy: flag,
   'dry-run': flag,

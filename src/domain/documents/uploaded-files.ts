@@ -13,8 +13,8 @@ export type UploadedFile = {
 /** Valid documents of an upload, in order. */
 export type UploadedFiles = Iterable<UploadedFile> & {
   count(): number
-  /** Counts the contents that are invoices, readable or not. */
-  invoiceCount(): number
+  /** Counts the contents that are invoices. */
+  invoiceCounts(): InvoiceCount[]
   /** Adds a document with a valid name and type. */
   add(file: UploadedFile): void
 }
@@ -28,11 +28,11 @@ const NO_BYTES = Buffer.alloc(0)
 export function createUploadedFiles(memory: MemoryShare): UploadedFiles {
   const records = createRecords(memory)
   let count = 0
-  let invoiceCount = 0
+  const tally = createInvoiceTally()
   let last = ''
   return {
     count: () => count,
-    invoiceCount: () => invoiceCount,
+    invoiceCounts: tally.counts,
     add({ name, mimetype, content, invoice }) {
       const type = mimetype === last ? '' : mimetype
       const facts = invoice ? Buffer.from(JSON.stringify(invoice)) : NO_BYTES
@@ -46,7 +46,7 @@ export function createUploadedFiles(memory: MemoryShare): UploadedFiles {
       record.write(name, nameStart)
       last = mimetype
       count++
-      if (invoice?.source === 'content') invoiceCount++
+      tally.add(invoice)
     },
     *[Symbol.iterator]() {
       let mimetype = ''
@@ -61,5 +61,31 @@ export function createUploadedFiles(memory: MemoryShare): UploadedFiles {
           yield { ...file, invoice: JSON.parse(record.toString('utf8', factsStart, nameStart)) as NewInvoice }
       }
     },
+  }
+}
+
+/** Number of contents that are invoices of a kind; `fault`: without readable facts. */
+export type InvoiceCount = { kind: string; result: 'read' | 'fault'; count: number }
+
+/** Counts contents by kind and result. */
+export type InvoiceTally = {
+  add(invoice: NewInvoice | undefined): void
+  addAll(counts: readonly InvoiceCount[]): void
+  counts(): InvoiceCount[]
+}
+
+export function createInvoiceTally(): InvoiceTally {
+  const counts = new Map<string, InvoiceCount>()
+  const addCount = ({ kind, result, count }: InvoiceCount) => {
+    const entry = counts.getOrInsertComputed(`${kind} ${result}`, () => ({ kind, result, count: 0 }))
+    entry.count += count
+  }
+  return {
+    add(invoice) {
+      if (invoice?.source !== 'content' || invoice.kind === null) return
+      addCount({ kind: invoice.kind, result: invoice.fault === null ? 'read' : 'fault', count: 1 })
+    },
+    addAll: (more) => more.forEach(addCount),
+    counts: () => [...counts.values()],
   }
 }

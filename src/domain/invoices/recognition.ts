@@ -1,14 +1,11 @@
 // Recognizes invoices among uploaded contents, while they arrive: from the bytes, or else from the name of the file.
 
 import { claveDate, createInvoiceReader, type InvoiceFacts } from '../../formats/invoices/invoice.ts'
-import type { NewInvoice } from '../../store/documents/invoices.ts'
-
-/** Version of the reader: `document recognise` reads documents again that an earlier one read. */
-export const READER_VERSION = 1
+import { type NewInvoice, READER_VERSION } from '../../store/documents/invoices.ts'
 
 export type ContentRecognition = {
-  /** Reads the next bytes of the content. */
-  write(bytes: Uint8Array): void
+  /** Reads the next bytes of the content. False: the following ones do not matter. */
+  write(bytes: Uint8Array): boolean
   /** Returns the facts of the whole content. For a file other than XML: the facts in its name. Undefined: none. */
   end(name: string): NewInvoice | undefined
 }
@@ -44,6 +41,7 @@ export function recognizeContent(): ContentRecognition {
   return {
     write(bytes) {
       if (isOfInterest) isOfInterest = reader.push(bytes)
+      return isOfInterest
     },
     end(name) {
       const facts = reader.end()

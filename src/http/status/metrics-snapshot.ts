@@ -3,6 +3,7 @@
 import { EVERYTHING } from '../../domain/documents/access.ts'
 import type { DocumentWaiters } from '../../domain/documents/arrivals.ts'
 import type { Summaries } from '../../domain/documents/summary.ts'
+import type { InvoiceCount, InvoiceTally } from '../../domain/documents/uploaded-files.ts'
 import { selectIndicatorStates } from '../../domain/indicators/freshness.ts'
 import type { NightlyBackup } from '../../domain/operations/backup/nightly.ts'
 import type { DatabaseMetrics, DatabaseState } from '../../domain/operations/database-watch.ts'
@@ -38,6 +39,8 @@ export type MetricsSnapshot = (DatabaseValues | typeof UNKNOWN) & {
   freeBytes: number | undefined
   uploads: { running: number; waiting: number }
   documentWaits: number
+  /** Invoices among the uploads since the start. */
+  invoices: InvoiceCount[]
   /** Database of a cluster: seconds without an answer, and how far this machine's clock is behind it. */
   shared: DatabaseMetrics | undefined
   caches: Record<string, CacheState>
@@ -54,6 +57,7 @@ type VitalsDeps = {
   health: Pick<HealthQuery, 'clock' | 'providers'>
   blobs: Pick<Blobs, 'freeBytes'>
   uploads: Pick<Semaphore, 'status'>
+  invoices: Pick<InvoiceTally, 'counts'>
   waiters: Pick<DocumentWaiters, 'waiting'>
   caches: () => Record<string, CacheState>
   totals: () => Promise<Totals>
@@ -93,6 +97,7 @@ export function metricsSnapshotOf(deps: VitalsDeps): () => Promise<MetricsSnapsh
       freeBytes: await blobs.freeBytes?.(),
       uploads: uploads.status(),
       documentWaits: waiters.waiting(),
+      invoices: deps.invoices.counts(),
       shared: database.metrics(),
       caches: caches(),
       backup: lastRun && { ageSeconds: elapsedSeconds(lastRun, clock), ok: lastStatus === 'ok' },

@@ -121,6 +121,12 @@ export function createMetrics(): Metrics {
     labelNames: ['status'],
     registers,
   })
+  const invoices = new Counter({
+    name: 'cambista_invoices_total',
+    help: 'Electronic invoices among the uploads, by kind, read or with a fault',
+    labelNames: ['kind', 'result'],
+    registers,
+  })
   const cache = (name: string, help: string) => ({
     name: `cambista_cache_${name}`,
     help,
@@ -158,7 +164,8 @@ export function createMetrics(): Metrics {
         oldestWaiting.set({ agent }, queue.oldestWaitingSeconds)
         failures.set({ agent }, queue.failed)
       }
-      for (const counter of [hits, misses]) counter.reset()
+      for (const counter of [hits, misses, invoices]) counter.reset()
+      for (const { kind, result, count } of now.invoices) invoices.inc({ kind, result }, count)
       if (now.runs) {
         runs.reset()
         for (const status of ['ok', 'parcial', 'error']) runs.inc({ status }, 0)

@@ -10,6 +10,7 @@ import type { RateCache, RateSnapshot } from '../../domain/rates/rate-cache.ts'
 import { VERSION } from '../../runtime/assets.ts'
 import type { Blobs } from '../../store/blobs/blobs.ts'
 import { countOrphans, selectLosses, selectOrphans } from '../../store/documents/orphans.ts'
+import { findReaderProgress } from '../../store/documents/unread.ts'
 import { selectIndicatorRuns } from '../../store/indicators/runs.ts'
 import { selectDescribedRuns, selectLastSuccessfulRun } from '../../store/rates/sync-runs.ts'
 import type { ReadDb } from '../../store/tables.ts'
@@ -143,6 +144,10 @@ const StatusOut = v.pipe(
         'Space left on the disk of the data directory; absent where contents are kept elsewhere',
       ),
     }),
+    invoices: withDescription(
+      v.optional(v.object({ unread_before: Integer })),
+      'Documents with smaller ids wait for the reader of invoices, in the background; absent: all are read',
+    ),
     backup: withDescription(v.nullable(BackupOut), 'null: the server makes none'),
     losses: withDescription(
       v.optional(LossesOut),
@@ -201,6 +206,7 @@ export function statusEndpoints(deps: StatusDeps): AnyEndpoint[] {
             content_bytes: blobBytes,
             free_bytes: await contents.freeBytes?.(),
           },
+          invoices: await unreadOut(db),
           losses: contents.keepsRemoved ? await lossesOut(db) : undefined,
           backup: backups ? backupOut(backups.status()) : null,
           runs: await selectDescribedRuns(db, RUNS_SHOWN),
@@ -216,6 +222,11 @@ async function indicatorsOut({ db, health }: StatusDeps) {
   if (states.length === 0) return undefined
   const enabled = states.map(({ is_stale: _, ...shown }) => shown)
   return { enabled, runs: await selectIndicatorRuns(db, RUNS_SHOWN) }
+}
+
+async function unreadOut(db: ReadDb): Promise<{ unread_before: number } | undefined> {
+  const progress = await findReaderProgress(db)
+  return progress && progress.unreadBefore > 0 ? { unread_before: progress.unreadBefore } : undefined
 }
 
 async function lossesOut(db: ReadDb): Promise<v.InferOutput<typeof LossesOut> | undefined> {

@@ -2,6 +2,9 @@
 
 import type { ReadDb, Row, WriteDb } from '../tables.ts'
 
+/** Version of the reader of this program. Documents that an earlier one read are read again in the background. */
+export const READER_VERSION = 1
+
 export type StoredInvoice = Row<'invoices'>
 
 /** Facts without their document. */

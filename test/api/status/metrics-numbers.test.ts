@@ -7,6 +7,7 @@ import { request } from 'node:http'
 import { type TestContext, test } from 'node:test'
 import { postgres, startTestApp, type TestApp, type TestAppOptions } from '../../support/app.ts'
 import { AT, batch, CREATE, fillDirectory, pdf, post, TOKENS } from '../../support/directory.ts'
+import { sampleInvoice } from '../../support/documents/invoice-xml.ts'
 import { until } from '../../support/terminal.ts'
 import { asOtherProcess, send } from '../support.ts'
 
@@ -104,6 +105,27 @@ test('metrics have syncs, the age of the dollar and of the last good sync', asyn
   )
   app.clock.now = new Date('2026-03-27T06:00:00Z')
   assert.equal((await scrape(app)).get('cambista_dollar_age_days{side="compra"}'), 2)
+})
+
+test('metrics count the invoices among the uploads, by kind', async (t) => {
+  const app = await watched(t)
+  await fillDirectory(app)
+  const upload = async (text: string) => {
+    const document = { name: 'a.xml', mimetype: 'text/xml', base64: Buffer.from(text).toString('base64') }
+    const response = await post(app, CREATE, batch(document))
+    assert.equal(response.status, 200)
+  }
+  for (const text of [
+    sampleInvoice(),
+    sampleInvoice(),
+    '<a/>',
+    sampleInvoice().replace('</Clave>', 'x</Clave>'),
+  ])
+    await upload(text)
+  const samples = await scrape(app)
+  const count = (result: string) =>
+    samples.get(`cambista_invoices_total{kind="FacturaElectronica",result="${result}"}`)
+  assert.deepEqual([count('read'), count('fault')], [2, 1])
 })
 
 test('metrics have the time of the next sync', async (t) => {

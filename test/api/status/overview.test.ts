@@ -9,6 +9,7 @@ import { VERSION } from '../../../src/runtime/assets.ts'
 import { insertApiKey } from '../../../src/store/access/api-keys.ts'
 import { ofSqlite, startTestApp, type TestApp, temporaryDirectory } from '../../support/app.ts'
 import { batch, CREATE, fillDirectory, pdf, post } from '../../support/directory.ts'
+import { openTestDatabase } from '../../support/temporary.ts'
 import { until } from '../../support/terminal.ts'
 import { type Document, readDescription } from '../openapi/description.ts'
 import { asOtherProcess } from '../support.ts'
@@ -180,4 +181,15 @@ test('a key for URLs does not open the status, in any position', async (t) => {
   assert.equal(await of('/api/v1/status', { 'x-api-key': 'cbk_sheet' }), 401)
   assert.equal(await of('/api/v1/status?key=cbk_sheet'), 401)
   assert.equal(await of(`/k/cbk_sheet/api/v1/status`), 404)
+})
+
+test('the status has the documents that wait for the reader of invoices', async (t) => {
+  const app = await startTestApp(t)
+  const read = async () => (await app.json<{ invoices?: object }>('/api/v1/status')).invoices
+  assert.equal(await read(), undefined)
+  const db = openTestDatabase(app.dataDir)
+  await db.updateTable('meta').set({ invoice_reader: 1, unread_before: 41 }).execute()
+  await db.destroy()
+  assert.deepEqual(await read(), { unread_before: 41 })
+  await checkDescribed(app)
 })

@@ -21,12 +21,13 @@ export async function logAccepted(
 ): Promise<void> {
   const { agentId: agent, companyId: company, files, contents } = batch
   const [begin, end] = [runs[0], runs.at(-1)]
+  const invoices = files.invoiceCounts().reduce((sum, { count }) => sum + count, 0)
   log.info(isRepeated ? 'upload repeated' : 'documents created', {
     id: context.id,
     first: begin?.id,
     last: end && end.id + end.count - 1,
     count: files.count(),
-    invoices: files.invoiceCount() || undefined,
+    invoices: invoices || undefined,
     agent,
     company,
     token: context.token,

@@ -9,6 +9,8 @@ import type { DocumentWaiters } from '../../../domain/documents/arrivals.ts'
 import { insertUploads } from '../../../domain/documents/insert-uploads.ts'
 import { withinQuotas } from '../../../domain/documents/quotas.ts'
 import { createUploadGroups } from '../../../domain/documents/upload-groups.ts'
+import { createInvoiceTally, type InvoiceTally } from '../../../domain/documents/uploaded-files.ts'
+import { loadRecognition } from '../../../domain/invoices/reader.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import type { Log } from '../../../runtime/log.ts'
 import { createMemoryBudget, type MemoryLimits } from '../../../runtime/memory-budget.ts'
@@ -88,6 +90,8 @@ export type UploadReceiver = {
   limits: UploadLimits
   /** For metrics. */
   semaphore: Pick<Semaphore, 'status'>
+  /** Invoices since the start, for metrics. */
+  invoices: Pick<InvoiceTally, 'counts'>
 }
 
 export function createUploadReceiver(deps: UploadDeps): UploadReceiver {
@@ -100,6 +104,7 @@ export function createUploadReceiver(deps: UploadDeps): UploadReceiver {
   const memory = createMemoryBudget(limits.memory ?? MEMORY)
   const watch = () => checkFreeSpace(blobs, limits.minFree)
   const running = new Set<string>()
+  const invoices = createInvoiceTally()
   const store: UploadReceiver['store'] = async ({ token, requestId }, open) => {
     const context = { id: requestId, token: token.name }
     const share = memory.open()
@@ -120,7 +125,7 @@ export function createUploadReceiver(deps: UploadDeps): UploadReceiver {
       const sender = { tokenId: token.id, access, key, priority, duplicates }
       const quotas = await selectSenderQuotas(deps, sender)
       await checkFreeSpace(blobs, limits.minFree + declaredBytes * format.density)
-      const { recognizeContent: recognize } = await import('../../../domain/invoices/recognition.ts') // for a faster start
+      const { recognizeContent: recognize } = await loadRecognition()
       const beginBatch = withinQuotas(quotas, blobs.beginBatch)
       reader = format.open({ beginBatch, memory: share, watch, recognize })
       const { source, pieces } = body(watch)
@@ -130,6 +135,7 @@ export function createUploadReceiver(deps: UploadDeps): UploadReceiver {
         await source.return()
       }
       const accepted = await acceptUpload({ ...deps, commitInGroup }, reader.upload, sender)
+      if (!accepted.isRepeated) invoices.addAll(accepted.batch.files.invoiceCounts())
       await logAccepted(log, context, accepted)
       return { accepted, release }
     } catch (error) {
@@ -142,6 +148,7 @@ export function createUploadReceiver(deps: UploadDeps): UploadReceiver {
     store,
     limits,
     semaphore,
+    invoices,
     async receive(event, chooseFormat) {
       const { headers } = event.req
       const client = { token: authorizedToken(event), requestId: String(event.context.requestId) }

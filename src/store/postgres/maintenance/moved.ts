@@ -28,8 +28,12 @@ export function completeMove(db: WriteDb, end: MoveEnd, lock: Lock): Promise<str
     await insertLostBlobs(trx, end.lost)
     await rawQuery(
       trx,
-      `update meta set moving_from = null, epoch = $1, data_revision = $2, record_from = $3, coverage_from = $4`,
-      [epoch, meta.data_revision, meta.record_from, meta.coverage_from],
+      `update meta set moving_from = null, epoch = $1, data_revision = $2, record_from = $3, coverage_from = $4,
+        invoice_reader = $5, unread_before = $6`,
+      [
+        ...[epoch, meta.data_revision, meta.record_from, meta.coverage_from],
+        ...[meta.invoice_reader, meta.unread_before],
+      ],
     )
     return epoch
   }

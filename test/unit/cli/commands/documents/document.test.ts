@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { DocumentRow } from '../../../../../src/store/documents/documents.ts'
 import { makeDirectory, openTestBlobs, runJson, storeTexts } from '../../../../support/company.ts'
+import { createClave, sampleInvoice } from '../../../../support/documents/invoice-xml.ts'
 import { temporaryDatabase, temporaryDirectory } from '../../../../support/temporary.ts'
 import { runCommand } from '../../../../support/terminal.ts'
 
@@ -218,3 +219,24 @@ for (const [line, expected] of wrong) {
     assert.match(end.err, expected)
   })
 }
+
+test('`document recognise` reads the documents of earlier versions, once or again', async (t) => {
+  const clave = createClave('FacturaElectronica', 1)
+  const dataDir = await createDocuments(t, [sampleInvoice({ clave }), 'nota', '<a/>'])
+  const run = (...words: string[]) => runJson<object>(dataDir, 'document', 'recognise', ...words)
+  const counts = { documents: 3, invoices: 1, faults: 0, unreadable: 0 }
+  const none = { documents: 0, invoices: 0, faults: 0, unreadable: 0 }
+  assert.deepEqual(await run(), counts)
+  assert.deepEqual(await run(), none)
+  assert.deepEqual(await run('--again', '--company', '7'), counts)
+  assert.deepEqual(await run('--company', '7'), { ...none, documents: 2 })
+  const [invoice] = await temporaryDatabase(t, dataDir).selectFrom('invoices').selectAll().execute()
+  assert.equal(invoice?.clave, clave)
+  const text = await runCommand(['document', 'recognise', '--again', '--data-dir', dataDir])
+  assert.equal(text.out, 'documents read: 3, invoices: 1\n')
+  const unknown = await runCommand(['document', 'recognise', '--company', '9', '--data-dir', dataDir])
+  assert.deepEqual(
+    [unknown.code, unknown.err],
+    [1, 'cambista: there is no company 9: see cambista company list\n'],
+  )
+})
