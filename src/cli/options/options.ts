@@ -11,6 +11,7 @@ import { hostNamesFault, parseHostNames } from '../../http/listener/own-origin.t
 import { FIRST_DAY, PROVIDERS } from '../../providers/list.ts'
 import { OPINION_SOURCE } from '../../providers/second-opinion.ts'
 import { parseQuota, parseSize, quotaFault, sizeFault } from '../../values/sizes.ts'
+import { parseTaxIds, taxIdsFault } from '../../values/tax-ids.ts'
 import {
   address,
   anything,
@@ -54,6 +55,7 @@ const CALL = {
   state: option('STATE', choice('new', 'claimed', 'done', 'failed')),
   document: option('ID', id),
   quota: option('SIZE', { validate: quotaFault, parse: parseQuota }),
+  'tax-id': option('IDS', { validate: taxIdsFault, parse: parseTaxIds }),
   description: option('HTML', anything),
   inactive: flag,
   allow: list('FAMILY:METHOD', choice(...ALLOWED)),

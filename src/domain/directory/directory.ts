@@ -15,6 +15,7 @@ import { findOwner, insertOwner, type OwnerRow } from '../../store/directory/own
 import { atomically } from '../../store/engine.ts'
 import type { ReadDb, WriteDb } from '../../store/tables.ts'
 import { quotaText } from '../../values/sizes.ts'
+import { parseTaxIds, taxIdsFault } from '../../values/tax-ids.ts'
 
 const MAX_TEXT = 255
 const MAX_DESCRIPTION = 65_536
@@ -39,10 +40,22 @@ const Html = v.pipe(
   v.maxLength(MAX_DESCRIPTION),
   v.check((text) => text.isWellFormed() && !/[^\P{Cc}\t\r\n]/u.test(text)),
 )
+const TaxIds = v.pipe(
+  v.unknown(),
+  v.transform((value) => (Number.isSafeInteger(value) ? String(value) : value)),
+  v.string(),
+  v.check((text) => taxIdsFault(text) === undefined),
+  v.transform(parseTaxIds),
+)
 const Active = v.pipe(v.unknown(), v.transform(wordAsBoolean), v.boolean())
 
 // An import leaves omitted optional fields unchanged.
-export const Company = v.strictObject({ id: Id, name: Text, code: Text })
+export const Company = v.strictObject({
+  id: Id,
+  name: Text,
+  code: Text,
+  tax_ids: v.optional(v.nullable(TaxIds)),
+})
 export const Owner = v.strictObject({ id: Id, name: Text, company_id: v.optional(v.nullable(Id)) })
 export const Agent = v.strictObject({
   id: Id,
@@ -64,6 +77,7 @@ const RULES: Record<string, string> = {
   code: A_TEXT,
   description: `must be text or HTML of at most ${MAX_DESCRIPTION} characters, no control characters`,
   active: 'must be true or false',
+  tax_ids: taxIdsFault('') ?? '',
 }
 
 export type FieldFault = { field: string; message: string }
@@ -99,12 +113,20 @@ export function createCompany(
   createdAt: string,
 ): Promise<CreateResult<CompanyRow>> {
   return atomically(db, async (trx) => {
-    const { id, name, code, quota } = company
+    const { id, name, code, quota, tax_ids: taxIds } = company
     const existing = id === undefined ? undefined : await findCompany(trx, id)
     if (existing) {
       const same = checkSameFacts('company', existing, { name, code })
-      if (quota === undefined || quota === existing.quota) return same
-      const clash = `quota ${quotaText(existing.quota)}, not ${quotaText(quota)}`
+      const clashes = [
+        ...(quota === undefined || quota === existing.quota
+          ? []
+          : [`quota ${quotaText(existing.quota)}, not ${quotaText(quota)}`]),
+        ...(taxIds === undefined || taxIds === existing.tax_ids
+          ? []
+          : [`tax ids ${existing.tax_ids ?? 'none'}, not ${taxIds ?? 'none'}`]),
+      ]
+      if (clashes.length === 0) return same
+      const clash = clashes.join(', and ')
       throw new AppError('conflict', `company ${id} is there already with ${clash}: nothing was changed`, {
         advice: { about: 'company-change' },
       })

@@ -16,7 +16,7 @@ const LISTS = new Map<string, DirectoryKind>([
   ['owners', 'owner'],
   ['agents', 'agent'],
 ])
-const COLUMNS = ['kind', 'id', 'name', 'code', 'company_id', 'description', 'active']
+const COLUMNS = ['kind', 'id', 'name', 'code', 'company_id', 'description', 'active', 'tax_ids']
 
 /** Parses a file. @throws AppError `failed` for a file that is not JSON or CSV, or not UTF-8 */
 export function readDirectoryFile(bytes: Uint8Array, format: 'json' | 'csv'): DirectoryFile {

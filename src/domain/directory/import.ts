@@ -52,6 +52,7 @@ export function importDirectory(
     return {
       imported: {
         companies: await write(draft.companies, byId(companies), {
+          defaults: { tax_ids: null },
           insert: (row) => insertCompany(trx, { ...row, createdAt }),
           update: (row) => updateCompany(trx, row),
         }),

@@ -1,5 +1,6 @@
 // Invoices among documents as clients see them, with their copies and answers within the access of the client.
 
+import { selectTaxIds } from '../../store/directory/companies.ts'
 import type { DocumentRow } from '../../store/documents/documents.ts'
 import {
   type CopyGroup,
@@ -16,6 +17,9 @@ import { checkRates, type InvoiceRates, type RateCheck } from './rate-check.ts'
 export type PartyView = { type: string | null; id: string | null; name: string | null }
 
 export type ReferenceView = { type: string | null; number: string | null; code: string | null }
+
+/** Side of the company, by its tax ids. */
+export type Direction = 'issued' | 'received' | 'other'
 
 /** Facts of a content. */
 export type FactsView = {
@@ -34,6 +38,7 @@ export type FactsView = {
   tax: string | null
   references?: ReferenceView[]
   outcome?: string
+  direction?: Direction
   hacienda?: { outcome: string; document_id: number }
   duplicate_of?: number
   same_content?: boolean
@@ -72,6 +77,7 @@ export async function addInvoices<T extends Pick<DocumentRow, 'id' | 'sha256'>>(
   const answerRows = await selectInvoices(db, definedValues(answers))
   const sha256s = await selectSha256s(db, definedValues(firsts))
   const checks = await checkRates(rates, rows)
+  const taxIds = await selectTaxIds(db, [...new Set(rows.map(({ company_id }) => company_id))])
   return documents.map((document) => {
     const invoice = invoices.get(document.id)
     if (!invoice) return document
@@ -85,6 +91,7 @@ export async function addInvoices<T extends Pick<DocumentRow, 'id' | 'sha256'>>(
       ...document,
       invoice: {
         ...view,
+        ...findDirection(invoice, taxIds.get(invoice.company_id)),
         ...(answer?.outcome && { hacienda: { outcome: answer.outcome, document_id: answer.document_id } }),
         ...(first !== undefined && {
           duplicate_of: first,
@@ -158,6 +165,16 @@ function describe(invoice: StoredInvoice): InvoiceView {
 
 function party(type: string | null, id: string | null, name: string | null): PartyView | null {
   return type === null && id === null && name === null ? null : { type, id, name }
+}
+
+/** The side of a company with these tax ids; without them none. */
+function findDirection(
+  { issuer_id, receiver_id }: StoredInvoice,
+  taxIds: ReadonlySet<string> | undefined,
+): { direction?: Direction } {
+  if (!taxIds) return {}
+  if (issuer_id !== null && taxIds.has(issuer_id)) return { direction: 'issued' }
+  return { direction: receiver_id !== null && taxIds.has(receiver_id) ? 'received' : 'other' }
 }
 
 /** The document that an invoice is a copy of: the first of the same kind and clave. */

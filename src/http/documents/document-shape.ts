@@ -63,6 +63,12 @@ export const InvoiceOut = v.pipe(
       tax: Text,
       references: v.exactOptional(v.array(v.object({ type: Text, number: Text, code: Text }))),
       outcome: v.exactOptional(v.picklist(['accepted', 'partly_accepted', 'rejected'])),
+      direction: v.exactOptional(
+        v.pipe(
+          v.picklist(['issued', 'received', 'other']),
+          v.description('Side of the company, by its tax ids; absent: it has none'),
+        ),
+      ),
       hacienda: v.exactOptional(
         v.pipe(
           v.object({ outcome: v.string(), document_id: Integer }),

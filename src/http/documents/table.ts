@@ -69,6 +69,7 @@ const COLUMNS: ColumnKinds = {
   tax: 'decimal',
   references: 'json',
   outcome: 'plain',
+  direction: 'plain',
   hacienda: 'plain',
   hacienda_document_id: 'plain',
   duplicate_of: 'plain',

@@ -36,6 +36,7 @@ export function insertCompany(
     name: string
     code: string
     quota?: number | null | undefined
+    tax_ids?: string | null | undefined
     createdAt: string
   },
 ): Promise<CompanyRow> {
@@ -44,16 +45,31 @@ export function insertCompany(
 
 export async function updateCompany(
   db: WriteDb,
-  { id, name, code }: Pick<CompanyRow, 'id' | 'name' | 'code'>,
+  { id, name, code, tax_ids }: Pick<CompanyRow, 'id' | 'name' | 'code' | 'tax_ids'>,
 ): Promise<void> {
-  await db.updateTable('companies').set({ name, code }).where('id', '=', id).execute()
+  await db.updateTable('companies').set({ name, code, tax_ids }).where('id', '=', id).execute()
 }
 
-/** Updates a company and returns it; undefined when there is none of this id. `quota`: bytes; null: none. */
-export function updateCompanyQuota(
+/**
+ * Updates a company and returns it; undefined when there is none of this id. `quota`: bytes; null: none. An undefined
+ * value does not change.
+ */
+export function updateCompanySettings(
   db: WriteDb,
   id: number,
-  quota: number | null,
+  { quota, tax_ids }: { quota?: number | null | undefined; tax_ids?: string | null | undefined },
 ): Promise<CompanyRow | undefined> {
-  return db.updateTable('companies').set({ quota }).where('id', '=', id).returningAll().executeTakeFirst()
+  const values = { ...(quota !== undefined && { quota }), ...(tax_ids !== undefined && { tax_ids }) }
+  return db.updateTable('companies').set(values).where('id', '=', id).returningAll().executeTakeFirst()
+}
+
+/** Returns the tax ids of companies that have any, by company. */
+export async function selectTaxIds(db: ReadDb, ids: readonly number[]): Promise<Map<number, Set<string>>> {
+  const rows = await db
+    .selectFrom('companies')
+    .select(['id', 'tax_ids'])
+    .where('id', 'in', ids)
+    .where('tax_ids', 'is not', null)
+    .execute()
+  return new Map(rows.map(({ id, tax_ids }) => [id, new Set(tax_ids?.split(','))]))
 }

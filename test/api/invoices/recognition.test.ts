@@ -2,9 +2,11 @@
 
 import assert from 'node:assert/strict'
 import { before, type TestContext, test } from 'node:test'
+import { updateCompanySettings } from '../../../src/store/directory/companies.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { batch, CREATE, fillDirectory, post, read, TOKENS } from '../../support/directory.ts'
 import { CLAVE, createClave, sampleInvoice, sampleMessage } from '../../support/documents/invoice-xml.ts'
+import { openTestDatabase } from '../../support/temporary.ts'
 import { until } from '../../support/terminal.ts'
 
 type Invoice = Record<string, unknown>
@@ -133,4 +135,20 @@ test('the log counts the invoices of an upload, and has no clave, name or identi
     lines.filter((line) => /506\d{20}|3101123456|Ferretería/.test(line)),
     [],
   )
+})
+
+test('`direction` is the side of the company by its tax ids', async () => {
+  const [id] = await upload({ 'dirigida.xml': sampleInvoice() })
+  const read = async () => (await readInvoice(id))?.direction
+  const db = openTestDatabase(app.dataDir)
+  const setIds = (tax_ids: string | null) => updateCompanySettings(db, 1, { tax_ids })
+  assert.equal(await read(), undefined)
+  await setIds('9,3101123456')
+  assert.equal(await read(), 'issued')
+  await setIds('3101654321')
+  assert.equal(await read(), 'received')
+  await setIds('9')
+  assert.equal(await read(), 'other')
+  await setIds(null)
+  await db.destroy()
 })

@@ -33,7 +33,7 @@ const mistakes: [string, string, string[]][] = [
       'companies[2], name must be 1 to 255 characters, no control characters, no spaces at either end, not ""',
       'companies[2], code is missing: it must be 1 to 255 characters, no control characters, no spaces at either end',
       `companies[3], id ${ID}, not "1x"`,
-      'companies[3], active is not one of the fields id, name, code',
+      'companies[3], active is not one of the fields id, name, code, tax_ids',
     ],
   ],
   [
@@ -70,13 +70,17 @@ const mistakes: [string, string, string[]][] = [
       'companies[3], id must be named once: company 51 is at companies[1] already',
     ],
   ],
-  ['d.csv', '', ['line 1 must be the header: kind, id, name, code, company_id, description, active']],
+  [
+    'd.csv',
+    '',
+    ['line 1 must be the header: kind, id, name, code, company_id, description, active, tax_ids'],
+  ],
   [
     'd.csv',
     'Kind,name,name,email\ncompany,a,a,a\n',
     [
       'line 1, header has the column name twice',
-      'line 1, header has the column "email", which is none of kind, id, name, code, company_id, description, active',
+      'line 1, header has the column "email", which is none of kind, id, name, code, company_id, description, active, tax_ids',
       'line 1, header must have a column id',
     ],
   ],

@@ -205,6 +205,28 @@ test('`company create --quota` sets a quota, `company update` changes and remove
   )
 })
 
+test('`company create --tax-id` sets tax ids, `company update` changes and removes them', async (t) => {
+  const dataDir = temporaryDirectory(t)
+  const run = (...words: string[]) => runCommand(['company', ...words, '--data-dir', dataDir])
+  const create = (...words: string[]) =>
+    run('create', '--name', 'Britt', '--code', 'B', '--id', '8', ...words)
+  assert.equal((await create('--tax-id', '3-101-654321,0110340567')).code, 0)
+  assert.match((await create('--tax-id', '3101654321,110340567')).out, /nothing was changed/)
+  const other = await create('--tax-id', '5')
+  assert.equal(other.code, 1)
+  assert.match(other.err, /is there already with tax ids 3101654321,110340567, not 5: nothing was changed/)
+  const update = await run('update', '8', '--tax-id', '3101654321')
+  assert.equal(update.out, 'company 8 (Britt): no quota; 0 bytes are used; tax ids 3101654321\n')
+  assert.match((await run('list')).out, /TAX IDS\n8 .* 3101654321\n$/)
+  const none = await run('update', '8', '--tax-id', 'none')
+  assert.equal(none.out, 'company 8 (Britt): no quota; 0 bytes are used\n')
+  const usage = await run('update', '8')
+  assert.deepEqual([usage.code, usage.err.split('\n')[0]], [2, 'cambista: give --quota, --tax-id or both'])
+  const bad = await run('update', '8', '--tax-id', '3101x')
+  assert.equal(bad.code, 2)
+  assert.match(bad.err, /--tax-id must be 1 to 20 ids of digits with commas, such as 3101654321, or none/)
+})
+
 test('`directory export` omits quotas, and its import does not change them', async (t) => {
   const dataDir = temporaryDirectory(t)
   await makeDirectory(dataDir)
