@@ -19,7 +19,7 @@ import { basename, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
 import { brotliCompressSync } from 'node:zlib'
-import { bundleProgram } from './src/bundle.mjs'
+import { bundleMailReader, bundleProgram } from './src/bundle.mjs'
 import { archivePapers, PRINTED } from './src/packaging/archive.mjs'
 import { packageFolders, thirdPartyLicenses } from './src/packaging/licenses.mjs'
 import { MACHINES, missingPackages, runnerWords, stripCommand } from './src/packaging/machines.mjs'
@@ -100,7 +100,7 @@ const launcher = join(work, 'packed.cjs')
 fs.copyFileSync('bin/packed.cjs', launcher)
 const code = join(work, 'code')
 fs.mkdirSync(code)
-const chunks = await bundleProgram()
+const chunks = [...(await bundleProgram()), await bundleMailReader()]
 for (const chunk of chunks) fs.writeFileSync(join(code, chunk.name), chunk.code)
 const page = join(work, 'page')
 fs.mkdirSync(page)

@@ -1,4 +1,5 @@
 // Bundles the code of the executable: a first chunk for each start, with `serve`, and a chunk for each later `import()`.
+// The thread that reads mails has a program of its own.
 // V8 parses a megabyte of source in 20 ms, whether the code runs or not. bin/packed.cjs loads the chunks.
 //
 // esbuild splits further: modules of a start that later chunks need too are chunks of their own. This file joins them
@@ -8,7 +9,9 @@ import { isBuiltin } from 'node:module'
 import { basename, join } from 'node:path'
 import * as esbuild from 'esbuild'
 
+const ROOT = join(import.meta.dirname, '..')
 const FIRST = 'cambista.js'
+const MAIL_READER = 'mail-reader.js' // domain/mail/reader.ts has its name
 const SERVE = 'src/cli/commands/serve.ts' // with the first chunk, since a server is the usual start
 const NODE = { platform: 'node', target: 'node26', legalComments: 'none' } // licences: THIRD-PARTY-LICENSES
 const CHUNK = {
@@ -28,7 +31,7 @@ const CHUNK = {
 export async function bundleProgram() {
   const { metafile, outputFiles } = await esbuild.build({
     ...NODE,
-    absWorkingDir: join(import.meta.dirname, '..'),
+    absWorkingDir: ROOT,
     entryPoints: ['bin/cambista.ts'],
     outdir: '.',
     write: false,
@@ -64,6 +67,26 @@ export async function bundleProgram() {
     return { name, code: inAscii(code), inputs: listInputs([name]) }
   })
   return [first, ...(await Promise.all(others))]
+}
+
+/**
+ * The program of the thread that reads mails, in the form of a chunk. A thread has modules of its own, so the program
+ * shares none with the chunks.
+ */
+export async function bundleMailReader() {
+  const { metafile, outputFiles } = await esbuild.build({
+    ...CHUNK,
+    absWorkingDir: ROOT,
+    entryPoints: ['src/formats/mail/worker.ts'],
+    outfile: MAIL_READER,
+    write: false,
+    bundle: true,
+    plugins: [{ name: 'lean', setup: dropUnusedBuiltins }],
+    metafile: true,
+    logLevel: 'warning',
+  })
+  const [{ inputs }] = Object.values(metafile.outputs)
+  return { name: MAIL_READER, code: inAscii(outputFiles[0].text), inputs: Object.keys(inputs).sort() }
 }
 
 /** Lists the chunks that a chunk imports while it loads. */

@@ -33,9 +33,9 @@ const LAYERS = [
   [
     'domain',
     'operations',
+    'mail',
     'invoices',
     'documents',
-    'mail',
     'hooks',
     'directory',
     'access',
@@ -57,7 +57,7 @@ const LAYERS = [
     'cluster',
     'documents',
   ],
-  ['formats', 'invoices', 'sheets', 'json'],
+  ['formats', 'mail', 'invoices', 'sheets', 'json'],
   'runtime',
   'values',
 ].map((layer) => (Array.isArray(layer) ? layer : [layer]))
@@ -106,7 +106,8 @@ const DOORS: Record<string, (path: string) => boolean> = {
   uqr: (path) => path === 'src/web/model/qr-code.ts',
   '@aws-sdk/client-s3': (path) => path === 'src/store/blobs/bucket/client.ts',
   'csv-parse': (path) => path === 'src/formats/sheets/csv.ts',
-  yauzl: (path) => path === 'src/formats/sheets/archive.ts',
+  yauzl: (path) => path === 'src/formats/sheets/archive.ts' || path === 'src/formats/mail/zip.ts',
+  'postal-mime': (path) => path === 'src/formats/mail/parser.ts',
 }
 
 /**

@@ -5,10 +5,12 @@ import { isBuiltin } from 'node:module'
 import { test } from 'node:test'
 
 type Chunk = { name: string; code: string; inputs: string[] }
+type Bundler = { bundleProgram(): Promise<Chunk[]>; bundleMailReader(): Promise<Chunk> }
 
 const BUNDLER: string = new URL('../src/bundle.mjs', import.meta.url).href
-const { bundleProgram }: { bundleProgram(): Promise<Chunk[]> } = await import(BUNDLER)
+const { bundleProgram, bundleMailReader }: Bundler = await import(BUNDLER)
 const chunks = await bundleProgram()
+const mailReader = await bundleMailReader()
 const [first, ...later] = chunks
 /** Size of the first chunk when it was last measured. A megabyte more makes a start 20 ms longer. */
 const MEASURED = { bytes: 1_293_665, on: '2026-11-27' }
@@ -52,8 +54,18 @@ test('a chunk requires other chunks and modules of Node only', () => {
   )
 })
 
+test('the program of the thread that reads mails requires modules of Node only, and is no chunk', () => {
+  const required = [...mailReader.code.matchAll(/\brequire\("([^"]+)"\)/g)].map(([, name = '']) => name)
+  assert.ok(required.includes('node:worker_threads'))
+  assert.deepEqual(
+    required.filter((name) => !isBuiltin(name)),
+    [],
+  )
+  assert.ok(!chunks.some(({ name }) => name === mailReader.name))
+})
+
 test('each chunk is ASCII, which V8 stores in a byte a character', () => {
-  const wide = chunks.filter(({ code }) => /[^\0-\x7f]/.test(code))
+  const wide = [...chunks, mailReader].filter(({ code }) => /[^\0-\x7f]/.test(code))
   assert.deepEqual(
     wide.map(({ name }) => name),
     [],

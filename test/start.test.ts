@@ -18,6 +18,7 @@ const NOT_AT_START = [
   'htmlparser2',
   'ofetch',
   'pg',
+  'postal-mime',
   'preact',
   'prom-client',
   'uplot',

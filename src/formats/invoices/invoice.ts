@@ -1,6 +1,7 @@
 // Reads a Costa Rican electronic invoice, in pieces: its facts, or the reason that it has none. No signature is verified,
 // no total is added up. Rules: sections 1 and 2 of the contract of invoices in src/DECISIONS.md.
 
+import { cleanText } from '../../values/clean-text.ts'
 import { isIsoDate } from '../../values/dates.ts'
 import { canonicalDecimal } from '../../values/decimal.ts'
 import { createBase64Decoder } from '../json/base64.ts'
@@ -230,16 +231,6 @@ export function claveDate(clave: string): string | undefined {
 function localDay(instant: string): string | undefined {
   const time = Date.parse(instant)
   return Number.isNaN(time) ? undefined : new Date(time - 6 * 3_600_000).toISOString().slice(0, 10)
-}
-
-/** Removes control, format and direction characters of a stranger's text. Null: nothing is left. */
-function cleanText(text: string | null, most: number): string | null {
-  if (text === null) return null
-  const clean = text
-    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '')
-    .replace(/\s+/g, ' ')
-    .trim()
-  return clean === '' ? null : [...clean].slice(0, most).join('')
 }
 
 function elementName(kind: InvoiceKind, field: InvoiceField): string {

@@ -1,0 +1,84 @@
+// Names and types of documents, as mail programs and strangers write them.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type MailPart, readMail } from '../../../../src/formats/mail/mail.ts'
+import { baseName, sniffType } from '../../../../src/formats/mail/names.ts'
+import { createMail } from '../../../support/documents/mails.ts'
+
+async function readPart(
+  type: string | undefined,
+  disposition?: string,
+  content = '%PDF-1.4',
+): Promise<MailPart> {
+  const mail = await readMail(new Uint8Array(createMail([{ type, disposition, content } as never])).buffer)
+  assert.ok('parts' in mail && mail.parts[0], JSON.stringify(mail))
+  return mail.parts[0]
+}
+
+const NAMES: [disposition: string, name: string][] = [
+  ['attachment; filename="a b.pdf"', 'a b.pdf'],
+  ['attachment; filename=Invoice(1).pdf', 'Invoice(1).pdf'],
+  ["attachment; filename*=UTF-8''N%C2%BA%201.pdf", 'Nº 1.pdf'],
+  ["attachment; filename=plain.pdf; filename*=iso-8859-1'es'F%F3.pdf", 'Fó.pdf'],
+  ["attachment; filename*0*=utf-8''a%C3; filename*1*=%A1; filename*2=.pdf", 'aá.pdf'],
+  ['attachment; filename="=?utf-8?Q?a=C3=A1?= =?utf-8?Q?b.pdf?="', 'aáb.pdf'],
+  ['attachment; filename==?iso-8859-1?Q?F=F3.pdf?=', 'Fó.pdf'],
+  ['attachment; filename="Factura N° 2.pdf"', 'Factura N° 2.pdf'],
+  ['attachment; filename="say \\"hi\\".pdf"', 'say "hi".pdf'],
+  ['attachment; filename="C:\\Users\\ana\\FE.xml"', 'FE.xml'],
+  ['attachment; filename=../../etc/passwd', 'passwd'],
+  ["attachment; filename*=utf-8''..%2F..%5Cx.pdf", 'x.pdf'],
+  ["attachment; filename*=utf-8''fdp%E2%80%AEexe%00%0A.pdf", 'fdpexe.pdf'],
+  ['attachment; filename=".."', 'adjunto-1.pdf'],
+  ['attachment; filename="a/"', 'adjunto-1.pdf'],
+  ['attachment; filename="  "', 'adjunto-1.pdf'],
+  ['attachment', 'adjunto-1.pdf'],
+]
+
+for (const [disposition, name] of NAMES) {
+  test(`\`${disposition}\` has the name \`${name}\``, async () => {
+    assert.equal((await readPart('application/pdf', disposition)).name, name)
+  })
+}
+
+test('Content-Type has the name of a part without a file name in Content-Disposition', async () => {
+  assert.equal((await readPart('application/pdf; name="=?utf-8?B?w6EucGRm?="', 'attachment')).name, 'á.pdf')
+  assert.equal((await readPart("application/pdf; name*=utf-8''%C3%A1.pdf")).name, 'á.pdf')
+})
+
+test('baseName shortens a name to 255 characters and leaves its extension', () => {
+  const long = baseName(`${'á'.repeat(300)}.xml`) ?? ''
+  assert.deepEqual([[...long].length, long.endsWith('á.xml')], [255, true])
+  assert.equal([...(baseName('😀'.repeat(300)) ?? '')].length, 255)
+  assert.equal(baseName('\ud800.xml'), '\ufffd.xml')
+})
+
+const TYPES: [header: string | undefined, content: string, type: string, extension: string][] = [
+  ['application/PDF', 'x', 'application/pdf', 'pdf'],
+  ['text/csv; charset="ISO-8859-1"; name=', 'x', 'text/csv; charset=iso-8859-1', 'csv'],
+  ['application/vnd.x+xml', 'x', 'application/vnd.x+xml', 'xml'],
+  ['application/octet-stream', '\ufeff<?xml version="1.0"?><a/>', 'application/octet-stream', 'xml'],
+  [undefined, '<?xml version="1.0"?><a/>', 'application/xml', 'xml'],
+  ['pdf', '%PDF-1.4', 'application/pdf', 'pdf'],
+  ['application/*', '%PDF-1.4', 'application/pdf', 'pdf'],
+  ['application/pdf/x', 'GIF89a', 'image/gif', 'gif'],
+  ['a\u00e1/b', 'PK\u0003\u0004', 'application/zip', 'zip'],
+  [undefined, 'x', 'application/octet-stream', ''],
+]
+
+for (const [header, content, type, extension] of TYPES) {
+  test(`a part of type ${JSON.stringify(header)} that begins with ${JSON.stringify(content.slice(0, 5))} is ${type}`, async () => {
+    const part = await readPart(header, 'attachment', content)
+    assert.deepEqual([part.type, part.name], [type, extension ? `adjunto-1.${extension}` : 'adjunto-1'])
+  })
+}
+
+test('sniffType finds XML in UTF-16 and pictures', () => {
+  const xml = Buffer.from('\ufeff<?xml version="1.0"?>', 'utf16le')
+  assert.equal(sniffType(xml), 'application/xml')
+  assert.equal(sniffType(Buffer.from(xml).swap16()), 'application/xml')
+  assert.equal(sniffType(Buffer.from('89504e470d0a1a0a', 'hex')), 'image/png')
+  assert.equal(sniffType(Buffer.from('ffd8ffe0', 'hex')), 'image/jpeg')
+  assert.equal(sniffType(Buffer.from('RIFF\n\n\n\nWEBP')), 'image/webp')
+})
