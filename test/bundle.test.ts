@@ -1,8 +1,11 @@
 // Size and packages of the executable's first chunk, and that no module is in two chunks.
 
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { test } from 'node:test'
+import { Worker } from 'node:worker_threads'
 
 type Chunk = { name: string; code: string; inputs: string[] }
 type Bundler = { bundleProgram(): Promise<Chunk[]>; bundleMailReader(): Promise<Chunk> }
@@ -62,6 +65,19 @@ test('the program of the thread that reads mails requires modules of Node only, 
     [],
   )
   assert.ok(!chunks.some(({ name }) => name === mailReader.name))
+})
+
+test('the program of the thread that reads mails runs without other files', async (t) => {
+  const worker = new Worker(mailReader.code, { eval: true, env: {} })
+  t.after(() => worker.terminate())
+  const raw = readFileSync(new URL('fixtures/mails/zip.eml', import.meta.url))
+  assert.deepEqual(await once(worker, 'message'), ['ready'])
+  worker.postMessage(new Uint8Array(raw).buffer)
+  const [mail]: { parts: { name: string }[] }[] = await once(worker, 'message')
+  assert.deepEqual(
+    mail?.parts.map(({ name }) => name),
+    ['FE.xml', 'FE.pdf'],
+  )
 })
 
 test('each chunk is ASCII, which V8 stores in a byte a character', () => {
