@@ -19,6 +19,7 @@ export const TOPICS = [
   'documents',
   'agents',
   'hooks',
+  'mail',
   'service',
   'containers',
   'page',

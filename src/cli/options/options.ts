@@ -4,6 +4,7 @@
 import { personFault } from '../../domain/access/login-links.ts'
 import { ALLOWED } from '../../domain/access/secrets.ts'
 import { HOOK_EVENTS } from '../../domain/hooks/events.ts'
+import { mailNameError, mailSizeError, parseSenders, sendersError } from '../../domain/mail/settings.ts'
 import { originsFault, parseOrigins } from '../../http/endpoint/cors.ts'
 import { networksFault, networksOrAny, networksOrAnyFault } from '../../http/listener/networks.ts'
 import { parseOpenNetworks } from '../../http/listener/open-networks.ts'
@@ -33,6 +34,8 @@ import { providerOptions, scheduleOptions } from './provider-options.ts'
 import { CLUSTER } from './storage.ts'
 
 const size = { validate: sizeFault, parse: parseSize }
+const mailSize = { validate: mailSizeError, parse: parseSize }
+const mailName = textFormat(mailNameError)
 const id = integer(1, Number.MAX_SAFE_INTEGER)
 
 /** Options of a single call, so they have no environment variable. */
@@ -70,6 +73,17 @@ const CALL = {
   failed: flag,
   event: list('EVENT', choiceList(...HOOK_EVENTS)),
   overlap: option('TIME', time, '24h'),
+  user: option('NAME', mailName),
+  owner: option('ID', id),
+  'password-file': option('FILE', nonEmpty),
+  'oauth-file': option('FILE', nonEmpty),
+  security: option('WORD', choice('tls', 'starttls', 'none'), 'tls'),
+  folder: option('NAME', mailName, 'INBOX'),
+  done: option('NAME', mailName, 'Procesados'),
+  rejected: option('NAME', mailName, 'Rechazados'),
+  'allow-from': option('LIST', { validate: sendersError, parse: parseSenders }),
+  'by-tag': flag,
+  largest: option('SIZE', mailSize, '40MiB'),
   out: option('FILE', nonEmpty),
   priority: option('N', integer(0, 9)),
   limit: option('N', integer(1, 1000), '50'),

@@ -21,6 +21,7 @@ import { insertRefusal, type MailRefusal } from '../../store/mail/refusals.ts'
 import type { WriteDb } from '../../store/tables.ts'
 import { currentDay, type IsoDate } from '../../values/dates.ts'
 import { requireCompany } from '../directory/directory.ts'
+import { readsSameFolder, settingsError } from './settings.ts'
 
 const MAX_MAILBOXES = 50 // a round opens a connection to each
 const MINUTE_MS = 60_000
@@ -30,8 +31,8 @@ const LONGEST_RETRY_MINUTES = 30
 
 /**
  * Creates a mailbox, and returns its id.
- * @throws AppError `not-found` without such a company, agent or owner, `conflict` for those of another company, an
- * existing name, or too many mailboxes
+ * @throws AppError `usage` for settings that exclude one another, `not-found` without such a company, agent or owner,
+ * `conflict` for those of another company, an existing name or folder, or too many mailboxes
  */
 export function createMailbox(db: WriteDb, settings: MailboxSettings, createdAt: string): Promise<number> {
   return atomically(db, async (trx) => {
@@ -39,7 +40,7 @@ export function createMailbox(db: WriteDb, settings: MailboxSettings, createdAt:
     if (all.length >= MAX_MAILBOXES) {
       throw new AppError('conflict', `there are ${MAX_MAILBOXES} mailboxes already: delete one`)
     }
-    refuseTwin(all, settings.name)
+    checkSettings(settings, all)
     await checkParties(trx, settings)
     return await insertMailbox(trx, { ...settings, created_at: createdAt })
   })
@@ -58,8 +59,11 @@ export function changeMailbox(
     const all = await selectMailboxes(trx)
     const mailbox = all.find((one) => one.id === id)
     if (!mailbox) return undefined
-    if (change.name !== undefined && change.name !== mailbox.name) refuseTwin(all, change.name)
     const next = { ...mailbox, ...change, next_round_at: null }
+    checkSettings(
+      next,
+      all.filter((one) => one.id !== id),
+    )
     await checkParties(trx, next)
     await updateMailbox(trx, id, { ...change, next_round_at: null })
     return next
@@ -183,9 +187,16 @@ function addMs(now: Date, ms: number): string {
   return new Date(now.getTime() + ms).toISOString()
 }
 
-function refuseTwin(mailboxes: readonly MailboxRow[], name: string): void {
-  const twin = mailboxes.find((one) => one.name === name)
-  if (twin) throw new AppError('conflict', `mailbox ${twin.id} has the name ${JSON.stringify(name)} already`)
+/** Two mailboxes with one folder would make documents of each mail twice. */
+function checkSettings(settings: MailboxSettings, others: readonly MailboxRow[]): void {
+  const error = settingsError(settings)
+  if (error !== undefined) throw new AppError('usage', error)
+  const { name } = settings
+  const namesake = others.find((one) => one.name === name)
+  if (namesake)
+    throw new AppError('conflict', `mailbox ${namesake.id} has the name ${JSON.stringify(name)} already`)
+  const twin = others.find((one) => readsSameFolder(one, settings))
+  if (twin) throw new AppError('conflict', `mailbox ${twin.id} takes the mails of this folder already`)
 }
 
 async function checkParties(

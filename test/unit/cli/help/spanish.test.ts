@@ -52,7 +52,7 @@ for (const words of HELP_COMMANDS) {
 }
 
 test('placeholders of values are translated, except those in `same`', () => {
-  const same = ['ID', 'DIR', 'URL', 'CIDR', 'MS', 'N', 'HTML', 'PID']
+  const same = ['ID', 'DIR', 'URL', 'CIDR', 'MS', 'N', 'HTML', 'PID', 'UID']
   const texts = COMMANDS.flatMap(({ positionals, options, overrides }) => [
     ...positionals,
     ...options.map((name) => requireOption(name, overrides).value ?? ''),

@@ -53,7 +53,7 @@ test('`createMailbox` stores the settings, and no state of a round', async (t) =
     ...{ last_round_at: null, last_success_at: null, failing_since: null, failure: null, failures: 0 },
     ...{ reported_at: null, next_round_at: null, waiting: null, taken: 0, refused: 0 },
   })
-  const open = { ...SETTINGS, name: 'open', allow_from: [], by_tag: false }
+  const open = { ...SETTINGS, name: 'open', folder: 'Open', allow_from: [], by_tag: false }
   const mailbox = await findMailbox(db, await createMailbox(db, open, AT))
   assert.deepEqual([mailbox?.allow_from, mailbox?.by_tag], [[], false])
 })
@@ -62,21 +62,24 @@ test('`createMailbox` rejects a second name, parties of other companies and the 
   const db = await openDirectory(t)
   await createMailbox(db, SETTINGS, AT)
   const create = (change: Partial<MailboxSettings>) =>
-    createMailbox(db, { ...SETTINGS, name: 'b', ...change }, AT)
+    createMailbox(db, { ...SETTINGS, name: 'b', folder: 'b', ...change }, AT)
   await assert.rejects(create({ name: 'facturas' }), /mailbox 1 has the name "facturas" already/)
+  await assert.rejects(create({ folder: 'inbox' }), /mailbox 1 takes the mails of this folder already/)
+  await assert.rejects(create({ done: 'b' }), /--done must be another folder than --folder, which is b/)
+  await assert.rejects(create({ security: 'none' }), /--security none is for a server on this machine alone/)
   await assert.rejects(create({ company_id: 9 }), /there is no company 9/)
   await assert.rejects(create({ agent_id: 99 }), /there is no agent 99/)
   await assert.rejects(create({ owner_id: 99 }), /there is no owner 99/)
   await assert.rejects(create({ agent_id: 13 }), /agent 13 is of company 8, not 7/)
   await assert.rejects(create({ owner_id: 32 }), /owner 32 is of company 8, not 7/)
-  for (let at = 2; at <= 50; at++) await create({ name: `m${at}` })
+  for (let at = 2; at <= 50; at++) await create({ name: `m${at}`, folder: `${at}` })
   await assert.rejects(create({}), /there are 50 mailboxes already: delete one/)
 })
 
 test('`changeMailbox` changes settings alone, and makes the next round due', async (t) => {
   const db = await openDirectory(t)
   const id = await createMailbox(db, SETTINGS, AT)
-  await createMailbox(db, { ...SETTINGS, name: 'b' }, AT)
+  await createMailbox(db, { ...SETTINGS, name: 'b', folder: 'b' }, AT)
   await recordRoundFailure(db, id, { now: new Date(AT), failure: 'the server refused the password' })
   const change = { password_file: null, oauth_file: '/secrets/oauth', by_tag: false, allow_from: [] }
   const mailbox = await changeMailbox(db, id, change)
@@ -98,7 +101,8 @@ test('a mailbox is due unless it is paused or waits for its next round', async (
   const db = await openDirectory(t)
   const now = new Date(AT)
   const ids: number[] = []
-  for (const name of ['a', 'b', 'c', 'd']) ids.push(await createMailbox(db, { ...SETTINGS, name }, AT))
+  for (const name of ['a', 'b', 'c', 'd'])
+    ids.push(await createMailbox(db, { ...SETTINGS, name, folder: name }, AT))
   const [a = 0, b = 0, c = 0, d = 0] = ids
   const due = async (after: number) =>
     dueMailboxes(await selectMailboxes(db), new Date(now.getTime() + after)).map(({ id }) => id)

@@ -1,0 +1,162 @@
+// Lists mailboxes, and pauses, resumes and deletes them.
+
+import { forgetMail, pauseMailbox, removeMailbox, resumeMailbox } from '../../../domain/mail/mailboxes.ts'
+import { AppError } from '../../../runtime/errors.ts'
+import { findMailbox, type MailboxRow, selectMailboxes } from '../../../store/mail/mailboxes.ts'
+import { selectRefusals } from '../../../store/mail/refusals.ts'
+import type { ReadDb } from '../../../store/tables.ts'
+import { quotaText, sizeText } from '../../../values/sizes.ts'
+import { command, formatTable, printResult } from '../../command.ts'
+import { STORAGE } from '../../options/storage.ts'
+import { parseId } from '../positionals.ts'
+import { changeRow, listRows, notFound } from '../rows.ts'
+
+const MAILBOX = { noun: 'mailbox', parse: parseId }
+const HIGHEST_UID = 2 ** 32 - 1
+
+export const mailboxList = command({
+  name: 'mailbox list',
+  options: [...STORAGE, 'json'],
+  run: (input) =>
+    listRows(input, (db) => selectMailboxes(db), {
+      ID: 'id',
+      NAME: 'name',
+      USER: 'user_name',
+      FOLDER: 'folder',
+      COMPANY: 'company_id',
+      AGENT: 'agent_id',
+      WAITING: 'waiting',
+      TAKEN: 'taken',
+      REFUSED: 'refused',
+      'LAST ROUND': ({ last_round_at }) => last_round_at ?? 'never',
+      STATE: mailboxState,
+    }),
+})
+
+export const mailboxShow = command({
+  name: 'mailbox show',
+  positionals: ['ID'],
+  options: [...STORAGE, 'json'],
+  run({ options, positionals, terminal, withDatabase }) {
+    const id = parseId(positionals[0])
+    return withDatabase({ mustExist: true }, async (db) => {
+      const mailbox = await needMailbox(db, id)
+      const refusals = (await selectRefusals(db, id)).map(({ mailbox_id: _, ...one }) => one)
+      printResult(terminal, options, { ...mailbox, refusals }, [
+        ...formatTable(mailboxFacts(mailbox)),
+        ...(refusals.length === 0 ? [] : ['', 'Refused mails, the last one first:']),
+        ...formatTable(
+          refusals.map(({ at, uid, size, reason }) => [at, `uid ${uid}`, sizeText(size), reason]),
+        ),
+      ])
+    })
+  },
+})
+
+export const mailboxPause = command({
+  name: 'mailbox pause',
+  positionals: ['ID'],
+  options: [...STORAGE, 'json'],
+  changesData: true,
+  run: (input) =>
+    changeRow(
+      input,
+      MAILBOX,
+      (db, id, { clock }) => pauseMailbox(db, id, clock().toISOString()),
+      ({ id, name }) => `mailbox ${id} (${name}) is paused`,
+    ),
+})
+
+export const mailboxResume = command({
+  name: 'mailbox resume',
+  positionals: ['ID'],
+  options: [...STORAGE, 'json'],
+  changesData: true,
+  run: (input) =>
+    changeRow(
+      input,
+      MAILBOX,
+      (db, id) => resumeMailbox(db, id),
+      ({ id, name }) => `mailbox ${id} (${name}) is active; its next round is due now`,
+    ),
+})
+
+export const mailboxDelete = command({
+  name: 'mailbox delete',
+  positionals: ['ID'],
+  options: [...STORAGE, 'json'],
+  changesData: true,
+  run: (input) =>
+    changeRow(
+      input,
+      MAILBOX,
+      async (db, id, { clock }) =>
+        (await removeMailbox(db, id, clock().toISOString())) ? { id } : undefined,
+      ({ id }) => `mailbox ${id} is deleted; its documents stay`,
+    ),
+})
+
+export const mailboxForget = command({
+  name: 'mailbox forget',
+  positionals: ['ID', 'UID'],
+  options: [...STORAGE, 'json'],
+  changesData: true,
+  run(input) {
+    const uid = parseUid(input.positionals[1])
+    return changeRow(
+      input,
+      MAILBOX,
+      async (db, id) => ((await forgetMail(db, id, uid)) ? { id, uid } : undefined),
+      ({ id }) => `mail ${uid} of mailbox ${id} is forgotten: it is taken again if it is in the folder`,
+    )
+  },
+})
+
+/** Finds a mailbox. @throws AppError `not-found` */
+export async function needMailbox(db: ReadDb, id: number): Promise<MailboxRow> {
+  const mailbox = await findMailbox(db, id)
+  if (!mailbox) throw notFound('mailbox', id)
+  return mailbox
+}
+
+function parseUid(word: string | undefined): number {
+  const uid = Number(word)
+  if (/^\d{1,10}$/.test(word ?? '') && uid >= 1 && uid <= HIGHEST_UID) return uid
+  const rule = 'UID must be the number of a mail in the log line "mail kept", from 1 to'
+  throw new AppError('usage', `${rule} ${HIGHEST_UID}, not ${JSON.stringify(word ?? '')}`)
+}
+
+function mailboxState({
+  id,
+  paused_at,
+  pause_reason,
+  failing_since,
+  failure,
+  last_round_at,
+}: MailboxRow): string {
+  if (pause_reason === 'restore') return `paused by a restore: cambista mailbox resume ${id}`
+  if (paused_at !== null) return `paused since ${paused_at}`
+  if (failing_since !== null) return `fails since ${failing_since} (${failure})`
+  return last_round_at === null ? 'no round yet' : 'works'
+}
+
+function mailboxFacts(mailbox: MailboxRow): [string, string][] {
+  const { name, host, port, security, user_name, password_file, oauth_file, allow_from } = mailbox
+  return [
+    ['mailbox', `${mailbox.id} (${name})`],
+    ['state', mailboxState(mailbox)],
+    ['server', `${host}:${port} (${security})`],
+    ['user', user_name],
+    password_file === null ? ['OAuth', oauth_file ?? ''] : ['password', password_file],
+    ['folders', [mailbox.folder, mailbox.done, mailbox.rejected].join(', ')],
+    ['company', String(mailbox.company_id)],
+    ['agent', `${mailbox.agent_id}${mailbox.by_tag ? ', or that of the tag' : ''}`],
+    ['owner', String(mailbox.owner_id)],
+    ['senders', allow_from.length === 0 ? 'all' : allow_from.join(', ')],
+    ['largest mail', quotaText(mailbox.largest)],
+    ['last round', mailbox.last_round_at ?? 'never'],
+    ['last success', mailbox.last_success_at ?? 'never'],
+    ['next round', mailbox.next_round_at ?? 'now'],
+    ['mails', `${mailbox.taken} taken, ${mailbox.refused} refused, ${mailbox.waiting ?? 0} waiting`],
+  ]
+}
