@@ -231,19 +231,12 @@ function summaryResult(summary: DocumentSummary): ToolResult {
 
 function contentResult(
   document: DocumentRow,
-  {
-    result,
-    invoice,
-    mail,
-  }: {
-    result: string | null
-    invoice: InvoiceView | undefined
-    mail: MailView | undefined
-  },
+  facts: { result: string | null; invoice: InvoiceView | undefined; mail: MailView | undefined },
   offset: number,
   content: BlobContent,
 ): ToolResult {
   const { id, name, mimetype, size, sha256 } = document
+  const { result, invoice, mail } = facts
   const more = { ...(result !== null && { result }), ...(invoice && { invoice }), ...(mail && { mail }) }
   const about = { id, name, mimetype, size, sha256, ...more }
   if (content.kind === 'large') {

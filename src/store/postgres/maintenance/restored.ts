@@ -23,8 +23,8 @@ export type RenewedDatabase = {
 }
 
 /**
- * Pauses the mailboxes, renews the database (`renewRows`), and runs `work` afterwards under the same lease `migrate`. `generation`: greatest one
- * that the blob store has recorded.
+ * Pauses the mailboxes, renews the database (`renewRows`), and runs `work` afterwards under the same lease `migrate`.
+ * `generation`: greatest one that the blob store has recorded.
  * The caller has checked that no node runs (sessions.ts).
  * @throws AppError `failed` while another process does the same
  */
