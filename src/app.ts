@@ -6,9 +6,11 @@ import { failAbandoned } from './domain/documents/claims/claims.ts'
 import { openLeases } from './domain/documents/claims/leases.ts'
 import { countUncounted, createCountMerger } from './domain/documents/counts.ts'
 import { openServedContents } from './domain/documents/served-contents.ts'
+import { createInvoiceTally } from './domain/documents/uploaded-files.ts'
 import { openHooks } from './domain/hooks/delivery.ts'
 import { createIndicatorReader, indicatorOrigin } from './domain/indicators/reader.ts'
 import { startOlderDocuments } from './domain/invoices/older-documents.ts'
+import { startMailTask } from './domain/mail/task.ts'
 import { type BackupPlan, openNightlyBackup } from './domain/operations/backup/nightly.ts'
 import { watchDatabase } from './domain/operations/database-watch.ts'
 import { startHousekeeping } from './domain/operations/housekeeping.ts'
@@ -19,7 +21,7 @@ import { createExportReader } from './domain/rates/export.ts'
 import { openPastRates } from './domain/rates/past.ts'
 import { openRateCache } from './domain/rates/rate-cache.ts'
 import { openKeyring } from './http/access/auth.ts'
-import type { UploadLimits } from './http/documents/uploads/receive.ts'
+import { createUploadTurns, type UploadLimits } from './http/documents/uploads/receive.ts'
 import { ANY_ADDRESS, FORGEABLE_ADDRESS } from './http/listener/networks.ts'
 import { type ServerOptions, startServer } from './http/server.ts'
 import { createWaiting } from './http/waiting.ts'
@@ -210,6 +212,7 @@ async function openApp(
   const { limits, keepEvents, keepRemovedDays } = config
   const findHistoryStart = ({ groups: [first] }: Provider) =>
     first ? historyFloor(first, config.backfillFrom) : config.backfillFrom
+  const [turns, invoices] = [createUploadTurns(limits), createInvoiceTally()]
   await before?.close()
   const server = closeLater(
     await startServer(
@@ -223,7 +226,7 @@ async function openApp(
           reading: historyProgress,
           hasSecondOpinion: !!secondOpinion,
         },
-        documents: { blobs, claiming, limits, wakeHooks: hooks.wake },
+        documents: { blobs, claiming, limits, turns, invoices, wakeHooks: hooks.wake },
         samples: () => samples,
       },
       config,
@@ -247,6 +250,10 @@ async function openApp(
       ...{ db, reads, clock, takeLock, log, keepEvents, contents, keepRemovedDays },
     })
     work.adopt(startOlderDocuments({ db, reads, takeLock, blobs, log }), (one) => one.close())
+    const storage = {
+      ...{ db, blobs, clock, waiters, wakeHooks: hooks.wake, turns, minFree: limits.minFree, invoices },
+    }
+    work.adopt(startMailTask({ reads, takeLock, log, storage }), (one) => one.close())
     ;({ tidy } = work.adopt(housekeeping, (one) => one.close()))
   }
   if (!guard) beginWork()

@@ -13,6 +13,8 @@ const ROOT = join(import.meta.dirname, '..')
 const FIRST = 'cambista.js'
 const MAIL_READER = 'mail-reader.js' // domain/mail/reader.ts has its name
 const SERVE = 'src/cli/commands/serve.ts' // with the first chunk, since a server is the usual start
+// Packages of imapflow for a log of its own, for proxies, and for Japanese texts of parts. None of that is used.
+const UNUSED = new Set(['pino', 'socks', 'encoding-japanese'])
 const NODE = { platform: 'node', target: 'node26', legalComments: 'none' } // licences: THIRD-PARTY-LICENSES
 const CHUNK = {
   ...NODE,
@@ -40,7 +42,7 @@ export async function bundleProgram() {
     format: 'esm',
     alias: { ofetch: './node_modules/ofetch/dist/index.mjs' }, // its other half makes a fetch for a Node without one
     external: ['pg-native'], // pg would load it for its native client
-    plugins: [{ name: 'lean', setup: dropUnusedBuiltins }],
+    plugins: [{ name: 'lean', setup: dropUnused }],
     metafile: true,
     logLevel: 'warning',
   })
@@ -81,7 +83,7 @@ export async function bundleMailReader() {
     outfile: MAIL_READER,
     write: false,
     bundle: true,
-    plugins: [{ name: 'lean', setup: dropUnusedBuiltins }],
+    plugins: [{ name: 'lean', setup: dropUnused }],
     metafile: true,
     logLevel: 'warning',
   })
@@ -122,9 +124,11 @@ function inAscii(code) {
   return code.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-/** Drops imports of Node's modules for unused parts of a library, so that no start loads these modules. */
-function dropUnusedBuiltins({ onResolve }) {
-  onResolve({ filter: /./ }, ({ path }) =>
-    isBuiltin(path) ? { path, external: true, sideEffects: false } : undefined,
-  )
+/** Drops unused packages, and imports of Node's modules for unused parts of a library, so that no start loads them. */
+function dropUnused({ onResolve, onLoad }) {
+  onResolve({ filter: /./ }, ({ path }) => {
+    if (isBuiltin(path)) return { path, external: true, sideEffects: false }
+    return UNUSED.has(path) ? { path, namespace: 'unused' } : undefined
+  })
+  onLoad({ filter: /./, namespace: 'unused' }, () => ({ contents: 'module.exports = {}' }))
 }

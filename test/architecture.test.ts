@@ -80,7 +80,8 @@ const MAY_ASK = /^src\/(store|domain\/operations)\//
 const DOORS: Record<string, (path: string) => boolean> = {
   h3: (path) => path.startsWith('src/http/'),
   srvx: (path) => path.startsWith('src/http/'),
-  ofetch: (path) => path.startsWith('src/providers/'),
+  ofetch: (path) => path.startsWith('src/providers/') || path === 'src/domain/mail/credentials.ts',
+  imapflow: (path) => path === 'src/domain/mail/imap.ts',
   kysely: (path) => path.startsWith('src/store/'),
   'better-sqlite3': (path) => path.startsWith('src/store/'),
   pg: (path) => path.startsWith('src/store/postgres/'),

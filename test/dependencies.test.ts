@@ -41,6 +41,7 @@ const ALLOWED: Record<string, string> = {
   '@smithy/signature-v4': 'Apache-2.0',
   '@smithy/types': 'Apache-2.0',
   '@valibot/to-json-schema': 'MIT',
+  '@zone-eu/mailsplit': '(MIT OR EUPL-1.1+)', // imapflow
   asn1js: 'BSD-3-Clause', // Node makes no certificates; whole X.509 libraries have 6 to 21 packages
   'better-sqlite3': 'MIT',
   bintrees: 'MIT', // tdigest
@@ -53,7 +54,12 @@ const ALLOWED: Record<string, string> = {
   entities: 'BSD-2-Clause', // htmlparser2
   h3: 'MIT',
   htmlparser2: 'MIT',
+  'iconv-lite': 'MIT', // imapflow, for names of folders
+  imapflow: 'MIT', // IMAP, loaded for the first mailbox
   kysely: 'MIT',
+  libbase64: 'MIT', // imapflow
+  libmime: 'MIT', // imapflow
+  libqp: 'MIT', // imapflow
   'lru-cache': 'BlueOak-1.0.0',
   ofetch: 'MIT',
   pg: 'MIT', // PostgreSQL, loaded where one is named
@@ -74,6 +80,7 @@ const ALLOWED: Record<string, string> = {
   'prom-client': 'Apache-2.0',
   'range-parser': 'MIT',
   rou3: 'MIT', // h3
+  'safer-buffer': 'MIT', // iconv-lite
   split2: 'ISC', // pgpass
   srvx: 'MIT', // h3
   tdigest: 'MIT', // prom-client

@@ -16,6 +16,7 @@ const NOT_AT_START = [
   'asn1js',
   'csv-parse',
   'htmlparser2',
+  'imapflow',
   'ofetch',
   'pg',
   'postal-mime',

@@ -55,7 +55,9 @@ export type ServerParts = {
   database: DatabaseState
   rates: { cache: RateCache; past: PastRates; indicators: IndicatorReader }
   health: HealthQuery
-  documents: Pick<UploadDeps, 'blobs' | 'limits' | 'wakeHooks'> & { claiming: ClaimDeps }
+  documents: Pick<UploadDeps, 'blobs' | 'limits' | 'turns' | 'invoices' | 'wakeHooks'> & {
+    claiming: ClaimDeps
+  }
   keyring: Keyring
   scheduler: Schedulers
   backups: NightlyBackup | undefined
@@ -95,7 +97,7 @@ export function createApis(
   const { database, health, keyring, scheduler, backups, samples, log } = parts
   const { db, reads, isReady } = parts.engine
   const { cache, past, indicators } = parts.rates
-  const { blobs, limits, wakeHooks, claiming } = parts.documents
+  const { blobs, limits, turns, invoices, wakeHooks, claiming } = parts.documents
   const { waiters, clock } = claiming
   const names = { hostNames, proxies }
   const exports = createExports({ db: reads, cache })
@@ -109,7 +111,7 @@ export function createApis(
   const summaries = createSummaries({ db: reads, leases: claiming.leases.sql, clock })
   const invoiceRates: InvoiceRates = { cache, clock, provider: DEFAULT_PROVIDER }
   const documents = documentsApi({
-    ...{ db, reads, blobs, limits, wakeHooks, claiming, summaries, invoiceRates },
+    ...{ db, reads, blobs, limits, turns, invoices, wakeHooks, claiming, summaries, invoiceRates },
     ...{ keyring, findSession, log },
   })
   const { uploads } = documents
@@ -160,7 +162,7 @@ export function createApis(
   const { caches } = rates
   const readMetrics = metricsSnapshotOf({
     ...{ db: reads, database, cache, caches, health, scheduler, backups },
-    ...{ blobs, uploads: uploads.semaphore, invoices: uploads.invoices, waiters, totals, summaries },
+    ...{ blobs, uploads: turns, invoices, waiters, totals, summaries },
   })
   return { apis, probes, late, shapes: shapes ? [shapes] : [], readMetrics }
 }

@@ -98,10 +98,10 @@ export type LineageMark = { epoch: string; generation: number; timeline?: number
 
 /**
  * `sync`: queries a provider and stores its values. `scheduler`: decides when to sync. `janitor`: collects garbage.
- * `migrate`: changes the schema. `hooks`: delivers messages. `invoices`: reads older documents. An engine of one process returns a lock without effect
+ * `migrate`: changes the schema. `hooks`: delivers messages. `invoices`: reads older documents. `mail`: takes mails. An engine of one process returns a lock without effect
  * where it needs none.
  */
-export type LockName = 'sync' | 'scheduler' | 'janitor' | 'migrate' | 'hooks' | 'invoices'
+export type LockName = 'sync' | 'scheduler' | 'janitor' | 'migrate' | 'hooks' | 'invoices' | 'mail'
 
 export type Lock = {
   /**

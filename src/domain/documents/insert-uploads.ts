@@ -28,8 +28,15 @@ import { uploadedContents } from './lost-contents.ts'
 import { checkQuotas, selectQuotas, uploadQuotas } from './quotas.ts'
 import type { UploadedFile } from './uploaded-files.ts'
 
-/** Time and token of an upload; null: the token is unknown. */
-export type UploadOrigin = { at: string; tokenId: number | null }
+/**
+ * Time and token of an upload; null: the token is unknown, or a mail brought it. `insertOrigin` inserts the record of the
+ * mail in the same transaction, and throws HAS_ANSWER if the mail was stored first.
+ */
+export type UploadOrigin = {
+  at: string
+  tokenId: number | null
+  insertOrigin?: (trx: WriteDb, runs: readonly IdRange[]) => Promise<void>
+}
 
 /** Identifies a batch, so that a client can send it again. */
 export type IdempotencyRecord = { tokenId: number; key: string; fingerprint: string; cutoff: string }
@@ -76,6 +83,7 @@ export function insertUploads(
       const ownRuns = runs[index] ?? []
       if (contexts[index]?.hasHooks)
         await queueDocuments(trx, { companyId, agentId, runs: ownRuns, at: origin.at })
+      await origin.insertOrigin?.(trx, ownRuns)
     }
     await insertRecords(trx, uploads, runs)
     return runs

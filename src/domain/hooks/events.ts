@@ -12,7 +12,7 @@ import { makeCode } from '../access/secrets.ts'
 
 export const HOOK_EVENTS = [
   ...(['document.created', 'document.finished', 'document.failed'] as const),
-  ...(['rates.published', 'rates.corrected', 'sync.failed'] as const),
+  ...(['rates.published', 'rates.corrected', 'sync.failed', 'mail.failed'] as const),
 ] as const
 export type HookEvent = (typeof HOOK_EVENTS)[number]
 

@@ -10,7 +10,8 @@ export type ContentRecognition = {
   end(name: string): NewInvoice | undefined
 }
 
-const NO_FACTS: NewInvoice = {
+/** A row without facts. */
+export const NO_FACTS: NewInvoice = {
   source: 'content',
   kind: null,
   version: null,

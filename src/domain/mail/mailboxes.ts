@@ -16,7 +16,7 @@ import {
   selectMailboxes,
   updateMailbox,
 } from '../../store/mail/mailboxes.ts'
-import { deleteMailMessage, type MailMessage } from '../../store/mail/messages.ts'
+import { clearMailPlaces, deleteMailMessage, type MailMessage } from '../../store/mail/messages.ts'
 import { insertRefusal, type MailRefusal } from '../../store/mail/refusals.ts'
 import type { WriteDb } from '../../store/tables.ts'
 import { currentDay, type IsoDate } from '../../values/dates.ts'
@@ -24,6 +24,7 @@ import { requireCompany } from '../directory/directory.ts'
 import { readsSameFolder, settingsError } from './settings.ts'
 
 const MAX_MAILBOXES = 50 // a round opens a connection to each
+const PLACE = ['host', 'port', 'user_name', 'folder'] as const
 const MINUTE_MS = 60_000
 const ROUND_MS = MINUTE_MS // between two rounds without a failure
 const RETRY_MINUTES = [1, 2, 5, 10, 30] // after the first failure, the second, …
@@ -66,6 +67,9 @@ export function changeMailbox(
     )
     await checkParties(trx, next)
     await updateMailbox(trx, id, { ...change, next_round_at: null })
+    // Another folder may have the same numbers for other mails.
+    const isElsewhere = PLACE.some((field) => next[field] !== mailbox[field])
+    if (isElsewhere) await clearMailPlaces(trx, id)
     return next
   })
 }

@@ -9,7 +9,7 @@ import { isZip, readZip } from './zip.ts'
 /** `bytes` has an ArrayBuffer of its own. */
 export type MailPart = { name: string; type: string; bytes: Uint8Array<ArrayBuffer> }
 
-export type MailRefusal = UnparsedMail | 'no documents' | 'winmail.dat'
+export type RefusalReason = UnparsedMail | 'no documents' | 'winmail.dat'
 
 /** Texts are of strangers, without control and direction characters. Empty: none. */
 export type MailContents = {
@@ -27,7 +27,7 @@ export type MailContents = {
   parts: MailPart[]
 }
 
-export type RefusedMail = { refused: MailRefusal }
+export type RefusedMail = { refused: RefusalReason }
 
 const MOST_PARTS = 100
 const MOST_MESSAGES = 3 // attached, one in the other

@@ -30,9 +30,12 @@ type DocumentsDeps = Omit<UploadDeps, 'waiters' | 'clock'> & {
 
 /** Creates the API, and the receiver of its uploads. */
 export function documentsApi(deps: DocumentsDeps): { api: Api; uploads: UploadReceiver } {
-  const { db, reads, blobs, limits, wakeHooks, claiming, summaries, invoiceRates, log } = deps
+  const { db, reads, blobs, limits, turns, invoices, wakeHooks, claiming, summaries, invoiceRates, log } =
+    deps
   const { waiters, leases, clock } = claiming
-  const uploads = createUploadReceiver({ db, blobs, limits, wakeHooks, waiters, clock, log })
+  const uploads = createUploadReceiver({
+    ...{ db, blobs, limits, turns, invoices, wakeHooks, waiters, clock, log },
+  })
   const disconnects = createDisconnects()
   const api: Api = {
     prefixes: [

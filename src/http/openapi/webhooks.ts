@@ -105,6 +105,19 @@ const WEBHOOKS: Readonly<Record<HookEvent | 'test', Webhook>> = {
       }),
     ),
   },
+  'mail.failed': {
+    summary: 'A mailbox fails',
+    about: 'No round of a mailbox succeeds: once per failure, and once more on each further day of it.',
+    tag: 'Server',
+    body: messageSchema(
+      'mail.failed',
+      'MailFailedMessage',
+      v.object({
+        mailbox_id: Integer,
+        failure: v.pipe(v.string(), v.description('A sentence of this program')),
+      }),
+    ),
+  },
   test: {
     summary: 'Test message',
     about: 'The operator has run `cambista hook test`.',

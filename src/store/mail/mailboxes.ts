@@ -32,6 +32,16 @@ export async function selectMailboxes(db: ReadDb): Promise<MailboxRow[]> {
   return (await query.orderBy('id').execute()).map(parseRow)
 }
 
+/** Returns whether the round of a mailbox is due. */
+export function hasDueMailbox(db: ReadDb, now: Date): Promise<boolean> {
+  const active = db.selectFrom('mailboxes').select('id').where('deleted_at', 'is', null)
+  return hasRow(
+    active
+      .where('paused_at', 'is', null)
+      .where((of) => of.or([of('next_round_at', 'is', null), of('next_round_at', '<=', now.toISOString())])),
+  )
+}
+
 /** Finds a mailbox. `lock`: its row does not change until the transaction ends. */
 export async function findMailbox(
   db: ReadDb,

@@ -56,6 +56,11 @@ export async function updateMailSeen(
   await db.updateTable('mail_messages').set(change).where('key', '=', key).execute()
 }
 
+/** Forgets where the mails of a mailbox are. Their keys remain. */
+export async function clearMailPlaces(db: WriteDb, mailboxId: number): Promise<void> {
+  await db.updateTable('mail_messages').set({ uidvalidity: 0 }).where('mailbox_id', '=', mailboxId).execute()
+}
+
 /** Records that a mail has left its folder. */
 export async function updateMailMoved(db: WriteDb, key: string, at: string): Promise<void> {
   const change = { moved_at: at, move_failures: 0, last_seen_at: at }

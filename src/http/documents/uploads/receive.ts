@@ -9,7 +9,7 @@ import type { DocumentWaiters } from '../../../domain/documents/arrivals.ts'
 import { insertUploads } from '../../../domain/documents/insert-uploads.ts'
 import { withinQuotas } from '../../../domain/documents/quotas.ts'
 import { createUploadGroups } from '../../../domain/documents/upload-groups.ts'
-import { createInvoiceTally, type InvoiceTally } from '../../../domain/documents/uploaded-files.ts'
+import type { InvoiceTally } from '../../../domain/documents/uploaded-files.ts'
 import { loadRecognition } from '../../../domain/invoices/reader.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import type { Log } from '../../../runtime/log.ts'
@@ -56,6 +56,10 @@ export type UploadDeps = {
   blobs: Blobs
   clock: Clock
   limits: UploadLimits
+  /** Turns of uploads, and of mails. */
+  turns: Semaphore
+  /** Invoices among all of them. */
+  invoices: InvoiceTally
   log: Log
 }
 
@@ -88,23 +92,22 @@ export type UploadReceiver = {
   /** Replies to an upload; `chooseFormat` returns its format. @throws AppError like `store` */
   receive(event: H3Event, chooseFormat: () => BodyFormat | Promise<BodyFormat>): Promise<Reply>
   limits: UploadLimits
-  /** For metrics. */
-  semaphore: Pick<Semaphore, 'status'>
-  /** Invoices since the start, for metrics. */
-  invoices: Pick<InvoiceTally, 'counts'>
+}
+
+/** Creates the turns of uploads. */
+export function createUploadTurns({ maxUploads, waitMs }: UploadLimits): Semaphore {
+  const message = `${maxUploads} uploads are under way: try again in a moment`
+  return createSemaphore(maxUploads, { ms: waitMs, message })
 }
 
 export function createUploadReceiver(deps: UploadDeps): UploadReceiver {
-  const { db, limits, blobs, log } = deps
+  const { db, limits, blobs, log, turns, invoices } = deps
   const commitInGroup = engineSql(db).sharesCommits
     ? createUploadGroups((uploads) => insertUploads(db, blobs, uploads))
     : undefined
-  const message = `${limits.maxUploads} uploads are under way: try again in a moment`
-  const semaphore = createSemaphore(limits.maxUploads, { ms: limits.waitMs, message })
   const memory = createMemoryBudget(limits.memory ?? MEMORY)
   const watch = () => checkFreeSpace(blobs, limits.minFree)
   const running = new Set<string>()
-  const invoices = createInvoiceTally()
   const store: UploadReceiver['store'] = async ({ token, requestId }, open) => {
     const context = { id: requestId, token: token.name }
     const share = memory.open()
@@ -117,7 +120,7 @@ export function createUploadReceiver(deps: UploadDeps): UploadReceiver {
       checkWritable(db)
       const { format, key, priority, refusesDuplicates, declaredBytes, body } = await open()
       using _reservation = reserveKey(running, token.id, key)
-      using _permit = await semaphore.acquire()
+      using _permit = await turns.acquire()
       const access = tokenAccess(token)
       const duplicates = refusesDuplicates
         ? { agentId: access.agentId, showsIds: token.allow.includes('documents:GET') }
@@ -147,8 +150,6 @@ export function createUploadReceiver(deps: UploadDeps): UploadReceiver {
   return {
     store,
     limits,
-    semaphore,
-    invoices,
     async receive(event, chooseFormat) {
       const { headers } = event.req
       const client = { token: authorizedToken(event), requestId: String(event.context.requestId) }

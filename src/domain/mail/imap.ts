@@ -1,0 +1,222 @@
+// The folder of a mailbox on its IMAP server. Mails are read without marking them, and nothing is removed but what was
+// copied before. Errors are sentences for the operator, without words of strangers.
+
+import { setTimeout as wait } from 'node:timers/promises'
+import { type FetchMessageObject, ImapFlow } from 'imapflow'
+import { errorReason } from '../../runtime/errors.ts'
+import type { MailboxRow } from '../../store/mail/mailboxes.ts'
+import type { MailLogin } from './credentials.ts'
+import { RoundFailure } from './round-failure.ts'
+
+/** Facts of a mail without its content. `size`: bytes. */
+export type MailHead = { uid: number; size: number; arrival: Date | undefined }
+
+export type MailFolder = {
+  uidvalidity: number
+  /** Returns the numbers of all mails, rising. */
+  listUids(): Promise<number[]>
+  /** Reads the heads of mails that still exist. */
+  readHeads(uids: readonly number[]): Promise<MailHead[]>
+  /** Reads a mail; undefined: it does not exist any more. */
+  download(uid: number): Promise<Uint8Array<ArrayBuffer> | undefined>
+  /** Moves a mail. Returns false if the server refuses that, and the mail is where it was. */
+  move(uid: number, target: 'done' | 'rejected'): Promise<boolean>
+  close(): Promise<void>
+}
+
+/** Settings of the connection. */
+export type MailServer = Pick<
+  MailboxRow,
+  'host' | 'port' | 'security' | 'folder' | 'done' | 'rejected' | 'largest'
+>
+
+/** State of a server for a test, which changes nothing. */
+export type ServerReport = {
+  /** Number of mails in the folder. */
+  waiting: number
+  folders: { path: string; exists: boolean }[]
+  moves: 'MOVE' | 'UIDPLUS'
+}
+
+const CONNECT_MS = 30_000
+const SILENCE_MS = 120_000
+const DEADLINE_MS = 600_000
+const LARGEST_ANSWER = 64 * 1024 ** 2 // a list of numbers, or heads
+const MOST_NAMES = 20 // folders in a message
+const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER/
+
+/** Opens the folder, and makes the others where they are missing. @throws RoundFailure; the reason of `signal` */
+export async function openMailFolder(
+  server: MailServer,
+  credentials: MailLogin,
+  signal: AbortSignal,
+): Promise<MailFolder> {
+  const { client, within } = await connect(server, credentials, signal)
+  try {
+    const paths = await requireFolder(client, server, within)
+    findMoves(client)
+    const targets = {
+      done: await ensureFolder(client, server.done, paths, within),
+      rejected: await ensureFolder(client, server.rejected, paths, within),
+    }
+    const { uidValidity } = await within(client.mailboxOpen(server.folder))
+    return {
+      uidvalidity: Number(uidValidity),
+      async listUids() {
+        const uids = await within(client.search({ all: true }, { uid: true }))
+        if (!uids) throw new RoundFailure('the server does not list the mails of the folder')
+        return uids.toSorted((one, other) => one - other)
+      },
+      async readHeads(uids) {
+        if (uids.length === 0) return []
+        const query = { uid: true, size: true, internalDate: true }
+        const messages = await within(client.fetchAll(uids.join(), query, { uid: true }))
+        return messages.filter(({ uid }) => uids.includes(uid)).map(toHead)
+      },
+      async download(uid) {
+        const message = await within(client.fetchOne(String(uid), { source: true }, { uid: true }))
+        const source = message ? message.source : undefined
+        return source && new Uint8Array(source)
+      },
+      async move(uid, target) {
+        return Boolean(await within(client.messageMove(String(uid), targets[target], { uid: true })))
+      },
+      close: () => end(client),
+    }
+  } catch (error) {
+    client.close()
+    throw error
+  }
+}
+
+/** Examines a server without a change. @throws RoundFailure */
+export async function examineMailServer(
+  server: MailServer,
+  credentials: MailLogin,
+  signal: AbortSignal,
+): Promise<ServerReport> {
+  const { client, within } = await connect(server, credentials, signal)
+  try {
+    const paths = await requireFolder(client, server, within)
+    const moves = findMoves(client)
+    const status = await within(client.status(server.folder, { messages: true }))
+    const folders = [server.done, server.rejected].map((path) => ({
+      path,
+      exists: findPath(client, path, paths) !== undefined,
+    }))
+    await end(client)
+    return { waiting: status ? (status.messages ?? 0) : 0, folders, moves }
+  } finally {
+    client.close()
+  }
+}
+
+/** Waits for an answer at most 10 minutes. An error becomes a RoundFailure, and ends the connection. */
+type Within = <T>(answer: Promise<T>) => Promise<T>
+
+async function connect(
+  { host, port, security, largest }: MailServer,
+  credentials: MailLogin,
+  signal: AbortSignal,
+): Promise<{ client: ImapFlow; within: Within }> {
+  signal.throwIfAborted()
+  const client = new ImapFlow({
+    ...{ host, port, secure: security === 'tls', auth: loginOptions(credentials) },
+    ...(security !== 'tls' && { doSTARTTLS: security === 'starttls' }),
+    ...{ logger: false, disableAutoIdle: true, disableCompression: true },
+    clientInfo: { name: 'cambista' },
+    ...{ connectionTimeout: CONNECT_MS, greetingTimeout: CONNECT_MS, socketTimeout: SILENCE_MS },
+    ...{ maxLiteralSize: largest + LARGEST_ANSWER, maxResponseSize: largest + 2 * LARGEST_ANSWER },
+  })
+  client.on('error', () => undefined) // the pending command has it
+  const within: Within = async (answer) => {
+    const over = AbortSignal.any([signal, AbortSignal.timeout(DEADLINE_MS)])
+    const close = () => client.close() // rejects the pending command
+    over.addEventListener('abort', close)
+    try {
+      return await answer
+    } catch (error) {
+      client.close()
+      signal.throwIfAborted()
+      if (over.aborted) throw new RoundFailure('the server did not answer within 10 minutes')
+      throw toFailure(error, { host, port })
+    } finally {
+      over.removeEventListener('abort', close)
+    }
+  }
+  await within(client.connect())
+  return { client, within }
+}
+
+function loginOptions(credentials: MailLogin) {
+  const { user } = credentials
+  return 'pass' in credentials
+    ? { user, pass: credentials.pass }
+    : { user, accessToken: credentials.accessToken }
+}
+
+async function end(client: ImapFlow): Promise<void> {
+  const logout = client.logout().catch(() => undefined) // the work is done
+  await Promise.race([logout, wait(5000, undefined, { ref: false })])
+  client.close()
+}
+
+/** Returns the paths of all folders. @throws RoundFailure if the folder of the mailbox is missing */
+async function requireFolder(client: ImapFlow, { folder }: MailServer, within: Within): Promise<string[]> {
+  const paths = (await within(client.list())).map(({ path }) => path)
+  if (findPath(client, folder, paths) !== undefined) return paths
+  const names = paths.slice(0, MOST_NAMES).join(', ')
+  throw new RoundFailure(
+    `there is no folder ${folder}: it has ${names}${paths.length > MOST_NAMES ? ', …' : ''}`,
+  )
+}
+
+/** Finds a folder, also under the prefix of the server's namespace. */
+function findPath(client: ImapFlow, name: string, paths: readonly string[]): string | undefined {
+  const names = [name, (client.namespace?.prefix ?? '') + name]
+  return paths.find((path) =>
+    names.some((one) => one === path || (one.toUpperCase() === 'INBOX' && path.toUpperCase() === 'INBOX')),
+  )
+}
+
+async function ensureFolder(
+  client: ImapFlow,
+  name: string,
+  paths: readonly string[],
+  within: Within,
+): Promise<string> {
+  const existing = findPath(client, name, paths)
+  if (existing !== undefined) return existing
+  const folder = await client.mailboxCreate(name).catch((error: unknown) => {
+    throw new RoundFailure(`the folder ${name} cannot be made`, 'other', { cause: error })
+  })
+  return (await within(Promise.resolve(folder))).path
+}
+
+/** Returns how one mail is removed from its folder. @throws RoundFailure if only all marked ones could be */
+function findMoves({ capabilities }: ImapFlow): ServerReport['moves'] {
+  if (capabilities.has('MOVE')) return 'MOVE'
+  if (capabilities.has('UIDPLUS')) return 'UIDPLUS'
+  throw new RoundFailure('it knows neither MOVE nor UIDPLUS')
+}
+
+function toHead({ uid, size = 0, internalDate }: FetchMessageObject): MailHead {
+  const arrival = internalDate === undefined ? undefined : new Date(internalDate)
+  return { uid, size, arrival }
+}
+
+function toFailure(error: unknown, { host, port }: Pick<MailServer, 'host' | 'port'>): RoundFailure {
+  if (error instanceof RoundFailure) return error
+  const facts = error as { code?: unknown; authenticationFailed?: unknown; responseStatus?: unknown }
+  const code = typeof facts.code === 'string' ? facts.code : ''
+  const fail = (message: string, kind: RoundFailure['kind'] = 'other') =>
+    new RoundFailure(message, kind, { cause: error })
+  if (facts.authenticationFailed) return fail('the server refused the password', 'refused')
+  if (CERTIFICATE.test(code)) return fail(`its certificate is not trusted (${code})`)
+  if (/STARTTLS|UPGRADE/.test(code) || /STARTTLS/.test(errorReason(error)))
+    return fail('it offers no encryption by STARTTLS')
+  if (['LiteralTooLarge', 'ResponseTooLarge'].includes(code)) return fail('its answer is too large')
+  if (code === 'NoConnection' || code === 'EConnectionClosed') return fail('the connection ended')
+  if (typeof facts.responseStatus === 'string') return fail(`it answered ${facts.responseStatus}`)
+  return fail(`there is no connection to ${host}:${port} (${code === '' ? 'unknown reason' : code})`)
+}

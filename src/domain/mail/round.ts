@@ -1,0 +1,200 @@
+// A round of a mailbox: takes the mails of its folder, each once, and moves them. A mail is moved only after its documents
+// are on disk. A mail that is known already is moved without a download.
+
+import { AppError, errorReason } from '../../runtime/errors.ts'
+import type { Log } from '../../runtime/log.ts'
+import { findAgent } from '../../store/directory/agents.ts'
+import { atomically, type Lock } from '../../store/engine.ts'
+import type { MailboxRow } from '../../store/mail/mailboxes.ts'
+import {
+  addMoveFailure,
+  type MailMessage,
+  selectMailMessages,
+  updateMailMoved,
+  updateMailSeen,
+} from '../../store/mail/messages.ts'
+import type { ReadDb } from '../../store/tables.ts'
+import { createCredentialReader } from './credentials.ts'
+import { type MailFolder, type MailHead, openMailFolder } from './imap.ts'
+import { recordRefusedMail } from './mailboxes.ts'
+import { type MailReader, openMailReader } from './reader.ts'
+import { RoundFailure } from './round-failure.ts'
+import { createMailStore, type MailStorage, type ReadMail, type StoredMail } from './store-mail.ts'
+
+export type RoundRunner = {
+  /** Runs a round, and returns how many mails are left in the folder. @throws RoundFailure; the reason of `signal` */
+  run(mailbox: MailboxRow, lock: Lock, signal: AbortSignal): Promise<{ waiting: number }>
+  close(): Promise<void>
+}
+
+type RunnerDeps = MailStorage & {
+  reads: ReadDb
+  log: Log
+}
+
+type Round = RunnerDeps & {
+  mailbox: MailboxRow
+  folder: MailFolder
+  lock: Lock
+  signal: AbortSignal
+  reader: MailReader
+  store: (mail: ReadMail, lock: Lock) => Promise<StoredMail>
+  /** Reasons of refused mails that could not be moved, so that they are not downloaded again. */
+  refusals: Map<string, string>
+  /** The move of a mail has failed in MOST_MOVE_FAILURES rounds. */
+  isStuck: boolean
+}
+
+const MOST_MAILS = 200 // downloads of a round, so that no mailbox delays the others for long
+const MOST_MOVES = 1000
+const MOST_MOVE_FAILURES = 3
+const MOST_REFUSALS = 10_000
+
+export function createRoundRunner(deps: RunnerDeps): RoundRunner {
+  const credentials = createCredentialReader(deps.log)
+  const reader = openMailReader()
+  const store = createMailStore(deps)
+  const refusals = new Map<string, string>()
+  return {
+    async run(mailbox, lock, signal) {
+      const login = await credentials.read(mailbox)
+      const folder = await openMailFolder(mailbox, login, signal).catch((error: unknown) => {
+        if (error instanceof RoundFailure && error.kind === 'refused') credentials.forget(mailbox.oauth_file)
+        throw error
+      })
+      try {
+        const round = { ...deps, mailbox, folder, lock, signal, reader, store, refusals, isStuck: false }
+        await takeMails(round)
+        const waiting = (await folder.listUids()).length
+        if (round.isStuck) throw new RoundFailure('mails of documents cannot be moved out of the folder')
+        return { waiting }
+      } finally {
+        await folder.close()
+      }
+    },
+    close: reader.close,
+  }
+}
+
+async function takeMails(round: Round): Promise<void> {
+  const { reads, mailbox, folder, signal } = round
+  const place = { mailbox_id: mailbox.id, uidvalidity: folder.uidvalidity }
+  const uids = await folder.listUids()
+  const messages = await selectMailMessages(reads, place, uids)
+  for (const message of [...messages.values()].slice(0, MOST_MOVES)) {
+    signal.throwIfAborted()
+    await moveKnown(round, message)
+  }
+  const newUids = uids.filter((uid) => !messages.has(uid)).slice(0, MOST_MAILS + round.refusals.size)
+  let count = 0
+  for (const head of await folder.readHeads(newUids)) {
+    signal.throwIfAborted()
+    if (count === MOST_MAILS) break
+    if (round.refusals.has(refusalKey(round, head.uid))) {
+      await moveRefused(round, head)
+      continue
+    }
+    count += 1
+    await takeMail(round, head)
+  }
+}
+
+async function takeMail(round: Round, head: MailHead): Promise<void> {
+  const { mailbox, folder, reader, signal, clock } = round
+  const { uid } = head
+  if (head.size > mailbox.largest) return refuse(round, head, 'too large')
+  const raw = await folder.download(uid)
+  if (!raw) return // somebody else moved it
+  const contents = await reader.read(raw, signal)
+  if ('refused' in contents) return refuse(round, head, contents.refused)
+  if (!isAllowedSender(mailbox, contents.from)) return refuse(round, head, 'sender')
+  const agentId = await chooseAgent(round, contents.recipients)
+  const upload = await round
+    .store(
+      {
+        ...{ mailbox, agentId, contents, uid, uidvalidity: folder.uidvalidity },
+        receivedAt: (head.arrival ?? clock()).toISOString(),
+      },
+      round.lock,
+    )
+    .catch((error: unknown) => {
+      throw storageFailure(error)
+    })
+  const { key, isNew, runs } = upload
+  if (isNew) {
+    const facts = { mailbox: mailbox.id, uid, documents: upload.count, first: runs[0]?.id }
+    round.log.info('mail kept', facts)
+  }
+  if (isNew) await moveTaken(round, { key, uid })
+  else await moveKnown(round, { key, uid })
+}
+
+/** Moves a mail that a round finds again. */
+async function moveKnown(round: Round, mail: Pick<MailMessage, 'key' | 'uid'>): Promise<void> {
+  const { db, lock, clock, folder } = round
+  const place = { at: clock().toISOString(), uidvalidity: folder.uidvalidity, uid: mail.uid }
+  await atomically(db, (trx) => updateMailSeen(trx, mail.key, place), lock)
+  await moveTaken(round, mail)
+}
+
+/** Moves a mail whose parts are documents. */
+async function moveTaken(round: Round, { key, uid }: Pick<MailMessage, 'key' | 'uid'>): Promise<void> {
+  const { db, lock, clock, folder } = round
+  const isMoved = await folder.move(uid, 'done')
+  if (isMoved) return atomically(db, (trx) => updateMailMoved(trx, key, clock().toISOString()), lock)
+  const failures = await atomically(db, (trx) => addMoveFailure(trx, key), lock)
+  if (failures >= MOST_MOVE_FAILURES) round.isStuck = true
+}
+
+async function refuse(round: Round, head: MailHead, reason: string): Promise<void> {
+  const { db, lock, clock, log, mailbox, folder, refusals } = round
+  const { uid, size } = head
+  const refusal = {
+    ...{ mailbox_id: mailbox.id, uidvalidity: folder.uidvalidity, uid, size, reason },
+    at: clock().toISOString(),
+  }
+  const isNew = await atomically(db, (trx) => recordRefusedMail(trx, refusal), lock)
+  if (isNew) log.warn('mail refused', { mailbox: mailbox.id, uid, size, reason })
+  if (refusals.size >= MOST_REFUSALS) refusals.clear()
+  refusals.set(refusalKey(round, uid), reason)
+  await moveRefused(round, head)
+}
+
+async function moveRefused(round: Round, { uid }: MailHead): Promise<void> {
+  if (await round.folder.move(uid, 'rejected')) round.refusals.delete(refusalKey(round, uid))
+}
+
+function refusalKey({ mailbox, folder }: Pick<Round, 'mailbox' | 'folder'>, uid: number): string {
+  return [mailbox.id, folder.uidvalidity, uid].join(' ')
+}
+
+/** Returns whether the sender is one of `--allow-from`. Anybody can forge it. */
+function isAllowedSender({ allow_from: allowed }: MailboxRow, sender: string): boolean {
+  if (allowed.length === 0) return true
+  const from = sender.toLowerCase()
+  const domain = from.slice(from.lastIndexOf('@') + 1)
+  return from !== '' && allowed.some((one) => (one.includes('@') ? one === from : one === domain))
+}
+
+/** Returns the agent in the tag of an address, such as `facturas+12@example.com`, else that of the mailbox. */
+async function chooseAgent({ reads, mailbox }: Round, recipients: readonly string[]): Promise<number> {
+  if (!mailbox.by_tag) return mailbox.agent_id
+  const tags = recipients.flatMap((address) => /^[^@]*\+(\d{1,15})@/.exec(address)?.[1] ?? [])
+  for (const tag of new Set(tags)) {
+    const agent = await findAgent(reads, Number(tag))
+    if (agent?.active && agent.company_id === mailbox.company_id) return agent.id
+  }
+  return mailbox.agent_id
+}
+
+/** A failure of the storage leaves the mail where it is. */
+function storageFailure(error: unknown): unknown {
+  if (!(error instanceof AppError)) return error
+  const messages: Partial<Record<AppError['code'], string>> = {
+    'over-quota': 'the quota of the company is used up',
+    'disk-full': 'the disk is full',
+    'not-found': 'its agent is inactive, or its agent or owner does not exist',
+  }
+  const message = messages[error.code] ?? `its documents cannot be stored (${errorReason(error)})`
+  return new RoundFailure(message, 'other', { cause: error })
+}

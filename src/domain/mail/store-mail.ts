@@ -1,0 +1,161 @@
+// Stores the documents of a mail as one upload of its mailbox, under the limits of all uploads. The record of the mail is
+// in the same transaction. So the same mail becomes documents once, whatever ends the process.
+
+import { setImmediate } from 'node:timers/promises'
+import type { MailContents, MailPart } from '../../formats/mail/mail.ts'
+import { AppError } from '../../runtime/errors.ts'
+import { createMemoryBudget, type MemoryBudget } from '../../runtime/memory-budget.ts'
+import type { Semaphore } from '../../runtime/semaphore.ts'
+import type { BlobBatch } from '../../store/blobs/batch.ts'
+import type { Blobs } from '../../store/blobs/blobs.ts'
+import { type IdRange, rangeIds } from '../../store/documents/idempotency.ts'
+import type { NewInvoice } from '../../store/documents/invoices.ts'
+import { READER_VERSION } from '../../store/documents/invoices.ts'
+import type { Lock } from '../../store/engine.ts'
+import { insertDocumentMail } from '../../store/mail/document-mail.ts'
+import { addMailCounts, type MailboxRow } from '../../store/mail/mailboxes.ts'
+import { findMailMessage, insertMailMessage } from '../../store/mail/messages.ts'
+import type { WriteDb } from '../../store/tables.ts'
+import type { Clock } from '../../values/dates.ts'
+import type { DocumentWaiters } from '../documents/arrivals.ts'
+import { storeBatch } from '../documents/batch.ts'
+import { HAS_ANSWER } from '../documents/insert-uploads.ts'
+import { checkQuotas, selectQuotas, withinQuotas } from '../documents/quotas.ts'
+import { createUploadedFiles, type InvoiceTally } from '../documents/uploaded-files.ts'
+import { NO_FACTS, recognizeContent } from '../invoices/recognition.ts'
+import { mailKey } from './mail-key.ts'
+import { requireActiveMailbox } from './mailboxes.ts'
+
+export type MailStorage = {
+  db: WriteDb
+  blobs: Blobs
+  clock: Clock
+  waiters: DocumentWaiters
+  wakeHooks: () => void
+  /** Turns of all uploads. */
+  turns: Pick<Semaphore, 'acquire'>
+  /** Bytes of the disk that stay free. */
+  minFree: number
+  invoices: Pick<InvoiceTally, 'addAll'>
+}
+
+/** A mail and its place. */
+export type ReadMail = {
+  mailbox: MailboxRow
+  agentId: number
+  uidvalidity: number
+  uid: number
+  receivedAt: string
+  contents: MailContents
+}
+
+/** `isNew` is false for a mail whose parts are documents already. */
+export type StoredMail = { key: string; isNew: boolean; runs: readonly IdRange[]; count: number }
+
+const SLICE = 256 * 1024 // a few milliseconds
+const MEMORY = { each: 64 * 1024 ** 2, all: 64 * 1024 ** 2 } // beside the parts
+
+/** Creates a function that stores the parts of a mail and throws AppError like an upload. */
+export function createMailStore(deps: MailStorage): (mail: ReadMail, lock: Lock) => Promise<StoredMail> {
+  const memory = createMemoryBudget(MEMORY)
+  return async (mail, lock) => {
+    using _turn = await deps.turns.acquire()
+    return storeParts(deps, memory, mail, lock)
+  }
+}
+
+async function storeParts(
+  deps: MailStorage,
+  memory: MemoryBudget,
+  mail: ReadMail,
+  lock: Lock,
+): Promise<StoredMail> {
+  const { db, blobs, clock } = deps
+  const { mailbox, contents: parsed, uid, uidvalidity } = mail
+  const companyId = mailbox.company_id
+  const quotas = await selectQuotas(db, { tokenId: null, companyId })
+  checkQuotas(quotas, 1)
+  await checkFreeSpace(deps, parsed.parts)
+  using share = memory.open()
+  const contents = withinQuotas(quotas, blobs.beginBatch)(share)
+  try {
+    const files = createUploadedFiles(share)
+    const parts: { part: MailPart; content: number; invoice: NewInvoice | undefined }[] = []
+    for (const part of parsed.parts) parts.push({ part, ...(await writePart(contents, part)) })
+    const clave = findOnlyClave(parts.map(({ invoice }) => invoice))
+    for (const { part, content, invoice } of parts) {
+      const { name, type: mimetype } = part
+      files.add({ name, mimetype, content, invoice: invoice ?? clave })
+    }
+    const hashes = parts.map(({ content }) => contents.at(content).sha256)
+    const key = mailKey(mailbox.id, parsed.messageId, hashes)
+    const repeated = { key, isNew: false, runs: [], count: 0 }
+    if (await findMailMessage(db, key)) return repeated
+    const at = clock().toISOString()
+    const insertOrigin = async (trx: WriteDb, runs: readonly IdRange[]) => {
+      await lock.check(trx)
+      await requireActiveMailbox(trx, mailbox.id)
+      if (!(await insertMailMessage(trx, { key, mailbox_id: mailbox.id, uidvalidity, uid, at })))
+        throw HAS_ANSWER
+      await addMailCounts(trx, mailbox.id, { taken: 1 })
+      await insertDocumentMail(trx, [...rangeIds(runs)], {
+        ...{ mailbox_id: mailbox.id, from_text: parsed.fromText || null, subject: parsed.subject || null },
+        ...{ received_at: mail.receivedAt, message_id: parsed.messageId },
+      })
+    }
+    const party = { companyId, agentId: mail.agentId, ownerId: mailbox.owner_id }
+    const runs = await storeBatch(
+      { db, blobs },
+      { ...party, files, contents },
+      { at, tokenId: null, insertOrigin },
+      undefined,
+    )
+    if (!runs) return repeated
+    announce(deps, party, runs)
+    deps.invoices.addAll(files.invoiceCounts())
+    return { key, isNew: true, runs, count: files.count() }
+  } finally {
+    await contents.discard() // has no effect on committed blobs
+  }
+}
+
+async function checkFreeSpace({ blobs, minFree }: MailStorage, parts: readonly MailPart[]): Promise<void> {
+  const needed = parts.reduce((sum, { bytes }) => sum + bytes.length, minFree)
+  const free = await blobs.freeBytes?.()
+  if (free !== undefined && free < needed) throw new AppError('disk-full', 'Not enough free disk space')
+}
+
+/** Writes a part in slices, so that no request waits for a large one. */
+async function writePart(
+  contents: BlobBatch,
+  { name, bytes }: MailPart,
+): Promise<{ content: number; invoice: NewInvoice | undefined }> {
+  const recognition = recognizeContent()
+  const writer = contents.begin()
+  for (let start = 0; start < bytes.length; start += SLICE) {
+    const slice = Buffer.from(bytes.buffer, bytes.byteOffset + start, Math.min(SLICE, bytes.length - start))
+    recognition.write(slice)
+    await writer.write(slice)
+    if (bytes.length > SLICE) await setImmediate()
+  }
+  return { invoice: recognition.end(name), content: await writer.keep() }
+}
+
+/** Facts of the other files of a mail with the claves of one invoice. Undefined: there is none, or several. */
+function findOnlyClave(invoices: readonly (NewInvoice | undefined)[]): NewInvoice | undefined {
+  const claves = new Set(invoices.flatMap((invoice) => invoice?.clave ?? []))
+  const [clave] = claves
+  return claves.size === 1 && clave !== undefined
+    ? { ...NO_FACTS, source: 'mail', clave, reader: READER_VERSION }
+    : undefined
+}
+
+function announce(
+  { wakeHooks, waiters }: MailStorage,
+  party: { companyId: number; agentId: number },
+  runs: readonly IdRange[],
+): void {
+  wakeHooks()
+  const last = runs.at(-1)
+  if (last) waiters.announce({ ...party, last: last.id + last.count - 1 })
+}
