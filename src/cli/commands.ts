@@ -41,6 +41,7 @@ const FILES: Record<string, readonly string[]> = {
     'mailbox delete',
     'mailbox forget',
   ],
+  'mail/test': ['mailbox test'],
   'rates/provider': ['provider list', 'provider enable', 'provider disable'],
   'rates/series': ['series list', 'series enable', 'series disable'],
   'rates/revision': ['revision list'],

@@ -48,7 +48,7 @@ export type Advice =
   | { about: 'repair' | 'stopped-server' }
   | { about: 'code-change' | 'nightly-backup' }
   /** A hook without a usable secret, or whose receiver does not respond. */
-  | { about: 'hook-secret' | 'hook-test'; id: number }
+  | { about: 'hook-secret' | 'hook-test' | 'mailbox-test'; id: number }
   /** `doctor` describes the repair of a damaged database. */
   | { about: 'damage' }
 

@@ -133,6 +133,7 @@ const ADVICE_TEXTS: { [About in Advice['about']]: (advice: Advice & { about: Abo
   damage: () => ': cambista doctor says how',
   'hook-secret': (advice) => `: cambista hook rotate ${advice.id} gives it a new one`,
   'hook-test': (advice) => `: cambista hook test ${advice.id} tries it`,
+  'mailbox-test': (advice) => `: cambista mailbox test ${advice.id} tries it`,
   'own-id': (advice) => `: choose one for the ${advice.kind} with --id`,
 }
 

@@ -12,6 +12,7 @@ import type { CacheState, RateCache } from '../../domain/rates/rate-cache.ts'
 import type { Semaphore } from '../../runtime/semaphore.ts'
 import type { Blobs } from '../../store/blobs/blobs.ts'
 import { countHooks } from '../../store/hooks/hooks.ts'
+import { selectMailboxes } from '../../store/mail/mailboxes.ts'
 import { selectLastSuccessfulRun } from '../../store/rates/sync-runs.ts'
 import type { ReadDb } from '../../store/tables.ts'
 import type { Schedulers } from '../../sync/schedulers.ts'
@@ -26,6 +27,14 @@ type DatabaseValues = Totals & {
   hooks: { failing: number; waiting: number; givenUp: number }
   /** Queues of the first 200 agents. */
   agents: { id: number; waiting: number; oldestWaitingSeconds: number; failed: number }[]
+  /** Seconds since 1970 of the last round that succeeded; null: none did. `waiting`: mails, null: unknown. */
+  mailboxes: {
+    name: string
+    taken: number
+    refused: number
+    lastSuccess: number | null
+    waiting: number | null
+  }[]
   /** Days since the newest value of each enabled indicator; null: it has none. */
   indicators: { code: string; days: number | null }[]
 }
@@ -77,6 +86,7 @@ const UNKNOWN = {
   nextSync: undefined,
   hooks: undefined,
   agents: undefined,
+  mailboxes: undefined,
   indicators: undefined,
 }
 
@@ -126,6 +136,10 @@ async function readDatabaseValues({
     agents: agents.map(({ agent_id, waiting, oldest_waiting_at: oldest, failed }) => ({
       ...{ id: agent_id, waiting, failed },
       oldestWaitingSeconds: oldest === null ? 0 : elapsedSeconds(new Date(oldest), clock),
+    })),
+    mailboxes: (await selectMailboxes(db)).map(({ name, taken, refused, last_success_at, waiting }) => ({
+      ...{ name, taken, refused, waiting },
+      lastSuccess: last_success_at === null ? null : new Date(last_success_at).getTime() / 1000,
     })),
     indicators: (await selectIndicatorStates(db, clock)).map(({ code, age_days: days }) => ({ code, days })),
   }

@@ -127,6 +127,19 @@ export function createMetrics(): Metrics {
     labelNames: ['kind', 'result'],
     registers,
   })
+  const mails = new Counter({
+    name: 'cambista_mail_messages_total',
+    help: 'Mails of a mailbox, by outcome',
+    labelNames: ['mailbox', 'outcome'],
+    registers,
+  })
+  const mailGauge = (name: string, help: string) =>
+    new Gauge({ name: `cambista_mail_${name}`, help, labelNames: ['mailbox'], registers })
+  const mailSuccess = mailGauge(
+    'last_success_timestamp_seconds',
+    'When the last round of a mailbox succeeded',
+  )
+  const mailWaiting = mailGauge('waiting', 'Mails in the folder of a mailbox after its last round')
   const cache = (name: string, help: string) => ({
     name: `cambista_cache_${name}`,
     help,
@@ -163,6 +176,13 @@ export function createMetrics(): Metrics {
         waiting.set({ agent }, queue.waiting)
         oldestWaiting.set({ agent }, queue.oldestWaitingSeconds)
         failures.set({ agent }, queue.failed)
+      }
+      for (const metric of [mails, mailSuccess, mailWaiting]) metric.reset()
+      for (const { name: mailbox, taken, refused, lastSuccess, waiting } of now.mailboxes ?? []) {
+        mails.inc({ mailbox, outcome: 'taken' }, taken)
+        mails.inc({ mailbox, outcome: 'refused' }, refused)
+        mailSuccess.set({ mailbox }, lastSuccess ?? 0)
+        if (waiting !== null) mailWaiting.set({ mailbox }, waiting)
       }
       for (const counter of [hits, misses, invoices]) counter.reset()
       for (const { kind, result, count } of now.invoices) invoices.inc({ kind, result }, count)

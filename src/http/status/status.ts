@@ -12,6 +12,7 @@ import type { Blobs } from '../../store/blobs/blobs.ts'
 import { countOrphans, selectLosses, selectOrphans } from '../../store/documents/orphans.ts'
 import { findReaderProgress } from '../../store/documents/unread.ts'
 import { selectIndicatorRuns } from '../../store/indicators/runs.ts'
+import { selectMailboxes } from '../../store/mail/mailboxes.ts'
 import { selectDescribedRuns, selectLastSuccessfulRun } from '../../store/rates/sync-runs.ts'
 import type { ReadDb } from '../../store/tables.ts'
 import type { Schedulers } from '../../sync/schedulers.ts'
@@ -65,6 +66,21 @@ const LossesOut = v.object({
     'Contents without a document; at most 1000 of them, `cambista doctor` lists all',
   ),
 })
+
+const MailboxOut = v.pipe(
+  v.object({
+    ...{ id: Integer, name: v.string(), company_id: Integer, agent_id: Integer },
+    state: v.picklist(['active', 'failing', 'paused']),
+    last_round: v.nullable(Instant),
+    last_success: v.nullable(Instant),
+    failing_since: v.nullable(Instant),
+    failure: withDescription(v.nullable(v.string()), 'Why the last round failed'),
+    waiting: withDescription(v.nullable(Integer), 'Mails in the folder after the last round'),
+    taken: withDescription(Integer, 'Mails that became documents'),
+    refused: withDescription(Integer, 'Mails that were refused'),
+  }),
+  v.title('MailboxState'),
+)
 
 const ReasonOut = v.pipe(
   v.object({
@@ -148,6 +164,7 @@ const StatusOut = v.pipe(
       v.optional(v.object({ unread_before: Integer })),
       'Documents with smaller ids wait for the reader of invoices, in the background; absent: all are read',
     ),
+    mail: withDescription(v.optional(v.array(MailboxOut)), 'The mailboxes, by id; absent: there is none'),
     backup: withDescription(v.nullable(BackupOut), 'null: the server makes none'),
     losses: withDescription(
       v.optional(LossesOut),
@@ -207,6 +224,7 @@ export function statusEndpoints(deps: StatusDeps): AnyEndpoint[] {
             free_bytes: await contents.freeBytes?.(),
           },
           invoices: await unreadOut(db),
+          mail: await mailOut(db),
           losses: contents.keepsRemoved ? await lossesOut(db) : undefined,
           backup: backups ? backupOut(backups.status()) : null,
           runs: await selectDescribedRuns(db, RUNS_SHOWN),
@@ -227,6 +245,18 @@ async function indicatorsOut({ db, health }: StatusDeps) {
 async function unreadOut(db: ReadDb): Promise<{ unread_before: number } | undefined> {
   const progress = await findReaderProgress(db)
   return progress && progress.unreadBefore > 0 ? { unread_before: progress.unreadBefore } : undefined
+}
+
+async function mailOut(db: ReadDb): Promise<v.InferOutput<typeof MailboxOut>[] | undefined> {
+  const mailboxes = await selectMailboxes(db)
+  if (mailboxes.length === 0) return undefined
+  return mailboxes.map(({ paused_at, ...row }) => ({
+    ...{ id: row.id, name: row.name, company_id: row.company_id, agent_id: row.agent_id },
+    state: paused_at !== null ? 'paused' : row.failing_since !== null ? 'failing' : 'active',
+    ...{ last_round: row.last_round_at, last_success: row.last_success_at },
+    ...{ failing_since: row.failing_since, failure: row.failure },
+    ...{ waiting: row.waiting, taken: row.taken, refused: row.refused },
+  }))
 }
 
 async function lossesOut(db: ReadDb): Promise<v.InferOutput<typeof LossesOut> | undefined> {

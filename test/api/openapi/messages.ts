@@ -8,6 +8,8 @@ import type { TestApp } from '../../support/app.ts'
 import { runJson } from '../../support/company.ts'
 import { batch, CREATE, fillDirectory, pdf, post, TOKENS } from '../../support/directory.ts'
 import { type ReceivedMessage, startReceiver } from '../../support/hooks/receiver.ts'
+import { insertTestMailbox } from '../../support/mail/mailboxes.ts'
+import { openTestDatabase } from '../../support/temporary.ts'
 import { runCommand, until } from '../../support/terminal.ts'
 import { openApp } from '../support.ts'
 
@@ -42,6 +44,10 @@ export async function collectMessages(): Promise<CollectedMessages> {
   await app.sync(RANGE)
   app.bank.faults = () => ({ status: 400, body: '' })
   await app.sync(RANGE)
+  const db = openTestDatabase(app.dataDir)
+  const party = { company_id: 1, agent_id: 1, owner_id: 1 }
+  await insertTestMailbox(db, { ...party, host: '127.0.0.1', port: 1, password_file: MESSAGES_FILE })
+  await db.destroy()
   assert.equal((await runCommand(['hook', 'test', String(id), '--data-dir', app.dataDir])).code, 0)
 
   const types = [...HOOK_EVENTS, 'test']

@@ -9,10 +9,11 @@ import { VERSION } from '../../../src/runtime/assets.ts'
 import { insertApiKey } from '../../../src/store/access/api-keys.ts'
 import { ofSqlite, startTestApp, type TestApp, temporaryDirectory } from '../../support/app.ts'
 import { batch, CREATE, fillDirectory, pdf, post } from '../../support/directory.ts'
+import { insertTestMailbox } from '../../support/mail/mailboxes.ts'
 import { openTestDatabase } from '../../support/temporary.ts'
 import { until } from '../../support/terminal.ts'
 import { type Document, readDescription } from '../openapi/description.ts'
-import { asOtherProcess } from '../support.ts'
+import { asOtherProcess, send } from '../support.ts'
 
 type Status = {
   version: string
@@ -192,4 +193,45 @@ test('the status has the documents that wait for the reader of invoices', async 
   await db.destroy()
   assert.deepEqual(await read(), { unread_before: 41 })
   await checkDescribed(app)
+})
+
+test('the status and the metrics have the mailboxes', async (t) => {
+  const app = await startTestApp(t, { listen: { metrics: 'local' } })
+  await fillDirectory(app)
+  const read = async () => (await app.json<{ mail?: object[] }>('/api/v1/status')).mail
+  assert.equal(await read(), undefined)
+  const db = openTestDatabase(app.dataDir)
+  const party = { company_id: 1, agent_id: 1, owner_id: 1 }
+  const failure = {
+    last_success_at: '2026-03-24T10:00:00.000Z',
+    last_round_at: '2026-03-24T12:00:00.000Z',
+    failing_since: '2026-03-24T11:00:00.000Z',
+    next_round_at: '2026-03-24T13:00:00.000Z',
+    ...{ failure: 'the server refused the password', failures: 3, waiting: 4, taken: 7, refused: 2 },
+  }
+  await insertTestMailbox(db, { ...party, ...failure })
+  const paused_at = '2026-03-24T09:00:00.000Z'
+  await insertTestMailbox(db, { ...party, name: 'otro', paused_at, pause_reason: 'operator' })
+  await db.destroy()
+  const none = { last_round: null, last_success: null, failing_since: null, failure: null, waiting: null }
+  assert.deepEqual(await read(), [
+    {
+      ...{ id: 1, name: 'facturas', company_id: 1, agent_id: 1, state: 'failing' },
+      ...{ last_round: failure.last_round_at, last_success: failure.last_success_at },
+      ...{ failing_since: failure.failing_since, failure: failure.failure },
+      ...{ waiting: 4, taken: 7, refused: 2 },
+    },
+    { id: 2, name: 'otro', company_id: 1, agent_id: 1, state: 'paused', ...none, taken: 0, refused: 0 },
+  ])
+  await checkDescribed(app)
+  const { body } = await send(`${app.app.url}/metrics`)
+  for (const line of [
+    'cambista_mail_messages_total{mailbox="facturas",outcome="taken"} 7',
+    'cambista_mail_messages_total{mailbox="facturas",outcome="refused"} 2',
+    'cambista_mail_last_success_timestamp_seconds{mailbox="facturas"} 1774346400',
+    'cambista_mail_last_success_timestamp_seconds{mailbox="otro"} 0',
+    'cambista_mail_waiting{mailbox="facturas"} 4',
+  ])
+    assert.ok(body.includes(`${line}\n`), line)
+  assert.equal(body.includes('cambista_mail_waiting{mailbox="otro"}'), false)
 })

@@ -29,6 +29,7 @@ import type { DoctorRequest, Examination, Report } from './examination.ts'
 import { examineFiles } from './files.ts'
 import { examineHooks } from './hooks.ts'
 import { examineIndicators } from './indicators.ts'
+import { examineMailboxes } from './mailboxes.ts'
 import { examineRates } from './rates.ts'
 import { correctUsage, noteUsage } from './usage.ts'
 
@@ -60,6 +61,7 @@ export async function examine(request: DoctorRequest): Promise<Examination> {
       await noteSyncs(database, { providers }, report)
       await noteUsage(database, report)
       await examineHooks(database, request, report)
+      await examineMailboxes(database, report)
       await examineIndicators(database, request, report)
     }
     await examineFiles(sound ? database : undefined, { ...request, isInUse: isInUse }, report)

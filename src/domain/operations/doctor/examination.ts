@@ -14,6 +14,7 @@ export type Check =
   | 'rates'
   | 'backup'
   | 'hooks'
+  | 'mail'
   | 'indicators'
 
 export type Report = {

@@ -26,6 +26,7 @@ import type { DoctorRequest, Examination, Report } from './examination.ts'
 import { documentsInWords } from './files.ts'
 import { examineHooks } from './hooks.ts'
 import { examineIndicators } from './indicators.ts'
+import { examineMailboxes } from './mailboxes.ts'
 import { examineRates } from './rates.ts'
 import { noteUsage } from './usage.ts'
 
@@ -62,6 +63,7 @@ export async function examineShared(request: SharedRequest): Promise<Examination
     await noteSyncs(database, { providers }, report)
     await noteUsage(database, { ...report, note: (message) => report.note(message) }) // without advice: `--repair` works on data directories only
     await examineHooks(database, { clock, hookKey: request.hookKey }, report)
+    await examineMailboxes(database, report)
     await examineIndicators(database, { clock, providers: request.providers }, report)
     await examineContents(request, report)
   } catch (error) {

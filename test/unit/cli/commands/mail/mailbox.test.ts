@@ -1,7 +1,9 @@
 // The commands of mailboxes, as an operator types them.
 
 import assert from 'node:assert/strict'
-import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import {
@@ -9,6 +11,7 @@ import {
   recordRound,
   recordRoundFailure,
 } from '../../../../../src/domain/mail/mailboxes.ts'
+import { updateAgentActive } from '../../../../../src/store/directory/agents.ts'
 import { findMailbox, updateMailbox } from '../../../../../src/store/mail/mailboxes.ts'
 import { insertMailMessage } from '../../../../../src/store/mail/messages.ts'
 import { makeDirectory, runJson } from '../../../../support/company.ts'
@@ -198,3 +201,47 @@ test('`directory import` moves neither the agent nor the owner of a mailbox to a
     assert.match(await runWords('directory', 'import', file), message)
   }
 })
+
+test('`mailbox test` names the reason for which a round would fail, and `doctor` the mailbox', async (t) => {
+  const { dataDir, secret, create, runWords } = await openDirectory(t)
+  const port = await closedPort()
+  const local = ['--host', '127.0.0.1', '--port', String(port), '--security', 'none']
+  await runWords(...create.with(create.indexOf('imap.example.com'), '127.0.0.1'), ...local.slice(2))
+  assert.equal(
+    await runWords('mailbox', 'test', '1'),
+    `1 cambista: there is no connection to 127.0.0.1:${port} (ECONNREFUSED)\n`,
+  )
+  assert.match(await runWords('mailbox', 'test', '2'), /^1 cambista: there is no mailbox 2/)
+  rmSync(secret)
+  assert.match(
+    await runWords('mailbox', 'test', '1'),
+    /^1 cambista: the file of the secret cannot be read: ENOENT/,
+  )
+  const findings = async () => {
+    const end = await runCommand(['doctor', '--data-dir', dataDir, '--json'])
+    const report = JSON.parse(end.out) as { findings: { check: string; message: string }[] }
+    return report.findings.flatMap(({ check, message }) => (check === 'mail' ? message : []))
+  }
+  assert.match((await findings()).join(), /^the secret of mailbox 1 cannot be read: ENOENT.*mailbox test 1/)
+  writeFileSync(secret, SECRET, { mode: 0o600 })
+  const db = temporaryDatabase(t, dataDir)
+  const failing = { failing_since: AT, failure: 'the server refused the password' }
+  await updateMailbox(db, 1, failing)
+  await updateAgentActive(db, 12, false)
+  assert.deepEqual(await findings(), [
+    `mailbox 1 fails since ${AT} (the server refused the password): cambista mailbox test 1 tries it`,
+    'the agent 12 of mailbox 1 is inactive: cambista mailbox test 1 tries it',
+  ])
+  await runWords('mailbox', 'pause', '1')
+  assert.equal((await findings()).length, 1)
+})
+
+/** A port on which nothing listens. */
+async function closedPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}

@@ -1,0 +1,52 @@
+// Connects to the server of a mailbox from this process, and writes nothing.
+
+import { createCredentialReader } from '../../../domain/mail/credentials.ts'
+import { examineMailServer, type ServerReport } from '../../../domain/mail/imap.ts'
+import { RoundFailure } from '../../../domain/mail/round-failure.ts'
+import { AppError } from '../../../runtime/errors.ts'
+import type { MailboxRow } from '../../../store/mail/mailboxes.ts'
+import { command, formatTable, printResult } from '../../command.ts'
+import { STORAGE } from '../../options/storage.ts'
+import { parseId } from '../positionals.ts'
+import { needMailbox } from './mailboxes.ts'
+
+const UNTRUSTED = /SELF_SIGNED|UNABLE_TO_/
+const NO_LOG = { warn: () => undefined }
+
+export const mailboxTest = command({
+  name: 'mailbox test',
+  positionals: ['ID'],
+  options: [...STORAGE, 'json'],
+  run({ options, positionals, terminal, withDatabase }) {
+    const id = parseId(positionals[0])
+    return withDatabase({ mustExist: true }, async (db) => {
+      const mailbox = await needMailbox(db, id)
+      try {
+        const login = await createCredentialReader(NO_LOG).read(mailbox)
+        const report = await examineMailServer(mailbox, login, terminal.stop)
+        printResult(terminal, options, { id, ...report }, formatTable(reportFacts(mailbox, report)))
+      } catch (error) {
+        if (!(error instanceof RoundFailure)) throw error
+        const hint = UNTRUSTED.test(error.message)
+          ? ': NODE_EXTRA_CA_CERTS=FILE adds an authority to trust'
+          : ''
+        throw new AppError('failed', error.message + hint, { cause: error })
+      }
+    })
+  },
+})
+
+function reportFacts(
+  { host, port, security, folder }: MailboxRow,
+  { waiting, folders, moves }: ServerReport,
+): [string, string][] {
+  return [
+    ['server', `${host}:${port} (${security})`],
+    ['folder', `${folder}: ${waiting} mails wait`],
+    ...folders.map(({ path, exists }): [string, string] => [
+      'moves to',
+      exists ? path : `${path}, which the first round makes`,
+    ]),
+    ['moves by', moves === 'MOVE' ? 'MOVE' : 'copies, and UID EXPUNGE of each mail'],
+  ]
+}

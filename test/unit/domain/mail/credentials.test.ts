@@ -1,0 +1,157 @@
+// Credentials of mailboxes: files that are read each time, and tokens that stay in memory until shortly before their end.
+
+import assert from 'node:assert/strict'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { createCredentialReader } from '../../../../src/domain/mail/credentials.ts'
+import { RoundFailure } from '../../../../src/domain/mail/round-failure.ts'
+import { temporaryDirectory } from '../../../support/temporary.ts'
+
+type Answer = { status?: number; body: object | string }
+
+const MINUTE = 60_000
+
+/** Starts a server of tokens that answers each request with the next answer, or the last one. */
+async function startTokenServer(t: TestContext, answers: Answer[]) {
+  const requests: URLSearchParams[] = []
+  const server = createServer(async (req, res) => {
+    let text = ''
+    for await (const chunk of req) text += chunk
+    requests.push(new URLSearchParams(text))
+    const { status = 200, body } = answers[Math.min(requests.length, answers.length) - 1] as Answer
+    res.writeHead(status).end(typeof body === 'string' ? body : JSON.stringify(body))
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  t.after(() => server.close())
+  const close = () => new Promise((done) => server.close(done))
+  return { requests, close, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/token` }
+}
+
+function writeSecret(t: TestContext, text: string): string {
+  const file = join(temporaryDirectory(t), 'secret')
+  writeFileSync(file, text, { mode: 0o600 })
+  return file
+}
+
+function create() {
+  const clock = { now: 0 }
+  const warnings: string[] = []
+  const reader = createCredentialReader({ warn: (event) => void warnings.push(event) }, () => clock.now)
+  const read = (file: string) => reader.read({ user_name: 'ana', password_file: null, oauth_file: file })
+  return { clock, warnings, reader, read }
+}
+
+const lines = (url: string, more: string) =>
+  `# Google\n\ntoken_url = ${url}\nclient_id=app\nclient_secret=hush\nscope=https://mail.google.com/\n${more}\n`
+
+test('a password is the first line of its file, as it is now', async (t) => {
+  const { reader } = create()
+  const file = writeSecret(t, 'uno \r\nnota\n')
+  const mailbox = { user_name: 'ana', password_file: file, oauth_file: null }
+  assert.deepEqual(await reader.read(mailbox), { user: 'ana', pass: 'uno ' })
+  writeFileSync(file, 'dos')
+  assert.deepEqual(await reader.read(mailbox), { user: 'ana', pass: 'dos' })
+  writeFileSync(file, '\n')
+  await assert.rejects(reader.read(mailbox), /the file of the secret is empty/)
+  const missing = { ...mailbox, password_file: `${file}-no` }
+  await assert.rejects(reader.read(missing), (error: RoundFailure) => error.kind === 'secret')
+})
+
+test('a token is fetched once, and again five minutes before its end or after a change of the file', async (t) => {
+  const answer = (access_token: string) => ({ body: { access_token, expires_in: 3600 } })
+  const { url, requests } = await startTokenServer(t, [answer('one'), answer('two'), answer('three')])
+  const { clock, reader, read } = create()
+  const file = writeSecret(t, lines(url, 'grant=client_credentials'))
+  assert.deepEqual(await read(file), { user: 'ana', accessToken: 'one' })
+  clock.now = 54 * MINUTE
+  assert.deepEqual(await read(file), { user: 'ana', accessToken: 'one' })
+  clock.now = 56 * MINUTE
+  assert.deepEqual(await read(file), { user: 'ana', accessToken: 'two' })
+  reader.forget(file)
+  assert.deepEqual(await read(file), { user: 'ana', accessToken: 'three' })
+  writeFileSync(file, lines(url, 'grant=client_credentials\n'))
+  await read(file)
+  assert.equal(requests.length, 4)
+  assert.deepEqual(Object.fromEntries(requests[0] ?? []), {
+    ...{ grant_type: 'client_credentials', client_id: 'app', client_secret: 'hush' },
+    scope: 'https://mail.google.com/',
+  })
+})
+
+test('a new refresh token replaces the former one in the file, and nothing else', async (t) => {
+  const body = { access_token: 'a', expires_in: '3600', refresh_token: 'new$1' }
+  const { url, requests } = await startTokenServer(t, [{ body }])
+  const { reader, read } = create()
+  const file = writeSecret(t, lines(url, 'grant=refresh_token\nrefresh_token = old'))
+  await read(file)
+  assert.equal(readFileSync(file, 'utf8'), lines(url, 'grant=refresh_token\nrefresh_token = new$1'))
+  assert.equal(statSync(file).mode & 0o777, 0o600)
+  reader.forget(file)
+  await read(file)
+  assert.deepEqual(
+    requests.map((form) => form.get('refresh_token')),
+    ['old', 'new$1'],
+  )
+})
+
+test('a token may be in a file that another program renews', async (t) => {
+  const { read } = create()
+  const token = writeSecret(t, 'first\n')
+  const file = writeSecret(t, `access_token_file=${token}`)
+  assert.deepEqual(await read(file), { user: 'ana', accessToken: 'first' })
+  writeFileSync(token, 'second\n')
+  assert.deepEqual(await read(file), { user: 'ana', accessToken: 'second' })
+})
+
+test('a refusal of the token server is a sentence without its words', async (t) => {
+  for (const [answer, message, kind] of [
+    [
+      { status: 401, body: { error: 'invalid_client', error_description: 'for ana@example.com' } },
+      'the token server answered 401 invalid_client',
+      'refused',
+    ],
+    [{ status: 400, body: { error: 'hi there <b>' } }, 'the token server answered 400', 'refused'],
+    [{ status: 503, body: 'busy' }, 'the token server answered 503', 'other'],
+    [{ body: { token: 'x' } }, 'the token server answered without an access_token', 'other'],
+  ] as const) {
+    const { url } = await startTokenServer(t, [answer])
+    const { read } = create()
+    const file = writeSecret(t, lines(url, 'grant=client_credentials'))
+    const expected = { name: 'RoundFailure', message, kind }
+    await assert.rejects(read(file), expected)
+  }
+  const { read } = create()
+  const { url, close } = await startTokenServer(t, [{ body: '' }])
+  await close()
+  const file = writeSecret(t, lines(url, 'grant=client_credentials'))
+  await assert.rejects(read(file), { message: 'the token server cannot be reached (ECONNREFUSED)' })
+})
+
+test('a faulty file names what it lacks, and no value', async (t) => {
+  const base = 'token_url=https://a.example/t\nclient_id=app\nscope=s\n'
+  for (const [text, message] of [
+    ['client_id=hush', /lacks token_url$/],
+    [`${base}grant=client_credentials`, /lacks client_secret or client_secret_file$/],
+    [
+      `${base}client_secret=hush\ngrant=password`,
+      /must have a grant of client_credentials or refresh_token$/,
+    ],
+    [`${base}client_secret=hush\ngrant=refresh_token`, /lacks refresh_token$/],
+    [`${base}password=hush`, /must have lines of token_url, client_id/],
+    [
+      `${base.replace('https', 'http')}client_secret=hush\ngrant=client_credentials`,
+      /must have a token_url that begins with https:/,
+    ],
+  ] as const) {
+    const { read } = create()
+    await assert.rejects(read(writeSecret(t, text)), (error: RoundFailure) => {
+      assert.ok(error instanceof RoundFailure)
+      assert.match(error.message, message)
+      assert.doesNotMatch(error.message, /hush/)
+      return error.kind === 'secret'
+    })
+  }
+})
