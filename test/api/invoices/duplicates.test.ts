@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { before, type TestContext, test } from 'node:test'
+import { scaled } from '../../faults/scale.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { batch, CREATE, fillDirectory, post, read, TOKENS } from '../../support/directory.ts'
 import { createClave, sampleInvoice, sampleMessage } from '../../support/documents/invoice-xml.ts'
@@ -16,6 +17,7 @@ type Answer = {
   }
 }
 
+const PAIRS = scaled({ short: 20, long: 200 })
 const REFUSE = { 'x-cambista-duplicates': 'refuse' }
 
 let app: TestApp
@@ -145,7 +147,7 @@ test('a repeated Idempotency-Key answers as before, and is of this header too', 
 })
 
 test('the second of two equal uploads at once is refused', async () => {
-  for (let round = 0; round < 20; round++) {
+  for (let round = 0; round < PAIRS; round++) {
     const content = sampleInvoice({ clave: newClave() })
     const answers = await Promise.all([upload([content], REFUSE), upload([content], REFUSE)])
     assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 409])
