@@ -1,4 +1,4 @@
-// Documents of an earlier version: the server reads the invoices among them in the background, through kills, while
+// Documents of an earlier version. The server reads the invoices among them in the background, through kills, while
 // uploads and claims go on. The end has the same facts as an upload.
 
 import assert from 'node:assert/strict'
@@ -46,7 +46,7 @@ test(`${COUNT} older documents are read in the background, through ${KILLS} kill
     await end(server, 'SIGKILL')
   }
   const { server, url } = await serve(t, dataDir)
-  while ((await unreadBefore(url, key)) !== undefined) await wait(500)
+  while ((await readProgress(url, key)) !== undefined) await wait(500)
   figure(t, 'seconds', Math.round((performance.now() - startMs) / 1000))
   figure(t, 'uploads and claims meanwhile', `${uploads} ${claims}`)
   assert.ok(uploads > 0 && claims > 0)
@@ -94,7 +94,7 @@ async function claim(url: string): Promise<number> {
   return reply.documents.length
 }
 
-async function unreadBefore(url: string, key: string): Promise<number | undefined> {
+async function readProgress(url: string, key: string): Promise<number | undefined> {
   const response = await fetch(`${url}/api/v1/status`, { headers: { 'x-api-key': key } })
   const { invoices } = (await response.json()) as { invoices?: { unread_before: number } }
   return invoices?.unread_before
