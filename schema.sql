@@ -667,6 +667,7 @@ CREATE TABLE mailboxes (
   last_success_at TEXT,
   failing_since   TEXT,                            -- first failed round after that
   failure         TEXT,                            -- reason of the last failed round
+  failure_code    TEXT,                            -- its cause, for the page
   failures        INTEGER NOT NULL DEFAULT 0,      -- failed rounds in a row
   reported_at     TEXT,                            -- last notification of hooks about the present failure
   next_round_at   TEXT,                            -- NULL: due

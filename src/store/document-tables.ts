@@ -129,6 +129,7 @@ export type DocumentTables = {
     last_success_at: string | null
     failing_since: string | null
     failure: string | null
+    failure_code: string | null
     failures: Generated<number>
     reported_at: string | null
     next_round_at: string | null

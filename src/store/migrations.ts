@@ -167,6 +167,7 @@ CREATE TABLE mailboxes (
   last_success_at TEXT,
   failing_since   TEXT,
   failure         TEXT,
+  failure_code    TEXT,
   failures        INTEGER NOT NULL DEFAULT 0,
   reported_at     TEXT,
   next_round_at   TEXT,

@@ -169,19 +169,20 @@ async function requestToken(
       timeout: TIMEOUT_MS,
     })
     .catch((error: unknown) => {
-      throw new RoundFailure(`the token server cannot be reached (${networkReason(error)})`, 'other', {
+      throw new RoundFailure(`the token server cannot be reached (${networkReason(error)})`, 'token_server', {
         cause: error,
       })
     })
   const body = parseJson(String(response._data ?? ''))
   if (response.status !== 200) {
-    const code = v.safeParse(v.object({ error: v.pipe(v.string(), v.regex(/^\w{1,40}$/)) }), body)
-    const name = code.success ? ` ${code.output.error}` : ''
-    const kind = response.status >= 400 && response.status < 500 ? 'refused' : 'other'
-    throw new RoundFailure(`the token server answered ${response.status}${name}`, kind)
+    const error = v.safeParse(v.object({ error: v.pipe(v.string(), v.regex(/^\w{1,40}$/)) }), body)
+    const name = error.success ? ` ${error.output.error}` : ''
+    const code = response.status >= 400 && response.status < 500 ? 'token_refused' : 'token_server'
+    throw new RoundFailure(`the token server answered ${response.status}${name}`, code)
   }
   const answer = v.safeParse(TokenAnswer, body)
-  if (!answer.success) throw new RoundFailure('the token server answered without an access_token')
+  if (!answer.success)
+    throw new RoundFailure('the token server answered without an access_token', 'token_server')
   return answer.output
 }
 

@@ -64,7 +64,7 @@ export async function openMailFolder(
       uidvalidity: Number(uidValidity),
       async listUids() {
         const uids = await within(client.search({ all: true }, { uid: true }))
-        if (!uids) throw new RoundFailure('the server does not list the mails of the folder')
+        if (!uids) throw new RoundFailure('the server does not list the mails of the folder', 'answer')
         return uids.toSorted((one, other) => one - other)
       },
       async readHeads(uids) {
@@ -138,7 +138,7 @@ async function connect(
     } catch (error) {
       client.close()
       signal.throwIfAborted()
-      if (over.aborted) throw new RoundFailure('the server did not answer within 10 minutes')
+      if (over.aborted) throw new RoundFailure('the server did not answer within 10 minutes', 'timeout')
       throw toFailure(error, { host, port })
     } finally {
       over.removeEventListener('abort', close)
@@ -168,6 +168,7 @@ async function requireFolder(client: ImapFlow, { folder }: MailServer, within: W
   const names = paths.slice(0, MOST_NAMES).join(', ')
   throw new RoundFailure(
     `there is no folder ${folder}: it has ${names}${paths.length > MOST_NAMES ? ', …' : ''}`,
+    'no_folder',
   )
 }
 
@@ -188,7 +189,7 @@ async function ensureFolder(
   const existing = findPath(client, name, paths)
   if (existing !== undefined) return existing
   const folder = await client.mailboxCreate(name).catch((error: unknown) => {
-    throw new RoundFailure(`the folder ${name} cannot be made`, 'other', { cause: error })
+    throw new RoundFailure(`the folder ${name} cannot be made`, 'no_folder', { cause: error })
   })
   return (await within(Promise.resolve(folder))).path
 }
@@ -197,7 +198,7 @@ async function ensureFolder(
 function findMoves({ capabilities }: ImapFlow): ServerReport['moves'] {
   if (capabilities.has('MOVE')) return 'MOVE'
   if (capabilities.has('UIDPLUS')) return 'UIDPLUS'
-  throw new RoundFailure('it knows neither MOVE nor UIDPLUS')
+  throw new RoundFailure('it knows neither MOVE nor UIDPLUS', 'no_moves')
 }
 
 function toHead({ uid, size = 0, internalDate }: FetchMessageObject): MailHead {
@@ -209,14 +210,16 @@ function toFailure(error: unknown, { host, port }: Pick<MailServer, 'host' | 'po
   if (error instanceof RoundFailure) return error
   const facts = error as { code?: unknown; authenticationFailed?: unknown; responseStatus?: unknown }
   const code = typeof facts.code === 'string' ? facts.code : ''
-  const fail = (message: string, kind: RoundFailure['kind'] = 'other') =>
-    new RoundFailure(message, kind, { cause: error })
-  if (facts.authenticationFailed) return fail('the server refused the password', 'refused')
-  if (CERTIFICATE.test(code)) return fail(`its certificate is not trusted (${code})`)
+  const fail = (message: string, failure: RoundFailure['code']) =>
+    new RoundFailure(message, failure, { cause: error })
+  if (facts.authenticationFailed) return fail('the server refused the password', 'login_refused')
+  if (CERTIFICATE.test(code)) return fail(`its certificate is not trusted (${code})`, 'certificate')
   if (/STARTTLS|UPGRADE/.test(code) || /STARTTLS/.test(errorReason(error)))
-    return fail('it offers no encryption by STARTTLS')
-  if (['LiteralTooLarge', 'ResponseTooLarge'].includes(code)) return fail('its answer is too large')
-  if (code === 'NoConnection' || code === 'EConnectionClosed') return fail('the connection ended')
-  if (typeof facts.responseStatus === 'string') return fail(`it answered ${facts.responseStatus}`)
-  return fail(`there is no connection to ${host}:${port} (${code === '' ? 'unknown reason' : code})`)
+    return fail('it offers no encryption by STARTTLS', 'no_encryption')
+  if (['LiteralTooLarge', 'ResponseTooLarge'].includes(code)) return fail('its answer is too large', 'answer')
+  if (code === 'NoConnection' || code === 'EConnectionClosed')
+    return fail('the connection ended', 'connection')
+  if (typeof facts.responseStatus === 'string') return fail(`it answered ${facts.responseStatus}`, 'answer')
+  const reason = code === '' ? 'unknown reason' : code
+  return fail(`there is no connection to ${host}:${port} (${reason})`, 'unreachable')
 }

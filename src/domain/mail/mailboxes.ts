@@ -21,6 +21,7 @@ import { insertRefusal, type MailRefusal } from '../../store/mail/refusals.ts'
 import type { WriteDb } from '../../store/tables.ts'
 import { currentDay, type IsoDate } from '../../values/dates.ts'
 import { requireCompany } from '../directory/directory.ts'
+import type { RoundFailureCode } from './round-failure.ts'
 import { readsSameFolder, settingsError } from './settings.ts'
 
 const MAX_MAILBOXES = 50 // a round opens a connection to each
@@ -146,7 +147,7 @@ export async function recordRound(
   const at = now.toISOString()
   await updateMailbox(trx, id, {
     ...{ last_round_at: at, last_success_at: at, waiting, next_round_at: addMs(now, ROUND_MS) },
-    ...{ failing_since: null, failure: null, failures: 0, reported_at: null },
+    ...{ failing_since: null, failure: null, failure_code: null, failures: 0, reported_at: null },
   })
   return before?.failing_since ?? null
 }
@@ -159,7 +160,12 @@ export async function recordRound(
 export async function recordRoundFailure(
   trx: WriteDb,
   id: number,
-  { now, failure, isRefused = false }: { now: Date; failure: string; isRefused?: boolean },
+  {
+    now,
+    failure,
+    code = 'other',
+    isRefused = false,
+  }: { now: Date; failure: string; code?: RoundFailureCode; isRefused?: boolean },
 ): Promise<{ failures: number; nextRound: string; reportNow: boolean }> {
   const before = await findMailbox(trx, id)
   const at = now.toISOString()
@@ -169,7 +175,7 @@ export async function recordRoundFailure(
   const lastReport = before?.reported_at ?? null
   const reportNow = lastReport === null || dayOfInstant(lastReport) < dayOfInstant(at)
   await updateMailbox(trx, id, {
-    ...{ last_round_at: at, failure, failures, next_round_at: nextRound },
+    ...{ last_round_at: at, failure, failure_code: code, failures, next_round_at: nextRound },
     failing_since: before?.failing_since ?? at,
     reported_at: reportNow ? at : lastReport,
   })

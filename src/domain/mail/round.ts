@@ -18,7 +18,7 @@ import { createCredentialReader } from './credentials.ts'
 import { type MailFolder, type MailHead, openMailFolder } from './imap.ts'
 import { recordRefusedMail } from './mailboxes.ts'
 import { type MailReader, openMailReader } from './reader.ts'
-import { RoundFailure } from './round-failure.ts'
+import { isLoginRefused, RoundFailure, type RoundFailureCode } from './round-failure.ts'
 import { createMailStore, type MailStorage, type ReadMail, type StoredMail } from './store-mail.ts'
 
 export type RoundRunner = {
@@ -59,14 +59,15 @@ export function createRoundRunner(deps: RunnerDeps): RoundRunner {
     async run(mailbox, lock, signal) {
       const login = await credentials.read(mailbox)
       const folder = await openMailFolder(mailbox, login, signal).catch((error: unknown) => {
-        if (error instanceof RoundFailure && error.kind === 'refused') credentials.forget(mailbox.oauth_file)
+        if (isLoginRefused(error)) credentials.forget(mailbox.oauth_file)
         throw error
       })
       try {
         const round = { ...deps, mailbox, folder, lock, signal, reader, store, refusals, isStuck: false }
         await takeMails(round)
         const waiting = (await folder.listUids()).length
-        if (round.isStuck) throw new RoundFailure('mails of documents cannot be moved out of the folder')
+        if (round.isStuck)
+          throw new RoundFailure('mails of documents cannot be moved out of the folder', 'not_moved')
         return { waiting }
       } finally {
         await folder.close()
@@ -190,11 +191,14 @@ async function chooseAgent({ reads, mailbox }: Round, recipients: readonly strin
 /** A failure of the storage leaves the mail where it is. */
 function storageFailure(error: unknown): unknown {
   if (!(error instanceof AppError)) return error
-  const messages: Partial<Record<AppError['code'], string>> = {
-    'over-quota': 'the quota of the company is used up',
-    'disk-full': 'the disk is full',
-    'not-found': 'its agent is inactive, or its agent or owner does not exist',
+  const causes: Partial<Record<AppError['code'], [string, RoundFailureCode]>> = {
+    'over-quota': ['the quota of the company is used up', 'quota'],
+    'disk-full': ['the disk is full', 'disk_full'],
+    'not-found': ['its agent is inactive, or its agent or owner does not exist', 'agent'],
   }
-  const message = messages[error.code] ?? `its documents cannot be stored (${errorReason(error)})`
-  return new RoundFailure(message, 'other', { cause: error })
+  const [message, code] = causes[error.code] ?? [
+    `its documents cannot be stored (${errorReason(error)})`,
+    'storage',
+  ]
+  return new RoundFailure(message, code, { cause: error })
 }

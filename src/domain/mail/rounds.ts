@@ -8,7 +8,7 @@ import { type MailboxRow, selectMailboxes } from '../../store/mail/mailboxes.ts'
 import { queueEvent } from '../hooks/events.ts'
 import { dueMailboxes, recordRound, recordRoundFailure } from './mailboxes.ts'
 import { createRoundRunner } from './round.ts'
-import { RoundFailure } from './round-failure.ts'
+import { isLoginRefused, RoundFailure } from './round-failure.ts'
 import type { MailStorage } from './store-mail.ts'
 
 export type MailDeps = Pick<Engine, 'reads' | 'takeLock'> & { log: Log; storage: MailStorage }
@@ -36,7 +36,7 @@ export function createMailRounds(deps: MailDeps): MailRounds {
       await recordSuccess(deps, mailbox, waiting, lock)
     } catch (error) {
       if (signal.aborted) return
-      if (error instanceof RoundFailure && error.kind === 'secret' && lock.outlivesHolderMs > 0) {
+      if (error instanceof RoundFailure && error.code === 'secret' && lock.outlivesHolderMs > 0) {
         unreadable.set(mailbox.id, performance.now() + LEAVE_MS)
         log.warn('mailbox left to other nodes', { mailbox: mailbox.id, reason: error.message })
       } else await recordFailure(deps, mailbox, error, lock)
@@ -80,12 +80,13 @@ async function recordFailure(
   lock: Lock,
 ): Promise<void> {
   const failure = describeFailure(error)
-  const isRefused = error instanceof RoundFailure && error.kind === 'refused'
+  const isRefused = isLoginRefused(error)
+  const code = error instanceof RoundFailure ? error.code : 'other'
   const now = clock()
   const { failures, nextRound, reportNow } = await atomically(
     db,
     async (trx) => {
-      const record = await recordRoundFailure(trx, id, { now, failure, isRefused })
+      const record = await recordRoundFailure(trx, id, { now, failure, code, isRefused })
       if (record.reportNow)
         await queueEvent(trx, 'mail.failed', now.toISOString(), { mailbox_id: id, failure })
       return record

@@ -3,6 +3,7 @@
 
 import * as v from 'valibot'
 import { selectIndicatorStates } from '../../domain/indicators/freshness.ts'
+import { FAILURE_CODES } from '../../domain/mail/round-failure.ts'
 import type { NightlyBackup } from '../../domain/operations/backup/nightly.ts'
 import { type BenchmarkSide, dueDay, staleness } from '../../domain/rates/freshness.ts'
 import { type HealthQuery, rateHealth, sidesOfProviders } from '../../domain/rates/health.ts'
@@ -75,6 +76,7 @@ const MailboxOut = v.pipe(
     last_success: v.nullable(Instant),
     failing_since: v.nullable(Instant),
     failure: withDescription(v.nullable(v.string()), 'Why the last round failed'),
+    failure_code: withDescription(v.nullable(v.picklist(FAILURE_CODES)), 'The same as a code'),
     waiting: withDescription(v.nullable(Integer), 'Mails in the folder after the last round'),
     taken: withDescription(Integer, 'Mails that became documents'),
     refused: withDescription(Integer, 'Mails that were refused'),
@@ -255,6 +257,7 @@ async function mailOut(db: ReadDb): Promise<v.InferOutput<typeof MailboxOut>[] |
     state: paused_at !== null ? 'paused' : row.failing_since !== null ? 'failing' : 'active',
     ...{ last_round: row.last_round_at, last_success: row.last_success_at },
     ...{ failing_since: row.failing_since, failure: row.failure },
+    failure_code: FAILURE_CODES.find((code) => code === row.failure_code) ?? null,
     ...{ waiting: row.waiting, taken: row.taken, refused: row.refused },
   }))
 }

@@ -22,8 +22,8 @@ export type MailboxSettings = Pick<
 /** The state of rounds. */
 export type RoundState = Pick<
   MailboxRow,
-  | ('last_round_at' | 'last_success_at' | 'failing_since' | 'failure' | 'failures' | 'reported_at')
-  | ('next_round_at' | 'waiting')
+  | ('last_round_at' | 'last_success_at' | 'failing_since' | 'failure' | 'failure_code' | 'failures')
+  | ('reported_at' | 'next_round_at' | 'waiting')
 >
 
 /** Selects the mailboxes, by id. */

@@ -177,6 +177,19 @@ export type BackupStatus = {
   last_verified: string | null
 }
 
+export type MailboxStatus = {
+  id: number
+  name: string
+  state: 'active' | 'failing' | 'paused'
+  last_round: string | null
+  last_success: string | null
+  failing_since: string | null
+  failure_code: string | null
+  waiting: number | null
+  taken: number
+  refused: number
+}
+
 export type Status = {
   version: string
   status: 'ok' | 'degraded'
@@ -196,6 +209,8 @@ export type Status = {
   /** Null: no backups are scheduled. */
   backup: BackupStatus | null
   runs: readonly SyncRun[]
+  /** Absent: there is no mailbox. */
+  mail?: readonly MailboxStatus[]
   /** Absent: none is enabled. */
   indicators?: { enabled: readonly { state: string; history_percent: number | null }[] }
 }

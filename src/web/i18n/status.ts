@@ -114,6 +114,57 @@ export const STATUS = textTable({
     version: ['Versión', 'Version'],
   },
 
+  mail: {
+    title: ['Buzones', 'Mailboxes'],
+    good: ['Al día', 'Up to date'],
+    goodText: [
+      'Los adjuntos de los correos llegan como documentos.',
+      'Attachments of mails arrive as documents.',
+    ],
+    failing: ['Con error', 'Failing'],
+    failingText: (count: number) => [
+      count === 1
+        ? 'Un buzón no se puede leer. Avise a quien administra el servidor.'
+        : `${count} buzones no se pueden leer. Avise a quien administra el servidor.`,
+      count === 1
+        ? 'One mailbox cannot be read. Tell whoever runs the server.'
+        : `${count} mailboxes cannot be read. Tell whoever runs the server.`,
+    ],
+    paused: ['En pausa', 'Paused'],
+    pausedText: (count: number) => [
+      count === 1 ? 'Un buzón está en pausa.' : `${count} buzones están en pausa.`,
+      count === 1 ? 'One mailbox is paused.' : `${count} mailboxes are paused.`,
+    ],
+    readAt: (instant: string) => [`leído el ${instant}`, `read on ${instant}`],
+    neverRead: ['todavía no leído', 'not read yet'],
+    failsSince: (cause: string, instant: string) => [
+      `${cause}, desde el ${instant}`,
+      `${cause}, since ${instant}`,
+    ],
+    taken: (count: string) => [`recibidos: ${count}`, `received: ${count}`],
+    refused: (count: string) => [`rechazados: ${count}`, `refused: ${count}`],
+    waiting: (count: string) => [`en espera: ${count}`, `waiting: ${count}`],
+    failures: {
+      secret: ['No se puede leer la contraseña', 'The password cannot be read'],
+      login_refused: ['El servidor de correo rechazó la contraseña', 'The mail server refused the password'],
+      token_refused: ['El servidor de autorización rechazó el acceso', 'The token server refused access'],
+      token_server: ['El servidor de autorización no responde', 'The token server does not answer'],
+      unreachable: ['No se pudo conectar con el servidor de correo', 'The mail server cannot be reached'],
+      certificate: ['No se pudo comprobar el certificado', 'The certificate could not be verified'],
+      no_encryption: ['El servidor de correo no ofrece cifrado', 'The mail server offers no encryption'],
+      timeout: ['El servidor de correo tardó demasiado', 'The mail server took too long'],
+      connection: ['Se cortó la conexión', 'The connection broke off'],
+      no_folder: ['Falta una carpeta', 'A folder is missing'],
+      no_moves: ['El servidor de correo no permite mover correos', 'The mail server cannot move mails'],
+      not_moved: ['Los correos recibidos no se pueden mover', 'Received mails cannot be moved'],
+      answer: ['La respuesta no se entendió', 'The answer was not understood'],
+      quota: ['Se llenó el cupo de la empresa', 'The quota of the company is used up'],
+      disk_full: ['No hay espacio en el disco', 'The disk is full'],
+      agent: ['El agente está inactivo', 'The agent is inactive'],
+      storage: ['No se pudo guardar', 'It could not be stored'],
+    },
+  },
+
   runs: {
     title: ['Últimas sincronizaciones', 'Last syncs'],
     none: ['Todavía no ha habido ninguna sincronización.', 'There has been no sync yet.'],

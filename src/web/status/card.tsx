@@ -14,14 +14,16 @@ export function StatusCard(props: {
   pill: readonly [kind: PillKind, text: string]
   sentence: ComponentChildren
   arrival: number | undefined
+  /** As wide as all cards: it is a list. */
+  isWide?: boolean
   children: ComponentChildren
 }) {
   const { failures, health } = texts.value
-  const { id, title, arrival, children } = props
+  const { id, title, arrival, isWide = false, children } = props
   const isLost = isOffline.value && arrival !== undefined
   const [kind, text] = isLost ? (['bad', health.offline] as const) : props.pill
   return (
-    <section class="card" aria-labelledby={id}>
+    <section class={`card ${isWide ? 'wide' : ''}`} aria-labelledby={id}>
       <div class="card-head">
         <h2 id={id}>{title}</h2>
         <span class={`pill ${kind}`}>{text}</span>

@@ -9,6 +9,7 @@ import { formats, texts } from '../components/view.ts'
 import { NeedsSecret } from '../session/lazy-doors.ts'
 import { DataCard } from './data-card.tsx'
 import { DocumentsCard } from './documents-card.tsx'
+import { MailCard } from './mail-card.tsx'
 import { ServerCard } from './server-card.tsx'
 import { SyncRuns } from './sync-runs.tsx'
 import { statusTexts } from './texts.ts'
@@ -45,6 +46,7 @@ function Overview({ hasDocuments }: { hasDocuments: boolean }) {
         <DataCard status={status} arrival={receivedAt} series={series} />
         {hasDocuments && <DocumentsCard everyMs={POLL_MS} />}
         <ServerCard status={status} arrival={receivedAt} />
+        {status.mail && <MailCard mailboxes={status.mail} arrival={receivedAt} />}
         <SyncRuns runs={status.runs} />
       </div>
     </>

@@ -207,18 +207,32 @@ test('the status and the metrics have the mailboxes', async (t) => {
     last_round_at: '2026-03-24T12:00:00.000Z',
     failing_since: '2026-03-24T11:00:00.000Z',
     next_round_at: '2026-03-24T13:00:00.000Z',
-    ...{ failure: 'the server refused the password', failures: 3, waiting: 4, taken: 7, refused: 2 },
+    ...{
+      failure: 'the server refused the password',
+      failure_code: 'login_refused',
+      failures: 3,
+      waiting: 4,
+      taken: 7,
+      refused: 2,
+    },
   }
   await insertTestMailbox(db, { ...party, ...failure })
   const paused_at = '2026-03-24T09:00:00.000Z'
   await insertTestMailbox(db, { ...party, name: 'otro', paused_at, pause_reason: 'operator' })
   await db.destroy()
-  const none = { last_round: null, last_success: null, failing_since: null, failure: null, waiting: null }
+  const none = {
+    last_round: null,
+    last_success: null,
+    failing_since: null,
+    failure: null,
+    failure_code: null,
+    waiting: null,
+  }
   assert.deepEqual(await read(), [
     {
       ...{ id: 1, name: 'facturas', company_id: 1, agent_id: 1, state: 'failing' },
       ...{ last_round: failure.last_round_at, last_success: failure.last_success_at },
-      ...{ failing_since: failure.failing_since, failure: failure.failure },
+      ...{ failing_since: failure.failing_since, failure: failure.failure, failure_code: 'login_refused' },
       ...{ waiting: 4, taken: 7, refused: 2 },
     },
     { id: 2, name: 'otro', company_id: 1, agent_id: 1, state: 'paused', ...none, taken: 0, refused: 0 },

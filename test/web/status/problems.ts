@@ -1,5 +1,7 @@
 // Answers of a server with every reason and every failure of a run, for the screen of its state.
 
+import { FAILURE_CODES } from '../../../src/domain/mail/round-failure.ts'
+
 const HOST = 'gee.bccr.fi.cr'
 /** A failure of each code, and one of a code that the page does not know. */
 export const FAILURES = [
@@ -44,10 +46,22 @@ const revisions = ['2026-11-12', '2026-11-13', '2026-11-16', '2026-11-17', '2026
   }),
 )
 
+/** A mailbox for each cause, with one that the page does not know. The last two are good and paused. */
+export const MAILBOXES = [...FAILURE_CODES, 'another_moon', null, 'paused'].map((code, index) => ({
+  ...{ id: index + 1, name: `buzon-${index + 1}`, company_id: 1, agent_id: 1 },
+  state: code === null ? 'active' : code === 'paused' ? 'paused' : 'failing',
+  ...{ last_round: '2026-11-20T11:59:00.000Z', last_success: '2026-11-19T11:00:00.000Z' },
+  failing_since: code === null || code === 'paused' ? null : '2026-11-20T11:00:00.000Z',
+  failure: 'the server said something',
+  failure_code: code === 'paused' ? null : code,
+  ...{ waiting: index % 3, taken: 1204 + index, refused: index % 2 },
+}))
+
 /** Bodies by path below /api/v1/. */
 export const PROBLEMS: Readonly<Record<string, unknown>> = {
   status: {
     ...{ version: '0.2.0', status: 'degraded', reasons: ['the newest venta is old'], reason_codes: REASONS },
+    mail: MAILBOXES,
     scheduler: { enabled: true, running: true },
     providers: [
       {

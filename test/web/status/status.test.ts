@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { openFullApp } from '../apps.ts'
 import { openState, STATES, startSession, waitForIdle } from '../states.ts'
 import { openBrowser, openVisit, type Visit, waitForText } from '../support.ts'
-import { FAILURES } from './problems.ts'
+import { FAILURES, MAILBOXES } from './problems.ts'
 
 const browser = await openBrowser()
 const app = await openFullApp()
@@ -39,7 +39,12 @@ test('Estado has no English word for any reason and failure of the server', asyn
   assert.deepEqual(details, [['en', 'the request failed because of something']])
   assert.ok(ENGLISH.test(details[0]?.[1] ?? ''), 'the list finds the English text of the server')
   const pills = await readLines(visit, '.status > .card:not(.runs) .pill')
-  assert.deepEqual(pills, ['Atrasado', 'Hay fallos', 'Con error'])
+  assert.deepEqual(pills, ['Atrasado', 'Hay fallos', 'Con error', 'Con error'])
+  const causes = await visit.page.$$eval('[aria-labelledby="mail"] dd', (cells) =>
+    cells.map(({ firstChild }) => firstChild?.textContent?.split(', desde')[0]),
+  )
+  assert.equal(new Set(causes).size, MAILBOXES.length - 1, 'each known cause has a text of its own')
+  assert.equal(causes.filter((text) => text === 'Otra causa').length, 2)
   await undo()
 })
 

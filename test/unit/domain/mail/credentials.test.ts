@@ -57,7 +57,7 @@ test('a password is the first line of its file, as it is now', async (t) => {
   writeFileSync(file, '\n')
   await assert.rejects(reader.read(mailbox), /the file of the secret is empty/)
   const missing = { ...mailbox, password_file: `${file}-no` }
-  await assert.rejects(reader.read(missing), (error: RoundFailure) => error.kind === 'secret')
+  await assert.rejects(reader.read(missing), (error: RoundFailure) => error.code === 'secret')
 })
 
 test('a token is fetched once, and again five minutes before its end or after a change of the file', async (t) => {
@@ -107,20 +107,20 @@ test('a token may be in a file that another program renews', async (t) => {
 })
 
 test('a refusal of the token server is a sentence without its words', async (t) => {
-  for (const [answer, message, kind] of [
+  for (const [answer, message, code] of [
     [
       { status: 401, body: { error: 'invalid_client', error_description: 'for ana@example.com' } },
       'the token server answered 401 invalid_client',
-      'refused',
+      'token_refused',
     ],
-    [{ status: 400, body: { error: 'hi there <b>' } }, 'the token server answered 400', 'refused'],
-    [{ status: 503, body: 'busy' }, 'the token server answered 503', 'other'],
-    [{ body: { token: 'x' } }, 'the token server answered without an access_token', 'other'],
+    [{ status: 400, body: { error: 'hi there <b>' } }, 'the token server answered 400', 'token_refused'],
+    [{ status: 503, body: 'busy' }, 'the token server answered 503', 'token_server'],
+    [{ body: { token: 'x' } }, 'the token server answered without an access_token', 'token_server'],
   ] as const) {
     const { url } = await startTokenServer(t, [answer])
     const { read } = create()
     const file = writeSecret(t, lines(url, 'grant=client_credentials'))
-    const expected = { name: 'RoundFailure', message, kind }
+    const expected = { name: 'RoundFailure', message, code }
     await assert.rejects(read(file), expected)
   }
   const { read } = create()
@@ -151,7 +151,7 @@ test('a faulty file names what it lacks, and no value', async (t) => {
       assert.ok(error instanceof RoundFailure)
       assert.match(error.message, message)
       assert.doesNotMatch(error.message, /hush/)
-      return error.kind === 'secret'
+      return error.code === 'secret'
     })
   }
 })

@@ -50,7 +50,14 @@ test('`createMailbox` stores the settings, and no state of a round', async (t) =
   const id = await createMailbox(db, SETTINGS, AT)
   assert.deepEqual(await findMailbox(db, id), {
     ...{ id, ...SETTINGS, created_at: AT, paused_at: null, pause_reason: null },
-    ...{ last_round_at: null, last_success_at: null, failing_since: null, failure: null, failures: 0 },
+    ...{
+      last_round_at: null,
+      last_success_at: null,
+      failing_since: null,
+      failure: null,
+      failure_code: null,
+      failures: 0,
+    },
     ...{ reported_at: null, next_round_at: null, waiting: null, taken: 0, refused: 0 },
   })
   const open = { ...SETTINGS, name: 'open', folder: 'Open', allow_from: [], by_tag: false }

@@ -46,7 +46,14 @@ test('`mailbox create` stores the path of a secret, and never the secret', async
     ...{ user_name: 'f@example.com', password_file: secret, oauth_file: null, folder: 'INBOX' },
     ...{ done: 'Procesados', rejected: 'Rechazados', company_id: 7, agent_id: 12, owner_id: 31 },
     ...{ allow_from: [], by_tag: false, largest: 41_943_040, paused_at: null, pause_reason: null },
-    ...{ last_round_at: null, last_success_at: null, failing_since: null, failure: null, failures: 0 },
+    ...{
+      last_round_at: null,
+      last_success_at: null,
+      failing_since: null,
+      failure: null,
+      failure_code: null,
+      failures: 0,
+    },
     ...{ reported_at: null, next_round_at: null, waiting: null, taken: 0, refused: 0, refusals: [] },
   })
   for (const name of readdirSync(dataDir).filter((one) => one.startsWith('cambista.db')))
