@@ -86,16 +86,15 @@ async function takeMails(round: Round): Promise<void> {
     signal.throwIfAborted()
     await moveKnown(round, message)
   }
-  const newUids = uids.filter((uid) => !messages.has(uid)).slice(0, MOST_MAILS + round.refusals.size)
-  let count = 0
+  const others = uids.filter((uid) => !messages.has(uid))
+  const isRefused = (uid: number) => round.refusals.has(refusalKey(round, uid))
+  for (const uid of others.filter(isRefused).slice(0, MOST_MOVES)) {
+    signal.throwIfAborted()
+    await moveRefused(round, uid)
+  }
+  const newUids = others.filter((uid) => !isRefused(uid)).slice(0, MOST_MAILS)
   for (const head of await folder.readHeads(newUids)) {
     signal.throwIfAborted()
-    if (count === MOST_MAILS) break
-    if (round.refusals.has(refusalKey(round, head.uid))) {
-      await moveRefused(round, head)
-      continue
-    }
-    count += 1
     await takeMail(round, head)
   }
 }
@@ -158,10 +157,10 @@ async function refuse(round: Round, head: MailHead, reason: string): Promise<voi
   if (isNew) log.warn('mail refused', { mailbox: mailbox.id, uid, size, reason })
   if (refusals.size >= MOST_REFUSALS) refusals.clear()
   refusals.set(refusalKey(round, uid), reason)
-  await moveRefused(round, head)
+  await moveRefused(round, uid)
 }
 
-async function moveRefused(round: Round, { uid }: MailHead): Promise<void> {
+async function moveRefused(round: Round, uid: number): Promise<void> {
   if (await round.folder.move(uid, 'rejected')) round.refusals.delete(refusalKey(round, uid))
 }
 
@@ -190,7 +189,8 @@ async function chooseAgent({ reads, mailbox }: Round, recipients: readonly strin
 
 /** A failure of the storage leaves the mail where it is. */
 function storageFailure(error: unknown): unknown {
-  if (!(error instanceof AppError)) return error
+  // An operator paused or deleted the mailbox meanwhile.
+  if (!(error instanceof AppError) || error.code === 'conflict') return error
   const causes: Partial<Record<AppError['code'], [string, RoundFailureCode]>> = {
     'over-quota': ['the quota of the company is used up', 'quota'],
     'disk-full': ['the disk is full', 'disk_full'],
