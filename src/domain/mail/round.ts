@@ -189,7 +189,7 @@ async function chooseAgent({ reads, mailbox }: Round, recipients: readonly strin
 
 /** A failure of the storage leaves the mail where it is. */
 function storageFailure(error: unknown): unknown {
-  // An operator paused or deleted the mailbox meanwhile.
+  // A conflict is a mailbox that an operator has paused or deleted.
   if (!(error instanceof AppError) || error.code === 'conflict') return error
   const causes: Partial<Record<AppError['code'], [string, RoundFailureCode]>> = {
     'over-quota': ['the quota of the company is used up', 'quota'],

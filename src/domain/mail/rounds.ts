@@ -35,7 +35,7 @@ export function createMailRounds(deps: MailDeps): MailRounds {
       const { waiting } = await runner.run(mailbox, lock, signal)
       await recordSuccess(deps, mailbox, waiting, lock)
     } catch (error) {
-      if (signal.aborted || (error instanceof AppError && error.code === 'conflict')) return // it was paused
+      if (signal.aborted || (error instanceof AppError && error.code === 'conflict')) return // paused, or deleted
       if (error instanceof RoundFailure && error.code === 'secret' && lock.outlivesHolderMs > 0) {
         unreadable.set(mailbox.id, performance.now() + LEAVE_MS)
         log.warn('mailbox left to other nodes', { mailbox: mailbox.id, reason: error.message })
