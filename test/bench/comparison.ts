@@ -4,9 +4,10 @@
 // same build differ by a tenth, from start to end (0.90, 0.83 to 1.00, for conversions). So each of the nine rounds
 // starts both builds again.
 
-import { copyFileSync, cpSync } from 'node:fs'
+import { copyFileSync, cpSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import { createClave } from '../support/documents/invoice-xml.ts'
 import { median } from './figure.ts'
 import { type LoadOrder, runLoad } from './load.ts'
 import { PROGRAM, type Running, runToEnd, startProgram } from './process.ts'
@@ -19,6 +20,7 @@ const SLICE_REQUESTS = 400
 const FULL_LOAD_MS = 2500
 const SETTLED_MS = 1000
 const SLICE_UPLOADS = 32
+const UPLOADS_AT_ONCE = 4
 const CLIENTS = 320
 const LEAST = 0.97 // a row fails when all its ratios are below
 
@@ -33,6 +35,25 @@ const READS: Record<string, string[]> = {
   Hacienda: ['/indicadores/tc'],
   'documents, a page': ['/api/v1/documents?limit=20'],
   'a document': ['/api/v1/documents/1'],
+}
+
+const INVOICE = readFileSync(
+  join(import.meta.dirname, '../fixtures/invoices/examples/v44-factura-usd.xml'),
+  'utf8',
+)
+
+/** `requests`: in a slice. `documents`: of a request. */
+type Upload = { requests: number; documents: number; content: (at: number) => string }
+
+const UPLOADS: Record<string, Upload> = {
+  'upload of 3 KB': { requests: SLICE_UPLOADS, documents: 1, content: () => 'a'.repeat(3000) },
+  'upload of a PDF': {
+    requests: SLICE_UPLOADS,
+    documents: 1,
+    content: (at) => `%PDF-1.7 ${at} ${'a'.repeat(30_000)}`,
+  },
+  'upload of an invoice': { requests: SLICE_UPLOADS, documents: 1, content: invoiceText },
+  'upload of 500 invoices': { requests: 1, documents: 500, content: invoiceText },
 }
 
 type Build = { name: string; dataDir: string; program: string }
@@ -106,13 +127,15 @@ async function measureRequests(
     const headers = row.includes('document') ? ofToken : { 'X-API-Key': key }
     return [row, ({ port }) => countAnswers({ port, paths, headers, requests: SLICE_REQUESTS })]
   })
-  const uploads: Work = ['upload of 3 KB', (server) => uploadSmall(server, token)]
+  const uploads = Object.entries(UPLOADS).map(([row, upload]): Work => {
+    return [row, (server) => uploadAll(server, token, upload)]
+  })
   const claims: Work = ['claim and finish', (server) => claimAndFinish(server, token)]
   for (let round = 0; round < ROUNDS; round++) {
     const servers: Server[] = []
     for (const build of inTurn(builds, round))
       servers.push({ build, server: await startProgram(build.dataDir, build.program) })
-    for (const work of [uploads, claims, ...reads]) await measureRow(servers, work, note)
+    for (const work of [...uploads, claims, ...reads]) await measureRow(servers, work, note)
     const paths = Object.values(READS).slice(0, 6).flat()
     const headers = { 'X-API-Key': key }
     for (const { build, server } of servers) {
@@ -174,7 +197,7 @@ async function countAnswers(order: LoadOrder): Promise<number> {
   return result.requests
 }
 
-/** Claims and finishes as many documents as `uploadSmall` stores. */
+/** Claims and finishes documents of the uploads. */
 async function claimAndFinish(server: Running, token: string): Promise<number> {
   const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
   const post = async (path: string, body: object) => {
@@ -191,17 +214,32 @@ async function claimAndFinish(server: Running, token: string): Promise<number> {
   return SLICE_UPLOADS
 }
 
-async function uploadSmall(server: Running, token: string): Promise<number> {
-  const base64 = Buffer.alloc(3000, 'a').toString('base64')
+/** Sends the requests of an upload, four at once, and returns their number. */
+async function uploadAll(
+  { port }: Running,
+  token: string,
+  { requests, documents, content }: Upload,
+): Promise<number> {
   const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
-  const url = `http://127.0.0.1:${server.port}/api/v1/documents/create`
+  const url = `http://127.0.0.1:${port}/api/v1/documents/create`
   const one = async (at: number) => {
-    const document = { name: `${at}.txt`, mimetype: 'text/plain', base64 }
-    const body = JSON.stringify({ company_id: 1, agent_id: 1, owner_id: 1, documents: [document] })
+    const files = Array.from({ length: documents }, (_, index) => {
+      const base64 = Buffer.from(content(at * documents + index)).toString('base64')
+      return { name: `${at}.bin`, mimetype: 'application/octet-stream', base64 }
+    })
+    const body = JSON.stringify({ company_id: 1, agent_id: 1, owner_id: 1, documents: files })
     const response = await fetch(url, { method: 'POST', headers, body })
     if (response.status !== 200) throw new Error(`an upload was answered with ${await response.text()}`)
     await response.arrayBuffer()
   }
-  for (let at = 0; at < SLICE_UPLOADS; at += 4) await Promise.all([at, at + 1, at + 2, at + 3].map(one))
-  return SLICE_UPLOADS
+  for (let at = 0; at < requests; at += UPLOADS_AT_ONCE)
+    await Promise.all(
+      Array.from({ length: Math.min(UPLOADS_AT_ONCE, requests) }, (_, index) => one(at + index)),
+    )
+  return requests
+}
+
+/** An invoice of 6 KB, each with another clave. */
+function invoiceText(at: number): string {
+  return INVOICE.replaceAll(/\b506\d{47}\b/g, createClave('FacturaElectronica', at + 1))
 }
