@@ -1,6 +1,7 @@
 // Paths and response types of the documents API.
 
 import { groupStates, type QueueState } from '../model/documents/document-queue.ts'
+import type { DocumentInvoice } from '../model/documents/invoices.ts'
 import type { QueueGroup } from '../model/fragment.ts'
 
 export type Document = {
@@ -21,6 +22,10 @@ export type Document = {
   content?: 'lost'
   /** End of the lease, while the document is claimed. Only in lists. */
   lease_until?: string
+  /** Facts of an electronic invoice, or its clave. Only in lists, and of a single document. */
+  invoice?: DocumentInvoice
+  /** The mail that brought the document, where `invoice` is. Texts are a stranger's. */
+  mail?: { from: string | null; subject: string | null; received_at: string }
 }
 
 export type NewestDocuments = { documents: readonly Document[]; next_before: number; has_more: boolean }
@@ -67,6 +72,9 @@ export type Selection = {
   agent: number
   state: QueueGroup | ''
   search: string
+  /** Id of the issuer of invoices, and clave; empty: all. */
+  issuer: string
+  clave: string
   since: string
   until: string
 }
@@ -77,7 +85,7 @@ export function isSearch({ state, search, since, until }: Selection): boolean {
 
 /** Path of a page, newest first. @param before cursor: last id of the previous page; 0: first page */
 export function newestPath(selection: Selection, before: number, limit: number): string {
-  const params = selectionParams(selection)
+  const params = invoiceParams(selection)
   const { state, search, since, until } = selection
   if (state !== '') params.set('state', groupStates(state).join())
   if (search.trim() !== '') params.set('q', search)
@@ -91,10 +99,16 @@ export function newestPath(selection: Selection, before: number, limit: number):
 
 /** Path that returns as soon as a document follows the id, or an empty list after 25 s. */
 export function waitPath(selection: Selection, after: number): string {
-  const params = selectionParams(selection)
+  const params = invoiceParams(selection)
   params.set('after', String(after))
   params.set('wait', String(WAIT_SECONDS))
   return `/api/v1/documents?${params}`
+}
+
+/** Path of the documents of a clave within a company, newest first. */
+export function companionsPath(companyId: number, clave: string): string {
+  const params = { company_id: String(companyId), clave, order: 'desc', limit: String(PAGE_SIZE) }
+  return `/api/v1/documents?${new URLSearchParams(params)}`
 }
 
 export function summaryPath(selection: Pick<Selection, 'company' | 'agent'>): string {
@@ -103,6 +117,13 @@ export function summaryPath(selection: Pick<Selection, 'company' | 'agent'>): st
 
 export function documentPath(id: number): string {
   return `/api/v1/documents/${id}`
+}
+
+function invoiceParams(selection: Selection): URLSearchParams {
+  const params = selectionParams(selection)
+  if (selection.issuer !== '') params.set('issuer', selection.issuer)
+  if (selection.clave !== '') params.set('clave', selection.clave)
+  return params
 }
 
 function selectionParams({ company, agent }: Pick<Selection, 'company' | 'agent'>): URLSearchParams {

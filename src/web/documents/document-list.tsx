@@ -4,7 +4,10 @@ import type { Document } from '../api/documents.ts'
 import { formats, view } from '../components/view.ts'
 import { documentKind } from '../model/documents/document-kinds.ts'
 import { canRetry } from '../model/documents/document-queue.ts'
+import { isReadInvoice } from '../model/documents/invoices.ts'
 import { visibleText } from '../model/visible.ts'
+import { InvoiceLines } from './invoice-lines.tsx'
+import { rateTitle } from './invoice-texts.ts'
 import { openButtonId } from './panel.tsx'
 import { type Replace, RetryButton } from './retry-button.tsx'
 import { noteText, StateChip } from './state-chip.tsx'
@@ -39,13 +42,14 @@ export function DocumentList(props: ListProps & { documents: readonly Document[]
 function DocumentRow({ document, names, onOpen, onChange }: ListProps & { document: Document }) {
   const words = documentsTexts.value.documents
   const { bytes, instant } = formats.value
-  const { id, state, finished_at, created_at } = document
+  const { id, state, finished_at, created_at, invoice } = document
   const time = finished_at ?? created_at
   const isOpen = view.value.document === id
+  const classes = ['document', isOpen ? 'open' : '', invoice ? 'of-invoice' : '']
   const note = noteText(document)
   const { word, letters } = documentKind(document.name, document.mimetype)
   return (
-    <article class={isOpen ? 'document open' : 'document'}>
+    <article class={classes.filter(Boolean).join(' ')}>
       <span class="badge" aria-hidden="true">
         {word ? words[word] : letters}
       </span>
@@ -56,11 +60,13 @@ function DocumentRow({ document, names, onOpen, onChange }: ListProps & { docume
             class="document-open"
             id={openButtonId(id)}
             aria-current={isOpen}
+            title={isReadInvoice(invoice) ? rateTitle(invoice) : undefined}
             onClick={() => onOpen(id)}
           >
             <bdi>{visibleText(document.name)}</bdi>
           </button>
         </h3>
+        {invoice && <InvoiceLines invoice={invoice} />}
         <p class="quiet">
           <bdi class="document-of">{partyNames(document, names).join(' · ')}</bdi>
           <span>{bytes(document.size)}</span>

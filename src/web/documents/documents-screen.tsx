@@ -16,6 +16,8 @@ import { NeedsSecret } from '../session/lazy-doors.ts'
 import { type LoadedDirectory, useAgentNames, useDirectory, useParties } from './directory.ts'
 import { type DirectoryNames, DocumentList, type ListProps, partyNames } from './document-list.tsx'
 import { Filters, usePeriod } from './filters.tsx'
+import { useInvoiceChoice } from './invoice-filter.tsx'
+import { invoiceTexts } from './invoice-texts.ts'
 import { type LiveDocuments, useLiveDocuments } from './live-documents.ts'
 import { useSummary } from './live-summary.ts'
 import { closePanel, openButtonId, openPanel, Panel } from './panel.tsx'
@@ -31,7 +33,10 @@ const DocumentDetails = lazyView(() =>
 const Sending = lazyView(() => import('./sending/sending.tsx').then((file) => file.Sending))
 
 const ALONE_EVERY_MS = 5000
-const NO_FILTERS = { company: 0, agent: 0, state: '', search: '', since: '', until: '' } as const
+const NO_FILTERS = {
+  ...({ company: 0, agent: 0, state: '', search: '', since: '', until: '' } as const),
+  ...{ issuer: '', clave: '' },
+}
 
 export function DocumentsScreen() {
   const current = session.value
@@ -41,8 +46,8 @@ export function DocumentsScreen() {
 
 // Names, filters and rows appear together with the first list: later ones would move text that the user reads.
 function Documents() {
-  const { company, agent, state, search, since, until } = view.value
-  const selection: Selection = { company, agent, state, search, since, until }
+  const { company, agent, state, search, issuer, clave, since, until } = view.value
+  const selection: Selection = { company, agent, state, search, issuer, clave, since, until }
   const directory = useDirectory(company)
   const live = useSummary(selection)
   const received = useLiveDocuments(selection, live.summary, isInUse)
@@ -53,7 +58,8 @@ function Documents() {
   const isReady = isLoaded && (wasReady || agentNames.isLoaded)
   if (isReady && !wasReady) setReady(true)
   const period = usePeriod()
-  const isRefused = Boolean(period.since.error ?? period.until.error)
+  const invoice = useInvoiceChoice()
+  const isRefused = Boolean(period.since.error ?? period.until.error ?? invoice.error)
   const names: DirectoryNames = {
     companies: new Map(directory.companies.map(({ id, name }) => [id, name])),
     agents: agentNames.names,
@@ -67,7 +73,7 @@ function Documents() {
       <Queue {...live} />
       <section class="card received" aria-labelledby="received">
         <ListHead received={received} />
-        <Filters directory={wasReady ? directory : undefined} period={period} />
+        <Filters directory={wasReady ? directory : undefined} period={period} invoice={invoice} />
         {isRefused ? (
           <p class="no-figures">—</p>
         ) : isReady ? (
@@ -117,7 +123,9 @@ function ReceivedList(
   const words = documentsTexts.value.documents
   const { selection, stored } = props
   const { documents, failure, hasMore, isSearching, loadMore } = props.received
-  const isFiltered = isSearch(selection) || selection.company > 0 || selection.agent > 0
+  const { company, agent, issuer, clave } = selection
+  const isFiltered = isSearch(selection) || company > 0 || agent > 0 || issuer + clave !== ''
+  const searched = searchedText(selection)
   if (!documents && failure?.kind === 'forbidden') return <Notice title={words.cannotRead} />
   if (!documents) {
     return failure ? <FailureNotice failure={failure} /> : <p class="loading">{texts.value.loading}</p>
@@ -127,6 +135,7 @@ function ReceivedList(
     <>
       {isEmpty && (
         <Notice title={isFiltered ? words.noneFound : words.none}>
+          {searched !== '' && <p class="searched">{searched}</p>}
           {isFiltered ? (
             <button type="button" class="button" onClick={() => setView(NO_FILTERS)}>
               {documentsTexts.value.filters.clear}
@@ -162,6 +171,18 @@ function countText(count: number, all?: number): string {
   const write = formats.value.count
   if (all !== undefined && all > count) return words.countOf(write(count), write(all))
   return words.count(write(count), count === 1)
+}
+
+/** Terms of a search that found nothing. */
+function searchedText({ search, issuer, clave }: Selection): string {
+  const words = invoiceTexts.value.search
+  return [
+    search.trim() && words.ofName(visibleText(search.trim())),
+    issuer && words.ofIssuer(issuer),
+    clave && words.ofClave(clave),
+  ]
+    .filter(Boolean)
+    .join(' · ')
 }
 
 function searchOnText({ isSearching, scanEdge }: LiveDocuments): string {
@@ -204,6 +225,7 @@ function DocumentPanel(props: ListProps & { received: LiveDocuments; changed: nu
             note={doc ? noteText(doc) : ''}
             retry={doc && <RetryButton document={doc} isMain onChange={props.onChange} />}
             timeText={timeText}
+            onOpen={props.onOpen}
             onDelete={onDelete}
           />
         ) : (

@@ -1,5 +1,5 @@
-// Filters of the list: words of the name, state, days of arrival, agent, and company if there are several. On a phone
-// they are behind a button with their number.
+// Filters of the list: words of the name, invoices, state, days of arrival, agent, and company if there are several. On a
+// phone they are behind a button with their number.
 
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { serverTime } from '../api/clock.ts'
@@ -12,6 +12,7 @@ import { type DateError, numericDay, readDate } from '../model/date-text.ts'
 import { costaRicaDay, FIRST_DAY } from '../model/days.ts'
 import { MAX_SEARCH, QUEUE_GROUPS } from '../model/fragment.ts'
 import type { LoadedDirectory } from './directory.ts'
+import { type InvoiceChoice, InvoiceFilter } from './invoice-filter.tsx'
 import { documentsTexts } from './texts.ts'
 
 export type ArrivalPeriod = { since: DateChoice; until: DateChoice }
@@ -60,15 +61,19 @@ function useOptionalDay(
 export function Filters({
   directory,
   period,
+  invoice,
 }: {
   directory: LoadedDirectory | undefined
   period: ArrivalPeriod
+  invoice: InvoiceChoice
 }) {
   const words = documentsTexts.value.filters
-  const { company, agent, state } = view.value
+  const { company, agent, state, issuer, clave } = view.value
   const [isOpen, setOpen] = useState(false)
   const ids = { filters: useId(), since: useId(), until: useId() }
-  const count = [company, agent, state, view.value.since, view.value.until].filter(Boolean).length
+  const count = [company, agent, state, issuer || clave, view.value.since, view.value.until].filter(
+    Boolean,
+  ).length
   const companies = directory?.companies ?? []
   return (
     <div class="filter-row">
@@ -83,6 +88,7 @@ export function Filters({
         {words.title(count)}
       </button>
       <div id={ids.filters} class={isOpen ? 'filters open' : 'filters'}>
+        <InvoiceFilter choice={invoice} />
         <label class="filter">
           <span class="unseen">{words.state}</span>
           <select

@@ -108,9 +108,15 @@ export function useLiveDocuments(
   return {
     ...current,
     loadMore,
-    replace: (document) => change((all) => all.map((one) => (one.id === document.id ? document : one))),
+    replace: (document) =>
+      change((all) => all.map((one) => (one.id === document.id ? withInvoice(document, one) : one))),
     remove: (id) => change((all) => all.filter((one) => one.id !== id)),
   }
+}
+
+/** Responses to changes lack the invoice and the mail, which never change. */
+function withInvoice(document: Document, { invoice, mail }: Document): Document {
+  return { ...document, ...(invoice && { invoice }), ...(mail && { mail }) }
 }
 
 type Update = (change: (old: LiveState) => LiveState) => void

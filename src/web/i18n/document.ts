@@ -30,6 +30,83 @@ export const DOCUMENT = textTable({
   sender: ['Enviado por', 'Sent by'],
   hash: ['SHA-256', 'SHA-256'],
 
+  invoice: {
+    title: ['Comprobante', 'Invoice'],
+    kind: ['Tipo de comprobante', 'Kind'],
+    version: (kind: string, version: string) => [
+      `${kind}, versión ${version}`,
+      `${kind}, version ${version}`,
+    ],
+    issuer: ['Emisor', 'Issuer'],
+    receiver: ['Receptor', 'Receiver'],
+    id: ['Identificación', 'Id'],
+    idTypes: {
+      '01': ['Cédula física', 'Id of a person'],
+      '02': ['Cédula jurídica', 'Id of a company'],
+      '03': ['DIMEX', 'DIMEX'],
+      '04': ['NITE', 'NITE'],
+      '05': ['Extranjero no domiciliado', 'Foreigner without residence'],
+      '06': ['No contribuyente', 'No taxpayer'],
+    },
+    direction: ['Para la empresa', 'For the company'],
+    directions: {
+      received: ['Recibido: la empresa es el receptor', 'Received: the company is the receiver'],
+      issued: ['Emitido: la empresa es el emisor', 'Issued: the company is the issuer'],
+      other: ['De otros: la empresa no es parte', 'Of others: the company is no party'],
+    },
+    date: ['Fecha', 'Date'],
+    total: ['Total', 'Total'],
+    tax: ['Impuesto', 'Tax'],
+    rate: ['Tipo de cambio', 'Exchange rate'],
+    comparison: ['Comparado con el BCCR', 'Compared with the BCCR'],
+    copy: ['Copia', 'Copy'],
+    consecutive: ['Consecutivo', 'Consecutive number'],
+    references: ['Se refiere a', 'Refers to'],
+    clave: ['Clave', 'Clave'],
+    copyClave: ['Copiar la clave', 'Copy the clave'],
+    belongs: ['Archivo de un comprobante', 'File of an invoice'],
+    sources: {
+      name: ['La clave está en el nombre del archivo.', 'The clave is in the name of the file.'],
+      mail: ['Llegó en el mismo correo que el comprobante.', 'It arrived in the same mail as the invoice.'],
+    },
+    unreadText: ['El archivo está guardado. Detalle técnico:', 'The file is stored. Detail:'],
+    warnings: {
+      clave_id: ['La clave no tiene la cédula del emisor.', 'The clave does not have the id of the issuer.'],
+      clave_date: ['La clave es de otra fecha.', 'The clave is of another date.'],
+      clave_kind: ['La clave es de otro tipo de comprobante.', 'The clave is of another kind of invoice.'],
+      clave_consecutive: [
+        'La clave tiene otro número consecutivo.',
+        'The clave has another consecutive number.',
+      ],
+      crc_rate: [
+        'Está en colones, pero su tipo de cambio no es 1.',
+        'It is in colones, but its exchange rate is not 1.',
+      ],
+      namespace: [
+        'El XML no indica su versión del formato de Hacienda.',
+        'The XML does not name its version of the format of Hacienda.',
+      ],
+      encoding: [
+        'El XML no tiene la codificación que declara: los nombres pueden verse mal.',
+        'The XML does not have the encoding that it declares, so names may look wrong.',
+      ],
+    },
+  },
+
+  companions: {
+    title: ['Documentos relacionados', 'Related documents'],
+    none: ['No hay otros documentos de esta clave.', 'There are no other documents of this clave.'],
+    more: ['Hay más: busque la clave en la lista.', 'There are more: search the list for the clave.'],
+  },
+
+  mail: {
+    title: ['Llegó por correo', 'Arrived by mail'],
+    from: ['De', 'From'],
+    subject: ['Asunto', 'Subject'],
+    received: ['Recibido', 'Received'],
+    none: ['(ninguno)', '(none)'],
+  },
+
   preview: {
     cut: (size: string) => [`Se muestran los primeros ${size}.`, `The first ${size} are shown.`],
     notShown: [

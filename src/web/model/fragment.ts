@@ -75,6 +75,10 @@ export type View = {
   state: '' | QueueGroup
   /** Words of the names of documents. */
   search: string
+  /** Id of the issuer of invoices, digits; empty: all. */
+  issuer: string
+  /** Clave of an invoice, 50 digits; empty: all. */
+  clave: string
   /** First and last day of arrival; empty: no limit. */
   since: string
   until: string
@@ -117,6 +121,8 @@ export const FIRST_VIEW: View = {
   agent: 0,
   state: '',
   search: '',
+  issuer: '',
+  clave: '',
   since: '',
   until: '',
   document: 0,
@@ -131,7 +137,8 @@ const QUERY_PARAMS = [
   ...(['indicator', 'indicatorSpan', 'indicatorFrom', 'indicatorTo'] as const),
 ]
 const DOCUMENTS_PARAMS = [
-  ...(['company', 'agent', 'state', 'search', 'since', 'until', 'document', 'send'] as const),
+  ...(['company', 'agent', 'state', 'search', 'issuer', 'clave', 'since', 'until'] as const),
+  ...(['document', 'send'] as const),
 ]
 const CLOSES_PARAMS = ['months', 'year', 'every'] as const
 const LIST_PARAMS = ['listSource', 'listTarget', 'listSide'] as const
@@ -216,6 +223,8 @@ export function parseFragment(fragment: string): View {
     agent: readId(params, 'agent'),
     state: wordParam(['', ...QUEUE_GROUPS] as const, params.get('state'), ''),
     search: (params.get('search') ?? '').slice(0, MAX_SEARCH),
+    issuer: patternParam(params, 'issuer', /^\d{1,20}$/),
+    clave: patternParam(params, 'clave', /^\d{50}$/),
     since: dayParam(params, 'since'),
     until: dayParam(params, 'until'),
     document: readId(params, 'document'),
@@ -259,7 +268,9 @@ function patternParam(
     | 'target'
     | 'listSource'
     | 'listTarget'
-    | 'books',
+    | 'books'
+    | 'issuer'
+    | 'clave',
   pattern: RegExp,
 ): string {
   const value = params.get(name) ?? ''

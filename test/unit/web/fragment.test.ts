@@ -60,6 +60,10 @@ test('parseFragment inverts encodeFragment', () => {
   assert.equal(encodeFragment(open), link)
   assert.deepEqual(parseFragment(link), open)
   assert.equal(encodeFragment({ ...FIRST_VIEW, screen: 'documents', send: true }), '#documents?send=true')
+  const invoices = { ...documents, issuer: '3101123456', clave: '5'.repeat(50) }
+  assert.deepEqual(parseFragment(encodeFragment(invoices)), invoices)
+  const others = parseFragment(`#documents?issuer=3-101&clave=${'5'.repeat(49)}`)
+  assert.deepEqual(others, { ...FIRST_VIEW, screen: 'documents' })
   const wrong = parseFragment(`#documents?state=new&since=2026-13-01&document=-4&search=${'x'.repeat(200)}`)
   assert.deepEqual(wrong, { ...FIRST_VIEW, screen: 'documents', search: 'x'.repeat(100) })
 })

@@ -9,7 +9,10 @@ import { formats } from '../../components/view.ts'
 import { previewKind } from '../../model/documents/media-types.ts'
 import { visibleText } from '../../model/visible.ts'
 import { DeleteButton, DownloadButton, PdfButton, ViewButton } from './actions.tsx'
+import { Companions } from './companions.tsx'
 import { EventList } from './event-list.tsx'
+import { DocumentFact, MailFacts } from './facts.tsx'
+import { InvoiceSection } from './invoice-section.tsx'
 import { Preview } from './preview.tsx'
 import { documentTexts } from './texts.ts'
 
@@ -25,6 +28,7 @@ export type DetailsProps = {
   note: string
   retry: ComponentChildren
   timeText: (instant: string) => string
+  onOpen: (id: number) => void
   onDelete: () => void
 }
 
@@ -58,6 +62,11 @@ export function DocumentDetails(props: DetailsProps) {
         )}
         <DownloadButton document={doc} isOff={isLost} />
       </div>
+      {doc.invoice && <InvoiceSection invoice={doc.invoice} />}
+      {doc.invoice && 'clave' in doc.invoice && (
+        <Companions document={doc} clave={doc.invoice.clave} changed={changed} onOpen={props.onOpen} />
+      )}
+      {doc.mail && <MailFacts mail={doc.mail} />}
       {!isLost && <Preview document={doc} isLarge={isLarge} />}
       <EventList id={doc.id} note={doc.note} changed={changed} timeText={timeText} />
       <Facts document={doc} parties={props.parties} />
@@ -90,14 +99,5 @@ function Facts({ document: doc, parties }: { document: Document; parties: readon
         </DocumentFact>
       </dl>
     </details>
-  )
-}
-
-function DocumentFact({ name, children }: { name: string; children: ComponentChildren }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   )
 }

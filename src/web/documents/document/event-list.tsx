@@ -1,16 +1,12 @@
 // History of a document, newest first.
 
-import { useEffect, useState } from 'preact/hooks'
 import { type DocumentEvent, documentPath } from '../../api/documents.ts'
-import { apiRequest, type Failure } from '../../api/request.ts'
 import { FailureNotice } from '../../components/notice.tsx'
-import { refreshCount } from '../../components/use-api.ts'
 import { formats, texts } from '../../components/view.ts'
 import { visibleText } from '../../model/visible.ts'
 import { ResultText } from './result-text.tsx'
 import { documentTexts } from './texts.ts'
-
-type Loaded = { events?: readonly DocumentEvent[]; failure?: Failure | undefined }
+import { useChanging } from './use-changing.ts'
 
 /** @param note of the document, shown above @param changed reads the events again when it changes */
 export function EventList(props: {
@@ -20,7 +16,9 @@ export function EventList(props: {
   timeText: (instant: string) => string
 }) {
   const words = documentTexts.value.history
-  const { events, failure } = useEvents(props.id, props.changed)
+  const path = `${documentPath(props.id)}/events`
+  const { value, failure } = useChanging<{ events: readonly DocumentEvent[] }>(path, props.changed)
+  const events = value?.events
   const outcomes = events?.filter(
     ({ event, via }) => (event === 'done' || event === 'failed') && via !== 'server',
   )
@@ -49,23 +47,6 @@ export function EventList(props: {
       </ol>
     </section>
   )
-}
-
-function useEvents(id: number, changed: number | undefined): Loaded {
-  const [state, setState] = useState<Loaded>({})
-  const refresh = refreshCount.value
-  useEffect(() => {
-    const request = new AbortController()
-    const path = `${documentPath(id)}/events`
-    void apiRequest<{ events: DocumentEvent[] }>(path, { signal: request.signal }).then((result) => {
-      if (request.signal.aborted) return
-      setState((old) =>
-        result.value ? { events: result.value.events } : { ...old, failure: result.failure },
-      )
-    })
-    return () => request.abort()
-  }, [id, changed, refresh])
-  return state
 }
 
 function eventText({ event, via, attempt = 0 }: DocumentEvent): string {

@@ -1,0 +1,158 @@
+// Facts of an electronic invoice. Names are a stranger's, so they are text and isolated.
+
+import { Fragment } from 'preact'
+import { CopyButton } from '../../components/copy-button.tsx'
+import { formats } from '../../components/view.ts'
+import {
+  claveGroups,
+  type DocumentInvoice,
+  type InvoiceSide,
+  isReadInvoice,
+  type ReadInvoice,
+} from '../../model/documents/invoices.ts'
+import { visibleText } from '../../model/visible.ts'
+import { amountText, invoiceKindText, invoiceTexts, rateComparison } from '../invoice-texts.ts'
+import { DocumentFact } from './facts.tsx'
+import { documentTexts } from './texts.ts'
+
+export function InvoiceSection({ invoice }: { invoice: DocumentInvoice }) {
+  const words = documentTexts.value.invoice
+  return (
+    <section class="details-part" aria-labelledby="invoice">
+      <h3 id="invoice">{words.title}</h3>
+      {'fault' in invoice ? (
+        <UnreadInvoice {...invoice} />
+      ) : (
+        <dl class="facts">
+          {isReadInvoice(invoice) ? (
+            <InvoiceFacts invoice={invoice} />
+          ) : (
+            <DocumentFact name={words.belongs} isWide>
+              {words.sources[invoice.from]}
+            </DocumentFact>
+          )}
+          <Clave clave={invoice.clave} />
+        </dl>
+      )}
+      {isReadInvoice(invoice) && <Warnings codes={invoice.warnings ?? []} />}
+    </section>
+  )
+}
+
+function UnreadInvoice({ kind, fault }: { kind: string; fault: string }) {
+  const words = documentTexts.value.invoice
+  return (
+    <p class="refusal">
+      {invoiceKindText(kind)}: {invoiceTexts.value.unread}. {words.unreadText} <q lang="en">{fault}</q>
+    </p>
+  )
+}
+
+function InvoiceFacts({ invoice }: { invoice: ReadInvoice }) {
+  const words = documentTexts.value.invoice
+  const { copyOf, otherContent, outcomes } = invoiceTexts.value
+  const { day, whole } = formats.value
+  const { currency, date, total, tax, exchange_rate, consecutive, references = [] } = invoice
+  const { outcome, direction, duplicate_of, same_content } = invoice
+  const kind = [invoiceKindText(invoice.kind), ...(outcome ? [outcomes[outcome]] : [])].join(', ')
+  const copy = duplicate_of !== undefined && [copyOf(duplicate_of), same_content ? '' : otherContent]
+  const rate = rateComparison(invoice)
+  return (
+    <>
+      <DocumentFact name={words.kind} isWide>
+        {invoice.version === null ? kind : words.version(kind, invoice.version)}
+      </DocumentFact>
+      {invoice.issuer && <PartyFact name={words.issuer} party={invoice.issuer} />}
+      {invoice.receiver && <PartyFact name={words.receiver} party={invoice.receiver} />}
+      {direction && (
+        <DocumentFact name={words.direction} isWide>
+          {words.directions[direction]}
+        </DocumentFact>
+      )}
+      {total !== null && <DocumentFact name={words.total}>{amountText(total, currency)}</DocumentFact>}
+      {tax !== null && <DocumentFact name={words.tax}>{amountText(tax, currency)}</DocumentFact>}
+      {date !== null && <DocumentFact name={words.date}>{day(date)}</DocumentFact>}
+      {exchange_rate !== null && currency !== 'CRC' && (
+        <DocumentFact name={words.rate}>{amountText(exchange_rate, null)}</DocumentFact>
+      )}
+      {exchange_rate !== null && currency === 'CRC' && exchange_rate !== '1' && (
+        <DocumentFact name={words.rate}>{whole(exchange_rate)}</DocumentFact>
+      )}
+      {rate !== undefined && (
+        <DocumentFact name={words.comparison} isWide>
+          {rate}
+        </DocumentFact>
+      )}
+      {invoice.hacienda && (
+        <DocumentFact name={invoiceKindText('MensajeHacienda')}>
+          {outcomes[invoice.hacienda.outcome]}
+        </DocumentFact>
+      )}
+      {copy && <DocumentFact name={words.copy}>{copy.filter(Boolean).join(', ')}</DocumentFact>}
+      {consecutive !== null && (
+        <DocumentFact name={words.consecutive} isWide>
+          <code>{consecutive}</code>
+        </DocumentFact>
+      )}
+      {references.length > 0 && (
+        <DocumentFact name={words.references} isWide>
+          {references.map(({ number, type }, index) => (
+            <p key={index}>
+              <bdi>{visibleText(number ?? type ?? '')}</bdi>
+            </p>
+          ))}
+        </DocumentFact>
+      )}
+    </>
+  )
+}
+
+function PartyFact({ name, party }: { name: string; party: InvoiceSide }) {
+  const { idTypes, id } = documentTexts.value.invoice
+  const { type } = party
+  const typeName = type !== null && Object.hasOwn(idTypes, type) ? idTypes[type as keyof typeof idTypes] : id
+  return (
+    <DocumentFact name={name} isWide>
+      {party.name !== null && <bdi>{visibleText(party.name)}</bdi>}
+      {party.id !== null && (
+        <p class="quiet">
+          {typeName} <bdi>{visibleText(party.id)}</bdi>
+        </p>
+      )}
+    </DocumentFact>
+  )
+}
+
+/** Digits in groups, without characters between them: a selection copies the clave. */
+function Clave({ clave }: { clave: string }) {
+  const words = documentTexts.value.invoice
+  return (
+    <DocumentFact name={words.clave} isWide>
+      <span class="clave">
+        <code>
+          {claveGroups(clave).map((group, index) => (
+            <Fragment key={index}>
+              <span>{group}</span>
+              <wbr />
+            </Fragment>
+          ))}
+        </code>
+        <CopyButton class="plain round" label={words.copyClave} text={() => clave} />
+      </span>
+    </DocumentFact>
+  )
+}
+
+function Warnings({ codes }: { codes: readonly string[] }) {
+  const { warnings } = documentTexts.value.invoice
+  if (codes.length === 0) return null
+  return (
+    <ul class="invoice-warnings caution">
+      {codes.map((code) => (
+        <li key={code}>
+          {Object.hasOwn(warnings, code) ? warnings[code as keyof typeof warnings] : visibleText(code)}
+        </li>
+      ))}
+    </ul>
+  )
+}
