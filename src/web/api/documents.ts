@@ -22,9 +22,9 @@ export type Document = {
   content?: 'lost'
   /** End of the lease, while the document is claimed. Only in lists. */
   lease_until?: string
-  /** Facts of an electronic invoice, or its clave. Only in lists, and of a single document. */
+  /** Facts of an electronic invoice, or its clave. Only in lists and single documents, as `mail`. */
   invoice?: DocumentInvoice
-  /** The mail that brought the document, where `invoice` is. Texts are a stranger's. */
+  /** The mail that brought the document. Its texts are a stranger's. */
   mail?: { from: string | null; subject: string | null; received_at: string }
 }
 

@@ -73,10 +73,10 @@ async function addMail({ dataDir }: PageApp, id: number): Promise<void> {
   }
 }
 
-function readExample(name: string): string {
+export function readExample(name: string): string {
   return readFixture(`examples/${name}`)
 }
 
-function readFixture(path: string): string {
+export function readFixture(path: string): string {
   return readFileSync(join(FOLDER, `${path}.xml`), 'utf8')
 }

@@ -2,10 +2,12 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { AGENT, COMPANY, runJson } from '../../support/company.ts'
 import { until } from '../../support/terminal.ts'
 import { axe, geometry, MIN_TARGET } from '../looks.ts'
 import {
   assertClean,
+  createDocuments,
   DESKTOP,
   elementText,
   enterSecret,
@@ -16,7 +18,7 @@ import {
   type Visit,
   waitForText,
 } from '../support.ts'
-import { CLAVE, createInvoices, HOSTILE_NAME } from './files.ts'
+import { CLAVE, createInvoices, HOSTILE_NAME, readExample, readFixture } from './files.ts'
 
 const browser = await openBrowser()
 const app = await openPageApp({ backfillFrom: '2026-03-01' })
@@ -209,3 +211,71 @@ for (const [device, viewport] of Object.entries({ desk: DESKTOP, phone: PHONE, '
     assert.deepEqual(findings, [])
   })
 }
+
+test('a mark names the published value that a rate is, and the panel has direction and warnings', async () => {
+  await runJson(app.dataDir, 'company', 'update', String(COMPANY), '--tax-id', '3101654321')
+  const usd = readExample('v44-factura-usd')
+  const create = async (content: string) =>
+    (await createDocuments(app, [{ name: 'f.xml', mimetype: 'application/xml', content }]))[0] ?? 0
+  const rated = (rate: string) => create(usd.replace('509.25000', rate))
+  const readRate = async (type: string, day: string) => {
+    const query = `amount=1&from=USD&to=CRC&type=${type}&on=${day}`
+    const headers = { 'X-API-Key': app.key }
+    const response = await fetch(`${app.app.url}/api/v1/convert?${query}`, { headers })
+    return ((await response.json()) as { rate: string }).rate
+  }
+  const venta = await rated(await readRate('venta', '2026-03-24'))
+  const compra = await rated(await readRate('compra', '2026-03-24'))
+  const earlier = await rated(await readRate('venta', '2026-03-23'))
+  const old = await create(
+    usd.replace(/(?<=<Clave>506)\d{6}/, '240319').replace(/(?<=<FechaEmision>)[\d-]+/, '2019-03-24'),
+  )
+  const odd = await create(readFixture('deviations/no-namespace'))
+  const visit = await openDocuments()
+  const readMark = async (id: number) =>
+    (await readRow(visit, id)).filter((text) => text?.startsWith('Tipo de cambio')).join()
+  assert.equal(await readMark(venta), '')
+  assert.equal(await readTitle(visit, venta), '')
+  assert.equal(await readMark(compra), 'Tipo de cambio: es la compra')
+  assert.match(
+    await readTitle(visit, compra),
+    /^Tipo de cambio: es la compra del BCCR, no la venta \(publicada /,
+  )
+  assert.equal(await readMark(earlier), 'Tipo de cambio: es la venta de otro día')
+  assert.equal(await readMark(old), 'Tipo de cambio: sin valor para comparar')
+  await openDocument(visit, venta)
+  const facts = await readFacts(visit)
+  assert.equal(facts['Comparado con el BCCR'], 'Es la venta del BCCR (publicada 484,38 el 24/03/2026)')
+  assert.equal(facts['Para la empresa'], 'Recibido: la empresa es el receptor')
+  await openDocument(visit, odd)
+  const warning = 'El XML no indica su versión del formato de Hacienda.'
+  assert.equal(await elementText(visit, '.invoice-warnings li'), warning)
+  assertClean(visit)
+})
+
+test('the row of an invoice stays whole after a retry', async () => {
+  const allow = ['GET', 'CLAIM', 'RETRY'].flatMap((action) => ['--allow', `documents:${action}`])
+  const { token } = await runJson<{ token: string }>(app.dataDir, 'token', 'create', 'lector', ...allow)
+  const work = async (path: string, body: object) => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const init = { method: 'POST', headers, body: JSON.stringify(body) }
+    return (await (await fetch(`${app.app.url}/api/v1/documents/${path}`, init)).json()) as unknown
+  }
+  const { documents } = (await work('claim', { agent_id: AGENT })) as {
+    documents: { id: number; claim_id: string }[]
+  }
+  const { id = 0, claim_id = '' } = documents[0] ?? {}
+  await work(`${id}/finish`, { claim_id, outcome: 'failed', note: 'Ilegible' })
+  const visit = await openVisit(browser, app, { language: 'es', path: '/#documents' })
+  await enterSecret(visit, token)
+  const row = `[data-id="${id}"]`
+  await visit.page.waitForSelector(`${row} .document-note .button`)
+  // Lists that are read again would have the invoice in any case.
+  await visit.page.setRequestInterception(true)
+  visit.page.on('request', (request) => {
+    if (!request.url().includes('/documents?')) void request.continue()
+  })
+  await visit.page.click(`${row} .document-note .button`)
+  await waitForText(visit, `${row} .chip`, /Nuevo/)
+  assert.equal((await readRow(visit, id))[0], 'Factura electrónica')
+})

@@ -51,7 +51,7 @@ function UnreadInvoice({ kind, fault }: { kind: string; fault: string }) {
 function InvoiceFacts({ invoice }: { invoice: ReadInvoice }) {
   const words = documentTexts.value.invoice
   const { copyOf, otherContent, outcomes } = invoiceTexts.value
-  const { day, whole } = formats.value
+  const { day } = formats.value
   const { currency, date, total, tax, exchange_rate, consecutive, references = [] } = invoice
   const { outcome, direction, duplicate_of, same_content } = invoice
   const kind = [invoiceKindText(invoice.kind), ...(outcome ? [outcomes[outcome]] : [])].join(', ')
@@ -72,11 +72,8 @@ function InvoiceFacts({ invoice }: { invoice: ReadInvoice }) {
       {total !== null && <DocumentFact name={words.total}>{amountText(total, currency)}</DocumentFact>}
       {tax !== null && <DocumentFact name={words.tax}>{amountText(tax, currency)}</DocumentFact>}
       {date !== null && <DocumentFact name={words.date}>{day(date)}</DocumentFact>}
-      {exchange_rate !== null && currency !== 'CRC' && (
+      {exchange_rate !== null && (currency !== 'CRC' || exchange_rate !== '1') && (
         <DocumentFact name={words.rate}>{amountText(exchange_rate, null)}</DocumentFact>
-      )}
-      {exchange_rate !== null && currency === 'CRC' && exchange_rate !== '1' && (
-        <DocumentFact name={words.rate}>{whole(exchange_rate)}</DocumentFact>
       )}
       {rate !== undefined && (
         <DocumentFact name={words.comparison} isWide>
