@@ -85,6 +85,8 @@ export type AppOverrides = {
   leaseTimes?: LeaseTimes
   /** Time-out of a webhook delivery; default 10 seconds. */
   hookTryMs?: number
+  /** Milliseconds between two reads of the mailboxes that are due; default 5 seconds. */
+  mailReadMs?: number
 }
 
 export type App = {
@@ -253,7 +255,7 @@ async function openApp(
     const storage = {
       ...{ db, blobs, clock, waiters, wakeHooks: hooks.wake, turns, minFree: limits.minFree, invoices },
     }
-    work.adopt(startMailTask({ reads, takeLock, log, storage }), (one) => one.close())
+    work.adopt(startMailTask({ reads, takeLock, log, storage }, overrides.mailReadMs), (one) => one.close())
     ;({ tidy } = work.adopt(housekeeping, (one) => one.close()))
   }
   if (!guard) beginWork()

@@ -77,6 +77,8 @@ export type TestAppOptions = {
   listen?: Partial<ServerOptions>
   backup?: BackupPlan
   probation?: Promise<void>
+  /** Milliseconds between two reads of the mailboxes. */
+  mailReadMs?: number
   /** URL of the source of a second opinion. */
   opinionUrl?: string
 }
@@ -130,6 +132,7 @@ export async function startTestApp(t: TestContext, options: TestAppOptions = {})
       ...(options.patienceMs && { patienceMs: options.patienceMs }),
       ...(options.ticks && { ticks: options.ticks }),
       ...(options.leaseTimes && { leaseTimes: options.leaseTimes }),
+      ...(options.mailReadMs && { mailReadMs: options.mailReadMs }),
     },
   )
   t.after(() => app.close())

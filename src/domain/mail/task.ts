@@ -9,7 +9,7 @@ import type { MailDeps, MailRounds } from './rounds.ts'
 const READ_MS = 5000
 
 /** `close` ends the rounds in progress. */
-export function startMailTask(deps: MailDeps): { close(): Promise<void> } {
+export function startMailTask(deps: MailDeps, readMs = READ_MS): { close(): Promise<void> } {
   const stop = new AbortController()
   let rounds: MailRounds | undefined
   const runDue = async () => {
@@ -26,7 +26,7 @@ export function startMailTask(deps: MailDeps): { close(): Promise<void> } {
         if (!stop.signal.aborted)
           deps.log.warn('mailboxes cannot be read now', { reason: errorReason(error) })
       })
-      await wait(READ_MS, undefined, { signal: stop.signal }).catch(() => {}) // closed
+      await wait(readMs, undefined, { signal: stop.signal }).catch(() => {}) // closed
     }
     await rounds?.close()
   }
