@@ -1,0 +1,65 @@
+// Two nodes and a mailbox. The node that takes its mails is stopped for longer than its lease, and resumes when the other
+// one has taken them: each mail becomes documents once.
+
+import '../../support/postgres/on-postgres.ts'
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { findLeaseHolder } from '../../../src/store/postgres/lease.ts'
+import { figure, scaled } from '../../faults/scale.ts'
+import { fillDatabase } from '../../support/directory.ts'
+import { createMail } from '../../support/documents/mails.ts'
+import { PASSWORD, startDovecot } from '../../support/mail/dovecot.ts'
+import { mailboxPlace, writeSecret } from '../../support/mail/mail-app.ts'
+import { insertTestMailbox } from '../../support/mail/mailboxes.ts'
+import { openCluster } from '../../support/postgres/nodes.ts'
+import { until } from '../../support/terminal.ts'
+
+const MAILS = 120
+const TIMES = scaled({ short: 1, long: 10 })
+const WITHIN_MS = 120_000
+
+test(`the node of a mailbox is stopped past its lease ${TIMES} times, and no mail is taken twice`, async (t) => {
+  const dovecot = await startDovecot(t)
+  const { db, dataDir, start } = await openCluster(t)
+  await fillDatabase(dataDir)
+  const nodes = [await start(), await start()]
+  const mailbox = {
+    ...{ ...mailboxPlace(dovecot), company_id: 1, agent_id: 1, owner_id: 1 },
+    password_file: writeSecret(t, PASSWORD),
+  }
+  await insertTestMailbox(db, mailbox)
+  const count = async () => {
+    const query = db.selectFrom('document_mail').select((of) => of.fn.countAll<number>().as('count'))
+    return (await query.executeTakeFirstOrThrow()).count
+  }
+  const findHolder = async () => {
+    const words = await findLeaseHolder(db, 'mail')
+    return nodes.find(({ child }) => words?.includes(`pid ${child.pid},`))
+  }
+  const counts: number[] = []
+  for (let time = 1; time <= TIMES; time++) {
+    for (let number = 0; number < MAILS; number++) await dovecot.deliver(numberedMail(time, number))
+    await db.updateTable('mailboxes').set({ next_round_at: null }).execute()
+    const before = (time - 1) * MAILS
+    await until(async () => (await count()) > before, WITHIN_MS)
+    const holder = await findHolder()
+    assert.ok(holder)
+    holder.child.kill('SIGSTOP')
+    counts.push((await count()) - before)
+    await until(async () => (await count()) >= time * MAILS, WITHIN_MS)
+    assert.notEqual(await findHolder(), holder)
+    holder.child.kill('SIGCONT')
+    await until(() => dovecot.count() === 0, WITHIN_MS)
+  }
+  figure(t, 'documents when the node was stopped', counts.join(' '))
+  const rows = await db.selectFrom('attachments').select('name').execute()
+  const names = new Set(rows.map(({ name }) => name))
+  assert.deepEqual([rows.length, names.size], [TIMES * MAILS, TIMES * MAILS])
+  assert.equal(dovecot.count('Rechazados'), 0)
+})
+
+function numberedMail(time: number, number: number): Buffer {
+  const name = `${time}-${number}.txt`
+  const part = { type: 'text/plain', disposition: `attachment; filename=${name}`, content: name }
+  return createMail([part], { 'Message-ID': `<${name}@a>` })
+}
