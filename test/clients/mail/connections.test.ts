@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { type AddressInfo, connect, createServer } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import type { Insertable } from 'kysely'
 import type { Tables } from '../../../src/store/tables.ts'
@@ -11,6 +10,7 @@ import { createMail, type TestPart } from '../../support/documents/mails.ts'
 import { CERTIFICATE, type Dovecot, PASSWORD, startDovecot } from '../../support/mail/dovecot.ts'
 import { mailboxPlace, startMailApp, writeSecret } from '../../support/mail/mail-app.ts'
 import { insertTestMailbox } from '../../support/mail/mailboxes.ts'
+import { startRelay } from '../../support/mail/relay.ts'
 import { CLIENT, startTokenServer, type TokenServer } from '../../support/mail/token-server.ts'
 import { startProgram } from '../../support/program.ts'
 import { openTestDatabase, temporaryDirectory } from '../../support/temporary.ts'
@@ -124,11 +124,15 @@ test('a server killed within a download leaves the mail, which the next round ta
   const dovecot = await startDovecot(t)
   const large = { ...NOTE, content: Buffer.alloc(12 * 2 ** 20, 'abc') }
   await dovecot.deliver(createMail([large]))
-  const relay = await startRelay(t, dovecot.ports.plain, 2 ** 20, () => dovecot.killConnections())
+  const relay = await startRelay(t, dovecot.ports.plain)
+  let kills = 0
+  relay.stopAt('download', () => {
+    kills += dovecot.killConnections()
+  })
   const app = await startMailApp(t, dovecot, { port: relay.port })
   const broken = await app.runRound()
   assert.deepEqual([broken.failure, broken.taken, dovecot.count()], ['the connection ended', 0, 1])
-  assert.equal(relay.kills(), 1)
+  assert.equal(kills, 1)
   const whole = await app.runRound()
   assert.deepEqual([whole.failure, whole.taken, dovecot.count()], [null, 1, 0])
   assert.deepEqual(
@@ -175,27 +179,3 @@ test('a token server that refuses the client is named by its answer', async (t) 
   const { code, err } = await examine(t, dovecot, { password_file: null, oauth_file })
   assert.deepEqual([code, err], [1, 'the token server answered 401 invalid_client'])
 })
-
-/** Relays connections to a port. Calls `kill` once, when the server has sent this many bytes. */
-async function startRelay(t: TestContext, port: number, bytes: number, kill: () => number) {
-  let kills = 0
-  const relay = createServer((client) => {
-    const server = connect(port, '127.0.0.1')
-    let passed = 0
-    server.on('data', (chunk: Buffer) => {
-      passed += chunk.length
-      if (passed > bytes && kills === 0) kills += kill()
-      client.write(chunk)
-    })
-    client.pipe(server)
-    for (const [one, other] of [
-      [client, server],
-      [server, client],
-    ] as const)
-      one.on('error', () => other.destroy()).on('close', () => other.destroy())
-  })
-  relay.listen(0, '127.0.0.1')
-  await new Promise((resolve) => relay.once('listening', resolve))
-  t.after(() => relay.close())
-  return { port: (relay.address() as AddressInfo).port, kills: () => kills }
-}

@@ -43,6 +43,8 @@ export type Dovecot = {
   removeFolder(folder: string): Promise<void>
   /** Gives the mails of INBOX new numbers, as after a restore of the server. */
   renewNumbers(): Promise<void>
+  /** Number of open connections after their login. */
+  countConnections(): number
   /** Kills the processes of open connections, and returns their number. */
   killConnections(): number
   /** Stops the server. */
@@ -109,7 +111,12 @@ export async function startDovecot(
       const lists = readdirSync(inbox).filter((name) => /^dovecot(-uidlist|\.index)/.test(name))
       for (const name of lists) await rm(join(inbox, name), { force: true })
     },
-    killConnections: () => server.killConnections(),
+    countConnections: () => server.connections().length,
+    killConnections() {
+      const pids = server.connections()
+      for (const pid of pids) signal(pid, 'SIGKILL')
+      return pids.length
+    },
     stop: () => server.stop(),
     async restart(next = {}) {
       await server.stop()
@@ -166,11 +173,7 @@ async function runServer(dir: string, ports: Dovecot['ports'], first: DovecotOpt
       await finish('\n')
       await rm(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 20 })
     },
-    killConnections() {
-      const pids = imapProcesses(Number(readFileSync(join(dir, 'run/master.pid'), 'utf8')))
-      for (const pid of pids) signal(pid, 'SIGKILL')
-      return pids.length
-    },
+    connections: () => imapProcesses(Number(readFileSync(join(dir, 'run/master.pid'), 'utf8'))),
   }
 }
 

@@ -1,0 +1,143 @@
+// A server that is killed with SIGKILL at random moments of its rounds, by the numbers of a folder that change in
+// between. Each part of each mail becomes one document, and each mail is moved.
+
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import { selectDocuments } from '../../../src/store/documents/documents.ts'
+import { findMailbox, updateMailbox } from '../../../src/store/mail/mailboxes.ts'
+import { findDatabaseFaults } from '../../../src/store/sqlite/database-copy.ts'
+import type { WriteDb } from '../../../src/store/tables.ts'
+import { figure, PROGRAM, SEED, scaled } from '../../faults/scale.ts'
+import { makeDirectory } from '../../support/company.ts'
+import { createClave, sampleInvoice } from '../../support/documents/invoice-xml.ts'
+import { createMail } from '../../support/documents/mails.ts'
+import { type Dovecot, PASSWORD, startDovecot } from '../../support/mail/dovecot.ts'
+import { mailboxPlace, writeSecret } from '../../support/mail/mail-app.ts'
+import { insertTestMailbox } from '../../support/mail/mailboxes.ts'
+import { startRelay } from '../../support/mail/relay.ts'
+import { startProgram } from '../../support/program.ts'
+import { createRandom } from '../../support/rates/random-bank.ts'
+import { openTestDatabase, temporaryDirectory } from '../../support/temporary.ts'
+import { until } from '../../support/terminal.ts'
+
+const KILLS = scaled({ short: 20, long: 500 })
+const MAILS_EACH = 2
+const RENEWALS = 0.2
+const AROUND_MOVES = 0.5 // kills between a commit and the move of its mail, or between the move and its record
+const ENV = {
+  CAMBISTA_BCCR_URL: 'http://127.0.0.1:1',
+  NODE_COMPILE_CACHE: join(import.meta.dirname, '../../../node_modules/.cache/node'), // halves the start
+}
+
+/** Returns the parts of a mail, none of them in another mail. */
+function createParts(number: number) {
+  const clave = createClave('FacturaElectronica', number)
+  return [
+    { name: 'FE.xml', content: sampleInvoice({ clave }) },
+    { name: 'FE.pdf', content: `%PDF-1.4 ${number} ${'x'.repeat(50_000)}` },
+    { name: 'nota.txt', content: `nota ${number}` },
+  ]
+}
+
+function createMailNumber(number: number): Buffer {
+  const parts = createParts(number).map(({ name, content }) => ({
+    disposition: `attachment; filename=${name}`,
+    type: name.endsWith('.xml') ? 'text/xml' : 'application/octet-stream',
+    content,
+  }))
+  return createMail(parts, { 'Message-ID': `<${number}@proveedor.example>` })
+}
+
+const sha256 = (content: string | Buffer) => createHash('sha256').update(content).digest('hex')
+
+test(`${KILLS} kills lose no part of a mail, and store none twice`, async (t) => {
+  const random = createRandom(SEED)
+  figure(t, 'seed', SEED)
+  const dovecot = await startDovecot(t)
+  const dataDir = temporaryDirectory(t)
+  await makeDirectory(dataDir)
+  const db = openTestDatabase(dataDir)
+  t.after(() => db.destroy())
+  const relay = await startRelay(t, dovecot.ports.plain)
+  const place = { ...mailboxPlace(dovecot), port: relay.port, password_file: writeSecret(t, PASSWORD) }
+  const id = await insertTestMailbox(db, place)
+  let mails = 0
+  const deliver = async () => {
+    for (let count = 0; count < MAILS_EACH; count += 1) await dovecot.deliver(createMailNumber(mails++))
+  }
+  const roundMs = await measureRound(t, { dovecot, db, dataDir, id, deliver })
+  const totals = { move: 0, moved: 0, renewals: 0 }
+  for (let kill = 1; kill <= KILLS; kill += 1) {
+    await deliver()
+    if (random.chance(RENEWALS)) {
+      totals.renewals += 1
+      await dovecot.renewNumbers()
+    }
+    const { program } = await startRound(t, { dovecot, db, dataDir, id })
+    const end = () => program.child.kill('SIGKILL')
+    if (random.chance(AROUND_MOVES)) {
+      const point = random.chance(0.5) ? 'move' : 'moved'
+      relay.stopAt(point, end)
+      await Promise.race([program.waitForExit(), wait(10 * roundMs)])
+      if (program.child.signalCode !== null) totals[point] += 1
+    } else await wait(random.next() * roundMs * 1.2)
+    relay.pass()
+    end()
+    await program.waitForExit()
+  }
+  const { program } = await startRound(t, { dovecot, db, dataDir, id })
+  await until(() => dovecot.count() === 0)
+  await until(async () => (await findMailbox(db, id))?.last_round_at !== null)
+  program.child.kill('SIGTERM')
+  assert.equal(await program.waitForExit(), 0)
+
+  const rows = await selectDocuments(db, { after: 0, limit: 10 * mails })
+  const numbers = Array.from({ length: mails }, (_, number) => number)
+  const expected = numbers.flatMap((number) =>
+    createParts(number).map(({ name, content }) => `${name} ${sha256(content)}`),
+  )
+  assert.deepEqual(rows.map(({ name, sha256 }) => `${name} ${sha256}`).sort(), expected.sort())
+  const moved = dovecot.list('Procesados').map((mail) => sha256(mail))
+  assert.deepEqual(moved.sort(), numbers.map((number) => sha256(createMailNumber(number))).sort())
+  assert.deepEqual(await findDatabaseFaults(db, { inPieces: false }), [])
+  const { taken, failure } = (await findMailbox(db, id)) ?? {}
+  assert.deepEqual([taken, failure, dovecot.count('Rechazados')], [mails, null, 0])
+  figure(
+    t,
+    'mails, kills before a move, after it, renewed numbers',
+    [mails, ...Object.values(totals)].join(' '),
+  )
+})
+
+type World = { dovecot: Dovecot; db: WriteDb; dataDir: string; id: number }
+
+/** Starts a server with a round that is due. Returns when the round is connected. */
+async function startRound(t: TestContext, { dovecot, db, dataDir, id }: World) {
+  await until(() => dovecot.countConnections() === 0)
+  await updateMailbox(db, id, { next_round_at: null, last_round_at: null, failures: 0 })
+  const words = ['serve', '--port', '0', '--no-scheduler', '--data-dir', dataDir]
+  const program = startProgram(t, words, ENV, PROGRAM)
+  const isOver = () => program.child.exitCode !== null
+  await until(() => dovecot.countConnections() > 0 || isOver())
+  assert.equal(isOver(), false, program.printed.err)
+  return { program }
+}
+
+/** Milliseconds of a whole round, after its connection. */
+async function measureRound(
+  t: TestContext,
+  { deliver, ...world }: World & { deliver(): Promise<void> },
+): Promise<number> {
+  await deliver()
+  const { program } = await startRound(t, world)
+  const start = performance.now()
+  await until(async () => (await findMailbox(world.db, world.id))?.last_round_at !== null)
+  const ms = performance.now() - start
+  figure(t, 'milliseconds of a round', Math.round(ms))
+  program.child.kill('SIGKILL')
+  await program.waitForExit()
+  return ms
+}
