@@ -21,6 +21,8 @@ const DOCUMENTS_AT_ONCE = 50
 /** Pace of the server: 50 documents a second, and 5 % of a processor. */
 const PACE: Pace = { leastMs: 1000, processorShare: 0.05 }
 const RETRY_MS = 60_000
+/** Errors of a single file. */
+const UNREADABLE = ['EIO', 'EACCES', 'EISDIR']
 
 /** Pause after each batch: it lasts at least so long, and uses at most this share of a processor. */
 type Pace = { leastMs: number; processorShare: number }
@@ -123,6 +125,7 @@ async function recognizeBlob(
     return true
   } catch (error) {
     if (error instanceof AppError && error.code === 'failed') return false // an altered content
+    if (UNREADABLE.includes(String((error as NodeJS.ErrnoException).code))) return false
     throw error
   }
 }

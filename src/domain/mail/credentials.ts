@@ -1,7 +1,7 @@
 // MailLogin of mailboxes. Secrets are in files that are read for each connection. An access token stays in memory until
 // five minutes before its end. The files never get into the database, a log or a message.
 
-import { chown, readFile, rename, stat, writeFile } from 'node:fs/promises'
+import { chown, readFile, rename, stat, unlink, writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { createFetch } from 'ofetch'
 import * as v from 'valibot'
@@ -13,13 +13,18 @@ import { RoundFailure } from './round-failure.ts'
 export type MailLogin = { user: string; pass: string } | { user: string; accessToken: string }
 
 export type CredentialReader = {
-  /** Reads the credentials of a mailbox. @throws RoundFailure */
-  read(mailbox: Pick<MailboxRow, 'user_name' | 'password_file' | 'oauth_file'>): Promise<MailLogin>
+  /** Reads the credentials of a mailbox. @throws RoundFailure; the reason of `signal` */
+  read(
+    mailbox: Pick<MailboxRow, 'user_name' | 'password_file' | 'oauth_file'>,
+    signal: AbortSignal,
+  ): Promise<MailLogin>
   /** Forgets the token of a file that the server refused. */
   forget(oauthFile: string | null): void
 }
 
+/** `version`: of the file. */
 type CachedToken = { token: string; endsAt: number; version: string }
+type UnwrittenToken = { token: string; version: string }
 
 const TOKEN_MARGIN_MS = 300_000
 const TIMEOUT_MS = 30_000
@@ -34,24 +39,33 @@ const TokenAnswer = v.object({
   refresh_token: v.optional(v.string()),
 })
 
-/** `log`: for a refresh token that cannot be written to its file, and works until the server ends. */
+/** `log`: for a refresh token that cannot be written to its file, and works until the process ends. */
 export function createCredentialReader(
   log: Pick<Log, 'warn'>,
   now: () => number = () => Date.now(),
 ): CredentialReader {
   const tokens = new Map<string, CachedToken>()
-  const refreshTokens = new Map<string, string>() // lost at the end of the process
+  const unwritten = new Map<string, UnwrittenToken>()
+  const pending = new Map<string, Promise<string>>() // a refresh token may be used once
   const storeRefreshToken = async (file: string, token: string) => {
-    refreshTokens.set(file, token)
     try {
       await replaceRefreshToken(file, token)
-      refreshTokens.delete(file)
+      unwritten.delete(file)
     } catch (error) {
+      unwritten.set(file, { token, version: await fileVersion(file) })
       log.warn('a new refresh token is not written to its file', { file, reason: errorReason(error) })
     }
   }
+  const renew = async (file: string, settings: OauthSettings, version: string, signal: AbortSignal) => {
+    const newer = unwritten.get(file)
+    const refresh_token = newer?.version === version ? newer.token : settings.refresh_token
+    const { token, lifeMs, refreshToken } = await fetchToken(file, { ...settings, refresh_token }, signal)
+    if (refreshToken !== undefined) await storeRefreshToken(file, refreshToken)
+    tokens.set(file, { token, endsAt: now() + lifeMs, version: await fileVersion(file) })
+    return token
+  }
   return {
-    async read({ user_name: user, password_file, oauth_file }) {
+    async read({ user_name: user, password_file, oauth_file }, signal) {
       if (password_file !== null) return { user, pass: await readSecret(password_file) }
       const file = oauth_file ?? ''
       const version = await fileVersion(file)
@@ -60,12 +74,11 @@ export function createCredentialReader(
         return { user, accessToken: cached.token }
       const settings = parseSettings(file, await readSecretFile(file))
       if (settings.access_token_file !== undefined)
-        return { user, accessToken: await readSecret(besides(file, settings.access_token_file)) }
-      const current = refreshTokens.get(file) ?? settings.refresh_token
-      const { token, lifeMs, refreshToken } = await fetchToken(file, { ...settings, refresh_token: current })
-      if (refreshToken !== undefined) await storeRefreshToken(file, refreshToken)
-      tokens.set(file, { token, endsAt: now() + lifeMs, version: await fileVersion(file) })
-      return { user, accessToken: token }
+        return { user, accessToken: await readSecret(resolveSecretPath(file, settings.access_token_file)) }
+      const renewal = pending.getOrInsertComputed(file, () =>
+        renew(file, settings, version, signal).finally(() => pending.delete(file)),
+      )
+      return { user, accessToken: await renewal }
     },
     forget(oauthFile) {
       tokens.delete(oauthFile ?? '')
@@ -132,7 +145,7 @@ function isSafeUrl(text: string): boolean {
   return url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback)
 }
 
-function besides(file: string, path: string): string {
+function resolveSecretPath(file: string, path: string): string {
   return resolve(dirname(file), path)
 }
 
@@ -140,16 +153,17 @@ function besides(file: string, path: string): string {
 async function fetchToken(
   file: string,
   settings: OauthSettings,
+  signal: AbortSignal,
 ): Promise<{ token: string; lifeMs: number; refreshToken: string | undefined }> {
   const { token_url = '', client_id = '', scope = '', grant = '', refresh_token = '' } = settings
   const client_secret =
-    settings.client_secret ?? (await readSecret(besides(file, settings.client_secret_file ?? '')))
+    settings.client_secret || (await readSecret(resolveSecretPath(file, settings.client_secret_file ?? '')))
   const isRefresh = grant === 'refresh_token'
   const form = {
     ...{ grant_type: grant, client_id, client_secret, scope },
     ...(isRefresh && { refresh_token }),
   }
-  const answer = await requestToken(token_url, form)
+  const answer = await requestToken(token_url, form, signal)
   return {
     token: answer.access_token,
     lifeMs: (answer.expires_in ?? DEFAULT_LIFE_S) * 1000,
@@ -160,15 +174,17 @@ async function fetchToken(
 async function requestToken(
   url: string,
   form: Record<string, string>,
+  signal: AbortSignal,
 ): Promise<v.InferOutput<typeof TokenAnswer>> {
   const response = await createFetch({ fetch: globalThis.fetch })
     .raw(url, {
       method: 'POST',
       body: new URLSearchParams(form),
       ...{ retry: false, redirect: 'manual', ignoreResponseError: true, responseType: 'text' },
-      timeout: TIMEOUT_MS,
+      signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]), // until the end of the body
     })
     .catch((error: unknown) => {
+      signal.throwIfAborted()
       throw new RoundFailure(`the token server cannot be reached (${networkReason(error)})`, 'token_server', {
         cause: error,
       })
@@ -200,7 +216,12 @@ async function replaceRefreshToken(file: string, token: string): Promise<void> {
   const temporary = `${file}.new`
   const { mode, uid, gid } = await stat(file)
   const content = text.replace(/^(\s*refresh_token\s*=\s*).*$/m, (_, start: string) => start + token)
-  await writeFile(temporary, content, { mode: mode & 0o777, flush: true })
-  await chown(temporary, uid, gid)
-  await rename(temporary, file)
+  try {
+    await writeFile(temporary, content, { mode: mode & 0o777, flush: true })
+    await chown(temporary, uid, gid).catch(() => {}) // only root may; the server reads its own file too
+    await rename(temporary, file)
+  } catch (error) {
+    await unlink(temporary).catch(() => {}) // best effort
+    throw error
+  }
 }

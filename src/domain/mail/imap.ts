@@ -27,7 +27,7 @@ export type MailFolder = {
 /** Settings of the connection. */
 export type MailServer = Pick<
   MailboxRow,
-  'host' | 'port' | 'security' | 'folder' | 'done' | 'rejected' | 'largest'
+  'host' | 'port' | 'security' | 'user_name' | 'folder' | 'done' | 'rejected' | 'largest'
 >
 
 /** State of a server for a test, which changes nothing. */
@@ -45,20 +45,25 @@ const LARGEST_ANSWER = 64 * 1024 ** 2 // a list of numbers, or heads
 const MOST_NAMES = 20 // folders in a message
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER/
 
-/** Opens the folder, and makes the others where they are missing. @throws RoundFailure; the reason of `signal` */
+/**
+ * Opens the folder, and makes the others where they are missing. `copies`: mails that were copied and not removed yet, of
+ * servers without MOVE.
+ * @throws RoundFailure; the reason of `signal`
+ */
 export async function openMailFolder(
   server: MailServer,
   credentials: MailLogin,
-  signal: AbortSignal,
+  { signal, copies }: { signal: AbortSignal; copies: Set<string> },
 ): Promise<MailFolder> {
   const { client, within } = await connect(server, credentials, signal)
   try {
-    const paths = await requireFolder(client, server, within)
-    findMoves(client)
+    const { paths, path } = await requireFolder(client, server, within)
+    const moves = findMoves(client)
     const targets = {
       done: await ensureFolder(client, server.done, paths, within),
       rejected: await ensureFolder(client, server.rejected, paths, within),
     }
+    refuseSameFolder(path, Object.values(targets))
     const { uidValidity } = await within(client.mailboxOpen(server.folder))
     return {
       uidvalidity: Number(uidValidity),
@@ -74,12 +79,34 @@ export async function openMailFolder(
         return messages.filter(({ uid }) => uids.includes(uid)).map(toHead)
       },
       async download(uid) {
-        const message = await within(client.fetchOne(String(uid), { source: true }, { uid: true }))
+        const message = await within(
+          client.fetchOne(String(uid), { source: true }, { uid: true }).catch((error: unknown) => {
+            if (client.usable && hasAnswer(error)) return false as const // a single mail that cannot be read
+            throw error
+          }),
+        )
         const source = message ? message.source : undefined
         return source && new Uint8Array(source)
       },
       async move(uid, target) {
-        return Boolean(await within(client.messageMove(String(uid), targets[target], { uid: true })))
+        const range = String(uid)
+        const copy = JSON.stringify([server.host, server.user_name, path, String(uidValidity), uid])
+        const isMoved =
+          moves === 'MOVE'
+            ? await within(client.messageMove(range, targets[target], { uid: true }))
+            : await moveByCopy(() => within(client.messageCopy(range, targets[target], { uid: true })), copy)
+        if (!isMoved && !client.usable) throw new RoundFailure('the connection ended', 'connection')
+        return Boolean(isMoved)
+
+        async function moveByCopy(copyMail: () => Promise<unknown>, name: string): Promise<boolean> {
+          if (!copies.has(name)) {
+            if (!(await copyMail())) return false
+            copies.add(name)
+          }
+          if (!(await within(client.messageDelete(range, { uid: true })))) return false
+          copies.delete(name)
+          return true
+        }
       },
       close: () => end(client),
     }
@@ -97,8 +124,10 @@ export async function examineMailServer(
 ): Promise<ServerReport> {
   const { client, within } = await connect(server, credentials, signal)
   try {
-    const paths = await requireFolder(client, server, within)
+    const { paths, path } = await requireFolder(client, server, within)
     const moves = findMoves(client)
+    const targets = [server.done, server.rejected].flatMap((name) => findPath(client, name, paths) ?? [])
+    refuseSameFolder(path, targets)
     const status = await within(client.status(server.folder, { messages: true }))
     const folders = [server.done, server.rejected].map((path) => ({
       path,
@@ -161,10 +190,15 @@ async function end(client: ImapFlow): Promise<void> {
   client.close()
 }
 
-/** Returns the paths of all folders. @throws RoundFailure if the folder of the mailbox is missing */
-async function requireFolder(client: ImapFlow, { folder }: MailServer, within: Within): Promise<string[]> {
-  const paths = (await within(client.list())).map(({ path }) => path)
-  if (findPath(client, folder, paths) !== undefined) return paths
+/** Returns the folder of the mailbox, and those of the account. @throws RoundFailure if it is missing */
+async function requireFolder(
+  client: ImapFlow,
+  { folder }: MailServer,
+  within: Within,
+): Promise<{ path: string; paths: string[] }> {
+  const paths = (await within(client.list())).map((one) => one.path)
+  const path = findPath(client, folder, paths)
+  if (path !== undefined) return { path, paths }
   const names = paths.slice(0, MOST_NAMES).join(', ')
   throw new RoundFailure(
     `there is no folder ${folder}: it has ${names}${paths.length > MOST_NAMES ? ', …' : ''}`,
@@ -188,10 +222,26 @@ async function ensureFolder(
 ): Promise<string> {
   const existing = findPath(client, name, paths)
   if (existing !== undefined) return existing
-  const folder = await client.mailboxCreate(name).catch((error: unknown) => {
-    throw new RoundFailure(`the folder ${name} cannot be made`, 'no_folder', { cause: error })
-  })
-  return (await within(Promise.resolve(folder))).path
+  const answer = await within(
+    client.mailboxCreate(name).catch((error: unknown) => {
+      if (client.usable && hasAnswer(error)) return undefined
+      throw error
+    }),
+  )
+  if (!answer) throw new RoundFailure(`the folder ${name} cannot be made`, 'no_folder')
+  return answer.path
+}
+
+/** Servers may ignore capitals. A mail that is moved into its own folder would come again. */
+function refuseSameFolder(path: string, targets: readonly string[]): void {
+  const twin = targets.find((one) => one.toLowerCase() === path.toLowerCase())
+  if (twin !== undefined)
+    throw new RoundFailure(`mails would be moved into their own folder (${twin})`, 'same_folder')
+}
+
+/** Returns whether the server answered NO or BAD. */
+function hasAnswer(error: unknown): boolean {
+  return typeof (error as { responseStatus?: unknown } | undefined)?.responseStatus === 'string'
 }
 
 /** Returns how one mail is removed from its folder. @throws RoundFailure if only all marked ones could be */
@@ -219,7 +269,7 @@ function toFailure(error: unknown, { host, port }: Pick<MailServer, 'host' | 'po
   if (['LiteralTooLarge', 'ResponseTooLarge'].includes(code)) return fail('its answer is too large', 'answer')
   if (code === 'NoConnection' || code === 'EConnectionClosed')
     return fail('the connection ended', 'connection')
-  if (typeof facts.responseStatus === 'string') return fail(`it answered ${facts.responseStatus}`, 'answer')
+  if (hasAnswer(error)) return fail(`it answered ${facts.responseStatus}`, 'answer')
   const reason = code === '' ? 'unknown reason' : code
   return fail(`there is no connection to ${host}:${port} (${reason})`, 'unreachable')
 }

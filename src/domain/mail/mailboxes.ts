@@ -11,13 +11,14 @@ import {
   deleteMailbox,
   findMailbox,
   insertMailbox,
+  latestRound,
   type MailboxRow,
   type MailboxSettings,
   selectMailboxes,
   updateMailbox,
 } from '../../store/mail/mailboxes.ts'
-import { clearMailPlaces, deleteMailMessage, type MailMessage } from '../../store/mail/messages.ts'
-import { insertRefusal, type MailRefusal } from '../../store/mail/refusals.ts'
+import { clearMailPositions, deleteMailMessage, type MailMessage } from '../../store/mail/messages.ts'
+import { deleteRefusals, insertRefusal, type MailRefusal } from '../../store/mail/refusals.ts'
 import type { WriteDb } from '../../store/tables.ts'
 import { currentDay, type IsoDate } from '../../values/dates.ts'
 import { requireCompany } from '../directory/directory.ts'
@@ -25,7 +26,13 @@ import type { RoundFailureCode } from './round-failure.ts'
 import { readsSameFolder, settingsError } from './settings.ts'
 
 const MAX_MAILBOXES = 50 // a round opens a connection to each
-const PLACE = ['host', 'port', 'user_name', 'folder'] as const
+const FOLDER_FIELDS = ['host', 'port', 'user_name', 'folder'] as const
+/** Settings of which a round has a copy. */
+const ROUND_FIELDS = [
+  ...FOLDER_FIELDS,
+  ...(['security', 'password_file', 'oauth_file', 'done', 'rejected'] as const),
+  ...(['company_id', 'agent_id', 'owner_id', 'allow_from', 'by_tag', 'largest'] as const),
+] as const
 const MINUTE_MS = 60_000
 const ROUND_MS = MINUTE_MS // between two rounds without a failure
 const RETRY_MINUTES = [1, 2, 5, 10, 30] // after the first failure, the second, …
@@ -69,8 +76,11 @@ export function changeMailbox(
     await checkParties(trx, next)
     await updateMailbox(trx, id, { ...change, next_round_at: null })
     // Another folder may have the same numbers for other mails.
-    const isElsewhere = PLACE.some((field) => next[field] !== mailbox[field])
-    if (isElsewhere) await clearMailPlaces(trx, id)
+    const isElsewhere = FOLDER_FIELDS.some((field) => next[field] !== mailbox[field])
+    if (isElsewhere) {
+      await clearMailPositions(trx, id)
+      await deleteRefusals(trx, id)
+    }
     return next
   })
 }
@@ -116,22 +126,25 @@ export function forgetMail(db: WriteDb, mailboxId: number, uid: number): Promise
 /** Returns the mailboxes whose next round is due, the longest due first. */
 export function dueMailboxes(mailboxes: readonly MailboxRow[], now: Date): MailboxRow[] {
   const instant = now.toISOString()
+  const latest = latestRound(now)
   return mailboxes
     .filter(
       ({ paused_at, next_round_at }) =>
-        paused_at === null && (next_round_at === null || next_round_at <= instant),
+        paused_at === null && (next_round_at === null || next_round_at <= instant || next_round_at > latest),
     )
     .sort((one, other) => ((one.next_round_at ?? '') < (other.next_round_at ?? '') ? -1 : 1))
 }
 
 /**
- * Finds a mailbox in the transaction of a round.
- * @throws AppError `conflict` for one that an operator has paused or deleted since the round began
+ * Checks a mailbox in a transaction of its round. Its row does not change until the end of the transaction.
+ * @throws AppError `conflict` for one that an operator has paused, deleted or changed since the round began
  */
-export async function requireActiveMailbox(trx: WriteDb, id: number): Promise<MailboxRow> {
-  const mailbox = await findMailbox(trx, id, { lock: true })
-  if (mailbox?.paused_at === null) return mailbox
-  throw new AppError('conflict', `mailbox ${id} is ${mailbox ? 'paused' : 'deleted'}`)
+export async function requireSameMailbox(trx: WriteDb, mailbox: MailboxRow): Promise<void> {
+  const row = await findMailbox(trx, mailbox.id, { lock: true })
+  const isSame = row && ROUND_FIELDS.every((field) => String(row[field]) === String(mailbox[field]))
+  if (isSame && row.paused_at === null) return
+  const state = row === undefined ? 'deleted' : row.paused_at === null ? 'changed' : 'paused'
+  throw new AppError('conflict', `mailbox ${mailbox.id} is ${state}`)
 }
 
 /**
@@ -173,7 +186,7 @@ export async function recordRoundFailure(
   const minutes = isRefused ? LONGEST_RETRY_MINUTES : (RETRY_MINUTES[failures - 1] ?? LONGEST_RETRY_MINUTES)
   const nextRound = addMs(now, minutes * MINUTE_MS)
   const lastReport = before?.reported_at ?? null
-  const reportNow = lastReport === null || dayOfInstant(lastReport) < dayOfInstant(at)
+  const reportNow = lastReport === null || dayOfInstant(lastReport) !== dayOfInstant(at)
   await updateMailbox(trx, id, {
     ...{ last_round_at: at, failure, failure_code: code, failures, next_round_at: nextRound },
     failing_since: before?.failing_since ?? at,

@@ -4,7 +4,16 @@
  */
 export const FAILURE_CODES = [
   ...(['secret', 'login_refused', 'token_refused', 'token_server', 'unreachable', 'certificate'] as const),
-  ...(['no_encryption', 'timeout', 'connection', 'no_folder', 'no_moves', 'not_moved', 'answer'] as const),
+  ...([
+    'no_encryption',
+    'timeout',
+    'connection',
+    'no_folder',
+    'same_folder',
+    'no_moves',
+    'not_moved',
+    'answer',
+  ] as const),
   ...(['quota', 'disk_full', 'agent', 'storage', 'other'] as const),
 ] as const
 

@@ -13,10 +13,10 @@ import {
   updateMailMoved,
   updateMailSeen,
 } from '../../store/mail/messages.ts'
-import type { ReadDb } from '../../store/tables.ts'
+import type { ReadDb, WriteDb } from '../../store/tables.ts'
 import { createCredentialReader } from './credentials.ts'
 import { type MailFolder, type MailHead, openMailFolder } from './imap.ts'
-import { recordRefusedMail } from './mailboxes.ts'
+import { recordRefusedMail, requireSameMailbox } from './mailboxes.ts'
 import { type MailReader, openMailReader } from './reader.ts'
 import { isLoginRefused, RoundFailure, type RoundFailureCode } from './round-failure.ts'
 import { createMailStore, type MailStorage, type ReadMail, type StoredMail } from './store-mail.ts'
@@ -39,14 +39,18 @@ type Round = RunnerDeps & {
   signal: AbortSignal
   reader: MailReader
   store: (mail: ReadMail, lock: Lock) => Promise<StoredMail>
-  /** Reasons of refused mails that could not be moved, so that they are not downloaded again. */
-  refusals: Map<string, string>
+  /** Refused mails that could not be moved, so that they are not downloaded again. */
+  refusals: Set<string>
+  /** Mails whose content the server did not return. */
+  withheld: Set<number>
   /** The move of a mail has failed in MOST_MOVE_FAILURES rounds. */
   isStuck: boolean
 }
 
 const MOST_MAILS = 200 // downloads of a round, so that no mailbox delays the others for long
 const MOST_MOVES = 1000
+const ROUND_MS = 300_000
+const LONGEST_ROUND_MS = 1_200_000
 const MOST_MOVE_FAILURES = 3
 const MOST_REFUSALS = 10_000
 
@@ -54,34 +58,49 @@ export function createRoundRunner(deps: RunnerDeps): RoundRunner {
   const credentials = createCredentialReader(deps.log)
   const reader = openMailReader()
   const store = createMailStore(deps)
-  const refusals = new Map<string, string>()
+  const refusals = new Set<string>()
+  const copies = new Set<string>()
   return {
-    async run(mailbox, lock, signal) {
-      const login = await credentials.read(mailbox)
-      const folder = await openMailFolder(mailbox, login, signal).catch((error: unknown) => {
-        if (isLoginRefused(error)) credentials.forget(mailbox.oauth_file)
-        throw error
-      })
+    async run(mailbox, lock, closed) {
+      const deadline = AbortSignal.timeout(LONGEST_ROUND_MS)
+      const signal = AbortSignal.any([closed, deadline])
       try {
-        const round = { ...deps, mailbox, folder, lock, signal, reader, store, refusals, isStuck: false }
-        await takeMails(round)
-        const waiting = (await folder.listUids()).length
-        if (round.isStuck)
-          throw new RoundFailure('mails of documents cannot be moved out of the folder', 'not_moved')
-        return { waiting }
-      } finally {
-        await folder.close()
+        const login = await credentials.read(mailbox, signal)
+        const folder = await openMailFolder(mailbox, login, { signal, copies })
+        try {
+          const round = { ...deps, mailbox, folder, lock, signal, reader, store, refusals }
+          return { waiting: await takeAndCount({ ...round, isStuck: false, withheld: new Set() }) }
+        } finally {
+          await folder.close()
+        }
+      } catch (error) {
+        if (isLoginRefused(error)) credentials.forget(mailbox.oauth_file)
+        if (deadline.aborted && !closed.aborted)
+          throw new RoundFailure('the round took longer than 20 minutes', 'timeout', { cause: error })
+        throw error
       }
     },
     close: reader.close,
   }
 }
 
+/** Takes mails, and returns how many are left in the folder. */
+async function takeAndCount(round: Round): Promise<number> {
+  await takeMails(round)
+  const uids = await round.folder.listUids()
+  if (round.isStuck)
+    throw new RoundFailure('mails of documents cannot be moved out of the folder', 'not_moved')
+  if (uids.some((uid) => round.withheld.has(uid)))
+    throw new RoundFailure('the server does not return a mail of the folder', 'answer')
+  return uids.length
+}
+
 async function takeMails(round: Round): Promise<void> {
   const { reads, mailbox, folder, signal } = round
-  const place = { mailbox_id: mailbox.id, uidvalidity: folder.uidvalidity }
+  const endMs = performance.now() + ROUND_MS
+  const position = { mailbox_id: mailbox.id, uidvalidity: folder.uidvalidity }
   const uids = await folder.listUids()
-  const messages = await selectMailMessages(reads, place, uids)
+  const messages = await selectMailMessages(reads, position, uids)
   for (const message of [...messages.values()].slice(0, MOST_MOVES)) {
     signal.throwIfAborted()
     await moveKnown(round, message)
@@ -95,6 +114,7 @@ async function takeMails(round: Round): Promise<void> {
   const newUids = others.filter((uid) => !isRefused(uid)).slice(0, MOST_MAILS)
   for (const head of await folder.readHeads(newUids)) {
     signal.throwIfAborted()
+    if (performance.now() > endMs) break // other mailboxes have their turn
     await takeMail(round, head)
   }
 }
@@ -104,7 +124,7 @@ async function takeMail(round: Round, head: MailHead): Promise<void> {
   const { uid } = head
   if (head.size > mailbox.largest) return refuse(round, head, 'too large')
   const raw = await folder.download(uid)
-  if (!raw) return // somebody else moved it
+  if (!raw) return void round.withheld.add(uid) // or somebody else moved it
   const contents = await reader.read(raw, signal)
   if ('refused' in contents) return refuse(round, head, contents.refused)
   if (!isAllowedSender(mailbox, contents.from)) return refuse(round, head, 'sender')
@@ -129,11 +149,20 @@ async function takeMail(round: Round, head: MailHead): Promise<void> {
   else await moveKnown(round, { key, uid })
 }
 
+/** Runs a transaction of a round, unless an operator has changed the mailbox since the round began. */
+function writeInRound<T>({ db, lock, mailbox }: Round, work: (trx: WriteDb) => Promise<T>): Promise<T> {
+  const checked = async (trx: WriteDb) => {
+    await requireSameMailbox(trx, mailbox)
+    return work(trx)
+  }
+  return atomically(db, checked, lock)
+}
+
 /** Moves a mail that a round finds again. */
 async function moveKnown(round: Round, mail: Pick<MailMessage, 'key' | 'uid'>): Promise<void> {
-  const { db, lock, clock, folder } = round
-  const place = { at: clock().toISOString(), uidvalidity: folder.uidvalidity, uid: mail.uid }
-  await atomically(db, (trx) => updateMailSeen(trx, mail.key, place), lock)
+  const { clock, folder } = round
+  const position = { at: clock().toISOString(), uidvalidity: folder.uidvalidity, uid: mail.uid }
+  await writeInRound(round, (trx) => updateMailSeen(trx, mail.key, position))
   await moveTaken(round, mail)
 }
 
@@ -147,16 +176,16 @@ async function moveTaken(round: Round, { key, uid }: Pick<MailMessage, 'key' | '
 }
 
 async function refuse(round: Round, head: MailHead, reason: string): Promise<void> {
-  const { db, lock, clock, log, mailbox, folder, refusals } = round
+  const { clock, log, mailbox, folder, refusals } = round
   const { uid, size } = head
   const refusal = {
     ...{ mailbox_id: mailbox.id, uidvalidity: folder.uidvalidity, uid, size, reason },
     at: clock().toISOString(),
   }
-  const isNew = await atomically(db, (trx) => recordRefusedMail(trx, refusal), lock)
+  const isNew = await writeInRound(round, (trx) => recordRefusedMail(trx, refusal))
   if (isNew) log.warn('mail refused', { mailbox: mailbox.id, uid, size, reason })
   if (refusals.size >= MOST_REFUSALS) refusals.clear()
-  refusals.set(refusalKey(round, uid), reason)
+  refusals.add(refusalKey(round, uid))
   await moveRefused(round, uid)
 }
 
@@ -164,8 +193,11 @@ async function moveRefused(round: Round, uid: number): Promise<void> {
   if (await round.folder.move(uid, 'rejected')) round.refusals.delete(refusalKey(round, uid))
 }
 
+/** Identifies a mail among the refused ones, with the settings that it was refused by. */
 function refusalKey({ mailbox, folder }: Pick<Round, 'mailbox' | 'folder'>, uid: number): string {
-  return [mailbox.id, folder.uidvalidity, uid].join(' ')
+  const { id, host, user_name, allow_from, largest } = mailbox
+  const settings = [id, host, user_name, mailbox.folder, allow_from, largest]
+  return JSON.stringify([settings, folder.uidvalidity, uid])
 }
 
 /** Returns whether the sender is one of `--allow-from`. Anybody can forge it. */
@@ -189,7 +221,7 @@ async function chooseAgent({ reads, mailbox }: Round, recipients: readonly strin
 
 /** A failure of the storage leaves the mail where it is. */
 function storageFailure(error: unknown): unknown {
-  // A conflict is a mailbox that an operator has paused or deleted.
+  // A conflict is a mailbox that an operator has changed.
   if (!(error instanceof AppError) || error.code === 'conflict') return error
   const causes: Partial<Record<AppError['code'], [string, RoundFailureCode]>> = {
     'over-quota': ['the quota of the company is used up', 'quota'],

@@ -5,8 +5,9 @@ import type { Log } from '../../runtime/log.ts'
 import { createSemaphore } from '../../runtime/semaphore.ts'
 import { atomically, type Engine, type Lock } from '../../store/engine.ts'
 import { type MailboxRow, selectMailboxes } from '../../store/mail/mailboxes.ts'
+import type { WriteDb } from '../../store/tables.ts'
 import { queueEvent } from '../hooks/events.ts'
-import { dueMailboxes, recordRound, recordRoundFailure } from './mailboxes.ts'
+import { dueMailboxes, recordRound, recordRoundFailure, requireSameMailbox } from './mailboxes.ts'
 import { createRoundRunner } from './round.ts'
 import { isLoginRefused, RoundFailure } from './round-failure.ts'
 import type { MailStorage } from './store-mail.ts'
@@ -20,26 +21,39 @@ export type MailRounds = {
 }
 
 const ROUNDS_AT_ONCE = 2 // each may have a mail of the largest size in memory
-const LEAVE_MS = 60_000
+const SECRET_RETRY_MS = 60_000
+const UNRECORDED_RETRY_MS = 60_000
+const REFUSED_RETRY_MS = 1_800_000
 
 export function createMailRounds(deps: MailDeps): MailRounds {
   const { reads, takeLock, log, storage } = deps
   const runner = createRoundRunner({ ...storage, reads, log })
-  const unreadable = new Map<number, number>() // until when other nodes may try a mailbox whose secret this one lacks
+  const pauses = new Map<number, number>() // by mailbox, until when this node runs no round of it
+  const unreadable = new Set<number>() // mailboxes whose secret this node could not read the last time
   const findDue = async () => {
     const due = dueMailboxes(await selectMailboxes(reads), storage.clock())
-    return due.filter(({ id }) => (unreadable.get(id) ?? 0) <= performance.now())
+    return due.filter(({ id }) => (pauses.get(id) ?? 0) <= performance.now())
   }
+  const pause = (id: number, ms: number) => pauses.set(id, performance.now() + ms)
   const runOne = async (mailbox: MailboxRow, lock: Lock, signal: AbortSignal) => {
+    const { id } = mailbox
     try {
       const { waiting } = await runner.run(mailbox, lock, signal)
+      unreadable.delete(id)
       await recordSuccess(deps, mailbox, waiting, lock)
     } catch (error) {
-      if (signal.aborted || (error instanceof AppError && error.code === 'conflict')) return // paused, or deleted
-      if (error instanceof RoundFailure && error.code === 'secret' && lock.outlivesHolderMs > 0) {
-        unreadable.set(mailbox.id, performance.now() + LEAVE_MS)
-        log.warn('mailbox left to other nodes', { mailbox: mailbox.id, reason: error.message })
-      } else await recordFailure(deps, mailbox, error, lock)
+      if (signal.aborted || isOperatorChange(error)) return // paused, changed or deleted
+      const isLeft = error instanceof RoundFailure && error.code === 'secret' && lock.outlivesHolderMs > 0
+      if (isLeft && !unreadable.has(id)) {
+        unreadable.add(id)
+        pause(id, SECRET_RETRY_MS)
+        log.warn('mailbox left to other nodes', { mailbox: id, reason: error.message })
+        return
+      }
+      // A server must not get a wrong password again and again while the database cannot record the failure.
+      pause(id, isLoginRefused(error) ? REFUSED_RETRY_MS : UNRECORDED_RETRY_MS)
+      await recordFailure(deps, mailbox, error, lock)
+      pauses.delete(id)
     }
   }
   return {
@@ -54,7 +68,9 @@ export function createMailRounds(deps: MailDeps): MailRounds {
           using _turn = await turns.acquire()
           if (!signal.aborted) await runOne(mailbox, lock, signal)
         })
-        await Promise.all(rounds)
+        // The lock is released after the last round, also when one could not be recorded.
+        const failure = (await Promise.allSettled(rounds)).find(({ status }) => status === 'rejected')
+        if (failure?.status === 'rejected' && !isOperatorChange(failure.reason)) throw failure.reason
       } finally {
         await lock.release()
       }
@@ -63,22 +79,32 @@ export function createMailRounds(deps: MailDeps): MailRounds {
   }
 }
 
+function isOperatorChange(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'conflict'
+}
+
 async function recordSuccess(
   { storage: { db, clock }, log }: MailDeps,
-  { id }: MailboxRow,
+  mailbox: MailboxRow,
   waiting: number,
   lock: Lock,
 ): Promise<void> {
-  const failureStart = await atomically(db, (trx) => recordRound(trx, id, { now: clock(), waiting }), lock)
+  const { id } = mailbox
+  const record = async (trx: WriteDb) => {
+    await requireSameMailbox(trx, mailbox)
+    return recordRound(trx, id, { now: clock(), waiting })
+  }
+  const failureStart = await atomically(db, record, lock)
   if (failureStart !== null) log.info('mailbox works again', { mailbox: id, failing_since: failureStart })
 }
 
 async function recordFailure(
   { storage: { db, clock, wakeHooks }, log }: MailDeps,
-  { id }: MailboxRow,
+  mailbox: MailboxRow,
   error: unknown,
   lock: Lock,
 ): Promise<void> {
+  const { id } = mailbox
   const failure = describeFailure(error)
   const isRefused = isLoginRefused(error)
   const code = error instanceof RoundFailure ? error.code : 'other'
@@ -86,6 +112,7 @@ async function recordFailure(
   const { failures, nextRound, reportNow } = await atomically(
     db,
     async (trx) => {
+      await requireSameMailbox(trx, mailbox)
       const record = await recordRoundFailure(trx, id, { now, failure, code, isRefused })
       if (record.reportNow)
         await queueEvent(trx, 'mail.failed', now.toISOString(), { mailbox_id: id, failure })

@@ -24,7 +24,7 @@ import { checkQuotas, selectQuotas, withinQuotas } from '../documents/quotas.ts'
 import { createUploadedFiles, type InvoiceTally } from '../documents/uploaded-files.ts'
 import { NO_FACTS, recognizeContent } from '../invoices/recognition.ts'
 import { mailKey } from './mail-key.ts'
-import { requireActiveMailbox } from './mailboxes.ts'
+import { requireSameMailbox } from './mailboxes.ts'
 
 export type MailStorage = {
   db: WriteDb
@@ -94,7 +94,7 @@ async function storeParts(
     const at = clock().toISOString()
     const insertOrigin = async (trx: WriteDb, runs: readonly IdRange[]) => {
       await lock.check(trx)
-      await requireActiveMailbox(trx, mailbox.id)
+      await requireSameMailbox(trx, mailbox)
       if (!(await insertMailMessage(trx, { key, mailbox_id: mailbox.id, uidvalidity, uid, at })))
         throw HAS_ANSWER
       await addMailCounts(trx, mailbox.id, { taken: 1 })

@@ -9,6 +9,7 @@ import {
   type InvoiceDeps,
   type InvoiceView,
 } from '../../domain/invoices/describe.ts'
+import { addMail } from '../../domain/mail/describe.ts'
 import type { Log } from '../../runtime/log.ts'
 import type { Chunks } from '../../store/blobs/chunks.ts'
 import type { DocumentRow } from '../../store/documents/documents.ts'
@@ -133,10 +134,11 @@ async function openPages(deps: InvoiceDeps, event: H3Event, query: Query): Promi
   const access = tokenAccess(authorizedToken(event))
   const pages = listPages(deps.db, access, { ...parseFilter(query), order: query.order })
   const first = await pages.next()
+  const describe = async (rows: DocumentRow[]) => addInvoices(deps, access, await addMail(deps.db, rows))
   return (async function* describePages() {
     if (first.done) return
-    yield await addInvoices(deps, access, first.value)
-    for await (const rows of pages) yield await addInvoices(deps, access, rows)
+    yield await describe(first.value)
+    for await (const rows of pages) yield await describe(rows)
   })()
 }
 

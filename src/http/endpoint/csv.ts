@@ -32,6 +32,8 @@ export type DialectParameters = { [name in keyof typeof DIALECT_PARAMETERS]?: st
 const SEPARATORS = [',', ';', '\t']
 const DECIMAL_SIGNS = ['.', ',']
 
+const FORMULA = /^\s*[=+\-@\t\r]/
+const LATER_FORMULA = /(?<!^)[,;\t]\s*(?=[=+\-@])/g
 const BOM = '\ufeff'
 /** The dialect of programs. */
 export const PLAIN: Dialect = { isLocal: false, separator: ',', decimal: '.' }
@@ -100,8 +102,10 @@ export function decimalCell(value: string, { decimal }: Dialect): string {
   return decimal === '.' ? value : value.replace('.', decimal)
 }
 
+/** A spreadsheet may split a cell at another separator than ours, so what follows one is guarded too. */
 export function textCell(text: string, { separator }: Dialect): string {
-  const safeText = /^\s*[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  const guardedText = text.replaceAll(LATER_FORMULA, "$&'")
+  const safeText = FORMULA.test(text) ? `'${guardedText}` : guardedText
   const isPlain = !safeText.includes(separator) && !/["\r\n]/.test(safeText)
   return isPlain ? safeText : `"${safeText.replaceAll('"', '""')}"`
 }

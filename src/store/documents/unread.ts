@@ -29,7 +29,7 @@ export async function updateReaderProgress(
       of.or([
         of('invoice_reader', 'is', null),
         of('invoice_reader', '<', reader),
-        of('unread_before', '>', unreadBefore),
+        of.and([of('invoice_reader', '=', reader), of('unread_before', '>', unreadBefore)]),
       ]),
     )
     .execute()

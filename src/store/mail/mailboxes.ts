@@ -5,6 +5,8 @@ import { engineSql } from '../engine.ts'
 import { hasRow } from '../rows.ts'
 import type { PauseReason, ReadDb, Row, Tables, WriteDb } from '../tables.ts'
 
+const LONGEST_PAUSE_MS = 31 * 60_000
+
 /** `allow_from`: addresses and domains; none: every sender. */
 export type MailboxRow = Omit<Row<'mailboxes'>, 'allow_from' | 'by_tag' | 'deleted_at'> & {
   allow_from: string[]
@@ -32,13 +34,24 @@ export async function selectMailboxes(db: ReadDb): Promise<MailboxRow[]> {
   return (await query.orderBy('id').execute()).map(parseRow)
 }
 
+/** The latest instant of a next round. A later one is of a clock that was set back since. */
+export function latestRound(now: Date): string {
+  return new Date(now.getTime() + LONGEST_PAUSE_MS).toISOString()
+}
+
 /** Returns whether the round of a mailbox is due. */
 export function hasDueMailbox(db: ReadDb, now: Date): Promise<boolean> {
   const active = db.selectFrom('mailboxes').select('id').where('deleted_at', 'is', null)
   return hasRow(
     active
       .where('paused_at', 'is', null)
-      .where((of) => of.or([of('next_round_at', 'is', null), of('next_round_at', '<=', now.toISOString())])),
+      .where((of) =>
+        of.or([
+          of('next_round_at', 'is', null),
+          of('next_round_at', '<=', now.toISOString()),
+          of('next_round_at', '>', latestRound(now)),
+        ]),
+      ),
   )
 }
 

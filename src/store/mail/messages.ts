@@ -5,8 +5,8 @@ import type { ReadDb, Row, WriteDb } from '../tables.ts'
 
 export type MailMessage = Row<'mail_messages'>
 
-/** Place of a mail. `uid` is its number in the folder, as long as the folder has this `uidvalidity`. */
-export type MailPlace = Pick<MailMessage, 'mailbox_id' | 'uidvalidity' | 'uid'>
+/** Position of a mail. `uid` is its number in the folder, as long as the folder has this `uidvalidity`. */
+export type MailPosition = Pick<MailMessage, 'mailbox_id' | 'uidvalidity' | 'uid'>
 
 const AT_ONCE = 500
 
@@ -18,7 +18,7 @@ export function findMailMessage(db: ReadDb, key: string): Promise<MailMessage | 
 /** Selects the known mails among those of a folder, by uid. */
 export async function selectMailMessages(
   db: ReadDb,
-  { mailbox_id, uidvalidity }: Omit<MailPlace, 'uid'>,
+  { mailbox_id, uidvalidity }: Omit<MailPosition, 'uid'>,
   uids: Iterable<number>,
 ): Promise<Map<number, MailMessage>> {
   const messages = new Map<number, MailMessage>()
@@ -36,7 +36,7 @@ export async function selectMailMessages(
  */
 export async function insertMailMessage(
   trx: WriteDb,
-  { key, at, ...place }: MailPlace & { key: string; at: string },
+  { key, at, ...place }: MailPosition & { key: string; at: string },
 ): Promise<boolean> {
   const { numInsertedOrUpdatedRows = 0n } = await trx
     .insertInto('mail_messages')
@@ -50,14 +50,14 @@ export async function insertMailMessage(
 export async function updateMailSeen(
   db: WriteDb,
   key: string,
-  { at, uidvalidity, uid }: Omit<MailPlace, 'mailbox_id'> & { at: string },
+  { at, uidvalidity, uid }: Omit<MailPosition, 'mailbox_id'> & { at: string },
 ): Promise<void> {
   const change = { uidvalidity, uid, last_seen_at: at, moved_at: null }
   await db.updateTable('mail_messages').set(change).where('key', '=', key).execute()
 }
 
 /** Forgets where the mails of a mailbox are. Their keys remain. */
-export async function clearMailPlaces(db: WriteDb, mailboxId: number): Promise<void> {
+export async function clearMailPositions(db: WriteDb, mailboxId: number): Promise<void> {
   await db.updateTable('mail_messages').set({ uidvalidity: 0 }).where('mailbox_id', '=', mailboxId).execute()
 }
 

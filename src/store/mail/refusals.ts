@@ -30,6 +30,11 @@ export async function insertRefusal(trx: WriteDb, refusal: MailRefusal): Promise
   return true
 }
 
+/** Deletes the refused mails of a mailbox. */
+export async function deleteRefusals(db: WriteDb, mailboxId: number): Promise<void> {
+  await db.deleteFrom('mail_refusals').where('mailbox_id', '=', mailboxId).execute()
+}
+
 function newestRefusals(db: ReadDb, mailboxId: number) {
   const query = db.selectFrom('mail_refusals').where('mailbox_id', '=', mailboxId)
   return query.orderBy('at', 'desc').orderBy('uidvalidity', 'desc').orderBy('uid', 'desc')

@@ -155,6 +155,7 @@ export const STATUS = textTable({
       timeout: ['El servidor de correo tardó demasiado', 'The mail server took too long'],
       connection: ['Se cortó la conexión', 'The connection broke off'],
       no_folder: ['Falta una carpeta', 'A folder is missing'],
+      same_folder: ['Dos carpetas son la misma', 'Two folders are the same'],
       no_moves: ['El servidor de correo no permite mover correos', 'The mail server cannot move mails'],
       not_moved: ['Los correos recibidos no se pueden mover', 'Received mails cannot be moved'],
       answer: ['La respuesta no se entendió', 'The answer was not understood'],

@@ -11,7 +11,6 @@ import { parseId } from '../positionals.ts'
 import { needMailbox } from './mailboxes.ts'
 
 const UNTRUSTED = /SELF_SIGNED|UNABLE_TO_/
-const NO_LOG = { warn: () => undefined }
 
 export const mailboxTest = command({
   name: 'mailbox test',
@@ -22,7 +21,8 @@ export const mailboxTest = command({
     return withDatabase({ mustExist: true }, async (db) => {
       const mailbox = await needMailbox(db, id)
       try {
-        const login = await createCredentialReader(NO_LOG).read(mailbox)
+        const log = { warn: (event: string) => terminal.err(`${event}\n`) }
+        const login = await createCredentialReader(log).read(mailbox, terminal.stop)
         const report = await examineMailServer(mailbox, login, terminal.stop)
         printResult(terminal, options, { id, ...report }, formatTable(reportFacts(mailbox, report)))
       } catch (error) {

@@ -1,7 +1,7 @@
 // Credentials of mailboxes: files that are read each time, and tokens that stay in memory until shortly before their end.
 
 import assert from 'node:assert/strict'
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -13,6 +13,7 @@ import { temporaryDirectory } from '../../../support/temporary.ts'
 type Answer = { status?: number; body: object | string }
 
 const MINUTE = 60_000
+const NEVER = new AbortController().signal
 
 /** Starts a server of tokens that answers each request with the next answer, or the last one. */
 async function startTokenServer(t: TestContext, answers: Answer[]) {
@@ -40,7 +41,8 @@ function create() {
   const clock = { now: 0 }
   const warnings: string[] = []
   const reader = createCredentialReader({ warn: (event) => void warnings.push(event) }, () => clock.now)
-  const read = (file: string) => reader.read({ user_name: 'ana', password_file: null, oauth_file: file })
+  const read = (file: string) =>
+    reader.read({ user_name: 'ana', password_file: null, oauth_file: file }, NEVER)
   return { clock, warnings, reader, read }
 }
 
@@ -51,13 +53,13 @@ test('a password is the first line of its file, as it is now', async (t) => {
   const { reader } = create()
   const file = writeSecret(t, 'uno \r\nnota\n')
   const mailbox = { user_name: 'ana', password_file: file, oauth_file: null }
-  assert.deepEqual(await reader.read(mailbox), { user: 'ana', pass: 'uno ' })
+  assert.deepEqual(await reader.read(mailbox, NEVER), { user: 'ana', pass: 'uno ' })
   writeFileSync(file, 'dos')
-  assert.deepEqual(await reader.read(mailbox), { user: 'ana', pass: 'dos' })
+  assert.deepEqual(await reader.read(mailbox, NEVER), { user: 'ana', pass: 'dos' })
   writeFileSync(file, '\n')
-  await assert.rejects(reader.read(mailbox), /the file of the secret is empty/)
+  await assert.rejects(reader.read(mailbox, NEVER), /the file of the secret is empty/)
   const missing = { ...mailbox, password_file: `${file}-no` }
-  await assert.rejects(reader.read(missing), (error: RoundFailure) => error.code === 'secret')
+  await assert.rejects(reader.read(missing, NEVER), (error: RoundFailure) => error.code === 'secret')
 })
 
 test('a token is fetched once, and again five minutes before its end or after a change of the file', async (t) => {
@@ -95,6 +97,51 @@ test('a new refresh token replaces the former one in the file, and nothing else'
     requests.map((form) => form.get('refresh_token')),
     ['old', 'new$1'],
   )
+})
+
+test('a refresh token that cannot be written works until the file is another', async (t) => {
+  const answers = ['one', 'two', 'three'].map((refresh_token) => ({
+    body: { access_token: 'a', refresh_token },
+  }))
+  const { url, requests } = await startTokenServer(t, answers)
+  const { reader, read, warnings } = create()
+  const folder = temporaryDirectory(t)
+  const file = join(folder, 'secret')
+  const write = (token: string) =>
+    writeFileSync(file, lines(url, `grant=refresh_token\nrefresh_token = ${token}`))
+  write('old')
+  mkdirSync(`${file}.new`) // in the way of a write
+  for (const _ of [1, 2]) {
+    await read(file)
+    reader.forget(file)
+  }
+  write('by the operator')
+  await read(file)
+  assert.deepEqual(
+    requests.map((form) => form.get('refresh_token')),
+    ['old', 'one', 'by the operator'],
+  )
+  assert.equal(warnings.length, 3)
+})
+
+test('two mailboxes of one file fetch one token', async (t) => {
+  const { url, requests } = await startTokenServer(t, [{ body: { access_token: 'a' } }])
+  const { read } = create()
+  const file = writeSecret(t, lines(url, 'grant=client_credentials'))
+  await Promise.all([read(file), read(file)])
+  assert.equal(requests.length, 1)
+})
+
+test('a stop ends a request for a token', async (t) => {
+  const server = createServer((_, res) => void res.writeHead(200).write('{'))
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  t.after(() => server.close().closeAllConnections())
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  const file = writeSecret(t, lines(url, 'grant=client_credentials'))
+  const stop = new AbortController()
+  const reading = create().reader.read({ user_name: 'a', password_file: null, oauth_file: file }, stop.signal)
+  setTimeout(() => stop.abort(new Error('it stops')), 200)
+  await assert.rejects(reading, /it stops/)
 })
 
 test('a token may be in a file that another program renews', async (t) => {

@@ -12,15 +12,17 @@ import {
   recordRound,
   recordRoundFailure,
   removeMailbox,
-  requireActiveMailbox,
+  requireSameMailbox,
   resumeMailbox,
 } from '../../../../src/domain/mail/mailboxes.ts'
 import { atomically } from '../../../../src/store/engine.ts'
 import {
   addMailCounts,
   findMailbox,
+  hasDueMailbox,
   type MailboxSettings,
   selectMailboxes,
+  updateMailbox,
 } from '../../../../src/store/mail/mailboxes.ts'
 import { insertMailMessage } from '../../../../src/store/mail/messages.ts'
 import type { WriteDb } from '../../../../src/store/tables.ts'
@@ -153,15 +155,43 @@ test('`recordRoundFailure` retries after 1, 2, 5, 10 and 30 minutes, and reports
   assert.equal((await fail(now)).reportNow, true, 'a new failure')
 })
 
-test('`requireActiveMailbox` ends the transaction of a mailbox that was paused or deleted', async (t) => {
+test('`requireSameMailbox` ends the transaction of a mailbox that was paused, changed or deleted', async (t) => {
   const db = await openDirectory(t)
   const id = await createMailbox(db, SETTINGS, AT)
-  const take = () => atomically(db, (trx) => requireActiveMailbox(trx, id))
-  assert.equal((await take()).name, 'facturas')
+  const mailbox = await findMailbox(db, id)
+  assert.ok(mailbox)
+  const check = () => atomically(db, (trx) => requireSameMailbox(trx, mailbox))
+  await check()
+  await changeMailbox(db, id, { folder: 'Otra' })
+  await assert.rejects(check(), /mailbox 1 is changed/)
+  await changeMailbox(db, id, { folder: mailbox.folder })
+  await check()
   await pauseMailbox(db, id, AT)
-  await assert.rejects(take(), /mailbox 1 is paused/)
+  await assert.rejects(check(), /mailbox 1 is paused/)
   await removeMailbox(db, id, AT)
-  await assert.rejects(take(), /mailbox 1 is deleted/)
+  await assert.rejects(check(), /mailbox 1 is deleted/)
+})
+
+test('a mailbox is due whose next round is later than any pause: the clock was set back', async (t) => {
+  const db = await openDirectory(t)
+  const id = await createMailbox(db, SETTINGS, AT)
+  const now = new Date(AT)
+  const isDue = async (minutes: number) => {
+    const next_round_at = new Date(now.getTime() + minutes * 60_000).toISOString()
+    await updateMailbox(db, id, { next_round_at })
+    const due = dueMailboxes(await selectMailboxes(db), now)
+    assert.equal(await hasDueMailbox(db, now), due.length === 1)
+    return due.length === 1
+  }
+  for (const [minutes, expected] of [
+    [-1, true],
+    [0, true],
+    [1, false],
+    [30, false],
+    [32, true],
+    [3_000_000, true],
+  ] as const)
+    assert.equal(await isDue(minutes), expected, String(minutes))
 })
 
 test('`removeMailbox` deletes what is known of its mails, and frees its name', async (t) => {
