@@ -86,7 +86,7 @@ export async function openMailFolder(
           }),
         )
         const source = message ? message.source : undefined
-        return source && new Uint8Array(source)
+        return source && (source as Uint8Array<ArrayBuffer>)
       },
       async move(uid, target) {
         const range = String(uid)
