@@ -1,5 +1,5 @@
-// A server that is killed with SIGKILL at random moments of its rounds, by the numbers of a folder that change in
-// between. Each part of each mail becomes one document, and each mail is moved.
+// A server that is killed with SIGKILL at random moments of its rounds. The numbers of the folder change in between.
+// Each part of each mail becomes one document, and each mail is moved.
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
@@ -100,8 +100,8 @@ test(`${KILLS} kills lose no part of a mail, and store none twice`, async (t) =>
     createParts(number).map(({ name, content }) => `${name} ${sha256(content)}`),
   )
   assert.deepEqual(rows.map(({ name, sha256 }) => `${name} ${sha256}`).sort(), expected.sort())
-  const moved = dovecot.list('Procesados').map((mail) => sha256(mail))
-  assert.deepEqual(moved.sort(), numbers.map((number) => sha256(createMailNumber(number))).sort())
+  const movedHashes = dovecot.list('Procesados').map((mail) => sha256(mail))
+  assert.deepEqual(movedHashes.sort(), numbers.map((number) => sha256(createMailNumber(number))).sort())
   assert.deepEqual(await findDatabaseFaults(db, { inPieces: false }), [])
   const { taken, failure } = (await findMailbox(db, id)) ?? {}
   assert.deepEqual([taken, failure, dovecot.count('Rechazados')], [mails, null, 0])
@@ -120,9 +120,9 @@ async function startRound(t: TestContext, { dovecot, db, dataDir, id }: World) {
   await updateMailbox(db, id, { next_round_at: null, last_round_at: null, failures: 0 })
   const words = ['serve', '--port', '0', '--no-scheduler', '--data-dir', dataDir]
   const program = startProgram(t, words, ENV, PROGRAM)
-  const isOver = () => program.child.exitCode !== null
-  await until(() => dovecot.countConnections() > 0 || isOver())
-  assert.equal(isOver(), false, program.printed.err)
+  const hasEnded = () => program.child.exitCode !== null
+  await until(() => dovecot.countConnections() > 0 || hasEnded())
+  assert.equal(hasEnded(), false, program.printed.err)
   return { program }
 }
 

@@ -1,0 +1,76 @@
+// Hostile mails through a whole server: no request waits for one of them.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import { figure, LONG } from '../../faults/scale.ts'
+import { createMail } from '../../support/documents/mails.ts'
+import { startDovecot } from '../../support/mail/dovecot.ts'
+import { HOSTILE_MAILS } from '../../support/mail/hostile-mails.ts'
+import { startMailApp } from '../../support/mail/mail-app.ts'
+
+const NAMES = LONG ? /./ : /^100,000|depth|headers$|zip|25 MB/
+/** Processor time of the longest pause, in milliseconds. 25 MB take 25, and 40 MB take 50. */
+const LONGEST_PAUSE = 100
+const NOTE = { disposition: 'attachment; filename=a.txt', type: 'text/plain', content: 'a' }
+
+test('hostile mails pause no request, and become documents or refusals', async (t) => {
+  const dovecot = await startDovecot(t)
+  const app = await startMailApp(t, dovecot, { largest: 100 * 2 ** 20 })
+  await dovecot.deliver(createMail([NOTE], { 'Message-ID': '<0@a>' }))
+  await app.runRound() // loads the client of IMAP
+  const counts = { taken: 1, refused: 0 }
+  for (const [name, { create, expected }] of Object.entries(HOSTILE_MAILS)) {
+    if (!NAMES.test(name)) continue
+    await dovecot.deliver(Buffer.from((await create()) as string))
+    counts[typeof expected === 'string' ? 'refused' : 'taken'] += 1
+    const stopProbe = startProbe(`${app.app.url}/healthz`)
+    const stopTicks = measurePauses()
+    const { failure, taken, refused } = await app.runRound()
+    const pause = stopTicks()
+    figure(t, name, `pause ${pause.toFixed(0)} ms, longest answer ${(await stopProbe()).toFixed(0)} ms`)
+    assert.deepEqual([failure, taken, refused], [null, counts.taken, counts.refused], name)
+    assert.ok(pause < LONGEST_PAUSE, `${name}: ${pause} ms`)
+  }
+  assert.deepEqual(
+    [dovecot.count(), dovecot.count('Procesados'), dovecot.count('Rechazados')],
+    [0, counts.taken, counts.refused],
+  )
+})
+
+/** Returns a function that ends the measurement, with the most processor milliseconds between two turns of the event loop. */
+function measurePauses(): () => number {
+  let last = process.threadCpuUsage()
+  let longest = 0
+  const tick = () => {
+    const usage = process.threadCpuUsage()
+    longest = Math.max(longest, (usage.user + usage.system - last.user - last.system) / 1000)
+    last = usage
+  }
+  const timer = setInterval(tick, 1)
+  return () => {
+    clearInterval(timer)
+    tick()
+    return longest
+  }
+}
+
+/** Requests a URL every few milliseconds. The returned function stops, and returns the milliseconds of the longest answer. */
+function startProbe(url: string): () => Promise<number> {
+  const stop = new AbortController()
+  let longest = 0
+  const probe = async () => {
+    while (!stop.signal.aborted) {
+      const start = performance.now()
+      await (await fetch(url)).text()
+      longest = Math.max(longest, performance.now() - start)
+      await wait(5)
+    }
+    return longest
+  }
+  const end = probe()
+  return () => {
+    stop.abort()
+    return end
+  }
+}
