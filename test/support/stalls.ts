@@ -9,6 +9,26 @@ export async function measureCpuMs(work: () => unknown): Promise<number> {
 }
 
 /**
+ * Measures the longest time without a turn of the event loop, in processor milliseconds of this thread. The returned
+ * function ends the measurement.
+ */
+export function measurePauses(): () => number {
+  let last = process.threadCpuUsage()
+  let longest = 0
+  const tick = () => {
+    const usage = process.threadCpuUsage()
+    longest = Math.max(longest, (usage.user + usage.system - last.user - last.system) / 1000)
+    last = usage
+  }
+  const timer = setInterval(tick, 1)
+  return () => {
+    clearInterval(timer)
+    tick()
+    return longest
+  }
+}
+
+/**
  * Retries an attempt that depends on a time-out of some hundred milliseconds. A failure counts only if this process
  * stalled for less than `mostMs`.
  */

@@ -8,6 +8,7 @@ import { createMail } from '../../support/documents/mails.ts'
 import { startDovecot } from '../../support/mail/dovecot.ts'
 import { HOSTILE_MAILS } from '../../support/mail/hostile-mails.ts'
 import { startMailApp } from '../../support/mail/mail-app.ts'
+import { measurePauses } from '../../support/stalls.ts'
 
 const NAMES = LONG ? /./ : /^100,000|depth|headers$|zip|25 MB/
 /** Processor time of the longest pause, in milliseconds. 25 MB take 25, and 40 MB take 50. */
@@ -25,9 +26,9 @@ test('hostile mails pause no request, and become documents or refusals', async (
     await dovecot.deliver(Buffer.from((await create()) as string))
     counts[typeof expected === 'string' ? 'refused' : 'taken'] += 1
     const stopProbe = startProbe(`${app.app.url}/healthz`)
-    const stopTicks = measurePauses()
+    const readPause = measurePauses()
     const { failure, taken, refused } = await app.runRound()
-    const pause = stopTicks()
+    const pause = readPause()
     figure(t, name, `pause ${pause.toFixed(0)} ms, longest answer ${(await stopProbe()).toFixed(0)} ms`)
     assert.deepEqual([failure, taken, refused], [null, counts.taken, counts.refused], name)
     assert.ok(pause < LONGEST_PAUSE, `${name}: ${pause} ms`)
@@ -37,23 +38,6 @@ test('hostile mails pause no request, and become documents or refusals', async (
     [0, counts.taken, counts.refused],
   )
 })
-
-/** Returns a function that ends the measurement, with the most processor milliseconds between two turns of the event loop. */
-function measurePauses(): () => number {
-  let last = process.threadCpuUsage()
-  let longest = 0
-  const tick = () => {
-    const usage = process.threadCpuUsage()
-    longest = Math.max(longest, (usage.user + usage.system - last.user - last.system) / 1000)
-    last = usage
-  }
-  const timer = setInterval(tick, 1)
-  return () => {
-    clearInterval(timer)
-    tick()
-    return longest
-  }
-}
 
 /** Requests a URL every few milliseconds. The returned function stops, and returns the milliseconds of the longest answer. */
 function startProbe(url: string): () => Promise<number> {

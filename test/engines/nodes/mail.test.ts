@@ -1,5 +1,5 @@
-// Two nodes and a mailbox. The node that takes its mails is stopped for longer than its lease. It resumes when the other
-// one has taken them, and each mail becomes documents once.
+// Two nodes and a mailbox. The node that takes its mails is stopped for longer than its lease. The node resumes
+// after the other one has taken them, and each mail becomes documents once.
 
 import '../../support/postgres/on-postgres.ts'
 import assert from 'node:assert/strict'
