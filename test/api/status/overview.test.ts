@@ -7,6 +7,7 @@ import { test } from 'node:test'
 import { hashOfSecret } from '../../../src/domain/access/secrets.ts'
 import { VERSION } from '../../../src/runtime/assets.ts'
 import { insertApiKey } from '../../../src/store/access/api-keys.ts'
+import { findReaderProgress } from '../../../src/store/documents/unread.ts'
 import { ofSqlite, startTestApp, type TestApp, temporaryDirectory } from '../../support/app.ts'
 import { batch, CREATE, fillDirectory, pdf, post } from '../../support/directory.ts'
 import { insertTestMailbox } from '../../support/mail/mailboxes.ts'
@@ -189,6 +190,7 @@ test('the status has the documents that wait for the reader of invoices', async 
   const read = async () => (await app.json<{ invoices?: object }>('/api/v1/status')).invoices
   assert.equal(await read(), undefined)
   const db = openTestDatabase(app.dataDir)
+  await until(async () => (await findReaderProgress(db))?.unreadBefore === 0) // the server's own start
   await db.updateTable('meta').set({ invoice_reader: 1, unread_before: 41 }).execute()
   await db.destroy()
   assert.deepEqual(await read(), { unread_before: 41 })
