@@ -26,6 +26,7 @@ import { until } from '../../support/terminal.ts'
 const KILLS = scaled({ short: 20, long: 500 })
 const MAILS_EACH = 2
 const RENEWALS = 0.2
+const RENEWALS_OF_UNMOVED = 0.7 // after a kill between a commit and its move
 const AROUND_MOVES = 0.5 // kills between a commit and the move of its mail, or between the move and its record
 const ENV = {
   CAMBISTA_BCCR_URL: 'http://127.0.0.1:1',
@@ -70,18 +71,21 @@ test(`${KILLS} kills lose no part of a mail, and store none twice`, async (t) =>
   }
   const roundMs = await measureRound(t, { dovecot, db, dataDir, id, deliver })
   const totals = { move: 0, moved: 0, renewals: 0 }
+  let isUnmoved = false
   for (let kill = 1; kill <= KILLS; kill += 1) {
     await deliver()
-    if (random.chance(RENEWALS)) {
+    if (random.chance(isUnmoved ? RENEWALS_OF_UNMOVED : RENEWALS)) {
       totals.renewals += 1
       await dovecot.renewNumbers()
     }
     const { program } = await startRound(t, { dovecot, db, dataDir, id })
     const end = () => program.child.kill('SIGKILL')
+    isUnmoved = false
     if (random.chance(AROUND_MOVES)) {
       const point = random.chance(0.5) ? 'move' : 'moved'
       relay.stopAt(point, end)
       await Promise.race([program.waitForExit(), wait(10 * roundMs)])
+      isUnmoved = point === 'move' && program.child.signalCode !== null
       if (program.child.signalCode !== null) totals[point] += 1
     } else await wait(random.next() * roundMs * 1.2)
     relay.pass()
