@@ -229,6 +229,16 @@ test('mails without MOVE are copied, and only these are removed', async (t) => {
   assert.deepEqual([failure, taken, dovecot.count(), dovecot.count('Procesados')], [null, 2, 0, 2])
 })
 
+test('a mail is not moved into its own folder', async (t) => {
+  const dovecot = await startDovecot(t)
+  const app = await startMailApp(t, dovecot, { done: 'inbox' })
+  await dovecot.deliver(createMail([FE]))
+  const { failure, failure_code } = await app.runRound()
+  assert.equal(failure, 'mails would be moved into their own folder (INBOX)')
+  assert.equal(failure_code, 'same_folder')
+  assert.deepEqual([await names(app), dovecot.count()], [[], 1])
+})
+
 test('a server without MOVE and UIDPLUS is left alone', async (t) => {
   const dovecot = await startDovecot(t, { capabilities: 'IMAP4rev1' })
   const app = await startMailApp(t, dovecot)
