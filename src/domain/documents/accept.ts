@@ -78,7 +78,7 @@ export async function acceptUpload(
   upload: Upload,
   { tokenId, access, key, priority, duplicates }: UploadSender,
 ): Promise<AcceptedUpload> {
-  const { db, blobs, clock, waiters, wakeHooks } = deps
+  const { db, blobs, clock } = deps
   const batch: Batch = { ...checkUpload(upload), priority, duplicates }
   const now = clock()
   const cutoff = answerCutoff(now)
@@ -109,16 +109,19 @@ export async function acceptUpload(
     if (!concurrent) throw new AppError('busy', 'The same request was being answered: send it again')
     return concurrent
   }
-  wakeHooks()
-  const lastRun = runs.at(-1)
-  if (lastRun) {
-    waiters.announce({
-      companyId: batch.companyId,
-      agentId: batch.agentId,
-      last: lastRun.id + lastRun.count - 1,
-    })
-  }
+  announceUpload(deps, batch, runs)
   return { batch, isRepeated: false, runs, deleted: [] }
+}
+
+/** Wakes the hooks, and the clients that wait for documents, after the commit of an upload. */
+export function announceUpload(
+  { wakeHooks, waiters }: Pick<AcceptDeps, 'wakeHooks' | 'waiters'>,
+  { companyId, agentId }: Pick<Batch, 'companyId' | 'agentId'>,
+  runs: readonly IdRange[],
+): void {
+  wakeHooks()
+  const last = runs.at(-1)
+  if (last) waiters.announce({ companyId, agentId, last: last.id + last.count - 1 })
 }
 
 /** Finds the stored answer of the same request; undefined: none. @throws AppError `conflict` for another upload */

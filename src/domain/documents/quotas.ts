@@ -4,6 +4,7 @@
 import { AppError } from '../../runtime/errors.ts'
 import type { MemoryShare } from '../../runtime/memory-budget.ts'
 import type { BlobBatch } from '../../store/blobs/batch.ts'
+import type { Blobs } from '../../store/blobs/blobs.ts'
 import type { UploadContext } from '../../store/documents/context.ts'
 import { findCompanyUsage, findTokenUsage } from '../../store/documents/usage.ts'
 import type { ReadDb } from '../../store/tables.ts'
@@ -54,6 +55,12 @@ export function checkQuotas(quotas: readonly Quota[], more: number, kind = DOCUM
       `The quota of ${quotaText(bytes)} of ${whose} is used up: ${reason}, ${kind.consequence}`,
     )
   }
+}
+
+/** Checks the free bytes of the store, where they are known. @throws AppError `disk-full` */
+export async function checkFreeSpace(blobs: Pick<Blobs, 'freeBytes'>, needed: number): Promise<void> {
+  const free = await blobs.freeBytes?.()
+  if (free !== undefined && free < needed) throw new AppError('disk-full', 'Not enough free disk space')
 }
 
 type BeginBatch = (memory: MemoryShare) => BlobBatch

@@ -3,7 +3,6 @@
 
 import { setImmediate } from 'node:timers/promises'
 import type { MailContents, MailPart } from '../../formats/mail/mail.ts'
-import { AppError } from '../../runtime/errors.ts'
 import { createMemoryBudget, type MemoryBudget } from '../../runtime/memory-budget.ts'
 import type { Semaphore } from '../../runtime/semaphore.ts'
 import type { BlobBatch } from '../../store/blobs/batch.ts'
@@ -17,10 +16,11 @@ import { addMailCounts, type MailboxRow } from '../../store/mail/mailboxes.ts'
 import { findMailMessage, insertMailMessage } from '../../store/mail/messages.ts'
 import type { WriteDb } from '../../store/tables.ts'
 import type { Clock } from '../../values/dates.ts'
+import { announceUpload } from '../documents/accept.ts'
 import type { DocumentWaiters } from '../documents/arrivals.ts'
 import { storeBatch } from '../documents/batch.ts'
 import { HAS_ANSWER } from '../documents/insert-uploads.ts'
-import { checkQuotas, selectQuotas, withinQuotas } from '../documents/quotas.ts'
+import { checkFreeSpace, checkQuotas, selectQuotas, withinQuotas } from '../documents/quotas.ts'
 import { createUploadedFiles, type InvoiceTally } from '../documents/uploaded-files.ts'
 import { NO_FACTS, recognizeContent } from '../invoices/recognition.ts'
 import { mailKey } from './mail-key.ts'
@@ -75,7 +75,8 @@ async function storeParts(
   const companyId = mailbox.company_id
   const quotas = await selectQuotas(db, { tokenId: null, companyId })
   checkQuotas(quotas, 1)
-  await checkFreeSpace(deps, parsed.parts)
+  const bytes = parsed.parts.reduce((sum, part) => sum + part.bytes.length, 0)
+  await checkFreeSpace(blobs, deps.minFree + bytes)
   using share = memory.open()
   const contents = withinQuotas(quotas, blobs.beginBatch)(share)
   try {
@@ -111,18 +112,12 @@ async function storeParts(
       undefined,
     )
     if (!runs) return repeated
-    announce(deps, party, runs)
+    announceUpload(deps, party, runs)
     deps.invoices.addAll(files.invoiceCounts())
     return { key, isNew: true, runs, count: files.count() }
   } finally {
     await contents.discard() // has no effect on committed blobs
   }
-}
-
-async function checkFreeSpace({ blobs, minFree }: MailStorage, parts: readonly MailPart[]): Promise<void> {
-  const needed = parts.reduce((sum, { bytes }) => sum + bytes.length, minFree)
-  const free = await blobs.freeBytes?.()
-  if (free !== undefined && free < needed) throw new AppError('disk-full', 'Not enough free disk space')
 }
 
 /** Writes a part in slices, so that no request waits for a large one. */
@@ -148,14 +143,4 @@ function findOnlyClave(invoices: readonly (NewInvoice | undefined)[]): NewInvoic
   return claves.size === 1 && clave !== undefined
     ? { ...NO_FACTS, source: 'mail', clave, reader: READER_VERSION }
     : undefined
-}
-
-function announce(
-  { wakeHooks, waiters }: MailStorage,
-  party: { companyId: number; agentId: number },
-  runs: readonly IdRange[],
-): void {
-  wakeHooks()
-  const last = runs.at(-1)
-  if (last) waiters.announce({ ...party, last: last.id + last.count - 1 })
 }

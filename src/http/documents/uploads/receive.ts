@@ -7,7 +7,7 @@ import {
 } from '../../../domain/documents/accept.ts'
 import type { DocumentWaiters } from '../../../domain/documents/arrivals.ts'
 import { insertUploads } from '../../../domain/documents/insert-uploads.ts'
-import { withinQuotas } from '../../../domain/documents/quotas.ts'
+import { checkFreeSpace, withinQuotas } from '../../../domain/documents/quotas.ts'
 import { createUploadGroups } from '../../../domain/documents/upload-groups.ts'
 import type { InvoiceTally } from '../../../domain/documents/uploaded-files.ts'
 import { loadRecognition } from '../../../domain/invoices/reader.ts'
@@ -228,9 +228,4 @@ export function parseDuplicates(header: string | null): boolean {
   if (header !== null && header !== 'refuse')
     throw new AppError('bad-request', 'X-Cambista-Duplicates must be refuse, or absent')
   return header !== null
-}
-
-async function checkFreeSpace(blobs: Blobs, needed: number): Promise<void> {
-  const free = await blobs.freeBytes?.()
-  if (free !== undefined && free < needed) throw new AppError('disk-full', 'Not enough free disk space')
 }
