@@ -1,6 +1,7 @@
 // Optional sources that answer one byte a second: their time-out, and the scheduled sync of the bank beside them.
 
 import assert from 'node:assert/strict'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { type TestContext, test } from 'node:test'
 import { startBank } from '../../../src/demo/bank.ts'
 import { banguat } from '../../../src/providers/banguat/banguat.ts'
@@ -42,14 +43,25 @@ for (const provider of [ecb, banguat, trm, banxico]) {
   })
 }
 
+/** Times of the requests to a source. The source itself may receive one late, and the next one at once. */
+function recordStarts(t: TestContext, url: string): number[] {
+  const starts: number[] = []
+  const onCreate = (message: unknown) => {
+    const { request } = message as { request: { origin: string } }
+    if (request.origin === new URL(url).origin) starts.push(performance.now())
+  }
+  subscribe('undici:request:create', onCreate)
+  t.after(() => unsubscribe('undici:request:create', onCreate))
+  return starts
+}
+
 /** Runs the schedulers from 10:00 UTC to the scheduled sync of the bank at 11:00. */
 async function runScheduled(t: TestContext, { isSlow }: { isSlow: boolean }) {
   const options = { catalogue: bccrCatalogue, backfillFrom: '2026-03-20', now: '2026-03-24T10:00:00Z' }
   const { db, clock, bank: memory, deps } = await openDesk(t, options)
-  const starts: number[] = []
-  const onRequest = () => void starts.push(performance.now())
-  const bank = await startBank({ token: 'token', today: clock.today, faults: onRequest })
+  const bank = await startBank({ token: 'token', today: clock.today })
   t.after(() => bank.close())
+  const starts = recordStarts(t, bank.url)
   const source = await startBanguat(t, clock.read)
   source.fault = () => 'trickle'
   deps.settings = ({ code }) => {
@@ -79,8 +91,9 @@ async function runScheduled(t: TestContext, { isSlow }: { isSlow: boolean }) {
     return isFinished(2)
   })
   const [run] = await bankRuns()
+  assert.equal(starts.length, bank.requests.length)
   const [start = 0, ...others] = starts.slice(first)
-  // The mean: a request may wait for the processor, and the next one not.
+  // The mean: a process that waits may send one request late, and the next one in time.
   const meanGap = ((others.at(-1) ?? start) - start) / others.length
   return {
     run: [run?.trigger, run?.status, run?.message, run?.started_at],
