@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { freePort } from '../support/program.ts'
+import { readMemory } from '../support/resources.ts'
 import type { LoadOrder, LoadResult } from './load.ts'
 
 /** The built executable, as it is distributed. */
@@ -93,13 +94,13 @@ export async function startServer(
     await wait(1)
   }
   const startMs = performance.now() - started
-  const memory = () => residentMemory(child.pid)
+  const memory = () => readMemory(child.pid) / 1e6
   const stop = async () => {
     child.kill()
     await exit
   }
   const peak = () => {
-    const peak = residentMemory(child.pid, 'VmHWM')
+    const peak = readMemory(child.pid, 'VmHWM') / 1e6
     writeFileSync(`/proc/${child.pid}/clear_refs`, '5') // resets the peak
     return peak
   }
@@ -116,7 +117,7 @@ export function startProgram(dataDir: string, program = PROGRAM): Promise<Runnin
 export async function idleRuntimeMemory(): Promise<number> {
   const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)'], { env: ENV, stdio: 'ignore' })
   await wait(2000)
-  const memory = residentMemory(child.pid)
+  const memory = readMemory(child.pid) / 1e6
   child.kill()
   return memory
 }
@@ -134,11 +135,6 @@ export async function answersPerSecond(order: LoadOrder): Promise<number> {
   const other = Object.keys(result.statuses).filter((status) => status !== '200' && status !== '304')
   if (other.length > 0) throw new Error(`${order.paths[0]} was answered with ${other.join(', ')}`)
   return result.perSecond
-}
-
-function residentMemory(pid: number | undefined, line: 'VmRSS' | 'VmHWM' = 'VmRSS'): number {
-  const [, kib] = new RegExp(`${line}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
-  return (Number(kib) * 1024) / 1e6
 }
 
 /** Milliseconds of processor time of all threads of a process. */

@@ -11,6 +11,7 @@ import { promisify } from 'node:util'
 import { addDays, currentDay } from '../../src/values/dates.ts'
 import { startProgram } from '../support/program.ts'
 import { largeExport } from '../support/rates/large-export.ts'
+import { readMemory } from '../support/resources.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { figure, LONG, PROGRAM, scaled } from './scale.ts'
 
@@ -43,10 +44,10 @@ test(`the history of ${DAYS} days costs little, and delays no other client`, asy
   // The second lowest and the second highest of nine ratios contain the median in 96 of 100 cases.
   if (LONG) assert.ok((ratios.toSorted((a, b) => a - b)[1] ?? 0) <= 3, 'the interval of the ratio is above 3')
 
-  const before = residentBytes(server)
+  const before = readMemory(server.pid)
   let most = 0
   const sampling = setInterval(() => {
-    most = Math.max(most, residentBytes(server))
+    most = Math.max(most, readMemory(server.pid))
   }, 20)
   await Promise.all([
     download(server, '-hist.xml'),
@@ -152,10 +153,6 @@ function percentile(values: readonly number[], part: number): number {
 function processorSeconds({ pid }: Server): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
-}
-
-function residentBytes({ pid }: Server): number {
-  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1024
 }
 
 function pause(ms: number): Promise<void> {

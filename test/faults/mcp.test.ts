@@ -1,12 +1,12 @@
 // Memory after thousands of calls over MCP, of both protocol revisions and of every tool that reads.
 
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { legacy, modern } from '../api/mcp/support.ts'
 import { fillDatabase, TOKENS } from '../support/directory.ts'
 import { startProgram } from '../support/program.ts'
+import { readMemory } from '../support/resources.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { runCommand } from '../support/terminal.ts'
 import { figure, PROGRAM, scaled } from './scale.ts'
@@ -26,8 +26,7 @@ test(`${CALLS} calls over MCP raise memory by at most ${MAX_MB} MB`, async (t) =
     PROGRAM,
   )
   const [, url] = await server.waitForOutput(/listening url=(\S+)/)
-  const memory = () =>
-    Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${server.child.pid}/status`, 'utf8'))?.[1]) / 1024
+  const memory = () => readMemory(server.child.pid) / 2 ** 20
   const headers = {
     'x-api-key': key.trim(),
     authorization: `Bearer ${TOKENS.work}`,

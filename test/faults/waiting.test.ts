@@ -2,13 +2,13 @@
 // nothing and handle nothing twice. The most waiting clients are cheap, and an answer follows a new document at once.
 
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
 import { Agent, type ClientRequest, get } from 'node:http'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { CREATE, fillDatabase, TOKENS } from '../support/directory.ts'
 import { type Program, startProgram } from '../support/program.ts'
 import { createRandom, type Random } from '../support/rates/random-bank.ts'
+import { readMemory } from '../support/resources.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { until } from '../support/terminal.ts'
 import { figure, PROGRAM, SEED, scaled } from './scale.ts'
@@ -145,8 +145,7 @@ test(`${MAX_WAITS} waiting clients cost at most ${MAX_MB} MB, and the next one g
     const before = server.printed.out.split('collected').length
     server.child.kill('SIGUSR2')
     await until(() => server.printed.out.split('collected').length > before)
-    const status = readFileSync(`/proc/${server.child.pid}/status`, 'utf8')
-    return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) / 1024
+    return readMemory(server.child.pid) / 2 ** 20
   }
   await withWaits(url, 16, async () => {}) // the first requests load modules
   const before = await memory()

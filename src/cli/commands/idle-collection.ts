@@ -8,26 +8,39 @@ import { runInNewContext } from 'node:vm'
 const POLL_EVERY_MS = 10_000
 const BUSY = 0.1 // utilization of the event loop
 const IDLE = 0.01
+const GROWTH = 32 * 1024 ** 2 // large mails pass through a loop that is hardly busy
 
-/** Collects once when an idle interval follows a busy one. Its timer does not prevent the exit of the process. */
+/**
+ * Collects once when an idle interval follows a busy one, or one with 32 MiB more memory. Its timer does not prevent the
+ * exit of the process.
+ */
 export function collectWhenIdle(): Disposable {
   const isIdleAfterRush = idleAfterRush()
   let last = performance.eventLoopUtilization()
   const timer = setInterval(() => {
     const now = performance.eventLoopUtilization()
-    if (isIdleAfterRush(performance.eventLoopUtilization(now, last).utilization)) collectHeap()
+    const { utilization } = performance.eventLoopUtilization(now, last)
+    if (isIdleAfterRush({ utilization, memory: process.memoryUsage.rss() })) collectHeap()
     last = now
   }, POLL_EVERY_MS).unref()
   return { [Symbol.dispose]: () => clearInterval(timer) }
 }
 
-/** Returns a function of each interval's utilization (0 to 1): true for the first idle one after a busy one. */
-export function idleAfterRush(): (utilization: number) => boolean {
+/** Utilization of the event loop (0 to 1), and resident memory in bytes at its end. */
+type LoopInterval = { utilization: number; memory: number }
+
+/** Returns a function of each interval: true for the first idle one after a busy or growing one. */
+export function idleAfterRush(): (interval: LoopInterval) => boolean {
   let wasBusy = false
-  return (utilization) => {
+  let least = Number.POSITIVE_INFINITY
+  return ({ utilization, memory }) => {
     const isFirstIdle = wasBusy && utilization < IDLE
-    if (utilization > BUSY) wasBusy = true
-    else if (isFirstIdle) wasBusy = false
+    least = Math.min(least, memory)
+    if (utilization > BUSY || memory > least + GROWTH) wasBusy = true
+    if (isFirstIdle) {
+      wasBusy = false
+      least = Number.POSITIVE_INFINITY // memory that a collection does not return is in use
+    }
     return isFirstIdle
   }
 }

@@ -168,7 +168,7 @@ async function connect(
       client.close()
       signal.throwIfAborted()
       if (over.aborted) throw new RoundFailure('the server did not answer within 10 minutes', 'timeout')
-      throw toFailure(error, { host, port })
+      throw toFailure(error, { host, port, secret: 'pass' in credentials ? 'password' : 'token' })
     } finally {
       over.removeEventListener('abort', close)
     }
@@ -256,13 +256,16 @@ function toHead({ uid, size = 0, internalDate }: FetchMessageObject): MailHead {
   return { uid, size, arrival }
 }
 
-function toFailure(error: unknown, { host, port }: Pick<MailServer, 'host' | 'port'>): RoundFailure {
+function toFailure(
+  error: unknown,
+  { host, port, secret }: Pick<MailServer, 'host' | 'port'> & { secret: 'password' | 'token' },
+): RoundFailure {
   if (error instanceof RoundFailure) return error
   const facts = error as { code?: unknown; authenticationFailed?: unknown; responseStatus?: unknown }
   const code = typeof facts.code === 'string' ? facts.code : ''
   const fail = (message: string, failure: RoundFailure['code']) =>
     new RoundFailure(message, failure, { cause: error })
-  if (facts.authenticationFailed) return fail('the server refused the password', 'login_refused')
+  if (facts.authenticationFailed) return fail(`the server refused the ${secret}`, 'login_refused')
   if (CERTIFICATE.test(code)) return fail(`its certificate is not trusted (${code})`, 'certificate')
   if (/STARTTLS|UPGRADE/.test(code) || /STARTTLS/.test(errorReason(error)))
     return fail('it offers no encryption by STARTTLS', 'no_encryption')

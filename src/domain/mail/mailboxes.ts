@@ -12,6 +12,7 @@ import {
   findMailbox,
   insertMailbox,
   latestRound,
+  lockMailboxes,
   type MailboxRow,
   type MailboxSettings,
   selectMailboxes,
@@ -45,6 +46,7 @@ const LONGEST_RETRY_MINUTES = 30
  */
 export function createMailbox(db: WriteDb, settings: MailboxSettings, createdAt: string): Promise<number> {
   return atomically(db, async (trx) => {
+    await lockMailboxes(trx)
     const all = await selectMailboxes(trx)
     if (all.length >= MAX_MAILBOXES) {
       throw new AppError('conflict', `there are ${MAX_MAILBOXES} mailboxes already: delete one`)
@@ -65,6 +67,7 @@ export function changeMailbox(
   change: Partial<MailboxSettings>,
 ): Promise<MailboxRow | undefined> {
   return atomically(db, async (trx) => {
+    await lockMailboxes(trx)
     const all = await selectMailboxes(trx)
     const mailbox = all.find((one) => one.id === id)
     if (!mailbox) return undefined

@@ -1,6 +1,7 @@
 // Stores the documents of a mail as one upload of its mailbox, under the limits of all uploads. The record of the mail is
 // in the same transaction. So the same mail becomes documents once, whatever ends the process.
 
+import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import type { MailContents, MailPart } from '../../formats/mail/mail.ts'
 import { createMemoryBudget, type MemoryBudget } from '../../runtime/memory-budget.ts'
@@ -55,12 +56,16 @@ export type StoredMail = { key: string; isNew: boolean; runs: readonly IdRange[]
 const SLICE = 256 * 1024 // a few milliseconds
 const MEMORY = { each: 64 * 1024 ** 2, all: 64 * 1024 ** 2 } // beside the parts
 
-/** Creates a function that stores the parts of a mail and throws AppError like an upload. */
+/** Creates a function that stores the parts of a mail and frees their bytes. It throws AppError like an upload. */
 export function createMailStore(deps: MailStorage): (mail: ReadMail, lock: Lock) => Promise<StoredMail> {
   const memory = createMemoryBudget(MEMORY)
   return async (mail, lock) => {
     using _turn = await deps.turns.acquire()
-    return storeParts(deps, memory, mail, lock)
+    try {
+      return await storeParts(deps, memory, mail, lock)
+    } finally {
+      for (const { bytes } of mail.contents.parts) bytes.buffer.transfer(0) // at once, not at the next collection
+    }
   }
 }
 
@@ -73,6 +78,11 @@ async function storeParts(
   const { db, blobs, clock } = deps
   const { mailbox, contents: parsed, uid, uidvalidity } = mail
   const companyId = mailbox.company_id
+  const hashes: string[] = []
+  for (const part of parsed.parts) hashes.push(await hashPart(part))
+  const key = mailKey(mailbox.id, parsed.messageId, hashes)
+  const repeated = { key, isNew: false, runs: [], count: 0 }
+  if (await findMailMessage(db, key)) return repeated // without a byte more
   const quotas = await selectQuotas(db, { tokenId: null, companyId })
   checkQuotas(quotas, 1)
   const bytes = parsed.parts.reduce((sum, part) => sum + part.bytes.length, 0)
@@ -88,10 +98,6 @@ async function storeParts(
       const { name, type: mimetype } = part
       files.add({ name, mimetype, content, invoice: invoice ?? clave })
     }
-    const hashes = parts.map(({ content }) => contents.at(content).sha256)
-    const key = mailKey(mailbox.id, parsed.messageId, hashes)
-    const repeated = { key, isNew: false, runs: [], count: 0 }
-    if (await findMailMessage(db, key)) return repeated
     const at = clock().toISOString()
     const insertOrigin = async (trx: WriteDb, runs: readonly IdRange[]) => {
       await lock.check(trx)
@@ -120,20 +126,31 @@ async function storeParts(
   }
 }
 
-/** Writes a part in slices, so that no request waits for a large one. */
+async function hashPart({ bytes }: MailPart): Promise<string> {
+  const hash = createHash('sha256')
+  for await (const slice of sliceBytes(bytes)) hash.update(slice)
+  return hash.digest('hex')
+}
+
 async function writePart(
   contents: BlobBatch,
   { name, bytes }: MailPart,
 ): Promise<{ content: number; invoice: NewInvoice | undefined }> {
   const recognition = recognizeContent()
   const writer = contents.begin()
-  for (let start = 0; start < bytes.length; start += SLICE) {
-    const slice = Buffer.from(bytes.buffer, bytes.byteOffset + start, Math.min(SLICE, bytes.length - start))
+  for await (const slice of sliceBytes(bytes)) {
     recognition.write(slice)
     await writer.write(slice)
-    if (bytes.length > SLICE) await setImmediate()
   }
   return { invoice: recognition.end(name), content: await writer.keep() }
+}
+
+/** Yields slices of a part. Requests have their turn between those of a large one. */
+async function* sliceBytes(bytes: MailPart['bytes']): AsyncGenerator<Buffer> {
+  for (let start = 0; start < bytes.length; start += SLICE) {
+    yield Buffer.from(bytes.buffer, bytes.byteOffset + start, Math.min(SLICE, bytes.length - start))
+    if (bytes.length > SLICE) await setImmediate()
+  }
 }
 
 /** Facts of the other files of a mail with the claves of one invoice. Undefined: there is none, or several. */

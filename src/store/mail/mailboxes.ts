@@ -28,6 +28,11 @@ export type RoundState = Pick<
   | ('reported_at' | 'next_round_at' | 'waiting')
 >
 
+/** Locks the list of mailboxes until the transaction ends. Other nodes that lock it wait. */
+export async function lockMailboxes(trx: WriteDb): Promise<void> {
+  await engineSql(trx).lockRows(trx.selectFrom('meta').select('id'), 'update', ['meta']).execute()
+}
+
 /** Selects the mailboxes, by id. */
 export async function selectMailboxes(db: ReadDb): Promise<MailboxRow[]> {
   const query = db.selectFrom('mailboxes').selectAll().where('deleted_at', 'is', null)

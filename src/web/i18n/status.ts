@@ -146,7 +146,10 @@ export const STATUS = textTable({
     waiting: (count: string) => [`en espera: ${count}`, `waiting: ${count}`],
     failures: {
       secret: ['No se puede leer la contraseña', 'The password cannot be read'],
-      login_refused: ['El servidor de correo rechazó la contraseña', 'The mail server refused the password'],
+      login_refused: [
+        'El servidor de correo rechazó las credenciales',
+        'The mail server refused the credentials',
+      ],
       token_refused: ['El servidor de autorización rechazó el acceso', 'The token server refused access'],
       token_server: ['El servidor de autorización no responde', 'The token server does not answer'],
       unreachable: ['No se pudo conectar con el servidor de correo', 'The mail server cannot be reached'],

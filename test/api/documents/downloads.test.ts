@@ -11,7 +11,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { BlobFs } from '../../../src/store/blobs/folder.ts'
 import { startTestApp, type TestApp, type TestAppOptions } from '../../support/app.ts'
 import { batch, CREATE, fillDirectory, pdf, post, read, TOKENS } from '../../support/directory.ts'
-import { listOpenFiles } from '../../support/open-files.ts'
+import { listOpenFiles } from '../../support/resources.ts'
 import { until } from '../../support/terminal.ts'
 import { asOtherProcess } from '../support.ts'
 

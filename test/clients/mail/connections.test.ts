@@ -155,7 +155,7 @@ test('an access token opens a mailbox for several rounds, and is replaced once i
     scope: 'https://outlook.office365.com/.default',
   })
   tokens.revoke()
-  assert.notEqual((await app.runRound()).failure, null)
+  assert.equal((await app.runRound()).failure, 'the server refused the token')
   assert.equal((await app.runRound()).failure, null, 'a refused token is replaced')
 })
 

@@ -3,35 +3,25 @@
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { selectDocuments } from '../../../src/store/documents/documents.ts'
 import { findMailbox, updateMailbox } from '../../../src/store/mail/mailboxes.ts'
 import { findDatabaseFaults } from '../../../src/store/sqlite/database-copy.ts'
-import type { WriteDb } from '../../../src/store/tables.ts'
-import { figure, PROGRAM, SEED, scaled } from '../../faults/scale.ts'
-import { makeDirectory } from '../../support/company.ts'
+import { figure, SEED, scaled } from '../../faults/scale.ts'
 import { createClave, sampleInvoice } from '../../support/documents/invoice-xml.ts'
 import { createMail } from '../../support/documents/mails.ts'
-import { type Dovecot, PASSWORD, startDovecot } from '../../support/mail/dovecot.ts'
-import { mailboxPlace, writeSecret } from '../../support/mail/mail-app.ts'
-import { insertTestMailbox } from '../../support/mail/mailboxes.ts'
+import { startDovecot } from '../../support/mail/dovecot.ts'
+import { type MailWorld, openMailWorld, startRound, untilRoundEnds } from '../../support/mail/mail-program.ts'
 import { startRelay } from '../../support/mail/relay.ts'
-import { startProgram } from '../../support/program.ts'
 import { createRandom } from '../../support/rates/random-bank.ts'
-import { openTestDatabase, temporaryDirectory } from '../../support/temporary.ts'
-import { until } from '../../support/terminal.ts'
 
 const KILLS = scaled({ short: 20, long: 500 })
 const MAILS_EACH = 2
+const MAILS_OF_ROUND = 200
 const RENEWALS = 0.2
 const RENEWALS_OF_UNMOVED = 0.7 // after a kill between a commit and its move
 const AROUND_MOVES = 0.5 // kills between a commit and the move of its mail, or between the move and its record
-const ENV = {
-  CAMBISTA_BCCR_URL: 'http://127.0.0.1:1',
-  NODE_COMPILE_CACHE: join(import.meta.dirname, '../../../node_modules/.cache/node'), // halves the start
-}
 
 /** Returns the parts of a mail, none of them in another mail. */
 function createParts(number: number) {
@@ -58,18 +48,14 @@ test(`${KILLS} kills lose no part of a mail, and store none twice`, async (t) =>
   const random = createRandom(SEED)
   figure(t, 'seed', SEED)
   const dovecot = await startDovecot(t)
-  const dataDir = temporaryDirectory(t)
-  await makeDirectory(dataDir)
-  const db = openTestDatabase(dataDir)
-  t.after(() => db.destroy())
   const relay = await startRelay(t, dovecot.ports.plain)
-  const place = { ...mailboxPlace(dovecot), port: relay.port, password_file: writeSecret(t, PASSWORD) }
-  const id = await insertTestMailbox(db, place)
+  const world = await openMailWorld(t, dovecot, { port: relay.port })
+  const { db, id } = world
   let mails = 0
   const deliver = async () => {
     for (let count = 0; count < MAILS_EACH; count += 1) await dovecot.deliver(createMailNumber(mails++))
   }
-  const roundMs = await measureRound(t, { dovecot, db, dataDir, id, deliver })
+  const roundMs = await measureRound(t, world, deliver)
   const totals = { move: 0, moved: 0, renewals: 0 }
   let isUnmoved = false
   for (let kill = 1; kill <= KILLS; kill += 1) {
@@ -78,7 +64,7 @@ test(`${KILLS} kills lose no part of a mail, and store none twice`, async (t) =>
       totals.renewals += 1
       await dovecot.renewNumbers()
     }
-    const { program } = await startRound(t, { dovecot, db, dataDir, id })
+    const program = await startRound(t, world)
     const end = () => program.child.kill('SIGKILL')
     isUnmoved = false
     if (random.chance(AROUND_MOVES)) {
@@ -92,9 +78,13 @@ test(`${KILLS} kills lose no part of a mail, and store none twice`, async (t) =>
     end()
     await program.waitForExit()
   }
-  const { program } = await startRound(t, { dovecot, db, dataDir, id })
-  await until(() => dovecot.count() === 0)
-  await until(async () => (await findMailbox(db, id))?.last_round_at !== null)
+  const program = await startRound(t, world)
+  // A round takes 200 mails, and killed rounds may have left more.
+  for (let round = 0; round * MAILS_OF_ROUND <= mails; round += 1) {
+    await untilRoundEnds(world)
+    if (dovecot.count() === 0) break
+    await updateMailbox(db, id, { next_round_at: null, last_round_at: null })
+  }
   program.child.kill('SIGTERM')
   assert.equal(await program.waitForExit(), 0)
 
@@ -116,29 +106,12 @@ test(`${KILLS} kills lose no part of a mail, and store none twice`, async (t) =>
   )
 })
 
-type World = { dovecot: Dovecot; db: WriteDb; dataDir: string; id: number }
-
-/** Starts a server with a round that is due. Returns when the round is connected. */
-async function startRound(t: TestContext, { dovecot, db, dataDir, id }: World) {
-  await until(() => dovecot.countConnections() === 0)
-  await updateMailbox(db, id, { next_round_at: null, last_round_at: null, failures: 0 })
-  const words = ['serve', '--port', '0', '--no-scheduler', '--data-dir', dataDir]
-  const program = startProgram(t, words, ENV, PROGRAM)
-  const hasEnded = () => program.child.exitCode !== null
-  await until(() => dovecot.countConnections() > 0 || hasEnded())
-  assert.equal(hasEnded(), false, program.printed.err)
-  return { program }
-}
-
 /** Milliseconds of a whole round, after its connection. */
-async function measureRound(
-  t: TestContext,
-  { deliver, ...world }: World & { deliver(): Promise<void> },
-): Promise<number> {
+async function measureRound(t: TestContext, world: MailWorld, deliver: () => Promise<void>): Promise<number> {
   await deliver()
-  const { program } = await startRound(t, world)
+  const program = await startRound(t, world)
   const start = performance.now()
-  await until(async () => (await findMailbox(world.db, world.id))?.last_round_at !== null)
+  await untilRoundEnds(world)
   const ms = performance.now() - start
   figure(t, 'milliseconds of a round', Math.round(ms))
   program.child.kill('SIGKILL')

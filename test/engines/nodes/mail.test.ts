@@ -1,9 +1,11 @@
-// Two nodes and a mailbox. The node that takes its mails is stopped for longer than its lease. The node resumes
+// Mailboxes of several nodes. The node that takes its mails is stopped for longer than its lease. The node resumes
 // after the other one has taken them, and each mail becomes documents once.
 
 import '../../support/postgres/on-postgres.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { createMailbox } from '../../../src/domain/mail/mailboxes.ts'
+import type { MailboxSettings } from '../../../src/store/mail/mailboxes.ts'
 import { findLeaseHolder } from '../../../src/store/postgres/lease.ts'
 import { figure, scaled } from '../../faults/scale.ts'
 import { fillDatabase } from '../../support/directory.ts'
@@ -56,6 +58,24 @@ test(`the node of a mailbox is stopped past its lease ${TIMES} times, and no mai
   const names = new Set(rows.map(({ name }) => name))
   assert.deepEqual([rows.length, names.size], [TIMES * MAILS, TIMES * MAILS])
   assert.equal(dovecot.count('Rechazados'), 0)
+})
+
+test('two nodes that create the same mailbox at once make one', async (t) => {
+  const { db, dataDir } = await openCluster(t)
+  await fillDatabase(dataDir)
+  const settings: MailboxSettings = {
+    ...{ name: 'facturas', host: 'imap.example.com', port: 993, security: 'tls', user_name: 'f@example.com' },
+    ...{ password_file: '/secrets/facturas', oauth_file: null, folder: 'INBOX', done: 'Procesados' },
+    ...{ rejected: 'Rechazados', company_id: 1, agent_id: 1, owner_id: 1 },
+    ...{ allow_from: [], by_tag: false, largest: 41_943_040 },
+  }
+  const ends = await Promise.allSettled(
+    Array.from({ length: 8 }, (_, number) =>
+      createMailbox(db, { ...settings, name: `facturas ${number}` }, '2026-03-24T12:00:00.000Z'),
+    ),
+  )
+  const refusals = ends.flatMap((end) => (end.status === 'rejected' ? String(end.reason) : []))
+  assert.deepEqual(refusals, Array(7).fill('AppError: mailbox 1 takes the mails of this folder already'))
 })
 
 function numberedMail(time: number, number: number): Buffer {

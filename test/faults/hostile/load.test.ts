@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -17,6 +17,7 @@ import { AT, fillDatabase, TOKENS } from '../../support/directory.ts'
 import type { Hostile, Kind, StatusCounts } from '../../support/hostile-clients.ts'
 import { type ProbeResult, startControl, startProbes, uploadDocument } from '../../support/probes.ts'
 import { startProgram } from '../../support/program.ts'
+import { readMemory } from '../../support/resources.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
 import { until } from '../../support/terminal.ts'
 import { figure, LONG, PROGRAM, scaled } from '../scale.ts'
@@ -180,11 +181,6 @@ async function countUploadSlots(url: string): Promise<number> {
   const counts = [...text.matchAll(/^cambista_uploads_\w+ (\d+)$/gm)].map(([, count]) => Number(count))
   assert.equal(counts.length, 2)
   return counts.reduce((sum, count) => sum + count, 0)
-}
-
-function readMemory(pid: number): number {
-  const [, kilobytes] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
-  return Number(kilobytes) * 1024
 }
 
 function countFiles(pid: number): number {

@@ -2,7 +2,6 @@
 // little memory. No key appears in an error or the log.
 
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -13,6 +12,7 @@ import { openDatabase } from '../../../src/store/sqlite/database.ts'
 import { addDays, currentDay } from '../../../src/values/dates.ts'
 import { startProgram } from '../../support/program.ts'
 import { createRandom, type Random } from '../../support/rates/random-bank.ts'
+import { readMemory } from '../../support/resources.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
 import { figure, PROGRAM, SEED, scaled } from '../scale.ts'
 import { alterRequest } from './shape-mutations.ts'
@@ -183,13 +183,6 @@ function exchange(
     outgoing.on('error', () => resolve({ status: 0, body: '' }))
     outgoing.end(body)
   })
-}
-
-/** Memory of a process in bytes, now (`VmRSS`) or at its peak (`VmHWM`). */
-function readMemory(pid: number, field: 'VmRSS' | 'VmHWM'): number {
-  const [, kilobytes] =
-    new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
-  return Number(kilobytes) * 1024
 }
 
 function megabytes(bytes: number): number {

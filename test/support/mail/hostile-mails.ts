@@ -72,7 +72,7 @@ export const HOSTILE_MAILS: Record<
     expected: ['a.pdf'],
   },
   '40 MB in quoted-printable': {
-    create: () => `${PDF}Content-Transfer-Encoding: quoted-printable${NL}${NL}${'=41=\n'.repeat(8_000_000)}`,
+    create: () => `${PDF}Content-Transfer-Encoding: quoted-printable${NL}${NL}${'=42=\n'.repeat(8_000_000)}`,
     expected: ['a.pdf'],
   },
   '30 MB of pictures that HTML names': {
@@ -81,7 +81,7 @@ export const HOSTILE_MAILS: Record<
     expected: 'no documents',
   },
   '40 MB after its end': {
-    create: () => `${MULTIPART}${NL}${NL}--B${NL}${PDF}${NL}x${NL}--B--${NL}${'x\n'.repeat(20_000_000)}`,
+    create: () => `${MULTIPART}${NL}${NL}--B${NL}${PDF}${NL}after${NL}--B--${NL}${'x\n'.repeat(20_000_000)}`,
     expected: ['a.pdf'],
   },
   '20 MB that might be the ends of 200 parts': {

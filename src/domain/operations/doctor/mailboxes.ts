@@ -1,11 +1,11 @@
-// Reports mailboxes that fail, have an unreadable secret or an inactive agent, and those that are paused.
+// Reports mailboxes that fail or are paused, those of an inactive agent, and secrets that are unreadable or open.
 
 import { constants } from 'node:fs'
-import { access } from 'node:fs/promises'
+import { access, stat } from 'node:fs/promises'
 import { errorReason } from '../../../runtime/errors.ts'
 import { findAgent } from '../../../store/directory/agents.ts'
 import type { InspectedDatabase } from '../../../store/engine.ts'
-import { type MailboxRow, selectMailboxes } from '../../../store/mail/mailboxes.ts'
+import { selectMailboxes } from '../../../store/mail/mailboxes.ts'
 import { SCHEMA_VERSION } from '../../../store/migrations.ts'
 import type { Report } from './examination.ts'
 
@@ -17,7 +17,9 @@ export async function examineMailboxes(
   for (const mailbox of await selectMailboxes(db)) {
     const { id, failure, failing_since, paused_at, pause_reason } = mailbox
     const finding = (message: string) => report.finding('mail', message, { about: 'mailbox-test', id })
-    const secretFault = await findSecretFault(mailbox)
+    const file = mailbox.password_file ?? mailbox.oauth_file ?? ''
+    const secretFault = await findSecretFault(file)
+    const openMode = await findOpenMode(file)
     const agent = await findAgent(db, mailbox.agent_id)
     if (paused_at !== null) {
       const why = pause_reason === 'restore' ? ', by a restore' : ''
@@ -25,15 +27,26 @@ export async function examineMailboxes(
     } else if (secretFault !== undefined)
       finding(`the secret of mailbox ${id} cannot be read: ${secretFault}`)
     else if (failing_since !== null) finding(`mailbox ${id} fails since ${failing_since} (${failure})`)
+    if (openMode !== undefined) {
+      const fault = `the secret of mailbox ${id} can be opened by other users (mode ${openMode}): chmod 600 ${file}`
+      report.finding('mail', fault)
+    }
     if (!agent?.active) finding(`the agent ${mailbox.agent_id} of mailbox ${id} is inactive`)
   }
 }
 
-async function findSecretFault({ password_file, oauth_file }: MailboxRow): Promise<string | undefined> {
+async function findSecretFault(file: string): Promise<string | undefined> {
   try {
-    await access(password_file ?? oauth_file ?? '', constants.R_OK)
+    await access(file, constants.R_OK)
     return undefined
   } catch (error) {
     return errorReason(error)
   }
+}
+
+/** Returns the mode of a file that other users can open. */
+async function findOpenMode(file: string): Promise<string | undefined> {
+  const stats = await stat(file).catch(() => undefined) // `findSecretFault` has the error
+  const mode = (stats?.mode ?? 0) & 0o777
+  return (mode & 0o077) === 0 ? undefined : mode.toString(8).padStart(4, '0')
 }

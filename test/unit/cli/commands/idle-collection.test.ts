@@ -3,17 +3,26 @@ import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { collectHeap, idleAfterRush } from '../../../../src/cli/commands/idle-collection.ts'
 
+/** Indexes of the intervals that a collection follows. */
+function collections(intervals: [utilization: number, megabytes: number][]): number[] {
+  const isIdle = idleAfterRush()
+  return intervals.flatMap(([utilization, megabytes], index) =>
+    isIdle({ utilization, memory: megabytes * 2 ** 20 }) ? [index] : [],
+  )
+}
+
 test('idleAfterRush returns true for the first idle interval after a busy one', () => {
   const utilizations = [0, 0.005, 0.5, 0.9, 0.05, 0.02, 0.009, 0, 0, 0.11, 0.1, 0]
-  const collects = utilizations.map(idleAfterRush())
-  assert.deepEqual(
-    collects.flatMap((does, index) => (does ? [index] : [])),
-    [6, 11],
-  )
+  assert.deepEqual(collections(utilizations.map((utilization) => [utilization, 100])), [6, 11])
 })
 
 test('idleAfterRush returns false without a busy interval', () => {
-  assert.ok(![0, 0.05, 0.1, 0, 0.009].map(idleAfterRush()).includes(true))
+  assert.deepEqual(collections([0, 0.05, 0.1, 0, 0.009].map((utilization) => [utilization, 100])), [])
+})
+
+test('idleAfterRush returns true once for memory that grew by 32 MiB, and remains', () => {
+  const megabytes = [120, 100, 132, 133, 140, 140, 140, 170, 173, 150]
+  assert.deepEqual(collections(megabytes.map((one) => [0.001, one])), [4, 9])
 })
 
 test('collectGarbage frees an unreferenced object', async () => {

@@ -120,6 +120,14 @@ test('the same mail twice at once is stored once', async (t) => {
   assert.deepEqual(await names(), ['a.txt'])
 })
 
+test('a full quota does not stop a mail whose parts are documents already', async (t) => {
+  const { db, store, mail } = await open(t)
+  const first = await store(mail({ 'a.txt': 'a' }), LOCK)
+  await updateCompanySettings(db, COMPANY, { quota: 1 })
+  const again = await store(mail({ 'a.txt': 'a' }, {}, 2), LOCK)
+  assert.deepEqual([again.isNew, again.key], [false, first.key])
+})
+
 test('a full quota, a paused mailbox and a lost lock store nothing', async (t) => {
   const { db, blobs, id, store, mail, names } = await open(t)
   const expired = { ...LOCK, check: () => Promise.reject(new Error('the lock is lost')) }

@@ -10,7 +10,7 @@ import type { StagedBlob } from '../../../../src/store/blobs/writer.ts'
 import { LONG } from '../../../faults/scale.ts'
 import { removeUnreferenced } from '../../../support/documents/sweep.ts'
 import { createFaultyFs } from '../../../support/faulty-fs.ts'
-import { listOpenFiles } from '../../../support/open-files.ts'
+import { listOpenFiles } from '../../../support/resources.ts'
 
 const KNOWN = Buffer.from('stored before')
 const LARGE = Buffer.alloc(1_300_000, 'three blocks of it ')

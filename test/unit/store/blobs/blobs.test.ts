@@ -19,7 +19,7 @@ import { AppError } from '../../../../src/runtime/errors.ts'
 import { type BlobFolder, freeBytes, openBlobFolder } from '../../../../src/store/blobs/folder.ts'
 import type { StagedBlob } from '../../../../src/store/blobs/writer.ts'
 import { removeUnreferenced } from '../../../support/documents/sweep.ts'
-import { listOpenFiles } from '../../../support/open-files.ts'
+import { listOpenFiles } from '../../../support/resources.ts'
 import { until } from '../../../support/terminal.ts'
 
 const sha256Hex = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')

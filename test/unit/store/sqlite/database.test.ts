@@ -8,7 +8,7 @@ import { AppError } from '../../../../src/runtime/errors.ts'
 import { raiseRevision, selectMeta } from '../../../../src/store/meta.ts'
 import { SCHEMA_VERSION } from '../../../../src/store/migrations.ts'
 import { isReady, openDatabase } from '../../../../src/store/sqlite/database.ts'
-import { listOpenFiles } from '../../../support/open-files.ts'
+import { listOpenFiles } from '../../../support/resources.ts'
 import { temporaryDatabase, temporaryDirectory } from '../../../support/temporary.ts'
 
 const SCHEMA = readFileSync(new URL('../../../../schema.sql', import.meta.url), 'utf8')

@@ -230,7 +230,12 @@ test('`mailbox test` names the reason for which a round would fail, and `doctor`
     return report.findings.flatMap(({ check, message }) => (check === 'mail' ? message : []))
   }
   assert.match((await findings()).join(), /^the secret of mailbox 1 cannot be read: ENOENT.*mailbox test 1/)
-  writeFileSync(secret, SECRET, { mode: 0o600 })
+  writeFileSync(secret, SECRET)
+  chmodSync(secret, 0o640)
+  assert.deepEqual(await findings(), [
+    `the secret of mailbox 1 can be opened by other users (mode 0640): chmod 600 ${secret}`,
+  ])
+  chmodSync(secret, 0o600)
   const db = temporaryDatabase(t, dataDir)
   const failing = { failing_since: AT, failure: 'the server refused the password' }
   await updateMailbox(db, 1, failing)
