@@ -82,7 +82,7 @@ async function storeParts(
   for (const part of parsed.parts) hashes.push(await hashPart(part))
   const key = mailKey(mailbox.id, parsed.messageId, hashes)
   const repeated = { key, isNew: false, runs: [], count: 0 }
-  if (await findMailMessage(db, key)) return repeated // without a byte more
+  if (await findMailMessage(db, key)) return repeated // uses no space
   const quotas = await selectQuotas(db, { tokenId: null, companyId })
   checkQuotas(quotas, 1)
   const bytes = parsed.parts.reduce((sum, part) => sum + part.bytes.length, 0)
