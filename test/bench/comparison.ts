@@ -33,7 +33,7 @@ const READS: Record<string, string[]> = {
   'months of a cross': ['/api/v1/history?base=EUR&quote=CRC&from={day}&to={year later}&every=month'],
   'Frankfurter latest': ['/v1/latest?base=USD&symbols=CRC'],
   Hacienda: ['/indicadores/tc'],
-  'documents, a page': ['/api/v1/documents?limit=20'],
+  'documents, a page': ['/api/v1/documents?limit=20&agent_id=1'],
   'a document': ['/api/v1/documents/1'],
 }
 
@@ -42,18 +42,19 @@ const INVOICE = readFileSync(
   'utf8',
 )
 
-/** `requests`: in a slice. `documents`: of a request. */
-type Upload = { requests: number; documents: number; content: (at: number) => string }
+/** `requests`: in a slice. `documents`: of a request. Agent 1 has no invoices, so both builds answer with as much. */
+type Upload = { requests: number; documents: number; agent: number; content: (at: number) => string }
 
 const UPLOADS: Record<string, Upload> = {
-  'upload of 3 KB': { requests: SLICE_UPLOADS, documents: 1, content: () => 'a'.repeat(3000) },
+  'upload of 3 KB': { requests: SLICE_UPLOADS, documents: 1, agent: 1, content: () => 'a'.repeat(3000) },
   'upload of a PDF': {
     requests: SLICE_UPLOADS,
     documents: 1,
+    agent: 2,
     content: (at) => `%PDF-1.7 ${at} ${'a'.repeat(30_000)}`,
   },
-  'upload of an invoice': { requests: SLICE_UPLOADS, documents: 1, content: invoiceText },
-  'upload of 500 invoices': { requests: 1, documents: 500, content: invoiceText },
+  'upload of an invoice': { requests: SLICE_UPLOADS, documents: 1, agent: 2, content: invoiceText },
+  'upload of 500 invoices': { requests: 1, documents: 500, agent: 2, content: invoiceText },
 }
 
 type Build = { name: string; dataDir: string; program: string }
@@ -184,7 +185,8 @@ async function fillDataDir({ dataDir, program }: Build, bank: Bank): Promise<{ k
   await syncHistory(bank, dataDir, program)
   await run('company', 'create', '--name', 'Acme', '--code', 'ACME', '--id', '1')
   await run('owner', 'create', '--company', '1', '--name', 'Ana', '--id', '1')
-  await run('agent', 'create', '--company', '1', '--name', 'Lector', '--id', '1')
+  for (const id of ['1', '2'])
+    await run('agent', 'create', '--company', '1', '--name', `Lector ${id}`, '--id', id)
   const allowed = ['documents:POST', 'documents:GET', 'documents:CLAIM'].flatMap((one) => ['--allow', one])
   const token = (await run('token', 'create', 'bench', ...allowed)).trim()
   return { key: (await run('key', 'create', 'bench')).trim(), token }
@@ -218,7 +220,7 @@ async function claimAndFinish(server: Running, token: string): Promise<number> {
 async function uploadAll(
   { port }: Running,
   token: string,
-  { requests, documents, content }: Upload,
+  { requests, documents, agent, content }: Upload,
 ): Promise<number> {
   const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
   const url = `http://127.0.0.1:${port}/api/v1/documents/create`
@@ -227,7 +229,7 @@ async function uploadAll(
       const base64 = Buffer.from(content(at * documents + index)).toString('base64')
       return { name: `${at}.bin`, mimetype: 'application/octet-stream', base64 }
     })
-    const body = JSON.stringify({ company_id: 1, agent_id: 1, owner_id: 1, documents: files })
+    const body = JSON.stringify({ company_id: 1, agent_id: agent, owner_id: 1, documents: files })
     const response = await fetch(url, { method: 'POST', headers, body })
     if (response.status !== 200) throw new Error(`an upload was answered with ${await response.text()}`)
     await response.arrayBuffer()

@@ -57,8 +57,15 @@ export function createUploadedFiles(memory: MemoryShare): UploadedFiles {
         const name = record.toString('utf8', nameStart)
         const file = { name, mimetype, content: record.readUInt32LE(0) }
         if (nameStart === factsStart) yield file
-        else
-          yield { ...file, invoice: JSON.parse(record.toString('utf8', factsStart, nameStart)) as NewInvoice }
+        else {
+          yield {
+            ...file,
+            // Most callers do not read it.
+            get invoice() {
+              return JSON.parse(record.toString('utf8', factsStart, nameStart)) as NewInvoice
+            },
+          }
+        }
       }
     },
   }

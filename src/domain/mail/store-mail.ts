@@ -56,7 +56,7 @@ export type StoredMail = { key: string; isNew: boolean; runs: readonly IdRange[]
 const SLICE = 256 * 1024 // a few milliseconds
 const MEMORY = { each: 64 * 1024 ** 2, all: 64 * 1024 ** 2 } // beside the parts
 
-/** Creates a function that stores the parts of a mail and frees their bytes. It throws AppError like an upload. */
+/** Creates a function that stores the parts of a mail and frees their bytes. Throws AppError like an upload. */
 export function createMailStore(deps: MailStorage): (mail: ReadMail, lock: Lock) => Promise<StoredMail> {
   const memory = createMemoryBudget(MEMORY)
   return async (mail, lock) => {

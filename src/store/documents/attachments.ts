@@ -1,22 +1,24 @@
 import { invariantError } from '../invariant.ts'
+import { preparedInsert } from '../prepared.ts'
 import type { Row, WriteDb } from '../tables.ts'
 
 export type NewAttachment = Pick<Row<'attachments'>, 'name' | 'mimetype' | 'size' | 'sha256' | 'created_at'>
+
+const insertRows = preparedInsert((db, rows: readonly NewAttachment[]) =>
+  db.insertInto('attachments').values(rows).returning(['id', 'name', 'mimetype', 'sha256']),
+)
 
 /**
  * Inserts an attachment for each file and returns their ids in the order of the files. `files`: at most as many as one
  * statement takes.
  */
 export async function insertAttachments(db: WriteDb, files: readonly NewAttachment[]): Promise<number[]> {
-  const rows = await db
-    .insertInto('attachments')
-    .values(
-      files.map(({ name, mimetype, size, sha256, created_at }) => {
-        return { name, mimetype, size, sha256, created_at }
-      }),
-    )
-    .returning(['id', 'name', 'mimetype', 'sha256'])
-    .execute()
+  const rows = await insertRows(
+    db,
+    files.map(({ name, mimetype, size, sha256, created_at }) => {
+      return { name, mimetype, size, sha256, created_at }
+    }),
+  )
   // Engines do not guarantee the order of the ids or of the returned rows. Equal rows are interchangeable.
   const byId = rows.sort((one, other) => one.id - other.id)
   if (byId.length === files.length && byId.every((row, at) => isAlike(row, files[at])))

@@ -4,7 +4,7 @@
 import { AppError } from '../../runtime/errors.ts'
 import { splitBatches } from '../batches.ts'
 import { engineSql } from '../engine.ts'
-import { prepared } from '../prepared.ts'
+import { preparedInsert } from '../prepared.ts'
 import { hasRow } from '../rows.ts'
 import type { ReadDb, Row, WriteDb } from '../tables.ts'
 import { type BlobInfo, type StoredName, selectReferencedHashes, type UploadedBlob } from './contents.ts'
@@ -19,9 +19,12 @@ const PAGE = 1000
 const TRIES = 5
 const LISTED_MS = 20 * 3_600_000
 
-const insertBlobRow = prepared(
-  ['sha256', 'size', 'object', 'created_at'],
-  (db: WriteDb, row: Row<'contents'>) => insertQuery(db, [row]),
+const insertRows = preparedInsert((db, rows: readonly Row<'contents'>[]) =>
+  db
+    .insertInto('contents')
+    .values(rows)
+    .onConflict((on) => on.column('sha256').doNothing())
+    .returning('sha256'),
 )
 
 /** Returns the object of a blob; null: a file named by its hash; undefined: no such blob. */
@@ -240,23 +243,13 @@ export async function selectHashesWithRow(db: ReadDb, hashes: readonly string[])
   return new Set(rows.map(({ sha256 }) => sha256))
 }
 
-function insertQuery(trx: WriteDb, values: readonly Row<'contents'>[]) {
-  return trx
-    .insertInto('contents')
-    .values(values)
-    .onConflict((on) => on.column('sha256').doNothing())
-    .returning('sha256')
-}
-
 async function insertBlobRows(
   trx: WriteDb,
   contents: readonly UploadedBlob[],
   created_at: string,
 ): Promise<Set<string>> {
   const values = contents.map(({ sha256, size, object = null }) => ({ sha256, size, object, created_at }))
-  const [first] = values
-  const rows =
-    first && values.length === 1 ? await insertBlobRow(trx, first) : await insertQuery(trx, values).execute()
+  const rows = await insertRows(trx, values)
   return new Set(rows.map(({ sha256 }) => sha256))
 }
 

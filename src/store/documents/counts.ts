@@ -3,9 +3,10 @@
 
 import type { Insertable } from 'kysely'
 import { addDays, currentDay, type IsoDate } from '../../values/dates.ts'
+import { splitBatches } from '../batches.ts'
 import { consistently, engineSql } from '../engine.ts'
-import { prepared } from '../prepared.ts'
-import { hasRow, insertBatches } from '../rows.ts'
+import { preparedInsert } from '../prepared.ts'
+import { hasRow } from '../rows.ts'
 import type { DocumentState, ReadDb, Row, Tables, WriteDb } from '../tables.ts'
 
 /** Changes of an agent's documents. */
@@ -31,6 +32,7 @@ export type NextState = Pick<Row<'documents'>, 'state'> & { finished_at?: string
 
 const SUMS = ['new', 'claimed', 'done', 'failed', 'bytes', 'changes'] as const
 const UNCOUNTED_AGENT = 0
+const AT_ONCE = 500
 
 const MINUTE = 60
 const EXACT_SECONDS = 10 * MINUTE
@@ -40,16 +42,14 @@ const EMPTY = {
   ...{ agent_id: 0, day: null, seconds: null, new: 0, claimed: 0, done: 0, failed: 0, bytes: 0, changes: 0 },
   ...{ failed_at: null, claimed_at: null, claimed_by: null },
 }
-type WholeRow = { [name in keyof typeof EMPTY]: string | number | null }
 
-const insertOne = prepared(Object.keys(EMPTY) as (keyof WholeRow)[], (db: WriteDb, row: WholeRow) =>
-  db.insertInto('document_counts').values(row as NewCounts),
+const insertRows = preparedInsert((db, rows: readonly NewCounts[]) =>
+  db.insertInto('document_counts').values(rows),
 )
 
 export async function insertCounts(trx: WriteDb, rows: readonly NewCounts[]): Promise<void> {
   const wholeRows = rows.map((row) => ({ ...EMPTY, ...row }))
-  if (wholeRows.length > 1) await insertBatches(trx, 'document_counts', wholeRows)
-  else for (const row of wholeRows) await insertOne(trx, row as WholeRow)
+  for (const some of splitBatches(wholeRows, AT_ONCE)) await insertRows(trx, some)
 }
 
 /** Counts a document in its new state, in the transaction of the change. */

@@ -1,11 +1,12 @@
 // Documents, each with its attachment. The blob store maps a SHA-256 to its file.
 
+import type { Insertable } from 'kysely'
 import { foldAccents } from '../../values/folded-text.ts'
 import { engineSql } from '../engine.ts'
 import { invariantError } from '../invariant.ts'
-import { prepared } from '../prepared.ts'
+import { prepared, preparedInsert } from '../prepared.ts'
 import { hasRow } from '../rows.ts'
-import type { DocumentState, ReadDb, Row, WriteDb } from '../tables.ts'
+import type { DocumentState, ReadDb, Row, Tables, WriteDb } from '../tables.ts'
 import { insertCounts, stateCounts } from './counts.ts'
 import { deleteResults } from './results.ts'
 import { addUsed } from './usage.ts'
@@ -59,6 +60,10 @@ export function allocateDocumentIds(trx: WriteDb, count: number): Promise<number
   return engineSql(trx).allocateIds(trx, count)
 }
 
+const insertRows = preparedInsert((db, rows: readonly Insertable<Tables['documents']>[]) =>
+  db.insertInto('documents').values(rows).returning('id'),
+)
+
 /**
  * Inserts documents in the caller's transaction, which has called `addUsed`. Returns their ids in the same order. The
  * ids are sorted, because engines do not guarantee the order of returned rows. `documents`: at most as many as one
@@ -69,18 +74,15 @@ export async function insertDocuments(
   documents: readonly NewDocument[],
   ids: readonly number[] | undefined,
 ): Promise<number[]> {
-  const rows = await db
-    .insertInto('documents')
-    .values(
-      documents.map((document, at) => ({
-        ...(ids && { id: ids[at] }),
-        ...document,
-        priority: document.priority ?? 0,
-        name_folded: foldAccents(document.name),
-      })),
-    )
-    .returning('id')
-    .execute()
+  const rows = await insertRows(
+    db,
+    documents.map((document, at) => ({
+      ...(ids && { id: ids[at] }),
+      ...document,
+      priority: document.priority ?? 0,
+      name_folded: foldAccents(document.name),
+    })),
+  )
   if (rows.length !== documents.length)
     throw invariantError('Upload', `stored ${rows.length} of ${documents.length} documents`)
   return rows.map(({ id }) => id).sort((one, other) => one - other)
