@@ -13,7 +13,7 @@ import {
 } from './cli/help/advice.ts'
 import { messageLanguage } from './cli/help/locale.ts'
 import { type HelpTexts, helpTexts } from './cli/help/texts.ts'
-import { commandHelp, commandUsage, helpWidth, programHelp } from './cli/help.ts'
+import { commandHelp, commandUsage, describeCommands, helpWidth, programHelp } from './cli/help.ts'
 import { OPTIONS } from './cli/options/options.ts'
 import type { OptionValues } from './cli/options/values.ts'
 import { checkRequired, parseWords } from './cli/parse/args.ts'
@@ -72,7 +72,11 @@ export async function run(argv: readonly string[], terminal: Terminal): Promise<
     if (commandLine.kind === 'help') {
       const texts = terminalTexts(terminal)
       const width = helpWidth(terminal.columns)
-      const { command, group } = commandLine
+      const { command, group, json = false } = commandLine
+      if (json) {
+        terminal.out(`${JSON.stringify(describeCommands(await loadCommands(), texts), null, 2)}\n`)
+        return 0
+      }
       terminal.out(
         command === undefined
           ? programHelp(await loadCommands(), group, texts, width)

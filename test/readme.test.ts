@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { readCommandLine } from '../src/cli/command-line.ts'
 import { loadCommands } from '../src/cli/commands.ts'
 import { helpTexts } from '../src/cli/help/texts.ts'
 import { flagText } from '../src/cli/help.ts'
@@ -129,6 +130,10 @@ function parseCommandLines(text: string): string[] {
 function checkCommand(line: string, { whole }: { whole: boolean }): void {
   const words = [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '')
   if (!whole && /^[A-Z…]|^--/.test(line)) return // COMMAND is a placeholder
+  if (words[0] === '--help') {
+    assert.equal(readCommandLine(words, []).kind, 'help', line)
+    return
+  }
   const command = COMMANDS.find(({ name }) => `${words.join(' ')} `.startsWith(`${name} `))
   assert.ok(command, line)
   const rest = words.slice(command.name.split(' ').length).filter((word) => word !== '--help')

@@ -10,8 +10,8 @@ import { unknownFlag } from './parse/args.ts'
 
 export type ParsedCommand =
   | { kind: 'version'; words: string[] }
-  /** Help for a group of commands, for one command, or for the program. */
-  | { kind: 'help'; group?: string; command?: string }
+  /** Help for a group of commands, for one command, or for the program. `json`: of the program as JSON. */
+  | { kind: 'help'; group?: string; command?: string; json?: boolean }
   /** `words`: all others than the command's name. */
   | { kind: 'command'; command: string; words: string[] }
 
@@ -51,7 +51,7 @@ export function readCommandLine(argv: readonly string[], names: readonly string[
   }
   const wantsHelp = hasFlag('help')
   if (!first) {
-    if (wantsHelp) return { kind: 'help' }
+    if (wantsHelp) return { kind: 'help', json: hasFlag('json') }
     throw usageError({ reason: 'no-command' })
   }
   if (first.value === 'help') return parseHelp(argv.slice(first.index + 1), names)

@@ -3,6 +3,7 @@
 import { VERSION } from '../runtime/assets.ts'
 import type { Command } from './command.ts'
 import { type HelpTexts, helpTexts } from './help/texts.ts'
+import { variableName } from './options/names.ts'
 import {
   CALL_ONLY,
   CLUSTER_ONLY,
@@ -84,6 +85,27 @@ ${[...lines, ...sources, ...cluster].join('\n')}
 
 ${wrapCommand(`${texts.text('example')}: ${example}`, width, ' \\')}
 `
+}
+
+/** Describes commands for programs: their words and options, with the variable and default of each. */
+export function describeCommands(commands: readonly Command[], texts = helpTexts('en')) {
+  const describeOption = ({ overrides, required = [] }: Command, name: OptionName) => {
+    const { value, fallback, repeats } = requireOption(name, overrides)
+    const isCallOnly = CALL_ONLY.has(name) || overrides?.[name] !== undefined
+    return {
+      ...{ flag: `--${name}`, value: value ?? null, default: fallback ?? null },
+      variable: isCallOnly ? null : variableName(name),
+      ...{ repeats: repeats ?? false, required: required.includes(name) },
+    }
+  }
+  return {
+    version: VERSION,
+    commands: commands.map((command) => ({
+      ...{ name: command.name, summary: texts.command(command.name).summary },
+      ...{ arguments: command.positionals, changes_data: command.changesData },
+      options: command.options.map((name) => describeOption(command, name)),
+    })),
+  }
 }
 
 /** Returns a command with its words and its required flags. */

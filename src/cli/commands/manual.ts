@@ -26,6 +26,7 @@ export const TOPICS = [
   'https',
   'backups',
   'upgrades',
+  'promises',
   'cluster',
   'logs',
   'leame',

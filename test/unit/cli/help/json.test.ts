@@ -1,0 +1,53 @@
+// The help as JSON, for programs.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { readCommandLine } from '../../../../src/cli/command-line.ts'
+import { loadCommands } from '../../../../src/cli/commands.ts'
+import { runCommand } from '../../../support/terminal.ts'
+
+type DescribedCommand = {
+  name: string
+  arguments: string[]
+  changes_data: boolean
+  options: { flag: string; value: string | null; default: string | null; variable: string | null }[]
+}
+
+test('`--help --json` describes each command, with the variable and default of each option', async () => {
+  const { code, out } = await runCommand(['--help', '--json'])
+  assert.equal(code, 0)
+  const { commands } = JSON.parse(out) as { commands: DescribedCommand[] }
+  assert.deepEqual(
+    commands.map(({ name }) => name),
+    (await loadCommands()).map(({ name }) => name),
+  )
+  const find = (name: string) => commands.find((one) => one.name === name)
+  assert.deepEqual(
+    find('serve')?.options.find(({ flag }) => flag === '--port'),
+    {
+      ...{ flag: '--port', value: 'PORT', default: '8080', variable: 'CAMBISTA_PORT' },
+      ...{ repeats: false, required: false },
+    },
+  )
+  assert.deepEqual([find('key create')?.arguments, find('key create')?.changes_data], [['NAME'], true])
+  const allow = find('token create')?.options.find(({ flag }) => flag === '--allow')
+  assert.deepEqual(allow, {
+    ...{
+      flag: '--allow',
+      value: 'FAMILY:METHOD',
+      default: null,
+      variable: null,
+      repeats: true,
+      required: true,
+    },
+  })
+})
+
+test('`--json` before or after `--help` means the same, and help without it is a text', () => {
+  for (const words of [
+    ['--help', '--json'],
+    ['--json', '--help'],
+  ])
+    assert.deepEqual(readCommandLine(words, []), { kind: 'help', json: true })
+  assert.deepEqual(readCommandLine(['--help'], []), { kind: 'help', json: false })
+})
