@@ -1,5 +1,4 @@
-// Lists names that programs of others may rely on, as lines of text: of endpoints, fields, commands, settings, metrics,
-// log events, tools and hooks.
+// Lists names on which programs of others may rely, as lines of text.
 
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
