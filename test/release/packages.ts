@@ -55,6 +55,18 @@ export async function buildNext(): Promise<NextBuild> {
   return { version, executable, package: await make(clone, { version, arch: OWN, executable, dist: folder }) }
 }
 
+/** Builds the program of a commit. `CAMBISTA_FORMER` names an executable instead. */
+export function buildCommit(commit: string): string {
+  const { CAMBISTA_FORMER } = process.env
+  if (CAMBISTA_FORMER) return CAMBISTA_FORMER
+  const clone = join(temporaryFolder(), 'clone')
+  run('git', ['clone', '--quiet', ROOT, clone])
+  run('git', ['checkout', '--quiet', commit], clone)
+  run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], clone)
+  run(join(clone, 'node_modules/.bin/node'), ['build.mjs', '--only', OWN], clone)
+  return join(clone, 'dist/cambista')
+}
+
 async function findPackage(kind: string, executable: string): Promise<string> {
   const version = ownVersion()
   const name = `cambista_${version}_${kind === 'x64' ? 'amd64' : kind}.deb`
@@ -79,7 +91,7 @@ function edit(path: string, from: string, to: string): void {
 }
 
 function run(command: string, words: readonly string[], cwd = ROOT): void {
-  const PATH = `${join(ROOT, 'node_modules/.bin')}:${process.env.PATH}`
+  const PATH = `${join(cwd, 'node_modules/.bin')}:${process.env.PATH}`
   const { status, stdout, stderr } = spawnSync(command, words, {
     cwd,
     encoding: 'utf8',
