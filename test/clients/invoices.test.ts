@@ -58,28 +58,24 @@ function mutate(content: string, random: Random): Buffer {
   let text = content
   for (let changes = random.int(1, 3); changes > 0; changes -= 1) {
     const boundaries = [...text.matchAll(/[<>]/g)].map(({ index }) => index)
-    const place = () => (random.chance(0.6) ? (pick(random, boundaries) ?? 0) : random.int(0, text.length))
+    const place = () => (random.chance(0.6) ? (random.item(boundaries) ?? 0) : random.int(0, text.length))
     const [from, to] = [place(), place()].sort((one, other) => one - other) as [number, number]
     const part = text.slice(from, Math.min(to, from + 200))
     const [head, rest] = [text.slice(0, from), text.slice(from)]
     const change = random.int(0, 5)
-    if (change === 0) text = head + pick(random, PIECES) + rest
+    if (change === 0) text = head + random.item(PIECES) + rest
     else if (change === 1) text = head + rest.slice(part.length)
     else if (change === 2) text = head + part + rest
     else if (change === 3) text = head + String.fromCharCode(32 + random.int(0, 299)) + rest.slice(1)
     else if (change === 4) text = text.replace(/\d/, String(random.int(0, 9)))
     else if (random.chance(0.3)) text = head
   }
-  return Buffer.from(text, pick(random, ['utf8', 'utf8', 'utf8', 'latin1'] as const))
-}
-
-function pick<T>(random: Random, from: readonly T[]): T {
-  return from[random.int(0, from.length - 1)] as T
+  return Buffer.from(text, random.item(['utf8', 'utf8', 'utf8', 'latin1'] as const))
 }
 
 function read(bytes: Buffer, random: Random) {
   const reader = createInvoiceReader()
-  const step = pick(random, [bytes.length || 1, 1000, 7])
+  const step = random.item([bytes.length || 1, 1000, 7])
   for (let at = 0; at < bytes.length; at += step) {
     if (!reader.push(bytes.subarray(at, at + step))) break
   }
@@ -92,7 +88,7 @@ test(`${MUTATIONS} invoices with random faults are read as ElementTree reads the
   const originals = samples()
   const contents = [
     ...originals.map((one) => Buffer.from(one)),
-    ...Array.from({ length: MUTATIONS }, () => mutate(pick(random, originals), random)),
+    ...Array.from({ length: MUTATIONS }, () => mutate(random.item(originals), random)),
   ]
   const input = contents.map((one) => `${one.toString('base64')}\n`).join('')
   const { stdout, stderr } = spawnSync(PYTHON, [SCRIPT], { input, encoding: 'utf8', maxBuffer: 100_000_000 })

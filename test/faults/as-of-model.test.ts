@@ -31,7 +31,6 @@ import {
 } from '../support/rates/rates-world.ts'
 import { FIRST_DAY } from '../support/rates/seeded-bank.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
-import { pick } from './hostile/shape-requests.ts'
 import { LONG, SEED, scaled } from './scale.ts'
 
 const ALONE = process.env.CAMBISTA_SEED !== undefined && !LONG
@@ -109,7 +108,7 @@ async function sync(world: RatesWorld, isHealthy: boolean): Promise<void> {
   if (random.chance(0.4)) world.token = !world.token
   bank.failing = isHealthy || random.chance(0.6) ? 0 : random.next() / 2
   bank.silent = isHealthy || random.chance(0.8) ? 0 : random.next() / 3
-  bank.broken = !isHealthy && random.chance(0.25) ? pick(random, ['317', '318', '520', EUR, JPY]) : undefined
+  bank.broken = !isHealthy && random.chance(0.25) ? random.item(['317', '318', '520', EUR, JPY]) : undefined
   for (const code of PARITIES) {
     if (!isHealthy && random.chance(0.2) && !bank.hidden.delete(code)) bank.hidden.add(code)
   }
@@ -119,7 +118,7 @@ async function sync(world: RatesWorld, isHealthy: boolean): Promise<void> {
   story.push(`  sync ${JSON.stringify(range ?? '')}, ${world.token ? 'token' : 'no token'}`)
   const isEventful = !isHealthy && random.chance(0.3)
   const happening = (): Happening =>
-    isEventful && random.chance(0.2) ? pick(random, ['refused token', 'kill', 'stop', 'defect']) : undefined
+    isEventful && random.chance(0.2) ? random.item(['refused token', 'kill', 'stop', 'defect']) : undefined
   await runSync(world, range, { happening, look: () => [] })
 }
 
@@ -172,8 +171,8 @@ async function recordState(world: RatesWorld, past: Past): Promise<void> {
     world.models[0]?.series.map(({ id }): Question => ({ kind: 'history', id, ...days })) ?? [],
   )
   const [base, quote] = randomPair(random)
-  const every = pick(random, ['day', 'week', 'month'])
-  const stat = pick(random, ['last', 'mean', 'low'])
+  const every = random.item(['day', 'week', 'month'])
+  const stat = random.item(['last', 'mean', 'low'])
   const paths = [
     `/api/v1/history?base=${base}&quote=${quote}&from=${FIRST_DAY}&every=${every}&stat=${stat}`,
     '/api/v1/rates/latest?base=USD&quote=CRC',
@@ -217,7 +216,7 @@ async function compareInstant(world: RatesWorld, past: Past): Promise<void> {
     await compareAsOf(world, { path: path.replace(/([?&])on=[^&]*&?/, '$1'), asOf, expected })
   }
   if (state && (random.chance(0.5) || state.at === at)) {
-    const witness = pick(random, state.witnesses)
+    const witness = random.item(state.witnesses)
     const instant = Math.max(state.begin, state.at) // a change without a commit, such as a backup, is later
     const then = isoText(instant)
     const isLost = past.gaps.some(({ from, to }) => from <= instant && instant < to)
@@ -231,7 +230,7 @@ function randomInstant({ random, clock }: RatesWorld, { begins, states, gaps }: 
     ...states.flatMap(({ begin, at }) => [begin, at]),
     ...gaps.flatMap(({ from, to }) => [from, to]),
   ]
-  if (random.chance(0.7)) return pick(random, events) + pick(random, [0, 0, -1, 1])
+  if (random.chance(0.7)) return random.item(events) + random.item([0, 0, -1, 1])
   return begins - 60 * MINUTE + Math.floor(random.next() * (clock.now.getTime() - begins + 60 * MINUTE))
 }
 
@@ -243,12 +242,12 @@ function randomQuestion(world: RatesWorld, asOf: string): Question {
     : random.chance(0.1)
       ? '2999-12-31'
       : addDays(today, random.int(-70, 3))
-  const [base, quote] = pick(random, PAIRS)
+  const [base, quote] = random.item(PAIRS)
   const [from, to] = randomPair(random)
   const id = random.int(1, world.models[0]?.series.length ?? 1)
-  const type = pick(random, ['venta', 'compra'] as const)
-  const amount = pick(random, ['1', '0.01', '1234.5678'])
-  return pick(random, [
+  const type = random.item(['venta', 'compra'] as const)
+  const amount = random.item(['1', '0.01', '1234.5678'])
+  return random.item([
     { kind: 'latest', base: 'USD', quote: 'CRC', on },
     { kind: 'latest', base, quote, on },
     { kind: 'rates', on, exact: random.chance(0.25) },
@@ -258,7 +257,7 @@ function randomQuestion(world: RatesWorld, asOf: string): Question {
 }
 
 function randomPair(random: RatesWorld['random']): [string, string] {
-  const [one, other] = [pick(random, CURRENCIES), pick(random, CURRENCIES)]
+  const [one, other] = [random.item(CURRENCIES), random.item(CURRENCIES)]
   return one === other ? ['EUR', 'CRC'] : [one, other]
 }
 

@@ -20,7 +20,6 @@ import { startProgram } from '../support/program.ts'
 import { createRandom, type Random } from '../support/rates/random-bank.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { runCommand, until } from '../support/terminal.ts'
-import { pick } from './hostile/shape-requests.ts'
 import { figure, PROGRAM, SEED, scaled } from './scale.ts'
 
 const ROUNDS = scaled({ short: 8, long: 400 })
@@ -84,7 +83,7 @@ test(`\`rates.corrected\` reports each correction of a bank once over ${ROUNDS} 
 /** Changes values of some days by more than a rounding. */
 function correctValues({ random, values }: World): void {
   for (let change = random.int(0, 4); change > 0; change -= 1) {
-    const [code, day] = [pick(random, CODES), addDays(today(), -random.int(0, DAYS - 1))]
+    const [code, day] = [random.item(CODES), addDays(today(), -random.int(0, DAYS - 1))]
     const value = values.get(`${code} ${day}`) ?? Number(inventedValue(code, day))
     if (value > 0) values.set(`${code} ${day}`, value * (1 + (random.chance(0.5) ? 1 : 2) * CORRECTION))
   }
@@ -121,7 +120,7 @@ async function importOther({ t, random, dataDir, totals }: World): Promise<void>
   const file = join(temporaryDirectory(t), 'other.csv')
   const dataOption = ['--data-dir', dataDir]
   assert.equal((await runCommand(['export', file, ...dataOption])).code, 0)
-  const row = new RegExp(`^(bccr,\\d+,${pick(random, CODES)},\\S+?,\\w+,[\\d-]+),([\\d.]+),\\d*,`, 'gm')
+  const row = new RegExp(`^(bccr,\\d+,${random.item(CODES)},\\S+?,\\w+,[\\d-]+),([\\d.]+),\\d*,`, 'gm')
   const raise = (value: string) => Number((Number(value) * 1.05).toFixed(4))
   const [lines = '', end = ''] = readFileSync(file, 'utf8').split('# end,')
   const text = lines.replace(row, (_, day, value) => `${day},${raise(value)},,`)

@@ -20,7 +20,6 @@ import {
   STATS,
 } from '../support/rates/pair-answers.ts'
 import { createRandom, type Random } from '../support/rates/random-bank.ts'
-import { pick } from './hostile/shape-requests.ts'
 import { figure, SEED, scaled } from './scale.ts'
 
 const REQUESTS = scaled({ short: 500, long: 20_000 })
@@ -98,7 +97,7 @@ async function startApp(t: TestContext, random: Random): Promise<TestApp> {
         let covered = [...intervals]
         for (let cut = random.int(0, 4); cut > 0; cut -= 1) {
           const from = addDays(
-            pick(random, ['1990-03-01', '2005-06-01', '2019-01-01', '2025-01-01']),
+            random.item(['1990-03-01', '2005-06-01', '2019-01-01', '2025-01-01']),
             random.int(0, 500),
           )
           covered = subtractInterval(covered, { from, to: addDays(from, random.int(0, 40)) })
@@ -114,8 +113,8 @@ async function startApp(t: TestContext, random: Random): Promise<TestApp> {
 
 function randomRequest(random: Random, currencies: readonly string[]) {
   const commonCurrencies = ['USD', 'CRC', 'EUR', 'JPY']
-  const currency = () => pick(random, random.chance(0.5) ? commonCurrencies : currencies)
-  const firstDay = pick(random, [
+  const currency = () => random.item(random.chance(0.5) ? commonCurrencies : currencies)
+  const firstDay = random.item([
     '1983-01-01',
     '1990-02-01',
     '2005-05-01',
@@ -131,11 +130,11 @@ function randomRequest(random: Random, currencies: readonly string[]) {
     quote: isUnknown ? 'EUR' : currency(),
     type: isUnknown
       ? 'referencia'
-      : pick(random, ['venta', 'compra', 'venta', 'compra', 'venta', 'compra', 'referencia']),
+      : random.item(['venta', 'compra', 'venta', 'compra', 'venta', 'compra', 'referencia']),
     from,
     to: addDays(from, random.chance(0.1) ? random.int(0, 9000) : random.int(0, 500)),
-    every: pick(random, EVERY),
-    stat: random.chance(0.3) ? 'all' : pick(random, STATS),
+    every: random.item(EVERY),
+    stat: random.chance(0.3) ? 'all' : random.item(STATS),
     details: random.chance(0.3) ? 'true' : 'false',
   } as const
 }

@@ -73,7 +73,7 @@ async function changeAndSync(world: RatesWorld, isHealthy: boolean): Promise<voi
   bank.failing = isHealthy || random.chance(0.6) ? 0 : random.next() / 2
   bank.silent = isHealthy || random.chance(0.8) ? 0 : random.next() / 3
   bank.broken =
-    !isHealthy && random.chance(0.25) ? pick(random, ['317', '318', '318', '520', EUR, JPY]) : undefined
+    !isHealthy && random.chance(0.25) ? random.item(['317', '318', '318', '520', EUR, JPY]) : undefined
   for (const code of ['317', '318', ...PARITIES]) {
     if (!isHealthy && random.chance(PARITIES.includes(code) ? 0.2 : 0.05)) toggle(bank.hidden, code)
   }
@@ -90,7 +90,7 @@ async function changeAndSync(world: RatesWorld, isHealthy: boolean): Promise<voi
 
 function randomHappening({ random }: RatesWorld): Happening {
   if (!random.chance(0.25)) return undefined
-  return pick(random, ['midnight', 'refused token', 'kill', 'kill', 'stop', 'defect', 'look', 'look', 'look'])
+  return random.item(['midnight', 'refused token', 'kill', 'kill', 'stop', 'defect', 'look', 'look', 'look'])
 }
 
 /** Restarts the server, perhaps with a series enabled or disabled. */
@@ -121,9 +121,9 @@ async function compareAnswers(world: RatesWorld): Promise<void> {
 function randomQuestions(world: RatesWorld, days: number): Question[] {
   const { random } = world
   return randomDays(world, days).flatMap((on): Question[] => {
-    const [base, quote] = pick(random, PAIRS)
+    const [base, quote] = random.item(PAIRS)
     const from = addDays(on, -random.int(0, 20))
-    const [one, other] = [pick(random, CURRENCIES), pick(random, CURRENCIES)]
+    const [one, other] = [random.item(CURRENCIES), random.item(CURRENCIES)]
     // A currency into itself requires no stored rate.
     const [source, target] = one === other ? ['EUR', 'CRC'] : [one, other]
     return [
@@ -133,10 +133,10 @@ function randomQuestions(world: RatesWorld, days: number): Question[] {
       { kind: 'history', id: random.int(1, 5), from, to: on },
       {
         kind: 'convert',
-        amount: pick(random, AMOUNTS),
+        amount: random.item(AMOUNTS),
         from: source,
         to: target,
-        type: pick(random, ['venta', 'compra', 'venta', 'compra', 'venta', 'compra', 'referencia']),
+        type: random.item(['venta', 'compra', 'venta', 'compra', 'venta', 'compra', 'referencia']),
         on,
         details: random.chance(0.5),
       },
@@ -156,7 +156,7 @@ function randomDays({ random, clock, models }: RatesWorld, count: number): IsoDa
   const days = [today, addDays(today, 1)]
   while (days.length < count) {
     const kind = random.next()
-    if (kind < 0.45 && edges.length > 0) days.push(addDays(pick(random, edges), random.int(-1, 4)))
+    if (kind < 0.45 && edges.length > 0) days.push(addDays(random.item(edges), random.int(-1, 4)))
     else if (kind < 0.6) days.push(addDays(today, random.int(-8, 2)))
     else if (kind < 0.95) days.push(addDays(first, random.int(-2, span)))
     else days.push('2999-12-31')
@@ -173,10 +173,6 @@ function randomRange(today: IsoDate, random: Random): Window {
 function randomInstant(day: IsoDate, random: Random): string {
   const midnight = Date.parse(`${day}T06:00:00Z`)
   return new Date(midnight + random.int(0, 24 * 60 - 1) * 60_000).toISOString()
-}
-
-function pick<T>(random: Random, from: readonly T[]): T {
-  return from[random.int(0, from.length - 1)] as T
 }
 
 function toggle(set: Set<string>, code: string): void {

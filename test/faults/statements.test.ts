@@ -10,7 +10,6 @@ import { addDays } from '../../src/values/dates.ts'
 import { type MemoryApp, startMemoryApp } from '../support/rates/memory-app.ts'
 import { EUR, JPY } from '../support/rates/memory-bank.ts'
 import { createRandom } from '../support/rates/random-bank.ts'
-import { pick } from './hostile/shape-requests.ts'
 import { figure, SEED, scaled } from './scale.ts'
 
 const STATEMENTS = scaled({ short: 60, long: 1000 })
@@ -55,7 +54,7 @@ test(`${STATEMENTS} statements beside a sync that writes all match after it`, as
   const read = async () => {
     while (statements.length < STATEMENTS || round < ROUNDS) {
       await delay(random.int(0, 40))
-      const [from, to] = pick(random, [
+      const [from, to] = random.item([
         ['EUR', 'CRC'],
         ['CRC', 'JPY'],
         ['USD', 'CRC'],
@@ -63,7 +62,7 @@ test(`${STATEMENTS} statements beside a sync that writes all match after it`, as
       ] as const)
       const on = addDays(FIRST_DAY, random.int(3, 24))
       const amount = `${random.int(1, 99_999)}.${random.int(1, 99)}`
-      const query = `amount=${amount}&from=${from}&to=${to}&type=${pick(random, ['compra', 'venta', 'both'])}&on=${on}`
+      const query = `amount=${amount}&from=${from}&to=${to}&type=${random.item(['compra', 'venta', 'both'])}&on=${on}`
       statements.push({ query, answer: await fetchStatement(app, query) })
     }
   }

@@ -11,6 +11,7 @@ import { addDays } from '../../src/values/dates.ts'
 import { parseAmount } from '../../src/web/model/amount.ts'
 import { SEED, scaled } from '../faults/scale.ts'
 import { temporaryDirectory } from '../support/app.ts'
+import { createRandom } from '../support/rates/random-bank.ts'
 import { until } from '../support/terminal.ts'
 import {
   chooseFile,
@@ -25,9 +26,10 @@ import {
 
 const FIRST = '2024-01-01'
 const DAYS = scaled({ short: 40, long: 200 })
+const PAPERS = 4 // a certificate for each fourth conversion
 const browser = await openBrowser()
 const app = await openPageApp({ backfillFrom: FIRST })
-const random = randomNumbers(SEED)
+const random = createRandom(SEED)
 
 type Latest = { compra: string | null; venta: string | null; rate_date: string }
 type Rate = { pair: string; rate_type: string; value: string }
@@ -43,11 +45,12 @@ test(`the page shows the digits of the API for ${DAYS} days and conversions (see
     await visit.page.waitForSelector('.row-count .link').then((link) => link?.click())
     const series = await app.json<{ base_currency: string; quote_currency: string }[]>('/api/v1/series')
     const codes = [...new Set(series.flatMap((one) => [one.base_currency, one.quote_currency]))]
+    const papers: PaperView[] = []
     for (let turn = 0; turn < DAYS / 2; turn += 1) {
-      const on = addDays(FIRST, Math.floor(random() * 1050))
-      const [from, to] = [randomItem(codes), randomItem(codes)]
-      const type = randomItem(['compra', 'venta'])
-      const amount = `${1 + Math.floor(random() * 10 ** randomItem([2, 6, 12]))}.${turn + 1}7`
+      const on = addDays(FIRST, Math.floor(random.next() * 1050))
+      const [from, to] = [random.item(codes), random.item(codes)]
+      const type = random.item(['compra', 'venta'])
+      const amount = `${1 + Math.floor(random.next() * 10 ** random.item([2, 6, 12]))}.${turn + 1}7`
       const params = new URLSearchParams({ on, amount, source: from, target: to, side: type })
       await visit.page.evaluate((fragment) => {
         location.hash = fragment
@@ -73,16 +76,40 @@ test(`the page shows the digits of the API for ${DAYS} days and conversions (see
         `/api/v1/convert?${new URLSearchParams({ amount, from, to, type, on, details: 'true' })}`,
       )
       if (conversion.ok) {
-        assert.deepEqual(
-          figures.conversion,
-          expectedFigures((await conversion.json()) as Conversion),
-          context,
-        )
+        const expected = (await conversion.json()) as Conversion
+        assert.deepEqual(figures.conversion, expectedFigures(expected), context)
+        if (turn % PAPERS === 0) papers.push({ params, language, expected })
       } else assert.deepEqual([conversion.status, figures.conversion], [404, undefined], context)
     }
+    for (const paper of papers) await assertPaper(visit, paper)
     await visit.page.browserContext().close()
   }
 })
+
+type PaperView = { params: URLSearchParams; language: string; expected: Conversion }
+
+/** Compares rate and result of a certificate with the conversion: in its statement, and in its text without spaces. */
+async function assertPaper({ page }: Visit, { params, language, expected }: PaperView): Promise<void> {
+  const { rate, result } = expected
+  await page.evaluate((fragment) => {
+    location.hash = fragment
+  }, `rates/certificate?${params}`)
+  const amount = `amount=${params.get('amount')} ${params.get('source')}`
+  const isShown = (line: string) =>
+    document.querySelector('.statement pre')?.textContent?.includes(`${line}\n`) ?? false
+  await page.waitForFunction(isShown, {}, amount)
+  const [text = '', statement = ''] = await page.evaluate(() =>
+    ['.paper', '.statement pre'].map((where) => document.querySelector(where)?.textContent ?? ''),
+  )
+  const lines = statement.split('\n')
+  assert.ok(
+    lines.includes(`rate=${rate}`) && lines.includes(`result=${result} ${params.get('target')}`),
+    statement,
+  )
+  const digits = text.replaceAll(/\s/g, '').replaceAll(language === 'es' ? '.' : ',', '')
+  for (const figure of [rate, result])
+    assert.ok(digits.includes(language === 'es' ? figure.replace('.', ',') : figure), `${figure}: ${text}`)
+}
 
 /** Typed amounts, and the digits that they mean. */
 const SPELLINGS: Record<string, string> = {
@@ -466,19 +493,4 @@ function plainFigure(text: string, language: string): string {
 
 function plainDecimal(value: string): string {
   return value.includes('.') ? value.replace(/\.?0+$/, '') : value
-}
-
-function randomItem<T>(all: readonly T[]): T {
-  return all[Math.floor(random() * all.length)] as T
-}
-
-/** Random numbers by mulberry32. */
-function randomNumbers(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
 }

@@ -4,7 +4,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { addDays, dayNumber, earliest, type IsoDate } from '../../../src/values/dates.ts'
-import { pick } from '../../faults/hostile/shape-requests.ts'
 import { figure, SEED, scaled } from '../../faults/scale.ts'
 import type { TestApp } from '../../support/app.ts'
 import { listDays } from '../../support/rates/memory-bank.ts'
@@ -55,9 +54,9 @@ test('the random stores reach values, holes and ends of files', (t) => {
 })
 
 function randomPair(random: Random): Pair {
-  const base = pick(random, CURRENCIES)
+  const base = random.item(CURRENCIES)
   const others = CURRENCIES.filter((code) => code !== base)
-  return { base, quote: pick(random, others), side: pick(random, SIDES) }
+  return { base, quote: random.item(others), side: random.item(SIDES) }
 }
 
 /** Answers of /convert for one unit of a pair on each of the days. */
@@ -113,7 +112,7 @@ async function checkPaginasweb(asking: Asking, on: IsoDate): Promise<void> {
     `/${Number(date)}/${Number(month)}/${year}`,
     `${year}/${month}/${date}`,
   ]
-  const [status, body] = await ask(app, `/api/${pick(random, paths)}`)
+  const [status, body] = await ask(app, `/api/${random.item(paths)}`)
   const response = await app.get(`/api/v1/rates/latest?on=${on}`)
   const latest = (await response.json()) as Record<string, string | null>
   if (response.status !== 200 || latest.compra === null || latest.venta === null) {
@@ -164,8 +163,8 @@ async function checkHistory(asking: Asking, pair: Pair, from: IsoDate): Promise<
 /** Checks the export of several pairs of a side: no price is older than the newest hole of its pair. */
 async function checkExport(asking: Asking, format: (typeof FORMATS)[number]): Promise<void> {
   const { app, random, store, today } = asking
-  const side = pick(random, SIDES)
-  const quote = pick(random, ['CRC', 'USD'])
+  const side = random.item(SIDES)
+  const quote = random.item(['CRC', 'USD'])
   const bases = CURRENCIES.filter((code) => code !== quote)
   const words = ['--prices', format, '--base', bases.join(','), '--quote', quote, '--type', side]
   const read = () => runCommand(['export', '--data-dir', app.dataDir, ...words])

@@ -10,7 +10,6 @@ import { readDayRates } from '../../../src/web/api/responses.ts'
 import { MISSING_DATA } from '../../../src/web/i18n/missing-data.ts'
 import { inLanguage } from '../../../src/web/i18n/table.ts'
 import { mergeHoles } from '../../../src/web/model/holes.ts'
-import { pick } from '../../faults/hostile/shape-requests.ts'
 import { figure, SEED, scaled } from '../../faults/scale.ts'
 import {
   DAY_REQUESTS,
@@ -94,9 +93,9 @@ function randomRange(asking: Asking): Days {
 }
 
 function randomPair({ random }: Asking): Pair {
-  const base = pick(random, CURRENCIES)
+  const base = random.item(CURRENCIES)
   const otherCurrencies = CURRENCIES.filter((one) => one !== base)
-  return { base, quote: pick(random, otherCurrencies), side: pick(random, ['compra', 'venta'] as const) }
+  return { base, quote: random.item(otherCurrencies), side: random.item(['compra', 'venta'] as const) }
 }
 
 function conversion({ model, today }: Asking, { base, quote, side }: Pair, on: IsoDate, amount = '1') {
@@ -130,7 +129,7 @@ async function checkDay(asking: Asking): Promise<void> {
   const { random, today, seen } = asking
   const [pair, on] = [randomPair(asking), randomDay(asking)]
   const { base, quote, side } = pair
-  const amount = pick(random, ['1', '1234.56', '0.01'])
+  const amount = random.item(['1', '1234.56', '0.01'])
   const { question, expected } = conversion(asking, pair, on, amount)
   const path = questionPath(question)
   checkOwn(await sendRequest(asking, path), expected, path)
@@ -226,7 +225,7 @@ async function checkAllRates(asking: Asking, on: IsoDate, exact: boolean): Promi
  */
 async function checkSeries(asking: Asking): Promise<void> {
   const { model, today, random, seen } = asking
-  const one = pick(random, model.series)
+  const one = random.item(model.series)
   const range = randomRange(asking)
   const question: Question = { kind: 'history', id: one.id, ...range }
   const expected = expectedAnswer(model, question, today)
@@ -401,7 +400,7 @@ async function checkPair(asking: Asking): Promise<void> {
   const { random, model, today, seen } = asking
   const { base, quote, side } = randomPair(asking)
   const range = randomRange(asking)
-  const [every, stat] = [pick(random, EVERY), pick(random, STATS)]
+  const [every, stat] = [random.item(EVERY), random.item(STATS)]
   const request = { base, quote, type: side, ...range, every, stat }
   const legs = findLegs(model.series, request)
   assert.ok(legs)

@@ -2,7 +2,7 @@
 // above.
 
 import type { Random } from '../../support/rates/random-bank.ts'
-import { DATES, pick, type ShapeRequest, splice } from './shape-requests.ts'
+import { DATES, type ShapeRequest, splice } from './shape-requests.ts'
 
 const LAUGHS = Array.from({ length: 9 }, (_, at) => `<!ENTITY l${at + 1} "${`&l${at};`.repeat(10)}">`).join(
   '',
@@ -28,32 +28,32 @@ export function changeBody(random: Random, request: ShapeRequest): ShapeRequest 
   const text = bytes.toString()
   const bodyStart = () => text.indexOf('<s:Body>') + 8
   const changes: (() => string | Buffer)[] = [
-    () => text.replace('?>', `?>${pick(random, TYPES)}`).replace('>318<', '>&l9;<'),
-    () => splice(random, text, 0, pick(random, MARKUP)),
-    () => splice(random, text, random.int(0, 20), pick(random, MARKUP)),
-    () => text.replaceAll(/\d+\/\d+\/\d+/g, () => pick(random, DATES)),
+    () => text.replace('?>', `?>${random.item(TYPES)}`).replace('>318<', '>&l9;<'),
+    () => splice(random, text, 0, random.item(MARKUP)),
+    () => splice(random, text, random.int(0, 20), random.item(MARKUP)),
+    () => text.replaceAll(/\d+\/\d+\/\d+/g, () => random.item(DATES)),
     () => text.slice(0, random.int(0, text.length)),
     () => insertNested(text, bodyStart(), random.int(1, 7000)),
     () => text.slice(0, bodyStart()) + '<a/>'.repeat(random.int(1, 15_000)) + text.slice(bodyStart()),
     () => text.slice(0, bodyStart()) + attributes(random.int(1, 9000)) + text.slice(bodyStart()),
     () =>
       text.slice(0, bodyStart()) +
-      ' '.repeat(Math.max(0, pick(random, SIZES) - text.length)) +
+      ' '.repeat(Math.max(0, random.item(SIZES) - text.length)) +
       text.slice(bodyStart()),
-    () => text + '&a=b'.repeat(Math.floor(pick(random, SIZES) / 4)),
+    () => text + '&a=b'.repeat(Math.floor(random.item(SIZES) / 4)),
     () => Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), bytes]),
     () => Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(text, 'utf16le')]),
     () => Buffer.concat([Buffer.from([0xfe, 0xff]), Buffer.from(text, 'utf16le').swap16()]),
     () => Buffer.from(text, 'utf16le'),
     () =>
       Buffer.from(
-        text.replace('utf-8', pick(random, ['utf-7', 'iso-8859-1', 'ebcdic', 'utf-32', '"'])),
+        text.replace('utf-8', random.item(['utf-7', 'iso-8859-1', 'ebcdic', 'utf-32', '"'])),
         'latin1',
       ),
     () => insertBytes(random, bytes),
     () => Buffer.from(Array.from({ length: random.int(0, 400) }, () => random.int(0, 255))),
   ]
-  const newBody = pick(random, changes)()
+  const newBody = random.item(changes)()
   return { ...request, body: typeof newBody === 'string' ? Buffer.from(newBody) : newBody }
 }
 
@@ -63,7 +63,7 @@ function insertNested(text: string, at: number, depth: number): string {
 
 /** Inserts bytes that are not valid UTF-8. */
 function insertBytes(random: Random, bytes: Buffer): Buffer {
-  const insertion = pick(random, [
+  const insertion = random.item([
     [0xc0, 0xbc],
     [0xc0, 0x80],
     [0xed, 0xa0, 0x80],

@@ -3,7 +3,7 @@
 
 import type { Random } from '../../support/rates/random-bank.ts'
 import { changeBody } from './shape-bodies.ts'
-import { DATES, KEYS, pick, type ShapeRequest, splice } from './shape-requests.ts'
+import { DATES, KEYS, type ShapeRequest, splice } from './shape-requests.ts'
 
 type Mutation = (random: Random, request: ShapeRequest) => ShapeRequest
 
@@ -66,7 +66,7 @@ export const MUTATIONS: readonly Mutation[] = [
   changeParameter,
   addPrefix,
   changeKey,
-  (random, one) => ({ ...one, method: pick(random, METHODS) }),
+  (random, one) => ({ ...one, method: random.item(METHODS) }),
   changeHeader,
   changeHeader,
   changeBody,
@@ -78,18 +78,18 @@ export const MUTATIONS: readonly Mutation[] = [
 export function alterRequest(random: Random, request: ShapeRequest): ShapeRequest {
   let altered = request
   for (let rest = random.int(0, 12) === 0 ? 0 : random.int(1, 3); rest > 0; rest--) {
-    altered = pick(random, MUTATIONS)(random, altered)
+    altered = random.item(MUTATIONS)(random, altered)
   }
   return altered
 }
 
 function changeAddress(random: Random, request: ShapeRequest): ShapeRequest {
   const { target } = request
-  const long = pick(random, ['a', '/', '%', '.', '%20', 'k/'])
+  const long = random.item(['a', '/', '%', '.', '%20', 'k/'])
   const insertion = random.chance(0.05)
     ? long.repeat(random.int(1, 12_000 / long.length))
-    : pick(random, PIECES)
-  return { ...request, target: splice(random, target, pick(random, [0, 0, 1, 5]), insertion, 1) }
+    : random.item(PIECES)
+  return { ...request, target: splice(random, target, random.item([0, 0, 1, 5]), insertion, 1) }
 }
 
 function changeCase(random: Random, text: string): string {
@@ -99,7 +99,7 @@ function changeCase(random: Random, text: string): string {
 
 function changeDates(random: Random, text: string): string {
   return text.replace(/\d{4}[-/]\d\d[-/]\d\d|\d\d\/\d\d\/\d{4}/g, (one) =>
-    random.chance(0.7) ? pick(random, DATES) : one,
+    random.chance(0.7) ? random.item(DATES) : one,
   )
 }
 
@@ -110,14 +110,14 @@ function changeParameter(random: Random, request: ShapeRequest): ShapeRequest {
   const at = random.int(0, Math.max(0, parts.length - 1))
   const part = parts[at] ?? 'base=USD'
   const [name = ''] = part.split('=')
-  const changedParts = pick(random, [
-    () => parts.with(at % Math.max(1, parts.length), `${name}=${pick(random, [...VALUES, ...DATES])}`),
+  const changedParts = random.item([
+    () => parts.with(at % Math.max(1, parts.length), `${name}=${random.item([...VALUES, ...DATES])}`),
     () => [...parts, part],
-    () => [...parts, `${name}=${pick(random, VALUES)}`],
+    () => [...parts, `${name}=${random.item(VALUES)}`],
     () => parts.toSpliced(at, 1),
     () => [
       ...parts,
-      pick(random, ['tipo=ambos', 'tipo=compra', '__proto__=1', '=', 'callback=x', 'a[]=1', 'x']),
+      random.item(['tipo=ambos', 'tipo=compra', '__proto__=1', '=', 'callback=x', 'a[]=1', 'x']),
     ],
     () => Array.from({ length: 1000 }, () => 'a=1').concat(parts),
   ] as const)
@@ -125,7 +125,7 @@ function changeParameter(random: Random, request: ShapeRequest): ShapeRequest {
 }
 
 function addPrefix(random: Random, request: ShapeRequest): ShapeRequest {
-  const prefix = pick(random, [
+  const prefix = random.item([
     `/k/${KEYS.url}`,
     `/K/${KEYS.url}`,
     '/k/',
@@ -138,7 +138,7 @@ function addPrefix(random: Random, request: ShapeRequest): ShapeRequest {
 
 /** Alters the keys; a key inside base64 of Basic is unchanged. */
 function changeKey(random: Random, request: ShapeRequest): ShapeRequest {
-  const odd = pick(random, ODD)
+  const odd = random.item(ODD)
   const change = (text: string) => text.replace(/(cbk_zq7w|zq7w)(?=zq7w)/i, (one) => one + odd)
   const target = change(request.target)
   const headers = Object.fromEntries(
@@ -148,6 +148,6 @@ function changeKey(random: Random, request: ShapeRequest): ShapeRequest {
 }
 
 function changeHeader(random: Random, request: ShapeRequest): ShapeRequest {
-  const [name, value] = pick(random, HEADERS)
+  const [name, value] = random.item(HEADERS)
   return { ...request, headers: { ...request.headers, [name]: value } }
 }

@@ -43,11 +43,6 @@ export const DATES = [
   ...['1900-01-01..2999-12-31', '99999999999-01-01', '2026%2F11%2F22', ''],
 ]
 
-/** A random member of a list. */
-export function pick<T>(random: Random, list: readonly T[]): T {
-  return list[random.int(0, list.length - 1)] as T
-}
-
 /** Replaces `cut` characters at a random place by a text. */
 export function splice(random: Random, text: string, cut: number, insertion: string, from = 0): string {
   const at = random.int(from, text.length)
@@ -123,26 +118,26 @@ export function listAddresses(from: IsoDate, to: IsoDate): string[] {
 export function validRequest(random: Random, addresses: readonly string[]): ShapeRequest {
   const headers: Record<string, string> = { 'x-forwarded-for': randomClient(random) }
   if (random.chance(0.25)) return randomCall(random, headers, addresses)
-  const address = pick(random, addresses).replace('/KEY/', `/${pick(random, Object.values(KEYS))}/`)
+  const address = random.item(addresses).replace('/KEY/', `/${random.item(Object.values(KEYS))}/`)
   return withKey(random, { method: 'GET', target: address.replace('Token=T', `Token=${KEYS.url}`), headers })
 }
 
 /** Address of a client: of the open network, the bank network, or any. */
 function randomClient(random: Random): string {
   const byte = () => random.int(1, 254)
-  return `${pick(random, ['10.7', '10.7', '10.8', `192.${byte()}`])}.${byte()}.${byte()}`
+  return `${random.item(['10.7', '10.7', '10.8', `192.${byte()}`])}.${byte()}.${byte()}`
 }
 
 function withKey(random: Random, request: ShapeRequest): ShapeRequest {
   const { target, headers } = request
-  const key = pick(random, Object.values(KEYS))
+  const key = random.item(Object.values(KEYS))
   const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`
   const ways: (() => ShapeRequest)[] = [
     () => request,
     () => ({ ...request, target: `/k/${key}${target}` }),
     () => ({
       ...request,
-      target: `${target}${target.includes('?') ? '&' : '?'}${pick(random, NAMES)}=${key}`,
+      target: `${target}${target.includes('?') ? '&' : '?'}${random.item(NAMES)}=${key}`,
     }),
     () => ({ ...request, headers: { ...headers, 'x-api-key': key } }),
     () => ({ ...request, headers: { ...headers, apikey: key } }),
@@ -150,7 +145,7 @@ function withKey(random: Random, request: ShapeRequest): ShapeRequest {
     () => ({ ...request, headers: { ...headers, authorization: basic(`any:${key}`) } }),
     () => ({ ...request, headers: { ...headers, authorization: basic(`${key}:`) } }),
   ]
-  return pick(random, ways)()
+  return random.item(ways)()
 }
 
 /** A call of the old web service with a body: a form, or SOAP 1.1 or 1.2. */
@@ -161,9 +156,9 @@ function randomCall(
 ): ShapeRequest {
   const [, query = ''] = addresses.find((one) => one.startsWith(`${ASMX}/`))?.split('?') ?? []
   const parameters = new URLSearchParams(query)
-  parameters.set('Indicador', pick(random, CODES))
-  parameters.set('Token', pick(random, [KEYS.url, KEYS.bank, KEYS.compra]))
-  const operation = pick(random, OPERATIONS)
+  parameters.set('Indicador', random.item(CODES))
+  parameters.set('Token', random.item([KEYS.url, KEYS.bank, KEYS.compra]))
+  const operation = random.item(OPERATIONS)
   const form = random.chance(0.3)
   if (form) {
     const type = { 'content-type': 'application/x-www-form-urlencoded' }

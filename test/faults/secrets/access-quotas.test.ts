@@ -61,7 +61,7 @@ async function runSequence(t: TestContext, seed: number): Promise<void> {
   try {
     for (const name of NAMES) await recreateToken(world, name)
     for (let step = 0; step < STEPS; step++) {
-      await pick(world.random, [
+      await world.random.item([
         uploadInParallel,
         uploadInParallel,
         uploadInParallel,
@@ -76,10 +76,6 @@ async function runSequence(t: TestContext, seed: number): Promise<void> {
     throw new Error(`seed ${seed}:\n${world.story.join('\n')}`, { cause: error })
   }
   for (const [status, count] of Object.entries(world.answers)) figure(t, status, count)
-}
-
-function pick<T>(random: Random, from: readonly T[]): T {
-  return from[random.int(0, from.length - 1)] as T
 }
 
 const sum = (sizes: readonly number[]) => sizes.reduce((all, size) => all + size, 0)
@@ -156,9 +152,9 @@ function permutations(all: readonly number[]): number[][] {
 
 function randomUpload(world: World): Upload {
   const { random, tokens, texts } = world
-  const token = pick(random, [...tokens.values()])
-  const secret = pick(random, token.secrets)
-  const company = token.company !== null && random.chance(0.8) ? token.company : pick(random, [1, 2] as const)
+  const token = random.item([...tokens.values()])
+  const secret = random.item(token.secrets)
+  const company = token.company !== null && random.chance(0.8) ? token.company : random.item([1, 2] as const)
   const text = (size: number) => {
     texts.push(`${texts.length} `.padEnd(size, 'x').slice(0, size))
     return texts.at(-1) ?? ''
@@ -169,7 +165,7 @@ function randomUpload(world: World): Upload {
   }
   const size = () => random.int(8, random.chance(0.1) ? 300_000 : 3000)
   const contents = Array.from({ length: random.int(1, 3) }, () => text(size()))
-  if (random.chance(0.4)) contents.push(pick(random, texts.slice(-6)))
+  if (random.chance(0.4)) contents.push(random.item(texts.slice(-6)))
   return { token, secret, company, contents }
 }
 
@@ -204,8 +200,8 @@ const quotaText = (quota: number | null) => (quota === null ? 'none' : String(qu
 
 async function setQuota(world: World): Promise<void> {
   const { app, random, tokens, quotas, story } = world
-  const company = pick(random, [null, 1, 2] as const)
-  const token = pick(random, [...tokens.values()])
+  const company = random.item([null, 1, 2] as const)
+  const token = random.item([...tokens.values()])
   const usedBytes = company === null ? tokenUsage(world, token.name) : companyUsage(world, company)
   const quota = randomQuota(world, usedBytes)
   const whose = company === null ? ['token', 'update', token.name] : ['company', 'update', String(company)]
@@ -218,7 +214,7 @@ async function setQuota(world: World): Promise<void> {
 /** Rotates a token with an overlap, or revokes and recreates it. */
 async function rotateOrRecreate(world: World): Promise<void> {
   const { app, random, tokens, story } = world
-  const token = pick(random, [...tokens.values()])
+  const token = random.item([...tokens.values()])
   if (random.chance(0.5)) return recreateToken(world, token.name)
   const next = await runJson<{ token: string }>(app.dataDir, 'token', 'rotate', token.name, '--overlap', '1d')
   story.push(`token ${token.name} is rotated`)
@@ -233,7 +229,7 @@ async function recreateToken(world: World, name: string): Promise<void> {
     revokedSecrets.push(...before.secrets)
   }
   const [company, quota] = [
-    pick(random, [null, null, 1, 2] as const),
+    random.item([null, null, 1, 2] as const),
     randomQuota(world, tokenUsage(world, name)),
   ]
   const args = ['token', 'create', name, '--allow', 'documents:POST', '--quota', quotaText(quota)]

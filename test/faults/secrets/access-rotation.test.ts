@@ -84,10 +84,6 @@ async function runSequence(t: TestContext, seed: number): Promise<void> {
 
 const now = ({ app }: World) => app.clock.now.getTime()
 
-function pick<T>(random: Random, from: readonly T[]): T {
-  return from[random.int(0, from.length - 1)] as T
-}
-
 /** Advances the clock: often to an expiry, or to the millisecond before it. */
 function advanceClock(t: TestContext, world: World): void {
   const { random, holders, secrets, app } = world
@@ -96,7 +92,7 @@ function advanceClock(t: TestContext, world: World): void {
     .flatMap((end) => [end - 1, end])
     .filter((end) => end > now(world) && Number.isFinite(end))
     .sort((one, other) => one - other)
-  const randomTime = now(world) + random.int(1, pick(random, [1000, MINUTE, HOUR, 20 * HOUR]))
+  const randomTime = now(world) + random.int(1, random.item([1000, MINUTE, HOUR, 20 * HOUR]))
   const next = random.chance(0.4) ? (ends[random.int(0, 2)] ?? randomTime) : randomTime
   app.clock.now = new Date(next)
   t.mock.timers.setTime(next)
@@ -120,7 +116,7 @@ async function runJsonCommand<T>(world: World, args: string[], expected: number)
 
 async function change(world: World): Promise<void> {
   const { random } = world
-  const kind = pick(random, ['key', 'token'] as const)
+  const kind = random.item(['key', 'token'] as const)
   if (world.holders.length < 2 || random.chance(0.2)) await create(world, kind)
   else if (random.chance(0.8)) await rotate(world, kind)
   else await revoke(world, kind)
@@ -130,14 +126,14 @@ type CredentialReply = { id: number; key?: string; token?: string; expires_at?: 
 
 /** No last day, or one from yesterday on; yesterday is rejected. */
 function randomLastDay(world: World): string | undefined {
-  return world.random.chance(0.6) ? undefined : localDay(now(world), pick(world.random, [-1, 0, 0, 1, 2, 3]))
+  return world.random.chance(0.6) ? undefined : localDay(now(world), world.random.item([-1, 0, 0, 1, 2, 3]))
 }
 
 const isPast = (world: World, lastDay: string | undefined) => (lastDay ?? '9') < localDay(now(world))
 
 async function create(world: World, kind: Kind): Promise<void> {
   const { random, holders, secrets } = world
-  const [name, lastDay] = [pick(random, NAMES), randomLastDay(world)]
+  const [name, lastDay] = [random.item(NAMES), randomLastDay(world)]
   const allow = kind === 'key' ? [] : ALLOWED.filter((_, at) => at === 2 || random.chance(0.5))
   const company = kind === 'token' && random.chance(0.5) ? random.int(1, 2) : null
   const args = [kind, 'create', name, ...allow.flatMap((one) => ['--allow', one])]
@@ -161,14 +157,14 @@ function randomNameOrId({ random, holders }: World, kind: Kind): string | number
   const active = all.filter(({ revokedAt }) => revokedAt === null)
   const candidates = active.length > 0 && random.chance(0.85) ? active : all
   if (candidates.length === 0 || random.chance(0.05)) return random.chance(0.5) ? 'nadie' : 999
-  const { id, name } = pick(random, candidates)
+  const { id, name } = random.item(candidates)
   return random.chance(0.3) ? id : name
 }
 
 async function rotate(world: World, kind: Kind): Promise<void> {
   const { random } = world
   const [nameOrId, lastDay] = [randomNameOrId(world, kind), randomLastDay(world)]
-  const [text, overlap] = pick(random, Object.entries(OVERLAPS))
+  const [text, overlap] = random.item(Object.entries(OVERLAPS))
   const holder = findHolder(world, kind, nameOrId)
   const args = [kind, 'rotate', String(nameOrId), '--overlap', text]
   if (lastDay !== undefined) args.push('--expires', lastDay)
@@ -225,7 +221,7 @@ async function trySecret(world: World, secret: Secret): Promise<void> {
     'documents:DELETE': ['/api/v1/documents/999999', { method: 'DELETE', headers: bearer }, 404],
     'documents:RETRY': ['/api/v1/documents/999999/retry', post({}), 404],
   } as const
-  const allow = pick(random, ALLOWED)
+  const allow = random.item(ALLOWED)
   const [path, request, status] =
     (holder.kind === 'key') !== random.chance(0.1)
       ? (['/api/v1/providers', { headers: { 'x-api-key': text } }, 200] as const)

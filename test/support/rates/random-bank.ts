@@ -25,6 +25,8 @@ export type Random = {
   int(low: number, high: number): number
   /** True with this probability, from 0 to 1. */
   chance(share: number): boolean
+  /** Returns an item of a list. */
+  item<T>(all: readonly T[]): T
 }
 
 export function createRandom(seed: number): Random {
@@ -36,7 +38,8 @@ export function createRandom(seed: number): Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
   const int = (low: number, high: number) => low + Math.floor(next() * (high - low + 1))
-  return { next, int, chance: (share) => next() < share }
+  const item = <T>(all: readonly T[]) => all[int(0, all.length - 1)] as T
+  return { next, int, chance: (share) => next() < share, item }
 }
 
 /** First and last publication of a day; undefined is a day without a value. */

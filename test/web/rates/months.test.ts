@@ -4,6 +4,8 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { SEED, scaled } from '../../faults/scale.ts'
+import { createRandom } from '../../support/rates/random-bank.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
 import { until } from '../../support/terminal.ts'
 import { openFullApp } from '../apps.ts'
@@ -25,6 +27,7 @@ type Figure = { value: string; rate_date: string; day: string; rounded_to?: numb
 type Point = { date: string; partial?: true } & Record<(typeof STATS)[number], Figure>
 type Answer = { rate_type: string; points: Point[]; holes?: { from: string; to: string }[] }
 
+const VIEWS = scaled({ short: 5, long: 150 })
 const browser = await openBrowser()
 const app = await openFullApp()
 
@@ -92,6 +95,33 @@ function roundFigure(value: string, language: string): string {
 
 const shortDay = (day: string) => day.split('-').slice(1).reverse().join('/')
 
+type PeriodsView = { pair: string; every: string; year: string; language: string }
+
+/** Compares the table of periods with the API, and returns the number of its rows. */
+async function assertTable(visit: Visit, { pair, every, year, language }: PeriodsView): Promise<number> {
+  const sides = await apiSides(pair, every, year)
+  const dates = [...new Set(sides.flatMap(({ points }) => points.map(({ date }) => date)))].sort()
+  if (every === 'year') dates.reverse()
+  const expected = dates.map((date) => {
+    const points = sides.map((side) => side.points.find((point) => point.date === date))
+    const figures = STATS.flatMap((stat) => points.map((point) => ({ stat, figure: point?.[stat] })))
+    return {
+      cells: figures.map(({ figure }) => (figure ? roundFigure(figure.value, language) : '—')),
+      below: figures.map(({ stat, figure }) =>
+        figure && (stat === 'low' || stat === 'high') ? shortDay(figure.day) : '',
+      ),
+      isPartial: points.some((point) => point?.partial),
+    }
+  })
+  const rows = await readRows(visit)
+  assert.deepEqual(
+    rows.map(({ cells, below, chip }) => ({ cells, below, isPartial: chip !== '' })),
+    expected,
+    `${pair} ${every} ${year}`,
+  )
+  return rows.length
+}
+
 for (const language of ['es', 'en'] as const) {
   test(`the table of periods rounds the figures of the API and has their days, in ${language}`, async () => {
     const visit = await open('#rates/closes', { language })
@@ -107,28 +137,26 @@ for (const language of ['es', 'en'] as const) {
         (await elementText(visit, '.months .data caption')).includes([pair, year].filter(Boolean).join(', ')),
       )
       await waitForIdle(visit.page)
-      const sides = await apiSides(pair, every, year)
-      const dates = [...new Set(sides.flatMap(({ points }) => points.map(({ date }) => date)))].sort()
-      if (every === 'year') dates.reverse()
-      assert.ok(dates.length >= 4)
-      const expected = dates.map((date) => {
-        const points = sides.map((side) => side.points.find((point) => point.date === date))
-        const figures = STATS.flatMap((stat) => points.map((point) => ({ stat, figure: point?.[stat] })))
-        return {
-          cells: figures.map(({ figure }) => (figure ? roundFigure(figure.value, language) : '—')),
-          below: figures.map(({ stat, figure }) =>
-            figure && (stat === 'low' || stat === 'high') ? shortDay(figure.day) : '',
-          ),
-          isPartial: points.some((point) => point?.partial),
-        }
-      })
-      const rows = await readRows(visit)
-      assert.deepEqual(
-        rows.map(({ cells, below, chip }) => ({ cells, below, isPartial: chip !== '' })),
-        expected,
-        `${pair} ${every} ${year}`,
-      )
+      assert.ok((await assertTable(visit, { pair, every, year, language })) >= 4)
     }
+    assertClean(visit)
+  })
+
+  test(`${VIEWS} random tables of periods have the figures of the API, in ${language} (seed ${SEED})`, async () => {
+    const random = createRandom(SEED)
+    const series = await app.json<{ base_currency: string; quote_currency: string }[]>('/api/v1/series')
+    const codes = [...new Set(series.flatMap((one) => [one.base_currency, one.quote_currency]))]
+    const visit = await open('#rates/closes', { language })
+    let rows = 0
+    for (let turn = 0; turn < VIEWS; turn += 1) {
+      const [base, quote] = [random.item(codes), random.item(codes)]
+      if (base === quote) continue
+      const every = random.item(['month', 'quarter', 'year'])
+      const year = every === 'year' ? '' : `${random.int(2019, 2026)}`
+      await show(visit, `#rates/closes?months=${base}/${quote}&year=${year}&every=${every}`)
+      rows += await assertTable(visit, { pair: `${base}/${quote}`, every, year, language })
+    }
+    assert.ok(rows > VIEWS)
     assertClean(visit)
   })
 }
