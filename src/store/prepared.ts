@@ -12,6 +12,7 @@ type QueryValues = Readonly<Record<string, QueryValue>>
 type Prepared<Row> = { query: ReturnType<Compilable<Row>['compile']>; indexes: (number | undefined)[] }
 
 const MOST_ROWS = 16
+const MOST_IDS = 512
 
 /** `build` gets placeholders instead of values, and must pass them to the query unchanged. */
 export function prepared<D extends ReadDb, Given extends QueryValues, Row>(
@@ -32,7 +33,7 @@ export function prepared<D extends ReadDb, Given extends QueryValues, Row>(
 }
 
 /**
- * Inserts rows, which all have the columns of the first. Only statements for up to 16 rows are compiled once. `build` gets
+ * Inserts rows, which all have the same columns. Only statements for up to 16 rows are compiled once. `build` gets
  * rows with placeholders, and must pass them to the query unchanged.
  */
 export function preparedInsert<Given extends object, Returned>(
@@ -43,6 +44,8 @@ export function preparedInsert<Given extends object, Returned>(
     if (rows.length === 0) return []
     if (rows.length > MOST_ROWS) return (await db.executeQuery(build(db, rows).compile())).rows
     const columns = Object.keys(rows[0] as Given) as (keyof Given & string)[]
+    if (rows.some((row) => Object.keys(row).length !== columns.length))
+      throw new TypeError('the rows have different columns')
     const query = queries
       .getOrInsertComputed(engineSql(db), () => new Map())
       .getOrInsertComputed(`${rows.length} ${columns}`, () =>
@@ -59,8 +62,8 @@ export function preparedInsert<Given extends object, Returned>(
 }
 
 /**
- * Selects the rows of ids, at most as many as one statement takes. A list is filled up to a power of two with its first id,
- * so that few statements are compiled.
+ * Selects the rows of ids, at most as many as one statement takes. A list of up to 512 gets more of its first id, up to a
+ * power of two: few statements are compiled.
  */
 export function preparedByIds<Row>(
   build: (db: ReadDb, ids: readonly number[]) => Compilable<Row>,
@@ -69,6 +72,7 @@ export function preparedByIds<Row>(
   return async (db, ids) => {
     const [first] = ids
     if (first === undefined) return []
+    if (ids.length > MOST_IDS) return (await db.executeQuery(build(db, ids).compile())).rows
     const count = 2 ** Math.ceil(Math.log2(ids.length))
     const query = queries
       .getOrInsertComputed(engineSql(db), () => new Map())

@@ -60,6 +60,8 @@ test('`preparedInsert` builds a statement once for each number of rows and set o
   for (const from of [60, 80]) assert.equal((await insert(db, createRows(from, 17))).length, 17)
   assert.equal(buildCount, 5)
   assert.deepEqual(await insert(db, []), [])
+  const unlike = [...createRows(90, 1), ...createRows(91, 1, { quota: 7 })]
+  await assert.rejects(insert(db, unlike), /the rows have different columns/)
   const rows = await db.selectFrom('companies').select(['name', 'code', 'quota']).execute()
   assert.equal(rows.length, 69)
   for (const { name, code, quota } of rows)
@@ -88,4 +90,6 @@ test('`preparedByIds` selects each row once, and builds a statement for each pow
   }
   assert.equal(buildCount, 7)
   assert.deepEqual([await select(db, []), await select(db, [99])], [[], []])
+  const many = Array.from({ length: 30_000 }, (_, at) => at + 1)
+  assert.equal((await select(db, many)).length, 40)
 })
