@@ -62,8 +62,8 @@ export function preparedInsert<Given extends object, Returned>(
 }
 
 /**
- * Selects the rows of ids, at most as many as one statement takes. A list of up to 512 gets more of its first id, up to a
- * power of two: few statements are compiled.
+ * Selects the rows of ids, at most as many as one statement takes. Repeats of the first id make the length of a list a power
+ * of two, so few statements are compiled.
  */
 export function preparedByIds<Row>(
   build: (db: ReadDb, ids: readonly number[]) => Compilable<Row>,
