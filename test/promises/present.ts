@@ -27,7 +27,7 @@ const METHODS = ['get', 'post', 'put', 'patch', 'delete']
 const EVENT = /\blog\.(?:debug|info|warn|error)\(\s*(?:[\w.]+ \? )?(['"])(.+?)\1(?: : (['"])(.+?)\3)?/g
 
 /** Collects what the present program has. */
-export async function collectPromises(t: TestContext): Promise<Promises> {
+export async function collectPromises(t: Pick<TestContext, 'after'>): Promise<Promises> {
   const { app, key } = await openShapes({ listen: { metrics: 'local' } })
   const read = async (path: string) => (await send(app.url + path, { headers: { 'X-API-Key': key } })).body
   const documents = [await read('/openapi.json'), await read('/openapi-compat.json')]
@@ -114,7 +114,7 @@ function listCommands(commands: CommandTable): string[] {
 }
 
 /** Fields of the results of commands with `--json` that read a data directory. */
-async function listResults(t: TestContext, commands: CommandTable): Promise<string[]> {
+async function listResults(t: Pick<TestContext, 'after'>, commands: CommandTable): Promise<string[]> {
   const dataDir = temporaryDirectory(t)
   await fillDirectory(dataDir, { rates: 3, documents: 3 })
   const lines: string[] = []

@@ -36,7 +36,7 @@ export function fixedClock(instant = '2026-03-24T12:00:00Z'): TestClock {
 const REMOVAL = { recursive: true, force: true, maxRetries: 20, retryDelay: 20 }
 
 /** A directory that is removed when the test ends. */
-export function temporaryDirectory(t: TestContext): string {
+export function temporaryDirectory(t: Pick<TestContext, 'after'>): string {
   const dir = mkdtempSync(join(tmpdir(), 'cambista-test-'))
   t.after(() => rm(dir, REMOVAL))
   return dir

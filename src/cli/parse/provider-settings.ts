@@ -5,6 +5,7 @@ import { dirname } from 'node:path'
 import type { Provider, ProviderSettings, TokenSetting } from '../../providers/provider.ts'
 import { VERSION } from '../../runtime/assets.ts'
 import { AppError, errorCode, errorReason } from '../../runtime/errors.ts'
+import { openModeFault } from '../../runtime/open-mode.ts'
 import type { ProviderOption } from '../options/names.ts'
 import { settingOption, tokenVariables } from '../options/provider-options.ts'
 import type { Environment } from './args.ts'
@@ -57,10 +58,9 @@ export function tokenFileWarning(
   if ('error' in content) return { ...unreadableEvent(name, content.error), file }
   if (content.token === '')
     return token.emptyIsNone ? undefined : { event: emptyMessage(name), file, hint: WRITE_TOKEN }
-  const mode = statSync(file).mode & 0o777
-  if ((mode & 0o077) === 0 || dirname(file) === env.CREDENTIALS_DIRECTORY) return undefined
-  const event = `the file of ${name} can be opened by other users (mode ${mode.toString(8).padStart(4, '0')})`
-  return { event, file, hint: `chmod 600 ${file}` }
+  const fault = openModeFault(statSync(file).mode)
+  if (fault === undefined || dirname(file) === env.CREDENTIALS_DIRECTORY) return undefined
+  return { event: `the file of ${name} ${fault}`, file, hint: `chmod 600 ${file}` }
 }
 
 function tokenReader(

@@ -5,6 +5,7 @@ import { resolve } from 'node:path'
 import { changeMailbox, createMailbox } from '../../../domain/mail/mailboxes.ts'
 import { mailHostError, mailNameError, mailSizeError } from '../../../domain/mail/settings.ts'
 import { AppError, errorReason } from '../../../runtime/errors.ts'
+import { openModeFault } from '../../../runtime/open-mode.ts'
 import { type AgentRow, findAgent } from '../../../store/directory/agents.ts'
 import type { MailboxSettings } from '../../../store/mail/mailboxes.ts'
 import type { ReadDb } from '../../../store/tables.ts'
@@ -137,10 +138,8 @@ function checkSecretFile({ password_file, oauth_file }: SecretFiles): void {
   }
   if (!stats.isFile()) throw refuse('is not a file')
   if (stats.size === 0) throw refuse('is empty: write the secret into it')
-  if ((stats.mode & 0o077) !== 0) {
-    const mode = (stats.mode & 0o777).toString(8).padStart(4, '0')
-    throw refuse(`can be opened by other users (mode ${mode}): chmod 600 ${path}`)
-  }
+  const fault = openModeFault(stats.mode)
+  if (fault !== undefined) throw refuse(`${fault}: chmod 600 ${path}`)
 }
 
 function withoutUndefined<T>(values: { [Name in keyof T]: T[Name] | undefined }): T {

@@ -3,6 +3,7 @@
 import { constants } from 'node:fs'
 import { access, stat } from 'node:fs/promises'
 import { errorReason } from '../../../runtime/errors.ts'
+import { openModeFault } from '../../../runtime/open-mode.ts'
 import { findAgent } from '../../../store/directory/agents.ts'
 import type { InspectedDatabase } from '../../../store/engine.ts'
 import { selectMailboxes } from '../../../store/mail/mailboxes.ts'
@@ -19,7 +20,7 @@ export async function examineMailboxes(
     const finding = (message: string) => report.finding('mail', message, { about: 'mailbox-test', id })
     const file = mailbox.password_file ?? mailbox.oauth_file ?? ''
     const secretFault = await findSecretFault(file)
-    const openMode = await findOpenMode(file)
+    const modeFault = openModeFault((await stat(file).catch(() => undefined))?.mode ?? 0) // a missing file has none
     const agent = await findAgent(db, mailbox.agent_id)
     if (paused_at !== null) {
       const why = pause_reason === 'restore' ? ', by a restore' : ''
@@ -27,10 +28,8 @@ export async function examineMailboxes(
     } else if (secretFault !== undefined)
       finding(`the secret of mailbox ${id} cannot be read: ${secretFault}`)
     else if (failing_since !== null) finding(`mailbox ${id} fails since ${failing_since} (${failure})`)
-    if (openMode !== undefined) {
-      const fault = `the secret of mailbox ${id} can be opened by other users (mode ${openMode}): chmod 600 ${file}`
-      report.finding('mail', fault)
-    }
+    if (modeFault !== undefined)
+      report.finding('mail', `the secret of mailbox ${id} ${modeFault}: chmod 600 ${file}`)
     if (!agent?.active) finding(`the agent ${mailbox.agent_id} of mailbox ${id} is inactive`)
   }
 }
@@ -42,11 +41,4 @@ async function findSecretFault(file: string): Promise<string | undefined> {
   } catch (error) {
     return errorReason(error)
   }
-}
-
-/** Returns the mode of a file that other users can open. */
-async function findOpenMode(file: string): Promise<string | undefined> {
-  const stats = await stat(file).catch(() => undefined) // `findSecretFault` has the error
-  const mode = (stats?.mode ?? 0) & 0o777
-  return (mode & 0o077) === 0 ? undefined : mode.toString(8).padStart(4, '0')
 }

@@ -1,7 +1,7 @@
 // Queued messages and their hooks: no message of a rollback, and a limited number on the disk.
 
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import {
   type HookEvent,
   messageBody,
@@ -19,7 +19,7 @@ import { temporaryDatabase, temporaryDirectory } from '../../../support/temporar
 const AT = '2026-03-24T12:00:00.000Z'
 const UPLOAD = { companyId: COMPANY, agentId: AGENT, at: AT }
 
-async function ground(t: Parameters<typeof temporaryDirectory>[0]) {
+async function ground(t: TestContext) {
   const dataDir = temporaryDirectory(t)
   await makeDirectory(dataDir)
   await runJson(dataDir, 'agent', 'create', '--company', '7', '--name', 'Otro', '--id', '13')
