@@ -18,6 +18,7 @@ import { watchLineage } from './domain/operations/lineage-watch.ts'
 import { readSamples } from './domain/operations/sample-reads.ts'
 import { activeProviders } from './domain/rates/active-providers.ts'
 import { createExportReader } from './domain/rates/export.ts'
+import { sidesOfProviders } from './domain/rates/health.ts'
 import { openPastRates } from './domain/rates/past.ts'
 import { openRateCache } from './domain/rates/rate-cache.ts'
 import { openKeyring } from './http/access/auth.ts'
@@ -113,6 +114,7 @@ const GO_BACK_HINT =
 const KEY_USE_EVERY_MS = 60_000
 const ABANDONED_EVERY_MS = 30_000
 const MERGE_COUNTS_EVERY_MS = 10_000
+const READ_DOLLAR_AFTER_MS = 100 // the start itself does not wait for it
 
 /** Starts the program, and retries while the database does not answer (`Waiting`). */
 export async function startApp(config: AppConfig, overrides: AppOverrides = {}): Promise<App> {
@@ -234,6 +236,11 @@ async function openApp(
       config,
     ),
   )
+  const readDollar = async () => {
+    await cache.read((snapshot) => sidesOfProviders(snapshot, { clock, providers }))
+  }
+  const readDollarAhead = () => readDollar().catch(() => {}) // a request reports the error
+  parts.adopt(setTimeout(readDollarAhead, READ_DOLLAR_AFTER_MS), clearTimeout)
   parts.defer(engine.publishServer(server.url, { minFree: limits.minFree, backup: config.backup }))
   const work = parts.use(new AsyncDisposableStack()) // tasks that write without a request
   const beginWork = () => {

@@ -7,17 +7,20 @@ export type Figure = {
   limit: string
   /** Ratio to the limit. */
   measured: number
+  /** The same ratio in processor time of the two servers. */
+  processor?: number | undefined
   unit: '' | ' times' | ' MB' | ' ms'
   /** Required bound of the ratio; undefined: shown for comparison. */
   must?: { atLeast: number; aim?: number } | { atMost: number } | undefined
 }
 
-export const HEADING = '| Work | ours | limit | figure | must be | |\n|---|---|---|---|---|---|'
+export const HEADING =
+  '| Work | ours | limit | figure | processor | must be | |\n|---|---|---|---|---|---|---|'
 
-export function figureRow({ work, ours, limit, measured, unit, must }: Figure): string {
+export function figureRow({ work, ours, limit, measured, processor, unit, must }: Figure): string {
   const result = unit === ' MB' ? `${measured < 0 ? '' : '+'}${measured.toFixed(0)}` : measured.toFixed(2)
   const isWithinBound = !must || ('atLeast' in must ? measured >= must.atLeast : measured <= must.atMost)
-  return `| ${work} | ${ours} | ${limit} | ${result}${unit} | ${formatBound(must, unit)} | ${isWithinBound ? '' : 'MISSED'} |`
+  return `| ${work} | ${ours} | ${limit} | ${result}${unit} | ${processor?.toFixed(2) ?? ''} | ${formatBound(must, unit)} | ${isWithinBound ? '' : 'MISSED'} |`
 }
 
 function formatBound(must: Figure['must'], unit: string): string {

@@ -10,6 +10,7 @@ import { idleRuntimeMemory, PROGRAM, startProgram } from './process.ts'
 import { contentPath, download, haveMemoryAtHand, MB, upload } from './transfer.ts'
 
 const SETTLED_MS = 2000
+const COLLECTED_MS = 25_000 // a server collects garbage in its first idle interval
 const LARGE = 400 * MB
 
 /** `dataDir` has the whole history, and the directory of companies and tokens of test/support. */
@@ -27,7 +28,7 @@ export async function measureMemory(dataDir: string, dir: string, key: string): 
   })
 
   let server = await startProgram(dataDir, program)
-  await wait(SETTLED_MS)
+  await wait(COLLECTED_MS)
   const figures = [memoryFigure('idle', server.memory(), 45)]
   await readEverySeries(server.port, key)
   await wait(SETTLED_MS)

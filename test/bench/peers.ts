@@ -1,7 +1,6 @@
-// Peer of the reads: a bare node:http server that answers a constant. Run by others: node peers.ts SIZE
+// Peer of the reads: a bare node:http server that answers a constant. Run by others: node peers.ts SIZE PORT
 
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 
 if (import.meta.main) {
   const body = Buffer.alloc(Number(process.argv[2]), 'x')
@@ -13,5 +12,5 @@ if (import.meta.main) {
     })
     response.end(text)
   })
-  server.listen(0, '127.0.0.1', () => process.stdout.write(`${(server.address() as AddressInfo).port}\n`))
+  server.listen(Number(process.argv[3]), '127.0.0.1')
 }

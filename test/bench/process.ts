@@ -131,10 +131,15 @@ export async function emptyRuntimeMs(): Promise<number> {
 
 /** Runs a load in a process of its own; returns answers a second. @throws for a status other than 200 and 304 */
 export async function answersPerSecond(order: LoadOrder): Promise<number> {
+  return (await loadAnswers(order)).perSecond
+}
+
+/** The same, with the number of answers. */
+export async function loadAnswers(order: LoadOrder): Promise<LoadResult> {
   const result = JSON.parse(await runToEnd(script('load.ts', JSON.stringify(order)))) as LoadResult
   const other = Object.keys(result.statuses).filter((status) => status !== '200' && status !== '304')
   if (other.length > 0) throw new Error(`${order.paths[0]} was answered with ${other.join(', ')}`)
-  return result.perSecond
+  return result
 }
 
 /** Milliseconds of processor time of all threads of a process. */

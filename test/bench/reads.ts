@@ -4,9 +4,10 @@
 import { addDays } from '../../src/values/dates.ts'
 import { type Figure, median } from './figure.ts'
 import type { LoadOrder } from './load.ts'
-import { answersPerSecond, script, startPrinting, startProgram } from './process.ts'
+import { answersPerSecond, loadAnswers, type Running, script, startProgram, startServer } from './process.ts'
 
-const ROUNDS = 3
+const ROUNDS = 9
+const ROUND_MS = 700
 
 type Read = {
   name: string
@@ -63,34 +64,46 @@ export async function measureReads(dataDir: string, key: string): Promise<Figure
         await ask((read.paths[0] ?? '').replace('{n}', '1000000').replace('{day}', '2015-05-05'))
       ).arrayBuffer()
     ).byteLength
-    figures.push(await beside(read, { port, headers }, size))
+    figures.push(await beside(read, server, headers, size))
   }
   const etag = (await ask(LATEST)).headers.get('etag') ?? ''
   const unchanged: Read = { name: '304', paths: [LATEST], must: { atLeast: 0.6 } }
-  figures.push(await beside(unchanged, { port, headers: { ...headers, 'If-None-Match': etag } }, 114))
+  figures.push(await beside(unchanged, server, { ...headers, 'If-None-Match': etag }, 114))
   await server.stop()
   return figures
 }
 
 async function beside(
   { name, paths, must }: Read,
-  to: Pick<LoadOrder, 'port' | 'headers'>,
+  server: Running,
+  headers: Record<string, string>,
   size: number,
 ): Promise<Figure> {
-  const bare = await startPrinting(script('peers.ts', String(size)))
-  const order: LoadOrder = { ...to, paths }
-  await answersPerSecond({ ...order, ms: 500 }) // warm
+  const bare = await startServer((port) => script('peers.ts', String(size), port))
+  const order: LoadOrder = { port: server.port, headers, paths, ms: ROUND_MS }
+  const bareOrder: LoadOrder = { ...order, port: bare.port, paths: ['/'] }
+  for (const one of [order, bareOrder]) await answersPerSecond(one) // warm
   const speeds = { ours: [] as number[], bare: [] as number[] }
+  const costs = { ours: [] as number[], bare: [] as number[] }
   for (let round = 0; round < ROUNDS; round += 1) {
-    speeds.bare.push(await answersPerSecond({ ...to, port: Number(bare.line), paths: ['/'] }))
-    speeds.ours.push(await answersPerSecond(order))
+    const sides = [
+      ['bare', bare, bareOrder],
+      ['ours', server, order],
+    ] as const
+    for (const [side, running, load] of round % 2 ? sides.toReversed() : sides) {
+      const before = running.processorMs()
+      const { requests, perSecond } = await loadAnswers(load)
+      costs[side].push((running.processorMs() - before) / requests)
+      speeds[side].push(perSecond)
+    }
   }
-  bare.stop()
+  await bare.stop()
   return {
     work: `${name} (limit: bare node:http)`,
     ours: `${median(speeds.ours).toFixed(0)}/s`,
     limit: `${median(speeds.bare).toFixed(0)}/s`,
     measured: median(speeds.ours.map((ours, round) => ours / (speeds.bare[round] ?? 0))),
+    processor: median(costs.ours.map((ours, round) => (costs.bare[round] ?? 0) / ours)),
     unit: '',
     must,
   }

@@ -11,8 +11,8 @@ const IDLE = 0.01
 const GROWTH = 32 * 1024 ** 2 // large mails pass through a loop that is hardly busy
 
 /**
- * Collects once when an idle interval follows a busy one, or one with 32 MiB more memory. Its timer does not prevent the
- * exit of the process.
+ * Collects once in the first idle interval after the start, a busy interval, or 32 MiB more memory. Its timer does not
+ * prevent the exit of the process.
  */
 export function collectWhenIdle(): Disposable {
   const isIdleAfterRush = idleAfterRush()
@@ -29,9 +29,9 @@ export function collectWhenIdle(): Disposable {
 /** Utilization of the event loop (0 to 1), and resident memory in bytes at its end. */
 type LoopInterval = { utilization: number; memory: number }
 
-/** Returns a function of each interval: true for the first idle one after a busy or growing one. */
+/** Returns a function of each interval: true for the first idle one after the start, or after a rush. */
 export function idleAfterRush(): (interval: LoopInterval) => boolean {
-  let wasBusy = false
+  let wasBusy = true // the start
   let least = Number.POSITIVE_INFINITY
   return ({ utilization, memory }) => {
     const isFirstIdle = wasBusy && utilization < IDLE

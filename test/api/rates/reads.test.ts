@@ -1,9 +1,11 @@
-// Reads are answered during a long write transaction of the server.
+// Reads are answered during a long write transaction of the server. The dollar is read before the first request.
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { startTestApp } from '../../support/app.ts'
+import { setTimeout as wait } from 'node:timers/promises'
+import { postgres, startTestApp } from '../../support/app.ts'
 import { batch, CREATE, fillDirectory, pdf, post, read } from '../../support/directory.ts'
+import { asOtherProcess } from '../support.ts'
 
 test('documents, agents, runs and readiness are read during a long upload', async (t: TestContext) => {
   const app = await startTestApp(t)
@@ -36,4 +38,16 @@ test('documents, agents, runs and readiness are read during a long upload', asyn
   assert.equal((await uploading).status, 200)
   for (const id of statuses) assert.ok(id === 1 || id === 10_001, `${id}: half an upload was seen`)
   t.diagnostic(`longest of six answers at once: ${Math.round(longest)} ms`)
+})
+
+test('a server reads the dollar before its first request', async (t) => {
+  const before = await startTestApp(t)
+  await before.sync()
+  await before.app.close()
+  const app = await startTestApp(t, { dataDir: before.dataDir })
+  await wait(1000)
+  await asOtherProcess(app, (db) => db.schema.alterTable('rates').renameTo('gone').execute())
+  assert.equal((await app.get('/api/v1/rates/latest?base=USD&quote=CRC')).status, 200)
+  // In a cluster a snapshot has all columns from the start.
+  assert.equal((await app.get('/api/v1/rates/latest?base=EUR&quote=USD')).status, postgres ? 200 : 500)
 })
