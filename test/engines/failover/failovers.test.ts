@@ -1,6 +1,7 @@
-// Two nodes whose database fails over under uploads, claims, readers and rates. A primary crashes; another is frozen,
-// and resumes after its standby was promoted. Replication is strict: nothing that was acknowledged is lost. The long
-// form has more rounds; patroni.test.ts has the faults of a whole Patroni.
+// Three nodes whose database fails over under uploads, claims, readers and rates. A primary crashes; another is frozen,
+// and resumes after its standby was promoted. Replication is strict: nothing that was acknowledged is lost. The short
+// form has one round, the long form those of an hour or of CAMBISTA_SOAK_SECONDS. patroni.test.ts has the faults of a
+// whole Patroni.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -12,18 +13,21 @@ import { promote, setSynchronous, startStandby } from '../../support/postgres/st
 import { startSwitch } from '../../support/postgres/switch.ts'
 
 const FAULTS = ['crash', 'freeze'] as const
-const ROUNDS = scaled({ short: 1, long: 10 })
+const NODES = 3
+const SECONDS = Number(process.env.CAMBISTA_SOAK_SECONDS ?? scaled({ short: 0, long: 3600 }))
 const BETWEEN_MS = scaled({ short: 1500, long: 5000 })
 
-test(`${ROUNDS * FAULTS.length} failovers of a strict pair lose nothing under uploads, claims and readers`, async (t) => {
+test(`failovers of a strict pair lose nothing under uploads, claims and readers of ${NODES} nodes`, async (t) => {
   const open = async (server: PostgresServer) => {
     t.after(() => server.close())
     return server
   }
   let primary = await open(await startPostgres())
   const entry = await startSwitch(t, primary)
-  const workload = await startWorkload(t, entry.url, false)
-  for (let round = 0; round < ROUNDS; round++) {
+  const workload = await startWorkload(t, entry.url, { nodes: NODES })
+  const end = performance.now() + SECONDS * 1000
+  const recoveries: number[] = []
+  do {
     for (const fault of FAULTS) {
       const former = primary
       const standby = await open(await startStandby(former))
@@ -32,13 +36,15 @@ test(`${ROUNDS * FAULTS.length} failovers of a strict pair lose nothing under up
       const thaw = fault === 'crash' ? await former.crash() : former.freeze()
       await promote(standby)
       entry.lead(standby)
-      figure(t, `ms from ${fault} and promotion to an acknowledged upload`, await workload.recovery())
+      recoveries.push(await workload.recovery())
       thaw?.()
       await wait(BETWEEN_MS)
       await former.close()
       primary = standby
     }
-  }
+  } while (performance.now() < end)
+  figure(t, 'failovers', recoveries.length)
+  figure(t, 'most ms from a fault and a promotion to an acknowledged upload', Math.max(...recoveries))
   assert.deepEqual(await workload.judge(), [])
   assert.deepEqual(workload.soak.faults, [])
   const acknowledged = workload.soak.counts.get('documents acknowledged') ?? 0

@@ -42,7 +42,7 @@ for (const { mode, hasWatchdog = false, pooler } of CASES) {
   }, async (t) => {
     const cluster = await startPatroni(t, mode)
     const url = pooler ? await startPgbouncer(t, cluster.url, pooler) : cluster.url
-    const workload = await startWorkload(t, url, true)
+    const workload = await startWorkload(t, url, { mayLose: true })
     await causeFaults(t, { cluster, workload, hasWatchdog })
     const lostUploads = await workload.judge()
     const listed = await workload.listLostContents()

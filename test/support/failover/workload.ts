@@ -36,7 +36,6 @@ export type Workload = {
   listLostContents(): Promise<Set<string>>
 }
 
-const NODES = 2
 const COUNTS = { uploaders: 4, workers: 3, ratesReaders: 2 }
 const UPLOAD = '/api/v1/documents?company_id=2&agent_id=3&owner_id=3&name='
 const RECOVERY_MS = 120_000
@@ -44,9 +43,13 @@ const LOG_CHARACTERS = 5000
 
 /**
  * Starts nodes over the address of a database, and clients.
- * @param mayLose the database may lose acknowledged commits
+ * @param options `mayLose`: the database may lose acknowledged commits
  */
-export async function startWorkload(t: TestContext, url: string, mayLose: boolean): Promise<Workload> {
+export async function startWorkload(
+  t: TestContext,
+  url: string,
+  { nodes: count = 2, mayLose = false }: { nodes?: number; mayLose?: boolean },
+): Promise<Workload> {
   figure(t, 'seed', SEED)
   const day = soakDay()
   const nodes: Node[] = []
@@ -72,7 +75,7 @@ export async function startWorkload(t: TestContext, url: string, mayLose: boolea
   const { key } = JSON.parse((await cluster.command('key', 'create', 'reader', '--json')).out) as {
     key: string
   }
-  while (nodes.length < NODES) await start()
+  while (nodes.length < count) await start()
   const sync = (...words: string[]) => cluster.program('sync', ...words)
   const clients = startClients(soak, { books, key, sync, counts: COUNTS })
   const { uploads, sending, reading, working } = clients
@@ -103,7 +106,7 @@ export async function startWorkload(t: TestContext, url: string, mayLose: boolea
         await wait(250)
         const name = `probe-${probes++}-0.bin`
         uploads.set(name, { names: [name], hashes: [], ids: undefined, deleted: 'maybe', isOfCompany2: true })
-        return await uploadProbe(nodes[probes % NODES]?.url ?? '', name)
+        return await uploadProbe(nodes[probes % count]?.url ?? '', name)
       }, RECOVERY_MS).catch(async (error: unknown) => {
         throw new Error((await Promise.all(nodes.map(describeNode))).join('\n'), { cause: error })
       })
@@ -127,7 +130,7 @@ export async function startWorkload(t: TestContext, url: string, mayLose: boolea
         return false
       })
       const former = nodes.length
-      while (nodes.length < former + NODES) await start()
+      while (nodes.length < former + count) await start()
       nodes.splice(0, former)
       isRestarting = false
     },
