@@ -1,7 +1,7 @@
 // Three nodes whose database fails over under uploads, claims, readers and rates. A primary crashes; another is frozen,
 // and resumes after its standby was promoted. Replication is strict: nothing that was acknowledged is lost. The short
-// form has one round, the long form those of an hour or of CAMBISTA_SOAK_SECONDS. patroni.test.ts has the faults of a
-// whole Patroni.
+// form has one round. The long form takes an hour, or CAMBISTA_SOAK_SECONDS. patroni.test.ts has the faults of a whole
+// Patroni.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
