@@ -74,7 +74,10 @@ export async function run(argv: readonly string[], terminal: Terminal): Promise<
       const width = helpWidth(terminal.columns)
       const { command, group, json = false } = commandLine
       if (json) {
-        terminal.out(`${JSON.stringify(describeCommands(await loadCommands(), texts), null, 2)}\n`)
+        const commands = await loadCommands()
+        const isWanted = ({ name }: Command) =>
+          command !== undefined ? name === command : group === undefined || name.startsWith(`${group} `)
+        terminal.out(`${JSON.stringify(describeCommands(commands.filter(isWanted), texts), null, 2)}\n`)
         return 0
       }
       terminal.out(

@@ -10,7 +10,7 @@ import { unknownFlag } from './parse/args.ts'
 
 export type ParsedCommand =
   | { kind: 'version'; words: string[] }
-  /** Help for a group of commands, for one command, or for the program. `json`: of the program as JSON. */
+  /** Help for a group of commands, for one command, or for the program. `json`: as JSON. */
   | { kind: 'help'; group?: string; command?: string; json?: boolean }
   /** `words`: all others than the command's name. */
   | { kind: 'command'; command: string; words: string[] }
@@ -57,12 +57,15 @@ export function readCommandLine(argv: readonly string[], names: readonly string[
   if (first.value === 'help') return parseHelp(argv.slice(first.index + 1), names)
   const typed = [first.value, ...(second ? [`${first.value} ${second.value}`] : [])]
   const command = names.find((name) => typed.includes(name))
+  const json = hasFlag('json')
   if (command) {
+    if (wantsHelp && json) return { kind: 'help', command, json }
     const nameIndexes = command === first.value ? [first.index] : [first.index, second?.index]
     return { kind: 'command', command, words: argv.filter((_, at) => !nameIndexes.includes(at)) }
   }
   const isGroup = names.some((name) => name.startsWith(`${first.value} `))
-  if (isGroup && (second ? second.value === 'help' : wantsHelp)) return { kind: 'help', group: first.value }
+  if (isGroup && (second ? second.value === 'help' : wantsHelp))
+    return { kind: 'help', group: first.value, ...(json && { json }) }
   throw unknownCommand(first.value, second?.value, names)
 }
 

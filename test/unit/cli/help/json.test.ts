@@ -43,6 +43,41 @@ test('`--help --json` describes each command, with the variable and default of e
   })
 })
 
+test('`--help --json` of a command or a group describes it alone, in the form of the whole help', async () => {
+  const whole = JSON.parse((await runCommand(['--help', '--json'])).out) as { commands: DescribedCommand[] }
+  const describe = async (words: string[]) => {
+    const { code, out } = await runCommand(words)
+    return { code, help: JSON.parse(out) as unknown }
+  }
+  const expected = (isWanted: (name: string) => boolean) => ({
+    code: 0,
+    help: { ...whole, commands: whole.commands.filter(({ name }) => isWanted(name)) },
+  })
+  for (const words of [
+    ['key', '--help', '--json'],
+    ['key', 'help', '--json'],
+    ['help', 'key', '--json'],
+  ])
+    assert.deepEqual(
+      await describe(words),
+      expected((name) => name.startsWith('key ')),
+    )
+  for (const words of [
+    ['key', 'create', '--help', '--json'],
+    ['key', '--json', '--help', 'create', 'erp'],
+    ['help', 'key', 'create', '--json'],
+  ])
+    assert.deepEqual(
+      await describe(words),
+      expected((name) => name === 'key create'),
+    )
+  // A command without --json of its own.
+  assert.deepEqual(
+    await describe(['serve', '--json', '-h']),
+    expected((name) => name === 'serve'),
+  )
+})
+
 test('`--json` before or after `--help` means the same, and help without it is a text', () => {
   for (const words of [
     ['--help', '--json'],
