@@ -43,6 +43,11 @@ export function requireFlagRow<T>(
   throw new AppError('usage', faults.join('; '))
 }
 
+/** Returns the path of a file for results; undefined, for none or `-`: stdout. */
+export function resultFile(word: string | undefined): string | undefined {
+  return word === '-' ? undefined : word
+}
+
 /** Writes a new file, completely or not at all. */
 export async function writeNewFile(path: string, content: AsyncIterable<Buffer>): Promise<void> {
   // The file is opened before the first byte is read, because content that fails at once must remove it.
@@ -57,14 +62,13 @@ export async function writeNewFile(path: string, content: AsyncIterable<Buffer>)
   }
 }
 
-/** Returns the error for a file of --out that could not be written. */
+/** Returns the error for a new file that could not be written. */
 export function newFileError(path: string, error: unknown): AppError {
   const code = errorCode(error)
   if (code === 'EEXIST') {
-    return new AppError('failed', `${path} is there already and is not overwritten: choose another --out`)
+    return new AppError('failed', `${path} is there already and is not overwritten: choose another name`)
   }
   // Root has become the owner of the data directory, who may not write everywhere.
-  const hint =
-    code === 'EACCES' || code === 'EPERM' ? ' (leave --out away and redirect the output: > FILE)' : ''
+  const hint = code === 'EACCES' || code === 'EPERM' ? ' (redirect the output instead: > FILE)' : ''
   return new AppError('failed', `cannot write ${path}: ${errorReason(error)}${hint}`, { cause: error })
 }

@@ -5,7 +5,7 @@ import { importDirectory } from '../../../domain/directory/import.ts'
 import { AppError, errorReason } from '../../../runtime/errors.ts'
 import { command, printResult } from '../../command.ts'
 import { STORAGE } from '../../options/storage.ts'
-import { newFileError } from '../positionals.ts'
+import { newFileError, resultFile } from '../positionals.ts'
 
 export const directoryImport = command({
   name: 'directory import',
@@ -39,7 +39,7 @@ export const directoryExport = command({
   name: 'directory export',
   options: ['out', ...STORAGE, 'json'],
   run({ options, terminal, withDatabase }) {
-    const { out } = options
+    const out = resultFile(options.out)
     return withDatabase({ mustExist: true }, async (db) => {
       const directory = await exportDirectory(db)
       const text = `${JSON.stringify(directory, null, 2)}\n`

@@ -8,7 +8,7 @@ import { findResult } from '../../../store/documents/results.ts'
 import type { ReadDb } from '../../../store/tables.ts'
 import { command, formatTable, printResult, type Terminal } from '../../command.ts'
 import { STORAGE, STORAGE_WITH_BLOBS } from '../../options/storage.ts'
-import { parseId, writeNewFile } from '../positionals.ts'
+import { parseId, resultFile, writeNewFile } from '../positionals.ts'
 import { notFound, printRows } from '../rows.ts'
 
 export const documentList = command({
@@ -63,7 +63,7 @@ export const documentExport = command({
   options: ['out', ...STORAGE_WITH_BLOBS, 'json'],
   run({ options, positionals, terminal, storage, withDatabase }) {
     const id = parseId(positionals[0])
-    const { out } = options
+    const out = resultFile(options.out)
     if (out === undefined && options.json) {
       throw new AppError('usage', '--json needs --out FILE, because the content goes to stdout')
     }

@@ -17,7 +17,7 @@ import { currentDay } from '../../../values/dates.ts'
 import { command, printResult, type Terminal } from '../../command.ts'
 import { STORAGE } from '../../options/storage.ts'
 import type { WithDatabase } from '../../storage/data-dir.ts'
-import { writeNewFile } from '../positionals.ts'
+import { resultFile, writeNewFile } from '../positionals.ts'
 
 const LINES_AT_ONCE = 2000
 
@@ -25,7 +25,8 @@ export const ratesExport = command({
   name: 'export',
   positionals: ['[FILE]'],
   options: ['format', 'indicators', 'prices', 'base', 'quote', 'type', ...STORAGE, 'json'],
-  run({ options, flags, positionals: [path], terminal, withDatabase }) {
+  run({ options, flags, positionals: [file], terminal, withDatabase }) {
+    const path = resultFile(file)
     if (options.indicators && options.prices !== undefined)
       throw new AppError('usage', '--indicators and --prices exclude each other')
     if (options.prices !== undefined) return exportPrices({ options, path, terminal, withDatabase })

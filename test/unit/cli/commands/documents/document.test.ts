@@ -85,7 +85,7 @@ test('`document export --out` writes a new file, under any name of the document'
   writeFileSync(out, 'mine')
   const again = await runCommand(['document', 'export', '1', '--out', out, '--data-dir', dataDir])
   assert.deepEqual([again.code, again.out], [1, ''])
-  assert.match(again.err, /out\.bin is there already and is not overwritten: choose another --out/)
+  assert.match(again.err, /out\.bin is there already and is not overwritten: choose another name/)
   assert.equal(readFileSync(out, 'utf8'), 'mine')
   const nowhere = await runCommand([
     'document',
@@ -108,9 +108,11 @@ test('`document export` without --out writes the bytes alone to stdout', async (
     maxBuffer: 1e8,
   })
   assert.equal(createHash('sha256').update(out).digest('hex'), hashText(text))
-  const both = await runCommand(['document', 'export', '1', '--json', '--data-dir', dataDir])
-  assert.deepEqual([both.code, both.out], [2, ''])
-  assert.match(both.err, /--json needs --out FILE/)
+  for (const words of [[], ['--out', '-']]) {
+    const both = await runCommand(['document', 'export', '1', '--json', ...words, '--data-dir', dataDir])
+    assert.deepEqual([both.code, both.out], [2, ''])
+    assert.match(both.err, /--json needs --out FILE/)
+  }
 })
 
 test('`document export` of a damaged or missing blob fails and leaves no file', async (t) => {

@@ -241,6 +241,16 @@ test('`export` overwrites no file and leaves none when it fails', async () => {
   assert.ok(!existsSync(file('none.csv')))
 })
 
+test('`export -` writes to stdout, and makes no file', async () => {
+  const prices = ['--prices', 'ledger', '--base', 'USD', '--quote', 'CRC']
+  for (const words of [[], ['--format', 'ndjson'], ['--indicators'], prices]) {
+    const dash = await runCommand(['export', '-', ...words, '--data-dir', app.dataDir])
+    const bare = await runCommand(['export', ...words, '--data-dir', app.dataDir])
+    assert.deepEqual([dash.code, dash.out], [0, bare.out])
+  }
+  assert.ok(!existsSync('-'))
+})
+
 /** Replaces the end line of a changed export by one with the right count and hash. */
 function withValidEnd(text: string): string {
   const before = text.slice(0, text.indexOf('# end,'))
