@@ -101,7 +101,8 @@ test('`provider enable` adds the row, the series and the scheduler of a running 
       0,
       'provider pruebas is enabled\n',
       'pruebas adds 4 series to the 47 of this database: /api/v1/rates and /api/v1/series without provider= list ' +
-        'them too\n',
+        'them too\n' +
+        'pruebas requires a token, in the file of --pruebas-token-file (cambista manual sources)\n',
     ],
   )
   await until(() => isSynced('pruebas'))

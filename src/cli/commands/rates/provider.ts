@@ -69,14 +69,17 @@ async function listProviderRows(db: ReadDb, providers: readonly Provider[]): Pro
     })
 }
 
-/** Enables an optional provider. Before its first series `print` gets a warning about requests without `provider`. */
+/**
+ * Enables an optional provider. Before its first series `print` gets a warning about requests without `provider`, and
+ * the flag of its token.
+ */
 async function enable(
   db: WriteDb,
   provider: Provider,
   { clock }: Pick<Engine, 'clock'>,
   print: (text: string) => void,
 ): Promise<void> {
-  const { code, catalogue } = provider
+  const { code, catalogue, settings } = provider
   const rows = await selectProviders(db)
   if (rows.every((row) => row.code !== code)) {
     const seriesCount = (await selectSeries(db)).length
@@ -84,6 +87,8 @@ async function enable(
       `${code} adds ${catalogue.length} series to the ${seriesCount} of this database: /api/v1/rates and /api/v1/series ` +
         'without provider= list them too\n',
     )
+    const token = settings.token?.option
+    if (token) print(`${code} requires a token, in the file of --${token} (cambista manual sources)\n`)
   }
   await enableProvider(db, provider, clock)
 }

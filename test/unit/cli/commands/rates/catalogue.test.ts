@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { banxico } from '../../../../../src/providers/banxico/banxico.ts'
+import { ecb } from '../../../../../src/providers/ecb/ecb.ts'
 import { startTestApp } from '../../../../support/app.ts'
+import { TEST_PROVIDERS } from '../../../../support/providers.ts'
 import { runCommand, until } from '../../../../support/terminal.ts'
 
 type Listed = { id: number; external_code: string; base_currency: string; enabled: boolean }
@@ -30,6 +33,17 @@ test('series and providers are listed, disabled and enabled, also in a running s
   await until(async () => (await json<unknown[]>('/api/v1/providers?only_enabled=1')).length === 1)
   const providers = JSON.parse((await runCommand(['provider', 'list', ...at])).out)
   assert.deepEqual(providers, await json('/api/v1/providers?details=true'))
+})
+
+test('`provider enable` names the flag of a required token', async (t) => {
+  const { dataDir } = await startTestApp(t)
+  const providers = [...TEST_PROVIDERS, banxico, ecb]
+  const enable = (code: string) =>
+    runCommand(['provider', 'enable', code, '--data-dir', dataDir], {}, providers)
+  const required =
+    /^banxico requires a token, in the file of --banxico-token-file \(cambista manual sources\)$/m
+  assert.match((await enable('banxico')).err, required)
+  assert.doesNotMatch((await enable('ecb')).err, /token/)
 })
 
 test('the error of an unknown series or provider suggests its list', async (t) => {
