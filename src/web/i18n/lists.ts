@@ -145,8 +145,8 @@ export const LISTS = textTable({
       `${count} ${isOne ? 'item' : 'items'}.`,
     ],
     positionsHint: [
-      'Escriba, o pegue de Excel: detalle, saldo, moneda y fecha de registro o de la última valuación.',
-      'Type, or paste from Excel: detail, balance, currency, and date of registration or of the last valuation.',
+      'Escriba, o pegue de Excel: detalle, saldo, moneda y fecha de registro o de la última valuación. Un pasivo lleva saldo positivo y el tipo pasivo.',
+      'Type, or paste from Excel: detail, balance, currency, and date of registration or of the last valuation. A liability has a positive balance and the type liability.',
     ],
     add: ['Agregar', 'Add'],
     paste: ['Pegar de Excel', 'Paste from Excel'],
@@ -171,8 +171,8 @@ export const LISTS = textTable({
     ],
     later: ['La fecha de registro es posterior al cierre.', 'The date of registration is after the closing.'],
     foot: [
-      'Paréntesis: pasivo o pérdida. Diferencial = al cierre − en libros, cada uno redondeado a 2 decimales. La lista queda solo en este navegador.',
-      'Parentheses: liability or loss. Difference = at closing − in the books, each rounded to 2 decimals. The list stays in this browser only.',
+      'Paréntesis: pasivo, saldo negativo o pérdida. Diferencial = al cierre − en libros, cada uno redondeado a 2 decimales. La lista queda solo en este navegador.',
+      'Parentheses: liability, negative balance or loss. Difference = at closing − in the books, each rounded to 2 decimals. The list stays in this browser only.',
     ],
     fileNote: [
       'Diferencial = al cierre − en libros, cada uno redondeado a 2 decimales. Un pasivo tiene saldo negativo.',
