@@ -1,5 +1,5 @@
 // An agent over MCP: claims and reads documents, queries the rate of the dollar, and finishes each with a note.
-// npm install @modelcontextprotocol/client; then, with a key and a token:
+// npm install @modelcontextprotocol/client; then, with Node 24 or newer, a key and a token:
 //   CAMBISTA_KEY=cbk_… CAMBISTA_TOKEN=cbt_… node agent.ts http://127.0.0.1:8080/mcp AGENT_ID
 
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'

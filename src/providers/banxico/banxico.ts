@@ -50,7 +50,7 @@ export const banxico: Provider = {
       name: 'the token of Banxico',
       absence: 'no token of the Banco de México, so its syncs fail',
       emptyIsNone: true,
-      installed: { file: 'banxico-token', title: 'token of Banxico (if enabled)' },
+      installed: { file: 'banxico-token', title: 'token of Banxico, if used' },
     },
   },
   catalogue: banxicoCatalogue,
