@@ -157,10 +157,16 @@ public static class Cambista
         }
         try
         {
+            decimal amount;
+            DateTime day;
+            // A comma is no separator of thousands here: 1,5 must not become 15.
+            if (!decimal.TryParse(words[0], NumberStyles.AllowDecimalPoint, CultureInfo.InvariantCulture, out amount))
+                throw new CambistaException("AMOUNT must be a decimal number, such as 1500.50");
+            if (!DateTime.TryParseExact(words[3], Iso, CultureInfo.InvariantCulture, DateTimeStyles.None, out day))
+                throw new CambistaException("DAY must be written YYYY-MM-DD");
             Conversion conversion = Convert(
-                decimal.Parse(words[0], NumberStyles.Number, CultureInfo.InvariantCulture), words[1], words[2],
-                DateTime.ParseExact(words[3], Iso, CultureInfo.InvariantCulture),
-                words.Length > 4 ? words[4] : "venta", words.Length > 5 ? (int?)int.Parse(words[5]) : null);
+                amount, words[1], words[2], day, words.Length > 4 ? words[4] : "venta",
+                words.Length > 5 ? (int?)int.Parse(words[5]) : null);
             Console.WriteLine(string.Format(CultureInfo.InvariantCulture, "{0} {1} {2:yyyy-MM-dd}",
                 conversion.Result, conversion.Rate, conversion.Day));
             return 0;

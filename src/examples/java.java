@@ -142,9 +142,17 @@ public final class Cambista {
                     words.length > 5 ? Integer.valueOf(words[5]) : null);
             System.out.println(conversion.result().toPlainString() + " " + conversion.rate().toPlainString() + " "
                     + conversion.day());
-        } catch (CambistaException | DateTimeParseException | NumberFormatException error) {
-            System.err.println("cambista: " + error.getMessage());
-            System.exit(1);
+        } catch (CambistaException error) {
+            fail(error.getMessage());
+        } catch (DateTimeParseException error) {
+            fail("DAY must be written YYYY-MM-DD");
+        } catch (NumberFormatException error) {
+            fail("AMOUNT must be a decimal number, such as 1500.50, and DECIMALS an integer");
         }
+    }
+
+    private static void fail(String reason) {
+        System.err.println("cambista: " + reason);
+        System.exit(1);
     }
 }

@@ -93,7 +93,8 @@ def _detail(error):
 
 if __name__ == "__main__":
     if len(sys.argv) not in range(5, 8):
-        sys.exit("usage: cambista.py AMOUNT FROM TO DAY [SIDE [DECIMALS]]")
+        print("usage: cambista.py AMOUNT FROM TO DAY [SIDE [DECIMALS]]", file=sys.stderr)
+        sys.exit(2)
     try:
         conversion = convert(*sys.argv[1:])
     except (CambistaError, ValueError) as error:

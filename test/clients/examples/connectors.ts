@@ -226,6 +226,24 @@ export async function testConnector(
       await assertFailure(front, dollar, { message: /401: .*X-API-Key/, requests: 1, env })
     })
 
+    test(`${name}: a decimal comma and another order of the date are errors that name the right form`, async (t) => {
+      const front = await openFront(t, app)
+      const forms: [string[], RegExp][] = [
+        [['1,5', 'USD', 'CRC', TODAY], /amount must be a decimal number/i],
+        [['1,500.50', 'USD', 'CRC', TODAY], /amount must be a decimal number/i],
+        [['1', 'USD', 'CRC', '24/03/2026'], /(on|DAY) must be .*YYYY-MM-DD/],
+      ]
+      for (const [words, message] of forms) {
+        const { code, out, err } = await runConversion(front, words)
+        assert.match(err, message)
+        assert.deepEqual([code, out], [1, ''])
+      }
+      if (name === 'google-sheets') return // functions of a cell have no command line
+      const { code, out, err } = await runConversion(front, [])
+      assert.match(err, /^usage: \S+ AMOUNT FROM TO DAY /)
+      assert.deepEqual([code, out], [2, ''])
+    })
+
     test(`${name}: a redirect is an error, so that no other server gets the key`, async (t) => {
       const front = await openFront(t, app)
       front.answers = [redirect]
