@@ -294,8 +294,10 @@ for (const era of Object.keys(ERAS) as Era[]) {
     )
     assert.match(
       statistics.content[0]?.text ?? '',
-      /16 values .* Partial: .* Not synchronized: 2025-03-10 to 2025-03-24\./,
+      /16 values .* Partial: not all of 2025-03-01 to 2025-03-31 is known\. Not synchronized: 2025-03-10 to 2025-03-24\./,
     )
+    const present = await call(client, 'rate_statistics', { from: '2026-03-01', to: '2026-03-24' })
+    assert.match(present.content[0]?.text ?? '', / Partial: 2026-03-01 to 2026-03-24 is not over\.$/)
     const months = await call(client, 'get_history', {
       from: '2025-02-01',
       to: '2025-04-30',

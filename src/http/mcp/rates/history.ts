@@ -115,7 +115,9 @@ export function historyTools({ cache, clock }: RateToolDeps): Tool[] {
           const summary =
             `${pairName(query, rateType)}, ${values} from ${first.date} to ${last.date}: low ${low.value} (${low.date}), ` +
             `high ${high.value} (${high.date}), mean ${mean}, change ${change}`
-          const range = partial ? ` Partial: not all of ${query.from} to ${query.last} is known.` : ''
+          const days = `${query.from} to ${query.last}`
+          const reason = query.last < query.today ? `not all of ${days} is known` : `${days} is not over`
+          const range = partial ? ` Partial: ${reason}.` : ''
           return {
             value: { ...resultHead(snapshot, query, rateType), count, ...holeFields(holes), ...figures },
             sentence: `${withRounding(summary, figures.rounded_to)}.${range}${describeHoles(holes)}`,
