@@ -1,5 +1,6 @@
 // MCP over stdin and stdout, for clients that start their server.
 
+import { statSync } from 'node:fs'
 import { addPartyNames, listDocuments, requireDocument } from '../../../domain/documents/queries.ts'
 import { createIndicatorReader, indicatorOrigin } from '../../../domain/indicators/reader.ts'
 import { addInvoiceSummaries, findInvoice } from '../../../domain/invoices/describe.ts'
@@ -15,6 +16,7 @@ import { createReadTools, createResources } from '../../../http/mcp/tools.ts'
 import { DEFAULT_PROVIDER, FIRST_DAY } from '../../../providers/list.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import type { Log } from '../../../runtime/log.ts'
+import { openModeFault } from '../../../runtime/open-mode.ts'
 import { openContentReader } from '../../../store/blobs/open.ts'
 import { findResult } from '../../../store/documents/results.ts'
 import { openReader } from '../../../store/open-engine.ts'
@@ -40,6 +42,8 @@ export const mcp = command({
     const streams = { input: terminal.input(), out: terminal.out, stop: terminal.stop }
     if (url !== undefined) {
       const secrets = keyFile === undefined ? readSecretsEnv(terminal.env) : readSecretsFile(keyFile)
+      const fault = keyFile === undefined ? undefined : openModeFault(statSync(keyFile).mode)
+      if (fault !== undefined) terminal.err(`${keyFile} ${fault}: chmod 600 ${keyFile}\n`)
       await serveLines(streams, createRelay(url, secrets))
     } else await serveData(storage(), terminal, (answer) => serveLines(streams, answer))
   },

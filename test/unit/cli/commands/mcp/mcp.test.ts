@@ -1,7 +1,7 @@
 // `cambista mcp` over stdin and stdout: with the official client of both eras, and with invalid lines.
 
 import assert from 'node:assert/strict'
-import { statSync, writeFileSync } from 'node:fs'
+import { chmodSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { before, type TestContext, test } from 'node:test'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
@@ -263,6 +263,19 @@ test('`mcp` exits at SIGTERM and at the end of stdin, also during a wait', async
     if (end === 'stdin') program.child.stdin.end()
     else program.child.kill('SIGTERM')
     assert.equal(await program.waitForExit(), 0, end)
+  }
+})
+
+test('`mcp` warns about a file of secrets that other users can open', async (t) => {
+  const words = serverFlags(t, `${app.key}\n`)
+  const file = words.at(-1) ?? ''
+  for (const [mode, warning] of [
+    [0o600, ''],
+    [0o644, `${file} can be opened by other users (mode 0644): chmod 600 ${file}\n`],
+  ] as const) {
+    chmodSync(file, mode)
+    const { code, err } = await exchangeLines(t, words, [request(1, 'initialize', INITIALIZE)])
+    assert.deepEqual([code, err], [0, warning])
   }
 })
 
