@@ -27,6 +27,8 @@ import {
 
 /** Covered days of a series without any. */
 export const NOT_COVERED: CoveredDays = new Int32Array()
+/** A sync that fills the history stores several windows a second. */
+const MOST_TRIES = 3
 const NO_PAIRS: SeriesByPair = new Map()
 
 /** Series by base and quote currency, such as `USD/CRC`; within a pair by id. */
@@ -62,7 +64,7 @@ export type CacheState = CacheStats & { entries: number; bytes: number }
 export type RateCache = {
   /** Snapshot of the newest revision read so far. */
   snapshot(): RateSnapshot
-  /** Queries the newest snapshot, or the next one if that was outdated before all columns were read. */
+  /** Queries the newest snapshot, or one of the next two if that was outdated before all columns were read. */
   read<T>(query: (snapshot: RateSnapshot) => T | Promise<T>): T | Promise<T>
   /** Takes a new snapshot with the columns in use if the data have changed. */
   refresh(): Promise<void>
@@ -87,15 +89,23 @@ export async function openRateCache(db: ReadDb, providers: readonly Published[])
     renewal = renewal.then(renew, renew) // never concurrent, otherwise an older snapshot might be the last
     return renewal
   }
+  const repeat = async <T>(first: Promise<T>, query: (snapshot: RateSnapshot) => T | Promise<T>) => {
+    let result: T | Promise<T> = first
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await result
+      } catch (error) {
+        if (!isOutdated(error) || tries === MOST_TRIES) throw error
+        result = query(await next())
+      }
+    }
+  }
   return {
     snapshot: () => snapshot,
     read(query) {
       const result = query(snapshot)
       if (!(result instanceof Promise)) return result
-      return result.catch(async (error: unknown) => {
-        if (!isOutdated(error)) throw error
-        return query(await next())
-      })
+      return repeat(result, query)
     },
     async refresh() {
       await next()

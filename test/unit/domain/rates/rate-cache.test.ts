@@ -140,6 +140,19 @@ test('a query that finds its snapshot outdated is answered from the next one', o
   )
 })
 
+test('a query whose next snapshot is outdated too is answered from a third one', ofSqlite, async (t) => {
+  const { db, cache } = await open(t)
+  const revisions: number[] = []
+  const columns = await cache.read(async (snapshot) => {
+    revisions.push(snapshot.revision)
+    const ids = revisions.length === 1 ? [0, 1] : [2, 3] // others than those that the second snapshot reads ahead
+    if (revisions.length < 3) for (const at of ids) await store(db, at + 1, { '2026-03-25': '501' })
+    return snapshot.columns(ids.flatMap((at) => snapshot.series[at] ?? []))
+  })
+  assert.equal(new Set(revisions).size, 3)
+  assert.equal(columns.length, 2)
+})
+
 test('whatever is committed while columns are read, those of an answer are of one moment', async (t) => {
   const { db, cache } = await open(t)
   let writing = true
