@@ -4,7 +4,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { CREATE, TOKENS } from '../directory.ts'
-import { type Answer, checkName, count, fault, loss, parseAnswer, request, type Soak } from './world.ts'
+import { type Answer, checkName, count, fault, loss, parseAnswer, request, rest, type Soak } from './world.ts'
 
 const MiB = 1024 * 1024
 const MANY_TRIES = 1000
@@ -27,7 +27,7 @@ export async function uploadDocuments(soak: Soak, uploads: Uploads, uploader: nu
   const { random } = soak
   const shared = Array.from({ length: 20 }, (_, at) => Buffer.from(`the same content ${at}`))
   for (let turn = 0; !soak.isOver; turn++) {
-    await pause(random.int(0, 120))
+    await rest(soak, 0, 120)
     const contents = Array.from({ length: random.chance(0.2) ? random.int(2, 6) : 1 }, () =>
       random.chance(0.1) ? (shared[random.int(0, 19)] as Buffer) : randomBytes(randomSize(soak)),
     )

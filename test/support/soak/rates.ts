@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Program } from '../program.ts'
-import { count, fault, loss, request, type Soak } from './world.ts'
+import { count, fault, loss, request, rest, type Soak } from './world.ts'
 
 /** Milliseconds for which nodes serve rates without their database. */
 export const STALE_FOR_MS = 10_000
@@ -56,7 +56,7 @@ export async function syncRates(
     }
     if (end !== 0 && end !== 1 && end !== DONE_IN_PART && end !== 'SIGKILL')
       fault(soak, `sync ended with ${end}: ${err}`)
-    await pause(random.int(500, 3000))
+    await rest(soak, 500, 3000)
   }
 }
 
@@ -73,7 +73,7 @@ export async function readRates(soak: Soak, books: Bookkeeping, key: string): Pr
   ]
   const tags = new Map<string, string>()
   while (!soak.isOver) {
-    await pause(random.int(0, 40))
+    await rest(soak, 0, 40)
     const path = paths[random.int(0, paths.length - 1)] as string
     const tag = random.chance(0.6) ? tags.get(path) : undefined
     const headers = { 'x-api-key': key, ...(tag && { 'if-none-match': tag }) }

@@ -2,7 +2,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { TOKENS } from '../directory.ts'
-import { checkName, count, fault, parseAnswer, request, type Soak } from './world.ts'
+import { checkName, count, fault, parseAnswer, request, rest, type Soak } from './world.ts'
 
 export type Reader = {
   filter: string
@@ -38,6 +38,6 @@ export async function readDocuments(soak: Soak, reader: Reader): Promise<void> {
     after = next_after
     count(soak, 'documents read by readers', documents.length)
     if (wasSettled && documents.length === 0) reader.isAtEnd = true
-    if (documents.length === 0) await pause(random.int(0, 200))
+    if (documents.length === 0 && !wasSettled) await rest(soak, 0, 200)
   }
 }

@@ -4,7 +4,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { LONG } from '../../faults/scale.ts'
 import { TOKENS } from '../directory.ts'
-import { count, fault, loss, parseAnswer, request, type Soak } from './world.ts'
+import { count, fault, loss, parseAnswer, request, rest, type Soak } from './world.ts'
 
 const LEASE_SECONDS = 10
 const LEASE_MS = LEASE_SECONDS * 1000
@@ -43,7 +43,7 @@ export async function work(soak: Soak, claims: Claims, isDone: () => boolean): P
     }
     const { documents } = parseAnswer<{ documents: Claimed[] }>(answer)
     for (const one of documents) noteClaim(soak, claims, one, { sent: start, received: performance.now() })
-    if (documents.length === 0) await pause(random.int(10, 200))
+    if (documents.length === 0) await rest(soak, 10, 200)
     for (const one of documents) if (!(await handle(soak, claims, one, isDone))) break
   }
 }

@@ -1,6 +1,7 @@
 // Shared state of all clients of the soak: requests to nodes, the end of work, and faults. A client records a fault and
 // continues; the test fails at the end.
 
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Random } from '../rates/random-bank.ts'
 
 export type Answer = { status: number; headers: Headers; body: Buffer }
@@ -17,6 +18,10 @@ export type Soak = {
   isAborted: boolean
   /** The database may lose commits that it acknowledged, as an asynchronous standby does. */
   mayLose: boolean
+  /** A 503 is a fault: neither a frozen database nor a slow disk explains one. */
+  isHealthy: boolean
+  /** Factor of the pauses of clients between their requests. */
+  pace: number
   /** Name of the document of each id that an answer had. */
   names: Map<number, string>
   /** Faults as text: the first of each kind, so that a frequent one hides no other. */
@@ -30,9 +35,23 @@ const LONGEST_REQUEST_MS = 90_000 // a node may be frozen for most of it
 
 export function createSoak(random: Random, urls: () => readonly string[]): Soak {
   return {
-    ...{ random, urls, isOver: false, isSettled: false, isAborted: false, mayLose: false },
+    ...{
+      random,
+      urls,
+      isOver: false,
+      isSettled: false,
+      isAborted: false,
+      mayLose: false,
+      pace: 1,
+      isHealthy: false,
+    },
     ...{ names: new Map(), faults: [], counts: new Map() },
   }
+}
+
+/** Waits between two requests of a client: `low` to `high` milliseconds at the pace of 1. */
+export async function rest({ random, pace }: Soak, low: number, high: number): Promise<void> {
+  await pause(random.int(low, high) * pace)
 }
 
 export function count({ counts }: Soak, what: string, by = 1): void {
@@ -74,6 +93,7 @@ export async function request(
     const response = await fetch(url + path, { ...init, signal: AbortSignal.timeout(LONGEST_REQUEST_MS) })
     const body = Buffer.from(await response.arrayBuffer())
     count(soak, `${kind} ${response.status}`)
+    if (response.status === 503 && soak.isHealthy) fault(soak, `${kind} ${path}: 503 ${body}`)
     if (response.status === 503) return undefined
     if (response.status >= 500) fault(soak, `${kind} ${path}: ${response.status} ${body.subarray(0, 300)}`)
     return { status: response.status, headers: response.headers, body }
