@@ -43,6 +43,7 @@ export async function checkAll(
   checkReaders(soak, rows, readers)
   await checkOutcomes(soak, db, rows, claims)
   await checkContents(soak, rows)
+  await checkResults(soak, claims)
   return lostUploads
 }
 
@@ -133,15 +134,30 @@ async function checkOutcomes(
   count(soak, 'documents finished by workers', events.length)
 }
 
-/** Downloads each document from a node and checks its hash. A node may be busy: a 503 or no answer is tried again. */
+/** Downloads each document from a node and checks its hash. */
 async function checkContents(soak: Soak, rows: readonly Row[]): Promise<void> {
   await inParallel(rows, 4, async ({ id, sha256 }) => {
-    let answer: Answer | undefined
-    for (let turn = 0; turn < TRIES && answer === undefined; turn++) {
-      if (turn > 0) await pause(1000)
-      answer = await request(soak, 'content', `/api/v1/documents/${id}/content`, { headers: HEADERS })
-    }
+    const answer = await download(soak, id, 'content')
     if (answer?.status !== 200) fault(soak, `content of ${id}: ${answer?.status} ${answer?.body}`)
     else if (hashBytes(answer.body) !== sha256) fault(soak, `content of ${id} is another one`)
   })
+}
+
+/** Compares each acknowledged result with the stored one, to the letter. */
+async function checkResults(soak: Soak, { results }: Claims): Promise<void> {
+  await inParallel([...results], 4, async ([id, result]) => {
+    const answer = await download(soak, id, 'result')
+    if (answer?.status !== 200 || answer.body.toString() !== result)
+      loss(soak, 'results', `result of ${id}: ${answer?.status} ${answer?.body}, not ${result}`)
+  })
+}
+
+/** A node may be busy: a 503 or no answer is tried again. */
+async function download(soak: Soak, id: number, part: 'content' | 'result'): Promise<Answer | undefined> {
+  let answer: Answer | undefined
+  for (let turn = 0; turn < TRIES && answer === undefined; turn++) {
+    if (turn > 0) await pause(1000)
+    answer = await request(soak, part, `/api/v1/documents/${id}/${part}`, { headers: HEADERS })
+  }
+  return answer
 }

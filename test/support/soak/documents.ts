@@ -3,7 +3,9 @@
 
 import { createHash, randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import { CREATE, TOKENS } from '../directory.ts'
+import { TOKENS } from '../directory.ts'
+import { createClave, sampleInvoice } from '../documents/invoice-xml.ts'
+import { UPLOAD_FORM_NAMES, UPLOAD_FORMS } from '../documents/ways.ts'
 import { type Answer, checkName, count, fault, loss, parseAnswer, request, rest, type Soak } from './world.ts'
 
 const MiB = 1024 * 1024
@@ -17,6 +19,8 @@ export type Upload = {
   /** `maybe`: its deletion had no answer. */
   deleted: 'no' | 'maybe' | 'yes'
   isOfCompany2: boolean
+  /** Of the first document, if it is an invoice. */
+  clave?: string | undefined
 }
 
 /** Uploads by the name of their first document. */
@@ -25,22 +29,31 @@ export type Uploads = Map<string, Upload>
 /** Uploads until the soak is over. */
 export async function uploadDocuments(soak: Soak, uploads: Uploads, uploader: number): Promise<void> {
   const { random } = soak
+  const invoice = (turn: number) => sampleInvoice({ clave: soakClave(uploader, turn) })
   const shared = Array.from({ length: 20 }, (_, at) => Buffer.from(`the same content ${at}`))
   for (let turn = 0; !soak.isOver; turn++) {
     await rest(soak, 0, 120)
     const contents = Array.from({ length: random.chance(0.2) ? random.int(2, 6) : 1 }, () =>
       random.chance(0.1) ? (shared[random.int(0, 19)] as Buffer) : randomBytes(randomSize(soak)),
     )
+    const isInvoice = random.chance(0.2)
+    if (isInvoice) contents[0] = Buffer.from(invoice(turn))
     const names = contents.map((_, at) => `${uploader}-${turn}-${at}.bin`)
     const isOfCompany2 = random.chance(0.1)
     const upload: Upload = {
       ...{ names, isOfCompany2, hashes: contents.map(hashBytes), deleted: 'no' as const },
       ids: undefined,
+      clave: isInvoice ? soakClave(uploader, turn) : undefined,
     }
     uploads.set(names[0] as string, upload)
     await send(soak, upload, contents, random.chance(0.6) ? `key ${uploader}-${turn}` : undefined)
     if (upload.ids && isOfCompany2 && random.chance(0.5)) await deleteDocuments(soak, upload)
   }
+}
+
+/** Clave of an invoice, which no other upload has. */
+function soakClave(uploader: number, turn: number): string {
+  return createClave('FacturaElectronica', uploader * 10_000_000 + turn)
 }
 
 function randomSize({ random }: Soak): number {
@@ -51,26 +64,19 @@ function randomSize({ random }: Soak): number {
 async function send(soak: Soak, upload: Upload, contents: Buffer[], key: string | undefined): Promise<void> {
   const { random } = soak
   const [company, agent] = upload.isOfCompany2 ? [2, 3] : [1, 1]
-  const init = { method: 'POST', headers: requestHeaders(key) }
-  const [content] = contents
-  const isBare = contents.length === 1 && content !== undefined && random.chance(0.6)
-  const path = isBare
-    ? `/api/v1/documents?company_id=${company}&agent_id=${agent}&owner_id=3&name=${upload.names[0]}`
-    : CREATE
-  const body = isBare
-    ? new Uint8Array(content)
-    : JSON.stringify({
-        ...{ owner_id: 3, company_id: company, agent_id: agent },
-        documents: contents.map((bytes, at) => ({
-          ...{ name: upload.names[at], mimetype: 'application/pdf', base64: bytes.toString('base64') },
-        })),
-      })
+  const form = random.item(contents.length === 1 ? UPLOAD_FORM_NAMES : (['JSON', 'form'] as const))
+  const documents = contents.map((bytes, at) => ({
+    ...{ name: upload.names[at] ?? '', mimetype: 'application/pdf', bytes },
+  }))
+  const ids = { owner_id: 3, company_id: company, agent_id: agent }
+  const { path, headers, body: bytes } = UPLOAD_FORMS[form](documents, ids)
+  const body = new Uint8Array(bytes)
+  const init = { method: 'POST', headers: { ...requestHeaders(key), ...headers }, body }
   for (let tries = 0; tries < MANY_TRIES; tries++) {
-    const answer = await request(soak, 'upload', path, { ...init, body: body })
+    const answer = await request(soak, `upload as ${form}`, path, init)
     if (answer && !isInProgress(answer)) {
       take(soak, upload, answer)
-      if (key !== undefined && random.chance(0.05))
-        await sendAgain(soak, path, { ...init, body: body }, { upload, answer })
+      if (key !== undefined && random.chance(0.05)) await sendAgain(soak, path, init, { upload, answer })
       return
     }
     if (key === undefined || soak.isAborted) return
@@ -127,7 +133,7 @@ async function deleteDocuments(soak: Soak, upload: Upload): Promise<void> {
 }
 
 function requestHeaders(key: string | undefined): Record<string, string> {
-  const shared = { authorization: `Bearer ${TOKENS.all}`, 'content-type': 'application/octet-stream' }
+  const shared = { authorization: `Bearer ${TOKENS.all}` }
   return key === undefined ? shared : { ...shared, 'idempotency-key': key }
 }
 

@@ -18,10 +18,12 @@ export type Claims = {
   held: Map<number, Held>
   /** Acknowledged outcomes by document: the claim and the outcome. */
   outcomes: Map<number, string>
+  /** Acknowledged results by document, as JSON to the letter; each is of its acknowledged outcome. */
+  results: Map<number, string>
 }
 
 export function createClaims(): Claims {
-  return { held: new Map(), outcomes: new Map() }
+  return { held: new Map(), outcomes: new Map(), results: new Map() }
 }
 
 /** Works until `isDone`. A worker that dies drops its documents, and starts anew. */
@@ -86,8 +88,11 @@ async function handle(soak: Soak, claims: Claims, one: Claimed, isDone: () => bo
     return true
   }
   const outcome = random.chance(0.1) ? 'failed' : 'done'
+  const result = random.chance(0.5) ? `{"total": ${random.int(1, 999)}.10, "of":${one.id}}` : undefined
+  const member = result === undefined ? '' : `,"result":${result}`
+  const finish = `{"claim_id":"${one.claim_id}","outcome":"${outcome}"${member}}`
   while (!isDone()) {
-    const answer = await post(soak, 'finish', path('finish'), { claim_id: one.claim_id, outcome })
+    const answer = await post(soak, 'finish', path('finish'), finish)
     if (answer?.status === 409) return true // another worker took the document
     if (answer?.status === 200) {
       const before = claims.outcomes.get(one.id)
@@ -97,7 +102,7 @@ async function handle(soak: Soak, claims: Claims, one: Claimed, isDone: () => bo
           'outcomes',
           `document ${one.id} was finished by ${before}, and by ${one.claim_id} ${outcome}`,
         )
-      claims.outcomes.set(one.id, `${one.claim_id} ${outcome}`)
+      noteOutcome(claims, one, { outcome, result })
       return true
     }
     if (answer?.status === 404) {
@@ -110,7 +115,19 @@ async function handle(soak: Soak, claims: Claims, one: Claimed, isDone: () => bo
   return true
 }
 
+/** Records an acknowledged outcome of a claim. */
+export function noteOutcome(
+  { outcomes, results }: Claims,
+  { id, claim_id }: Pick<Claimed, 'id' | 'claim_id'>,
+  { outcome, result }: { outcome: string; result: string | undefined },
+): void {
+  outcomes.set(id, `${claim_id} ${outcome}`)
+  if (result !== undefined) results.set(id, result)
+}
+
+/** `body`: JSON text, or a value. */
 function post(soak: Soak, kind: string, path: string, body: unknown) {
   const headers = { authorization: `Bearer ${TOKENS.work}` }
-  return request(soak, kind, path, { method: 'POST', headers, body: JSON.stringify(body) })
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  return request(soak, kind, path, { method: 'POST', headers, body: text })
 }
