@@ -7,73 +7,18 @@ import { startBank } from '../../src/demo/bank.ts'
 import { addDays, currentDay, dayNumber } from '../../src/values/dates.ts'
 import { startProgram } from '../support/program.ts'
 import { createRandom } from '../support/rates/random-bank.ts'
+import {
+  DOLLAR_SHAPES,
+  plainDigits,
+  SHAPES,
+  type Shape,
+  type ShapeQuestion,
+} from '../support/rates/shape-questions.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { figure, PROGRAM, SEED, scaled } from './scale.ts'
 
 const QUESTIONS = scaled({ short: 70, long: 5000 })
 const FIRST_DAY = '1983-01-03'
-const ASMX = '/Indicadores/Suscripciones/WS/wsindicadoreseconomicos.asmx/ObtenerIndicadoresEconomicosXML'
-const SDDE = '/SDDE/api/Bccr.GE.SDDE.Publico.Indicadores.API/indicadoresEconomicos'
-const NUMBER = String.raw`(-?\d+(?:\.\d+)?)`
-
-type Question = { from: string; to: string; side: 'compra' | 'venta'; day: string }
-/** The path of a request, and a pattern for the number in its answer. */
-type Shape = (question: Question) => { path: string; number: RegExp }
-
-const SHAPES: Readonly<Record<string, Shape>> = {
-  valor: ({ from, to, side, day }) => ({
-    path: `/compat/valor?de=${from}&a=${to}&fecha=${day}&tipo=${side}`,
-    number: new RegExp(`^${NUMBER}$`),
-  }),
-  'Frankfurter v1': ({ from, to, side, day }) => ({
-    path: `/v1/${day}?base=${from}&symbols=${to}&tipo=${side}`,
-    number: new RegExp(`"${to}":${NUMBER}[,}]`),
-  }),
-  'Frankfurter v2': ({ from, to, side, day }) => ({
-    path: `/v2/rate/${from}/${to}?date=${day}&tipo=${side}`,
-    number: new RegExp(`"rate":${NUMBER}[,}]`),
-  }),
-  currencylayer: ({ from, to, side, day }) => ({
-    path: `/historical?date=${day}&source=${from}&currencies=${to}&tipo=${side}`,
-    number: new RegExp(`"${from}${to}":${NUMBER}[,}]`),
-  }),
-  Fixer: ({ from, to, side, day }) => ({
-    path: `/api/${day}?base=${from}&symbols=${to}&tipo=${side}`,
-    number: new RegExp(`"${to}":${NUMBER}[,}]`),
-  }),
-  'Open Exchange Rates': ({ from, to, side, day }) => ({
-    path: `/api/historical/${day}.json?base=${from}&symbols=${to}&tipo=${side}`,
-    number: new RegExp(`"${to}": ?${NUMBER}[,}\\s]`),
-  }),
-  'ExchangeRate-API': ({ from, to, side, day }) => ({
-    path: `/v6/history/${from}/${day.split('-').map(Number).join('/')}?tipo=${side}`,
-    number: new RegExp(`"${to}":${NUMBER}[,}]`),
-  }),
-}
-const DOLLAR_SHAPES: Readonly<Record<string, Shape>> = {
-  "the bank's old service": ({ side, day }) => {
-    const local = day.split('-').reverse().join('/')
-    const rest = 'Nombre=N&SubNiveles=N&CorreoElectronico=a@b.cr&Token='
-    const code = side === 'compra' ? 317 : 318
-    const query = `Indicador=${code}&FechaInicio=${local}&FechaFinal=${local}&${rest}`
-    return { path: `${ASMX}?${query}`, number: new RegExp(`NUM_VALOR&gt;${NUMBER}&lt;`) }
-  },
-  "the bank's present service": ({ side, day }) => {
-    const slashed = day.replaceAll('-', '/')
-    const code = side === 'compra' ? 317 : 318
-    const path = `${SDDE}/${code}/series?fechaInicio=${slashed}&fechaFin=${slashed}&idioma=ES`
-    return { path, number: new RegExp(`"valorDatoPorPeriodo":${NUMBER}`) }
-  },
-  paginasweb: ({ side, day }) => ({
-    path: `/api//${day.split('-').map(Number).toReversed().join('/')}`,
-    number: new RegExp(`"${side}":${NUMBER}`),
-  }),
-  Hacienda: ({ side, day }) => ({
-    path: `/indicadores/tc/dolar?fecha=${day}`,
-    number: new RegExp(`"${side}":\\{"fecha":"[^"]*","valor":${NUMBER}`),
-  }),
-}
-
 test(`every compat API agrees with /api/v1/convert on ${QUESTIONS} questions since ${FIRST_DAY}`, async (t) => {
   figure(t, 'seed', SEED)
   const { fetchText, currencies, today } = await startServer(t)
@@ -103,14 +48,13 @@ test(`every compat API agrees with /api/v1/convert on ${QUESTIONS} questions sin
   figure(t, 'questions with an answer', answeredQuestions)
   assert.ok(answeredQuestions > QUESTIONS / 3, 'many of the questions have an answer')
 
-  async function compare(name: string, shape: Shape, question: Question, expected: string | undefined) {
+  async function compare(name: string, shape: Shape, question: ShapeQuestion, expected: string | undefined) {
     const { path, number } = shape(question)
     const { status, body } = await fetchText(path)
     const [, digits] = number.exec(body) ?? []
     const details = `${name} ${path}: ${status} ${body.slice(0, 300)}`
     assert.ok(status < 500, details)
-    const plain = digits?.includes('.') ? digits.replace(/\.?0+$/, '') : digits
-    assert.equal(plain, expected, details)
+    assert.equal(plainDigits(digits), expected, details)
   }
 })
 

@@ -19,7 +19,7 @@ export type Upload = {
   /** `maybe`: its deletion had no answer. */
   deleted: 'no' | 'maybe' | 'yes'
   isOfCompany2: boolean
-  /** Of the first document, if it is an invoice. */
+  /** Clave of the first document, if that is an invoice. */
   clave?: string | undefined
 }
 

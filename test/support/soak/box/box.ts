@@ -1,4 +1,4 @@
-// One box, as an operator runs it: a process over a data directory, and commands beside it. The log has a line for each
+// Box as an operator runs it: a process over a data directory, and commands beside it. The log has a line for each
 // request, so only warnings and errors are stored.
 
 import assert from 'node:assert/strict'
@@ -28,7 +28,7 @@ export type Box = {
   /** Parent of the data directory. */
   home: string
   dataDir: string
-  /** Runs a command line to its end in a process of its own, and returns its output. @throws if it fails */
+  /** Runs a command line in a process of its own. Returns its output. @throws if it fails */
   command(...words: string[]): Promise<string>
   /** Runs a command line in this process, which is faster, while no server runs. */
   prepare(...words: string[]): Promise<string>

@@ -3,21 +3,27 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { Agent, get } from 'node:http'
 import { createInterface } from 'node:readline'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { PauseTimes } from './pauses.ts'
 
+const [url = '', pid = ''] = process.argv.slice(2)
 const EVERY_MS = 50
 const SLOW_MS = 100
+const MOST_MOMENTS = 20
 const CONTROL = `import { createServer } from 'node:http'
   const server = createServer((_, res) => res.end('x'))
   server.listen(0, '127.0.0.1', () => console.log(server.address().port))
   process.stdin.resume().on('end', () => process.exit())`
 
-const EMPTY: PauseTimes = { probes: 0, health: 0, control: 0, prober: 0, excess: 0, slow: 0, failed: 0 }
+const EMPTY = {
+  ...{ probes: 0, slow: 0, failed: 0 },
+  ...{ health: 0, control: 0, prober: 0, waiting: 0, excess: 0 },
+}
 const agent = new Agent({ keepAlive: true })
-let times = { ...EMPTY }
+let times: PauseTimes = { ...EMPTY, moments: [] }
 /** Longest delay of the timer since it was read. */
 let delay = 0
 
@@ -43,23 +49,34 @@ function measure(url: string): Promise<number | undefined> {
   })
 }
 
+/** Milliseconds for which the main thread of the program has waited for a processor. */
+function waitedMs(): number {
+  const [, nanoseconds] = readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')
+  return Number(nanoseconds) / 1e6
+}
+
 async function probe(url: string, control: string): Promise<void> {
   delay = 0
+  const before = waitedMs()
   const [health, bare] = await Promise.all([measure(`${url}/healthz`), measure(control)])
   times.probes += 1
   if (health === undefined || bare === undefined) {
     times.failed += 1
     return
   }
-  const excess = health - Math.max(bare, delay)
+  const waiting = waitedMs() - before
+  const excess = health - Math.max(bare, delay, waiting)
   times.health = Math.max(times.health, health)
   times.control = Math.max(times.control, bare)
   times.prober = Math.max(times.prober, delay)
+  times.waiting = Math.max(times.waiting, waiting)
   times.excess = Math.max(times.excess, excess)
-  if (excess > SLOW_MS) times.slow += 1
+  if (excess <= SLOW_MS) return
+  times.slow += 1
+  if (times.moments.length < MOST_MOMENTS)
+    times.moments.push(`${new Date().toISOString()} ${Math.round(excess)} ms`)
 }
 
-const [url = ''] = process.argv.slice(2)
 const bareServer = spawn(process.execPath, ['--input-type=module', '-e', CONTROL], {
   stdio: ['pipe', 'pipe', 'inherit'], // its input ends with this process
 })
@@ -67,7 +84,7 @@ const [port] = await once(bareServer.stdout, 'data')
 watchTimer()
 createInterface({ input: process.stdin }).on('line', () => {
   process.stdout.write(`${JSON.stringify(times)}\n`)
-  times = { ...EMPTY }
+  times = { ...EMPTY, moments: [] }
 })
 for (;;) {
   const start = performance.now()

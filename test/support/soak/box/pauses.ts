@@ -1,24 +1,28 @@
 // Pauses of /healthz, measured by a process of its own that requests a bare server at the same moments. A delay of the
-// bare server, or of the process, is a delay of the machine.
+// bare server, or of the process, is a delay of the machine. So is a wait of the program for a processor.
 
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { TestContext } from 'node:test'
 
-/** Longest times in milliseconds, and the number of requests over 100 ms. */
+/** Longest times in milliseconds, and numbers of requests. */
 export type PauseTimes = {
   probes: number
   health: number
-  /** Of the bare server. */
+  /** Time of the bare server. */
   control: number
-  /** Of the process that measures: the delay of its own timer. */
+  /** Delay of the timer of the process that measures. */
   prober: number
-  /** Of `health` beyond what the machine explains at the same moment. */
+  /** Time for which the main thread of the program waited for a processor. */
+  waiting: number
+  /** Part of `health` that the machine does not explain at the same moment. */
   excess: number
   /** Probes whose excess is over 100 ms. */
   slow: number
   failed: number
+  /** Instants and durations of the first slow ones. */
+  moments: string[]
 }
 
 export type PauseProbe = {
@@ -27,18 +31,30 @@ export type PauseProbe = {
 }
 
 /** Starts the measurement of a server, until the test ends. */
-export function measureHealth(t: Pick<TestContext, 'after'>, url: string): PauseProbe {
-  const child: ChildProcess = spawn(process.execPath, [join(import.meta.dirname, 'health-probe.ts'), url], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  })
+export function measureHealth(t: Pick<TestContext, 'after'>, url: string, pid: number): PauseProbe {
+  const words = [join(import.meta.dirname, 'health-probe.ts'), url, String(pid)]
+  const child = spawn(process.execPath, words, { stdio: ['pipe', 'pipe', 'inherit'] })
   t.after(() => child.kill('SIGKILL'))
-  const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream })[Symbol.asyncIterator]()
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
   return {
     async next() {
-      child.stdin?.write('next\n')
+      child.stdin.write('next\n')
       const { value, done } = await lines.next()
       if (done) throw new Error('the probe has ended')
       return JSON.parse(value) as PauseTimes
     },
+  }
+}
+
+/** Returns the times of two periods together. */
+export function mergePauses(one: PauseTimes, other: PauseTimes): PauseTimes {
+  const most = (part: 'health' | 'control' | 'prober' | 'waiting' | 'excess') =>
+    Math.max(one[part], other[part])
+  const sum = (part: 'probes' | 'slow' | 'failed') => one[part] + other[part]
+  return {
+    ...{ probes: sum('probes'), slow: sum('slow'), failed: sum('failed') },
+    ...{ health: most('health'), control: most('control'), prober: most('prober') },
+    ...{ waiting: most('waiting'), excess: most('excess') },
+    moments: [...one.moments, ...other.moments],
   }
 }

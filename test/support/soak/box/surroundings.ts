@@ -5,11 +5,10 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { type Bank, startBank } from '../../../../src/demo/bank.ts'
-import type { Indicator } from '../../../../src/demo/books.ts'
 import { HOOK_EVENTS } from '../../../../src/domain/hooks/events.ts'
 import type { WriteDb } from '../../../../src/store/tables.ts'
-import { currentDay, type IsoDate } from '../../../../src/values/dates.ts'
-import { fillDatabase, TOKENS } from '../../directory.ts'
+import { currentDay } from '../../../../src/values/dates.ts'
+import { fillDatabase } from '../../directory.ts'
 import { type Receiver, startReceiver } from '../../hooks/receiver.ts'
 import { type Dovecot, PASSWORD, startDovecot, USER } from '../../mail/dovecot.ts'
 import { startBanguat } from '../../sources/banguat.ts'
@@ -19,6 +18,7 @@ import { startTrm } from '../../sources/trm.ts'
 import { openTestDatabase } from '../../temporary.ts'
 import { type Bookkeeping, bankValue, STALE_FOR_MS } from '../rates.ts'
 import { type Box, openBox } from './box.ts'
+import { INDICATORS, indicatorValue } from './indicators.ts'
 
 export type Surroundings = {
   box: Box
@@ -36,20 +36,10 @@ export type Surroundings = {
 }
 
 /** First day of the history: the captured values of the other sources are of March. */
-const HISTORY_FROM = '2026-03-01'
+export const HISTORY_FROM = '2026-03-01'
 const BANK_TOKEN = 'test-token'
 const EACH_MINUTE = '* * * * *'
 const SOURCES = ['ecb', 'banguat', 'trm', 'banxico']
-
-/** Indicators of the bank in the soak; their values are those of `indicatorValue`. */
-export const INDICATORS: readonly Indicator[] = ['900001', '900002', '900003'].map((code) => ({
-  ...{ code, name: `Indicador ${code}` },
-}))
-
-/** Value of an indicator on a day, with digits of both. */
-export function indicatorValue(code: string, day: IsoDate): string {
-  return `${Number(code) - 900_000}.${day.replaceAll('-', '')}1` // the 1 prevents a trailing zero
-}
 
 export async function openSurroundings(t: TestContext, books: Bookkeeping): Promise<Surroundings> {
   const now = () => new Date()
@@ -99,6 +89,3 @@ export async function openSurroundings(t: TestContext, books: Bookkeeping): Prom
   ]
   return { box, db, bank, receiver, hookSecret, dovecot, key, flags }
 }
-
-/** Headers of a request with the token of readers. */
-export const READER = { authorization: `Bearer ${TOKENS.read}` }
