@@ -9,7 +9,7 @@ import { createRandom } from '../support/rates/random-bank.ts'
 import { checkRestore } from '../support/soak/box/backups.ts'
 import { readMemoryHigh } from '../support/soak/box/box.ts'
 import { loseBank, slowDisk } from '../support/soak/box/disturbances.ts'
-import { checkCounts, type Faces, startFaces } from '../support/soak/box/faces.ts'
+import { checkCounts, type Faces, startFaces, untilEachWorks } from '../support/soak/box/faces.ts'
 import { checkLog } from '../support/soak/box/log.ts'
 import { sampleMemory } from '../support/soak/box/memory.ts'
 import { measureHealth, mergePauses, type PauseTimes } from '../support/soak/box/pauses.ts'
@@ -21,7 +21,7 @@ import { createSoak, fault, type Soak } from '../support/soak/world.ts'
 import { until } from '../support/terminal.ts'
 import { figure, LONG, SEED, scaled } from './scale.ts'
 
-const SECONDS = Number(process.env.CAMBISTA_SOAK_SECONDS ?? scaled({ short: 12, long: 7200 }))
+const SECONDS = Number(process.env.CAMBISTA_SOAK_SECONDS ?? scaled({ short: 10, long: 7200 }))
 const TENTH_MS = SECONDS * 100
 const BACKUP_EVERY_MS = Math.min(600_000, TENTH_MS)
 const PACE = SECONDS < 60 ? 3 : 10
@@ -42,7 +42,7 @@ test(`the box loses nothing and gives no wrong answer in ${SECONDS} s of all fac
   url = server.url
 
   const memory = sampleMemory(server.pid)
-  const health = measureHealth(t, url, server.pid)
+  const health = measureHealth(t, server, box.home)
   const faces = startFaces(t, soak, ground, { books, backupEveryMs: BACKUP_EVERY_MS })
   for (const client of [...faces.sending, ...faces.reading, ...faces.working])
     client.catch((error: unknown) => {
@@ -59,7 +59,9 @@ test(`the box loses nothing and gives no wrong answer in ${SECONDS} s of all fac
   await loseBank(soak, ground, TENTH_MS)
   away.to = Date.now()
   await wait(3 * TENTH_MS)
+  await untilEachWorks(soak)
   const pauses = mergePauses(before, await health.next())
+  health.stop()
   const { growth, ...sizes } = memory.stop()
   soak.isOver = true
   await Promise.allSettled(faces.sending)

@@ -5,6 +5,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { BankFault } from '../../../../src/demo/bank.ts'
+import { until } from '../../terminal.ts'
 import { count, fault, type Soak } from '../world.ts'
 import type { Surroundings } from './surroundings.ts'
 
@@ -17,7 +18,7 @@ const AWAY: readonly BankFault[] = [
   'cut',
 ]
 
-/** Each flush of the process takes FLUSH_MS longer for `ms`. @throws without strace */
+/** Each flush of the process takes FLUSH_MS longer for `ms`, and for at least one. @throws without strace */
 export async function slowDisk(soak: Soak, pid: number, ms: number): Promise<void> {
   const inject = `inject=fsync,fdatasync:delay_enter=${FLUSH_MS * 1000}`
   const words = ['-f', '-qq', '-p', String(pid), '-e', 'trace=fsync,fdatasync', '-e', inject]
@@ -33,6 +34,7 @@ export async function slowDisk(soak: Soak, pid: number, ms: number): Promise<voi
   assert.equal(tracer.exitCode, null, `strace: ${lastOutput}`)
   soak.isHealthy = false // an upload that waits for others is a 503
   await wait(Math.max(0, ms - STARTED_MS))
+  await until(() => flushes > 0 || soak.isOver)
   tracer.kill('SIGINT') // detaches
   await closing
   await wait(STARTED_MS)
@@ -48,7 +50,7 @@ export async function loseBank(soak: Soak, { bank, box }: Surroundings, ms: numb
     requests += 1
     return soak.random.item(AWAY)
   }
-  while (requests === 0) {
+  while (requests === 0 && !soak.isOver) {
     const exit = await box.program('sync').waitForExit()
     if (exit === 0) fault(soak, '`sync` ended well without a bank')
   }

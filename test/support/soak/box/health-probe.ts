@@ -1,15 +1,17 @@
-// Program of pauses.ts: requests /healthz and a bare server every 50 ms. For each line of its input it prints the times
+// Program of pauses.ts: requests /healthz and a bare server, and flushes a file, every 50 ms. For each line of its input it prints the times
 // of the period, and begins the next one.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { Agent, get } from 'node:http'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { PauseTimes } from './pauses.ts'
 
-const [url = '', pid = ''] = process.argv.slice(2)
+const [url = '', pid = '', dir = ''] = process.argv.slice(2)
 const EVERY_MS = 50
 const SLOW_MS = 100
 const MOST_MOMENTS = 20
@@ -18,9 +20,12 @@ const CONTROL = `import { createServer } from 'node:http'
   server.listen(0, '127.0.0.1', () => console.log(server.address().port))
   process.stdin.resume().on('end', () => process.exit())`
 
+const BLOCK = Buffer.alloc(4096, 1)
+const file = await open(join(dir, 'flush'), 'w')
+
 const EMPTY = {
   ...{ probes: 0, slow: 0, failed: 0 },
-  ...{ health: 0, control: 0, prober: 0, waiting: 0, excess: 0 },
+  ...{ health: 0, control: 0, prober: 0, waiting: 0, flush: 0, excess: 0 },
 }
 const agent = new Agent({ keepAlive: true })
 let times: PauseTimes = { ...EMPTY, moments: [] }
@@ -55,9 +60,18 @@ function waitedMs(): number {
   return Number(nanoseconds) / 1e6
 }
 
+/** Milliseconds of a write and a flush. */
+async function flush(): Promise<number> {
+  const start = performance.now()
+  await file.write(BLOCK, 0, BLOCK.length, 0)
+  await file.datasync()
+  return performance.now() - start
+}
+
 async function probe(url: string, control: string): Promise<void> {
   delay = 0
   const before = waitedMs()
+  const flushing = flush()
   const [health, bare] = await Promise.all([measure(`${url}/healthz`), measure(control)])
   times.probes += 1
   if (health === undefined || bare === undefined) {
@@ -65,10 +79,12 @@ async function probe(url: string, control: string): Promise<void> {
     return
   }
   const waiting = waitedMs() - before
-  const excess = health - Math.max(bare, delay, waiting)
+  const flushed = await flushing
+  const excess = health - Math.max(bare, delay, waiting, flushed)
   times.health = Math.max(times.health, health)
   times.control = Math.max(times.control, bare)
   times.prober = Math.max(times.prober, delay)
+  times.flush = Math.max(times.flush, flushed)
   times.waiting = Math.max(times.waiting, waiting)
   times.excess = Math.max(times.excess, excess)
   if (excess <= SLOW_MS) return

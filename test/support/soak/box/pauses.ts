@@ -1,5 +1,6 @@
 // Pauses of /healthz, measured by a process of its own that requests a bare server at the same moments. A delay of the
-// bare server, or of the process, is a delay of the machine. So is a wait of the program for a processor.
+// bare server, or of the process, is a delay of the machine. So is a wait of the program for a processor. So is a slow
+// flush of a small file: the program flushes its database where it answers requests.
 
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
@@ -16,6 +17,8 @@ export type PauseTimes = {
   prober: number
   /** Time for which the main thread of the program waited for a processor. */
   waiting: number
+  /** Time of a flush of 4 KiB on the disk of the data directory. */
+  flush: number
   /** Part of `health` that the machine does not explain at the same moment. */
   excess: number
   /** Probes whose excess is over 100 ms. */
@@ -28,15 +31,21 @@ export type PauseTimes = {
 export type PauseProbe = {
   /** Ends a period, and returns its times. */
   next(): Promise<PauseTimes>
+  stop(): void
 }
 
-/** Starts the measurement of a server, until the test ends. */
-export function measureHealth(t: Pick<TestContext, 'after'>, url: string, pid: number): PauseProbe {
-  const words = [join(import.meta.dirname, 'health-probe.ts'), url, String(pid)]
+/** Measures a server until the test ends; `dir` is a directory on its disk. */
+export function measureHealth(
+  t: Pick<TestContext, 'after'>,
+  server: { url: string; pid: number },
+  dir: string,
+): PauseProbe {
+  const words = [join(import.meta.dirname, 'health-probe.ts'), server.url, String(server.pid), dir]
   const child = spawn(process.execPath, words, { stdio: ['pipe', 'pipe', 'inherit'] })
   t.after(() => child.kill('SIGKILL'))
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
   return {
+    stop: () => void child.kill('SIGKILL'),
     async next() {
       child.stdin.write('next\n')
       const { value, done } = await lines.next()
@@ -48,13 +57,13 @@ export function measureHealth(t: Pick<TestContext, 'after'>, url: string, pid: n
 
 /** Returns the times of two periods together. */
 export function mergePauses(one: PauseTimes, other: PauseTimes): PauseTimes {
-  const most = (part: 'health' | 'control' | 'prober' | 'waiting' | 'excess') =>
+  const most = (part: 'health' | 'control' | 'prober' | 'waiting' | 'flush' | 'excess') =>
     Math.max(one[part], other[part])
   const sum = (part: 'probes' | 'slow' | 'failed') => one[part] + other[part]
   return {
     ...{ probes: sum('probes'), slow: sum('slow'), failed: sum('failed') },
     ...{ health: most('health'), control: most('control'), prober: most('prober') },
-    ...{ waiting: most('waiting'), excess: most('excess') },
+    ...{ waiting: most('waiting'), flush: most('flush'), excess: most('excess') },
     moments: [...one.moments, ...other.moments],
   }
 }
