@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { ROUTES } from '../../src/http/routes.ts'
 import { startTestApp } from '../support/app.ts'
 import { until } from '../support/terminal.ts'
+import { readAllPaths } from './openapi/description.ts'
 import { send } from './support.ts'
 
 /** Open and other routes that answer a client without credentials. */
@@ -35,11 +36,9 @@ test('each line of the list of routes is mounted, and checks its permission', as
   assert.equal(await loggedRoute('no-line'), '-')
 })
 
-test('each operation of /openapi.json has a line in the list of routes, and each line its operation', async (t) => {
+test('each operation of the descriptions has a line in the list of routes, and each line its operation', async (t) => {
   const { app } = await startTestApp(t, { listen: { compat: { open: undefined, serveRounded: false } } })
-  const { paths } = JSON.parse((await send(`${app.url}/openapi.json`)).body) as {
-    paths: Record<string, Record<string, { summary: string; security: unknown[] }>>
-  }
+  const { paths } = await readAllPaths(app.url)
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { summary, security }]) => [
       `${method.toUpperCase()} ${path}`,

@@ -8,7 +8,7 @@ import { loadCommands } from '../../src/cli/commands.ts'
 import { describeCommands } from '../../src/cli/help.ts'
 import { createReadTools, createWorkTools } from '../../src/http/mcp/tools.ts'
 import { openShapes } from '../api/compat/support.ts'
-import type { Document, Operation, Schema } from '../api/openapi/description.ts'
+import { type Document, type Operation, readAllPaths, type Schema } from '../api/openapi/description.ts'
 import { send } from '../api/support.ts'
 import { fillDirectory } from '../support/move/filled-directory.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
@@ -34,7 +34,7 @@ export async function collectPromises(t: Pick<TestContext, 'after'>): Promise<Pr
   const [own, shapes] = documents.map((text) => JSON.parse(text) as Described) as [Described, Described]
   const { commands } = describeCommands(await loadCommands())
   const sections: Promises = {
-    endpoints: [...listOperations(own), ...listOperations(shapes)],
+    endpoints: listOperations(await readAllPaths(app.url)),
     schemas: [...listSchemas(own), ...listSchemas(shapes)],
     commands: listCommands(commands),
     json: await listResults(t, commands),

@@ -1,5 +1,5 @@
 // OpenAPI documents, generated from the endpoints, so that both always agree. The APIs of other services have a
-// document of their own. Until 1.0 the document of the server has their paths too, marked as internal.
+// document of their own.
 
 import { providerNames, REQUIRED_PROVIDERS } from '../../providers/list.ts'
 import { VERSION } from '../../runtime/assets.ts'
@@ -18,16 +18,17 @@ const TAGS: Readonly<Record<Tag, string>> = {
   Server: 'State of the server and of its data, and sessions of the page.',
   Compatibility: 'The same rates in the shapes of other services, for programs that already speak these.',
 }
+const GROUPS = ['Rates', 'History', 'Documents', 'Agents', 'Server'] as const
 const COMPAT = '/compat/'
+const FORM_TYPES: Readonly<Record<string, string>> = { csv: '"text/csv":', ndjson: '"application/x-ndjson":' }
 const COMPAT_DOCUMENT = '/openapi-compat.json'
-const INTERNAL = { 'x-internal': true }
 
-/** Creates OpenAPI 3.1 of the APIs. Paths of one form and those of other services are marked as internal. */
+/** Creates OpenAPI 3.1 of the APIs, without the paths of other services and those of one form (decisions 1.11). */
 export function createOpenapi(apis: readonly Api[]): JsonSchema {
   const schemas = createSchemas()
-  const paths = createPaths(apis, schemas, isInternal)
-  const hasCompat = Object.keys(paths).some(isCompat)
-  const names = Object.keys(TAGS).filter((name) => hasCompat || name !== 'Compatibility')
+  const ownApis = selectEndpoints(apis, (path) => !isCompat(path))
+  const paths = omitForms(createPaths(ownApis, schemas))
+  const hasCompat = apis.some(({ endpoints }) => endpoints.some(({ path }) => isCompat(path)))
   return {
     openapi: '3.1.0',
     info: {
@@ -41,20 +42,18 @@ export function createOpenapi(apis: readonly Api[]): JsonSchema {
       ...INFO,
     },
     ...SERVERS,
-    tags: names.map((name) => describeTag(name as Tag, isCompatTag(name) ? INTERNAL : {})),
+    tags: GROUPS.map(describeTag),
     paths,
     webhooks: createWebhooks(schemas),
-    components: createComponents(apis, schemas, paths),
+    components: createComponents(ownApis, schemas, paths),
   }
 }
 
 /** Creates OpenAPI 3.1 of the APIs that have the shapes of other services. */
 export function createCompatOpenapi(apis: readonly Api[]): JsonSchema {
   const schemas = createSchemas()
-  const compatApis = apis
-    .map((api) => ({ ...api, endpoints: api.endpoints.filter(({ path }) => isCompat(path)) }))
-    .filter(({ endpoints }) => endpoints.length > 0)
-  const paths = createPaths(compatApis, schemas, () => false)
+  const compatApis = selectEndpoints(apis, isCompat)
+  const paths = createPaths(compatApis, schemas)
   return {
     openapi: '3.1.0',
     info: {
@@ -79,40 +78,41 @@ const INFO = {
 }
 const SERVERS = { servers: [{ url: '/', description: 'This server' }] }
 
-function describeTag(name: Tag, marks: object = {}): JsonSchema {
-  return { name, description: TAGS[name], ...marks }
-}
-
-function isCompatTag(name: string): boolean {
-  return name === 'Compatibility'
+function describeTag(name: Tag): JsonSchema {
+  return { name, description: TAGS[name] }
 }
 
 function isCompat(path: string): boolean {
   return path.startsWith(COMPAT)
 }
 
-/** Returns true for a path that is no promise: of another service, or a table in one form (decisions 1.11). */
-function isInternal(path: string): boolean {
-  return isCompat(path) || /\.(csv|ndjson)$/.test(path)
+/** Returns the APIs with the endpoints of some paths, without those that have none. */
+function selectEndpoints(apis: readonly Api[], isWanted: (path: string) => boolean): Api[] {
+  return apis
+    .map((api) => ({ ...api, endpoints: api.endpoints.filter(({ path }) => isWanted(path)) }))
+    .filter(({ endpoints }) => endpoints.length > 0)
 }
 
-function createPaths(
-  apis: readonly Api[],
-  schemas: Schemas,
-  isMarked: (path: string) => boolean,
-): Record<string, JsonSchema> {
+function createPaths(apis: readonly Api[], schemas: Schemas): Record<string, JsonSchema> {
   const paths = new Map<string, JsonSchema>()
   const ids = new Set<string>()
   for (const api of apis) {
     for (const endpoint of api.endpoints) {
       const operations = paths.getOrInsertComputed(endpoint.path, () => ({}))
-      operations[endpoint.method.toLowerCase()] = {
-        ...createOperation(endpoint, api, schemas, operationId(endpoint, ids)),
-        ...(isMarked(endpoint.path) && INTERNAL),
-      }
+      const id = operationId(endpoint, ids)
+      operations[endpoint.method.toLowerCase()] = createOperation(endpoint, api, schemas, id)
     }
   }
   return Object.fromEntries(paths)
+}
+
+/** Omits the paths of a table in one form. The operation of the table has its media type. */
+function omitForms(paths: Readonly<Record<string, JsonSchema>>): Record<string, JsonSchema> {
+  const isForm = (path: string) => {
+    const [, table = '', name = ''] = /^(.+)\.(csv|ndjson)$/.exec(path) ?? []
+    return name !== '' && JSON.stringify(paths[table] ?? '').includes(FORM_TYPES[name] ?? '')
+  }
+  return Object.fromEntries(Object.entries(paths).filter(([path]) => !isForm(path)))
 }
 
 /** Returns the components that the paths reference. */

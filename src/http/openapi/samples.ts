@@ -9,8 +9,8 @@ type SampledOperation = {
   example: RequestExample
 }
 
-/** Paths without a sample: of other services, of one form, and of the page, whose cookie no command has. */
-const UNSAMPLED = /^\/(?:compat|session|t)\b|\.(?:csv|ndjson)$/
+/** Paths without a sample: of other services, and of the page, whose cookie no command has. */
+const UNSAMPLED = /^\/(?:compat|session|t)\b/
 const CREDENTIALS: Readonly<Record<string, string>> = {
   apiKey: 'X-API-Key: $CAMBISTA_KEY',
   mcp: 'X-API-Key: $CAMBISTA_KEY',

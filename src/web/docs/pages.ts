@@ -36,8 +36,8 @@ const TEXTS = {
 /** Permission and purpose by method and path: ROUTES of src/http/routes.ts. */
 type Routes = Readonly<Record<string, readonly [permission: string, purpose: string]>>
 
-/** Paths that are not in the description of the APIs, or are internal there. */
-const UNLISTED = /^\/(?:$|docs|page|metrics|openapi|compat)|\.(?:csv|ndjson)$/
+/** Paths that are not in the description of the APIs. */
+const UNLISTED = /^\/(?:$|docs|page|metrics|openapi|compat)|(?<!\/documents)\.(?:csv|ndjson)$/
 const CREDENTIALS: Readonly<Record<string, string>> = {
   open: '',
   session: 'Cookie',

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { exchangeRaw } from '../../support/raw-requests.ts'
+import { readAllPaths } from '../openapi/description.ts'
 import { addKey } from './asmx.ts'
 import { ask, openShapes } from './support.ts'
 
@@ -13,8 +14,7 @@ const app = await openShapes({
 })
 await addKey(app, { secret: KEY, kind: 'url' })
 
-type Description = { paths: Record<string, Record<string, { tags: string[] }>> }
-const { paths } = await app.json<Description>('/openapi.json')
+const { paths } = await readAllPaths(app.app.url)
 const TABLES = ['/rates', '/convert', '/series/{series_id}/history', '/history']
 const READS = [
   '/rates/latest',

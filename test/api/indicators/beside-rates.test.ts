@@ -9,7 +9,7 @@ import { selectIndicators } from '../../../src/store/indicators/indicators.ts'
 import { type IndicatorApp, startIndicatorApp } from '../../support/rates/indicator-app.ts'
 import { openDesk, XDR } from '../../support/rates/memory-bank.ts'
 import { envelope, parameters, postForm, postSoap, SET_OPERATION, XML_OPERATION } from '../compat/asmx.ts'
-import type { Document } from '../openapi/description.ts'
+import { readAllPaths } from '../openapi/description.ts'
 import { UNSENT } from '../openapi/examples.ts'
 import { sendExample } from '../openapi/requests.ts'
 import { ENDPOINTS } from '../support.ts'
@@ -55,7 +55,7 @@ async function answers(app: IndicatorApp): Promise<Map<string, string>> {
     const answer = await app.get(path)
     bodies.set(path, `${answer.status} ${dataHeaders(answer.headers)} ${await answer.text()}`)
   }
-  const document = await app.json<Document>('/openapi.json')
+  const document = await readAllPaths(app.app.url)
   for (const [path, operations] of Object.entries(document.paths)) {
     if (!OF_RATES.test(path) || OF_OTHERS.test(path)) continue
     for (const [method, operation] of Object.entries(operations)) {

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import { ROUTES } from '../../../src/http/routes.ts'
 
 export type Schema = Record<string, unknown> & {
   $ref?: string
@@ -46,6 +47,10 @@ export type Description = {
   checkAnswer(path: string, method: string, answer: { status: number; type: string; body: string }): void
 }
 
+const FORMS: readonly { ending: string; type: string; name: string; foreign: readonly string[] }[] = [
+  { ending: '.csv', type: 'text/csv', name: 'CSV', foreign: [] },
+  { ending: '.ndjson', type: 'application/x-ndjson', name: 'NDJSON', foreign: ['decimal', 'dialect', 'sep'] },
+]
 const NAMED = '#/components/schemas/'
 
 export function readDescription(document: Document): Description {
@@ -87,4 +92,42 @@ function isDate(text: string): boolean {
 
 function isInstant(text: string): boolean {
   return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(text) && !Number.isNaN(Date.parse(text))
+}
+
+/** Reads both descriptions of a server as one. */
+export async function readDocuments(url: string): Promise<Document> {
+  const read = async (path: string) => (await (await fetch(url + path)).json()) as Document
+  const [own, compat] = [await read('/openapi.json'), await read('/openapi-compat.json')]
+  const merge = <K extends keyof Document['components']>(kind: K) => ({
+    ...compat.components[kind],
+    ...own.components[kind],
+  })
+  const components = {
+    ...own.components,
+    ...{ schemas: merge('schemas'), securitySchemes: merge('securitySchemes') },
+  }
+  return { ...own, paths: { ...own.paths, ...compat.paths }, components }
+}
+
+/** The same with the paths of tables in one form, which no description has. */
+export async function readAllPaths(url: string): Promise<Document> {
+  const document = await readDocuments(url)
+  const paths = { ...document.paths }
+  for (const [path, { get }] of Object.entries(document.paths)) {
+    for (const { ending, type, name, foreign } of FORMS) {
+      const content = get?.responses[200]?.content?.[type]
+      if (!get || !content || path + ending in paths || !(`GET ${path}${ending}` in ROUTES)) continue
+      const answer = { description: '', content: { [type]: content } }
+      const responses = { ...get.responses, 200: answer }
+      const { 'x-codeSamples': _, ...described } = get
+      const changes = {
+        operationId: get.operationId + ending.replace('.', '_'),
+        summary: `${get.summary}: ${name}`,
+        parameters: get.parameters.filter((one) => !foreign.includes(one.name)),
+        responses,
+      }
+      paths[path + ending] = { get: { ...described, ...changes } }
+    }
+  }
+  return { ...document, paths }
 }

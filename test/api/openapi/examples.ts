@@ -15,8 +15,8 @@ import { insertRevisions } from '../../../src/store/rates/record.ts'
 import type { WriteDb } from '../../../src/store/tables.ts'
 import { batch, CREATE, fillDirectory, pdf, post } from '../../support/directory.ts'
 import { openShapes, type TestApp } from '../compat/support.ts'
-import { asOtherProcess, send } from '../support.ts'
-import type { Document } from './description.ts'
+import { asOtherProcess } from '../support.ts'
+import { type Document, readAllPaths } from './description.ts'
 import { collectMessages, MESSAGES_FILE, shownMessages } from './messages.ts'
 import { type Sent, sendExample, shownAnswer } from './requests.ts'
 import { sendWorkflow, WORKFLOW } from './workflow.ts'
@@ -45,8 +45,7 @@ export async function openExamples(): Promise<{ app: TestApp; document: Document
     ])
   })
   await asOtherProcess(app, fillIndicators)
-  const document = JSON.parse((await send(`${app.app.url}/openapi.json`)).body) as Document
-  return { app, document }
+  return { app, document: await readAllPaths(app.app.url) }
 }
 
 /** Stores an interest rate and both sides of a counter, with a run. */

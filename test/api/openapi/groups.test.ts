@@ -1,4 +1,4 @@
-// Names, groups and internal paths of the description, and the description of the APIs in the shapes of other services.
+// Names, groups and paths of the description, and the description of the APIs in the shapes of other services.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -7,10 +7,10 @@ import { openShapes } from '../compat/support.ts'
 import { send } from '../support.ts'
 import type { Document, Operation } from './description.ts'
 
-type Listed = Operation & { path: string; 'x-internal'?: boolean }
+type Listed = Operation & { path: string }
 type Described = Document & {
   info: { description: string }
-  tags: { name: string; description: string; 'x-internal'?: boolean }[]
+  tags: { name: string; description: string }[]
   components: { headers: Record<string, unknown> }
 }
 
@@ -20,7 +20,7 @@ const TABLES = ['/api/v1/series/{series_id}/history', '/api/v1/rates', '/api/v1/
 const app = await openShapes()
 const document = await readDocument(app, '/openapi.json')
 const compat = await readDocument(app, '/openapi-compat.json')
-const ownOperations = listOperations(document).filter((one) => !one['x-internal'])
+const ownOperations = listOperations(document)
 const isCompat = ({ path }: { path: string }) => path.startsWith('/compat/')
 
 test('a description is compressed, and has one tag for one text', async (t) => {
@@ -48,7 +48,7 @@ test('each operation of the reference has a name of its own, of at most five wor
 
 test('the reference has five groups, and each of its operations is in one of them', () => {
   assert.deepEqual(
-    document.tags.filter((one) => !one['x-internal']).map(({ name }) => name),
+    document.tags.map(({ name }) => name),
     GROUPS,
   )
   for (const { path, tags } of ownOperations)
@@ -60,34 +60,24 @@ test('the reference has five groups, and each of its operations is in one of the
     )
 })
 
-test('internal paths are those of other services and those of one form, and no other', () => {
-  for (const { path, ...one } of listOperations(document)) {
-    assert.equal(one['x-internal'] ?? false, isCompat({ path }) || /\.(csv|ndjson)$/.test(path), path)
-  }
+test('the description has no path of another service, and of one form those of all documents alone', () => {
+  const others = ownOperations.filter((one) => isCompat(one) || /\.(csv|ndjson)$/.test(one.path))
   assert.deepEqual(
-    document.tags.filter((one) => one['x-internal']).map(({ name }) => name),
-    ['Compatibility'],
+    others.map(({ path }) => path),
+    ['/api/v1/documents.csv', '/api/v1/documents.ndjson'],
   )
 })
 
-test('CSV and NDJSON are media types of the operation of a table, as its own paths answer them', () => {
-  const read = (path: string) => document.paths[path]?.get?.responses[200]?.content
-  for (const path of TABLES) {
-    const [json, csv, ndjson, ...more] = Object.keys(read(path) ?? {})
-    assert.deepEqual([json, csv, ndjson], ['application/json', 'text/csv', 'application/x-ndjson'], path)
-    assert.deepEqual(more, [])
-    assert.deepEqual(Object.keys(read(`${path}.csv`) ?? {}), [csv])
-    assert.deepEqual(Object.keys(read(`${path}.ndjson`) ?? {}), [ndjson])
-  }
-  assert.deepEqual(Object.keys(read('/api/v1/export') ?? {}), ['text/csv', 'application/x-ndjson'])
+test('CSV and NDJSON are media types of the operation of a table', () => {
+  const read = (path: string) => Object.keys(document.paths[path]?.get?.responses[200]?.content ?? {})
+  for (const path of TABLES)
+    assert.deepEqual(read(path), ['application/json', 'text/csv', 'application/x-ndjson'], path)
+  assert.deepEqual(read('/api/v1/export'), ['text/csv', 'application/x-ndjson'])
 })
 
-test('/openapi-compat.json has the paths of other services alone, as /openapi.json has them', () => {
-  const unmarked = listOperations(document)
-    .filter(isCompat)
-    .map(({ 'x-internal': _, ...one }) => one)
-  assert.ok(unmarked.length > 50)
-  assert.deepEqual(listOperations(compat), unmarked)
+test('/openapi-compat.json has the paths of other services alone', () => {
+  assert.ok(listOperations(compat).length > 50)
+  assert.ok(listOperations(compat).every(isCompat))
   assert.notEqual(compat.info.title, document.info.title)
   assert.notEqual(compat.info.description, document.info.description)
   assert.deepEqual(

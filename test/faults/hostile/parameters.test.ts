@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { countRows } from '../../../src/store/rows.ts'
-import { type Document, readDescription } from '../../api/openapi/description.ts'
+import { readAllPaths, readDescription } from '../../api/openapi/description.ts'
 import { asOtherProcess, openApp } from '../../api/support.ts'
 import { fillDirectory, TOKENS } from '../../support/directory.ts'
 import { figure, SEED, scaled } from '../scale.ts'
@@ -46,7 +46,7 @@ const PLAUSIBLE = [
 const app = await openApp({ listen: { compat: { open: 'any', serveRounded: true } } })
 await app.sync()
 await fillDirectory(app)
-const description = readDescription((await (await fetch(`${app.app.url}/openapi.json`)).json()) as Document)
+const description = readDescription(await readAllPaths(app.app.url))
 const { paths } = description.document
 const value = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom(...PLAUSIBLE) },

@@ -8,7 +8,7 @@ import { insertApiKey, revokeApiKey } from '../../../src/store/access/api-keys.t
 import { insertToken, revokeToken } from '../../../src/store/access/tokens.ts'
 import { replaceResult } from '../../../src/store/documents/results.ts'
 import { openDatabase } from '../../../src/store/sqlite/database.ts'
-import { type Document, type Operation, readDescription } from '../../api/openapi/description.ts'
+import { type Operation, readAllPaths, readDescription } from '../../api/openapi/description.ts'
 import { exchange, send } from '../../api/support.ts'
 import { AT, CREATE, fillDatabase, pdf } from '../../support/directory.ts'
 import { startProgram } from '../../support/program.ts'
@@ -55,7 +55,7 @@ await insertSecrets(dataDir)
 const words = ['serve', '--no-scheduler', '--port', '0', '--data-dir', dataDir]
 const program = startProgram(fileContext, words, {}, PROGRAM)
 const url = (await program.waitForOutput(/ listening url=(\S+)/))[1] ?? ''
-const description = readDescription((await (await fetch(`${url}/openapi.json`)).json()) as Document)
+const description = readDescription(await readAllPaths(url))
 const { paths } = description.document
 // Compat APIs and /mcp read keys in other ways: test/api/compat and test/api/mcp test them.
 const describedPaths = Object.entries(paths).filter(
