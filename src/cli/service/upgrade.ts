@@ -57,6 +57,7 @@ export async function upgradeService(machine: Machine, upgrade: Upgrade, stop: A
   const former = requireInstalled(machine)
   using _lock = lockPrograms(machine)
   settleEarlier(machine)
+  refuseEarly(machine, former, upgrade.file)
   refuseSilent(machine)
   const copyMs = copyProgram(at(NEXT), upgrade.file)
   try {
@@ -103,6 +104,13 @@ export function settleEarlier(machine: Machine): void {
   const { status, text } = checkHealth(machine, ...READY_AGAIN)
   const isThere = files.some((path) => existsSync(path))
   if (isThere || status !== 0) throw new AppError('failed', `${what} cannot be undone: ${text}`)
+}
+
+/** @throws AppError `failed` for a program that cannot put itself back, as 0.2.0 */
+function refuseEarly(machine: Machine, former: Program, file: string): void {
+  if (machine.run(join(machine.root, EXECUTABLE), ['upgrade', '--changes']).status === 0) return
+  const way = `sudo ${file} service install upgrades it, without probation`
+  throw new AppError('failed', `cambista ${former.version} of the service has no command upgrade: ${way}`)
 }
 
 /** @throws AppError `failed` for a service that runs, and whose answers this process cannot see */

@@ -41,8 +41,8 @@ type Program = {
   commit: string
   schema: number
   /** `broken`: does not start. `crashing`: ends at the first request. `silent`: is never ready.
-   * `writing`: knows no probation. `uninstallable`: fails before it is installed. */
-  fate?: 'broken' | 'crashing' | 'silent' | 'uninstallable' | 'writing'
+   * `writing`: knows no probation. `uninstallable`: fails before it is installed. `early`: has no `upgrade`. */
+  fate?: 'broken' | 'crashing' | 'early' | 'silent' | 'uninstallable' | 'writing'
 }
 
 export const FORMER: Program = { version: '0.2.0', commit: 'a'.repeat(40), schema: 12 }
@@ -139,6 +139,8 @@ export function imitateMachine(
       if (command === 'journalctl') return { status: 1, text: '' }
       if (words[0] === '--version' && !existsSync(command)) return { status: undefined, text: '' }
       if (words[0] === '--version') return { status: 0, text: JSON.stringify(describe(command)) }
+      if (words[0] === 'upgrade' && describe(command).fate === 'early')
+        return { status: 2, text: 'cambista: there is no command "upgrade"' }
       if (words[1] === '--data')
         return { status: 0, text: JSON.stringify(imitateStep(JSON.parse(words[2] ?? ''))) }
       if (words[0] === 'database') {

@@ -79,6 +79,16 @@ test('whichever command a return is killed at, the next start ends it', async (t
   assert.ok(kills > 12, `${kills} kills`)
 })
 
+test('`upgrade` refuses to replace a program without `upgrade`, also over a shared database', async (t) => {
+  for (const shared of [undefined, NEWER.schema]) {
+    const one = imitateMachine(t, NEWER, { ...(shared && { shared }) })
+    writeFileSync(one.at(EXECUTABLE), JSON.stringify({ ...FORMER, fate: 'early' }))
+    const message = /cambista 0.2.0 of the service has no command upgrade: sudo .*cambista service install/
+    await assert.rejects(one.upgrade(), message)
+    assert.deepEqual([one.isSettled(), existsSync(one.at(PREVIOUS))], [true, false])
+  }
+})
+
 test('an earlier version, an altered file, another key and the same program are refused or nothing to do', async (t) => {
   const earlier = imitateMachine(t, { ...NEWER, version: '0.1.9' })
   await assert.rejects(
