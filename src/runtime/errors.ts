@@ -95,6 +95,20 @@ export function errorReason(error: unknown): string {
   return cause && !error.message.includes(cause) ? `${error.message}: ${cause}` : error.message
 }
 
+const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER/
+const NO_CONNECTION = /^E[A-Z]+(_AGAIN)?$/
+
+/** Returns the sentence of a failed connection to `host:port`; undefined: its code is of something else. */
+export function unreachableText(code: string, address: string): string | undefined {
+  if (isUntrusted(code)) return `its certificate is not trusted (${code})`
+  return NO_CONNECTION.test(code) ? `there is no connection to ${address} (${code})` : undefined
+}
+
+/** Returns whether a code of Node or OpenSSL means a certificate that is not trusted. */
+export function isUntrusted(code: string): boolean {
+  return CERTIFICATE.test(code)
+}
+
 /** Returns the innermost cause of a failed request, the most specific: `ECONNREFUSED` under `fetch failed`. */
 export function networkReason(error: unknown): string {
   let innermost = error

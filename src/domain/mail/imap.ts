@@ -3,7 +3,7 @@
 
 import { setTimeout as wait } from 'node:timers/promises'
 import { type FetchMessageObject, ImapFlow } from 'imapflow'
-import { errorReason } from '../../runtime/errors.ts'
+import { errorReason, isUntrusted, unreachableText } from '../../runtime/errors.ts'
 import type { MailboxRow } from '../../store/mail/mailboxes.ts'
 import type { MailLogin } from './credentials.ts'
 import { RoundFailure } from './round-failure.ts'
@@ -43,7 +43,6 @@ const SILENCE_MS = 120_000
 const DEADLINE_MS = 600_000
 const LARGEST_ANSWER = 64 * 1024 ** 2 // a list of numbers, or heads
 const MOST_NAMES = 20 // folders in a message
-const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER/
 
 /**
  * Opens the folder, and makes the others where they are missing. `copies`: mails that were copied and not removed yet, of
@@ -266,7 +265,8 @@ function toFailure(
   const fail = (message: string, failure: RoundFailure['code']) =>
     new RoundFailure(message, failure, { cause: error })
   if (facts.authenticationFailed) return fail(`the server refused the ${secret}`, 'login_refused')
-  if (CERTIFICATE.test(code)) return fail(`its certificate is not trusted (${code})`, 'certificate')
+  const failure = unreachableText(code, `${host}:${port}`)
+  if (failure && isUntrusted(code)) return fail(failure, 'certificate')
   if (/STARTTLS|UPGRADE/.test(code) || /STARTTLS/.test(errorReason(error)))
     return fail('it offers no encryption by STARTTLS', 'no_encryption')
   if (['LiteralTooLarge', 'ResponseTooLarge'].includes(code)) return fail('its answer is too large', 'answer')
@@ -274,5 +274,5 @@ function toFailure(
     return fail('the connection ended', 'connection')
   if (hasAnswer(error)) return fail(`it answered ${facts.responseStatus}`, 'answer')
   const reason = code === '' ? 'unknown reason' : code
-  return fail(`there is no connection to ${host}:${port} (${reason})`, 'unreachable')
+  return fail(failure ?? `there is no connection to ${host}:${port} (${reason})`, 'unreachable')
 }

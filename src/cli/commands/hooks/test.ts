@@ -5,7 +5,7 @@ import { messageBody } from '../../../domain/hooks/events.ts'
 import { confirmHook } from '../../../domain/hooks/hooks.ts'
 import { postMessage } from '../../../domain/hooks/post.ts'
 import { signingSecrets } from '../../../domain/hooks/seal.ts'
-import { AppError } from '../../../runtime/errors.ts'
+import { AppError, unreachableText } from '../../../runtime/errors.ts'
 import { findHookKey } from '../../../store/hooks/key.ts'
 import { command, printResult } from '../../command.ts'
 import { STORAGE_WITH_HOOK_KEY } from '../../options/storage.ts'
@@ -40,9 +40,15 @@ export const hookTest = command({
       const line =
         failure === undefined
           ? `hook ${id}: HTTP ${status} after ${ms} ms${hook.off_at === null ? '' : '; it is on again'}`
-          : `hook ${id}: ${failure}, after ${ms} ms${hint}`
+          : `hook ${id}: ${unreachableText(failure, address(hook.url)) ?? failure}, after ${ms} ms${hint}`
       printResult(terminal, options, { id, arrived: failure === undefined, ...outcome }, [line])
       return failure === undefined ? 0 : 1
     })
   },
 })
+
+/** Returns host and port of a URL. */
+function address(url: string): string {
+  const { protocol, hostname, port } = new URL(url)
+  return `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`
+}

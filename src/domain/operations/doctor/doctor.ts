@@ -14,7 +14,7 @@ import { type ProviderRow, selectProviders } from '../../../store/rates/provider
 import { selectLastFinishedRun, selectNewestRun } from '../../../store/rates/sync-runs.ts'
 import { DATABASE_FILE, openDatabase } from '../../../store/sqlite/database.ts'
 import { inspectDatabase } from '../../../store/sqlite/database-copy.ts'
-import { takeFileLock } from '../../../store/sqlite/lock.ts'
+import { isLocked, takeFileLock } from '../../../store/sqlite/lock.ts'
 import { removeUnfinishedCopies } from '../../../store/sqlite/migration-copy.ts'
 import type { ReadDb } from '../../../store/tables.ts'
 import { TIME_ZONE } from '../../../values/dates.ts'
@@ -58,7 +58,7 @@ export async function examine(request: DoctorRequest): Promise<Examination> {
       providers = await selectActiveProviders(database.db, request.providers)
       await examineRates(database.db, { ...request, providers }, report)
       await examineDirectory(database.db, report)
-      await noteSyncs(database, { providers }, report)
+      await noteSyncs(database, { providers, isSyncing: () => isLocked(dataDir, 'sync.lock') }, report)
       await noteUsage(database, report)
       await examineHooks(database, request, report)
       await examineMailboxes(database, report)
@@ -160,10 +160,10 @@ async function examineDatabase(
   return false
 }
 
-/** Notes the last sync of each provider. */
+/** Notes the last sync of each provider. `isSyncing`: whether a run is under way; undefined: unknown. */
 export async function noteSyncs(
   { db }: Pick<InspectedDatabase, 'db'>,
-  { providers }: Pick<DoctorRequest, 'providers'>,
+  { providers, isSyncing }: Pick<DoctorRequest, 'providers'> & { isSyncing?: () => boolean },
   report: Report,
 ): Promise<void> {
   const rows = await selectProviders(db)
@@ -171,7 +171,7 @@ export async function noteSyncs(
     const row = rows.find((one) => one.code === code)
     const last = row && (await selectLastFinishedRun(db, row.id))
     const of = providers.length > 1 ? ` of ${code}` : ''
-    if (!last) await reportUnsynced(db, row, of, report)
+    if (!last) await reportUnsynced(db, { row, of, isSyncing }, report)
     else {
       const message = last.message === null ? '' : ` (${last.message})`
       report.note(`last sync${of}: run ${last.id}, ended ${last.finished_at}, ${last.status}${message}`)
@@ -182,14 +182,20 @@ export async function noteSyncs(
 /** `of`: names the provider if there are several. */
 async function reportUnsynced(
   db: ReadDb,
-  row: ProviderRow | undefined,
-  of: string,
+  {
+    row,
+    of,
+    isSyncing,
+  }: { row: ProviderRow | undefined; of: string; isSyncing?: (() => boolean) | undefined },
   report: Report,
 ): Promise<void> {
   const never = of ? `no sync${of} yet` : 'never synced'
   const open = row && (await selectNewestRun(db, row.id))
-  if (open) report.note(`${never}: the first run began at ${open.started_at} and has not ended`)
-  else if (row?.enabled)
+  if (open) {
+    const began = `${never}: the first run began at ${open.started_at}`
+    if (isSyncing?.() ?? true) report.note(`${began} and has not ended`)
+    else report.note(`${began} and was interrupted`, { about: 'first-sync' })
+  } else if (row?.enabled)
     report.finding('rates', `${never}, so that there are no rates`, { about: 'first-sync' })
   else report.note(row ? `${never}: ${row.code} is disabled` : never)
 }

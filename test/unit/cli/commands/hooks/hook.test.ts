@@ -182,7 +182,10 @@ test('`hook test` prints the answer of the receiver, turns a hook on and makes i
   await receiver.close()
   const none = await runJson<unknown>(dataDir, 'hook', 'test', '1').catch((error: Error) => error.message)
   assert.match(String(none), /hook test 1/)
-  assert.match((await runCommand(['hook', 'test', '1', ...at])).out, /^hook 1: ECONNREFUSED, after/)
+  assert.match(
+    (await runCommand(['hook', 'test', '1', ...at])).out,
+    /^hook 1: there is no connection to 127\.0\.0\.1:\d+ \(ECONNREFUSED\), after/,
+  )
   const unknown = await runCommand(['hook', 'test', '7', ...at])
   assert.deepEqual([unknown.code, unknown.err], [1, 'cambista: there is no hook 7: see cambista hook list\n'])
 })
@@ -286,6 +289,22 @@ test('`directory import` cannot move an agent that a hook names with its company
   await runJson(dataDir, 'hook', 'delete', '1')
   await runJson(dataDir, ...CREATE, '--agent', '12') // a hook without a company does not block the move
   assert.equal((await move()).code, 0)
+})
+
+test('`hook test` prints a sentence about a receiver without a connection', async (t) => {
+  const dataDir = temporaryDirectory(t)
+  for (const url of ['https://receiver.invalid/h', 'http://127.0.0.1:1/h'])
+    await runJson(dataDir, 'hook', 'create', '--url', url, '--event', 'sync.failed')
+  const tests = [1, 2].map((id) => runCommand(['hook', 'test', String(id), '--data-dir', dataDir]))
+  const [unknown, refused] = await Promise.all(tests)
+  assert.match(
+    unknown?.out ?? '',
+    /^hook 1: there is no connection to receiver\.invalid:443 \((ENOTFOUND|EAI_AGAIN)\), after \d+ ms\n$/,
+  )
+  assert.match(
+    refused?.out ?? '',
+    /^hook 2: there is no connection to 127\.0\.0\.1:1 \(ECONNREFUSED\), after \d+ ms\n$/,
+  )
 })
 
 test('`hook test` trusts an authority of NODE_EXTRA_CA_CERTS', async (t) => {

@@ -307,10 +307,13 @@ test('an enabled provider that was never synced is found, but not while its firs
   const day = { date_from: '2026-03-01', date_to: '2026-03-25' }
   const started_at = '2026-03-25T11:00:00.000Z'
   await insertRun(source.db, { provider_id: 1, trigger: 'startup', started_at, ...day })
-  assert.deepEqual(await synced(), [
-    '',
-    `never synced: the first run began at ${started_at} and has not ended`,
-  ])
+  const began = `never synced: the first run began at ${started_at}`
+  const lock = takeFileLock(source.dataDir, 'sync.lock')
+  assert.deepEqual(await synced(), ['', `${began} and has not ended`])
+  lock?.release()
+  const [findings, note] = await synced()
+  assert.equal(findings, '')
+  assert.match(note ?? '', new RegExp(`^${began} and was interrupted: cambista sync fetches them`))
   await source.db.deleteFrom('sync_runs').execute()
   await source.db.updateTable('providers').set({ enabled: 0 }).execute()
   assert.deepEqual(await synced(), ['', 'never synced: bccr is disabled'])
