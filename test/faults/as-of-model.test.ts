@@ -202,7 +202,7 @@ async function compareInstant(world: RatesWorld, past: Past): Promise<void> {
   if (at < past.begins || gap) {
     const detail = gap
       ? `what this store had from ${isoText(gap.from)} until it was restored at ${isoText(gap.to)} is lost`
-      : `this store's record begins at ${isoText(past.begins)}`
+      : `as_of is before the record of this store, which begins at ${isoText(past.begins)}`
     return compareAsOf(world, {
       ...{ path: questionPath(question), asOf },
       expected: [{ status: 404, details: [detail] }],

@@ -36,9 +36,7 @@ const FIELDS = ['owner_id', 'company_id', 'agent_id', 'documents'] as const
  * `errors_total`, their number
  */
 export function checkUpload(upload: Upload): Batch {
-  if (FIELDS.some((field) => isEmptyValue(upload[field]))) {
-    throw new AppError('bad-request', `Fields ${FIELDS.join(', ')} are required`)
-  }
+  requireFields(upload, FIELDS, `Fields ${FIELDS.join(', ')} are required`)
   const ownerId = checkId('owner_id', upload.owner_id)
   const companyId = checkId('company_id', upload.company_id)
   const agentId = checkId('agent_id', upload.agent_id)
@@ -51,6 +49,16 @@ export function checkUpload(upload: Upload): Batch {
     throw new AppError('bad-request', message, { details: { errors: faults, errors_total: faulty } })
   }
   return { companyId, agentId, ownerId, ...valid }
+}
+
+/** @throws AppError `bad-request` if fields are empty; its details have their names as `missing` */
+export function requireFields<Name extends string>(
+  fields: Readonly<Partial<Record<Name, unknown>>>,
+  names: readonly Name[],
+  message: string,
+): void {
+  const missing = names.filter((name) => isEmptyValue(fields[name]))
+  if (missing.length > 0) throw new AppError('bad-request', message, { details: { missing } })
 }
 
 /**

@@ -125,7 +125,7 @@ async function readState(db: ReadDb, present: RateSnapshot, instant: number): Pr
   const { from, coverageFrom, gaps } = bounds
   if (from === undefined) throw new AppError('not-found', "this store's record has not begun")
   if (instant < from)
-    throw recordError(`this store's record begins at ${formatInstant(from)}`, {
+    throw recordError(`as_of is before the record of this store, which begins at ${formatInstant(from)}`, {
       record_from: formatInstant(from),
     })
   const gap = gaps.find((one) => one.from <= instant && instant < one.to)

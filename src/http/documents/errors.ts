@@ -28,11 +28,17 @@ const ErrorOut = v.pipe(
 export const DOCUMENTS_ERRORS: ErrorShape = {
   challenge: 'Bearer',
   body(status, message, details, { hint } = {}) {
-    const { errors, errors_total } = isRecord(details) ? details : {}
+    const { errors, errors_total, missing } = isRecord(details) ? details : {}
     return JSON.stringify({
       status: status === 404 ? 'not found' : 'error',
-      ...{ message, hint, errors, errors_total },
+      ...{ message, hint: hint ?? missingHint(missing), errors, errors_total },
     })
   },
   schema: ErrorOut,
+}
+
+/** Returns the hint about the missing fields of a request; undefined: all are there. */
+function missingHint(names: unknown): string | undefined {
+  if (!Array.isArray(names)) return undefined
+  return `${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} missing`
 }

@@ -29,7 +29,8 @@ export const Hint = v.optional(
   v.pipe(
     v.string(),
     v.metadata({
-      description: 'The path that was probably meant, or which credential was sent and which is needed',
+      description:
+        'The path that was probably meant, which credential was sent and which is needed, or the missing fields',
     }),
   ),
 )

@@ -127,6 +127,17 @@ for (const [name, body, status, message] of refused) {
   })
 }
 
+test('an answer to missing fields names them in `hint`', async () => {
+  const hints = await Promise.all(
+    [{ ...full, agent_id: null }, { documents: [] }, { ...full, owner_id: 'uno' }].map(async (body) => {
+      const answer = await (await post(app, CREATE, body)).json()
+      return (answer as { hint?: string }).hint
+    }),
+  )
+  const all = 'owner_id, company_id, agent_id, documents are missing'
+  assert.deepEqual(hints, ['agent_id is missing', all, undefined])
+})
+
 const good = pdf()
 const MIMETYPE =
   'mimetype must be of the form type/subtype, such as application/pdf or text/plain; charset=utf-8'

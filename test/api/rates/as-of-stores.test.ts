@@ -86,7 +86,7 @@ test('imported values are unknown before the import, though another store had th
   assert.equal(((await convert(SYNCED)) as { rate: string }).rate, '500')
   assert.equal(((await convert(IMPORTED)) as { rate: string }).rate, '400')
   const before = await fetchAnswer(app, `/rates/latest?as_of=2020-02-01T00:00:00Z`)
-  assert.equal(before, `404 this store's record begins at ${MADE}`)
+  assert.equal(before, `404 as_of is before the record of this store, which begins at ${MADE}`)
 })
 
 test(
@@ -167,7 +167,7 @@ test(
     assert.equal(((await ask(week)) as Series).points.length, 1)
     const now = new Date(Date.now() + 60_000).toISOString()
     assert.equal(((await ask(`${convert}2026-03-25`, now)) as { rate: string }).rate, '496.44')
-    const first = "404 this store's record begins at 2026-01-01T00:00:00.000Z"
+    const first = '404 as_of is before the record of this store, which begins at 2026-01-01T00:00:00.000Z'
     assert.equal(await ask(`${convert}2026-03-24`, '2025-12-31T23:59:59.999Z'), first)
   },
 )

@@ -137,7 +137,7 @@ test('an instant before the record or in the future is an error', async (t) => {
     '/convert?amount=1&from=USD&to=CRC&',
     '/series/1/history?',
   ]) {
-    const words = `404 this store's record begins at ${FIRST}`
+    const words = `404 as_of is before the record of this store, which begins at ${FIRST}`
     assert.equal(await fetchAnswer(app, `${path}as_of=2026-03-24T11:59:59Z`), words, path)
     const [item] = await validationItems(app, `/api/v1${path}as_of=2026-04-02T12:00:00.001Z`)
     assert.equal(item?.msg, 'as_of must not be in the future')

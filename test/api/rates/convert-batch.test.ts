@@ -288,7 +288,7 @@ test('X-Cambista-As-Of has the instant of the answer, and as_of repeats it after
   const path = `/api/v1/convert?amount=1500.5&from=EUR&to=CRC&on=2026-03-10&details=true&as_of=${first.asOf}`
   assert.deepEqual(single, await own.json(path))
   for (const [query, status, message] of [
-    ['?as_of=2026-03-01T00:00:00Z', 404, /this store's record begins at/],
+    ['?as_of=2026-03-01T00:00:00Z', 404, /as_of is before the record of this store, which begins at/],
     ['?as_of=2036-03-01T00:00:00Z', 422, /as_of must not be in the future/],
     ['?as_of=yesterday', 422, /as_of must be an instant/],
     ['?asof=2026-03-25T00:00:00Z', 422, /there is no parameter asof: did you mean as_of/],

@@ -297,7 +297,7 @@ test('an instant before the record has the beginning of the record beside the de
   const app = await openStore(t)
   const query = 'amount=1&from=USD&to=CRC&as_of=2026-03-24T11:59:59Z'
   const response = await app.get(`${PATH}?${query}`)
-  const detail = `this store's record begins at ${NOW}`
+  const detail = `as_of is before the record of this store, which begins at ${NOW}`
   assert.deepEqual([response.status, await response.json()], [404, { detail, record_from: NOW }])
   assert.deepEqual(await (await app.get(`/api/v1/convert?${query}`)).json(), { detail })
 })

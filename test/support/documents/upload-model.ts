@@ -8,7 +8,7 @@ export type AcceptedDocument = { name: string; mimetype: string; bytes: Buffer }
 export type Fault = { index: number; field: string; message: string }
 export type Verdict =
   | { accepted: AcceptedDocument[] }
-  | { message: string; errors?: Fault[]; errors_total?: number }
+  | { message: string; hint?: string; errors?: Fault[]; errors_total?: number }
 
 /** Values with their members in written order; a key may occur twice. */
 export type JsonValue = { members: Member[] } | { items: JsonValue[] } | { plain: unknown } | { raw: string }
@@ -50,8 +50,11 @@ export function expectedVerdict(body: Buffer): Verdict {
   const json = parseIntegers(body)
   if (!json) return { message: NOT_JSON }
   const fields = readFields(json.value)
-  const missing = [...IDS, 'documents'].some((field) => lacks(fields[field]))
-  if (missing) return { message: 'Fields owner_id, company_id, agent_id, documents are required' }
+  const missing = [...IDS, 'documents'].filter((field) => lacks(fields[field]))
+  if (missing.length > 0) {
+    const hint = `${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} missing`
+    return { message: 'Fields owner_id, company_id, agent_id, documents are required', hint }
+  }
   const bad = IDS.find((field) => !isId(fields[field]))
   if (bad) return { message: `${bad} must be an integer` }
   if (!Array.isArray(fields.documents)) return { message: 'Invalid documents' }

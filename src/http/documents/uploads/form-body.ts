@@ -4,7 +4,7 @@
 
 import { setImmediate } from 'node:timers/promises'
 import { Dicer } from '@fastify/busboy'
-import { isEmptyValue } from '../../../domain/documents/documents.ts'
+import { requireFields } from '../../../domain/documents/documents.ts'
 import type { Upload, UploadedDocument, UploadFault } from '../../../domain/documents/upload.ts'
 import { TOO_LONG } from '../../../formats/json/value.ts'
 import { AppError } from '../../../runtime/errors.ts'
@@ -128,9 +128,8 @@ function createFormReader(boundary: string, needs: UploadNeeds): UploadReader {
       if (failure || !isWhole || parts.length > 0) {
         throw new AppError('bad-request', 'The form ended before its last boundary', { cause: failure })
       }
-      if (!upload.documents || IDS.some((name) => isEmptyValue(upload[name]))) {
-        throw new AppError('bad-request', `Fields ${IDS.join(', ')} and at least one file are required`)
-      }
+      const fields = { ...upload, 'a file': upload.documents }
+      requireFields(fields, [...IDS, 'a file'], `Fields ${IDS.join(', ')} and at least one file are required`)
     },
     discard: collector.discard,
   }
