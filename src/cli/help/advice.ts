@@ -2,9 +2,10 @@
 // language of the help.
 
 import { type Advice, AppError } from '../../runtime/errors.ts'
+import type { NamedText } from '../options/formats.ts'
 import { type HelpTexts, helpTexts } from './texts.ts'
 
-/** Error in the words of a command line. Invalid values of options are errors of their formats. */
+/** Error in the words of a command line. */
 export type UsageError =
   | { reason: 'no-command' }
   /** `near`: commands that were probably meant, else `group`: commands with the same first word. */
@@ -12,6 +13,8 @@ export type UsageError =
   /** `takes`: all flags of the command, if they are few. */
   | { reason: 'unknown-flag'; flag: string; near: string | undefined; takes: readonly string[] | undefined }
   | { reason: 'missing-flag'; flag: string; choices: readonly string[] }
+  /** `source`: flag or variable. `fault`: words of its format that follow it, in English where they are a string. */
+  | { reason: 'wrong-value'; source: string; fault: string | NamedText; typed: string | undefined }
   /** `usage`: name and words of the command. */
   | { reason: 'missing-word' | 'extra-word'; word: string; usage: string }
   /** Address of a database, perhaps with a password. `takes`: options that accept it. */
@@ -74,6 +77,12 @@ export function usageErrorText(details: UsageError, texts: HelpTexts): string {
     case 'missing-flag': {
       const variant = details.choices.length === 0 ? '' : '.choices'
       return texts.text(`missing-flag${variant}`, { flag: details.flag, choices: details.choices.join(', ') })
+    }
+    case 'wrong-value': {
+      const { source, fault, typed } = details
+      const words = typeof fault === 'string' ? fault : texts.text(fault.name, fault.values)
+      const variant = typed === undefined ? '.hidden' : ''
+      return texts.text(`wrong-value${variant}`, { source, fault: words, typed: JSON.stringify(typed) ?? '' })
     }
     case 'missing-word':
       return texts.text('missing-word', {

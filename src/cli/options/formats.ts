@@ -4,9 +4,12 @@ import type { AlsoListen } from '../../http/server.ts'
 import { cronState } from '../../runtime/schedule.ts'
 import { isIsoDate } from '../../values/dates.ts'
 
+/** Text of the help by its name, with values in place of `{name}`. */
+export type NamedText = { name: string; values?: Record<string, string> }
+
 export type Format<T> = {
-  /** Returns the error of a text, in words that follow the option's name; undefined if valid. */
-  validate: (text: string) => string | undefined
+  /** Returns the error of a text, in words that follow the option's name, a string in English; undefined if valid. */
+  validate: (text: string) => string | NamedText | undefined
   /** Parses a valid text. */
   parse: (text: string) => T
   /** Allowed words, for the completion. */
@@ -15,25 +18,19 @@ export type Format<T> = {
 
 export const anything = textFormat(() => undefined)
 
-export const nonEmpty = textFormat((text) => (text === '' ? 'must not be empty' : undefined))
+export const nonEmpty = textFormat((text) => (text === '' ? { name: 'format.empty' } : undefined))
 
-export const day = textFormat((text) =>
-  isIsoDate(text) ? undefined : 'must be a calendar day written YYYY-MM-DD',
-)
+export const day = textFormat((text) => (isIsoDate(text) ? undefined : { name: 'format.day' }))
 
 export const cron = textFormat((text) => {
   const state = cronState(text)
   if (state === 'fine') return undefined
-  const fields = 'minute, hour, day of the month, month, day of the week'
-  const detail = state === 'never' ? 'that comes true some day: it never comes true' : `(${fields})`
-  return `must be a cron pattern such as "0 5 * * *" ${detail}`
+  return { name: state === 'never' ? 'format.cron.never' : 'format.cron' }
 })
 
 export const httpUrl = textFormat(
   (text) =>
-    /^https?:\/\/[^/?#@\\]+([/?#]|$)/.test(text) && URL.canParse(text)
-      ? undefined
-      : 'must be an http or https URL without user and password', // requests ignore user and password, and messages would show them
+    /^https?:\/\/[^/?#@\\]+([/?#]|$)/.test(text) && URL.canParse(text) ? undefined : { name: 'format.url' }, // requests ignore user and password, and messages would show them
 )
 
 const LISTEN_URL = /^(https?):\/\/(\[[\da-f:.]+\]|[^\s/?#@\\:[\],]+):(\d{1,5})$/i
@@ -44,7 +41,7 @@ export const listenUrl: Format<AlsoListen> = {
   validate(text) {
     const [, , , port] = LISTEN_URL.exec(text) ?? []
     if (port !== undefined && Number(port) <= HIGHEST_PORT) return undefined
-    return 'must be http://ADDRESS:PORT or https://ADDRESS:PORT without a path, such as https://0.0.0.0:443'
+    return { name: 'format.listen' }
   },
   parse(text) {
     const [, scheme, host = '', port] = LISTEN_URL.exec(text) ?? []
@@ -63,17 +60,14 @@ const CURRENCY = /^[a-z]{3}$/i
 
 /** Currency code, in capitals. */
 export const currency: Format<string> = {
-  validate: (text) =>
-    CURRENCY.test(text) ? undefined : 'must be a currency code of three letters, such as CRC',
+  validate: (text) => (CURRENCY.test(text) ? undefined : { name: 'format.currency' }),
   parse: (text) => text.toUpperCase(),
 }
 
 /** Currency codes separated by commas, each once. */
 export const currencies: Format<string[]> = {
   validate: (text) =>
-    text.split(',').every((code) => CURRENCY.test(code.trim()))
-      ? undefined
-      : 'must be currency codes of three letters, with commas between, such as USD,EUR',
+    text.split(',').every((code) => CURRENCY.test(code.trim())) ? undefined : { name: 'format.currencies' },
   parse: (text) => [...new Set(text.split(',').map((code) => code.trim().toUpperCase()))],
 }
 
@@ -85,7 +79,9 @@ export function choice<const Word extends string>(...choices: Word[]): Format<Wo
   return {
     choices,
     validate: (text) =>
-      choices.some((word) => word === text) ? undefined : `must be one of ${choices.join(', ')}`,
+      choices.some((word) => word === text)
+        ? undefined
+        : { name: 'format.choice', values: { choices: choices.join(', ') } },
     parse: (text) => text as Word,
   }
 }
@@ -98,7 +94,7 @@ export function choiceList<const Word extends string>(...choices: Word[]): Forma
     validate: (text) =>
       splitWords(text).every((word) => choices.some((one) => one === word))
         ? undefined
-        : `must be of ${choices.join(', ')}, with commas between`,
+        : { name: 'format.choices', values: { choices: choices.join(', ') } },
     parse: (text) => splitWords(text) as Word[],
   }
 }
@@ -108,7 +104,7 @@ export function integer(low: number, high: number): Format<number> {
     validate: (text) =>
       /^\d+$/.test(text) && Number(text) >= low && Number(text) <= high
         ? undefined
-        : `must be an integer from ${low} to ${high}`,
+        : { name: 'format.integer', values: { low: String(low), high: String(high) } },
     parse: Number,
   }
 }
@@ -119,10 +115,7 @@ const LONGEST_MS = 366 * 86_400_000
 
 /** Duration such as `24h`, in milliseconds. */
 export const time: Format<number> = {
-  validate: (text) =>
-    parseMs(text) <= LONGEST_MS
-      ? undefined
-      : 'must be a number of seconds, minutes, hours or days, such as 90s, 30m, 24h or 7d, or 0; at most 366d',
+  validate: (text) => (parseMs(text) <= LONGEST_MS ? undefined : { name: 'format.time' }),
   parse: parseMs,
 }
 

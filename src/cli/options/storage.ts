@@ -11,7 +11,7 @@ const BUCKET_URL = /^s3:\/\/([\w.-]{3,255})(?:\/([\w./=+-]*))?$/
 const blobsUrl: Format<BlobsOption> = {
   validate(text) {
     if (BUCKET_URL.test(text) || (text !== '' && !text.includes('://'))) return undefined
-    return 'must be s3://BUCKET/PREFIX, without credentials, or a directory'
+    return { name: 'format.blobs' }
   },
   parse(text) {
     const [, bucket, path = ''] = BUCKET_URL.exec(text) ?? []

@@ -4,7 +4,7 @@
 import { parseArgs } from 'node:util'
 import { AppError } from '../../runtime/errors.ts'
 import { nearest } from '../../values/edit-distance.ts'
-import { isDatabaseAddress, maskPassword, usageError } from '../help/advice.ts'
+import { isDatabaseAddress, usageError } from '../help/advice.ts'
 import { isInjected, type Option, variableName } from '../options/names.ts'
 import { CALL_ONLY, type OptionName, type OptionOverrides, requireOption } from '../options/options.ts'
 import type { CommandOptions } from '../options/values.ts'
@@ -121,17 +121,24 @@ function parseValue(option: Option, source: string, value: unknown): unknown {
     const word = String(value).toLowerCase()
     if (['1', 'true', 'yes', 'on'].includes(word)) return true
     if (['0', 'false', 'no', 'off'].includes(word)) return false
-    throw new AppError(
-      'usage',
-      `${source} must be 1 or 0, not ${JSON.stringify(maskPassword(String(value)))}`,
-    )
+    throw usageError({
+      reason: 'wrong-value',
+      source,
+      fault: { name: 'format.switch' },
+      typed: String(value),
+    })
   }
   const text = String(value)
   // A file or a name would appear in later errors, and so would the password of an address.
   if (option.value !== 'URL' && isDatabaseAddress(text)) {
-    throw new AppError('usage', `${source} must not be the address of a database, which goes with --database`)
+    throw usageError({
+      reason: 'wrong-value',
+      source,
+      fault: { name: 'format.no-database' },
+      typed: undefined,
+    })
   }
-  const error = option.format.validate(text)
-  if (error === undefined) return option.format.parse(text)
-  throw new AppError('usage', `${source} ${error}, not ${JSON.stringify(maskPassword(text))}`)
+  const fault = option.format.validate(text)
+  if (fault === undefined) return option.format.parse(text)
+  throw usageError({ reason: 'wrong-value', source, fault, typed: text })
 }

@@ -102,6 +102,26 @@ test('a long example is continued after a backslash, so that it can be copied', 
 })
 
 const MISTYPED: [line: string, english: string, spanish: string][] = [
+  [
+    'sync --from 01/03/2026',
+    '--from must be a calendar day written YYYY-MM-DD, not "01/03/2026"',
+    '--from debe ser un día del calendario, escrito AAAA-MM-DD, no "01/03/2026"',
+  ],
+  [
+    'serve --port 99999',
+    '--port must be an integer from 0 to 65535, not "99999"',
+    '--port debe ser un entero de 0 a 65535, no "99999"',
+  ],
+  [
+    'export --format xml',
+    '--format must be one of csv, ndjson, not "xml"',
+    '--format debe ser uno de csv, ndjson, no "xml"',
+  ],
+  [
+    'serve --data-dir postgres://ana:sesamo@h/x',
+    '--data-dir must not be the address of a database, which goes with --database',
+    '--data-dir no debe ser la dirección de una base de datos, que va en --database',
+  ],
   ['bogus', 'there is no command "bogus"', 'no existe el comando "bogus"'],
   [
     'key maek',
@@ -169,10 +189,8 @@ for (const [line, english, spanish] of MISTYPED) {
   })
 }
 
-test('errors about values, results and other errors are English in each locale', async (t) => {
+test('results and errors beside those of the command line are English in each locale', async (t) => {
   const env = { LANG: 'es_CR.UTF-8', CAMBISTA_DATA_DIR: `${temporaryDirectory(t)}/data` }
-  const value = await runCommand(['serve', '--port', 'x'], env)
-  assert.match(value.err, /^cambista: --port must be an integer from 0 to 65535, not "x"\n/)
   assert.match((await runCommand(['key', 'list'], env)).err, /^cambista: there is no cambista database in /)
   assert.match((await runCommand(['key', 'create', 'erp'], env)).err, /^Key 1 \(erp\), shown only now/)
 })
