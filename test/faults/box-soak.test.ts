@@ -11,7 +11,7 @@ import { readMemoryHigh } from '../support/soak/box/box.ts'
 import { loseBank, slowDisk } from '../support/soak/box/disturbances.ts'
 import { checkCounts, type Faces, startFaces, untilEachWorks } from '../support/soak/box/faces.ts'
 import { checkLog } from '../support/soak/box/log.ts'
-import { sampleMemory } from '../support/soak/box/memory.ts'
+import { limitMemory, sampleMemory } from '../support/soak/box/memory.ts'
 import { measureHealth, mergePauses, type PauseTimes } from '../support/soak/box/pauses.ts'
 import { openSurroundings, type Surroundings } from '../support/soak/box/surroundings.ts'
 import { checkAll } from '../support/soak/check.ts'
@@ -42,6 +42,7 @@ test(`the box loses nothing and gives no wrong answer in ${SECONDS} s of all fac
   const server = await box.serve(...ground.flags)
   url = server.url
 
+  const readLimitHits = LONG ? limitMemory(t, server.pid, readMemoryHigh()) : undefined
   const memory = sampleMemory(server.pid)
   const health = measureHealth(t, server, box.home)
   const faces = startFaces(t, soak, ground, { books, backupEveryMs: BACKUP_EVERY_MS })
@@ -66,6 +67,7 @@ test(`the box loses nothing and gives no wrong answer in ${SECONDS} s of all fac
   const pauses = mergePauses(before, await health.next())
   health.stop()
   const { growth, ...sizes } = memory.stop()
+  figure(t, 'how often the limit of memory was reached', readLimitHits?.() ?? 'no limit on this machine')
   soak.isOver = true
   await Promise.allSettled(faces.sending)
   await settle(soak, ground, { faces, books })

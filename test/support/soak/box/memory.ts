@@ -1,6 +1,8 @@
-// Memory of a process over hours: resident and proportional size, and how flat they are.
+// Memory of a process over hours: its limit, resident and proportional size, and how flat they are.
 
-import { readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
 import { readMemory } from '../../resources.ts'
 
 /** In MB; `at` is in milliseconds of `performance.now()`. */
@@ -16,8 +18,28 @@ export type MemoryFigures = {
   growth: number
 }
 
+const GROUPS = '/sys/fs/cgroup/memory' // version 1 of the kernel's groups
+const LIMIT = 'memory.limit_in_bytes'
 const EVERY_MS = 5000
 const WINDOW_MS = 3_600_000
+
+/**
+ * Limits the memory of a process, page cache included, as a unit of systemd does. Returns a function that reads how often
+ * the limit was reached; undefined: this machine has no such groups.
+ */
+export function limitMemory(
+  t: Pick<TestContext, 'after'>,
+  pid: number,
+  bytes: number,
+): (() => number) | undefined {
+  if (!existsSync(join(GROUPS, LIMIT)) || process.getuid?.() !== 0) return undefined
+  const group = join(GROUPS, `cambista-soak-${pid}`)
+  mkdirSync(group)
+  t.after(() => rmdirSync(group))
+  writeFileSync(join(group, LIMIT), String(bytes))
+  writeFileSync(join(group, 'cgroup.procs'), String(pid))
+  return () => Number(readFileSync(join(group, 'memory.failcnt'), 'utf8'))
+}
 
 /** Samples every 5 seconds until `stop`, which returns the figures in MB. The window is the last hour. */
 export function sampleMemory(pid: number): { stop(): MemoryFigures } {
