@@ -62,8 +62,6 @@ test('the reference shows the own operations and webhooks alone', async () => {
   const groups = anchors.flatMap((anchor) => /^#tag\/(\w+)$/.exec(anchor ?? '')?.slice(1) ?? [])
   assert.deepEqual(groups, ['rates', 'history', 'documents', 'agents', 'server'])
   assert.ok(anchors.includes('#tag/rates/webhook/POST/rates.published'))
-  const { paths } = (await (await fetch(`${app.app.url}/openapi.json`)).json()) as { paths: object }
-  assert.ok(Object.keys(paths).some((path) => path.startsWith('/compat/')))
   assert.doesNotMatch(await readText(), /Compatibility|\/compat\/|\/convert\.csv/)
 })
 
