@@ -18,17 +18,16 @@ const TAGS: Readonly<Record<Tag, string>> = {
   Server: 'State of the server and of its data, and sessions of the page.',
   Compatibility: 'The same rates in the shapes of other services, for programs that already speak these.',
 }
-const GROUPS = ['Rates', 'History', 'Documents', 'Agents', 'Server'] as const
+const ALL_TAGS = Object.keys(TAGS) as Tag[]
 const COMPAT = '/compat/'
-const FORM_TYPES: Readonly<Record<string, string>> = { csv: '"text/csv":', ndjson: '"application/x-ndjson":' }
 const COMPAT_DOCUMENT = '/openapi-compat.json'
 
-/** Creates OpenAPI 3.1 of the APIs, without the paths of other services and those of one form (decisions 1.11). */
+/** Creates OpenAPI 3.1 of the APIs, without those of other services and tables in one form (decisions 1.11). */
 export function createOpenapi(apis: readonly Api[]): JsonSchema {
   const schemas = createSchemas()
-  const ownApis = selectEndpoints(apis, (path) => !isCompat(path))
-  const paths = omitForms(createPaths(ownApis, schemas))
-  const hasCompat = apis.some(({ endpoints }) => endpoints.some(({ path }) => isCompat(path)))
+  const ownApis = selectEndpoints(apis, (one) => !isCompat(one) && !isForm(one, apis))
+  const paths = createPaths(ownApis, schemas)
+  const hasCompat = apis.some(({ endpoints }) => endpoints.some(isCompat))
   return {
     openapi: '3.1.0',
     info: {
@@ -42,7 +41,7 @@ export function createOpenapi(apis: readonly Api[]): JsonSchema {
       ...INFO,
     },
     ...SERVERS,
-    tags: GROUPS.map(describeTag),
+    tags: ALL_TAGS.filter((name) => name !== 'Compatibility').map(describeTag),
     paths,
     webhooks: createWebhooks(schemas),
     components: createComponents(ownApis, schemas, paths),
@@ -82,14 +81,22 @@ function describeTag(name: Tag): JsonSchema {
   return { name, description: TAGS[name] }
 }
 
-function isCompat(path: string): boolean {
+function isCompat({ path }: AnyEndpoint): boolean {
   return path.startsWith(COMPAT)
 }
 
-/** Returns the APIs with the endpoints of some paths, without those that have none. */
-function selectEndpoints(apis: readonly Api[], isWanted: (path: string) => boolean): Api[] {
+/** Returns true for a table in one form: the endpoint of the table has its media type too. */
+function isForm({ path, contentTypes = [] }: AnyEndpoint, apis: readonly Api[]): boolean {
+  const table = path.replace(/\.(csv|ndjson)$/, '')
+  const hasForm = (one: AnyEndpoint) =>
+    one.path === table && contentTypes.some((type) => one.contentTypes?.includes(type))
+  return table !== path && apis.some(({ endpoints }) => endpoints.some(hasForm))
+}
+
+/** Returns the APIs with some endpoints, without those that have none. */
+function selectEndpoints(apis: readonly Api[], isWanted: (endpoint: AnyEndpoint) => boolean): Api[] {
   return apis
-    .map((api) => ({ ...api, endpoints: api.endpoints.filter(({ path }) => isWanted(path)) }))
+    .map((api) => ({ ...api, endpoints: api.endpoints.filter(isWanted) }))
     .filter(({ endpoints }) => endpoints.length > 0)
 }
 
@@ -104,15 +111,6 @@ function createPaths(apis: readonly Api[], schemas: Schemas): Record<string, Jso
     }
   }
   return Object.fromEntries(paths)
-}
-
-/** Omits the paths of a table in one form. The operation of the table has its media type. */
-function omitForms(paths: Readonly<Record<string, JsonSchema>>): Record<string, JsonSchema> {
-  const isForm = (path: string) => {
-    const [, table = '', name = ''] = /^(.+)\.(csv|ndjson)$/.exec(path) ?? []
-    return name !== '' && JSON.stringify(paths[table] ?? '').includes(FORM_TYPES[name] ?? '')
-  }
-  return Object.fromEntries(Object.entries(paths).filter(([path]) => !isForm(path)))
 }
 
 /** Returns the components that the paths reference. */
