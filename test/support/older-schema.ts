@@ -4,20 +4,26 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import Sqlite from 'better-sqlite3'
+import { SCHEMA_VERSION } from '../../src/store/migrations.ts'
 import { temporaryDirectory } from './temporary.ts'
 
 const FIXTURES = join(import.meta.dirname, '../fixtures')
 
-/** Versions of the schemas that have a fixture, oldest first. */
-export const OLDER_SCHEMAS: readonly number[] = readdirSync(FIXTURES)
+const WITH_FIXTURE: readonly number[] = readdirSync(FIXTURES)
   .flatMap((name) => /^schema-(\d+)\.sql$/.exec(name)?.[1] ?? [])
   .map(Number)
   .toSorted((one, other) => one - other)
 
+/** Versions of the older schemas that have a fixture, oldest first. */
+export const OLDER_SCHEMAS: readonly number[] = WITH_FIXTURE.filter((version) => version < SCHEMA_VERSION)
+
+/** The present schema once it is released, so that it changes only by a migration; else undefined. */
+export const RELEASED_SCHEMA = WITH_FIXTURE.find((version) => version === SCHEMA_VERSION)
+
 /** The oldest schema that is migrated. */
 export const OLDEST_SCHEMA = OLDER_SCHEMAS[0] ?? 0
 
-/** Creates a database of an older schema, without rows. */
+/** Creates a database of a schema that has a fixture, without rows. */
 export function emptyOlderSchema(dataDir: string, version = OLDEST_SCHEMA): Sqlite.Database {
   const sqlite = new Sqlite(join(dataDir, 'cambista.db'))
   sqlite.exec(readFileSync(join(FIXTURES, `schema-${version}.sql`), 'utf8'))

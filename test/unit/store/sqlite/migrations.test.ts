@@ -7,8 +7,13 @@ import { FIRST_SCHEMA, SCHEMA_VERSION, SHARED_MIGRATIONS } from '../../../../src
 import { selectCoverage } from '../../../../src/store/rates/coverage.ts'
 import { insertRevisions } from '../../../../src/store/rates/record.ts'
 import type { RevisionKind } from '../../../../src/store/tables.ts'
-import { OLDER_SCHEMAS, olderSchema } from '../../../support/older-schema.ts'
-import { temporaryDatabase } from '../../../support/temporary.ts'
+import {
+  emptyOlderSchema,
+  OLDER_SCHEMAS,
+  olderSchema,
+  RELEASED_SCHEMA,
+} from '../../../support/older-schema.ts'
+import { temporaryDatabase, temporaryDirectory } from '../../../support/temporary.ts'
 
 /** Returns the SQL of every table and index, without comments and insignificant spaces. */
 function describeSchema(sqlite: Sqlite.Database): string[] {
@@ -103,4 +108,13 @@ test('there is a fixture for each older schema that is migrated', () => {
   const older = SHARED_MIGRATIONS.map((_, at) => FIRST_SCHEMA + at)
   assert.deepEqual(OLDER_SCHEMAS, older)
   assert.equal(older.at(-1), SCHEMA_VERSION - 1)
+})
+
+test('schema.sql is the released schema of its version', (t) => {
+  if (RELEASED_SCHEMA === undefined) return t.skip('the version has no release')
+  const released = emptyOlderSchema(temporaryDirectory(t), RELEASED_SCHEMA)
+  t.after(() => released.close())
+  const fresh = new Sqlite(':memory:')
+  fresh.exec(readAsset('schema.sql'))
+  assert.deepEqual(describeSchema(fresh), describeSchema(released), 'a change needs a migration')
 })
