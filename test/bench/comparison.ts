@@ -24,7 +24,8 @@ const UPLOADS_AT_ONCE = 4
 const CLIENTS = 320
 const LEAST = 0.97 // a row fails when all its ratios are below
 
-const READS: Record<string, string[]> = {
+/** Paths of each kind of read, as those of LoadOrder. */
+export const EVERY_READ: Record<string, string[]> = {
   'latest, one URL': ['/api/v1/rates/latest'],
   'latest, another day each time': ['/api/v1/rates/latest?on={day}'],
   'convert, another amount each time': ['/api/v1/convert?amount={n}&from=JPY&to=CRC&on={day}'],
@@ -123,7 +124,7 @@ async function measureRequests(
   note: Note,
   { key, token }: { key: string; token: string },
 ): Promise<void> {
-  const reads = Object.entries(READS).map(([row, paths]): Work => {
+  const reads = Object.entries(EVERY_READ).map(([row, paths]): Work => {
     const ofToken: Record<string, string> = { Authorization: `Bearer ${token}` }
     const headers = row.includes('document') ? ofToken : { 'X-API-Key': key }
     return [row, ({ port }) => countAnswers({ port, paths, headers, requests: SLICE_REQUESTS })]
@@ -137,7 +138,7 @@ async function measureRequests(
     for (const build of inTurn(builds, round))
       servers.push({ build, server: await startProgram(build.dataDir, build.program) })
     for (const work of [...uploads, claims, ...reads]) await measureRow(servers, work, note)
-    const paths = Object.values(READS).slice(0, 6).flat()
+    const paths = Object.values(EVERY_READ).slice(0, 6).flat()
     const headers = { 'X-API-Key': key }
     for (const { build, server } of servers) {
       await countAnswers({ port: server.port, paths, headers, connections: CLIENTS, ms: FULL_LOAD_MS })

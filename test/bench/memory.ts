@@ -5,13 +5,18 @@
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import { TOKENS } from '../support/directory.ts'
+import { EVERY_READ } from './comparison.ts'
 import type { Figure } from './figure.ts'
-import { idleRuntimeMemory, PROGRAM, startProgram } from './process.ts'
+import { idleRuntimeMemory, loadAnswers, PROGRAM, startProgram } from './process.ts'
 import { contentPath, download, haveMemoryAtHand, MB, upload } from './transfer.ts'
 
 const SETTLED_MS = 2000
 const COLLECTED_MS = 25_000 // a server collects garbage in its first idle interval
 const LARGE = 400 * MB
+const CLIENTS = 320
+const LOAD_MS = 20_000
+const RESTED_MS = 40_000
 
 /** `dataDir` has the whole history, and the directory of companies and tokens of test/support. */
 export async function measureMemory(dataDir: string, dir: string, key: string): Promise<Figure[]> {
@@ -55,7 +60,22 @@ export async function measureMemory(dataDir: string, dir: string, key: string): 
   await Promise.all(Array.from({ length: 16 }, () => download(server.port, contentPath(id), LARGE)))
   figures.push(memoryFigure('most while 16 clients download 400 MB', server.peak()))
   await server.stop()
+
+  const load = await startProgram(dataDir, program)
+  await answerAll(load.port, key, 1000)
+  load.peak()
+  await answerAll(load.port, key, LOAD_MS)
+  figures.push(memoryFigure(`most while ${CLIENTS} clients send every kind of request`, load.peak()))
+  await wait(RESTED_MS)
+  figures.push(memoryFigure('40 s later', load.memory()))
+  await load.stop()
   return figures
+}
+
+/** Answers every kind of read, each with another day. */
+async function answerAll(port: number, key: string, ms: number): Promise<void> {
+  const headers = { 'X-API-Key': key, Authorization: `Bearer ${TOKENS.all}` }
+  await loadAnswers({ port, paths: Object.values(EVERY_READ).flat(), headers, connections: CLIENTS, ms })
 }
 
 /** Reads all series on one day, which loads each series completely. */
