@@ -164,7 +164,9 @@ async function recordRun(
     lock,
   })
   deps.onClose?.()
-  log[LEVELS[status]](RUN_FINISHED, { ...about, status, ...context.counts })
+  const isStopped = status === 'error' && request.signal.aborted // the next run continues
+  const level = isStopped ? 'warn' : LEVELS[status]
+  log[level](RUN_FINISHED, { ...about, status, ...context.counts })
   const due = dueDay(provider, clock, context.today)
   const current = await hasBenchmark(db, provider, due)
   return { run, current, due: dueInWords(provider, due, context.today) }

@@ -89,6 +89,8 @@ test('a source that never answers does not delay the scheduled sync of the bank'
   const other = (await selectRuns(db, { limit: 50 })).find(({ provider_id: id }) => id !== 1)
   assert.equal(other?.message, 'interrupted: gave way to a sync of a required provider')
   deps.log.flush()
+  const end = logged.find((line) => line.includes('"sync finished"') && line.includes('"status":"error"'))
+  assert.equal(JSON.parse(end ?? '{}').level, 'warn')
   const retry = logged.findLast((line) => line.includes('"next try"') && line.includes('pruebas'))
   assert.match(retry ?? '', /2026-03-24T11:15:00/)
 })

@@ -12,7 +12,7 @@ import { temporaryDirectory } from '../../temporary.ts'
 import { runCommand, until } from '../../terminal.ts'
 import { FIVE } from './providers.ts'
 
-export type LogIssue = { time: string; level: string; event: string; run?: number; problem?: string }
+export type LogIssue = { time: string; level: string; event: string }
 
 export type BoxServer = {
   url: string
