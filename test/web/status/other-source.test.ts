@@ -10,9 +10,9 @@ import { startBanguat } from '../../support/sources/banguat.ts'
 import { enableProviders } from '../../support/sources/enable.ts'
 import { fixedClock } from '../../support/temporary.ts'
 import { startSession, waitForIdle } from '../states.ts'
-import { assertClean, fillPageApp, NOW, openBrowser, openVisit } from '../support.ts'
+import { assertClean, fillPageApp, NOW, openEngine, openVisit } from '../support.ts'
 
-const browser = await openBrowser()
+const browser = await openEngine()
 const SCREENS = { '#rates': '.statistics td', '#status': '.runs .pill' }
 
 /** Starts a server after three syncs. The bank and the source correct a value in the second. The source fails in the third. */
@@ -53,7 +53,9 @@ async function readScreens({ app }: Awaited<ReturnType<typeof start>>): Promise<
     await waitForIdle(page)
     // biome-ignore lint/performance/useDomNodeTextContent: text of closed details is not painted
     const text = await page.$eval('body', (body) => (body as HTMLElement).innerText)
-    lines.push(...text.split('\n').filter((line) => line.trim() !== '' && !/libres?\b/.test(line)))
+    lines.push(
+      ...text.split('\n').filter((line) => line.trim() !== '' && !/libres?\b|^[\d,]+ [GT]B$/.test(line)),
+    )
   }
   assertClean(visit)
   await page.browserContext().close()

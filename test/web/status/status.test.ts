@@ -4,10 +4,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openFullApp } from '../apps.ts'
 import { openState, STATES, startSession, waitForIdle } from '../states.ts'
-import { openBrowser, openVisit, type Visit, waitForText } from '../support.ts'
+import { openEngine, openVisit, type Visit, waitForText } from '../support.ts'
 import { FAILURES, MAILBOXES } from './problems.ts'
 
-const browser = await openBrowser()
+const browser = await openEngine()
 const app = await openFullApp()
 /** English words that the texts of the server or a forgotten translation would have. */
 const ENGLISH =
@@ -98,7 +98,7 @@ test('no pill of a lost server contradicts another, and its facts are timed', as
   const records = await page.evaluate(() => (globalThis as unknown as { records: string[] }).records)
   assert.ok(records.length > 0)
   for (const pills of records)
-    assert.ok(new Set(pills.split('|')).size === 1 || !pills.includes('Sin'), pills)
+    assert.ok(new Set(pills.split('|')).size === 1 || !pills.includes('Sin conexión'), pills)
   assert.equal(records.at(-1), Array(4).fill('Sin conexión').join('|'))
   await page.setOfflineMode(false)
   await page.evaluate(() => dispatchEvent(new Event('online')))
