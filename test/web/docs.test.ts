@@ -4,9 +4,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ElementHandle } from 'puppeteer-core'
 import { until } from '../support/terminal.ts'
-import { openBrowser, openPageApp, openVisit, type Visit } from './support.ts'
+import { openEngine, openPageApp, openVisit, type Visit } from './support.ts'
 
-const browser = await openBrowser()
+const browser = await openEngine()
 const app = await openPageApp({ listen: { compat: { open: undefined, serveRounded: false } } })
 const WIDE = { width: 1400, height: 1000 }
 

@@ -9,7 +9,7 @@ import {
   createDocuments,
   elementText,
   enterSecret,
-  openBrowser,
+  openEngine,
   openPageApp,
   openVisit,
   PHONE,
@@ -17,7 +17,7 @@ import {
   waitForText,
 } from './support.ts'
 
-const browser = await openBrowser()
+const browser = await openEngine()
 const app = await openPageApp({ backfillFrom: '2026-11-20' })
 const MARKUP = '<img src=x onerror="window.taken=1">'
 const ACTIONS = ['GET', 'POST', 'CLAIM', 'RETRY', 'DELETE']

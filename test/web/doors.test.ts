@@ -16,7 +16,7 @@ import {
   assertClean,
   elementText,
   enterSecret,
-  openBrowser,
+  openEngine,
   openPageApp,
   openVisit,
   PHONE,
@@ -26,7 +26,7 @@ import {
 } from './support.ts'
 
 const NAME = 'rates.example'
-const browser = await openBrowser(`--host-resolver-rules=MAP ${NAME} 127.0.0.1`)
+const browser = await openEngine(`--host-resolver-rules=MAP ${NAME} 127.0.0.1`)
 const app = await openPageApp({
   listen: {
     openPage: parseNetworks('192.168.1.0/24'),

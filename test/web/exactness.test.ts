@@ -16,7 +16,7 @@ import { until } from '../support/terminal.ts'
 import {
   chooseFile,
   enterSecret,
-  openBrowser,
+  openEngine,
   openPageApp,
   openVisit,
   setDownloadFolder,
@@ -27,7 +27,7 @@ import {
 const FIRST = '2024-01-01'
 const DAYS = scaled({ short: 40, long: 200 })
 const PAPERS = 4 // a certificate for each fourth conversion
-const browser = await openBrowser()
+const browser = await openEngine()
 const app = await openPageApp({ backfillFrom: FIRST })
 const random = createRandom(SEED)
 

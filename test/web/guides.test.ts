@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { axe } from './looks.ts'
 import { openReferencePage } from './reference-page.ts'
 import { type Comparison, describeTimes, firstPaint, REFERENCE_PAINT_MS, share } from './slow-phone.ts'
-import { assertClean, openBrowser, openPageApp, openVisit } from './support.ts'
+import { assertClean, openEngine, openPageApp, openVisit } from './support.ts'
 
 const FIRST_PAINT_MS = 1500
 const REFERENCE_MS = 9000
@@ -18,7 +18,7 @@ const LANGUAGES = [
   { language: 'es', path: '/docs/es', reference: '/docs/es/reference', other: '/docs', word: 'Guías' },
 ]
 
-const browser = await openBrowser()
+const browser = await openEngine()
 const app = await openPageApp()
 
 for (const { language, path, reference, other, word } of LANGUAGES) {

@@ -10,9 +10,9 @@ import { until } from '../support/terminal.ts'
 import { openFullApp } from './apps.ts'
 import { focusName, press as pressKeys, pressTab, retype } from './keys.ts'
 import { waitForIdle } from './states.ts'
-import { assertClean, elementText, openBrowser, openVisit } from './support.ts'
+import { assertClean, elementText, openEngine, openVisit } from './support.ts'
 
-const browser = await openBrowser()
+const browser = await openEngine()
 const app = await openFullApp()
 
 test('the page works by keyboard: sign in, day, span, cursor, amount, files, a document, sign out', async (t) => {

@@ -11,7 +11,7 @@ import type { Browser, Page, Viewport } from 'puppeteer-core'
 import { LONG } from '../faults/scale.ts'
 import { openEmptyApp, openFullApp } from './apps.ts'
 import { openState, STATES, type State, startSession } from './states.ts'
-import { assertClean, openBrowser, openVisit, type PageApp, type Visit } from './support.ts'
+import { assertClean, openEngine, openVisit, type PageApp, type Visit } from './support.ts'
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
@@ -37,7 +37,7 @@ export type Device = {
 
 /** Declares the tests of a device. Desk and phone are two files, which run beside each other. */
 export async function testLooks(device: Device): Promise<{ browser: Browser; full: PageApp }> {
-  const browser = await openBrowser()
+  const browser = await openEngine()
   const full = await openFullApp()
   const empty = await openEmptyApp()
   for (const [session, states] of stateGroups()) {

@@ -6,9 +6,9 @@ import type { Page } from 'puppeteer-core'
 import { loseDays, withinASecond } from '../api/support.ts'
 import { runJson } from '../support/company.ts'
 import { fill, waitForIdle } from './states.ts'
-import { createDocuments, enterSecret, openBrowser, openPageApp, openVisit, waitForText } from './support.ts'
+import { createDocuments, enterSecret, openEngine, openPageApp, openVisit, waitForText } from './support.ts'
 
-const browser = await openBrowser()
+const browser = await openEngine()
 const app = await openPageApp()
 const DAY = '.dollar .date'
 const FIGURES =

@@ -5,9 +5,9 @@ import { test } from 'node:test'
 import { until } from '../support/terminal.ts'
 import { openFullApp } from './apps.ts'
 import { openState, STATES, startSession, waitForIdle } from './states.ts'
-import { assertClean, openBrowser, openScreen, openVisit, PHONE } from './support.ts'
+import { assertClean, openEngine, openScreen, openVisit, PHONE } from './support.ts'
 
-const browser = await openBrowser()
+const browser = await openEngine()
 const app = await openFullApp()
 
 for (const motion of ['reduce', 'no-preference']) {

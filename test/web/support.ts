@@ -15,8 +15,11 @@ import type { TestApp, TestAppOptions } from '../support/app.ts'
 import { makeDirectory, runJson } from '../support/company.ts'
 import { until } from '../support/terminal.ts'
 
-/** Path of Chromium, by default Debian's. Tests fail without it. */
-export const { CAMBISTA_CHROMIUM: CHROMIUM = '/usr/bin/chromium' } = process.env
+/** Paths of Chromium and its headless shell, by default Debian's. Tests fail without them. */
+export const {
+  CAMBISTA_CHROMIUM: CHROMIUM = '/usr/bin/chromium',
+  CAMBISTA_CHROMIUM_SHELL: SHELL = '/usr/bin/chromium-headless-shell',
+} = process.env
 /** Time of apps and pages: an afternoon of a working day. */
 export const NOW = '2026-11-20T18:00:00Z'
 export const TODAY = '2026-11-20'
@@ -49,10 +52,22 @@ export type VisitOptions = {
 }
 
 /** Starts a browser, which is closed after the tests of the file. */
-export async function openBrowser(...flags: string[]): Promise<Browser> {
+export function openBrowser(...flags: string[]): Promise<Browser> {
+  return start(CHROMIUM, flags)
+}
+
+/**
+ * Starts the engine alone, for tests of texts and layout: it takes two thirds of the processor time, and has no
+ * clipboard and no viewer of PDF. It is closed after the tests of the file.
+ */
+export function openEngine(...flags: string[]): Promise<Browser> {
+  return start(SHELL, flags)
+}
+
+async function start(executablePath: string, flags: readonly string[]): Promise<Browser> {
   const asRoot = process.getuid?.() === 0 ? ['--no-sandbox'] : [] // the sandbox does not run as root
   const browser = await launch({
-    executablePath: CHROMIUM,
+    executablePath,
     args: [...asRoot, '--disable-dev-shm-usage', ...flags],
     protocolTimeout: 300_000,
   })

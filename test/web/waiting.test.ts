@@ -14,7 +14,7 @@ import {
   assertClean,
   createDocuments,
   enterSecret,
-  openBrowser,
+  openEngine,
   openPageApp,
   openScreen,
   openVisit,
@@ -24,7 +24,7 @@ import {
   waitForText,
 } from './support.ts'
 
-const browser = await openBrowser()
+const browser = await openEngine()
 const app = await openPageApp()
 const text = (name: string) => ({ name, mimetype: 'text/plain', content: `the text of ${name}` })
 const readNames = ({ page }: Visit) =>

@@ -9,11 +9,11 @@ import decodeQr from 'qr/decode.js'
 import { asOtherProcess } from '../../api/support.ts'
 import { runCommand, until } from '../../support/terminal.ts'
 import { printPage } from '../paper.ts'
-import { enterSecret, openBrowser, openPageApp, openVisit, type Visit, waitForText } from '../support.ts'
+import { enterSecret, openEngine, openPageApp, openVisit, type Visit, waitForText } from '../support.ts'
 
 const run = promisify(execFile)
 
-const browser = await openBrowser()
+const browser = await openEngine()
 const corrections = new Map<string, string>() // by code and day
 const app = await openPageApp({
   bank: { value: (code, day) => corrections.get(`${code} ${day}`) },

@@ -15,7 +15,7 @@ import {
   assertClean,
   chooseFile,
   DESKTOP,
-  openBrowser,
+  openEngine,
   openPageApp,
   openVisit,
   PHONE,
@@ -28,7 +28,7 @@ type Point = { date: string; value: string }
 
 const SPACE = /[\s\u00a0\u202f]/g
 
-const browser = await openBrowser()
+const browser = await openEngine()
 const app = await openIndicatorPage()
 
 async function open(fragment: string, options: VisitOptions = {}): Promise<Visit> {

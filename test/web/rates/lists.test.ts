@@ -13,7 +13,7 @@ import { fill, startSession, waitForIdle } from '../states.ts'
 import {
   assertClean,
   chooseFile,
-  openBrowser,
+  openEngine,
   openVisit,
   PHONE,
   setDownloadFolder,
@@ -46,7 +46,7 @@ const ERRORS = [
   ['9', 'El BCCR no publica PAB. Tratar como USD'],
 ] as const
 
-const browser = await openBrowser()
+const browser = await openEngine()
 const app = await openFullApp()
 
 async function open(fragment: string, options: VisitOptions = {}) {

@@ -14,7 +14,7 @@ import {
   assertClean,
   chooseFile,
   elementText,
-  openBrowser,
+  openEngine,
   openVisit,
   PHONE,
   setDownloadFolder,
@@ -28,7 +28,7 @@ type Point = { date: string; partial?: true } & Record<(typeof STATS)[number], F
 type Answer = { rate_type: string; points: Point[]; holes?: { from: string; to: string }[] }
 
 const VIEWS = scaled({ short: 5, long: 150 })
-const browser = await openBrowser()
+const browser = await openEngine()
 const app = await openFullApp()
 
 /** Answers of the API for each side of a pair. */

@@ -5,14 +5,7 @@ import { test } from 'node:test'
 import { until } from '../../support/terminal.ts'
 import { openFullApp } from '../apps.ts'
 import { fill, showSection, startSession, waitForIdle } from '../states.ts'
-import {
-  assertClean,
-  openBrowser,
-  openVisit,
-  type Visit,
-  type VisitOptions,
-  waitForText,
-} from '../support.ts'
+import { assertClean, openEngine, openVisit, type Visit, type VisitOptions, waitForText } from '../support.ts'
 
 type Side = 'compra' | 'venta'
 type Point = { date: string; rate_date: string; value: string }
@@ -24,7 +17,7 @@ const FROM = '2025-11-21'
 const TO = '2026-11-20'
 const SPACE = /[\s\u00a0\u202f]/g
 
-const browser = await openBrowser()
+const browser = await openEngine()
 const app = await openFullApp()
 
 async function open(fragment: string, options: VisitOptions = {}): Promise<Visit> {
