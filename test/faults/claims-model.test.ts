@@ -22,7 +22,7 @@ import { createRandom } from '../support/rates/random-bank.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { figure, SEED, scaled } from './scale.ts'
 
-const DOCUMENTS = scaled({ short: 300, long: 10_000 })
+const DOCUMENTS = scaled({ short: 150, long: 10_000 })
 const WORKERS = 16
 const SPEED = 100
 const SERVER = join(import.meta.dirname, '../support/documents/server-process.ts')

@@ -22,7 +22,7 @@ import { temporaryDirectory } from '../support/temporary.ts'
 import { runCommand, until } from '../support/terminal.ts'
 import { figure, PROGRAM, SEED, scaled } from './scale.ts'
 
-const ROUNDS = scaled({ short: 8, long: 400 })
+const ROUNDS = scaled({ short: 4, long: 400 })
 const DAYS = 40
 const CODES = ['317', '318', '333', '325']
 const TOKEN = 'test-token'

@@ -20,7 +20,7 @@ import { temporaryDirectory } from '../support/temporary.ts'
 import { runCommand, until } from '../support/terminal.ts'
 import { figure, PROGRAM, SEED, scaled } from './scale.ts'
 
-const KILLS = scaled({ short: 5, long: 30 })
+const KILLS = scaled({ short: 3, long: 30 })
 const MOST_WINDOWS = 3 // before a kill
 const WINDOW_MS = 400
 const TOKEN = 'test-token'

@@ -22,7 +22,7 @@ import {
 import { createRandom, type Random } from '../support/rates/random-bank.ts'
 import { figure, SEED, scaled } from './scale.ts'
 
-const REQUESTS = scaled({ short: 500, long: 20_000 })
+const REQUESTS = scaled({ short: 200, long: 20_000 })
 const TODAY = '2026-03-24'
 
 test(`${REQUESTS} random requests to /api/v1/history of a pair get exact answers`, async (t) => {

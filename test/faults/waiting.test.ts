@@ -13,7 +13,7 @@ import { temporaryDirectory } from '../support/temporary.ts'
 import { until } from '../support/terminal.ts'
 import { figure, PROGRAM, SEED, scaled } from './scale.ts'
 
-const INTERLEAVINGS = scaled({ short: 8, long: 100 })
+const INTERLEAVINGS = scaled({ short: 4, long: 100 })
 const ROUNDS = scaled({ short: 6, long: 101 })
 const MAX_WAITS = 256
 const MAX_MB = 13

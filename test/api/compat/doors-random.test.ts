@@ -13,7 +13,7 @@ import { openRandomStore } from '../../support/rates/random-store.ts'
 import { runCommand } from '../../support/terminal.ts'
 import { ask, printedNumber } from './support.ts'
 
-const STORES = scaled({ short: 6, long: 60 })
+const STORES = scaled({ short: 3, long: 60 })
 /** Questions of each store: a pair, a day and a side. */
 const QUESTIONS = 25
 const CURRENCIES = ['USD', 'CRC', 'EUR', 'JPY', 'AUD']

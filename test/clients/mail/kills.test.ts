@@ -16,7 +16,7 @@ import { type MailWorld, openMailWorld, startRound, untilRoundEnds } from '../..
 import { startRelay } from '../../support/mail/relay.ts'
 import { createRandom } from '../../support/rates/random-bank.ts'
 
-const KILLS = scaled({ short: 20, long: 500 })
+const KILLS = scaled({ short: 10, long: 500 })
 const MAILS_EACH = 2
 const MAILS_OF_ROUND = 200
 const RENEWALS = 0.2

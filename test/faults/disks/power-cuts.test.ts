@@ -22,7 +22,7 @@ import { createRandom } from '../../support/rates/random-bank.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
 import { figure, LONG, PROGRAM, SEED, scaled } from '../scale.ts'
 
-const KILLS = scaled({ short: 6, long: 500 })
+const KILLS = scaled({ short: 3, long: 500 })
 const KILLS_PER_DIRECTORY = 20 // then a new data directory, because the history has been read
 const CLIENTS = 4
 const MAX_BYTES = 1_500_000

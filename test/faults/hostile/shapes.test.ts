@@ -26,7 +26,7 @@ import {
   validRequest,
 } from './shape-requests.ts'
 
-const REQUESTS = scaled({ short: 2500, long: 100_000 })
+const REQUESTS = scaled({ short: 800, long: 100_000 })
 const WARM_UP = 10_000 // 3000 also counted growth after the start: +31 to +65 MB from seed to seed
 const AT_ONCE = 24
 const MEMORY_BYTES = 60 * 1024 ** 2

@@ -18,7 +18,7 @@ import { createRandom } from '../../../support/rates/random-bank.ts'
 import { openRandomStore } from '../../../support/rates/random-store.ts'
 import { send } from '../../support.ts'
 
-const STORES = scaled({ short: 6, long: 60 })
+const STORES = scaled({ short: 3, long: 60 })
 const SIDES = ['compra', 'venta'] as const
 
 type Side = (typeof SIDES)[number]
