@@ -57,8 +57,8 @@ export function openBrowser(...flags: string[]): Promise<Browser> {
 }
 
 /**
- * Starts the engine alone, for tests of texts and layout: it takes two thirds of the processor time, and has no
- * clipboard and no viewer of PDF. It is closed after the tests of the file.
+ * Starts the engine alone, for tests of texts and layout. Clipboard and viewer of PDF are missing, and processor time is
+ * two thirds. The engine is closed after the tests of the file.
  */
 export function openEngine(...flags: string[]): Promise<Browser> {
   return start(SHELL, flags)
