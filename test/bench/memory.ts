@@ -72,7 +72,7 @@ export async function measureMemory(dataDir: string, dir: string, key: string): 
   return figures
 }
 
-/** Answers every kind of read, each with another day. */
+/** Requests every kind of read, by all clients at once. */
 async function answerAll(port: number, key: string, ms: number): Promise<void> {
   const headers = { 'X-API-Key': key, Authorization: `Bearer ${TOKENS.all}` }
   await loadAnswers({ port, paths: Object.values(EVERY_READ).flat(), headers, connections: CLIENTS, ms })
