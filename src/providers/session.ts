@@ -31,7 +31,7 @@ export function openExactSession(
   read: (request: FetchRequest, tools: SessionTools) => Promise<SourceAnswer>,
 ): SourceSession {
   const requester = createRequester({ ...settings, timeZone }, signal, tuning)
-  let notices: Notice[] = []
+  const notices: Notice[] = []
   const notify = (notice: Notice) => {
     if (!notices.some(({ message }) => message === notice.message)) notices.push(notice)
   }
@@ -51,10 +51,6 @@ export function openExactSession(
     get sourceDay() {
       return requester.sourceDay()
     },
-    notices() {
-      const newNotices = notices
-      notices = []
-      return newNotices
-    },
+    notices: () => notices.splice(0),
   }
 }

@@ -8,6 +8,7 @@ import {
   type ExportEnd,
   type ExportFormat,
   jsonEnd,
+  jsonObject,
   readCsvEnd,
   readJsonEnd,
 } from '../rates/export-format.ts'
@@ -31,7 +32,7 @@ export type IndicatorLine =
   | { kind: 'covered'; owner: LineOwner; days: Interval }
   | { kind: 'value'; owner: LineOwner; value: ExportedIndicatorValue }
 
-type IndicatorWriter = {
+export type IndicatorWriter = {
   header: string
   facts(facts: ExportedIndicator): string
   covered(owner: LineOwner, days: Interval): string
@@ -84,13 +85,8 @@ export function readIndicatorLine(line: string, format: ExportFormat): Indicator
 }
 
 function readJson(line: string): IndicatorLine | ExportEnd | undefined {
-  let row: Record<string, unknown>
-  try {
-    row = JSON.parse(line)
-  } catch {
-    return undefined // the caller reports the line
-  }
-  if (typeof row !== 'object' || row === null) return undefined
+  const row = jsonObject(line)
+  if (!row) return undefined
   const { provider, code, covered_from: from, covered_to: to, value_date, value, stored_at } = row
   if (typeof provider !== 'string' || typeof code !== 'string') return readJsonEnd(row)
   const owner = { provider, code }

@@ -1,15 +1,21 @@
 // Exports all rates as a stream of text: values with digits, rounding and instants, and the covered days. An export
 // is of one revision, whatever is written while a client reads.
 
-import { createHash } from 'node:crypto'
 import { AppError } from '../../runtime/errors.ts'
 import { engineSql } from '../../store/engine.ts'
 import type { SeriesRow } from '../../store/rates/series.ts'
-import { type StoredAtRun, selectStoredAtRuns } from '../../store/rates/stored-at.ts'
+import { ascendingInstants, type StoredAtRun, selectStoredAtRuns } from '../../store/rates/stored-at.ts'
 import type { ReadDb } from '../../store/tables.ts'
 import { type IsoDate, isoDate } from '../../values/dates.ts'
 import { type Column, columnDecimals, columnValue, coveredIntervals, EMPTY_COLUMN } from './column.ts'
-import { type ExportFormat, exportedSeries, type LineWriter, WRITERS } from './export-format.ts'
+import {
+  type ExportFormat,
+  encodeWithEnd,
+  exportedSeries,
+  LINES_AT_ONCE,
+  type LineWriter,
+  WRITERS,
+} from './export-format.ts'
 import { outdatedError } from './loaded-columns.ts'
 import type { RateCache, RateSnapshot } from './rate-cache.ts'
 
@@ -21,7 +27,6 @@ export type ExportData = {
 }
 
 const MAX_ATTEMPTS = 5
-const LINES_AT_ONCE = 2000 // 150 kB, in 1 to 2 ms
 /** Instants of columns that were read before. */
 const RUNS = new WeakMap<Column, readonly StoredAtRun[]>()
 
@@ -79,37 +84,35 @@ export async function readStoredInstant(
 }
 
 /** Text of an export, in parts. */
-export function* exportedText(
-  { snapshot, columns, runs }: ExportData,
-  format: ExportFormat,
-): Generator<Buffer, void> {
+export function exportedText(data: ExportData, format: ExportFormat): Generator<Buffer, void> {
   const writer = WRITERS[format]
-  const hash = createHash('sha256')
+  return encodeWithEnd(rateParts(data, writer), writer.end)
+}
+
+function* rateParts(
+  { snapshot, columns, runs }: ExportData,
+  writer: LineWriter,
+): Generator<string, number, void> {
   const codes = new Map(snapshot.providers.map(({ id, code }) => [id, code]))
   let count = 0
   let text = writer.header
-  const part = () => {
-    const bytes = Buffer.from(text)
-    hash.update(bytes)
-    text = ''
-    return bytes
-  }
   for (const [at, series] of snapshot.series.entries()) {
     const exported = exportedSeries(series, codes.get(series.provider_id) ?? '')
     for (const days of coveredIntervals(snapshot.coveredDays(series.id)))
       text += writer.covered(exported, days)
     const column = columns[at] ?? EMPTY_COLUMN
     const prefix = writer.prefix(exported)
-    const findInstant = instants(runs[at] ?? [])
+    const findInstant = ascendingInstants(runs[at] ?? [])
     for (let first = 0; first < column.days.length; first += LINES_AT_ONCE) {
       const end = Math.min(first + LINES_AT_ONCE, column.days.length)
       text += formatLines(column, first, end, prefix, writer, findInstant)
-      yield part()
+      yield text
+      text = ''
     }
     count += column.days.length
   }
-  if (text !== '') yield part()
-  yield Buffer.from(writer.end(count, hash.digest('hex')))
+  if (text !== '') yield text
+  return count
 }
 
 function formatLines(
@@ -126,19 +129,6 @@ function formatLines(
     text += prefix + writer.rest(day, columnValue(column, at), columnDecimals(column, at), findInstant(day))
   }
   return text
-}
-
-/** Returns a function from day to instant, for ascending days. */
-function instants(runs: readonly StoredAtRun[]): (day: string) => string {
-  let next = 0
-  let text = ''
-  return (day) => {
-    for (let run = runs[next]; run && run.from <= day; run = runs[next]) {
-      text = new Date(run.storedAt).toISOString()
-      next += 1
-    }
-    return text
-  }
 }
 
 /** Selects the instants of every series; undefined when one has changed since the snapshot. */

@@ -62,7 +62,7 @@ export function openSession(
   const url = settings.url.replace(/\/+$/, '')
   const requester = createRequester({ ...settings, timeZone: TIME_ZONE }, signal, tuning)
   const readSite = createSiteReader(requester, url)
-  let notices: Notice[] = []
+  const notices: Notice[] = []
   let token = settings.token?.trim() || undefined
 
   const dropToken = (why: string, isRefused = false) => {
@@ -103,11 +103,7 @@ export function openSession(
     get sourceDay() {
       return requester.sourceDay()
     },
-    notices() {
-      const newNotices = notices
-      notices = []
-      return newNotices
-    },
+    notices: () => notices.splice(0),
   }
 }
 

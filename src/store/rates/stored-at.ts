@@ -84,3 +84,16 @@ async function selectImportInstant(
     .execute()
   return imports.find(({ series }) => (JSON.parse(series) as number[]).includes(seriesId))?.changed_at
 }
+
+/** Returns a function from day to instant, for ascending days. */
+export function ascendingInstants(runs: readonly StoredAtRun[]): (day: string) => string {
+  let next = 0
+  let text = ''
+  return (day) => {
+    for (let run = runs[next]; run && run.from <= day; run = runs[next]) {
+      text = new Date(run.storedAt).toISOString()
+      next += 1
+    }
+    return text
+  }
+}
