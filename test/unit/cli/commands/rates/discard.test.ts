@@ -22,6 +22,7 @@ async function openAppWithFutureValues(t: TestContext): Promise<TestApp> {
   await app.sync()
   await storeAsOtherProcess(app, { series: 1, day: FAR_DAY, value: '1.5' })
   await storeAsOtherProcess(app, { series: 2, day: addDays(FAR_DAY, 1), value: '2.5' })
+  await withinASecond(async () => (await readFutureValues(app)).length === 1, 'the value is there')
   return app
 }
 
@@ -37,7 +38,6 @@ async function readFutureValues({ json }: TestApp): Promise<string[]> {
 
 test('`rates discard` removes values and covered days of the future, also in a running server', async (t) => {
   const app = await openAppWithFutureValues(t)
-  await withinASecond(async () => (await readFutureValues(app)).length === 1, 'the value is there')
   const end = await discard(app.dataDir, '--after', TOMORROW, '--yes')
   assert.equal(end.code, 0, end.err)
   assert.equal(
