@@ -33,6 +33,7 @@ const TOOLS: Record<string, string> = {
   mmdebstrap: 'mmdebstrap --version',
   lintian: 'lintian --version',
   'man-db': 'man --version',
+  'dovecot-imapd': 'test -x /usr/sbin/dovecot',
   'python3-kubernetes': '/usr/bin/python3 -c "import kubernetes, yaml"',
 }
 // A clone has its own packages and Node, and no settings of the npm that runs this script.
