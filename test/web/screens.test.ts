@@ -83,3 +83,31 @@ test('the page stores language and theme, and a link opens its view', async () =
   })
   assertClean(visit)
 })
+
+test('the narrowest phone shows the whole names of the chosen currencies', async () => {
+  const visit = await openVisit(browser, app, { language: 'es', viewport: { ...PHONE, width: 320 } })
+  const { page } = visit
+  await startSession(visit, app, 'both')
+  await page.goto(`${visit.url}/#rates?source=USD&target=EUR&pair=USD/CRC`)
+  await waitForIdle(page)
+  const fields = await page.evaluate(() => {
+    const measured = document.createElement('span')
+    document.body.append(measured)
+    return [...document.querySelectorAll('.convert-currency select')].map((field) => {
+      const { fontFamily, fontSize, fontWeight, paddingLeft, paddingRight } = getComputedStyle(field)
+      Object.assign(measured.style, { fontFamily, fontSize, fontWeight, whiteSpace: 'nowrap' })
+      const [option] = (field as HTMLSelectElement).selectedOptions
+      const text = option?.text ?? ''
+      measured.textContent = text
+      const space = field.clientWidth - Number.parseFloat(paddingLeft) - Number.parseFloat(paddingRight)
+      return { text, isCut: measured.getBoundingClientRect().width > space }
+    })
+  })
+  assert.deepEqual(fields, [
+    { text: 'USD · Dólar estadounidense', isCut: false },
+    { text: 'EUR · Euro', isCut: false },
+    { text: 'USD · Dólar estadounidense', isCut: false },
+    { text: 'CRC · Colón costarricense', isCut: false },
+    { text: 'Nada', isCut: false },
+  ])
+})
