@@ -305,3 +305,14 @@ export class UnsynchronizedFailure extends FetchFailure {
     this.days = days
   }
 }
+
+/** Merges two answers to one request. The older one adds the series that the newer one does not list. */
+export function mergeAnswers(newer: SourceAnswer, older: SourceAnswer): SourceAnswer {
+  const listed = new Set(newer.listed.map(({ code }) => code))
+  const isOnlyInOlder = ({ code }: { code: string }) => !listed.has(code)
+  return {
+    listed: [...newer.listed, ...older.listed.filter(isOnlyInOlder)],
+    observations: [...newer.observations, ...older.observations.filter(isOnlyInOlder)],
+    ...(newer.leftOut && { leftOut: newer.leftOut }),
+  }
+}

@@ -4,6 +4,7 @@
 import {
   FetchFailure,
   type FetchRequest,
+  mergeAnswers,
   type SeriesGroup,
   type SourceAnswer,
   UnsynchronizedFailure,
@@ -123,7 +124,7 @@ async function fetchAnswer(
   if (!isDoubtful) return first
   try {
     const second = await read({ ...request, again: true })
-    const both = mergeHalves(second.answer, answer)
+    const both = mergeAnswers(second.answer, answer)
     return {
       ...first,
       answer: both,
@@ -151,17 +152,6 @@ function findUnlisted(
     indicator === undefined ? enabledSeries(state, group).map((one) => one.external_code) : [indicator]
   const listed = new Set(answer.listed.map(({ code }) => code))
   return new Set(requested.filter((code) => !listed.has(code)))
-}
-
-/** Merges two answers. The older one adds the series that the newer one does not list. */
-function mergeHalves(newer: SourceAnswer, older: SourceAnswer): SourceAnswer {
-  const listed = new Set(newer.listed.map(({ code }) => code))
-  const isOnlyInOlder = ({ code }: { code: string }) => !listed.has(code)
-  return {
-    listed: [...newer.listed, ...older.listed.filter(isOnlyInOlder)],
-    observations: [...newer.observations, ...older.observations.filter(isOnlyInOlder)],
-    ...(newer.leftOut && { leftOut: newer.leftOut }),
-  }
 }
 
 function addFailure(

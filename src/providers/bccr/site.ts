@@ -1,10 +1,16 @@
 // Client of the API of the central bank's website (upstream 2). No credentials are needed, but there are only tables,
 // of at most 100 days, rounded. The API is unofficial, so an answer of another shape is a failure, never a guess.
 
-import { addDays, type IsoDate, isIsoDate } from '../../values/dates.ts'
+import { addDays, type IsoDate, isIsoDate, latest } from '../../values/dates.ts'
 import { isRecord, type JsonRecord } from '../../values/record.ts'
 import { listItems, parseSourceJson, scalarText } from '../json.ts'
-import { FetchFailure, type FetchRequest, type Observation, type SourceAnswer } from '../provider.ts'
+import {
+  FetchFailure,
+  type FetchRequest,
+  mergeAnswers,
+  type Observation,
+  type SourceAnswer,
+} from '../provider.ts'
 import { RefusedFailure, type Requester } from '../request.ts'
 import { errorText } from './public.ts'
 
@@ -107,32 +113,43 @@ export function readSitePage(body: string): SitePage {
   return result
 }
 
-/** Reads pages backwards over the window, as the start of a request has no effect (upstream 2). */
+/**
+ * Reads pages backwards over the window, as the start of a request has no effect (upstream 2). A page without days, and
+ * one that omits a series of another page, are requested twice (decisions 2.6).
+ */
 async function readBackwards(
   { table, indicator, window, again = false }: FetchRequest,
   page: (table: string, until: IsoDate, again: boolean) => Promise<SitePage>,
 ): Promise<SourceAnswer> {
+  const isRequested = ({ code }: { code: string }) => indicator === undefined || code === indicator
   const names = new Map<string, string>()
-  const pages: Observation[][] = []
-  const isRequested = (code: string) => indicator === undefined || code === indicator
+  const pages: { answer: SourceAnswer; until: IsoDate; oldest: IsoDate }[] = []
   let until = window.to
   while (until >= window.from) {
-    const { listed, observations, oldest } = await page(table, until, again)
-    for (const { code, name } of listed) if (isRequested(code) && !names.has(code)) names.set(code, name)
+    let answer = await page(table, until, again)
+    // The caller requests an empty window again.
+    if (answer.oldest === undefined && pages.length > 0) answer = await page(table, until, true)
+    const { listed, oldest } = answer
+    for (const { code, name } of listed.filter(isRequested)) if (!names.has(code)) names.set(code, name)
     if (oldest === undefined) break
     if (oldest > until) {
       throw new FetchFailure(`site table ${table}: asked for days up to ${until}, it begins on ${oldest}`)
     }
-    // Values after the window are returned from the first page only; the caller rejects them.
-    const last = until === window.to ? undefined : until
-    pages.unshift(
-      observations.filter(
-        ({ code, day }) => isRequested(code) && day >= window.from && (last === undefined || day <= last),
-      ),
-    )
+    pages.push({ answer, until, oldest })
     until = addDays(oldest, -1)
   }
-  return { listed: [...names].map(([code, name]) => ({ code, name })), observations: pages.flat() }
+  for (const one of pages) {
+    const listed = new Set(one.answer.listed.map(({ code }) => code))
+    if ([...names.keys()].every((code) => listed.has(code))) continue
+    one.answer = mergeAnswers(await page(table, one.until, true), one.answer)
+  }
+  const observations = pages.reverse().flatMap(({ answer, until, oldest }) => {
+    const from = latest(oldest, window.from)
+    // Values after the window are returned from the first page only; the caller rejects them.
+    const isInPage = ({ day }: Observation) => day >= from && (until === window.to || day <= until)
+    return answer.observations.filter((one) => isRequested(one) && isInPage(one))
+  })
+  return { listed: [...names].map(([code, name]) => ({ code, name })), observations }
 }
 
 /** Maps the field of each value column to its day. */

@@ -32,7 +32,51 @@ test('site reader stops at an empty page before the first day of the bank', asyn
   const { bank, session } = await converse(t, { ours: undefined })
   const { observations } = await session.read(ask('1', '317', '1982-01-01', '1983-02-28'))
   assert.equal(observations[0]?.day, '1983-01-01')
-  assert.equal(bank.requests.filter(isPage).length, 2)
+  assert.equal(bank.requests.filter(isPage).length, 3, 'the empty page was requested twice')
+})
+
+for (const omitted of ['all days', 'the series 318'] as const) {
+  test(`site reader requests a page again that omits ${omitted}`, async (t) => {
+    let pages = 0
+    const harmed = async (request: BankRequest): Promise<BankFault> => {
+      if (!isPage(request) || ++pages !== 3) return 'pass'
+      if (omitted === 'all days')
+        return { status: 200, body: '{"columnas":[{"field":"nombre"}],"indicadoresRaiz":[]}' }
+      return { status: 200, body: await pageWithout318(bank.url, request) }
+    }
+    const { bank, session } = await converse(t, { ours: undefined, faults: harmed })
+    for (const code of ['317', '318']) {
+      const { observations } = await session.read(ask('1', code, '2025-09-20', '2026-09-20'))
+      assert.equal(observations.length, 366, code)
+    }
+    assert.equal(pages, omitted === 'all days' ? 5 : 6, 'with the request of pageWithout318')
+  })
+}
+
+test('site reader takes a series for absent that a page omits twice', async (t) => {
+  const body = (codes: number[], day: string) => {
+    const roots = codes.map((idIndicador) => ({ idIndicador, series: { serie1Ingles: '5' } }))
+    const columnas = [{ field: 'serie1', tituloIngles: day }]
+    return JSON.stringify({ columnas, indicadoresRaiz: roots })
+  }
+  const { bank, session } = await converse(t, {
+    ours: undefined,
+    faults: (request: BankRequest): BankFault => {
+      if (!isPage(request)) return 'pass'
+      const isNewest = request.query.FechaFin === '2026-09-20'
+      return { status: 200, body: isNewest ? body([317, 318], '20 sep 2026') : body([317], '1 sep 2026') }
+    },
+  })
+  const { listed, observations } = await session.read(ask('1', undefined, '2026-09-01', '2026-09-20'))
+  assert.deepEqual(
+    listed.map(({ code }) => code),
+    ['317', '318'],
+  )
+  assert.deepEqual(
+    observations.map(({ code, day }) => `${code} ${day}`),
+    ['317 2026-09-01', '317 2026-09-20', '318 2026-09-20'],
+  )
+  assert.equal(bank.requests.filter(isPage).length, 3)
 })
 
 test('site reader removes group marks of thousands', async (t) => {
@@ -118,3 +162,14 @@ test('site reader masks an echoed CSRF token', async (t) => {
   const { session } = await converse(t, { ours: undefined, faults })
   await assert.rejects(session.read(week()), /^FetchFailure: site table 1: HTTP 400: bad \*\*\*$/)
 })
+
+async function pageWithout318(url: string, { path, query }: BankRequest): Promise<string> {
+  const signOn = '/Bccr.GE.SDDE.IndicadoresSitioExterno.ServiciosUsuario.API/Token/GenereCSRF'
+  const token_csrf = await (await fetch(url + signOn)).text()
+  const page = new URL(`${path}?${new URLSearchParams(query)}`, url)
+  const answer = await fetch(page, { headers: { token_csrf, origin: 'https://sdd.bccr.fi.cr' } })
+  const { indicadoresRaiz, ...rest } = (await answer.json()) as { indicadoresRaiz: { idIndicador: number }[] }
+  const roots = indicadoresRaiz.filter(({ idIndicador }) => idIndicador !== 318)
+  assert.equal(roots.length, indicadoresRaiz.length - 1)
+  return JSON.stringify({ ...rest, indicadoresRaiz: roots })
+}
