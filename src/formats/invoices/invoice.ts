@@ -150,9 +150,13 @@ function parseFacts(raw: RawInvoice, decoder: ValueDecoder): InvoiceFacts | Unre
       ? fail(`${elementName(kind, field)} is not an amount`)
       : decimal
   }
+  const identification = (field: InvoiceField, form: RegExp) =>
+    formed(field, form, 'an identification of at most 20 characters') || null
+  // An answer of Hacienda has empty elements, with xsi:nil, for a receiver without an identification.
   const party = (side: 'issuer' | 'receiver'): InvoiceParty | null => {
-    const type = formed(`${side}Type`, /^\d{2}$/, 'two digits')
-    const id = formed(`${side}Id`, /^[^\s]{1,20}$/, 'an identification of at most 20 characters')
+    const type = formed(`${side}Type`, /^(?:\d{2})?$/, 'two digits') || null
+    const localId = identification(`${side}Id`, /^\S{0,20}$/)
+    const id = localId ?? (side === 'receiver' ? identification('receiverForeignId', /^.{0,20}$/su) : null)
     const name = cleanText(value(`${side}Name`), MAX_NAME)
     const hasAny = type !== null || id !== null || name !== null
     return hasAny ? { type, id: id && (/^0*(\d+)$/.exec(id)?.[1] ?? cleanText(id, MAX_ID)), name } : null

@@ -22,6 +22,7 @@ export type InvoiceField =
   | 'issuerName'
   | 'receiverType'
   | 'receiverId'
+  | 'receiverForeignId'
   | 'receiverName'
   | 'currency'
   | 'exchangeRate'
@@ -55,7 +56,7 @@ const INVOICE_PATHS: FieldPaths = {
   'Receptor/Nombre': 'receiverName',
   'Receptor/Identificacion/Tipo': 'receiverType',
   'Receptor/Identificacion/Numero': 'receiverId',
-  'Receptor/IdentificacionExtranjero': 'receiverId',
+  'Receptor/IdentificacionExtranjero': 'receiverForeignId', // 4.3, beside an Identificacion or instead of it
   'ResumenFactura/CodigoTipoMoneda/CodigoMoneda': 'currency',
   'ResumenFactura/CodigoTipoMoneda/TipoCambio': 'exchangeRate',
   'ResumenFactura/CodigoMoneda': 'currency', // 4.2

@@ -123,3 +123,20 @@ test('the server reads older documents in the background, and logs their number'
   assert.match(lines.join(''), /older documents read documents=2 invoices=1 faults=0 unreadable=0\n$/)
   assert.deepEqual(await claves(engine, ids), [createClave('FacturaElectronica', 1), undefined])
 })
+
+test('the server reads the faults of an earlier reader again in the background', async (t) => {
+  const { engine, blobs } = await open(t)
+  const [id = 0] = await storeTexts(engine.db, blobs, [bill(1)])
+  const earlier = READER_VERSION - 1
+  const fault = { kind: 'FacturaElectronica', fault: 'Receptor stands twice', reader: earlier }
+  const row = { document_id: id, company_id: 7, source: 'content' as const, ...fault }
+  await engine.db.insertInto('invoices').values(row).execute()
+  await engine.db.updateTable('meta').set({ invoice_reader: earlier, unread_before: 0 }).execute()
+  const log = createLog({ level: 'info', format: 'text', write: () => {} })
+  const task = startOlderDocuments({ ...engine, blobs, log })
+  t.after(() => task.close())
+  await until(async () => (await findReaderProgress(engine.reads))?.reader === READER_VERSION)
+  const facts = (await selectInvoices(engine.reads, [id])).get(id)
+  const expected = [createClave('FacturaElectronica', 1), null, READER_VERSION]
+  assert.deepEqual([facts?.clave, facts?.fault, facts?.reader], expected)
+})

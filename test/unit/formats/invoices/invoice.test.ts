@@ -80,6 +80,24 @@ test('an answer has the clave and amounts of its invoice, and its outcome', () =
   assert.equal(readFault(sampleMessage({ message: '4' })), 'Mensaje is not 1, 2 or 3')
 })
 
+test('an answer with nil for the receiver has its clave, outcome and no receiver', () => {
+  const xsi = 'http://www.w3.org/2001/XMLSchema-instance'
+  const nil = ['TipoIdentificacionReceptor', 'NumeroCedulaReceptor'].map(
+    (name) => `<${name} xmlns:xsi="${xsi}" xsi:nil="true"/>`,
+  )
+  for (const [message, outcome] of [
+    ['1', 'accepted'],
+    ['3', 'rejected'],
+  ]) {
+    const content = sampleMessage({ message }).replace(
+      /<NumeroCedulaReceptor>.*<\/NumeroCedulaReceptor>/,
+      `<NombreReceptor/>${nil.join('')}`,
+    )
+    const reading = facts(content)
+    assert.deepEqual([reading.clave, reading.outcome, reading.receiver], [CLAVE, outcome, null])
+  }
+})
+
 test('an absent currency is colones in 4.3, and unknown in 4.4', () => {
   const summary = '<ResumenFactura><TotalComprobante>5.5</TotalComprobante></ResumenFactura>'
   const former = facts(sampleInvoice({ version: '4.3', summary }))
@@ -125,6 +143,25 @@ test('identifications have no leading zeros, and a foreign one may have letters'
   assert.equal(facts(sampleInvoice({ receiver: '' })).receiver, null)
   const zeros = '<Receptor><Identificacion><Tipo>05</Tipo><Numero>0009</Numero></Identificacion></Receptor>'
   assert.deepEqual(facts(sampleInvoice({ receiver: zeros })).receiver, { type: '05', id: '9', name: null })
+})
+
+test('a foreign identification may have blanks, and counts where Identificacion has no number', () => {
+  const party = (elements: string) => sampleInvoice({ receiver: `<Receptor>${elements}</Receptor>` })
+  const foreign = (id: string) => `<IdentificacionExtranjero>${id}</IdentificacionExtranjero>`
+  const local = (id: string) => `<Identificacion><Tipo>02</Tipo><Numero>${id}</Numero></Identificacion>`
+  const ids: [string, string | undefined][] = [
+    [foreign(' PA  0123456\n'), 'PA 0123456'],
+    [foreign('ñ'.repeat(20)), 'ñ'.repeat(20)],
+    [foreign(''), undefined],
+    [local('3101654321') + foreign('AB 123456'), '3101654321'],
+    [local('3101654321') + foreign(''), '3101654321'],
+    [local('') + foreign('AB 123456'), 'AB 123456'],
+  ]
+  for (const [elements, id] of ids) assert.equal(facts(party(elements)).receiver?.id, id, elements)
+  const long = 'IdentificacionExtranjero is not an identification of at most 20 characters'
+  assert.equal(readFault(party(foreign('A'.repeat(21)))), long)
+  assert.equal(readFault(party(foreign('A') + foreign('A'))), 'IdentificacionExtranjero stands twice')
+  assert.equal(readFault(party(local('31 01'))), 'Numero is not an identification of at most 20 characters')
 })
 
 test('names have no control or direction character, and at most 160 characters', () => {
