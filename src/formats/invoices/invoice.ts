@@ -72,7 +72,7 @@ const BASE64_OF_XML = /^(?:PD94|77u\/PD94)/
 const XML_START = /^(?:\xef\xbb\xbf)?\s*</
 const UTF16_XML_START = /^(?:\xff\xfe(?:\s\0)*<\0|\xfe\xff(?:\0\s)*\0<)/
 const OUTCOMES: Record<string, InvoiceOutcome> = { '1': 'accepted', '2': 'partly_accepted', '3': 'rejected' }
-const INSTANT = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})?$/
+const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(Z|[+-]\d{2}:\d{2})?$/
 const WITHOUT_CURRENCY = new Set(['4.2', '4.3']) // mean colones
 
 export function createInvoiceReader(): InvoiceReader {
@@ -232,8 +232,10 @@ export function claveDate(clave: string): string | undefined {
   return day !== undefined && isIsoDate(date) ? date : undefined
 }
 
+/** Returns the day in Costa Rica. An instant without a zone is in its time. */
 function localDay(instant: string): string | undefined {
-  const time = Date.parse(instant)
+  const hasZone = INSTANT.exec(instant)?.[1] !== undefined
+  const time = Date.parse(hasZone ? instant : `${instant}-06:00`)
   return Number.isNaN(time) ? undefined : new Date(time - 6 * 3_600_000).toISOString().slice(0, 10)
 }
 

@@ -279,6 +279,21 @@ test('the reader stops at the first element of another document', () => {
   assert.equal(text.push(Buffer.from('x'.repeat(100))), false)
 })
 
+for (const zone of ['UTC', 'America/Costa_Rica', 'America/Los_Angeles']) {
+  test(`the day of a FechaEmision without a zone does not depend on the zone of the machine: ${zone}`, (t) => {
+    const machineZone = process.env.TZ
+    t.after(() => {
+      if (machineZone === undefined) delete process.env.TZ
+      else process.env.TZ = machineZone
+    })
+    process.env.TZ = zone
+    assert.equal(new Date(0).getTimezoneOffset() === 0, zone === 'UTC', 'the zone has taken effect')
+    const { date, warnings } = facts(sampleInvoice({ issuedAt: '2026-03-25T04:30:00' }))
+    assert.deepEqual([date, warnings], ['2026-03-25', ['clave_date']])
+    assert.equal(facts(sampleInvoice({ issuedAt: '2026-03-23T23:30:00.5' })).date, '2026-03-23')
+  })
+}
+
 test('warnings name what does not fit', () => {
   const warnings = (options: Parameters<typeof sampleInvoice>[0]) => facts(sampleInvoice(options)).warnings
   assert.deepEqual(warnings({ issuedAt: '2026-03-25T03:30:00Z' }), [])
