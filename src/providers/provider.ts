@@ -153,7 +153,7 @@ export type SourceSession = {
   readonly supportsSingleSeries: boolean
   /** Values are as published; without it, they are rounded. */
   readonly exact: boolean
-  /** Current day in the time zone of the provider, from the Date of the last answer; undefined: it had none. */
+  /** Current day in the time zone of the provider, from the Date of the last answer. Undefined: it had none in GMT. */
   readonly sourceDay: IsoDate | undefined
   /** Returns the notices since the last call. */
   notices(): Notice[]

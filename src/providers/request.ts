@@ -140,7 +140,7 @@ export function createRequester(
 }
 
 function headerDay(date: string | null, timeZone: string): IsoDate | undefined {
-  const instant = new Date(date ?? Number.NaN)
+  const instant = new Date(httpDate(date))
   return Number.isNaN(instant.getTime()) ? undefined : currentDay(() => instant, timeZone)
 }
 
@@ -276,11 +276,15 @@ function finalFailure(request: SourceRequest, message: string, fact?: FailureFac
 function retryDelay(headers: Headers): number | undefined {
   const text = headers.get('retry-after')?.trim() ?? ''
   if (/^\d+$/.test(text)) return Number(text) * 1000
-  const until = Date.parse(text)
-  // Date.parse accepts almost anything as a date, such as "-5".
-  if (Number.isNaN(until) || !text.endsWith(' GMT')) return undefined
-  const answerTime = Date.parse(headers.get('date') ?? '')
+  const until = httpDate(text)
+  if (Number.isNaN(until)) return undefined
+  const answerTime = httpDate(headers.get('date'))
   return Math.max(0, until - (Number.isNaN(answerTime) ? Date.now() : answerTime))
+}
+
+/** Returns the instant of a date in GMT. Date.parse alone accepts "-5", and reads a date without a zone in the machine's. */
+function httpDate(date: string | null): number {
+  return date?.endsWith(' GMT') ? Date.parse(date) : Number.NaN
 }
 
 async function readWhole(response: Response, limit: number): Promise<string> {

@@ -171,6 +171,9 @@ export function testProvider(name: string, sample: ProviderSample): void {
         currentDay(() => instant, provider.timeZone),
       )
     }
+    source.manner = { headers: { Date: 'Tue Mar 24 12:00:00 2026' }, body: valid.body }
+    await session.read({ ...valid.ask, again: true })
+    assert.equal(session.sourceDay, undefined, 'a Date without a zone')
   })
 
   test(`${name}: an aborted session stops at once, with the reason`, async (t) => {

@@ -98,6 +98,16 @@ test('get ignores an invalid Retry-After', async (t) => {
   assert.ok(between(waits[0], 1500, 2500), String(waits))
 })
 
+test('get ignores a Date without a zone', async (t) => {
+  const headers = {
+    'Retry-After': new Date(Date.now() + 60_000).toUTCString(),
+    Date: 'Sun Sep 20 10:00:00 2026',
+  }
+  const { session, waits } = await converse(t, { faults: faultSequence({ status: 429, headers }) })
+  await session.read(week())
+  assert.ok(between(waits[0], 40_000, 60_000), String(waits))
+})
+
 test('get fails when Retry-After is over two minutes', async (t) => {
   const { bank, session, waits } = await converse(t, {
     faults: always({ status: 429, headers: { 'Retry-After': '121' } }),
