@@ -306,8 +306,8 @@ export class UnsynchronizedFailure extends FetchFailure {
   }
 }
 
-/** Merges two answers to one request. The older one adds the series that the newer one does not list. */
-export function mergeAnswers(newer: SourceAnswer, older: SourceAnswer): SourceAnswer {
+/** Completes an answer with an older one to the same request: with the series that only the older one lists. */
+export function completeAnswer(newer: SourceAnswer, older: SourceAnswer): SourceAnswer {
   const listed = new Set(newer.listed.map(({ code }) => code))
   const isOnlyInOlder = ({ code }: { code: string }) => !listed.has(code)
   return {

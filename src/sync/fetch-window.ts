@@ -2,9 +2,9 @@
 // other answers of the window still count.
 
 import {
+  completeAnswer,
   FetchFailure,
   type FetchRequest,
-  mergeAnswers,
   type SeriesGroup,
   type SourceAnswer,
   UnsynchronizedFailure,
@@ -124,7 +124,7 @@ async function fetchAnswer(
   if (!isDoubtful) return first
   try {
     const second = await read({ ...request, again: true })
-    const both = mergeAnswers(second.answer, answer)
+    const both = completeAnswer(second.answer, answer)
     return {
       ...first,
       answer: both,

@@ -5,9 +5,9 @@ import { addDays, type IsoDate, isIsoDate, latest } from '../../values/dates.ts'
 import { isRecord, type JsonRecord } from '../../values/record.ts'
 import { listItems, parseSourceJson, scalarText } from '../json.ts'
 import {
+  completeAnswer,
   FetchFailure,
   type FetchRequest,
-  mergeAnswers,
   type Observation,
   type SourceAnswer,
 } from '../provider.ts'
@@ -141,7 +141,7 @@ async function readBackwards(
   for (const one of pages) {
     const listed = new Set(one.answer.listed.map(({ code }) => code))
     if ([...names.keys()].every((code) => listed.has(code))) continue
-    one.answer = mergeAnswers(await page(table, one.until, true), one.answer)
+    one.answer = completeAnswer(await page(table, one.until, true), one.answer)
   }
   const observations = pages.reverse().flatMap(({ answer, until, oldest }) => {
     const from = latest(oldest, window.from)
