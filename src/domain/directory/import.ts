@@ -172,8 +172,8 @@ async function moveErrors(
 }
 
 /**
- * Replaces changing codes by impossible ones: control characters are rejected everywhere. Companies may swap their
- * codes, which are unique at all times.
+ * Replaces changing codes by impossible ones: control characters are rejected everywhere, and PostgreSQL stores all
+ * but NUL. Companies may swap their codes, which are unique at all times.
  */
 async function clearChangedCodes(
   db: WriteDb,
@@ -183,7 +183,7 @@ async function clearChangedCodes(
   for (const { row } of rows) {
     const storedRow = stored.get(row.id)
     if (storedRow && storedRow.code !== row.code)
-      await updateCompany(db, { ...storedRow, code: `\0${row.id}` })
+      await updateCompany(db, { ...storedRow, code: `\u0001${row.id}` })
   }
 }
 
