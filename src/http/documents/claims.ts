@@ -7,6 +7,7 @@ import {
   LEASE,
   LONGEST_NOTE,
   MOST_AGENTS,
+  noteFault,
 } from '../../domain/documents/claims/claim-limits.ts'
 import {
   type ClaimDeps,
@@ -256,6 +257,7 @@ function parseResult(body: Buffer): string | null {
 
 function parseNote(value: UploadedField): string | null {
   if (value === undefined || value === null || value === '') return null
-  if (typeof value === 'string' && [...value].length <= LONGEST_NOTE) return value
-  throw new AppError('bad-request', `note must be a text of at most ${LONGEST_NOTE} characters`)
+  const fault = noteFault(value)
+  if (fault !== undefined) throw new AppError('bad-request', `note ${fault}`)
+  return value as string
 }

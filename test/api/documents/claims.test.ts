@@ -318,6 +318,8 @@ test('a wrong outcome is a 400 with its fault, and changes nothing', async () =>
     [{ claim_id, outcome: 'Done' }, 'outcome must be done or failed'],
     [{ claim_id, outcome: 'done', note: 'ñ'.repeat(2001) }, 'note must be a text of at most 2000 characters'],
     [{ claim_id, outcome: 'done', note: 5 }, 'note must be a text of at most 2000 characters'],
+    [{ claim_id, outcome: 'done', note: 'a\0b' }, 'note must not have the character U+0000'],
+    [{ claim_id, outcome: 'done', note: '\ud800' }, 'note must be Unicode: it has half of a surrogate pair'],
     [
       { claim_id, outcome: 'done', reason: 'x' },
       'There is no field "reason"; there are claim_id, outcome, note, result',

@@ -308,6 +308,8 @@ for (const era of Object.keys(ERAS) as Era[]) {
       [{ id: second, claim_id: 'no', outcome: 'done' }, /^This claim has expired/],
       [{ ...claim, outcome: 'maybe' }, /^outcome must be done or failed/],
       [{ ...claim, outcome: 'done', note: 'x'.repeat(2001) }, /^note must be a text of at most 2000/],
+      [{ ...claim, outcome: 'done', note: 'a\0b' }, /^note must not have the character U\+0000/],
+      [{ ...claim, outcome: 'done', note: '\ud800' }, /^note must be Unicode: it has half/],
       [
         { ...claim, outcome: 'done', result: '{"total": 1.1}' },
         /^This claim has ended: its result is another/,

@@ -6,6 +6,7 @@ import {
   LEASE,
   LONGEST_NOTE,
   MOST_AGENTS,
+  noteFault,
 } from '../../../domain/documents/claims/claim-limits.ts'
 import { type ClaimedDocument, checkAgentIds, type Worker } from '../../../domain/documents/claims/claims.ts'
 import { AppError } from '../../../runtime/errors.ts'
@@ -90,9 +91,8 @@ export function claimTools({ claim, finish, extend, release }: DocumentWork): To
       }),
       output: v.looseObject({ id: Integer, state: Text }),
       async run({ id, claim_id: claimId, outcome, note, result }, caller) {
-        if (note !== undefined && [...note].length > LONGEST_NOTE) {
-          throw new AppError('invalid', `note must be a text of at most ${LONGEST_NOTE} characters`)
-        }
+        const fault = note === undefined ? undefined : noteFault(note)
+        if (fault !== undefined) throw new AppError('invalid', `note ${fault}`)
         const completion = { outcome, note: note || null, result: checkResult(result) }
         const { state, attempts, finished_at } = await finish(toWorker(caller), { id, claimId }, completion)
         return { value: { id, state, attempts, finished_at }, sentence: `Document ${id} is ${state}.` }
