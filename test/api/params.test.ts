@@ -90,7 +90,7 @@ const table: [path: string, name: string, type: string, values: string[]][] = [
     'limit',
     ['', '0', '-1', '201', '1000', '1.5', 'x', '1e1', '%201', '0x1', '+5'],
   ],
-  ['/api/v1/sync/runs?', 'provider', 'provider', ['']],
+  ['/api/v1/sync/runs?', 'provider', 'provider', ['', '%00']],
 ]
 for (const [path, name, type, values] of table) {
   test(`a wrong ${name} of ${path.replace(/\?.*/, '')} is a 422`, async () => {

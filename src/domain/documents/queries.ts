@@ -2,12 +2,7 @@
 
 import { AppError } from '../../runtime/errors.ts'
 import { type AgentRow, selectAgents } from '../../store/directory/agents.ts'
-import {
-  type CompanyRow,
-  findCompany,
-  findCompanyByIdAndCode,
-  selectCompanies,
-} from '../../store/directory/companies.ts'
+import { type CompanyRow, findCompany, selectCompanies } from '../../store/directory/companies.ts'
 import { type OwnerRow, selectOwnerPage } from '../../store/directory/owners.ts'
 import { selectPartyNames } from '../../store/directory/parties.ts'
 import { selectLeaseEnds } from '../../store/documents/claims.ts'
@@ -183,8 +178,9 @@ export async function listActiveAgents(
   { companyId, code }: { companyId: number; code: string },
 ): Promise<{ company: CompanyRow; agents: AgentRow[] }> {
   checkCompanyAccess(access, companyId)
-  const company = await findCompanyByIdAndCode(db, companyId, code)
-  if (!company) throw new AppError('not-found', 'Company not found')
+  const company = await findCompany(db, companyId)
+  // The program compares the code: PostgreSQL rejects a parameter with NUL.
+  if (company?.code !== code) throw new AppError('not-found', 'Company not found')
   const agents = await selectAgents(db, companyId, { isActive: true, id: access.agentId ?? undefined })
   return { company, agents }
 }

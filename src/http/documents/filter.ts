@@ -28,8 +28,8 @@ export const SearchParam = v.pipe(
   v.string(),
   v.metadata({ description: 'Only those whose name has each of these words, accents and capitals aside' }),
   v.check(
-    (text) => [...text].length <= LONGEST_SEARCH && searchWords(text).length > 0,
-    `must be 1 to ${LONGEST_SEARCH} characters, with a word or a part of one`,
+    (text) => [...text].length <= LONGEST_SEARCH && searchWords(text).length > 0 && !text.includes('\0'),
+    `must be 1 to ${LONGEST_SEARCH} characters without U+0000, with a word or a part of one`,
   ),
 )
 

@@ -35,7 +35,7 @@ export const INVOICE_PARAMETERS = {
       v.description('Only invoices of this issuer, by its id; leading zeros do not count'),
       v.transform((text) => text.replace(/^0+(?=\d+$)/, '')),
       v.check(
-        (id) => id.trim() !== '' && [...id].length <= LONGEST_ISSUER,
+        (id) => id.trim() !== '' && [...id].length <= LONGEST_ISSUER && !id.includes('\0'),
         `must be the id of an issuer, 1 to ${LONGEST_ISSUER} characters`,
       ),
     ),

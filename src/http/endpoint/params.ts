@@ -207,7 +207,7 @@ export function providerParam(description: string) {
   return v.pipe(
     v.string(),
     v.metadata({ description, examples: [DEFAULT_PROVIDER.code] }),
-    v.check((text) => text.length > 0 && text.length <= 64, FAULTS.provider),
+    v.check((text) => text.length > 0 && text.length <= 64 && !text.includes('\0'), FAULTS.provider),
   )
 }
 

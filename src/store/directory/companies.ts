@@ -14,16 +14,6 @@ export function findCompany(db: ReadDb, id: number): Promise<CompanyRow | undefi
   return db.selectFrom('companies').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
-/** Returns the company of this id if its code is the same, with the same case. */
-export function findCompanyByIdAndCode(
-  db: ReadDb,
-  id: number,
-  code: string,
-): Promise<CompanyRow | undefined> {
-  const query = db.selectFrom('companies').selectAll().where('id', '=', id)
-  return query.where('code', '=', code).executeTakeFirst()
-}
-
 export function findCompanyByCode(db: ReadDb, code: string): Promise<CompanyRow | undefined> {
   return db.selectFrom('companies').selectAll().where('code', '=', code).executeTakeFirst()
 }

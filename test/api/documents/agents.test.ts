@@ -54,6 +54,7 @@ const refused: [string, unknown, number, string][] = [
   ['what is not UTF-8', new Uint8Array([0x22, 0xff, 0x22]), 400, 'Request body must be valid JSON in UTF-8'],
   ['the code of another company', { company_id: 1, code: 'OTRA' }, 404, 'Company not found'],
   ['the code in another case', { company_id: 1, code: 'acme' }, 404, 'Company not found'],
+  ['a code with NUL', { company_id: 1, code: 'ACME\0' }, 404, 'Company not found'],
   ['an unknown company', { company_id: 9, code: 'ACME' }, 404, 'Company not found'],
 ]
 for (const [what, body, status, message] of refused) {

@@ -65,6 +65,7 @@ test('`state` is one or several, `from` and `to` are days of arrival in Costa Ri
 for (const [query, name, message] of [
   ['q=', 'q', /q must be 1 to 100 characters/],
   ['q=%20', 'q', /with a word/],
+  ['q=a%00b', 'q', /q must be 1 to 100 characters without U\+0000/],
   [`q=${'a'.repeat(101)}`, 'q', /q must be 1 to 100 characters/],
   ['state=new,gone', 'state', /state must be new, claimed, done or failed, or several of these/],
   ['from=24/03/2026', 'from', /from must be a calendar day written YYYY-MM-DD/],

@@ -145,6 +145,7 @@ for (const [query, message] of [
   [`clave=${'x'.repeat(50)}`, /^clave must be 50 digits$/],
   ['issuer=', /^issuer must be the id of an issuer, 1 to 20 characters$/],
   [`issuer=${'1'.repeat(21)}`, /^issuer must be the id/],
+  ['issuer=%00', /^issuer must be the id/],
   ['kind=factura', /^kind must be one of FacturaElectronica, NotaDebitoElectronica, .*MensajeReceptor$/],
   ['issued_from=24/03/2026', /^issued_from must be a calendar day written YYYY-MM-DD/],
   ['issued_from=2026-03-24&issued_to=2026-03-23', /^issued_from must not be after issued_to$/],

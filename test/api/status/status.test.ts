@@ -94,6 +94,8 @@ test('/sync/runs lists the newest runs first, up to the limit', async (t) => {
       )
     })
   }
+  const [provider] = await validationItems(app, '/api/v1/sync/runs?provider=%00')
+  assert.deepEqual(provider?.loc, ['query', 'provider'])
   for (const limit of ['0', '201', '-1', '2.0', 'all']) {
     const [item] = await validationItems(app, `/api/v1/sync/runs?limit=${limit}`)
     assert.deepEqual(item?.loc, ['query', 'limit'])
