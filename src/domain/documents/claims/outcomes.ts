@@ -48,9 +48,7 @@ export async function finishDocument(
 ): Promise<DocumentRow> {
   let hasMessage = false
   const document = await changeClaim(claiming, worker, ref, async (trx, row, at) => {
-    // The worker may finish a document that the server failed: no other worker has it.
-    const isOpen = row.state === 'claimed' || (row.state === 'failed' && row.finished_by === null)
-    if (!isOpen) return checkRepetition(trx, row, outcome, result)
+    if (row.state !== 'claimed' && !isFailedByServer(row)) return checkRepetition(trx, row, outcome, result)
     if (result !== null || row.hasResult) await storeResult(trx, row, result)
     const finished = { finished_at: at, finished_by: worker.tokenId, note }
     await endClaim(trx, row, { state: outcome, ...finished })
@@ -60,6 +58,11 @@ export async function finishDocument(
   })
   if (hasMessage) claiming.wakeHooks()
   return document
+}
+
+/** Returns true for a document that its last worker may still finish: no other worker has it. */
+function isFailedByServer({ state, finished_by }: ClaimRow): boolean {
+  return state === 'failed' && finished_by === null
 }
 
 /** @throws AppError `conflict` unless outcome and result are those of the row */
@@ -115,7 +118,7 @@ export async function releaseDocument(
   ref: ClaimRef,
 ): Promise<DocumentRow> {
   const document = await changeClaim(claiming, worker, ref, async (trx, row, at) => {
-    if (row.state === 'new') return // released already
+    if (row.state === 'new' || isFailedByServer(row)) return // released already, or its lease has expired
     if (row.state !== 'claimed')
       throw new AppError('conflict', `This claim has ended: its outcome is ${row.state}`)
     await insertEvents(trx, [claimEvent(row, 'released', at, { worker })])

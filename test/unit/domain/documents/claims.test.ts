@@ -13,11 +13,13 @@ import {
 import { openLeases } from '../../../../src/domain/documents/claims/leases.ts'
 import {
   extendClaim,
+  finishDocument,
   releaseDocument,
   retryDocument,
 } from '../../../../src/domain/documents/claims/outcomes.ts'
 import { endClaim, lockClaim } from '../../../../src/store/documents/claims.ts'
 import { findDocument } from '../../../../src/store/documents/documents.ts'
+import { selectEvents } from '../../../../src/store/documents/events.ts'
 import { atomically } from '../../../../src/store/engine.ts'
 import { AGENT, makeDirectory, openTestBlobs, storeTexts } from '../../../support/company.ts'
 import { openLeaseTime } from '../../../support/documents/lease-time.ts'
@@ -186,6 +188,25 @@ test('the end of a lease that was given up has no part in the next claim', async
     assert.equal(three?.id, one.id)
     await releaseDocument(claiming, WORKER, { id: one.id, claimId: three?.claim_id ?? '' })
   }
+})
+
+test('a release of the last attempt, sent again, is answered alike', async (t) => {
+  const { db, begin, claim } = await open(t, ['uno', 'dos'])
+  const claiming = { ...(await begin()), maxAttempts: 1 }
+  const [one, two] = await claim(claiming, 1000)
+  assert.ok(one && two)
+  const ref = { id: one.id, claimId: one.claim_id }
+  const released = await releaseDocument(claiming, WORKER, ref)
+  assert.equal(released.state, 'failed')
+  assert.deepEqual(await releaseDocument(claiming, WORKER, ref), released)
+  const events = await selectEvents(db, { documentId: one.id, limit: 10 })
+  assert.deepEqual(
+    events.map(({ kind }) => kind),
+    ['claimed', 'released', 'failed'],
+  )
+  const other = { id: two.id, claimId: two.claim_id }
+  await finishDocument(claiming, WORKER, other, { outcome: 'failed', note: null, result: null })
+  await assert.rejects(releaseDocument(claiming, WORKER, other), { code: 'conflict' })
 })
 
 test('a claim that changed inside of a transaction ends it, and nothing of it stays', async (t) => {
