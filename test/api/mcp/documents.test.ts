@@ -202,6 +202,22 @@ for (const era of Object.keys(ERAS) as Era[]) {
     )
   })
 
+  test(`${era}: text in another encoding after its first page is read to its end`, async (t) => {
+    const client = await open(t)
+    const ends = [Buffer.from([0xbf]), Buffer.alloc(2 * PAGE, 0xbf), Buffer.from([0xc3, 0x28])]
+    for (const end of ends) {
+      const bytes = Buffer.concat([Buffer.alloc(PAGE, 'a'), end])
+      const [id = 0] = await upload({ mimetype: 'text/plain', bytes })
+      const parts: Buffer[] = []
+      for (let offset: number | undefined = 0; offset !== undefined; ) {
+        const page: Json = await callForValue(client, 'read_document', { id, offset })
+        parts.push(Buffer.from(page.text ?? page.base64, page.text === undefined ? 'base64' : 'utf8'))
+        offset = page.next_offset
+      }
+      assert.ok(Buffer.concat(parts).equals(bytes))
+    }
+  })
+
   test(`${era}: other bytes are returned whole up to 1 MiB; larger ones have a way to fetch them`, async (t) => {
     const client = await open(t)
     const bytes = randomBytes(MIB)
@@ -210,12 +226,14 @@ for (const era of Object.keys(ERAS) as Era[]) {
       { mimetype: 'application/pdf', bytes: Buffer.alloc(MIB + 1) },
       { mimetype: 'application/json', bytes: Buffer.from([0xff, 0xfe, 0]) },
     )
+    const [latin = 0] = await upload({ mimetype: 'text/plain', bytes: Buffer.from('¿', 'latin1') })
     const small = await callForValue(client, 'read_document', { id: whole })
     assert.ok(Buffer.from(small.base64, 'base64').equals(bytes))
     const large = await callForValue(client, 'read_document', { id: larger })
     assert.deepEqual([large.base64, large.text, large.size], [undefined, undefined, MIB + 1])
     assert.match(large.fetch, new RegExp(`^GET /api/v1/documents/${larger}/content`))
     assert.equal((await callForValue(client, 'read_document', { id: notText })).base64, '//4A')
+    assert.equal((await callForValue(client, 'read_document', { id: latin })).base64, 'vw==')
     assert.match(
       await callForError(client, 'read_document', { id: 999_999 }),
       /^Document not found. list_documents/,

@@ -41,8 +41,11 @@ export async function readContent(
   const charset = findDecoderName(document.mimetype)
   if (charset !== undefined) {
     const page = await readBytes(blobs, document, offset, Math.min(size, offset + PAGE_BYTES))
-    if (charset === 'utf-8' && startsInsideCharacter(page))
-      throw offsetError('must be a next_offset: this one is inside a character')
+    if (charset === 'utf-8' && offset > 0 && isContinuation(page[0])) {
+      const before = await readBytes(blobs, document, Math.max(0, offset - 3), offset)
+      if (completeLength(before) < before.length)
+        throw offsetError('must be a next_offset: this one is inside a character')
+    }
     const isLast = offset + page.length === size
     const length = isLast || charset !== 'utf-8' ? page.length : completeLength(page)
     const text = decodeText(page.subarray(0, length), charset, offset)
@@ -92,16 +95,16 @@ function decodeText(bytes: Uint8Array, charset: string, offset: number): string 
   }
 }
 
-/** Returns true if the first byte continues a character of UTF-8 that begins before it. */
-function startsInsideCharacter([first = 0]: Uint8Array): boolean {
-  return (first & 0xc0) === 0x80
+/** Returns true if a byte can only continue a character of UTF-8. */
+function isContinuation(byte = 0): boolean {
+  return (byte & 0xc0) === 0x80
 }
 
 /** Length of UTF-8 without an incomplete character at its end. */
 function completeLength(bytes: Uint8Array): number {
   for (let back = 1; back <= 3; back += 1) {
     const byte = bytes[bytes.length - back] ?? 0
-    if ((byte & 0xc0) === 0x80) continue
+    if (isContinuation(byte)) continue
     const needed = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1
     return needed > back ? bytes.length - back : bytes.length
   }
