@@ -334,6 +334,10 @@ for (const era of Object.keys(ERAS) as Era[]) {
       ],
       [{ ...claim, outcome: 'done', result: '{total: 1}' }, /^result must be JSON, as a text/],
       [
+        { ...claim, outcome: 'done', result: '"\ud800"' },
+        /^result must be Unicode: it has half of a surrogate/,
+      ],
+      [
         { ...claim, outcome: 'done', result: `"${'x'.repeat(32_767)}"` },
         /^result must be JSON of at most 32768/,
       ],

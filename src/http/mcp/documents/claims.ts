@@ -134,6 +134,8 @@ function checkResult(result: string | undefined): string | null {
   if (Buffer.byteLength(text) > LARGEST_RESULT.mcp) {
     throw new AppError('invalid', `result must be JSON of at most ${LARGEST_RESULT.mcp} bytes`)
   }
+  if (!text.isWellFormed())
+    throw new AppError('invalid', 'result must be Unicode: it has half of a surrogate pair')
   try {
     JSON.parse(text)
   } catch {
