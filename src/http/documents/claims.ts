@@ -26,6 +26,7 @@ import { addInvoices } from '../../domain/invoices/describe.ts'
 import type { InvoiceRates } from '../../domain/invoices/rate-check.ts'
 import { addMail } from '../../domain/mail/describe.ts'
 import { memberText } from '../../formats/json/member.ts'
+import { toInteger } from '../../formats/json/value.ts'
 import { AppError } from '../../runtime/errors.ts'
 import type { ReadDb } from '../../store/tables.ts'
 import { authorizedToken, tokenAccess } from '../access/auth.ts'
@@ -144,7 +145,7 @@ export function claimEndpoints({
         const options = {
           agentIds: checkAgentIds(worker, {
             agent_id: body.agent_id,
-            agent_ids: JSON.parse(memberText(bytes.toString(), 'agent_ids') ?? 'null'),
+            agent_ids: parseIds(memberText(bytes.toString(), 'agent_ids') ?? 'null'),
           }),
           limit: parseInteger('limit', body.limit, LIMIT),
           leaseSeconds: parseInteger('lease_seconds', body.lease_seconds, LEASE),
@@ -239,6 +240,13 @@ function requestWorker(event: H3Event): Worker {
 function parseClaimRef(id: number, claimId: UploadedField): ClaimRef {
   if (typeof claimId === 'string' && claimId !== '') return { id, claimId }
   throw new AppError('bad-request', 'claim_id is required: the text that the claim was answered with')
+}
+
+/** Parses JSON whose numbers are ids: the text of each decides whether it is one (decisions 3.2). */
+function parseIds(json: string): unknown {
+  return JSON.parse(json, (_, value: unknown, context?: { source?: string }) =>
+    typeof value === 'number' ? toInteger({ number: context?.source ?? '' }) : value,
+  )
 }
 
 function parseInteger(field: string, value: UploadedField, { least, most, otherwise }: Bounds): number {

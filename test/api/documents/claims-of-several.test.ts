@@ -32,7 +32,7 @@ async function upload(agent_id: number, priority = 0): Promise<number> {
   return created_documents[0]?.id ?? assert.fail('not created')
 }
 
-async function claim(body: object, secret: string = TOKENS.work): Promise<Reply> {
+async function claim(body: object | string, secret: string = TOKENS.work): Promise<Reply> {
   const response = await post(app, CLAIM, body, { authorization: `Bearer ${secret}` })
   const answer = (await response.json()) as { message?: string; documents?: Row[] }
   const ids = (answer.documents ?? []).map(({ id }) => id)
@@ -87,6 +87,14 @@ const BAD: readonly [unknown, string][] = [
 for (const [agent_ids, message] of BAD) {
   test(`a claim with agent_ids ${JSON.stringify(agent_ids)} is a 400: ${message}`, async () => {
     assert.deepEqual(await claim({ agent_ids }), { status: 400, ids: [], message })
+  })
+}
+
+for (const id of ['1.0', '1e0', '1.0000000000000000001']) {
+  test(`a claim with the number ${id} as an agent is a 400: its text decides`, async () => {
+    const refusal = (message: string) => ({ status: 400, ids: [], message })
+    assert.deepEqual(await claim(`{"agent_ids":[${id}]}`), refusal('each of agent_ids must be an integer'))
+    assert.deepEqual(await claim(`{"agent_id":${id}}`), refusal('agent_id must be an integer'))
   })
 }
 
