@@ -3,6 +3,7 @@
 
 import { findDocument } from '../../store/documents/documents.ts'
 import { type EventRow, selectEvents } from '../../store/documents/events.ts'
+import { addMailboxes, isMailCreator } from '../../store/mail/document-mail.ts'
 import type { ReadDb } from '../../store/tables.ts'
 
 /** An event in a list. A creation has no id; the sender of older documents is unknown. */
@@ -90,13 +91,15 @@ function facts(event: {
 }
 
 async function findCreation(db: ReadDb, documentId: number): Promise<HistoryEvent | undefined> {
-  const row = await findDocument(db, documentId)
+  const document = await findDocument(db, documentId)
+  const [row] = await addMailboxes(db, document ? [document] : [])
   const [newest] = row ? [] : await selectEvents(db, { documentId, limit: 1 })
   const { created_at: at, created_by: actor, company_id } = row ?? newest ?? {}
   if (!at || company_id === undefined) return undefined
   const creation = { id: null, at, kind: 'created', document_id: documentId, company_id } as const
   const shared = { ...creation, sha256: null, person: null, attempt: null, note: null, size: null }
-  return actor ? { ...shared, via: 'token', actor } : { ...shared, via: null, actor: null }
+  if (!actor) return { ...shared, via: null, actor: null }
+  return { ...shared, via: isMailCreator(actor) ? 'server' : 'token', actor }
 }
 
 function toListedEvent({ created_at: _at, created_by: _by, ...event }: EventRow): HistoryEvent {

@@ -1,7 +1,7 @@
 // The mails that brought documents, as clients see them. The texts are of strangers.
 
 import type { DocumentRow } from '../../store/documents/documents.ts'
-import { selectDocumentMail } from '../../store/mail/document-mail.ts'
+import { mailCreator, selectDocumentMail } from '../../store/mail/document-mail.ts'
 import type { ReadDb } from '../../store/tables.ts'
 
 export type MailView = {
@@ -28,7 +28,7 @@ export async function addMail<T extends Pick<DocumentRow, 'id' | 'created_by'>>(
     if (!row) return document
     const { mailbox, mailbox_id, from_text: from, subject, received_at, message_id } = row
     const mail = { mailbox_id, from, subject, received_at, message_id }
-    return { ...document, created_by: `mail:${mailbox}`, mail }
+    return { ...document, created_by: mailCreator(mailbox), mail }
   })
 }
 

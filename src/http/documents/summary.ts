@@ -64,7 +64,7 @@ const EventsOut = v.pipe(
         ),
         by: about(
           v.nullable(v.string()),
-          'Name of the token, or of a user of the command line; null: unknown',
+          'Name of the token, or of a user of the command line, or mail: and that of a mailbox; null: unknown',
         ),
         via: v.nullable(v.picklist(['key', 'token', 'cli', 'server'])),
         person: v.exactOptional(about(v.string(), 'The person who used the token')),

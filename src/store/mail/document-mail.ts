@@ -3,6 +3,8 @@
 import { insertBatches } from '../rows.ts'
 import type { ReadDb, Row, WriteDb } from '../tables.ts'
 
+const PREFIX = 'mail:'
+
 /** The mail of documents. */
 export type MailOrigin = Omit<Row<'document_mail'>, 'document_id'>
 
@@ -33,4 +35,26 @@ export async function selectDocumentMail(
     .where('document_mail.document_id', 'in', documentIds)
     .execute()
   return new Map(rows.map((row) => [row.document_id, row]))
+}
+
+/** Adds the mailbox that brought a document as `created_by`, which is null in the row of such a document. */
+export async function addMailboxes<T extends { id: number; created_by: string | null }>(
+  db: ReadDb,
+  documents: readonly T[],
+): Promise<T[]> {
+  const ids = documents.flatMap(({ id, created_by }) => (created_by === null ? [id] : []))
+  const mails = await selectDocumentMail(db, ids)
+  return documents.map((document) => {
+    const mail = mails.get(document.id)
+    return mail ? { ...document, created_by: mailCreator(mail.mailbox) } : document
+  })
+}
+
+/** Creator of the documents of a mailbox, beside the names of tokens. */
+export function mailCreator(mailbox: string): string {
+  return `${PREFIX}${mailbox}`
+}
+
+export function isMailCreator(creator: string): boolean {
+  return creator.startsWith(PREFIX)
 }

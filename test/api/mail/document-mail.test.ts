@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { before, type TestContext, test } from 'node:test'
+import { documentHistory } from '../../../src/domain/documents/history.ts'
 import { atomically } from '../../../src/store/engine.ts'
 import { insertDocumentMail } from '../../../src/store/mail/document-mail.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
@@ -72,4 +73,18 @@ test('read_document has the mail of a document, and no text of it in its sentenc
   assert.doesNotMatch(content[0]?.text ?? '', /Ferretería|Ignore|example/)
   const other = await call(client, 'read_document', { id: ids[1] })
   assert.equal(other.structuredContent?.mail, undefined)
+})
+
+test('the history of a document of a mail names its mailbox, also after the deletion', async (t) => {
+  const [first = 0] = ids
+  const path = `/api/v1/documents/${first}`
+  const { events } = (await (await read(app, `${path}/events`)).json()) as { events: { at: string }[] }
+  assert.partialDeepStrictEqual(events[0], { event: 'created', by: 'mail:facturas', via: 'server' })
+  const headers = { authorization: `Bearer ${TOKENS.remove}` }
+  assert.equal((await fetch(app.app.url + path, { method: 'DELETE', headers })).status, 200)
+  const db = temporaryDatabase(t, app.dataDir)
+  const history = await documentHistory(db, first, { limit: 10 })
+  const creation = { kind: 'created', at: events[0]?.at, via: 'server', actor: 'mail:facturas' }
+  assert.partialDeepStrictEqual(history[0], creation)
+  assert.equal(history.at(-1)?.kind, 'deleted')
 })

@@ -56,8 +56,9 @@ function eventText({ event, via, attempt = 0 }: DocumentEvent): string {
 
 function actorTexts({ event, by, via, person, attempt }: DocumentEvent): string[] {
   const words = documentTexts.value.history
-  const actor = via === 'server' ? words.server : visibleText(person ?? by ?? '')
-  const name = event === 'created' && actor !== '' ? words.sentBy(actor) : actor
+  const isCreation = event === 'created'
+  const actor = via === 'server' && !isCreation ? words.server : visibleText(person ?? by ?? '')
+  const name = isCreation && actor !== '' ? words.sentBy(actor) : actor
   const isOutcome = event === 'failed' && via !== 'server'
   return [
     name,
