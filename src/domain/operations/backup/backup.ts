@@ -72,7 +72,8 @@ export async function createBackup(set: BackupSet, request: BackupRequest): Prom
 }
 
 /**
- * Removes all but the newest `keep` backups, `newest` among them, and contents that no remaining backup names.
+ * Removes all but the newest `keep` readable backups, `newest` among them, and contents that no remaining backup names.
+ * An unreadable backup is not one of the `keep`, and goes when it is older than they are.
  * @throws when a remaining backup cannot be read; then no content is removed
  */
 export async function pruneBackups(
@@ -80,15 +81,22 @@ export async function pruneBackups(
   keep: number,
   newest: string,
 ): Promise<{ removed: string[]; blobs: number }> {
-  const others = set.names().filter((name) => name !== newest)
-  const removedNames = others.slice(0, Math.max(0, others.length - (keep - 1)))
-  for (const name of removedNames) await set.remove(name)
-  if (removedNames.length === 0) return { removed: removedNames, blobs: 0 }
+  const names = [...set.names().filter((name) => name !== newest), newest]
   const databases: InspectedDatabase[] = []
+  let fault: unknown
   try {
-    for (const name of set.names().reverse()) {
-      databases.push(inspectDatabase(join(set.dir, name, DATABASE_FILE), { live: false, anyAge: true }))
+    while (databases.length < keep) {
+      const name = names.pop()
+      if (name === undefined) break
+      try {
+        databases.push(inspectDatabase(join(set.dir, name, DATABASE_FILE), { live: false, anyAge: true }))
+      } catch (error) {
+        fault ??= error
+      }
     }
+    for (const name of names) await set.remove(name)
+    if (fault !== undefined) throw fault
+    if (names.length === 0) return { removed: names, blobs: 0 }
     const isNamed = async (sha256: string) => {
       for (const { db, schema } of databases) {
         if (schema >= HAS_DOCUMENTS && (await isBlobReferenced(db, sha256))) return true
@@ -100,7 +108,7 @@ export async function pruneBackups(
     for await (const sha256 of set.blobs.list()) {
       if (!(await isNamed(sha256)) && (await set.blobs.remove(sha256))) blobs += 1
     }
-    return { removed: removedNames, blobs }
+    return { removed: names, blobs }
   } finally {
     for (const one of databases) await one.close()
   }

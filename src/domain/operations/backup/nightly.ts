@@ -95,14 +95,17 @@ async function backUp(
     const unnoted = await writeVerifiedNote(dir, { name, createdAt: manifest.created_at })
     if (unnoted !== undefined)
       log.warn('backup verified, which cannot be noted', { backup: path, reason: unnoted })
-    const pruned = await pruneBackups(set, keep, name)
+    // A retry would not read or remove more, but each would replace an older backup.
+    const pruned = await pruneBackups(set, keep, name).catch((error: unknown) => {
+      log.error('backup not pruned', { dir, reason: errorReason(diskError(error, dir)) })
+    })
     log.info('backup made', {
       backup: path,
       database: manifest.database.bytes,
       contents: manifest.blobs.count,
       bytes: manifest.blobs.bytes,
       added: added.bytes,
-      removed: pruned.removed.length,
+      removed: pruned?.removed.length,
       lost: manifest.lost.length || undefined,
     })
   } finally {

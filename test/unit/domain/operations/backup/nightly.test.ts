@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { purgeDocuments } from '../../../../../src/domain/documents/removal.ts'
 import { openNightlyBackup } from '../../../../../src/domain/operations/backup/nightly.ts'
 import { backupNames, openBackupSet } from '../../../../../src/domain/operations/backup/set.ts'
 import { createLog } from '../../../../../src/runtime/log.ts'
 import { type BackupSource, checkBackup, openBackupSource } from '../../../../support/backups.ts'
+import { ANA } from '../../../../support/company.ts'
 import { fixedClock } from '../../../../support/temporary.ts'
 import { until } from '../../../../support/terminal.ts'
 
@@ -131,19 +133,19 @@ test('the end of the server gives a backup up that is under way, and waits for t
 })
 
 /** A server's own backups of a real data directory, made at once. */
-async function runOnce(t: TestContext, source: BackupSource, now: string, keep = 2) {
+async function runOnce(t: TestContext, source: BackupSource, now: string, { cron = '* * * * * *' } = {}) {
   const logged: string[] = []
   const log = createLog({ level: 'debug', format: 'json', write: (text) => logged.push(text) })
   const clock = fixedClock(now).read
-  const plan = { dir: source.setDir, cron: '* * * * * *', keep, dataDir: source.dataDir, clock, log }
+  const plan = { dir: source.setDir, cron, keep: 2, dataDir: source.dataDir, clock, log }
   const nightly = await openNightlyBackup(plan)
   t.after(() => nightly.close())
   nightly.start()
   await until(() => nightly.status().lastRun?.getTime() === clock().getTime())
   await nightly.close()
   log.flush()
-  const { lastStatus: status, lastVerified } = nightly.status()
-  return { status, lastVerified, logged: logged.join('') }
+  const { lastStatus: status, lastVerified, nextRun } = nightly.status()
+  return { status, lastVerified, nextRun, logged: logged.join('') }
 }
 
 test('the last verified backup is known after a restart and after a later fault', async (t) => {
@@ -176,6 +178,25 @@ test('old backups go once a new one has been read back and is good', async (t) =
   }
   assert.deepEqual(backupNames(source.setDir), ['2026-03-22T09-30-00Z', '2026-03-23T09-30-00Z'])
   assert.deepEqual((await checkBackup(source.setDir)).lines, [])
+})
+
+test('an unreadable old backup replaces no readable one, and goes when it is the oldest', async (t) => {
+  const source = await openBackupSource(t, 'hola', 'adios')
+  for (const day of [20, 21]) await runOnce(t, source, `2026-03-${day}T09:30:00Z`)
+  writeFileSync(join(source.setDir, '2026-03-21T09-30-00Z/cambista.db'), 'letters')
+  await purgeDocuments(source.db, source.blobs, { createdUpTo: '2999', by: ANA, onRemoved: () => {} })
+  const [, blobFile] = ['hola', 'adios'].map((text) =>
+    source.blobPath(hash('sha256', text), source.setDir),
+  ) as [string, string]
+  const runNight = async (day: number) => {
+    const { status, nextRun, logged } = await runOnce(t, source, `2026-03-${day}T10:00:00Z`, { cron: CRON })
+    const days = backupNames(source.setDir).map((name) => Number(name.slice(8, 10)))
+    const faults = logged.match(/"event":"backup not pruned","dir":".*","reason":"cannot open the database/g)
+    assert.deepEqual([status, nextRun?.getUTCDate()], ['ok', day + 1])
+    return { days, faults: faults?.length, blob: existsSync(blobFile) }
+  }
+  assert.deepEqual(await runNight(22), { days: [20, 21, 22], faults: 1, blob: true })
+  assert.deepEqual(await runNight(23), { days: [22, 23], faults: undefined, blob: false })
 })
 
 test('with a fault in the new one the old ones stay, and it is logged', async (t) => {
