@@ -1,6 +1,7 @@
 // Backs up a server every night, at the start if a backup was missed, and an hour after a failure. Each backup is
 // read back whole before old ones are removed.
 
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError, errorReason } from '../../../runtime/errors.ts'
 import type { Log } from '../../../runtime/log.ts'
@@ -12,7 +13,7 @@ import type { Clock } from '../../../values/dates.ts'
 import { createBackup, pruneBackups } from './backup.ts'
 import { verifyBackup } from './check.ts'
 import { readManifest } from './manifest.ts'
-import { type BackupSet, findBackup, openBackupSet } from './set.ts'
+import { type BackupSet, findBackup, openBackupSet, UNVERIFIED_FILE } from './set.ts'
 import { readVerifiedNote, writeVerifiedNote } from './verified-note.ts'
 
 export type BackupPlan = {
@@ -81,6 +82,7 @@ async function backUp(
   const set = await openBackupSet(dir, dataDir)
   try {
     const { name, path, manifest, added } = await createBackup(set, { dataDir, now: clock(), signal })
+    await replaceUnverified(set, name)
     const faults: string[] = []
     const fault = (line: string) => faults.push(line)
     const bad: string[] = []
@@ -90,8 +92,9 @@ async function backUp(
     if (faults.length > mended) {
       for (const line of faults.slice(0, FAULTS_LOGGED))
         log.error('backup fault', { backup: path, fault: line })
-      throw new AppError('failed', `${path} has ${faults.length} faults; no older one was removed`)
+      throw new AppError('failed', `${path} has ${faults.length} faults; no verified one was removed`)
     }
+    rmSync(join(path, UNVERIFIED_FILE))
     const unnoted = await writeVerifiedNote(dir, { name, createdAt: manifest.created_at })
     if (unnoted !== undefined)
       log.warn('backup verified, which cannot be noted', { backup: path, reason: unnoted })
@@ -110,6 +113,15 @@ async function backUp(
     })
   } finally {
     set.close()
+  }
+}
+
+/** Marks a backup as unverified, and removes the earlier ones: each failed verification would leave another. */
+async function replaceUnverified(set: BackupSet, newest: string): Promise<void> {
+  const markFile = (name: string) => join(set.dir, name, UNVERIFIED_FILE)
+  writeFileSync(markFile(newest), '', { mode: 0o600 })
+  for (const name of set.names()) {
+    if (name !== newest && existsSync(markFile(name))) await set.remove(name)
   }
 }
 

@@ -5,7 +5,8 @@
 //   DIR/restored.json            first ids after restores (restore-note.ts)
 //   DIR/verified.json            last verified backup (verified-note.ts)
 //   DIR/blobs/ab/cd/<sha256>     blobs, each stored once for all backups
-//   DIR/2026-11-21T05-00-00Z/    a backup: cambista.db, blobs.sha256 (for `sha256sum -c`), manifest.json
+//   DIR/2026-11-21T05-00-00Z/    a backup: cambista.db, blobs.sha256 (for `sha256sum -c`), manifest.json; `unverified`
+//                                while a nightly one is not verified or has faults
 //   DIR/.unfinished-…/           unfinished or being removed; never read, and deleted by the next backup
 //
 // A backup is renamed to its final name after its files and their blobs are flushed to the disk.
@@ -20,6 +21,7 @@ import { takeFileLock } from '../../../store/sqlite/lock.ts'
 
 export const MANIFEST_FILE = 'manifest.json'
 export const LIST_FILE = 'blobs.sha256'
+export const UNVERIFIED_FILE = 'unverified'
 
 const LOCK = 'backup.lock'
 const NAME = /^\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}Z$/

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { purgeDocuments } from '../../../../../src/domain/documents/removal.ts'
@@ -206,8 +206,27 @@ test('with a fault in the new one the old ones stay, and it is logged', async (t
   const { status, logged } = await runOnce(t, source, '2026-03-23T09:30:00Z')
   assert.equal(status, 'error')
   assert.match(logged, /"event":"backup fault".*is altered/)
-  assert.match(logged, /"event":"backup failed".*has 1 faults; no older one was removed/)
+  assert.match(logged, /"event":"backup failed".*has 1 faults; no verified one was removed/)
   assert.equal(backupNames(source.setDir).length, 3)
+})
+
+test('each backup with a fault replaces the one before, and no verified one', async (t) => {
+  const source = await openBackupSource(t, 'hola', 'adios')
+  await source.backUp(new Date('2026-03-20T09:30:00Z'))
+  await runOnce(t, source, '2026-03-21T09:30:00Z')
+  const blobFile = source.blobPath(hash('sha256', 'perdido'))
+  await source.storeTexts('perdido')
+  renameSync(blobFile, `${source.home}/perdido`)
+  for (const day of [22, 23, 24]) {
+    const { status } = await runOnce(t, source, `2026-03-${day}T09:30:00Z`)
+    const days = backupNames(source.setDir).map((name) => Number(name.slice(8, 10)))
+    assert.deepEqual([status, days], ['error', [20, 21, day]])
+  }
+  renameSync(`${source.home}/perdido`, blobFile)
+  assert.equal((await runOnce(t, source, '2026-03-25T09:30:00Z')).status, 'ok')
+  assert.deepEqual(backupNames(source.setDir), ['2026-03-21T09-30-00Z', '2026-03-25T09-30-00Z'])
+  assert.equal((await runOnce(t, source, '2026-03-26T09:30:00Z')).status, 'ok')
+  assert.deepEqual(backupNames(source.setDir), ['2026-03-25T09-30-00Z', '2026-03-26T09-30-00Z'])
 })
 
 test('a blob that is altered in the set is copied again, without a failure', async (t) => {
