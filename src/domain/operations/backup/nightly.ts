@@ -1,5 +1,5 @@
-// Backs up a server every night, at the start if a backup was missed, and an hour after a failure. Each backup is
-// read back whole before old ones are removed.
+// Backs up a server every night, and an hour after a failure. A start makes a backup that was missed or not verified.
+// Each backup is read back whole before old ones are removed.
 
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -48,8 +48,9 @@ export async function openNightlyBackup(
 ): Promise<NightlyBackup> {
   const { cron, clock, log } = plan
   let lastRun = await newestBackupTime(plan.dir)
-  let lastStatus: 'ok' | 'error' | undefined = lastRun && 'ok'
   let lastVerified = readVerifiedNote(plan.dir)
+  const isVerified = lastRun?.getTime() === lastVerified?.getTime()
+  let lastStatus: 'ok' | 'error' | undefined = lastRun && (isVerified ? 'ok' : 'error')
   const attempt = async (now: Date) => {
     try {
       await run(runs.signal)
@@ -66,7 +67,7 @@ export async function openNightlyBackup(
   }
   const runs = createPeriodic({ cron, clock, work: attempt })
   const now = clock()
-  if (wasMissed(cron, lastRun, now)) runs.plan({ at: now })
+  if (!isVerified || wasMissed(cron, lastRun, now)) runs.plan({ at: now })
 
   return {
     start: () => runs.start(),

@@ -24,6 +24,7 @@ import { activeProviders, selectActiveProviders } from '../../rates/active-provi
 import { isServed } from '../backup/data-dir-files.ts'
 import { readManifest } from '../backup/manifest.ts'
 import { findBackup } from '../backup/set.ts'
+import { readVerifiedNote } from '../backup/verified-note.ts'
 import { examineDirectory } from './directory.ts'
 import type { DoctorRequest, Examination, Report } from './examination.ts'
 import { examineFiles } from './files.ts'
@@ -212,11 +213,17 @@ async function examineBackup({ backup, clock }: DoctorRequest, report: Report): 
     const { dir } = findBackup(backup.dir)
     const { created_at } = await readManifest(dir)
     const due = previousTime(backup.cron, new Date(clock().getTime() - LATE_HOURS * HOUR_MS))
-    if (due === undefined || new Date(created_at) >= due) return report.note(`the newest backup is ${dir}`)
-    report.finding(
-      'backup',
-      `the newest backup, ${dir}, is older than ${due.toISOString()}, when one was due`,
-    )
+    const isLate = (time: Date) => due !== undefined && time < due
+    const verified = readVerifiedNote(backup.dir)
+    if (isLate(new Date(created_at))) {
+      const dueTime = due?.toISOString()
+      report.finding('backup', `the newest backup, ${dir}, is older than ${dueTime}, when one was due`)
+    } else if (verified === undefined || isLate(verified)) {
+      const older = verified ? `the newest verified one is of ${verified.toISOString()}` : 'none is verified'
+      report.finding('backup', `the newest backup, ${dir}, is not verified, and ${older}`)
+    } else {
+      report.note(`the newest backup is ${dir}${new Date(created_at) > verified ? ', not verified yet' : ''}`)
+    }
   } catch (error) {
     report.finding('backup', errorReason(error))
   }

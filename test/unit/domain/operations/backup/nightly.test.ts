@@ -6,6 +6,7 @@ import { type TestContext, test } from 'node:test'
 import { purgeDocuments } from '../../../../../src/domain/documents/removal.ts'
 import { openNightlyBackup } from '../../../../../src/domain/operations/backup/nightly.ts'
 import { backupNames, openBackupSet } from '../../../../../src/domain/operations/backup/set.ts'
+import { writeVerifiedNote } from '../../../../../src/domain/operations/backup/verified-note.ts'
 import { createLog } from '../../../../../src/runtime/log.ts'
 import { type BackupSource, checkBackup, openBackupSource } from '../../../../support/backups.ts'
 import { ANA } from '../../../../support/company.ts'
@@ -54,10 +55,11 @@ async function openPlan(t: TestContext, options: { now?: string; dir?: string; a
   return { nightly, clock, backupTimes, logged, pass, log, stopped: () => signal?.aborted }
 }
 
-/** A set with one good backup of this time. */
+/** A set with one verified backup of this time. */
 async function setWithBackup(t: TestContext, at: string): Promise<BackupSource> {
   const source = await openBackupSource(t, 'hola')
-  await source.backUp(new Date(at))
+  const { name, manifest } = await source.backUp(new Date(at))
+  await writeVerifiedNote(source.setDir, { name, createdAt: manifest.created_at })
   return source
 }
 
@@ -66,7 +68,7 @@ test('a backup is made at its time, in the time of Costa Rica, once a night', as
   const { nightly, backupTimes, pass } = await openPlan(t, { dir: setDir })
   const last = new Date('2026-03-24T09:30:01.000Z')
   const nextRun = new Date('2026-03-25T09:30:00.000Z')
-  const before = { lastRun: last, lastStatus: 'ok', lastVerified: undefined }
+  const before = { lastRun: last, lastStatus: 'ok', lastVerified: last }
   assert.deepEqual(nightly.status(), { schedule: CRON, nextRun, ...before })
   nightly.start()
   await pass(30 * MINUTE, 96)
@@ -91,6 +93,22 @@ test('a missed or a first backup is made soon after the start', async (t) => {
     await nightly.close()
     t.mock.timers.reset()
   }
+})
+
+test('a start finds that the newest backup is not verified, and makes another', async (t) => {
+  const source = await setWithBackup(t, '2026-03-24T09:30:01Z')
+  await source.backUp(new Date('2026-03-24T11:00:00Z'))
+  const { nightly, backupTimes, pass } = await openPlan(t, { dir: source.setDir })
+  assert.deepEqual(nightly.status(), {
+    schedule: CRON,
+    nextRun: new Date('2026-03-24T12:00:00.000Z'),
+    lastRun: new Date('2026-03-24T11:00:00.000Z'),
+    lastStatus: 'error',
+    lastVerified: new Date('2026-03-24T09:30:01.000Z'),
+  })
+  nightly.start()
+  await pass(1000, 3)
+  assert.deepEqual([backupTimes, nightly.status().lastStatus], [['2026-03-24T12:00'], 'ok'])
 })
 
 test('after one that failed it is tried again each hour, and logged each time', async (t) => {

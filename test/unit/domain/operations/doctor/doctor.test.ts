@@ -7,6 +7,8 @@ import { setTimeout as wait } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
 import { messageWithAdvice } from '../../../../../src/cli/help/advice.ts'
 import { purgeDocuments } from '../../../../../src/domain/documents/removal.ts'
+import type { BackupEnd } from '../../../../../src/domain/operations/backup/backup.ts'
+import { writeVerifiedNote } from '../../../../../src/domain/operations/backup/verified-note.ts'
 import { examine, repair } from '../../../../../src/domain/operations/doctor/doctor.ts'
 import type { DoctorRequest } from '../../../../../src/domain/operations/doctor/examination.ts'
 import { missingRanges } from '../../../../../src/domain/operations/doctor/rates.ts'
@@ -66,6 +68,9 @@ async function openHealthy(t: TestContext, ...texts: string[]): Promise<BackupSo
   return openBackupSource(t, ...texts)
 }
 
+const noteVerified = ({ setDir }: BackupSource, { name, manifest }: BackupEnd) =>
+  writeVerifiedNote(setDir, { name, createdAt: manifest.created_at })
+
 test('a healthy data directory has no findings, and notes what is worth knowing', async (t) => {
   const source = await openHealthy(t, 'hola', 'adios')
   const { lines, notes } = await look(source.dataDir)
@@ -88,7 +93,7 @@ test('doctor notes the time zone of each provider that is not in Costa Rica', as
 
 test('a content that is missing, altered or of another size is found, with its documents and where a good copy is', async (t) => {
   const source = await openHealthy(t, 'hola', 'adios', 'hola', 'hola', 'hola', 'size')
-  await source.backUp()
+  await noteVerified(source, await source.backUp())
   rmSync(source.blobPath(HOLA))
   rmSync(source.blobPath(sha('adios'))) // the set has another link
   writeFileSync(source.blobPath(sha('adios')), 'ADIOS', { mode: 0o600 })
@@ -325,13 +330,29 @@ test('a nightly backup that was not made is found', async (t) => {
   const backup = { dir: source.setDir, cron }
   const at = (instant: string) => look(source.dataDir, { backup, clock: fixedClock(instant).read })
   assert.match((await at('2026-03-24T12:00:00Z')).lines.join(), /^backup: there is no backup set at .*set$/)
-  await source.backUp(new Date('2026-03-24T09:30:01Z'))
+  await noteVerified(source, await source.backUp(new Date('2026-03-24T09:30:01Z')))
   assert.deepEqual((await at('2026-03-25T11:00:00Z')).lines, [], 'it may still be under way')
   const due = 'when one was due'
   assert.match(
     (await at('2026-03-25T11:31:00Z')).lines.join(),
     new RegExp(`^backup: .* is older than 2026-03-25T09:30:00.000Z, ${due}$`),
   )
+})
+
+test('a nightly backup that is not verified is found once its verification is late', async (t) => {
+  const source = await openHealthy(t)
+  const backup = { dir: source.setDir, cron: '30 3 * * *' }
+  const at = (instant: string) => look(source.dataDir, { backup, clock: fixedClock(instant).read })
+  const first = await source.backUp(new Date('2026-03-24T09:30:01Z'))
+  const findings = async (instant: string) => (await at(instant)).lines.join()
+  assert.match(await findings('2026-03-24T10:00:00Z'), /^backup: .* is not verified, and none is verified$/)
+  await noteVerified(source, first)
+  const { path } = await source.backUp(new Date('2026-03-25T09:30:01Z'))
+  const { lines, notes } = await at('2026-03-25T11:00:00Z')
+  assert.deepEqual(lines, [])
+  assert.ok(notes.includes(`the newest backup is ${path}, not verified yet`), notes)
+  const late = 'is not verified, and the newest verified one is of 2026-03-24T09:30:01.000Z'
+  assert.equal(await findings('2026-03-25T11:31:00Z'), `backup: the newest backup, ${path}, ${late}`)
 })
 
 test('a day without a dollar rate inside the covered interval is found, as a range to sync again', async (t) => {
