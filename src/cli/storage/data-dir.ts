@@ -3,6 +3,7 @@
 import { existsSync, statSync } from 'node:fs'
 import type { Provider } from '../../providers/provider.ts'
 import { AppError, errorReason } from '../../runtime/errors.ts'
+import { refuseMoved } from '../../store/cluster/moved-note.ts'
 import type { Engine } from '../../store/engine.ts'
 import { openEngine } from '../../store/open-engine.ts'
 import type { StorageConfig } from '../../store/storage-config.ts'
@@ -70,7 +71,10 @@ export function databaseOpener(
     if (changesData) print(`${engine.description}\n`)
     try {
       await ensureCatalogue(engine.db, providers, engine.clock)
-      return await work(engine.db, engine)
+      const result = await work(engine.db, engine)
+      // A change that waited for the end of a move is not in the cluster.
+      if (changesData && config.database === undefined) refuseMoved(config.dataDir)
+      return result
     } catch (error) {
       throw engine.explain(error)
     } finally {

@@ -35,7 +35,10 @@ export type FileUpgrade = { from: number; to: number; copy: string }
 
 export type OpenOptions = {
   mustExist?: boolean
-  /** True for a resumed move: a directory that is already marked as moved is accepted. */
+  /**
+   * True for a move: a directory that is already marked as moved is accepted. No other connection can write until this
+   * one is closed.
+   */
   isMoving?: boolean
   onUpgrade?: ((upgrade: FileUpgrade) => void) | undefined
   /** Returns whether an older schema may be upgraded now; undefined: always. */
@@ -67,6 +70,7 @@ export function openDatabase(dataDir: string, options: OpenOptions = {}): WriteD
     configure(sqlite, patienceMs)
     const upgrade = bringToSchema(sqlite, path, options.mayUpgrade)
     if (upgrade) options.onUpgrade?.(upgrade)
+    if (options.isMoving) sqlite.exec('begin immediate')
   } catch (thrown) {
     sqlite?.close()
     const error = diskError(thrown, dataDir)

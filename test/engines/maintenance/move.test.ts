@@ -155,6 +155,20 @@ test('a directory that was served after its move was begun is not taken for what
   assert.equal(existsSync(join(dataDir, 'MOVED')), false)
 })
 
+test('no other process changes the data directory while it is moved', async (t) => {
+  const { dataDir, folder, url, filled } = await prepared(t)
+  const other = new Sqlite(join(dataDir, DATABASE_FILE), { timeout: 0 })
+  t.after(() => other.close())
+  const refusals = new Set<string>()
+  const progress = (what: string) => {
+    assert.throws(() => other.exec('begin immediate'), { code: 'SQLITE_BUSY' })
+    refusals.add(what)
+  }
+  await move({ dataDir, folder, url, progress })
+  assert.ok(refusals.has('contents') && refusals.has('companies') && refusals.has('documents'))
+  await assertMoved(t, { dataDir, folder, url, filled })
+})
+
 test('`cluster import` rejects data that cannot be moved, and changes nothing', async (t) => {
   const { dataDir, folder, url } = await prepared(t)
   const server = await openSqliteEngine(dataDir, { server: true })

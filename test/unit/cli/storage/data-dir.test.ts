@@ -1,9 +1,12 @@
-// A data directory that is a dangling link, such as to a disk that is not mounted.
+// Commands on a data directory that is being moved, or is a link to a disk that is not mounted.
 
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { writeMovedNote } from '../../../../src/store/cluster/moved-note.ts'
+import { openSqliteEngine } from '../../../../src/store/sqlite/engine.ts'
 import { temporaryDirectory } from '../../../support/temporary.ts'
 import { runCommand } from '../../../support/terminal.ts'
 
@@ -21,4 +24,21 @@ test('commands of each kind reject a data directory that is a dangling link', as
   assert.equal(existsSync(join(home, 'disk')), false)
   mkdirSync(join(home, 'disk/cambista'), { recursive: true })
   assert.equal((await runCommand(['key', 'create', 'erp', '--data-dir', dataDir])).code, 0)
+})
+
+test('commands change nothing during a move, and one that waited for its end names the new place', async (t) => {
+  const dataDir = temporaryDirectory(t)
+  const run = (line: string) => runCommand([...line.split(' '), '--data-dir', dataDir])
+  await run('key create erp')
+  const source = await openSqliteEngine(dataDir, { server: true, mustExist: true, isMoving: true })
+  t.after(() => source.close())
+  const refused = await run('key revoke erp')
+  assert.deepEqual([refused.code, refused.err], [1, 'cambista: database is locked\n'])
+  const waiting = run('key revoke erp')
+  await pause(1000)
+  await writeMovedNote(dataDir, 'database', new Date())
+  await source.close()
+  const late = await waiting
+  assert.equal(late.code, 1)
+  assert.match(late.err, /are in database since .+Serve them with --database/)
 })
