@@ -9,11 +9,15 @@ import { flush } from '../../runtime/file-hash.ts'
 
 export const MOVED_FILE = 'MOVED'
 
-/** Writes the file. @param to new location, in words without a password */
-export async function writeMovedNote(dataDir: string, to: string, at: Date): Promise<void> {
+/** Writes the file. `to`: new location, in words without a password. `epoch`: of the database when it is complete. */
+export async function writeMovedNote(
+  dataDir: string,
+  { to, at, epoch }: { to: string; at: Date; epoch: string },
+): Promise<void> {
   const path = join(dataDir, MOVED_FILE)
   const text = `The data of this directory are in ${to} since ${at.toISOString()}.
 What is here is as it was then. Nothing serves it while this file is here.
+Epoch: ${epoch}
 `
   await writeFile(`${path}.new`, text, { mode: 0o600, flush: true })
   await rename(`${path}.new`, path)
@@ -26,6 +30,12 @@ export function movedNote(dataDir: string): string | undefined {
   if (!existsSync(path)) return undefined
   const [first = ''] = readFileSync(path, 'utf8').split('\n')
   return first.replace('this directory', dataDir)
+}
+
+/** Returns the epoch in the file; undefined: there is no file, or an older one without it. */
+export function readMovedEpoch(dataDir: string): string | undefined {
+  const path = join(dataDir, MOVED_FILE)
+  return existsSync(path) ? /^Epoch: (\w+)$/m.exec(readFileSync(path, 'utf8'))?.[1] : undefined
 }
 
 /** @throws AppError `failed` when the data of the directory are elsewhere */

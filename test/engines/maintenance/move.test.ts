@@ -61,6 +61,7 @@ test('every table of a data directory but sessions and contents is moved, after 
 test('`cluster import` moves all rows with their ids, records lost blobs, and locks the directory', async (t) => {
   const { dataDir, folder, url, filled } = await prepared(t)
   const result = await move({ dataDir, folder, url })
+  assert.ok(result)
   assert.deepEqual(
     result.lost.map(({ sha256, fault }) => [sha256, fault.replace(/ \(.+/, '')]).sort(),
     [
@@ -81,7 +82,34 @@ test('`cluster import` moves all rows with their ids, records lost blobs, and lo
   assert.match(end.err, /MOVED/)
   const looked = await runCommand(['doctor', '--data-dir', dataDir])
   assert.match(looked.out, /^note +The data of \S+ are in .+ since 20/m)
-  await assert.rejects(move({ dataDir, folder, url }), /in use already/)
+  assert.equal(await move({ dataDir, folder, url }), undefined)
+  const words = ['cluster', 'import', '--to', url, '--blobs', folder, '--blobs-shared', '--data-dir', dataDir]
+  const again = await runCommand(words)
+  assert.deepEqual([again.code, again.err], [0, ''])
+  assert.match(again.out, /was moved already: The data of \S+ are in .+ since 20/)
+  const usedUrl = await createPostgresSchema()
+  await openNode(t, usedUrl)
+  await assert.rejects(move({ dataDir, folder, url: usedUrl }), /in use already/)
+})
+
+test('a move whose last commit is cut off ends or can be repeated', async (t) => {
+  for (const fate of ['lose', 'cut'] as const) {
+    const { dataDir, folder, url, filled } = await prepared(t)
+    const proxy = await startProxy(t, url)
+    let last: number | undefined
+    proxy.decide((text, connection) => {
+      if (text.startsWith('update meta set moving_from = null')) last = connection
+      if (text !== 'commit' || connection !== last) return 'pass'
+      last = undefined
+      return fate
+    })
+    const end = move({ dataDir, folder, url: proxy.url })
+    if (fate === 'lose') assert.ok(await end)
+    else await assert.rejects(end, { code: 'PG_LOST' })
+    assert.equal(await hasMoved(url), fate === 'lose')
+    assert.equal((await move({ dataDir, folder, url })) === undefined, fate === 'lose')
+    await assertMoved(t, { dataDir, folder, url, filled })
+  }
 })
 
 test('a move that is killed at any time goes on, and until its end the directory is the one to serve', async (t) => {
@@ -107,7 +135,7 @@ test('a move that is killed at any time goes on, and until its end the directory
   }
   assert.equal(kills, KILLS)
   proxy.decide(() => 'pass')
-  if (!(await hasMoved(url))) await move({ dataDir, folder, url })
+  await move({ dataDir, folder, url })
   await assertMoved(t, { dataDir, folder, url, filled })
 })
 

@@ -48,7 +48,9 @@ export async function assertMoved(
   const [meta] = await queryOnce(url, 'select * from meta')
   const before = source.prepare('select * from meta').get() as Record<string, unknown>
   assert.notEqual(meta?.epoch, before.epoch)
-  for (const name of ['data_revision', 'record_from', 'coverage_from']) {
+  const names = Object.keys(before).filter((name) => !/^(id|epoch|contents_\w+)$/.test(name))
+  for (const name of names) {
+    assert.notEqual(before[name] ?? 0, 0, name)
     assert.equal(Number(meta?.[name]), before[name], name)
   }
   const lastIds = new Map((await selectSequences(node.db)).map(({ table, lastId: given }) => [table, given]))

@@ -83,6 +83,7 @@ export async function fillDirectory(
       db.exec(`insert into upload_links values ('${'d'.repeat(64)}', 6, 1, 1, 1, 'n', 'a/b', 1, '${AT}')`)
     if (schema > 20) {
       db.exec(`
+        update meta set indicator_revision = 12, indicator_instant = 10;
         insert into indicators (code, provider_id, name, added_at) values ('423', 1, 'Tasa básica pasiva', 9);
         insert into indicator_values values ('423', '2026-03-23', '-0.25', 9), ('423', '2026-03-24', '0', 10);
         insert into indicator_coverage values ('423', '2026-03-01', '2026-03-24');
@@ -147,6 +148,7 @@ export async function fillDirectory(
     }
     if (schema > 24) {
       db.exec(`
+        update meta set invoice_reader = 1, unread_before = 40;
         update companies set tax_ids = '3101123456,112340567' where id = 7;
         insert into mailboxes (id, name, host, port, security, user_name, password_file, folder, done, rejected,
             company_id, agent_id, owner_id, allow_from, by_tag, largest, created_at, paused_at, pause_reason)

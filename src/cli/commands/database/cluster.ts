@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { moveDataDir } from '../../../domain/operations/move/move.ts'
 import { AppError } from '../../../runtime/errors.ts'
+import { movedNote } from '../../../store/cluster/moved-note.ts'
 import { command, printResult } from '../../command.ts'
 import { nonEmpty } from '../../options/formats.ts'
 import { option } from '../../options/names.ts'
@@ -38,6 +39,11 @@ export const clusterImport = command({
       ...{ dataDir, to: { ...config, database: url }, signal: terminal.stop },
       progress: (what, done, of) => line.show(`${what}: ${done} of ${of}`),
     }).finally(line.clear)
+    if (!result) {
+      const words = `${dataDir} was moved already: ${movedNote(dataDir)} Nodes may start on the database`
+      printResult(terminal, options, { data_dir: dataDir, moved_before: true }, [words])
+      return 0
+    }
     for (const { sha256, fault } of result.lost.slice(0, MAX_LISTED))
       print(`content ${sha256} ${fault}: it is not moved\n`)
     if (result.lost.length > MAX_LISTED) print(`and ${result.lost.length - MAX_LISTED} more contents\n`)

@@ -10,13 +10,14 @@ import { unlessMissing } from '../../../runtime/file-hash.ts'
 import { openBlobFolder } from '../../../store/blobs/folder.ts'
 import { openBlobStore } from '../../../store/blobs/open.ts'
 import { MOVED_TABLES } from '../../../store/cluster/all-rows.ts'
-import { writeMovedNote } from '../../../store/cluster/moved-note.ts'
+import { readMovedEpoch, writeMovedNote } from '../../../store/cluster/moved-note.ts'
 import type { LostBlob } from '../../../store/documents/lost-contents.ts'
 import type { Engine, Lock } from '../../../store/engine.ts'
 import { selectMetaRow } from '../../../store/meta.ts'
-import { completeMove } from '../../../store/postgres/maintenance/moved.ts'
+import { completeMove, wasMoved } from '../../../store/postgres/maintenance/moved.ts'
 import { gatherStatistics } from '../../../store/postgres/maintenance/statistics.ts'
 import { openPostgres } from '../../../store/postgres/open.ts'
+import { makeEpoch } from '../../../store/postgres/steps.ts'
 import { openSqliteEngine } from '../../../store/sqlite/engine.ts'
 import { selectCounters } from '../../../store/sqlite/id-counters.ts'
 import type { StorageConfig } from '../../../store/storage-config.ts'
@@ -43,13 +44,15 @@ export type MoveResult = {
 }
 
 /**
- * Moves a data directory.
+ * Moves a data directory. Returns undefined if it was moved to this database already.
  * @throws AppError `failed` while a server or a sync uses the directory, for a directory that was moved before, and
  * for a database that is in use
  */
-export async function moveDataDir(request: MoveRequest): Promise<MoveResult> {
+export async function moveDataDir(request: MoveRequest): Promise<MoveResult | undefined> {
   const dataDir = resolve(request.dataDir)
   await using source = await openSource(dataDir)
+  const movedEpoch = readMovedEpoch(dataDir)
+  if (movedEpoch !== undefined && (await wasMoved(request.to.database, movedEpoch))) return undefined
   const meta = await selectMetaRow(source.db)
   await using parts = new AsyncDisposableStack()
   const { database, blobs: place } = request.to
@@ -73,9 +76,10 @@ export async function moveDataDir(request: MoveRequest): Promise<MoveResult> {
     const rows = await moveTables({ from: source.reads, to: target.db, ...options })
     await gatherStatistics(target.longReads, MOVED_TABLES)
     const counters = await selectCounters(source.reads)
-    await writeMovedNote(dataDir, target.location, target.clock())
-    const epoch = await completeMove(target.db, { meta, counters, lost: contentsResult.lost }, lock)
     const { count, bytes, lost } = contentsResult
+    const epoch = makeEpoch()
+    await writeMovedNote(dataDir, { to: target.location, at: target.clock(), epoch })
+    await completeMove(target.db, { epoch, meta, counters, lost }, lock)
     return { database: target.location, rows, contents: { count, bytes }, lost, epoch }
   } catch (error) {
     if (!request.signal.aborted) throw error

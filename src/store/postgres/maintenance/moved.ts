@@ -3,12 +3,19 @@
 
 import { insertLostBlobs, type LostBlob } from '../../documents/lost-contents.ts'
 import { atomically, type Lock } from '../../engine.ts'
+import { selectMeta } from '../../meta.ts'
 import type { Row, WriteDb } from '../../tables.ts'
+import { parseAddress } from '../address.ts'
+import { selectVersions } from '../make-schema.ts'
+import { createPostgresDb } from '../open.ts'
 import { rawQuery } from '../raw-query.ts'
-import { makeEpoch } from '../steps.ts'
 import { selectSequences, setSequence } from './sequences.ts'
 
+const POOL = { size: 1, answerMs: 6000 }
+
 export type MoveEnd = {
+  /** New epoch, because the database is another one. */
+  epoch: string
   /** The row of the data directory. */
   meta: Row<'meta'>
   /** Last assigned ids of tables with counters. */
@@ -17,10 +24,9 @@ export type MoveEnd = {
   lost: readonly LostBlob[]
 }
 
-/** Completes a move in one transaction. Returns the epoch, which is new, because the database is another one. */
-export function completeMove(db: WriteDb, end: MoveEnd, lock: Lock): Promise<string> {
-  const { meta, counters } = end
-  const epoch = makeEpoch()
+/** Completes a move in one transaction. */
+export function completeMove(db: WriteDb, end: MoveEnd, lock: Lock): Promise<void> {
+  const { epoch, meta, counters } = end
   const work = async (trx: WriteDb) => {
     for (const { table, lastId, highest } of await selectSequences(trx)) {
       await setSequence(trx, table, Math.max(lastId, highest, counters[table] ?? 0))
@@ -29,13 +35,27 @@ export function completeMove(db: WriteDb, end: MoveEnd, lock: Lock): Promise<str
     await rawQuery(
       trx,
       `update meta set moving_from = null, epoch = $1, data_revision = $2, record_from = $3, coverage_from = $4,
-        invoice_reader = $5, unread_before = $6`,
+        invoice_reader = $5, unread_before = $6, indicator_revision = $7, indicator_instant = $8`,
       [
         ...[epoch, meta.data_revision, meta.record_from, meta.coverage_from],
-        ...[meta.invoice_reader, meta.unread_before],
+        ...[meta.invoice_reader, meta.unread_before, meta.indicator_revision, meta.indicator_instant],
       ],
     )
-    return epoch
   }
-  return atomically(db, work, lock)
+  const wasCommitted = (trx: WriteDb) => hasEpoch(trx, epoch)
+  return atomically(db, work, { check: (trx) => lock.check(trx), wasCommitted })
+}
+
+/** Returns whether a move to a database was completed with an epoch. */
+export async function wasMoved(url: string, epoch: string): Promise<boolean> {
+  const db = createPostgresDb(parseAddress(url), POOL)
+  try {
+    return (await selectVersions(db)) !== undefined && (await hasEpoch(db, epoch))
+  } finally {
+    await db.destroy()
+  }
+}
+
+async function hasEpoch(db: WriteDb, epoch: string): Promise<boolean> {
+  return (await selectMeta(db)).epoch === epoch
 }

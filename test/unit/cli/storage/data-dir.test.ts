@@ -36,7 +36,7 @@ test('commands change nothing during a move, and one that waited for its end nam
   assert.deepEqual([refused.code, refused.err], [1, 'cambista: database is locked\n'])
   const waiting = run('key revoke erp')
   await pause(1000)
-  await writeMovedNote(dataDir, 'database', new Date())
+  await writeMovedNote(dataDir, { to: 'database', at: new Date(), epoch: 'e' })
   await source.close()
   const late = await waiting
   assert.equal(late.code, 1)
