@@ -135,5 +135,6 @@ function describeNewRows({
   return [
     `${copy} lacks ${documents} documents, ${claims} claims, ${corrections} corrections of rates and ${keys} keys and tokens`,
     'keys and tokens that were revoked since are valid again, and finished documents are open again',
+    'mailboxes are paused: cambista mailbox resume ends that',
   ]
 }

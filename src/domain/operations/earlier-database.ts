@@ -18,7 +18,7 @@ import { BLOB_FOLDER, HOLD_FILE } from '../../store/blobs/folder.ts'
 import { SCHEMA_VERSION } from '../../store/migrations.ts'
 import { DATABASE_FILE } from '../../store/sqlite/database.ts'
 import { closeLog, inspectDatabase } from '../../store/sqlite/database-copy.ts'
-import { findSchemaCopy } from '../../store/sqlite/migration-copy.ts'
+import { findSchemaCopy, resumeMailboxes } from '../../store/sqlite/migration-copy.ts'
 import type { ReadDb } from '../../store/tables.ts'
 
 const COPY = /^cambista\.db\.v\d+-.*\.bak$/
@@ -58,6 +58,7 @@ export function putCopyBack(
   // SQLite would apply a log that remains to any file of this name.
   for (const suffix of LOG_SUFFIXES) rmSync(file + suffix, { force: true })
   flushNow(dataDir)
+  resumeMailboxes(join(dataDir, copy))
   renameSync(join(dataDir, copy), file)
   flushNow(dataDir)
 }

@@ -10,9 +10,10 @@ import { flushNow } from '../../runtime/file-hash.ts'
 import { FIRST_SCHEMA, SCHEMA_VERSION } from '../migrations.ts'
 import { raiseCounters } from './id-counters.ts'
 import { nativeBinding } from './native.ts'
-import { deleteLinksAndSessions, pauseMailboxes, renewEpoch } from './restored-database.ts'
+import { deleteLinksAndSessions, endPauses, pauseMailboxes, renewEpoch } from './restored-database.ts'
 
 const COPY = /^cambista\.db\.v(\d+)-.*\.bak$/
+const COPY_NAME = /^.*-(\d{4}-\d\d-\d\dT\d\d)-(\d\d)-(\d\d)Z\.bak$/
 
 /** Name of an unfinished copy, which can be deleted. */
 export const UNFINISHED_COPY = /^cambista\.db\.v\d+-.*\.bak\.partial$/
@@ -25,11 +26,8 @@ export const UNFINISHED_COPY = /^cambista\.db\.v\d+-.*\.bak\.partial$/
  */
 export function copyBeforeMigration(path: string, version: number): string {
   const folder = dirname(path)
-  const time = new Date()
-    .toISOString()
-    .replace(/\.\d+Z$/, 'Z')
-    .replaceAll(':', '-')
-  const copy = `${path}.v${version}-${time}.bak`
+  const instant = new Date().toISOString().slice(0, 19)
+  const copy = `${path}.v${version}-${instant.replaceAll(':', '-')}Z.bak`
   const partial = `${copy}.partial`
   try {
     removeUnfinishedCopies(folder)
@@ -41,7 +39,7 @@ export function copyBeforeMigration(path: string, version: number): string {
     } finally {
       reader.close()
     }
-    makeReady(partial)
+    makeReady(partial, `${instant}.000Z`)
     flushNow(partial)
     renameSync(partial, copy)
     flushNow(folder)
@@ -108,17 +106,35 @@ function findCopy(path: string, isWanted: (version: number) => boolean): string 
   return newest && join(dirname(path), newest.name)
 }
 
-function makeReady(path: string): void {
-  const sqlite = new Sqlite(path, { fileMustExist: true, nativeBinding: nativeBinding(dirname(path)) })
+/**
+ * Ends the pauses that a copy has from `copyBeforeMigration`. The caller puts the copy back after an upgrade that wrote
+ * nothing.
+ */
+export function resumeMailboxes(copy: string): void {
+  const instant = basename(copy).replace(COPY_NAME, '$1:$2:$3.000Z')
+  const sqlite = openCopy(copy)
+  try {
+    endPauses(sqlite, instant)
+  } finally {
+    sqlite.close()
+  }
+}
+
+function makeReady(path: string, at: string): void {
+  const sqlite = openCopy(path)
   try {
     sqlite.pragma('journal_mode = memory') // safe: after a crash the whole copy is deleted
     sqlite.transaction(() => {
       renewEpoch(sqlite)
       deleteLinksAndSessions(sqlite)
-      pauseMailboxes(sqlite, new Date().toISOString())
+      pauseMailboxes(sqlite, at)
       raiseCounters(sqlite)
     })()
   } finally {
     sqlite.close()
   }
+}
+
+function openCopy(path: string): Sqlite.Database {
+  return new Sqlite(path, { fileMustExist: true, nativeBinding: nativeBinding(dirname(path)) })
 }

@@ -82,13 +82,27 @@ export function deleteLinksAndSessions(sqlite: Sqlite.Database): void {
  * of earlier schemas have no mailboxes.
  */
 export function pauseMailboxes(sqlite: Sqlite.Database, at: string): void {
-  const table = sqlite.prepare(`select 1 from sqlite_schema where type = 'table' and name = 'mailboxes'`)
-  if (table.get() === undefined) return
+  if (!hasMailboxes(sqlite)) return
   sqlite
     .prepare(
       `update mailboxes set paused_at = ?, pause_reason = 'restore' where paused_at is null and deleted_at is null`,
     )
     .run(at)
+}
+
+/** Ends the pauses of `pauseMailboxes` that began at an instant. */
+export function endPauses(sqlite: Sqlite.Database, at: string): void {
+  if (!hasMailboxes(sqlite)) return
+  sqlite
+    .prepare(
+      `update mailboxes set paused_at = null, pause_reason = null where paused_at = ? and pause_reason = 'restore'`,
+    )
+    .run(at)
+}
+
+function hasMailboxes(sqlite: Sqlite.Database): boolean {
+  const table = sqlite.prepare(`select 1 from sqlite_schema where type = 'table' and name = 'mailboxes'`)
+  return table.get() !== undefined
 }
 
 /** Returns the epoch of a database without a writer; undefined: it is missing or unfinished. */

@@ -17,7 +17,10 @@ import {
 } from '../../../../src/domain/operations/earlier-database.ts'
 import { SCHEMA_VERSION } from '../../../../src/store/migrations.ts'
 import { openDatabase } from '../../../../src/store/sqlite/database.ts'
+import { copyBeforeMigration } from '../../../../src/store/sqlite/migration-copy.ts'
+import { makeDirectory } from '../../../support/company.ts'
 import { fillTables } from '../../../support/directory.ts'
+import { insertTestMailbox } from '../../../support/mail/mailboxes.ts'
 import { emptyOlderSchema, OLDEST_SCHEMA } from '../../../support/older-schema.ts'
 import { temporaryDirectory } from '../../../support/temporary.ts'
 
@@ -57,6 +60,37 @@ test('a copy is put back without the log of the migrated database, and a second 
   assert.deepEqual([list(dataDir), readSchema(join(dataDir, DATABASE))], [[DATABASE], OLDEST_SCHEMA])
   putCopyBack(dataDir, RETURN)
   assert.deepEqual(list(dataDir), [DATABASE])
+})
+
+test('a copy that is put back has the mailboxes as they were, and one that is used has them paused', async (t) => {
+  const dataDir = temporaryDirectory(t)
+  await makeDirectory(dataDir)
+  const db = openDatabase(dataDir)
+  for (const name of ['a', 'b', 'c']) await insertTestMailbox(db, { name, folder: name })
+  const paused_at = '2026-03-24T12:00:00.000Z'
+  await db
+    .updateTable('mailboxes')
+    .set({ paused_at, pause_reason: 'restore' })
+    .where('name', '=', 'b')
+    .execute()
+  await db
+    .updateTable('mailboxes')
+    .set({ paused_at, pause_reason: 'operator' })
+    .where('name', '=', 'c')
+    .execute()
+  await db.destroy()
+  mkdirSync(join(dataDir, 'blobs'))
+  const file = join(dataDir, DATABASE)
+  const reasons = () => {
+    const sqlite = new Sqlite(file)
+    const rows = sqlite.prepare('select pause_reason from mailboxes order by id').pluck().all()
+    sqlite.close()
+    return rows
+  }
+  useCopy(dataDir, copyBeforeMigration(file, SCHEMA_VERSION - 1))
+  assert.deepEqual(reasons(), ['restore', 'restore', 'operator'])
+  putCopyBack(dataDir, { schema: SCHEMA_VERSION - 1, copies: [] })
+  assert.deepEqual([reasons(), listCopies(dataDir)], [[null, 'restore', 'operator'], []])
 })
 
 test('neither an earlier copy nor that of another schema is put back', async (t) => {
