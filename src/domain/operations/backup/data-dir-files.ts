@@ -4,13 +4,13 @@ import type { Stats } from 'node:fs'
 import { lstat, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { unlessMissing } from '../../../runtime/file-hash.ts'
-import { REMOVED_FOLDER } from '../../../store/blobs/folder.ts'
+import { HOLD_FILE, REMOVED_FOLDER } from '../../../store/blobs/folder.ts'
 import { isLocked } from '../../../store/sqlite/lock.ts'
 import { UNFINISHED_COPY } from '../../../store/sqlite/migration-copy.ts'
 
 /**
  * `copy`: made before a migration. `temporary`: of an upload, or of a copy that is being made. `removed`: a content
- * that the garbage collection moved, by `<day>.<sha256>`.
+ * that the garbage collection moved, by `<day>.<sha256>`. `later`: of a database from before a return to an earlier one.
  */
 export type FileKind =
   | 'directory'
@@ -18,6 +18,7 @@ export type FileKind =
   | 'lock'
   | 'key'
   | 'copy'
+  | 'later'
   | 'note'
   | 'blob'
   | 'temporary'
@@ -33,6 +34,7 @@ const TOP_LEVEL_KINDS: readonly [RegExp, FileKind][] = [
   [/^MOVED$/, 'note'],
   [UNFINISHED_COPY, 'temporary'],
   [/^cambista\.db\.v\d+-.*\.bak$/, 'copy'],
+  [/^cambista\.db\.v\d+-.*\.later(-wal|-shm)?$/, 'later'],
 ]
 const FLAT_FOLDERS: ReadonlyMap<string, FileKind> = new Map([
   ['tmp', 'temporary'],
@@ -53,7 +55,7 @@ export async function* listDataDir(dataDir: string): AsyncGenerator<DataDirFile>
   for (const outer of await readNames(blobs)) {
     const kind = FLAT_FOLDERS.get(outer)
     const isFolder = kind !== undefined || TWO_DIGITS.test(outer)
-    yield* statEntry(blobs, outer, isFolder ? 'directory' : 'unknown')
+    yield* statEntry(blobs, outer, isFolder ? 'directory' : outer === HOLD_FILE ? 'later' : 'unknown')
     if (!isFolder) continue
     for (const inner of await readNames(join(blobs, outer))) {
       const isInner = kind === undefined && TWO_DIGITS.test(inner)

@@ -47,6 +47,8 @@ export async function examineFiles(
     else if (entry.kind === 'unknown') report.note(`${entry.path} is not a file of cambista`)
     else if (entry.kind === 'copy')
       report.note(`${entry.path} was made before an upgrade; remove it if you like`)
+    else if (entry.kind === 'later')
+      report.note(`${entry.path} is of a later database, which sudo cambista upgrade --forget removes`)
     else if (entry.kind === 'blob' && database && !(await isNamed(database, entry.name))) unnamed.push(entry)
   }
   if (removedFiles.length > 0) report.note(describeRemoved(removedFiles, request))

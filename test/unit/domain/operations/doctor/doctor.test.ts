@@ -12,11 +12,13 @@ import { writeVerifiedNote } from '../../../../../src/domain/operations/backup/v
 import { examine, repair } from '../../../../../src/domain/operations/doctor/doctor.ts'
 import type { DoctorRequest } from '../../../../../src/domain/operations/doctor/examination.ts'
 import { missingRanges } from '../../../../../src/domain/operations/doctor/rates.ts'
+import { useCopy } from '../../../../../src/domain/operations/earlier-database.ts'
 import { bccr } from '../../../../../src/providers/bccr/bccr.ts'
 import type { AppError } from '../../../../../src/runtime/errors.ts'
 import { SCHEMA_VERSION } from '../../../../../src/store/migrations.ts'
 import { insertRun } from '../../../../../src/store/rates/sync-runs.ts'
 import { takeFileLock } from '../../../../../src/store/sqlite/lock.ts'
+import { copyBeforeMigration } from '../../../../../src/store/sqlite/migration-copy.ts'
 import { discardRates } from '../../../../../src/sync/discard.ts'
 import { type BackupSource, NOW, openBackupSource } from '../../../../support/backups.ts'
 import { ANA } from '../../../../support/company.ts'
@@ -322,6 +324,21 @@ test('an enabled provider that was never synced is found, but not while its firs
   await source.db.deleteFrom('sync_runs').execute()
   await source.db.updateTable('providers').set({ enabled: 0 }).execute()
   assert.deepEqual(await synced(), ['', 'never synced: bccr is disabled'])
+})
+
+test('`examine` notes the files of a later database with the command that removes them', async (t) => {
+  const source = await openHealthy(t)
+  await source.db.destroy()
+  const copy = copyBeforeMigration(join(source.dataDir, 'cambista.db'), SCHEMA_VERSION)
+  const later = useCopy(source.dataDir, copy)
+  const { lines, notes } = await look(source.dataDir)
+  assert.deepEqual(lines, [])
+  for (const path of [later, join(source.dataDir, 'blobs/held')])
+    assert.ok(
+      notes.includes(`${path} is of a later database, which sudo cambista upgrade --forget removes`),
+      notes,
+    )
+  assert.doesNotMatch(notes, /is not a file of cambista/)
 })
 
 test('a nightly backup that was not made is found', async (t) => {
