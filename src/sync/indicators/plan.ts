@@ -10,11 +10,12 @@ import {
   currentTime,
   dayNumber,
   EARLIEST_DAY,
+  earliest,
   type IsoDate,
   LATEST_DAY,
 } from '../../values/dates.ts'
 import { findGaps, type Interval } from '../../values/intervals.ts'
-import { nextWindow, REREAD_DAYS } from '../plan.ts'
+import { lastFinalDay, nextWindow, REREAD_DAYS } from '../plan.ts'
 
 /** Stored data from which the next window follows. */
 export type IndicatorPlan = {
@@ -51,7 +52,7 @@ export function nextIndicatorWindow(plan: IndicatorPlan, now: Date): IndicatorWi
   const rows = plan.rows.filter(({ enabled }) => enabled)
   for (const rank of [0, 1, 2]) {
     const row = rows.find((one) => periodRank(one) === rank && isDue(one, plan, { now, today }))
-    if (row) return { row, window: newestWindow(row, today), isHistory: false }
+    if (row) return { row, window: newestWindow(row, plan, today), isHistory: false }
   }
   return isHistoryTime(plan, now) ? nextHistoryWindow(plan, rows, today) : undefined
 }
@@ -66,9 +67,12 @@ function periodRank(row: StoredIndicator): number {
   return WEEKLY.includes(row.periodicity ?? '') ? 1 : 2
 }
 
-function newestWindow(row: StoredIndicator, today: IsoDate): Interval {
+/** Returns the newest days, and those after the newest value, since values may be late. */
+function newestWindow(row: StoredIndicator, { days }: IndicatorPlan, today: IsoDate): Interval {
   const to = addDays(today, 1)
-  return { from: addDays(to, periodRank(row) === 2 ? -LONG_WINDOW_DAYS : -REREAD_DAYS), to }
+  if (periodRank(row) === 2) return { from: addDays(to, -LONG_WINDOW_DAYS), to }
+  const firstLateDay = addDays(lastFinalDay(today, days.get(row.code)?.newest ?? EARLIEST_DAY), 1)
+  return { from: earliest(firstLateDay, addDays(to, -REREAD_DAYS)), to }
 }
 
 function isDue(

@@ -12,6 +12,7 @@ import { selectMeta } from '../../../../src/store/meta.ts'
 import { selectRuns } from '../../../../src/store/rates/sync-runs.ts'
 import { addDays } from '../../../../src/values/dates.ts'
 import { httpFailure, type IndicatorDesk, openIndicatorDesk } from '../../../support/rates/indicator-desk.ts'
+import { listDays } from '../../../support/rates/memory-bank.ts'
 
 const TODAY = '2026-03-24'
 const NEWEST = { from: '2026-03-10', to: '2026-03-25' }
@@ -135,6 +136,34 @@ test('a corrected value is a revision, and other values are unchanged', async (t
     ['2026-03-20', '4', '4.5'],
   )
 })
+
+for (const periodicity of ['diaria', 'semanal', null]) {
+  test(`values five weeks late are stored, of an indicator with the periodicity ${periodicity}`, async (t) => {
+    const desk = await openIndicatorDesk(t)
+    let published = TODAY
+    desk.values['423'] = (day) => (day <= published ? '4' : undefined)
+    await desk.enable(['423'], NEWEST.from)
+    await updateIndicator(desk.db, '423', { periodicity })
+    await desk.read()
+    for (let week = 1; week <= 5; week++) {
+      await nextDay(desk, 7)
+      await desk.read()
+    }
+    assert.equal(desk.calls.at(-1)?.window.from, '2026-03-25')
+    published = addDays(TODAY, 42)
+    await nextDay(desk, 7)
+    await desk.read()
+    assert.deepEqual(Object.keys(await desk.stored('423')), listDays(NEWEST.from, published))
+    desk.calls.length = 0
+    await nextDay(desk, 92)
+    await desk.read()
+    assert.equal(desk.calls[0]?.window.from, addDays(published, 1))
+    desk.calls.length = 0
+    await nextDay(desk, 7)
+    await desk.read()
+    assert.equal(desk.calls[0]?.window.from, addDays(published, 85), 'silent for more than 92 days')
+  })
+}
 
 test('rejected rows are named, not stored, and their days are not covered', async (t) => {
   const desk = await openIndicatorDesk(t)
