@@ -143,7 +143,7 @@ function seriesHoles(state: RunState, group: SeriesGroup, { id }: SeriesRow): re
 }
 
 /** Returns the part of a window after its last hole. The last day of the window is in no hole. */
-function afterHoles({ from, to }: Window, holes: readonly Interval[]): Window {
+export function afterHoles({ from, to }: Window, holes: readonly Interval[]): Window {
   let first = from
   for (const hole of holes) if (hole.to < to) first = latest(first, addDays(hole.to, 1))
   return { from: first, to }

@@ -14,11 +14,20 @@ import {
   type IsoDate,
   LATEST_DAY,
 } from '../../values/dates.ts'
-import { findGaps, type Interval } from '../../values/intervals.ts'
+import { findGaps, type Interval, subtractInterval } from '../../values/intervals.ts'
 import { lastFinalDay, nextWindow, REREAD_DAYS } from '../plan.ts'
+import { EXTRA_REQUESTS } from '../record.ts'
+import { afterHoles } from '../walk.ts'
+
+/** Days of a run by code, around those that the source has not synchronized itself (decisions 2.6). */
+export type SourceHoles = {
+  unsynchronized: Map<string, readonly Interval[]>
+  /** Newest days that the run has not requested yet. */
+  remaining: Map<string, readonly Interval[]>
+}
 
 /** Stored data from which the next window follows. */
-export type IndicatorPlan = {
+export type IndicatorPlan = SourceHoles & {
   rows: readonly StoredIndicator[]
   covered: ReadonlyMap<string, readonly Interval[]>
   days: ReadonlyMap<string, ValueDays>
@@ -43,6 +52,7 @@ const WEEK_DAYS = 7
 const RETRY_MS = 3_600_000
 export const HISTORY_REQUESTS_A_DAY = 600
 const WINDOW_REQUESTS = 2 // at most: an empty year is requested twice
+const MOST_HOLES = 3 // in the newest days, before today's value is requested alone
 const QUIET = { from: '04:00', to: '06:30' } // the rates are read then
 const LOCAL_ZONE = 'America/Costa_Rica'
 
@@ -51,8 +61,10 @@ export function nextIndicatorWindow(plan: IndicatorPlan, now: Date): IndicatorWi
   const today = currentDay(() => now, plan.timeZone)
   const rows = plan.rows.filter(({ enabled }) => enabled)
   for (const rank of [0, 1, 2]) {
-    const row = rows.find((one) => periodRank(one) === rank && isDue(one, plan, { now, today }))
-    if (row) return { row, window: newestWindow(row, plan, today), isHistory: false }
+    for (const row of rows.filter((one) => periodRank(one) === rank)) {
+      const window = newestWindow(row, plan, { now, today })
+      if (window) return { row, window, isHistory: false }
+    }
   }
   return isHistoryTime(plan, now) ? nextHistoryWindow(plan, rows, today) : undefined
 }
@@ -67,8 +79,24 @@ function periodRank(row: StoredIndicator): number {
   return WEEKLY.includes(row.periodicity ?? '') ? 1 : 2
 }
 
+/** Returns the newest days when they are due. Around unsynchronized days: the last part that remains. */
+function newestWindow(
+  row: StoredIndicator,
+  plan: IndicatorPlan,
+  time: { now: Date; today: IsoDate },
+): Interval | undefined {
+  const { today } = time
+  const part = plan.remaining.get(row.code)?.findLast(({ from }) => from <= today)
+  if (!part) return isDue(row, plan, time) ? newestDays(row, plan, today) : undefined
+  const holeCounts = plan.unsynchronized.values().map(({ length }) => length)
+  if (part.to < today)
+    return holeCounts.reduce((sum, count) => sum + count, 0) > EXTRA_REQUESTS ? undefined : part
+  const isLast = (plan.unsynchronized.get(row.code)?.length ?? 0) >= MOST_HOLES
+  return isLast ? { ...part, from: today } : part
+}
+
 /** Returns the newest days, and those after the newest value, since values may be late. */
-function newestWindow(row: StoredIndicator, { days }: IndicatorPlan, today: IsoDate): Interval {
+function newestDays(row: StoredIndicator, { days }: IndicatorPlan, today: IsoDate): Interval {
   const to = addDays(today, 1)
   if (periodRank(row) === 2) return { from: addDays(to, -LONG_WINDOW_DAYS), to }
   const firstLateDay = addDays(lastFinalDay(today, days.get(row.code)?.newest ?? EARLIEST_DAY), 1)
@@ -106,7 +134,7 @@ function isHistoryTime({ historyRequests, isNewestOnly }: IndicatorPlan, now: Da
 
 /** Returns the newest missing window of all indicators that the source answers. */
 function nextHistoryWindow(
-  { covered }: IndicatorPlan,
+  { covered, unsynchronized }: IndicatorPlan,
   rows: readonly StoredIndicator[],
   today: IsoDate,
 ): IndicatorWindow | undefined {
@@ -115,9 +143,11 @@ function nextHistoryWindow(
     if (row.state !== 'active' || row.history_failure === today) continue
     const own = covered.get(row.code) ?? []
     const from = historyBegin(row, own) ?? EARLIEST_DAY
-    const missing = findGaps(own, { from, to: addDays(today, -1) })
-    const window = nextWindow(missing, LATEST_DAY, HISTORY_DAYS)
-    if (window && (!best || window.to > best.window.to)) best = { row, window, isHistory: true }
+    const holes = unsynchronized.get(row.code) ?? []
+    const missing = holes.reduce(subtractInterval, findGaps(own, { from, to: addDays(today, -1) }))
+    const longest = nextWindow(missing, LATEST_DAY, HISTORY_DAYS)
+    if (longest && (!best || longest.to > best.window.to))
+      best = { row, window: afterHoles(longest, holes), isHistory: true }
   }
   return best
 }

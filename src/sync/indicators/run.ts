@@ -2,11 +2,12 @@
 // free, so that runs of the rates come first. The record is in a table of its own, and no rule of the rates reads it.
 
 import { setTimeout as sleep } from 'node:timers/promises'
+import { unsynchronizedInWords } from '../../domain/rates/unsynchronized.ts'
 import type { Provider, ProviderSettings } from '../../providers/provider.ts'
 import { errorReason } from '../../runtime/errors.ts'
 import { lostDatabaseError } from '../../runtime/storage-error.ts'
 import { atomically, type Lock } from '../../store/engine.ts'
-import { markWaiting } from '../../store/indicators/changes.ts'
+import { markWaiting, updateIndicator } from '../../store/indicators/changes.ts'
 import { countEnabledIndicators, selectIndicators } from '../../store/indicators/indicators.ts'
 import {
   closeIndicatorRun,
@@ -26,7 +27,7 @@ import { waitForSyncLock } from '../lock.ts'
 import { createProblems, errorFailure } from '../problems.ts'
 import { runProblems, runStatus } from '../record.ts'
 import { hashToken, type SyncDeps } from '../run.ts'
-import { type IndicatorPlan, type IndicatorWindow, nextIndicatorWindow } from './plan.ts'
+import { type IndicatorPlan, type IndicatorWindow, nextIndicatorWindow, type SourceHoles } from './plan.ts'
 import { type IndicatorReading, readIndicatorWindow } from './window.ts'
 
 export type IndicatorRequest = {
@@ -38,7 +39,7 @@ export type IndicatorRequest = {
   pauseMs?: number
 }
 
-type PlanFacts = Pick<IndicatorPlan, 'goodRunEnd' | 'isNewestOnly' | 'timeZone'>
+type PlanFacts = SourceHoles & Pick<IndicatorPlan, 'goodRunEnd' | 'isNewestOnly' | 'timeZone'>
 
 const PAUSE_MS = 250 // other runs take the lock in between
 const MOST_FAILURES = 3 // the source is unavailable: the next run tries again
@@ -66,18 +67,23 @@ export async function readIndicators(
   }
   const source = await provider.indicators()
   const { isNewestOnly = false } = request
-  const facts = { goodRunEnd, isNewestOnly, timeZone: provider.timeZone }
+  const holes: SourceHoles = { unsynchronized: new Map(), remaining: new Map() }
+  const facts = { goodRunEnd, isNewestOnly, timeZone: provider.timeZone, ...holes }
   if (!nextIndicatorWindow(await loadPlan(deps, facts), clock())) return undefined
   const reading: IndicatorReading = {
     ...{ deps, provider, source, session: source.connect(settings, request.signal) },
     ...newRecord(),
-    ...{ failures: 0, isTokenRefused: false },
+    ...{ failures: 0, isTokenRefused: false, ...holes },
   }
   const firstDay = currentDay(clock)
   try {
     while (reading.failures < MOST_FAILURES && !reading.isTokenRefused && currentDay(clock) === firstDay) {
       if (!(await readNext(reading, request, { providerId: row.id, facts }))) break
       await sleep(request.pauseMs ?? PAUSE_MS, undefined, { signal: request.signal })
+    }
+    // Tomorrow requests these days again.
+    for (const code of holes.unsynchronized.keys()) {
+      await atomically(db, (trx) => updateIndicator(trx, code, { history_failure: firstDay }))
     }
   } catch (error) {
     const cause = errorReason(lostDatabaseError(error))
@@ -181,11 +187,14 @@ async function openRecord(
 }
 
 async function closeRecord(
-  { deps, runId, counts, problems, answers, history, from, to }: IndicatorReading,
+  { deps, provider, runId, counts, problems, unsynchronized, answers, history, from, to }: IndicatorReading,
   refusedToken: string | null,
 ): Promise<IndicatorRun | undefined> {
   if (runId === undefined) return undefined
   const { db, clock, log } = deps
+  const gaps = [...unsynchronized].map(([code, days]) => ({ code, days }))
+  const words = unsynchronizedInWords(gaps, false)
+  if (words !== undefined) problems.add({ message: words }, provider.code)
   const { message, failures = '[]' } = runProblems(problems)
   const status = runStatus({ problems, answers })
   const end = { ...counts, status, message, failures, finished_at: clock().toISOString() }

@@ -8,6 +8,7 @@ import {
   type IndicatorSource,
   type Provider,
   type SourceAnswer,
+  UnsynchronizedFailure,
 } from '../../providers/provider.ts'
 import { errorReason } from '../../runtime/errors.ts'
 import { atomically, type Lock } from '../../store/engine.ts'
@@ -23,16 +24,24 @@ import {
 import type { StoredIndicator } from '../../store/indicators/indicators.ts'
 import { updateIndicatorRun } from '../../store/indicators/run-records.ts'
 import { selectIndicatorCoverage, type ValueDays } from '../../store/indicators/values.ts'
-import type { WriteDb } from '../../store/tables.ts'
+import type { StoredRate } from '../../store/rates/rates.ts'
+import type { ReadDb, WriteDb } from '../../store/tables.ts'
 import { currentDay, dayNumber, earliest, type IsoDate } from '../../values/dates.ts'
+import {
+  addInterval,
+  countDays,
+  type Interval,
+  intersects,
+  subtractInterval,
+} from '../../values/intervals.ts'
 import { compareRates, validateRows } from '../accept.ts'
-import { answeredDays, changeDays } from '../coverage.ts'
+import { answeredDays, changeDays, reduceCoverage } from '../coverage.ts'
 import { errorFailure, type Problems } from '../problems.ts'
 import type { SyncDeps } from '../run.ts'
-import { HISTORY_DAYS, type IndicatorWindow } from './plan.ts'
+import { HISTORY_DAYS, type IndicatorWindow, type SourceHoles } from './plan.ts'
 
 /** State of a run. `runId` undefined: no window was read yet. */
-export type IndicatorReading = {
+export type IndicatorReading = SourceHoles & {
   readonly deps: SyncDeps
   readonly provider: Provider
   readonly source: IndicatorSource
@@ -64,7 +73,9 @@ export async function readIndicatorWindow(
   next: IndicatorWindow,
   options: StoreOptions,
 ): Promise<void> {
-  const { row } = next
+  const { row, window, isHistory } = next
+  const remaining = reading.remaining.get(row.code) ?? []
+  if (!isHistory) reading.remaining.delete(row.code)
   try {
     const read = await readAnswer(reading, next, options.days)
     if (read.answer.listed.every(({ code }) => code !== row.code)) {
@@ -75,8 +86,15 @@ export async function readIndicatorWindow(
     const facts = next.isHistory ? {} : await readMissingFacts(reading, row)
     await storeAnswer(reading, next, { ...options, ...read, facts })
     reading.failures = 0
+    if (!isHistory) reading.remaining.set(row.code, subtractInterval(remaining, window))
   } catch (error) {
     if (!(error instanceof FetchFailure)) throw error
+    if (error instanceof UnsynchronizedFailure) {
+      const days = intersects(error.days, window) ? error.days : window
+      if (!isHistory) reading.remaining.set(row.code, subtractInterval(addInterval(remaining, window), days))
+      await recordUnsynchronized(reading, next, options, days)
+      return
+    }
     const { status } = error.fact
     if (status !== undefined && TOKEN_STATUSES.includes(status)) {
       await recordTokenRefusal(reading, error, options)
@@ -104,15 +122,20 @@ async function readAnswer(
     const answer = await session.read(row.code, window)
     return { answer, requestedOn: earliest(requestDay, session.sourceDay ?? requestDay) }
   }
-  const isOldestYear =
-    isHistory &&
-    row.history_from === null &&
-    dayNumber(window.to) - dayNumber(window.from) >= HISTORY_DAYS - 1 &&
-    (days === undefined || window.to < days.first)
   const first = await read()
-  if (!isOldestYear || first.answer.observations.length > 0) return { ...first, isEnd: false }
+  if (!isOldestYear({ row, window, isHistory }, days) || first.answer.observations.length > 0)
+    return { ...first, isEnd: false }
   const second = await read()
   return { ...second, isEnd: second.answer.observations.length === 0 }
+}
+
+function isOldestYear({ row, window, isHistory }: IndicatorWindow, days: ValueDays | undefined): boolean {
+  return (
+    isHistory &&
+    row.history_from === null &&
+    countDays(window) >= HISTORY_DAYS &&
+    (days === undefined || window.to < days.first)
+  )
 }
 
 /** Reads name, unit and periodicity where neither the list nor an answer has them, at most once a week. */
@@ -145,15 +168,12 @@ async function storeAnswer(
   const { accepted, rejected } = validated
   const name = findNewName(reading, row, answer)
   const work = async (trx: WriteDb) => {
-    const before = await selectIndicatorValues(trx, code, window)
+    const before = await selectStoredValues(trx, code, window)
     const covered = (await selectIndicatorCoverage(trx, code)).get(code) ?? []
-    const beforeRates = before.map(({ value_date: rate_date, value, stored_at }) => ({
-      ...{ series_id: ONLY_SERIES, rate_date, value, rounded_to: null, stored_at },
-    }))
-    const changes = compareRates(accepted, new Map([[code, ONLY_SERIES]]), beforeRates)
+    const changes = compareRates(accepted, new Map([[code, ONLY_SERIES]]), before)
     const valueDays = accepted.map(({ day }) => day)
     const answered = answeredDays(valueDays, validated.undated.has(code), window, requestedOn)
-    const storedDays = new Set(before.map(({ value_date }) => value_date))
+    const storedDays = new Set(before.map(({ rate_date }) => rate_date))
     const lostDays = [...(validated.rejectedDays.get(code) ?? [])].filter((day) => !storedDays.has(day))
     const after = changeDays(covered, answered, lostDays)
     const isChanged = changes.writes.length > 0 || after !== undefined || name.name !== undefined
@@ -202,6 +222,13 @@ async function storeAnswer(
   }
 }
 
+async function selectStoredValues(db: ReadDb, code: string, window: Interval): Promise<StoredRate[]> {
+  const rows = await selectIndicatorValues(db, code, window)
+  return rows.map(({ value_date: rate_date, value, stored_at }) => ({
+    ...{ series_id: ONLY_SERIES, rate_date, value, rounded_to: null, stored_at },
+  }))
+}
+
 /** Compares the first name of an answer with the shipped names. Another one is stored and reported once. */
 function findNewName(
   { source }: IndicatorReading,
@@ -215,6 +242,37 @@ function findNewName(
   if (names.includes(plainName(answerName))) return { isNamed: true }
   const problem = `${code}: the bank calls it "${answerName.slice(0, 100)}", the list "${name}": its code may have been given anew`
   return { isNamed: true, name: answerName, problem }
+}
+
+/** Records days that the source has not synchronized itself: without a value they are not covered. */
+async function recordUnsynchronized(
+  reading: IndicatorReading,
+  { row, window, isHistory }: IndicatorWindow,
+  { runId, lock, days }: StoreOptions,
+  hole: Interval,
+): Promise<void> {
+  const { db, clock } = reading.deps
+  const { code } = row
+  reading.unsynchronized.set(code, addInterval(reading.unsynchronized.get(code) ?? [], hole))
+  // Older years are most likely missing too.
+  const isEnd =
+    isOldestYear({ row, window, isHistory }, days) && hole.from <= window.from && hole.to >= window.to
+  const work = async (trx: WriteDb) => {
+    const before = (await selectIndicatorCoverage(trx, code)).get(code) ?? []
+    const covered = { answered: new Map([[ONLY_SERIES, before]]), final: new Map(), exact: new Map() }
+    const values = await selectStoredValues(trx, code, hole)
+    const lack = { indicator: code, days: hole }
+    const after = reduceCoverage({ covered }, [{ id: ONLY_SERIES }], lack, values).answered.get(ONLY_SERIES)
+    if (after) {
+      const at = (await raiseIndicatorRevision(trx, clock())).getTime()
+      await replaceIndicatorCoverage(trx, code, { before, after, at })
+    }
+    if (!isHistory) await updateIndicator(trx, code, { tried_at: clock().toISOString() })
+    if (isEnd)
+      await updateIndicator(trx, code, { history_failure: currentDay(clock, reading.provider.timeZone) })
+    await updateIndicatorRun(trx, runId, progress(reading))
+  }
+  await atomically(db, work, lock)
 }
 
 /** Records that the source refuses the code, or answers another one. */

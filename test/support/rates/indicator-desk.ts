@@ -1,5 +1,6 @@
 // A data directory whose rates are synced from a bank in memory that has indicators too.
 
+import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { enableIndicators } from '../../../src/domain/indicators/enable.ts'
 import { bccrIndicators } from '../../../src/providers/bccr/indicators/session.ts'
@@ -45,6 +46,15 @@ export type IndicatorDesk = Omit<Desk, 'deps'> & {
 /** Failure with the status of an answer. */
 export function httpFailure(code: string, status: number, text: string): FetchFailure {
   return new FetchFailure(`${code}: HTTP ${status}: ${text}`, { code: 'http_status', status })
+}
+
+/** Moves the clock to a later day at 06:40, after a good run of the rates. */
+export async function startNextDay(desk: IndicatorDesk, days = 1): Promise<void> {
+  const { clock } = desk
+  clock.now = new Date(clock.now.getTime() + days * 86_400_000)
+  clock.now.setUTCHours(12, 40)
+  assert.equal((await desk.sync()).status, 'ok')
+  clock.now = new Date(clock.now.getTime() + 60_000)
 }
 
 /** The rates are synced; `now` is 06:40 in Costa Rica. */

@@ -11,20 +11,11 @@ import {
 import { selectMeta } from '../../../../src/store/meta.ts'
 import { selectRuns } from '../../../../src/store/rates/sync-runs.ts'
 import { addDays } from '../../../../src/values/dates.ts'
-import { httpFailure, type IndicatorDesk, openIndicatorDesk } from '../../../support/rates/indicator-desk.ts'
+import { httpFailure, openIndicatorDesk, startNextDay } from '../../../support/rates/indicator-desk.ts'
 import { listDays } from '../../../support/rates/memory-bank.ts'
 
 const TODAY = '2026-03-24'
 const NEWEST = { from: '2026-03-10', to: '2026-03-25' }
-
-/** Moves the clock to a later day at 06:40, after a good run of the rates. */
-async function nextDay(desk: IndicatorDesk, days = 1): Promise<void> {
-  const { clock } = desk
-  clock.now = new Date(clock.now.getTime() + days * 86_400_000)
-  clock.now.setUTCHours(12, 40)
-  assert.equal((await desk.sync()).status, 'ok')
-  clock.now = new Date(clock.now.getTime() + 60_000)
-}
 
 test('values of any sign are stored with the digits of the bank, and the rates do not change', async (t) => {
   const desk = await openIndicatorDesk(t)
@@ -74,14 +65,14 @@ test('daily indicators come first, then weekly and longer ones, then history, th
   assert.equal((await desk.row('777')).unit, 'millones')
   desk.calls.length = 0
   assert.equal(await desk.read(), undefined, 'nothing is due')
-  await nextDay(desk)
+  await startNextDay(desk)
   await desk.read()
   assert.deepEqual(
     desk.calls.map(({ code }) => code),
     ['423', '3541'],
   )
   desk.calls.length = 0
-  await nextDay(desk, 6)
+  await startNextDay(desk, 6)
   await desk.read()
   assert.deepEqual(
     desk.calls.map(({ code }) => code),
@@ -115,7 +106,7 @@ test('history has 600 requests a day, and none from 04:00 to 06:30', async (t) =
   assert.equal(run?.status, 'ok')
   assert.equal(desk.calls.length, 3, 'two requests remained')
   assert.equal(await desk.read(), undefined)
-  await nextDay(desk)
+  await startNextDay(desk)
   await desk.read()
   assert.ok(desk.calls.length > 10, 'the next day continues')
 })
@@ -126,7 +117,7 @@ test('a corrected value is a revision, and other values are unchanged', async (t
   await desk.enable(['423'], NEWEST.from)
   await desk.read()
   desk.values['423'] = (day) => (day === '2026-03-20' ? '4.5' : day <= TODAY ? '4' : undefined)
-  await nextDay(desk)
+  await startNextDay(desk)
   const run = await desk.read()
   assert.deepEqual([run?.inserted, run?.updated, run?.unchanged], [0, 1, 13])
   const [revision, ...others] = await selectLaterIndicatorRevisions(desk.db, '423', 0)
@@ -146,20 +137,20 @@ for (const periodicity of ['diaria', 'semanal', null]) {
     await updateIndicator(desk.db, '423', { periodicity })
     await desk.read()
     for (let week = 1; week <= 5; week++) {
-      await nextDay(desk, 7)
+      await startNextDay(desk, 7)
       await desk.read()
     }
     assert.equal(desk.calls.at(-1)?.window.from, '2026-03-25')
     published = addDays(TODAY, 42)
-    await nextDay(desk, 7)
+    await startNextDay(desk, 7)
     await desk.read()
     assert.deepEqual(Object.keys(await desk.stored('423')), listDays(NEWEST.from, published))
     desk.calls.length = 0
-    await nextDay(desk, 92)
+    await startNextDay(desk, 92)
     await desk.read()
     assert.equal(desk.calls[0]?.window.from, addDays(published, 1))
     desk.calls.length = 0
-    await nextDay(desk, 7)
+    await startNextDay(desk, 7)
     await desk.read()
     assert.equal(desk.calls[0]?.window.from, addDays(published, 85), 'silent for more than 92 days')
   })
@@ -223,7 +214,7 @@ test('a run replaces the value of a day by a later one, and the earlier values a
   desk.names.set('3149', 'Banco Nacional: compra en ventanilla')
   await desk.enable(['3149'], NEWEST.from)
   for (const [at, value] of ['495', '496.5', '495.25'].entries()) {
-    if (at > 0) await nextDay(desk)
+    if (at > 0) await startNextDay(desk)
     desk.values['3149'] = (day) => (day === TODAY ? value : undefined)
     await desk.read({ isNewestOnly: true })
   }
@@ -252,17 +243,17 @@ test('a code that the bank refuses on 3 days is refused, and then requested once
   const desk = await openIndicatorDesk(t)
   await desk.enable(['555'], TODAY)
   for (const [days, state] of ['new', 'new', 'refused'].entries()) {
-    if (days > 0) await nextDay(desk)
+    if (days > 0) await startNextDay(desk)
     const run = await desk.read()
     assert.deepEqual([run?.status, run?.message], ['error', '555: HTTP 400: El indicador no existe.'])
     assert.equal(await desk.read(), undefined, 'once a day')
     assert.equal((await desk.row('555')).state, state)
   }
   assert.equal((await desk.row('555')).refusal, '555: HTTP 400: El indicador no existe.')
-  await nextDay(desk, 6)
+  await startNextDay(desk, 6)
   assert.equal(await desk.read(), undefined)
   desk.names.set('555', 'Otro')
-  await nextDay(desk)
+  await startNextDay(desk)
   assert.equal((await desk.read())?.status, 'ok')
   const { state, refusal, refusals, name } = await desk.row('555')
   assert.deepEqual([state, refusal, refusals, name], ['active', null, 0, 'Otro'])
@@ -291,7 +282,7 @@ test('another name than the shipped one is stored, and reported once', async (t)
   assert.equal((await desk.row('423')).name, 'Tasa básica pasiva calculada por el BCCR')
   assert.equal((await desk.row('3434')).name, 'MONEX: primero')
   assert.equal((await desk.row('353')).name, 'Libor')
-  await nextDay(desk)
+  await startNextDay(desk)
   assert.equal((await desk.read())?.status, 'ok')
 })
 
