@@ -46,22 +46,27 @@ export function extendCoverage(
       const after = changeDays(state.covered[kind].get(id) ?? [], added, removed)
       if (after) result[kind].set(id, after)
     }
-    const valueDays = (acceptedByCode.get(code) ?? []).map(({ day }) => day)
+    const accepted = acceptedByCode.get(code) ?? []
+    const valueDays = accepted.map(({ day }) => day)
     const answered = answeredDays(valueDays, validated.undated.has(code), window, reading.requestedOn)
-    const storedDays = new Set(storedBySeries.get(id)?.map(({ rate_date }) => rate_date))
+    const storedRounding = new Map(storedBySeries.get(id)?.map((one) => [one.rate_date, one.rounded_to]))
     const rejected = [...(validated.rejectedDays.get(code) ?? [])]
     // A stored value still answers for its day.
     change(
       'answered',
       answered,
-      rejected.filter((day) => !storedDays.has(day)),
+      rejected.filter((day) => !storedRounding.has(day)),
     )
     const final = reading.isConfirmed ? answered : []
     const newestValue = valueDays.reduce(latest, state.newestValues.get(id) ?? EARLIEST_DAY)
     const lastFinal = lastFinalDay(reading.requestedOn, newestValue)
     change('final', subtractInterval(final, { from: addDays(lastFinal, 1), to: LATEST_DAY }), rejected)
-    const roundedDays = roundedBySeries.get(id)?.map(({ rate_date }) => rate_date) ?? []
-    change('exact', reading.exact ? answered : [], roundedDays)
+    const roundedWrites = roundedBySeries.get(id)?.map(({ rate_date }) => rate_date) ?? []
+    // A source that does not round may be another cambista with rounded values, even the same as before.
+    const roundedAgain = accepted.filter(
+      ({ day, roundedTo }) => roundedTo !== null && typeof storedRounding.get(day) === 'number',
+    )
+    change('exact', reading.exact ? answered : [], [...roundedWrites, ...roundedAgain.map(({ day }) => day)])
   }
   return result
 }

@@ -8,17 +8,26 @@ import { errorReason } from '../runtime/errors.ts'
 import { lostDatabaseError } from '../runtime/storage-error.ts'
 import { atomically, type Lock } from '../store/engine.ts'
 import { selectProviders } from '../store/rates/providers.ts'
-import { findRefinableDay } from '../store/rates/rates.ts'
+import { findRefinableDay, type RefinableDays } from '../store/rates/rates.ts'
 import {
   closeInterruptedRuns,
   closeRun,
   findOpenRefineRun,
+  findRefineStart,
   insertRun,
   type SyncRunRow,
   updateRun,
 } from '../store/rates/sync-runs.ts'
 import type { WriteDb } from '../store/tables.ts'
-import { addDays, EARLIEST_DAY, earliest, type IsoDate, LATEST_DAY, latest } from '../values/dates.ts'
+import {
+  addDays,
+  currentDay,
+  EARLIEST_DAY,
+  earliest,
+  type IsoDate,
+  LATEST_DAY,
+  latest,
+} from '../values/dates.ts'
 import { narrowGroup } from './chunk.ts'
 import { waitForSyncLock } from './lock.ts'
 import { errorFailure, type Problem } from './problems.ts'
@@ -35,6 +44,8 @@ import { enabledSeries, type RunState, type SyncProgress } from './state.ts'
 import { walk } from './walk.ts'
 
 export type RefineRequest = { signal: AbortSignal; progress?: (progress: SyncProgress) => void }
+
+type ProviderRequest = RefineRequest & Pick<RefinableDays, 'earliestCommit'>
 
 const PAUSE_MS = 250 // between two windows, in addition to the pace of the requests
 const ALL_DAYS: Window = { from: EARLIEST_DAY, to: LATEST_DAY }
@@ -56,16 +67,32 @@ export async function refine(
   const rows = await selectProviders(deps.db)
   const closedRuns: SyncRunRow[] = []
   for (const provider of providers) {
-    if (!rows.some(({ code, enabled }) => enabled && code === provider.code)) continue
-    closedRuns.push(...(await refineProvider(deps, provider, request)))
+    const row = rows.find(({ code, enabled }) => enabled && code === provider.code)
+    if (!row) continue
+    const earliestCommit = await findEarliestCommit(deps, provider, row.id)
+    closedRuns.push(...(await refineProvider(deps, provider, { ...request, earliestCommit })))
   }
   return closedRuns
+}
+
+/**
+ * Returns the instant of the oldest value to refine, in milliseconds since 1970. Older values were read again today, and
+ * are still rounded.
+ */
+async function findEarliestCommit(
+  { db, clock }: SyncDeps,
+  { timeZone }: Provider,
+  providerId: number,
+): Promise<number> {
+  const start = await findRefineStart(db, providerId)
+  const isToday = start && currentDay(() => start, timeZone) === currentDay(clock, timeZone)
+  return isToday ? start.getTime() : 0
 }
 
 async function refineProvider(
   deps: SyncDeps,
   provider: Provider,
-  request: RefineRequest,
+  request: ProviderRequest,
 ): Promise<SyncRunRow[]> {
   const refining: OpenRefining = { runId: undefined, from: LATEST_DAY, totals: newTotals(), closedRuns: [] }
   let session: SourceSession | undefined
@@ -98,7 +125,7 @@ async function refineWindow(
   provider: Provider,
   session: SourceSession,
   group: SeriesGroup,
-  position: { before: IsoDate; request: RefineRequest; refining: OpenRefining },
+  position: { before: IsoDate; request: ProviderRequest; refining: OpenRefining },
 ): Promise<IsoDate | undefined> {
   const { db } = deps
   const { request, refining } = position
@@ -116,17 +143,19 @@ async function refineWindow(
     )
     const context = { ...loaded, lock }
     const series = enabledSeries({ ...context, runId: 0 }, group)
-    const older = { ...ALL_DAYS, to: addDays(position.before, -1) }
+    const { earliestCommit } = request
+    const older = { ...ALL_DAYS, to: addDays(position.before, -1), earliestCommit }
     const ids = series.map(({ id }) => id)
     const to = await findRefinableDay(db, ids, older)
     if (to === undefined) return undefined
-    const most = { from: latest(addDays(to, 1 - group.chunkDays), EARLIEST_DAY), to }
+    const most = { from: latest(addDays(to, 1 - group.chunkDays), EARLIEST_DAY), to, earliestCommit }
     const window = { from: (await findRefinableDay(db, ids, most, 'oldest')) ?? to, to }
     const runId = await openRecord(deps, refining, context, window)
     const state: RunState = Object.assign(context, { runId, session, ...refining.totals })
     const codes: string[] = []
     for (const { id, external_code } of series) {
-      if ((await findRefinableDay(db, [id], window)) !== undefined) codes.push(external_code)
+      if ((await findRefinableDay(db, [id], { ...window, earliestCommit })) !== undefined)
+        codes.push(external_code)
     }
     const unlisted = new Set<string>()
     const isComplete = await walk(state, group, {

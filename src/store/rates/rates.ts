@@ -101,20 +101,22 @@ export function hasProviderRates(db: ReadDb, providerId: number): Promise<boolea
   return hasRow(rates.where('provider_id', '=', providerId).limit(1))
 }
 
+/** Days of values to refine. `earliestCommit`: instant of the oldest such value, in milliseconds since 1970. */
+export type RefinableDays = Window & { earliestCommit: number }
+
 /**
- * Finds the newest or oldest day of a window that can be refined. Its value is rounded, and no exact source was queried
- * for it. Runs a query for each series: one for all reads the whole table and delays other queries.
+ * Finds the newest or oldest day that can be refined. Its value is rounded, and no exact source was queried for it. Runs
+ * a query for each series: one for all reads the whole table and delays other queries.
  */
 export async function findRefinableDay(
   db: ReadDb,
   seriesIds: readonly number[],
-  window: Window,
+  { from, to, earliestCommit }: RefinableDays,
   which: 'newest' | 'oldest' = 'newest',
 ): Promise<IsoDate | undefined> {
-  let { from, to } = window
   let refinableDay: IsoDate | undefined
   for (const id of seriesIds) {
-    const day = await findSeriesRefinableDay(db, id, { from, to }, which)
+    const day = await findSeriesRefinableDay(db, id, { from, to, earliestCommit }, which)
     if (day === undefined) continue
     refinableDay = day
     if (which === 'newest') from = day
@@ -126,7 +128,7 @@ export async function findRefinableDay(
 async function findSeriesRefinableDay(
   db: ReadDb,
   seriesId: number,
-  { from, to }: Window,
+  { from, to, earliestCommit }: RefinableDays,
   which: 'newest' | 'oldest',
 ): Promise<IsoDate | undefined> {
   const row = await db
@@ -136,6 +138,7 @@ async function findSeriesRefinableDay(
     .where('series_id', '=', seriesId)
     .where('rate_date', '>=', from)
     .where('rate_date', '<=', to)
+    .where('stored_at', '>=', earliestCommit)
     .where(({ not, exists, selectFrom }) =>
       not(
         exists(

@@ -179,6 +179,13 @@ export function selectLastSuccessfulRun(db: ReadDb, providerId: number): Promise
   return newestRuns(db).where('provider_id', '=', providerId).where('status', '=', 'ok').executeTakeFirst()
 }
 
+/** Finds the start of the newest run of refining that was complete. */
+export async function findRefineStart(db: ReadDb, providerId: number): Promise<Date | undefined> {
+  const runs = newestRuns(db).where('provider_id', '=', providerId).where('trigger', '=', 'refine')
+  const run = await runs.where('status', '=', 'ok').executeTakeFirst()
+  return run && new Date(run.started_at)
+}
+
 /** Counts the finished runs by status. */
 export function countFinishedRuns(db: ReadDb): Promise<{ status: SyncStatus; count: number }[]> {
   return db

@@ -61,6 +61,43 @@ test('refining requests no day twice, not even one that the exact source lacks',
   assert.deepEqual(desk.bank.asked, [])
 })
 
+test('values that an exact source still rounds are read again once a day, until they are exact', async (t) => {
+  const desk = await openRounded(t)
+  const { bank, clock } = desk
+  const round = (code: string) => {
+    bank.fault = (_ask, usual) => {
+      const answer = usual()
+      const observations = answer.observations.map((one) =>
+        one.code === code ? { ...one, value: '1.09', roundedTo: 2 } : one,
+      )
+      return { ...answer, observations }
+    }
+  }
+  round(EUR)
+  const rounded = Object.keys(await desk.stored('EUR')).length
+  for (const day of ['2026-03-24', '2026-03-25']) {
+    clock.now = new Date(`${day}T12:00:00Z`)
+    await desk.sync()
+    clock.now = new Date(`${day}T12:01:00Z`)
+    bank.asked.length = 0
+    const [run] = await desk.refine()
+    assert.deepEqual([run?.status, run?.message], ['ok', null])
+    assert.equal(await roundedCount(desk), rounded)
+    const keys = bank.asked.map(({ table, indicator, window }) => `${indicator ?? table} ${window.from}`)
+    assert.equal(new Set(keys).size, keys.length)
+    bank.asked.length = 0
+    await desk.sync()
+    bank.asked.length = 0
+    assert.deepEqual(await desk.refine(), [], 'once a day')
+    assert.deepEqual(bank.asked, [])
+  }
+  bank.fault = undefined
+  clock.now = new Date('2026-03-26T12:00:00Z')
+  await desk.refine()
+  assert.equal(await roundedCount(desk), 0)
+  assert.deepEqual(await selectRevisions(desk.db, { kind: 'correction' }), [])
+})
+
 test('refining requests nothing without an exact source', async (t) => {
   const desk = await openRounded(t)
   desk.bank.roundedTo = 2
