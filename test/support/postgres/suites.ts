@@ -72,6 +72,7 @@ export const LONG_ALONE: Record<string, string> = {
   'unit/sync/bank.test.ts': 'answers of a bank',
   'unit/sync/empty-tables.test.ts': 'days that a source leaves out',
   'unit/sync/indicators/run.test.ts': 'decisions of many runs, over the same rows',
+  'unit/sync/indicators/unsynchronized.test.ts': 'days that a source leaves out',
   'unit/sync/meter.test.ts': 'a clock',
   'unit/sync/no-gaps.test.ts': 'decisions of many runs, each stored as in run.test.ts',
   'unit/sync/plan.test.ts': 'a function',
