@@ -98,18 +98,29 @@ export function unsynchronizedDays(status: number, body: string, window: Window)
   return days.from <= days.to ? days : undefined
 }
 
-/** Adds the headers of another cambista: indicators that it omitted from a table, and the decimals of its rounding. */
+/**
+ * Adds the headers of another cambista: indicators that it omitted from a table, and the decimals of its rounding. For
+ * a table these are the fewest of its values, so a value with more decimals is exact.
+ */
 function withMirrorHeaders(answer: SourceAnswer, headers: Headers): SourceAnswer {
   const codes = (headers.get('x-left-out') ?? '').split(',').map((code) => code.trim())
   const leftOut = codes.filter((code) => /^\d{1,20}$/.test(code))
   const text = headers.get('x-rounded-to') ?? ''
-  const decimals = /^\d{1,2}$/.test(text) ? Number(text) : undefined
-  const observations = answer.observations.map((one) => ({ ...one, roundedTo: decimals }))
+  const decimals = /^\d{1,2}$/.test(text) ? Number(text) : -1
+  const observations = answer.observations.map((one) =>
+    countDecimals(one.value) <= decimals ? { ...one, roundedTo: decimals } : one,
+  )
   return {
-    ...answer,
-    ...(decimals !== undefined && { observations }),
+    ...{ ...answer, observations },
     ...(leftOut.length > 0 && { leftOut }),
   }
+}
+
+function countDecimals(value: string): number {
+  const [, fraction = ''] = value.split('.')
+  let count = fraction.length
+  while (fraction[count - 1] === '0') count -= 1
+  return count
 }
 
 /** Concatenates answers; a series is listed once, under its first name. */
