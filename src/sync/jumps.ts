@@ -2,9 +2,10 @@
 // value is stored as published, and the message of the run names it.
 
 import type { StoredRate } from '../store/rates/rates.ts'
+import { addDays } from '../values/dates.ts'
 import { isInRange, product } from '../values/decimal.ts'
 
-/** Days beside a window within which a value is compared. */
+/** Days within which a value is compared with the one before it. */
 export const JUMP_DAYS = 15
 const NAMED = 3
 
@@ -13,7 +14,10 @@ type JumpValue = Pick<StoredRate, 'series_id' | 'rate_date' | 'value'>
 /** A value, and the published one before it. */
 export type Jump = { before: JumpValue; after: JumpValue }
 
-/** Finds neighbours that differ by more than 20 percent, where one of both was written. `stored`: in any order. */
+/**
+ * Finds neighbours that differ by more than 20 percent, where one of both was written, at most 15 days apart.
+ * `stored`: in any order.
+ */
 export function findJumps(stored: readonly JumpValue[], writes: readonly JumpValue[]): Jump[] {
   const valueKey = ({ series_id, rate_date }: JumpValue) => `${series_id} ${rate_date}`
   const newKeys = new Set(writes.map(valueKey))
@@ -23,6 +27,7 @@ export function findJumps(stored: readonly JumpValue[], writes: readonly JumpVal
     for (const [at, after] of byDay.entries()) {
       const before = byDay[at - 1]
       if (!before || !(newKeys.has(valueKey(before)) || newKeys.has(valueKey(after)))) continue
+      if (addDays(before.rate_date, JUMP_DAYS) < after.rate_date) continue
       const isNear = isInRange(after.value, product(before.value, '0.8'), product(before.value, '1.2'))
       if (!isNear) jumps.push({ before, after })
     }

@@ -19,6 +19,13 @@ test('findJumps compares each written value with its neighbours of the same seri
   assert.deepEqual(findJumps([a, rate('2026-03-03', '8')], [a]), [], 'exactly 20 percent')
 })
 
+test('findJumps compares a value with one that is at most 15 days earlier', () => {
+  const before = rate('2026-03-02', '10')
+  const [near, far] = [rate('2026-03-17', '20'), rate('2026-03-18', '20')]
+  assert.deepEqual(findJumps([before, near], [near]), [{ before, after: near }])
+  assert.deepEqual(findJumps([before, far], [far]), [])
+})
+
 test('describeJumps names three values, and counts the others', () => {
   const jump = { before: rate('2026-03-02', '10'), after: rate('2026-03-03', '1') }
   const words = describeJumps('ecb', [jump, jump, jump, jump, jump], new Map([[1, 'EUR/TRY']]))
