@@ -94,15 +94,22 @@ export function hashToken({ token }: ProviderSettings): string | null {
   return plain ? hashOfSecret(plain) : null
 }
 
-/** Reason for another run, for the log. `isSoon`: the retry does not wait for an hour. */
-export type RetryReason = { why: string; isSoon: boolean }
+/**
+ * Reason for another run, for the log. `isSoon`: the first retry does not wait for an hour. `isInterrupted`: no retry
+ * does.
+ */
+export type RetryReason = { why: string; isSoon: boolean; isInterrupted?: boolean }
 
 /** Returns undefined when all runs were ok and the due values are stored. */
 export function retryReason(ends: readonly SyncResult[]): RetryReason | undefined {
   const failedRun = ends.find(({ run }) => run.status !== 'ok')
   const behind = ends.find(({ current }) => !current)
   const isSoon = behind !== undefined || ends.some(({ run }) => isUrgent(run))
-  if (failedRun) return { why: `the sync was ${failedRun.run.status}`, isSoon }
+  if (failedRun) {
+    const { status, message } = failedRun.run
+    const reason = { why: `the sync was ${status}`, isSoon }
+    return message?.includes(INTERRUPTED) ? { ...reason, isInterrupted: true } : reason
+  }
   return behind && { why: `${behind.due} is not there yet`, isSoon }
 }
 

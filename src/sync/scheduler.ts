@@ -59,7 +59,8 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
       else log.error('sync failed', { provider, trigger, reason: errorReason(lostDatabaseError(error)) })
     }
     if (reason === undefined || runs.signal.aborted) return
-    const wait = trigger === 'retry' || !reason.isSoon ? LATER_RETRY_MS : FIRST_RETRY_MS
+    const isFirst = trigger !== 'retry' && reason.isSoon
+    const wait = isFirst || reason.isInterrupted ? FIRST_RETRY_MS : LATER_RETRY_MS
     planNext({ trigger: 'retry', at: new Date(clock().getTime() + wait), wait }, reason.why)
   }
 

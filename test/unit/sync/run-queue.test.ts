@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import type { Provider } from '../../../src/providers/provider.ts'
 import { selectRuns } from '../../../src/store/rates/sync-runs.ts'
 import { enableProvider } from '../../../src/sync/catalogue.ts'
+import { retryReason } from '../../../src/sync/run.ts'
 import { createRunQueue, GAVE_WAY } from '../../../src/sync/run-queue.ts'
 import { openSchedulers } from '../../../src/sync/schedulers.ts'
 import { pruebas } from '../../support/pruebas/pruebas.ts'
@@ -87,7 +88,11 @@ test('a source that never answers does not delay the scheduled sync of the bank'
   )
   assert.ok(bank.asked.length > requests)
   const other = (await selectRuns(db, { limit: 50 })).find(({ provider_id: id }) => id !== 1)
-  assert.equal(other?.message, 'interrupted: gave way to a sync of a required provider')
+  assert.ok(other)
+  assert.equal(other.message, 'interrupted: gave way to a sync of a required provider')
+  assert.deepEqual(retryReason([{ run: other, current: false, due: '' }]), {
+    ...{ why: 'the sync was error', isSoon: true, isInterrupted: true },
+  })
   deps.log.flush()
   const lines = logged.join('').split('\n')
   const end = lines.find((line) => line.includes('"sync finished"') && line.includes('"status":"error"'))

@@ -30,7 +30,7 @@ const DAWN_RUN: LastRun = {
 }
 const REFUSED = { status: 'parcial', token_hash: 'a', token_only: true } as const
 
-type Answer = boolean | 'refused' | 'defect' | 'lost' | 'later' | Promise<boolean>
+type Answer = boolean | 'refused' | 'defect' | 'lost' | 'later' | 'interrupted' | Promise<boolean>
 
 /** A scheduler whose runs are noted as `trigger at time`, and answered one after the other. */
 function openScheduler(
@@ -61,6 +61,7 @@ function openScheduler(
     if (answer === 'defect') throw new TypeError('surprise')
     if (answer === 'lost') throw Object.assign(new Error('write EPIPE'), { code: 'PG_LOST' })
     if (answer === 'later') return { why: 'the sync was parcial', isSoon: false }
+    if (answer === 'interrupted') return { why: 'the sync was error', isSoon: true, isInterrupted: true }
     return (await answer) ? undefined : { why: 'the sync was error', isSoon: true }
   }
   const { last, starts = [], hasRates = true, current = true, enabled = true } = options
@@ -335,6 +336,18 @@ test('retries begin anew with the next scheduled run', async (t) => {
     'retry 2026-03-24T10:45',
     'scheduler 2026-03-24T11:00',
     'retry 2026-03-24T11:15',
+  ])
+})
+
+test('a retry that gave way is repeated after 15 minutes', async (t) => {
+  const { scheduler, pass, runs } = openScheduler(t, { answers: [false, 'interrupted', 'interrupted', true] })
+  scheduler.start()
+  await pass(DAY + 6 * HOUR)
+  assert.deepEqual(runs, [
+    'scheduler 2026-03-25T11:00',
+    'retry 2026-03-25T11:15',
+    'retry 2026-03-25T11:30',
+    'retry 2026-03-25T11:45',
   ])
 })
 
