@@ -104,7 +104,10 @@ export async function indicatorHistory(
   }
 }
 
-/** Returns the counter rates of the enabled counters, by entity. */
+/**
+ * Returns the counter rates of the enabled counters, by entity.
+ * @throws AppError `not-found` for an instant before the records of all counters that match
+ */
 export async function counterRates(
   present: IndicatorSnapshot,
   { day, entity }: { day: IsoDate; entity?: string | undefined },
@@ -112,7 +115,11 @@ export async function counterRates(
   const groups = new Map(present.named.map(({ code, group = '' }) => [code, group]))
   const byEntity = new Map<string, CounterRates>()
   const leftOut: string[] = []
-  for (const one of filterIndicators(present, { kind: 'counter', entity, only_enabled: true })) {
+  const counters = filterIndicators(present, { kind: 'counter', entity })
+  const enabledCounters = counters.filter(({ enabled }) => enabled)
+  // Rejects an instant before all their records.
+  if (enabledCounters.length === 0 && counters[0]) await present.days(counters[0].code)
+  for (const one of enabledCounters) {
     const { code, entity: name = '', side = 'compra' } = one
     const row = byEntity.getOrInsertComputed(name, () => ({
       ...{ entity: name, kind: groups.get(code) ?? '' },

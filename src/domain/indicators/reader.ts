@@ -7,7 +7,6 @@ import { createLruCache } from '../../runtime/lru.ts'
 import { snapshot } from '../../store/engine.ts'
 import {
   type IndicatorVersion,
-  type StoredIndicator,
   selectIndicators,
   selectIndicatorVersion,
 } from '../../store/indicators/indicators.ts'
@@ -30,6 +29,8 @@ import { type DescribedIndicator, describeIndicators } from './catalogue.ts'
 /** The stored indicators at one revision. */
 export type IndicatorSnapshot = IndicatorVersion & {
   readonly indicators: readonly DescribedIndicator[]
+  /** Instants at which the records of indicators begin, by code. */
+  readonly recordBegins: ReadonlyMap<string, number>
   /** Newest values by code. */
   readonly newestValues: ReadonlyMap<string, string>
   /** Indicators that are known by name. */
@@ -65,6 +66,7 @@ const NOTHING: IndicatorSnapshot = {
     revision: -1,
     newestInstant: undefined,
     indicators: [],
+    recordBegins: new Map(),
     newestValues: new Map(),
     named: [],
   },
@@ -109,7 +111,12 @@ export function createIndicatorReader(db: ReadDb, origin: IndicatorOrigin): Indi
             `what this store had from ${from} until it was restored at ${to} is lost`,
           )
         }
-        return find({ ...now, days: (code) => readPastDays(db, now, { code, instant }) })
+        // When an indicator was disabled is not recorded, so each one with a record at the instant answers.
+        const indicators = now.indicators.map((one) => ({
+          ...one,
+          enabled: instant >= recordBegin(now, one.code),
+        }))
+        return find({ ...now, indicators, days: (code) => readPastDays(db, now, { code, instant }) })
       },
     },
   }
@@ -129,6 +136,7 @@ async function takeSnapshot(
       ...version,
       ...{
         indicators: describeIndicators(provider, rows, { days, named: knownIndicators }),
+        recordBegins: new Map(rows.map(({ code, added_at }) => [code, added_at])),
         newestValues: await selectNewestValues(trx),
         named: knownIndicators,
       },
@@ -167,8 +175,7 @@ async function readPastDays(
 ): Promise<SeriesDays> {
   return snapshot(db, async (trx) => {
     const present = await readDays(trx, code, now)
-    const row = (await selectIndicators(trx)).find((one) => one.code === code)
-    rejectEarlier(row, instant)
+    rejectEarlier(now, code, instant)
     const values = await selectAllIndicatorValues(trx, code)
     const revisions = await selectLaterIndicatorRevisions(trx, code, instant)
     const covered = (await selectIndicatorCoverage(trx, code)).get(code) ?? []
@@ -185,10 +192,15 @@ async function readPastDays(
   })
 }
 
-function rejectEarlier(row: StoredIndicator | undefined, instant: number): void {
-  if (!row || instant >= row.added_at) return
-  const begin = new Date(row.added_at).toISOString()
-  throw new AppError('not-found', `the record of the indicator ${row.code} begins at ${begin}`)
+function rejectEarlier(now: IndicatorSnapshot, code: string, instant: number): void {
+  const begin = recordBegin(now, code)
+  if (instant >= begin) return
+  const text = new Date(begin).toISOString()
+  throw new AppError('not-found', `the record of the indicator ${code} begins at ${text}`)
+}
+
+function recordBegin({ recordBegins }: IndicatorSnapshot, code: string): number {
+  return recordBegins.get(code) ?? 0
 }
 
 function changedError(): AppError {

@@ -198,6 +198,7 @@ export function indicatorEndpoints(deps: StoredDeps<IndicatorSnapshot> & { db: R
           as_of: v.optional(AsOfParam),
         }),
         sends: ['X-Left-Out'],
+        notFound: 'Of that instant there is no record',
         answer: v.array(CounterOut),
         effective: ({ on, entity, as_of }, localDay) => ({
           ...{ entity, as_of },

@@ -209,6 +209,33 @@ test('/ventanilla lists the enabled counters by entity, each side with its day',
   assert.deepEqual([half?.compra, half?.venta], [null, '509.5'])
 })
 
+test('/ventanilla answers an instant with the counters of its record, whatever is enabled later', async (t) => {
+  const app = await startIndicatorApp(t, COUNTERS)
+  for (const { code } of COUNTERS) app.values[code] = (day) => (day <= TODAY ? '495' : undefined)
+  await app.sync()
+  await app.enable(['3149'], '2026-03-10')
+  await app.read()
+  app.clock.now = new Date('2026-03-25T12:45:00Z')
+  const path = `/api/v1/ventanilla?on=${TODAY}&as_of=2026-03-24T13:00:00.000Z`
+  const before = await app.json<{ compra: string }[]>(path)
+  assert.deepEqual(
+    before.map(({ compra }) => compra),
+    ['495'],
+  )
+  await app.enable(['3154'], '2026-03-10')
+  assert.deepEqual(await app.json(path), before)
+  await app.disable('3149')
+  await app.enable(['3208'], '2026-03-10')
+  assert.deepEqual(await app.json(path), before)
+  const missing = await app.get('/api/v1/indicators/3149/latest?on=2026-03-09&as_of=2026-03-24T13:00:00Z')
+  assert.match(await missing.text(), /2026-03-09 have not been synchronized/)
+  const early = await app.get('/api/v1/ventanilla?as_of=2026-03-20T00:00:00Z')
+  assert.deepEqual(
+    [early.status, await early.text()],
+    [404, '{"detail":"the record of the indicator 3149 begins at 2026-03-24T12:40:00.000Z"}'],
+  )
+})
+
 test('answers of indicators have an ETag that changes with their data alone', async (t) => {
   const app = await startIndicatorApp(t, [TBP])
   app.values['423'] = (day) => (day <= TODAY ? '4' : undefined)
