@@ -67,6 +67,8 @@ const SYNONYMS: ReadonlyMap<string, string | undefined> = new Map<string, string
 ])
 /** A longer name or other signs may contain a part of a key, after a missing &. */
 const SAFE_NAME = /^\p{L}{1,20}$/u
+/** Digits in groups of three, as Costa Rica writes them with a decimal comma: 1.500 is fifteen hundred. */
+const GROUPED = /^[+-]?[1-9]\d{0,2}(\.\d{3})+$/
 
 type ValorQuery = {
   provider: string
@@ -167,8 +169,16 @@ function parseValorQuery(search: string, today: IsoDate, client: AdmittedClient)
   return { provider, base, quote, amount, day, side: tipo ?? client.side, decimal, rounding: rule }
 }
 
-/** Replaces a decimal comma. An amount with a point too stays, and is rejected. */
+/**
+ * Replaces a decimal comma. An amount with a point too stays, and is rejected.
+ * @throws AppError `invalid` for an amount whose point may separate thousands
+ */
 function withPoint(amount: string): string {
+  const text = amount.trim()
+  if (GROUPED.test(text)) {
+    const digits = text.replaceAll('.', '')
+    throw new AppError('invalid', `monto is ${text} with decimal=,: write ${digits} or ${digits},00`)
+  }
   return amount.includes('.') ? amount : amount.replace(',', '.')
 }
 

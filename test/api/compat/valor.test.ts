@@ -90,6 +90,8 @@ for (const [query, message] of [
   ['monto=-1', 'monto must be a decimal number'],
   ['monto=1,5', 'monto must be a decimal number'],
   ['monto=1.000,5&decimal=,', 'monto must be a decimal number'],
+  ['monto=1.500&decimal=,', 'monto is 1.500 with decimal=,: write 1500 or 1500,00'],
+  ['monto=+12.345.678&decimal=,', 'monto is 12.345.678 with decimal=,: write 12345678 or 12345678,00'],
   ['tipo=', 'tipo must be compra or venta'],
   ['decimal=', 'decimal must be . or ,'],
   ['decimals=', 'decimals must be an integer from 0 to 20'],
@@ -135,6 +137,18 @@ test('monto gives the amount of /convert, digit for digit, with a decimal comma 
       assert.deepEqual(await ask(app, comma), [200, result.replace('.', ',')])
     }
   }
+})
+
+test('monto with a point that separates no thousands is an amount, with a decimal comma too', async () => {
+  for (const monto of ['1500.50', '1500.500', '1.5', '0.500']) {
+    const [status, result] = await ask(app, `/compat/valor?monto=${monto}`)
+    assert.equal(status, 200)
+    assert.deepEqual(await ask(app, `/compat/valor?monto=${monto}&decimal=,`), [
+      200,
+      result.replace('.', ','),
+    ])
+  }
+  assert.equal((await ask(app, '/compat/valor?monto=1.500'))[0], 200)
 })
 
 test('tomorrow has the answer of /convert', async () => {
