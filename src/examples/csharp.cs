@@ -159,14 +159,17 @@ public static class Cambista
         {
             decimal amount;
             DateTime day;
+            int decimals = 0;
             // A comma is no separator of thousands here: 1,5 must not become 15.
             if (!decimal.TryParse(words[0], NumberStyles.AllowDecimalPoint, CultureInfo.InvariantCulture, out amount))
                 throw new CambistaException("AMOUNT must be a decimal number, such as 1500.50");
             if (!DateTime.TryParseExact(words[3], Iso, CultureInfo.InvariantCulture, DateTimeStyles.None, out day))
                 throw new CambistaException("DAY must be written YYYY-MM-DD");
+            if (words.Length > 5 && !int.TryParse(words[5], out decimals))
+                throw new CambistaException("DECIMALS must be an integer");
             Conversion conversion = Convert(
                 amount, words[1], words[2], day, words.Length > 4 ? words[4] : "venta",
-                words.Length > 5 ? (int?)int.Parse(words[5]) : null);
+                words.Length > 5 ? (int?)decimals : null);
             Console.WriteLine(string.Format(CultureInfo.InvariantCulture, "{0} {1} {2:yyyy-MM-dd}",
                 conversion.Result, conversion.Rate, conversion.Day));
             return 0;

@@ -105,6 +105,9 @@ if (PHP_SAPI === 'cli' && realpath($argv[0]) === __FILE__) {
         exit(2);
     }
     try {
+        if (isset($argv[6]) && !ctype_digit($argv[6])) {
+            throw new CambistaException('DECIMALS must be an integer');
+        }
         $decimals = isset($argv[6]) ? (int) $argv[6] : null;
         $conversion = cambista_convert($argv[1], $argv[2], $argv[3], $argv[4], $argv[5] ?? 'venta', $decimals);
     } catch (CambistaException $error) {

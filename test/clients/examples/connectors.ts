@@ -226,12 +226,14 @@ export async function testConnector(
       await assertFailure(front, dollar, { message: /401: .*X-API-Key/, requests: 1, env })
     })
 
-    test(`${name}: a decimal comma and another order of the date are errors that name the right form`, async (t) => {
+    test(`${name}: a wrong amount, date and number of decimals are errors that name the right form`, async (t) => {
       const front = await openFront(t, app)
       const forms: [string[], RegExp][] = [
         [['1,5', 'USD', 'CRC', TODAY], /amount must be a decimal number/i],
         [['1,500.50', 'USD', 'CRC', TODAY], /amount must be a decimal number/i],
         [['1', 'USD', 'CRC', '24/03/2026'], /(on|DAY) must be .*YYYY-MM-DD/],
+        [[...dollar, 'venta', 'dos'], /decimals (must be )?an integer/i],
+        [[...dollar, 'venta', ''], /decimals (must be )?an integer/i],
       ]
       for (const [words, message] of forms) {
         const { code, out, err } = await runConversion(front, words)
