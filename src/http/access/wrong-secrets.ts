@@ -26,7 +26,8 @@ export function createWrongSecrets(
       const entry = before && before.until > now ? before : { count: 0, until: now + MINUTE_MS }
       entry.count += 1
       wrong.put(client, entry, client.length + 100)
-      throw entry.count > perMinute ? new AppError('too-many', message) : error
+      if (entry.count <= perMinute) throw error
+      throw new AppError('too-many', message, { retryAfter: (entry.until - now) / 1000 })
     },
   }
 }

@@ -171,6 +171,10 @@ test('after 20 wrong keys a minute an address is a 429, and a right key is accep
   const statuses: number[] = []
   for (let at = 0; at < 25; at++) statuses.push((await ask(own, `/k/wrong${at}/v1/latest`))[0])
   assert.deepEqual(statuses, [...Array(20).fill(401), ...Array(5).fill(429)])
+  own.clock.now = new Date(own.clock.now.getTime() + 15_500)
+  const refusal = await fetch(`${own.app.url}/k/wrong/v1/latest`)
+  assert.deepEqual([refusal.status, refusal.headers.get('retry-after')], [429, '45'])
+  assert.equal((await ask(own, '/k/wrong/api/v1/rates'))[0], 401, 'our own API has no limit')
   assert.equal((await ask(own, `/k/cbk_url${PATH}`))[0], 200)
   own.clock.now = new Date(own.clock.now.getTime() + 61_000)
   assert.equal((await ask(own, '/k/wrong/v1/latest'))[0], 401, 'a minute later')

@@ -179,7 +179,9 @@ test('after 20 wrong keys in a minute a client must wait, unless its key is righ
   }
   assert.match(await read(await getAsmx(app, XML_OPERATION, WRONG)), /^429 text\/plain/)
   assert.match(await read(await postForm(app, SET_OPERATION, WRONG)), /^429 text\/plain/)
-  const soap = await read(await postSoap(app, envelope(XML_OPERATION, WRONG)))
+  const fault = await postSoap(app, envelope(XML_OPERATION, WRONG))
+  assert.equal(fault.headers.get('retry-after'), '60')
+  const soap = await read(fault)
   assert.match(soap, /^429 text\/xml.*<soap:Fault>/)
   assert.match(await read(await getAsmx(app, XML_OPERATION)), /NUM_VALOR/)
   app.clock.now = new Date(app.clock.now.getTime() + 60_000)

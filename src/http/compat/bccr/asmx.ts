@@ -156,12 +156,11 @@ async function soapReply(deps: CompatDeps, event: H3Event): Promise<Reply> {
     return await callReply(deps, event, { binding: version, operation, parameters })
   } catch (error) {
     if (!(error instanceof AppError)) throw error
-    if (readMissingDays(error.details)) {
-      const fault = faultReply(version, sentence(error.message), { isServerFault: true })
-      return { ...fault, headers: { ...errorAnswer(error, ERRORS).headers, ...fault.headers } }
-    }
-    if (error.code !== 'too-many') throw error
-    return faultReply(version, error.message, { status: 429 })
+    const isHole = readMissingDays(error.details) !== undefined
+    if (!isHole && error.code !== 'too-many') throw error
+    const { status, body, headers } = errorAnswer(error, ERRORS)
+    const fault = faultReply(version, body, { status, isServerFault: isHole })
+    return { ...fault, headers: { ...headers, ...fault.headers } }
   }
 }
 
