@@ -1,5 +1,6 @@
 // Entry: finds the command, runs it and sets the exit code. An error becomes one line on stderr.
 
+import { fstatSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Command, Terminal } from './cli/command.ts'
 import { readCommandLine } from './cli/command-line.ts'
@@ -29,7 +30,7 @@ import { refuseWithoutRegion, storageConfig } from './cli/storage/storage-config
 import { isJournal } from './cli/terminal-log.ts'
 import { PROVIDERS } from './providers/list.ts'
 import type { Provider } from './providers/provider.ts'
-import { AppError, errorReason } from './runtime/errors.ts'
+import { AppError, errorCode, errorReason } from './runtime/errors.ts'
 import { journalErrors } from './runtime/log.ts'
 import { lostDatabaseError } from './runtime/storage-error.ts'
 import type { StorageConfig } from './store/storage-config.ts'
@@ -44,14 +45,17 @@ export async function main(providers: readonly Provider[] = PROVIDERS): Promise<
   }
   // Without a handler Node opens its debugger on a port, to every user of the machine.
   process.on('SIGUSR1', () => {})
-  for (const stream of [process.stdout, process.stderr]) {
-    stream.on('error', () => {}) // a reader that closes its end (`| head`) is no error
-  }
-  process.exitCode = await run(process.argv.slice(2), {
+  process.stderr.on('error', () => {}) // nobody can read a message about it
+  process.stdout.on('error', (error) => {
+    if (errorCode(error) === 'EPIPE' || process.exitCode === 1) return // a reader that ends (`| head`) is no error
+    process.exitCode = 1
+    process.stderr.write(`cambista: cannot write to stdout: ${errorReason(error)}\n`)
+  })
+  const exitCode = await run(process.argv.slice(2), {
     env: process.env,
     providers,
     settingsFile: SETTINGS_FILE,
-    out: (text) => process.stdout.write(text),
+    out: writeResult,
     err: (text) => process.stderr.write(text),
     input: () => process.stdin,
     interactive: process.stderr.isTTY === true,
@@ -59,6 +63,19 @@ export async function main(providers: readonly Provider[] = PROVIDERS): Promise<
     journal: isJournal(process.env),
     stop: stop.signal,
   })
+  process.exitCode ??= exitCode
+}
+
+/** Writes to stdout. For a full disk its stream reports no error after a part of a text. */
+function writeResult(text: string | Uint8Array): void {
+  if (!fstatSync(1).isFile()) process.stdout.write(text)
+  else {
+    try {
+      writeFileSync(1, text)
+    } catch (error) {
+      process.stdout.emit('error', error)
+    }
+  }
 }
 
 /** Runs one command line and returns the exit code: 0 done, 1 failed, 2 wrong usage, 3 done in part. */
