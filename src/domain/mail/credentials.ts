@@ -86,6 +86,19 @@ export function createCredentialReader(
   }
 }
 
+/** Returns why this user cannot replace the refresh token of a file; undefined: nothing prevents it. */
+export async function refreshTokenFault(file: string): Promise<string | undefined> {
+  if (!/^\s*grant\s*=\s*refresh_token\s*$/m.test(await readSecretFile(file))) return undefined
+  const probe = `${file}.check`
+  try {
+    await writeFile(probe, '', { mode: 0o600 })
+    await unlink(probe)
+    return undefined
+  } catch (error) {
+    return `has a refresh token that the server cannot replace (${errorReason(error)}): see cambista manual mail`
+  }
+}
+
 /** Reads the first line of a file, which is the secret. */
 async function readSecret(file: string): Promise<string> {
   const [secret = ''] = (await readSecretFile(file)).split(/\r?\n/, 1)

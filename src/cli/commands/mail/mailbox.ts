@@ -1,7 +1,8 @@
-// Creates and changes mailboxes. Passwords and tokens stay in their files, which are checked and never read here.
+// Creates and changes mailboxes. Passwords and tokens stay in their files, which are checked here.
 
 import { accessSync, constants, type Stats, statSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { refreshTokenFault } from '../../../domain/mail/credentials.ts'
 import { changeMailbox, createMailbox } from '../../../domain/mail/mailboxes.ts'
 import { mailHostError, mailNameError, mailSizeError } from '../../../domain/mail/settings.ts'
 import { AppError, errorReason } from '../../../runtime/errors.ts'
@@ -54,7 +55,7 @@ export const mailboxCreate = command({
       ...{ allow_from: options['allow-from'] ?? [], by_tag: options['by-tag'], largest: options.largest },
     }
     return withDatabase({ mustExist: true }, async (db, { clock }) => {
-      checkSecretFile(files)
+      await checkSecretFile(files)
       const company_id = options.company ?? (await requireAgent(db, options.agent)).company_id
       const id = await createMailbox(db, { ...settings, company_id }, clock().toISOString())
       printResult(terminal, options, { id, ...settings, company_id }, [String(id)])
@@ -95,8 +96,8 @@ export const mailboxUpdate = command({
     return changeRow(
       input,
       { noun: 'mailbox', parse: parseId },
-      (db, id) => {
-        if (files) checkSecretFile(files)
+      async (db, id) => {
+        if (files) await checkSecretFile(files)
         return changeMailbox(db, id, change)
       },
       ({ id, name }) => `mailbox ${id} (${name}) is changed; its next round is due now`,
@@ -123,8 +124,8 @@ function secretFiles(options: {
   return oauth === undefined ? undefined : { password_file: null, oauth_file: resolve(oauth) }
 }
 
-/** Checks the file of a secret, and reads nothing. @throws AppError `failed` if it is unusable, or open to others */
-function checkSecretFile({ password_file, oauth_file }: SecretFiles): void {
+/** Checks the file of a secret. @throws AppError `failed` if it is unusable, or open to others */
+async function checkSecretFile({ password_file, oauth_file }: SecretFiles): Promise<void> {
   const option = password_file === null ? '--oauth-file' : '--password-file'
   const path = password_file ?? oauth_file ?? ''
   const refuse = (rule: string, cause?: unknown) =>
@@ -140,6 +141,8 @@ function checkSecretFile({ password_file, oauth_file }: SecretFiles): void {
   if (stats.size === 0) throw refuse('is empty: write the secret into it')
   const fault = openModeFault(stats.mode)
   if (fault !== undefined) throw refuse(`${fault}: chmod 600 ${path}`)
+  const tokenFault = oauth_file === null ? undefined : await refreshTokenFault(oauth_file)
+  if (tokenFault !== undefined) throw refuse(tokenFault)
 }
 
 function withoutUndefined<T>(values: { [Name in keyof T]: T[Name] | undefined }): T {

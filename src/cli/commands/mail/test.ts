@@ -1,6 +1,6 @@
 // Connects to the server of a mailbox from this process, and writes nothing.
 
-import { createCredentialReader } from '../../../domain/mail/credentials.ts'
+import { createCredentialReader, refreshTokenFault } from '../../../domain/mail/credentials.ts'
 import { examineMailServer, type ServerReport } from '../../../domain/mail/imap.ts'
 import { RoundFailure } from '../../../domain/mail/round-failure.ts'
 import { AppError } from '../../../runtime/errors.ts'
@@ -20,7 +20,10 @@ export const mailboxTest = command({
     const id = parseId(positionals[0])
     return withDatabase({ mustExist: true }, async (db) => {
       const mailbox = await needMailbox(db, id)
+      const { oauth_file } = mailbox
       try {
+        const fault = oauth_file === null ? undefined : await refreshTokenFault(oauth_file)
+        if (fault !== undefined) throw new RoundFailure(`${oauth_file} ${fault}`, 'secret')
         const log = { warn: (event: string) => terminal.err(`${event}\n`) }
         const login = await createCredentialReader(log).read(mailbox, terminal.stop)
         const report = await examineMailServer(mailbox, login, terminal.stop)

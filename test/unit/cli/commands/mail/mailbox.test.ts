@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -111,6 +111,28 @@ test('`mailbox create` refuses a secret that is missing, empty, or open to other
   writeFileSync(join(home, 'empty'), '', { mode: 0o600 })
   assert.match(await withFile(join(home, 'empty')), /^1 .*is empty: write the secret into it/)
   assert.equal(await runWords('mailbox', 'list', '--json'), '0 []\n')
+})
+
+test('`mailbox create`, `update` and `test` refuse a refresh token that cannot be replaced', async (t) => {
+  const { home, create, runWords } = await openDirectory(t)
+  const file = join(home, 'oauth')
+  const text = 'token_url=http://127.0.0.1:1/\nclient_id=a\nclient_secret=b\nscope=c\nrefresh_token=d\n'
+  writeFileSync(file, `${text}grant=refresh_token\n`, { mode: 0o600 })
+  mkdirSync(`${file}.check`) // in the way of a write
+  const fault = `${file} has a refresh token that the server cannot replace (EISDIR: illegal operation on a directory, open '${file}.check'): see cambista manual mail\n`
+  const withFile = [...create.slice(0, -2), '--oauth-file', file]
+  assert.equal(await runWords(...withFile), `1 cambista: --oauth-file ${fault}`)
+  assert.equal(await runWords(...create), '0 1\n')
+  const update = ['mailbox', 'update', '1', '--oauth-file', file]
+  assert.equal(await runWords(...update), `1 cambista: --oauth-file ${fault}`)
+  rmdirSync(`${file}.check`)
+  assert.match(await runWords(...update), /^0 /)
+  assert.match(await runWords('mailbox', 'test', '1'), /^1 cambista: the token server cannot be reached/)
+  assert.deepEqual(readdirSync(home).sort(), ['data', 'oauth', 'secret'])
+  mkdirSync(`${file}.check`)
+  assert.equal(await runWords('mailbox', 'test', '1'), `1 cambista: ${fault}`)
+  writeFileSync(file, `${text}grant=client_credentials\n`)
+  assert.match(await runWords(...update), /^0 /)
 })
 
 test('`mailbox update` changes the given settings alone', async (t) => {
