@@ -5,6 +5,7 @@ import { hash } from 'node:crypto'
 import {
   chmodSync,
   chownSync,
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -35,6 +36,20 @@ async function openSet(
 }
 
 const lastLine = (text: string) => text.trimEnd().split('\n').at(-1)
+
+test('a backup of copied files restores with ids a million higher, also without a content', async (t) => {
+  const { dataDir, home, setDir, blobPath } = await openBackupSource(t, 'hola', 'adios')
+  const copy = join(home, 'copy')
+  cpSync(join(dataDir, 'blobs'), join(copy, 'blobs'), { recursive: true })
+  for (const name of readdirSync(dataDir).filter((one) => /^cambista\.db(-wal)?$/.test(one)))
+    cpSync(join(dataDir, name), join(copy, name))
+  rmSync(blobPath(ADIOS, copy))
+  assert.equal((await runCommand(['backup', 'create', setDir, '--data-dir', copy])).code, 1)
+  const restore = ['backup', 'restore', setDir, '--data-dir', join(home, 'new'), '--json']
+  const { code, out } = await runCommand(restore)
+  const { next_id, lost } = JSON.parse(out) as { next_id: number; lost: { sha256: string }[] }
+  assert.deepEqual([code, next_id, lost[0]?.sha256], [0, 1_000_003, ADIOS])
+})
 
 test('damaged blobs: the error suggests --without-damaged, not a backup that shares the blobs', async (t) => {
   const { setDir, blobPath, restore } = await openSet(t)
