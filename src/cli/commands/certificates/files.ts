@@ -4,8 +4,7 @@ import { closeSync, existsSync, fchmodSync, openSync, rmSync, writeFileSync } fr
 import { join } from 'node:path'
 import { AppError, errorReason } from '../../../runtime/errors.ts'
 import { makeDirectory } from '../../host.ts'
-
-const UNIT = '/etc/systemd/system/cambista.service'
+import { PACKAGE_UNIT_FILE, UNIT_FILE } from '../../service/names.ts'
 
 /** Texts of the files NAME.pem. Every user may read them, except the key. */
 export type PemTexts = { key: string; cert: string; ca?: string }
@@ -53,7 +52,8 @@ export function writeNewFiles<Pem extends PemTexts>(
 }
 
 /** Returns the command that lets this machine's service read the key; empty without a service. */
-export function keyAccessHint(key: string): string {
-  const isForService = process.getuid?.() === 0 && existsSync(UNIT)
+export function keyAccessHint(key: string, root = '/'): string {
+  const hasUnit = [UNIT_FILE, PACKAGE_UNIT_FILE].some((unit) => existsSync(join(root, unit)))
+  const isForService = process.getuid?.() === 0 && hasUnit
   return isForService ? `Let the service read the key: chown cambista: ${key}\n` : ''
 }

@@ -2,12 +2,13 @@
 
 import assert from 'node:assert/strict'
 import { createPrivateKey, X509Certificate } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { connect } from 'node:tls'
 import { createSelfSigned } from '../../../../../src/cli/commands/certificates/certificate.ts'
+import { keyAccessHint } from '../../../../../src/cli/commands/certificates/files.ts'
 import { startTestApp } from '../../../../support/app.ts'
 import { temporaryDirectory } from '../../../../support/temporary.ts'
 import { runCommand } from '../../../../support/terminal.ts'
@@ -134,4 +135,15 @@ test('certificates of any year and address are parsed with the same hosts and da
   })
   assert.equal(new Set(serials).size, 50)
   assert.ok(serials.every((serial) => /^[4-7][0-9A-F]{31}$/.test(serial)))
+})
+
+test('the owner of a key is named where the service or the package has a unit', (t) => {
+  for (const dir of ['etc/systemd/system', 'usr/lib/systemd/system']) {
+    const root = temporaryDirectory(t)
+    mkdirSync(join(root, dir), { recursive: true })
+    assert.equal(keyAccessHint('key.pem', root), '')
+    writeFileSync(join(root, dir, 'cambista.service'), '')
+    const hint = 'Let the service read the key: chown cambista: key.pem\n'
+    assert.equal(keyAccessHint('key.pem', root), process.getuid?.() === 0 ? hint : '')
+  }
 })
