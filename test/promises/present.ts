@@ -24,7 +24,12 @@ const ROOT = join(import.meta.dirname, '../..')
 const NAMED = '#/components/schemas/'
 const METHODS = ['get', 'post', 'put', 'patch', 'delete']
 /** The name of an event, or both names of a condition. */
-const EVENT = /\blog\.(?:debug|info|warn|error)\(\s*(?:[\w.]+ \? )?(['"])(.+?)\1(?: : (['"])(.+?)\3)?/g
+const EVENTS = [
+  /\b(?:log|defects)(?:\.(?:debug|info|warn|error)|\[.+?\])\(\s*(?:[\w.]+ \? )?(['"])(.+?)\1(?: : (['"])(.+?)\3)?/g,
+  /\b(?:warn\(|begin\(|logFailures\([\w.]+, |RUN_FINISHED = |absence: )(['"])(.+?)\1/g,
+  /\b(?:events|EVENTS) = \{ leads: (['"])(.+?)\1, failed: (['"])(.+?)\3/g,
+  /\bconst event =\s+(?:|[^?{]+?\? )(['"])(.+?)\1(?:\s+: (['"])(.+?)\3)?/g,
+]
 
 /** Collects what the present program has. */
 export async function collectPromises(t: Pick<TestContext, 'after'>): Promise<Promises> {
@@ -158,8 +163,10 @@ function listMetrics(text: string): string[] {
 
 function listEvents(): string[] {
   return globSync('src/**/*.ts', { cwd: ROOT }).flatMap((file) =>
-    [...readFileSync(join(ROOT, file), 'utf8').matchAll(EVENT)].flatMap(([, , one = '', , other]) =>
-      other === undefined ? one : [one, other],
+    EVENTS.flatMap((pattern) =>
+      [...readFileSync(join(ROOT, file), 'utf8').matchAll(pattern)].flatMap(([, , one = '', , other]) =>
+        other === undefined ? one : [one, other],
+      ),
     ),
   )
 }

@@ -19,6 +19,7 @@ export type Hooks = {
 
 const TICK_MS = 1000
 const RETRY_MS = 60_000
+const EVENTS = { leads: 'this node tells the hooks', failed: 'hooks cannot be told' }
 
 export type HooksDeps = Omit<SenderDeps, 'lock'> &
   Pick<Engine, 'takeLock'> & {
@@ -30,17 +31,16 @@ export type HooksDeps = Omit<SenderDeps, 'lock'> &
 
 export function openHooks(deps: HooksDeps): Hooks {
   const { log, retryMs } = deps
-  const events = { leads: 'this node tells the hooks', failed: 'hooks cannot be told' }
   let queue: Hooks | undefined
   let task: LeaderTask | undefined
   return {
     start() {
       if (!deps.mayHaveKey) {
-        logMissingKey(deps).catch((error) => log.debug(events.failed, { reason: errorReason(error) }))
+        logMissingKey(deps).catch((error) => log.debug(EVENTS.failed, { reason: errorReason(error) }))
         return
       }
       task = runAsLeader(deps, 'hooks', {
-        ...{ log, events, retryMs },
+        ...{ log, events: EVENTS, retryMs },
         async begin(lock) {
           const newQueue = createQueue({ ...deps, lock })
           newQueue.start()
@@ -63,7 +63,7 @@ export function openHooks(deps: HooksDeps): Hooks {
 
 async function logMissingKey({ db, log }: HooksDeps): Promise<void> {
   const level = (await selectHooks(db)).length > 0 ? 'warn' : 'info'
-  log[level]('this node cannot tell hooks: it has no key for them', { hint: '--hook-key-file' })
+  log[level]('this node cannot tell hooks', { reason: 'it has no key for them', hint: '--hook-key-file' })
 }
 
 /** Delivers due messages while this process is the leader. */
@@ -83,7 +83,7 @@ function createQueue(deps: SenderDeps): Hooks {
       try {
         await sender.sendDue()
       } catch (error) {
-        log.error('hooks cannot be told: tried again in a minute', { reason: errorReason(error) })
+        log.error(EVENTS.failed, { reason: errorReason(error), hint: 'tried again in a minute' })
         retryTime = new Date(clock().getTime() + RETRY_MS)
       }
     }

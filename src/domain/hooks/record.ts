@@ -85,7 +85,7 @@ export async function recordAttempt(
   log.debug('hook not told', { ...about, try: tries, reason: failure })
   if (unsent > 0 && status !== GONE) log.warn('hook message given up', { ...about, tries, reason: failure })
   if (status === GONE) {
-    if (hook.off_at === null) log.warn('hook is off: its receiver wants no more', { hook: hookId, unsent })
+    if (hook.off_at === null) log.warn('hook is off', { hook: hookId, unsent, reason: failure })
   } else if (hook.failing_since === null) {
     log.warn('hook fails', { hook: hookId, reason: failure, hint: `cambista hook test ${hookId}` })
   }

@@ -48,9 +48,8 @@ export function createSender(deps: SenderDeps, ended: () => void): Sender {
         if (lock.lost.aborted) return // the next leader sends it again
         // The outcome cannot be recorded, as on a full disk. Without a pause the message would be sent again
         // endlessly.
-        log.error('hooks cannot be told: tried again in a minute', {
-          hook: hook.id,
-          reason: errorReason(error),
+        log.error('hooks cannot be told', {
+          ...{ hook: hook.id, reason: errorReason(error), hint: 'tried again in a minute' },
         })
         rest()
       })

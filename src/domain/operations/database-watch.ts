@@ -120,9 +120,11 @@ export async function watchDatabase(
     const databaseTime = engine.clock()
     const machine = new Date(databaseTime.getTime() - behind).toISOString()
     const fields = { machine, database: databaseTime.toISOString(), behind_ms: behind }
-    if (offLevel === 2) log.error("this machine's clock is far off: the node is not ready", fields)
-    else if (offLevel === 1) log.warn("this machine's clock is off: the time of the database counts", fields)
-    else log.warn("this machine's clock is right again", fields)
+    if (offLevel === 2)
+      log.error("this machine's clock is far off", { ...fields, hint: 'the node is not ready' })
+    else if (offLevel === 1) {
+      log.warn("this machine's clock is off", { ...fields, hint: 'the time of the database counts' })
+    } else log.warn("this machine's clock is right again", fields)
   }
   const logOutage = (error: unknown) => {
     if (!isAway) log.error('the database does not answer', { reason: errorReason(error) })
