@@ -23,6 +23,7 @@ import {
   readSettings,
   SETTINGS_FILE,
   type Settings,
+  trustExtraCertificates,
   withSettings,
 } from './cli/parse/settings.ts'
 import { databaseOpener } from './cli/storage/data-dir.ts'
@@ -145,7 +146,10 @@ async function runCommand(command: Command, words: readonly string[], terminal: 
   let config: StorageConfig | undefined
   const storage = () => {
     config ??= storageConfig(options, { flags: args.flags, warn: print })
-    if (config.database !== undefined) exportLibraryEnv(settings)
+    if (config.database !== undefined) {
+      exportLibraryEnv(settings)
+      trustExtraCertificates(settings, print)
+    }
     refuseWithoutRegion(config, process.env) // the client of the bucket reads the region from there
     return config
   }

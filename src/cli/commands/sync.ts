@@ -14,6 +14,7 @@ import { PROVIDER_OPTIONS } from '../options/provider-options.ts'
 import { STORAGE } from '../options/storage.ts'
 import type { OptionValues } from '../options/values.ts'
 import { providerSettingsReader } from '../parse/provider-settings.ts'
+import { trustExtraCertificates } from '../parse/settings.ts'
 import { createProgress, durationText } from '../progress.ts'
 import { terminalLog } from '../terminal-log.ts'
 
@@ -24,13 +25,14 @@ export const sync = command({
   name: 'sync',
   options: [...STORAGE, 'from', 'to', 'backfill-from', ...PROVIDER_OPTIONS, 'json'],
   changesData: true,
-  run({ options, terminal, withDatabase }) {
+  run({ options, terminal, settings: serviceSettings, withDatabase }) {
     const clock = () => new Date()
     const required = terminal.providers.filter(({ isOptional }) => !isOptional)
     const currentDays = required.map(({ timeZone }) => currentDay(clock, timeZone))
     const range = dateRange(options, addDays(currentDays.reduce(latest), 1))
     const settings = providerSettingsReader(options, terminal.env, terminal.providers)
     return withDatabase({ mustExist: false }, async (_, engine) => {
+      trustExtraCertificates(serviceSettings, terminal.err)
       const log = runLog(terminal)
       const deps = {
         ...engine,

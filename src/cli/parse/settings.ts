@@ -48,15 +48,33 @@ export function readSettings(file: string | undefined, env: Environment): Settin
  * Reads the settings that the clients of PostgreSQL and S3 expect in the environment, such as AWS_ACCESS_KEY_ID.
  * For the service systemd sets them; commands read them here.
  */
-export function readLibrarySettings({ file, hidden }: Settings): Environment {
+export function readLibrarySettings({ file, hidden }: Settings, names = LIBRARY_VARIABLES): Environment {
   return file === '' || hidden || !existsSync(file)
     ? {}
-    : parseEnvironmentFile(readFileSync(file, 'utf8'), LIBRARY_VARIABLES)
+    : parseEnvironmentFile(readFileSync(file, 'utf8'), names)
 }
 
 /** Sets them in the environment of this process, which the clients read. */
 export function exportLibraryEnv(settings: Settings): void {
   for (const [name, value] of Object.entries(readLibrarySettings(settings))) process.env[name] ||= value
+}
+
+/**
+ * Trusts the certificates of NODE_EXTRA_CA_CERTS in the settings. Node reads it at its start alone, from the environment,
+ * which systemd sets for the service. An unreadable file is a warning, as it is of Node.
+ */
+export function trustExtraCertificates(settings: Settings, warn: (text: string) => void): void {
+  if (process.env.NODE_EXTRA_CA_CERTS) return
+  try {
+    const { NODE_EXTRA_CA_CERTS: path } = readLibrarySettings(settings, /^NODE_EXTRA_CA_CERTS$/)
+    if (!path) return
+    // Loaded here, because the default certificates take milliseconds.
+    const { getCACertificates, setDefaultCACertificates } = process.getBuiltinModule('node:tls')
+    setDefaultCACertificates([...getCACertificates('default'), readFileSync(path, 'utf8')])
+    process.env.NODE_EXTRA_CA_CERTS = path
+  } catch (error) {
+    warn(`cambista: NODE_EXTRA_CA_CERTS in ${settings.file} is ignored: ${errorReason(error)}\n`)
+  }
 }
 
 /** Merges settings into an environment, which wins. An empty variable counts as unset. */

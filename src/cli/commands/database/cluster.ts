@@ -6,7 +6,7 @@ import { command, printResult } from '../../command.ts'
 import { nonEmpty } from '../../options/formats.ts'
 import { option } from '../../options/names.ts'
 import { STORAGE_WITH_BLOBS } from '../../options/storage.ts'
-import { exportLibraryEnv } from '../../parse/settings.ts'
+import { exportLibraryEnv, trustExtraCertificates } from '../../parse/settings.ts'
 import { createProgress, durationText } from '../../progress.ts'
 import { becomeOwner } from '../../storage/data-dir.ts'
 import { refuseWithoutRegion, storageConfig } from '../../storage/storage-config.ts'
@@ -27,6 +27,7 @@ export const clusterImport = command({
     const print = (text: string) => terminal.err(text)
     const config = storageConfig(target, { flags: usedFlags, warn: print })
     exportLibraryEnv(settings)
+    trustExtraCertificates(settings, print)
     refuseWithoutRegion(config, process.env)
     const { database: url } = config
     if (url === undefined)

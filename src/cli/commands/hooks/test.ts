@@ -9,6 +9,7 @@ import { AppError, unreachableText } from '../../../runtime/errors.ts'
 import { findHookKey } from '../../../store/hooks/key.ts'
 import { command, printResult } from '../../command.ts'
 import { STORAGE_WITH_HOOK_KEY } from '../../options/storage.ts'
+import { trustExtraCertificates } from '../../parse/settings.ts'
 import { parseId } from '../positionals.ts'
 import { needHook } from './hook.ts'
 
@@ -19,7 +20,7 @@ export const hookTest = command({
   positionals: ['ID'],
   options: [...STORAGE_WITH_HOOK_KEY, 'json'],
   changesData: true,
-  run({ options, positionals, terminal, storage, withDatabase }) {
+  run({ options, positionals, terminal, settings, storage, withDatabase }) {
     const id = parseId(positionals[0])
     return withDatabase({ mustExist: true }, async (db, { clock }) => {
       const hook = await needHook(db, id)
@@ -29,6 +30,7 @@ export const hookTest = command({
         const advice = { about: 'hook-secret', id } as const
         throw new AppError('failed', `the secret of hook ${id} cannot be read`, { advice })
       }
+      trustExtraCertificates(settings, terminal.err)
       const body = messageBody('test', now.toISOString(), { hook_id: id })
       const message = { url: hook.url, secrets, id: `msg_${makeCode()}`, body, now }
       const outcome = await postMessage(message, terminal.stop)

@@ -7,6 +7,7 @@ import { AppError } from '../../../runtime/errors.ts'
 import type { MailboxRow } from '../../../store/mail/mailboxes.ts'
 import { command, formatTable, printResult } from '../../command.ts'
 import { STORAGE } from '../../options/storage.ts'
+import { trustExtraCertificates } from '../../parse/settings.ts'
 import { parseId } from '../positionals.ts'
 import { needMailbox } from './mailboxes.ts'
 
@@ -16,11 +17,12 @@ export const mailboxTest = command({
   name: 'mailbox test',
   positionals: ['ID'],
   options: [...STORAGE, 'json'],
-  run({ options, positionals, terminal, withDatabase }) {
+  run({ options, positionals, terminal, settings, withDatabase }) {
     const id = parseId(positionals[0])
     return withDatabase({ mustExist: true }, async (db) => {
       const mailbox = await needMailbox(db, id)
       const { oauth_file } = mailbox
+      trustExtraCertificates(settings, terminal.err)
       try {
         const fault = oauth_file === null ? undefined : await refreshTokenFault(oauth_file)
         if (fault !== undefined) throw new RoundFailure(`${oauth_file} ${fault}`, 'secret')

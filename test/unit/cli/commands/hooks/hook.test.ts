@@ -14,7 +14,6 @@ import { test } from 'node:test'
 import { selectHooks, updateHook } from '../../../../../src/store/hooks/hooks.ts'
 import { makeDirectory, runJson } from '../../../../support/company.ts'
 import { startReceiver } from '../../../../support/hooks/receiver.ts'
-import { startProgram } from '../../../../support/program.ts'
 import { temporaryDatabase, temporaryDirectory } from '../../../../support/temporary.ts'
 import { runCommand } from '../../../../support/terminal.ts'
 
@@ -305,34 +304,6 @@ test('`hook test` prints a sentence about a receiver without a connection', asyn
     refused?.out ?? '',
     /^hook 2: there is no connection to 127\.0\.0\.1:1 \(ECONNREFUSED\), after \d+ ms\n$/,
   )
-})
-
-test('`hook test` trusts an authority of NODE_EXTRA_CA_CERTS', async (t) => {
-  const dataDir = temporaryDirectory(t)
-  const dir = join(temporaryDirectory(t), 'tls')
-  assert.equal((await runCommand(['cert', 'create', '--host', '127.0.0.1', '--out', dir])).code, 0)
-  const [cert = '', key = ''] = ['cert.pem', 'key.pem'].map((name) => readFileSync(join(dir, name), 'utf8'))
-  const receiver = await startReceiver(t, { tls: { cert, key } })
-  const { secret } = await runJson<Made>(
-    dataDir,
-    'hook',
-    'create',
-    '--url',
-    receiver.url,
-    '--event',
-    'sync.failed',
-  )
-  const words = ['hook', 'test', '1', '--data-dir', dataDir]
-  const untrusting = startProgram(t, words)
-  assert.equal(await untrusting.waitForExit(), 1)
-  assert.match(
-    untrusting.printed.out,
-    /DEPTH_ZERO_SELF_SIGNED_CERT.*: NODE_EXTRA_CA_CERTS=FILE adds an authority/,
-  )
-  assert.equal(receiver.received.length, 0)
-  const trusting = startProgram(t, words, { NODE_EXTRA_CA_CERTS: join(dir, 'cert.pem') })
-  assert.equal(await trusting.waitForExit(), 0, trusting.printed.err)
-  receiver.verify(secret, receiver.received[0])
 })
 
 test('`hook deliveries` lists the ended messages, and `hook redeliver` queues them again', async (t) => {
