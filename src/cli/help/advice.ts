@@ -13,6 +13,9 @@ export type UsageError =
   /** `takes`: all flags of the command, if they are few. */
   | { reason: 'unknown-flag'; flag: string; near: string | undefined; takes: readonly string[] | undefined }
   | { reason: 'missing-flag'; flag: string; choices: readonly string[] }
+  /** `next`: word after the flag, which begins with a dash. */
+  | { reason: 'missing-value'; flag: string; next: string | undefined }
+  | { reason: 'needless-value'; flag: string }
   /** `source`: flag or variable. `fault`: words of its format that follow it, in English where they are a string. */
   | { reason: 'wrong-value'; source: string; fault: string | NamedText; typed: string | undefined }
   /** `usage`: name and words of the command. */
@@ -78,6 +81,12 @@ export function usageErrorText(details: UsageError, texts: HelpTexts): string {
       const variant = details.choices.length === 0 ? '' : '.choices'
       return texts.text(`missing-flag${variant}`, { flag: details.flag, choices: details.choices.join(', ') })
     }
+    case 'missing-value': {
+      const { flag, next } = details
+      return texts.text(`missing-value${next === undefined ? '' : '.dash'}`, { flag, next: next ?? '' })
+    }
+    case 'needless-value':
+      return texts.text('needless-value', { flag: details.flag })
     case 'wrong-value': {
       const { source, fault, typed } = details
       const words = typeof fault === 'string' ? fault : texts.text(fault.name, fault.values)

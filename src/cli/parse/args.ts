@@ -2,7 +2,7 @@
 // then the defaults.
 
 import { parseArgs } from 'node:util'
-import { AppError } from '../../runtime/errors.ts'
+import type { AppError } from '../../runtime/errors.ts'
 import { nearest } from '../../values/edit-distance.ts'
 import { isDatabaseAddress, usageError } from '../help/advice.ts'
 import { isInjected, type Option, variableName } from '../options/names.ts'
@@ -92,18 +92,18 @@ function parseFlags(words: readonly string[], names: readonly OptionName[], over
     options[name] = { type: value === undefined ? 'boolean' : 'string', multiple: repeats === true }
   }
   const request = { args: [...words], options, allowPositionals: true }
-  const { tokens } = parseArgs({ ...request, strict: false, tokens: true })
+  const { tokens, ...parsed } = parseArgs({ ...request, strict: false, tokens: true })
   for (const token of tokens) {
-    if (token.kind === 'option' && !Object.hasOwn(options, token.name)) {
-      throw unknownFlag(words[token.index] ?? '', names)
+    if (token.kind !== 'option') continue
+    const { name: flag, value, inlineValue } = token
+    if (!Object.hasOwn(options, flag)) throw unknownFlag(words[token.index] ?? '', names)
+    if (options[flag]?.type === 'boolean') {
+      if (value !== undefined) throw usageError({ reason: 'needless-value', flag })
+    } else if (value === undefined || (!inlineValue && /^-./.test(value))) {
+      throw usageError({ reason: 'missing-value', flag, next: value })
     }
   }
-  try {
-    return parseArgs({ ...request, strict: true })
-  } catch (error) {
-    const text = error instanceof Error ? error.message : String(error)
-    throw new AppError('usage', (text.split(/\. |\n/)[0] ?? text).replace(/\.$/, ''), { cause: error })
-  }
+  return parsed
 }
 
 /** Returns the error for an unknown flag, with the nearest flag, or all flags if they are few. */

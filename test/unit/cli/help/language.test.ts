@@ -165,6 +165,13 @@ const MISTYPED: [line: string, english: string, spanish: string][] = [
     'unexpected address of a database: it is the value of --to or --database',
     'sobra la dirección de una base de datos: es el valor de --to o --database',
   ],
+  ['serve --port', '--port needs a value', 'falta el valor de --port'],
+  [
+    'serve --data-dir --port 1',
+    '--data-dir needs a value; one that begins with a dash is written --data-dir=--port',
+    'falta el valor de --data-dir; uno que empieza con un guion se escribe --data-dir=--port',
+  ],
+  ['serve --metrics=x', '--metrics takes no value', '--metrics no lleva valor'],
   ['company create --code A', '--name is missing', 'falta --name'],
   [
     'token create a',
