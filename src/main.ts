@@ -113,7 +113,10 @@ export async function run(argv: readonly string[], terminal: Terminal): Promise<
     if (error instanceof AppError && error.code === 'usage') {
       const texts = terminalTexts(terminal)
       const details = usageErrorDetails(error)
-      printError(details ? usageErrorText(details, texts) : messageWithAdvice(error), terminal)
+      printError(
+        details ? usageErrorText(details, texts) : texts.translate(messageWithAdvice(error)),
+        terminal,
+      )
       terminal.err(`${texts.text('try', { command: commandName ?? texts.placeholder('COMMAND') })}\n`)
       return 2
     }

@@ -89,8 +89,10 @@ export function usageErrorText(details: UsageError, texts: HelpTexts): string {
       return texts.text('needless-value', { flag: details.flag })
     case 'wrong-value': {
       const { source, fault, typed } = details
-      const words = typeof fault === 'string' ? fault : texts.text(fault.name, fault.values)
-      const variant = typed === undefined ? '.hidden' : ''
+      const isText = typeof fault === 'string'
+      const words = isText ? texts.translate(fault) : texts.text(fault.name, fault.values)
+      const hasWrongPart = isText && fault.endsWith(' is none')
+      const variant = typed === undefined || hasWrongPart ? '.hidden' : ''
       return texts.text(`wrong-value${variant}`, { source, fault: words, typed: JSON.stringify(typed) ?? '' })
     }
     case 'missing-word':

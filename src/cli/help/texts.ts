@@ -14,6 +14,8 @@ export type HelpTexts = {
   groups: readonly { title: string; commands: readonly string[] }[]
   /** Returns a text by its name, with values in place of `{name}`. */
   text(name: string, values?: Record<string, string>): string
+  /** Returns the text of this English error; an error that the file lacks stays English. */
+  translate(english: string): string
   /** Returns the texts of a command; `about`: its long text, if any. */
   command(name: string): { summary: string; example: string; about: string | undefined }
   /** Returns the help of an option: the command's own text, else the common one. */
@@ -46,8 +48,8 @@ export function helpTexts(language: Language): HelpTexts {
   return {
     groups,
     names: [...common.keys(), ...sections.keys()],
-    text: (name, values = {}) =>
-      (common.get(name) ?? '').replace(/\{(\w+)\}/g, (_, value) => values[value] ?? value),
+    text: (name, values) => fill(common.get(name) ?? '', values),
+    translate: (english) => (language === 'en' ? english : translateError(english, common)),
     command(name) {
       const head = sectionHead(name)
       const about = sections.get(name)?.slice(head.length + ABOUT.length)
@@ -67,6 +69,21 @@ export function helpTexts(language: Language): HelpTexts {
     },
     placeholder: (words) => words.replace(/\b[A-Z]+\b/g, (word) => common.get(word) ?? word),
   }
+}
+
+/** Finds the English text `error.…` of these words, in which `{name}` matches any, and fills the other text. */
+function translateError(english: string, common: ReadonlyMap<string, string>): string {
+  const texts = languageLines('en').join('\n')
+  for (const [, name = '', text = ''] of texts.matchAll(/^(error\.\S+): (.*)$/gm)) {
+    const pattern = RegExp.escape(text).replace(/\\\{(\w+)\\\}/g, '(?<$1>.*)')
+    const match = new RegExp(`^${pattern}$`, 's').exec(english)
+    if (match) return fill(common.get(name) ?? '', match.groups)
+  }
+  return english
+}
+
+function fill(text: string, values: Record<string, string> = {}): string {
+  return text.replace(/\{(\w+)\}/g, (_, value) => values[value] ?? value)
 }
 
 /** Returns the lines of the file in a language. */

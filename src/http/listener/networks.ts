@@ -48,7 +48,7 @@ export function networksOrAnyFault(text: string): string | undefined {
   if (text === 'any') return undefined
   if (/(^|,)\s*any\s*(,|$)/i.test(text)) return 'must be the word any in small letters and alone, or networks'
   const fault = networksFault(text)
-  return fault === EVERYBODY ? `${fault}: write any, if that is meant` : fault
+  return fault === EVERYBODY ? 'must not be the whole internet: write any, if that is meant' : fault
 }
 
 export function networksOrAny(text: string): BlockList {

@@ -172,6 +172,17 @@ const MISTYPED: [line: string, english: string, spanish: string][] = [
     'falta el valor de --data-dir; uno que empieza con un guion se escribe --data-dir=--port',
   ],
   ['serve --metrics=x', '--metrics takes no value', '--metrics no lleva valor'],
+  [
+    'serve --max-body 1x',
+    '--max-body must be a number of bytes, or of KiB, MiB, GiB or TiB, such as 500MiB, not "1x"',
+    '--max-body debe ser un número de bytes, o de KiB, MiB, GiB o TiB, como 500MiB, no "1x"',
+  ],
+  [
+    'serve --open-page 10.0.0.0/8,300.1.1.1/8',
+    '--open-page must be addresses or networks such as 10.0.0.0/8, or the word loopback, with commas between: "300.1.1.1/8" is none',
+    '--open-page deben ser direcciones o redes como 10.0.0.0/8, o la palabra loopback, separadas por comas: "300.1.1.1/8" no lo es',
+  ],
+  ['document show x', 'ID must be a positive integer, not "x"', 'ID debe ser un entero positivo, no "x"'],
   ['company create --code A', '--name is missing', 'falta --name'],
   [
     'token create a',

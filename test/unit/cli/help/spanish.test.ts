@@ -1,6 +1,8 @@
 // Spanish help has the rows, flags and numbers of the English one, within 80 columns.
 
 import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { loadCommands } from '../../../../src/cli/commands.ts'
 import { helpTexts } from '../../../../src/cli/help/texts.ts'
@@ -11,6 +13,8 @@ import { checkSpanish } from './spanish-words.ts'
 const COMMANDS = await loadCommands()
 
 const WIDTH = 80
+/** Splits texts at their placeholders. */
+const PLACEHOLDERS = new Proxy({}, { get: () => '\0' })
 const [ENGLISH, SPANISH] = [helpTexts('en'), helpTexts('es')]
 const { placeholder } = SPANISH
 const HELP_COMMANDS = [[], ['key'], ...COMMANDS.map(({ name }) => name.split(' '))]
@@ -133,3 +137,26 @@ function listFacts(help: string): string[] {
   const facts = plain.match(/--[a-z][a-z-]*|(?<![\w.])\/?[\w./-]*[\d/][\w./-]*/g) ?? []
   return [...new Set(facts.map((fact) => fact.replace(/[.,]$/, '')))].sort()
 }
+
+test('each plain error of usage has a Spanish text, and each text `error.…` an error', () => {
+  const root = join(import.meta.dirname, '../../../..')
+  const sources = globSync('src/{cli,domain,http,values}/**/*.ts', { cwd: root })
+  const code = sources.map((file) => readFileSync(join(root, file), 'utf8')).join('\n')
+  const sentences = [...code.matchAll(/AppError\(\s*'usage',\s*'((?:[^'\\]|\\.)+)',?\s*\)/g)].map(
+    ([, text = '']) => text,
+  )
+  assert.ok(sentences.length > 30)
+  assert.deepEqual(
+    sentences.filter((text) => SPANISH.translate(text) === text),
+    [],
+  )
+  for (const name of ENGLISH.names.filter((one) => one.startsWith('error.'))) {
+    const parts = ENGLISH.text(name, PLACEHOLDERS)
+      .split('\0')
+      .filter((part) => /\w{3}/.test(part))
+    assert.ok(
+      parts.some((part) => code.includes(part.trim())),
+      name,
+    )
+  }
+})
