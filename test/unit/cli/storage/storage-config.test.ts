@@ -250,7 +250,7 @@ const misplacedAddresses: [line: string, message: RegExp][] = [
   ['cluster import --too=ADDRESS', /unknown flag '--too': did you mean --to\?/],
   ['cluster import --ADDRESS', /unknown flag '--postgres:\/\/\*\*\*@/],
   ['cluster import -ADDRESS', /unknown flag '-postgres:\/\/\*\*\*@/],
-  ['cluster import --json=ADDRESS', /'--json' does not take an argument/],
+  ['cluster import --json=ADDRESS', /--json takes no value/],
   ['key list --database-file ADDRESS', /^cambista: --database-file must not be the address of a database/],
   ['key list --data-dir ADDRESS', /^cambista: --data-dir must not be the address of a database/],
   ['key revoke a host=db,password=hidden', /unexpected "host=db,password=\*\*\*"/],
