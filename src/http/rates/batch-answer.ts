@@ -7,7 +7,7 @@ import type { RateCache, RateSnapshot } from '../../domain/rates/rate-cache.ts'
 import { AppError } from '../../runtime/errors.ts'
 import type { Interleave } from '../../runtime/interleave.ts'
 import type { Chunks } from '../../store/blobs/chunks.ts'
-import type { IsoDate } from '../../values/dates.ts'
+import { addDays, endOfDay, type IsoDate } from '../../values/dates.ts'
 import { applyRounding, product } from '../../values/decimal.ts'
 import { errorAnswer } from '../endpoint/errors.ts'
 import { type ConversionGroup, createCheck, type Element, FIELDS } from './batch-check.ts'
@@ -34,7 +34,7 @@ type BatchDeps = {
 
 /**
  * Reads a body and answers it with JSON, in chunks. The answer uses one snapshot, whose columns are read before it
- * begins. `asOf`: the instant of the snapshot.
+ * begins. `asOf`: the instant of the snapshot, or the beginning of today if that is later.
  * @throws AppError as readBatch; `busy` while the rates are being changed; `not-found` outside of the record
  */
 export async function answerBatch(
@@ -57,8 +57,11 @@ export async function answerBatch(
   const answerElement = createAnswerer(snapshot, today, asOf)
   const answering = mapSlices(elements, (one, at) => (at > 0 ? ',' : '[') + answerElement(one))
   const { newestInstant } = snapshot
-  const newest = newestInstant === undefined ? undefined : new Date(newestInstant).toISOString()
-  return { chunks: encodeSlices(interleave(answering), permit), asOf: asOf ?? newest }
+  const instant = newestInstant && Math.max(newestInstant, endOfDay(addDays(today, -1)))
+  return {
+    chunks: encodeSlices(interleave(answering), permit),
+    asOf: asOf ?? (instant === undefined ? undefined : new Date(instant).toISOString()),
+  }
 }
 
 /** Maps a list in slices. */

@@ -255,6 +255,25 @@ function randomElement(at: number): Element {
   }
 }
 
+test('X-Cambista-As-Of is of today, so that as_of repeats an answer whose newest commit is of yesterday', async (t) => {
+  const own = await startTestApp(t, { backfillFrom: '2026-03-01' })
+  await own.sync()
+  own.clock.now = new Date('2026-03-25T08:00:00Z') // before the sync of the morning
+  const elements = [undefined, '2026-03-26', '2026-03-27'].map((on) => ({
+    ...{ amount: '1', from: 'EUR', to: 'CRC', on },
+  }))
+  const ask = async (query = '') => {
+    const response = await fetch(`${own.app.url}${PATH}${query}`, {
+      ...{ method: 'POST', headers: { 'x-api-key': own.key }, body: JSON.stringify(elements) },
+    })
+    return { text: await response.text(), asOf: response.headers.get('x-cambista-as-of') ?? '' }
+  }
+  const first = await ask()
+  assert.equal(first.asOf, '2026-03-25T06:00:00.000Z')
+  const again = await ask(`?as_of=${first.asOf}`)
+  assert.equal(again.text.replaceAll(`,"as_of":"${first.asOf}"`, ''), first.text)
+})
+
 test('X-Cambista-As-Of has the instant of the answer, and as_of repeats it after a change', async (t) => {
   let isCorrected = false
   const own = await startTestApp(t, {
