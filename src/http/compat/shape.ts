@@ -57,7 +57,7 @@ export type CompatRequest = {
   today: IsoDate
   /** Side in `tipo`, else the side of the key; always that of the key for a provider without sides. */
   side: Side
-  /** Provider in the endpoint's parameter, else that of the key. */
+  /** Provider that the query names, else that of the key. */
   provider: string
 }
 
@@ -72,8 +72,8 @@ export type CompatEndpoint<A, T, S = RateSnapshot> = {
   path: Path<'GET'>
   /** True: the answer has both sides of the dollar, and `tipo` is ignored. */
   hasBothSides?: boolean
-  /** Query parameter that names the provider, if the API follows the key; undefined: only the key does. */
-  providerParameter?: 'provider' | 'providers'
+  /** Returns the provider that a query names, if the API follows the key; undefined: that of the key. */
+  namedProvider?(query: URLSearchParams): string | undefined
   /** Default: JSON. */
   contentType?: string | ((input: A) => string)
   /** List of content types, if `contentType` is a function. */
@@ -183,17 +183,14 @@ export function compatReply<A, T, S extends Revision & SnapshotProviders>(
 /** Parses a request: the inputs of its answer, its provider, their key, and the content type. */
 function requestedAnswer<A, T>(
   { clock, serveRounded, followsKey }: Pick<CompatDeps, 'clock' | 'serveRounded' | 'followsKey'>,
-  endpoint: Pick<
-    CompatEndpoint<A, T>,
-    'path' | 'hasBothSides' | 'providerParameter' | 'contentType' | 'parse'
-  >,
+  endpoint: Pick<CompatEndpoint<A, T>, 'path' | 'hasBothSides' | 'namedProvider' | 'contentType' | 'parse'>,
   event: H3Event,
   client: AdmittedClient,
   query = event.url.searchParams,
 ): { input: A; provider: string; key: string; contentType: string } {
-  const { path, hasBothSides, providerParameter, contentType = JSON_TYPE, parse } = endpoint
+  const { path, hasBothSides, namedProvider, contentType = JSON_TYPE, parse } = endpoint
   const params = pathParameters(event)
-  const provider = followsKey ? (requestedProvider(query, providerParameter) ?? client.provider) : PROVIDER
+  const provider = followsKey ? (namedProvider?.(query) ?? client.provider) : PROVIDER
   const side = hasBothSides || !hasSides(provider) ? client.side : requestedSide(query, client.side)
   const request = { query, params, headers: event.req.headers, today: currentDay(clock), side, provider }
   const input = parse ? parse(request) : ({} as A)
@@ -233,15 +230,6 @@ export function compatCredentials(admission: Admission): Credentials {
     ...{ name: 'anyKey', scheme: { type: 'apiKey', in: 'query', name: 'key' } },
     refusals: { 401: 'Missing or invalid key' },
   }
-}
-
-/** Returns the first code of the parameter; undefined: it has none. */
-function requestedProvider(
-  query: URLSearchParams,
-  parameter: 'provider' | 'providers' | undefined,
-): string | undefined {
-  const [code = ''] = parameter === undefined ? [] : (query.get(parameter) ?? '').split(',')
-  return code.trim().toLowerCase() || undefined
 }
 
 /** True if the provider publishes both sides of a currency. A provider that this program does not know may. */

@@ -237,6 +237,17 @@ test('tipo selects a side of Guatemala, and is ignored where a provider has no s
   for (const tipo of ['compra', 'venta', 'other'])
     assert.equal(await read(`/k/${ECB_KEY}${euro}&tipo=${tipo}`), plain)
   assert.equal((await ask(server, `${euro}&tipo=other`))[0], 400)
+  const dollar = await read('/v2/rates?base=USD&quotes=CRC&tipo=compra')
+  const ofBank = '/v2/providers/bccr/rates?base=USD&quotes=CRC'
+  assert.notEqual(dollar, await read(ofBank))
+  for (const path of [
+    `${ofBank}&tipo=compra`,
+    '/v2/rates?base=USD&quotes=CRC&providers=BCCR&tipo=compra',
+    '/v2/rates?base=USD&quotes=CRC&providers=,bccr&tipo=compra',
+  ])
+    assert.equal(await read(`/k/${ECB_KEY}${path}`), dollar, path)
+  assert.equal((await ask(server, `/k/${ECB_KEY}${ofBank}&tipo=other`))[0], 400)
+  assert.equal((await ask(server, '/v2/rate/EUR/USD?providers=ECB&tipo=other'))[0], 200)
   assert.equal((await ask(server, '/compat/valor?de=EUR&a=USD&provider=ecb&tipo=other'))[0], 422)
 })
 

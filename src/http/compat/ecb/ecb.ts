@@ -48,7 +48,8 @@ type FileQuery = { provider: string; today: IsoDate; side: Side }
 export function ecbApi(deps: CompatDeps): Api {
   const packing = createSemaphore(1, ZIP_WAIT)
   const parse = ({ provider, today, side }: CompatRequest): FileQuery => ({ provider, today, side })
-  const common = { providerParameter: 'provider', parse } as const
+  const namedProvider = (query: URLSearchParams) => query.get('provider')?.trim().toLowerCase() || undefined
+  const common = { namedProvider, parse }
   const recent = {
     ...common,
     find: (snapshot: RateSnapshot, query: FileQuery) =>

@@ -9,7 +9,7 @@ import { dayNumber, type IsoDate, isoDate } from '../../../values/dates.ts'
 import type { AnyEndpoint } from '../../endpoint/endpoint.ts'
 import { currencyName, currencySymbol } from '../codes.ts'
 import { type CompatDeps, compatEndpoint, PROVIDER } from '../shape.ts'
-import { answeredProvider, checkNames, parseProviders } from './v2-query.ts'
+import { answeredProvider, checkNames, namedProvider, parseProviders } from './v2-query.ts'
 
 type CatalogueCurrency = {
   iso_code: string
@@ -24,7 +24,7 @@ export function catalogueEndpoints(deps: CompatDeps, root: '/compat/frankfurter/
   return [
     compatEndpoint(deps, {
       path: `${root}/currencies`,
-      providerParameter: 'providers',
+      namedProvider: (query) => namedProvider(deps, query),
       parse(request) {
         checkNames(request.query, ['scope', 'providers'])
         return { today: request.today, ...parseProviders(request) }

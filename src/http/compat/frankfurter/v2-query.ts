@@ -7,7 +7,7 @@ import { earliest, type IsoDate, isIsoDate } from '../../../values/dates.ts'
 import type { Dialect } from '../../endpoint/csv.ts'
 import { KEY_NAMES } from '../../endpoint/url-key.ts'
 import { parseCodes } from '../codes.ts'
-import { type CompatRequest, PROVIDER } from '../shape.ts'
+import { type CompatDeps, type CompatRequest, PROVIDER } from '../shape.ts'
 import { parseDialect } from './v2-forms.ts'
 
 export type Grouping = 'week' | 'month'
@@ -63,6 +63,16 @@ export function parseProviders({
   provider,
 }: Pick<CompatRequest, 'query' | 'provider'>): ProvidersQuery {
   return { provider, codes: parseCodes(query.get('providers')) }
+}
+
+/** Returns the provider that answers a list of codes; undefined: the list is empty. @throws AppError `invalid` */
+export function namedProvider(
+  { cache }: Pick<CompatDeps, 'cache'>,
+  query: URLSearchParams,
+): string | undefined {
+  const codes = parseCodes(query.get('providers'))
+  if (codes.length === 0) return undefined
+  return answeredProvider(cache.snapshot(), { provider: PROVIDER, codes }) ?? PROVIDER
 }
 
 /**

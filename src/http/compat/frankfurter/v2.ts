@@ -18,11 +18,17 @@ import { type CompatDeps, compatEndpoint, fewestDecimals, PROVIDER, servedCrosse
 import { filterPublished } from './range.ts'
 import { catalogueEndpoints } from './v2-catalogue.ts'
 import { encodeJson, encodeNdjson, type QuoteRow, quotesCsv, rowObject } from './v2-forms.ts'
-import { answeredProvider, type Grouping, type QuoteQuery, rateQuery, ratesQuery } from './v2-query.ts'
+import {
+  answeredProvider,
+  type Grouping,
+  namedProvider,
+  type QuoteQuery,
+  rateQuery,
+  ratesQuery,
+} from './v2-query.ts'
 
 const ROOT = '/compat/frankfurter/v2'
 const BANK_RATES = '/providers/bccr/rates'
-const BANK_KEY = 'BCCR'
 const TYPES = {
   json: JSON_TYPE,
   ndjson: NDJSON_TYPE,
@@ -58,13 +64,10 @@ function quotesEndpoints(deps: CompatDeps): AnyEndpoint[] {
   const rates = (path: '/rates' | '/rates.csv' | typeof BANK_RATES, isCsv: boolean) =>
     compatEndpoint(deps, {
       path: `${ROOT}${path}`,
-      providerParameter: 'providers',
+      namedProvider: (query) => namedProvider(deps, query) ?? (path === BANK_RATES ? PROVIDER : undefined),
       contentType: ({ form }: QuoteQuery) => TYPES[form],
       contentTypes: Object.values(TYPES),
-      parse(request) {
-        const query = ratesQuery(request, isCsv)
-        return path === BANK_RATES && query.codes.length === 0 ? { ...query, codes: [BANK_KEY] } : query
-      },
+      parse: (request) => ratesQuery(request, isCsv),
       find: (snapshot, query) => find(deps, snapshot, query),
       encode: encodeRows,
       ...HEADERS,
@@ -75,7 +78,7 @@ function quotesEndpoints(deps: CompatDeps): AnyEndpoint[] {
     rates(BANK_RATES, false),
     compatEndpoint(deps, {
       path: `${ROOT}/rate/{base}/{quote}`,
-      providerParameter: 'providers',
+      namedProvider: (query) => namedProvider(deps, query),
       parse: rateQuery,
       async find(snapshot, query) {
         const answer = await find(deps, snapshot, query)

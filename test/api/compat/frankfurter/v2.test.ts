@@ -7,7 +7,7 @@ import { ask, convertUnit, openShapes, printedNumber, readJson, TODAY } from '..
 type Row = { date: string; base: string; quote: string; rate: number }
 
 const app = await openShapes()
-const { venta } = await app.json<{ venta: string }>('/api/v1/rates/latest')
+const { compra, venta } = await app.json<Record<'compra' | 'venta', string>>('/api/v1/rates/latest')
 const CRC = `{"date":"${TODAY}","base":"USD","quote":"CRC","rate":${venta}}`
 const USD = `{"date":"${TODAY}","base":"USD","quote":"USD","rate":1.0}`
 
@@ -19,6 +19,7 @@ for (const [path, body] of [
   ['/v2/rates?base=USD&quotes=USD,CRC', `[${CRC},${USD}]`],
   ['/v2/providers/bccr/rates?base=usd&quotes=CRC', `[${CRC}]`],
   ['/v2/rates?base=USD&quotes=CRC&tipo=venta&key=x&access_key=y', `[${CRC}]`],
+  ['/v2/rate/USD/CRC?providers=ECB,BCCR&tipo=compra', CRC.replace(venta, compra)],
   ['/v2/rates?base=USD&quotes=CRC&date=1990-01-01', '[]'],
   ['/v2/rates?base=USD&quotes=CRC&providers=ECB', '[]'],
   ['/v2/rates.csv?base=USD&quotes=CRC', `date,base,quote,rate\n${TODAY},USD,CRC,${venta}\n`],
