@@ -15,7 +15,7 @@ import {
   EVERY,
   expectedPoints,
   findLegs,
-  holesOfLegs,
+  holesOfPair,
   readPairSeries,
   STATS,
 } from '../support/rates/pair-answers.ts'
@@ -47,7 +47,7 @@ test(`${REQUESTS} random requests to /api/v1/history of a pair get exact answers
     const dollar = legs.find(({ series }) => series.rateType !== 'referencia')
     const { type: _, details: __, from, to, ...parameters } = request
     const rateFields = { rate_type: dollar?.series.rateType ?? 'referencia', date_from: from, date_to: to }
-    const holes = holesOfLegs(legs, request)
+    const holes = holesOfPair(legs, request)
     const missing = holes.length > 0 && { holes }
     const expected = {
       provider: 'bccr',

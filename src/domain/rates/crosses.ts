@@ -7,10 +7,10 @@ import { dayNumber, earliest, type IsoDate, isoDate, LATEST_DAY, latest } from '
 import type { Interval } from '../../values/intervals.ts'
 import { convert, findRoute, type Leg, type StoredLeg, type ValuedLeg } from './convert.ts'
 import { findHole } from './coverage.ts'
-import { findHoles, type SeriesDays } from './holes.ts'
+import { carriedLegs, findHoles, type SeriesDays } from './holes.ts'
 import { withLegs } from './queries.ts'
 import type { RateSnapshot } from './rate-cache.ts'
-import { type DayHole, pointRange } from './rates.ts'
+import type { DayHole } from './rates.ts'
 
 /** Selects cross rates; a quote without a route is left out of the answer. */
 export type CrossQuery = {
@@ -98,22 +98,12 @@ export function findCrossHoles(
 /** Finds days before a range over which a leg's value would be carried into it. */
 function findEarlierHole(
   legs: readonly SeriesDays[],
-  { from, to }: Interval,
+  range: Interval,
   onlyPublished: boolean,
 ): Interval | undefined {
-  for (const leg of legs) {
-    const { days } = leg.column
-    const { first } = pointRange(leg.column, from, to)
-    const [before, next = Number.POSITIVE_INFINITY] = [days[first - 1], days[first]]
-    if (before === undefined || next === dayNumber(from)) continue
-    const hole = findHole(leg.covered, before, dayNumber(from))
-    const carriedEnd = isoDate(Math.min(next - 1, dayNumber(to)))
-    const isShown = () =>
-      legs.some(({ column }) => {
-        const other = pointRange(column, from, carriedEnd)
-        return other.first < other.end
-      })
-    if (hole && (!onlyPublished || isShown())) return hole
+  for (const { leg, valueDay, isShown } of carriedLegs(legs, range)) {
+    const hole = findHole(leg.covered, valueDay, dayNumber(range.from))
+    if (hole && (!onlyPublished || isShown)) return hole
   }
   return undefined
 }

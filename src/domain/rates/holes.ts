@@ -2,10 +2,11 @@
 
 import type { SeriesRow } from '../../store/rates/series.ts'
 import { dayNumber, type IsoDate, isoDate } from '../../values/dates.ts'
-import type { Interval } from '../../values/intervals.ts'
+import { addInterval, type Interval } from '../../values/intervals.ts'
 import type { Column, CoveredDays } from './column.ts'
 import { areCovered, type DayRange, UNKNOWN_DAYS, uncoveredDays } from './coverage.ts'
 import type { RateSnapshot } from './rate-cache.ts'
+import { pointRange } from './rates.ts'
 
 /** Covered days without a value before the first value, after which that value is the start of the history. */
 export const EMPTY_DAYS = 366
@@ -23,10 +24,7 @@ export function seriesDays(snapshot: RateSnapshot, series: SeriesRow, column: Co
  * recorded. Days after the newest covered day are no holes, because nothing is published yet. Neither are days before
  * a known start of the history. A series without covered days is a hole as a whole. /
  */
-export function findHoles(
-  series: readonly SeriesDays[],
-  { from, to }: { from: IsoDate; to: IsoDate },
-): Interval[] | null {
+export function findHoles(series: readonly SeriesDays[], { from, to }: Interval): Interval[] | null {
   if (series.some(({ covered }) => covered === UNKNOWN_DAYS)) return null
   const holes = series.flatMap((one) => seriesHoles(one, dayNumber(from), dayNumber(to)))
   if (series.length > 1) holes.sort((a, b) => a.first - b.first)
@@ -36,7 +34,53 @@ export function findHoles(
     if (previous && hole.first <= previous.last + 1) previous.last = Math.max(previous.last, hole.last)
     else merged.push({ ...hole })
   }
-  return merged.map(({ first, last }) => ({ from: isoDate(first), to: isoDate(last) }))
+  return merged.map(toInterval)
+}
+
+/**
+ * Finds the holes of findHoles, and earlier ones that deny a day of the range its point. Another leg has a value on
+ * that day, and this leg's value would be carried over the hole to it.
+ */
+export function findPairHoles(legs: readonly SeriesDays[], range: Interval): Interval[] | null {
+  const holes = findHoles(legs, range)
+  const first = dayNumber(range.from)
+  return (
+    holes &&
+    carriedLegs(legs, range)
+      .filter(({ isShown }) => isShown)
+      .flatMap(({ leg: { covered }, valueDay }) =>
+        uncoveredDays(covered, valueDay + 1, Math.min(first, covered.at(-1) ?? valueDay)),
+      )
+      .filter(({ last }) => last < first) // others reach into the range, and are holes of it
+      .map(toInterval)
+      .reduce(addInterval, holes)
+  )
+}
+
+/**
+ * Finds legs without a value on the first day of a range, and the day of their last earlier value. `isShown`:
+ * another leg has a value on a day to which that value would be carried.
+ */
+export function carriedLegs<L extends Pick<SeriesDays, 'column'>>(
+  legs: readonly L[],
+  { from, to }: Interval,
+): { leg: L; valueDay: number; isShown: boolean }[] {
+  return legs.flatMap((leg) => {
+    const { days } = leg.column
+    const { first } = pointRange(leg.column, from, to)
+    const [valueDay, next = Number.POSITIVE_INFINITY] = [days[first - 1], days[first]]
+    if (valueDay === undefined || next === dayNumber(from)) return []
+    const carriedEnd = isoDate(Math.min(next - 1, dayNumber(to)))
+    const isShown = legs.some(({ column }) => {
+      const other = pointRange(column, from, carriedEnd)
+      return other.first < other.end
+    })
+    return { leg, valueDay, isShown }
+  })
+}
+
+function toInterval({ first, last }: DayRange): Interval {
+  return { from: isoDate(first), to: isoDate(last) }
 }
 
 function seriesHoles(series: SeriesDays, first: number, last: number): DayRange[] {

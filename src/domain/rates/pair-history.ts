@@ -9,7 +9,7 @@ import { type Fraction, isLess, quotient, sum, toDecimal } from '../../values/fr
 import type { Interval } from '../../values/intervals.ts'
 import { columnDecimals, columnValue } from './column.ts'
 import { areCovered, UNKNOWN_DAYS } from './coverage.ts'
-import { findHoles, type SeriesDays } from './holes.ts'
+import { findPairHoles, type SeriesDays } from './holes.ts'
 import { findPeriod, type Period, type PeriodLength } from './periods.ts'
 import { requireRoute, withLegs } from './queries.ts'
 import type { RateSnapshot } from './rate-cache.ts'
@@ -60,7 +60,7 @@ export type PeriodFigures = { date: IsoDate } & Record<Stat, PairFigure> & { par
 export type PairHistory<P = PairPoint> = {
   rateType: RateType
   points: Iterable<P>
-  /** Days of the range that were not synchronized in a leg; null: coverage is not recorded. */
+  /** Days as of findPairHoles; null: coverage is not recorded. */
   holes: readonly Interval[] | null
 }
 
@@ -89,7 +89,7 @@ export type PairStatistics = {
   rateType: RateType
   count: number
   figures?: Figures
-  /** Days of the range that were not synchronized in a leg; null: coverage is not recorded. */
+  /** Days as of findPairHoles; null: coverage is not recorded. */
   holes: readonly Interval[] | null
 }
 
@@ -136,7 +136,7 @@ function computeHistory<P>(
   make: MakePoint<P>,
 ): PairHistory<P> | Promise<PairHistory<P>> {
   return withPointLegs(snapshot, query, (legs, rateType) => {
-    const holes = findHoles(legs, { from: query.from, to: query.last })
+    const holes = findPairHoles(legs, { from: query.from, to: query.last })
     const points = yieldPoints(legs, { ...query, periodAt: (day) => findPeriod(day, query.every) }, make)
     // Without recorded coverage a point may be rejected; the error must precede the first point.
     const mayRefuse = legs.some(({ covered }) => covered === UNKNOWN_DAYS)
@@ -153,7 +153,7 @@ export function pairStatistics(
   query: RangeQuery,
 ): PairStatistics | Promise<PairStatistics> {
   return withPointLegs(snapshot, query, (legs, rateType) => {
-    const holes = findHoles(legs, { from: query.from, to: query.last })
+    const holes = findPairHoles(legs, { from: query.from, to: query.last })
     const range = { first: dayNumber(query.from), last: dayNumber(query.last) }
     const [group] = groupDays(legs, { ...query, periodAt: () => range })
     if (!group || group.begin === group.end) return { rateType, holes, count: 0 }

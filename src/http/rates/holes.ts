@@ -11,7 +11,8 @@ export const HolesOut = v.optional(
     v.nullable(v.array(v.object({ from: Day, to: Day }))),
     v.metadata({
       description:
-        'Days of the range that were not synchronized, absent without any; null: with as_of before the record of them',
+        'Days of the range that were not synchronized, absent without any; null: with as_of before the record of them. ' +
+        'Of a pair also days before the range, over which a value would be carried to a day of it',
     }),
   ),
 )

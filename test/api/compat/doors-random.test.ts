@@ -7,7 +7,13 @@ import { addDays, dayNumber, earliest, type IsoDate } from '../../../src/values/
 import { figure, SEED, scaled } from '../../faults/scale.ts'
 import type { TestApp } from '../../support/app.ts'
 import { listDays } from '../../support/rates/memory-bank.ts'
-import { findLegs, holesOfLegs, type PairSeries, readPairSeries } from '../../support/rates/pair-answers.ts'
+import {
+  findLegs,
+  holesOfLegs,
+  holesOfPair,
+  type PairSeries,
+  readPairSeries,
+} from '../../support/rates/pair-answers.ts'
 import { createRandom, type Random } from '../../support/rates/random-bank.ts'
 import { openRandomStore } from '../../support/rates/random-store.ts'
 import { runCommand } from '../../support/terminal.ts'
@@ -144,7 +150,7 @@ async function checkHistory(asking: Asking, pair: Pair, from: IsoDate): Promise<
   const { base, quote, side: type } = pair
   const legs = findLegs(store, { base, quote, type })
   assert.ok(legs)
-  const [hole] = holesOfLegs(legs, { from, to })
+  const [hole] = holesOfPair(legs, { from, to })
   const query = new URLSearchParams({ base, quote, type, from, to })
   for (const format of FORMATS) {
     const response = await app.get(`/api/v1/history.${format}?${query}`)

@@ -28,6 +28,7 @@ import {
   expectedStatistics,
   findLegs,
   holesOfLegs,
+  holesOfPair,
   type PairLeg,
   STATS,
 } from '../../support/rates/pair-answers.ts'
@@ -405,7 +406,7 @@ async function checkPair(asking: Asking): Promise<void> {
   const legs = findLegs(model.series, request)
   assert.ok(legs)
   const points = expectedPoints(legs, request, today)
-  const holes = holesOfLegs(legs, range)
+  const holes = holesOfPair(legs, range)
   seen.partial += points.filter(({ partial }) => partial).length
   const query = `${new URLSearchParams(request)}`
   const json = await asking.app.json<{ points: unknown; holes?: Days[] }>(`/api/v1/history?${query}`)

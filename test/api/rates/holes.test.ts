@@ -54,6 +54,25 @@ test('a hole is cut to the range, and a range beside it has none', async () => {
   }
 })
 
+test('a hole before the range is in the history of a pair without a point on its first day', async () => {
+  const app = await openApp()
+  await app.sync()
+  const days = { from: '2026-03-05', to: '2026-03-06' } // a Thursday and a Friday
+  const path = (form = '') => `/api/v1/history${form}?base=EUR&quote=CRC&from=2026-03-07&to=2026-03-08`
+  const answer = () => app.json<{ count: number; holes?: unknown }>(path())
+  assert.equal((await answer()).count, 2)
+  await loseDays(app, days, ['333'])
+  await withinASecond(async () => (await answer()).count === 0, 'the days are lost')
+  assert.deepEqual((await answer()).holes, [days])
+  assert.equal((await app.get(path('.csv'))).headers.get('x-holes'), `${days.from}..${days.to}`)
+  const prices = await app.get(path('.ledger'))
+  const message = `the days from ${days.from} to ${days.to} have not been synchronized`
+  assert.deepEqual([prices.status, await prices.text()], [503, message])
+  // The euro of Monday is its own.
+  const monday = '/api/v1/history?base=EUR&quote=CRC&from=2026-03-09'
+  assert.equal((await app.json<{ holes?: unknown }>(monday)).holes, undefined)
+})
+
 test('X-Holes has at most 20 intervals, then `more`', async () => {
   const many = await openApp()
   await many.sync()

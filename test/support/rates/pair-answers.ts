@@ -3,7 +3,8 @@
 
 import assert from 'node:assert/strict'
 import { selectCoverage } from '../../../src/store/rates/coverage.ts'
-import { addDays, dayNumber, type IsoDate } from '../../../src/values/dates.ts'
+import { addDays, dayNumber, type IsoDate, latest } from '../../../src/values/dates.ts'
+import { addInterval, toIntervals } from '../../../src/values/intervals.ts'
 import { asOtherProcess } from '../../api/support.ts'
 import { type Fraction, inverted, parseFraction, rounded, times } from '../../unit/domain/support.ts'
 import type { TestApp } from '../app.ts'
@@ -90,6 +91,31 @@ export function holesOfLegs(
     else holes.push({ from: day, to: day })
   }
   return holes
+}
+
+/**
+ * Holes of a pair's history. Includes earlier days over which a leg's value would be carried to a day of another leg.
+ * Days that continue into the range are cut off.
+ */
+export function holesOfPair(
+  legs: readonly PairLeg[],
+  { from, to }: Pick<PairRequest, 'from' | 'to'>,
+): { from: IsoDate; to: IsoDate }[] {
+  const earlier = new Set<IsoDate>()
+  for (const { series } of legs) {
+    const valueDay = [...series.values.keys()].filter((day) => day < from).reduce(latest, '')
+    const newest = [...series.covered].reduce(latest, '')
+    let day = from
+    while (day <= to && !series.values.has(day) && !legs.some((other) => other.series.values.has(day)))
+      day = addDays(day, 1)
+    if (valueDay === '' || day > to || series.values.has(day)) continue
+    let end = addDays(from, -1)
+    if (!series.covered.has(from) && from < newest)
+      while (end > valueDay && !series.covered.has(end)) end = addDays(end, -1)
+    for (let one = addDays(valueDay, 1); one <= end && one < newest; one = addDays(one, 1))
+      if (!series.covered.has(one)) earlier.add(one)
+  }
+  return [...toIntervals([...earlier].toSorted()), ...holesOfLegs(legs, { from, to })].reduce(addInterval, [])
 }
 
 /** First day of a history: fixed for the dollar, else that of its value after 366 covered days without one. */
