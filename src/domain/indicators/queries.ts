@@ -125,10 +125,11 @@ export async function counterRates(
       ...{ entity: name, kind: groups.get(code) ?? '' },
       ...{ compra: null, compra_date: null, venta: null, venta_date: null },
     }))
-    const { column, covered } = await present.days(code)
-    const point = knownRateOn(column, covered, day)
-    if (point && 'hole' in point) leftOut.push(code)
-    else if (point) Object.assign(row, { [side]: point.value, [`${side}_date`]: point.rate_date })
+    const days = await present.days(code)
+    const point = knownRateOn(days.column, days.covered, day)
+    if (point && !('hole' in point)) {
+      Object.assign(row, { [side]: point.value, [`${side}_date`]: point.rate_date })
+    } else if (point || findHoles([days], { from: day, to: day })?.length) leftOut.push(code)
   }
   const rows = [...byEntity.values()].sort((a, b) => (foldAccents(a.entity) < foldAccents(b.entity) ? -1 : 1))
   return { counters: rows, leftOut }

@@ -236,6 +236,20 @@ test('/ventanilla answers an instant with the counters of its record, whatever i
   )
 })
 
+test('/ventanilla names the codes of days before the fetched history', async (t) => {
+  const app = await startIndicatorApp(t, COUNTERS)
+  for (const code of ['3149', '3208']) app.values[code] = (day) => (day <= TODAY ? '500' : undefined)
+  await app.sync()
+  await app.enable(['3149', '3208'], '2026-03-10')
+  const codes = async (query = '') => (await app.get(`/api/v1/ventanilla${query}`)).headers.get('x-left-out')
+  assert.equal(await codes(), '3149,3208', 'nothing is fetched')
+  await app.read({ isNewestOnly: true })
+  assert.equal(await codes(), null)
+  assert.equal(await codes('?on=2026-02-01'), '3149,3208')
+  const [row] = await app.json<{ compra: unknown; venta: unknown }[]>('/api/v1/ventanilla?on=2026-02-01')
+  assert.deepEqual([row?.compra, row?.venta], [null, null])
+})
+
 test('answers of indicators have an ETag that changes with their data alone', async (t) => {
   const app = await startIndicatorApp(t, [TBP])
   app.values['423'] = (day) => (day <= TODAY ? '4' : undefined)
