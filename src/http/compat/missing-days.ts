@@ -36,7 +36,7 @@ export async function completeParts<T>(
   }
   if (!first) return { whole, leftOut }
   const isRefused = areNamed || whole.length === 0
-  deps.unserved.days(shape, firstInterval(first), isRefused)
+  deps.unserved.days(shape, firstInterval(first), { isRefused, isRounded: first.isRounded })
   if (!isRefused) return { whole, leftOut }
   throw new AppError('unavailable', missingDaysMessage(first), {
     details: { missing: first },

@@ -62,7 +62,7 @@ function pricesEndpoint(deps: PricesDeps, format: PriceFormat): AnyEndpoint {
       const prices = await findPrices(snapshot, query)
       const [hole] = prices.holes
       if (!hole) return prices
-      deps.unserved.days(format, hole, true)
+      deps.unserved.days(format, hole, { isRefused: true })
       throw new AppError(
         'unavailable',
         `the days from ${hole.from} to ${hole.to} have not been synchronized`,

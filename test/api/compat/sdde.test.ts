@@ -152,5 +152,9 @@ test('rounded parities are reported as missing, unless rounded values are served
     }
     const dollar = await fetch(`${site.app.url}${API}/indicadoresEconomicos/318/series?${days}`)
     assert.match(await dollar.text(), /658\.99/)
+    const lines = site.logLines.join('').split('\n')
+    const warnings = lines.filter((line) => line.includes('"shape":"sdde"'))
+    assert.equal(warnings.length, serveRounded ? 0 : 1)
+    for (const line of warnings) assert.match(line, /"rounded values are not served".*--serve-rounded/)
   }
 })

@@ -148,8 +148,10 @@ async function requireTable(
   const parts = [{ code: BASE, value: table, missing }]
   await completeParts(deps, 'ecb', parts, { areNamed: true, provider: query.provider })
   if (table.first === undefined) throw noRatesError(query)
-  const [leftOutDays] = table.leftOutDays?.days ?? []
-  if (leftOutDays && from !== undefined) deps.unserved.days('ecb', leftOutDays, false)
+  const { days: [leftOutDays] = [], isRounded } = table.leftOutDays ?? {}
+  if (leftOutDays && from !== undefined) {
+    deps.unserved.days('ecb', leftOutDays, { isRefused: false, isRounded })
+  }
   return table
 }
 

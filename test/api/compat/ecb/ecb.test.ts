@@ -278,6 +278,9 @@ test('rounded parities count as missing, unless the operator serves them', async
       [503, 'the days from 2026-03-20 to 2026-03-23 are stored rounded, and not answered'],
     )
   }
+  const [line = '', ...others] = app.logLines.filter((one) => one.includes('"shape":"ecb"'))
+  assert.match(line, /"rounded values are not served".*"from":"2026-03-20".*--serve-rounded/)
+  assert.deepEqual(others, [])
   const roundedApp = await openBank(t, { token: null, backfillFrom: '2025-01-01', serveRounded: true })
   for (const file of FILES) {
     const { status, headers } = await send(roundedApp.app.url + ROOT + file)
