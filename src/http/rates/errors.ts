@@ -46,15 +46,13 @@ export const RATES_ERRORS: ErrorShape = {
   advise(advice) {
     if (advice.about === 'providers' || advice.about === 'series') return `; see /api/v1/${advice.about}`
     if (advice.about !== 'conversion') return ''
-    return `: /api/v1/convert?amount=1&from=${advice.from}&to=${advice.to} inverts and chains pairs`
+    const { from, to, provider } = advice
+    return `: ${conversionPath({ amount: '1', from, to }, provider)} inverts and chains pairs`
   },
   see(advice) {
     if (advice.about !== 'conversion') return undefined
     const { from, to, day: on, asOf, provider } = advice
-    const query = new URLSearchParams({ amount: '1', from, to, on })
-    if (asOf !== undefined) query.set('as_of', asOf)
-    if (provider !== DEFAULT_PROVIDER.code) query.set('provider', provider)
-    return `/api/v1/convert?${query}`
+    return conversionPath({ amount: '1', from, to, on, ...(asOf !== undefined && { as_of: asOf }) }, provider)
   },
   schema: v.pipe(
     v.object({
@@ -76,6 +74,12 @@ export const RATES_ERRORS: ErrorShape = {
     v.title('HTTPError'),
   ),
   invalid: HTTPValidationError,
+}
+
+function conversionPath(parameters: Record<string, string>, provider: string): string {
+  const query = new URLSearchParams(parameters)
+  if (provider !== DEFAULT_PROVIDER.code) query.set('provider', provider)
+  return `/api/v1/convert?${query}`
 }
 
 function isMissingPrices(details: unknown): details is MissingPrices {

@@ -17,6 +17,7 @@ import { fixedClock } from '../../support/temporary.ts'
 import { runCommand, until } from '../../support/terminal.ts'
 import { addKey } from '../compat/asmx.ts'
 import { ask, type TestApp } from '../compat/support.ts'
+import { call, connect } from '../mcp/support.ts'
 import { asOtherProcess, loseDays, send } from '../support.ts'
 
 type Json = Record<string, unknown>
@@ -222,6 +223,19 @@ test('an unknown provider, and a pair of others, are a 404 that names the right 
     ],
   ] as const)
     assert.deepEqual(await ask(server, path), [404, body], path)
+})
+
+test('the 404 of /rates/latest and of get_rate has the provider of the conversion', async (t) => {
+  const server = await start(t)
+  const response = await server.get('/api/v1/rates/latest?base=USD&quote=RON&provider=ecb')
+  const { detail, see } = (await response.json()) as { detail: string; see: string }
+  const path = '/api/v1/convert?amount=1&from=USD&to=RON'
+  assert.equal(detail, `No series of ecb gives USD/RON: ${path}&provider=ecb inverts and chains pairs`)
+  assert.equal(see, `${path}&on=${TODAY}&provider=ecb`)
+  assert.equal((await server.get(see)).status, 200)
+  const client = await connect(t, 'legacy', { app: server })
+  const { content } = await call(client, 'get_rate', { base: 'USD', quote: 'RON', provider: 'ecb' })
+  assert.match(content[0]?.text ?? '', /call it with from USD, to RON and provider ecb$/)
 })
 
 test('tipo selects a side of Guatemala, and is ignored where a provider has no sides', async (t) => {

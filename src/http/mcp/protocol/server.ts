@@ -1,6 +1,7 @@
 // Answers messages of MCP, over HTTP and over stdin. The protocol is small enough to be served without its SDK, whose
 // clients the tests use (decisions 6.1).
 
+import { DEFAULT_PROVIDER } from '../../../providers/list.ts'
 import { VERSION } from '../../../runtime/assets.ts'
 import { AppError, errorReason } from '../../../runtime/errors.ts'
 import type { Log } from '../../../runtime/log.ts'
@@ -213,7 +214,9 @@ const BY_CODE: Partial<Record<AppError['code'], string>> = {
 /** Returns the text after an error's message. */
 function nextStep({ code, message, advice }: AppError): string {
   if (advice?.about === 'conversion') {
-    return `. The tool convert inverts and chains pairs: call it with from ${advice.from} and to ${advice.to}`
+    const { from, to, provider } = advice
+    const rest = provider === DEFAULT_PROVIDER.code ? ` and to ${to}` : `, to ${to} and provider ${provider}`
+    return `. The tool convert inverts and chains pairs: call it with from ${from}${rest}`
   }
   if (code === 'not-found' && /^Document/.test(message)) return '. list_documents names those that are there'
   if (code === 'not-found' && /^(Company|Agent)/.test(message)) return '. Leave it out, or ask for its id'
