@@ -40,15 +40,27 @@ export function convertAmount(
 }
 
 /** Returns the snapshot with the loaded columns of the routes, for `loadedConverter`. */
-export async function loadRouteColumns(
+export function loadRouteColumns(
   snapshot: RateSnapshot,
-  queries: Iterable<RouteQuery>,
+  queries: readonly RouteQuery[],
 ): Promise<RateSnapshot> {
-  const needed = new Set<SeriesRow>()
-  for (const { provider, from, to, type } of queries) {
-    const route = findRoute(snapshot.pairs(provider), snapshot.pivot(provider), from, to, type)
-    if ('legs' in route) for (const { series } of route.legs) needed.add(series)
-  }
+  return loadColumns(snapshot, new Set(queries.flatMap((query) => findRouteSeries(snapshot, query))))
+}
+
+/** Returns the series of a route; empty: there is no route. */
+export function findRouteSeries(
+  snapshot: RateSnapshot,
+  { provider, from, to, type }: RouteQuery,
+): readonly SeriesRow[] {
+  const route = findRoute(snapshot.pairs(provider), snapshot.pivot(provider), from, to, type)
+  return 'legs' in route ? route.legs.map((leg) => leg.series) : []
+}
+
+/** Returns the snapshot with the loaded columns of series, for `loadedConverter`. */
+export async function loadColumns(
+  snapshot: RateSnapshot,
+  needed: ReadonlySet<SeriesRow>,
+): Promise<RateSnapshot> {
   const series = [...needed]
   const columns = await snapshot.columns(series)
   const byId = new Map(series.map(({ id }, at) => [id, columns[at] ?? EMPTY_COLUMN]))

@@ -1,12 +1,18 @@
 // Answers a batch of conversions. Elements are validated, converted and encoded in slices, so that other requests
 // run in between.
 
-import { type Converter, loadedConverter, loadRouteColumns } from '../../domain/rates/conversions.ts'
+import {
+  type Converter,
+  findRouteSeries,
+  loadColumns,
+  loadedConverter,
+} from '../../domain/rates/conversions.ts'
 import type { PastRates } from '../../domain/rates/past.ts'
 import type { RateCache, RateSnapshot } from '../../domain/rates/rate-cache.ts'
 import { AppError } from '../../runtime/errors.ts'
 import type { Interleave } from '../../runtime/interleave.ts'
 import type { Chunks } from '../../store/blobs/chunks.ts'
+import type { SeriesRow } from '../../store/rates/series.ts'
 import { addDays, endOfDay, type IsoDate } from '../../values/dates.ts'
 import { applyRounding, product } from '../../values/decimal.ts'
 import { errorAnswer } from '../endpoint/errors.ts'
@@ -48,7 +54,12 @@ export async function answerBatch(
   const checking = mapSlices(bodyElements, createCheck(groups, today))
   for await (const slice of interleave(checking)) elements.push(...slice)
   const ways = Array.from(groups.values(), ({ way }) => way)
-  const load = (snapshot: RateSnapshot) => loadRouteColumns(snapshot, ways)
+  const load = async (snapshot: RateSnapshot) => {
+    const needed = new Set<SeriesRow>()
+    for await (const slice of interleave(mapSlices(ways, (way) => findRouteSeries(snapshot, way))))
+      for (const series of slice.flat()) needed.add(series)
+    return loadColumns(snapshot, needed)
+  }
   const snapshot = await showRecordLimits(() =>
     cache.read((present) =>
       asOf === undefined ? load(present) : past.read(present, Date.parse(asOf), load),
