@@ -50,6 +50,10 @@ const StatementOut = v.pipe(
               was: v.nullable(DecimalText),
               is: v.nullable(DecimalText),
               at: v.nullable(Instant),
+              kind: v.pipe(
+                v.picklist(['correction', 'refined', 'discarded', 'new']),
+                v.description('As in /api/v1/revisions; new: not known then'),
+              ),
             }),
           ),
         }),
@@ -107,9 +111,9 @@ export function statementEndpoint({ db, cache, past, clock }: StatementDeps): An
 /** Encodes the present answer. */
 function laterOut({ conversions, refusal, changes }: LaterAnswer) {
   const results = conversions?.map(({ result }) => result)
-  const corrections = changes.map(({ series, day, was, is, at }) => ({
+  const corrections = changes.map(({ series, day, was, is, at, kind }) => ({
     pair: `${series.base_currency}/${series.quote_currency}`,
-    ...{ rate_type: series.rate_type, rate_date: day, was, is, at },
+    ...{ rate_type: series.rate_type, rate_date: day, was, is, at, kind },
   }))
   const result = results && (results.length > 1 ? results : results[0])
   return { result: result ?? null, detail: refusal, corrections }

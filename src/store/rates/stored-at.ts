@@ -3,7 +3,7 @@
 
 import type { IsoDate } from '../../values/dates.ts'
 import { engineSql, snapshot } from '../engine.ts'
-import type { ReadDb } from '../tables.ts'
+import type { ReadDb, RevisionKind } from '../tables.ts'
 import { type RateRevision, selectSeriesRevisions } from './record.ts'
 import { findSeriesRevision } from './series.ts'
 
@@ -39,23 +39,31 @@ export async function selectValueRecord(db: ReadDb, seriesId: number, instant: n
   }
 }
 
+/** Kind of the revision, or `new`: a value without a revision. */
+export type ChangeKind = RevisionKind | 'new'
+
 /**
- * Selects the last instant after `after` at which the value of a day was replaced, removed or stored; undefined: none.
+ * Selects the last change of the value of a day after `after`: replaced, removed or stored. Its instant is undefined
+ * where it is not recorded. The kind of a refinement after a correction is `correction`.
  */
-export async function selectChangeInstant(
+export async function selectValueChange(
   db: ReadDb,
   { seriesId, day }: { seriesId: number; day: IsoDate },
   after: number,
-): Promise<string | undefined> {
-  const revision = await db
+): Promise<{ at: string | undefined; kind: ChangeKind }> {
+  const revisions = await db
     .selectFrom('rate_revisions')
-    .select('replaced_at')
+    .select(['kind', 'replaced_at'])
     .where('series_id', '=', seriesId)
     .where('rate_date', '=', day)
     .where('replaced_at', '>', new Date(after).toISOString())
     .orderBy('id', 'desc')
-    .executeTakeFirst()
-  if (revision) return revision.replaced_at
+    .execute()
+  const [last] = revisions
+  if (last) {
+    const isCorrected = last.kind === 'refined' && revisions.some(({ kind }) => kind === 'correction')
+    return { at: last.replaced_at, kind: isCorrected ? 'correction' : last.kind }
+  }
   const rate = await db
     .selectFrom('rates')
     .select('stored_at')
@@ -64,7 +72,7 @@ export async function selectChangeInstant(
     .where('stored_at', '>', after)
     .executeTakeFirst()
   const at = rate?.stored_at ?? (await selectImportInstant(db, { seriesId, day }, after))
-  return at === undefined ? undefined : new Date(at).toISOString()
+  return { at: at === undefined ? undefined : new Date(at).toISOString(), kind: 'new' }
 }
 
 /** An imported value has the instant of the other server, and the record that of the import. */

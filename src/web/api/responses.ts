@@ -85,6 +85,7 @@ export type CorrectedValue = {
   was: string | null
   is: string | null
   at: string | null
+  kind: 'correction' | 'refined' | 'discarded' | 'new'
 }
 
 /** Text of a conversion with its digest. A statement of both sides has two conversions: compra, venta. */

@@ -113,14 +113,25 @@ export const CERTIFICATE = textTable({
     `Este servidor no puede comprobarla: entre ${from} y ${to} su registro tiene un vacío.`,
     `This server cannot verify it: its record has a gap between ${from} and ${to}.`,
   ],
-  corrected: (values: readonly string[], result: string) => [
-    `El BCCR corrigió después ${joinList(values, 'y')}: hoy el resultado sería ${result}.`,
-    `The BCCR corrected ${joinList(values, 'and')} later: today the result would be ${result}.`,
-  ],
-  publishedLater: (values: readonly string[], result: string) => [
-    `El BCCR publicó después ${joinList(values, 'y')}: hoy el resultado sería ${result}.`,
-    `The BCCR published ${joinList(values, 'and')} later: today the result would be ${result}.`,
-  ],
+  /** Reasons by the kind of the change. */
+  changes: {
+    correction: (values: readonly string[]) => [
+      `El BCCR corrigió después ${joinList(values, 'y')}.`,
+      `The BCCR corrected ${joinList(values, 'and')} later.`,
+    ],
+    refined: (values: readonly string[]) => [
+      `Este servidor tiene ahora más decimales de ${joinList(values, 'y')}.`,
+      `This server now has more decimals of ${joinList(values, 'and')}.`,
+    ],
+    new: (values: readonly string[]) => [
+      `Este servidor recibió después ${joinList(values, 'y')}.`,
+      `This server received ${joinList(values, 'and')} later.`,
+    ],
+    discarded: (values: readonly string[]) => [
+      `Este servidor descartó después ${joinList(values, 'y')}.`,
+      `This server discarded ${joinList(values, 'and')} later.`,
+    ],
+  },
   noAnswerNow: ['Hoy este servidor no da una respuesta.', 'Today this server has no answer.'],
   changedNow: (result: string) => [
     `Hoy el resultado sería ${result}.`,

@@ -26,6 +26,7 @@ type Correction = {
   was: unknown
   is: unknown
   at: unknown
+  kind: string
 }
 type Statement = {
   statement: string
@@ -166,6 +167,7 @@ test('after a correction of the bank a statement matches, and names the correcti
     rate_date: '2026-03-22',
     was: '492.95',
     is: '493.15',
+    kind: 'correction',
   }
   assert.deepEqual(again, { ...first, matches: true, now: { result, corrections: [{ ...correction, at }] } })
   const [revision] = await app
@@ -194,9 +196,30 @@ test('a value that was published later is named without a former one', async (t)
       {
         ...{ pair: 'EUR/USD', rate_type: 'referencia', rate_date: '2026-03-23', was: null, is: '1.3' },
         at: correction?.at,
+        kind: 'new',
       },
     ],
   })
+})
+
+test('a change has the kind of its revision', async (t) => {
+  const app = await openStore(t)
+  const query = 'amount=10&from=EUR&to=USD&on=2026-03-20'
+  const changeKinds = async (first: Statement) =>
+    (await verify(app, query, first)).now?.corrections.map(({ was, is, kind }) => [was, is, kind])
+  app.takeToken(2)
+  app.memory.publish[EUR] = () => '1.3'
+  await app.sync()
+  const short = await ask(app, query)
+  app.giveToken()
+  app.memory.publish[EUR] = () => '1.30412'
+  await app.sync()
+  assert.deepEqual(await changeKinds(short), [['1.3', '1.30412', 'refined']])
+  const long = await ask(app, query)
+  app.memory.publish[EUR] = () => '1.31412'
+  await app.sync()
+  assert.deepEqual(await changeKinds(short), [['1.3', '1.31412', 'correction']])
+  assert.deepEqual(await changeKinds(long), [['1.30412', '1.31412', 'correction']])
 })
 
 test('where the answer of today is an error, a statement still matches, and has the error', async (t) => {

@@ -59,14 +59,18 @@ test('page and command read the same links', () => {
       const view = { ...FIRST_VIEW, ratesView: 'certificate' as const, certificate: query }
       const { screen, ratesView, certificate } = parseFragment(encodeFragment(view))
       assert.deepEqual([screen, ratesView, certificate], ['rates', 'certificate', query])
-      const { query: statement, ...issue } = parseStatementLink(`https://x/${encodeFragment(view)}`) ?? {}
+      const {
+        query: statement,
+        sign,
+        ...issue
+      } = parseStatementLink(`https://x/${encodeFragment(view)}`) ?? {}
       assert.deepEqual(issue, ISSUE)
       const { source, target, side, on } = link
       assert.deepEqual(
         { ...statement, amount: '' },
         { amount: '', from: source, to: target, type: side, day: on },
       )
-      assert.ok(link.amount.replace('-', '').startsWith(statement?.amount ?? '?'))
+      assert.ok(link.amount.startsWith(`${sign}${statement?.amount}`))
     }),
   )
 })

@@ -112,7 +112,7 @@ test('the link of a certificate verifies it, and names a later correction of the
   await waitForText(
     visit,
     '.verdict.good',
-    /^Coincide: este servidor da hoy la misma respuesta\.El BCCR corrigió después USD\/CRC venta del 15\/11\/2026: hoy el resultado sería ₡1\s\d{3}\s\d{3},\d\d\..* de 490,68 a 600,25 \(el 20\/11\/2026, 13:00\)$/,
+    /^Coincide: este servidor da hoy la misma respuesta\.El BCCR corrigió después USD\/CRC venta del 15\/11\/2026\. Hoy el resultado sería ₡1\s\d{3}\s\d{3},\d\d\..* de 490,68 a 600,25 \(el 20\/11\/2026, 13:00\)$/,
   )
 
   const inGap = new Date(Date.parse(asOf) - 1).toISOString()

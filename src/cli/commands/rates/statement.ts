@@ -4,6 +4,7 @@
 import { isRecordLimits, openPastRates, type RecordLimits } from '../../../domain/rates/past.ts'
 import { openRateCache, type RateSnapshot } from '../../../domain/rates/rate-cache.ts'
 import {
+  type LaterAnswer,
   makeStatement,
   type StatementAnswer,
   type ValueChange,
@@ -11,6 +12,7 @@ import {
 import { parseStatementLink, type StatementLink } from '../../../domain/rates/statement/statement-link.ts'
 import { DEFAULT_PROVIDER } from '../../../providers/list.ts'
 import { AppError } from '../../../runtime/errors.ts'
+import type { ChangeKind } from '../../../store/rates/stored-at.ts'
 import { addDays, currentDay, type IsoDate, TIME_ZONE } from '../../../values/dates.ts'
 import { command, printResult } from '../../command.ts'
 import { type Language, messageLanguage } from '../../help/locale.ts'
@@ -24,10 +26,14 @@ const TEXTS = {
     before: (from: string) => `The record of this server begins on ${from}.`,
     gap: (from: string, to: string) =>
       `This server cannot verify it: its record has a gap between ${from} and ${to}.`,
-    corrected: (value: string, result: string) =>
-      `The BCCR corrected ${value} later: today the result would be ${result}.`,
-    changed: (result: string) => `Today the result would be ${result}.`,
-    none: 'none',
+    changes: {
+      correction: (values: string) => `The BCCR corrected ${values} later.`,
+      refined: (values: string) => `This server now has more decimals of ${values}.`,
+      new: (values: string) => `This server received ${values} later.`,
+      discarded: (values: string) => `This server discarded ${values} later.`,
+    },
+    today: (result: string) => `Today the result would be ${result}.`,
+    noAnswer: (reason: string) => `Today this server has no answer. “${reason}”`,
     of: 'of',
     and: 'and',
   },
@@ -38,10 +44,14 @@ const TEXTS = {
     before: (from: string) => `El registro de este servidor comienza el ${from}.`,
     gap: (from: string, to: string) =>
       `Este servidor no puede comprobarla: entre ${from} y ${to} su registro tiene un vacío.`,
-    corrected: (value: string, result: string) =>
-      `El BCCR corrigió después ${value}: hoy el resultado sería ${result}.`,
-    changed: (result: string) => `Hoy el resultado sería ${result}.`,
-    none: 'ninguno',
+    changes: {
+      correction: (values: string) => `El BCCR corrigió después ${values}.`,
+      refined: (values: string) => `Este servidor tiene ahora más decimales de ${values}.`,
+      new: (values: string) => `Este servidor recibió después ${values}.`,
+      discarded: (values: string) => `Este servidor descartó después ${values}.`,
+    },
+    today: (result: string) => `Hoy el resultado sería ${result}.`,
+    noAnswer: (reason: string) => `Hoy este servidor no da una respuesta. «${reason}»`,
     of: 'del',
     and: 'y',
   },
@@ -111,9 +121,9 @@ function answerOut({ statement, sha256, asOf, later }: StatementAnswer, isMatch:
     now: later && {
       results: results ?? null,
       detail: later.refusal,
-      corrections: later.changes.map(({ series, day, was, is, at }) => ({
+      corrections: later.changes.map(({ series, day, was, is, at, kind }) => ({
         pair: `${series.base_currency}/${series.quote_currency}`,
-        ...{ rate_type: series.rate_type, rate_date: day, was, is, at },
+        ...{ rate_type: series.rate_type, rate_date: day, was, is, at, kind },
       })),
     },
   }
@@ -122,14 +132,24 @@ function answerOut({ statement, sha256, asOf, later }: StatementAnswer, isMatch:
 function answerLines(answer: StatementAnswer, link: StatementLink, texts: VerdictTexts): string[] {
   const { statement, sha256, later } = answer
   const verdict = sha256 === link.sha256 ? texts.match : texts.mismatch(link.sha256, sha256)
-  const lines = [verdict]
-  if (later) {
-    const results = later.conversions?.map(({ result }) => `${result} ${link.query.to}`)
-    const result = results?.join(` ${texts.and} `) ?? texts.none
-    const values = later.changes.map((change) => valueName(change, texts)).join(` ${texts.and} `)
-    lines.push(values === '' ? texts.changed(result) : texts.corrected(values, result))
-  }
+  const lines = later ? [verdict, laterLine(later, link, texts)] : [verdict]
   return [...lines, '', ...statement.trimEnd().split('\n')]
+}
+
+/** Returns the reasons of the change, and the present result. */
+function laterLine(later: LaterAnswer, { query, sign }: StatementLink, texts: VerdictTexts): string {
+  const byKind = Object.groupBy(later.changes, ({ kind }) => kind)
+  const reasons = Object.entries(texts.changes).flatMap(([kind, sentence]) => {
+    const values = byKind[kind as ChangeKind]?.map((change) => valueName(change, texts))
+    return values ? sentence(joinTexts(values, texts)) : []
+  })
+  const results = later.conversions?.map(({ result }) => `${sign}${result} ${query.to}`)
+  const today = results ? texts.today(joinTexts(results, texts)) : texts.noAnswer(later.refusal ?? '')
+  return [...reasons, today].join(' ')
+}
+
+function joinTexts(parts: readonly string[], { and }: VerdictTexts): string {
+  return [parts.slice(0, -1).join(', '), parts.at(-1)].filter(Boolean).join(` ${and} `)
 }
 
 function limitsLine(limits: RecordLimits, texts: VerdictTexts): string {

@@ -5,7 +5,13 @@ import { isIsoDate, utcInstant } from '../../../values/dates.ts'
 import { positiveAmount } from '../../../values/decimal.ts'
 import type { StatementQuery } from './statement.ts'
 
-export type StatementLink = { query: Omit<StatementQuery, 'provider'>; asOf: string; sha256: string }
+/** `sign`: of the amount and the result; a credit note has the statement of its positive amount. */
+export type StatementLink = {
+  query: Omit<StatementQuery, 'provider'>
+  sign: '' | '-'
+  asOf: string
+  sha256: string
+}
 
 const VIEW = '#rates/certificate?'
 const CURRENCY = /^[A-Z]{3}$/
@@ -17,7 +23,8 @@ export function parseStatementLink(link: string): StatementLink | undefined {
   if (start < 0) return undefined
   const params = new URLSearchParams(link.slice(start + VIEW.length).trim())
   const param = (name: string) => params.get(name) ?? ''
-  const amount = positiveAmount(param('amount').replace(/^-/, '')) // a credit note has the statement of its amount
+  const sign = param('amount').startsWith('-') ? '-' : ''
+  const amount = positiveAmount(param('amount').slice(sign.length))
   const [from, to] = [param('source').toUpperCase(), param('target').toUpperCase()]
   const type = sideParam(params.get('side') ?? 'venta')
   const asOf = utcInstant(param('as_of'))
@@ -25,7 +32,7 @@ export function parseStatementLink(link: string): StatementLink | undefined {
   if (amount === undefined || type === undefined || asOf === undefined) return undefined
   if (![from, to].every((code) => CURRENCY.test(code)) || !isIsoDate(day) || !DIGEST.test(sha256))
     return undefined
-  return { query: { amount, from, to, type, day }, asOf, sha256 }
+  return { query: { amount, from, to, type, day }, sign, asOf, sha256 }
 }
 
 function sideParam(text: string): StatementQuery['type'] | undefined {

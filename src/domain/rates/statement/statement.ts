@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 import type { RateType } from '../../../providers/provider.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import type { SeriesRow } from '../../../store/rates/series.ts'
-import { selectChangeInstant } from '../../../store/rates/stored-at.ts'
+import { type ChangeKind, selectValueChange } from '../../../store/rates/stored-at.ts'
 import type { ReadDb } from '../../../store/tables.ts'
 import type { IsoDate } from '../../../values/dates.ts'
 import { type ConversionResult, convertAmount } from '../conversions.ts'
@@ -30,20 +30,17 @@ export type StatementQuery = {
 /** Conversion of one side, or of compra and venta. */
 export type Conversions = readonly [ConversionResult] | readonly [ConversionResult, ConversionResult]
 
-/** A value of the present answer that was another one then; null: none. `at`: the instant of the change, if known. */
-export type ValueChange = {
-  series: SeriesRow
-  day: IsoDate
-  was: string | null
-  is: string | null
-  at: string | null
-}
+/** A value of the present answer that was another one then; null: none. */
+type ChangedValue = { series: SeriesRow; day: IsoDate; was: string | null; is: string | null }
+
+/** `at`: the instant of the change, if known. */
+export type ValueChange = ChangedValue & { at: string | null; kind: ChangeKind }
 
 /** The present answer, where it differs. `refusal`: the reason that there is none. */
-export type LaterAnswer = {
+export type LaterAnswer<Change = ValueChange> = {
   conversions: Conversions | undefined
   refusal: string | undefined
-  changes: readonly ValueChange[]
+  changes: readonly Change[]
 }
 
 /** `asOf`: the instant of its knowledge. `later`: the present answer, if an instant was requested and it differs. */
@@ -81,8 +78,9 @@ export async function makeStatement(
   })
   if (!later) return answer(conversions, instant)
   const changes = await Array.fromAsync(later.changes, async (change) => {
-    const { series, day } = change
-    return { ...change, at: (await selectChangeInstant(db, { seriesId: series.id, day }, instant)) ?? null }
+    const { series, day, was } = change
+    const { at = null, kind } = await selectValueChange(db, { seriesId: series.id, day }, instant)
+    return { ...change, at, kind: was === null ? 'new' : kind }
   })
   return answer(conversions, instant, { ...later, changes })
 }
@@ -128,7 +126,7 @@ async function findLaterAnswer(
   { then, now }: { then: RateSnapshot; now: RateSnapshot },
   query: StatementQuery,
   former: Conversions,
-): Promise<LaterAnswer | undefined> {
+): Promise<LaterAnswer<ChangedValue> | undefined> {
   const answer = await convertOrRefuse(now, query)
   const conversions = answer instanceof AppError ? undefined : answer
   const results = (some: Conversions) => some.map(({ result }) => result).join()
@@ -139,11 +137,11 @@ async function findLaterAnswer(
       usedDays.set(`${series.id} ${point.rate_date}`, { series, day: point.rate_date })
     }
   }
-  const changes: ValueChange[] = []
+  const changes: ChangedValue[] = []
   for (const { series, day } of usedDays.values()) {
     const was = await dayValue(then, series, day)
     const is = await dayValue(now, series, day)
-    if (was !== is) changes.push({ series, day, was, is, at: null })
+    if (was !== is) changes.push({ series, day, was, is })
   }
   return { conversions, refusal: answer instanceof AppError ? answer.message : undefined, changes }
 }

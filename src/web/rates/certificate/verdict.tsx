@@ -1,4 +1,4 @@
-// Verdict about the certificate of a link, and the values that the bank corrected since.
+// Verdict about the certificate of a link, and the values that changed since.
 
 import type { ComponentChildren } from 'preact'
 import type { CorrectedValue, StatementResponse } from '../../api/responses.ts'
@@ -67,23 +67,23 @@ function VerdictBox(props: {
 function LaterAnswer({ link, now }: { link: CertificateLink; now: NonNullable<StatementResponse['now']> }) {
   const words = certificateTexts.value
   const { corrections, result } = now
-  const names = corrections.map(valueName)
+  const byKind = Object.groupBy(corrections, ({ kind }) => kind)
+  const reasons = Object.entries(words.changes).flatMap(([kind, sentence]) => {
+    const names = byKind[kind as CorrectedValue['kind']]?.map(valueName)
+    return names ? `${sentence(names)} ` : []
+  })
   const results = typeof result === 'string' ? [result] : (result ?? [])
   const sum = words.joinResults(results.map((one) => money(one, link)))
-  const isNew = corrections.every(({ was }) => was === null)
   return (
     <>
       <p>
+        {reasons}
         {result === null ? (
           <>
             {words.noAnswerNow} {now.detail !== undefined && <q lang="en">{now.detail}</q>}
           </>
-        ) : names.length === 0 ? (
-          words.changedNow(sum)
-        ) : isNew ? (
-          words.publishedLater(names, sum)
         ) : (
-          words.corrected(names, sum)
+          words.changedNow(sum)
         )}
       </p>
       <ul>

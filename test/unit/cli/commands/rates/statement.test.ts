@@ -3,9 +3,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseStatementLink } from '../../../../../src/domain/rates/statement/statement-link.ts'
+import { raiseRevision } from '../../../../../src/store/meta.ts'
+import { replaceCoverage } from '../../../../../src/store/rates/coverage.ts'
+import { CERTIFICATE } from '../../../../../src/web/i18n/certificate.ts'
+import { inLanguage } from '../../../../../src/web/i18n/table.ts'
 import { asOtherProcess } from '../../../../api/support.ts'
 import { startTestApp, type TestApp } from '../../../../support/app.ts'
 import { startMemoryApp } from '../../../../support/rates/memory-app.ts'
+import { EUR } from '../../../../support/rates/memory-bank.ts'
 import { runCommand } from '../../../../support/terminal.ts'
 
 type Answer = { statement: string; sha256: string; as_of: string }
@@ -68,27 +73,74 @@ test('`statement verify` prints both digests of a certificate that does not matc
   assert.match(other.out, /^Does not match: the digest of the link is [\da-f]{64}, that of this answer is /)
 })
 
-test('`statement verify` names a correction of the bank after the certificate', async (t) => {
+test('`statement verify` gives the reasons of another result in the words of the page', async (t) => {
   const app = await startMemoryApp(t, { now: NOW, backfillFrom: '2026-03-01' })
-  app.memory.publish['318'] = (day) => (day <= '2026-03-24' ? '485.81' : undefined)
+  const until = (last: string, value: string) => (day: string) => (day <= last ? value : undefined)
+  app.takeToken(2)
+  Object.assign(app.memory.publish, {
+    318: until('2026-03-24', '485.81'),
+    [EUR]: until('2026-03-20', '1.21'),
+  })
   await app.sync()
-  const params = { ...PARAMS, source: 'USD' }
-  const answer = await makeAnswer(app, params)
+  const dollars = { ...PARAMS, source: 'USD', amount: '-1500' }
+  const refined = { ...PARAMS, source: 'EUR', target: 'USD', on: '2026-03-20' }
+  const carried = { ...refined, on: '2026-03-22' }
+  const [first, second, third] = [
+    await makeAnswer(app, dollars),
+    await makeAnswer(app, refined),
+    await makeAnswer(app, carried),
+  ]
   app.clock.now = new Date('2026-03-25T12:00:00Z')
+  app.giveToken()
   app.memory.publish['318'] = (day) => (day === '2026-03-22' ? '600.25' : '485.81')
+  app.memory.publish[EUR] = (day) => (day === '2026-03-22' ? '1.3' : '1.20534')
   await app.sync()
-  const english = await verify(app, makeLink(answer, params))
+  const english = await verify(app, makeLink(first, dollars))
   assert.deepEqual(
     [english.code, english.out],
     [
       0,
-      `Matches: this server gives the same answer today.\nThe BCCR corrected USD/CRC venta of 22/03/2026 later: today the result would be 900375 CRC.\n\n${answer.statement}`,
+      `Matches: this server gives the same answer today.\nThe BCCR corrected USD/CRC venta of 22/03/2026 later. Today the result would be -900375 CRC.\n\n${first.statement}`,
     ],
   )
-  const spanish = await verify(app, makeLink(answer, params), SPANISH)
+  const words = inLanguage(CERTIFICATE, 'es')
+  for (const [answer, params, reasons, result] of [
+    [first, dollars, words.changes.correction(['USD/CRC venta del 22/03/2026']), '-900375 CRC'],
+    [second, refined, words.changes.refined(['EUR/USD del 20/03/2026']), '1808.01 USD'],
+    [
+      third,
+      carried,
+      [words.changes.refined(['EUR/USD del 20/03/2026']), words.changes.new(['EUR/USD del 22/03/2026'])].join(
+        ' ',
+      ),
+      '1950 USD',
+    ],
+  ] as const) {
+    const end = await verify(app, makeLink(answer, params), SPANISH)
+    assert.equal(end.out.split('\n')[1], `${reasons} ${words.changedNow(result)}`)
+  }
+})
+
+test('`statement verify` gives the reason why there is no answer any more', async (t) => {
+  const app = await startMemoryApp(t, { now: NOW, backfillFrom: '2026-03-01' })
+  app.memory.publish[EUR] = (day) => (day <= '2026-03-20' ? '1.20534' : undefined)
+  await app.sync()
+  const params = { ...PARAMS, target: 'USD' }
+  const link = makeLink(await makeAnswer(app, params), params)
+  const [{ id } = { id: 0 }] = await app.json<{ id: number }[]>('/api/v1/series?base=EUR')
+  app.clock.now = new Date('2026-03-25T12:00:00Z')
+  await asOtherProcess(app, async (db) => {
+    const days = [
+      { from: '2026-03-01', to: '2026-03-20' },
+      { from: '2026-03-22', to: '2026-03-25' },
+    ]
+    await replaceCoverage(db, 'answered', new Map([[id, days]]), app.clock.now.getTime())
+    await raiseRevision(db)
+  })
+  const end = await verify(app, link, SPANISH)
   assert.equal(
-    spanish.out.split('\n')[1],
-    `El BCCR corrigió después USD/CRC venta del 22/03/2026: hoy el resultado sería 900375 CRC.`,
+    end.out.split('\n')[1],
+    `${inLanguage(CERTIFICATE, 'es').noAnswerNow} «the days from 2026-03-21 to 2026-03-21 have not been synchronized»`,
   )
 })
 
