@@ -70,13 +70,13 @@ for (const [path, name] of [
 }
 
 const far: [path: string, name: string, said: string, sent?: string][] = [
-  [LATEST, 'q', 'this path has provider, base, quote, on, as_of'],
+  [LATEST, 'q', 'this path has provider, base, quote, on, as_of, details'],
   [HISTORY, 'date', 'this path has from, to, as_of, dialect, dialecto, decimal, sep'],
   [RATES, 'from', 'this path has on, as_of, provider, base, quote, exact, dialect, dialecto, decimal, sep'],
   [HEALTH, 'on', 'this path has none'],
   ['/api/v1/scheduler', 'verbose', 'this path has none'],
-  [LATEST, 'constructor', 'this path has provider, base, quote, on, as_of'],
-  [LATEST, 'to string', 'this path has provider, base, quote, on, as_of', 'to%20string'],
+  [LATEST, 'constructor', 'this path has provider, base, quote, on, as_of, details'],
+  [LATEST, 'to string', 'this path has provider, base, quote, on, as_of, details', 'to%20string'],
 ]
 for (const [path, name, message, query = name] of far) {
   test(`${name} of ${path} is a 422 that lists the parameters`, async () => {

@@ -5,6 +5,7 @@ import type { RateType } from '../../providers/provider.ts'
 import type { SeriesRow } from '../../store/rates/series.ts'
 import { earliest, type IsoDate } from '../../values/dates.ts'
 import { product, ratio } from '../../values/decimal.ts'
+import { newestCoveredDay } from './coverage.ts'
 import type { SeriesDays } from './holes.ts'
 import type { SeriesByPair } from './rate-cache.ts'
 import { type DayHole, knownRateOn, type RatePoint, smallest } from './rates.ts'
@@ -20,8 +21,8 @@ export type Route = { path: readonly string[]; legs: readonly Leg[]; rateType: R
 /** Reason for a missing route: a currency without stored rates, or a side that is not published. */
 export type NoRoute = { missing: string }
 
-/** A leg and the value used for it. */
-export type ValuedLeg = Leg & { point: RatePoint }
+/** A leg and the value used for it. `lastCoveredDay`: the newest covered day, if it is before the requested day. */
+export type ValuedLeg = Leg & { point: RatePoint; lastCoveredDay: IsoDate | undefined }
 
 export type Conversion = {
   rateDate: IsoDate
@@ -83,7 +84,7 @@ export function convert(
     decimals = smallest(decimals, point.rounded_to)
     if (inverse) denominator.push(point.value)
     else numerator.push(point.value)
-    valued.push({ series, inverse, point })
+    valued.push({ series, inverse, point, lastCoveredDay: newestCoveredDay(covered, point.rate_date, day) })
   }
   const asPublished = numerator.length <= 1 && denominator.length === 0
   const rate = asPublished ? (numerator[0] ?? '1') : ratio(numerator, denominator)

@@ -1,7 +1,7 @@
 // Decides whether a value is valid for a later day: only if every day between was synchronized (decisions 2.6).
 
 import { AppError } from '../../runtime/errors.ts'
-import { isoDate } from '../../values/dates.ts'
+import { type IsoDate, isoDate } from '../../values/dates.ts'
 import type { Interval } from '../../values/intervals.ts'
 import type { CoveredDays } from './column.ts'
 
@@ -19,6 +19,14 @@ export function findHole(covered: CoveredDays, valueDay: number, day: number): I
   const holes = uncoveredDays(covered, valueDay + 1, last)
   const [first] = holes
   return first && { from: isoDate(first.first), to: isoDate(holes.at(-1)?.last ?? first.last) }
+}
+
+/** Newest covered day, if it is before `day`: newer values may have been published. Undefined for a value of `day`. */
+export function newestCoveredDay(covered: CoveredDays, valueDay: IsoDate, day: IsoDate): IsoDate | undefined {
+  if (valueDay === day) return undefined
+  const newest = covered.at(-1)
+  const newestDay = newest === undefined ? valueDay : isoDate(newest)
+  return newestDay < day ? newestDay : undefined
 }
 
 /** Day numbers, both inclusive. */

@@ -66,9 +66,16 @@ export function listSeries(snapshot: RateSnapshot, filter: SeriesFilter, onlyEna
  */
 export function latestRates(
   snapshot: RateSnapshot,
-  query: { provider: string; base: string; quote: string; day: IsoDate; as_of?: string | undefined },
+  query: {
+    provider: string
+    base: string
+    quote: string
+    day: IsoDate
+    details?: boolean
+    as_of?: string | undefined
+  },
 ): LatestRates | Promise<LatestRates> {
-  const { provider, base, quote, day } = query
+  const { provider, base, quote, day, details } = query
   const { enabled } = requireProvider(snapshot, provider)
   const series = requirePair(snapshot, query)
   return withColumns(snapshot, series, (columns) => {
@@ -78,7 +85,7 @@ export function latestRates(
       column: columns[at] ?? EMPTY_COLUMN,
       covered: snapshot.coveredDays(one.id),
     }))
-    const rates = latestOfPair(sides, day)
+    const rates = latestOfPair(sides, day, details)
     if (!rates) throw new AppError('not-found', `No rate of ${base}/${quote} is stored on or before ${day}`)
     if ('hole' in rates) throw notSynchronizedError(rates.hole)
     return rates

@@ -4,7 +4,7 @@ import type { RateType } from '../../providers/provider.ts'
 import { dayNumber, earliest, type IsoDate, isoDate, latest as latestDay } from '../../values/dates.ts'
 import type { Interval } from '../../values/intervals.ts'
 import { type Column, type CoveredDays, columnDecimals, columnValue } from './column.ts'
-import { findHole, isCovered } from './coverage.ts'
+import { findHole, isCovered, newestCoveredDay } from './coverage.ts'
 
 /** A published value; `rounded_to` decimals if its source rounds. */
 export type RatePoint = { rate_date: IsoDate; value: string; rounded_to?: number }
@@ -29,6 +29,8 @@ export type LatestRates = {
   rounded_to?: number
   /** Sides without a value whose day was not synchronized. */
   missing?: RateType[]
+  /** With `details`: the newest day that is covered for all shown sides, if it is before the requested day. */
+  covered_to?: IsoDate
 }
 
 const UNSETTLED_DAYS = 3
@@ -56,8 +58,12 @@ export function knownRateOn(
   return hole ? { hole } : ratePoint(column, at, rateDay)
 }
 
-/** Sides of a pair on the newest day for which all of them are settled (decisions 2.6). */
-export function latestOfPair(sides: readonly PairSide[], day: IsoDate): LatestRates | DayHole | undefined {
+/** Sides of a pair on the newest day for which all of them are settled (decisions 2.6); with `details` `covered_to`. */
+export function latestOfPair(
+  sides: readonly PairSide[],
+  day: IsoDate,
+  details = false,
+): LatestRates | DayHole | undefined {
   const target = dayNumber(day)
   const answerDay = settledDay(sides, target)
   if (answerDay === undefined) return undefined
@@ -65,6 +71,7 @@ export function latestOfPair(sides: readonly PairSide[], day: IsoDate): LatestRa
   const missing: RateType[] = []
   let rounded: number | undefined
   let hole: Interval | undefined
+  let lastCoveredDay: IsoDate | undefined
   for (const { rateType, column, covered } of sides) {
     const at = findLastIndex(column.days, answerDay)
     // Days are never mixed: a side that was not published on that day stays null.
@@ -73,12 +80,15 @@ export function latestOfPair(sides: readonly PairSide[], day: IsoDate): LatestRa
       continue
     }
     hole = union(hole, answerDay === target ? undefined : findHole(covered, answerDay, target))
+    const newest = newestCoveredDay(covered, latest.rate_date, day)
+    if (newest !== undefined) lastCoveredDay = earliest(lastCoveredDay ?? newest, newest)
     latest[rateType] = columnValue(column, at)
     rounded = smallest(rounded, columnDecimals(column, at))
   }
   if (hole) return { hole }
   if (rounded !== undefined) latest.rounded_to = rounded
   if (missing.length > 0) latest.missing = missing
+  if (details && lastCoveredDay !== undefined) latest.covered_to = lastCoveredDay
   return latest
 }
 

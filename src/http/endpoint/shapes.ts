@@ -20,6 +20,15 @@ export const Rounding = v.optional(
     v.metadata({ description: 'Decimals that the source rounds to; absent: the value is exact' }),
   ),
 )
+export const LastCoveredDay = v.optional(
+  v.pipe(
+    Day,
+    v.metadata({
+      description:
+        'The newest day that was synchronized, where it is before `on`: a newer value may have been published',
+    }),
+  ),
+)
 export const AsOfOut = v.optional(
   v.pipe(Instant, v.metadata({ description: 'The instant of `as_of`, where it was given' })),
 )

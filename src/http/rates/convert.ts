@@ -17,7 +17,16 @@ import {
   RoundingParam,
   roundingRule,
 } from '../endpoint/params.ts'
-import { AsOfOut, Day, DecimalText, Integer, Pair, RateTypeOut, Rounding } from '../endpoint/shapes.ts'
+import {
+  AsOfOut,
+  Day,
+  DecimalText,
+  Integer,
+  LastCoveredDay,
+  Pair,
+  RateTypeOut,
+  Rounding,
+} from '../endpoint/shapes.ts'
 import type { StoredDeps } from '../endpoint/stored.ts'
 import { FutureOut, futureField, futureHeaders, type RequestedDay, requestedDay } from './future.ts'
 import { type TableForm, tableEndpoints } from './tables.ts'
@@ -58,6 +67,7 @@ export const ConversionOut = v.pipe(
             value: DecimalText,
             inverse: v.pipe(v.boolean(), v.metadata({ description: 'Whether the value was divided by' })),
             rounded_to: Rounding,
+            covered_to: LastCoveredDay,
           }),
         ),
         v.metadata({
@@ -170,7 +180,7 @@ export function withAmount(
   return `${before},"amount":"${amount}","rate":"${rate}","result":"${result}",${after}`
 }
 
-function legOut({ series, inverse, point }: ValuedLeg) {
+function legOut({ series, inverse, point, lastCoveredDay }: ValuedLeg) {
   return {
     series_id: series.id,
     pair: `${series.base_currency}/${series.quote_currency}`,
@@ -179,5 +189,6 @@ function legOut({ series, inverse, point }: ValuedLeg) {
     value: point.value,
     inverse,
     rounded_to: point.rounded_to,
+    covered_to: lastCoveredDay,
   }
 }

@@ -7,7 +7,16 @@ import type { ColumnKinds } from '../endpoint/csv.ts'
 import type { AnyEndpoint } from '../endpoint/endpoint.ts'
 import { jsonForm } from '../endpoint/forms.ts'
 import { AsOfParam, booleanParam, CurrencyParam, OnParam, ProviderParam } from '../endpoint/params.ts'
-import { AsOfOut, Day, DecimalText, Integer, Pair, RateTypeOut, Rounding } from '../endpoint/shapes.ts'
+import {
+  AsOfOut,
+  Day,
+  DecimalText,
+  Integer,
+  LastCoveredDay,
+  Pair,
+  RateTypeOut,
+  Rounding,
+} from '../endpoint/shapes.ts'
 import { type StoredDeps, storedEndpoint } from '../endpoint/stored.ts'
 import { FutureOut, futureField, futureHeaders, type RequestedDay, requestedDay } from './future.ts'
 import { tableEndpoints } from './tables.ts'
@@ -43,6 +52,7 @@ const LatestRatesOut = v.pipe(
         v.metadata({ description: 'Sides that are null because their day has not been synchronized' }),
       ),
     ),
+    covered_to: LastCoveredDay,
     future: FutureOut,
     as_of: AsOfOut,
   }),
@@ -65,6 +75,7 @@ export function ratesEndpoints(deps: StoredDeps): AnyEndpoint[] {
         quote: v.optional(CurrencyParam, DEFAULT_PROVIDER.benchmark.quote),
         on: v.optional(OnParam),
         as_of: v.optional(AsOfParam),
+        details: v.optional(booleanParam('Whether `covered_to` is shown too'), 'false'),
       }),
       answer: LatestRatesOut,
       notFound: 'No data for that pair or date',

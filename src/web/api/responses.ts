@@ -15,6 +15,8 @@ export type Latest = {
   referencia: string | null
   missing?: readonly string[]
   rounded_to?: number
+  /** With details=true: the newest synchronized day, if it is before the requested one. */
+  covered_to?: string
 }
 
 export type Rate = {

@@ -37,7 +37,11 @@ export const RATES = textTable({
       `El ${wanted} no hay publicación ${pair}: se muestra la del ${day}, la última.`,
       `${pair} was not published on ${wanted}: showing ${day}, the last one.`,
     ],
-    /** Pair as a part of the sentence above. */
+    notStored: (wanted: string, pair: string, day: string) => [
+      `Este servidor aún no tiene el valor ${pair} del ${wanted}; el último es del ${day}.`,
+      `${pair}: this server has no value of ${wanted} yet; the last one is of ${day}.`,
+    ],
+    /** Pair as a part of the sentences above. */
     pairs: { 'USD/CRC': ['del dólar', 'The dollar'], 'EUR/USD': ['del euro', 'The euro'] },
     otherPair: (pair: string) => [`de ${pair}`, pair],
     order: ['Desde no puede ser posterior a Hasta.', 'From cannot be after To.'],

@@ -2,13 +2,17 @@
 
 import type { Formats } from './formats.ts'
 
-/** Published value that a rate was computed from. `inverse`: it was divided by. */
+/**
+ * Published value that a rate was computed from. `inverse`: it was divided by. `covered_to`: the newest synchronized day,
+ * if it is before the requested one.
+ */
 export type ConversionLeg = {
   pair: string
   rate_type: 'compra' | 'venta' | 'referencia'
   rate_date: string
   value: string
   inverse: boolean
+  covered_to?: string
 }
 export type SupportedConversion = {
   /** Amount and result with their signs. */

@@ -33,15 +33,15 @@ export function ConversionLegs({ value, pair, day }: { value: Conversion; pair: 
 
 /** Names the legs that have no value of the day. */
 export function OlderLegs({ legs, day }: { legs: readonly ConversionLeg[]; day: string }) {
-  const { notPublished, pairs, otherPair } = texts.value.date
+  const { notPublished, notStored, pairs, otherPair } = texts.value.date
   const numericDay = formats.value.day
   return (
     <>
       {legs
         .filter(({ rate_date }) => rate_date < day)
-        .map(({ pair, rate_date }) => (
+        .map(({ pair, rate_date, covered_to }) => (
           <p key={pair} class="hint">
-            {notPublished(
+            {(covered_to === undefined ? notPublished : notStored)(
               numericDay(day),
               pair === 'USD/CRC' || pair === 'EUR/USD' ? pairs[pair] : otherPair(pair),
               numericDay(rate_date),

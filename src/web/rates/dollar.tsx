@@ -27,7 +27,9 @@ export function Dollar({ choice }: { choice: DateChoice }) {
     failure,
     receivedAt,
     previous: lastValue,
-  } = useApi<Latest>(error ? undefined : `/api/v1/rates/latest${view.value.day === '' ? '' : `?on=${day}`}`)
+  } = useApi<Latest>(
+    error ? undefined : `/api/v1/rates/latest?${view.value.day === '' ? '' : `on=${day}&`}details=true`,
+  )
   const previousDay = value && addDays(value.rate_date, -1)
   const previous = useApi<Latest>(previousDay && `/api/v1/rates/latest?on=${previousDay}`)
   return (
@@ -150,7 +152,7 @@ function Change({ by, since }: { by: string; since: string }) {
 function Facts({ requestedDay, latest }: { requestedDay: string; latest: Latest | undefined }) {
   const words = texts.value.dollar
   const { day, exact } = formats.value
-  const { notPublished, pairs } = texts.value.date
+  const { notPublished, notStored, pairs } = texts.value.date
   if (!latest) {
     return (
       <div class="dollar-facts">
@@ -168,7 +170,8 @@ function Facts({ requestedDay, latest }: { requestedDay: string; latest: Latest 
       </div>
     )
   }
-  const { compra, venta, rate_date, rounded_to } = latest
+  const { compra, venta, rate_date, rounded_to, covered_to } = latest
+  const older = covered_to === undefined ? notPublished : notStored
   return (
     <div class="dollar-facts">
       {compra && venta && (
@@ -181,7 +184,7 @@ function Facts({ requestedDay, latest }: { requestedDay: string; latest: Latest 
           {words.ownDay} <strong>{day(rate_date)}</strong>
         </p>
       ) : (
-        <p class="caution">{notPublished(day(requestedDay), pairs['USD/CRC'], day(rate_date))}</p>
+        <p class="caution">{older(day(requestedDay), pairs['USD/CRC'], day(rate_date))}</p>
       )}
       {rounded_to !== undefined && <p class="caution">{words.rounded(rounded_to)}</p>}
       <a

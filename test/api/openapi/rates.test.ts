@@ -40,6 +40,7 @@ const PARAMETERS: Record<string, string[]> = {
     `quote string =${DEFAULTS.quote}`,
     'on date',
     AS_OF,
+    'details boolean =false',
   ],
   '/api/v1/rates': [
     'on date',
@@ -94,7 +95,7 @@ const FIELDS: Record<string, string> = {
     'id provider_id external_code name base_currency quote_currency rate_type unit? periodicity? ' +
     'first_data_date? last_data_date? enabled',
   '/api/v1/rates/latest':
-    'provider pair rate_date compra? venta? referencia? rounded_to? missing? future? as_of?',
+    'provider pair rate_date compra? venta? referencia? rounded_to? missing? covered_to? future? as_of?',
   '/api/v1/rates':
     'provider series_id external_code pair base_currency quote_currency rate_type rate_date value rounded_to?',
   '/api/v1/series/{series_id}/history':

@@ -3,6 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { addDays } from '../../../src/values/dates.ts'
+import { startMemoryApp } from '../../support/rates/memory-app.ts'
+import { EUR } from '../../support/rates/memory-bank.ts'
 import { loseDays, openApp, withinASecond } from '../support.ts'
 
 const TODAY = '2026-03-24'
@@ -186,6 +188,37 @@ test('a complete store answers days up to tomorrow without these fields and head
       assert.equal(answer.headers.get(name), null, path)
     assert.doesNotMatch(await answer.text(), /"(holes|future|missing)"/, path)
   }
+})
+
+test('`covered_to` separates a server that is behind from a day without a value', async (t) => {
+  const app = await startMemoryApp(t, { now: '2026-03-27T12:00:00Z' })
+  const until = (last: string, value: string) => (day: string) => (day <= last ? value : undefined)
+  Object.assign(app.memory.publish, { 317: until(TODAY, '487.07'), 318: until(TODAY, '492.95') })
+  app.memory.publish[EUR] = until('2026-03-27', '1.2')
+  await app.sync()
+  app.clock.now = new Date('2026-04-10T12:00:00Z')
+  const readCoverage = async (query: string) => {
+    const answer = await app.json<{ covered_to?: string; legs: { covered_to?: string }[] }>(
+      `/api/v1/${query}`,
+    )
+    return [answer.covered_to, ...(answer.legs ?? []).map((leg) => leg.covered_to)]
+  }
+  const convert = 'convert?amount=1&from=EUR&to=CRC&details=true'
+  assert.deepEqual(await readCoverage(`${convert}&on=2026-03-27`), [undefined, undefined, undefined])
+  assert.deepEqual(await readCoverage(`${convert}&on=2026-03-28`), [undefined, '2026-03-27', '2026-03-27'])
+  assert.deepEqual(await readCoverage(`${convert}&as_of=2026-04-08T12:00:00Z`), [
+    ...[undefined, '2026-03-27', '2026-03-27'],
+  ])
+  assert.deepEqual(await readCoverage('rates/latest?details=true&on=2026-03-27'), [undefined])
+  assert.deepEqual(await readCoverage('rates/latest?details=true'), ['2026-03-27'])
+  assert.deepEqual(await readCoverage('rates/latest'), [undefined])
+  const { conversion } = await app.json<{ conversion: { legs: { covered_to?: string }[] } }>(
+    '/api/v1/convert/statement?amount=1&from=EUR&to=CRC&on=2026-03-30',
+  )
+  assert.deepEqual(
+    conversion.legs.map((leg) => leg.covered_to),
+    ['2026-03-27', '2026-03-27'],
+  )
 })
 
 test('sep, decimal and dialect are for CSV alone, and override the dialect', async () => {

@@ -21,6 +21,7 @@ type Latest = {
   venta: string | null
   referencia: null
   missing?: string[]
+  covered_to?: string
 }
 type Shown = [day: string, compra: string | null, venta: string | null, missing?: string[]]
 
@@ -135,6 +136,14 @@ test('both sides of an answered window are stored, although the next window fail
   }
   assert.equal((await app.sync()).run.status, 'parcial')
   assert.deepEqual(await dollar(app), [TOMORROW, '500', '510'])
+})
+
+test('/rates/latest has the covered day of the older side', async (t) => {
+  const app = await openHalf(t)
+  app.clock.now = noon(addDays(TODAY, 1))
+  await app.sync()
+  const { rate_date, covered_to } = (await fetchAnswer(app, '/rates/latest?details=true')) as Latest
+  assert.deepEqual([rate_date, covered_to], [TODAY, TODAY])
 })
 
 test("in the evening one side of tomorrow's dollar does not replace today's two", async (t) => {

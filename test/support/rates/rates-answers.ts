@@ -167,7 +167,7 @@ function unsynchronized(
   { code, values, covered }: ModelSeries,
   { from, to, dollarSince }: { from: IsoDate; to: IsoDate; dollarSince: IsoDate },
 ): IsoDate[] {
-  const newest = [...covered].reduce((last, one) => (one > last ? one : last), '')
+  const newest = newestDay(covered)
   const first = [...values.keys()].toSorted()[0]
   const isBegun =
     first !== undefined && listDays(addDays(first, -366), addDays(first, -1)).every((day) => covered.has(day))
@@ -247,6 +247,7 @@ function expectedConversion(model: RatesModel, question: Question & { kind: 'con
         value,
         inverse,
         ...roundingMark([roundedTo]),
+        ...coverageMark(series, rate_date, on),
       },
       roundedTo,
     }
@@ -318,9 +319,20 @@ function lastDay({ values }: ModelSeries, on: IsoDate): IsoDate | undefined {
 
 /** Days after a value, up to `on`, that are not covered; days after the newest covered one do not count. */
 function missingDays({ covered }: ModelSeries, day: IsoDate, on: IsoDate): IsoDate[] {
-  const newest = [...covered].reduce((last, one) => (one > last ? one : last), '')
+  const newest = newestDay(covered)
   const end = newest < on ? newest : on
   return end <= day ? [] : listDays(addDays(day, 1), end).filter((one) => !covered.has(one))
+}
+
+/** Newest of the days, or an empty text. */
+function newestDay(days: ReadonlySet<IsoDate>): IsoDate {
+  return [...days].reduce((last, one) => (one > last ? one : last), '')
+}
+
+/** `covered_to` of a value that answers for a day after the newest covered one. */
+function coverageMark({ covered }: ModelSeries, day: IsoDate, on: IsoDate): { covered_to?: IsoDate } {
+  const newest = newestDay(covered) || day
+  return day < on && newest < on ? { covered_to: newest } : {}
 }
 
 function missingMessage(days: readonly IsoDate[]): string {

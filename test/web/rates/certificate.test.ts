@@ -126,6 +126,24 @@ test('the link of a certificate verifies it, and names a later correction of the
   )
 })
 
+test('page and certificate do not deny a publication that the server does not know', async () => {
+  app.clock.now = new Date('2026-11-28T18:00:00Z')
+  const visit = await openVisit(browser, app, {
+    ...{ language: 'es', path: '/#rates?amount=1500&source=EUR' },
+  })
+  await enterSecret(visit, app.key)
+  await waitForText(
+    visit,
+    '.dollar .caution',
+    /^Este servidor aún no tiene el valor del dólar del 28\/11\/2026; el último es del \d\d\/11\/2026\.$/,
+  )
+  await issue(visit, '.converter')
+  const text = await paperText(visit.page)
+  assert.match(text, /Este servidor aún no tiene el valor del dólar del 28\/11\/2026;/)
+  assert.match(text, /Este servidor aún no tiene el valor del euro del 28\/11\/2026;/)
+  assert.doesNotMatch(text, /no hay publicación/)
+})
+
 /** Text of the paper with plain spaces. */
 async function paperText(page: Page): Promise<string> {
   await until(async () => /Indicador \d/.test(await page.$eval('.paper', ({ textContent }) => textContent)))

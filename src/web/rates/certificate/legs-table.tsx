@@ -96,10 +96,15 @@ function Notes({ link, legs }: { link: CertificateLink; legs: readonly StatedLeg
   for (const leg of legs) {
     if (seriesIds.has(leg.series_id)) continue
     seriesIds.add(leg.series_id)
-    const { pair, rate_date, rounded_to } = leg
+    const { pair, rate_date, rounded_to, covered_to } = leg
     if (rate_date < link.on) {
       const name = pair === 'USD/CRC' || pair === 'EUR/USD' ? date.pairs[pair] : date.otherPair(pair)
-      notes.push(words.older(day(link.on), name, isWeekend(rate_date, link.on), day(rate_date)))
+      const isClosed = pair !== 'USD/CRC' && isWeekend(rate_date, link.on) // the dollar has a value for each day
+      notes.push(
+        covered_to === undefined
+          ? words.older(day(link.on), name, isClosed, day(rate_date))
+          : date.notStored(day(link.on), name, day(rate_date)),
+      )
     }
     if (rounded_to !== undefined) notes.push(words.rounded(legName(leg, sides), rounded_to))
   }
