@@ -1,7 +1,8 @@
 // Serves the page for people and its files, which contain no data: the page queries the APIs with its session.
 
 import { createHash } from 'node:crypto'
-import { gunzipSync, gzipSync } from 'node:zlib'
+import { promisify } from 'node:util'
+import { gunzip, gunzipSync, gzipSync } from 'node:zlib'
 import type { H3Event } from 'h3'
 import * as v from 'valibot'
 import { pageFiles } from '../../runtime/assets.ts'
@@ -16,6 +17,8 @@ import { targetPath } from '../listener/request-line.ts'
 import { RATES_ERRORS } from '../rates/errors.ts'
 import { ownHostGuard } from './guard.ts'
 import type { OpenPage } from './open-page.ts'
+
+const unpack = promisify(gunzip)
 
 const PAGE = 'page.html'
 const OPEN_PAGE_FILE = 'open-page.html' // made from the page
@@ -45,7 +48,8 @@ const HTML_HEADERS = {
 }
 
 type HtmlPath = '/' | '/docs' | '/docs/es' | '/docs/reference' | '/docs/es/reference'
-type PageFile = { packed: Uint8Array; tag: string }
+/** `unpacked`: shared by all answers to clients without gzip; absent before the first of them. */
+type PageFile = { packed: Uint8Array; tag: string; unpacked?: Promise<Uint8Array> }
 
 /** API of `/` and its files, without authentication. In an open network `html` of `/` has the attribute data-open. */
 export function pageAssetsApi(names: HostNames, openPage: Pick<OpenPage, 'isOpen'>): Api {
@@ -134,12 +138,13 @@ async function readFiles(): Promise<ReadonlyMap<string, PageFile>> {
   )
 }
 
-function fileReply(
+async function fileReply(
   event: H3Event,
   name: string,
-  { packed, tag }: PageFile,
+  file: PageFile,
   baseHeaders: Readonly<Record<string, string>>,
-): Reply {
+): Promise<Reply> {
+  const { packed, tag } = file
   const { headers: requestHeaders } = event.req
   const ifNoneMatch = requestHeaders.get('if-none-match') ?? ''
   const isPacked = acceptsCoding(requestHeaders.get('accept-encoding'), 'gzip')
@@ -149,6 +154,7 @@ function fileReply(
   if (matchesTag(ifNoneMatch, etag) || matchesTag(ifNoneMatch, otherTag))
     return { status: 304, body: '', headers }
   headers['content-type'] = TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream'
-  if (isPacked) headers['content-encoding'] = 'gzip'
-  return { body: isPacked ? packed : gunzipSync(packed), headers }
+  if (isPacked) return { body: packed, headers: { ...headers, 'content-encoding': 'gzip' } }
+  file.unpacked ??= unpack(packed)
+  return { body: await file.unpacked, headers }
 }
