@@ -118,6 +118,44 @@ test('a client that does not read its answers is cut off, one that reads slowly 
   })
 })
 
+test('the 33rd request of a connection waits for an answer, and the input is paused', async (t) => {
+  const order: string[] = []
+  const open: ServerResponse[] = []
+  let bytesRead = () => 0
+  const server = await openListener(
+    {
+      ...{ host: '127.0.0.1', port: 0, selectErrorShape: () => RATES_ERRORS },
+      connections: limitConnections({ log: { warn() {} }, isShared: () => true }),
+    },
+    (req, res) => {
+      bytesRead = () => req.socket.bytesRead
+      order.push(req.url ?? '')
+      open.push(res)
+    },
+    () => 'id',
+  )
+  t.after(() => server.close())
+  const socket = await dial(t, server.url)
+  let received = ''
+  socket.on('data', (bytes) => {
+    received += bytes
+  })
+  const paths = Array.from({ length: 600 }, (_, at) => `/${at}`)
+  const padding = 'x'.repeat(8000)
+  for (const path of paths) socket.write(`POST ${path} HTTP/1.1\r\nContent-Length: 8000\r\n\r\n${padding}`)
+  await until(() => open.length === 32)
+  await wait(300)
+  assert.equal(open.length, 32)
+  assert.ok(bytesRead() < 500_000, `${bytesRead()} bytes were read`)
+  while (order.length < paths.length || open.length > 0) {
+    assert.ok(open.length <= 32)
+    open.shift()?.end('x')
+    await wait(0)
+  }
+  assert.deepEqual(order, paths)
+  await until(() => received.split('HTTP/1.1 200').length - 1 === paths.length)
+})
+
 test('an idle connection retains no memory of an answered request', async (t) => {
   const { app } = await startTestApp(t)
   const answers = () => queryObjects(ServerResponse, { format: 'count' }) // counted after a garbage collection

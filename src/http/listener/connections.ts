@@ -1,5 +1,6 @@
 // Limits the number of connections. At the limit, the connection that is idle for the longest time between two requests
-// is closed. Connections with a request, with an answer, or before their first request are not closed.
+// is closed. Connections with a request, with an answer, or before their first request are not closed. A connection
+// has at most 32 unfinished answers. Its next requests wait, and its input is paused.
 
 import { readFileSync } from 'node:fs'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
@@ -23,8 +24,8 @@ export type ConnectionOptions = {
 export type Connections = {
   /** Counts the connections of a server too, and closes those whose answer is not read. */
   watch(server: Server): void
-  /** Must be called with each request when it begins. */
-  note(req: IncomingMessage, res: ServerResponse): void
+  /** Must be called with each request. Calls `handle` at once, or after earlier answers of its connection. */
+  begin(req: IncomingMessage, res: ServerResponse, handle: () => void): void
   /** Returns the unfinished answers of a connection, in the order of their requests. */
   openAnswers(socket: object): Set<ServerResponse> | undefined
 }
@@ -35,6 +36,8 @@ const LIMITS: ConnectionLimits = { connections: 4096, unreadMs: 60_000 }
 /** Files of the program itself: database, uploads (64 waiting blobs, 16 written ones), downloads, folders. */
 const OTHER_FILES = 160
 const ONE_CLIENTS_SHARE = 1 / 4
+/** Unfinished answers of a connection: node:http parses up to 700 requests of a packet, and would run them all. */
+const UNFINISHED = 32
 const WARN_EVERY_MS = 60_000
 
 /** Limits the connections of all servers below the file limit of the process, and closes those that block an answer. */
@@ -44,6 +47,7 @@ export function limitConnections(options: ConnectionOptions): Connections {
   const most = Math.min(connections, Math.max(files - OTHER_FILES, Math.floor(files / 2)))
   const mostOfOne = Math.max(1, Math.floor(most * ONE_CLIENTS_SHARE))
   const answers = new WeakMap<object, Set<ServerResponse>>()
+  const queues = new WeakMap<Socket, (() => void)[]>() // requests beyond the unfinished answers
   const waiting = new Map<Socket, number>() // connections between two requests, with the bytes read before
   const open = new Map<string, number>() // by address
   const warn = limitWarnings(options.log)
@@ -79,12 +83,32 @@ export function limitConnections(options: ConnectionOptions): Connections {
     }
   }
 
-  // Outside of `note`, where the listener would retain the first request for as long as the connection is open.
+  // Outside of `begin`, where the listener would retain the first request for as long as the connection is open.
   const trackAnswers = (socket: Socket): Set<ServerResponse> => {
     const unfinished = new Set<ServerResponse>()
     answers.set(socket, unfinished)
     socket.once('close', () => waiting.delete(socket))
     return unfinished
+  }
+
+  const queue = (socket: Socket, handle: () => void) => {
+    const handlers = queues.getOrInsertComputed(socket, () => {
+      // node:http resumes a socket after each request, and stops reading at the event, which a paused one does not emit.
+      socket.on('resume', () => {
+        if (queues.get(socket)?.length) socket.pause().emit('pause')
+      })
+      return []
+    })
+    handlers.push(handle)
+    socket.pause()
+  }
+
+  const handleNext = (socket: Socket) => {
+    const handlers = queues.get(socket) ?? []
+    const handle = socket.writable && handlers.shift()
+    if (!handle) return
+    if (handlers.length === 0) socket.resume()
+    handle()
   }
 
   return {
@@ -96,13 +120,16 @@ export function limitConnections(options: ConnectionOptions): Connections {
         if (socket.writableLength > 0 || !answers.get(socket)?.size) socket.destroy()
       })
     },
-    note({ socket }, res) {
+    begin({ socket }, res, handle) {
       const here = (answers.get(socket) ?? trackAnswers(socket)).add(res)
       waiting.delete(socket)
       res.once('close', () => {
         here.delete(res)
         if (here.size === 0 && !socket.destroyed) waiting.set(socket, socket.bytesRead)
+        handleNext(socket)
       })
+      if (here.size <= UNFINISHED) handle()
+      else queue(socket, handle)
     },
     openAnswers: (socket) => answers.get(socket),
   }

@@ -60,8 +60,7 @@ export async function openListener(
       res.setHeader('Connection', 'close')
     }
     bodies.note(req)
-    connections.note(req, res)
-    handle(req, res)
+    connections.begin(req, res, () => handle(req, res))
   }
   const server = tls ? createTlsServer({ ...LIMITS, ...tls.context }, begin) : createServer(LIMITS, begin)
   connections.watch(server)
