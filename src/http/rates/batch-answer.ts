@@ -11,13 +11,13 @@ import type { PastRates } from '../../domain/rates/past.ts'
 import type { RateCache, RateSnapshot } from '../../domain/rates/rate-cache.ts'
 import { AppError } from '../../runtime/errors.ts'
 import type { Interleave } from '../../runtime/interleave.ts'
-import type { Chunks } from '../../store/blobs/chunks.ts'
 import type { SeriesRow } from '../../store/rates/series.ts'
 import { addDays, endOfDay, type IsoDate } from '../../values/dates.ts'
 import { applyRounding, product } from '../../values/decimal.ts'
 import { errorAnswer } from '../endpoint/errors.ts'
 import { type ConversionGroup, createCheck, type Element, FIELDS } from './batch-check.ts'
-import { readBatch } from './batch-reader.ts'
+import type { BatchPieces } from './batch-memory.ts'
+import { createBatchReader } from './batch-reader.ts'
 import { splitConversion, withAmount } from './convert.ts'
 import { RATES_ERRORS, showRecordLimits } from './errors.ts'
 import { futureField } from './future.ts'
@@ -34,21 +34,22 @@ type BatchDeps = {
   asOf: string | undefined
   /** Shared by all batches. */
   interleave: Interleave
-  /** Is given back at the end of the answer. */
-  permit: Disposable
 }
 
 /**
- * Reads a body and answers it with JSON, in chunks. The answer uses one snapshot, whose columns are read before it
- * begins. `asOf`: the instant of the snapshot, or the beginning of today if that is later.
- * @throws AppError as readBatch; `busy` while the rates are being changed; `not-found` outside of the record
+ * Parses a body and answers it with JSON, of one snapshot. Returns its instant, or the beginning of today if that is
+ * later.
+ * @throws AppError as createBatchReader; `busy` while the rates are being changed, or from `answer`; `not-found`
+ * outside of the record
  */
 export async function answerBatch(
-  { cache, past, today, asOf, interleave, permit }: BatchDeps,
-  body: AsyncGenerator<Uint8Array, void>,
+  { cache, past, today, asOf, interleave }: BatchDeps,
+  { body, answer }: { body: Pick<BatchPieces, 'list'>; answer: Pick<BatchPieces, 'add'> },
   bounds: { most: number; maxBytes: number },
-): Promise<{ chunks: Chunks; asOf: string | undefined }> {
-  const bodyElements = await readBatch(body, FIELDS, bounds)
+): Promise<string | undefined> {
+  const reader = createBatchReader(FIELDS, bounds)
+  for await (const _ of interleave(mapSlices(body.list, reader.push)));
+  const bodyElements = reader.end()
   const elements: Element<SharedText>[] = []
   const groups = new Map<string, ConversionGroup<SharedText>>()
   const checking = mapSlices(bodyElements, createCheck(groups, today))
@@ -67,12 +68,11 @@ export async function answerBatch(
   )
   const answerElement = createAnswerer(snapshot, today, asOf)
   const answering = mapSlices(elements, (one, at) => (at > 0 ? ',' : '[') + answerElement(one))
+  for await (const slice of interleave(answering)) answer.add(Buffer.from(slice.join('')))
+  answer.add(Buffer.from(elements.length === 0 ? '[]' : ']'))
   const { newestInstant } = snapshot
   const instant = newestInstant && Math.max(newestInstant, endOfDay(addDays(today, -1)))
-  return {
-    chunks: encodeSlices(interleave(answering), permit),
-    asOf: asOf ?? (instant === undefined ? undefined : new Date(instant).toISOString()),
-  }
+  return asOf ?? (instant === undefined ? undefined : new Date(instant).toISOString())
 }
 
 /** Maps a list in slices. */
@@ -87,16 +87,6 @@ function* mapSlices<T, R>(list: readonly T[], make: (one: T, at: number) => R): 
     } while (from < end && performance.now() < until)
     yield slice
   }
-}
-
-async function* encodeSlices(slices: AsyncIterable<readonly string[]>, permit: Disposable): Chunks {
-  using _permit = permit
-  let isEmpty = true
-  for await (const slice of slices) {
-    yield Buffer.from(slice.join(''))
-    isEmpty = false
-  }
-  yield Buffer.from(isEmpty ? '[]' : ']')
 }
 
 /** Answers elements of one snapshot. */

@@ -12,7 +12,7 @@ import { addUnknownParameters } from '../endpoint/unknown-parameters.ts'
 import { type BatchElement, NOT_AN_OBJECT } from './batch-reader.ts'
 import { CONVERSION } from './convert.ts'
 
-/** The fields of an element beside its id, in the order in which readBatch is to give their texts. */
+/** The fields of an element beside its id, in the order of the texts of createBatchReader. */
 export const FIELDS = ['amount', 'from', 'to', 'type', 'on', 'provider', 'decimals', 'rounding'] as const
 const FIELDS_WITH_ID = [...FIELDS, 'id']
 

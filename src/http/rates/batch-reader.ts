@@ -30,14 +30,13 @@ const UNKNOWN = -2
 const IGNORED = -3 // an unknown one beyond those
 
 /**
- * Parses a body. `known` are the fields of an element, beside `id`.
- * @throws AppError `bad-request`, `invalid`, or `too-large` for more than `most`; and errors of the body
+ * Parses the pieces of a body in order. `known` are the fields of an element, beside `id`.
+ * Both functions throw AppError `bad-request`, `invalid`, or `too-large` for more than `most`.
  */
-export async function readBatch(
-  body: AsyncGenerator<Uint8Array, void>,
+export function createBatchReader(
   known: readonly string[],
   { most, maxBytes }: { most: number; maxBytes: number },
-): Promise<(BatchElement | typeof NOT_AN_OBJECT)[]> {
+): { push(piece: Uint8Array): void; end(): (BatchElement | typeof NOT_AN_OBJECT)[] } {
   const elements: (BatchElement | typeof NOT_AN_OBJECT)[] = []
   const fields = new Map([...known.entries()].map(([at, name]) => [name, at]))
   fields.set('id', ID)
@@ -92,18 +91,18 @@ export async function readBatch(
   })
   const isUtf8 = createUtf8Check()
   let read = 0
-  try {
-    for (let next = await body.next(); next.done !== true; next = await body.next()) {
-      const chunk = Buffer.from(next.value.buffer, next.value.byteOffset, next.value.byteLength)
+  return {
+    push(piece) {
+      const chunk = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength)
       if (!isUtf8(chunk)) throw notJson('not UTF-8 in the block that begins', read)
       scanner.push(chunk)
       read += chunk.length
-    }
-  } finally {
-    await body.return()
+    },
+    end() {
+      scanner.end()
+      return elements
+    },
   }
-  scanner.end()
-  return elements
 }
 
 function emptyElement(fields: number): BatchElement {

@@ -13,6 +13,7 @@ import { nodeContext } from '../endpoint/send.ts'
 import { DecimalText, Integer } from '../endpoint/shapes.ts'
 import { pastDay, type StoredDeps } from '../endpoint/stored.ts'
 import { answerBatch } from './batch-answer.ts'
+import { createBatchMemory } from './batch-memory.ts'
 import { CONVERSION, ConversionOut } from './convert.ts'
 
 const MAX_CONVERSIONS = 10_000
@@ -63,6 +64,7 @@ export function convertBatchEndpoint({
   const message = `${CONCURRENCY.batches} batches of conversions are under way: try again in a moment`
   const batches = createSemaphore(CONCURRENCY.batches, { ms: CONCURRENCY.waitMs, message })
   const interleave = createInterleaver()
+  const openPieces = createBatchMemory()
   return post({
     path: '/api/v1/convert/batch',
     about:
@@ -80,17 +82,18 @@ export function convertBatchEndpoint({
       const { req, res } = nodeContext(event)
       checkLength(req, MAX_BYTES)
       const today = asOf === undefined ? currentDay(clock) : pastDay(asOf, clock(), cache.snapshot())
-      const permit = await batches.acquire()
-      try {
-        const body = readBody(req, res, { maxBytes: MAX_BYTES, idleMs: IDLE_MS })
-        const deps = { cache, past, today, asOf, interleave, permit }
-        const answer = await answerBatch(deps, body, { most: MAX_CONVERSIONS, maxBytes: MAX_BYTES })
-        const instant = answer.asOf === undefined ? undefined : { 'x-cambista-as-of': answer.asOf }
-        return { body: answer.chunks, headers: { 'content-type': JSON_TYPE, ...instant } }
-      } catch (error) {
-        permit[Symbol.dispose]()
-        throw error
-      }
+      const cut = () => void res.destroy()
+      using body = openPieces(cut)
+      for await (const piece of readBody(req, res, { maxBytes: MAX_BYTES, idleMs: IDLE_MS })) body.add(piece)
+      using _permit = await batches.acquire()
+      using parts = new DisposableStack()
+      const answer = parts.use(openPieces(cut))
+      const deps = { cache, past, today, asOf, interleave }
+      const bounds = { most: MAX_CONVERSIONS, maxBytes: MAX_BYTES }
+      const answerInstant = await answerBatch(deps, { body, answer }, bounds)
+      parts.move()
+      const instant = answerInstant === undefined ? undefined : { 'x-cambista-as-of': answerInstant }
+      return { body: answer.chunks(), headers: { 'content-type': JSON_TYPE, ...instant } }
     },
   })
 }

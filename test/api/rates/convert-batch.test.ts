@@ -205,14 +205,19 @@ test('a batch whose client disconnects releases its slot, in its body or in its 
   assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
 })
 
-test('other requests are answered while a client does not read its batch', async () => {
+test('batches are answered while 10 clients send slowly, and 10 do not read', async (t) => {
   const element = `{"id":"${'x'.repeat(300)}","amount":1,"from":"USD","to":"CRC"}`
   const body = `[${Array(10_000).fill(element).join(',')}]`
   const head = `POST ${PATH} HTTP/1.1\r\nHost: a\r\nX-API-Key: ${app.key}\r\nContent-Length: ${body.length}\r\n\r\n`
-  const idle = connect(Number(new URL(app.app.url).port), '127.0.0.1', () => idle.write(head + body))
-  await once(idle, 'readable') // the rest is not read
+  const dial = (bytes: string) => {
+    const socket = connect(Number(new URL(app.app.url).port), '127.0.0.1', () => socket.write(bytes))
+    t.after(() => socket.destroy())
+    return socket
+  }
+  for (let at = 0; at < 10; at += 1) dial(head + body.slice(0, 5000))
+  const idle = Array.from({ length: 10 }, () => dial(head + body))
+  await Promise.all(idle.map((socket) => once(socket, 'readable'))) // the rest is not read
   assert.equal((await postBatch(body)).length, 10_000)
-  idle.destroy()
 })
 
 /** Sends bytes and disconnects when the answer begins, or after `afterMs`. */

@@ -35,21 +35,17 @@ test('answerBatch finds the routes of distinct pairs in slices', async () => {
   }
   endTurn()
   const elements = codes.map((from) => ({ amount: '1', from, to: 'USD' }))
-  const { chunks } = await answerBatch(
+  await answerBatch(
     {
       cache: { snapshot: () => snapshot, read: (query) => query(snapshot) },
       past: { read: () => assert.fail('no instant is requested') },
       today: '2026-03-24',
       asOf: undefined,
       interleave: createInterleaver(),
-      permit: { [Symbol.dispose]() {} },
     },
-    (async function* () {
-      yield Buffer.from(JSON.stringify(elements))
-    })(),
+    { body: { list: [Buffer.from(JSON.stringify(elements))] }, answer: { add: () => {} } },
     { most: elements.length, maxBytes: 1_000_000 },
   )
-  await Array.fromAsync(chunks)
   isRunning = false
   assert.ok(most <= SLICE, `${most} routes in a turn`)
 })
