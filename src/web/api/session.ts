@@ -46,6 +46,8 @@ const STORAGE_KEY = 'cambista-page'
 export const POSITIONS_KEY = 'cambista-positions'
 
 export const session = signal<SessionState>({ state: 'loading' })
+/** Number of times that the user signed out here. Each clears the user's entries, also where rates stay open. */
+export const signOuts = signal(0)
 
 /** Returns true if the session has read rights for the state of the server. */
 export function canReadStatus(): boolean {

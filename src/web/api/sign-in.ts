@@ -9,6 +9,7 @@ import {
   type SessionFacts,
   type SessionSecrets,
   session,
+  signOuts,
   storePageSecret,
 } from './session.ts'
 
@@ -65,11 +66,12 @@ export function queryCode(code: string) {
   return apiRequest<LinkFacts>('/session/code', { method: 'POST', body: { code } })
 }
 
-/** Signs out, and removes the positions of this browser. */
+/** Signs out, and removes the positions and the pasted list. */
 export async function signOut(): Promise<void> {
   deletePositions()
   await apiRequest('/session', { method: 'DELETE' })
   deletePageSecret()
+  signOuts.value += 1
   session.value = isOpenNetwork ? { state: 'open', organization: null } : { state: 'out', reason: 'left' }
 }
 

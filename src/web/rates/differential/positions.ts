@@ -1,7 +1,7 @@
 // Positions of this page. Each change is stored in the browser. Signing out removes them.
 
 import { effect, signal } from '@preact/signals'
-import { POSITIONS_KEY, session } from '../../api/session.ts'
+import { POSITIONS_KEY, signOuts } from '../../api/session.ts'
 import type { Position } from '../../model/differential.ts'
 import { MAX_POSITIONS, readPositions, storePositions } from './position-store.ts'
 
@@ -28,8 +28,7 @@ function setPositions(next: readonly Position[]): void {
 }
 
 effect(() => {
-  const current = session.value
-  if (current.state === 'out' && current.reason === 'left') positions.value = []
+  if (signOuts.value > 0) positions.value = readPositions()
 })
 
 // Another tab changed the positions, or signed out.

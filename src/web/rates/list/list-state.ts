@@ -1,7 +1,7 @@
 // Pasted list of this tab. Nothing is stored. The list survives the end of a session; signing out removes it.
 
 import { effect, signal } from '@preact/signals'
-import { session } from '../../api/session.ts'
+import { signOuts } from '../../api/session.ts'
 import type { PastedKind } from '../../model/pasted/columns.ts'
 
 export type ListState = {
@@ -23,6 +23,5 @@ export function setList(change: Partial<ListState>): void {
 }
 
 effect(() => {
-  const current = session.value
-  if (current.state === 'out' && current.reason === 'left') listState.value = EMPTY
+  if (signOuts.value > 0) listState.value = EMPTY
 })

@@ -1,0 +1,34 @@
+// Signing out in an open network, where the page shows rates without a session.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+const storage = new Map<string, string>()
+const localStorage = {
+  getItem: (key: string) => storage.get(key) ?? null,
+  setItem: (key: string, value: string) => storage.set(key, value),
+  removeItem: (key: string) => storage.delete(key),
+}
+const document = { documentElement: { dataset: { open: '' } } }
+Object.assign(globalThis, { localStorage, document, addEventListener() {} })
+globalThis.fetch = async () => new Response(null, { status: 204 })
+
+const WEB = '../../../../src/web' // a part of paths, so that no types of a browser are needed here
+const { session } = await import(`${WEB}/api/session.ts`)
+const { signOut } = await import(`${WEB}/api/sign-in.ts`)
+const { addPositions, positions } = await import(`${WEB}/rates/differential/positions.ts`)
+const { listState, setList } = await import(`${WEB}/rates/list/list-state.ts`)
+
+test('signOut in an open network removes positions and the pasted list', async () => {
+  const position = { type: 'asset', balance: '1500', currency: 'EUR', day: '2026-03-01' } as const
+  addPositions([{ ...position, detail: 'Proveedor' }])
+  setList({ text: 'EUR 1500' })
+  await signOut()
+  assert.equal(session.value.state, 'open')
+  assert.deepEqual([positions.value, listState.value.text, storage.size], [[], '', 0])
+  addPositions([{ ...position, detail: 'Banco' }])
+  assert.deepEqual(
+    positions.value.map(({ detail }: { detail: string }) => detail),
+    ['Banco'],
+  )
+})
