@@ -178,6 +178,34 @@ test('encodeXlsx writes formulas of ours, months, instants, a total of whole row
   assert.match(files.get('xl/workbook.xml') ?? '', /<sheet name="Fuentes" sheetId="2" r:id="rId2"\/>/)
 })
 
+test('encodeXlsx writes values instead of formulas of a figure that is text, and of totals with one', async () => {
+  const table: Download = {
+    ...TABLE,
+    columns: [
+      { title: 'Saldo', kind: 'number' },
+      { title: 'Al cierre', kind: 'amount', formula: (cell) => `ROUND(${cell(0)}*2,2)` },
+      { title: 'Diferencial', kind: 'amount', formula: (cell) => `${cell(1)}-1` },
+    ],
+    rows: [
+      ['1234.5600000000001', '2469.12', '2468.12'],
+      ['7', '14', '13'],
+    ],
+    total: { label: 'Neto', operation: 'sum', columns: [0, 1, 2], rows: [0, 1] },
+  }
+  const files = unzip(Buffer.from(await (await encodeXlsx(table, WORKBOOK_TEXTS)).arrayBuffer()))
+  const sheet = files.get('xl/worksheets/sheet1.xml') ?? ''
+  const cells = [...sheet.matchAll(/<c r="([A-C](?:7|8|9))" s="\d+">(.*?)<\/c>/g)]
+  assert.deepEqual(
+    cells.map(([, reference, content]) => `${reference} ${content}`),
+    [
+      ...['B7 <v>2469.12</v>', 'C7 <f>B7-1</f><v>2468.12</v>'],
+      ...['A8 <v>7</v>', 'B8 <f>ROUND(A8*2,2)</f><v>14</v>', 'C8 <f>B8-1</f><v>13</v>'],
+      'A9 <v>1241.5600000000001</v>',
+      ...['B9 <f>SUBTOTAL(109,B7:B8)</f><v>2483.12</v>', 'C9 <f>SUBTOTAL(109,C7:C8)</f><v>2481.12</v>'],
+    ],
+  )
+})
+
 test('figurePlaces has two places, and more for figures below 10', () => {
   for (const [values, places] of [
     [['490.5', '0.001'], 2],

@@ -121,14 +121,12 @@ function dataSheet(table: Download, texts: WorkbookTexts, styles: Styles): Workb
     cells: [{ text: value, style: styles.find({ ...style, isQuoted: isFormula(value) }) }],
   })
   const firstRow = HEADING_ROW + 1
-  const lines = rows.map((row, index) => ({
-    cells: columns.map((column, at) => {
-      const style = cellStyle(column, places[at] ?? 0)
-      const cell = dataCell(column, row[at] ?? '', style, styles)
-      if (!column.formula || 'text' in cell) return cell
-      return { ...cell, formula: column.formula((one) => cellReference(one, firstRow + index)) }
-    }),
-  }))
+  const lines = rows.map((row, index) => {
+    const cells = columns.map((column, at) =>
+      dataCell(column, row[at] ?? '', cellStyle(column, places[at] ?? 0), styles),
+    )
+    return { cells: cells.map((cell, at) => addFormula(cell, columns[at], cells, firstRow + index)) }
+  })
   const totals = total && rows.length > 0 ? [totalRow(table, total, places, styles)] : []
   return {
     rows: [
@@ -207,11 +205,10 @@ function totalRow(
             `${cellReference(at, from + HEADING_ROW + 1)}:${cellReference(at, to + HEADING_ROW + 1)}`,
         )
         .join(',')
-      return {
-        value: totalValue(values, operation),
-        formula: `SUBTOTAL(${SUBTOTALS[operation]},${ranges})`,
-        style,
-      }
+      const value = totalValue(values, operation)
+      // A formula would leave out figures that are text.
+      if (values.some((one) => isTooLong(column, one))) return { value, style }
+      return { value, formula: `SUBTOTAL(${SUBTOTALS[operation]},${ranges})`, style }
     }
     const text = at === 0 ? label : at === noteIndex ? note : ''
     return { text, style: styles.find({ row: 'total', font: at === 0 ? 'bold' : 'quiet' }) }
@@ -236,6 +233,22 @@ function totalValue(values: readonly string[], operation: TableTotal['operation'
   const sum = values.reduce((units, value) => units + parseUnits(value, scale), 0n)
   const units = operation === 'mean' ? divideRounded(sum, BigInt(values.length)) : sum
   return decimalText({ units, scale })
+}
+
+/** Adds the formula of a column. A cell with an input of text, such as a long figure, has its value alone. */
+function addFormula(
+  cell: SheetCell,
+  column: TableColumn | undefined,
+  cells: readonly SheetCell[],
+  row: number,
+): SheetCell {
+  if (!column?.formula || 'text' in cell) return cell
+  let hasText = false
+  const formula = column.formula((one) => {
+    hasText ||= 'text' in (cells[one] ?? {})
+    return cellReference(one, row)
+  })
+  return hasText ? cell : { ...cell, formula }
 }
 
 function dataCell(column: TableColumn, value: string, style: CellStyle, styles: Styles): SheetCell {
