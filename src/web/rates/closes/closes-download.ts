@@ -1,19 +1,16 @@
-// Table of the periods for files and clipboard, and the published values from which it was computed.
+// Table of the periods for files and clipboard.
 
-import { apiRequest } from '../../api/request.ts'
-import type { DayRates, RateSide, Series, SeriesResponse } from '../../api/responses.ts'
-import { readDayRates } from '../../api/responses.ts'
+import type { RateSide, Series } from '../../api/responses.ts'
 import { CLOSES } from '../../i18n/closes.ts'
 import { PAGE } from '../../i18n/page.ts'
 import { SOURCES } from '../../i18n/sources.ts'
 import { inLanguage } from '../../i18n/table.ts'
-import { addDays } from '../../model/days.ts'
-import { routeSeries, seriesTitle, sourceText } from '../../model/files/sources.ts'
-import type { Download, SourceValue, TableColumn } from '../../model/files/table.ts'
+import { routeSeries, sourceText } from '../../model/files/sources.ts'
+import type { Download, TableColumn } from '../../model/files/table.ts'
 import { createFormats, type Language } from '../../model/formats.ts'
 import { type PeriodRow, periodRows, STATS } from '../../model/months.ts'
 import { currencyUnits, periodName } from './closes-texts.ts'
-import { closesRange, type LoadedCloses } from './loaded-closes.ts'
+import type { LoadedCloses } from './loaded-closes.ts'
 
 type FigureRow = PeriodRow<RateSide>
 type FileColumn = TableColumn & { value: (row: FigureRow) => string | undefined }
@@ -56,42 +53,6 @@ export function closesTable(
     }),
     at,
   }
-}
-
-/** Loads the published values of the legs. @throws Error if they cannot be loaded */
-export async function loadSources(
-  loaded: LoadedCloses,
-  series: readonly Series[],
-  today: string,
-  language: Language,
-): Promise<SourceValue[]> {
-  const [base = '', quote = ''] = loaded.pair.split('/')
-  const legs = routeSeries(series, base, quote)
-  const { from, to } = closesRange(loaded, today)
-  // A first value may be that of the year before.
-  const [earlier, ...histories] = await Promise.all([
-    load<DayRates>(`/api/v1/rates?on=${addDays(from, -1)}&provider=bccr`, readDayRates),
-    ...legs.map(({ id }) => load<SeriesResponse>(`/api/v1/series/${id}/history?from=${from}&to=${to}`)),
-  ])
-  const { sides } = inLanguage(PAGE, language)
-  return legs.flatMap((leg, index): SourceValue[] => {
-    const own = histories[index]?.points ?? []
-    const carried = earlier.rates.filter(({ series_id }) => series_id === leg.id)
-    const isCarried = legs.length > 1 && (own[0]?.rate_date ?? to) > from
-    return [...(isCarried ? carried : []), ...own].map((point) => ({
-      series: seriesTitle(leg, sides),
-      indicator: leg.external_code,
-      day: point.rate_date,
-      value: point.value,
-      rounding: String(('rounded_to' in point ? point.rounded_to : undefined) ?? ''),
-    }))
-  })
-}
-
-async function load<T>(path: string, read?: (response: Response) => Promise<T>): Promise<T> {
-  const { value, failure } = await apiRequest<T>(path, { read })
-  if (failure) throw new Error(`${path}: ${failure.kind}`)
-  return value
 }
 
 /** Columns as on the screen, with all digits. The day is that of the first side. */

@@ -18,10 +18,11 @@ import { EVERY } from '../../model/fragment.ts'
 import { isAnyMissing } from '../../model/holes.ts'
 import { lastClosedYear, type PeriodKind, periodRows } from '../../model/months.ts'
 import { MissingDaysNote } from '../missing-days.tsx'
-import { closesTable, loadSources } from './closes-download.ts'
+import { loadSources } from '../published-values.ts'
+import { closesTable } from './closes-download.ts'
 import { ClosesFigures } from './closes-figures.tsx'
 import { closesTexts, currencyUnits, sourceTexts } from './closes-texts.ts'
-import { type LoadedCloses, useCloses } from './loaded-closes.ts'
+import { closesRange, type LoadedCloses, useCloses } from './loaded-closes.ts'
 
 export function Closes({ series, today }: { series: readonly Series[]; today: string }) {
   const words = closesTexts.value
@@ -105,7 +106,8 @@ function Files(props: { loaded: LoadedCloses | undefined; series: readonly Serie
         table={
           loaded &&
           (async (language) => {
-            const sources = await loadSources(loaded, series, today, language)
+            const range = { pair: loaded.pair, ...closesRange(loaded, today) }
+            const sources = await loadSources([range], series, language)
             return { ...closesTable(loaded, series, today, language), sources }
           })
         }

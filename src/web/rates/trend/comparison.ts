@@ -8,6 +8,7 @@ import type { ComparedLine } from '../../model/comparison.ts'
 import { addMonths } from '../../model/days.ts'
 import type { Trend } from '../../model/history.ts'
 import { mergeHoles } from '../../model/holes.ts'
+import type { PairRange } from '../published-values.ts'
 import { dayHistoryPath, type LoadedHistory } from './loaded-history.ts'
 
 type Model = typeof import('../../model/comparison.ts')
@@ -15,8 +16,8 @@ type Model = typeof import('../../model/comparison.ts')
 export type ComparedHistory = {
   /** Undefined: not loaded, or `isMissing`. */
   trend?: Trend | undefined
-  /** The pair that is compared with, and whether it has no values. */
-  pair: string
+  /** The pair that is compared with, its days, and whether it has no values. */
+  range: PairRange
   isMissing: boolean
   isLoading: boolean
 }
@@ -52,10 +53,10 @@ export function useComparison(loaded: LoadedHistory | undefined, last: string): 
   if (!target) return undefined
   const isMissing =
     isFailed || failure !== undefined || (value !== undefined && model !== undefined && !trend)
-  return { trend, pair: target.pair, isMissing, isLoading: !trend && !isMissing }
+  return { trend, range: target, isMissing, isLoading: !trend && !isMissing }
 }
 
-type Target = { pair: string; from: string; to: string; years: number }
+type Target = PairRange & { years: number }
 
 /** History to compare with, for the days of the loaded one; undefined: none. */
 function comparisonTarget({ pair, data }: LoadedHistory, compare: string, last: string): Target | undefined {

@@ -4,44 +4,44 @@ import type { Series } from '../../api/responses.ts'
 import { PAGE, type Texts } from '../../i18n/page.ts'
 import { SOURCES } from '../../i18n/sources.ts'
 import { inLanguage } from '../../i18n/table.ts'
-import { pairCode } from '../../model/currencies.ts'
 import { numericDay } from '../../model/date-text.ts'
-import { seriesTitle, sourceText } from '../../model/files/sources.ts'
+import { routeSeries, sourceText } from '../../model/files/sources.ts'
 import type { Download, TableColumn } from '../../model/files/table.ts'
 import type { Language } from '../../model/formats.ts'
 import type { Trend, TrendLine } from '../../model/history.ts'
-import type { LoadedHistory } from './loaded-history.ts'
+import { loadSources, type PairRange } from '../published-values.ts'
 
-/** @param trend lines of the chart: the sides of the pair, or two lines that are compared */
-export function historyTable(
-  { pair, lines }: LoadedHistory,
+/**
+ * Loads the published values, and returns them with the table.
+ * @param ranges days of the pair; beside it those of the second line, if lines are compared
+ * @param trend lines of the chart: the sides of the pair, or two lines that are compared
+ * @throws Error if the values cannot be loaded
+ */
+export async function loadHistoryTable(
+  ranges: readonly [PairRange, ...PairRange[]],
   trend: Trend,
   series: readonly Series[],
   language: Language,
-): Download {
+): Promise<Download> {
   const { history, sides } = inLanguage(PAGE, language)
   const words = inLanguage(SOURCES, language)
+  const [{ pair }] = ranges
   const { days } = trend
   const range = history.caption(pair, numericDay(days[0] ?? ''), numericDay(days.at(-1) ?? ''))
-  const published = series.filter((one) => pairCode(one) === pair)
   const columns = trend.lines.flatMap((line, at) => lineColumns(line, at, pair, inLanguage(PAGE, language)))
+  const published = ranges.flatMap((one) => {
+    const [base = '', quote = ''] = one.pair.split('/')
+    return routeSeries(series, base, quote)
+  })
   return {
     title: `${history.title}: ${range}`,
-    source: words.bank(sourceText(published, { ...words, sides })),
+    source: words.bank(sourceText([...new Set(published)], { ...words, sides })),
     columns: [
       { title: history.day, name: 'rate_date', kind: 'day' },
       ...columns.map(({ title, name, kind }) => ({ title, name, kind })),
     ],
     rows: days.map((day, index) => [day, ...columns.map(({ values }) => values[index] ?? '')]),
-    sources: published.flatMap((one) =>
-      (lines.find(({ name }) => name === one.rate_type)?.points ?? []).map((point) => ({
-        series: seriesTitle(one, sides),
-        indicator: one.external_code,
-        day: point.rate_date,
-        value: point.value,
-        rounding: String(point.rounded_to ?? ''),
-      })),
-    ),
+    sources: await loadSources(ranges, series, language),
   }
 }
 

@@ -72,7 +72,7 @@ export function History(props: {
               />
               {comparison?.isMissing && (
                 <p class="caution" role="status">
-                  {texts.value.history.none(comparison.pair)}
+                  {texts.value.history.none(comparison.range.pair)}
                 </p>
               )}
               {note}
@@ -91,7 +91,13 @@ export function History(props: {
                 onReset={view.value.from === '' ? undefined : () => setView({ from: '', to: '' })}
               />
               {!isRefused && !isEmpty && (
-                <HistoryFiles loaded={loaded} trend={visibleTrend} series={series} isOpen={table} />
+                <HistoryFiles
+                  loaded={loaded}
+                  compared={comparison?.trend && comparison.range}
+                  trend={visibleTrend}
+                  series={series}
+                  isOpen={table}
+                />
               )}
             </div>
           </div>
@@ -104,7 +110,7 @@ export function History(props: {
               isOpen={table}
             />
           )}
-          <TrendSource pairs={[loaded?.pair ?? pair, ...(comparison ? [comparison.pair] : [])]} />
+          <TrendSource pairs={[loaded?.pair ?? pair, ...(comparison ? [comparison.range.pair] : [])]} />
         </>
       )}
     </section>
