@@ -33,7 +33,7 @@ const SEPARATORS = [',', ';', '\t']
 const DECIMAL_SIGNS = ['.', ',']
 
 const FORMULA = /^\s*[=+\-@\t\r]/
-const LATER_FORMULA = /(?<!^)[,;\t]\s*(?=[=+\-@])/g
+const LATER_FORMULA = /[,;\t][^\S\t]*(?=[=+\-@])/g
 const BOM = '\ufeff'
 /** The dialect of programs. */
 export const PLAIN: Dialect = { isLocal: false, separator: ',', decimal: '.' }

@@ -9,6 +9,7 @@ import {
   positionSide,
   signedBalance,
 } from '../../../src/web/model/differential.ts'
+import { escapeFormula, unescapeFormula } from '../../../src/web/model/files/csv.ts'
 import { createFormats } from '../../../src/web/model/formats.ts'
 import { encodeCopy } from '../../../src/web/model/pasted/copy.ts'
 import { computeOutcomes, sumOutcomes } from '../../../src/web/model/pasted/outcomes.ts'
@@ -202,6 +203,14 @@ test('encodeCopy writes all digits without grouping, and no formula', () => {
     'Fecha\tDetalle\tMonto\r\n03/11/2026\t\'=cmd|x\t-1250,5\r\n03/11/2026\t"\'-15 ""a""\n"\t15,1250\r\n',
   )
   assert.match(encodeCopy(rows, false), /^2026-11-03\t.*\t-1250\.5\r$/m)
+})
+
+test('unescapeFormula restores the text of a copied cell', () => {
+  for (const text of ['=1', ' =1', '\t=1', ';=1', 'a, -1;+1\t@b', "it's -1; no =", 'plain']) {
+    const copy = escapeFormula(text)
+    assert.doesNotMatch(copy, /(?:^|[,;\t])\s*[=+\-@]/)
+    assert.equal(unescapeFormula(copy), text)
+  }
 })
 
 test('parsePositions ignores what is no position', () => {

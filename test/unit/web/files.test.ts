@@ -71,6 +71,8 @@ test('encodeCsv writes for Excel in Spanish: semicolons, decimal commas, local d
       "22/11/2026;;'+1\r\n",
   )
   const odd: Download = { ...TABLE, columns: [{ title: 'a;b', kind: 'text' }], rows: [['x\ty'], ['1,5']] }
+  const hostile: Download = { ...odd, columns: [{ title: 'a', kind: 'text' }], rows: [["x;=cmd|'/c'!A1"]] }
+  assert.equal(encodeCsv(hostile, PROGRAM_CSV), "a\nx;'=cmd|'/c'!A1\n")
   const dialect = { isLocal: false, isForPrograms: false }
   assert.equal(encodeCsv(odd, { ...dialect, separator: '\t' }), 'a;b\r\n"x\ty"\r\n1,5\r\n')
   assert.equal(encodeCsv(odd, { ...dialect, separator: ';' }), '"a;b"\r\nx\ty\r\n1,5\r\n')

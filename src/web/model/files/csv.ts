@@ -40,8 +40,15 @@ function localDay(day: string): string {
   return day.split('-').reverse().join('/')
 }
 
+/** Guards text behind another separator too, at which a spreadsheet may split a cell. */
 export function escapeFormula(text: string): string {
-  return /^\s*[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  const guardedText = text.replaceAll(/[,;\t][^\S\t]*(?=[=+\-@])/g, "$&'")
+  return /^\s*[=+\-@\t\r]/.test(text) ? `'${guardedText}` : guardedText
+}
+
+/** Removes the apostrophes of `escapeFormula`. */
+export function unescapeFormula(text: string): string {
+  return text.replace(/^'(?=\s*[=+\-@\t\r])/, '').replaceAll(/([,;\t][^\S\t]*)'(?=[=+\-@])/g, '$1')
 }
 
 export function quoteCell(text: string, separator: string): string {

@@ -3,6 +3,7 @@
 
 import type { AmountError } from '../amount.ts'
 import type { DateError, RateDays } from '../date-text.ts'
+import { unescapeFormula } from '../files/csv.ts'
 import { type DateOrder, type DecimalMark, readAmountCell, readCurrencyCell, readDateCell } from './cells.ts'
 import { columnRole, type PastedKind, type PastedTable, readTypeCell } from './columns.ts'
 import { isBlankRow } from './split.ts'
@@ -105,11 +106,9 @@ export function isConvertible(row: PastedRow): row is ReadyRow {
   return row.error === undefined
 }
 
-/** Text of the preserved columns. The apostrophe that protects a formula in a copied list is removed. */
+/** Text of the preserved columns, without the apostrophes that a copied list has. */
 function detailCells(cells: readonly string[], kinds: readonly PastedKind[]): string[] {
-  return kinds.flatMap((kind, index) =>
-    kind === 'detail' ? [(cells[index] ?? '').replace(/^'(?=\s*[=+\-@])/, '')] : [],
-  )
+  return kinds.flatMap((kind, index) => (kind === 'detail' ? [unescapeFormula(cells[index] ?? '')] : []))
 }
 
 type CellAmount =
