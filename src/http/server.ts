@@ -20,7 +20,7 @@ import { type ConnectionLimits, type Connections, limitConnections } from './lis
 import { createLingering } from './listener/lingering.ts'
 import { bareHeaders, type ListenAddress, openListener } from './listener/listen.ts'
 import { sharedAddressTest } from './listener/proxy.ts'
-import { targetPath } from './listener/request-line.ts'
+import { hasDotSegments, targetPath } from './listener/request-line.ts'
 import { openTls, type Tls, type TlsFiles } from './listener/tls.ts'
 import { logRequest } from './request-log.ts'
 import type { Metrics } from './status/metrics.ts'
@@ -61,6 +61,7 @@ type Frame = {
   takesUrlKeys: (method: string, path: string) => boolean
 }
 
+const NO_ENDPOINT = '/k'
 const SANE_ID = /^[\w.:/+=-]{1,128}$/
 
 /** Starts the server and returns its URLs. @throws AppError `failed` when an address is not available */
@@ -215,6 +216,7 @@ function answer(
     const errors = selectErrorShape(targetPath(req.url ?? ''))
     res.writeHead(500, bareHeaders(id, errors.contentType)).end(errorAnswer(undefined, errors).body)
   }
+  if (hasDotSegments(req.url ?? '')) req.url = NO_ENDPOINT
   if (options.compat) rewritePath(req, takesUrlKeys)
   // Nothing below depends on the host, and an invalid one (`a:99999`) would make the URL invalid.
   req.headers.host = 'localhost'

@@ -131,6 +131,13 @@ const unknown = [
   '/api/v1/health%ff',
   '/api/v1/%00',
   '/%zz',
+  '/x/../api/v1/health',
+  '/api/v1/../../healthz',
+  '/x/%2E%2e/healthz',
+  '/./healthz',
+  '/k/../healthz',
+  '/x\\..\\healthz',
+  'http://rates.example/x/../healthz',
   '*',
   'http://a$b:99999/api/v1/health',
 ]

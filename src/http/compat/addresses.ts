@@ -61,8 +61,6 @@ const KEY_PREFIX = /^\/k\/([^/?]+)(?=\/)/
 const COMPAT_NAME = /^\/compat\/([^/?]+)(?=\/)/
 
 const VALOR = /^\/compat\/valor(?:\?|$)/
-/** A path with dot segments, which URL parsers shorten. */
-const DOT_SEGMENTS = /^[^?]*(?:\\|\/(?:\.|%2e){1,2}(?:[/?]|$))/i
 /** A path without an endpoint, so 404. */
 const NOT_FOUND = { target: '/k', key: undefined }
 
@@ -74,7 +72,6 @@ export function rewriteTarget(target: string, takesUrlKeys: (path: string) => bo
   if (OWN_PATHS.test(target)) return { target, key: undefined } // most requests, at the cost of one look
   const [prefix, key] = KEY_PREFIX.exec(target) ?? []
   const rest = prefix === undefined ? target : target.slice(prefix.length)
-  if (prefix !== undefined && DOT_SEGMENTS.test(rest)) return NOT_FOUND
   const keyedV6 = V6_KEYED.exec(rest.replace(/^\/compat\/exchangerate-api/, ''))
   if (keyedV6) {
     const [whole, version, inside] = keyedV6

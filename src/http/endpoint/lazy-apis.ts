@@ -3,6 +3,7 @@
 
 import type { H3 } from 'h3'
 import { type Api, isBelow, mountApis } from './api.ts'
+import { percentDecode } from './params.ts'
 
 export type LazyApis = {
   /** Common prefix of their paths. */
@@ -27,7 +28,8 @@ export function mountLazy(app: H3, apis: Api[], lazyApis: readonly LazyApis[]): 
       loading.delete(one)
     }
   }
-  return (request, path) => {
+  return (request, encodedPath) => {
+    const path = percentDecode(encodedPath) ?? encodedPath // the router decodes it too
     for (const one of missing) {
       if (!isBelow(path, one.prefix)) continue
       return loading.getOrInsertComputed(one, load).then(() => app.fetch(request))

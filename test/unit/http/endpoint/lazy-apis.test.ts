@@ -52,6 +52,11 @@ test('a lazy API is mounted before its first request is answered, once for concu
   assert.deepEqual(apis, [API])
 })
 
+test('a lazy API is mounted for an escaped path, which the router decodes', async () => {
+  const { ask } = lateApp(async () => [API])
+  assert.deepEqual([await ask('/%zz'), await ask('/%6Cate/one')], ['', '/late/one'])
+})
+
 test('a failed load is retried with the next request', async () => {
   let failing = true
   const { ask, loads } = lateApp(async () => {
