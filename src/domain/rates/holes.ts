@@ -22,7 +22,7 @@ export function seriesDays(snapshot: RateSnapshot, series: SeriesRow, column: Co
 /**
  * Finds the days of a range that were not synchronized in at least one series, ascending. Null: coverage is not
  * recorded. Days after the newest covered day are no holes, because nothing is published yet. Neither are days before
- * a known start of the history. A series without covered days is a hole as a whole. /
+ * a known start of the history. A series without covered days is a hole as a whole.
  */
 export function findHoles(series: readonly SeriesDays[], { from, to }: Interval): Interval[] | null {
   if (series.some(({ covered }) => covered === UNKNOWN_DAYS)) return null
