@@ -102,8 +102,12 @@ export function printResult(
   else for (const line of lines) terminal.out(`${line}\n`)
 }
 
-/** Rows of cells as aligned lines. */
-export function formatTable(rows: readonly (readonly string[])[]): string[] {
+// Characters that a terminal obeys, that end a line, or that reorder text.
+const NOT_PRINTED = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
+
+/** Rows of cells as aligned lines. Control, format and direction characters become blanks. */
+export function formatTable(table: readonly (readonly string[])[]): string[] {
+  const rows = table.map((cells) => cells.map((cell) => cell.replace(NOT_PRINTED, ' ')))
   const widths: number[] = []
   for (const row of rows) {
     for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, cell.length)

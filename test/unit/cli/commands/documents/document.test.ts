@@ -60,6 +60,20 @@ test('`document list` prints pages by id, and `document show` one document', asy
   assert.equal(rest.err, '')
 })
 
+test('`document list` and `document show` print no control or direction character of a note or a result', async (t) => {
+  const dataDir = await createDocuments(t, ['one'])
+  const db = temporaryDatabase(t, dataDir)
+  const note = '\x1b]0;title\x07\x1b[2J\x9b2Jno seal\n2  7  12\u2028\u202egnp\u061c.exe'
+  await db.updateTable('documents').set({ note }).execute()
+  await db.insertInto('document_results').values({ document_id: 1, result: note, size: 1 }).execute()
+  for (const words of [['list'], ['show', '1']]) {
+    const { out } = await runCommand(['document', ...words, '--data-dir', dataDir])
+    assert.match(out, / {1,2}\]0;title {2}\[2J 2Jno seal 2 {2}7 {2}12 {2}gnp \.exe$/m)
+    assert.doesNotMatch(out.replaceAll('\n', ''), /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u)
+  }
+  assert.equal((await runJson<DocumentRow[]>(dataDir, 'document', 'list'))[0]?.note, note)
+})
+
 test('`document list` filters by --company and --agent, which must exist', async (t) => {
   const dataDir = await createDocuments(t, ['one'])
   await runJson(dataDir, 'company', 'create', '--name', 'Otra', '--code', 'O', '--id', '8')
