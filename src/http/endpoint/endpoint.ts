@@ -32,7 +32,7 @@ export type Endpoint<Q extends QuerySchema, P extends v.GenericSchema, M extends
   about?: string
   /** Without it the tag of its API. */
   tag?: Tag
-  /** True: ignores unknown query parameters, as open endpoints do. Without `query` the handler parses them. */
+  /** True: ignores unknown query parameters. Without `query` the handler parses them. False: rejects them. */
   ignoresUnknown?: boolean
   query?: Q
   /** Descriptions, by name, of query parameters that the handler parses. */
@@ -127,10 +127,10 @@ function withRoute<Q extends QuerySchema, P extends v.GenericSchema, M extends M
 
 /**
  * Returns true if the endpoint rejects unknown parameters: each GET, and each POST with a query schema. Open endpoints
- * ignore them, for probes and monitors add parameters (decisions 1.5).
+ * ignore them by default, for probes and monitors add parameters (decisions 1.5).
  */
 export function refusesUnknown({ permission, method, ignoresUnknown, query }: AnyEndpoint): boolean {
-  return (method === 'GET' || query !== undefined) && permission !== 'open' && !ignoresUnknown
+  return !(ignoresUnknown ?? (permission === 'open' || (method !== 'GET' && query === undefined)))
 }
 
 /** JSON answer that must not be cached. */

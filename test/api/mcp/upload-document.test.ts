@@ -114,6 +114,24 @@ test('a link stores one document of its name and type; the same bytes again are 
   })
 })
 
+test('a link takes the headers of uploads, and no parameters', async (t) => {
+  const link = await makeLink(await open(t))
+  await withoutDocument(async () => {
+    const { status, body } = await put({ ...link, url: `${link.url}?duplicates=refuse&priority=9` }, 'bytes')
+    assert.equal(status, 422)
+    assert.match(JSON.stringify(body), /there is no parameter duplicates.*there is no parameter priority/)
+    const wrong = await put(link, 'bytes', { 'x-cambista-priority': 'zz' })
+    assert.deepEqual(
+      [wrong.status, wrong.body.message],
+      [400, 'X-Cambista-Priority must be a digit from 0 to 9'],
+    )
+  })
+  const answer = await put(link, 'bytes', { 'x-cambista-priority': '9' })
+  const [row] = answer.body.created_documents ?? []
+  const document = await (await read(app, `/api/v1/documents/${row?.id}`)).json()
+  assert.equal((document as { priority: number }).priority, 9)
+})
+
 test('two equal uploads to a link at once store one document', async (t) => {
   const link = await makeLink(await open(t))
   const before = await countDocuments()

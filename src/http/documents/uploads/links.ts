@@ -11,7 +11,7 @@ import { checkSameOrigin, type HostNames, serverOrigin } from '../../listener/ow
 import { DOCUMENTS_ERRORS } from '../errors.ts'
 import { acceptedBody } from './answer.ts'
 import { describedFormat } from './raw-body.ts'
-import { incomingBody, parseDuplicates, type UploadReceiver } from './receive.ts'
+import { choosePriority, incomingBody, parseDuplicates, type UploadReceiver } from './receive.ts'
 import { UploadOut } from './shapes.ts'
 
 type LinkDeps = {
@@ -45,11 +45,12 @@ export function uploadLinksApi({ links, uploads, keyring, names }: LinkDeps): Ap
         about:
           'The link is in the answer of the tool upload_document, with the Content-Type to send. It is used up when the ' +
           'document is stored; then the same bytes are answered alike, and others are refused.',
+        ignoresUnknown: false,
         params: v.object({ link: v.pipe(v.string(), v.description('What the tool answered')) }),
         rawBody: true,
         bodyTypes: [],
         body: v.any(),
-        reads: ['X-Cambista-Duplicates', 'Content-Digest', 'Repr-Digest'],
+        reads: ['X-Cambista-Priority', 'X-Cambista-Duplicates', 'Content-Digest', 'Repr-Digest'],
         answer: UploadOut,
         notFound: 'The link has ended, after ten minutes or with its token, or never was',
         refusals: {
@@ -68,10 +69,11 @@ export function uploadLinksApi({ links, uploads, keyring, names }: LinkDeps): Ap
           const { accepted, release } = await store(client, () => {
             const body = incomingBody(event, { ...limits, maxBody: Math.min(limits.maxBody, link.maxBytes) })
             checkType(event.req.headers.get('content-type'), link)
-            const refusesDuplicates = parseDuplicates(event.req.headers.get('x-cambista-duplicates'))
+            const { headers } = event.req
             return {
               ...{ ...body, key: linkKey(link), format: describedFormat(link) },
-              ...{ priority: undefined, refusesDuplicates },
+              priority: choosePriority(headers.get('x-cambista-priority'), undefined),
+              refusesDuplicates: parseDuplicates(headers.get('x-cambista-duplicates')),
             }
           })
           return { body: await acceptedBody(accepted, release) }

@@ -211,7 +211,7 @@ function parseIdempotencyKey(header: string | null): UploadKey | undefined {
  * Returns the priority in the header, else that in the query.
  * @throws AppError `bad-request` for a header that is no digit, or that differs from the query
  */
-function choosePriority(header: string | null, inQuery: number | undefined): number | undefined {
+export function choosePriority(header: string | null, inQuery: number | undefined): number | undefined {
   if (header === null) return inQuery
   if (!/^\d$/.test(header))
     throw new AppError('bad-request', 'X-Cambista-Priority must be a digit from 0 to 9')
