@@ -153,8 +153,9 @@ async function* sliceBytes(bytes: MailPart['bytes']): AsyncGenerator<Buffer> {
   }
 }
 
-/** Facts of the other files of a mail with the claves of one invoice. Undefined: there is none, or several. */
+/** Facts of the other files of a mail with the claves of one invoice. Undefined: none, several, or one with a fault. */
 function findOnlyClave(invoices: readonly (NewInvoice | undefined)[]): NewInvoice | undefined {
+  if (invoices.some((invoice) => invoice && invoice.fault !== null)) return undefined
   const claves = new Set(invoices.flatMap((invoice) => invoice?.clave ?? []))
   const [clave] = claves
   return claves.size === 1 && clave !== undefined

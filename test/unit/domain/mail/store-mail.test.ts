@@ -112,6 +112,17 @@ test('two claves in a mail give the other files none', async (t) => {
   assert.deepEqual(rows, [{ source: 'content' }, { source: 'content' }])
 })
 
+test('an invoice with a fault in a mail gives the other files no clave', async (t) => {
+  const { db, store, mail } = await open(t)
+  const xml = { 'a.xml': sampleInvoice(), 'b.xml': sampleInvoice({ rate: 'x' }) }
+  await store(mail({ ...xml, 'a.pdf': '%PDF', 'b.pdf': '%PDF' }), LOCK)
+  const rows = await db.selectFrom('invoices').select(['source', 'fault']).orderBy('document_id').execute()
+  assert.deepEqual(rows, [
+    { source: 'content', fault: null },
+    { source: 'content', fault: 'TipoCambio is not an amount' },
+  ])
+})
+
 test('the same mail twice at once is stored once', async (t) => {
   const { store, mail, names } = await open(t)
   const parts = { 'a.txt': 'a' }
