@@ -35,7 +35,9 @@ type ReadingDeps = {
   signal: AbortSignal
 }
 
-/** `faults`: of the invoices; `unreadable`: documents without a sound content. */
+/**
+ * `invoices`, `faults`: contents that are invoices, or faulty ones. `unreadable`: documents without a sound content.
+ */
 export type ReadCounts = { documents: number; invoices: number; faults: number; unreadable: number }
 
 /**
@@ -94,7 +96,7 @@ async function readDocuments(deps: ReadingDeps, run: Run): Promise<ReadCounts> {
       const facts = recognition.end(name)
       if (!facts) continue
       rows.push({ document_id: id, company_id, ...facts })
-      counts[facts.fault === null ? 'invoices' : 'faults'] += 1
+      if (facts.source === 'content') counts[facts.fault === null ? 'invoices' : 'faults'] += 1
     }
     counts.documents += documents.length
     const last = documents.length < DOCUMENTS_AT_ONCE ? 0 : (documents.at(-1)?.id ?? 0)

@@ -51,6 +51,15 @@ test('the reader reads older documents once, and records that all are read', asy
   assert.deepEqual(after, before)
 })
 
+test('the reader gives a PDF the clave of its name, and counts no invoice', async (t) => {
+  const { engine, blobs, deps } = await open(t)
+  const clave = createClave('FacturaElectronica', 1)
+  const ids = await storeTexts(engine.db, blobs, ['%PDF'], { name: `${clave}.pdf` })
+  const counts = { documents: 1, invoices: 0, faults: 0, unreadable: 0 }
+  assert.deepEqual(await readOlderDocuments(deps), counts)
+  assert.deepEqual(await claves(engine, ids), [clave])
+})
+
 test('the reader goes on where it stopped', async (t) => {
   const { engine, blobs, deps } = await open(t)
   const ids = await storeTexts(
