@@ -61,7 +61,8 @@ export function createHook(
 
 /**
  * Gives a hook a new secret, which is returned only here. The former one, if readable, signs too until
- * `formerEndsAt`.
+ * `formerEndsAt`. Without overlap only the new one signs.
+ * @throws AppError `conflict` for an overlap while the secret before it signs too
  */
 export async function rotateHook(
   db: WriteDb,
@@ -70,7 +71,13 @@ export async function rotateHook(
   { overlapMs, now }: { overlapMs: number; now: Date },
 ): Promise<{ secret: string; formerEndsAt: string | null }> {
   const secret = makeHookSecret()
-  const wasReadable = signingSecrets(hook, key, now) !== undefined
+  const signing = signingSecrets(hook, key, now)
+  if (signing && signing.length > 1 && overlapMs > 0) {
+    const advice = 'wait until then, or give --overlap 0, after which the new secret alone signs'
+    const message = `the former secret of hook ${hook.id} signs until ${hook.former_ends_at}: ${advice}`
+    throw new AppError('conflict', message)
+  }
+  const wasReadable = signing !== undefined
   const formerEndsAt = wasReadable && overlapMs > 0 ? new Date(now.getTime() + overlapMs).toISOString() : null
   await updateHook(db, hook.id, {
     secret: seal(key, secret),

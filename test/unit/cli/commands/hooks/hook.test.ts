@@ -212,10 +212,20 @@ test('`hook rotate` signs with both secrets for --overlap, with 0 by the new one
   assert.ok(Math.abs(Date.parse(second.former_ends_at) - Date.now() - 2 * 3_600_000) < 60_000)
   await runJson(dataDir, 'hook', 'test', '1')
   for (const { secret } of [first, second]) receiver.verify(secret, receiver.received[0])
+  const early = await runCommand(['hook', 'rotate', '1', '--data-dir', dataDir])
+  const advice = 'wait until then, or give --overlap 0, after which the new secret alone signs'
+  assert.deepEqual(
+    [early.code, early.out, early.err],
+    [1, '', `cambista: the former secret of hook 1 signs until ${second.former_ends_at}: ${advice}\n`],
+  )
+  await runJson(dataDir, 'hook', 'test', '1')
+  for (const { secret } of [first, second]) receiver.verify(secret, receiver.received[1])
   const third = await runJson<Made>(dataDir, 'hook', 'rotate', '1', '--overlap', '0')
   await runJson(dataDir, 'hook', 'test', '1')
-  receiver.verify(third.secret, receiver.received[1])
-  assert.throws(() => receiver.verify(second.secret, receiver.received[1]), /No matching signature/)
+  receiver.verify(third.secret, receiver.received[2])
+  for (const { secret } of [first, second])
+    assert.throws(() => receiver.verify(secret, receiver.received[2]), /No matching signature/)
+  await runJson(dataDir, 'hook', 'rotate', '1')
 })
 
 test('a missing or wrong hook.key is reported by list, test and doctor; `hook rotate` repairs it', async (t) => {
