@@ -3,7 +3,7 @@
 
 import type { Log } from '../../runtime/log.ts'
 import { atomically, type Lock } from '../../store/engine.ts'
-import { endMessages } from '../../store/hooks/deliveries.ts'
+import { confirmDelivery, endMessages } from '../../store/hooks/deliveries.ts'
 import { addGivenUp, findHook, type HookRow, updateHook } from '../../store/hooks/hooks.ts'
 import { type MessageRow, updateMessageAttempt } from '../../store/hooks/messages.ts'
 import type { WriteDb } from '../../store/tables.ts'
@@ -57,8 +57,10 @@ export async function recordAttempt(
       let unsent = 0
       const end = { at, status: status ?? null, failure: failure ?? null, tries: 1 } as const
       if (failure === undefined) {
-        await endMessages(trx, { hookId, id }, end)
-        await updateHook(trx, hookId, { sent_at: at, failing_since: null, failure: null })
+        const wasQueued = (await endMessages(trx, { hookId, id }, end)) > 0
+        if (!wasQueued && (await confirmDelivery(trx, message, end))) await addGivenUp(trx, hookId, -1)
+        const repair = hook?.off_at === null && { failing_since: null, failure: null }
+        await updateHook(trx, hookId, { sent_at: at, ...repair })
         return { hook, unsent }
       }
       if (status === GONE) {
@@ -79,7 +81,8 @@ export async function recordAttempt(
   if (!hook) return // deleted during the attempt, with its messages
   if (failure === undefined) {
     log.debug('hook told', { ...about, status })
-    if (hook.failing_since !== null) log.info('hook works again', { hook: hookId, since: hook.failing_since })
+    if (hook.failing_since !== null && hook.off_at === null)
+      log.info('hook works again', { hook: hookId, since: hook.failing_since })
     return
   }
   log.debug('hook not told', { ...about, try: tries, reason: failure })

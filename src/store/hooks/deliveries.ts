@@ -3,6 +3,7 @@
 import type { ExpressionBuilder, SelectQueryBuilder } from 'kysely'
 import { hasRow } from '../rows.ts'
 import type { ReadDb, Row, Tables, WriteDb } from '../tables.ts'
+import type { MessageRow } from './messages.ts'
 
 export type DeliveryRow = Row<'hook_deliveries'>
 
@@ -50,6 +51,26 @@ export async function endMessages(
   return Number(numDeletedRows)
 }
 
+/**
+ * Records that a message arrived after its end as given up, when the attempt was under way at that end. Returns whether
+ * it had ended so.
+ */
+export async function confirmDelivery(
+  db: WriteDb,
+  { hook_id, message_id, created_at }: MessageRow,
+  { at, status }: Pick<MessageEnd, 'at' | 'status'>,
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('hook_deliveries')
+    .set((of) => ({ status, failure: null, ended_at: at, tries: of('tries', '+', 1) }))
+    .where('hook_id', '=', hook_id)
+    .where('message_id', '=', message_id)
+    .where('created_at', '=', created_at)
+    .where('failure', 'is not', null)
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
+
 /** Ends all but the newest `most` messages of a hook, and returns their number. */
 export async function endOldestMessages(
   db: WriteDb,
@@ -84,13 +105,13 @@ export function hasDelivery(db: ReadDb, id: number): Promise<boolean> {
 
 /**
  * Queues messages again, once each: the delivery of an id, or those that ended at an instant or later. Leaves out
- * waiting messages. Returns the number of queued messages.
+ * waiting messages. Returns the hook of each queued message.
  */
 export async function requeueDeliveries(
   db: WriteDb,
   { id, since, ...filter }: DeliveryFilter & { id?: number | undefined; since?: string | undefined },
   now: string,
-): Promise<number> {
+): Promise<number[]> {
   let query = filterDeliveries(db, filter)
   if (id !== undefined) query = query.where('id', '=', id)
   if (since !== undefined) query = query.where('ended_at', '>=', since)
@@ -112,12 +133,13 @@ export async function requeueDeliveries(
         ),
       ),
     )
-  const { numInsertedOrUpdatedRows = 0n } = await db
+  const rows = await db
     .insertInto('hook_messages')
     .columns([...COPIED, 'created_at', 'due_at'])
     .expression(messages)
-    .executeTakeFirstOrThrow()
-  return Number(numInsertedOrUpdatedRows)
+    .returning('hook_id')
+    .execute()
+  return rows.map(({ hook_id }) => hook_id)
 }
 
 /** Deletes at most `limit` deliveries that ended before an instant, and returns their number. */

@@ -53,7 +53,7 @@ export async function updateHook(
   await db.updateTable('hooks').set(change).where('id', '=', id).execute()
 }
 
-/** Adds to the number of messages that were given up. */
+/** Adds to the number of messages that were given up. Negative: some of them arrived. */
 export async function addGivenUp(db: WriteDb, id: number, messages: number): Promise<void> {
   await db
     .updateTable('hooks')

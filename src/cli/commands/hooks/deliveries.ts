@@ -8,6 +8,7 @@ import {
   requeueDeliveries,
   selectDeliveries,
 } from '../../../store/hooks/deliveries.ts'
+import { selectHooks } from '../../../store/hooks/hooks.ts'
 import { command, printResult } from '../../command.ts'
 import { time } from '../../options/formats.ts'
 import { option } from '../../options/names.ts'
@@ -54,20 +55,32 @@ export const hookRedeliver = command({
       if (hook !== undefined) await needHook(db, hook)
       const now = clock()
       const from = since === undefined ? undefined : new Date(now.getTime() - since).toISOString()
-      const queued = await atomically(db, async (trx) => {
+      const { hookIds, offIds } = await atomically(db, async (trx) => {
         const filter = { hookId: hook, failedOnly, id, since: from }
-        const count = await requeueDeliveries(trx, filter, now.toISOString())
-        if (id === undefined || count > 0 || (await hasDelivery(trx, id))) return count
-        throw new AppError('not-found', `there is no delivery ${id}: see cambista hook deliveries`)
+        const hookIds = await requeueDeliveries(trx, filter, now.toISOString())
+        if (id !== undefined && hookIds.length === 0 && !(await hasDelivery(trx, id)))
+          throw new AppError('not-found', `there is no delivery ${id}: see cambista hook deliveries`)
+        const offIds = (await selectHooks(trx)).filter(({ off_at }) => off_at !== null).map(({ id }) => id)
+        return { hookIds, offIds }
       })
-      printResult(terminal, options, { queued }, [queuedText(queued)])
+      printResult(terminal, options, { queued: hookIds.length }, queuedLines(hookIds, offIds))
     })
   },
 })
 
-function queuedText(queued: number): string {
-  if (queued === 0) return 'no message is sent again: there is none, or it waits already'
-  return queued === 1 ? '1 message is sent again' : `${queued} messages are sent again`
+/** Describes queued messages. `hookIds`: the hook of each. */
+function queuedLines(hookIds: readonly number[], offIds: readonly number[]): string[] {
+  if (hookIds.length === 0) return ['no message is sent again: there is none, or it waits already']
+  const sendCount = hookIds.filter((id) => !offIds.includes(id)).length
+  const sendLine = sendCount === 1 ? '1 message is sent again' : `${sendCount} messages are sent again`
+  const lines = sendCount === 0 ? [] : [sendLine]
+  for (const id of offIds) {
+    const waitCount = hookIds.filter((hookId) => hookId === id).length
+    if (waitCount === 0) continue
+    const subject = waitCount === 1 ? '1 message waits' : `${waitCount} messages wait`
+    lines.push(`${subject} until cambista hook test ${id} turns hook ${id} on`)
+  }
+  return lines
 }
 
 function deliveryResult({ status, failure }: DeliveryRow): string {

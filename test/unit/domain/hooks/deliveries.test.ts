@@ -44,7 +44,7 @@ test('a delivered message is stored with its body, and is sent again with the sa
 
   queue.advance(MINUTE)
   const now = clock.read().toISOString()
-  assert.equal(await requeueDeliveries(db, { id: 1, failedOnly: false }, now), 1)
+  assert.deepEqual(await requeueDeliveries(db, { id: 1, failedOnly: false }, now), [id])
   queue.hooks.wake()
   await hasReceived(receiver, 3)
   const again = receiver.received[2]
@@ -70,12 +70,43 @@ test('messages that are given up are stored with the reason, also the waiting on
 
   queue.advance(MINUTE)
   const since = clock.read().toISOString()
-  const request = (filter: object) => requeueDeliveries(db, { failedOnly: true, ...filter }, since)
+  const request = async (filter: object) =>
+    (await requeueDeliveries(db, { failedOnly: true, ...filter }, since)).length
   assert.equal(await request({ since }), 0)
   assert.equal(await request({ since: new Date(0).toISOString(), hookId: id + 1 }), 0)
   assert.equal(await request({ since: new Date(0).toISOString() }), 6)
   assert.equal(await request({ since: new Date(0).toISOString() }), 0, 'they wait already')
   assert.equal((await queue.readHook(id)).waiting, 6)
+})
+
+test('a message that arrives after a 410 to another is delivered, and the hook stays off', async (t) => {
+  const queue = await openHookQueue(t)
+  const { db } = queue
+  const receiver = await startReceiver(t)
+  const { id } = await queue.createHook(receiver.url)
+  const answers: (() => void)[] = []
+  receiver.answer = (response) => {
+    const status = answers.length === 0 ? 410 : 200
+    answers.push(() => response.writeHead(status).end())
+  }
+  await queue.queueDocuments(1, 1500) // three messages, sent at once
+  await hasReceived(receiver, 3)
+  answers[0]?.()
+  await until(async () => (await deliveries(db, true)).length === 3)
+  const before = await queue.readHook(id)
+  assert.equal(before.given_up, 3)
+  answers[1]?.()
+  await until(async () => (await deliveries(db, true)).length === 2)
+  const [row] = (await deliveries(db)).filter(({ failure }) => failure === null)
+  assert.deepEqual([row?.message_id, row?.status, row?.tries], [receiver.received[1]?.id, 200, 1])
+  const { given_up, off_at, failure, failing_since } = await queue.readHook(id)
+  assert.deepEqual(
+    { given_up, off_at, failure, failing_since },
+    { given_up: 2, off_at: before.off_at, failure: 'HTTP 410', failing_since: before.failing_since },
+  )
+  answers[2]?.()
+  await until(async () => (await queue.readHook(id)).given_up === 1)
+  assert.ok(!queue.logLines.join('').includes('hook works again'))
 })
 
 test('deliveries leave by age and by number, in portions', async (t) => {

@@ -359,6 +359,13 @@ test('`hook deliveries` lists the ended messages, and `hook redeliver` queues th
   assert.deepEqual((await queuedIds()).sort(), ['msg_1', 'msg_2', 'msg_3'])
   await run('redeliver', '--since', '24h', '--hook', '1', '--failed')
   assert.deepEqual(await queuedIds(), ['msg_3'])
+  await updateHook(db, 1, { off_at: '2026-01-01T00:00:00.000Z', failure: 'HTTP 410' })
+  const waits = 'until cambista hook test 1 turns hook 1 on'
+  assert.equal((await run('redeliver', '1')).out, `1 message waits ${waits}\n`)
+  await queuedIds()
+  const mixed = await run('redeliver', '--since', '24h')
+  assert.equal(mixed.out, `1 message is sent again\n2 messages wait ${waits}\n`)
+  await queuedIds()
 
   for (const [words, code, message] of [
     [['99'], 1, 'there is no delivery 99: see cambista hook deliveries'],
