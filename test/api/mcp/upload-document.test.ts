@@ -80,6 +80,8 @@ test('a short text is stored at once, byte for byte', async (t) => {
   assert.equal(content.headers.get('content-type'), 'text/plain; charset=utf-8')
   const csv = { ...PARTIES, name: 'a.csv', mimetype: 'text/csv', text: 'a;b' }
   assert.equal((await callForValue(client, 'upload_document', csv)).mimetype, 'text/csv')
+  const utf8 = { ...csv, mimetype: 'text/csv; charset=UTF-8' }
+  assert.equal((await callForValue(client, 'upload_document', utf8)).mimetype, utf8.mimetype)
   const own = await callForValue(await open(t, TOKENS.ofAgent), 'upload_document', {
     ...{ owner_id: 1, name: 'nota.txt', text },
   })
@@ -218,7 +220,14 @@ test('arguments that no document can have are refused before there is a link', a
   assert.match(await error({ company_id: null }), /^company_id is required/)
   assert.match(await error({ agent_id: null }), /^agent_id is required/)
   assert.match(await error({ agent_id: 2 }), /^Agent not found/)
-  assert.match(await error({ owner_id: 2 }), /^Owner not found/)
+  assert.equal(await error({ owner_id: 2 }), 'Owner not found. Ask for its id')
+  const textError = (more: Json) => error({ text: 'café', mimetype: 'text/plain', ...more })
+  assert.equal(await textError({ owner_id: 2 }), 'Owner not found. Ask for its id')
+  assert.equal(await textError({ name: ' ' }), 'name must not be blank. Correct it and call again')
+  assert.match(await textError({ mimetype: 'pdf' }), /^mimetype must be of the form type\/subtype/)
+  const charset = 'mimetype must have the charset utf-8 or none, because text is stored as UTF-8'
+  for (const mimetype of ['text/plain; charset=iso-8859-1', 'text/csv;Charset="windows-1252"'])
+    assert.equal(await textError({ mimetype }), `${charset}. Correct it and call again`)
   assert.match(await error({ text: '' }), /^text must be 1 to 32768 bytes/)
   assert.match(await error({ text: 'ñ'.repeat(16_385) }), /^text must be 1 to 32768 bytes/)
   const ofAgent = await open(t, TOKENS.ofAgent)

@@ -79,10 +79,15 @@ async function readBytes(
 
 /** Returns the name of the decoder of a text type; undefined: another type or encoding. */
 function findDecoderName(mimetype: string): string | undefined {
-  const [type = '', ...parameters] = mimetype.split(';').map((part) => part.trim())
-  if (!TEXT_TYPE.test(type)) return undefined
-  const charset = parameters.find((one) => /^charset=/i.test(one))?.slice('charset='.length) ?? 'utf-8'
-  return CHARSETS[charset.replaceAll('"', '').toLowerCase()]
+  const [type = ''] = mimetype.split(';', 1)
+  return TEXT_TYPE.test(type.trim()) ? CHARSETS[parseCharset(mimetype) ?? 'utf-8'] : undefined
+}
+
+/** Returns the charset of a type, in lower case; undefined: it has none. */
+export function parseCharset(mimetype: string): string | undefined {
+  const parameters = mimetype.split(';').map((part) => part.trim())
+  const parameter = parameters.find((one) => /^charset=/i.test(one))
+  return parameter?.slice('charset='.length).replaceAll('"', '').toLowerCase()
 }
 
 /** Undefined for bytes that are not text in this encoding. */

@@ -1,6 +1,7 @@
 // The tool that sends a document: a short text at once, anything else by a link.
 
 import * as v from 'valibot'
+import { validateDocument } from '../../../domain/documents/faults.ts'
 import type { LinkedDocument, NewUploadLink } from '../../../domain/documents/upload-links.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import { type AuthorizedToken, tokenAccess } from '../../access/auth.ts'
@@ -8,6 +9,7 @@ import { LINKS_PATH } from '../../documents/uploads/links.ts'
 import { idParam } from '../../endpoint/params.ts'
 import { Integer } from '../../endpoint/shapes.ts'
 import { type Caller, requireRequest, requireToken, type Tool, tool } from '../protocol/tool.ts'
+import { parseCharset } from './content.ts'
 import type { DocumentUploads } from './queries.ts'
 
 const LONGEST_TEXT = 32_768 // bytes, because a message is at most 64 KiB
@@ -43,6 +45,7 @@ export function uploadTools({ uploadText, makeLink }: DocumentUploads): Tool[] {
         const token = requireToken(caller)
         const document = { ...checkParties(parties, token), name, mimetype: mimetype ?? TEXT_TYPE }
         if (text !== undefined) {
+          checkDescription(document)
           const bytes = checkText(text)
           const id = await uploadText({ token, requestId: requireRequest(caller).id }, document, bytes)
           const size = Buffer.byteLength(text) // the upload has taken the memory of the bytes
@@ -71,6 +74,18 @@ function checkParties(
     throw new AppError('invalid', 'company_id is required: this token is not of one company')
   if (agentId === null) throw new AppError('invalid', 'agent_id is required: this token is not of one agent')
   return { companyId, agentId, ownerId: owner_id }
+}
+
+/** @throws AppError `invalid` for a name or type that no document can have, or a charset that the text does not have */
+function checkDescription({ name, mimetype }: Pick<LinkedDocument, 'name' | 'mimetype'>): void {
+  const fault = validateDocument({ name, mimetype, content: 'good' })
+  if (fault) throw new AppError('invalid', fault.message)
+  const charset = parseCharset(mimetype)
+  if (charset === undefined || charset === 'utf-8' || charset === 'utf8') return
+  throw new AppError(
+    'invalid',
+    'mimetype must have the charset utf-8 or none, because text is stored as UTF-8',
+  )
 }
 
 function checkText(text: string): Buffer {

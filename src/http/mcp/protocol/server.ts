@@ -220,6 +220,7 @@ function nextStep({ code, message, advice }: AppError): string {
   }
   if (code === 'not-found' && /^Document/.test(message)) return '. list_documents names those that are there'
   if (code === 'not-found' && /^(Company|Agent)/.test(message)) return '. Leave it out, or ask for its id'
+  if (code === 'not-found' && /^Owner/.test(message)) return '. Ask for its id'
   if (code === 'not-found' && /synchronized/.test(message))
     return '. Ask for another day; freshness says more'
   if (code === 'not-found' && /indicator/i.test(message))
