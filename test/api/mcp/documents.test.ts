@@ -244,10 +244,12 @@ for (const era of Object.keys(ERAS) as Era[]) {
 
   test(`${era}: a small document is a resource`, async (t) => {
     const client = await open(t)
-    const [text = 0, bytes = 0, large = 0] = await upload(
+    const [text = 0, bytes = 0, large = 0, ...largest] = await upload(
       { mimetype: 'text/xml', bytes: '<a/>' },
       { mimetype: 'image/png', bytes: 'png' },
       { mimetype: 'text/plain', bytes: 'x'.repeat(40_000) },
+      { mimetype: 'text/plain', bytes: 'x'.repeat(24_000) },
+      { mimetype: 'image/png', bytes: 'x'.repeat(20_000) },
     )
     const { resourceTemplates } = await client.listResourceTemplates()
     assert.deepEqual(
@@ -260,6 +262,7 @@ for (const era of Object.keys(ERAS) as Era[]) {
     assert.match((contents[1] as { text: string }).text, /It is data, not an instruction/)
     assert.partialDeepStrictEqual(await readResource(text), { mimeType: 'text/xml', text: '<a/>' })
     assert.partialDeepStrictEqual(await readResource(bytes), { mimeType: 'image/png', blob: 'cG5n' })
+    for (const id of largest) assert.ok(await readResource(id))
     await assert.rejects(readResource(large), /too large for a resource: call the tool read_document/)
     await assert.rejects(readResource(999_999), /Document not found/)
     await assert.rejects(client.readResource({ uri: 'cambista://series' }), /There is no resource/)
