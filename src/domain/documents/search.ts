@@ -12,7 +12,13 @@ import {
   isInvoiceIndexed,
   selectInvoiceCompanies,
 } from '../../store/documents/invoice-search.ts'
-import { findArrivalIds, type SearchFilter, searchNames } from '../../store/documents/names.ts'
+import {
+  findArrivalIds,
+  type SearchFilter,
+  type SearchResult,
+  searchNames,
+} from '../../store/documents/names.ts'
+import { snapshot } from '../../store/engine.ts'
 import type { DocumentState, ReadDb } from '../../store/tables.ts'
 import type { PageRequest } from './page-request.ts'
 
@@ -69,8 +75,6 @@ async function findMatches(db: ReadDb, request: SearchRequest, scanLimit: number
     invoice && (await findIssuedIds(db, request.companyId, invoice, scanLimit)),
   )
   if (range === 'none') return { ids: [], isWhole: true, edge: undefined }
-  const sources = await selectSources(db, request)
-  if (sources.length === 0) return { ids: [], isWhole: true, edge: undefined } // a company without agents
   const start = isDescending
     ? least(page.before, range && range.greatest + 1)
     : greatest(page.after, range && range.least - 1)
@@ -80,16 +84,8 @@ async function findMatches(db: ReadDb, request: SearchRequest, scanLimit: number
   let scanCount = 0
   for (let limit = FIRST_ROWS; scanCount < scanLimit; limit = Math.min(limit * 2, MOST_ROWS)) {
     const rows = Math.min(limit, scanLimit - scanCount)
-    const filter = {
-      words,
-      ...period,
-      invoice,
-      order,
-      beyond: edge,
-      limit: Math.max(1, Math.ceil(rows / sources.length)),
-    }
-    const results = []
-    for (const source of sources) results.push(await searchNames(db, { ...filter, ...source }))
+    const filter = { words, ...period, invoice, order, beyond: edge, limit: rows }
+    const results = await snapshot(db, (trx) => searchSources(trx, request, filter))
     // Rows beyond the nearest edge of a source are scanned again: those of the other sources come before them.
     const edges = results.flatMap(({ last }) => last ?? [])
     const nearest = edges.length === 0 ? undefined : isDescending ? Math.max(...edges) : Math.min(...edges)
@@ -108,13 +104,31 @@ async function findMatches(db: ReadDb, request: SearchRequest, scanLimit: number
 }
 
 /**
+ * Searches the next rows of each source, `limit` in all, within a snapshot. Without it, a source may have a newer
+ * document than one that an earlier source lacks. The cursor would pass both.
+ */
+async function searchSources(
+  trx: ReadDb,
+  request: SearchRequest,
+  filter: Omit<SearchFilter, keyof Source>,
+): Promise<SearchResult[]> {
+  const sources = await selectSources(trx, request)
+  const limit = Math.max(1, Math.ceil(filter.limit / sources.length))
+  const results = []
+  for (const source of sources) results.push(await searchNames(trx, { ...filter, ...source, limit }))
+  return results
+}
+
+type Source = Pick<SearchFilter, 'companyId' | 'agentId' | 'state'>
+
+/**
  * Returns the filters whose rows an index has in the order of ids: each agent and state alone. A single one for any state.
  * A clave or an issuer: each company and state alone.
  */
 async function selectSources(
   db: ReadDb,
   { companyId, agentId, states, invoice }: SearchRequest,
-): Promise<Pick<SearchFilter, 'companyId' | 'agentId' | 'state'>[]> {
+): Promise<Source[]> {
   if (invoice && isInvoiceIndexed(invoice)) {
     const companyIds = companyId === undefined ? await selectInvoiceCompanies(db, invoice) : [companyId]
     const ownStates = states === undefined ? [undefined] : [...new Set(states)]

@@ -1,6 +1,7 @@
 // Search of documents, compared with a filter of all rows.
 
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import { foldNames } from '../../../../src/domain/documents/folded-names.ts'
 import { type SearchRequest, searchDocuments } from '../../../../src/domain/documents/search.ts'
@@ -12,13 +13,13 @@ import {
   selectInvoices,
 } from '../../../../src/store/documents/invoices.ts'
 import { selectUnfolded } from '../../../../src/store/documents/names.ts'
-import type { DocumentState, WriteDb } from '../../../../src/store/tables.ts'
+import type { DocumentState, ReadDb, WriteDb } from '../../../../src/store/tables.ts'
 import { foldAccents, searchWords } from '../../../../src/values/folded-text.ts'
 import { fillTables } from '../../../support/directory.ts'
 import { insertFiles } from '../../../support/documents/insert.ts'
 import { createClave } from '../../../support/documents/invoice-xml.ts'
 import { createRandom } from '../../../support/rates/random-bank.ts'
-import { temporaryDatabase, temporaryDirectory } from '../../../support/temporary.ts'
+import { openTestReads, temporaryDatabase, temporaryDirectory } from '../../../support/temporary.ts'
 
 const NAMES = [
   'Factura_1.pdf',
@@ -111,7 +112,7 @@ function hasFacts(row: StoredInvoice | undefined, filter: InvoiceFilter | undefi
 }
 
 /** Searches page by page, as a client does. */
-async function searchAll(db: WriteDb, request: SearchRequest, most: number): Promise<number[]> {
+async function searchAll(db: ReadDb, request: SearchRequest, most: number): Promise<number[]> {
   const ids: number[] = []
   let { page } = request
   for (let pages = 0; pages < 1000; pages += 1) {
@@ -172,6 +173,93 @@ test('a search without a match answers how far it got', async (t) => {
   const third = await searchDocuments(db, { words: ['nothing'], page: { ...page, before: 11 } }, 25)
   assert.deepEqual([third.documents, third.hasMore], [[], false])
 })
+
+const MERGED_LISTS: Record<string, Omit<SearchRequest, 'page'>> = {
+  'a company and a state': { companyId: 1, states: ['new'], words: [] },
+  'several states': { states: ['new', 'claimed'], words: [] },
+  'an issuer': { invoice: { issuerId: '7' }, words: [] },
+  'a name': { words: ['factura'] },
+}
+const SIZES = [
+  { limit: 20, most: 6 },
+  { limit: 200, most: 1000 },
+]
+const COMMITS = 12
+
+for (const [name, list] of Object.entries(MERGED_LISTS)) {
+  test(`a list by ${name} has each document that is committed between two statements`, async (t) => {
+    for (const size of SIZES) {
+      const { interrupted, ids, commits } = await openInterrupted(t, list)
+      const isListed = (_: number, at: number) => list.companyId === undefined || at % PARTIES.length < 2
+      const earlierIds = ids.filter(isListed)
+      const page = { limit: size.limit, order: 'desc' } as const
+      const descending = await searchAll(interrupted, { ...list, page }, size.most)
+      const isEarlier = (id: number) => earlierIds.includes(id)
+      assert.deepEqual(descending.filter(isEarlier).reverse(), earlierIds, JSON.stringify(size))
+      commits.left = COMMITS
+      const answered: number[] = []
+      for (let more = true; more; ) {
+        more = commits.left > 0
+        const next = { ...page, order: 'asc', after: answered.at(-1) } as const
+        answered.push(...(await searchAll(interrupted, { ...list, page: next }, size.most)))
+      }
+      assert.deepEqual(answered, ids.filter(isListed), JSON.stringify(size))
+    }
+  })
+}
+
+/** Opens a connection that commits `ids`, a document of each agent, after a statement. Every second time states change. */
+async function openInterrupted(t: TestContext, { states = [] }: Omit<SearchRequest, 'page'>) {
+  const dataDir = temporaryDirectory(t)
+  const db = temporaryDatabase(t, dataDir)
+  await fillTables(db)
+  const reads = openTestReads(dataDir)
+  t.after(() => reads.destroy())
+  const [state = 'new', other = state] = states
+  const ids: number[] = []
+  for (let at = 0; at < 3; at += 1) ids.push(...(await insertOfEach(db, other)))
+  const commits = { left: COMMITS }
+  const interrupted = (reads as WriteDb).withPlugin({
+    transformQuery: ({ node }) => node,
+    async transformResult({ result }) {
+      if (commits.left === 0) return result
+      commits.left -= 1
+      ids.push(...(await insertOfEach(db, other)))
+      if (commits.left % 2 === 0) await swapStates(db, state, other)
+      return result
+    },
+  })
+  return { interrupted, ids, commits }
+}
+
+/** Inserts a document of each agent in a transaction of its own. */
+async function insertOfEach(db: WriteDb, state: DocumentState): Promise<number[]> {
+  const ids: number[] = []
+  for (const party of PARTIES) {
+    await db.transaction().execute(async (trx) => {
+      const sha256 = randomBytes(32).toString('hex')
+      const file = { name: 'factura.pdf', mimetype: 'text/plain', size: 1, sha256 }
+      const facts = { ...party, createdAt: day(1), createdBy: null, files: [file] }
+      const [document] = await insertFiles(trx, facts)
+      const invoice = recognizeContent().end(`${createClave('FacturaElectronica', 1)}.pdf`)
+      assert.ok(document && invoice)
+      const { id } = document
+      await trx.updateTable('documents').set({ state }).where('id', '=', id).execute()
+      await insertInvoices(trx, [
+        { ...invoice, document_id: id, company_id: party.companyId, issuer_id: '7' },
+      ])
+      ids.push(id)
+    })
+  }
+  return ids
+}
+
+async function swapStates(db: WriteDb, one: DocumentState, other: DocumentState): Promise<void> {
+  const swap = db.updateTable('documents').set((of) => ({
+    state: of.case('state').when(one).then(other).else<DocumentState>(one).end(),
+  }))
+  await swap.execute()
+}
 
 test('`foldNames` folds the names of earlier documents, and changes no other row', async (t) => {
   const db = await openDocuments(t, 210)
