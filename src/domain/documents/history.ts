@@ -1,9 +1,8 @@
 // History of a document. Its creation is in its row, and after its deletion in the event of the deletion. Everything
 // else is an event (decisions 1.9).
 
-import { findDocument } from '../../store/documents/documents.ts'
+import { findDocument, isMailCreator } from '../../store/documents/documents.ts'
 import { type EventRow, selectEvents } from '../../store/documents/events.ts'
-import { addMailboxes, isMailCreator } from '../../store/mail/document-mail.ts'
 import type { ReadDb } from '../../store/tables.ts'
 
 /** An event in a list. A creation has no id; the sender of older documents is unknown. */
@@ -91,8 +90,7 @@ function facts(event: {
 }
 
 async function findCreation(db: ReadDb, documentId: number): Promise<HistoryEvent | undefined> {
-  const document = await findDocument(db, documentId)
-  const [row] = await addMailboxes(db, document ? [document] : [])
+  const row = await findDocument(db, documentId)
   const [newest] = row ? [] : await selectEvents(db, { documentId, limit: 1 })
   const { created_at: at, created_by: actor, company_id } = row ?? newest ?? {}
   if (!at || company_id === undefined) return undefined

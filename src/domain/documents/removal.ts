@@ -12,7 +12,6 @@ import {
 } from '../../store/documents/documents.ts'
 import { type Actor, insertEvents, type NewEvent, removeNotes } from '../../store/documents/events.ts'
 import { atomically } from '../../store/engine.ts'
-import { addMailboxes } from '../../store/mail/document-mail.ts'
 import type { ReadDb, WriteDb } from '../../store/tables.ts'
 import type { Clock } from '../../values/dates.ts'
 
@@ -51,10 +50,9 @@ export async function removeDocuments(
   const sizes = new Map(documents.map(({ sha256, size }) => [sha256, size]))
   const remove = async (trx: WriteDb) => {
     await lockBlobRows(trx, sizes.keys()) // before the sums of companies and tokens, in the order of an upload
-    const rows = await addMailboxes(trx, documents) // a deletion deletes their mails
     const ids = await deleteDocuments(trx, documents)
     await removeNotes(trx, [...ids])
-    const deletedDocuments = rows.filter(({ id }) => ids.has(id)) // another process may have deleted some
+    const deletedDocuments = documents.filter(({ id }) => ids.has(id)) // another process may have deleted some
     await insertEvents(trx, deletionEvents(deletedDocuments, by))
     const hashes = new Set(deletedDocuments.map(({ sha256 }) => sha256))
     return { deleted: deletedDocuments, dropped: await dropReferences(trx, hashes, by.clock().toISOString()) }

@@ -1,7 +1,7 @@
 // The mails that brought documents, as clients see them. The texts are of strangers.
 
-import type { DocumentRow } from '../../store/documents/documents.ts'
-import { mailCreator, selectDocumentMail } from '../../store/mail/document-mail.ts'
+import { type DocumentRow, isMailCreator } from '../../store/documents/documents.ts'
+import { selectDocumentMail } from '../../store/mail/document-mail.ts'
 import type { ReadDb } from '../../store/tables.ts'
 
 export type MailView = {
@@ -12,23 +12,20 @@ export type MailView = {
   message_id: string | null
 }
 
-/**
- * Adds the mail that brought each document, and its mailbox as `created_by`. Documents of a token came by no mail: a
- * page without others is not queried.
- */
+/** Adds the mail that brought each document. A page without documents of a mailbox is not queried. */
 export async function addMail<T extends Pick<DocumentRow, 'id' | 'created_by'>>(
   db: ReadDb,
   documents: readonly T[],
 ): Promise<(T & { mail?: MailView })[]> {
-  const ids = documents.flatMap(({ id, created_by }) => (created_by === null ? [id] : []))
+  const ids = documents.flatMap(({ id, created_by }) => (isMailCreator(created_by ?? '') ? [id] : []))
   const mails = await selectDocumentMail(db, ids)
   if (mails.size === 0) return [...documents]
   return documents.map((document) => {
     const row = mails.get(document.id)
     if (!row) return document
-    const { mailbox, mailbox_id, from_text: from, subject, received_at, message_id } = row
+    const { mailbox_id, from_text: from, subject, received_at, message_id } = row
     const mail = { mailbox_id, from, subject, received_at, message_id }
-    return { ...document, created_by: mailCreator(mailbox), mail }
+    return { ...document, mail }
   })
 }
 

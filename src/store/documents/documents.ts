@@ -23,13 +23,20 @@ export type DocumentRow = Omit<
   | 'priority'
 > &
   Pick<Row<'attachments'>, 'mimetype' | 'size' | 'sha256'> & {
-    /** Name of the token that created it; null: unknown. */
+    /** Name of the token that created it, or `mail:` and that of its mailbox; null: unknown. */
     created_by: string | null
     /** From 1 to 9; absent: 0. */
     priority?: number
     /** Set only when its blob is known to be lost. */
     content?: 'lost'
   }
+
+const MAIL = 'mail:'
+
+/** Returns whether the creator of a document is a mailbox, and not a token. */
+export function isMailCreator(creator: string): boolean {
+  return creator.startsWith(MAIL)
+}
 
 export type NewDocument = Pick<
   Row<'documents'>,
@@ -111,7 +118,7 @@ export async function selectDocuments(db: ReadDb, filter: DocumentFilter): Promi
   const { order = 'asc' } = filter
   const conditions = CONDITION_NAMES.filter((name) => filter[name] !== undefined)
   const select = selects.getOrInsertComputed(`${order} ${conditions}`, () => prepareSelect(order, conditions))
-  return (await select(db, filter as FilterValues)).map(withContent)
+  return (await select(db, filter as FilterValues)).map(toDocument)
 }
 
 function prepareSelect(order: 'asc' | 'desc', conditions: readonly Condition[]) {
@@ -128,7 +135,7 @@ function prepareSelect(order: 'asc' | 'desc', conditions: readonly Condition[]) 
 /** Selects the existing documents of these ids, by id. */
 export async function selectDocumentsById(db: ReadDb, ids: readonly number[]): Promise<DocumentRow[]> {
   const rows = await selectJoined(db).where('documents.id', 'in', ids).orderBy('documents.id').execute()
-  return rows.map(withContent)
+  return rows.map(toDocument)
 }
 
 /** Finds a document by its id and, if set, by its company and agent. */
@@ -244,6 +251,8 @@ function selectJoined(db: ReadDb) {
     .innerJoin('attachments', 'attachments.id', 'documents.attachment_id')
     .leftJoin('tokens', 'tokens.id', 'documents.created_by')
     .leftJoin('lost_contents', 'lost_contents.sha256', 'attachments.sha256')
+    .leftJoin('document_mail', 'document_mail.document_id', 'documents.id')
+    .leftJoin('mailboxes', 'mailboxes.id', 'document_mail.mailbox_id')
     .select([
       'documents.id',
       'documents.name',
@@ -262,12 +271,16 @@ function selectJoined(db: ReadDb) {
       'documents.note',
       'documents.priority',
       'lost_contents.since as lost',
+      'mailboxes.name as mailbox',
     ])
 }
 
-function withContent<T extends { lost: string | null; priority: number }>({ lost, priority, ...row }: T) {
+type JoinedRow = Awaited<ReturnType<ReturnType<typeof selectJoined>['execute']>>[number]
+
+function toDocument({ lost, priority, mailbox, ...row }: JoinedRow): DocumentRow {
   return {
     ...row,
+    ...(mailbox !== null && { created_by: `${MAIL}${mailbox}` }),
     ...(priority > 0 && { priority }),
     ...(lost !== null && { content: 'lost' as const }),
   }

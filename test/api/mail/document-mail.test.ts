@@ -2,17 +2,19 @@
 
 import assert from 'node:assert/strict'
 import { before, type TestContext, test } from 'node:test'
+import { hashOfSecret } from '../../../src/domain/access/secrets.ts'
 import { documentHistory } from '../../../src/domain/documents/history.ts'
 import { atomically } from '../../../src/store/engine.ts'
 import { insertDocumentMail } from '../../../src/store/mail/document-mail.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
-import { batch, CREATE, fillDirectory, post, read, TOKENS } from '../../support/directory.ts'
+import { AT, batch, CREATE, fillDirectory, post, read, TOKENS } from '../../support/directory.ts'
 import { insertTestMailbox } from '../../support/mail/mailboxes.ts'
 import { temporaryDatabase } from '../../support/temporary.ts'
 import { call, connect } from '../mcp/support.ts'
 
 type Shown = { id: number; created_by: string | null; mail?: unknown }
 
+const CHANGE = 'cbt_change'
 const RECEIVED = '2026-03-24T11:58:00.000Z'
 const MAIL = {
   mailbox_id: 1,
@@ -41,6 +43,9 @@ before(async (t) => {
   const { from: from_text, subject, received_at, message_id } = MAIL
   const mail = { mailbox_id, from_text, subject, received_at, message_id }
   await atomically(db, (trx) => insertDocumentMail(trx, [first], mail))
+  const allow = 'documents:CLAIM documents:GET documents:RETRY'
+  const token = { name: 'test-change', hash: hashOfSecret(CHANGE), allow, created_at: AT }
+  await db.insertInto('tokens').values(token).execute()
 })
 
 function assertMail(documents: readonly Shown[]): void {
@@ -54,6 +59,23 @@ function assertMail(documents: readonly Shown[]): void {
   )
 }
 
+test('each answer to a change of a document of a mail names its mailbox', async () => {
+  const headers = { authorization: `Bearer ${CHANGE}` }
+  const send = async (path: string, body: object) =>
+    (await (await post(app, `/api/v1/documents/${path}`, body, headers)).json()) as {
+      document?: Shown
+      documents?: (Shown & { claim_id: string })[]
+    }
+  const claim = async () => (await send('claim', { agent_id: 1 })).documents?.[0]?.claim_id
+  const [id] = ids
+  const claim_id = await claim()
+  const answers = [await send(`${id}/extend`, { claim_id }), await send(`${id}/release`, { claim_id })]
+  const finish = { claim_id: await claim(), outcome: 'failed' }
+  answers.push(await send(`${id}/finish`, finish), await send(`${id}/retry`, {}))
+  for (const { document } of answers)
+    assert.deepEqual([document?.id, document?.created_by], [id, 'mail:facturas'])
+})
+
 test('a document of a mail has its mailbox and mail in the list, the document and the claim', async () => {
   const list = (await (await read(app, '/api/v1/documents')).json()) as { documents: Shown[] }
   assertMail(list.documents)
@@ -64,6 +86,19 @@ test('a document of a mail has its mailbox and mail in the list, the document an
   const headers = { authorization: `Bearer ${TOKENS.work}` }
   const claims = await post(app, '/api/v1/documents/claim', { agent_id: 1, limit: 50 }, headers)
   assertMail(((await claims.json()) as { documents: Shown[] }).documents)
+})
+
+test('the tools that list documents name the mailbox of a mail', async (t) => {
+  const client = await connect(t, 'modern', { app, headers: { authorization: `Bearer ${TOKENS.read}` } })
+  for (const tool of ['list_documents', 'wait_for_documents']) {
+    const { structuredContent } = await call(client, tool, {})
+    const documents = structuredContent?.documents as Shown[]
+    assert.deepEqual(
+      documents.map(({ created_by }) => created_by),
+      ['mail:facturas', 'test-all', null],
+      tool,
+    )
+  }
 })
 
 test('read_document has the mail of a document, and no text of it in its sentence', async (t) => {

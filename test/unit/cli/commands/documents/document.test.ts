@@ -5,8 +5,10 @@ import { existsSync, readdirSync, readFileSync, unlinkSync, writeFileSync } from
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { DocumentRow } from '../../../../../src/store/documents/documents.ts'
+import { insertDocumentMail } from '../../../../../src/store/mail/document-mail.ts'
 import { makeDirectory, openTestBlobs, runJson, storeTexts } from '../../../../support/company.ts'
 import { createClave, sampleInvoice } from '../../../../support/documents/invoice-xml.ts'
+import { insertTestMailbox } from '../../../../support/mail/mailboxes.ts'
 import { temporaryDatabase, temporaryDirectory } from '../../../../support/temporary.ts'
 import { runCommand } from '../../../../support/terminal.ts'
 
@@ -72,6 +74,21 @@ test('`document list` and `document show` print no control or direction characte
     assert.doesNotMatch(out.replaceAll('\n', ''), /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u)
   }
   assert.equal((await runJson<DocumentRow[]>(dataDir, 'document', 'list'))[0]?.note, note)
+})
+
+test('`document list`, `show`, `set` and `retry` name the mailbox of a mail', async (t) => {
+  const dataDir = await createDocuments(t, ['one'])
+  const db = temporaryDatabase(t, dataDir)
+  const origin = { from_text: null, subject: null, received_at: '2026-03-24T11:58:00.000Z', message_id: null }
+  const mail = { ...origin, mailbox_id: await insertTestMailbox(db) }
+  await db.transaction().execute((trx) => insertDocumentMail(trx, [1], mail))
+  const [listed] = await runJson<DocumentRow[]>(dataDir, 'document', 'list')
+  assert.equal(listed?.created_by, 'mail:facturas')
+  await db.updateTable('documents').set({ state: 'failed' }).execute()
+  for (const words of [['show'], ['set', '--priority', '1'], ['retry']]) {
+    const document = await runJson<DocumentRow>(dataDir, 'document', ...words, '1')
+    assert.equal(document.created_by, 'mail:facturas', words.join(' '))
+  }
 })
 
 test('`document list` filters by --company and --agent, which must exist', async (t) => {
