@@ -1,6 +1,7 @@
 // Limits the number of connections. At the limit, the connection that is idle for the longest time between two requests
 // is closed. Connections with a request, with an answer, or before their first request are not closed. A connection
-// has at most 32 unfinished answers. Its next requests wait, and its input is paused.
+// has at most 32 unfinished answers, and its next requests wait. Too many of them close it. Its input is never paused,
+// because a paused one does not show that its client is gone.
 
 import { readFileSync } from 'node:fs'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
@@ -38,7 +39,11 @@ const OTHER_FILES = 160
 const ONE_CLIENTS_SHARE = 1 / 4
 /** Unfinished answers of a connection: node:http parses up to 700 requests of a packet, and would run them all. */
 const UNFINISHED = 32
+/** Requests of a connection that wait for an answer, and their bytes. */
+const QUEUE = { requests: 1000, bytes: 2 ** 20 }
 const WARN_EVERY_MS = 60_000
+
+type Queue = { handlers: (() => void)[]; startBytes: number }
 
 /** Limits the connections of all servers below the file limit of the process, and closes those that block an answer. */
 export function limitConnections(options: ConnectionOptions): Connections {
@@ -47,7 +52,7 @@ export function limitConnections(options: ConnectionOptions): Connections {
   const most = Math.min(connections, Math.max(files - OTHER_FILES, Math.floor(files / 2)))
   const mostOfOne = Math.max(1, Math.floor(most * ONE_CLIENTS_SHARE))
   const answers = new WeakMap<object, Set<ServerResponse>>()
-  const queues = new WeakMap<Socket, (() => void)[]>() // requests beyond the unfinished answers
+  const queues = new WeakMap<Socket, Queue>() // requests beyond the unfinished answers
   const waiting = new Map<Socket, number>() // connections between two requests, with the bytes read before
   const open = new Map<string, number>() // by address
   const warn = limitWarnings(options.log)
@@ -92,23 +97,18 @@ export function limitConnections(options: ConnectionOptions): Connections {
   }
 
   const queue = (socket: Socket, handle: () => void) => {
-    const handlers = queues.getOrInsertComputed(socket, () => {
-      // node:http resumes a socket after each request, and stops reading at the event, which a paused one does not emit.
-      socket.on('resume', () => {
-        if (queues.get(socket)?.length) socket.pause().emit('pause')
-      })
-      return []
+    const { handlers, startBytes } = queues.getOrInsertComputed(socket, () => {
+      return { handlers: [], startBytes: socket.bytesRead }
     })
     handlers.push(handle)
-    socket.pause()
+    if (handlers.length > QUEUE.requests || socket.bytesRead - startBytes > QUEUE.bytes) socket.destroy()
   }
 
   const handleNext = (socket: Socket) => {
-    const handlers = queues.get(socket) ?? []
+    const { handlers } = queues.get(socket) ?? { handlers: [] }
     const handle = socket.writable && handlers.shift()
-    if (!handle) return
-    if (handlers.length === 0) socket.resume()
-    handle()
+    if (handlers.length === 0) queues.delete(socket)
+    if (handle) handle()
   }
 
   return {
