@@ -47,10 +47,10 @@ export async function openNightlyBackup(
   run: (signal: AbortSignal) => Promise<void> = (signal) => backUp(plan, signal),
 ): Promise<NightlyBackup> {
   const { cron, clock, log } = plan
-  let lastRun = await newestBackupTime(plan.dir)
+  const newest = await findNewest(plan.dir)
+  let lastRun = newest?.time
   let lastVerified = readVerifiedNote(plan.dir)
-  const isVerified = lastRun?.getTime() === lastVerified?.getTime()
-  let lastStatus: 'ok' | 'error' | undefined = lastRun && (isVerified ? 'ok' : 'error')
+  let lastStatus: 'ok' | 'error' | undefined = newest && (newest.isUnverified ? 'error' : 'ok')
   const attempt = async (now: Date) => {
     try {
       await run(runs.signal)
@@ -67,7 +67,7 @@ export async function openNightlyBackup(
   }
   const runs = createPeriodic({ cron, clock, work: attempt })
   const now = clock()
-  if (!isVerified || wasMissed(cron, lastRun, now)) runs.plan({ at: now })
+  if (newest?.isUnverified || wasMissed(cron, lastRun, now)) runs.plan({ at: now })
 
   return {
     start: () => runs.start(),
@@ -153,10 +153,12 @@ async function mendContents(
   return count
 }
 
-/** Time of the newest backup; undefined: there is none, or it cannot be read. */
-async function newestBackupTime(dir: string): Promise<Date | undefined> {
+/** Returns the newest backup; undefined: there is none, or it cannot be read. */
+async function findNewest(dir: string): Promise<{ time: Date; isUnverified: boolean } | undefined> {
   try {
-    return new Date((await readManifest(findBackup(dir).dir)).created_at)
+    const { dir: path } = findBackup(dir)
+    const { created_at } = await readManifest(path)
+    return { time: new Date(created_at), isUnverified: existsSync(join(path, UNVERIFIED_FILE)) }
   } catch {
     return undefined // the next attempt reports the reason
   }

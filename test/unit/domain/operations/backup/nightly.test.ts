@@ -97,7 +97,8 @@ test('a missed or a first backup is made soon after the start', async (t) => {
 
 test('a start finds that the newest backup is not verified, and makes another', async (t) => {
   const source = await setWithBackup(t, '2026-03-24T09:30:01Z')
-  await source.backUp(new Date('2026-03-24T11:00:00Z'))
+  const { path } = await source.backUp(new Date('2026-03-24T11:00:00Z'))
+  writeFileSync(join(path, 'unverified'), '')
   const { nightly, backupTimes, pass } = await openPlan(t, { dir: source.setDir })
   assert.deepEqual(nightly.status(), {
     schedule: CRON,
@@ -109,6 +110,19 @@ test('a start finds that the newest backup is not verified, and makes another', 
   nightly.start()
   await pass(1000, 3)
   assert.deepEqual([backupTimes, nightly.status().lastStatus], [['2026-03-24T12:00'], 'ok'])
+})
+
+test('a start makes no backup after one by hand, nor after one of a wrong clock', async (t) => {
+  for (const time of ['2026-03-24T11:00:00Z', '2027-01-01T09:30:00Z']) {
+    const source = await setWithBackup(t, '2026-03-24T09:30:01Z')
+    await source.backUp(new Date(time))
+    const { nightly, backupTimes, pass } = await openPlan(t, { dir: source.setDir })
+    nightly.start()
+    await pass(1000, 3)
+    assert.deepEqual(backupTimes, [])
+    await nightly.close()
+    t.mock.timers.reset()
+  }
 })
 
 test('after one that failed it is tried again each hour, and logged each time', async (t) => {
