@@ -123,7 +123,8 @@ function isDue(
   return tried === asked || now.getTime() - Date.parse(tried) >= RETRY_MS
 }
 
-function isHistoryTime({ historyRequests, isNewestOnly }: IndicatorPlan, now: Date): boolean {
+/** Returns whether years of the past may be requested now. */
+export function isHistoryTime({ historyRequests, isNewestOnly }: IndicatorPlan, now: Date): boolean {
   const time = currentTime(() => now, LOCAL_ZONE)
   return (
     !isNewestOnly &&

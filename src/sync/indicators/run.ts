@@ -27,7 +27,13 @@ import { waitForSyncLock } from '../lock.ts'
 import { createProblems, errorFailure } from '../problems.ts'
 import { runProblems, runStatus } from '../record.ts'
 import { hashToken, type SyncDeps } from '../run.ts'
-import { type IndicatorPlan, type IndicatorWindow, nextIndicatorWindow, type SourceHoles } from './plan.ts'
+import {
+  type IndicatorPlan,
+  type IndicatorWindow,
+  isHistoryTime,
+  nextIndicatorWindow,
+  type SourceHoles,
+} from './plan.ts'
 import { type IndicatorReading, readIndicatorWindow } from './window.ts'
 
 export type IndicatorRequest = {
@@ -81,8 +87,9 @@ export async function readIndicators(
       if (!(await readNext(reading, request, { providerId: row.id, facts }))) break
       await sleep(request.pauseMs ?? PAUSE_MS, undefined, { signal: request.signal })
     }
-    // Tomorrow requests these days again.
-    for (const code of holes.unsynchronized.keys()) {
+    // Tomorrow requests these days again, if the years before them were requested today.
+    const isHistoryRead = isHistoryTime(await loadPlan(deps, facts), clock())
+    for (const code of isHistoryRead ? holes.unsynchronized.keys() : []) {
       await atomically(db, (trx) => updateIndicator(trx, code, { history_failure: firstDay }))
     }
   } catch (error) {

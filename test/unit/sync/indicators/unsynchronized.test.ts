@@ -56,6 +56,19 @@ for (const day of ['2026-03-12', TODAY, '2025-06-15']) {
   })
 }
 
+test('an unsynchronized day that is met before dawn does not stop the history', async (t) => {
+  const desk = await openIndicatorDesk(t, '2026-03-24T11:01:00Z')
+  desk.values['423'] = (day) => (day <= desk.clock.today() ? '4' : undefined)
+  mirrorHoles(desk, [{ from: '2026-03-12', to: '2026-03-12' }])
+  await desk.enable(['423'], FLOOR)
+  await desk.read()
+  assert.ok((await missingDays(desk)).length > 700, 'the quiet time has no history')
+  desk.clock.now = new Date('2026-03-24T12:45:00Z')
+  await desk.read()
+  assert.deepEqual(await missingDays(desk), ['2026-03-12'])
+  assert.equal(await desk.read(), undefined)
+})
+
 test("today's value arrives with few requests, however many days the source lacks", async (t) => {
   const desk = await openIndicatorDesk(t, '2026-01-01T12:40:00Z')
   desk.names.set('3541', 'Tasa política monetaria neta')
