@@ -54,7 +54,7 @@ export type SearchFilter = {
 /** `ids`: the matches. `last`: the last row that was scanned; undefined: no rows follow it. */
 export type SearchResult = { ids: number[]; last: number | undefined }
 
-/** Searches the next rows. */
+/** Searches the next rows, in a snapshot. */
 export async function searchNames(db: ReadDb, filter: SearchFilter): Promise<SearchResult> {
   const { order, limit, words } = filter
   const edge = await db
@@ -64,13 +64,13 @@ export async function searchNames(db: ReadDb, filter: SearchFilter): Promise<Sea
       of.fn.countAll<number>().as('count'),
     ])
     .executeTakeFirstOrThrow()
+  if (edge.count === 0) return { ids: [], last: undefined }
   const last = edge.count < limit ? undefined : edge.last
   const rows = await selectScanned(db, filter)
     .where((of) => mayMatch(of, filter))
     .orderBy('scanned.id', order)
     .execute()
-  const isMatch = ({ id, name, name_folded, created_at }: SearchedRow) => {
-    if (last !== undefined && (order === 'asc' ? id > last : id < last)) return false // rows were deleted in between
+  const isMatch = ({ name, name_folded, created_at }: SearchedRow) => {
     const folded = name_folded ?? foldAccents(name)
     return words.every((word) => folded.includes(word)) && isInPeriod(created_at, filter)
   }
