@@ -1,14 +1,14 @@
 // Returns to the program from before an upgrade, by a swap of the two. After a migration the copy of the database from
 // before it is used too.
 
-import { existsSync, linkSync, renameSync, rmSync } from 'node:fs'
+import { linkSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { NewRows } from '../../domain/operations/earlier-database.ts'
 import { AppError } from '../../runtime/errors.ts'
 import type { Terminal } from '../command.ts'
 import { canConfirm, isConfirmed } from '../confirm.ts'
 import { type Machine, replaceFile, runOrFail } from '../host.ts'
-import type { Program } from '../storage/probation.ts'
+import { isSameProgram, type Program } from '../storage/probation.ts'
 import { BACKUPS, readBackupDir, readDataDir, usesDatabase } from './backup.ts'
 import { refuseOwnedByPackage } from './installations.ts'
 import { DATA_DIR, EXECUTABLE, NEXT, PREVIOUS, UNIT } from './names.ts'
@@ -29,13 +29,15 @@ export async function goBack(
   { losesData }: { losesData: boolean },
 ): Promise<void> {
   refuseOwnedByPackage(machine.root, 'upgrade')
-  const current = requireInstalled(machine)
+  requireInstalled(machine)
   using _lock = lockPrograms(machine)
   settleEarlier(machine)
-  finishSwap(machine)
+  const installed = requireInstalled(machine) // another one after a return
   const former = readProgram(machine, PREVIOUS)
   if (!former) throw new AppError('failed', `there is no former program: ${PREVIOUS} is missing`)
-  if (former.schema < current.schema && !usesDatabase(machine)) {
+  const killedSwap = isSameProgram(installed, former) ? readProgram(machine, NEWER) : undefined
+  const current = killedSwap ?? installed
+  if (!killedSwap && former.schema < current.schema && !usesDatabase(machine)) {
     if (!losesData) {
       throw new AppError(
         'failed',
@@ -47,7 +49,7 @@ export async function goBack(
       return
     }
   }
-  swapPrograms(machine)
+  swapPrograms(machine, former, { isRepeated: killedSwap !== undefined })
   machine.print(`cambista ${former.version} is back; ${PREVIOUS} is cambista ${current.version}`)
 }
 
@@ -75,22 +77,29 @@ export async function forgetLater(machine: Machine, terminal: Terminal): Promise
   )
 }
 
-/** The former program starts with its own unit. A killed swap is finished by the next `goBack`. */
-function swapPrograms(machine: Machine): void {
+/**
+ * The former program starts with its own unit. `isRepeated`: finishes a killed swap, whose program is installed but may
+ * not run yet.
+ * @throws AppError `failed`
+ */
+function swapPrograms(machine: Machine, former: Program, { isRepeated }: { isRepeated: boolean }): void {
   const at = (path: string) => join(machine.root, path)
-  replaceFile(at(NEWER), (temporary) => linkSync(at(EXECUTABLE), temporary))
+  if (!isRepeated) replaceFile(at(NEWER), (temporary) => linkSync(at(EXECUTABLE), temporary))
   replaceFile(at(NEXT), (temporary) => linkSync(at(PREVIOUS), temporary))
-  const { status, text } = machine.run(at(NEXT), ['service', 'install'])
-  machine.print(text)
+  let { status, text } = machine.run(at(NEXT), ['service', 'install'])
+  const installed = readProgram(machine, EXECUTABLE)
   rmSync(at(NEXT))
+  if (!installed || !isSameProgram(installed, former)) {
+    rmSync(at(NEWER))
+    throw new AppError('failed', `the programs were not exchanged: ${text.replace(/^cambista: /, '')}`)
+  }
+  machine.print(text)
+  if (isRepeated) {
+    machine.run('systemctl', ['daemon-reload'])
+    status = machine.run('systemctl', ['restart', UNIT]).status
+  }
   renameSync(at(NEWER), at(PREVIOUS))
   if (status !== 0) throw new AppError('failed', 'the program was exchanged, but does not start')
-}
-
-/** Gives the program of a killed swap its place as the former one. */
-function finishSwap(machine: Machine): void {
-  const newer = join(machine.root, NEWER)
-  if (existsSync(newer)) renameSync(newer, join(machine.root, PREVIOUS))
 }
 
 /** Returns false if the user does not confirm. @throws AppError `failed`; the service runs again */

@@ -182,19 +182,27 @@ export function imitateMachine(
   const folder = at('release/cambista-linux-x64')
   mkdirSync(folder, { recursive: true })
   const file = join(folder, 'cambista')
-  writeFileSync(file, JSON.stringify(program))
-  const sums = `${createHash('sha256').update(readFileSync(file)).digest('hex')}  cambista-linux-x64\n`
-  writeFileSync(at('release/SHA256SUMS'), sums)
-  const comment = `cambista ${program.version}, commit ${program.commit}`
-  const signature = signContent(readSecretKey(pair.secretKey), Buffer.from(sums), comment)
-  writeFileSync(at('release/SHA256SUMS.minisig'), signature)
+  /** Writes a program and its signed sums over the release. */
+  const publish = (released: Program) => {
+    writeFileSync(file, JSON.stringify(released))
+    const sums = `${createHash('sha256').update(readFileSync(file)).digest('hex')}  cambista-linux-x64\n`
+    writeFileSync(at('release/SHA256SUMS'), sums)
+    const comment = `cambista ${released.version}, commit ${released.commit}`
+    const signature = signContent(readSecretKey(pair.secretKey), Buffer.from(sums), comment)
+    writeFileSync(at('release/SHA256SUMS.minisig'), signature)
+  }
+  publish(program)
   return {
-    ...{ place, at, file, printed, recorded },
+    ...{ place, at, file, printed, publish, recorded },
     upgrade: () => upgradeService(place, { file, sums: undefined, key }, NEVER),
     goBack: (how = { losesData: false }) =>
       goBack(place, { interactive: false, stop: NEVER } as unknown as Terminal, how),
     running: () => running,
     commands: () => commands,
+    /** Kills the process after `count` further commands. */
+    killAfter(count: number) {
+      lastCommand = commands + count
+    },
     endUpgrader,
     restartAfterKill() {
       endUpgrader()

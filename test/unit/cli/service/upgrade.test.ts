@@ -189,6 +189,37 @@ test('`upgrade --back` swaps the programs, and a second one swaps them again', a
   }
 })
 
+test('`upgrade --back` changes nothing if the former program is not installed', async (t) => {
+  const one = imitateMachine(t, { ...NEWER, schema: FORMER.schema })
+  await one.upgrade()
+  const former = JSON.stringify({ ...FORMER, fate: 'uninstallable' })
+  writeFileSync(one.at(PREVIOUS), former)
+  await assert.rejects(one.goBack(), /^AppError: the programs were not exchanged: there is no user cambista$/)
+  assert.deepEqual([one.state().version, one.running()?.version], ['0.2.1', '0.2.1'])
+  assert.equal(readFileSync(one.at(PREVIOUS), 'utf8'), former)
+  assert.ok(!existsSync(one.at(`${EXECUTABLE}.newer`)))
+})
+
+test('whichever command `upgrade --back` is killed at, a second one ends it', async (t) => {
+  const killed = async (count: number) => {
+    const one = imitateMachine(t, { ...NEWER, schema: FORMER.schema })
+    await one.upgrade()
+    one.killAfter(count)
+    const isKilled = await one.goBack().catch((error) => error instanceof Killed)
+    if (!isKilled) return false
+    one.endUpgrader()
+    await one.goBack()
+    const former = JSON.parse(readFileSync(one.at(PREVIOUS), 'utf8'))
+    const versions = [one.state().version, one.running()?.version, former.version]
+    assert.deepEqual(versions, ['0.2.0', '0.2.0', '0.2.1'], `killed after ${count}`)
+    assert.equal(one.printed.at(-1), `cambista 0.2.0 is back; ${PREVIOUS} is cambista 0.2.1`)
+    return true
+  }
+  let kills = 0
+  while (await killed(kills)) kills += 1
+  assert.ok(kills > 7, `${kills} kills`)
+})
+
 test('`upgrade --back` after a migration needs --lose-since, and that needs a terminal', async (t) => {
   const one = imitateMachine(t, NEWER)
   await assert.rejects(one.goBack(), /there is no former program: .*cambista.previous is missing/)
