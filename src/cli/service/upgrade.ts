@@ -54,9 +54,10 @@ type Upgrade = {
 export async function upgradeService(machine: Machine, upgrade: Upgrade, stop: AbortSignal): Promise<void> {
   const at = (path: string) => join(machine.root, path)
   refuseOwnedByPackage(machine.root, 'upgrade')
-  const former = requireInstalled(machine)
+  requireInstalled(machine)
   using _lock = lockPrograms(machine)
   settleEarlier(machine)
+  const former = requireInstalled(machine) // another one after a return
   refuseEarly(machine, former, upgrade.file)
   refuseSilent(machine)
   const copyMs = copyProgram(at(NEXT), upgrade.file)

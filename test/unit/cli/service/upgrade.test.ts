@@ -126,6 +126,29 @@ test('a second `upgrade` waits for the first, and undoes one that was killed', a
   assert.deepEqual([one.state(), one.isSettled(), one.running()?.version], [BEFORE, true, '0.2.0'])
 })
 
+test('whichever command `upgrade` is killed at, a second one ends it', async (t) => {
+  const whole = imitateMachine(t, NEWER)
+  await whole.upgrade()
+  for (let lastCommand = 1; lastCommand < whole.commands(); lastCommand++) {
+    const one = imitateMachine(t, NEWER, { lastCommand })
+    await one.upgrade().catch((error) => assert.ok(error instanceof Killed, String(error.stack)))
+    one.endUpgrader()
+    await one.upgrade()
+    const versions = [one.state().version, one.running()?.version]
+    assert.deepEqual(versions, ['0.2.1', '0.2.1'], `killed at ${lastCommand}`)
+  }
+})
+
+test('a broken third version after a killed `upgrade` goes back to the first, with its database', async (t) => {
+  const one = imitateMachine(t, { ...NEWER, fate: 'silent' }, { lastCommand: 16 })
+  await one.upgrade().catch((error) => assert.ok(error instanceof Killed, String(error)))
+  assert.equal(one.state().schema, NEWER.schema)
+  one.endUpgrader()
+  one.publish({ ...NEWER, version: '0.3.0', fate: 'broken' })
+  await assert.rejects(one.upgrade(), /cambista 0.3.0 did not start.*cambista 0.2.0 is put back/)
+  assert.deepEqual([one.state(), one.isSettled(), one.running()?.version], [BEFORE, true, '0.2.0'])
+})
+
 test('a record of a program that was never installed undoes nothing', async (t) => {
   const one = imitateMachine(t, NEWER)
   await one.upgrade()
