@@ -1,7 +1,8 @@
 import { packedExecutable } from '../../runtime/assets.ts'
 import { AppError } from '../../runtime/errors.ts'
 import { command } from '../command.ts'
-import { installService, uninstallService, unitText } from '../service/install.ts'
+import { installService, unitText } from '../service/install.ts'
+import { uninstallService } from '../service/uninstall.ts'
 import { LOW_PORTS } from './low-ports.ts'
 import { openMachine } from './machine.ts'
 

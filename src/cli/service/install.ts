@@ -1,7 +1,7 @@
 // Installs the service step by step. A second call adds what is missing, upgrades executable and unit, and changes
 // nothing else. Files of the administrator are never overwritten.
 
-import { existsSync, lstatSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { existsSync, lstatSync, readFileSync, symlinkSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { FileOwner } from '../../domain/operations/backup/new-data-dir.ts'
 import { REQUIRED_PROVIDERS } from '../../providers/list.ts'
@@ -104,31 +104,6 @@ export function installService(
   if (messages === 0) machine.print(`nothing to do: cambista ${VERSION} is installed, enabled and running`)
   if (readBackupDir(machine) === undefined && !usesDatabase(machine)) machine.print(NO_BACKUPS)
   if (isNew) for (const line of NEXT) machine.print(line)
-}
-
-/** Stops the service and removes its unit. Prints all that stays. */
-export function uninstallService(machine: Machine): void {
-  refuseOwnedByPackage(machine.root, 'uninstall')
-  const unit = join(machine.root, UNIT_FILE)
-  if (!existsSync(unit)) machine.print(`nothing to do: there is no ${UNIT_FILE}`)
-  else {
-    if (machine.live) {
-      runOrFail(machine, 'systemctl', 'disable', '--now', UNIT)
-      machine.print(`stopped and disabled ${UNIT}`)
-    } else rmSync(join(machine.root, WANTED), { force: true })
-    rmSync(unit)
-    if (machine.live) runOrFail(machine, 'systemctl', 'daemon-reload')
-    machine.print(`removed ${UNIT_FILE}`)
-  }
-  const remaining = [
-    `${DATA_DIR} (data)`,
-    BACKUPS,
-    `${SETTINGS_DIR} (settings, token)`,
-    EXECUTABLE,
-    `the user ${USER}`,
-  ]
-  machine.print(`kept ${remaining.join(', ')}`)
-  machine.print(`commands still work on ${DATA_DIR} as long as there is ${SETTINGS_FILE}`)
 }
 
 const NO_BACKUPS =

@@ -5,8 +5,9 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { Machine } from '../../../../src/cli/host.ts'
-import { installService, uninstallService, unitText } from '../../../../src/cli/service/install.ts'
+import { installService, unitText } from '../../../../src/cli/service/install.ts'
 import { findSecondInstallation, isPackageInstalled } from '../../../../src/cli/service/installations.ts'
+import { uninstallService } from '../../../../src/cli/service/uninstall.ts'
 import { temporaryDirectory } from '../../../support/temporary.ts'
 
 const PACKAGE = ['/usr/lib/systemd/system/cambista.service', '/usr/bin/cambista']

@@ -16,8 +16,9 @@ import {
 import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { CommandResult, Machine } from '../../../../src/cli/host.ts'
-import { installService, uninstallService, unitText } from '../../../../src/cli/service/install.ts'
+import { installService, unitText } from '../../../../src/cli/service/install.ts'
 import { TOKENS } from '../../../../src/cli/service/names.ts'
+import { uninstallService } from '../../../../src/cli/service/uninstall.ts'
 import { temporaryDirectory } from '../../../support/temporary.ts'
 import { runCommand } from '../../../support/terminal.ts'
 

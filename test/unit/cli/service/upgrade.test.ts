@@ -1,12 +1,14 @@
-// `upgrade` and `upgrade --back` on an imitated machine.
+// `upgrade` and `upgrade --back` on an imitated machine, and what `service uninstall` leaves of them.
 
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { SETTINGS_FILE } from '../../../../src/cli/parse/settings.ts'
 import { serviceUnit } from '../../../../src/cli/service/install.ts'
 import { EXECUTABLE, PREVIOUS, UNIT_FILE } from '../../../../src/cli/service/names.ts'
 import { OWN_PROCESS } from '../../../../src/cli/service/programs.ts'
 import { settleUpgrade } from '../../../../src/cli/service/put-back.ts'
+import { uninstallService } from '../../../../src/cli/service/uninstall.ts'
 import { PROBATION_FILE } from '../../../../src/cli/storage/probation.ts'
 import { FORMER, imitateMachine, Killed, NEWER } from './imitated-machine.ts'
 
@@ -256,4 +258,30 @@ test('`upgrade --back` after a migration needs --lose-since, and that needs a te
     /--lose-since is confirmed at a terminal: there is none/,
   )
   assert.deepEqual([one.state(), one.running()?.version], [AFTER, '0.2.1'])
+})
+
+test('`service uninstall` undoes an upgrade that was killed, and waits for a running one', async (t) => {
+  const one = imitateMachine(t, { ...NEWER, fate: 'silent' }, { lastCommand: 16 })
+  await one.upgrade().catch((error) => assert.ok(error instanceof Killed, String(error)))
+  one.endUpgrader()
+  const lock = one.at('/etc/cambista/upgrade.lock')
+  writeFileSync(lock, JSON.stringify(OWN_PROCESS))
+  assert.throws(() => uninstallService(one.place), /another upgrade is under way/)
+  rmSync(lock)
+  uninstallService(one.place)
+  assert.deepEqual([one.state(), one.isSettled(), existsSync(one.at(PREVIOUS))], [BEFORE, true, false])
+  assert.ok(!existsSync(one.at(UNIT_FILE)))
+})
+
+test('`service uninstall` prints the directories of the settings, and the former program', async (t) => {
+  const one = imitateMachine(t, NEWER)
+  await one.upgrade()
+  const settings = 'CAMBISTA_DATA_DIR=/srv/cambista\nCAMBISTA_BACKUP_DIR=/mnt/disk/cambista\n'
+  appendFileSync(one.at(SETTINGS_FILE), settings)
+  uninstallService(one.place)
+  const others = `/mnt/disk/cambista, /etc/cambista (settings, token), ${EXECUTABLE}, ${PREVIOUS}, the user cambista`
+  assert.deepEqual(one.printed.slice(-2), [
+    `kept /srv/cambista (data), ${others}`,
+    `commands still work on /srv/cambista as long as there is ${SETTINGS_FILE}`,
+  ])
 })
