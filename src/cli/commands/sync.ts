@@ -54,9 +54,15 @@ export const sync = command({
       log.flush()
       if (runs.length === 0)
         throw new AppError('failed', 'no provider is enabled: see cambista provider list')
-      const lines = [...[...runs, ...refined].map(runLine), ...indicatorRuns.map(indicatorLine)]
+      const laterRuns = [
+        ...refined.map((run) => ({ ...run, line: runLine(run) })),
+        ...indicatorRuns.map((run) => ({ ...run, line: indicatorLine(run) })),
+      ]
+      const lines = [...runs.map(runLine), ...laterRuns.map(({ line }) => line)]
       printResult(terminal, options, runs.length === 1 ? runs[0] : runs, lines)
-      return exitCode(runs)
+      const failures = laterRuns.filter(({ status }) => status !== 'ok')
+      if (options.json) for (const { line } of failures) terminal.err(`${line}\n`)
+      return failures.length > 0 ? 3 : exitCode(runs)
     })
   },
 })

@@ -26,7 +26,7 @@ import { readManifest } from '../backup/manifest.ts'
 import { findBackup } from '../backup/set.ts'
 import { readVerifiedNote } from '../backup/verified-note.ts'
 import { examineDirectory } from './directory.ts'
-import type { DoctorRequest, Examination, Report } from './examination.ts'
+import { type DoctorRequest, type Examination, type Report, runText } from './examination.ts'
 import { examineFiles } from './files.ts'
 import { examineHooks } from './hooks.ts'
 import { examineIndicators } from './indicators.ts'
@@ -173,10 +173,7 @@ export async function noteSyncs(
     const last = row && (await selectLastFinishedRun(db, row.id))
     const of = providers.length > 1 ? ` of ${code}` : ''
     if (!last) await reportUnsynced(db, { row, of, isSyncing }, report)
-    else {
-      const message = last.message === null ? '' : ` (${last.message})`
-      report.note(`last sync${of}: run ${last.id}, ended ${last.finished_at}, ${last.status}${message}`)
-    }
+    else report.note(`last sync${of}: ${runText(last)}`)
   }
 }
 

@@ -1,7 +1,8 @@
-// Request and result of the doctor.
+// Request and result of the doctor, and the text of a run.
 
 import type { Provider } from '../../../providers/provider.ts'
 import type { Advice } from '../../../runtime/errors.ts'
+import type { SyncRunRow } from '../../../store/rates/sync-runs.ts'
 import type { Clock } from '../../../values/dates.ts'
 
 export type Check =
@@ -41,4 +42,14 @@ export type DoctorRequest = {
   beforeRecheck(signal: AbortSignal): Promise<unknown>
   /** Called after each content with the number of contents read. */
   progress?: (done: number) => void
+}
+
+/** Formats a closed run, such as `run 2, ended 2026-03-24T12:40:00.000Z, error (HTTP 400)`. */
+export function runText({
+  id,
+  finished_at,
+  status,
+  message,
+}: Pick<SyncRunRow, 'id' | 'finished_at' | 'status' | 'message'>): string {
+  return `run ${id}, ended ${finished_at}, ${status}${message === null ? '' : ` (${message})`}`
 }

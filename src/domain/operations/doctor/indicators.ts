@@ -3,10 +3,11 @@
 import { plainName } from '../../../providers/plain-name.ts'
 import type { IndicatorSource, Provider } from '../../../providers/provider.ts'
 import type { InspectedDatabase } from '../../../store/engine.ts'
+import { selectIndicatorRuns } from '../../../store/indicators/runs.ts'
 import { SCHEMA_VERSION } from '../../../store/migrations.ts'
 import type { Clock } from '../../../values/dates.ts'
 import { ABANDONED_DAYS, selectIndicatorStates, staleIndicators } from '../../indicators/freshness.ts'
-import type { Report } from './examination.ts'
+import { type Report, runText } from './examination.ts'
 
 export async function examineIndicators(
   { db, schema }: Pick<InspectedDatabase, 'db' | 'schema'>,
@@ -19,6 +20,8 @@ export async function examineIndicators(
   const waiting = states.filter(({ state }) => state === 'waiting').length
   const words = waiting > 0 ? `, ${waiting} wait for the token of the bank` : ''
   report.note(`${states.length} indicators are enabled${words}`)
+  const last = (await selectIndicatorRuns(db, 2)).find((run) => run.finished_at !== null) // the newest may be open
+  if (last) report.note(`last run of indicators: ${runText(last)}`)
   for (const { code, name, state, refusal } of states) {
     if (state === 'refused')
       report.finding('indicators', `the bank refuses ${code} (${name ?? 'no name'}): ${refusal}`)

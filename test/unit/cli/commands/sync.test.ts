@@ -84,6 +84,29 @@ test('`sync` exits with 1 when every request of the bank fails', async (t) => {
   assert.match(end.out, /Fuera de servicio/)
 })
 
+test('`sync` exits with 3 when a run over indicators fails after a good sync, and `doctor` notes that run', async (t) => {
+  const syncTwice = async (...words: string[]) => {
+    const { sync, bank, dataDir } = await openBank(t)
+    assert.equal((await sync('--backfill-from', monthAgo)).code, 0)
+    const enable = ['indicator', 'enable', '423', '--from', monthAgo, '--data-dir', dataDir]
+    assert.equal((await runCommand(enable, { CAMBISTA_BCCR_TOKEN: 'secret' })).code, 0)
+    bank.faults = (request) =>
+      JSON.stringify(request).includes('423')
+        ? { status: 400, body: '{"CodigoError":"400","Mensaje":"Fuera de servicio"}' }
+        : undefined
+    const end = await sync('--backfill-from', monthAgo, ...words)
+    assert.equal(end.code, 3, end.out + end.err)
+    return { ...end, doctor: await runCommand(['doctor', '--data-dir', dataDir]) }
+  }
+  const { out, doctor } = await syncTwice()
+  assert.match(out, /^run 2: ok, .*\nindicators, run 1: error: .*\n {2}.*Fuera de servicio/)
+  const note = /^note {5}last run of indicators: run 1, ended [^ ]*, error \(.*Fuera de servicio/m
+  assert.match(doctor.out, note)
+  const json = await syncTwice('--json')
+  assert.equal(JSON.parse(json.out).status, 'ok')
+  assert.match(json.err, /^indicators, run 1: error: .*\n {2}.*Fuera de servicio/)
+})
+
 test('`sync` with an empty token file exits with 1 and sends no request', async (t) => {
   const { sync, bank, dataDir } = await openBank(t)
   const file = join(dataDir, '..', 'token')

@@ -46,7 +46,10 @@ test('the doctor finds a code that the bank refuses on 3 days, with the words of
   }
   assert.deepEqual(await examined(desk), {
     findings: ['indicators: the bank refuses 555 (no name): 555: HTTP 400: El indicador no existe.'],
-    notes: ['2 indicators are enabled'],
+    notes: [
+      '2 indicators are enabled',
+      'last run of indicators: run 3, ended 2026-03-26T12:41:00.000Z, parcial (555: HTTP 400: El indicador no existe.)',
+    ],
   })
 })
 
@@ -57,11 +60,14 @@ test('the doctor notes a name that is not the shipped one, accents and case apar
   desk.names.set('777', 'Sin lista')
   await desk.enable(['423', '353', '777'], TODAY)
   await desk.read()
+  const difference =
+    '353: the bank calls it "Libor", the list "Prime rate": its code may have been given anew'
   assert.deepEqual(await examined(desk), {
     findings: [],
     notes: [
       '3 indicators are enabled',
-      'indicator 353: the bank calls it "Libor", the list "Prime rate": its code may have been given anew',
+      `last run of indicators: run 1, ended 2026-03-24T12:40:00.000Z, parcial (${difference})`,
+      `indicator ${difference}`,
     ],
   })
 })
@@ -81,7 +87,11 @@ test('the doctor names an old value, and after two years proposes to disable the
   desk.values['423'] = (day) => (day <= '2026-03-20' ? '4' : undefined)
   await desk.enable(['423'], '2026-03-10')
   await desk.read()
-  const notes = async () => (await examined(desk)).notes.slice(1)
+  const notes = async () => {
+    const [, last, ...others] = (await examined(desk)).notes
+    assert.equal(last, 'last run of indicators: run 1, ended 2026-03-24T12:40:00.000Z, ok')
+    return others
+  }
   const setDay = (day: string) => {
     desk.clock.now = new Date(`${day}T18:00:00Z`)
   }
