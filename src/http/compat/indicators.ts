@@ -11,7 +11,8 @@ import { type IsoDate, isoDate } from '../../values/dates.ts'
 import { addInterval, type Interval } from '../../values/intervals.ts'
 import { type CompatDeps, PROVIDER } from './shape.ts'
 
-export type IndicatorValue = { day: IsoDate; value: string }
+/** `roundedTo`: decimals of a rounded parity. */
+export type IndicatorValue = { day: IsoDate; value: string; roundedTo?: number | undefined }
 
 /** Facts of a series of the bank. `isRate`: its values are rates. */
 export type MirroredSeries = {
@@ -80,10 +81,10 @@ export async function findStoredValues(
   }
 }
 
-/** Formats a value as the bank does: with 8 decimals, or more where it has more. */
-export function padDecimals(value: string): string {
+/** Formats a value as the bank does: with 8 decimals, or more where it has more. `decimals`: of a rounded value. */
+export function padDecimals(value: string, decimals = DECIMALS): string {
   const [whole, fraction = ''] = value.split('.')
-  return `${whole}.${fraction.padEnd(DECIMALS, '0')}`
+  return decimals === 0 ? value : `${whole}.${fraction.padEnd(decimals, '0')}`
 }
 
 type History = Awaited<ReturnType<typeof seriesHistory>>
@@ -110,7 +111,7 @@ function servedValues(
       continue
     }
     leastDecimals = smallest(leastDecimals, decimals)
-    values.push({ day, value: columnValue(column, at) })
+    values.push({ day, value: columnValue(column, at), roundedTo: decimals })
   }
   if (values.length < end - first) log.rounded(end - first - values.length)
   const { external_code: code, name, unit, periodicity } = series

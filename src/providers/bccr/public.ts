@@ -13,6 +13,7 @@ import {
 import type { Requester, SourceRequest } from '../request.ts'
 
 // A year of an indicator is known to work; a table contains 45 of them (upstream 1).
+const EXACT_DECIMALS = 8 // the bank writes them in every value
 const SINGLE_DAYS = 366
 const TABLE_DAYS = 92
 const UNSYNCHRONIZED = /\bdel (\d{4}-\d{2}-\d{2}) al (\d{4}-\d{2}-\d{2}) no se han sincronizado/
@@ -99,17 +100,21 @@ export function unsynchronizedDays(status: number, body: string, window: Window)
 }
 
 /**
- * Adds the headers of another cambista: indicators that it omitted from a table, and the decimals of its rounding. For
- * a table these are the fewest of its values, so a value with more decimals is exact.
+ * Adds the headers of another cambista: indicators that it omitted from a table, and its rounding. A rounded value has
+ * as many decimals as it is rounded to, and an exact one at least 8. Versions before 1.0 write 8 for both, so all values
+ * of such an answer count as rounded.
  */
 function withMirrorHeaders(answer: SourceAnswer, headers: Headers): SourceAnswer {
   const codes = (headers.get('x-left-out') ?? '').split(',').map((code) => code.trim())
   const leftOut = codes.filter((code) => /^\d{1,20}$/.test(code))
   const text = headers.get('x-rounded-to') ?? ''
-  const decimals = /^\d{1,2}$/.test(text) ? Number(text) : -1
-  const observations = answer.observations.map((one) =>
-    countDecimals(one.value) <= decimals ? { ...one, roundedTo: decimals } : one,
-  )
+  const fewest = /^\d{1,2}$/.test(text) ? Number(text) : undefined
+  const isExact = ({ value }: Observation) => countDecimals(value) >= EXACT_DECIMALS
+  const areAlike = answer.observations.every(isExact)
+  const observations = answer.observations.map((one) => {
+    if (fewest === undefined || (isExact(one) && !areAlike)) return one
+    return { ...one, roundedTo: areAlike ? fewest : countDecimals(one.value) }
+  })
   return {
     ...{ ...answer, observations },
     ...(leftOut.length > 0 && { leftOut }),
@@ -117,10 +122,7 @@ function withMirrorHeaders(answer: SourceAnswer, headers: Headers): SourceAnswer
 }
 
 function countDecimals(value: string): number {
-  const [, fraction = ''] = value.split('.')
-  let count = fraction.length
-  while (fraction[count - 1] === '0') count -= 1
-  return count
+  return value.split('.')[1]?.length ?? 0
 }
 
 /** Concatenates answers; a series is listed once, under its first name. */

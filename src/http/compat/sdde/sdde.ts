@@ -217,9 +217,10 @@ function parseDay(text = ''): IsoDate {
 }
 
 function seriesItem({ series, values, roundedTo }: IndicatorValues): Item {
-  const rows = values.map(({ day, value }) => ({
-    fecha: day,
-    valorDatoPorPeriodo: rawNumber(padDecimals(value)),
+  // Another server like this one knows a rounded value by its decimals.
+  const rows = values.map((one) => ({
+    fecha: one.day,
+    valorDatoPorPeriodo: rawNumber(padDecimals(one.value, one.roundedTo)),
   }))
   const text = JSON.stringify({ ...seriesNames(series), series: rows })
   return { text, isEmpty: rows.length === 0, roundedTo }

@@ -32,27 +32,38 @@ test('X-Left-Out lists the omitted series of a table', async (t) => {
   assert.deepEqual([whole.leftOut, whole.listed.length], [undefined, 45])
 })
 
-test('X-Rounded-To marks the values with at most its decimals as rounded', async (t) => {
-  const faults = async () => ({
-    status: 200,
-    headers: { 'X-Rounded-To': '2' },
-    body: JSON.stringify({ estado: true, datos: [{ codigoIndicador: '333', series: rows }] }),
+for (const [name, values] of [
+  [
+    'a value with fewer than 8 decimals is rounded to them',
+    [
+      ['1.17', 2],
+      ['1.1753', 4],
+      ['151.23456000', undefined],
+      ['110', 0],
+    ],
+  ],
+  [
+    'all values of an earlier version are rounded',
+    [
+      ['1.17000000', 2],
+      ['151.23456000', 2],
+    ],
+  ],
+] as const)
+  test(`with X-Rounded-To ${name}`, async (t) => {
+    const faults = async () => ({
+      status: 200,
+      headers: { 'X-Rounded-To': '2' },
+      body: JSON.stringify({ estado: true, datos: [{ codigoIndicador: '333', series: rows }] }),
+    })
+    const rows = values.map(([valorDatoPorPeriodo], at) => ({
+      fecha: `2026-09-${16 + at}`,
+      valorDatoPorPeriodo,
+    }))
+    const { session } = await converse(t, { faults })
+    const { observations } = await session.read(week('333'))
+    assert.deepEqual(
+      observations.map(({ value, roundedTo }) => [value, roundedTo]),
+      values,
+    )
   })
-  const values = [
-    ['1.17000000', 2],
-    ['151.23456000', undefined],
-    ['1.17100000', undefined],
-    ['110', 2],
-    ['110.1', 2],
-  ] as const
-  const rows = values.map(([valorDatoPorPeriodo], at) => ({
-    fecha: `2026-09-${16 + at}`,
-    valorDatoPorPeriodo,
-  }))
-  const { session } = await converse(t, { faults })
-  const { observations } = await session.read(week('333'))
-  assert.deepEqual(
-    observations.map(({ value, roundedTo }) => [value, roundedTo]),
-    values,
-  )
-})
