@@ -72,7 +72,8 @@ export async function signOut(): Promise<void> {
   await apiRequest('/session', { method: 'DELETE' })
   deletePageSecret()
   signOuts.value += 1
-  session.value = isOpenNetwork ? { state: 'open', organization: null } : { state: 'out', reason: 'left' }
+  if (isOpenNetwork) await enterOpenNetwork()
+  else session.value = { state: 'out', reason: 'left' }
 }
 
 /** Ends the sessions of the same person in other browsers. */

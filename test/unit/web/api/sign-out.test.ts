@@ -11,7 +11,9 @@ const localStorage = {
 }
 const document = { documentElement: { dataset: { open: '' } } }
 Object.assign(globalThis, { localStorage, document, addEventListener() {} })
-globalThis.fetch = async () => new Response(null, { status: 204 })
+const organization = { name: 'Ferretería S. A.', tax_id: '3-101-123456' }
+globalThis.fetch = async (_, { method } = {}) =>
+  method === 'DELETE' ? new Response(null, { status: 204 }) : Response.json({ open: true, organization })
 
 const WEB = '../../../../src/web' // a part of paths, so that no types of a browser are needed here
 const { session } = await import(`${WEB}/api/session.ts`)
@@ -31,4 +33,9 @@ test('signOut in an open network removes positions and the pasted list', async (
     positions.value.map(({ detail }: { detail: string }) => detail),
     ['Banco'],
   )
+})
+
+test('signOut in an open network loads the organization of certificates', async () => {
+  await signOut()
+  assert.deepEqual(session.value, { state: 'open', organization })
 })
