@@ -266,6 +266,24 @@ suite('recognizeColumns', () => {
     ],
     ['an ambiguous decimal sign', '03/11/2026\t15.000\n04/11/2026\t20.000', 'dmy comma'],
     ['points decided by one cell', '03/11/2026\t15,000\n04/11/2026\t20.5', 'dmy point'],
+    [
+      'thousands of a sheet from the US',
+      'Date\tAmount\n11/13/2026\t$15,000\n11/14/2026\t($980)',
+      'mdy point',
+    ],
+    ['thousands beside integers', '15,000\t03/11/2026\n1,250\t04/11/2026\n980\t05/11/2026', 'point dmy'],
+    ['thousands with a decimal comma', '03/11/2026\t15,000\n04/11/2026\t0,125', 'dmy comma'],
+    ['no amount in thousands of both signs', '03/11/2026\t15,000\n04/11/2026\t1.250', 'dmy detail'],
+    [
+      'no other amount beside thousands of both signs',
+      'Fecha\tFactura\tMonto\n03/11/2026\t4417\t15,000\n04/11/2026\t4420\t1.250',
+      'dmy detail detail',
+    ],
+    [
+      'thousands after an invoice number',
+      '4417\t03/11/2026\t15,000\n4420\t04/11/2026\t980',
+      'detail dmy point',
+    ],
     ['an empty column', '03/11/2026\t\t15\n04/11/2026\t\t20', 'dmy unused comma'],
     ['two dates', 'Fecha\tVence\tMonto\n03/11/2026\t03/12/2026\t15', 'dmy detail comma'],
     ['currency names', 'dólares\t15\t03/11/2026\neuros\t20\t03/11/2026', 'currency comma dmy'],
@@ -289,6 +307,16 @@ suite('recognizeColumns', () => {
     const text = 'Banco\tActivo\t15,00\tUSD\t30/09/2026\nPréstamo\tpasivo\t20,00\tUSD\t30/09/2026'
     assert.equal(readTable(text, { hasTypes: true }).kinds.join(' '), 'detail type comma currency dmy')
     assert.equal(readTable(text).kinds.join(' '), 'detail detail comma currency dmy')
+    const undecided = text.replace('15,00', '15,000').replace('20,00', '20.000')
+    assert.equal(readTable(undecided, { hasTypes: true }).kinds.join(' '), 'detail type detail currency dmy')
+  })
+  test('reads a comma before three digits as the converter does', () => {
+    const amounts = ['$15,000', '$1,250', '($980)', '15']
+    const { read } = readTable(amounts.map((amount) => `11/13/2026\t${amount}`).join('\n'))
+    assert.deepEqual(
+      read.map(({ amount }) => amount),
+      ['15000', '1250', '-980', '15'],
+    )
   })
   test('changeKind leaves one column of each role', () => {
     assert.deepEqual(changeKind(['dmy', 'detail', 'comma'], 1, 'mdy'), ['detail', 'mdy', 'comma'])

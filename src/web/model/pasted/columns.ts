@@ -1,5 +1,6 @@
 // Recognizes the columns of a pasted table: the kind that 80 % of the cells of a column have. A table has at most one
-// column of dates, of amounts, of currencies and of types. Text of the other columns is preserved.
+// column of dates, of amounts, of currencies and of types. Text of the other columns is preserved. The decimal sign of
+// amounts is that of their unambiguous cells. Without one, a sign before three digits separates thousands.
 
 import { foldText } from '../search.ts'
 import {
@@ -102,7 +103,7 @@ type ColumnFacts = {
   isEmpty: boolean
   isOwn: boolean
   dateKind: DateOrder | undefined
-  amountKind: 'comma' | 'point' | undefined
+  amountKind: 'comma' | 'point' | 'ambiguous' | undefined
   /** How likely this is the column of amounts among several. */
   rank: number
   isCurrency: boolean
@@ -118,6 +119,7 @@ function createCounts(options: ReadOptions) {
   const counts = { cells: 0, dmy: 0, mdy: 0, serial: 0, currency: 0, type: 0 }
   const amounts = { ',': 0, '.': 0 }
   const signs = { ',': 0, '.': 0 }
+  const thousands = { ',': 0, '.': 0 }
   let hasMarks = false
   let isCounter = true
   let previous: number | undefined
@@ -129,6 +131,7 @@ function createCounts(options: ReadOptions) {
       for (const order of facts.orders) counts[order] += 1
       for (const sign of facts.amountSigns) amounts[sign] += 1
       if (facts.shownSign) signs[facts.shownSign] += 1
+      else if (facts.onlySign) thousands[facts.onlySign] += 1
       if (facts.isCurrency) counts.currency += 1
       if (facts.isType) counts.type += 1
       hasMarks ||= facts.hasMarks
@@ -137,19 +140,26 @@ function createCounts(options: ReadOptions) {
     },
     describe(heading: string, isOwn: boolean): ColumnFacts {
       const isMost = (count: number) => count > 0 && count >= counts.cells * LEAST_SHARE
-      const sign = signs['.'] > signs[','] ? '.' : ','
+      const hasEvidence = signs['.'] !== signs[',']
+      const isPoint = hasEvidence ? signs['.'] > signs[','] : thousands[','] > 0
+      const isAmbiguous = !hasEvidence && isPoint && thousands['.'] > 0
+      const amountKind = isPoint ? 'point' : 'comma'
       const order = counts.mdy > counts.dmy ? 'mdy' : 'dmy'
       const dateKind = counts[order] >= counts.serial ? order : 'serial'
-      const hasDecimals = signs[','] + signs['.'] > 0
+      const hasSeparators = signs[','] + signs['.'] + thousands[','] + thousands['.'] > 0
       return {
         isEmpty: counts.cells === 0,
         isOwn,
         dateKind: isMost(counts[dateKind]) ? dateKind : undefined,
-        amountKind: isMost(amounts[sign]) ? (sign === ',' ? 'comma' : 'point') : undefined,
+        amountKind: isMost(amounts[isPoint ? '.' : ','])
+          ? isAmbiguous
+            ? 'ambiguous'
+            : amountKind
+          : undefined,
         rank:
           (AMOUNT_HEADING.test(heading) ? 8 : 0) +
           (hasMarks ? 4 : 0) +
-          (hasDecimals ? 2 : 0) -
+          (hasSeparators ? 2 : 0) -
           (isCounter && counts.cells > 1 ? 4 : 0),
         isCurrency: isMost(counts.currency),
         isType: options.hasTypes === true && isMost(counts.type),
@@ -159,7 +169,9 @@ function createCounts(options: ReadOptions) {
 }
 
 function cellFacts(cell: string, options: ReadOptions) {
+  const [onlySign] = (/[.,](?=\d)/.exec(cell) ?? []) as DecimalMark[]
   return {
+    onlySign,
     orders: dateOrders(cell, options.today),
     amountSigns: amountMarks(cell, options),
     shownSign: shownDecimalSign(cell),
@@ -181,7 +193,8 @@ function chooseKinds(columns: readonly ColumnFacts[]): PastedKind[] {
   const [serial] = amounts.length > 1 ? serials.sort((a, b) => a.column.rank - b.column.rank) : []
   if (serial) kinds[serial.index] = 'serial'
   const [amount] = amounts.filter((one) => one !== serial).sort((a, b) => b.column.rank - a.column.rank)
-  if (amount?.column.amountKind) kinds[amount.index] = amount.column.amountKind
+  const { amountKind } = amount?.column ?? {}
+  if (amount && amountKind && amountKind !== 'ambiguous') kinds[amount.index] = amountKind
   const type = free().find(({ column }) => column.isType)
   if (type) kinds[type.index] = 'type'
   const currency = free().find(({ column }) => column.isCurrency)

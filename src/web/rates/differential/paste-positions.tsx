@@ -9,7 +9,7 @@ import type { PositionType } from '../../model/differential.ts'
 import type { PastedKind } from '../../model/pasted/columns.ts'
 import { isConvertible, type PastedRow } from '../../model/pasted/rows.ts'
 import { listsTexts, wording } from '../pasted/lists-texts.ts'
-import { PasteBox } from '../pasted/paste-box.tsx'
+import { MissingColumns, PasteBox } from '../pasted/paste-box.tsx'
 import { rowErrorText } from '../pasted/row-error.ts'
 import { usePasted } from '../pasted/use-pasted.ts'
 import { MAX_POSITIONS } from './position-store.ts'
@@ -60,6 +60,7 @@ export function PastePositions(props: {
         onKinds={setKinds}
         hasTypes
       />
+      <MissingColumns pasted={pasted} />
       <PasteErrors badRows={badRows} bounds={bounds} />
       {isFull && <p class="refusal">{words.full(count(MAX_POSITIONS))}</p>}
       <div class="list-settings">

@@ -8,9 +8,8 @@ import { SegmentedControl } from '../../components/segmented-control.tsx'
 import { formats, setView, texts, view } from '../../components/view.ts'
 import { listedCurrencies } from '../../model/currencies.ts'
 import { SIDES } from '../../model/fragment.ts'
-import { columnRole } from '../../model/pasted/columns.ts'
 import { listsTexts } from '../pasted/lists-texts.ts'
-import { PasteBox } from '../pasted/paste-box.tsx'
+import { MissingColumns, missingColumns, PasteBox } from '../pasted/paste-box.tsx'
 import { type Pasted, usePasted } from '../pasted/use-pasted.ts'
 import { ListResult } from './list-result.tsx'
 import { listState, setList } from './list-state.ts'
@@ -111,21 +110,4 @@ function ConvertButton({ pasted, isBusy }: { pasted: Pasted; isBusy: boolean }) 
       {label}
     </button>
   )
-}
-
-function MissingColumns({ pasted }: { pasted: Pasted }) {
-  const missing = missingColumns(pasted)
-  if (missing.length === 0) return null
-  return (
-    <p class="refusal" role="alert">
-      {missing.join(' ')}
-    </p>
-  )
-}
-
-function missingColumns({ table }: Pasted): string[] {
-  if (!table) return []
-  const { needsDate, needsAmount } = listsTexts.value.list
-  const roles = table.kinds.map(columnRole)
-  return [...(roles.includes('date') ? [] : [needsDate]), ...(roles.includes('amount') ? [] : [needsAmount])]
 }

@@ -4,7 +4,7 @@
 import { useId, useRef, useState } from 'preact/hooks'
 import { icons } from '../../components/icons.tsx'
 import { formats } from '../../components/view.ts'
-import { COLUMN_KINDS, changeKind, type PastedKind } from '../../model/pasted/columns.ts'
+import { COLUMN_KINDS, changeKind, columnRole, type PastedKind } from '../../model/pasted/columns.ts'
 import { listsTexts } from './lists-texts.ts'
 import type { Pasted } from './use-pasted.ts'
 
@@ -40,6 +40,24 @@ export function PasteBox(props: {
       )}
     </div>
   )
+}
+
+export function MissingColumns({ pasted }: { pasted: Pasted }) {
+  const missing = missingColumns(pasted)
+  if (missing.length === 0) return null
+  return (
+    <p class="refusal" role="alert">
+      {missing.join(' ')}
+    </p>
+  )
+}
+
+/** Requests to choose the columns that every list has. */
+export function missingColumns({ table }: Pasted): string[] {
+  if (!table) return []
+  const { needsDate, needsAmount } = listsTexts.value.list
+  const roles = table.kinds.map(columnRole)
+  return [...(roles.includes('date') ? [] : [needsDate]), ...(roles.includes('amount') ? [] : [needsAmount])]
 }
 
 function PasteField({
