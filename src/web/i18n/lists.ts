@@ -77,6 +77,10 @@ export const LISTS = textTable({
       `La lista tiene ${rows} filas; se aceptan hasta 10 000.`,
       `The list has ${rows} rows; up to 10,000 are accepted.`,
     ],
+    commas: [
+      'Las comas separan columnas y decimales. Separe las columnas con punto y coma o escriba los montos entre comillas.',
+      'Commas separate columns and decimals. Separate the columns with semicolons, or put quotes around the amounts.',
+    ],
     unreadable: ['No se pudo leer el archivo.', 'The file could not be read.'],
     readAs: ['Así se leyó', 'Read as'],
     column: (number: number) => [`Columna ${number}`, `Column ${number}`],
@@ -105,6 +109,10 @@ export const LISTS = textTable({
 
   rowErrors: {
     'blank-row': ['La fila está vacía.', 'The row is empty.'],
+    'extra-cells': [
+      'La fila tiene más celdas que encabezados. Escriba entre comillas el texto que tenga comas.',
+      'The row has more cells than headings. Put quotes around text that has commas.',
+    ],
     'no-date': ['Falta la fecha.', 'The date is missing.'],
     'missing-amount': ['Falta el monto.', 'The amount is missing.'],
     'no-currency': ['No se reconoce la moneda.', 'The currency is not recognized.'],

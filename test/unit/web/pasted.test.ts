@@ -10,7 +10,7 @@ import {
 } from '../../../src/web/model/pasted/cells.ts'
 import { changeKind, recognizeColumns } from '../../../src/web/model/pasted/columns.ts'
 import { detailHeadings, type PastedRow, readRows } from '../../../src/web/model/pasted/rows.ts'
-import { splitRows } from '../../../src/web/model/pasted/split.ts'
+import { cellSeparator, splitRows } from '../../../src/web/model/pasted/split.ts'
 
 const TODAY = '2026-11-20'
 const CODES = new Set(['CRC', 'USD', 'EUR', 'JPY', 'GBP', 'MXN'])
@@ -26,7 +26,8 @@ function finish<T>(work: Generator<undefined, T>): T {
 }
 
 function readTable(text: string, options: { hasTypes?: boolean; replacements?: [string, string][] } = {}) {
-  const table = finish(recognizeColumns(finish(splitRows(text)), { ...READ, ...options }))
+  const separator = cellSeparator(text)
+  const table = finish(recognizeColumns(finish(splitRows(text)), { ...READ, ...options, separator }))
   const replacements = new Map(options.replacements)
   const read = finish(readRows(table, { ...READ, days: DAYS, defaultCurrency: 'USD', replacements }))
   return { ...table, read }
@@ -318,6 +319,25 @@ suite('recognizeColumns', () => {
       ['15000', '1250', '-980', '15'],
     )
   })
+  test('finds decimal commas that separated the cells', () => {
+    const cases: [string, boolean][] = [
+      ['03/11/2026,1.250,50\n04/11/2026,980,25', true],
+      ['03/11/2026, 1.250,50 USD\n04/11/2026, 980,25 USD', true],
+      ['03/11/2026,1.250,50,USD\n04/11/2026,980,USD', true],
+      ['11/13/2026,$15,000.50\n11/14/2026,$980.25', true],
+      ['03/11/2026;1.250,50\n04/11/2026;980,25', false],
+      ['03/11/2026,"1.250,50"\n04/11/2026,"980,25"', false],
+      ['03/11/2026,1250.50,3\n04/11/2026,980.25,12', false],
+      ['03/11/2026,1250,3\n04/11/2026,980,2500', false],
+      ['1,417,03/11/2026,15.00\n2,420,04/11/2026,20.00', false],
+      ['46329,15.00\n46331,20.00', false],
+      ['15,2026-11-03\n20,2026-11-04', false],
+    ]
+    assert.deepEqual(
+      cases.map(([text]) => readTable(text).hasDecimalCommas),
+      cases.map(([, hasDecimalCommas]) => hasDecimalCommas),
+    )
+  })
   test('changeKind leaves one column of each role', () => {
     assert.deepEqual(changeKind(['dmy', 'detail', 'comma'], 1, 'mdy'), ['detail', 'mdy', 'comma'])
     assert.deepEqual(changeKind(['dmy', 'detail', 'comma'], 2, 'point'), ['dmy', 'detail', 'point'])
@@ -327,7 +347,7 @@ suite('recognizeColumns', () => {
 
 suite('readRows', () => {
   test('reads the rows of the picture', () => {
-    const { read, headings, kinds, rows } = readTable(
+    const { read, headings, kinds } = readTable(
       [
         'Fecha\tDetalle\tMonto\tMoneda',
         '03/11/2026\tFactura 4417\t1.250,00\tUSD',
@@ -357,7 +377,7 @@ suite('readRows', () => {
       { kind: 'unknown-currency', code: 'PAB' },
       { kind: 'date', error: { kind: 'future', day: '2026-11-22' }, text: '22/11/2026' },
     ])
-    assert.deepEqual(detailHeadings({ headings, kinds, rows }), ['Detalle'])
+    assert.deepEqual(detailHeadings({ headings, kinds }), ['Detalle'])
     assert.deepEqual(
       read.map(({ number }) => number),
       [1, 2, 3, 4, 5, 6, 7, 8, 9],
@@ -386,6 +406,13 @@ suite('readRows', () => {
       read.slice(60, -1).map(({ error }) => error),
       cases.map(([, error]) => error),
     )
+  })
+  test('rejects a row at commas with more cells than headings', () => {
+    const errors = (text: string) => readTable(text).read.map(({ amount, error }) => amount ?? error?.kind)
+    const rows = '03/11/2026,1.250,50\n04/11/2026,980,\n05/11/2026,"1.250,50"'
+    assert.deepEqual(errors(`Fecha,Monto\n${rows}`), ['extra-cells', '980', '1250.5'])
+    assert.deepEqual(errors('Fecha,Monto,Moneda\n03/11/2026,980,25,USD'), ['extra-cells'])
+    assert.deepEqual(errors('Fecha\tMonto\n03/11/2026\t15\tabono'), ['15'])
   })
   test('replaces a currency without rates, and records it', () => {
     const { read } = readTable('03/11/2026\t15,00\tPAB\n03/11/2026\t16 PAB\t\n03/11/2026\t17\t', {

@@ -11,6 +11,7 @@ import {
   readCurrencyCell,
   shownDecimalSign,
 } from './cells.ts'
+import type { Separator } from './split.ts'
 
 export const COLUMN_KINDS = [
   ...(['dmy', 'mdy', 'serial', 'comma', 'point', 'currency', 'type'] as const),
@@ -22,9 +23,14 @@ export type PastedTable = {
   /** Rows below the headings. */
   rows: readonly (readonly string[])[]
   kinds: readonly PastedKind[]
+  /** Number of cells that a row can have; undefined: any. */
+  maxCells?: number | undefined
+  /** Commas separate the cells and are the decimal signs of amounts too. */
+  hasDecimalCommas: boolean
 }
 export type ReadOptions = {
   codes: ReadonlySet<string>
+  separator: Separator
   today: string
   /** Positions of a balance have a type, asset or liability. */
   hasTypes?: boolean
@@ -73,7 +79,34 @@ export function* recognizeColumns(
   const kinds = chooseKinds(
     columns.map((counts, index) => counts.describe(folded[index] ?? '', isOwn(folded[index] ?? ''))),
   )
-  return { headings, rows, kinds }
+  const isAtCommas = options.separator === ','
+  const maxCells = isAtCommas && hasHeadings ? headings.length : undefined
+  const hasDecimalCommas = isAtCommas && !hasHeadings && (yield* splitsAmounts(rows, kinds, options))
+  return { headings, rows, kinds, maxCells, hasDecimalCommas }
+}
+
+/** Returns true if each number beside an amount can be a part of it, as in `1.250,50`. */
+function* splitsAmounts(
+  rows: readonly (readonly string[])[],
+  kinds: readonly PastedKind[],
+  options: ReadOptions,
+): Generator<undefined, boolean> {
+  const amountIndex = kinds.findIndex((kind) => AMOUNT_KINDS.includes(kind))
+  for (const index of [amountIndex - 1, amountIndex]) {
+    const kind = kinds[index]
+    if (!kind || columnRole(kind) === 'date') continue
+    let isPart: boolean | undefined
+    for (const [at, row] of rows.entries()) {
+      const [cell = '', next = ''] = [row[index], row[index + 1]]
+      if (/^\d/.test(next)) {
+        isPart = /^\d{1,3}(?!\d)/.test(next) && amountMarks(`${cell},${next}`, options).length > 0
+        if (!isPart) break
+      }
+      if (at % SLICE_ROWS === SLICE_ROWS - 1) yield
+    }
+    if (isPart) return true
+  }
+  return false
 }
 
 /** Changes the kind of a column. Another column of the same role becomes a detail. */

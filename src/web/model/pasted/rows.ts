@@ -9,7 +9,7 @@ import { columnRole, type PastedKind, type PastedTable, readTypeCell } from './c
 import { isBlankRow } from './split.ts'
 
 export type RowError =
-  | { kind: 'blank-row' | 'no-date' | 'missing-amount' | 'no-currency' | 'type' }
+  | { kind: 'blank-row' | 'extra-cells' | 'no-date' | 'missing-amount' | 'no-currency' | 'type' }
   | { kind: 'date'; error: DateError; text: string }
   | { kind: 'amount'; error: AmountError; text: string }
   | { kind: 'unknown-currency'; code: string }
@@ -46,10 +46,10 @@ export type ReadyRow = PastedRow & { day: string; amount: string; currency: stri
 
 /** Reads the rows of a table. Yields between slices, so that the page stays responsive. */
 export function* readRows(
-  { rows, kinds }: PastedTable,
+  { rows, kinds, maxCells }: PastedTable,
   options: RowOptions,
 ): Generator<undefined, PastedRow[]> {
-  const readRow = createRowReader(kinds, options)
+  const readRow = createRowReader(kinds, maxCells, options)
   const pastedRows: PastedRow[] = []
   for (const [at, cells] of rows.entries()) {
     pastedRows.push(readRow(cells, at + 1))
@@ -60,6 +60,7 @@ export function* readRows(
 
 function createRowReader(
   kinds: readonly PastedKind[],
+  maxCells: number | undefined,
   options: RowOptions,
 ): (cells: readonly string[], number: number) => PastedRow {
   const dateIndex = kinds.findIndex((kind) => columnRole(kind) === 'date')
@@ -75,6 +76,8 @@ function createRowReader(
     const [dateText = '', amountText = ''] = [cells[dateIndex], cells[amountIndex]]
     const row: PastedRow = { number, dateText, amountText, details }
     if (isBlankRow(cells)) return { ...row, error: { kind: 'blank-row' } }
+    if (maxCells !== undefined && !isBlankRow(cells.slice(maxCells)))
+      return { ...row, error: { kind: 'extra-cells' } }
     const amount = amountText === '' ? undefined : readAmount(amountText, sign, options.codes)
     const date = dateText === '' ? undefined : readDay(dateText)
     Object.assign(row, date?.error === undefined ? { day: date?.day } : {})
@@ -98,7 +101,7 @@ function createRowReader(
 }
 
 /** Titles of the preserved columns; columns without a heading have none. */
-export function detailHeadings({ headings, kinds }: PastedTable): string[] {
+export function detailHeadings({ headings, kinds }: Pick<PastedTable, 'headings' | 'kinds'>): string[] {
   return kinds.flatMap((kind, index) => (kind === 'detail' ? [headings[index] ?? ''] : []))
 }
 

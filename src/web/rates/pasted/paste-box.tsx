@@ -204,7 +204,8 @@ function ColumnField(props: {
 function problemText({ problem }: Pasted): string | undefined {
   const words = listsTexts.value.paste
   if (!problem) return undefined
-  return problem.kind === 'too-large' ? words.tooLarge : words.tooMany(formats.value.count(problem.rows))
+  if (problem.kind === 'too-many') return words.tooMany(formats.value.count(problem.rows))
+  return problem.kind === 'commas' ? words.commas : words.tooLarge
 }
 
 function firstLines(text: string): string {

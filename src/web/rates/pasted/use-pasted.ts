@@ -4,13 +4,13 @@ import { useEffect, useState } from 'preact/hooks'
 import type { DayBounds } from '../../components/date-choice.ts'
 import { type PastedKind, type PastedTable, recognizeColumns } from '../../model/pasted/columns.ts'
 import { type PastedRow, type RowOptions, readRows } from '../../model/pasted/rows.ts'
-import { splitRows } from '../../model/pasted/split.ts'
+import { cellSeparator, splitRows } from '../../model/pasted/split.ts'
 import { runSlices } from './slices.ts'
 
 export const MAX_ROWS = 10_000
 const MAX_BYTES = 4 * 1024 ** 2
 
-export type PasteProblem = { kind: 'too-large' } | { kind: 'too-many'; rows: number }
+export type PasteProblem = { kind: 'too-large' | 'commas' } | { kind: 'too-many'; rows: number }
 export type Pasted = {
   table: PastedTable | undefined
   rows: readonly PastedRow[] | undefined
@@ -76,7 +76,11 @@ async function readTable(
   if (new Blob([text]).size > MAX_BYTES) return { problem: { kind: 'too-large' } }
   const allRows = await runSlices(splitRows(text), signal)
   if (allRows.length === 0) return {}
-  const table = await runSlices(recognizeColumns(allRows, options), signal)
+  const table = await runSlices(
+    recognizeColumns(allRows, { ...options, separator: cellSeparator(text) }),
+    signal,
+  )
+  if (table.hasDecimalCommas) return { problem: { kind: 'commas' } }
   const { length } = table.rows
   return length > MAX_ROWS ? { problem: { kind: 'too-many', rows: length } } : { table }
 }
