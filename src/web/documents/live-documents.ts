@@ -69,6 +69,7 @@ export function useLiveDocuments(
   const key = JSON.stringify(selection)
   const refresh = refreshCount.value
   const open = useRef<AbortSignal | undefined>(undefined)
+  const pageRequest = useRef<AbortSignal | undefined>(undefined)
   useEffect(() => {
     const poll = new AbortController()
     open.current = poll.signal
@@ -98,9 +99,12 @@ export function useLiveDocuments(
   }, [summary, current.documents === undefined, key])
   const loadMore = () => {
     const signal = open.current
-    if (!signal || current.isSearching) return
+    if (!signal || current.isSearching || pageRequest.current === signal) return
+    pageRequest.current = signal
     void search(selection, current.cursor, signal, (change) => {
       if (!signal.aborted) setState((old) => (old.key === key ? change(old) : old))
+    }).then(() => {
+      if (pageRequest.current === signal) pageRequest.current = undefined
     })
   }
   const change = (to: (documents: readonly Document[]) => readonly Document[]) =>
@@ -169,7 +173,7 @@ async function search(
       return { failure }
     }
     const rows = value.documents.filter((one) => isInGroup(one, selection.state, serverTime()))
-    const isFirst = cursor === 0
+    const from = cursor
     newestId ??= value.documents[0]?.id ?? 0
     cursor = value.next_before
     count += rows.length
@@ -178,8 +182,10 @@ async function search(
     const scanEdge =
       value.has_more && !isSearching ? await findArrival(value.documents, cursor, signal) : undefined
     update((old) => {
-      const earlier = isFirst ? [] : (old.documents ?? [])
-      const firstNewest = isFirst && !old.documents ? (rows[0]?.id ?? 0) : old.firstNewest
+      if (from !== 0 && from !== old.cursor) return old // a refresh has replaced the rows
+      const earlier = from === 0 ? [] : (old.documents ?? [])
+      // Old documents change their state, and are then the newest of a list with a state.
+      const firstNewest = selection.state === '' ? old.firstNewest || (rows[0]?.id ?? 0) : Infinity
       const progress = { cursor, hasMore: value.has_more, isSearching, scanEdge, failure: undefined }
       return { ...old, ...progress, firstNewest, documents: [...earlier, ...rows] }
     })

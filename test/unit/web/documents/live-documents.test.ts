@@ -1,0 +1,122 @@
+// The live list of documents, rendered without a browser: its pages, and the count of documents that arrived.
+
+import assert from 'node:assert/strict'
+import { afterEach, beforeEach, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { until } from '../../../support/terminal.ts'
+
+type Row = { id: number; state: string; lease_until: string; created_at: string }
+
+const localStorage = { getItem: () => null, setItem() {}, removeItem() {} }
+const document = {
+  ...{ documentElement: { dataset: {} }, hidden: false },
+  addEventListener() {},
+  removeEventListener() {},
+}
+Object.assign(globalThis, { localStorage, document, addEventListener() {} })
+
+/** Ids above are claimed, the others new. */
+let lastNewId: number
+let newestId: number
+let paths: string[]
+let responseDelay = 1
+
+globalThis.fetch = async (input, options) => {
+  const { pathname, searchParams } = new URL(String(input), 'http://localhost')
+  // A long poll without arrivals.
+  if (searchParams.has('wait')) await delay(60_000, undefined, { signal: options?.signal ?? undefined })
+  if (pathname !== '/api/v1/documents') return Response.json(row(Number(pathname.split('/').at(-1))))
+  paths.push(String(input))
+  const before = Number(searchParams.get('before') ?? newestId + 1)
+  const length = Math.min(Number(searchParams.get('limit')), before - 1)
+  const documents = Array.from({ length }, (_, at) => row(before - 1 - at))
+  const edge = before - length
+  await delay(responseDelay)
+  return Response.json({ documents, next_before: edge, has_more: edge > 1 })
+}
+
+const [WEB, PREACT] = ['../../../../src/web', 'preact'] as string[] // paths without types of a browser
+const { h, render } = await import(`${PREACT}`)
+const { useState } = await import(`${PREACT}/hooks`)
+const { useLiveDocuments } = await import(`${WEB}/documents/live-documents.ts`)
+const { refreshAll } = await import(`${WEB}/components/use-api.ts`)
+
+let live: ReturnType<typeof useLiveDocuments>
+let setSummary: (summary: object) => void
+
+beforeEach(() => {
+  paths = []
+  lastNewId = 300
+  newestId = 300
+  responseDelay = 1
+})
+afterEach(() => render(null, parent)) // aborts the long poll
+
+const parent = {
+  ...{ childNodes: [], firstChild: null, nodeType: 1, namespaceURI: '', ownerDocument: document },
+  insertBefore() {},
+  contains: () => true,
+}
+
+function row(id: number): Row {
+  const state = id > lastNewId ? 'claimed' : 'new'
+  return { id, state, lease_until: '2999-01-01T00:00:00Z', created_at: '2026-11-01T00:00:00Z' }
+}
+
+async function openList(state: string) {
+  const texts = { search: '', issuer: '', clave: '', since: '', until: '' }
+  const selection = { company: 0, agent: 0, state, ...texts }
+  const List = () => {
+    const [summary, set] = useState(undefined)
+    setSummary = set
+    live = useLiveDocuments(selection, summary, () => false)
+    return null
+  }
+  render(h(List, {}), parent)
+  await until(() => live.documents !== undefined)
+}
+
+const ids = (): number[] => live.documents.map(({ id }: Row) => id)
+
+test('loadMore requests a page once', async () => {
+  await openList('')
+  live.loadMore()
+  live.loadMore()
+  await until(() => ids().length > 50)
+  await delay(50)
+  assert.deepEqual([ids().length, new Set(ids()).size, paths.length], [100, 100, 2])
+  live.loadMore()
+  await until(() => ids().length > 100)
+  assert.equal(new Set(ids()).size, 150)
+})
+
+test('loadMore beside a refresh leaves no gap', async () => {
+  await openList('')
+  live.loadMore()
+  await until(() => ids().length === 100)
+  responseDelay = 100
+  refreshAll()
+  await until(() => paths.length === 3)
+  live.loadMore()
+  assert.equal(paths.length, 4)
+  await delay(250)
+  assert.deepEqual([ids()[0], ids().at(-1)], [300, 301 - ids().length])
+})
+
+test('newCount counts no document that changes its state', async () => {
+  lastNewId = 100
+  await openList('waiting')
+  await until(() => ids().length > 0)
+  lastNewId = 150
+  setSummary({ changed: 1, waiting: 150, working: 150 })
+  await until(() => ids()[0] === 150)
+  assert.equal(live.newCount, 0)
+})
+
+test('newCount counts documents that arrive', async () => {
+  await openList('')
+  newestId = 302
+  setSummary({ changed: 1, waiting: 302, working: 0 })
+  await until(() => ids()[0] === 302)
+  assert.equal(live.newCount, 2)
+})
