@@ -19,7 +19,11 @@ const OXR = new RegExp(
 )
 /** Days with slashes, which one program doubles. */
 const PAGINASWEB = /^\/api(?:\/+(\d+)\/+(\d+)\/+(\d+))?$/
-const KEYED_LATEST = /[?&](?:access_key|base_currency)=/
+/** Paths of both Fixer and Frankfurter, and names in a query that only one of the two reads. */
+const FIXER_UNVERSIONED = new RegExp(`^/(?:latest|${DATE})$`)
+const BASE_CURRENCY = /[?&]base_currency=/
+const ACCESS_KEY = /[?&]access_key=/
+const FRANKFURTER_NAMES = /[?&](?:from|to|amount)=/
 
 /** Returns the path below `/compat/<name>`; undefined: the path is not of this API. */
 type AddressRule = (path: string, query: string) => string | undefined
@@ -40,8 +44,10 @@ const RULES: Readonly<Record<string, AddressRule>> = {
   ecb: (path) => (/^\/stats\/eurofxref(?:\/|$)/.test(path) ? path : undefined),
   oxr: (path) => (OXR.test(path) ? path : undefined),
   fixer(path, query) {
-    const [, rest] =
-      FIXER.exec(path) ?? (KEYED_LATEST.test(query) && UNVERSIONED.test(path) ? ['', path.slice(1)] : [])
+    const isFixer = BASE_CURRENCY.test(query)
+      ? UNVERSIONED.test(path)
+      : ACCESS_KEY.test(query) && !FRANKFURTER_NAMES.test(query) && FIXER_UNVERSIONED.test(path)
+    const [, rest] = FIXER.exec(path) ?? (isFixer ? ['', path.slice(1)] : [])
     return rest && `/api/${rest}`
   },
   currencylayer(path) {
