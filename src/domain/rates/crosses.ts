@@ -3,14 +3,22 @@
 
 import { setImmediate } from 'node:timers/promises'
 import type { Side } from '../../store/tables.ts'
-import { dayNumber, earliest, type IsoDate, isoDate, LATEST_DAY, latest } from '../../values/dates.ts'
+import {
+  dayNumber,
+  EARLIEST_DAY,
+  earliest,
+  type IsoDate,
+  isoDate,
+  LATEST_DAY,
+  latest,
+} from '../../values/dates.ts'
 import type { Interval } from '../../values/intervals.ts'
 import { convert, findRoute, type Leg, type StoredLeg, type ValuedLeg } from './convert.ts'
-import { findHole } from './coverage.ts'
+import { findHole, UNKNOWN_DAYS } from './coverage.ts'
 import { carriedLegs, findHoles, type SeriesDays } from './holes.ts'
 import { withLegs } from './queries.ts'
 import type { RateSnapshot } from './rate-cache.ts'
-import type { DayHole } from './rates.ts'
+import { type DayHole, rateOn } from './rates.ts'
 
 /** Selects cross rates; a quote without a route is left out of the answer. */
 export type CrossQuery = {
@@ -57,18 +65,19 @@ export function firstStoredDay(snapshot: RateSnapshot, provider: string, code: s
 
 /**
  * Computes the rates on a day, in the order of `quotes`. Quotes without a value, or with days that were not
- * synchronized before the day, have none.
+ * synchronized before the day, have none. With `onlyKnown` a quote has the rate of the newest day on which all its
+ * legs are known.
  */
 export function computeCrosses(
   snapshot: RateSnapshot,
-  { day, ...query }: CrossQuery & { day: IsoDate },
+  { day, onlyKnown = false, ...query }: CrossQuery & { day: IsoDate; onlyKnown?: boolean },
 ): CrossesOfDay | Promise<CrossesOfDay> {
   return withRoutes(snapshot, query, (routes) => {
     const crosses: Cross[] = []
     const holes = new Map<string, Interval>()
     for (const route of routes) {
       const { quote } = route
-      const cross = valueRoute(route, day)
+      const cross = valueRoute(route, onlyKnown ? lastKnownDay(route.legs, day) : day)
       if (cross && 'hole' in cross) holes.set(quote, cross.hole)
       else if (cross) crosses.push(cross)
     }
@@ -109,8 +118,8 @@ function findEarlierHole(
 }
 
 /**
- * Computes the rates of each day of a range like `computeCrosses`, by day and in the order of `quotes`. Days without
- * rates are absent. Only one day is in memory: decades of all currencies need hundreds of megabytes. Yields to other
+ * Computes the rates of each day of a range like `computeCrosses`, by day and in the order of `quotes`. A quote has none
+ * on a day on which a leg is not known yet (decisions 2.18). Days without rates are absent. Only one day is in memory: decades of all currencies need hundreds of megabytes. Yields to other
  * requests. /
  */
 export async function* crossesByDay(
@@ -128,7 +137,8 @@ export async function* crossesByDay(
   ) {
     const day = isoDate(number)
     const crosses = datedRoutes.flatMap(({ first, ...route }) => {
-      const cross = number < first ? undefined : valueRoute(route, day)
+      const isKnown = number >= first && route.legs.every((leg) => reachesDay(leg, number))
+      const cross = isKnown ? valueRoute(route, day) : undefined
       return cross && !('hole' in cross) ? cross : []
     })
     if (crosses.length > 0) yield { day, crosses }
@@ -176,6 +186,21 @@ export function valueRoute({ quote, legs, since }: QuoteRoute, day: IsoDate): Cr
     series.rate_type === 'referencia' && point.rounded_to !== undefined
   const newest = valued.reduce((last, { point }) => latest(last, point.rate_date), date)
   return { quote, rate, date, newest, roundedTo, exact: !valued.some(isRounded) }
+}
+
+/**
+ * True if a leg has a value of the day, or the day is not after its newest covered day. Coverage without a record is
+ * rejected only where a value is carried.
+ */
+export function reachesDay({ column, covered }: SeriesDays, day: number): boolean {
+  if (covered === UNKNOWN_DAYS || (covered.at(-1) ?? Number.NEGATIVE_INFINITY) >= day) return true
+  return rateOn(column, isoDate(day), true) !== undefined
+}
+
+/** Newest day up to `day` on which all legs are known. */
+function lastKnownDay(legs: readonly SeriesDays[], day: IsoDate): IsoDate {
+  if (legs.every((leg) => reachesDay(leg, dayNumber(day)))) return day
+  return isoDate(Math.min(...legs.map(({ covered }) => covered.at(-1) ?? dayNumber(EARLIEST_DAY))))
 }
 
 /** First day, as a number, on which all legs can have a value. */

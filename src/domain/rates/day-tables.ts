@@ -6,7 +6,7 @@ import { addDays, dayNumber, EARLIEST_DAY, type IsoDate, isoDate } from '../../v
 import type { Interval } from '../../values/intervals.ts'
 import { columnDecimals } from './column.ts'
 import type { StoredLeg } from './convert.ts'
-import { type Cross, listCurrencies, type QuoteRoute, valueRoute, withRoutes } from './crosses.ts'
+import { type Cross, listCurrencies, type QuoteRoute, reachesDay, valueRoute, withRoutes } from './crosses.ts'
 import { findHoles } from './holes.ts'
 import type { RateSnapshot } from './rate-cache.ts'
 import { knownRateOn, pointRange, smallest } from './rates.ts'
@@ -166,11 +166,12 @@ function rowValues({ isCarried }: DailyTableQuery): typeof valueRoute {
 
 /** True if each leg is known on the day, as for a point of a history (decisions 2.18). */
 function isTableDay({ legs }: QuoteRoute, day: IsoDate, servesRounded: boolean): boolean {
-  return legs.every(({ series, column, covered }) => {
+  return legs.every((leg) => {
+    const { series, column, covered } = leg
     const point = knownRateOn(column, covered, day)
     if (!point || 'hole' in point) return false
     if (point.rounded_to !== undefined && series.rate_type === 'referencia' && !servesRounded) return false
-    return point.rate_date === day || (covered.at(-1) ?? Number.NEGATIVE_INFINITY) >= dayNumber(day)
+    return reachesDay(leg, dayNumber(day))
   })
 }
 

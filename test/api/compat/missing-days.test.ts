@@ -212,3 +212,38 @@ test('a one-day table names the currencies without a rate over a hole', async ()
     assert.deepEqual([status, headers.get('x-left-out')], [200, 'EUR'], path)
   }
 })
+
+test('a range ends at the newest day on which each leg is known, before and after a late sync', async () => {
+  const app = await openShapes()
+  app.clock.now = new Date('2026-03-27T06:05:00Z') // the dollar is stored to the 25th, the euro to the 24th
+  for (const last of [
+    { USD: '2026-03-25', EUR: '2026-03-24' },
+    { USD: '2026-03-27', EUR: '2026-03-27' },
+  ]) {
+    for (const base of ['USD', 'EUR'] as const) {
+      const history = `/api/v1/history?base=${base}&quote=CRC&from=2026-03-23`
+      const { points } = await app.json<{ points: { date: string }[] }>(history)
+      const days = points.map(({ date }) => date)
+      assert.equal(days.at(-1), last[base])
+      const period = 'start_date=2026-03-23&end_date=2026-03-27'
+      for (const path of [
+        `/v1/2026-03-23..?base=${base}&symbols=CRC`,
+        `/v2/rates?base=${base}&quotes=CRC&from=2026-03-23`,
+        `/timeframe?source=${base}&currencies=CRC&${period}`,
+        `/api/timeseries?base=${base}&symbols=CRC&${period}`,
+        `/api/time-series.json?base=${base}&symbols=CRC&start=2026-03-23&end=2026-03-27`,
+      ]) {
+        const { body } = await get(app, path)
+        const rows = [...body.matchAll(/(?<!_date":)"(2026-03-\d\d)"/g)].map(([, day]) => day)
+        assert.deepEqual(rows, days, path)
+      }
+    }
+    const first = JSON.parse((await get(app, '/v2/rates?base=EUR&quotes=CRC&from=2026-03-25')).body)[0]
+    assert.equal(first.date, last.EUR === '2026-03-24' ? last.EUR : '2026-03-25')
+    const history = await app.json<{ points: { value: string }[] }>(
+      `/api/v1/history?base=EUR&quote=CRC&from=${first.date}&to=${first.date}`,
+    )
+    assert.equal(String(first.rate), history.points[0]?.value)
+    await app.sync({ from: '2026-03-20', to: '2026-03-27' })
+  }
+})

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Client } from '@modelcontextprotocol/client'
-import { addDays, dayNumber, earliest, type IsoDate } from '../../../src/values/dates.ts'
+import { addDays, dayNumber, earliest, type IsoDate, latest } from '../../../src/values/dates.ts'
 import { readDayRates } from '../../../src/web/api/responses.ts'
 import { MISSING_DATA } from '../../../src/web/i18n/missing-data.ts'
 import { inLanguage } from '../../../src/web/i18n/table.ts'
@@ -347,16 +347,26 @@ function expectedRows(
   const result: Row[] = []
   for (let day = from; day <= to; day = addDays(day, 1)) {
     const isPublished = legs.some(({ series }) => series.values.has(day))
-    const { rate, isHole, expected } = conversion(asking, pair, day)
+    const { rate, isHole } = conversion(asking, pair, day)
     const isShown = rows === 'filled' || isPublished
     if (isHole && isShown) return undefined
-    if (rate === undefined) continue
-    if (isShown) result.push({ day, quote: pair.quote, rate })
-    else if (rows === 'carried' && day === from && expected.status === 200) {
+    const knownDay = lastKnownDay(legs, day)
+    if (isShown && knownDay === day) {
+      if (rate !== undefined) result.push({ day, quote: pair.quote, rate })
+    } else if (rows === 'carried' && day === from) {
+      const { rate, expected } = conversion(asking, pair, knownDay)
+      if (rate === undefined || expected.status !== 200) continue
       result.push({ day: (expected.body as { rate_date: string }).rate_date, quote: pair.quote, rate })
     }
   }
   return result
+}
+
+/** The day, if each leg has a value of it or is covered at least to it. Else the oldest end of covered days. */
+function lastKnownDay(legs: readonly PairLeg[], day: IsoDate): IsoDate {
+  const ends = legs.map(({ series }) => [...series.covered].reduce(latest, ''))
+  const isKnown = legs.every(({ series }, at) => series.values.has(day) || (ends[at] ?? '') >= day)
+  return isKnown ? day : ends.reduce(earliest, day)
 }
 
 async function askOfRange(asking: Asking): Promise<void> {

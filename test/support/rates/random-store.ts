@@ -72,7 +72,8 @@ function loseSome(
       const series = await selectSeries(trx)
       const coverage = new Map(await selectCoverage(trx))
       for (let hole = random.int(0, 5); hole > 0; hole -= 1) {
-        const begin = days[random.int(0, days.length - 1)] ?? from
+        const isLate = random.chance(0.3) // the newest days are not synchronized yet
+        const begin = days[random.int(isLate ? days.length - 5 : 0, days.length - 1)] ?? from
         const window = { from: begin, to: addDays(begin, random.chance(0.3) ? 0 : random.int(0, 15)) }
         const only = random.chance(0.3) ? undefined : series[random.int(0, series.length - 1)]
         const keepsValues = random.chance(0.3)

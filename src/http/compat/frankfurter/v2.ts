@@ -131,10 +131,8 @@ async function find(deps: CompatDeps, snapshot: RateSnapshot, query: QuoteQuery)
     checkRowCount(rows.length)
   }
   // Quotes without a row on the first day begin with their last row before it, under its own date.
-  const onFirst = servedCrosses(
-    deps,
-    (await computeCrosses(snapshot, { ...selection, quotes, day: from })).crosses,
-  )
+  const { crosses } = await computeCrosses(snapshot, { ...selection, quotes, day: from, onlyKnown: true })
+  const onFirst = servedCrosses(deps, crosses)
   const before = onFirst.filter(({ newest }) => newest < from).map((cross) => toRow(base, cross, cross.date))
   const allRows = before.sort((a, b) => compare(a.date, b.date) || compare(a.quote, b.quote)).concat(rows)
   return { provider, rows: group ? groupRows(allRows, group) : allRows, leftOut }
