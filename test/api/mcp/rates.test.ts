@@ -66,7 +66,9 @@ for (const era of Object.keys(ERAS) as Era[]) {
       [rates.length, has_more, rates.map(pick('series_id', 'pair', 'rate_type', 'rate_date', 'value'))],
       [47, false, rest.map(pick('series_id', 'pair', 'rate_type', 'rate_date', 'value'))],
     )
-    assert.equal((await callForValue(client, 'get_rates_on', { on: SUNDAY, exact: true })).rates.length, 2)
+    const exact = await call(client, 'get_rates_on', { on: SUNDAY, exact: true })
+    assert.equal(exact.content[0]?.text, `2 rates of ${SUNDAY}.`)
+    assert.equal(exact.structuredContent?.rates.length, 2)
     assert.equal(
       (await callForValue(client, 'get_rates_on', { base: 'USD', quote: 'CRC', after: 1 })).rates.length,
       1,

@@ -86,9 +86,11 @@ export function rateTools({ cache, clock }: RateToolDeps): Tool[] {
         has_more: v.boolean(),
         left_out: v.optional(v.array(Count)),
       }),
-      async run({ on, after = 0, ...filter }) {
+      async run({ on, after = 0, exact, ...filter }) {
         const day = answeredDay(on, clock)
-        const { rates, leftOut } = await cache.read((snapshot) => listDayRates(snapshot, { ...filter, day }))
+        const { rates, leftOut } = await cache.read((snapshot) =>
+          listDayRates(snapshot, { ...filter, exact, day }),
+        )
         const entries = rates.map(({ provider, series, point }) => ({
           series_id: series.id,
           provider,
@@ -100,13 +102,14 @@ export function rateTools({ cache, clock }: RateToolDeps): Tool[] {
           leftOut.length > 0
             ? ` ${leftOut.length} series left out: days were not synchronized (left_out).`
             : ''
+        const days = exact ? day : `${day}, or of the last published day before; rate_date says which`
         const { rows, hasMore } = fitRows(entries.filter(({ series_id }) => series_id > after))
         return {
           value: {
             ...{ rates: rows, next_after: hasMore ? rows.at(-1)?.series_id : undefined, has_more: hasMore },
             ...(leftOut.length > 0 && { left_out: leftOut }),
           },
-          sentence: `${pluralize(rows.length, 'rate')} of ${day}, or of the last published day before; rate_date says which.${missing}`,
+          sentence: `${pluralize(rows.length, 'rate')} of ${days}.${missing}`,
         }
       },
     }),
