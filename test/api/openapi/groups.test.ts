@@ -86,6 +86,14 @@ test('/openapi-compat.json has the paths of other services alone', () => {
   )
 })
 
+test('/compat/valor describes each of its parameters', async () => {
+  const { body } = await send(`${app.app.url}/compat/valor?zzzzzz=1`)
+  const [, names = ''] = /: there are (.+) and key$/.exec(body) ?? []
+  const { parameters = [] } = compat.paths['/compat/valor']?.get ?? {}
+  const described = parameters.filter((one) => one.in === 'query').map(({ name }) => name)
+  assert.deepEqual(described.toSorted(), names.split(', ').toSorted())
+})
+
 test('the two descriptions link each other', () => {
   assert.match(document.info.description, /\]\(\/openapi-compat\.json\)/)
   assert.match(compat.info.description, /\]\(\/openapi\.json\)/)
