@@ -19,6 +19,10 @@ const KNOWN = [...ENDPOINTS, ...OPEN, ...DOCUMENTS]
 const PREFLIGHT = { 'Access-Control-Request-Method': 'GET', 'Access-Control-Request-Headers': 'x-api-key' }
 
 type Where = typeof some
+type Described = {
+  paths: Record<string, Record<string, { parameters: { name: string; in: string }[] }>>
+  components: { headers: Record<string, unknown> }
+}
 const ask = ({ app, key }: Where, path: string, origin?: string, more: Record<string, string> = {}) =>
   send(app.url + path, { headers: { 'X-API-Key': key, ...(origin && { Origin: origin }), ...more } })
 const preflight = ({ app }: Where, path: string, origin: string) =>
@@ -105,6 +109,32 @@ test('the preflight of a named origin is answered on every known path, without a
     const needed = 'x-api-key authorization content-type if-none-match idempotency-key range'
     for (const name of needed.split(' ')) assert.ok(allowedHeaders.includes(name), name)
   }
+})
+
+test('CORS allows each described request header and `apikey`, and exposes each described X- header', async () => {
+  const app = await openApp({ listen: { corsOrigins: [ERP], compat: { open: 'any', serveRounded: false } } })
+  const answer = await preflight(app, '/v1/latest', ERP)
+  const allowed = String(answer.headers['access-control-allow-headers']).toLowerCase().split(', ')
+  const exposed = String((await ask(app, '/v1/latest', ERP)).headers['access-control-expose-headers'])
+  assert.ok(allowed.includes('apikey'))
+  const read = new Set<string>()
+  for (const path of ['/openapi.json', '/openapi-compat.json']) {
+    const { paths, components } = JSON.parse((await ask(app, path)).body) as Described
+    const operations = Object.values(paths).flatMap((methods) => Object.values(methods))
+    for (const { parameters } of operations)
+      for (const one of parameters) if (one.in === 'header') read.add(one.name.toLowerCase())
+    const names = Object.keys(components.headers).filter((name) => name.startsWith('X-'))
+    assert.deepEqual(
+      names.filter((name) => !exposed.split(', ').includes(name)),
+      [],
+      path,
+    )
+  }
+  assert.ok(read.has('content-digest'))
+  assert.deepEqual(
+    [...read].filter((name) => !allowed.includes(name)),
+    [],
+  )
 })
 
 test('a preflight does not replace the key', async () => {

@@ -134,8 +134,12 @@ export function compatRoute<A, T>(
   endpoint: Omit<CompatEndpoint<A, T>, 'encode'>,
   reply: (event: H3Event, client: AdmittedClient) => Reply | Promise<Reply>,
 ): AnyEndpoint {
-  const { path, contentType = JSON_TYPE, leftOut, endsAt } = endpoint
-  const sends = [leftOut && ('X-Left-Out' as const), endsAt && ('X-Ends-At' as const)]
+  const { path, contentType = JSON_TYPE, roundedTo, leftOut, endsAt } = endpoint
+  const sends = [
+    roundedTo && ('X-Rounded-To' as const),
+    leftOut && ('X-Left-Out' as const),
+    endsAt && ('X-Ends-At' as const),
+  ]
   return get({
     path,
     answer: v.any(),

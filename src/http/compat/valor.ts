@@ -87,6 +87,7 @@ export function valorApi(deps: CompatDeps): Api {
     answer: v.any(),
     contentTypes: [TYPE],
     ...REVALIDATED,
+    sends: ['X-Rounded-To'],
     ignoresUnknown: true, // the handler parses the parameters
     handle: ({ event }) => valorReply(deps, event),
   })

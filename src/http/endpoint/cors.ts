@@ -16,6 +16,7 @@ declare module 'h3' {
 const ANY = '*'
 const MAY_SEND = [
   'X-API-Key',
+  'apikey',
   'Authorization',
   'Content-Type',
   'If-None-Match',
@@ -23,6 +24,8 @@ const MAY_SEND = [
   'Idempotency-Key',
   'X-Cambista-Priority',
   'X-Cambista-Duplicates',
+  'Content-Digest',
+  'Repr-Digest',
   'Range',
   'X-Request-Id',
 ]
@@ -37,6 +40,7 @@ const MAY_READ = [
   'Retry-After',
   'X-Holes',
   'X-Left-Out',
+  'X-Rounded-To',
   'X-Future',
   'X-Cambista-As-Of',
   'X-Ends-At',

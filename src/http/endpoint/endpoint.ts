@@ -20,7 +20,7 @@ export type RequestHeader =
   | 'X-Cambista-Priority'
   | 'X-Cambista-Duplicates'
 
-type SentHeader = 'X-Holes' | 'X-Left-Out' | 'X-Future' | 'X-Cambista-As-Of' | 'X-Ends-At'
+type SentHeader = 'X-Holes' | 'X-Left-Out' | 'X-Rounded-To' | 'X-Future' | 'X-Cambista-As-Of' | 'X-Ends-At'
 
 /** Query parameters by name. Any other parameter is rejected (decisions 1.5). */
 export type QuerySchema = v.GenericSchema & { readonly entries: v.ObjectEntries }

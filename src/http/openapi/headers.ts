@@ -63,6 +63,10 @@ export const RESPONSE_HEADERS = {
       'What is left out over days that were not synchronized: ids of series, or the codes of the shape of another service',
     schema: TEXT,
   },
+  'X-Rounded-To': {
+    description: 'Decimals to which a value of the answer is rounded, the fewest of them; absent if none is',
+    schema: { type: 'integer' },
+  },
   'X-Ends-At': {
     description: 'The oldest day of a list that ends at days that were not synchronized',
     schema: { type: 'string', format: 'date' },

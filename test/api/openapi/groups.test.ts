@@ -94,6 +94,18 @@ test('/compat/valor describes each of its parameters', async () => {
   assert.deepEqual(described.toSorted(), names.split(', ').toSorted())
 })
 
+test('answers that may be rounded describe X-Rounded-To', () => {
+  for (const path of [
+    '/compat/valor',
+    '/compat/frankfurter/v1/latest',
+    '/compat/frankfurter/v2/rates',
+    '/compat/currencylayer/timeframe',
+    '/compat/bccr/Indicadores/Suscripciones/WS/wsindicadoreseconomicos.asmx/{operation}',
+    '/compat/ecb/stats/eurofxref/eurofxref-daily.xml',
+  ])
+    assert.ok(compat.paths[path]?.get?.responses[200]?.headers?.['X-Rounded-To'], path)
+})
+
 test('the two descriptions link each other', () => {
   assert.match(document.info.description, /\]\(\/openapi-compat\.json\)/)
   assert.match(compat.info.description, /\]\(\/openapi\.json\)/)

@@ -54,6 +54,7 @@ const XML_TYPE = 'text/xml; charset=utf-8'
 const BODY = { idleMs: 10_000 }
 const ANSWER_TYPES = ['text/xml', 'application/soap+xml', 'text/html', 'text/plain']
 const OPEN = { answer: v.any(), contentTypes: ANSWER_TYPES, open: true, ignoresUnknown: true } as const
+const VALUES = { ...OPEN, sends: ['X-Rounded-To'] } as const
 
 /** Binding of a call and of its answer. */
 type Binding = 'http' | SoapVersion
@@ -71,19 +72,19 @@ function endpoints(deps: CompatDeps, proxies: BlockList | undefined): AnyEndpoin
       handle: ({ event }) => descriptionReply(event, proxies),
     }),
     post({
-      ...OPEN,
+      ...VALUES,
       path: ROOT,
       body: v.any(),
       bodyTypes: ['text/xml', 'application/soap+xml'],
       handle: ({ event }) => soapReply(deps, event),
     }),
     get({
-      ...OPEN,
+      ...VALUES,
       path: `${ROOT}/{operation}`,
       handle: ({ event }) => httpReply(deps, event, event.url.searchParams),
     }),
     post({
-      ...OPEN,
+      ...VALUES,
       path: `${ROOT}/{operation}`,
       body: v.any(),
       bodyTypes: ['application/x-www-form-urlencoded'],
