@@ -105,7 +105,7 @@ test('a move whose last commit is cut off ends or can be repeated', async (t) =>
     })
     const end = move({ dataDir, folder, url: proxy.url })
     if (fate === 'lose') assert.ok(await end)
-    else await assert.rejects(end, { code: 'PG_LOST' })
+    else await assert.rejects(end, { code: 'PG_COMMIT_UNKNOWN' })
     assert.equal(await hasMoved(url), fate === 'lose')
     assert.equal((await move({ dataDir, folder, url })) === undefined, fate === 'lose')
     await assertMoved(t, { dataDir, folder, url, filled })

@@ -79,7 +79,7 @@ export async function moveDataDir(request: MoveRequest): Promise<MoveResult | un
     const { count, bytes, lost } = contentsResult
     const epoch = makeEpoch()
     await writeMovedNote(dataDir, { to: target.location, at: target.clock(), epoch })
-    await completeMove(target.db, { epoch, meta, counters, lost }, lock)
+    await completeMove(target.db, database, { epoch, meta, counters, lost }, lock)
     return { database: target.location, rows, contents: { count, bytes }, lost, epoch }
   } catch (error) {
     if (!request.signal.aborted) throw error

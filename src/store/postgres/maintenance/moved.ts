@@ -1,11 +1,13 @@
 // End of a move from a data directory: sets the sequences, the lost blobs and `meta`. No node can start on the database
 // before.
 
+import { errorCode } from '../../../runtime/errors.ts'
 import { insertLostBlobs, type LostBlob } from '../../documents/lost-contents.ts'
 import { atomically, type Lock } from '../../engine.ts'
 import { selectMeta } from '../../meta.ts'
 import type { Row, WriteDb } from '../../tables.ts'
 import { parseAddress } from '../address.ts'
+import { COMMIT_UNKNOWN } from '../errors.ts'
 import { selectVersions } from '../make-schema.ts'
 import { createPostgresDb } from '../open.ts'
 import { rawQuery } from '../raw-query.ts'
@@ -24,8 +26,8 @@ export type MoveEnd = {
   lost: readonly LostBlob[]
 }
 
-/** Completes a move in one transaction. */
-export function completeMove(db: WriteDb, end: MoveEnd, lock: Lock): Promise<void> {
+/** Completes a move to the database at a URL in one transaction. */
+export async function completeMove(db: WriteDb, url: string, end: MoveEnd, lock: Lock): Promise<void> {
   const { epoch, meta, counters } = end
   const work = async (trx: WriteDb) => {
     for (const { table, lastId, highest } of await selectSequences(trx)) {
@@ -42,8 +44,12 @@ export function completeMove(db: WriteDb, end: MoveEnd, lock: Lock): Promise<voi
       ],
     )
   }
-  const wasCommitted = (trx: WriteDb) => hasEpoch(trx, epoch)
-  return atomically(db, work, { check: (trx) => lock.check(trx), wasCommitted })
+  try {
+    await atomically(db, work, lock)
+  } catch (error) {
+    // New connections of `db` refuse the new epoch, so another one finds out whether the commit arrived.
+    if (errorCode(error) !== COMMIT_UNKNOWN || !(await wasMoved(url, epoch))) throw error
+  }
 }
 
 /** Returns whether a move to a database was completed with an epoch. */
