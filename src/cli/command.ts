@@ -3,6 +3,7 @@
 import type { Readable } from 'node:stream'
 import type { Provider } from '../providers/provider.ts'
 import type { StorageConfig } from '../store/storage-config.ts'
+import { NOT_PRINTED } from '../values/clean-text.ts'
 import type { OptionName, OptionOverrides } from './options/options.ts'
 import type { CommandOptions } from './options/values.ts'
 import type { Environment } from './parse/args.ts'
@@ -101,9 +102,6 @@ export function printResult(
   if (options.json) terminal.out(`${JSON.stringify(document, null, 2)}\n`)
   else for (const line of lines) terminal.out(`${line}\n`)
 }
-
-// Characters that a terminal obeys, that end a line, or that reorder text.
-const NOT_PRINTED = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
 /** Rows of cells as aligned lines. Control, format and direction characters become blanks. */
 export function formatTable(table: readonly (readonly string[])[]): string[] {

@@ -119,8 +119,8 @@ function findEarlierHole(
 
 /**
  * Computes the rates of each day of a range like `computeCrosses`, by day and in the order of `quotes`. A quote has none
- * on a day on which a leg is not known yet (decisions 2.18). Days without rates are absent. Only one day is in memory: decades of all currencies need hundreds of megabytes. Yields to other
- * requests. /
+ * on a day on which a leg is not known yet (decisions 2.18). Days without rates are absent. Only one day is in memory:
+ * decades of all currencies need hundreds of megabytes. Yields to other requests.
  */
 export async function* crossesByDay(
   snapshot: RateSnapshot,
