@@ -24,6 +24,8 @@ import { figure, SEED, scaled } from './scale.ts'
 
 const REQUESTS = scaled({ short: 200, long: 20_000 })
 const TODAY = '2026-03-24'
+/** The bank's codes of compra and venta. */
+const DOLLAR = new Set(['317', '318'])
 
 test(`${REQUESTS} random requests to /api/v1/history of a pair get exact answers`, async (t) => {
   figure(t, 'seed', SEED)
@@ -33,7 +35,7 @@ test(`${REQUESTS} random requests to /api/v1/history of a pair get exact answers
   const currencies = [...new Set(store.flatMap(({ base, quote }) => [base, quote]))]
   const counts = { points: 0, holes: 0, partial: 0, rounded: 0, crosses: 0, unknown: 0 }
   for (let at = 0; at < REQUESTS; at += 1) {
-    const request = randomRequest(random, currencies)
+    const request = randomRequest(random, currencies, at)
     const path = `/api/v1/history?${new URLSearchParams(request)}`
     const response = await app.get(path)
     const legs = findLegs(store, request)
@@ -80,7 +82,9 @@ async function startApp(t: TestContext, random: Random): Promise<TestApp> {
     bank: {
       value(code, day) {
         const firstDay = firstDays.getOrInsertComputed(code, () =>
-          random.chance(0.5) ? '1983-01-01' : addDays('1990-01-01', random.int(0, 12_000)),
+          DOLLAR.has(code) || random.chance(0.5)
+            ? '1983-01-01'
+            : addDays('1990-01-01', random.int(0, 12_000)),
         )
         return day < firstDay || random.chance(0.02) ? null : undefined
       },
@@ -111,7 +115,7 @@ async function startApp(t: TestContext, random: Random): Promise<TestApp> {
   return app
 }
 
-function randomRequest(random: Random, currencies: readonly string[]) {
+function randomRequest(random: Random, currencies: readonly string[], index: number) {
   const commonCurrencies = ['USD', 'CRC', 'EUR', 'JPY']
   const currency = () => random.item(random.chance(0.5) ? commonCurrencies : currencies)
   const firstDay = random.item([
@@ -123,18 +127,23 @@ function randomRequest(random: Random, currencies: readonly string[]) {
     '2026-01-01',
   ])
   const from = addDays(firstDay, random.int(0, 600))
-  // The bank has no reference rate of the colón: 8 of 100 pairs are certain to be unknown.
-  const isUnknown = random.chance(0.08)
-  return {
-    base: isUnknown ? 'CRC' : currency(),
-    quote: isUnknown ? 'EUR' : currency(),
-    type: isUnknown
-      ? 'referencia'
-      : random.item(['venta', 'compra', 'venta', 'compra', 'venta', 'compra', 'referencia']),
+  const request = {
+    base: currency(),
+    quote: currency(),
+    type: random.item(['venta', 'compra', 'venta', 'compra', 'venta', 'compra', 'referencia']),
     from,
     to: addDays(from, random.chance(0.1) ? random.int(0, 9000) : random.int(0, 500)),
     every: random.item(EVERY),
     stat: random.chance(0.3) ? 'all' : random.item(STATS),
     details: random.chance(0.3) ? 'true' : 'false',
   } as const
+  // The bank has no reference rate of the colón: the pair is unknown.
+  if (index % 12 === 0) return { ...request, base: 'CRC', quote: 'EUR', type: 'referencia' } as const
+  // The values of 1990 are rounded, and details have the decimals.
+  if (index % 12 === 6) {
+    const roundedFrom = addDays('1990-03-05', random.int(0, 250))
+    const days = { from: roundedFrom, to: addDays(roundedFrom, 60) }
+    return { ...request, ...days, base: 'USD', quote: 'CRC', type: 'venta', details: 'true' } as const
+  }
+  return request
 }
