@@ -141,8 +141,8 @@ function randomRequest(random: Random, currencies: readonly string[], index: num
   if (index % 12 === 0) return { ...request, base: 'CRC', quote: 'EUR', type: 'referencia' } as const
   // The values of 1990 are rounded, and details have the decimals.
   if (index % 12 === 6) {
-    const roundedFrom = addDays('1990-03-05', random.int(0, 250))
-    const days = { from: roundedFrom, to: addDays(roundedFrom, 60) }
+    const firstRounded = addDays('1990-03-05', random.int(0, 250))
+    const days = { from: firstRounded, to: addDays(firstRounded, 60) }
     return { ...request, ...days, base: 'USD', quote: 'CRC', type: 'venta', details: 'true' } as const
   }
   return request
