@@ -37,7 +37,8 @@ export async function goBack(
   if (!former) throw new AppError('failed', `there is no former program: ${PREVIOUS} is missing`)
   const killedSwap = isSameProgram(installed, former) ? readProgram(machine, NEWER) : undefined
   const current = killedSwap ?? installed
-  if (!killedSwap && former.schema < current.schema && !usesDatabase(machine)) {
+  const needsCopy = !killedSwap && former.schema < current.schema && !usesDatabase(machine)
+  if (needsCopy) {
     if (!losesData) {
       throw new AppError(
         'failed',
@@ -49,7 +50,7 @@ export async function goBack(
       return
     }
   }
-  swapPrograms(machine, former, { isRepeated: killedSwap !== undefined })
+  swapPrograms(machine, former, { isRepeated: killedSwap !== undefined, usesCopy: needsCopy })
   machine.print(`cambista ${former.version} is back; ${PREVIOUS} is cambista ${current.version}`)
 }
 
@@ -79,10 +80,14 @@ export async function forgetLater(machine: Machine, terminal: Terminal): Promise
 
 /**
  * The former program starts with its own unit. `isRepeated`: finishes a killed swap, whose program is installed but may
- * not run yet.
+ * not run yet. `usesCopy`: the service is stopped, over a database that only the former program reads.
  * @throws AppError `failed`
  */
-function swapPrograms(machine: Machine, former: Program, { isRepeated }: { isRepeated: boolean }): void {
+function swapPrograms(
+  machine: Machine,
+  former: Program,
+  { isRepeated, usesCopy }: { isRepeated: boolean; usesCopy: boolean },
+): void {
   const at = (path: string) => join(machine.root, path)
   if (!isRepeated) replaceFile(at(NEWER), (temporary) => linkSync(at(EXECUTABLE), temporary))
   replaceFile(at(NEXT), (temporary) => linkSync(at(PREVIOUS), temporary))
@@ -91,7 +96,10 @@ function swapPrograms(machine: Machine, former: Program, { isRepeated }: { isRep
   rmSync(at(NEXT))
   if (!installed || !isSameProgram(installed, former)) {
     rmSync(at(NEWER))
-    throw new AppError('failed', `the programs were not exchanged: ${text.replace(/^cambista: /, '')}`)
+    const next = usesCopy
+      ? `; the service is stopped, and its database is the copy: sudo ${PREVIOUS} service install ends the return`
+      : ''
+    throw new AppError('failed', `the programs were not exchanged: ${text.replace(/^cambista: /, '')}${next}`)
   }
   machine.print(text)
   if (isRepeated) {

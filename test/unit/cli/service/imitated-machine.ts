@@ -15,6 +15,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import type { TestContext } from 'node:test'
 import type { Terminal } from '../../../../src/cli/command.ts'
 import type { CommandResult, Machine } from '../../../../src/cli/host.ts'
@@ -55,6 +56,11 @@ export class Killed extends Error {}
 function imitateStep(step: OwnerStep): unknown {
   const copies = readdirSync(step.dataDir).filter((name) => name.endsWith('.bak'))
   if (step.step === 'list') return { copies, bytes: 0 }
+  if (step.step === 'count') return { copy: copies[0], documents: 0, claims: 0, corrections: 0, keys: 0 }
+  if (step.step === 'use') {
+    copyFileSync(join(step.dataDir, step.copy), join(step.dataDir, 'cambista.db'))
+    return 'cambista.db.later'
+  }
   assert.equal(step.step, 'return')
   const [copy] = copies.filter((name) => step.step === 'return' && !step.copies.includes(name))
   if (copy === undefined) return null
@@ -116,6 +122,7 @@ export function imitateMachine(
   }
   const systemctl = ([word]: readonly string[]): CommandResult => {
     if (word === 'restart') return start()
+    if (word === 'stop') running = undefined
     if (word === 'is-enabled') return { status: 0, text: 'enabled' }
     if (word === 'is-active')
       return { status: 0, text: running ? 'active' : isStarting ? 'activating' : 'failed' }
@@ -150,6 +157,7 @@ export function imitateMachine(
       }
       if (words[0] === 'upgrade') return { status: 0, text: CHANGES }
       if (words[0] === 'healthcheck') return health()
+      if (words[0] === 'backup') return { status: 0, text: '' }
       assert.deepEqual(words, ['service', 'install'])
       if (describe(command).fate === 'uninstallable')
         return { status: 1, text: 'cambista: there is no user cambista' }
@@ -195,8 +203,11 @@ export function imitateMachine(
   return {
     ...{ place, at, file, printed, publish, recorded },
     upgrade: () => upgradeService(place, { file, sums: undefined, key }, NEVER),
-    goBack: (how = { losesData: false }) =>
-      goBack(place, { interactive: false, stop: NEVER } as unknown as Terminal, how),
+    goBack: (how = { losesData: false }, answer?: string) => {
+      const input = () => Object.assign(Readable.from(`${answer}\n`), { isTTY: true })
+      const terminal = { input, interactive: answer !== undefined, stop: NEVER, err() {} }
+      return goBack(place, terminal as unknown as Terminal, how)
+    },
     running: () => running,
     commands: () => commands,
     /** Kills the process after `count` further commands. */

@@ -225,25 +225,29 @@ test('`upgrade --back` changes nothing if the former program is not installed', 
   assert.ok(!existsSync(one.at(`${EXECUTABLE}.newer`)))
 })
 
-test('whichever command `upgrade --back` is killed at, a second one ends it', async (t) => {
-  const killed = async (count: number) => {
-    const one = imitateMachine(t, { ...NEWER, schema: FORMER.schema })
-    await one.upgrade()
-    one.killAfter(count)
-    const isKilled = await one.goBack().catch((error) => error instanceof Killed)
-    if (!isKilled) return false
-    one.endUpgrader()
-    await one.goBack()
-    const former = JSON.parse(readFileSync(one.at(PREVIOUS), 'utf8'))
-    const versions = [one.state().version, one.running()?.version, former.version]
-    assert.deepEqual(versions, ['0.2.0', '0.2.0', '0.2.1'], `killed after ${count}`)
-    assert.equal(one.printed.at(-1), `cambista 0.2.0 is back; ${PREVIOUS} is cambista 0.2.1`)
-    return true
-  }
-  let kills = 0
-  while (await killed(kills)) kills += 1
-  assert.ok(kills > 7, `${kills} kills`)
-})
+for (const losesData of [false, true]) {
+  const command = `upgrade --back${losesData ? ' --lose-since' : ''}`
+  test(`whichever command \`${command}\` is killed at, a second one ends it`, async (t) => {
+    const killed = async (count: number) => {
+      const one = imitateMachine(t, losesData ? NEWER : { ...NEWER, schema: FORMER.schema })
+      await one.upgrade()
+      one.killAfter(count)
+      const isKilled = await one.goBack({ losesData }, 'yes').catch((error) => error instanceof Killed)
+      if (!isKilled) return false
+      one.endUpgrader()
+      await one.goBack({ losesData }, 'yes')
+      const former = JSON.parse(readFileSync(one.at(PREVIOUS), 'utf8'))
+      const versions = [one.state().version, one.running()?.version, former.version]
+      assert.deepEqual(versions, ['0.2.0', '0.2.0', '0.2.1'], `killed after ${count}`)
+      assert.equal(one.state().schema, 12)
+      assert.equal(one.printed.at(-1), `cambista 0.2.0 is back; ${PREVIOUS} is cambista 0.2.1`)
+      return true
+    }
+    let kills = 0
+    while (await killed(kills)) kills += 1
+    assert.ok(kills > 7, `${kills} kills`)
+  })
+}
 
 test('`upgrade --back` after a migration needs --lose-since, and that needs a terminal', async (t) => {
   const one = imitateMachine(t, NEWER)
@@ -258,6 +262,23 @@ test('`upgrade --back` after a migration needs --lose-since, and that needs a te
     /--lose-since is confirmed at a terminal: there is none/,
   )
   assert.deepEqual([one.state(), one.running()?.version], [AFTER, '0.2.1'])
+})
+
+test('`upgrade --back --lose-since` prints the next command if the former program cannot be installed', async (t) => {
+  const one = imitateMachine(t, NEWER)
+  await one.upgrade()
+  const former = JSON.stringify({ ...FORMER, fate: 'uninstallable' })
+  writeFileSync(one.at(PREVIOUS), former)
+  await assert.rejects(
+    one.goBack({ losesData: true }, 'yes'),
+    new RegExp(
+      `there is no user cambista; the service is stopped, and its database is the copy: sudo ${PREVIOUS} service install ends the return`,
+    ),
+  )
+  assert.deepEqual([one.state().version, one.state().schema, one.running()], ['0.2.1', 12, undefined])
+  writeFileSync(one.at(PREVIOUS), JSON.stringify(FORMER))
+  assert.equal(one.place.run(one.at(PREVIOUS), ['service', 'install']).status, 0)
+  assert.deepEqual([one.state().version, one.state().schema, one.running()?.version], ['0.2.0', 12, '0.2.0'])
 })
 
 test('`service uninstall` undoes an upgrade that was killed, and waits for a running one', async (t) => {
