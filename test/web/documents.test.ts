@@ -240,3 +240,25 @@ test('a phone sends photos and files, and shows what becomes of each', async () 
   assert.equal((await readNames(visit))[0], 'recibo.txt')
   assertClean(visit)
 })
+
+test('a list with more than a page stays whole when the connection is back', async () => {
+  await createDocuments(
+    app,
+    Array.from({ length: 60 }, (_, index) => text(`${index}.txt`)),
+    token,
+  )
+  const visit = await openDocuments(token)
+  const { page } = visit
+  const rowCount = () => page.$$eval('.document', (rows) => rows.length)
+  assert.equal(await rowCount(), 50)
+  await page.click('.list-foot .link')
+  await until(async () => (await rowCount()) > 50)
+  const before = await readNames(visit)
+  const reads = () => visit.requests.filter((url) => url.includes('order=desc')).length
+  const firstReads = reads()
+  await page.evaluate(() => dispatchEvent(new Event('online')))
+  await until(() => reads() > firstReads)
+  await page.waitForNetworkIdle({ concurrency: 1 }) // the request of later documents waits
+  assert.deepEqual(await readNames(visit), before)
+  assertClean(visit)
+})

@@ -73,9 +73,11 @@ export function useLiveDocuments(
   useEffect(() => {
     const poll = new AbortController()
     open.current = poll.signal
-    void pollDocuments(selection, poll.signal, (change) => {
+    const update: Update = (change) => {
       if (!poll.signal.aborted) setState((old) => change(old.key === key ? old : { ...EMPTY, key }))
-    })
+    }
+    const length = state.key === key ? state.documents?.length : undefined
+    void pollDocuments(selection, poll.signal, update, length)
     return () => poll.abort()
   }, [key, refresh])
   const current = state.key === key ? state : EMPTY
@@ -125,12 +127,18 @@ function withInvoice(document: Document, { invoice, mail }: Document): Document 
 
 type Update = (change: (old: LiveState) => LiveState) => void
 
-async function pollDocuments(selection: Selection, signal: AbortSignal, update: Update): Promise<void> {
+/** @param length of a list that is read again */
+async function pollDocuments(
+  selection: Selection,
+  signal: AbortSignal,
+  update: Update,
+  length?: number,
+): Promise<void> {
   let newestId: number | undefined
   while (!signal.aborted) {
     const startMs = performance.now()
     if (newestId === undefined) {
-      const result = await search(selection, 0, signal, update)
+      const result = await search(selection, 0, signal, update, length)
       if (signal.aborted || (result.failure && !isTransient(result.failure))) return
       newestId = result.newestId
       if (newestId === undefined) await pause(RETRY_MS, signal)
@@ -160,11 +168,14 @@ async function search(
   before: number,
   signal: AbortSignal,
   update: Update,
+  length = PAGE_SIZE,
 ): Promise<{ newestId?: number; failure?: Failure }> {
   let cursor = before
   let newestId: number | undefined
   let count = 0
-  const limit = isNarrower(selection.state) ? LONGEST_PAGE : PAGE_SIZE
+  const limit = isNarrower(selection.state)
+    ? LONGEST_PAGE
+    : Math.min(LONGEST_PAGE, Math.max(PAGE_SIZE, length))
   for (let requests = 1; ; requests++) {
     const path = newestPath(selection, cursor, limit)
     const { value, failure } = await apiRequest<NewestDocuments>(path, { signal })
