@@ -280,6 +280,24 @@ for (const era of Object.keys(ERAS) as Era[]) {
     )
   })
 
+  test(`${era}: a rate before days that were not synchronized is the last stored one`, async (t) => {
+    const late = await openApp({ backfillFrom: '2026-01-01' })
+    await late.sync()
+    await loseDays(late, { from: '2026-03-21', to: '2026-03-25' })
+    const pair = { base: 'EUR', quote: 'USD' }
+    const path = '/api/v1/rates/latest?base=EUR&quote=USD&on=2026-03-24&details=true'
+    await withinASecond(async () => (await late.json<Json>(path)).covered_to === FRIDAY, 'the days are lost')
+    const client = await connect(t, era, { app: late })
+    const rate = await call(client, 'get_rate', { ...pair, on: '2026-03-24' })
+    const words = `of ${FRIDAY}, the last stored day on or before 2026-03-24 (days after ${FRIDAY} are not synchronized)`
+    assert.ok(rate.content[0]?.text?.startsWith(`EUR/USD ${words}: ref`), `${rate.content[0]?.text}`)
+    assert.deepEqual(rate.structuredContent, await late.json(path))
+    const converted = await call(client, 'convert', { amount: '1', from: 'EUR', to: 'CRC', on: '2026-03-24' })
+    assert.ok(converted.content[0]?.text?.endsWith(`, venta ${words}.`), `${converted.content[0]?.text}`)
+    const friday = await call(client, 'get_rate', { ...pair, on: FRIDAY })
+    assert.match(friday.content[0]?.text ?? '', /^EUR\/USD of 2026-03-20: ref/)
+  })
+
   test(`${era}: get_history and rate_statistics have holes and partial periods as /history does`, async (t) => {
     const holed = await openApp({ backfillFrom: '2024-01-01' })
     await holed.sync()

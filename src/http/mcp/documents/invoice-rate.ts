@@ -9,7 +9,7 @@ import { idParam } from '../../endpoint/params.ts'
 import { Integer } from '../../endpoint/shapes.ts'
 import { conversionOut } from '../../rates/convert.ts'
 import { requireToken, type Tool, tool } from '../protocol/tool.ts'
-import { describeDay, withRounding } from '../rates/parameters.ts'
+import { describeDay, earliestCoveredDay, withRounding } from '../rates/parameters.ts'
 import type { DocumentQueries } from './queries.ts'
 
 const Text = v.string()
@@ -46,7 +46,7 @@ export function invoiceRateTools(
           ...(rateCheck && { rate_check: rateCheck }),
         }
         const rateText = withRounding(`1 ${from} is ${conversion.rate} ${to}`, conversion.roundedTo)
-        const day = describeDay(conversion.rateDate, date)
+        const day = describeDay(conversion.rateDate, date, earliestCoveredDay(conversion))
         return {
           value,
           sentence: `${rateText}, ${conversion.rateType} of ${day}.${describeCheck(rateCheck)}`,

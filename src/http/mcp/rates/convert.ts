@@ -13,6 +13,7 @@ import {
   answeredDay,
   Day,
   describeDay,
+  earliestCoveredDay,
   OwnProvider,
   type RateToolDeps,
   RoundedDecimals,
@@ -99,7 +100,7 @@ export function convertTools({ cache, clock }: RateToolDeps): Tool[] {
         const rateText = withRounding(`at ${conversion.rate}`, conversion.roundedTo)
         const origin =
           conversion.legs.length > 0
-            ? `, ${conversion.rateType} of ${describeDay(conversion.rateDate, day)}`
+            ? `, ${conversion.rateType} of ${describeDay(conversion.rateDate, day, earliestCoveredDay(conversion))}`
             : ''
         return {
           value: conversionOut(conversion, query),

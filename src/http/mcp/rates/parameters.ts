@@ -2,6 +2,7 @@
 // all of them before its first call.
 
 import * as v from 'valibot'
+import type { Conversion } from '../../../domain/rates/convert.ts'
 import type { RateCache } from '../../../domain/rates/rate-cache.ts'
 import { DEFAULT_PROVIDER } from '../../../providers/list.ts'
 import { AppError } from '../../../runtime/errors.ts'
@@ -73,9 +74,20 @@ export function withRounding(text: string, rounded: number | undefined): string 
   return rounded === undefined ? text : `${text} (its source rounds to ${rounded} decimals)`
 }
 
-/** Returns the day of a value; if another day was requested, in words. */
-export function describeDay(rateDate: string, day: string): string {
-  return rateDate === day ? rateDate : `${rateDate}, the last published day on or before ${day}`
+/**
+ * Returns the day of a value; if another day was requested, in words. `lastCoveredDay`: undefined if the requested day is
+ * synchronized.
+ */
+export function describeDay(rateDate: string, day: string, lastCoveredDay?: string): string {
+  if (rateDate === day) return rateDate
+  const last = lastCoveredDay === undefined ? 'published' : 'stored'
+  const missing = lastCoveredDay === undefined ? '' : ` (days after ${lastCoveredDay} are not synchronized)`
+  return `${rateDate}, the last ${last} day on or before ${day}${missing}`
+}
+
+/** Returns the earliest of the days up to which the values of a conversion are synchronized. */
+export function earliestCoveredDay({ legs }: Pick<Conversion, 'legs'>): IsoDate | undefined {
+  return legs.flatMap(({ lastCoveredDay }) => lastCoveredDay ?? []).sort()[0]
 }
 
 /** ` Not synchronized: 2024-02-20 to 2024-03-04 and 2 more.`, or nothing. */

@@ -45,16 +45,17 @@ export function rateTools({ cache, clock }: RateToolDeps): Tool[] {
         referencia: MaybeText,
         rounded_to: RoundedDecimals,
         missing: v.optional(v.array(Text)),
+        covered_to: v.optional(Text),
       }),
       async run({ on, ...query }) {
         const day = answeredDay(on, clock)
-        const rates = await cache.read((snapshot) => latestRates(snapshot, { ...query, day }))
+        const rates = await cache.read((snapshot) => latestRates(snapshot, { ...query, day, details: true }))
         const pair = `${query.base}/${query.quote}`
         const sides = SIDES.filter((side) => rates[side] !== null).map((side) => `${side} ${rates[side]}`)
         const summary = withRounding(sides.join(', '), rates.rounded_to)
         return {
           value: { provider: query.provider, pair, ...rates },
-          sentence: `${pair} of ${describeDay(rates.rate_date, day)}: ${summary}.`,
+          sentence: `${pair} of ${describeDay(rates.rate_date, day, rates.covered_to)}: ${summary}.`,
         }
       },
     }),
