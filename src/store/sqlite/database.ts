@@ -181,7 +181,16 @@ export function makeDataDir(dataDir: string): void {
   refuseDangling(dataDir)
   if (!existsSync(dataDir)) createDirectory(resolve(dataDir))
   // An empty directory was created for cambista; the mode of one with other files is not changed.
-  else if (readdirSync(dataDir).length === 0) chmodSync(dataDir, 0o700)
+  else if (readdirSync(dataDir).length === 0) closeToOthers(dataDir)
+}
+
+/** Sets the mode 0700, unless the directory belongs to another user, such as the volume of a Kubernetes pod. */
+export function closeToOthers(dataDir: string): void {
+  try {
+    chmodSync(dataDir, 0o700)
+  } catch (error) {
+    if (errorCode(error) !== 'EPERM') throw error
+  }
 }
 
 function makePrivate(dataDir: string, path: string): void {

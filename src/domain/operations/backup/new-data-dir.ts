@@ -17,7 +17,7 @@ import { dirname, join, resolve } from 'node:path'
 import { AppError } from '../../../runtime/errors.ts'
 import { flush, hashFile } from '../../../runtime/file-hash.ts'
 import { blobPath } from '../../../store/blobs/commit.ts'
-import { DATABASE_FILE, refuseDangling } from '../../../store/sqlite/database.ts'
+import { closeToOthers, DATABASE_FILE, refuseDangling } from '../../../store/sqlite/database.ts'
 import { type FileLock, takeFileLock } from '../../../store/sqlite/lock.ts'
 import {
   type Renewal,
@@ -114,7 +114,7 @@ export function createDataDir(given: string, owner: FileOwner | undefined): NewD
       if (existsSync(join(dataDir, DATABASE_FILE))) {
         throw new AppError('failed', `somebody made a database in ${dataDir} meanwhile; nothing was restored`)
       }
-      chmodSync(dataDir, 0o700)
+      closeToOthers(dataDir)
       for (const name of ['blobs', DATABASE_FILE]) renameSync(join(work, name), join(dataDir, name))
       hasPublished = true
       if (owner) for (const name of LOCKS) chownSync(join(dataDir, name), owner.uid, owner.gid)

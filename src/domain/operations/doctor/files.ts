@@ -1,6 +1,6 @@
 // Examines the files: contents that are missing, altered or left over, and permissions.
 
-import { readdir } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { unlessMissing } from '../../../runtime/file-hash.ts'
 import { blobPath } from '../../../store/blobs/commit.ts'
@@ -10,6 +10,7 @@ import { type BlobInfo, selectBlobDocuments, selectBlobs } from '../../../store/
 import { isBlobReferenced } from '../../../store/documents/documents.ts'
 import { findLostBlob, type LostBlob, selectLostBlobs } from '../../../store/documents/lost-contents.ts'
 import type { InspectedDatabase } from '../../../store/engine.ts'
+import { DATABASE_FILE } from '../../../store/sqlite/database.ts'
 import type { ReadDb } from '../../../store/tables.ts'
 import { sizeText } from '../../../values/sizes.ts'
 import { KEEP_MOVED_DAYS } from '../../documents/gc.ts'
@@ -36,11 +37,10 @@ export async function examineFiles(
   const temporary: DataDirFile[] = []
   const modes: string[] = []
   const removedFiles: DataDirFile[] = []
-  let owner: { uid: number } | undefined
+  const owner = await findFilesOwner(request.dataDir)
   for await (const entry of listDataDir(request.dataDir)) {
     request.signal.throwIfAborted()
-    owner ??= entry.stats
-    const fault = permissionFault(entry, owner.uid)
+    const fault = permissionFault(entry, owner)
     if (fault !== undefined) modes.push(fault)
     if (entry.kind === 'temporary') temporary.push(entry)
     else if (entry.kind === 'removed') removedFiles.push(entry)
@@ -175,12 +175,31 @@ function isNamed({ db, schema }: InspectedDatabase, sha256: string): Promise<boo
   return schema >= 2 && isBlobReferenced(db, sha256)
 }
 
+/** `sharedPath`: the data directory if its owner is another user. */
+type FilesOwner = { uid: number; words: string; sharedPath?: string }
+
+/**
+ * Returns the user to whom all files should belong: the owner of the directory. A volume of Kubernetes belongs to root,
+ * and the server may write into it. There the owner of the database counts.
+ */
+async function findFilesOwner(dataDir: string): Promise<FilesOwner> {
+  const directory = await stat(dataDir)
+  const database = await unlessMissing(stat(join(dataDir, DATABASE_FILE)))
+  const mayWrite = directory.gid === database?.gid ? 0o022 : 0o002
+  if (!database || database.uid === directory.uid || (directory.mode & mayWrite) === 0)
+    return { uid: directory.uid, words: 'the data directory' }
+  return { uid: database.uid, words: 'the database', sharedPath: join(dataDir, '') }
+}
+
 /** Fault of a file's permissions: its mode or its owner; undefined: none. */
-function permissionFault({ path, stats }: DataDirFile, owner: number): string | undefined {
+function permissionFault({ path, stats }: DataDirFile, owner: FilesOwner): string | undefined {
   if (stats.isSymbolicLink()) return undefined
-  const expectedMode = stats.isDirectory() ? 0o700 : 0o600
   const mode = stats.mode & 0o777
-  if (stats.uid !== owner) return `${path} belongs to user ${stats.uid}, the data directory to ${owner}`
+  if (path === owner.sharedPath) {
+    return mode & 0o002 ? `${path} has mode ${mode.toString(8)}: every user may write into it` : undefined
+  }
+  const expectedMode = stats.isDirectory() ? 0o700 : 0o600
+  if (stats.uid !== owner.uid) return `${path} belongs to user ${stats.uid}, ${owner.words} to ${owner.uid}`
   if (mode === expectedMode) return undefined
   return `${path} has mode ${mode.toString(8)} instead of ${expectedMode.toString(8)}`
 }

@@ -268,6 +268,35 @@ test('root restores to an empty directory of the service for the service', async
   for (const name of readdirSync(dataDir)) assert.equal(statSync(join(dataDir, name)).uid, NOBODY, name)
 })
 
+test('a writable directory of another user is restored to, and a new database is made in one', async (t) => {
+  if (process.getuid?.() !== 0) return
+  const source = await openBackupSource(t, 'hola')
+  await source.backUp()
+  const [restored, empty] = ['restored', 'empty'].map((name) => join(source.home, name))
+  assert.ok(restored && empty)
+  for (const path of [restored, empty]) {
+    mkdirSync(path)
+    chownSync(path, 0, NOBODY)
+    chmodSync(path, 0o2775)
+  }
+  chmodSync(source.home, 0o755)
+  for (const name of ['', ...readdirSync(source.setDir, { recursive: true, encoding: 'utf8' })])
+    chownSync(join(source.setDir, name), NOBODY, NOBODY)
+  process.setegid?.(NOBODY)
+  process.seteuid?.(NOBODY)
+  try {
+    assert.equal((await restore(source, restored)).faults, 0)
+    await openDatabase(empty).destroy()
+  } finally {
+    process.seteuid?.(0)
+    process.setegid?.(0)
+  }
+  for (const path of [restored, empty]) {
+    assert.equal(statSync(path).mode & 0o7777, 0o2775)
+    assert.equal(statSync(join(path, 'cambista.db')).uid, NOBODY)
+  }
+})
+
 test('restore resumes a restore that was killed before its last step', async (t) => {
   const source = await openBackupSource(t, 'hola')
   await source.backUp()

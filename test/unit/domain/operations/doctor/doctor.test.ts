@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
-import { chmodSync, chownSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -292,6 +292,22 @@ test('a file of another user is found', async (t) => {
   const { lines } = await look(source.dataDir)
   assert.deepEqual(lines, [
     `permissions: ${source.blobPath(HOLA)} belongs to user 65534, the data directory to 0`,
+  ])
+})
+
+test('a directory of root that the group of the server may write is no fault, unless every user may', async (t) => {
+  if (process.getuid?.() !== 0) return
+  const source = await openHealthy(t, 'hola')
+  const names = readdirSync(source.dataDir, { recursive: true, encoding: 'utf8' })
+  for (const name of names) chownSync(join(source.dataDir, name), 65534, 65534)
+  chownSync(source.dataDir, 0, 65534)
+  chmodSync(source.dataDir, 0o2775)
+  assert.deepEqual((await look(source.dataDir)).lines, [])
+  chownSync(source.blobPath(HOLA), 0, 0)
+  chmodSync(source.dataDir, 0o2777)
+  assert.deepEqual((await look(source.dataDir)).lines, [
+    `permissions: ${source.dataDir} has mode 777: every user may write into it`,
+    `permissions: ${source.blobPath(HOLA)} belongs to user 0, the database to 65534`,
   ])
 })
 
