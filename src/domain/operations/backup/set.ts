@@ -49,7 +49,7 @@ export type BackupSet = {
   blobsDir: string
   /** The finished backups, oldest first. */
   names(): string[]
-  /** A place for a new backup. */
+  /** A place for a new backup. Its name is later than all others, also after one of a clock that was ahead. */
   begin(now: Date): BackupDraft
   /** Flushes what was written in it and gives it its name. */
   finish(draft: BackupDraft): Promise<void>
@@ -147,10 +147,12 @@ function openLocked(dir: string, blobs: BlobFolder, release: () => void): Backup
     blobsDir: join(dir, 'blobs'),
     names: () => backupNames(dir),
     begin(now) {
-      let name = formatSetName(now)
-      for (let later = now; existsSync(join(dir, name)); name = formatSetName(later)) {
-        later = new Date(later.getTime() + 1000)
-      }
+      const newest = readdirSync(dir)
+        .filter((one) => NAME.test(one))
+        .sort()
+        .at(-1)
+      const later = newest === undefined ? now.getTime() : parseSetName(newest) + 1000
+      const name = formatSetName(new Date(Math.max(now.getTime(), later)))
       const draft = { name, dir: join(dir, UNFINISHED + name) }
       rmSync(draft.dir, { recursive: true, force: true })
       mkdirSync(draft.dir, { mode: 0o700 })
@@ -185,4 +187,8 @@ function formatSetName(now: Date): string {
     .toISOString()
     .replace(/\.\d+Z$/, 'Z')
     .replaceAll(':', '-')
+}
+
+function parseSetName(name: string): number {
+  return Date.parse(name.replace(/T(\d\d)-(\d\d)-/, 'T$1:$2:'))
 }

@@ -7,7 +7,7 @@ import Sqlite from 'better-sqlite3'
 import { purgeDocuments } from '../../../../../src/domain/documents/removal.ts'
 import { createBackup, pruneBackups } from '../../../../../src/domain/operations/backup/backup.ts'
 import { readManifest } from '../../../../../src/domain/operations/backup/manifest.ts'
-import { backupNames, openBackupSet } from '../../../../../src/domain/operations/backup/set.ts'
+import { backupNames, findBackup, openBackupSet } from '../../../../../src/domain/operations/backup/set.ts'
 import { VERSION } from '../../../../../src/runtime/assets.ts'
 import { selectMeta } from '../../../../../src/store/meta.ts'
 import { SCHEMA_VERSION } from '../../../../../src/store/migrations.ts'
@@ -74,6 +74,14 @@ test('a second backup adds only what is missing, and shares the rest by hard lin
   const names = ['2026-03-24T09-30-00Z', '2026-03-25T09-30-00Z', '2026-03-25T09-30-01Z']
   assert.deepEqual(backupNames(source.setDir), names)
   for (const name of names) assert.deepEqual((await checkBackup(join(source.setDir, name))).lines, [])
+})
+
+test('a backup after one of a clock that was ahead is the newest', async (t) => {
+  const source = await openBackupSource(t, 'hola')
+  await source.backUp(later(40))
+  const { name, manifest } = await source.backUp(NOW)
+  assert.deepEqual([name, manifest.created_at], ['2026-05-03T09-30-01Z', NOW.toISOString()])
+  assert.equal(findBackup(source.setDir).name, name)
 })
 
 test('on another file system contents are copied', async (t) => {
