@@ -48,9 +48,11 @@ export async function openNightlyBackup(
 ): Promise<NightlyBackup> {
   const { cron, clock, log } = plan
   const newest = await findNewest(plan.dir)
+  const verified = readVerifiedNote(plan.dir)
+  const isVerified = newest !== undefined && newest.name === verified?.name
   let lastRun = newest?.time
-  let lastVerified = readVerifiedNote(plan.dir)
-  let lastStatus: 'ok' | 'error' | undefined = newest && (newest.isUnverified ? 'error' : 'ok')
+  let lastVerified = verified?.createdAt
+  let lastStatus: 'ok' | 'error' | undefined = newest && (isVerified ? 'ok' : 'error')
   const attempt = async (now: Date) => {
     try {
       await run(runs.signal)
@@ -67,7 +69,7 @@ export async function openNightlyBackup(
   }
   const runs = createPeriodic({ cron, clock, work: attempt })
   const now = clock()
-  if (newest?.isUnverified || wasMissed(cron, lastRun, now)) runs.plan({ at: now })
+  if (!isVerified || wasMissed(cron, lastRun, now)) runs.plan({ at: now })
 
   return {
     start: () => runs.start(),
@@ -154,11 +156,11 @@ async function mendContents(
 }
 
 /** Returns the newest backup; undefined: there is none, or it cannot be read. */
-async function findNewest(dir: string): Promise<{ time: Date; isUnverified: boolean } | undefined> {
+async function findNewest(dir: string): Promise<{ name: string; time: Date } | undefined> {
   try {
-    const { dir: path } = findBackup(dir)
+    const { dir: path, name } = findBackup(dir)
     const { created_at } = await readManifest(path)
-    return { time: new Date(created_at), isUnverified: existsSync(join(path, UNVERIFIED_FILE)) }
+    return { name, time: new Date(created_at) }
   } catch {
     return undefined // the next attempt reports the reason
   }
@@ -166,5 +168,6 @@ async function findNewest(dir: string): Promise<{ time: Date; isUnverified: bool
 
 function wasMissed(cron: string, last: Date | undefined, now: Date): boolean {
   const due = previousTime(cron, now)
-  return last === undefined || (due !== undefined && last < due)
+  // A later backup was made with a wrong clock.
+  return last === undefined || last > now || (due !== undefined && last < due)
 }

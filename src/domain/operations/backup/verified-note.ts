@@ -12,11 +12,14 @@ const Note = v.object({
   created_at: v.pipe(v.string(), v.isoTimestamp()),
 })
 
-/** Returns the creation time of the last verified backup; undefined: none, deleted, or an unreadable note. */
-export function readVerifiedNote(setDir: string): Date | undefined {
+/** Returns the last verified backup; undefined: none, deleted, or an unreadable note. */
+export function readVerifiedNote(setDir: string): { name: string; createdAt: Date } | undefined {
   try {
-    const note = v.parse(Note, JSON.parse(readFileSync(join(setDir, NOTE_FILE), 'utf8')))
-    return existsSync(join(setDir, note.backup)) ? new Date(note.created_at) : undefined
+    const { backup: name, created_at } = v.parse(
+      Note,
+      JSON.parse(readFileSync(join(setDir, NOTE_FILE), 'utf8')),
+    )
+    return existsSync(join(setDir, name)) ? { name, createdAt: new Date(created_at) } : undefined
   } catch {
     return undefined
   }

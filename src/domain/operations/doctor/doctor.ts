@@ -207,7 +207,7 @@ async function examineSpace({ dataDir, minFree }: DoctorRequest, report: Report)
 async function examineBackup({ backup, clock }: DoctorRequest, report: Report): Promise<void> {
   if (!backup) return report.note('no nightly backup is set up', { about: 'nightly-backup' })
   try {
-    const { dir } = findBackup(backup.dir)
+    const { dir, name } = findBackup(backup.dir)
     const { created_at } = await readManifest(dir)
     const due = previousTime(backup.cron, new Date(clock().getTime() - LATE_HOURS * HOUR_MS))
     const isLate = (time: Date) => due !== undefined && time < due
@@ -215,11 +215,13 @@ async function examineBackup({ backup, clock }: DoctorRequest, report: Report): 
     if (isLate(new Date(created_at))) {
       const dueTime = due?.toISOString()
       report.finding('backup', `the newest backup, ${dir}, is older than ${dueTime}, when one was due`)
-    } else if (verified === undefined || isLate(verified)) {
-      const older = verified ? `the newest verified one is of ${verified.toISOString()}` : 'none is verified'
+    } else if (verified === undefined || isLate(verified.createdAt)) {
+      const older = verified
+        ? `the newest verified one is of ${verified.createdAt.toISOString()}`
+        : 'none is verified'
       report.finding('backup', `the newest backup, ${dir}, is not verified, and ${older}`)
     } else {
-      report.note(`the newest backup is ${dir}${new Date(created_at) > verified ? ', not verified yet' : ''}`)
+      report.note(`the newest backup is ${dir}${name === verified.name ? '' : ', not verified yet'}`)
     }
   } catch (error) {
     report.finding('backup', errorReason(error))

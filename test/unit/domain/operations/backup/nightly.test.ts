@@ -112,14 +112,17 @@ test('a start finds that the newest backup is not verified, and makes another', 
   assert.deepEqual([backupTimes, nightly.status().lastStatus], [['2026-03-24T12:00'], 'ok'])
 })
 
-test('a start makes no backup after one by hand, nor after one of a wrong clock', async (t) => {
+test('a start makes a backup after one by hand that nobody verified, and after one of a wrong clock', async (t) => {
   for (const time of ['2026-03-24T11:00:00Z', '2027-01-01T09:30:00Z']) {
     const source = await setWithBackup(t, '2026-03-24T09:30:01Z')
-    await source.backUp(new Date(time))
+    const { name, manifest } = await source.backUp(new Date(time))
+    if (time > '2027') await writeVerifiedNote(source.setDir, { name, createdAt: manifest.created_at })
     const { nightly, backupTimes, pass } = await openPlan(t, { dir: source.setDir })
+    assert.equal(nightly.status().lastStatus, time > '2027' ? 'ok' : 'error')
     nightly.start()
     await pass(1000, 3)
-    assert.deepEqual(backupTimes, [])
+    assert.deepEqual([backupTimes, nightly.status().lastStatus], [['2026-03-24T12:00'], 'ok'])
+    assert.ok(nightly.status().nextRun?.toISOString().startsWith('2026-03-25'))
     await nightly.close()
     t.mock.timers.reset()
   }
