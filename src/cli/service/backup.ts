@@ -5,7 +5,7 @@ import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'nod
 import { dirname, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { FileOwner } from '../../domain/operations/backup/new-data-dir.ts'
-import { validateSetPath } from '../../domain/operations/backup/set.ts'
+import { isOnSameDisk, validateSetPath } from '../../domain/operations/backup/set.ts'
 import { AppError, errorCode } from '../../runtime/errors.ts'
 import { ensureDirectory, type Machine, rewriteFile } from '../host.ts'
 import { variableName } from '../options/names.ts'
@@ -56,7 +56,7 @@ export function enableBackups(machine: Machine, dir: string, user: FileOwner, da
   rewriteFile(machine, SETTINGS_FILE, after)
   machine.print(`a backup is made each night into ${dir} (${VARIABLE} in ${SETTINGS_FILE})`)
   const data = join(machine.root, dataDir)
-  if (existsSync(data) && statSync(data).dev === statSync(target).dev) {
+  if (existsSync(data) && isOnSameDisk(target, data)) {
     machine.print(`${dir} is on the disk of ${dataDir}, and would be lost with it: another disk is better`)
   }
   return true

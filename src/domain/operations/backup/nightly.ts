@@ -13,7 +13,7 @@ import type { Clock } from '../../../values/dates.ts'
 import { createBackup, pruneBackups } from './backup.ts'
 import { verifyBackup } from './check.ts'
 import { readManifest } from './manifest.ts'
-import { type BackupSet, findBackup, openBackupSet, UNVERIFIED_FILE } from './set.ts'
+import { type BackupSet, findBackup, isOnSameDisk, openBackupSet, UNVERIFIED_FILE } from './set.ts'
 import { readVerifiedNote, writeVerifiedNote } from './verified-note.ts'
 
 export type BackupPlan = {
@@ -114,6 +114,7 @@ async function backUp(
       removed: pruned?.removed.length,
       lost: manifest.lost.length || undefined,
     })
+    if (isOnSameDisk(dir, dataDir)) log.warn('backup on the disk of the data', { backup: path })
   } finally {
     set.close()
   }

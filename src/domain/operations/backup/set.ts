@@ -110,6 +110,11 @@ export function validateSetPath(given: string, dataDir: string): void {
   }
 }
 
+/** Returns true if a set is on the disk of the data directory. Perhaps a disk is not mounted. */
+export function isOnSameDisk(setDir: string, dataDir: string): boolean {
+  return statSync(setDir).dev === statSync(dataDir).dev
+}
+
 /** The finished backups in a directory, oldest first. */
 export function backupNames(dir: string): string[] {
   return readdirSync(dir)

@@ -23,7 +23,7 @@ import { collectGarbage } from '../../documents/gc.ts'
 import { activeProviders, selectActiveProviders } from '../../rates/active-providers.ts'
 import { isServed } from '../backup/data-dir-files.ts'
 import { readManifest } from '../backup/manifest.ts'
-import { findBackup } from '../backup/set.ts'
+import { findBackup, isOnSameDisk } from '../backup/set.ts'
 import { readVerifiedNote } from '../backup/verified-note.ts'
 import { examineDirectory } from './directory.ts'
 import { type DoctorRequest, type Examination, type Report, runText } from './examination.ts'
@@ -204,10 +204,14 @@ async function examineSpace({ dataDir, minFree }: DoctorRequest, report: Report)
   report.finding('space', `only ${sizeText(free)} are free: uploads are refused below ${sizeText(minFree)}`)
 }
 
-async function examineBackup({ backup, clock }: DoctorRequest, report: Report): Promise<void> {
+async function examineBackup({ dataDir, backup, clock }: DoctorRequest, report: Report): Promise<void> {
   if (!backup) return report.note('no nightly backup is set up', { about: 'nightly-backup' })
   try {
     const { dir, name } = findBackup(backup.dir)
+    if (isOnSameDisk(backup.dir, dataDir))
+      report.note(
+        `${backup.dir} is on the disk of ${dataDir}, and would be lost with it: is its disk mounted?`,
+      )
     const { created_at } = await readManifest(dir)
     const due = previousTime(backup.cron, new Date(clock().getTime() - LATE_HOURS * HOUR_MS))
     const isLate = (time: Date) => due !== undefined && time < due

@@ -215,6 +215,17 @@ test('old backups go once a new one has been read back and is good', async (t) =
   assert.deepEqual((await checkBackup(source.setDir)).lines, [])
 })
 
+test('a backup on the disk of the data is logged as a warning', async (t) => {
+  const source = await openBackupSource(t, 'hola')
+  const warning = /"level":"warn","event":"backup on the disk of the data"/
+  assert.match((await runOnce(t, source, '2026-03-21T09:30:00Z')).logged, warning)
+  const setDir = `/dev/shm/cambista-test-${process.pid}`
+  t.after(() => rmSync(setDir, { recursive: true, force: true }))
+  const { status, logged } = await runOnce(t, { ...source, setDir }, '2026-03-21T09:30:00Z')
+  assert.equal(status, 'ok', logged)
+  assert.doesNotMatch(logged, warning)
+})
+
 test('an unreadable old backup replaces no readable one, and goes when it is the oldest', async (t) => {
   const source = await openBackupSource(t, 'hola', 'adios')
   for (const day of [20, 21]) await runOnce(t, source, `2026-03-${day}T09:30:00Z`)

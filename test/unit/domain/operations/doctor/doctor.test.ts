@@ -384,6 +384,10 @@ test('a nightly backup that is not verified is found once its verification is la
   const { lines, notes } = await at('2026-03-25T11:00:00Z')
   assert.deepEqual(lines, [])
   assert.ok(notes.includes(`the newest backup is ${path}, not verified yet`), notes)
+  assert.ok(
+    notes.includes(`${source.setDir} is on the disk of ${source.dataDir}, and would be lost with it`),
+    notes,
+  )
   const late = 'is not verified, and the newest verified one is of 2026-03-24T09:30:01.000Z'
   assert.equal(await findings('2026-03-25T11:31:00Z'), `backup: the newest backup, ${path}, ${late}`)
 })
