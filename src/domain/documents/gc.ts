@@ -54,6 +54,8 @@ export type GcDeps = {
   keepRemovedDays: number
   /** No upload is under way; compares all contents with the rows. */
   isIdle?: boolean
+  /** Deletes nothing for its age, since the clock may be wrong. */
+  keepsOld?: boolean
 }
 
 /** Days for which a data directory retains contents in `removed/`. */
@@ -143,8 +145,12 @@ async function removeOrphans({ db, blobs }: GcDeps, run: GcRun): Promise<boolean
 }
 
 /** Removes contents whose waiting time is over; in a data directory there is none. */
-async function removeDue({ db, blobs, keepRemovedDays }: GcDeps, run: GcRun): Promise<void> {
+async function removeDue(
+  { db, blobs, keepRemovedDays, keepsOld = false }: GcDeps,
+  run: GcRun,
+): Promise<void> {
   const keepMs = blobs.keepsRemoved ? keepRemovedDays * DAY_MS : 0
+  if (keepsOld && keepMs > 0) return
   const deadline = new Date(run.now.getTime() - keepMs).toISOString()
   for (let after = ''; !run.isStopped(); await setImmediate()) {
     const names = await selectRemoved(db, { upTo: deadline, after, limit: AT_ONCE })
@@ -167,7 +173,7 @@ function addRefusals(result: GcResult, { errors }: Removal): void {
 
 /** Moves contents with a row back, and deletes contents that were moved more than KEEP_MOVED_DAYS ago. */
 async function settleRemovedFolder(
-  { db, blobs }: GcDeps,
+  { db, blobs, keepsOld = false }: GcDeps,
   folder: RemovedFolder,
   { now, result }: GcRun,
 ): Promise<void> {
@@ -181,7 +187,7 @@ async function settleRemovedFolder(
       if (names.has(blob.sha256)) {
         if (await blobs.findModifiedTime(blob.sha256)) await folder.delete(blob)
         else missing.push(blob)
-      } else if (blob.day < oldest) {
+      } else if (!keepsOld && blob.day < oldest) {
         allNames ??= await scanReferencedHashes(db)
         if (!allNames.has(blob.sha256)) await folder.delete(blob)
       }

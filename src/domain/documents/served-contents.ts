@@ -52,7 +52,7 @@ async function removeLeftovers(
   { blobs }: BlobStore,
   log: Log,
 ): Promise<void> {
-  const gc = { db, clock, blobs, keepRemovedDays: 0, isIdle: true }
+  const gc = { db, clock, blobs, keepRemovedDays: 0, isIdle: true, keepsOld: true }
   const result = await collectGarbage(gc, undefined, new AbortController().signal)
   const { unfinished: temporary, removed: unnamed } = result
   if (temporary + unnamed > 0) log.info('swept what a crash left', { temporary, unnamed })

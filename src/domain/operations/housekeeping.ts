@@ -1,4 +1,5 @@
-// Housekeeping of a server, at its start and every hour. Among several nodes the one with the lock runs it.
+// Housekeeping of a server, at its start and every hour. Among several nodes the one with the lock runs it. The
+// start deletes nothing for its age, nor does an hour in which the clock was set. A clock may be years ahead.
 
 import { setImmediate } from 'node:timers/promises'
 import { AppError, errorReason } from '../../runtime/errors.ts'
@@ -23,9 +24,10 @@ const DELIVERY_DAYS = 30
 const MAX_DELIVERIES = 10_000
 const MAIL_DAYS = 400 // since a round last saw a mail
 const ROWS_AT_ONCE = 500 // a few milliseconds
+const CLOCK_STEP_MS = 15 * 60_000
 
 export type Housekeeping = {
-  /** Runs now, after any run in progress. */
+  /** Runs now, after any run in progress; deletes nothing for its age. */
   tidy(): void
   close(): Promise<void>
 }
@@ -45,18 +47,25 @@ type Deps = Pick<Engine, 'db' | 'reads' | 'clock' | 'takeLock'> & {
  * the end of the record.
  */
 export function startHousekeeping(deps: Deps): Housekeeping {
-  const { log } = deps
+  const { clock, log } = deps
+  const clockLead = () => clock().getTime() - performance.now()
+  let lead = clockLead()
   const stop = new AbortController()
   let running = Promise.resolve()
-  const tidy = () => {
+  const run = (keepsOld: boolean) => {
     running = running
-      .then(() => tidyUp(deps, stop.signal))
+      .then(() => tidyUp(deps, keepsOld, stop.signal))
       .catch((error: unknown) =>
         log.warn('housekeeping failed: tried again in an hour', { reason: errorReason(error) }),
       )
   }
+  const tidy = () => run(true)
   tidy()
-  const timer = setInterval(tidy, HOUR_MS)
+  const timer = setInterval(() => {
+    const before = lead
+    lead = clockLead()
+    run(Math.abs(lead - before) > CLOCK_STEP_MS)
+  }, HOUR_MS)
   return {
     tidy,
     async close() {
@@ -67,36 +76,37 @@ export function startHousekeeping(deps: Deps): Housekeeping {
   }
 }
 
-async function tidyUp(deps: Deps, signal: AbortSignal): Promise<void> {
-  const { db, reads, clock, log, keepEvents, keepRemovedDays, contents } = deps
+async function tidyUp(deps: Deps, keepsOld: boolean, signal: AbortSignal): Promise<void> {
+  const { db, reads, clock, log, keepRemovedDays, contents } = deps
   const { blobs } = contents
   if (signal.aborted) return
   const lock = await deps.takeLock('janitor')
   if (!lock) return // another node runs it
   try {
-    const before = new Date(clock().getTime() - keepEvents * DAY_MS).toISOString()
-    const events = await deleteInPortions(
-      (trx) => deleteOldEvents(trx, before, ROWS_AT_ONCE),
-      db,
-      lock,
-      signal,
-    )
-    if (events > 0) log.info('old events removed', { events, before })
-    const oldestAnswer = answerCutoff(clock())
-    await deleteInPortions((trx) => deleteOldAnswers(trx, oldestAnswer, ROWS_AT_ONCE), db, lock, signal)
-    await deleteDeliveries(deps, lock, signal)
-    const lastSeen = new Date(clock().getTime() - MAIL_DAYS * DAY_MS).toISOString()
-    await deleteInPortions((trx) => deleteForgottenMail(trx, lastSeen, ROWS_AT_ONCE), db, lock, signal)
+    if (!keepsOld) await deleteOldRows(deps, lock, signal)
     await countForOlderNodes(db, clock)
     await atomically(db, settleRecordEnd, lock)
     await foldNames({ db, reads, lock, signal })
     const fault = await contents.lineage?.settleLineage()
     if (fault !== undefined) throw new AppError('failed', fault) // another database has documents in the store
-    const gc = await collectGarbage({ db, clock, blobs, keepRemovedDays }, lock, signal)
+    const gc = await collectGarbage({ db, clock, blobs, keepRemovedDays, keepsOld }, lock, signal)
     logGarbage(gc, log)
   } finally {
     await lock.release()
   }
+}
+
+/** Deletes old events, answers, deliveries and mails. */
+async function deleteOldRows(deps: Deps, lock: Lock, signal: AbortSignal): Promise<void> {
+  const { db, clock, log, keepEvents } = deps
+  const before = new Date(clock().getTime() - keepEvents * DAY_MS).toISOString()
+  const events = await deleteInPortions((trx) => deleteOldEvents(trx, before, ROWS_AT_ONCE), db, lock, signal)
+  if (events > 0) log.info('old events removed', { events, before })
+  const oldestAnswer = answerCutoff(clock())
+  await deleteInPortions((trx) => deleteOldAnswers(trx, oldestAnswer, ROWS_AT_ONCE), db, lock, signal)
+  await deleteDeliveries(deps, lock, signal)
+  const lastSeen = new Date(clock().getTime() - MAIL_DAYS * DAY_MS).toISOString()
+  await deleteInPortions((trx) => deleteForgottenMail(trx, lastSeen, ROWS_AT_ONCE), db, lock, signal)
 }
 
 /** Deletes the deliveries of hooks that are too old, or too many. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { mock, type TestContext, test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
 import { startHousekeeping } from '../../../../src/domain/operations/housekeeping.ts'
 import { createLog } from '../../../../src/runtime/log.ts'
 import { openBlobFolder } from '../../../../src/store/blobs/folder.ts'
@@ -14,7 +15,8 @@ import { createMemoryBank } from '../../../support/rates/memory-bank.ts'
 import { fixedClock, temporaryDirectory, temporaryEngine } from '../../../support/temporary.ts'
 import { until } from '../../../support/terminal.ts'
 
-const DAY_MS = 24 * 3_600_000
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
 const CREATED = { created_at: '2026-03-01T00:00:00.000Z' }
 
 function createdEvent(at: string): NewEvent {
@@ -34,7 +36,48 @@ function quiet() {
   return { logged, log: createLog({ level: 'info', format: 'text', write: (text) => logged.push(text) }) }
 }
 
-test('housekeeping removes expired events at the start and logs it', async (t) => {
+/** Makes an hour pass by `passHours` alone. */
+function mockHours(t: TestContext) {
+  mock.timers.enable({ apis: ['setInterval'] })
+  t.after(() => mock.timers.reset())
+}
+const passHours = (hours = 1) => mock.timers.tick(hours * HOUR_MS)
+
+test('housekeeping deletes nothing that is old at its start, nor in an hour in which the clock was set', async (t) => {
+  mockHours(t)
+  const engine = await temporaryEngine(t)
+  const { db } = engine
+  const clock = fixedClock()
+  const ahead = new Date(clock.now.getTime() + 3 * 365 * DAY_MS)
+  const real = clock.now
+  const event = createdEvent('2026-03-24T11:00:00.000Z')
+  await insertEvents(db, [event, createdEvent('2020-01-01T00:00:00.000Z')])
+  clock.now = ahead
+  const { log } = quiet()
+  const days = { keepEvents: 730, ...(await contents(t)) }
+  const start = () => startHousekeeping({ ...engine, clock: clock.read, log, ...days })
+  const first = start()
+  first.tidy()
+  clock.now = real
+  passHours()
+  await wait(200)
+  await first.close()
+  assert.equal((await eventTimes(db)).length, 2)
+  const second = start()
+  t.after(() => second.close())
+  clock.now = ahead
+  passHours()
+  clock.now = real
+  passHours()
+  await wait(200)
+  assert.equal((await eventTimes(db)).length, 2)
+  passHours()
+  await until(async () => (await eventTimes(db)).length === 1)
+  assert.deepEqual(await eventTimes(db), [event.at])
+})
+
+test('housekeeping removes expired events an hour after the start and logs it', async (t) => {
+  mockHours(t)
   const engine = await temporaryEngine(t)
   const { db } = engine
   const { logged, log } = quiet()
@@ -52,6 +95,7 @@ test('housekeeping removes expired events at the start and logs it', async (t) =
     ...(await contents(t)),
   })
   t.after(() => housekeeping.close())
+  passHours()
   await until(async () => (await eventTimes(db)).length === 2)
   assert.deepEqual(await eventTimes(db), ['2024-03-24T12:00:00.000Z', '2026-03-24T12:00:00.000Z'])
   await until(() => logged.length > 0)
@@ -59,8 +103,7 @@ test('housekeeping removes expired events at the start and logs it', async (t) =
 })
 
 test('housekeeping removes events within a day after they expire, also after a failure', async (t) => {
-  mock.timers.enable({ apis: ['setInterval'] })
-  t.after(() => mock.timers.reset())
+  mockHours(t)
   const engine = await temporaryEngine(t)
   const { db } = engine
   const clock = fixedClock()
@@ -87,6 +130,7 @@ test('housekeeping removes events within a day after they expire, also after a f
 })
 
 test('housekeeping stops between two batches when it is closed', async (t) => {
+  mockHours(t)
   const engine = await temporaryEngine(t)
   const { db } = engine
   await insertEvents(
@@ -100,12 +144,14 @@ test('housekeeping stops between two batches when it is closed', async (t) => {
     keepEvents: 1,
     ...(await contents(t)),
   })
+  passHours()
   await housekeeping.close()
   const rest = (await eventTimes(db)).length
   assert.ok(rest > 0 && rest % 500 === 0, `${rest} are left`)
 })
 
 test('housekeeping forgets mails 400 days after a round last saw them', async (t) => {
+  mockHours(t)
   const engine = await temporaryEngine(t)
   const { db } = engine
   await db
@@ -130,6 +176,7 @@ test('housekeeping forgets mails 400 days after a round last saw them', async (t
   const days = { keepEvents: 1, ...(await contents(t)) }
   const housekeeping = startHousekeeping({ ...engine, clock: fixedClock().read, log: quiet().log, ...days })
   t.after(() => housekeeping.close())
+  passHours()
   const uids = async () =>
     (await db.selectFrom('mail_messages').select('uid').execute()).map(({ uid }) => uid)
   await until(async () => (await uids()).length < 2)
@@ -137,6 +184,7 @@ test('housekeeping forgets mails 400 days after a round last saw them', async (t
 })
 
 test('housekeeping removes expired idempotency keys alone', async (t) => {
+  mockHours(t)
   const engine = await temporaryEngine(t)
   const { db } = engine
   const token = { name: 'erp', hash: 'a'.repeat(64), allow: '', created_at: '2026-03-01T00:00:00.000Z' }
@@ -152,6 +200,7 @@ test('housekeeping removes expired idempotency keys alone', async (t) => {
   const days = { keepEvents: 1, ...(await contents(t)) }
   const housekeeping = startHousekeeping({ ...engine, clock: fixedClock().read, log: quiet().log, ...days })
   t.after(() => housekeeping.close())
+  passHours()
   const loadAnswers = () => db.selectFrom('idempotency').select('created_at').execute()
   await until(async () => (await loadAnswers()).length === 600)
   assert.ok((await loadAnswers()).every(({ created_at }) => created_at === '2026-03-23T12:00:00.000Z'))
