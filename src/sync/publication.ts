@@ -9,13 +9,7 @@ import { deleteHookDays, insertHookDays, selectWholeHookDays } from '../store/ho
 import type { StoredRate } from '../store/rates/rates.ts'
 import { takeCorrections } from '../store/rates/record.ts'
 import { selectProviderSeries } from '../store/rates/series.ts'
-import {
-  closeRun,
-  findPreviousRun,
-  INTERRUPTED,
-  type RunEnd,
-  type SyncRunRow,
-} from '../store/rates/sync-runs.ts'
+import { closeRun, findPreviousRun, type RunEnd, type SyncRunRow } from '../store/rates/sync-runs.ts'
 import type { WriteDb } from '../store/tables.ts'
 import { currentDay, type IsoDate } from '../values/dates.ts'
 import type { RunContext } from './state.ts'
@@ -102,8 +96,7 @@ async function queueFailureEvent(
 ): Promise<void> {
   if (run.status !== 'error') return
   const before = await findPreviousRun(trx, run)
-  const isReported = before?.status === 'error' && !before.message?.includes(INTERRUPTED)
-  if (isReported && localDay(before.finished_at, provider) === localDay(at, provider)) return
+  if (before?.status === 'error' && localDay(before.finished_at, provider) === localDay(at, provider)) return
   await queueEvent(trx, 'sync.failed', at, {
     provider: provider.code,
     run_id: run.id,

@@ -7,7 +7,7 @@ import { selectCoverage } from '../store/rates/coverage.ts'
 import { selectProviders } from '../store/rates/providers.ts'
 import { selectNewestDays } from '../store/rates/rates.ts'
 import { selectProviderSeries } from '../store/rates/series.ts'
-import type { RunEnd } from '../store/rates/sync-runs.ts'
+import { INTERRUPTED, type RunEnd } from '../store/rates/sync-runs.ts'
 import type { CoverageKind, SyncStatus, SyncTrigger, WriteDb } from '../store/tables.ts'
 import { addDays, type Clock, currentDay } from '../values/dates.ts'
 import { createProblems, type Problems } from './problems.ts'
@@ -90,6 +90,8 @@ export function runProblems(problems: Problems): Pick<RunEnd, 'message' | 'failu
 
 function runMessage(problems: Problems): string | null {
   if (problems.size === 0) return null
-  const text = problems.messages.join('; ')
+  // Later runs look for an interruption in the message, also in one that is cut.
+  const rank = (message: string) => (message.startsWith(INTERRUPTED) ? 0 : 1)
+  const text = problems.messages.toSorted((a, b) => rank(a) - rank(b)).join('; ')
   return text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE)}…` : text
 }

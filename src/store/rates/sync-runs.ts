@@ -157,12 +157,20 @@ export async function selectNewestRun(db: ReadDb, providerId: number): Promise<L
   return row && { ...row, token_only: row.token_only === 1 }
 }
 
-/** Finds the previous run of the same provider that reads new rates. */
+/** Finds the previous run of the same provider that reads new rates and was not interrupted before it read any. */
 export function findPreviousRun(
   db: ReadDb,
   { id, provider_id }: Pick<SyncRunRow, 'id' | 'provider_id'>,
 ): Promise<SyncRunRow | undefined> {
-  return readingRuns(db, provider_id).where('id', '<', id).executeTakeFirst()
+  const runs = readingRuns(db, provider_id).where('id', '<', id)
+  const isWhole = runs.where(({ eb, or }) =>
+    or([
+      eb('status', '!=', 'error'),
+      eb('message', 'is', null),
+      eb('message', 'not like', `%${INTERRUPTED}%`),
+    ]),
+  )
+  return isWhole.executeTakeFirst()
 }
 
 /** Selects the start times of the newest runs of a trigger, newest first. */

@@ -6,6 +6,8 @@ import { createHook } from '../../../src/domain/hooks/hooks.ts'
 import { ensureHookKey } from '../../../src/store/hooks/key.ts'
 import { countCorrections, selectRevisions } from '../../../src/store/rates/record.ts'
 import { updateSeriesEnabled } from '../../../src/store/rates/series.ts'
+import { createProblems } from '../../../src/sync/problems.ts'
+import { runProblems } from '../../../src/sync/record.ts'
 import { type Desk, listDays, openDesk } from '../../support/rates/memory-bank.ts'
 
 const FLOOR = '2026-02-01'
@@ -217,4 +219,23 @@ test('`sync.failed` is queued once a day, and not for a partial failure or a sto
   const stopped = await desk.sync({ signal: AbortSignal.abort() })
   assert.equal(stopped.status, 'error')
   assert.deepEqual(await takeMessages(desk), [])
+})
+
+test('`sync.failed` of an outage is not queued again on its day after a run that was interrupted', async (t) => {
+  const desk = await openHooked(t)
+  desk.bank.fault = () => {
+    throw new Error('the bank is down')
+  }
+  await desk.sync()
+  assert.equal((await takeMessages(desk)).length, 1)
+  assert.equal((await desk.sync({ signal: AbortSignal.abort() })).status, 'error')
+  assert.equal((await desk.sync({ trigger: 'retry' })).status, 'error')
+  assert.deepEqual(await takeMessages(desk), [])
+})
+
+test('the message of an interrupted run has that first, so that a long one is not cut there', () => {
+  const problems = createProblems()
+  problems.add({ message: 'x'.repeat(3000) }, 'bccr')
+  problems.add({ message: 'interrupted: the program was stopped' }, 'bccr')
+  assert.match(runProblems(problems).message ?? '', /^interrupted: the program was stopped; xxx/)
 })
