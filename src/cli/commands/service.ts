@@ -1,7 +1,7 @@
 import { packedExecutable } from '../../runtime/assets.ts'
 import { AppError } from '../../runtime/errors.ts'
 import { command } from '../command.ts'
-import { installService, unitText } from '../service/install.ts'
+import { currentUnit, installService } from '../service/install.ts'
 import { uninstallService } from '../service/uninstall.ts'
 import { LOW_PORTS } from './low-ports.ts'
 import { openMachine } from './machine.ts'
@@ -36,6 +36,6 @@ export const servicePrint = command({
   ignoresService: true,
   async run({ options, terminal }) {
     if (options['low-ports']) terminal.out(LOW_PORTS)
-    else terminal.out(unitText())
+    else terminal.out(currentUnit('/', (text) => terminal.err(`${text}\n`)))
   },
 })

@@ -63,7 +63,7 @@ export function enableBackups(machine: Machine, dir: string, user: FileOwner, da
 }
 
 /** Returns the backup directory of the settings, or undefined. */
-export function readBackupDir(machine: Machine): string | undefined {
+export function readBackupDir(machine: Pick<Machine, 'root'>): string | undefined {
   return readServiceSettings(machine)[VARIABLE] || undefined
 }
 
@@ -83,13 +83,13 @@ export function withWritableDirs(unit: string, backupDir: string | undefined, bl
 }
 
 /** Returns true if the settings name a shared database, which the service does not back up. */
-export function usesDatabase(machine: Machine): boolean {
+export function usesDatabase(machine: Pick<Machine, 'root'>): boolean {
   const settings = readServiceSettings(machine)
   return ['database', 'database-file'].some((name) => settings[variableName(name)])
 }
 
 /** Returns the shared blob directory of the settings; undefined: none, or a bucket. */
-export function readBlobDir(machine: Machine): string | undefined {
+export function readBlobDir(machine: Pick<Machine, 'root'>): string | undefined {
   const dir = usesDatabase(machine) ? readServiceSettings(machine)[variableName('blobs')] : undefined
   return dir?.includes('://') ? undefined : dir || undefined
 }
@@ -132,7 +132,7 @@ function refuseLocked(root: string, dir: string, user: FileOwner): void {
   throw new AppError('failed', `the user cambista may not enter ${dir} (mode ${mode}): chmod o+x ${dir}`)
 }
 
-function readServiceSettings({ root }: Machine): Record<string, string | undefined> {
+function readServiceSettings({ root }: Pick<Machine, 'root'>): Record<string, string | undefined> {
   const file = join(root, SETTINGS_FILE)
   return existsSync(file) ? parseEnvironmentFile(readFileSync(file, 'utf8')) : {}
 }

@@ -6,7 +6,7 @@ import { basename, dirname, join } from 'node:path'
 import type { FileOwner } from '../../domain/operations/backup/new-data-dir.ts'
 import { REQUIRED_PROVIDERS } from '../../providers/list.ts'
 import { readAsset, VERSION } from '../../runtime/assets.ts'
-import { AppError } from '../../runtime/errors.ts'
+import { AppError, errorReason } from '../../runtime/errors.ts'
 import {
   copyExecutable,
   ensureDirectory,
@@ -29,11 +29,12 @@ import {
   usesDatabase,
   withWritableDirs,
 } from './backup.ts'
-import { refuseOwnedByPackage } from './installations.ts'
+import { isPackageInstalled, refuseOwnedByPackage } from './installations.ts'
 import {
   DATA_DIR,
   EXECUTABLE,
   noTokenText,
+  PACKAGE_EXECUTABLE,
   SETTINGS_DIR,
   SYSTEM_USER,
   TOKENS,
@@ -65,8 +66,19 @@ export function unitText(executable = EXECUTABLE): string {
 }
 
 /** Returns the unit with the directories that the settings of a machine name. */
-export function serviceUnit(machine: Machine): string {
+export function serviceUnit(machine: Pick<Machine, 'root'>): string {
   return withWritableDirs(unitText(), readBackupDir(machine), readBlobDir(machine))
+}
+
+/** Returns the unit of a machine. `warn`: called if its settings cannot be read, so that their directories are missing. */
+export function currentUnit(root: string, warn: (text: string) => void): string {
+  if (isPackageInstalled(root)) return unitText(PACKAGE_EXECUTABLE)
+  try {
+    return serviceUnit({ root })
+  } catch (error) {
+    warn(`the unit lacks the directories of ${SETTINGS_FILE}, which cannot be read: ${errorReason(error)}`)
+    return unitText()
+  }
 }
 
 /**

@@ -10,14 +10,15 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { CommandResult, Machine } from '../../../../src/cli/host.ts'
-import { installService, unitText } from '../../../../src/cli/service/install.ts'
-import { TOKENS } from '../../../../src/cli/service/names.ts'
+import { currentUnit, installService, unitText } from '../../../../src/cli/service/install.ts'
+import { PACKAGE_EXECUTABLE, PACKAGE_UNIT_FILE, TOKENS } from '../../../../src/cli/service/names.ts'
 import { uninstallService } from '../../../../src/cli/service/uninstall.ts'
 import { temporaryDirectory } from '../../../support/temporary.ts'
 import { runCommand } from '../../../support/terminal.ts'
@@ -276,6 +277,25 @@ function snapshot(root: string): string[] {
     return [name, mode, mtimeMs, ctimeMs].join(' ')
   })
 }
+
+test('`service print` prints the unit that is installed, or that of the package', (t) => {
+  const { install, at } = machine(t)
+  const warnings: string[] = []
+  const printed = () => currentUnit(at('/'), (text) => warnings.push(text))
+  assert.equal(printed(), unitText())
+  mkdirSync(at('/mnt'))
+  install('/mnt/backup')
+  assert.equal(printed(), readFileSync(at(UNIT), 'utf8'))
+  assert.match(printed(), /^ReadWritePaths="-\/mnt\/backup"$/m)
+  assert.deepEqual(warnings, [])
+  rmSync(at(SETTINGS))
+  mkdirSync(at(SETTINGS))
+  assert.equal(printed(), unitText())
+  assert.match(warnings.join(), /^the unit lacks the directories of .*, which cannot be read: EISDIR/)
+  mkdirSync(dirname(at(PACKAGE_UNIT_FILE)), { recursive: true })
+  writeFileSync(at(PACKAGE_UNIT_FILE), '')
+  assert.equal(printed(), unitText(PACKAGE_EXECUTABLE))
+})
 
 test('with a database in the settings the unit mounts and writes the blobs; --backup-dir is refused', (t) => {
   const { install, at } = machine(t)
