@@ -161,6 +161,19 @@ export function loseDays(app: TestApp, days: Interval, codes?: readonly string[]
   )
 }
 
+/** Marks the values of some days as rounded to two decimals, of every series of `codes`. */
+export function roundDays(app: TestApp, { from, to }: Interval, codes: readonly string[]): Promise<void> {
+  return asOtherProcess(app, (db) =>
+    db.transaction().execute(async (trx) => {
+      const series = (await selectSeries(trx)).filter((one) => codes.includes(one.external_code))
+      const ids = series.map(({ id }) => id)
+      const rates = trx.updateTable('rates').set({ rounded_to: 2 }).where('series_id', 'in', ids)
+      await rates.where('rate_date', '>=', from).where('rate_date', '<=', to).execute()
+      await markSeriesChanged(trx, ids, await raiseRevision(trx))
+    }),
+  )
+}
+
 /**
  * Polls until `condition` is true, at most one second as the contract allows. The app runs in this process, so
  * each poll yields to it. Time in which the machine did not run does not count.

@@ -15,7 +15,14 @@ import {
 import type { Interval } from '../../values/intervals.ts'
 import { convert, findRoute, type Leg, type StoredLeg, type ValuedLeg } from './convert.ts'
 import { findHole, UNKNOWN_DAYS } from './coverage.ts'
-import { carriedLegs, findHoles, type SeriesDays } from './holes.ts'
+import {
+  carriedLegs,
+  findHoles,
+  hasValue,
+  listRoundedDays,
+  type SeriesDays,
+  type UnknownDays,
+} from './holes.ts'
 import { withLegs } from './queries.ts'
 import type { RateSnapshot } from './rate-cache.ts'
 import { type DayHole, rateOn } from './rates.ts'
@@ -88,20 +95,38 @@ export function computeCrosses(
 /**
  * Finds for each quote the first days of a range that were not synchronized. Includes earlier days over which a value
  * would be carried into the range (decisions 2.6, lists). With `onlyPublished` they count only if another leg was
- * published on such a day. Quotes without such days are absent.
+ * published on such a day. Without such days, finds the first with a rounded rate, unless these are served. Quotes with
+ * neither are absent.
  */
-export function findCrossHoles(
+export function findUnknownCrosses(
   snapshot: RateSnapshot,
-  { from, to, onlyPublished, ...query }: CrossQuery & Interval & { onlyPublished: boolean },
-): ReadonlyMap<string, Interval> | Promise<ReadonlyMap<string, Interval>> {
+  { from, to, onlyPublished, servesRounded, ...query }: CrossQuery & Interval & UnknownRules,
+): ReadonlyMap<string, UnknownDays> | Promise<ReadonlyMap<string, UnknownDays>> {
   return withRoutes(snapshot, query, (routes) => {
-    const holes = new Map<string, Interval>()
+    const unknown = new Map<string, UnknownDays>()
     for (const { quote, legs } of routes) {
       const hole = findHoles(legs, { from, to })?.[0] ?? findEarlierHole(legs, { from, to }, onlyPublished)
-      if (hole) holes.set(quote, hole)
+      const days = hole ?? (servesRounded ? undefined : findRoundedDays(legs, { from, to }, onlyPublished))
+      if (days) unknown.set(quote, { days: [days], isRounded: !hole })
     }
-    return holes
+    return unknown
   })
+}
+
+/** `onlyPublished`: a day counts if a leg was published on it. `servesRounded`: a rounded rate counts as known. */
+type UnknownRules = { onlyPublished: boolean; servesRounded: boolean }
+
+/** Finds the first days with a rounded rate, up to the newest day on which all legs are known. */
+function findRoundedDays(
+  legs: readonly StoredLeg[],
+  { from, to }: Interval,
+  onlyPublished: boolean,
+): Interval | undefined {
+  const knownDays = { from, to: lastKnownDay(legs, to) }
+  return legs
+    .flatMap((leg) => listRoundedDays(leg, knownDays))
+    .filter((days) => !onlyPublished || hasValue(legs, days))
+    .toSorted((a, b) => dayNumber(a.from) - dayNumber(b.from))[0]
 }
 
 /** Finds days before a range over which a leg's value would be carried into it. */

@@ -7,7 +7,7 @@ import type { Interval } from '../../values/intervals.ts'
 import { columnDecimals } from './column.ts'
 import type { StoredLeg } from './convert.ts'
 import { type Cross, listCurrencies, type QuoteRoute, reachesDay, valueRoute, withRoutes } from './crosses.ts'
-import { findHoles } from './holes.ts'
+import { findHoles, listRoundedDays, type UnknownDays } from './holes.ts'
 import type { RateSnapshot } from './rate-cache.ts'
 import { knownRateOn, pointRange, smallest } from './rates.ts'
 
@@ -29,9 +29,6 @@ export type DailyTableQuery = {
   /** False: a rounded reference rate counts as missing. */
   servesRounded: boolean
 }
-
-/** Days that a table must not bridge; `isRounded`: their values are rounded, and no rounded value is served. */
-export type UnknownDays = { days: readonly Interval[]; isRounded: boolean }
 
 /** Rates of a day, in the order of the quotes. */
 export type DailyTableRow = { day: IsoDate; crosses: readonly Cross[] }
@@ -186,29 +183,10 @@ function findUnknownDays(
 ): UnknownDays | undefined {
   const holes = findHoles(legs, range) ?? []
   const hole = holes.at(-1)
-  const rounded = servesRounded ? [] : legs.flatMap((leg) => newestRoundedDays(leg, range) ?? [])
+  const rounded = servesRounded ? [] : legs.flatMap((leg) => listRoundedDays(leg, range))
   const newest = rounded.toSorted((a, b) => dayNumber(b.to) - dayNumber(a.to))[0]
   if (newest && (!hole || newest.to > hole.to)) return { days: [newest], isRounded: true }
   return hole && { days: holes, isRounded: false }
-}
-
-/** Finds the newest days of a range on which a rounded reference rate is the last value. */
-function newestRoundedDays({ series, column }: StoredLeg, { from, to }: Interval): Interval | undefined {
-  if (!column.rounded || series.rate_type !== 'referencia') return undefined
-  const { first, end } = pointRange(column, from, to)
-  const isRounded = (at: number) => columnDecimals(column, at) !== undefined
-  const begin = Math.max(0, first - 1) // the value before the range is carried into it
-  let last = end - 1
-  while (last >= begin && !isRounded(last)) last -= 1
-  if (last < begin) return undefined
-  let oldest = last
-  while (oldest > begin && isRounded(oldest - 1)) oldest -= 1
-  const next = last + 1 < end ? column.days[last + 1] : undefined
-  const days = {
-    from: isoDate(Math.max(column.days[oldest] ?? 0, dayNumber(from))),
-    to: next === undefined ? to : isoDate(next - 1),
-  }
-  return days.from <= days.to ? days : undefined
 }
 
 /** Fewest decimals of the values in a range, if a reference rate among them is rounded. */

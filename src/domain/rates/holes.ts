@@ -1,9 +1,10 @@
 // Holes: days of a range that were not synchronized. A list must not show them as days without data (decisions 2.6).
+// Days with rounded values are missing in the same way where no rounded value is served (decisions 2.16).
 
 import type { SeriesRow } from '../../store/rates/series.ts'
 import { dayNumber, type IsoDate, isoDate } from '../../values/dates.ts'
 import { addInterval, type Interval } from '../../values/intervals.ts'
-import type { Column, CoveredDays } from './column.ts'
+import { type Column, type CoveredDays, columnDecimals } from './column.ts'
 import { areCovered, type DayRange, UNKNOWN_DAYS, uncoveredDays } from './coverage.ts'
 import type { RateSnapshot } from './rate-cache.ts'
 import { pointRange } from './rates.ts'
@@ -13,6 +14,9 @@ export const EMPTY_DAYS = 366
 
 /** Values and covered days of a series; `startsOn` is the first day of its history if the provider knows it. */
 export type SeriesDays = { column: Column; covered: CoveredDays; startsOn: IsoDate | undefined }
+
+/** Days that no answer may bridge; `isRounded`: their values are rounded, and no rounded value is served. */
+export type UnknownDays = { days: readonly Interval[]; isRounded: boolean }
 
 /** Values and covered days of a series in a snapshot. */
 export function seriesDays(snapshot: RateSnapshot, series: SeriesRow, column: Column): SeriesDays {
@@ -71,12 +75,39 @@ export function carriedLegs<L extends Pick<SeriesDays, 'column'>>(
     const [valueDay, next = Number.POSITIVE_INFINITY] = [days[first - 1], days[first]]
     if (valueDay === undefined || next === dayNumber(from)) return []
     const carriedEnd = isoDate(Math.min(next - 1, dayNumber(to)))
-    const isShown = legs.some(({ column }) => {
-      const other = pointRange(column, from, carriedEnd)
-      return other.first < other.end
-    })
-    return { leg, valueDay, isShown }
+    return { leg, valueDay, isShown: hasValue(legs, { from, to: carriedEnd }) }
   })
+}
+
+/** True if a leg has a value in the range. */
+export function hasValue(legs: readonly Pick<SeriesDays, 'column'>[], { from, to }: Interval): boolean {
+  return legs.some(({ column }) => {
+    const { first, end } = pointRange(column, from, to)
+    return first < end
+  })
+}
+
+/** Lists the days of a range on which a rounded reference rate is the last value, ascending. */
+export function listRoundedDays(
+  { series, column }: { series: SeriesRow; column: Column },
+  { from, to }: Interval,
+): Interval[] {
+  if (!column.rounded || series.rate_type !== 'referencia') return []
+  const { first, end } = pointRange(column, from, to)
+  const intervals: Interval[] = []
+  let begin: number | undefined
+  const close = (last: number) => {
+    if (begin !== undefined && begin <= last) intervals.push({ from: isoDate(begin), to: isoDate(last) })
+    begin = undefined
+  }
+  // The value before the range is carried into it.
+  for (let at = Math.max(0, first - 1); at < end; at += 1) {
+    const day = column.days[at] ?? 0
+    if (columnDecimals(column, at) === undefined) close(day - 1)
+    else begin ??= Math.max(day, dayNumber(from))
+  }
+  close(dayNumber(to))
+  return intervals
 }
 
 function toInterval({ first, last }: DayRange): Interval {

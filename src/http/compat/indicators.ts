@@ -9,6 +9,7 @@ import { smallest } from '../../domain/rates/rates.ts'
 import type { SeriesRow } from '../../store/rates/series.ts'
 import { type IsoDate, isoDate } from '../../values/dates.ts'
 import { addInterval, type Interval } from '../../values/intervals.ts'
+import type { MissingDays } from './missing-days.ts'
 import { type CompatDeps, PROVIDER } from './shape.ts'
 
 /** `roundedTo`: decimals of a rounded parity. */
@@ -79,6 +80,15 @@ export async function findStoredValues(
     values: columnValues(column, first, end),
     ...{ roundedTo: undefined, unserved: [], holes: holes ?? [] },
   }
+}
+
+/**
+ * Returns the days of a range that an answer lacks; undefined: none. Clients take what is absent for days without data:
+ * rounded values that are not returned count, too.
+ */
+export function lackedDays({ holes, unserved }: IndicatorValues): MissingDays | undefined {
+  if (holes.length > 0) return { days: holes }
+  return unserved.length > 0 ? { days: unserved, isRounded: true } : undefined
 }
 
 /** Formats a value as the bank does: with 8 decimals, or more where it has more. `decimals`: of a rounded value. */

@@ -1,8 +1,8 @@
-// Days that were not synchronized, in the range of a compat request (decisions 2.6, lists). Its clients know no
-// field for them and would read them as days without data. The request fails with an error in the form of that API.
-// A currency that the client did not name is left out instead, and named in a header.
+// Days of the range of a compat request that were not synchronized (decisions 2.6, lists), or are stored rounded. Its
+// clients know no field for them and would read them as days without data. The request fails with an error in the form
+// of that API. A currency that the client did not name is left out instead, and named in a header.
 
-import { findCrossHoles } from '../../domain/rates/crosses.ts'
+import { findUnknownCrosses } from '../../domain/rates/crosses.ts'
 import type { RateSnapshot } from '../../domain/rates/rate-cache.ts'
 import { AppError } from '../../runtime/errors.ts'
 import type { Interval } from '../../values/intervals.ts'
@@ -47,17 +47,21 @@ export async function completeParts<T>(
 
 /** Returns the complete quotes, and the codes that are left out. @throws AppError as completeParts */
 export async function completeQuotes(
-  deps: Pick<CompatDeps, 'unserved' | 'retryDelay'>,
+  deps: Pick<CompatDeps, 'unserved' | 'retryDelay' | 'serveRounded'>,
   shape: string,
   snapshot: RateSnapshot,
-  { areNamed, ...range }: Parameters<typeof findCrossHoles>[1] & { areNamed: boolean },
+  {
+    areNamed,
+    ...range
+  }: Omit<Parameters<typeof findUnknownCrosses>[1], 'servesRounded'> & {
+    areNamed: boolean
+  },
 ): Promise<{ quotes: string[]; leftOut: string[] }> {
-  const holes = await findCrossHoles(snapshot, range)
+  const unknown = await findUnknownCrosses(snapshot, { ...range, servesRounded: deps.serveRounded })
   // A currency in itself is 1 on any day, so it does not count as complete.
-  const parts = range.quotes.flatMap((code) => {
-    const hole = holes.get(code)
-    return code === range.base ? [] : { code, value: code, missing: hole && { days: [hole] } }
-  })
+  const parts = range.quotes.flatMap((code) =>
+    code === range.base ? [] : { code, value: code, missing: unknown.get(code) },
+  )
   const { leftOut } = await completeParts(deps, shape, parts, { areNamed, provider: range.provider })
   return { quotes: range.quotes.filter((code) => !leftOut.includes(code)), leftOut }
 }

@@ -9,16 +9,7 @@ import { test } from 'node:test'
 import { parseNetworks } from '../../../src/http/listener/networks.ts'
 import { startTestApp } from '../../support/app.ts'
 import { send, withinASecond } from '../support.ts'
-import {
-  ASMX,
-  getAsmx,
-  NOTHING,
-  openAsmx,
-  parameters,
-  SET_OPERATION,
-  URL_KEY,
-  XML_OPERATION,
-} from './asmx.ts'
+import { ASMX, getAsmx, openAsmx, parameters, SET_OPERATION, URL_KEY, XML_OPERATION } from './asmx.ts'
 
 const compat = { open: undefined, serveRounded: false }
 const app = await openAsmx({ listen: { compat, proxies: parseNetworks('127.0.0.0/8') } })
@@ -133,12 +124,14 @@ test('in an open network no key is needed, and an old token is ignored', async (
   assert.match(await (await getAsmx(open, XML_OPERATION, old)).text(), /620\.18000000/)
 })
 
-test('a rounded parity is left out, unless rounded values are served; the dollar of two decimals is answered', async () => {
+test('a range with a rounded parity is an error, unless rounded values are served; the dollar of two decimals is answered', async () => {
   const euro = parameters({ Indicador: '333' })
   const strict = await openAsmx({ token: null })
   const none = await getAsmx(strict, XML_OPERATION, euro)
-  assert.ok((await none.text()).includes(NOTHING))
-  const noted = () => strict.logLines.filter((line) => line.includes('rounded values are not served')).length
+  const sentence = 'The days from 2026-03-23 to 2026-03-24 are stored rounded, and not answered.'
+  assert.deepEqual([none.status, await none.text()], [500, sentence])
+  const noted = () =>
+    strict.logLines.join('').match(/"rounded values are not served".*"shape":"bccr"/g)?.length
   await withinASecond(async () => noted() === 1, 'the rounded values are in the log')
   const dollar = await getAsmx(strict, XML_OPERATION)
   assert.match(await dollar.text(), /658\.99000000/)

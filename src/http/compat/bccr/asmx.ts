@@ -22,6 +22,7 @@ import {
   findStoredValues,
   type IndicatorValues,
   isStoredIndicator,
+  lackedDays,
 } from '../indicators.ts'
 import { completeParts, readMissingDays } from '../missing-days.ts'
 import { requestedUrl } from '../origin.ts'
@@ -201,8 +202,8 @@ async function callReply(deps: CompatDeps, event: H3Event, call: Call): Promise<
     async find(snapshot: S, days: IndicatorQuery): Promise<IndicatorValues | undefined> {
       const values = await find(snapshot, days)
       if (!values) return undefined
-      const missing = values.holes.length > 0 ? { days: values.holes } : undefined
-      await completeParts(deps, 'bccr', [{ code: days.code, value: values, missing }], {
+      const parts = [{ code: days.code, value: values, missing: lackedDays(values) }]
+      await completeParts(deps, 'bccr', parts, {
         areNamed: true,
         provider: PROVIDER,
       })

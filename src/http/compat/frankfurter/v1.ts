@@ -154,7 +154,7 @@ async function find(deps: CompatDeps, snapshot: RateSnapshot, query: AmountsQuer
   const days: string[] = []
   let [rows, first, last, decimals] = [0, '', '', undefined as number | undefined]
   for await (const { day, crosses } of crossesByDay(snapshot, { ...selection, quotes, from, to })) {
-    const answeredCrosses = servedCrosses(deps, filterPublished(day, crosses))
+    const answeredCrosses = filterPublished(day, crosses)
     if (answeredCrosses.length === 0) continue
     rows += answeredCrosses.length
     checkRowCount(rows)

@@ -127,7 +127,7 @@ async function find(deps: CompatDeps, snapshot: RateSnapshot, query: QuoteQuery)
   })
   const rows: AnswerRow[] = []
   for await (const { day, crosses } of crossesByDay(snapshot, { ...selection, quotes, from, to })) {
-    for (const cross of servedCrosses(deps, filterPublished(day, crosses))) rows.push(toRow(base, cross, day))
+    for (const cross of filterPublished(day, crosses)) rows.push(toRow(base, cross, day))
     checkRowCount(rows.length)
   }
   // Quotes without a row on the first day begin with their last row before it, under its own date.

@@ -72,8 +72,7 @@ export async function findPeriodTables(
   let text = ''
   let rows = 0
   let leastDecimals: number | undefined
-  for await (const { day, crosses } of crossesByDay(snapshot, selection)) {
-    const rates = servedCrosses(deps, crosses)
+  for await (const { day, crosses: rates } of crossesByDay(snapshot, selection)) {
     if (!hasRates(rates, quotes, base)) continue
     rows += rates.length
     checkRowCount(rows)

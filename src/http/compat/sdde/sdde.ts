@@ -20,6 +20,7 @@ import {
   findStoredValues,
   type IndicatorValues,
   isStoredIndicator,
+  lackedDays,
   listIndicators,
   type MirroredSeries,
   padDecimals,
@@ -190,7 +191,7 @@ async function oneAnswer(
 }
 
 function rangePart({ name, createItem }: MirrorResource, values: IndicatorValues): RangePart<Item> {
-  const missing = name === 'series' ? missingDays(values) : undefined
+  const missing = name === 'series' ? lackedDays(values) : undefined
   return { code: values.series.code, value: createItem(values), missing }
 }
 
@@ -224,12 +225,6 @@ function seriesItem({ series, values, roundedTo }: IndicatorValues): Item {
   }))
   const text = JSON.stringify({ ...seriesNames(series), series: rows })
   return { text, isEmpty: rows.length === 0, roundedTo }
-}
-
-/** Another server like this one takes what is absent for days without data: what is not answered is missing, too. */
-function missingDays({ holes, unserved }: IndicatorValues): MissingDays | undefined {
-  if (holes.length > 0) return { days: holes }
-  return unserved.length > 0 ? { days: unserved, isRounded: true } : undefined
 }
 
 /** In the words by which another server like this one reads the days (decisions 2.6). */
