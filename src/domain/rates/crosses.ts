@@ -201,11 +201,15 @@ export function withRoutes<T>(
   )
 }
 
-/** Computes the rate of a route on a day; a hole: days before it were not synchronized. */
+/** Computes the rate of a route on a day; a hole: the day, or days before it, were not synchronized. */
 export function valueRoute({ quote, legs, since }: QuoteRoute, day: IsoDate): Cross | DayHole | undefined {
   if (since !== undefined && day < since) return undefined
   const conversion = convert('1', legs, day)
-  if (!conversion || 'hole' in conversion) return conversion
+  if (!conversion) {
+    const [hole] = findHoles(legs, { from: day, to: day }) ?? []
+    return hole && { hole }
+  }
+  if ('hole' in conversion) return conversion
   const { rate, rateDate: date, roundedTo, legs: valued } = conversion
   const isRounded = ({ series, point }: ValuedLeg) =>
     series.rate_type === 'referencia' && point.rounded_to !== undefined

@@ -213,6 +213,25 @@ test('a one-day table names the currencies without a rate over a hole', async ()
   }
 })
 
+test('a one-day table names the currencies with a hole before their first value', async () => {
+  const app = await openShapes()
+  await loseDays(app, { from: '2026-01-01', to: '2026-02-28' }, ['333', '325'])
+  const tables = [
+    '/v1/2026-02-25?base=USD',
+    '/v2/rates?base=USD&date=2026-02-25',
+    '/historical?date=2026-02-25',
+    '/api/2026-02-25?base=USD',
+    '/api/historical/2026-02-25.json',
+    '/v6/any/history/USD/2026/2/25',
+  ]
+  const leftOut = async (path: string) => (await get(app, path)).headers.get('x-left-out')
+  await withinASecond(async () => (await leftOut(tables[0] ?? '')) !== null, 'the days are lost')
+  for (const path of tables) assert.equal(await leftOut(path), 'EUR,JPY', path)
+  const { status, headers, body } = await get(app, '/v2/rates?base=USD&quotes=EUR&date=2026-02-25')
+  assert.deepEqual([status, body, headers.get('x-left-out')], [200, '[]', 'EUR'])
+  assert.equal(await leftOut('/v1/2026-03-02?base=USD'), null)
+})
+
 test('a range ends at the newest day on which each leg is known, before and after a late sync', async () => {
   const app = await openShapes()
   app.clock.now = new Date('2026-03-27T06:05:00Z') // the dollar is stored to the 25th, the euro to the 24th

@@ -167,6 +167,18 @@ test('a hole is a 404 with its days', async () => {
   ])
 })
 
+test('a hole before the first value is a 404 with the day, and a day before a known start is 422', async () => {
+  const holed = await openShapes()
+  await loseDays(holed, { from: '2026-01-01', to: '2026-02-28' }, ['333'])
+  const path = '/compat/valor?de=EUR&a=USD&fecha=2026-02-01'
+  await withinASecond(async () => (await ask(holed, path))[0] === 404, 'the days are lost')
+  const words = (day: string) => `the days from ${day} to ${day} have not been synchronized`
+  assert.deepEqual(await ask(holed, path), [404, words('2026-02-01')])
+  // The dollar is published since 1983, and stored since 2026.
+  assert.deepEqual(await ask(holed, '/compat/valor?fecha=2025-12-31'), [404, words('2025-12-31')])
+  assert.equal((await ask(holed, '/compat/valor?fecha=1982-12-31'))[0], 422)
+})
+
 test('decimals and rounding give the result of /convert, with a decimal comma too', async () => {
   const query = 'decimals=3&rounding=down'
   const { result } = await app.json<{ result: string }>(

@@ -265,6 +265,8 @@ test('the daily file names a currency that is known only over a hole', async (t)
   await loseAndAwait(app, { from: '2026-03-21', to: '2026-03-22' }, [AUD])
   const { status, leftOut, body } = await readFile(app, '-daily.xml')
   assert.deepEqual([status, leftOut, body.includes('AUD')], [200, 'AUD', false])
+  await loseAndAwait(app, { from: '2025-01-01', to: '2026-03-22' }, [JPY])
+  assert.equal((await readFile(app, '-daily.xml')).leftOut, 'AUD,JPY', 'no value is before the hole')
 })
 
 test('rounded parities count as missing, unless the operator serves them', async (t) => {

@@ -100,15 +100,18 @@ async function checkRecentDays(question: Question, counts: Record<string, number
 }
 
 async function checkNewestDay(question: Question): Promise<void> {
-  const { app, quotes, side } = question
+  const { app, store, quotes, side } = question
   const newest = rowDays(question, '1983-01-01').days.at(-1)
   const answer = await send(`${app.app.url}/stats/eurofxref/eurofxref-daily.xml?tipo=${side}`)
   if (newest === undefined) return assert.equal(answer.status, 404)
   const rates = new Map<string, string>()
   const leftOut: string[] = []
-  for (const [quote, conversion] of await convertAll(question, [newest])) {
-    if (conversion.rate !== undefined) rates.set(quote.split(' ')[1] ?? '', conversion.rate)
-    else if (conversion.isHole) leftOut.push(quote.split(' ')[1] ?? '')
+  for (const [key, conversion] of await convertAll(question, [newest])) {
+    const [, quote = ''] = key.split(' ')
+    const legs = findLegs(store, { base: 'EUR', quote, type: side }) ?? []
+    const lacksDay = holesOfLegs(legs, { from: newest, to: newest }).length > 0
+    if (conversion.rate !== undefined) rates.set(quote, conversion.rate)
+    else if (conversion.isHole || lacksDay) leftOut.push(quote)
   }
   assert.deepEqual(parseXml(answer.body), new Map([[newest, rates]]))
   assert.equal(answer.headers['x-left-out'], leftOut.join(',') || undefined)
