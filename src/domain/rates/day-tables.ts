@@ -116,7 +116,8 @@ export async function selectDailyTable(
     leftOutDays ??= unknown
     const since = unknown ? addDays(lastDay(unknown), 1) : shownDays.from
     const isShown = from === undefined || !unknown
-    if (isShown) decimals = smallest(decimals, fewestColumnDecimals(route.legs, { from: since, to }))
+    if (isShown && servesRounded)
+      decimals = smallest(decimals, fewestColumnDecimals(route.legs, { from: since, to }))
     return { route, since: isShown ? dayNumber(since) : Number.POSITIVE_INFINITY }
   })
   const { quotes } = table
@@ -189,13 +190,15 @@ function findUnknownDays(
   return hole && { days: holes, isRounded: false }
 }
 
-/** Fewest decimals of the values in a range, if a reference rate among them is rounded. */
+/** Fewest decimals of the values that are known in a range, if a reference rate among them is rounded. */
 function fewestColumnDecimals(legs: readonly StoredLeg[], { from, to }: Interval): number | undefined {
   let [decimals, isExact]: [number | undefined, boolean] = [undefined, true]
-  for (const { series, column } of legs) {
+  for (const { series, column, covered } of legs) {
     if (!column.rounded) continue
     const { first, end } = pointRange(column, from, to)
-    for (let at = Math.max(0, first - 1); at < end; at += 1) {
+    const point = knownRateOn(column, covered, from)
+    const isCarried = point !== undefined && !('hole' in point) && point.rate_date < from
+    for (let at = isCarried ? first - 1 : first; at < end; at += 1) {
       const own = columnDecimals(column, at)
       decimals = smallest(decimals, own)
       if (own !== undefined && series.rate_type === 'referencia') isExact = false

@@ -8,7 +8,7 @@ import { test } from 'node:test'
 import { inflateRawSync } from 'node:zlib'
 import { fixedClock, startTestApp, temporaryDirectory } from '../../../support/app.ts'
 import { AUD, createMemoryBank, EUR, JPY, XDR } from '../../../support/rates/memory-bank.ts'
-import { loseDays, send, withinASecond } from '../../support.ts'
+import { loseDays, roundDays, send, withinASecond } from '../../support.ts'
 import { ask, type TestApp } from '../support.ts'
 
 const ROOT = '/stats/eurofxref/eurofxref'
@@ -287,6 +287,25 @@ test('rounded parities count as missing, unless the operator serves them', async
   for (const file of FILES) {
     const { status, headers } = await send(roundedApp.app.url + ROOT + file)
     assert.deepEqual([status, headers['x-rounded-to']], [200, '2'], file)
+  }
+})
+
+test('X-Rounded-To counts a value before the range only where it is carried into it', async (t) => {
+  // The euro of Friday 2026-03-20 is rounded; the next value is of Monday, the 23rd.
+  for (const [today, serveRounded, roundedTo] of [
+    ['2026-06-20', true, '2'],
+    ['2026-06-21', true, undefined],
+    ['2026-06-21', false, undefined],
+  ] as const) {
+    const app = await openBank(t, { today, serveRounded })
+    await roundDays(app, { from: '2026-03-20', to: '2026-03-20' }, [EUR])
+    const path = '/api/v1/convert?amount=1&from=EUR&to=USD&on=2026-03-20'
+    const isRounded = async () => 'rounded_to' in (await app.json<object>(path))
+    await withinASecond(isRounded, 'the day is rounded')
+    const { status, headers } = await send(`${app.app.url}${ROOT}-hist-90d.xml`)
+    assert.deepEqual([status, headers['x-rounded-to']], [200, roundedTo], `${today} ${serveRounded}`)
+    const history = await send(`${app.app.url}${ROOT}-hist.xml`)
+    assert.equal(history.headers['x-rounded-to'], serveRounded ? '2' : undefined)
   }
 })
 
