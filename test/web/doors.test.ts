@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Page } from 'puppeteer-core'
 import { makeLoginLink } from '../../src/domain/access/login-links.ts'
 import { parseNetworks } from '../../src/http/listener/networks.ts'
 import { findActiveApiKeyByName } from '../../src/store/access/api-keys.ts'
@@ -123,6 +124,18 @@ test('a session outlives a restart of the server, whose values stay until it is 
   await waitForText(visit, '.door-card', /La sincronización automática está desactivada: avise/)
 })
 
+test('a session stays open when a connection that was lost while the page loaded is back', async () => {
+  const visit = await openVisit(browser, app, { language: 'es' })
+  const { page } = visit
+  await signIn(visit, app)
+  await loseOnce(page, 'GET')
+  await page.reload()
+  await waitForText(visit, '.banner', /^Sin conexión con el servidor\./)
+  await page.waitForSelector('.side-value')
+  await waitForIdle(page)
+  assert.equal(await page.$('form.secret'), null)
+})
+
 test('cards of a lost server have their values with a time, and other answers wait', async () => {
   const visit = await openVisit(browser, app, { language: 'es' })
   const { page } = visit
@@ -188,6 +201,18 @@ test('rates are open by name over plain HTTP to the network alone, and documents
     'no request before sign-in',
   )
 })
+
+/** Loses the next request of a method to the session. */
+async function loseOnce(page: Page, method: string): Promise<void> {
+  let isLost = false
+  await page.setRequestInterception(true)
+  page.on('request', (request) => {
+    if (isLost || request.method() !== method || !request.url().endsWith('/session'))
+      return void request.continue()
+    isLost = true
+    void request.abort('failed')
+  })
+}
 
 function forwarded(client: string): Record<string, string> {
   return { 'x-forwarded-for': client, 'x-forwarded-proto': 'http' }

@@ -34,7 +34,8 @@ export type SessionFacts = SessionSecrets & {
 }
 
 export type SessionState =
-  | { state: 'loading' }
+  /** `isRefused`: after a 401. */
+  | { state: 'loading'; isRefused?: true }
   /** Rates without signing in, in an open network. */
   | { state: 'open'; organization: ServerOwner | null }
   | { state: 'out'; reason: 'never' | 'left' }
@@ -83,7 +84,7 @@ export function storePageSecret(secret: string): boolean {
 export function recheckSession(secret: string | undefined): void {
   const { state } = session.value
   if (secret === readPageSecret() && (state === 'in' || state === 'open'))
-    session.value = { state: 'loading' }
+    session.value = { state: 'loading', isRefused: true }
 }
 
 export function hasPositions(): boolean {

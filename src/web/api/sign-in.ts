@@ -34,7 +34,10 @@ let lastResume = Number.NEGATIVE_INFINITY
  * @returns the failure, other than a 401
  */
 export async function resumeSession(): Promise<Failure | undefined> {
-  const isBroken = performance.now() - lastResume < RECHECK_MS // the session loads, but requests get 401
+  const current = session.value
+  if (current.state !== 'loading') return undefined // an earlier request has loaded it
+  // The session loads, but requests get 401.
+  const isBroken = current.isRefused && performance.now() - lastResume < RECHECK_MS
   if (readPageSecret() === undefined) {
     lastResume = performance.now()
     if (!isOpenNetwork || isBroken) session.value = { state: 'out', reason: 'never' }
