@@ -82,7 +82,7 @@ export function Page() {
         <LostBanner />
         {state === 'loading' && (failure ? <UnknownSession failure={failure} /> : <Loading />)}
         {state !== 'loading' && code !== undefined && (
-          <OneTimeLink code={code} onDone={() => setCode(undefined)} />
+          <OneTimeLink key={code} code={code} onDone={() => setCode(undefined)} />
         )}
         {isDoor && code === undefined && <Door onCancel={leaveDoor} />}
         {isOpenView && code === undefined && <p class="open-network">{texts.value.session.openNetwork}</p>}

@@ -22,7 +22,13 @@ export function OneTimeLink({ code, onDone }: { code: string; onDone: () => void
   const [result, setResult] = useState<CodeResult | undefined>(undefined)
   const refresh = refreshCount.value
   useEffect(() => {
-    queryCode(code).then(setResult)
+    let isCancelled = false
+    void queryCode(code).then((answer) => {
+      if (!isCancelled) setResult(answer)
+    })
+    return () => {
+      isCancelled = true
+    }
   }, [code, refresh])
   if (!result) return <p class="loading">{texts.value.loading}</p>
   if (result.failure && !isGone(result.failure.status)) {

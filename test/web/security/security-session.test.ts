@@ -36,10 +36,10 @@ const readNames = ({ page }: Visit) =>
   page.$$eval('.document h3', (elements) => elements.map((one) => one.textContent ?? ''))
 
 /** Creates a one-time link for a token. @returns its code */
-const createCode = (name: string) =>
+const createCode = (name: string, person?: string) =>
   asOtherProcess(app, async (db) => {
     const tokenId = (await findActiveTokenByName(db, name))?.id
-    return (await makeLoginLink(db, { keyId: undefined, tokenId }, app.clock.read)).code
+    return (await makeLoginLink(db, { keyId: undefined, tokenId, person }, app.clock.read)).code
   })
 
 test('the page reports a revoked key at its next request', async () => {
@@ -160,6 +160,52 @@ test('a one-time link signs in with a click, once', async () => {
   assertClean(visit)
   const again = await openVisit(browser, app, { path: `/#login=${code}` })
   await waitForText(again, '#one-time-link', new RegExp(DOOR_WORDS.link.gone))
+})
+
+test('a second one-time link shows nothing of the first, whose answer comes late', async () => {
+  await makeToken('first')
+  await makeToken('second')
+  const [first, second] = [await createCode('first', 'María'), await createCode('second')]
+  const visit = await openVisit(browser, app)
+  const { page } = visit
+  const pending: (() => void)[] = []
+  await page.setRequestInterception(true)
+  page.on('request', (request) => {
+    const proceed = () => void request.continue()
+    if (request.url().endsWith('/session/code')) pending.push(proceed)
+    else proceed()
+  })
+  const openLink = async (code: string) => {
+    const before = pending.length
+    await page.evaluate((code) => {
+      location.hash = `login=${code}`
+    }, code)
+    await until(() => pending.length > before)
+  }
+  const isRemembered = () => page.$eval('.remember input', (box) => (box as HTMLInputElement).checked)
+  await page.waitForSelector('form.secret')
+  await openLink(first)
+  pending[0]?.()
+  await waitForText(visit, '#one-time-link', /María/)
+  assert.equal(await isRemembered(), true)
+  await openLink(second)
+  await page.waitForSelector('#one-time-link', { hidden: true })
+  pending[1]?.()
+  await waitForText(visit, '#one-time-link', /second/)
+  assert.equal(await isRemembered(), false)
+
+  await openLink(first)
+  await openLink(second)
+  pending[3]?.()
+  await waitForText(visit, '#one-time-link', /second/)
+  const lateAnswer = page.waitForResponse((answer) => answer.url().endsWith('/session/code'))
+  pending[2]?.()
+  await lateAnswer
+  await page.evaluate(() => new Promise(requestAnimationFrame))
+  assert.match(await elementText(visit, '#one-time-link'), /second/)
+  await page.click('.door-card .main')
+  await page.waitForSelector('.menu')
+  assert.equal(await page.$eval('.menu-name', (name) => name.textContent), 'second')
 })
 
 test('the ticket of a PDF opens it once, within a minute', async () => {
