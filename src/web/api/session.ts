@@ -42,12 +42,14 @@ export type SessionState =
   | { state: 'out'; reason: 'ended'; end: SessionEnding | undefined }
   | ({ state: 'in' } & SessionFacts)
 
-const STORAGE_KEY = 'cambista-page'
+export const PAGE_SECRET_KEY = 'cambista-page'
+/** Stored for a moment in place of the secret, so that other tabs know that the user signed out. */
+export const SIGNED_OUT = ''
 /** Positions of exchange differences, which last until the user signs out. */
 export const POSITIONS_KEY = 'cambista-positions'
 
 export const session = signal<SessionState>({ state: 'loading' })
-/** Number of times that the user signed out here. Each clears the user's entries, also where rates stay open. */
+/** Number of times that the user signed out, in any tab. Each clears the user's entries, also where rates stay open. */
 export const signOuts = signal(0)
 
 /** Returns true if the session has read rights for the state of the server. */
@@ -64,7 +66,7 @@ export function hasIndicators(): boolean {
 
 export function readPageSecret(): string | undefined {
   try {
-    return localStorage.getItem(STORAGE_KEY) ?? undefined
+    return localStorage.getItem(PAGE_SECRET_KEY) || undefined
   } catch {
     return undefined // the browser forbids storage
   }
@@ -73,7 +75,7 @@ export function readPageSecret(): string | undefined {
 /** @returns false if the browser forbids storage */
 export function storePageSecret(secret: string): boolean {
   try {
-    localStorage.setItem(STORAGE_KEY, secret)
+    localStorage.setItem(PAGE_SECRET_KEY, secret)
     return true
   } catch {
     return false
@@ -105,7 +107,7 @@ export function deletePositions(): void {
 
 export function deletePageSecret(): void {
   try {
-    localStorage.removeItem(STORAGE_KEY)
+    localStorage.removeItem(PAGE_SECRET_KEY)
   } catch {
     // Without storage there was no session.
   }

@@ -4,10 +4,12 @@ import { apiRequest, type Failure } from './request.ts'
 import {
   deletePageSecret,
   deletePositions,
+  PAGE_SECRET_KEY,
   readPageSecret,
   type SessionEnding,
   type SessionFacts,
   type SessionSecrets,
+  SIGNED_OUT,
   session,
   signOuts,
   storePageSecret,
@@ -29,6 +31,14 @@ export const isOpenNetwork = document.documentElement.dataset.open !== undefined
 const RECHECK_MS = 5000
 let lastResume = Number.NEGATIVE_INFINITY
 
+// Another tab signed in, signed out, or found that the session has ended.
+addEventListener('storage', ({ key, newValue }) => {
+  if (key !== PAGE_SECRET_KEY) return
+  if (newValue) session.value = { state: 'loading' }
+  else if (newValue === SIGNED_OUT) void leaveSession()
+  else if (session.value.state === 'in') session.value = { state: 'out', reason: 'ended', end: undefined }
+})
+
 /**
  * Loads the stored session. Without one it sends no request, except in an open network.
  * @returns the failure, other than a 401
@@ -38,7 +48,8 @@ export async function resumeSession(): Promise<Failure | undefined> {
   if (current.state !== 'loading') return undefined // an earlier request has loaded it
   // The session loads, but requests get 401.
   const isBroken = current.isRefused && performance.now() - lastResume < RECHECK_MS
-  if (readPageSecret() === undefined) {
+  const secret = readPageSecret()
+  if (secret === undefined) {
     lastResume = performance.now()
     if (!isOpenNetwork || isBroken) session.value = { state: 'out', reason: 'never' }
     else await enterOpenNetwork()
@@ -46,6 +57,7 @@ export async function resumeSession(): Promise<Failure | undefined> {
   }
   const { value, failure } = await apiRequest<SessionFacts & { ended?: SessionEnding }>('/session')
   if (failure && failure.kind !== 'signed-out') return failure
+  if (readPageSecret() !== secret) return resumeSession() // another tab replaced the session
   lastResume = performance.now()
   if (value && (value.key || value.token) && !isBroken) session.value = { state: 'in', ...value }
   else {
@@ -73,7 +85,12 @@ export function queryCode(code: string) {
 export async function signOut(): Promise<void> {
   deletePositions()
   await apiRequest('/session', { method: 'DELETE' })
+  storePageSecret(SIGNED_OUT)
   deletePageSecret()
+  await leaveSession()
+}
+
+async function leaveSession(): Promise<void> {
   signOuts.value += 1
   if (isOpenNetwork) await enterOpenNetwork()
   else session.value = { state: 'out', reason: 'left' }
