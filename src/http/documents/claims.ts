@@ -244,9 +244,13 @@ function parseClaimRef(id: number, claimId: UploadedField): ClaimRef {
 
 /** Parses JSON whose numbers are ids: the text of each decides whether it is one (decisions 3.2). */
 function parseIds(json: string): unknown {
-  return JSON.parse(json, (_, value: unknown, context?: { source?: string }) =>
-    typeof value === 'number' ? toInteger({ number: context?.source ?? '' }) : value,
-  )
+  try {
+    return JSON.parse(json, (_, value: unknown, context?: { source?: string }) =>
+      typeof value === 'number' ? toInteger({ number: context?.source ?? '' }) : value,
+    )
+  } catch {
+    return Number.NaN // nested deeper than the stack
+  }
 }
 
 function parseInteger(field: string, value: UploadedField, { least, most, otherwise }: Bounds): number {

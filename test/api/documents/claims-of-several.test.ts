@@ -90,6 +90,14 @@ for (const [agent_ids, message] of BAD) {
   })
 }
 
+test('a claim with agent_ids that are nested deeper than the stack is a 400', async () => {
+  const deep = 30_000
+  assert.deepEqual(await claim(`{"agent_ids":${'['.repeat(deep)}${']'.repeat(deep)}}`), {
+    ...{ status: 400, ids: [] },
+    message: 'agent_ids must be a list of 1 to 20 ids of agents',
+  })
+})
+
 for (const id of ['1.0', '1e0', '1.0000000000000000001']) {
   test(`a claim with the number ${id} as an agent is a 400: its text decides`, async () => {
     const refusal = (message: string) => ({ status: 400, ids: [], message })
