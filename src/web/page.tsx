@@ -55,7 +55,7 @@ export function Page() {
   const leaveDoor = () => {
     setSigningIn(false)
     if (session.value.state === 'out') void enterOpenNetwork()
-    if (session.value.state !== 'in' && view.value.screen !== 'rates') location.hash = '#rates'
+    if (session.value.state === 'open' && view.value.screen !== 'rates') location.hash = '#rates'
   }
   const isLoading = state === 'loading' && !failure
   useLayoutEffect(() => {

@@ -136,6 +136,16 @@ test('a session stays open when a connection that was lost while the page loaded
   assert.equal(await page.$('form.secret'), null)
 })
 
+test('a link signs in also if the first request of its session is lost', async () => {
+  const visit = await openVisit(browser, app, { language: 'es', path: await personPath('Contabilidad') })
+  const { page } = visit
+  await page.waitForSelector('.door-card .main')
+  await loseOnce(page, 'GET')
+  await page.click('.door-card .main')
+  await page.waitForSelector('.side-value')
+  assert.equal(await page.$('.door-card'), null)
+})
+
 test('cards of a lost server have their values with a time, and other answers wait', async () => {
   const visit = await openVisit(browser, app, { language: 'es' })
   const { page } = visit

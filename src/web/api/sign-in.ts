@@ -113,7 +113,7 @@ export async function requestSession(
   if (failure) return failure
   if (!storePageSecret(value.page)) return { kind: 'storage' }
   const facts = await apiRequest<SessionFacts>('/session')
-  if (facts.failure) return facts.failure
-  session.value = { state: 'in', ...facts.value }
+  // After a failure the page loads the session, for the code is used up.
+  session.value = facts.value ? { state: 'in', ...facts.value } : { state: 'loading' }
   return undefined
 }
