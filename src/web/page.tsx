@@ -1,8 +1,8 @@
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import { isOffline } from './api/connection.ts'
 import type { Failure } from './api/request.ts'
-import { session } from './api/session.ts'
-import { enterOpenNetwork, resumeSession } from './api/sign-in.ts'
+import { session, unendedSecret } from './api/session.ts'
+import { endSession, enterOpenNetwork, resumeSession } from './api/sign-in.ts'
 import { Header } from './components/header.tsx'
 import { icons } from './components/icons.tsx'
 import { lazyView } from './components/lazy-view.tsx'
@@ -80,6 +80,7 @@ export function Page() {
       </Header>
       <main id="main" tabIndex={-1} class={isOffline.value ? 'offline' : undefined}>
         <LostBanner />
+        <UnendedSession />
         {state === 'loading' && (failure ? <UnknownSession failure={failure} /> : <Loading />)}
         {state !== 'loading' && code !== undefined && (
           <OneTimeLink key={code} code={code} onDone={() => setCode(undefined)} />
@@ -125,6 +126,29 @@ function UnknownSession({ failure }: { failure: Failure }) {
       <h1 class="unseen">cambista</h1>
       <FailureNotice failure={failure} />
     </>
+  )
+}
+
+/** Warns of a session that the user left and the server has not ended. Tries again until it has. */
+function UnendedSession() {
+  const secret = unendedSecret.value
+  useEffect(() => {
+    if (secret === undefined) return
+    const request = new AbortController()
+    const timer = setInterval(() => void endSession(secret, request.signal), RETRY_MS)
+    return () => {
+      clearInterval(timer)
+      request.abort()
+    }
+  }, [secret])
+  if (secret === undefined) return null
+  return (
+    <p class="banner lost" role="status">
+      {icons.clock}
+      <span>
+        <strong>{texts.value.session.unended}</strong> {texts.value.session.unendedAgain}
+      </span>
+    </p>
   )
 }
 

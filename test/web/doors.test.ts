@@ -1,4 +1,4 @@
-// Doors: sessions over a restart, ended elsewhere or withdrawn; open networks; a server that is gone; an empty box.
+// Doors: sessions over a restart or a lost request, ended elsewhere or withdrawn; open networks; a lost server.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -27,6 +27,7 @@ import {
 } from './support.ts'
 
 const NAME = 'rates.example'
+const UNENDED = /^Salió en este equipo, pero el servidor todavía no cerró la sesión\. .* se reintenta/
 const browser = await openEngine(`--host-resolver-rules=MAP ${NAME} 127.0.0.1`)
 const app = await openPageApp({
   listen: {
@@ -146,6 +147,40 @@ test('a link signs in also if the first request of its session is lost', async (
   assert.equal(await page.$('.door-card'), null)
 })
 
+test('signing out without an answer shows the door and a warning, until the server has ended the session', async () => {
+  const visit = await openVisit(browser, app, { language: 'es', viewport: PHONE })
+  const { page, cdp } = visit
+  await enterSecret(visit, app.key)
+  await page.waitForSelector('.side-value')
+  const half = await page.evaluate(() => localStorage.getItem('cambista-page') ?? '')
+  const [cookie] = (await cdp.send('Network.getCookies')).cookies
+  const readKey = async () => {
+    const headers = { cookie: `${cookie?.name}=${cookie?.value}`, 'x-cambista-page': half }
+    return ((await (await fetch(`${app.app.url}/session`, { headers })).json()) as { key: unknown }).key
+  }
+  await loseOnce(page, 'DELETE')
+  await leave(page)
+  await waitForText(visit, '.banner', UNENDED)
+  assert.equal(await page.evaluate(() => localStorage.getItem('cambista-page')), null)
+  assert.deepEqual(await readKey(), { name: 'erp' })
+  assert.deepEqual([...(await axe(page)), ...(await page.evaluate(geometry, MIN_TARGET))], [])
+  await page.waitForSelector('.banner', { hidden: true })
+  assert.equal(await readKey(), null)
+})
+
+test('a sign-in after signing out without an answer removes the warning', async () => {
+  const visit = await openVisit(browser, app, { language: 'es' })
+  const { page } = visit
+  await enterSecret(visit, app.key)
+  await page.waitForSelector('.side-value')
+  await loseOnce(page, 'DELETE')
+  await leave(page)
+  await waitForText(visit, '.banner', UNENDED)
+  await enterSecret(visit, app.key)
+  await page.waitForSelector('.side-value')
+  assert.equal(await page.$('.banner'), null)
+})
+
 test('cards of a lost server have their values with a time, and other answers wait', async () => {
   const visit = await openVisit(browser, app, { language: 'es' })
   const { page } = visit
@@ -211,6 +246,12 @@ test('rates are open by name over plain HTTP to the network alone, and documents
     'no request before sign-in',
   )
 })
+
+async function leave(page: Page): Promise<void> {
+  await page.click('.menu summary')
+  await page.click('.menu-inside > .button')
+  await page.waitForSelector('form.secret')
+}
 
 /** Loses the next request of a method to the session. */
 async function loseOnce(page: Page, method: string): Promise<void> {

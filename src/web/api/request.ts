@@ -53,10 +53,9 @@ export async function apiRequest<T>(path: string, options: RequestOptions = {}):
 /** Returns a response with an unread body. */
 export async function apiResponse(path: string, options: RequestOptions = {}): Promise<Result<Response>> {
   const { method = 'GET', body, signal = null } = options
-  const headers: Record<string, string> = { ...options.headers }
   const pageSecret = readPageSecret()
   const half = pageSecret ?? (session.value.state === 'open' ? OPEN_PAGE : undefined)
-  if (half !== undefined) headers[PAGE_HEADER] = half
+  const headers: Record<string, string> = { ...(half && { [PAGE_HEADER]: half }), ...options.headers }
   if (body !== undefined) headers['Content-Type'] = 'application/json'
   try {
     const json = body === undefined ? null : JSON.stringify(body)

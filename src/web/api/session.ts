@@ -51,6 +51,8 @@ export const POSITIONS_KEY = 'cambista-positions'
 export const session = signal<SessionState>({ state: 'loading' })
 /** Number of times that the user signed out, in any tab. Each clears the user's entries, also where rates stay open. */
 export const signOuts = signal(0)
+/** Secret of a session that the user left and the server has not ended: in memory alone. */
+export const unendedSecret = signal<string | undefined>(undefined)
 
 /** Returns true if the session has read rights for the state of the server. */
 export function canReadStatus(): boolean {

@@ -1,6 +1,6 @@
 // Sign-in by a secret or by the code of a one-time link, and sign-out.
 
-import { apiRequest, type Failure } from './request.ts'
+import { apiRequest, type Failure, PAGE_HEADER } from './request.ts'
 import {
   deletePageSecret,
   deletePositions,
@@ -13,6 +13,7 @@ import {
   session,
   signOuts,
   storePageSecret,
+  unendedSecret,
 } from './session.ts'
 
 export type Refusal = Failure | { kind: 'storage' }
@@ -34,8 +35,10 @@ let lastResume = Number.NEGATIVE_INFINITY
 // Another tab signed in, signed out, or found that the session has ended.
 addEventListener('storage', ({ key, newValue }) => {
   if (key !== PAGE_SECRET_KEY) return
-  if (newValue) session.value = { state: 'loading' }
-  else if (newValue === SIGNED_OUT) void leaveSession()
+  if (newValue) {
+    unendedSecret.value = undefined
+    session.value = { state: 'loading' }
+  } else if (newValue === SIGNED_OUT) void leaveSession()
   else if (session.value.state === 'in') session.value = { state: 'out', reason: 'ended', end: undefined }
 })
 
@@ -81,13 +84,22 @@ export function queryCode(code: string) {
   return apiRequest<LinkFacts>('/session/code', { method: 'POST', body: { code } })
 }
 
-/** Signs out, and removes the positions and the pasted list. */
+/** Signs out, and removes the positions and the pasted list. The secret is removed also if the server does not answer. */
 export async function signOut(): Promise<void> {
+  const secret = readPageSecret()
   deletePositions()
-  await apiRequest('/session', { method: 'DELETE' })
+  if (secret !== undefined) await endSession(secret)
   storePageSecret(SIGNED_OUT)
   deletePageSecret()
   await leaveSession()
+}
+
+/** Ends a session on the server. After a failure its secret is in `unendedSecret`, unless a later session is open. */
+export async function endSession(secret: string, signal?: AbortSignal): Promise<void> {
+  const headers = { [PAGE_HEADER]: secret }
+  const { failure } = await apiRequest('/session', { method: 'DELETE', headers, signal })
+  const isLast = (readPageSecret() ?? secret) === secret
+  unendedSecret.value = failure && isLast ? secret : undefined
 }
 
 async function leaveSession(): Promise<void> {
@@ -111,6 +123,7 @@ export async function requestSession(
 ): Promise<Refusal | undefined> {
   const { value, failure } = await apiRequest<{ page: string }>('/session', { method: 'POST', body })
   if (failure) return failure
+  unendedSecret.value = undefined // its cookie has been replaced
   if (!storePageSecret(value.page)) return { kind: 'storage' }
   const facts = await apiRequest<SessionFacts>('/session')
   // After a failure the page loads the session, for the code is used up.

@@ -35,6 +35,14 @@ export const PAGE = textTable({
     ],
     leave: ['Salir', 'Sign out'],
     leaveOthers: ['Salir en los demás equipos', 'Sign out on other computers'],
+    unended: [
+      'Salió en este equipo, pero el servidor todavía no cerró la sesión.',
+      'You are signed out on this computer, but the server has not ended the session yet.',
+    ],
+    unendedAgain: [
+      'Deje esta página abierta: se reintenta automáticamente.',
+      'Leave this page open: it retries automatically.',
+    ],
     leftOthers: ['Se cerró la sesión en los demás equipos.', 'Other computers are signed out.'],
     rights: {
       key: ['Tipos de cambio y estado', 'Exchange rates and status'],
