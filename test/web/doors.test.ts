@@ -137,6 +137,21 @@ test('a session stays open when a connection that was lost while the page loaded
   assert.equal(await page.$('form.secret'), null)
 })
 
+test('a session whose other requests get 401 ends, and is not loaded for ever', async () => {
+  const visit = await openVisit(browser, app, { language: 'es' })
+  const { page } = visit
+  await enterSecret(visit, app.key)
+  await page.waitForSelector('.side-value')
+  await page.setRequestInterception(true)
+  page.on('request', (request) => {
+    if (new URL(request.url()).pathname.startsWith('/api/')) void request.respond({ status: 401 })
+    else void request.continue()
+  })
+  await page.click('.day-picker button')
+  await page.waitForSelector('.ended')
+  assert.equal(await page.evaluate(() => localStorage.getItem('cambista-page')), null)
+})
+
 test('a link signs in also if the first request of its session is lost', async () => {
   const visit = await openVisit(browser, app, { language: 'es', path: await personPath('Contabilidad') })
   const { page } = visit
