@@ -38,6 +38,8 @@ export type LiveDocuments = {
 type LiveState = Omit<LiveDocuments, 'loadMore' | 'replace' | 'remove'> & {
   key: string
   cursor: number
+  /** Newest id of the last answer, shown or not. */
+  top: number
   firstNewest: number
 }
 
@@ -56,6 +58,7 @@ const EMPTY: LiveState = {
   failure: undefined,
   newCount: 0,
   cursor: 0,
+  top: 0,
   firstNewest: 0,
 }
 
@@ -83,7 +86,7 @@ export function useLiveDocuments(
   const current = state.key === key ? state : EMPTY
   const readChange = useRef('')
   useEffect(() => {
-    const { documents, cursor, hasMore } = current
+    const { documents, top } = current
     // Leases end without a change.
     const change = summary && `${key} ${summary.changed} ${summary.waiting} ${summary.working}`
     if (!change || !documents || change === readChange.current) return
@@ -91,7 +94,8 @@ export function useLiveDocuments(
     const list = {
       rows: documents,
       inUse: documents.filter(({ id }) => isInUse(id)),
-      floor: hasMore ? cursor : 0,
+      floor: listEnd(current),
+      top,
     }
     void readAgain(selection, list).then((newer) => {
       if (!newer)
@@ -154,7 +158,7 @@ async function pollDocuments(
       await pause(RETRY_MS, signal)
     } else {
       newestId = value.next_after
-      update((old) => withNewRows(old, { rows: value.documents, stay: [], edge: Infinity, ceiling: 0 }))
+      update((old) => withArrivals(old, value.documents))
       // Pauses 5 s if the server returns an empty list at once, against a busy loop.
       if (value.documents.length === 0 && performance.now() - startMs < RETRY_MS)
         await pause(RETRY_MS, signal)
@@ -198,7 +202,8 @@ async function search(
       // Old documents change their state, and are then the newest of a list with a state.
       const firstNewest = selection.state === '' ? old.firstNewest || (rows[0]?.id ?? 0) : Infinity
       const progress = { cursor, hasMore: value.has_more, isSearching, scanEdge, failure: undefined }
-      return { ...old, ...progress, firstNewest, documents: [...earlier, ...rows] }
+      const top = from === 0 ? (newestId ?? 0) : old.top
+      return { ...old, ...progress, top, firstNewest, documents: mergeDocuments(earlier, rows) }
     })
     if (!isSearching) return { newestId }
   }
@@ -214,26 +219,34 @@ async function findArrival(
   return (row ?? (await apiRequest<Document>(documentPath(id), { signal })).value)?.created_at
 }
 
-/** `edge`, `ceiling`: rows below and above were not read. */
-type ListUpdate = { rows: readonly Document[]; stay: readonly Document[]; edge: number; ceiling: number }
+/** `edge`, `ceiling`: rows below and above were not read. `top`: the newest id that was read. */
+type ListUpdate = {
+  rows: readonly Document[]
+  stay: readonly Document[]
+  edge: number
+  ceiling: number
+  top: number
+  /** Arrival at the edge of a list that lacks documents below. */
+  gap: { arrival: string | undefined } | undefined
+}
 
 /** Reads a list again down to the id `floor`. Undefined: a request failed. */
 async function readAgain(
   selection: Selection,
-  list: { rows: readonly Document[]; inUse: readonly Document[]; floor: number },
+  list: { rows: readonly Document[]; inUse: readonly Document[]; floor: number; top: number },
 ): Promise<ListUpdate | undefined> {
   const { floor } = list
   const limit = isNarrower(selection.state) || list.rows.length > PAGE_SIZE ? LONGEST_PAGE : PAGE_SIZE
-  const ceiling = list.rows[0]?.id ?? 0
-  const rows: Document[] = []
+  const read: Document[] = []
   let edge = 0
   for (let requests = 0; requests < MAX_REREADS; requests++) {
     const { value } = await apiRequest<NewestDocuments>(newestPath(selection, edge, limit))
     if (!value) return undefined
-    rows.push(...value.documents.filter((one) => isInGroup(one, selection.state, serverTime())))
+    read.push(...value.documents)
     edge = value.has_more ? value.next_before : 0
     if (edge <= floor) break
   }
+  const rows = read.filter((one) => one.id >= floor && isInGroup(one, selection.state, serverTime()))
   const stay: Document[] = []
   for (const { id } of list.inUse) {
     if (rows.some((row) => row.id === id)) continue
@@ -241,14 +254,39 @@ async function readAgain(
     if (failure && failure.kind !== 'not-found') return undefined
     if (value) stay.push(value)
   }
-  return { rows: rows.filter(({ id }) => id >= floor), stay, edge: Math.max(edge, floor), ceiling }
+  const isGap = edge > Math.max(floor, list.top)
+  return {
+    ...{ rows, stay, edge: Math.max(edge, floor), ceiling: list.top, top: read[0]?.id ?? 0 },
+    gap: isGap ? { arrival: read.at(-1)?.created_at } : undefined,
+  }
 }
 
-function withNewRows(old: LiveState, { rows, stay, edge, ceiling }: ListUpdate): LiveState {
-  const earlier = (old.documents ?? []).filter(({ id }) => id < edge || id > ceiling)
-  const documents = mergeDocuments(earlier, [...stay, ...rows])
+/** Adds what was read again. After a gap the list ends, and the next page begins there. */
+function withNewRows(old: LiveState, { rows, stay, edge, ceiling, top, gap }: ListUpdate): LiveState {
+  const end = gap ? edge : listEnd(old)
+  const earlier = (old.documents ?? []).filter(({ id }) => id >= end && (id < edge || id > ceiling))
+  const newest = rows.filter(({ id }) => id >= end)
+  const newTop = Math.max(top, earlier[0]?.id ?? 0)
+  const list = withDocuments({ ...old, top: newTop }, earlier, [...stay, ...newest])
+  return gap ? { ...list, cursor: edge, hasMore: true, scanEdge: gap.arrival } : list
+}
+
+/** Adds the documents that follow the newest. Documents below the end of the list belong to a later page. */
+function withArrivals(old: LiveState, arrivals: readonly Document[]): LiveState {
+  const top = Math.max(old.top, arrivals.at(-1)?.id ?? 0)
+  const rows = arrivals.filter(({ id }) => id >= listEnd(old))
+  return withDocuments({ ...old, top }, old.documents ?? [], rows)
+}
+
+function withDocuments(old: LiveState, rows: readonly Document[], newer: readonly Document[]): LiveState {
+  const documents = mergeDocuments(rows, newer)
   const newCount = documents.filter(({ id }) => id > old.firstNewest).length
   return { ...old, documents, newCount, failure: undefined }
+}
+
+/** Id below which documents belong to the next page. */
+function listEnd({ hasMore, cursor }: LiveState): number {
+  return hasMore ? cursor : 0
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {

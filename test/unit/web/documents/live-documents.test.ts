@@ -20,6 +20,7 @@ let lastNewId: number
 let newestId: number
 let paths: string[]
 let responseDelay = 1
+let idInUse = 0
 
 globalThis.fetch = async (input, options) => {
   const { pathname, searchParams } = new URL(String(input), 'http://localhost')
@@ -49,6 +50,7 @@ beforeEach(() => {
   lastNewId = 300
   newestId = 300
   responseDelay = 1
+  idInUse = 0
 })
 afterEach(() => render(null, parent)) // aborts the long poll
 
@@ -63,19 +65,21 @@ function row(id: number): Row {
   return { id, state, lease_until: '2999-01-01T00:00:00Z', created_at: '2026-11-01T00:00:00Z' }
 }
 
-async function openList(state: string) {
-  const texts = { search: '', issuer: '', clave: '', since: '', until: '' }
+async function openList(state: string, since = '') {
+  const texts = { search: '', issuer: '', clave: '', since, until: '' }
   const selection = { company: 0, agent: 0, state, ...texts }
   const List = () => {
     const [summary, set] = useState(undefined)
     setSummary = set
-    live = useLiveDocuments(selection, summary, () => false)
+    live = useLiveDocuments(selection, summary, (id: number) => id === idInUse)
     return null
   }
   render(h(List, {}), parent)
   await until(() => live.documents !== undefined)
 }
 
+const idsDown = (first: number, last: number) =>
+  Array.from({ length: first - last + 1 }, (_, at) => first - at)
 const ids = (): number[] => live.documents.map(({ id }: Row) => id)
 
 test('loadMore requests a page once', async () => {
@@ -119,4 +123,23 @@ test('newCount counts documents that arrive', async () => {
   setSummary({ changed: 1, waiting: 302, working: 0 })
   await until(() => ids()[0] === 302)
   assert.equal(live.newCount, 2)
+})
+
+test('a filtered list without room for a burst of documents ends where it was read', async () => {
+  newestId = 2
+  idInUse = 1
+  await openList('', '2026-11-01')
+  assert.deepEqual([ids(), live.hasMore], [[2, 1], false])
+  newestId = 402
+  setSummary({ changed: 1, waiting: 402, working: 0 })
+  await until(() => ids()[0] === 402)
+  assert.deepEqual(ids(), [...idsDown(402, 153), 1])
+  assert.deepEqual([live.hasMore, live.scanEdge], [true, '2026-11-01T00:00:00Z'])
+  idInUse = 0
+  while (live.hasMore) {
+    const { length } = ids()
+    live.loadMore()
+    await until(() => ids().length > length)
+  }
+  assert.deepEqual(ids(), idsDown(402, 1))
 })
