@@ -1,5 +1,5 @@
-// Documents of a selection, newest first. A list without a search long-polls for new documents. Each list is read again
-// when the summary changes. Failed requests are retried.
+// Documents of a selection, newest first. A list without a search long-polls for new documents while the tab is visible.
+// Each list is read again when the summary changes. Failed requests are retried.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { serverTime } from '../api/clock.ts'
@@ -15,7 +15,7 @@ import {
   type Summary,
   waitPath,
 } from '../api/documents.ts'
-import { apiRequest, type Failure } from '../api/request.ts'
+import { apiRequest, type Failure, type Result } from '../api/request.ts'
 import { isTransient, refreshCount } from '../components/use-api.ts'
 import { isInGroup, isNarrower, mergeDocuments } from '../model/documents/document-queue.ts'
 
@@ -149,9 +149,13 @@ async function pollDocuments(
       else if (isSearch(selection)) return
       continue
     }
-    const path = waitPath(selection, newestId)
-    const { value, failure } = await apiRequest<LaterDocuments>(path, { signal })
+    if (document.hidden) {
+      await nextVisibility(signal)
+      continue
+    }
+    const { value, failure } = await requestLater(waitPath(selection, newestId), signal)
     if (signal.aborted) return
+    if (failure?.kind === 'stopped') continue
     if (failure) {
       update((old) => ({ ...old, failure }))
       if (!isTransient(failure)) return
@@ -164,6 +168,18 @@ async function pollDocuments(
         await pause(RETRY_MS, signal)
     }
   }
+}
+
+/** Waits for documents while the tab is visible. The browser limits connections to a server, and tabs share them. */
+async function requestLater(path: string, signal: AbortSignal): Promise<Result<LaterDocuments>> {
+  const request = new AbortController()
+  const own = request.signal
+  const stop = () => request.abort()
+  signal.addEventListener('abort', stop, { signal: own })
+  document.addEventListener('visibilitychange', stop, { signal: own })
+  const result = await apiRequest<LaterDocuments>(path, { signal: own })
+  stop() // removes the listeners
+  return result
 }
 
 /** Reads pages until a screen is full. @param before 0: replaces the rows by the newest */
@@ -287,6 +303,15 @@ function withDocuments(old: LiveState, rows: readonly Document[], newer: readonl
 /** Id below which documents belong to the next page. */
 function listEnd({ hasMore, cursor }: LiveState): number {
   return hasMore ? cursor : 0
+}
+
+/** Resolves when the tab is shown or hidden. */
+function nextVisibility(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => resolve()
+    document.addEventListener('visibilitychange', end, { once: true, signal })
+    signal.addEventListener('abort', end, { once: true })
+  })
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {

@@ -8,11 +8,7 @@ import { until } from '../../../support/terminal.ts'
 type Row = { id: number; state: string; lease_until: string; created_at: string }
 
 const localStorage = { getItem: () => null, setItem() {}, removeItem() {} }
-const document = {
-  ...{ documentElement: { dataset: {} }, hidden: false },
-  addEventListener() {},
-  removeEventListener() {},
-}
+const document = Object.assign(new EventTarget(), { documentElement: { dataset: {} }, hidden: false })
 Object.assign(globalThis, { localStorage, document, addEventListener() {} })
 
 /** Ids above are claimed, the others new. */
@@ -21,11 +17,18 @@ let newestId: number
 let paths: string[]
 let responseDelay = 1
 let idInUse = 0
+/** Cursors of long polls, and the number of those that the server has not answered. */
+let waits: number[]
+let openWaits = 0
 
 globalThis.fetch = async (input, options) => {
   const { pathname, searchParams } = new URL(String(input), 'http://localhost')
   // A long poll without arrivals.
-  if (searchParams.has('wait')) await delay(60_000, undefined, { signal: options?.signal ?? undefined })
+  if (searchParams.has('wait')) {
+    waits.push(Number(searchParams.get('after')))
+    openWaits++
+    await delay(60_000, undefined, { signal: options?.signal ?? undefined }).finally(() => openWaits--)
+  }
   if (pathname !== '/api/v1/documents') return Response.json(row(Number(pathname.split('/').at(-1))))
   paths.push(String(input))
   const before = Number(searchParams.get('before') ?? newestId + 1)
@@ -51,6 +54,8 @@ beforeEach(() => {
   newestId = 300
   responseDelay = 1
   idInUse = 0
+  waits = []
+  setHidden(false)
 })
 afterEach(() => render(null, parent)) // aborts the long poll
 
@@ -58,6 +63,11 @@ const parent = {
   ...{ childNodes: [], firstChild: null, nodeType: 1, namespaceURI: '', ownerDocument: document },
   insertBefore() {},
   contains: () => true,
+}
+
+function setHidden(hidden: boolean): void {
+  document.hidden = hidden
+  document.dispatchEvent(new Event('visibilitychange'))
 }
 
 function row(id: number): Row {
@@ -142,4 +152,23 @@ test('a filtered list without room for a burst of documents ends where it was re
     await until(() => ids().length > length)
   }
   assert.deepEqual(ids(), idsDown(402, 1))
+})
+
+test('a hidden list waits for no documents until it is shown', async () => {
+  await openList('')
+  await until(() => openWaits === 1)
+  setHidden(true)
+  await until(() => openWaits === 0)
+  await delay(50)
+  assert.deepEqual([waits, live.failure], [[300], undefined])
+  setHidden(false)
+  await until(() => openWaits === 1)
+  assert.deepEqual(waits, [300, 300])
+})
+
+test('a list that is opened in a hidden tab reads its documents and waits for no others', async () => {
+  setHidden(true)
+  await openList('')
+  await delay(50)
+  assert.deepEqual([ids().length, waits], [50, []])
 })
