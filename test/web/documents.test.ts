@@ -11,6 +11,7 @@ import {
   enterSecret,
   openEngine,
   openPageApp,
+  openScreen,
   openVisit,
   PHONE,
   type Visit,
@@ -66,7 +67,22 @@ const readNames = ({ page }: Visit) =>
   page.$$eval('.document h3', (titles) => titles.map((one) => one.textContent ?? ''))
 const readEvents = ({ page }: Visit) =>
   page.$$eval('.events li p:first-child', (texts) => texts.map((one) => one.textContent ?? ''))
+const readStates = ({ page }: Visit) =>
+  page.$$eval('.sent-state', (states) => states.map((one) => one.textContent ?? ''))
 const focusId = ({ page }: Visit) => page.evaluate(() => document.activeElement?.id ?? '')
+/** Chooses files of the panel for sending, by name and text. */
+const chooseFiles = ({ page }: Visit, texts: Record<string, string>) =>
+  page.$eval(
+    '.drop input',
+    (input, texts) => {
+      const files = new DataTransfer()
+      for (const [name, text] of Object.entries(texts)) files.items.add(new File([text], name))
+      const field = input as HTMLInputElement
+      field.files = files.files
+      field.dispatchEvent(new Event('change', { bubbles: true }))
+    },
+    texts,
+  )
 const text = (name: string) => ({ name, mimetype: 'text/plain', content: `the text of ${name}` })
 
 test('an open list shows each state that a worker gives a document, and the focus stays on the row', async () => {
@@ -213,31 +229,55 @@ test('a phone sends photos and files, and shows what becomes of each', async () 
     ],
   )
   assert.equal(await page.$('.upload-to .field'), null, 'there is no choice')
-  await page.$eval('.drop input', (input) => {
-    const files = new DataTransfer()
-    files.items.add(new File(['hola'], 'recibo.txt', { type: 'text/plain' }))
-    files.items.add(new File([], 'vacía.xlsx'))
-    const field = input as HTMLInputElement
-    field.files = files.files
-    field.dispatchEvent(new Event('change', { bubbles: true }))
-  })
-  const readStates = () =>
-    page.$$eval('.sent-state', (states) => states.map((one) => one.textContent ?? '').join(' / '))
+  await chooseFiles(visit, { 'recibo.txt': 'hola', 'vacía.xlsx': '' })
   await until(
     async () =>
-      (await readStates()) === 'Recibido · en espera del agente / No se envió: el archivo está vacío.',
+      String(await readStates(visit)) ===
+      'Recibido · en espera del agente,No se envió: el archivo está vacío.',
   )
   const { documents } = await work<{ documents: Claim[] }>('claim', { agent_id: AGENT, limit: 50 })
   const rest = await work<{ documents: Claim[] }>('claim', { agent_id: AGENT, limit: 50 })
   const last = [...documents, ...rest.documents].at(-1)
   assert.ok(last)
-  await until(async () => (await readStates()).startsWith('En proceso'))
+  await until(async () => (await readStates(visit))[0] === 'En proceso')
   await finish(last, 'done', 'Asiento 1743.')
-  await until(async () => (await readStates()).startsWith('Listo'))
+  await until(async () => (await readStates(visit))[0] === 'Listo')
   await page.keyboard.press('Escape')
   await page.waitForFunction(() => !document.querySelector('dialog[open]'))
   assert.equal(await focusId(visit), 'send')
   assert.equal((await readNames(visit))[0], 'recibo.txt')
+  assertClean(visit)
+})
+
+test('files are sent while another screen is open, and the browser warns before it closes the page', async () => {
+  const visit = await openDocuments(token)
+  const { page } = visit
+  const delayed: (() => void)[] = []
+  await page.setRequestInterception(true)
+  page.on('request', (request) => {
+    if (request.url().endsWith('/documents/create')) delayed.push(() => void request.continue())
+    else void request.continue()
+  })
+  const warnsBeforeUnload = () =>
+    page.evaluate(() => !dispatchEvent(new Event('beforeunload', { cancelable: true })))
+  await page.click('.send')
+  await page.waitForSelector('.choose:enabled')
+  assert.equal(await warnsBeforeUnload(), false)
+  await chooseFiles(visit, { 'uno.txt': 'uno', 'dos.txt': 'dos' })
+  await until(() => delayed.length === 1)
+  assert.equal(await warnsBeforeUnload(), true)
+  await openScreen(visit, 'status')
+  delayed[0]?.()
+  await until(() => delayed.length === 2)
+  delayed[1]?.()
+  await openScreen(visit, 'documents')
+  await page.click('.send')
+  await until(
+    async () =>
+      String(await readStates(visit)) === 'Recibido · en espera del agente,Recibido · en espera del agente',
+  )
+  assert.equal(await warnsBeforeUnload(), false)
+  assert.deepEqual((await readNames(visit)).slice(0, 2), ['dos.txt', 'uno.txt'])
   assertClean(visit)
 })
 

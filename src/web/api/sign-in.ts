@@ -84,7 +84,10 @@ export function queryCode(code: string) {
   return apiRequest<LinkFacts>('/session/code', { method: 'POST', body: { code } })
 }
 
-/** Signs out, and removes the positions and the pasted list. The secret is removed also if the server does not answer. */
+/**
+ * Signs out, and removes the positions, the pasted list and the files that are sent. The secret is removed also if the
+ * server does not answer.
+ */
 export async function signOut(): Promise<void> {
   const secret = readPageSecret()
   deletePositions()

@@ -235,7 +235,7 @@ function DocumentPanel(props: ListProps & { received: LiveDocuments; changed: nu
   )
 }
 
-/** Stays in the page once it was opened, since uploads go on behind another document. */
+/** Stays in the page once it was opened, with the choices of the user. */
 function SendingPanel({ directory, changed }: { directory: LoadedDirectory; changed: number | undefined }) {
   const { send, document } = view.value
   const isOpen = send && document === 0

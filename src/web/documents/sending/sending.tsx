@@ -1,7 +1,7 @@
 // Drop zone for files, with company, agent and owner where there is a choice, and the progress of each upload.
 
 import type { ComponentChildren } from 'preact'
-import { useId, useRef, useState } from 'preact/hooks'
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import type { DirectoryEntry, Document } from '../../api/documents.ts'
 import { mayUse } from '../../api/session.ts'
 import { icons, lineIcon } from '../../components/icons.tsx'
@@ -9,7 +9,7 @@ import { failureText } from '../../components/notice.tsx'
 import type { LoadedDirectory } from '../directory.ts'
 import { sendingTexts } from './texts.ts'
 import { UploadList } from './upload-list.tsx'
-import { useUploadQueue } from './upload-queue.ts'
+import { addUploads, readOutcomes } from './upload-queue.ts'
 
 type SendingProps = {
   directory: LoadedDirectory
@@ -43,7 +43,7 @@ export function Sending(props: SendingProps) {
 function DropZone({ directory, agent: listAgent, changed, onCompany, chip }: SendingProps) {
   const words = sendingTexts.value
   const [selection, setSelection] = useState({ agent: 0, owner: 0 })
-  const { uploads, add, ...tools } = useUploadQueue(changed)
+  useEffect(readOutcomes, [changed])
   const { companies, company, owners, isLoaded, failure } = directory
   const agents = directory.agents.filter(({ active }) => active)
   const agent = selectedId(agents, selection.agent || listAgent)
@@ -57,7 +57,7 @@ function DropZone({ directory, agent: listAgent, changed, onCompany, chip }: Sen
     return agent === 0 ? words.missing.agent : words.missing.owner
   }
   const addFiles = (files: readonly File[]) => {
-    if (isReady) add(files, { company, agent, owner })
+    if (isReady) addUploads(files, { company, agent, owner })
   }
   return (
     <>
@@ -77,7 +77,7 @@ function DropZone({ directory, agent: listAgent, changed, onCompany, chip }: Sen
         />
       </div>
       <FileZone isReady={isReady} hint={hint || undefined} onFiles={addFiles} />
-      <UploadList uploads={uploads} chip={chip} {...tools} />
+      <UploadList chip={chip} />
     </>
   )
 }

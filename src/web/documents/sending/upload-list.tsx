@@ -6,19 +6,14 @@ import { failureText } from '../../components/notice.tsx'
 import { formats } from '../../components/view.ts'
 import { visibleText } from '../../model/visible.ts'
 import { sendingTexts } from './texts.ts'
-import type { FileUpload, UploadQueue } from './upload-queue.ts'
+import { type FileUpload, isUnderWay, removeUpload, retryUpload, uploads } from './upload-queue.ts'
 
-export function UploadList({
-  uploads,
-  retry,
-  remove,
-  chip,
-}: Omit<UploadQueue, 'add'> & { chip: (document: Document) => ComponentChildren }) {
+export function UploadList({ chip }: { chip: (document: Document) => ComponentChildren }) {
   const words = sendingTexts.value
-  if (uploads.length === 0) return null
+  if (uploads.value.length === 0) return null
   return (
     <ul class="sending">
-      {uploads.map((one) => (
+      {uploads.value.map((one) => (
         <li key={one.key} class={`sent ${stateClass(one)}`}>
           <p class="sent-name">
             <bdi>{visibleText(one.file.name)}</bdi> <small>{formats.value.bytes(one.file.size)}</small>
@@ -28,7 +23,7 @@ export function UploadList({
             class="plain round"
             aria-label={isUnderWay(one) ? words.stop : words.clear}
             title={isUnderWay(one) ? words.stop : words.clear}
-            onClick={() => remove(one.key)}
+            onClick={() => removeUpload(one.key)}
           >
             {icons.close}
           </button>
@@ -39,7 +34,7 @@ export function UploadList({
             <progress aria-label={words.progress(visibleText(one.file.name))} value={sentShare(one)} />
           )}
           {typeof one.state === 'object' && (
-            <button type="button" class="link" onClick={() => retry(one.key)}>
+            <button type="button" class="link" onClick={() => retryUpload(one.key)}>
               {words.again}
             </button>
           )}
@@ -47,10 +42,6 @@ export function UploadList({
       ))}
     </ul>
   )
-}
-
-function isUnderWay({ state }: FileUpload): boolean {
-  return typeof state === 'string' && state !== 'done' && state !== 'empty'
 }
 
 function stateClass({ state }: FileUpload): string {

@@ -1,8 +1,10 @@
-// Queue of uploads, one at a time, and the states of the documents that they made.
+// Queue of uploads of this tab, one at a time, and the states of the documents that they made. Sending continues behind
+// other screens. Sign-out clears the queue, and so does a session of another person or token.
 
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { effect, signal } from '@preact/signals'
 import { type Document, documentPath } from '../../api/documents.ts'
 import { apiRequest, type Failure } from '../../api/request.ts'
+import { session, signOuts } from '../../api/session.ts'
 import { type Phase, type UploadTarget, uploadFile } from '../../api/upload.ts'
 
 export type FileUpload = {
@@ -18,66 +20,95 @@ export type FileUpload = {
   document?: Document
 }
 
-export type UploadQueue = {
-  uploads: readonly FileUpload[]
-  add(files: readonly File[], target: UploadTarget): void
-  retry(key: string): void
-  remove(key: string): void
-}
-
 const MAX_FOLLOWED = 20
 
-/** @param changed reads the documents without an outcome again when it changes */
-export function useUploadQueue(changed: number | undefined): UploadQueue {
-  const [uploads, setUploads] = useState<readonly FileUpload[]>([])
-  const requests = useRef(new Map<string, AbortController>())
-  const update = (key: string, change: Partial<FileUpload>) =>
-    setUploads((all) => all.map((one) => (one.key === key ? { ...one, ...change } : one)))
-  const isBusy = uploads.some(({ state }) => state === 'reading' || state === 'sending' || state === 'saving')
-  const next = isBusy ? undefined : uploads.find(({ state }) => state === 'waiting')
-  useEffect(() => {
-    if (!next) return
-    const { key, file, target } = next
-    const request = new AbortController()
-    requests.current.set(key, request)
-    update(key, { state: 'reading', share: 0 })
-    const progress = (state: Phase, share: number) => update(key, { state, share })
-    void uploadFile(file, target, { key, progress, signal: request.signal }).then(({ id, failure }) => {
-      requests.current.delete(key)
-      update(key, failure ? { state: failure } : { state: 'done', share: 1, id })
-    })
-  }, [next?.key, next?.state])
-  useEffect(() => {
-    const open = uploads.filter(({ id, document }) => id !== undefined && !hasOutcome(document))
-    for (const { key, id = 0 } of open.slice(0, MAX_FOLLOWED)) {
-      void apiRequest<Document>(documentPath(id)).then(
-        ({ value }) => value && update(key, { document: value }),
-      )
-    }
-  }, [changed])
-  useEffect(
-    () => () => {
-      for (const request of requests.current.values()) request.abort() // the user leaves the screen
-    },
-    [],
-  )
-  return {
-    uploads,
-    add(files, target) {
-      const added = files.map((file): FileUpload => {
-        const state = file.size === 0 ? 'empty' : 'waiting'
-        return { key: crypto.randomUUID(), file, target, state, share: 0 }
-      })
-      setUploads((all) => [...added, ...all])
-    },
-    retry: (key) => update(key, { state: 'waiting', share: 0 }),
-    remove(key) {
-      requests.current.get(key)?.abort()
-      setUploads((all) => all.filter((one) => one.key !== key))
-    },
+export const uploads = signal<readonly FileUpload[]>([])
+const requests = new Map<string, AbortController>()
+let sender: string | undefined
+
+export function addUploads(files: readonly File[], target: UploadTarget): void {
+  const added = files.map((file): FileUpload => {
+    const state = file.size === 0 ? 'empty' : 'waiting'
+    return { key: crypto.randomUUID(), file, target, state, share: 0 }
+  })
+  uploads.value = [...added, ...uploads.value]
+  startNext()
+}
+
+export function retryUpload(key: string): void {
+  update(key, { state: 'waiting', share: 0 })
+  startNext()
+}
+
+/** Stops an upload, and removes it from the list. */
+export function removeUpload(key: string): void {
+  uploads.value = uploads.value.filter((one) => one.key !== key)
+  requests.get(key)?.abort() // its end starts the next one
+}
+
+/** Returns true if the file is not yet sent, and no failure ended the attempt. */
+export function isUnderWay({ state }: FileUpload): boolean {
+  return state === 'waiting' || isRunning(state)
+}
+
+/** Reads the documents without an outcome again. */
+export function readOutcomes(): void {
+  for (const { key, id = 0 } of uploads.value.filter(isFollowed).slice(0, MAX_FOLLOWED)) {
+    void apiRequest<Document>(documentPath(id)).then(({ value }) => value && update(key, { document: value }))
   }
 }
 
-function hasOutcome(document: Document | undefined): boolean {
-  return document?.state === 'done' || document?.state === 'failed'
+function isFollowed({ id, document }: FileUpload): boolean {
+  return id !== undefined && document?.state !== 'done' && document?.state !== 'failed'
+}
+
+function isRunning(state: FileUpload['state']): boolean {
+  return state === 'reading' || state === 'sending' || state === 'saving'
+}
+
+function startNext(): void {
+  const all = uploads.value
+  const next = all.find(({ state }) => state === 'waiting')
+  if (!next || all.some(({ state }) => isRunning(state))) return
+  const { key, file, target } = next
+  const request = new AbortController()
+  requests.set(key, request)
+  const progress = (state: Phase, share: number) => update(key, { state, share })
+  progress('reading', 0)
+  void uploadFile(file, target, { key, progress, signal: request.signal }).then(({ id, failure }) => {
+    requests.delete(key)
+    update(key, failure ? { state: failure } : { state: 'done', share: 1, id })
+    startNext()
+  })
+}
+
+function update(key: string, change: Partial<FileUpload>): void {
+  uploads.value = uploads.value.map((one) => (one.key === key ? { ...one, ...change } : one))
+}
+
+function clear(): void {
+  uploads.value = []
+  for (const request of requests.values()) request.abort()
+}
+
+effect(() => {
+  if (signOuts.value > 0) clear()
+})
+
+effect(() => {
+  const current = session.value
+  if (current.state !== 'in') return
+  const next = JSON.stringify([current.person, current.token?.name])
+  if (sender !== undefined && next !== sender) clear()
+  sender = next
+})
+
+effect(() => {
+  if (uploads.value.some(isUnderWay)) addEventListener('beforeunload', preventUnload)
+  else removeEventListener('beforeunload', preventUnload)
+})
+
+/** Makes the browser warn before it closes the page. */
+function preventUnload(event: Event): void {
+  event.preventDefault()
 }
