@@ -1,7 +1,10 @@
 // Documents while workers of an agent change them: states, notes, history, filters, retry, deletion and sending.
 
 import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
+import type { ElementHandle } from 'puppeteer-core'
 import { AGENT, runJson } from '../support/company.ts'
 import { until } from '../support/terminal.ts'
 import {
@@ -278,6 +281,33 @@ test('files are sent while another screen is open, and the browser warns before 
   )
   assert.equal(await warnsBeforeUnload(), false)
   assert.deepEqual((await readNames(visit)).slice(0, 2), ['dos.txt', 'uno.txt'])
+  assertClean(visit)
+})
+
+test('a file that changes before it is read is named, and is not sent again', async () => {
+  const visit = await openDocuments(token)
+  const { page } = visit
+  await page.click('.send')
+  await page.waitForSelector('.choose:enabled')
+  const file = join(app.dataDir, 'changing.csv')
+  writeFileSync(file, 'a;b')
+  await page.evaluate(() => {
+    const { readAsDataURL } = FileReader.prototype
+    FileReader.prototype.readAsDataURL = function (piece) {
+      Object.assign(globalThis, { read: () => readAsDataURL.call(this, piece) })
+    }
+  })
+  const input = (await page.$('.drop input')) as ElementHandle<HTMLInputElement>
+  await input.uploadFile(file)
+  await page.waitForFunction(() => 'read' in globalThis)
+  writeFileSync(file, 'a;b;c')
+  await page.evaluate(() => (globalThis as unknown as { read: () => void }).read())
+  await waitForText(
+    visit,
+    '.sent-state',
+    /^No se envió: el archivo cambió o no se puede leer\. Elíjalo otra vez\.$/,
+  )
+  assert.deepEqual([await page.$('.sent .link'), await page.$('.lost')], [null, null])
   assertClean(visit)
 })
 

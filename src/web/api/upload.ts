@@ -16,7 +16,9 @@ export type Transfer = {
 
 const PIECE_BYTES = 3 * 1024 * 1024 // a multiple of three: only the last piece is padded
 
-export type UploadResult = { id: number; failure?: undefined } | { id?: undefined; failure: Failure }
+/** Outcome without a document. `unreadable`: the file was changed or removed after the choice. */
+export type UploadFailure = Failure | 'unreadable'
+export type UploadResult = { id: number; failure?: undefined } | { id?: undefined; failure: UploadFailure }
 
 /** Sends one file. `id`: the new document. */
 export async function uploadFile(
@@ -24,11 +26,10 @@ export async function uploadFile(
   target: UploadTarget,
   transfer: Transfer,
 ): Promise<UploadResult> {
-  try {
-    return await postBody(await encodeBody(file, target, transfer), transfer)
-  } catch {
-    return { failure: createFailure(0, '', transfer.signal) } // the file was not readable, or the user stopped
-  }
+  const { signal } = transfer
+  const body = await encodeBody(file, target, transfer).catch(() => undefined) // the answer has the reason
+  if (body) return postBody(body, transfer)
+  return { failure: signal.aborted ? createFailure(0, '', signal) : 'unreadable' }
 }
 
 async function encodeBody(file: File, target: UploadTarget, { progress, signal }: Transfer): Promise<Blob> {

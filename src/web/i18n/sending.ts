@@ -38,6 +38,10 @@ export const SENDING = textTable({
   received: ['Recibido · en espera del agente', 'Received · waiting for the agent'],
   failed: (reason: string) => [`No se envió: ${reason}`, `Not sent: ${reason}`],
   emptyFile: ['el archivo está vacío.', 'the file is empty.'],
+  unreadable: [
+    'el archivo cambió o no se puede leer. Elíjalo otra vez.',
+    'the file has changed or cannot be read. Choose it again.',
+  ],
   tooLarge: ['el archivo supera el límite del servidor.', 'the file is larger than the server allows.'],
   full: [
     'el servidor no tiene espacio o cupo para este archivo.',

@@ -46,7 +46,7 @@ export function UploadList({ chip }: { chip: (document: Document) => ComponentCh
 
 function stateClass({ state }: FileUpload): string {
   if (state === 'done') return 'good'
-  return typeof state === 'object' || state === 'empty' ? 'bad' : ''
+  return typeof state === 'object' || state === 'empty' || state === 'unreadable' ? 'bad' : ''
 }
 
 /** Share of the file that was sent: none while the page reads it. */
@@ -60,6 +60,7 @@ function stateText(upload: FileUpload): string {
   const { state } = upload
   if (typeof state === 'object') return words.failed(reasonText(state))
   if (state === 'empty') return words.failed(words.emptyFile)
+  if (state === 'unreadable') return words.failed(words.unreadable)
   if (state === 'waiting') return words.queued
   return state === 'done' ? words.received : words.sending(Math.floor(sentShare(upload) * 100))
 }

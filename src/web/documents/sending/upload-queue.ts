@@ -3,16 +3,16 @@
 
 import { effect, signal } from '@preact/signals'
 import { type Document, documentPath } from '../../api/documents.ts'
-import { apiRequest, type Failure } from '../../api/request.ts'
+import { apiRequest } from '../../api/request.ts'
 import { session, signOuts } from '../../api/session.ts'
-import { type Phase, type UploadTarget, uploadFile } from '../../api/upload.ts'
+import { type Phase, type UploadFailure, type UploadTarget, uploadFile } from '../../api/upload.ts'
 
 export type FileUpload = {
   /** Idempotency key, the same for all attempts of a file. */
   key: string
   file: File
   target: UploadTarget
-  state: 'waiting' | Phase | 'done' | 'empty' | Failure
+  state: 'waiting' | Phase | 'done' | 'empty' | UploadFailure
   /** Progress of the state, from 0 to 1. */
   share: number
   /** Id of the document, once it was received. */

@@ -77,6 +77,15 @@ test('files are sent one after another, and a removed one is followed by the nex
   await until(() => String(states()) === 'done,done')
 })
 
+test('a file that cannot be read is named so, and the next one is sent', async () => {
+  const file = new File(['x'], 'lost.txt')
+  file.slice = () => ({ text: () => Promise.reject(new Error('NotReadableError')) }) as unknown as File
+  addUploads([file, new File(['x'], 'dos.txt')], TARGET)
+  await until(() => answers.length === 1)
+  answers[0]?.()
+  await until(() => String(states()) === 'unreadable,done')
+})
+
 test('a session of another person or token drops the files, and an added key drops none', async () => {
   add('uno.txt', 'dos.txt')
   await until(() => answers.length === 1)
