@@ -1,10 +1,10 @@
-// Companies, agents and owners that the token can list.
+// Companies, agents and owners that the token can list. Transient failures are retried.
 
-import { useEffect, useState } from 'preact/hooks'
-import type { Agent, DirectoryEntry } from '../api/documents.ts'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { Agent, DirectoryEntry, Document } from '../api/documents.ts'
 import { apiRequest, type Failure, type Result } from '../api/request.ts'
 import { session } from '../api/session.ts'
-import { refreshCount } from '../components/use-api.ts'
+import { isTransient, RETRY_MS, refreshCount } from '../components/use-api.ts'
 import { visibleText } from '../model/visible.ts'
 
 export type LoadedDirectory = {
@@ -49,49 +49,75 @@ export function useParties(company: number): Omit<LoadedDirectory, 'companies'> 
   }
 }
 
-/** Names of the agents of several companies, by id. */
-export function useAgentNames(companies: readonly number[]): {
+/**
+ * Names of the agents of documents, by id. An unknown agent loads those of its company again, once.
+ * `isLoaded`: each company was requested.
+ */
+export function useAgentNames(documents: readonly Pick<Document, 'company_id' | 'agent_id'>[]): {
   names: ReadonlyMap<number, string>
   isLoaded: boolean
 } {
   const [agentsByCompany, setAgents] = useState<ReadonlyMap<number, readonly Agent[]>>(new Map())
-  const companyIds = [...new Set(companies)].sort((a, b) => a - b)
+  const [attempt, setAttempt] = useState(0)
+  const answered = useRef(new Set<string>()) // since the refresh: companies, and their agents
   const refresh = refreshCount.value
+  const agents = [...agentsByCompany.values()].flat()
+  const names = new Map(agents.map(({ id, name }) => [id, name]))
+  const parties = [
+    ...new Set(documents.map(({ company_id, agent_id }) => `${company_id} ${agent_id}`)),
+  ].sort()
+  const companyIds = [...new Set(documents.map(({ company_id }) => company_id))].sort((a, b) => a - b)
   useEffect(() => {
     const request = new AbortController()
+    const { signal } = request
+    let timer: ReturnType<typeof setTimeout> | undefined
     const load = async () => {
       for (const id of companyIds) {
-        const { value } = await fetchList<Agent>(`/api/v1/companies/${id}/agents`, 'agents', request.signal)
-        if (request.signal.aborted) return
+        const own = documents.filter(({ company_id }) => company_id === id)
+        const unknown = own.filter(({ agent_id }) => !names.has(agent_id))
+        const reasons = [`${refresh} ${id}`, ...unknown.map(({ agent_id }) => `${refresh} ${id} ${agent_id}`)]
+        if (reasons.every((reason) => answered.current.has(reason))) continue
+        const { value, failure } = await fetchList<Agent>(`/api/v1/companies/${id}/agents`, 'agents', signal)
+        if (signal.aborted) return
         setAgents((old) => new Map(old).set(id, value ?? old.get(id) ?? []))
+        if (failure && isTransient(failure))
+          timer ??= setTimeout(() => setAttempt((count) => count + 1), RETRY_MS)
+        else for (const reason of reasons) answered.current.add(reason)
       }
     }
     void load()
-    return () => request.abort()
-  }, [companyIds.join(), refresh])
-  const agents = [...agentsByCompany.values()].flat()
-  return {
-    names: new Map(agents.map(({ id, name }) => [id, name])),
-    isLoaded: companyIds.every((id) => agentsByCompany.has(id)),
-  }
+    return () => {
+      request.abort()
+      clearTimeout(timer)
+    }
+  }, [parties.join(), refresh, attempt])
+  return { names, isLoaded: companyIds.every((id) => agentsByCompany.has(id)) }
 }
 
 function singleId(companies: readonly DirectoryEntry[] | undefined): number {
   return companies?.length === 1 ? (companies[0]?.id ?? 0) : 0
 }
 
-/** Loads all pages of a list. Undefined until they are loaded. */
+/** Loads all pages of a list. Undefined until they are loaded. A transient failure does not discard them. */
 function useList<T extends DirectoryEntry>(path: string | undefined, name: string): List<T> | undefined {
   const [state, setState] = useState<{ path: string; list: List<T> } | undefined>(undefined)
+  const [attempt, setAttempt] = useState(0)
   const refresh = refreshCount.value
   useEffect(() => {
     if (path === undefined) return
     const request = new AbortController()
+    let timer: ReturnType<typeof setTimeout> | undefined
     void fetchList<T>(path, name, request.signal).then((list) => {
-      if (!request.signal.aborted) setState({ path, list })
+      if (request.signal.aborted) return
+      const isPassing = list.failure && isTransient(list.failure)
+      if (isPassing) timer = setTimeout(() => setAttempt((count) => count + 1), RETRY_MS)
+      setState((old) => (isPassing && old?.path === path && old.list.value ? old : { path, list }))
     })
-    return () => request.abort()
-  }, [path, refresh])
+    return () => {
+      request.abort()
+      clearTimeout(timer)
+    }
+  }, [path, attempt, refresh])
   return state && state.path === path ? state.list : undefined
 }
 

@@ -52,7 +52,7 @@ function Documents() {
   const live = useSummary(selection)
   const received = useLiveDocuments(selection, live.summary, isInUse)
   const hasDirectory = directory.isLoaded || directory.failure !== undefined
-  const agentNames = useAgentNames(received.documents?.map(({ company_id }) => company_id) ?? [])
+  const agentNames = useAgentNames(received.documents ?? [])
   const isLoaded = hasDirectory && (received.documents ?? received.failure) !== undefined
   const [wasReady, setReady] = useState(isLoaded)
   const isReady = isLoaded && (wasReady || agentNames.isLoaded)
