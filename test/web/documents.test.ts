@@ -50,6 +50,23 @@ async function claim(): Promise<Claim> {
   return first
 }
 
+/** Claims documents until the one with the id. */
+async function claimDocument(id: number): Promise<Claim> {
+  for (;;) {
+    const { documents } = await work<{ documents: Claim[] }>('claim', { agent_id: AGENT, limit: 50 })
+    const own = documents.find((one) => one.id === id)
+    if (own) return own
+    assert.ok(documents.length > 0, `document ${id} is new`)
+  }
+}
+
+async function newestId(): Promise<number> {
+  const path = `${app.app.url}/api/v1/documents?order=desc&limit=1`
+  const response = await fetch(path, { headers: { authorization: `Bearer ${token}` } })
+  const { documents } = (await response.json()) as { documents: { id: number }[] }
+  return documents[0]?.id ?? 0
+}
+
 function finish(
   { id, claim_id }: Claim,
   outcome: 'done' | 'failed',
@@ -238,10 +255,7 @@ test('a phone sends photos and files, and shows what becomes of each', async () 
       String(await readStates(visit)) ===
       'Recibido · en espera del agente,No se envió: el archivo está vacío.',
   )
-  const { documents } = await work<{ documents: Claim[] }>('claim', { agent_id: AGENT, limit: 50 })
-  const rest = await work<{ documents: Claim[] }>('claim', { agent_id: AGENT, limit: 50 })
-  const last = [...documents, ...rest.documents].at(-1)
-  assert.ok(last)
+  const last = await claimDocument(await newestId())
   await until(async () => (await readStates(visit))[0] === 'En proceso')
   await finish(last, 'done', 'Asiento 1743.')
   await until(async () => (await readStates(visit))[0] === 'Listo')
@@ -330,5 +344,27 @@ test('a list with more than a page stays whole when the connection is back', asy
   await until(() => reads() > firstReads)
   await page.waitForNetworkIdle({ concurrency: 1 }) // the request of later documents waits
   assert.deepEqual(await readNames(visit), before)
+  assertClean(visit)
+})
+
+test('events and sent files of an agent are current beside a list of another agent', async () => {
+  const words = ['agent', 'create', '--name', 'Archivista', '--company', '7']
+  const other = await runJson<{ id: number }>(app.dataDir, ...words)
+  const [id = 0] = await createDocuments(app, [text('aparte.txt')], token)
+  const visit = await openDocuments(token, `/#documents?agent=${other.id}&document=${id}`)
+  const { page } = visit
+  await page.waitForSelector('.events li')
+  await finish(await claimDocument(id), 'done', 'Asiento 7')
+  await waitForText(visit, '.details-state', /^Listo/)
+  await until(async () => String(await readEvents(visit)) === 'Listo,Lo tomó el agente,Llegó')
+  await page.keyboard.press('Escape')
+  await page.click('.send')
+  await page.waitForSelector('.upload-to select')
+  await page.select('.upload-to select', String(AGENT))
+  await page.waitForSelector('.choose:enabled')
+  await chooseFiles(visit, { 'enviado.txt': 'enviado' })
+  await until(async () => (await readStates(visit))[0] === 'Recibido · en espera del agente')
+  await finish(await claimDocument(await newestId()), 'failed', 'Ilegible')
+  await until(async () => (await readStates(visit))[0] === 'Falló')
   assertClean(visit)
 })

@@ -83,7 +83,7 @@ function Documents() {
         )}
       </section>
       <DocumentPanel {...list} received={received} changed={changed} />
-      <SendingPanel directory={directory} changed={changed} />
+      <SendingPanel directory={directory} />
     </div>
   )
 }
@@ -236,7 +236,7 @@ function DocumentPanel(props: ListProps & { received: LiveDocuments; changed: nu
 }
 
 /** Stays in the page once it was opened, with the choices of the user. */
-function SendingPanel({ directory, changed }: { directory: LoadedDirectory; changed: number | undefined }) {
+function SendingPanel({ directory }: { directory: LoadedDirectory }) {
   const { send, document } = view.value
   const isOpen = send && document === 0
   const [wasOpen, setWasOpen] = useState(isOpen)
@@ -250,7 +250,6 @@ function SendingPanel({ directory, changed }: { directory: LoadedDirectory; chan
       <Sending
         directory={isOther ? { ...directory, ...other } : directory}
         agent={view.value.agent}
-        changed={changed}
         onCompany={setCompany}
         chip={({ state }) => <StateChip state={state} />}
       />

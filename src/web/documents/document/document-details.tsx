@@ -20,7 +20,7 @@ export type DetailsProps = {
   /** Undefined: it was not loaded. */
   document: Document | undefined
   failure: Failure | undefined
-  /** Rises with each event; undefined: not yet known. */
+  /** Rises with each event of the list; undefined: not yet known. */
   changed: number | undefined
   /** Company, if there are several, and agent. */
   parties: readonly string[]
@@ -47,6 +47,7 @@ export function DocumentDetails(props: DetailsProps) {
   const isLost = doc.content === 'lost'
   const kind = previewKind(doc.mimetype)
   const hasEnd = doc.state === 'failed' || doc.state === 'done'
+  const eventsKey = [changed, doc.state, doc.attempts, doc.finished_at].join(' ') // the list may lack the document
   return (
     <div class="details">
       <p class="details-state">
@@ -68,7 +69,7 @@ export function DocumentDetails(props: DetailsProps) {
       )}
       {doc.mail && <MailFacts mail={doc.mail} />}
       {!isLost && <Preview document={doc} isLarge={isLarge} />}
-      <EventList id={doc.id} note={doc.note} changed={changed} timeText={timeText} />
+      <EventList id={doc.id} note={doc.note} changed={eventsKey} timeText={timeText} />
       <Facts document={doc} parties={props.parties} />
       <div class="details-foot">
         <span class="quiet">

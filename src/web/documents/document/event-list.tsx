@@ -12,7 +12,7 @@ import { useChanging } from './use-changing.ts'
 export function EventList(props: {
   id: number
   note: string | null
-  changed: number | undefined
+  changed: string
   timeText: (instant: string) => string
 }) {
   const words = documentTexts.value.history

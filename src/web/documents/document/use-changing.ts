@@ -7,7 +7,7 @@ import { refreshCount } from '../../components/use-api.ts'
 /** @param changed reads the path again when it changes */
 export function useChanging<T>(
   path: string,
-  changed: number | undefined,
+  changed: number | string | undefined,
 ): { value?: T; failure?: Failure | undefined } {
   const [state, setState] = useState<{ value?: T; failure?: Failure | undefined }>({})
   const refresh = refreshCount.value

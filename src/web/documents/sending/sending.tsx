@@ -7,16 +7,15 @@ import { mayUse } from '../../api/session.ts'
 import { icons, lineIcon } from '../../components/icons.tsx'
 import { failureText } from '../../components/notice.tsx'
 import type { LoadedDirectory } from '../directory.ts'
+import { useSummary } from '../live-summary.ts'
 import { sendingTexts } from './texts.ts'
 import { UploadList } from './upload-list.tsx'
-import { addUploads, readOutcomes } from './upload-queue.ts'
+import { addUploads, isFollowed, readOutcomes, uploads } from './upload-queue.ts'
 
 type SendingProps = {
   directory: LoadedDirectory
   /** Agent of the list's filter; 0: none. */
   agent: number
-  /** Rises with each event of a document. */
-  changed: number | undefined
   onCompany: (id: number) => void
   chip: (document: Document) => ComponentChildren
 }
@@ -40,10 +39,9 @@ export function Sending(props: SendingProps) {
   )
 }
 
-function DropZone({ directory, agent: listAgent, changed, onCompany, chip }: SendingProps) {
+function DropZone({ directory, agent: listAgent, onCompany, chip }: SendingProps) {
   const words = sendingTexts.value
   const [selection, setSelection] = useState({ agent: 0, owner: 0 })
-  useEffect(readOutcomes, [changed])
   const { companies, company, owners, isLoaded, failure } = directory
   const agents = directory.agents.filter(({ active }) => active)
   const agent = selectedId(agents, selection.agent || listAgent)
@@ -78,8 +76,16 @@ function DropZone({ directory, agent: listAgent, changed, onCompany, chip }: Sen
       </div>
       <FileZone isReady={isReady} hint={hint || undefined} onFiles={addFiles} />
       <UploadList chip={chip} />
+      {uploads.value.some(isFollowed) && <Outcomes />}
     </>
   )
+}
+
+/** Reads the states of sent documents when a document changes. The list's filter may select others. */
+function Outcomes() {
+  const { summary } = useSummary({ company: 0, agent: 0 })
+  useEffect(readOutcomes, [summary?.changed])
+  return null
 }
 
 function FileZone(props: {

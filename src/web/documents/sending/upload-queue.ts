@@ -58,7 +58,8 @@ export function readOutcomes(): void {
   }
 }
 
-function isFollowed({ id, document }: FileUpload): boolean {
+/** Returns true if the file became a document, whose outcome is not known. */
+export function isFollowed({ id, document }: FileUpload): boolean {
   return id !== undefined && document?.state !== 'done' && document?.state !== 'failed'
 }
 
