@@ -347,6 +347,19 @@ test('a list with more than a page stays whole when the connection is back', asy
   assertClean(visit)
 })
 
+test('a document that is deleted elsewhere is gone from its panel', async () => {
+  const [id = 0] = await createDocuments(app, [text('viejo.txt')], token)
+  const visit = await openDocuments(token, `/#documents?until=2026-11-01&document=${id}`)
+  await visit.page.waitForSelector('.details')
+  await fetch(`${app.app.url}/api/v1/documents/${id}`, {
+    method: 'DELETE',
+    headers: { authorization: `Bearer ${token}` },
+  })
+  await waitForText(visit, '.panel .notice', /^Este documento ya no existe/)
+  assert.equal(await elementText(visit, '.panel h2'), 'Documentos')
+  assertClean(visit)
+})
+
 test('events and sent files of an agent are current beside a list of another agent', async () => {
   const words = ['agent', 'create', '--name', 'Archivista', '--company', '7']
   const other = await runJson<{ id: number }>(app.dataDir, ...words)

@@ -199,7 +199,7 @@ function DocumentPanel(props: ListProps & { received: LiveDocuments; changed: nu
   const row = received.documents?.find((one) => one.id === id)
   const isAlone = id > 0 && received.documents !== undefined && !row
   const alone = useApi<Document>(isAlone ? documentPath(id) : undefined, ALONE_EVERY_MS)
-  const loaded = alone.value ?? alone.previous
+  const loaded = alone.failure?.kind === 'not-found' ? undefined : (alone.value ?? alone.previous)
   const doc = row ?? (loaded?.id === id ? loaded : undefined)
   const onDelete = () => {
     received.remove(id)
