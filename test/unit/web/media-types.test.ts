@@ -32,12 +32,14 @@ test('imageType detects five formats by their first bytes', () => {
     assert.equal(imageType(head(text)), undefined, text)
 })
 
-test('decodeText drops half a character at the end, and decodes Windows-1252', () => {
+test('decodePreview drops half a character at a cut, and decodes Windows-1252', () => {
   const bytes = new TextEncoder().encode('añ€😀')
-  const texts = [...bytes.keys()].map((end) => decodePreview(bytes.subarray(0, end)))
+  const texts = [...bytes.keys()].map((end) => decodePreview(bytes.subarray(0, end), true))
   assert.deepEqual(texts, ['', 'a', 'a', 'añ', 'añ', 'añ', 'añ€', 'añ€', 'añ€', 'añ€'])
-  assert.equal(decodePreview(bytes), 'añ€😀')
-  assert.equal(decodePreview(Uint8Array.of(0x61, 0xf1, 0x62)), 'añb')
+  assert.equal(decodePreview(bytes, false), 'añ€😀')
+  assert.equal(decodePreview(Uint8Array.of(0x61, 0xf1, 0x62), true), 'añb')
+  for (const text of ['San José', 'Perú', 'Ñandú'])
+    assert.equal(decodePreview(Buffer.from(text, 'latin1'), false), text)
 })
 
 test('uploadType guesses by extension', () => {

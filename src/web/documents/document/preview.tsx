@@ -43,7 +43,7 @@ function TextContent({ document: { id, size } }: { document: Document }) {
   const { bytes, failure } = useBytes(id, MAX_TEXT_BYTES)
   if (failure) return <FailureNotice failure={failure} />
   if (!bytes) return <p class="preview-wait">{texts.value.loading}</p>
-  const text = decodePreview(bytes)
+  const text = decodePreview(bytes, size > bytes.length)
   return (
     <>
       {text === '' ? (

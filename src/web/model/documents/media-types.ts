@@ -35,21 +35,11 @@ export function imageType(bytes: Uint8Array): string | undefined {
   return undefined
 }
 
-/** Decodes UTF-8, else Windows-1252, which has a character for each byte. */
-export function decodePreview(bytes: Uint8Array): string {
-  // A truncated text may end in half a character, which is dropped.
-  let end = bytes.length
-  for (let back = 1; back <= 3 && back <= bytes.length; back++) {
-    const byte = bytes[bytes.length - back] ?? 0
-    if (byte < 0x80) break
-    if (byte < 0xc0) continue
-    const needed = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2
-    if (needed > back) end = bytes.length - back
-    break
-  }
-  const whole = bytes.subarray(0, end)
+/** Decodes UTF-8, else Windows-1252, which has a character for each byte. @param isCut the text goes on after them */
+export function decodePreview(bytes: Uint8Array, isCut: boolean): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(whole)
+    // A cut text may end in half a character, which a stream drops.
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: isCut })
   } catch {
     // Not UTF-8.
     return new TextDecoder('windows-1252').decode(bytes)
