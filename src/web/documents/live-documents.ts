@@ -73,6 +73,7 @@ export function useLiveDocuments(
   const refresh = refreshCount.value
   const open = useRef<AbortSignal | undefined>(undefined)
   const pageRequest = useRef<AbortSignal | undefined>(undefined)
+  const rereading = useRef<AbortSignal | undefined>(undefined)
   useEffect(() => {
     const poll = new AbortController()
     open.current = poll.signal
@@ -87,17 +88,23 @@ export function useLiveDocuments(
   const readChange = useRef('')
   useEffect(() => {
     const { documents, top } = current
-    // Leases end without a change.
-    const change = summary && `${key} ${summary.changed} ${summary.waiting} ${summary.working}`
-    if (!change || !documents || change === readChange.current) return
+    // Leases and days end without a change.
+    const change =
+      summary && [key, summary.changed, summary.waiting, summary.working, summary.done_today].join(' ')
+    const signal = open.current
+    if (!change || !documents || !signal || change === readChange.current) return
+    if (rereading.current === signal) return // the next summary starts it, since answers may overtake each other
     readChange.current = change
+    rereading.current = signal
     const list = {
       rows: documents,
       inUse: documents.filter(({ id }) => isInUse(id)),
       floor: listEnd(current),
       top,
     }
-    void readAgain(selection, list).then((newer) => {
+    void readAgain(selection, list, signal).then((newer) => {
+      if (rereading.current === signal) rereading.current = undefined
+      if (signal.aborted) return
       if (!newer)
         readChange.current = '' // the next summary starts it again
       else setState((old) => (old.key === key ? withNewRows(old, newer) : old))
@@ -250,13 +257,14 @@ type ListUpdate = {
 async function readAgain(
   selection: Selection,
   list: { rows: readonly Document[]; inUse: readonly Document[]; floor: number; top: number },
+  signal: AbortSignal,
 ): Promise<ListUpdate | undefined> {
   const { floor } = list
   const limit = isNarrower(selection.state) || list.rows.length > PAGE_SIZE ? LONGEST_PAGE : PAGE_SIZE
   const read: Document[] = []
   let edge = 0
   for (let requests = 0; requests < MAX_REREADS; requests++) {
-    const { value } = await apiRequest<NewestDocuments>(newestPath(selection, edge, limit))
+    const { value } = await apiRequest<NewestDocuments>(newestPath(selection, edge, limit), { signal })
     if (!value) return undefined
     read.push(...value.documents)
     edge = value.has_more ? value.next_before : 0
@@ -266,7 +274,7 @@ async function readAgain(
   const stay: Document[] = []
   for (const { id } of list.inUse) {
     if (rows.some((row) => row.id === id)) continue
-    const { value, failure } = await apiRequest<Document>(documentPath(id))
+    const { value, failure } = await apiRequest<Document>(documentPath(id), { signal })
     if (failure && failure.kind !== 'not-found') return undefined
     if (value) stay.push(value)
   }

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { until } from '../../../support/terminal.ts'
 
-type Row = { id: number; state: string; lease_until: string; created_at: string }
+type Row = { id: number; state: string; finished_at?: string; lease_until: string; created_at: string }
 
 const localStorage = { getItem: () => null, setItem() {}, removeItem() {} }
 const document = Object.assign(new EventTarget(), { documentElement: { dataset: {} }, hidden: false })
@@ -17,6 +17,8 @@ let newestId: number
 let paths: string[]
 let responseDelay = 1
 let idInUse = 0
+/** End of all documents; undefined: they have none. */
+let finishTime: string | undefined
 /** Cursors of long polls, and the number of those that the server has not answered. */
 let waits: number[]
 let openWaits = 0
@@ -54,6 +56,7 @@ beforeEach(() => {
   newestId = 300
   responseDelay = 1
   idInUse = 0
+  finishTime = undefined
   waits = []
   setHidden(false)
 })
@@ -71,8 +74,9 @@ function setHidden(hidden: boolean): void {
 }
 
 function row(id: number): Row {
-  const state = id > lastNewId ? 'claimed' : 'new'
-  return { id, state, lease_until: '2999-01-01T00:00:00Z', created_at: '2026-11-01T00:00:00Z' }
+  const times = { lease_until: '2999-01-01T00:00:00Z', created_at: '2026-11-01T00:00:00Z' }
+  if (finishTime !== undefined) return { id, state: 'done', finished_at: finishTime, ...times }
+  return { id, state: id > lastNewId ? 'claimed' : 'new', ...times }
 }
 
 async function openList(state: string, since = '') {
@@ -152,6 +156,34 @@ test('a filtered list without room for a burst of documents ends where it was re
     await until(() => ids().length > length)
   }
   assert.deepEqual(ids(), idsDown(402, 1))
+})
+
+test('an earlier answer does not replace a later one', async () => {
+  await openList('')
+  responseDelay = 200
+  setSummary({ changed: 1, waiting: 300, working: 0 })
+  await until(() => paths.length === 2)
+  lastNewId = 299
+  responseDelay = 1
+  await until(() => {
+    setSummary({ changed: 2, waiting: 299, working: 1 }) // as at each poll
+    return live.documents[0].state === 'claimed'
+  })
+  await delay(250)
+  assert.equal(live.documents[0].state, 'claimed')
+})
+
+test('the list of documents that are done today is empty after midnight', async () => {
+  finishTime = new Date().toISOString()
+  await openList('today')
+  const figures = { changed: 1, waiting: 0, working: 0 }
+  setSummary({ ...figures, done_today: 300 })
+  await until(() => paths.length > 1)
+  await delay(50)
+  assert.ok(ids().length > 0)
+  finishTime = '2020-01-01T00:00:00Z'
+  setSummary({ ...figures, done_today: 0 })
+  await until(() => ids().length === 0)
 })
 
 test('a hidden list waits for no documents until it is shown', async () => {
