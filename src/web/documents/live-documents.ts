@@ -27,7 +27,7 @@ export type LiveDocuments = {
   scanEdge: string | undefined
   isSearching: boolean
   failure: Failure | undefined
-  /** Number of documents that arrived since the list was opened. */
+  /** Number of documents that arrived since the list was opened; 0 if the list is too short to count them. */
   newCount: number
   loadMore(): void
   /** Replaces a row of the list by the response to a change of it. */
@@ -49,6 +49,8 @@ const LONGEST_PAGE = 200
 /** Requests of a search whose condition the page checks. */
 const MAX_NARROW_REQUESTS = 5
 const MAX_REREADS = 5
+/** Rows of a list that grows by arrivals alone. */
+const MAX_ROWS = 500
 const EMPTY: LiveState = {
   key: '',
   documents: undefined,
@@ -78,7 +80,11 @@ export function useLiveDocuments(
     const poll = new AbortController()
     open.current = poll.signal
     const update: Update = (change) => {
-      if (!poll.signal.aborted) setState((old) => change(old.key === key ? old : { ...EMPTY, key }))
+      if (poll.signal.aborted) return
+      setState((old) => {
+        const before = old.key === key ? old : { ...EMPTY, key }
+        return withoutOldest(change(before), before, isInUse)
+      })
     }
     const length = state.key === key ? state.documents?.length : undefined
     void pollDocuments(selection, poll.signal, update, length)
@@ -107,7 +113,7 @@ export function useLiveDocuments(
       if (signal.aborted) return
       if (!newer)
         readChange.current = '' // the next summary starts it again
-      else setState((old) => (old.key === key ? withNewRows(old, newer) : old))
+      else setState((old) => (old.key === key ? withoutOldest(withNewRows(old, newer), old, isInUse) : old))
     })
   }, [summary, current.documents === undefined, key])
   const loadMore = () => {
@@ -287,12 +293,12 @@ async function readAgain(
 
 /** Adds what was read again. After a gap the list ends, and the next page begins there. */
 function withNewRows(old: LiveState, { rows, stay, edge, ceiling, top, gap }: ListUpdate): LiveState {
+  const cut = gap && { cursor: edge, hasMore: true, scanEdge: gap.arrival }
   const end = gap ? edge : listEnd(old)
   const earlier = (old.documents ?? []).filter(({ id }) => id >= end && (id < edge || id > ceiling))
   const newest = rows.filter(({ id }) => id >= end)
   const newTop = Math.max(top, earlier[0]?.id ?? 0)
-  const list = withDocuments({ ...old, top: newTop }, earlier, [...stay, ...newest])
-  return gap ? { ...list, cursor: edge, hasMore: true, scanEdge: gap.arrival } : list
+  return withDocuments({ ...old, ...cut, top: newTop }, earlier, [...stay, ...newest])
 }
 
 /** Adds the documents that follow the newest. Documents below the end of the list belong to a later page. */
@@ -304,8 +310,20 @@ function withArrivals(old: LiveState, arrivals: readonly Document[]): LiveState 
 
 function withDocuments(old: LiveState, rows: readonly Document[], newer: readonly Document[]): LiveState {
   const documents = mergeDocuments(rows, newer)
-  const newCount = documents.filter(({ id }) => id > old.firstNewest).length
+  const isCounted = listEnd(old) <= old.firstNewest
+  const newCount = isCounted ? documents.filter(({ id }) => id > old.firstNewest).length : 0
   return { ...old, documents, newCount, failure: undefined }
+}
+
+/** Ends a list that arrivals have made too long. Rows that the user has loaded are not too many. */
+function withoutOldest(list: LiveState, before: LiveState, isInUse: (id: number) => boolean): LiveState {
+  const { documents = [] } = list
+  const length = before.documents?.filter(({ id }) => id >= listEnd(before)).length ?? 0
+  const last = documents[Math.max(MAX_ROWS, length) - 1]
+  if (!last || last === documents.at(-1)) return list
+  const newCount = last.id > list.firstNewest ? 0 : list.newCount
+  const progress = { cursor: last.id, hasMore: true, scanEdge: last.created_at, newCount }
+  return { ...list, ...progress, documents: documents.filter(({ id }) => id >= last.id || isInUse(id)) }
 }
 
 /** Id below which documents belong to the next page. */

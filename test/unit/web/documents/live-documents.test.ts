@@ -158,6 +158,28 @@ test('a filtered list without room for a burst of documents ends where it was re
   assert.deepEqual(ids(), idsDown(402, 1))
 })
 
+test('a list that grows by arrivals has 500 rows, and as many as the user loads', async () => {
+  idInUse = 260
+  await openList('')
+  const addDocuments = async (count: number) => {
+    newestId += count
+    setSummary({ changed: newestId, waiting: newestId, working: 0 })
+    await until(() => ids()[0] === newestId)
+  }
+  await addDocuments(200)
+  await addDocuments(200)
+  assert.deepEqual([ids(), live.newCount], [idsDown(700, 251), 400])
+  await addDocuments(200)
+  assert.deepEqual(ids(), [...idsDown(900, 401), 260])
+  assert.deepEqual([live.hasMore, live.newCount], [true, 0])
+  await addDocuments(1)
+  assert.deepEqual(ids(), [...idsDown(901, 402), 260])
+  live.loadMore()
+  await until(() => ids().length === 551)
+  await addDocuments(10)
+  assert.deepEqual(ids(), [...idsDown(911, 362), 260])
+})
+
 test('an earlier answer does not replace a later one', async () => {
   await openList('')
   responseDelay = 200
