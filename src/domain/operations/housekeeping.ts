@@ -87,8 +87,9 @@ async function tidyUp(deps: Deps, keepsOld: boolean, signal: AbortSignal): Promi
     await countForOlderNodes(db, clock)
     await atomically(db, settleRecordEnd, lock)
     await foldNames({ db, reads, lock, signal })
+    await contents.lineage?.check() // another database may have documents in the store
     const fault = await contents.lineage?.settleLineage()
-    if (fault !== undefined) throw new AppError('failed', fault) // another database has documents in the store
+    if (fault !== undefined) throw new AppError('failed', fault) // the database is a former primary or a copy
     const gc = await collectGarbage({ db, clock, blobs, keepRemovedDays, keepsOld }, lock, signal)
     logGarbage(gc, log)
   } finally {

@@ -21,11 +21,11 @@ export type BlobStore = Disposable & {
    * @throws AppError `failed`
    */
   check(): Promise<void>
-  /** Lineage of the database in a store that nodes share (store-id.ts). */
+  /** Id and lineage of the database in a store that nodes share (store-id.ts). */
   lineage?:
     | Pick<
         StoreId,
-        'settleLineage' | 'findsEarlierCounters' | 'findGeneration' | 'writeLineage' | 'becomeCopy'
+        'check' | 'settleLineage' | 'findsEarlierCounters' | 'findGeneration' | 'writeLineage' | 'becomeCopy'
       >
     | undefined
   /** Explains why the store does not belong to the database; undefined: it does, or no node has started yet. */

@@ -49,7 +49,7 @@ export type StoreId = {
   ensureVerified(trx: WriteDb): Promise<void>
   /**
    * Records a renewal of this database in the store. Returns why this database may not write: it is a former primary
-   * or a copy. Undefined: it may.
+   * or a copy. Undefined: it may, or the store has another id or none, which `check` reports.
    */
   settleLineage(): Promise<string | undefined>
   /**

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict'
+import { mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { mock, type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { startHousekeeping } from '../../../../src/domain/operations/housekeeping.ts'
 import { createLog } from '../../../../src/runtime/log.ts'
-import { openBlobFolder } from '../../../../src/store/blobs/folder.ts'
+import { blobPath } from '../../../../src/store/blobs/commit.ts'
+import { folderStoreIds, openBlobFolder } from '../../../../src/store/blobs/folder.ts'
+import { openStoreId, STORE_ID_NAME } from '../../../../src/store/blobs/store-id.ts'
 import { insertEvents, type NewEvent, selectEvents } from '../../../../src/store/documents/events.ts'
 import { selectMeta } from '../../../../src/store/meta.ts'
 import { selectNewestInstant } from '../../../../src/store/rates/record.ts'
@@ -235,4 +239,36 @@ test('housekeeping records the newest instant of a database that an earlier vers
     return recorded === revision && recorded_at === 2e12
   })
   assert.equal(await selectNewestInstant(db), 2e12)
+})
+
+test('housekeeping sweeps a shared store only if it has just shown the id of the database', async (t) => {
+  const engine = await temporaryEngine(t)
+  const { db, clock } = engine
+  const dir = temporaryDirectory(t)
+  const [mark, path] = [join(dir, STORE_ID_NAME), blobPath(dir, 'a'.repeat(64))]
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, 'of another database')
+  utimesSync(path, new Date(0), new Date(0))
+  const storeId = openStoreId(db, folderStoreIds(dir))
+  const blobs = await openBlobFolder(dir, undefined, { clock, storeId })
+  const { logged, log } = quiet()
+  const removedObjects = () => db.selectFrom('removed_objects').select('object').execute()
+  const sweep = async (own: string | null, shown: string | undefined) => {
+    if (shown === undefined) rmSync(mark)
+    else writeFileSync(mark, shown)
+    await db.updateTable('meta').set({ contents_mark: own, contents_listed_at: null }).execute()
+    const housekeeping = startHousekeeping({
+      ...{ ...engine, log, keepEvents: 730, keepRemovedDays: 8 },
+      contents: { blobs, lineage: storeId },
+    })
+    await until(() => logged.length > 0)
+    await housekeeping.close()
+    return logged.splice(0).join('')
+  }
+  assert.match(await sweep('own', 'other'), /housekeeping failed.+another database are here/)
+  assert.match(await sweep(null, 'other'), /housekeeping failed.+another database are here/)
+  assert.match(await sweep('own', undefined), /housekeeping failed.+not here/)
+  assert.deepEqual(await removedObjects(), [])
+  assert.match(await sweep('own', 'own'), /contents swept.+unnamed=1/)
+  assert.deepEqual(await removedObjects(), [{ object: 'a'.repeat(64) }])
 })
