@@ -3,7 +3,6 @@
 // blobs. An object is written once, and never again under the same name.
 
 import { createHash, randomUUID } from 'node:crypto'
-import { text } from 'node:stream/consumers'
 import { AppError } from '../../../runtime/errors.ts'
 import { createSemaphore } from '../../../runtime/semaphore.ts'
 import type { Clock } from '../../../values/dates.ts'
@@ -118,8 +117,8 @@ export async function openBucket({ prefix, clock, ...options }: BucketSettings, 
     storeIds: (name) => ({
       location: `object ${root}${name}`,
       async read() {
-        const bytes = await client.get(root + name, { start: 0, end: STORE_ID_BYTES - 1 })
-        return bytes && (await text(bytes)).trim()
+        const bytes = await client.read(root + name, { start: 0, end: STORE_ID_BYTES - 1 })
+        return bytes?.toString().trim()
       },
       write: (mark) => client.put(root + name, Buffer.from(`${mark}\n`)),
     }),

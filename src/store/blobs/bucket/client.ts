@@ -21,6 +21,7 @@ import {
 import type { BucketConfig } from '../../storage-config.ts'
 import type { ByteRange } from '../chunks.ts'
 import { bucketError, isMissingObject } from './errors.ts'
+import { collectBody } from './silence.ts'
 
 /** Without an endpoint: that of the region at AWS. Without a region: that of the environment or the client's files. */
 export type BucketOptions = Omit<BucketConfig, 'prefix'> & {
@@ -46,6 +47,8 @@ export type BucketClient = {
   head(key: string): Promise<{ size: number; modified: Date } | undefined>
   /** Reads a range; the stream may end early. Undefined: there is no such object. */
   get(key: string, range: ByteRange): Promise<Readable | undefined>
+  /** Reads a small range as a whole. */
+  read(key: string, range: ByteRange): Promise<Buffer | undefined>
   remove(key: string): Promise<void>
   list(prefix: string): AsyncGenerator<string>
   listUploads(prefix: string): AsyncGenerator<{ key: string; upload: string; initiated: Date }>
@@ -59,6 +62,8 @@ const ATTEMPTS = 4
 const CONNECT_MS = 3_000
 // Time for a part of 5 MiB over a slow line.
 const TIMEOUT_MS = 20_000
+// A store that joins many parts sends a space from time to time.
+const JOIN_TIMEOUTS = 3
 // A client that reads slowly occupies a socket. The number of clients is limited elsewhere.
 const SOCKETS = 1024
 
@@ -88,6 +93,7 @@ export function createBucketClient({
     },
   }
   const s3 = new S3Client(config)
+  limitSilence(s3, timeoutMs)
   const target = (Key: string) => ({ Bucket: bucket, Key })
   const unlessMissing = <T>(answer: Promise<T>) =>
     answer.catch((error: unknown) => {
@@ -131,6 +137,12 @@ export function createBucketClient({
     }
   }
 
+  const get = async (key: string, { start, end }: ByteRange) => {
+    const input = { ...target(key), Range: `bytes=${start}-${end}` }
+    const object = await unlessMissing(s3.send(new GetObjectCommand(input)))
+    return object && (object.Body as Readable)
+  }
+
   return {
     async put(key, bytes) {
       await mapped(s3.send(new PutObjectCommand({ ...target(key), Body: bytes })))
@@ -161,10 +173,10 @@ export function createBucketClient({
       if (size === undefined || !modified) throw bucketError(new Error('an object without size or time'))
       return { size, modified }
     },
-    async get(key, { start, end }) {
-      const input = { ...target(key), Range: `bytes=${start}-${end}` }
-      const object = await unlessMissing(s3.send(new GetObjectCommand(input)))
-      return object && (object.Body as Readable)
+    get,
+    async read(key, range) {
+      const bytes = await get(key, range)
+      return bytes && mapped(collectBody(bytes, timeoutMs))
     },
     async remove(key) {
       await mapped(s3.send(new DeleteObjectCommand(target(key))))
@@ -174,4 +186,23 @@ export function createBucketClient({
     timeoutMs,
     close: () => s3.destroy(),
   }
+}
+
+/**
+ * Reads the body of each answer within its attempt, so that a silent body is retried like a silent head. The bytes of an
+ * object are left to their reader. Each attempt has its own time.
+ */
+function limitSilence({ middlewareStack }: S3Client, timeoutMs: number): void {
+  middlewareStack.add(
+    (next, { commandName }) =>
+      async (request) => {
+        const output = await next(request)
+        const response = output.response as { statusCode: number; body: unknown }
+        if (commandName === 'GetObjectCommand' && response.statusCode < 300) return output
+        const ms = commandName === 'CompleteMultipartUploadCommand' ? JOIN_TIMEOUTS * timeoutMs : timeoutMs
+        response.body = await collectBody(response.body as Readable, ms)
+        return output
+      },
+    { step: 'deserialize', priority: 'low', name: 'limitSilence' }, // the last step before the request
+  )
 }

@@ -8,6 +8,7 @@ import { assertSha256 } from '../commit.ts'
 import type { BlobReader } from '../reader.ts'
 import type { BucketClient } from './client.ts'
 import { bucketError } from './errors.ts'
+import { readInTime } from './silence.ts'
 
 // Breaks in a row, without a byte in between. A slow client can lose idle connections many times during a download.
 const BREAKS = 3
@@ -45,7 +46,7 @@ export async function* objectChunks(
     const reading = bytes[Symbol.asyncIterator]()
     try {
       while (at <= end) {
-        const next = await withinTime(reading.next(), bytes, timeoutMs)
+        const next = await readInTime(reading.next(), bytes, timeoutMs)
         if (next.done) throw new Error('the answer is shorter than its object')
         if (next.value.length === 0) continue
         breaks = 0
@@ -58,15 +59,5 @@ export async function* objectChunks(
     } finally {
       await reading.return?.()
     }
-  }
-}
-
-/** Awaits a read, and destroys the stream after `ms`. The time of a slow client does not count. */
-async function withinTime<T>(awaited: Promise<T>, stream: Readable, ms: number): Promise<T> {
-  const timer = setTimeout(() => stream.destroy(new Error('the bucket went silent')), ms)
-  try {
-    return await awaited
-  } finally {
-    clearTimeout(timer)
   }
 }

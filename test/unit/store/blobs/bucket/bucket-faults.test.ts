@@ -118,6 +118,30 @@ test('a silent bucket times out at any point', async (t) => {
   await assert.rejects(read(blobs, bytes), hasCode('unavailable'))
 })
 
+test('an answer that goes silent after its head is requested again, and given up in the end', async (t) => {
+  const { blobs, db, fakeBucket } = await openTestBucket(t, { timeoutMs: 1000 })
+  const bytes = randomBytes(6 * MIB)
+  failFirst(fakeBucket, 'CreateMultipartUpload', 1, { silentAt: 10 })
+  await store(blobs, db, [bytes])
+  failFirst(fakeBucket, 'ListObjectsV2', 1, { silentAt: 10 })
+  assert.equal((await Array.fromAsync(blobs.list())).length, 1)
+  failFirst(fakeBucket, 'ListMultipartUploads', 1, { silentAt: 10 })
+  assert.equal(await blobs.removeUnfinished(), 1, 'the upload of the silent answer')
+  // The retry gets NoSuchUpload, as after a lost answer.
+  const before = fakeBucket.objects.size
+  failFirst(fakeBucket, 'CompleteMultipartUpload', 1, { silentAt: 10 })
+  await assert.rejects(store(blobs, db, [randomBytes(6 * MIB)]), hasCode('unavailable'))
+  assert.deepEqual([fakeBucket.objects.size, fakeBucket.uploads.size], [before, 0])
+
+  const storeId = blobs.storeIds('cambista-contents')
+  await storeId.write('own')
+  fakeBucket.faults = () => ({ silentAt: 1 })
+  await assert.rejects(storeId.read(), hasCode('unavailable'))
+  await assert.rejects(Array.fromAsync(blobs.list()), hasCode('unavailable'))
+  fakeBucket.faults = () => undefined
+  assert.equal(await storeId.read(), 'own')
+})
+
 test('a body that ends too early each time is refused, and so is one that was altered', async (t) => {
   const { blobs, db, fakeBucket } = await openTestBucket(t)
   const bytes = randomBytes(MIB)
