@@ -8,7 +8,7 @@ import { preparedInsert } from '../prepared.ts'
 import { hasRow } from '../rows.ts'
 import type { ReadDb, Row, WriteDb } from '../tables.ts'
 import { type BlobInfo, type StoredName, selectReferencedHashes, type UploadedBlob } from './contents.ts'
-import { deleteLostBlobs, selectLostHashes } from './lost-contents.ts'
+import { deleteLostBlobs } from './lost-contents.ts'
 import { selectOrphanNames } from './orphans.ts'
 
 /** A blob with its name in the store. */
@@ -27,6 +27,17 @@ const insertRows = preparedInsert((db, rows: readonly Row<'contents'>[]) =>
     .returning('sha256'),
 )
 
+const replaceRows = preparedInsert((db, rows: readonly Row<'contents'>[]) =>
+  db
+    .insertInto('contents')
+    .values(rows)
+    .onConflict((on) =>
+      on
+        .column('sha256')
+        .doUpdateSet((of) => ({ object: of.ref('excluded.object'), size: of.ref('excluded.size') })),
+    ),
+)
+
 /** Returns the object of a blob; null: a file named by its hash; undefined: no such blob. */
 export async function findObject(db: ReadDb, sha256: string): Promise<string | null | undefined> {
   const query = db.selectFrom('contents').select('object').where('sha256', '=', sha256)
@@ -41,8 +52,8 @@ export function hasBlobs(db: ReadDb, kind: 'objects' | 'files'): Promise<boolean
 
 /**
  * Inserts or locks the rows of at most ROWS_AT_ONCE blobs in the transaction of an upload. No deletion removes them
- * before the commit. If a blob already has an object, the upload's object is recorded as removed. If that blob is lost,
- * the old object is recorded instead.
+ * before the commit. If a blob already has an object, the upload's object replaces it, and the old one is recorded as
+ * removed.
  * @throws AppError `busy` after five concurrent deletions of the same blobs
  */
 export async function insertReferences(
@@ -248,40 +259,37 @@ async function insertBlobRows(
   contents: readonly UploadedBlob[],
   created_at: string,
 ): Promise<Set<string>> {
-  const values = contents.map(({ sha256, size, object = null }) => ({ sha256, size, object, created_at }))
-  const rows = await insertRows(trx, values)
+  const rows = await insertRows(trx, blobRows(contents, created_at))
   return new Set(rows.map(({ sha256 }) => sha256))
 }
 
-/** Locks the existing rows and chooses the object of each blob, the stored or the uploaded one. */
+/**
+ * Locks the existing rows. An uploaded object replaces the stored one, which may be missing or altered. Equal files have
+ * one name, so that their uploads need not wait for each other.
+ */
 async function lockReferences(
   trx: WriteDb,
   contents: readonly UploadedBlob[],
   at: string,
 ): Promise<Set<string>> {
   const hashes = contents.map(({ sha256 }) => sha256)
-  const isHealing = (await selectLostHashes(trx, hashes)).length > 0
+  const uploads = contents.filter(({ object }) => object !== undefined)
   const query = trx
     .selectFrom('contents')
     .select(['sha256', 'object'])
     .where('sha256', 'in', hashes)
     .orderBy('sha256')
-  const locked = engineSql(trx).lockRows(query, isHealing ? 'update' : 'share', ['contents'])
+  const locked = engineSql(trx).lockRows(query, uploads.length > 0 ? 'update' : 'share', ['contents'])
   const objects = new Map((await locked.execute()).map(({ sha256, object }) => [sha256, object]))
-  const lostHashes = new Set(isHealing ? await selectLostHashes(trx, hashes) : []) // another upload may have healed some
-  const objectsToRemove: string[] = []
-  for (const { sha256, size, object } of contents) {
-    const before = objects.get(sha256)
-    if (before === undefined || object === undefined || before === object) continue
-    if (before !== null && !lostHashes.has(sha256)) {
-      objectsToRemove.push(object)
-      continue
-    }
-    await trx.updateTable('contents').set({ object, size }).where('sha256', '=', sha256).execute()
-    if (before !== null) objectsToRemove.push(before)
-  }
-  await insertRemoved(trx, objectsToRemove, at)
+  const replacements = uploads.filter(({ sha256 }) => objects.has(sha256))
+  await replaceRows(trx, blobRows(replacements, at))
+  const before = [...objects.values()].filter((object) => object !== null)
+  await insertRemoved(trx, before, at)
   return new Set(objects.keys())
+}
+
+function blobRows(contents: readonly UploadedBlob[], created_at: string): Row<'contents'>[] {
+  return contents.map(({ sha256, size, object = null }) => ({ sha256, size, object, created_at }))
 }
 
 async function selectUsedNames(db: ReadDb, names: readonly StoredName[]): Promise<Set<StoredName>> {

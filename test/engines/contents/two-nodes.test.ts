@@ -361,6 +361,16 @@ for (const [name, open] of Object.entries(STORES)) {
     assert.equal(await isReadable(one, bytes), true)
   })
 
+  testStore('missing contents are there again after both nodes upload them at once', async (store) => {
+    const [one, other] = store.nodes
+    const contents = Array.from({ length: 250 }, () => randomBytes(100)) // more than a statement takes
+    await upload(one, contents)
+    for (const name of store.names()) store.lose(name)
+    const half = contents.slice(100)
+    await Promise.all([upload(one, [...contents, randomBytes(100)]), upload(other, half), upload(one, half)])
+    for (const bytes of contents) assert.ok(await isReadable(other, bytes))
+  })
+
   const DELETIONS = process.env.CAMBISTA_TORTURE === 'long' ? 2000 : 120
   testStore(`${DELETIONS} deletions beside uploads of the same contents take none away`, async (store) => {
     const { nodes, late, url } = store

@@ -96,6 +96,20 @@ test('a blob of an upload without rows is an orphan, and is deleted when it is o
   assert.deepEqual([...fakeBucket.objects.keys()], [objectName])
 })
 
+test('an upload names its own object, for an equal one that is stored may be missing or altered', async (t) => {
+  const { db, blobs, fakeBucket, removed } = await ground(t)
+  await upload(db, blobs, ['one', 'two'])
+  const before: string[] = []
+  for (const text of ['one', 'two']) before.push(String(await findObject(db, hashText(text))))
+  const [missing = '', altered = ''] = before
+  fakeBucket.objects.delete(missing)
+  fakeBucket.objects.get(altered)?.bytes.write('x')
+  await upload(db, blobs, ['two', 'one', 'three'])
+  assert.equal(await readText(blobs, 'one'), 'one')
+  assert.equal(await readText(blobs, 'two'), 'two')
+  assert.deepEqual((await removed()).sort(), before.sort(), 'readers have them for days')
+})
+
 test('the object of a lost content is replaced by the next upload of the same bytes', async (t) => {
   const { db, blobs, fakeBucket, removed } = await ground(t)
   await upload(db, blobs, ['lost'])
