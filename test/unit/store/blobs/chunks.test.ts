@@ -1,10 +1,18 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { type TestContext, test } from 'node:test'
-import { type ByteRange, createReaderPool, fileChunks } from '../../../../src/store/blobs/chunks.ts'
+import { AppError } from '../../../../src/runtime/errors.ts'
+import {
+  type ByteRange,
+  type Chunks,
+  checkedChunks,
+  createReaderPool,
+  fileChunks,
+} from '../../../../src/store/blobs/chunks.ts'
 import { temporaryDirectory } from '../../../support/temporary.ts'
 
 const BYTES = randomBytes(1_000_000)
@@ -129,4 +137,12 @@ test('an end of the file before the end of the range is an error', async (t) => 
   const { chunks, closeCount } = begin(t, { start: 900_000, end: 1_000_000 })
   await assert.rejects(Array.fromAsync(chunks), /shorter than it was/)
   assert.equal(closeCount(), 1)
+})
+
+test('a content of which no byte is left was altered, unless it never had one', async () => {
+  const none = () => Readable.from([])[Symbol.asyncIterator]() as Chunks
+  const sha256 = hash('sha256', BYTES)
+  const isAltered = (error: unknown) => error instanceof AppError && error.code === 'failed'
+  await assert.rejects(Array.fromAsync(checkedChunks(none(), { sha256, size: 0 })), isAltered)
+  assert.deepEqual(await Array.fromAsync(checkedChunks(none(), { sha256: hash('sha256', ''), size: 0 })), [])
 })
