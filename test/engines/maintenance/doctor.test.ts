@@ -100,6 +100,16 @@ test('ids that would be given twice, and a clock that is far off, are findings',
   assert.match(findings[1] ?? '', /^database: the next id of companies would be 8, but there is one of 77/)
 })
 
+test('a provider, whose id the program chooses, is no finding', async (t) => {
+  const { examine, url } = await shared(t)
+  const { id, code, name, country } = bccr
+  await queryOnce(
+    url,
+    `insert into providers (id, code, name, country) values (${id}, '${code}', '${name}', '${country}')`,
+  )
+  assert.deepEqual((await examine()).findings, [])
+})
+
 test('`doctor` checks database and blobs, and changes nothing', async (t) => {
   const { folder, url } = await shared(t)
   const doctor = (...words: string[]) =>

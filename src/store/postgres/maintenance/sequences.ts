@@ -11,13 +11,15 @@ export type Sequence = {
   highest: number
 }
 
-/** Selects the sequences of all tables whose ids the database assigns, by table. */
+/** Selects the sequences of all tables whose ids the database assigns, by table. The program has those of providers. */
 export async function selectSequences(db: ReadDb): Promise<Sequence[]> {
   const { rows: tables } = await rawQuery<{ table: string; sequence: string }>(
     db,
     `select table_name as "table", pg_get_serial_sequence(quote_ident(table_name), 'id') as sequence
      from information_schema.columns
-     where table_schema = current_schema() and column_name = 'id' and is_identity = 'YES' order by table_name`,
+     where table_schema = current_schema() and column_name = 'id' and is_identity = 'YES'
+       and table_name <> 'providers'
+     order by table_name`,
   )
   const sequences: Sequence[] = []
   for (const { table, sequence } of tables) {
