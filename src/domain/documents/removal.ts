@@ -2,7 +2,9 @@
 // directory removes each content that no row names. After a crash in between the garbage collection removes the
 // contents; a row never lacks its content. The deletion is an event (decisions 1.9).
 
-import type { Blobs } from '../../store/blobs/blobs.ts'
+import { errorReason } from '../../runtime/errors.ts'
+import type { Log } from '../../runtime/log.ts'
+import type { Blobs, Removal } from '../../store/blobs/blobs.ts'
 import { dropReferences, lockBlobRows } from '../../store/documents/content-rows.ts'
 import {
   type DocumentRow,
@@ -20,6 +22,9 @@ export type RemovalResult = {
   /** Contents that no other document needed, and their bytes. A shared store removes them later. */
   blobs: number
   bytes: number
+  /** Contents that no document needs, and that the store failed to remove. `because`: reason of the first. */
+  kept?: number
+  because?: string
 }
 
 /** Token or user that deletes, and the clock for the event. */
@@ -63,24 +68,25 @@ export async function removeDocuments(
   }
   const { deleted, dropped } = await atomically(db, remove, { wasCommitted: isThere })
   for (const document of deleted) onRemoved(document)
-  const free = await removeDropped(db, blobs, dropped)
-  const bytes = free.reduce((sum, sha256) => sum + (sizes.get(sha256) ?? 0), 0)
-  return { documents: deleted.length, blobs: free.length, bytes }
+  const { removed, errors } = await removeDropped(db, blobs, dropped)
+  const bytes = removed.reduce((sum, sha256) => sum + (sizes.get(sha256) ?? 0), 0)
+  const result = { documents: deleted.length, blobs: removed.length, bytes }
+  return errors.length > 0 ? { ...result, kept: errors.length, because: errorReason(errors[0]) } : result
 }
 
-/**
- * Removes contents without references. A shared store waits for `--keep-removed` days. Returns
- * their SHA-256.
- */
+/** Removes contents without references. A shared store waits for `--keep-removed` days. */
 export async function removeDropped(
   db: WriteDb,
   blobs: Pick<Blobs, 'keepsRemoved' | 'removeFree'>,
   hashes: readonly string[],
-): Promise<readonly string[]> {
-  if (blobs.keepsRemoved || hashes.length === 0) return hashes
-  const removal = await blobs.removeFree(db, { names: hashes })
-  if (removal.errors.length > 0) throw removal.errors[0]
-  return removal.removed
+): Promise<Removal> {
+  if (blobs.keepsRemoved || hashes.length === 0) return { removed: hashes, errors: [] }
+  return blobs.removeFree(db, { names: hashes }) // the garbage collection retries those with errors
+}
+
+/** Logs contents that the store failed to remove: their documents are deleted, and the deletion has succeeded. */
+export function logKept({ kept, because }: Pick<RemovalResult, 'kept' | 'because'>, log: Log): void {
+  if (kept) log.warn('contents of deleted documents cannot be removed yet', { contents: kept, because })
 }
 
 /** Removes old documents in batches. */
@@ -91,6 +97,10 @@ export async function purgeDocuments(db: WriteDb, blobs: Blobs, purge: Purge): P
     sum.documents += result.documents
     sum.blobs += result.blobs
     sum.bytes += result.bytes
+    if (result.because !== undefined) {
+      sum.kept = (sum.kept ?? 0) + (result.kept ?? 0)
+      sum.because ??= result.because
+    }
     if (purge.signal?.aborted) break
   }
   return sum

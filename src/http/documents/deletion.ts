@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { requireDocument } from '../../domain/documents/queries.ts'
-import { removeDocuments } from '../../domain/documents/removal.ts'
+import { logKept, removeDocuments } from '../../domain/documents/removal.ts'
 import { AppError } from '../../runtime/errors.ts'
 import type { Log } from '../../runtime/log.ts'
 import type { Blobs } from '../../store/blobs/blobs.ts'
@@ -50,13 +50,19 @@ export function deletionEndpoint({
       const token = authorizedToken(event)
       const document = await requireDocument(db, tokenAccess(token), params.id)
       const by = { ...requestActor(event), clock }
-      const { documents, blobs: contents } = await removeDocuments(db, blobs, [document], by, (gone) => {
+      const result = await removeDocuments(db, blobs, [document], by, (gone) => {
         const { id, company_id: company, agent_id: agent, sha256 } = gone
         const request = String(event.context.requestId)
         log.info('document deleted', { id: request, document: id, company, agent, sha256, token: token.name })
       })
+      const { documents, blobs: contents, kept = 0 } = result
       if (documents === 0) throw new AppError('not-found', 'Document not found') // by another, a moment ago
-      return freshReply({ status: 'success', id: document.id, content: contents > 0 ? 'deleted' : 'kept' })
+      logKept(result, log)
+      return freshReply({
+        status: 'success',
+        id: document.id,
+        content: contents + kept > 0 ? 'deleted' : 'kept',
+      })
     },
   })
 }

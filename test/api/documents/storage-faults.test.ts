@@ -219,3 +219,18 @@ test('close() waits for an upload whose client disconnected', async (t) => {
   )
   await until(() => app.logLines.some((line) => /create","status":499,"cut":true/.test(line)))
 })
+
+test('a document whose content cannot be removed yet is deleted', ofSqlite, async (t) => {
+  const failing = await openFailing(t)
+  const { app, faulty } = failing
+  assert.equal((await post(app, CREATE, batch(pdf('uno')))).status, 200)
+  faulty.faults = (call) => (call.startsWith('unlink') ? 'EIO' : undefined)
+  const headers = { authorization: `Bearer ${TOKENS.remove}` }
+  const response = await fetch(`${app.app.url}/api/v1/documents/1`, { method: 'DELETE', headers })
+  assert.deepEqual(
+    [response.status, await response.json()],
+    [200, { status: 'success', id: 1, content: 'deleted' }],
+  )
+  assert.deepEqual([await countRows(failing), listFiles(failing).length], [0, 1])
+  await until(() => app.logLines.some((line) => /cannot be removed yet.+EIO/.test(line)))
+})

@@ -1,7 +1,13 @@
 // Deletes documents. A log line on stderr for each names the user.
 
 import { requireCompany } from '../../../domain/directory/directory.ts'
-import { oldDocuments, purgeDocuments, removeDocuments } from '../../../domain/documents/removal.ts'
+import {
+  logKept,
+  oldDocuments,
+  purgeDocuments,
+  type RemovalResult,
+  removeDocuments,
+} from '../../../domain/documents/removal.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import type { LogFields, LogFormat } from '../../../runtime/log.ts'
 import { openBlobStore } from '../../../store/blobs/open.ts'
@@ -29,11 +35,15 @@ export const documentDelete = command({
       const document = await needDocument(db, id)
       using store = await openBlobStore(storage(), engine)
       const { blobs } = store
-      const result = await removeDocuments(db, blobs, [document], { ...log.by, clock }, log.deleted).finally(
-        log.flush,
-      )
+      const result = await removeDocuments(db, blobs, [document], { ...log.by, clock }, log.deleted)
+        .then(log.result)
+        .finally(log.flush)
       const remains =
-        document.content === 'lost' ? 'was lost already' : 'stays: another document has the same'
+        document.content === 'lost'
+          ? 'was lost already'
+          : result.kept
+            ? 'stays until a server can remove it'
+            : 'stays: another document has the same'
       const removal = blobs.keepsRemoved ? `its content goes later (${GC_OPTION})` : 'its content too'
       const content = result.blobs > 0 ? removal : `its content ${remains}`
       printResult(terminal, options, { ...result, id }, [`document ${id} is deleted, ${content}`])
@@ -75,7 +85,7 @@ export const documentPurge = command({
         signal: terminal.stop,
         onRemoved: log.deleted,
       }
-      const sum = await purgeDocuments(db, blobs, purge).finally(log.flush)
+      const sum = await purgeDocuments(db, blobs, purge).then(log.result).finally(log.flush)
       const space = blobs.keepsRemoved ? `go later (${GC_OPTION})` : 'are free'
       const line = `deleted ${sum.documents} documents, uploaded up to ${cutoff}; ${sum.bytes} bytes ${space}`
       printResult(terminal, options, { ...sum, created_up_to: cutoff, dry_run: false }, [line])
@@ -94,6 +104,10 @@ function openLog(format: LogFormat, terminal: Terminal) {
     deleted: (document: DocumentRow) =>
       log.info('document deleted', { ...documentFields(document), ...user }),
     spared: (document: DocumentRow) => log.info('document would be deleted', documentFields(document)),
+    result(result: RemovalResult) {
+      logKept(result, log)
+      return result
+    },
     flush: () => log.flush(),
   }
 }

@@ -135,6 +135,29 @@ test('a stopped purge ends after its batch, with equal rows and blobs', async (t
   assert.deepEqual((await blobHashes(blobs)).sort(), remaining.sort())
 })
 
+test('documents whose contents cannot be removed are deleted, and the garbage collection retries', async (t) => {
+  const { dataDir, db, blobs } = await ground(t)
+  await storeTexts(db, blobs, ['one', 'two', 'three'])
+  let isHeld = true
+  const unlink: BlobFs['unlink'] = async (path) => {
+    if (isHeld) throw Object.assign(new Error('EPERM: not permitted'), { code: 'EPERM' })
+    await fs.unlink(path)
+  }
+  const folder = await openBlobFolder(join(dataDir, 'blobs'), { ...fs, unlink })
+  const [first] = await loadDocuments(db)
+  assert.ok(first)
+  const none = { blobs: 0, bytes: 0, because: 'EPERM: not permitted' }
+  const deletion = await removeDocuments(db, folder, [first], ANA, () => {})
+  assert.deepEqual(deletion, { ...none, documents: 1, kept: 1 })
+  const purge = { createdUpTo: NOW, by: ANA, onRemoved: () => {} }
+  assert.deepEqual(await purgeDocuments(db, folder, purge), { ...none, documents: 2, kept: 2 })
+  assert.deepEqual([await loadDocuments(db), (await blobHashes(blobs)).length], [[], 3])
+  isHeld = false
+  const gc = { db, clock: ANA.clock, blobs: folder, keepRemovedDays: 0, isIdle: true }
+  const { removed } = await collectGarbage(gc, undefined, new AbortController().signal)
+  assert.deepEqual([removed, await blobHashes(blobs)], [3, []])
+})
+
 test('a deletion is written down with who did it and when, and not with the name', async (t) => {
   const { db, blobs } = await ground(t)
   await storeTexts(db, blobs, ['one', 'two'], { name: 'secreto.txt' })
