@@ -43,18 +43,21 @@ const UNREADABLE: [path: string, body?: unknown][] = [
   ['/v6/history/USD/2026/2/2'],
   [`${ASMX}/ObtenerIndicadoresEconomicosXML?${OLD_SERVICE}`],
   [`${SDDE}/333/series?fechaInicio=2026/02/02&fechaFin=2026/02/02&idioma=ES`],
-  ['/indicadores/tc/dolar/historico?d=2026-01-05&h=2026-02-02'],
 ]
 
 /** Requests of the dollar, which is in memory: their answers do not need the database. */
-const OF_DOLLAR = ['/api/v1/history?base=USD&quote=CRC', '/compat/valor?de=USD&a=CRC&fecha=2026-02-02']
+const OF_DOLLAR = [
+  '/api/v1/history?base=USD&quote=CRC',
+  '/compat/valor?de=USD&a=CRC&fecha=2026-02-02',
+  '/indicadores/tc/dolar/historico?d=2026-01-05&h=2026-02-02',
+]
 
 test('Retry-After is on the 503 of an unreadable database, in every face', ofSqlite, async (t) => {
   const app = await startTestApp(t, { listen: { compat: { open: 'any', serveRounded: false } } })
   await fillDirectory(app)
   await app.sync()
   const ask = (path: string) => fetch(app.app.url + path, { headers: { 'x-api-key': app.key } })
-  await ask('/api/v1/history?base=USD&quote=CRC')
+  for (const path of OF_DOLLAR) await ask(path)
   damage(t, app)
   for (const [path, body] of UNREADABLE) {
     const isOfDocuments = /documents|agent/.test(path)

@@ -207,8 +207,12 @@ async function checkAllRates(asking: Asking, on: IsoDate, exact: boolean): Promi
   const sides = expectedAnswer(model, latest, today)
   checkOwn(await sendRequest(asking, questionPath(latest)), sides, questionPath(latest))
   const rate = await callTool(asking, 'get_rate', { on })
-  if (sides.status === 200) assert.deepEqual(rate.structuredContent, sides.body)
-  else checkRefusal(rate, sides)
+  const { covered_to, ...agentSides } = rate.structuredContent ?? {}
+  if (sides.status === 200) {
+    assert.deepEqual(agentSides, sides.body)
+    const details = await sendRequest(asking, `${questionPath(latest)}&details=true`)
+    assert.equal(covered_to, JSON.parse(details.body).covered_to)
+  } else checkRefusal(rate, sides)
   const day = earliest(on, today)
   const compra = conversion(asking, { base: 'USD', quote: 'CRC', side: 'compra' }, day).rate
   const venta = conversion(asking, { base: 'USD', quote: 'CRC', side: 'venta' }, day).rate
