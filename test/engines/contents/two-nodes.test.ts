@@ -278,6 +278,7 @@ for (const [name, open] of Object.entries(STORES)) {
       const orphans = async () => (await selectOrphans(db, 9)).map(({ sha256 }) => sha256)
       const [earlier = 0] = await upload(one, [bytes])
       await remove(other, earlier) // its note of a removal is older than the lost upload
+      await wait(20) // a file's time is that of the last tick of the kernel
       await upload(one, [bytes])
       await queryOnce(
         store.url,
