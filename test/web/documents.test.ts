@@ -165,7 +165,7 @@ test('an open list shows each state that a worker gives a document, and the focu
   await waitForText(visit, '.delete-question', /¿Eliminar este documento\? No se puede deshacer\./)
   await page.click('.delete-question .danger')
   await page.waitForSelector('.received .notice')
-  assert.equal(await page.$('dialog[open]'), null)
+  await page.waitForFunction(() => !document.querySelector('dialog[open]'))
   assert.equal(await page.evaluate(() => 'taken' in window), false)
   assertClean(visit)
 })
