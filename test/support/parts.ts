@@ -20,6 +20,9 @@ export const ALONE: Record<string, string> = {
   'test/unit/http/documents/uploads/memory.test.ts': 'measures memory',
   'test/unit/runtime/memory-budget.test.ts': 'measures memory',
   'test/unit/store/blobs/bucket/bucket-credentials.test.ts': 'sets environment variables',
+  'test/unit/web/documents/live-documents.test.ts': 'imitates a browser of its own',
+  'test/unit/web/documents/directory.test.ts': 'imitates a browser of its own',
+  'test/unit/web/documents/upload-queue.test.ts': 'imitates a browser of its own',
 }
 
 /** Writes the parts of these test files. Returns the paths for `node --test`, relative to the root. */
