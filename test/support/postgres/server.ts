@@ -5,7 +5,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { accessSync, chownSync, existsSync, mkdtempSync, readFileSync, symlinkSync } from 'node:fs'
+import { accessSync, chownSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
@@ -162,9 +162,11 @@ export async function startServer(dir: string, settings: readonly string[] = [])
     },
     freeze: () => freezeProcesses(serverProcesses(server.pid())),
     async close() {
-      if (!guard || guard.exitCode !== null) return
-      guard.stdin?.end()
-      await once(guard, 'exit')
+      if (guard && guard.exitCode === null) {
+        guard.stdin?.end()
+        await once(guard, 'exit')
+      }
+      rmSync(dir, { recursive: true, force: true }) // `stop` left it
     },
   }
   await server.start()
