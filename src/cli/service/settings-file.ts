@@ -46,8 +46,8 @@ const PRESETS: { [name in OptionName]?: { value?: string; remarks: string[] } } 
   },
   'backup-dir': {
     remarks: [
-      `sudo cambista service install --backup-dir DIR sets it, makes DIR and lets the service write there; by`,
-      `hand, or with the Debian package: the service may write into ${BACKUPS}, so mount the disk there`,
+      `sudo cambista service install --backup-dir DIR sets it, makes DIR and lets the service write there; with the`,
+      `Debian package see cambista manual service; the service may write into ${BACKUPS}`,
     ],
   },
   database: {
