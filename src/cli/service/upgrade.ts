@@ -2,14 +2,14 @@
 // this process, the next start of the unit settles the upgrade (put-back.ts).
 
 import { chmodSync, copyFileSync, existsSync, linkSync, rmSync, statSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import {
   checkFile,
   compareVersions,
   readRelease,
-  SUMS,
   selectChanges,
+  sumsPath,
 } from '../../domain/operations/release.ts'
 import type { PublicKey } from '../../formats/minisign.ts'
 import { AppError } from '../../runtime/errors.ts'
@@ -151,9 +151,7 @@ async function verifyCopy(
   { file, sums, key }: Upgrade,
   stop: AbortSignal,
 ): Promise<Program> {
-  const folder = dirname(resolve(file))
-  const places = [join(folder, SUMS), join(dirname(folder), SUMS)]
-  const release = readRelease(sums ?? places.find((path) => existsSync(path)) ?? join(folder, SUMS), key)
+  const release = readRelease(sums ?? sumsPath(file), key)
   const result = await checkFile(join(machine.root, NEXT), release, stop)
   if ('fault' in result) throw new AppError('failed', `${file} is no file of cambista ${release.version}`)
   const program = readProgram(machine, NEXT)

@@ -1,8 +1,8 @@
 // A release: the files that a signed SHA256SUMS lists. Its signature names version and commit, so that files of another
 // release are found.
 
-import { readFileSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { existsSync, readFileSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
 import {
   isCommentValid,
   isFileValid,
@@ -13,7 +13,7 @@ import {
 import { AppError, errorReason } from '../../runtime/errors.ts'
 import { hashFile } from '../../runtime/file-hash.ts'
 
-export const SUMS = 'SHA256SUMS'
+const SUMS = 'SHA256SUMS'
 const COMMENT = /^cambista (\d+\.\d+\.\d+[\w.-]*), commit ([0-9a-f]{40})$/
 const SUM = /^([0-9a-f]{64}) {2}([^/]+)$/
 
@@ -27,9 +27,16 @@ export type Release = {
 /** Result for a file: its name in the release, or the fault. */
 export type FileCheck = { name: string } | { fault: string }
 
-/** Returns the path of the sums of a file: beside it. */
+/** Returns the path of the sums of a file: beside it, or above its unpacked folder. @throws AppError `failed` */
 export function sumsPath(file: string): string {
-  return join(dirname(file), SUMS)
+  const folder = dirname(resolve(file))
+  const beside = join(folder, SUMS)
+  const path = [beside, join(dirname(folder), SUMS)].find((one) => existsSync(one))
+  if (path !== undefined) return path
+  throw new AppError(
+    'failed',
+    `cannot read ${beside}: no such file, and none in the directory above: give its path with --sums`,
+  )
 }
 
 /** Parses the public key that a file or the executable has. @throws AppError `failed` */

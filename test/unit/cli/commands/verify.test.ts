@@ -60,11 +60,23 @@ test('`verify --sums` reads the sums of another directory, and finds a renamed f
   copyFileSync(path('cambista-linux-x64'), installed)
   const beside = await verify(installed)
   assert.equal(beside.code, 1)
-  assert.match(beside.err, /^cambista: cannot read .*\/SHA256SUMS: /)
+  assert.match(beside.err, /^cambista: cannot read .*\/SHA256SUMS: .* give its path with --sums\n$/)
   const { code, out } = await verify('--sums', path('SHA256SUMS'), installed)
   assert.deepEqual(
     [code, out],
     [0, `ok     ${installed}: cambista-linux-x64 of cambista 0.2.0, commit ${COMMIT}\n`],
+  )
+})
+
+test('`verify` finds the sums in the directory above an unpacked archive', async (t) => {
+  const { path, verify } = makeRelease(t)
+  const unpacked = path('unpacked/cambista')
+  mkdirSync(path('unpacked'))
+  copyFileSync(path('cambista-linux-x64'), unpacked)
+  const { code, out } = await verify(unpacked)
+  assert.deepEqual(
+    [code, out],
+    [0, `ok     ${unpacked}: cambista-linux-x64 of cambista 0.2.0, commit ${COMMIT}\n`],
   )
 })
 
