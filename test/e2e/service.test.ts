@@ -154,7 +154,9 @@ test('install and uninstall can be repeated, and what root left in the data dire
   assert.equal((await run(t, ['service', 'install', ...words], { env })).code, 0)
 })
 
-test('`service install` without systemd refuses, and changes nothing', { skip: NEEDS_ROOT }, async (t) => {
+test('commands of the service refuse without systemd, and change nothing', {
+  skip: NEEDS_ROOT,
+}, async (t) => {
   const empty = directory(t)
   const under = [
     '/usr/bin/unshare',
@@ -164,9 +166,19 @@ test('`service install` without systemd refuses, and changes nothing', { skip: N
     `mount --bind ${empty} /run; exec "$@"`,
     'sh',
   ]
-  const end = await run(t, ['service', 'install'], { under })
-  assert.equal(end.code, 1)
-  assert.match(end.err, /^cambista: systemd does not run this machine .*--root DIR to prepare an image\n$/)
+  const advice: [words: string[], end: RegExp][] = [
+    [['service', 'install'], /--root DIR to prepare an image\n$/],
+    [['service', 'uninstall'], /--root DIR removes that of an image\n$/],
+    [['upgrade', EXECUTABLE], /exchange its program, and start it again \(cambista manual upgrades\)\n$/],
+    [['upgrade', '--back'], /exchange its program, and start it again \(cambista manual upgrades\)\n$/],
+    [['upgrade', '--forget'], /exchange its program, and start it again \(cambista manual upgrades\)\n$/],
+  ]
+  for (const [words, hint] of advice) {
+    const end = await run(t, words, { under })
+    assert.equal(end.code, 1)
+    assert.match(end.err, /^cambista: systemd does not run this machine /)
+    assert.match(end.err, hint)
+  }
 })
 
 test('`service print` prints the unit of the archives', async (t) => {

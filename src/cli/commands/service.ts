@@ -11,7 +11,8 @@ export const serviceInstall = command({
   options: ['backup-dir', 'root'],
   ignoresService: true,
   async run({ options, terminal }) {
-    const machine = openMachine(options.root, terminal)
+    const instead = 'have your supervisor run cambista serve, or give --root DIR to prepare an image'
+    const machine = openMachine(terminal, { rootDir: options.root, instead })
     const executable = packedExecutable()
     if (executable === undefined) {
       const how = 'npm run build, then sudo dist/cambista service install'
@@ -26,7 +27,8 @@ export const serviceUninstall = command({
   options: ['root'],
   ignoresService: true,
   async run({ options, terminal }) {
-    uninstallService(openMachine(options.root, terminal))
+    const instead = 'it has no service, and --root DIR removes that of an image'
+    uninstallService(openMachine(terminal, { rootDir: options.root, instead }))
   },
 })
 

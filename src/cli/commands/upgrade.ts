@@ -37,7 +37,8 @@ export const upgrade = command({
       terminal.out(`${JSON.stringify(await doOwnerStep(JSON.parse(options.data)))}\n`)
       return
     }
-    const machine = openMachine(undefined, terminal)
+    const instead = 'stop your server, exchange its program, and start it again (cambista manual upgrades)'
+    const machine = openMachine(terminal, { instead })
     if (options.settle) settleUpgrade(machine)
     else if (options.forget) await forgetLater(machine, terminal)
     else if (options.back) await goBack(machine, terminal, { losesData: options['lose-since'] })
