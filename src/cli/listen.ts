@@ -7,7 +7,7 @@ import type { TlsFiles } from '../http/listener/tls.ts'
 import type { AlsoListen, ServerOptions } from '../http/server.ts'
 import type { Organization } from '../http/web/sign-in.ts'
 import { AppError } from '../runtime/errors.ts'
-import type { OptionName } from './options/options.ts'
+import { OPTIONS, type OptionName } from './options/options.ts'
 import type { OptionValues } from './options/values.ts'
 
 export const LISTEN_OPTIONS = [
@@ -87,6 +87,9 @@ function isReachable(host: string): boolean {
 function metricsAddress(options: ListenOptions): ServerOptions['metrics'] {
   const port = options['metrics-port']
   if (port !== undefined) return { host: options['metrics-host'], port }
+  if (options['metrics-host'] !== OPTIONS['metrics-host'].fallback) {
+    throw new AppError('usage', '--metrics-host needs --metrics-port, the port that it belongs to')
+  }
   return options.metrics ? 'local' : undefined
 }
 

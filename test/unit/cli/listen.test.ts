@@ -72,6 +72,17 @@ test('serve listens on an IPv6 address in brackets', async (t) => {
   assert.doesNotMatch(program.printed.err, /without TLS/)
 })
 
+test('--metrics-host without --metrics-port is wrong usage', async (t) => {
+  const dataDir = join(temporaryDirectory(t), 'data')
+  const words = ['serve', '--port', '0', '--no-scheduler', '--data-dir', dataDir]
+  const message = 'cambista: --metrics-host needs --metrics-port, the port that it belongs to\n'
+  for (const flags of [[], ['--metrics']]) {
+    const { code, err } = await runCommand([...words, ...flags, '--metrics-host', '0.0.0.0'])
+    assert.equal(code, 2)
+    assert.ok(err.startsWith(message), err)
+  }
+})
+
 test('serve without TLS warns once of an address that other machines reach', async (t) => {
   const tls = ['--tls-cert', join(TLS, 'first.crt'), '--tls-key', join(TLS, 'first.key')]
   const cases: [host: string, flags: string[], warnings: number][] = [
