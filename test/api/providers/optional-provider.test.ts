@@ -158,7 +158,11 @@ test('`provider disable` ends the scheduler of an optional provider; its values 
 test('`provider disable` of an optional provider that is off changes nothing', async (t) => {
   const { json, provider } = await start(t)
   const disabled = await provider('disable', 'pruebas')
-  assert.deepEqual([disabled.code, disabled.out], [0, 'provider pruebas is disabled\n'])
+  const line = 'provider pruebas was never enabled: nothing was changed\n'
+  assert.deepEqual([disabled.code, disabled.out], [0, line])
+  assert.deepEqual(JSON.parse((await provider('disable', 'pruebas', '--json')).out), {
+    ...{ code: 'pruebas', enabled: false, off: true },
+  })
   assert.equal((await json<Json[]>('/api/v1/providers')).length, 1)
   const unknown = await provider('enable', 'prueba')
   assert.equal(unknown.err, 'cambista: there is no provider prueba: see cambista provider list\n')

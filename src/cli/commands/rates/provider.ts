@@ -43,10 +43,13 @@ function toggle(verb: 'enable' | 'disable', enabled: boolean) {
         async (db, code, engine) => {
           const optional = input.terminal.providers.find((one) => one.code === code && one.isOptional)
           if (optional && enabled) await enable(db, optional, engine, input.terminal.err)
-          else if (!(await update(db, code, enabled, engine)) && !optional) return undefined
+          else if (!(await update(db, code, enabled, engine))) {
+            return optional && { code, enabled, off: true as const }
+          }
           return { code, enabled }
         },
-        ({ code }) => `provider ${code} is ${verb}d`,
+        ({ code, off }) =>
+          off ? `provider ${code} was never enabled: nothing was changed` : `provider ${code} is ${verb}d`,
       ),
   })
 }
