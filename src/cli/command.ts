@@ -45,6 +45,8 @@ export type Command = {
   overrides?: OptionOverrides
   /** Options that the caller must give. */
   required?: readonly OptionName[]
+  /** Options of which the caller must give at least one. */
+  anyOf?: readonly OptionName[]
   /** Changes stored data, so it prints the data directory. */
   changesData: boolean
   /** Does not read the settings of this machine's service. */

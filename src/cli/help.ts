@@ -108,10 +108,12 @@ export function describeCommands(commands: readonly Command[], texts = helpTexts
   }
 }
 
-/** Returns a command with its words and its required flags. */
+/** Returns a command with its words and its required flags, such as `web --key NAME|--token NAME`. */
 export function commandUsage(command: Command, texts = helpTexts('en')): string {
   const positionals = command.positionals.map((word) => texts.placeholder(word))
-  const required = (command.required ?? []).map((name) => flagText(name, command.overrides, texts))
+  const flags = (names: readonly OptionName[] = []) =>
+    names.map((name) => flagText(name, command.overrides, texts))
+  const required = [...flags(command.required), flags(command.anyOf).join('|')].filter((text) => text !== '')
   return [command.name, ...positionals, ...required].join(' ')
 }
 

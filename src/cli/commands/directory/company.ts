@@ -26,6 +26,7 @@ export const companyUpdate = command({
   name: 'company update',
   positionals: ['ID'],
   options: ['quota', 'tax-id', ...STORAGE, 'json'],
+  anyOf: ['quota', 'tax-id'],
   changesData: true,
   run(input) {
     const { quota, 'tax-id': tax_ids } = input.options

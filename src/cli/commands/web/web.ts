@@ -18,6 +18,7 @@ import { notFound } from '../rows.ts'
 export const web = command({
   name: 'web',
   options: ['key', 'token', 'person', 'url', ...STORAGE, 'json'],
+  anyOf: ['key', 'token'],
   overrides: { url: option('URL', httpUrl) },
   changesData: true,
   run({ options, terminal, storage, withDatabase }) {

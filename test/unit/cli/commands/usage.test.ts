@@ -52,6 +52,20 @@ test('a required flag is in the usage line, and a command without it is wrong us
   }
 })
 
+test('the usage line has flags of which one is required, and a command without them is wrong usage', async () => {
+  const commands = COMMANDS.filter(({ anyOf }) => anyOf)
+  assert.ok(commands.some(({ name }) => name === 'web'))
+  for (const { name, positionals, required = [], anyOf = [] } of commands) {
+    const help = await runCommand([...name.split(' '), '--help'])
+    const choice = anyOf.map((flag) => `--${flag} [A-Z-]+`).join('\\|')
+    assert.match(help.out, new RegExp(`^Usage: [^]*?\\s${choice}\\s[^]*?\n\n`), name)
+    const others = required.flatMap((flag) => [`--${flag}`, '1'])
+    const end = await runCommand([...name.split(' '), ...positionals.map(() => '1'), ...others])
+    assert.equal(end.code, 2, name)
+    for (const flag of anyOf) assert.match(end.err, new RegExp(`^cambista: give .*--${flag}`))
+  }
+})
+
 test('--help after the first word of a command lists the commands that begin with it', async () => {
   for (const help of ['--help', '-h']) {
     const end = await runCommand(['key', help])
