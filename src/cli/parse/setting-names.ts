@@ -12,6 +12,8 @@ const PREFIX = 'CAMBISTA_'
 const MAX_TYPOS = 2
 // Settings without an option: `ps` would show a token in a flag.
 const VARIABLES_ONLY = [...TOKEN_VARIABLES.map(({ token }) => token), 'CAMBISTA_KEY', 'CAMBISTA_TOKEN']
+/** Variables of the guides and example programs, perhaps in the same environment. */
+const OF_EXAMPLES = ['CAMBISTA_URL', 'CAMBISTA_SECRET', 'CAMBISTA_TIMEOUT']
 
 /**
  * Returns unknown names with the prefix of settings, each with its file if it has one.
@@ -22,7 +24,8 @@ export function unknownSettings(env: Environment, settings: Settings): string[] 
   const unknown: string[] = []
   const mistyped: string[] = []
   for (const [name, value] of Object.entries({ ...settings.values, ...env })) {
-    if (!name.startsWith(PREFIX) || !value || names.includes(name) || isInjected(name, value)) continue
+    const isAccepted = names.includes(name) || OF_EXAMPLES.includes(name)
+    if (!name.startsWith(PREFIX) || !value || isAccepted || isInjected(name, value)) continue
     const place = settings.values[name] === undefined ? name : `${name} in ${settings.file}`
     const suggestion = nearest(name.toUpperCase(), names, MAX_TYPOS)
     if (suggestion === undefined) unknown.push(place)

@@ -1,7 +1,7 @@
 // A setting with a mistyped name must not be ignored silently.
 
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
+import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { unknownSettings } from '../../../../src/cli/parse/setting-names.ts'
@@ -13,6 +13,9 @@ import { startCommand, until } from '../../../support/terminal.ts'
 
 const NOWHERE = { file: '', values: {}, hidden: false }
 const FILE = '/etc/cambista/cambista.env'
+const SOURCES = join(import.meta.dirname, '../../../../src')
+const GUIDES = ['guides', 'agents'].map((topic) => join(SOURCES, `manual/${topic}.md`))
+const EXAMPLES = globSync(join(SOURCES, 'examples/*.*'))
 
 const mistypedNames: [name: string, expectedName: string][] = [
   ['CAMBISTA_BAKCUP_DIR', 'CAMBISTA_BACKUP_DIR'],
@@ -54,6 +57,16 @@ const acceptedNames: Record<string, string> = {
 }
 test('unknownSettings accepts names of settings and names without the prefix CAMBISTA_', () => {
   assert.deepEqual(unknownSettings(acceptedNames, NOWHERE), [])
+})
+
+test('unknownSettings accepts each variable that a guide or an example program reads', () => {
+  const programs = EXAMPLES.flatMap(
+    (file) => readFileSync(file, 'utf8').match(/(?<=["'])CAMBISTA_\w+(?=["'])/g) ?? [],
+  )
+  const guides = GUIDES.flatMap((file) => readFileSync(file, 'utf8').match(/CAMBISTA_\w+/g) ?? [])
+  assert.ok(programs.includes('CAMBISTA_TIMEOUT') && guides.includes('CAMBISTA_SECRET'))
+  const env = Object.fromEntries([...programs, ...guides].map((name) => [name, 'x']))
+  assert.deepEqual(unknownSettings(env, NOWHERE), [])
 })
 
 // Kubernetes sets these for services with the names cambista, cambista-metrics and cambista-prod.
