@@ -5,6 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { TOPICS } from '../../../../src/cli/commands/manual.ts'
+import { ROUTES } from '../../../../src/http/routes.ts'
 import { runCommand } from '../../../support/terminal.ts'
 
 const FOLDER = join(import.meta.dirname, '../../../../src/manual')
@@ -42,6 +43,25 @@ for (const { language, folder, env } of LANGUAGES) {
     })
   }
 }
+
+test('the shell blocks of a topic set the address and the secret before they read them', () => {
+  for (const topic of TOPICS) {
+    const text = readTopic(topic, FOLDER)
+    const shell = [...text.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, code = '']) => code).join('')
+    for (const { 1: name, index } of shell.matchAll(/\$(url|api|key|token)\b/gi)) {
+      assert.match(shell.slice(0, index), new RegExp(`^${name}=`, 'm'), `${topic}: $${name}`)
+    }
+  }
+})
+
+test('`manual api` names each answer about rates that is CSV and NDJSON too', () => {
+  const [sentence = ''] = /^`[^.]* are CSV and NDJSON too/m.exec(readTopic('api', FOLDER)) ?? []
+  const paths = [...sentence.matchAll(/`(\/\w+)`/g)].map(([, path]) => path)
+  const tables = Object.entries(ROUTES).flatMap(([route, [permission]]) =>
+    permission.endsWith('key') ? (/^GET \/api\/v1.*(\/\w+)\.csv$/.exec(route)?.[1] ?? []) : [],
+  )
+  assert.deepEqual(paths.sort(), [...new Set(tables)].sort())
+})
 
 const topicHints: [typed: string, hint: string][] = [
   ['backup', '"backup": did you mean backups?'],
