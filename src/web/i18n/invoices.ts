@@ -51,8 +51,8 @@ export const INVOICES = textTable({
       other: ['No es la venta del BCCR', 'It is not the sell rate of the BCCR'],
     },
     published: (value: string, day: string) => [
-      `publicada ${value} el ${day}`,
-      `published ${value} on ${day}`,
+      `publicada ${value} para el ${day}`,
+      `published ${value} for ${day}`,
     ],
     computed: (value: string, day: string, via: string) => [
       `calculada ${value} por ${via}, del ${day}`,

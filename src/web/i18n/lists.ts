@@ -49,8 +49,8 @@ export const LISTS = textTable({
     drawn: (drawn: string, all: string) => [`${drawn} de ${all} filas`, `${drawn} of ${all} rows`],
     more: ['Mostrar más', 'Show more'],
     foot: [
-      'Cada fila se redondea a 2 decimales; el total suma las filas redondeadas. Fuente: BCCR. (05/11): día en que se publicó el valor usado.',
-      'Each row is rounded to 2 decimals; the total adds the rounded rows. Source: BCCR. (05/11): day on which the value was published.',
+      'Cada fila se redondea a 2 decimales; el total suma las filas redondeadas. Fuente: BCCR. El día entre paréntesis es aquel para el que se publicó el valor usado.',
+      'Each row is rounded to 2 decimals; the total adds the rounded rows. Source: BCCR. The day in parentheses is the one for which the value was published.',
     ],
     treat: (code: string) => [`Tratar como ${code}`, `Treat as ${code}`],
     treated: (code: string, other: string) => [

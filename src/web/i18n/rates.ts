@@ -34,8 +34,8 @@ export const RATES = textTable({
       `Write the date like this: ${example}.`,
     ],
     notPublished: (wanted: string, pair: string, day: string) => [
-      `El ${wanted} no hay publicación ${pair}: se muestra la del ${day}, la última.`,
-      `${pair} was not published on ${wanted}: showing ${day}, the last one.`,
+      `Para el ${wanted} no hay publicación ${pair}: se muestra la del ${day}, la última.`,
+      `${pair} was not published for ${wanted}: showing ${day}, the last one.`,
     ],
     notStored: (wanted: string, pair: string, day: string) => [
       `Este servidor aún no tiene el valor ${pair} del ${wanted}; el último es del ${day}.`,
@@ -97,7 +97,7 @@ export const RATES = textTable({
     exactly: (result: string) => [`Sin redondear: ${result}`, `Unrounded: ${result}`],
     rate: (source: string, rate: string) => [`1 ${source} = ${rate}`, `1 ${source} = ${rate}`],
     legs: ['Cómo se calcula el tipo de cambio', 'How the rate is computed'],
-    published: (day: string) => [`publicado el ${day}`, `published on ${day}`],
+    published: (day: string) => [`publicado para el ${day}`, `published for ${day}`],
     atDay: (day: string) => [`al ${day}`, `on ${day}`],
     times: ['por', 'times'],
     over: ['entre', 'divided by'],
@@ -171,11 +171,14 @@ export const RATES = textTable({
       `${subject}. Index: ${day} = 100`,
     ],
     indexTitle: (name: string) => [`${name}, índice`, `${name}, index`],
-    firstLeg: (name: string, day: string) => [`${name}: publicado el ${day}`, `${name}: published on ${day}`],
-    otherLeg: (name: string, day: string) => [`${name}: el ${day}`, `${name}: on ${day}`],
+    firstLeg: (name: string, day: string) => [
+      `${name}: publicado para el ${day}`,
+      `${name}: published for ${day}`,
+    ],
+    otherLeg: (name: string, day: string) => [`${name}: para el ${day}`, `${name}: for ${day}`],
     olderDays: (oldest: string, newest: string) => [
-      `Valores publicados el ${oldest} y el ${newest}`,
-      `Values published on ${oldest} and ${newest}`,
+      `Valores publicados para el ${oldest} y el ${newest}`,
+      `Values published for ${oldest} and ${newest}`,
     ],
     first: ['Primero', 'First'],
     last: ['Último', 'Last'],

@@ -64,7 +64,7 @@ test('the row of an invoice has kind, issuer, date and total, and marks in words
   assert.deepEqual(await readRow(visit, ids.usd), [...invoice, 'Hacienda: rechazada', rate])
   assert.equal(
     await readTitle(visit, ids.usd),
-    'Tipo de cambio: no es la venta del BCCR (publicada 484,38 el 24/03/2026; diferencia +1,00; +0,21 %)',
+    'Tipo de cambio: no es la venta del BCCR (publicada 484,38 para el 24/03/2026; diferencia +1,00; +0,21 %)',
   )
   assert.deepEqual(await readRow(visit, ids.copy), [
     ...invoice,
@@ -104,7 +104,7 @@ test('the panel has the facts of an invoice, its companions and its mail', async
     Fecha: '24/03/2026',
     'Tipo de cambio': '485,38',
     'Comparado con el BCCR':
-      'No es la venta del BCCR (publicada 484,38 el 24/03/2026; diferencia +1,00; +0,21 %)',
+      'No es la venta del BCCR (publicada 484,38 para el 24/03/2026; diferencia +1,00; +0,21 %)',
     'Respuesta de Hacienda': 'rechazada',
     Consecutivo: '00100001010000000043',
     Clave: CLAVE,
@@ -245,7 +245,7 @@ test('a mark names the published value that a rate is, and the panel has directi
   assert.equal(await readMark(old), 'Tipo de cambio: sin valor para comparar')
   await openDocument(visit, venta)
   const facts = await readFacts(visit)
-  assert.equal(facts['Comparado con el BCCR'], 'Es la venta del BCCR (publicada 484,38 el 24/03/2026)')
+  assert.equal(facts['Comparado con el BCCR'], 'Es la venta del BCCR (publicada 484,38 para el 24/03/2026)')
   assert.equal(facts['Para la empresa'], 'Recibido: la empresa es el receptor')
   await openDocument(visit, odd)
   const warning = 'El XML no indica su versión del formato de Hacienda.'

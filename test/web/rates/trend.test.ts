@@ -130,7 +130,7 @@ test('the read-out names the days of the legs where they differ', async () => {
   const visit = await open('#rates?pair=EUR/CRC&from=2026-11-09&to=2026-11-15')
   const readout = () => visit.page.$eval('.readout', (one) => one.textContent ?? '')
   await until(async () =>
-    (await readout()).endsWith('Euro: publicado el 13/11; dólar estadounidense: el 15/11'),
+    (await readout()).endsWith('Euro: publicado para el 13/11; dólar estadounidense: para el 15/11'),
   )
   await visit.page.focus('.slider input')
   await visit.page.keyboard.press('Home')
