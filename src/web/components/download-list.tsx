@@ -17,7 +17,7 @@ import { formats, language, view } from './view.ts'
 export type DownloadSource = {
   /** Returns the table with titles in a language: the CSV for Excel in Spanish is Spanish on each page. */
   table: (language: Language) => Download | Promise<Download>
-  /** Name of the file without its ending, such as `bccr-cierres-EUR-CRC-2026`. */
+  /** Name of the files without an ending, such as `bccr-cierres-EUR-CRC-2026`. */
   name: string
 }
 
@@ -128,7 +128,7 @@ async function saveTable({ table, name }: DownloadListProps, format: FileFormat)
   )
   // Without a byte order mark local spreadsheets decode UTF-8 as Windows-1252.
   const mark = isSpanish ? '\ufeff' : ''
-  saveBlob(new Blob([mark, text], { type: 'text/csv;charset=utf-8' }), `${name}.csv`)
+  saveBlob(new Blob([mark, text], { type: 'text/csv;charset=utf-8' }), `${name}${isSpanish ? '-es' : ''}.csv`)
 }
 
 function workbookTexts({ at = serverTime() }: Download) {

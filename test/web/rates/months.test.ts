@@ -242,8 +242,9 @@ test('clipboard and files have all digits of the periods, in their notation', as
     months.map(({ compra }, index) => [compra.date, ...(figures[index] ?? [])]),
   )
 
-  const name = 'bccr-cierres-USD-CRC-2026.csv'
-  const saved = async (file: 'spanish' | 'programs') => {
+  const names = { spanish: 'bccr-cierres-USD-CRC-2026-es.csv', programs: 'bccr-cierres-USD-CRC-2026.csv' }
+  const saved = async (file: keyof typeof names) => {
+    const name = names[file]
     const folder = temporaryDirectory(t)
     await setDownloadFolder(visit, folder)
     await chooseFile(visit, '.months', file)
