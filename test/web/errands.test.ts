@@ -312,7 +312,7 @@ test('errand 9: a failed document retried', async () => {
   await page.waitForSelector('dialog[open] .events li')
   await pressTab(page, `Reintentar ${name}`)
   await press(page, 'Enter')
-  await waitForText(visit, '.details-state', /^Nuevo/)
+  await waitForText(visit, '.details-state', /^En espera/)
   const { state } = await request<{ state: string }>(String(id))
   assert.equal(state, 'new')
   assertClean(visit)

@@ -14,7 +14,7 @@ export const DOCUMENTS = textTable({
   },
 
   states: {
-    new: ['Nuevo', 'New'],
+    new: ['En espera', 'Waiting'],
     claimed: ['En proceso', 'In progress'],
     done: ['Listo', 'Done'],
     failed: ['Falló', 'Failed'],

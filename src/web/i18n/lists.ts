@@ -100,8 +100,8 @@ export const LISTS = textTable({
   leave: {
     title: ['Salir', 'Sign out'],
     text: [
-      'Al salir se borran de este navegador las posiciones del diferencial cambiario.',
-      'Signing out removes the positions of the exchange differences from this browser.',
+      'Al salir se borran de este navegador las partidas del diferencial cambiario.',
+      'Signing out removes the items of the exchange differences from this browser.',
     ],
     yes: ['Salir y borrarlas', 'Sign out and remove them'],
     no: ['Cancelar', 'Cancel'],
@@ -147,7 +147,7 @@ export const LISTS = textTable({
     expense: ['Gasto por diferencial', 'Expense from differences'],
     net: (day: string) => [`Neto al ${day}`, `Net on ${day}`],
     dollar: (day: string) => [`Dólar al ${day}`, `Dollar on ${day}`],
-    positions: ['Posiciones', 'Positions'],
+    positions: ['Partidas', 'Items'],
     count: (count: string, isOne: boolean) => [
       `${count} ${isOne ? 'partida' : 'partidas'}.`,
       `${count} ${isOne ? 'item' : 'items'}.`,

@@ -103,9 +103,9 @@ export const RATES = textTable({
     over: ['entre', 'divided by'],
     equals: ['es igual a', 'equals'],
     rateSource: ['BCCR, tipo de cambio de referencia', 'BCCR, reference exchange rate'],
-    dataAsOf: (day: string, time: string) => [
-      `datos al ${day} ${time} (hora de Costa Rica)`,
-      `data of ${day} ${time} (Costa Rica time)`,
+    queried: (day: string, time: string) => [
+      `consultado el ${day} a las ${time}, hora de Costa Rica`,
+      `queried on ${day} at ${time}, Costa Rica time`,
     ],
     errors: {
       empty: ['Escriba un monto.', 'Type an amount.'],

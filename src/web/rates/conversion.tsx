@@ -61,7 +61,7 @@ function Answer({ request, value, day }: { request: ConversionRequest; value: Co
     supportLine({ amount, source, result, target, legs: value.legs, at }, formats.value, {
       sides: words.sides,
       rateSource: words.convert.rateSource,
-      dataAsOf: words.convert.dataAsOf,
+      queried: words.convert.queried,
     })
   return (
     <div class="outcome" aria-live="polite" aria-busy={false}>

@@ -276,6 +276,6 @@ test('the row of an invoice stays whole after a retry', async () => {
     if (!request.url().includes('/documents?')) void request.continue()
   })
   await visit.page.click(`${row} .document-note .button`)
-  await waitForText(visit, `${row} .chip`, /Nuevo/)
+  await waitForText(visit, `${row} .chip`, /En espera/)
   assert.equal((await readRow(visit, id))[0], 'Factura electrónica')
 })
