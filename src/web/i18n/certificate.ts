@@ -154,6 +154,14 @@ export const CERTIFICATE = textTable({
     'No hay tipo de cambio para estas monedas en esta fecha',
     'There is no rate for these currencies on this date',
   ],
+  tooLate: (day: string) => [
+    `Todavía no hay tipo de cambio para el ${day}`,
+    `There is no exchange rate for ${day} yet`,
+  ],
+  tooLateText: [
+    'Una constancia se emite a lo sumo para mañana. Revise la fecha del enlace.',
+    'A certificate is issued for tomorrow at the latest. Check the date of the link.',
+  ],
 })
 
 function joinList(parts: readonly string[], word: string): string {

@@ -144,6 +144,19 @@ test('page and certificate do not deny a publication that the server does not kn
   assert.doesNotMatch(text, /no hay publicación/)
 })
 
+test('a link for a day after tomorrow gets a reason in the language of the page', async () => {
+  app.clock.now = new Date('2026-11-28T18:00:00Z')
+  const visit = await open()
+  const link = await issue(visit, '.converter')
+  await openLink(visit, link.replace('on=2026-11-15', 'on=2026-11-30'))
+  const notice = await visit.page.$eval('.certificate .notice', ({ textContent }) => textContent)
+  assert.equal(
+    notice,
+    'Todavía no hay tipo de cambio para el 30/11/2026' +
+      'Una constancia se emite a lo sumo para mañana. Revise la fecha del enlace.',
+  )
+})
+
 /** Text of the paper with plain spaces. */
 async function paperText(page: Page): Promise<string> {
   await until(async () => /Indicador \d/.test(await page.$eval('.paper', ({ textContent }) => textContent)))

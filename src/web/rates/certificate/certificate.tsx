@@ -9,7 +9,7 @@ import { CopyButton } from '../../components/copy-button.tsx'
 import { icons } from '../../components/icons.tsx'
 import { FailureDetails, FailureNotice, Notice } from '../../components/notice.tsx'
 import { useApi } from '../../components/use-api.ts'
-import { setView, texts, view } from '../../components/view.ts'
+import { formats, setView, texts, view } from '../../components/view.ts'
 import {
   type CertificateLink,
   certificateCode,
@@ -18,6 +18,7 @@ import {
   recordLimits,
   statementPath,
 } from '../../model/certificate-link.ts'
+import { addDays, costaRicaDay } from '../../model/days.ts'
 import { encodeFragment } from '../../model/fragment.ts'
 import { Paper } from './paper.tsx'
 import { certificateTexts } from './texts.ts'
@@ -67,7 +68,7 @@ export function Certificate({ series }: { series: readonly Series[] }) {
       ) : (
         <>
           <h2 id="certificate">{words.title}</h2>
-          {link ? failure ? <Refusal failure={failure} /> : <Loading /> : <DamagedLink />}
+          {link ? failure ? <Refusal failure={failure} day={link.on} /> : <Loading /> : <DamagedLink />}
         </>
       )}
     </section>
@@ -123,12 +124,20 @@ function StatementText({ answer, isClosed = false }: { answer: StatementResponse
   )
 }
 
-function Refusal({ failure }: { failure: Failure }) {
+function Refusal({ failure, day }: { failure: Failure; day: string }) {
+  const words = certificateTexts.value
   const limits = recordLimits(failure.body)
   if (limits) return <LimitsVerdict limits={limits} />
+  if (failure.kind === 'invalid' && day > addDays(costaRicaDay(serverTime()), 1)) {
+    return (
+      <Notice title={words.tooLate(formats.value.day(day))}>
+        <p>{words.tooLateText}</p>
+      </Notice>
+    )
+  }
   if (failure.kind !== 'not-found') return <FailureNotice failure={failure} />
   return (
-    <Notice title={certificateTexts.value.none}>
+    <Notice title={words.none}>
       <FailureDetails failure={failure} />
     </Notice>
   )
