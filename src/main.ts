@@ -110,8 +110,8 @@ export async function run(argv: readonly string[], terminal: Terminal): Promise<
     }
     return 0
   } catch (error) {
+    const texts = terminalTexts(terminal)
     if (error instanceof AppError && error.code === 'usage') {
-      const texts = terminalTexts(terminal)
       const details = usageErrorDetails(error)
       printError(
         details ? usageErrorText(details, texts) : texts.translate(messageWithAdvice(error)),
@@ -121,7 +121,9 @@ export async function run(argv: readonly string[], terminal: Terminal): Promise<
       return 2
     }
     printError(
-      error instanceof AppError ? messageWithAdvice(error) : errorReason(lostDatabaseError(error)),
+      error instanceof AppError
+        ? texts.translate(messageWithAdvice(error))
+        : errorReason(lostDatabaseError(error)),
       terminal,
     )
     return 1

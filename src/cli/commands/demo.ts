@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type App, startApp } from '../../app.ts'
 import { startBank } from '../../demo/bank.ts'
-import { linkLifetime, makeLoginLink } from '../../domain/access/login-links.ts'
+import { LINK_MINUTES, makeLoginLink } from '../../domain/access/login-links.ts'
 import { hashOfSecret, makeSecret } from '../../domain/access/secrets.ts'
 import { createAgent, createCompany, createOwner } from '../../domain/directory/directory.ts'
 import { UPLOAD_WAITS } from '../../http/documents/uploads/receive.ts'
@@ -15,6 +15,7 @@ import { insertToken } from '../../store/access/tokens.ts'
 import { openEngine } from '../../store/open-engine.ts'
 import { currentDay } from '../../values/dates.ts'
 import { command, type Terminal } from '../command.ts'
+import { type Language, messageLanguage } from '../help/locale.ts'
 import { machineNames } from '../listen.ts'
 import { createProgress } from '../progress.ts'
 import { terminalLog } from '../terminal-log.ts'
@@ -23,6 +24,36 @@ import { syncLine } from './sync.ts'
 
 const DEMO_BANK = { ...bccr, name: 'Banco de demostración (valores inventados)' }
 const TOKEN = 'demo'
+const TEXTS = {
+  en: {
+    start: (dataDir: string) =>
+      `cambista ${VERSION} demo: every value is invented; nothing is kept.\nData directory until it ends: ${dataDir}\n`,
+    serving: (url: string) =>
+      `Serving on ${url}. Today's rates are there, the history is being fetched. In a browser, signed in by this link once
+and within ${LINK_MINUTES} minutes, and later by the key and the token below:`,
+    shell: 'On the command line:',
+    programs:
+      'What programs read that speak to Hacienda or to Frankfurter, here without a key (cambista manual programs):',
+    documents: 'Documents for an AI agent: who the agents are, upload a document, list and fetch it back:',
+    complete: (values: number, status: string) =>
+      `History complete: ${values} values since 1983 (${status}). Ctrl+C ends it.\n`,
+  },
+  es: {
+    start: (dataDir: string) =>
+      `cambista ${VERSION}, demostración: todos los valores son inventados; nada se conserva.\nDirectorio de datos mientras dura: ${dataDir}\n`,
+    serving: (url: string) =>
+      `El servidor responde en ${url}. Ya tiene los tipos de cambio de hoy y está recibiendo la historia. En un navegador, este
+enlace inicia la sesión una vez y durante ${LINK_MINUTES} minutos; después, la clave y el token de abajo:`,
+    shell: 'En la línea de comandos:',
+    programs:
+      'Lo que leen los programas que consultan a Hacienda o a Frankfurter, aquí sin clave (cambista manual programs):',
+    documents:
+      'Documentos para un agente de IA: cuáles son los agentes; cargar un documento, listarlo y descargarlo:',
+    complete: (values: number, status: string) =>
+      `La historia está completa: ${values} valores desde 1983 (${status}). Ctrl+C termina la demostración.\n`,
+  },
+}
+type DemoTexts = (typeof TEXTS)[Language]
 
 export const demo = command({
   name: 'demo',
@@ -61,8 +92,9 @@ export const demo = command({
       providers: [DEMO_BANK],
     })
     parts.defer(() => app.close())
-    terminal.out(`cambista ${VERSION} demo: every value is invented; nothing is kept.\n`)
-    await Promise.all([fill(app, terminal, secrets), waitForStop(terminal.stop)])
+    const words = TEXTS[messageLanguage(terminal.env)]
+    terminal.out(words.start(dataDir))
+    await Promise.all([fill(app, terminal, secrets, words), waitForStop(terminal.stop)])
     log.flush()
   },
 })
@@ -99,7 +131,7 @@ async function fillDirectory(dataDir: string): Promise<DemoSecrets> {
 }
 
 /** Syncs the history, and prints examples once today's rates are stored. */
-async function fill(app: App, terminal: Terminal, secrets: DemoSecrets): Promise<void> {
+async function fill(app: App, terminal: Terminal, secrets: DemoSecrets, words: DemoTexts): Promise<void> {
   const line = createProgress(terminal)
   let hasPrinted = false
   const [end] = await app.sync({
@@ -110,19 +142,16 @@ async function fill(app: App, terminal: Terminal, secrets: DemoSecrets): Promise
       if (!hasPrinted && progress.group === '520') {
         hasPrinted = true
         line.clear()
-        terminal.out(exampleText(app.url, secrets))
+        terminal.out(exampleText(app.url, secrets, words))
       }
       line.show(syncLine(progress))
     },
   })
   line.clear()
-  if (end)
-    terminal.out(
-      `History complete: ${end.run.inserted} values since 1983 (${end.run.status}). Ctrl+C ends it.\n`,
-    )
+  if (end) terminal.out(words.complete(end.run.inserted, end.run.status))
 }
 
-function exampleText(url: string, { key, token, code }: DemoSecrets): string {
+function exampleText(url: string, { key, token, code }: DemoSecrets, words: DemoTexts): string {
   const rates = (path: string) => `  curl -s -H 'X-API-Key: ${key}' '${url}${path}'\n`
   const documents = (path: string, ...more: string[]) =>
     `  curl -s -H 'Authorization: Bearer ${token}' ${more.join('')}'${url}${path}'\n`
@@ -130,20 +159,19 @@ function exampleText(url: string, { key, token, code }: DemoSecrets): string {
     '{"owner_id": 1, "company_id": 1, "agent_id": 1, "documents": ' +
     '[{"name": "factura.txt", "mimetype": "text/plain", "base64": "\'$(echo "Factura 1: 15000 CRC" | base64)\'"}]}'
   return `
-Serving on ${url}. Today's rates are there, the history is being fetched. In a browser, signed in by this link once
-and within ${linkLifetime({})}, and later by the key and the token below:
+${words.serving(url)}
 
   ${url}/#login=${code}
 
-On the command line:
+${words.shell}
 
 ${rates('/api/v1/rates/latest')}${rates('/api/v1/rates/latest?base=EUR&quote=USD&on=2024-12-25')}${rates('/api/v1/convert?amount=15000&from=JPY&to=CRC')}${rates('/api/v1/series/2/history?from=2026-01-01')}${rates('/api/v1/health')}
-What programs read that speak to Hacienda or to Frankfurter, here without a key (cambista manual programs):
+${words.programs}
 
   curl -s '${url}/indicadores/tc'
   curl -s '${url}/v1/latest?base=USD&symbols=CRC,EUR'
 
-Documents for an AI agent: who the agents are, upload a document, list and fetch it back:
+${words.documents}
 
 ${documents('/api/v1/agent/get_by_company', `-d '{"company_id": 1, "code": "DEMO"}' `)}${documents('/api/v1/documents/create', `-d '${upload}' `)}${documents('/api/v1/documents')}${documents('/api/v1/documents/1/content')}
   curl -s ${url}/openapi.json

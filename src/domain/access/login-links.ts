@@ -18,7 +18,8 @@ export type LoginTarget = {
 /** A stored link. */
 export type LoginLink = LoginTarget & { endsAt: string }
 
-const LINK_MINUTES = 5
+/** Time for which a link without a person is valid. */
+export const LINK_MINUTES = 5
 const PERSON_LINK_MINUTES = 24 * 60
 const LONGEST_PERSON = 80
 

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { startProgram } from '../../../support/program.ts'
@@ -47,3 +48,25 @@ test('each command line that `demo` prints works, in any directory', async (t) =
   program.child.kill('SIGTERM')
   assert.equal(await program.waitForExit(), 0)
 })
+
+const HEADS = {
+  en: /^cambista \S+ demo: every value is invented; nothing is kept\.\nData directory until it ends: (\S+)$/m,
+  es: /^cambista \S+, demostración: todos los valores son inventados; nada se conserva\.\nDirectorio de datos mientras dura: (\S+)$/m,
+}
+for (const [language, head] of Object.entries(HEADS)) {
+  test(`\`demo\` names its data directory and explains its examples, in ${language}`, async (t) => {
+    const TMPDIR = temporaryDirectory(t)
+    const program = startProgram(t, ['demo', '--port', '0'], { LANG: `${language}_CR.UTF-8`, TMPDIR })
+    const [, dataDir = ''] = await program.waitForOutput(head)
+    assert.ok(dataDir.startsWith(TMPDIR) && existsSync(dataDir), dataDir)
+    await program.waitForOutput(/openapi\.json\n/)
+    const proposed = /^ {2}(?:curl .*|http\S+)$/gm
+    const prose = program.printed.out.replace(proposed, '').replace(dataDir, '')
+    const english = /\b(the|and|are|is|in|this|by|documents?|history|complete)\b/i
+    if (language === 'es') assert.doesNotMatch(prose, english)
+    else assert.match(prose, english)
+    program.child.kill('SIGTERM')
+    assert.equal(await program.waitForExit(), 0)
+    assert.ok(!existsSync(dataDir), 'it is gone afterwards')
+  })
+}

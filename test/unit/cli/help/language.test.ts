@@ -1,5 +1,5 @@
-// The language of help by locale. Help, errors about mistyped words and verdicts about certificates follow it; all other
-// output is English.
+// The language of help by locale. Help, the demo, errors of the command line and verdicts about certificates follow it;
+// all other output is English.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -209,8 +209,18 @@ for (const [line, english, spanish] of MISTYPED) {
 
 test('results and errors beside those of the command line are English in each locale', async (t) => {
   const env = { LANG: 'es_CR.UTF-8', CAMBISTA_DATA_DIR: `${temporaryDirectory(t)}/data` }
-  assert.match((await runCommand(['key', 'list'], env)).err, /^cambista: there is no cambista database in /)
   assert.match((await runCommand(['key', 'create', 'erp'], env)).err, /^Key 1 \(erp\), shown only now/)
+  const { err } = await runCommand(['company', 'update', '9', '--quota', 'none'], env)
+  assert.match(err, /^cambista: there is no company 9: see cambista company list$/m)
+})
+
+test('a missing database is an error in the language of the help', async (t) => {
+  const dataDir = `${temporaryDirectory(t)}/data`
+  const { code, err } = await runCommand(['key', 'list', '--data-dir', dataDir], { LANG: 'es_CR.UTF-8' })
+  assert.deepEqual(
+    [code, err],
+    [1, `cambista: no hay una base de datos de cambista en ${dataDir}: revise --data-dir\n`],
+  )
 })
 
 test('the journal is English in each locale', async () => {

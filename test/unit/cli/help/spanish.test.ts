@@ -140,7 +140,7 @@ function listFacts(help: string): string[] {
 
 test('each plain error of usage has a Spanish text, and each text `error.…` an error', () => {
   const root = join(import.meta.dirname, '../../../..')
-  const sources = globSync('src/{cli,domain,http,values}/**/*.ts', { cwd: root })
+  const sources = globSync('src/{cli,domain,http,store,values}/**/*.ts', { cwd: root })
   const code = sources.map((file) => readFileSync(join(root, file), 'utf8')).join('\n')
   const sentences = [...code.matchAll(/AppError\(\s*'usage',\s*'((?:[^'\\]|\\.)+)',?\s*\)/g)].map(
     ([, text = '']) => text,
