@@ -214,12 +214,14 @@ test('the support line has the legs of the answer, the sign and the time', async
     })
     const expected =
       `${signed(es(amount))} ${from} = ${signed(es(roundHalfAway(result)))} CRC · ${parts.join(' ')} · ` +
-      'BCCR, tipo de cambio de referencia · consultado el 20/11/2026 a las 12:'
+      'BCCR, tipo de cambio de referencia · datos al 20/11/2026 12:'
     await until(async () => (await page.$$('.leg')).length === legs.length + 1)
     await page.click('.outcome .buttons button')
     await until(async () => {
       const copied = await page.evaluate(() => (window as { copied?: string }).copied ?? '')
-      return copied.startsWith(expected) && /^\d\d, hora de Costa Rica$/.test(copied.slice(expected.length))
+      return (
+        copied.startsWith(expected) && /^\d\d \(hora de Costa Rica\)$/.test(copied.slice(expected.length))
+      )
     })
     await page.waitForFunction(() =>
       /Copiado/.test(document.querySelector('.outcome .buttons')?.textContent ?? ''),

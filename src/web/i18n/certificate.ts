@@ -31,8 +31,8 @@ export const CERTIFICATE = textTable({
   divides: ['divide', 'divides'],
   noLegs: ['Ambos montos son de la misma moneda.', 'Both amounts are of the same currency.'],
   older: (wanted: string, pair: string, isWeekend: boolean, day: string) => [
-    `Para el ${wanted} no hay publicación ${pair}${isWeekend ? ' (fin de semana)' : ''}: se usa la del ${day}, la última.`,
-    `${pair} was not published for ${wanted}${isWeekend ? ' (weekend)' : ''}: the last one, of ${day}, is used.`,
+    `El ${wanted} no hay publicación ${pair}${isWeekend ? ' (fin de semana)' : ''}: se usa la del ${day}, la última.`,
+    `${pair} was not published on ${wanted}${isWeekend ? ' (weekend)' : ''}: the last one, of ${day}, is used.`,
   ],
   rounded: (pair: string, places: number) => [
     `${pair}: redondeado por la fuente a ${places} decimales.`,

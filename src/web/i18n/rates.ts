@@ -34,8 +34,8 @@ export const RATES = textTable({
       `Write the date like this: ${example}.`,
     ],
     notPublished: (wanted: string, pair: string, day: string) => [
-      `Para el ${wanted} no hay publicación ${pair}: se muestra la del ${day}, la última.`,
-      `${pair} was not published for ${wanted}: showing ${day}, the last one.`,
+      `El ${wanted} no hay publicación ${pair}: se muestra la del ${day}, la última.`,
+      `${pair} was not published on ${wanted}: showing ${day}, the last one.`,
     ],
     notStored: (wanted: string, pair: string, day: string) => [
       `Este servidor aún no tiene el valor ${pair} del ${wanted}; el último es del ${day}.`,
@@ -103,9 +103,9 @@ export const RATES = textTable({
     over: ['entre', 'divided by'],
     equals: ['es igual a', 'equals'],
     rateSource: ['BCCR, tipo de cambio de referencia', 'BCCR, reference exchange rate'],
-    queried: (day: string, time: string) => [
-      `consultado el ${day} a las ${time}, hora de Costa Rica`,
-      `queried on ${day} at ${time}, Costa Rica time`,
+    dataAsOf: (day: string, time: string) => [
+      `datos al ${day} ${time} (hora de Costa Rica)`,
+      `data of ${day} ${time} (Costa Rica time)`,
     ],
     errors: {
       empty: ['Escriba un monto.', 'Type an amount.'],

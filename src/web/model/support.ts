@@ -27,7 +27,7 @@ export type SupportedConversion = {
 export type SupportTexts = {
   sides: Record<'compra' | 'venta' | 'referencia', string>
   rateSource: string
-  queried: (day: string, time: string) => string
+  dataAsOf: (day: string, time: string) => string
 }
 
 /** Returns the line with plain spaces. */
@@ -39,7 +39,7 @@ export function supportLine(conversion: SupportedConversion, formats: Formats, t
   const route = legs
     .map((leg, index) => `${legOperator(leg, index)}${legText(leg, formats, texts)}`)
     .join(' ')
-  const parts = [equation, route, texts.rateSource, texts.queried(day, time(at))]
+  const parts = [equation, route, texts.rateSource, texts.dataAsOf(day, time(at))]
   return parts
     .filter((part) => part !== '')
     .join(' · ')

@@ -61,7 +61,7 @@ function Answer({ request, value, day }: { request: ConversionRequest; value: Co
     supportLine({ amount, source, result, target, legs: value.legs, at }, formats.value, {
       sides: words.sides,
       rateSource: words.convert.rateSource,
-      queried: words.convert.queried,
+      dataAsOf: words.convert.dataAsOf,
     })
   return (
     <div class="outcome" aria-live="polite" aria-busy={false}>

@@ -32,7 +32,7 @@ const conversion = {
 
 function line(language: 'es' | 'en', change: Partial<typeof conversion> = {}): string {
   const { sides, convert } = inLanguage(PAGE, language)
-  const texts = { sides, rateSource: convert.rateSource, queried: convert.queried }
+  const texts = { sides, rateSource: convert.rateSource, dataAsOf: convert.dataAsOf }
   return supportLine({ ...conversion, ...change }, createFormats(language), texts)
 }
 
@@ -40,12 +40,12 @@ test('supportLine writes amount, result, legs with their days, source and time',
   assert.equal(
     line('es'),
     '1 500,00 EUR = 891 258,53 CRC · EUR/USD 1,20534 (20/11/2026) × USD/CRC venta 492,95 (22/11/2026) · ' +
-      'BCCR, tipo de cambio de referencia · consultado el 22/11/2026 a las 23:52, hora de Costa Rica',
+      'BCCR, tipo de cambio de referencia · datos al 22/11/2026 23:52 (hora de Costa Rica)',
   )
   assert.equal(
     line('en'),
     '1,500.00 EUR = 891,258.53 CRC · EUR/USD 1.20534 (20/11/2026) × USD/CRC sell 492.95 (22/11/2026) · ' +
-      'BCCR, reference exchange rate · queried on 22/11/2026 at 23:52, Costa Rica time',
+      'BCCR, reference exchange rate · data of 22/11/2026 23:52 (Costa Rica time)',
   )
 })
 

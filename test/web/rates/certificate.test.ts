@@ -58,7 +58,7 @@ test('the converter issues a certificate whose digest, code and QR code are thos
   for (const part of [
     ...['Constancia de tipo de cambio', code, '1 500,00 EUR', 'Al domingo, 15 de noviembre de 2026, venta'],
     ...['Indicador 333 13/11/2026', 'Indicador 318 15/11/2026', 'multiplica'],
-    'Para el 15/11/2026 no hay publicación del euro (fin de semana): se usa la del 13/11/2026, la última.',
+    'El 15/11/2026 no hay publicación del euro (fin de semana): se usa la del 13/11/2026, la última.',
     `1 500 × ${rate.replace('.', ',')} = ${spanish(result)}`,
     `hora de Costa Rica (${params.get('as_of')})`,
     'Emitida con datos del BCCR; no es un documento del BCCR ni lleva firma digital.',
