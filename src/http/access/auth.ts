@@ -15,7 +15,7 @@ import type { Engine } from '../../store/engine.ts'
 import type { Clock, IsoDate } from '../../values/dates.ts'
 import type { Credentials } from '../endpoint/api.ts'
 import { createCors, parseOrigins } from '../endpoint/cors.ts'
-import { keyInUrl } from '../endpoint/url-key.ts'
+import { keyInUrl, wrongKey } from '../endpoint/url-key.ts'
 import { createKeyUse } from './key-use.ts'
 import {
   findByHash,
@@ -73,8 +73,8 @@ export type Keyring = {
    * the result is a promise.
    */
   withLookUp<T>(check: () => T): T | Promise<T>
-  /** Returns an active key. @throws AppError `unauthorized` for any other */
-  checkKey(key: string | null): ApiKey
+  /** Returns an active key. @throws AppError `unauthorized` for any other, with this message */
+  checkKey(key: string | null, message?: string): ApiKey
   /**
    * Returns the token in an Authorization header.
    * @throws AppError `unauthorized` for none, a bad header, an unknown, revoked or expired token (decisions 3.7)
@@ -106,6 +106,8 @@ export const NOT_FOR_URLS =
 /** Error for a key made for URLs on a path outside of rates. */
 export const ONLY_RATES =
   'This key was made for URLs: it opens rates, conversions and histories, and not this path'
+const NO_HEADER = 'Invalid Authorization header format'
+const HEADER_HINT = 'send a token (cbt_…) as Authorization: Bearer cbt_…'
 const NO_TOKEN = 'Invalid or expired token'
 /** Marks the rejection of a secret that may be stored, but is not in memory yet. */
 const UNKNOWN = Symbol('unknown secret')
@@ -155,16 +157,16 @@ export async function openKeyring(
       }
     },
     lookUp,
-    checkKey(key) {
+    checkKey(key, message = NO_KEY) {
       checkMemory()
       const entry = findSecret(keys, key)
-      if (!entry) throw refusal(NO_KEY, key)
-      if (hasExpired(entry)) throw new AppError('unauthorized', NO_KEY)
+      if (!entry) throw refusal(message, key)
+      if (hasExpired(entry)) throw new AppError('unauthorized', message)
       return entry
     },
     checkToken(authorization) {
       const [, secret] = BEARER.exec(authorization ?? '') ?? []
-      if (!secret) throw new AppError('unauthorized', 'Invalid Authorization header format')
+      if (!secret) throw new AppError('unauthorized', NO_HEADER, { details: { hint: HEADER_HINT } })
       checkMemory()
       const token = findSecret(tokens, secret)
       if (!token) throw refusal(NO_TOKEN, secret)
@@ -214,9 +216,10 @@ export function keyCredentials(
         })
       }
       return keyring.withLookUp(() => {
-        const secret = inHeader ?? (takesUrlKeys ? keyInUrl(event) : null)
-        const key = keyring.checkKey(secret)
-        if (key.kind === 'bank') throw new AppError('unauthorized', NO_KEY)
+        const inUrl = inHeader === null && takesUrlKeys ? keyInUrl(event) : undefined
+        const message = inUrl ? wrongKey(inUrl) : NO_KEY
+        const key = keyring.checkKey(inUrl?.secret ?? inHeader, message)
+        if (key.kind === 'bank') throw new AppError('unauthorized', message)
         if (key.kind === 'url' && !takesUrlKeys) throw new AppError('unauthorized', ONLY_RATES)
         if (key.kind === 'header' && inHeader === null) throw new AppError('unauthorized', NOT_FOR_URLS)
         admitKey(event, key)
@@ -268,7 +271,9 @@ export function admitKey(event: H3Event, key: ApiKey): void {
 
 /** @throws AppError `forbidden` for a token without this permission, such as `documents:GET` */
 export function checkAllowed({ allow }: AuthorizedToken, needed: string): void {
-  if (!allow.includes(needed)) throw new AppError('forbidden', 'Token not allowed for this endpoint')
+  if (allow.includes(needed)) return
+  const details = { hint: `the token needs the permission ${needed}` }
+  throw new AppError('forbidden', 'Token not allowed for this endpoint', { details })
 }
 
 /** Token of a request to the documents API. */

@@ -11,7 +11,7 @@ import type { Clock } from '../../values/dates.ts'
 import { type ApiKey, admitKey, type Keyring, NOT_FOR_URLS } from '../access/auth.ts'
 import { createWrongSecrets } from '../access/wrong-secrets.ts'
 import { nodeContext } from '../endpoint/send.ts'
-import { keyInPath, keyInQuery } from '../endpoint/url-key.ts'
+import { KEY_NAMES, keyInPath, keyInQuery, type PlacedKey, wrongKey } from '../endpoint/url-key.ts'
 import { ANY_ADDRESS, FORGEABLE_ADDRESS, parseNetworks } from '../listener/networks.ts'
 import { isRequestAllowed, type OpenNetworks } from '../listener/open-networks.ts'
 import { clientAddress } from '../listener/proxy.ts'
@@ -36,7 +36,8 @@ export type Admission = (event: H3Event, bodyKey?: string | null) => AdmittedCli
 
 const WRONG_PER_MINUTE = 20
 const TOO_MANY = 'Too many wrong keys: try again in a minute'
-const NO_KEY = 'Missing or invalid key'
+const NO_KEY =
+  'Missing key: send it in the header X-API-Key, in the path as /k/KEY, or in the query as key=KEY'
 /** Details of a 401 without any key: some services have another error for that. */
 export const NO_KEY_SENT = 'no key sent'
 
@@ -58,11 +59,13 @@ export function createAdmission(deps: AdmissionDeps): Admission {
         if (isOpen) return KEYLESS_CLIENT
         throw new AppError('unauthorized', NO_KEY, { details: NO_KEY_SENT })
       }
-      const key = keyring.checkKey(credential.secret)
+      const message = wrongKey(credential)
+      const key = keyring.checkKey(credential.secret, message)
       if (key.network !== null && proxies === ANY_ADDRESS) warnOfForgery(key.name)
-      checkKeyUse(key, credential.isHeader, bodyKey !== undefined, (network) =>
-        isRequestAllowed(req, network, proxies),
-      )
+      if (key.kind === 'header' && !credential.isHeader) throw new AppError('unauthorized', NOT_FOR_URLS)
+      const isInNetwork = (network: BlockList) => isRequestAllowed(req, network, proxies)
+      if (key.kind === 'bank' && !(bodyKey !== undefined && isBankTokenAllowed(key, isInNetwork)))
+        throw new AppError('unauthorized', message)
       admitKey(event, key)
       return { side: key.side, provider: key.provider ?? DEFAULT_PROVIDER.code }
     }
@@ -86,30 +89,26 @@ export function hasKey(event: H3Event, bodyKey?: string | null): boolean {
   return readSecret(event, bodyKey) !== undefined
 }
 
-/** Rejects keys in a place that their kind does not allow, and bank tokens from outside of their network. */
-function checkKeyUse(
-  key: ApiKey,
-  isHeader: boolean,
-  isLegacy: boolean,
-  isInNetwork: (network: BlockList) => boolean,
-): void {
-  if (key.kind === 'header' && !isHeader) throw new AppError('unauthorized', NOT_FOR_URLS)
-  if (key.kind !== 'bank') return
-  const isAllowed = isLegacy && key.network !== null && isInNetwork(parseNetworks(key.network))
-  if (!isAllowed) throw new AppError('unauthorized', NO_KEY)
+/** Returns true for a token of the bank's old service in its network. */
+function isBankTokenAllowed({ network }: ApiKey, isInNetwork: (network: BlockList) => boolean): boolean {
+  return network !== null && isInNetwork(parseNetworks(network))
 }
 
 /** Returns the key of a request: the first of the places where it was sent. */
 function readSecret(
   event: H3Event,
   bodyKey: string | null | undefined,
-): { secret: string; isHeader: boolean } | undefined {
+): (PlacedKey & { isHeader: boolean }) | undefined {
   const { headers } = event.req
-  const inHeader =
-    headers.get('x-api-key') || headers.get('apikey') || authorizationSecret(headers.get('authorization'))
-  if (inHeader) return { secret: inHeader, isHeader: true }
-  const secret = keyInQuery(event) || event.url.searchParams.get('Token') || bodyKey || keyInPath(event)
-  return secret ? { secret, isHeader: false } : undefined
+  for (const [name, secret] of [
+    ['X-API-Key', headers.get('x-api-key')],
+    ['apikey', headers.get('apikey')],
+    ['Authorization', authorizationSecret(headers.get('authorization'))],
+  ] as const)
+    if (secret) return { secret, place: `the header ${name}`, isHeader: true }
+  const inBody = bodyKey ? { secret: bodyKey, place: 'the body' } : undefined
+  const key = keyInQuery(event, [...KEY_NAMES, 'Token']) ?? inBody ?? keyInPath(event)
+  return key && { ...key, isHeader: false }
 }
 
 /** Returns a bearer token, or the password of Basic, or its user if there is no password. */

@@ -28,10 +28,10 @@ const ErrorOut = v.pipe(
 export const DOCUMENTS_ERRORS: ErrorShape = {
   challenge: 'Bearer',
   body(status, message, details, { hint } = {}) {
-    const { errors, errors_total, missing } = isRecord(details) ? details : {}
+    const { errors, errors_total, missing, hint: own } = isRecord(details) ? details : {}
     return JSON.stringify({
       status: status === 404 ? 'not found' : 'error',
-      ...{ message, hint: hint ?? missingHint(missing), errors, errors_total },
+      ...{ message, hint: hint ?? own ?? missingHint(missing), errors, errors_total },
     })
   },
   schema: ErrorOut,

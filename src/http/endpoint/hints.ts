@@ -49,7 +49,7 @@ export function credentialHint(headers: Headers, needed: 'key' | 'token'): strin
     if (inAuthorization === 'key') return 'Authorization has a key (cbk_…): send it in the header X-API-Key'
     if (inAuthorization === 'token')
       return 'Authorization has a token (cbt_…), which opens documents: rates need a key (cbk_…) in the header X-API-Key'
-    return undefined
+    return headers.has('x-api-key') ? undefined : otherHeaderHint(headers)
   }
   if (inAuthorization === 'token') return undefined
   if (inAuthorization === 'key')
@@ -58,6 +58,15 @@ export function credentialHint(headers: Headers, needed: 'key' | 'token'): strin
   if (inKeyHeader === 'key')
     return 'X-API-Key has a key (cbk_…), which opens rates: documents need a token, as Authorization: Bearer cbt_…'
   return undefined
+}
+
+/** Returns a hint for headers that only the shapes of other services read. */
+function otherHeaderHint(headers: Headers): string | undefined {
+  const isBasic = /^basic +/i.test(headers.get('authorization') ?? '')
+  const header = headers.has('apikey') ? 'the header apikey' : isBasic ? 'Authorization: Basic' : undefined
+  return (
+    header && `only the formats of other services read ${header}: send a key (cbk_…) in the header X-API-Key`
+  )
 }
 
 function credentialKind(secret: string | null | undefined): 'key' | 'token' | undefined {

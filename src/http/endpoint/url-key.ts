@@ -17,19 +17,29 @@ export function notePathKey(req: IncomingMessage, key: string): void {
   ;(req as Keyed)[PATH_KEY] = key
 }
 
-/** Returns the key in the query or path of a request; null: there is none. */
-export function keyInUrl(event: H3Event): string | null {
-  return keyInQuery(event) ?? keyInPath(event)
+/** A key, and its place in the request for errors. */
+export type PlacedKey = { secret: string; place: string }
+
+/** Returns the key in the query or path of a request; undefined: there is none. */
+export function keyInUrl(event: H3Event): PlacedKey | undefined {
+  return keyInQuery(event, KEY_NAMES) ?? keyInPath(event)
 }
 
-export function keyInQuery({ url: { searchParams } }: H3Event): string | null {
-  for (const name of KEY_NAMES) {
-    const key = searchParams.get(name)
-    if (key) return key
+/** Returns the first parameter of these names that is not empty. */
+export function keyInQuery({ url }: H3Event, names: readonly string[]): PlacedKey | undefined {
+  for (const name of names) {
+    const secret = url.searchParams.get(name)
+    if (secret) return { secret, place: `the parameter ${name}` }
   }
-  return null
+  return undefined
 }
 
-export function keyInPath(event: H3Event): string | null {
-  return (nodeContext(event).req as Keyed)[PATH_KEY] ?? null
+export function keyInPath(event: H3Event): PlacedKey | undefined {
+  const secret = (nodeContext(event).req as Keyed)[PATH_KEY]
+  return secret ? { secret, place: 'the path' } : undefined
+}
+
+/** Error text for a wrong key: the same for all, so that nobody learns which ones were revoked. */
+export function wrongKey({ place }: PlacedKey): string {
+  return `The key in ${place} is unknown, revoked or expired`
 }

@@ -42,7 +42,7 @@ export async function authenticateClient(event: H3Event, keyring: Keyring): Prom
         event.context.token = client.token
         continue
       }
-      const key = keyring.checkKey(secret)
+      const key = keyring.checkKey(secret, WRONG)
       if (key.kind === 'bank') throw new AppError('unauthorized', WRONG)
       if (key.kind === 'url') throw new AppError('unauthorized', ONLY_RATES)
       client.hasKey = true

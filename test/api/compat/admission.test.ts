@@ -71,6 +71,27 @@ test('a key for URLs opens the rates of our own API, and nothing else of it', as
   }
 })
 
+test('a 401 of a wrong key names its place, and that of a missing key names the header', async () => {
+  const latest = '/api/v1/rates/latest'
+  for (const [path, headers, place] of [
+    [`/k/cbk_none${latest}`, {}, 'the path'],
+    [`${latest}?access_key=cbk_none`, {}, 'the parameter access_key'],
+    [`/k/cbk_none${PATH}`, {}, 'the path'],
+    [`/k/BANKTOKEN1${PATH}`, {}, 'the path'],
+    [`${PATH}&apikey=cbk_none`, {}, 'the parameter apikey'],
+    [PATH, { 'X-API-Key': 'cbk_none' }, 'the header X-API-Key'],
+    [PATH, { apikey: 'cbk_none' }, 'the header apikey'],
+    [PATH, { Authorization: 'Bearer cbk_none' }, 'the header Authorization'],
+  ] as const) {
+    const [status, body] = await ask(app, path, headers)
+    const message = `The key in ${place} is unknown, revoked or expired`
+    assert.deepEqual([status, Object.values(JSON.parse(body))], [401, [message]], path)
+  }
+  assert.match((await ask(app, PATH))[1], /Missing key: send it in the header X-API-Key, in the path/)
+  const [, body] = await ask(app, `${latest}?Token=cbk_url`, { apikey: 'cbk_url' })
+  assert.match(body, /"hint":"only the formats of other services read the header apikey: send a key/)
+})
+
 test('a token of the bank opens neither our API nor other compat APIs', async () => {
   for (const path of [PATH, '/api/v1/rates/latest', '/indicadores/tc']) {
     assert.equal((await ask(app, `/k/BANKTOKEN1${path}`))[0], 401, path)

@@ -179,7 +179,12 @@ test('a key may be in the path or the query, without one the answer is 401, and 
   const keyed = await openShapes({ listen: { compat: { open: undefined, serveRounded: false } } })
   await addKey(keyed, { secret: URL_KEY, kind: 'url' })
   for (const path of ['/tdc/tdc.json', '/api', '/api//24/3/2026', '/compat/paginasweb/api/2026/3/24']) {
-    assert.deepEqual(await ask(keyed, path), [401, '{"error":"Missing or invalid key"}'], path)
+    const [status, body] = await ask(keyed, path)
+    assert.equal(status, 401, path)
+    assert.match(
+      body,
+      /^\{"error":"Missing key: send it in the header X-API-Key, in the path as \/k\/KEY, or/,
+    )
     for (const withKey of [
       `/k/${URL_KEY}${path}`,
       `${path}?key=${URL_KEY}`,

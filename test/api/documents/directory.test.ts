@@ -117,7 +117,11 @@ test('lists need a token that reads documents', async () => {
       const refused = await ask(path, { authorization: `Bearer ${secret}` })
       assert.deepEqual(refused, {
         status: 403,
-        body: { status: 'error', message: 'Token not allowed for this endpoint' },
+        body: {
+          status: 'error',
+          message: 'Token not allowed for this endpoint',
+          hint: 'the token needs the permission documents:GET',
+        },
       })
     }
     assert.equal((await fetch(app.app.url + path)).status, 401)

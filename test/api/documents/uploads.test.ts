@@ -71,6 +71,10 @@ const tokens: [string, string | undefined, number, string][] = [
   ['a token of the other family', `Bearer ${TOKENS.agent}`, 403, 'Token not allowed for this endpoint'],
   ['a token of the other method', `Bearer ${TOKENS.read}`, 403, 'Token not allowed for this endpoint'],
 ]
+const HINTS = new Map([
+  ['Invalid Authorization header format', 'send a token (cbt_…) as Authorization: Bearer cbt_…'],
+  ['Token not allowed for this endpoint', 'the token needs the permission documents:POST'],
+])
 for (const [name, authorization, status, message] of tokens) {
   test(`an upload with ${name} is rejected before all other checks`, async () => {
     const headers: Record<string, string> = authorization ? { authorization } : {}
@@ -78,7 +82,8 @@ for (const [name, authorization, status, message] of tokens) {
       const body = method === 'GET' ? {} : { body: 'not json' }
       const response = await fetch(app.app.url + CREATE, { method, headers, ...body })
       assert.equal(response.status, status, method)
-      assert.deepEqual(await response.json(), { status: 'error', message })
+      const hint = HINTS.get(message)
+      assert.deepEqual(await response.json(), { status: 'error', message, ...(hint && { hint }) })
     }
   })
 }

@@ -28,8 +28,11 @@ const PLAIN = ['cache-control', 'connection', 'content-length', 'content-type', 
 PLAIN.push('x-content-type-options', 'x-request-id')
 const NO_KEY = '{"detail":"Missing or invalid API key: send it in the header X-API-Key"}'
 const NO_HEADER = '{"status":"error","message":"Invalid Authorization header format"}'
+const HINTED_TEXT = NO_HEADER.replace('}', ',"hint":"send a token (cbt_…) as Authorization: Bearer cbt_…"}')
+const HINTED = Buffer.from(HINTED_TEXT).toString('latin1') // as `exchange` reads bytes
 const NO_TOKEN = '{"status":"error","message":"Invalid or expired token"}'
-const NOT_ALLOWED = '{"status":"error","message":"Token not allowed for this endpoint"}'
+const notAllowed = (action: string) =>
+  `{"status":"error","message":"Token not allowed for this endpoint","hint":"the token needs the permission ${action}"}`
 const NO_SESSION = '{"detail":"The session has ended: sign in again"}'
 const keys = { good: makeSecret('cbk_'), revoked: makeSecret('cbk_') }
 const tokens = {
@@ -146,7 +149,7 @@ test('a token without the required action gets 403, for every method', async (t)
     rejections += await expectRejections(
       ['documents', 'agent'],
       wrong,
-      () => [403, NOT_ALLOWED],
+      (route, method) => [403, notAllowed(requiredAction(route, method))],
       testedMethods,
     )
   }
@@ -155,7 +158,7 @@ test('a token without the required action gets 403, for every method', async (t)
 
 test('an unauthenticated request gets 401 before its body and parameters are read', async () => {
   for (const route of routes.filter(({ family }) => family !== 'open')) {
-    const expected = { rates: NO_KEY, session: NO_SESSION }[route.family as string] ?? NO_HEADER
+    const expected = { rates: NO_KEY, session: NO_SESSION }[route.family as string] ?? HINTED
     for (const [name, value] of [
       ['Content-Length', '99999999999'],
       ['Transfer-Encoding', 'gzip, chunked'],
@@ -351,7 +354,7 @@ async function request(route: Route, method: string, company: Party, token: stri
 async function expectRejections(
   families: readonly Route['family'][],
   wrong: readonly Headers[],
-  expected: () => [status: number, body: string],
+  expected: (route: Route, method: string) => [status: number, body: string],
   testedMethods: (route: Route) => readonly string[] = () => METHODS,
 ): Promise<number> {
   let count = 0
@@ -361,7 +364,7 @@ async function expectRejections(
       const each = wrong.flatMap((headers) => targets.map((target) => ({ headers, target })))
       const expectRejection = async ({ headers, target }: (typeof each)[number]) => {
         const answer = await send(url + target, { method, headers })
-        const [status, body] = expected()
+        const [status, body] = expected(route, method)
         const details = `${method} ${target} ${JSON.stringify(headers)}`
         // Beside the text of the contract, a hint may name the kind of credential, but no part of it.
         const bodyWithoutHint =

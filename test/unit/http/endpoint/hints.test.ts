@@ -45,6 +45,10 @@ for (const [headers, needed, hint] of [
   [{ 'x-api-key': 'cbk_1', authorization: 'Bearer cbt_1' }, 'key', undefined],
   [{ 'x-api-key': 'cbk_1', authorization: 'Bearer cbt_1' }, 'token', undefined],
   [{ 'x-api-key': 'something' }, 'key', undefined],
+  [{ apikey: 'cbk_1' }, 'key', /read the header apikey: send a key \(cbk_…\) in the header X-API-Key$/],
+  [{ authorization: 'Basic Y2JrXzE=' }, 'key', /read Authorization: Basic: send a key \(cbk_…\) in/],
+  [{ apikey: 'cbk_1', 'x-api-key': 'cbk_1' }, 'key', undefined],
+  [{}, 'key', undefined],
   [{}, 'token', undefined],
 ] as const) {
   test(`credentialHint of ${JSON.stringify(headers)} for an endpoint that needs a ${needed}`, () => {
