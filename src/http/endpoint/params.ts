@@ -38,6 +38,7 @@ const FAULTS = {
   rounding_alone: 'rounds to a number of decimals: give decimals too',
   decimal_sign: 'must be . or ,',
   separator: 'must be a comma, ; or a tab, and another sign than decimal',
+  same_signs: 'and decimal are both a comma: send sep=; or decimal=.',
   indicator: 'must be the code of an indicator, 1 to 10 digits, or its key, such as tbp',
   indicator_kind: 'must be interest, exchange, amount, index, counter or other',
   entity: 'must be 1 to 100 characters of the name of an entity',
@@ -319,9 +320,9 @@ export function laterDay(day: IsoDate): AppError {
   return invalidParameters([faulty('query', 'on', FAULTS.after_tomorrow, day)])
 }
 
-/** 422 for CSV with the same sign for decimals and between cells. */
+/** 422 for CSV with a comma for decimals and between cells, by parameter, dialect or default. */
 export function sameSigns(separator: string): AppError {
-  return invalidParameters([faulty('query', 'sep', FAULTS.separator, separator)])
+  return invalidParameters([faulty('query', 'sep', FAULTS.same_signs, separator)])
 }
 
 /**

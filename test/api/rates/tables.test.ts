@@ -144,8 +144,9 @@ test('separator and decimal sign can be chosen, if they differ', async () => {
   const messages = async (query: string) =>
     (await validationItems(app, `/api/v1/series/2/history.csv?${query}`)).map(({ msg }) => msg)
   const sep = 'sep must be a comma, ; or a tab, and another sign than decimal'
-  assert.deepEqual(await messages('decimal=,'), [sep])
-  assert.deepEqual(await messages('decimal=,&sep=,'), [sep])
+  const both = 'sep and decimal are both a comma: send sep=; or decimal=.'
+  for (const query of ['decimal=,', 'decimal=,&sep=,', 'dialect=es-CR&sep=,'])
+    assert.deepEqual(await messages(query), [both], query)
   assert.deepEqual(await messages('dialect=de-DE&decimal=x&sep=|'), [
     'dialect must be es-CR',
     'decimal must be . or ,',
