@@ -4,6 +4,8 @@ import { createJsonScanner } from '../../formats/json/scanner.ts'
 import { TOO_LONG, toInteger } from '../../formats/json/value.ts'
 import { AppError } from '../../runtime/errors.ts'
 
+const NOT_JSON = 'Request body must be valid JSON in UTF-8'
+
 /**
  * Parses fields of a small JSON body, by the rules of an upload. The last of repeated fields counts, an empty array
  * is undefined, a number that is no integer NaN. Other fields are skipped, or rejected. @throws AppError `bad-
@@ -41,13 +43,13 @@ export function parseFields<Name extends string>(
     endOfPieces() {},
     isBusy: () => false,
   })
+  if (!isUtf8(body)) throw new AppError('bad-request', NOT_JSON)
   try {
-    if (!isUtf8(body)) throw new AppError('bad-request', 'not UTF-8')
     scanner.push(body)
     scanner.end()
   } catch (error) {
-    if (!(error instanceof AppError)) throw error
-    throw new AppError('bad-request', 'Request body must be valid JSON in UTF-8', { cause: error })
+    if (!(error instanceof AppError) || refuseOthers) throw error // names the byte; the contract's text does not
+    throw new AppError('bad-request', NOT_JSON, { cause: error })
   }
   if (refuseOthers && other !== undefined) {
     throw new AppError(

@@ -283,7 +283,8 @@ test('a token of one agent reads documents of no other, and uploads to no other'
 })
 
 const BAD: readonly [unknown, string][] = [
-  ['{', 'Request body must be valid JSON in UTF-8'],
+  ['{', 'Request body must be valid JSON: unexpected end at byte 1'],
+  ['{"agent_id": 1,}', 'Request body must be valid JSON: unexpected "}" at byte 15'],
   [{}, 'agent_id is required: this token is not of one agent'],
   [{ agent_id: 'x' }, 'agent_id must be an integer'],
   [{ agent_id: 1, limit: 0 }, 'limit must be an integer from 1 to 50'],
