@@ -40,5 +40,8 @@ export const DOCUMENTS_ERRORS: ErrorShape = {
 /** Returns the hint about the missing fields of a request; undefined: all are there. */
 function missingHint(names: unknown): string | undefined {
   if (!Array.isArray(names)) return undefined
-  return `${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} missing`
+  const fault = names.includes('documents')
+    ? 'missing or empty: documents must have at least one element'
+    : 'missing'
+  return `${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} ${fault}`
 }

@@ -134,13 +134,19 @@ for (const [name, body, status, message] of refused) {
 
 test('an answer to missing fields names them in `hint`', async () => {
   const hints = await Promise.all(
-    [{ ...full, agent_id: null }, { documents: [] }, { ...full, owner_id: 'uno' }].map(async (body) => {
+    [
+      { ...full, agent_id: null },
+      { ...full, documents: [] },
+      { documents: [] },
+      { ...full, owner_id: 'uno' },
+    ].map(async (body) => {
       const answer = await (await post(app, CREATE, body)).json()
       return (answer as { hint?: string }).hint
     }),
   )
-  const all = 'owner_id, company_id, agent_id, documents are missing'
-  assert.deepEqual(hints, ['agent_id is missing', all, undefined])
+  const end = 'missing or empty: documents must have at least one element'
+  const all = `owner_id, company_id, agent_id, documents are ${end}`
+  assert.deepEqual(hints, ['agent_id is missing', `documents is ${end}`, all, undefined])
 })
 
 const good = pdf()

@@ -52,7 +52,8 @@ export function expectedVerdict(body: Buffer): Verdict {
   const fields = readFields(json.value)
   const missing = [...IDS, 'documents'].filter((field) => lacks(fields[field]))
   if (missing.length > 0) {
-    const hint = `${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} missing`
+    const empty = missing.includes('documents') ? ' or empty: documents must have at least one element' : ''
+    const hint = `${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} missing${empty}`
     return { message: 'Fields owner_id, company_id, agent_id, documents are required', hint }
   }
   const bad = IDS.find((field) => !isId(fields[field]))
