@@ -27,7 +27,7 @@ export type ErrorCode =
 /** Remedy for an error; each face words or omits it. */
 export type Advice =
   /** An endpoint or command lists these. */
-  | { about: 'providers' | 'series' | 'companies' | 'agents' | 'owners' }
+  | { about: 'providers' | 'series' | 'indicators' | 'companies' | 'agents' | 'owners' }
   /** Conversion between the currencies works, although no series has this pair. */
   | { about: 'conversion'; from: string; to: string; provider: string; day: string; asOf: string | undefined }
   /** A revoked secret is replaced by a new one; an expired one gets a later last day. */

@@ -134,6 +134,7 @@ const ADVICE_TEXTS: { [About in Advice['about']]: (advice: Advice & { about: Abo
   owners: () => ': see cambista owner list',
   providers: () => ': see cambista provider list',
   series: () => ': see cambista series list',
+  indicators: () => ': see cambista indicator list',
   conversion: () => '',
   'new-secret': (advice) => `: make a new one with cambista ${advice.kind} create`,
   expiry: () => ': give --expires DATE, the last day of its new secret',

@@ -142,7 +142,7 @@ function requireIndicator({ indicators, named }: IndicatorSnapshot, word: string
   const indicator = indicators.find((one) => one.code === code)
   if (indicator) return indicator
   if (/^\d+$/.test(code)) throw notEnabledError(code)
-  throw new AppError('not-found', `There is no indicator ${word}; see /api/v1/indicators`)
+  throw new AppError('not-found', `There is no indicator ${word}`, { advice: { about: 'indicators' } })
 }
 
 function notEnabledError(code: string): AppError {

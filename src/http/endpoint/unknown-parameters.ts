@@ -39,13 +39,13 @@ const LONGEST_SHOWN = 60
 
 /**
  * Adds a fault for each unknown parameter. Names that begin with `_` are cache busters and are ignored; a body has
- * none, since no cache stores it.
+ * none, since no cache stores it. `owner` has the known ones, in the words of an error.
  */
 export function addUnknownParameters(
   params: Readonly<Record<string, unknown>>,
   known: readonly string[],
   faults: ValidationItem[],
-  { ignoresCacheBusters = true } = {},
+  { ignoresCacheBusters = true, owner = 'this path' } = {},
 ): void {
   const unknown = Object.keys(params).filter(
     (name) => !known.includes(name) && !(ignoresCacheBusters && name.startsWith('_')),
@@ -54,7 +54,7 @@ export function addUnknownParameters(
   const reportedNames = new Set(faults.map(({ loc: [source, name] }) => source === 'query' && name))
   for (const name of unknown) {
     if (reportedNames.has(name)) continue
-    const msg = `there is no parameter ${quoteName(name)}: ${advice(name, known)}`
+    const msg = `there is no parameter ${quoteName(name)}: ${advice(name, known, owner)}`
     faults.push({ loc: ['query', name], msg, type: 'unknown', input: params[name] })
   }
 }
@@ -72,10 +72,10 @@ export function unknownParameters(
   )
 }
 
-function advice(name: string, known: readonly string[]): string {
+function advice(name: string, known: readonly string[], owner: string): string {
   const near = nearestName(name, known)
   if (near !== undefined) return `did you mean ${near}?`
-  return known.length === 0 ? 'this path has none' : `this path has ${known.join(', ')}`
+  return `${owner} has ${known.length === 0 ? 'none' : known.join(', ')}`
 }
 
 /** Returns the most similar known name: by meaning, else by letters. */

@@ -33,6 +33,9 @@ export function missingPricesDetails(missingPrices: readonly Interval[]): Missin
   return { missingPrices }
 }
 
+/** Lists of the rates API that an error may name. */
+const LISTS: ReadonlySet<string> = new Set(['providers', 'series', 'indicators'])
+
 export const RATES_ERRORS: ErrorShape = {
   challenge: 'ApiKey',
   headers: (details) =>
@@ -44,7 +47,7 @@ export const RATES_ERRORS: ErrorShape = {
     return JSON.stringify({ detail: status === 422 ? details : message, hint, see, ...shownLimits(details) })
   },
   advise(advice) {
-    if (advice.about === 'providers' || advice.about === 'series') return `; see /api/v1/${advice.about}`
+    if (LISTS.has(advice.about)) return `; see /api/v1/${advice.about}`
     if (advice.about !== 'conversion') return ''
     const { from, to, provider } = advice
     return `: ${conversionPath({ amount: '1', from, to }, provider)} inverts and chains pairs`

@@ -54,6 +54,7 @@ test('the tools of indicators are offered while one is enabled, and answer with 
     [{ code: '423', on: '2026-03-27' }, /on is in the future: today is 2026-03-24/],
     [{ code: '423', on: '2026-03-20', from: '2026-03-01' }, /on goes without from and to/],
     [{ code: '423', on: '2026-03-05' }, /the days from 2026-03-05 to 2026-03-05 have not been synchronized/],
+    [{ code: 'tbb' }, /^There is no indicator tbb. list_indicators names those that are enabled$/],
     [{ code: '3541' }, /not enabled: cambista indicator enable 3541/],
     [{ code: '3149' }, /No value of the indicator 3149 .* list_indicators names those that are enabled/],
   ]

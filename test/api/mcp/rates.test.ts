@@ -354,6 +354,7 @@ for (const era of Object.keys(ERAS) as Era[]) {
         { date: SUNDAY },
         /^there is no parameter date: did you mean on. Correct it and call again/,
       ],
+      ['get_rate', { xyzzy: 1 }, /^there is no parameter xyzzy: this tool has base, quote, /],
       ['get_rate', { on: '2026-02-30' }, /^on must be a calendar day written YYYY-MM-DD/],
       [
         'get_rate',

@@ -108,7 +108,7 @@ function parseArguments<Q extends QuerySchema>(
     else errors.push(invalidType(name, value))
   }
   const output = validate(schema, 'query', texts, errors)
-  addUnknownParameters(texts, Object.keys(schema.entries), errors)
+  addUnknownParameters(texts, Object.keys(schema.entries), errors, { owner: 'this tool' })
   if (errors.length > 0) throw invalidParameters(errors)
   return output
 }
