@@ -16,6 +16,7 @@ import { type ErrorShape, errorAnswer } from './endpoint/errors.ts'
 import { credentialHint, nearestPath } from './endpoint/hints.ts'
 import { type Fetch, mountLazy } from './endpoint/lazy-apis.ts'
 import { SENT, send } from './endpoint/send.ts'
+import { type PlacedKey, wrongKey } from './endpoint/url-key.ts'
 import { type ConnectionLimits, type Connections, limitConnections } from './listener/connections.ts'
 import { createLingering } from './listener/lingering.ts'
 import { bareHeaders, type ListenAddress, openListener } from './listener/listen.ts'
@@ -195,8 +196,11 @@ function errorHint(
   paths: readonly string[],
 ): string | undefined {
   if (!(cause instanceof AppError)) return undefined
-  if (cause.code === 'unauthorized')
+  if (cause.code === 'unauthorized') {
+    const rejectedKey = context.rejectedKey as PlacedKey | undefined
+    if (rejectedKey) return wrongKey(rejectedKey)
     return credentialHint(req.headers, challenge === 'Bearer' ? 'token' : 'key')
+  }
   if (cause.code !== 'not-found' || context.route !== undefined) return undefined
   const path = nearestPath(url.pathname, paths)
   return path === undefined || path === url.pathname ? undefined : `did you mean ${path}?`

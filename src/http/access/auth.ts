@@ -15,7 +15,7 @@ import type { Engine } from '../../store/engine.ts'
 import type { Clock, IsoDate } from '../../values/dates.ts'
 import type { Credentials } from '../endpoint/api.ts'
 import { createCors, parseOrigins } from '../endpoint/cors.ts'
-import { keyInUrl, wrongKey } from '../endpoint/url-key.ts'
+import { keyInUrl } from '../endpoint/url-key.ts'
 import { createKeyUse } from './key-use.ts'
 import {
   findByHash,
@@ -217,9 +217,10 @@ export function keyCredentials(
       }
       return keyring.withLookUp(() => {
         const inUrl = inHeader === null && takesUrlKeys ? keyInUrl(event) : undefined
-        const message = inUrl ? wrongKey(inUrl) : NO_KEY
-        const key = keyring.checkKey(inUrl?.secret ?? inHeader, message)
-        if (key.kind === 'bank') throw new AppError('unauthorized', message)
+        event.context.rejectedKey = inUrl // until it is found valid
+        const key = keyring.checkKey(inUrl?.secret ?? inHeader)
+        if (key.kind === 'bank') throw new AppError('unauthorized', NO_KEY)
+        event.context.rejectedKey = undefined
         if (key.kind === 'url' && !takesUrlKeys) throw new AppError('unauthorized', ONLY_RATES)
         if (key.kind === 'header' && inHeader === null) throw new AppError('unauthorized', NOT_FOR_URLS)
         admitKey(event, key)

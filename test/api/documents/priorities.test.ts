@@ -84,7 +84,10 @@ test('a wrong priority is refused, and stores nothing', async () => {
   assert.match(both.body.message ?? '', /^X-Cambista-Priority differs from priority in the address/)
   const inForm = await send('/api/v1/documents?priority=3', form())
   assert.equal(inForm.status, 422)
-  assert.match(JSON.stringify(inForm.body), /priority must be the header X-Cambista-Priority of a form/)
+  assert.match(
+    JSON.stringify(inForm.body),
+    /send priority in the header X-Cambista-Priority: a form has no such parameter/,
+  )
   assert.deepEqual(await claim(50), [])
 })
 

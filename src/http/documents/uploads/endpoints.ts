@@ -85,7 +85,7 @@ async function bodyFormat(type: string | undefined, query: UploadQuery): Promise
   )
   for (const [name, header] of OPTIONS) {
     if (!isForm || query[name] === undefined) continue
-    const msg = `${name} must be the header ${header} of a form`
+    const msg = `send ${name} in the header ${header}: a form has no such parameter`
     faults.push({ loc: ['query', name], msg, type: 'unknown' })
   }
   if (faults.length > 0) throw invalidParameters(faults)
