@@ -11,7 +11,7 @@ import { diskError } from '../../runtime/storage-error.ts'
 import type { InspectedDatabase } from '../engine.ts'
 import { SCHEMA_VERSION } from '../migrations.ts'
 import type { ReadDb } from '../tables.ts'
-import { APPLICATION_ID, openOnFullDisk, type RawDatabase, refuseDangling } from './database.ts'
+import { APPLICATION_ID, openOnFullDisk, type RawDatabase, refuseUnusable } from './database.ts'
 import { createSqliteDb } from './driver.ts'
 import { refuseSchema } from './migration-copy.ts'
 import { nativeBinding } from './native.ts'
@@ -120,7 +120,7 @@ async function selectTableNames(db: ReadDb): Promise<string[]> {
 }
 
 function openRaw(path: string, { readonly = false, anyAge = false } = {}): RawDatabase {
-  refuseDangling(dirname(path))
+  refuseUnusable(dirname(path))
   if (!existsSync(path)) {
     throw new AppError('failed', `there is no cambista database in ${dirname(path)}: check --data-dir`)
   }

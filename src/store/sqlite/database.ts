@@ -12,6 +12,7 @@ import {
   openSync,
   readdirSync,
   readlinkSync,
+  statSync,
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import Sqlite from 'better-sqlite3'
@@ -58,8 +59,8 @@ export type OpenOptions = {
 export function openDatabase(dataDir: string, options: OpenOptions = {}): WriteDb {
   const { patienceMs = PATIENCE_MS } = options
   const path = join(dataDir, DATABASE_FILE)
-  refuseDangling(dataDir)
-  if (options.mustExist && !existsSync(path)) throw missing(dataDir, path)
+  refuseUnusable(dataDir)
+  if (options.mustExist && !existsSync(path)) throw missing(dataDir)
   if (!options.isMoving) refuseMoved(dataDir)
   let sqlite: Sqlite.Database | undefined
   try {
@@ -127,8 +128,8 @@ export function openReads(dataDir: string): ReadConnection {
  */
 export async function openStandaloneReads(dataDir: string): Promise<ReadConnection> {
   const path = join(dataDir, DATABASE_FILE)
-  refuseDangling(dataDir)
-  if (!existsSync(path)) throw missing(dataDir, path)
+  refuseUnusable(dataDir)
+  if (!existsSync(path)) throw missing(dataDir)
   let db: ReadConnection | undefined
   try {
     db = openReads(dataDir)
@@ -153,21 +154,38 @@ export async function readDataVersion(db: ReadDb): Promise<number> {
   return rows[0]?.data_version ?? 0
 }
 
-/** Rejects a data directory that is a dangling link. @throws AppError `failed`, with the missing target */
-export function refuseDangling(dataDir: string): void {
+/**
+ * Rejects a data directory that is a dangling link, or that this user may not read.
+ * @throws AppError `failed`, with the missing target, or the owner
+ */
+export function refuseUnusable(dataDir: string): void {
+  for (const path of [dataDir, join(dataDir, DATABASE_FILE)]) refuseUnreadable(dataDir, path)
   if (existsSync(dataDir) || !lstatSync(dataDir, { throwIfNoEntry: false })?.isSymbolicLink()) return
   const target = resolve(dirname(resolve(dataDir)), readlinkSync(dataDir))
   throw new AppError('failed', `${dataDir} is a link to ${target}, which is not there: is its disk mounted?`)
 }
 
-function missing(dataDir: string, path: string): AppError {
+function refuseUnreadable(dataDir: string, path: string): void {
   try {
-    accessSync(path)
+    accessSync(path, constants.R_OK)
   } catch (error) {
-    if (errorCode(error) === 'EACCES') {
-      return new AppError('failed', `${dataDir} may not be read by this user: become its owner, or use sudo`)
-    }
+    if (errorCode(error) !== 'EACCES') return // a missing one may be made
+    throw new AppError('failed', `${path} may not be read by this user: ${accessAdvice(dataDir, path)}`)
   }
+}
+
+function accessAdvice(dataDir: string, path: string): string {
+  let uid: number | undefined
+  try {
+    ;({ uid } = statSync(path))
+  } catch {
+    return 'become its owner, or use sudo' // a directory above it is closed too
+  }
+  if (uid !== 0) return `it belongs to user ${uid}: run cambista as that user, or use sudo`
+  return `it belongs to root: use sudo, or give it to the user of the server (chown -R USER ${dataDir})`
+}
+
+function missing(dataDir: string): AppError {
   return new AppError('failed', `there is no cambista database in ${dataDir}: check --data-dir`)
 }
 
@@ -178,7 +196,7 @@ function locked(path: string, cause: unknown): AppError {
 
 /** Makes the data directory, 0700. */
 export function makeDataDir(dataDir: string): void {
-  refuseDangling(dataDir)
+  refuseUnusable(dataDir)
   if (!existsSync(dataDir)) createDirectory(resolve(dataDir))
   // An empty directory was created for cambista; the mode of one with other files is not changed.
   else if (readdirSync(dataDir).length === 0) closeToOthers(dataDir)

@@ -17,7 +17,7 @@ import { dirname, join, resolve } from 'node:path'
 import { AppError } from '../../../runtime/errors.ts'
 import { flush, hashFile } from '../../../runtime/file-hash.ts'
 import { blobPath } from '../../../store/blobs/commit.ts'
-import { closeToOthers, DATABASE_FILE, refuseDangling } from '../../../store/sqlite/database.ts'
+import { closeToOthers, DATABASE_FILE, refuseUnusable } from '../../../store/sqlite/database.ts'
 import { type FileLock, takeFileLock } from '../../../store/sqlite/lock.ts'
 import {
   type Renewal,
@@ -59,7 +59,7 @@ export type NewDataDir = {
  */
 export function createDataDir(given: string, owner: FileOwner | undefined): NewDataDir {
   const dataDir = resolve(given)
-  refuseDangling(dataDir)
+  refuseUnusable(dataDir)
   const isThere = existsSync(dataDir)
   if (isThere) refuseUsed(dataDir)
   else if (!existsSync(dirname(dataDir))) {

@@ -1,7 +1,8 @@
-// Commands on a data directory that is being moved, or is a link to a disk that is not mounted.
+// Commands on a data directory that is being moved, of another user, or a link to a missing disk.
 
 import assert from 'node:assert/strict'
-import { existsSync, mkdirSync, symlinkSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { chownSync, existsSync, mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -9,6 +10,10 @@ import { writeMovedNote } from '../../../../src/store/cluster/moved-note.ts'
 import { openSqliteEngine } from '../../../../src/store/sqlite/engine.ts'
 import { temporaryDirectory } from '../../../support/temporary.ts'
 import { runCommand } from '../../../support/terminal.ts'
+
+const ROOT = join(import.meta.dirname, '../../../..')
+const NOBODY = 65534
+const NEEDS_ROOT = process.getuid?.() !== 0 && 'only root can run a command as another user'
 
 test('commands of each kind reject a data directory that is a dangling link', async (t) => {
   const home = temporaryDirectory(t)
@@ -24,6 +29,33 @@ test('commands of each kind reject a data directory that is a dangling link', as
   assert.equal(existsSync(join(home, 'disk')), false)
   mkdirSync(join(home, 'disk/cambista'), { recursive: true })
   assert.equal((await runCommand(['key', 'create', 'erp', '--data-dir', dataDir])).code, 0)
+})
+
+test('commands of each kind name the owner of a directory of another user', {
+  skip: NEEDS_ROOT,
+}, async (t) => {
+  const home = temporaryDirectory(t)
+  const dataDir = join(home, 'data')
+  chownSync(home, NOBODY, NOBODY)
+  await runCommand(['key', 'create', 'erp', '--data-dir', dataDir])
+  const lines = ['serve --port 0 --no-scheduler', 'key create a', 'key list', 'export', 'doctor', 'sync']
+  lines.push('mcp', `backup create ${home}/set`)
+  const expectErrors = (message: string, ...few: string[]) => {
+    for (const line of few.length > 0 ? few : lines) {
+      const words = [join(ROOT, 'bin/cambista.ts'), ...line.split(' '), '--data-dir', dataDir]
+      const env = { PATH: process.env.PATH, TMPDIR: home }
+      const as = { uid: NOBODY, gid: NOBODY, env, cwd: ROOT, encoding: 'utf8' } as const
+      const end = spawnSync(process.execPath, words, as)
+      assert.deepEqual([end.status, end.stderr], [1, `cambista: ${message}\n`], line)
+    }
+  }
+  const gift = `use sudo, or give it to the user of the server (chown -R USER ${dataDir})`
+  expectErrors(`${dataDir} may not be read by this user: it belongs to root: ${gift}`)
+  chownSync(dataDir, NOBODY, NOBODY)
+  expectErrors(`${dataDir}/cambista.db may not be read by this user: it belongs to root: ${gift}`, 'key list')
+  chownSync(dataDir, 1, 1)
+  const other = 'it belongs to user 1: run cambista as that user, or use sudo'
+  expectErrors(`${dataDir} may not be read by this user: ${other}`, 'key list')
 })
 
 test('commands change nothing during a move, and one that waited for its end names the new place', async (t) => {
