@@ -55,7 +55,11 @@ export function tokenFileWarning(
   if (!file) return undefined
   const content = readTokenFile(file)
   const { name } = token
-  if ('error' in content) return { ...unreadableEvent(name, content.error), file }
+  if ('error' in content) {
+    const { error } = content
+    const hint = unreadableAdvice(file, error) ?? errorReason(error)
+    return { event: `cannot read ${name}`, file, hint }
+  }
   if (content.token === '')
     return token.emptyIsNone ? undefined : { event: emptyMessage(name), file, hint: WRITE_TOKEN }
   const fault = openModeFault(statSync(file).mode)
@@ -98,9 +102,8 @@ function currentToken(
   if ('error' in content && errorCode(content.error) === 'EACCES' && atStart) content = atStart
   if ('error' in content) {
     const { error } = content
-    throw new AppError('failed', `cannot read ${name}: ${errorReason(error)} (${WRITE_TOKEN})`, {
-      cause: error,
-    })
+    const advice = unreadableAdvice(file, error) ?? WRITE_TOKEN
+    throw new AppError('failed', `cannot read ${name}: ${errorReason(error)} (${advice})`, { cause: error })
   }
   if (content.token === '' && emptyIsNone) return undefined
   if (content.token === '') throw new AppError('failed', `${emptyMessage(name)}: ${file} (${WRITE_TOKEN})`)
@@ -114,8 +117,10 @@ function emptyMessage(name: string): string {
   return `the file of ${name} is empty`
 }
 
-function unreadableEvent(name: string, error: unknown): { event: string; hint: string } {
-  return { event: `cannot read ${name}`, hint: errorReason(error) }
+/** Returns the advice for a file of another user; undefined for another error. */
+function unreadableAdvice(file: string, error: unknown): string | undefined {
+  if (errorCode(error) !== 'EACCES') return undefined
+  return `give it to the user of the server: chown ${process.geteuid?.() ?? 'USER'} ${file}, mode 600`
 }
 
 function readTokenFile(file: string): TokenFile {

@@ -28,6 +28,8 @@ function optionValues(more: Record<string, string> = {}): Record<string, unknown
   return { ...defaults, ...more }
 }
 
+const NEEDS_ROOT = process.getuid?.() !== 0 && 'only root can become another user'
+
 test('each provider adds its options; those of the first provider have their historic names', () => {
   assert.deepEqual(Object.keys(scheduleOptions(BOTH)), ['sync-cron', 'pruebas-cron'])
   assert.deepEqual(Object.keys(providerOptions(BOTH)), [
@@ -110,6 +112,24 @@ test('tokenFileWarning reports a token file that is missing, empty or open to ot
     const event = `the file of the token of Pruebas can be opened by other users (mode ${text})`
     assert.deepEqual(warning(), { event, file, hint: `chmod 600 ${file}` })
     assert.equal(warning({ CREDENTIALS_DIRECTORY: directory }), undefined, 'a credential of systemd')
+  }
+})
+
+test('the error of a token file of another user has its owner and mode', { skip: NEEDS_ROOT }, (t) => {
+  const file = join(temporaryDirectory(t), 'token')
+  writeFileSync(file, 'secret', { mode: 0o600 })
+  const options = optionValues({ 'pruebas-token-file': file })
+  const advice = `give it to the user of the server: chown 65534 ${file}, mode 600`
+  process.seteuid?.(65534)
+  try {
+    const settings = providerSettingsReader(options, {}, BOTH)
+    assert.throws(() => settings(pruebas), {
+      message: `cannot read the token of Pruebas: EACCES: permission denied, open '${file}' (${advice})`,
+    })
+    const event = 'cannot read the token of Pruebas'
+    assert.deepEqual(tokenFileWarning(pruebas, options, {}), { event, file, hint: advice })
+  } finally {
+    process.seteuid?.(0)
   }
 })
 
