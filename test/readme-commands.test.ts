@@ -56,7 +56,7 @@ test('README commands run in their order', async (t) => {
     const words = [...line.matchAll(/'([^']*)'|(\S+)/g)]
       .map(([, quoted, plain]) => quoted ?? plain ?? '')
       .map((word) => word.replace('/var/lib/cambista', isRestore ? join(home, 'restored') : dataDir))
-      .map((word) => word.replace('/var/backups/cambista', join(home, 'backups')))
+      .map((word) => word.replace('/mnt/backup/cambista', join(home, 'backups')))
       .slice(1)
     if (words[0] === 'serve') {
       serveCommand = startCommand(words, env)
