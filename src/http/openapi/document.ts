@@ -71,7 +71,7 @@ export function createCompatOpenapi(apis: readonly Api[]): JsonSchema {
 }
 
 const INFO = {
-  version: '0.1.0',
+  version: VERSION,
   contact: { name: 'The operator of this server' },
   license: { name: 'MIT', identifier: 'MIT' },
 }

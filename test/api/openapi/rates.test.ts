@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { VERSION } from '../../../src/runtime/assets.ts'
 import { asOtherProcess, ENDPOINTS, openApp, send } from '../support.ts'
 import { type Document, type Parameter, readDescription } from './description.ts'
 
@@ -125,7 +126,7 @@ const STATUSES: Record<string, string> = {
 
 test('the description is valid OpenAPI 3.1', () => {
   assert.match(document.openapi, /^3\.1\.\d$/)
-  assert.equal(document.info.version, '0.1.0')
+  assert.equal(document.info.version, VERSION)
   assert.ok(document.info.title.length > 0)
   assert.deepEqual(document.components.securitySchemes.apiKey, {
     type: 'apiKey',
