@@ -7,6 +7,7 @@ import type { TlsFiles } from '../http/listener/tls.ts'
 import type { AlsoListen, ServerOptions } from '../http/server.ts'
 import type { Organization } from '../http/web/sign-in.ts'
 import { AppError } from '../runtime/errors.ts'
+import { countNoun } from '../values/sizes.ts'
 import { OPTIONS, type OptionName } from './options/options.ts'
 import type { OptionValues } from './options/values.ts'
 
@@ -119,8 +120,4 @@ function pairError(certs: number, keys: number): string {
   if (certs === 0) return '--tls-cert is missing: --tls-key is given'
   if (keys === 0) return '--tls-key is missing: --tls-cert is given'
   return `each --tls-cert needs its --tls-key, in the same order: ${countNoun(certs, 'certificate')} and ${countNoun(keys, 'key')} are given`
-}
-
-function countNoun(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }

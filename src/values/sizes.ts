@@ -1,4 +1,4 @@
-// Parses and formats sizes for people.
+// Parses and formats sizes and counts for people.
 
 const SIZE = /^(\d{1,12})(|KiB|MiB|GiB|TiB)$/i
 const UNITS = ['', 'kib', 'mib', 'gib', 'tib']
@@ -40,4 +40,9 @@ export function quotaText(quota: number | null): string {
   if (quota === null) return 'none'
   const unit = NAMES.findLastIndex((_, at) => quota % 1024 ** at === 0)
   return `${quota / 1024 ** unit} ${NAMES[unit]}`
+}
+
+/** Formats a count with its noun. @param plural by default the noun with an s */
+export function countNoun(count: number, noun: string, plural = `${noun}s`): string {
+  return `${count} ${count === 1 ? noun : plural}`
 }

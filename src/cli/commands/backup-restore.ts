@@ -8,10 +8,11 @@ import {
 } from '../../domain/operations/backup/restore.ts'
 import { backupNames, findBackup } from '../../domain/operations/backup/set.ts'
 import { AppError } from '../../runtime/errors.ts'
+import { countNoun } from '../../values/sizes.ts'
 import { command, printResult } from '../command.ts'
 import { STORAGE } from '../options/storage.ts'
 import { refuseBackups } from '../storage/storage-config.ts'
-import { backupSummary, count, openBackupCheck } from './backup.ts'
+import { backupSummary, openBackupCheck } from './backup.ts'
 
 const MAX_LISTED = 20 // missing contents on the screen; the list file has all
 const DONE_IN_PART = 3
@@ -56,7 +57,7 @@ function dataDirOwner(dataDir: string, backup: string): FileOwner | undefined {
 }
 
 function faultSummary({ name, faults }: RestoreResult): string {
-  return `backup ${name} has ${count(faults, 'fault')}, nothing was restored`
+  return `backup ${name} has ${countNoun(faults, 'fault')}, nothing was restored`
 }
 
 /** Returns the next step, with the name of an existing backup. */
@@ -82,7 +83,7 @@ function restoreLines(dataDir: string, { name, manifest }: RestoreResult, data: 
     `new ids begin above those of the backup: the next document is ${nextId}`,
   ]
   if (!leftOut) return lines
-  const what = `${count(leftOut.contents.length, 'content')} of ${count(leftOut.documents.length, 'document')}`
+  const what = `${countNoun(leftOut.contents.length, 'content')} of ${countNoun(leftOut.documents.length, 'document')}`
   const copies = leftOut.copies === undefined ? '' : `, the altered files are in ${leftOut.copies}`
   return [...lines, `left out: ${what}, listed in ${leftOut.list}${copies}`]
 }
@@ -95,10 +96,11 @@ function lostLines({ data }: RestoreResult): string[] {
     ...(data.leftOut?.contents ?? []).map(({ sha256, fault }) => `content ${sha256} ${fault}: left out`),
     ...data.lost.map(({ sha256, fault }) => `content ${sha256} ${fault}${before}`),
   ]
-  const more = lines.length > MAX_LISTED ? [`and ${count(lines.length - MAX_LISTED, 'more content')}`] : []
+  const more =
+    lines.length > MAX_LISTED ? [`and ${countNoun(lines.length - MAX_LISTED, 'more content')}`] : []
   return [...lines.slice(0, MAX_LISTED), ...more]
 }
 
 function countNames(what: string, names: readonly string[]): string {
-  return names.length === 0 ? `no ${what}` : `${count(names.length, what)} (${names.join(', ')})`
+  return names.length === 0 ? `no ${what}` : `${countNoun(names.length, what)} (${names.join(', ')})`
 }

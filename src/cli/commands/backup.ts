@@ -3,6 +3,7 @@ import { createBackup } from '../../domain/operations/backup/backup.ts'
 import { type CheckOptions, verifyBackup } from '../../domain/operations/backup/check.ts'
 import { openBackupSet, validateSetPath } from '../../domain/operations/backup/set.ts'
 import { AppError } from '../../runtime/errors.ts'
+import { countNoun } from '../../values/sizes.ts'
 import { command, printResult, type Terminal } from '../command.ts'
 import { STORAGE } from '../options/storage.ts'
 import { createProgress } from '../progress.ts'
@@ -27,7 +28,7 @@ export const backupCreate = command({
         progress: (done) => line.show(`${done} contents`),
       }).finally(line.clear)
       const { blobs, database, lost } = end.manifest
-      const documents = `${count(blobs.count, 'content')} of ${blobs.bytes} bytes (${end.added.blobs} of them new in the set)`
+      const documents = `${countNoun(blobs.count, 'content')} of ${blobs.bytes} bytes (${end.added.blobs} of them new in the set)`
       printResult(terminal, options, end, [
         `backup ${end.path}: database of ${database.bytes} bytes, ${documents}`,
       ])
@@ -36,11 +37,11 @@ export const backupCreate = command({
         terminal.err(`content ${sha256} ${words} in the data directory\n`)
       }
       if (unknown.length < lost.length) {
-        const recorded = count(lost.length - unknown.length, 'content')
+        const recorded = countNoun(lost.length - unknown.length, 'content')
         terminal.err(`${recorded} less: known to be lost (cambista doctor says since when)\n`)
       }
       if (unknown.length === 0) return 0
-      const message = `${count(unknown.length, 'content')} could not be backed up, all else was`
+      const message = `${countNoun(unknown.length, 'content')} could not be backed up, all else was`
       throw new AppError('failed', `${message}: cambista doctor says which documents that is`)
     } finally {
       set.close()
@@ -58,11 +59,11 @@ export const backupVerify = command({
     const { faults } = check
     const document = { name, ok: faults.length === 0, faults, manifest }
     const missing =
-      manifest.lost.length === 0 ? '' : `, without ${count(manifest.lost.length, 'lost content')}`
+      manifest.lost.length === 0 ? '' : `, without ${countNoun(manifest.lost.length, 'lost content')}`
     const good = `backup ${name} is good: ${backupSummary(manifest)}${missing}`
     printResult(terminal, options, document, faults.length === 0 ? [good] : faults)
     if (faults.length === 0) return 0
-    throw new AppError('failed', `backup ${name} has ${count(faults.length, 'fault')}`)
+    throw new AppError('failed', `backup ${name} has ${countNoun(faults.length, 'fault')}`)
   },
 })
 
@@ -105,9 +106,5 @@ export function backupSummary({
   blobs: { count: number; bytes: number }
   data_revision: number
 }): string {
-  return `made ${created_at}, data revision ${data_revision}, ${count(blobs.count, 'content')} of ${blobs.bytes} bytes`
-}
-
-export function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`
+  return `made ${created_at}, data revision ${data_revision}, ${countNoun(blobs.count, 'content')} of ${blobs.bytes} bytes`
 }

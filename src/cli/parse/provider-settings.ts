@@ -111,7 +111,7 @@ function currentToken(
 }
 
 const WRITE_TOKEN =
-  'write the token into it, or a line that begins with # while there is none; of the service it is the file in /etc/cambista'
+  'write the token into it, or a line that begins with # while there is none; the service has its file in /etc/cambista'
 
 function emptyMessage(name: string): string {
   return `the file of ${name} is empty`

@@ -107,7 +107,7 @@ export async function rateHealth(
     if (await isFetchingHistory(db, snapshot, entry, historyStart)) {
       const oldestDay = oldestBenchmark(snapshot, entry)
       const { noun } = provider.benchmark
-      const since = `it is there since ${oldestDay ?? 'no day yet'}`
+      const since = oldestDay === undefined ? 'no day of it is there yet' : `it is there since ${oldestDay}`
       const percent = storedPercent(oldestDay, historyStart, due)
       addReason(withCode(`the history of the ${noun} is being fetched: ${since}`), {
         code: 'history_loading',

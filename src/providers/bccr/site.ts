@@ -37,7 +37,7 @@ export function createSiteReader(requester: Requester, url: string): SiteReader 
   const signOn = async () => {
     if (csrf && performance.now() - csrf.since < CSRF_MS) return csrf.token
     const request = {
-      name: 'site CSRF',
+      name: 'the website of the bank gave no token (CSRF)',
       url: `${url}/${CSRF_PATH}`,
       headers: { Accept: 'text/plain, */*;q=0.1' },
       secrets: [],
@@ -50,7 +50,7 @@ export function createSiteReader(requester: Requester, url: string): SiteReader 
   const fetchPage = async (table: string, until: IsoDate) => {
     const token = await signOn()
     const request = {
-      name: `site table ${table}`,
+      name: `the website of the bank, table ${table}`,
       url: siteUrl(url, table, until),
       headers: { Accept: 'application/json', token_csrf: token, Origin: ORIGIN },
       secrets: [token],
@@ -133,7 +133,9 @@ async function readBackwards(
     for (const { code, name } of listed.filter(isRequested)) if (!names.has(code)) names.set(code, name)
     if (oldest === undefined) break
     if (oldest > until) {
-      throw new FetchFailure(`site table ${table}: asked for days up to ${until}, it begins on ${oldest}`)
+      throw new FetchFailure(
+        `the website of the bank, table ${table}: asked for days up to ${until}, it begins on ${oldest}`,
+      )
     }
     pages.push({ answer, until, oldest })
     until = addDays(oldest, -1)

@@ -135,7 +135,7 @@ test('the first history of the dollar is degraded until it is read, and has its 
     assert.equal(status, 'degraded')
     assert.match(
       detail?.reasons?.at(-1) ?? '',
-      /^the history of the dollar is being fetched: it is there since /,
+      /^the history of the dollar is being fetched: (it is there since \d|no day of it is there yet$)/,
     )
   }
   // The parities' history follows, which does not degrade health.
@@ -169,6 +169,18 @@ test('an interrupted first history is degraded until it is complete', async (t) 
   app.memory.fault = undefined
   await app.sync()
   assert.deepEqual([(await health(app)).status, (await health(app)).detail], ['ok', undefined])
+})
+
+test('a history of which no day has arrived is described in words', async (t) => {
+  const app = await startMemoryApp(t, { backfillFrom: LONG_AGO })
+  app.memory.fault = ({ indicator }) => {
+    if (indicator === '318') throw new FetchFailure('HTTP 500')
+    return undefined
+  }
+  await app.sync()
+  const { detail } = await health(app)
+  const reason = 'the history of the dollar is being fetched: no day of it is there yet'
+  assert.ok(detail?.reasons?.includes(reason), String(detail?.reasons))
 })
 
 test('a day with a rejected row is a hole, and hides neither the history nor its end', async (t) => {

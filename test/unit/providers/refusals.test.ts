@@ -30,7 +30,7 @@ const refusals: [title: string, refusals: Refusals, message: RegExp | undefined]
   [
     '403 for an unknown User-Agent',
     { userAgents: /^Mozilla/ },
-    /317: site CSRF: HTTP 403: Forbidden \(it refuses the User-Agent "cambista\/test", this address or the credentials\)/,
+    /317: the website of the bank gave no token \(CSRF\): HTTP 403: Forbidden \(it refuses the User-Agent "cambista\/test", this address or the credentials\)/,
   ],
   [
     'a redirect to another host',

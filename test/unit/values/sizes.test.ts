@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
+  countNoun,
   parseQuota,
   parseSize,
   quotaFault,
@@ -52,3 +53,14 @@ for (const [bytes, rounded, exact] of [
     if (bytes > 0) assert.equal(quotaText(bytes), exact)
   })
 }
+
+test('countNoun has the singular for one alone, and plurals of its own', () => {
+  assert.deepEqual(
+    [0, 1, 2].map((count) => countNoun(count, 'owner')),
+    ['0 owners', '1 owner', '2 owners'],
+  )
+  assert.deepEqual(
+    [countNoun(1, 'company', 'companies'), countNoun(2, 'company', 'companies')],
+    ['1 company', '2 companies'],
+  )
+})

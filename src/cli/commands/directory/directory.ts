@@ -3,6 +3,7 @@ import { exportDirectory } from '../../../domain/directory/export.ts'
 import { type DirectoryFile, readDirectoryFile } from '../../../domain/directory/file.ts'
 import { importDirectory } from '../../../domain/directory/import.ts'
 import { AppError, errorReason } from '../../../runtime/errors.ts'
+import { countNoun } from '../../../values/sizes.ts'
 import { command, printResult } from '../../command.ts'
 import { STORAGE } from '../../options/storage.ts'
 import { newFileError, resultFile } from '../positionals.ts'
@@ -54,7 +55,11 @@ export const directoryExport = command({
       }
       const { companies, owners, agents } = directory
       const counts = { companies: companies.length, owners: owners.length, agents: agents.length }
-      const parts = Object.entries(counts).map(([what, count]) => `${count} ${what}`)
+      const parts = [
+        countNoun(counts.companies, 'company', 'companies'),
+        countNoun(counts.owners, 'owner'),
+        countNoun(counts.agents, 'agent'),
+      ]
       printResult(terminal, options, { file: out, ...counts }, [`${parts.join(', ')} written to ${out}`])
     })
   },

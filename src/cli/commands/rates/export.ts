@@ -14,6 +14,7 @@ import { DEFAULT_PROVIDER } from '../../../providers/list.ts'
 import { AppError } from '../../../runtime/errors.ts'
 import type { ReadDb } from '../../../store/tables.ts'
 import { currentDay } from '../../../values/dates.ts'
+import { countNoun } from '../../../values/sizes.ts'
 import { command, printResult, type Terminal } from '../../command.ts'
 import { STORAGE } from '../../options/storage.ts'
 import type { WithDatabase } from '../../storage/data-dir.ts'
@@ -45,7 +46,9 @@ export const ratesExport = command({
       }
       await writeNewFile(path, parts)
       const values = columns.reduce((sum, { days }) => sum + days.length, 0)
-      printResult(terminal, options, { file: path, values }, [`${values} values written to ${path}`])
+      printResult(terminal, options, { file: path, values }, [
+        `${countNoun(values, 'value')} written to ${path}`,
+      ])
     })
   },
 })
@@ -106,7 +109,9 @@ function exportPrices({
     }
     await writeNewFile(path, untilStopped(text, terminal))
     const count = pairs.reduce((sum, { points }) => sum + points.length, 0)
-    printResult(terminal, options, { file: path, prices: count }, [`${count} prices written to ${path}`])
+    printResult(terminal, options, { file: path, prices: count }, [
+      `${countNoun(count, 'price')} written to ${path}`,
+    ])
   })
 }
 

@@ -12,7 +12,7 @@ import { findLostBlob, type LostBlob, selectLostBlobs } from '../../../store/doc
 import type { InspectedDatabase } from '../../../store/engine.ts'
 import { DATABASE_FILE } from '../../../store/sqlite/database.ts'
 import type { ReadDb } from '../../../store/tables.ts'
-import { sizeText } from '../../../values/sizes.ts'
+import { countNoun, sizeText } from '../../../values/sizes.ts'
 import { KEEP_MOVED_DAYS } from '../../documents/gc.ts'
 import { type DataDirFile, isServed, listDataDir } from '../backup/data-dir-files.ts'
 import type { DoctorRequest, Report } from './examination.ts'
@@ -98,8 +98,11 @@ async function examineContents(
     sum.bytes += content.size
     progress?.(sum.count)
   }
-  if (sum.lost > MAX_LINES) report.note(`${sum.lost - MAX_LINES} more contents are known to be lost`)
-  report.note(`${sum.count} contents of documents, ${sizeText(sum.bytes)}`)
+  if (sum.lost > MAX_LINES)
+    report.note(`${countNoun(sum.lost - MAX_LINES, 'more content is', 'more contents are')} known to be lost`)
+  report.note(
+    `${countNoun(sum.count, 'content of a document', 'contents of documents')}, ${sizeText(sum.bytes)}`,
+  )
 }
 
 /** Describes a lost content. `fault`: its fault today; undefined: it is readable again. */

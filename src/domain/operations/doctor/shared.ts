@@ -17,6 +17,7 @@ import type { Engine } from '../../../store/engine.ts'
 import { SCHEMA_VERSION } from '../../../store/migrations.ts'
 import { selectFacts, selectHolders } from '../../../store/postgres/maintenance/facts.ts'
 import { selectSequences } from '../../../store/postgres/maintenance/sequences.ts'
+import { countNoun } from '../../../values/sizes.ts'
 import { findUnnamed } from '../../documents/orphans.ts'
 import { selectActiveProviders } from '../../rates/active-providers.ts'
 import { counted, differences } from '../move/compare.ts'
@@ -174,7 +175,7 @@ async function examineContents(request: SharedRequest, report: Report): Promise<
   await reportFaults(request, faults, report)
   if (unnamed > 0) report.note(`${unnamed} contents belong to no document: the nodes remove them in time`)
   const how = request.readAll ? 'all read' : '--read-all reads them'
-  report.note(`${count} contents of documents, ${how}`)
+  report.note(`${countNoun(count, 'content of a document', 'contents of documents')}, ${how}`)
 }
 
 /** Reports all of them, since the operator compares the list with what clients have. */

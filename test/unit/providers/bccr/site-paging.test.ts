@@ -89,7 +89,10 @@ test('site reader rejects pages that do not go back', async (t) => {
   const body = `{"columnas":[{"field":"serie1","tituloIngles":"20 sep 2026"}],"indicadoresRaiz":[]}`
   const { bank, session } = await converse(t, { ours: undefined, faults: stuck })
   await assert.rejects(session.read(week()), (error) => {
-    return error instanceof FetchFailure && /^site table 1: .*2026-09-19.*2026-09-20/.test(error.message)
+    return (
+      error instanceof FetchFailure &&
+      /^the website of the bank, table 1: .*2026-09-19.*2026-09-20/.test(error.message)
+    )
   })
   assert.equal(bank.requests.length, 3)
 
@@ -129,10 +132,16 @@ test('site reader renews the CSRF token once', async (t) => {
     ['Token', 'CuadroGrupoVariables', 'Token', 'CuadroGrupoVariables'],
   )
   statuses.push(403, 403)
-  await assert.rejects(session.read(ask('1', '317', '2026-01-01', '2026-01-02')), /site table 1: HTTP 403: x/)
+  await assert.rejects(
+    session.read(ask('1', '317', '2026-01-01', '2026-01-02')),
+    /the website of the bank, table 1: HTTP 403: x/,
+  )
   assert.equal(bank.requests.length, 7)
   statuses.push(404)
-  await assert.rejects(session.read(ask('1', '317', '2025-01-01', '2025-01-02')), /site table 1: HTTP 404: x/)
+  await assert.rejects(
+    session.read(ask('1', '317', '2025-01-01', '2025-01-02')),
+    /the website of the bank, table 1: HTTP 404: x/,
+  )
   assert.equal(bank.requests.length, 8, 'a table that is not there needs no other token')
 })
 
@@ -152,7 +161,10 @@ test('site reader uses a CSRF token for an hour', async (t) => {
 
 test('site reader names the sign-on in its failure', async (t) => {
   const { session } = await converse(t, { ours: undefined, faults: () => ({ status: 200, body: '<html>x' }) })
-  await assert.rejects(session.read(week()), /^FetchFailure: site CSRF: .*not a CSRF token: <html>x/)
+  await assert.rejects(
+    session.read(week()),
+    /^FetchFailure: the website of the bank gave no token \(CSRF\): .*not a CSRF token: <html>x/,
+  )
 })
 
 test('site reader masks an echoed CSRF token', async (t) => {
@@ -160,7 +172,10 @@ test('site reader masks an echoed CSRF token', async (t) => {
   const faults = (request: BankRequest): BankFault =>
     isPage(request) ? { status: 400, body: `bad ${csrf}` } : { status: 200, body: `"${csrf}"` }
   const { session } = await converse(t, { ours: undefined, faults })
-  await assert.rejects(session.read(week()), /^FetchFailure: site table 1: HTTP 400: bad \*\*\*$/)
+  await assert.rejects(
+    session.read(week()),
+    /^FetchFailure: the website of the bank, table 1: HTTP 400: bad \*\*\*$/,
+  )
 })
 
 async function pageWithout318(url: string, { path, query }: BankRequest): Promise<string> {

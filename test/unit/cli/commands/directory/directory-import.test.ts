@@ -162,4 +162,6 @@ test('`directory export --out` does not overwrite a file', async (t) => {
   assert.equal(again.code, 1)
   assert.match(again.err, /is there already and is not overwritten/)
   assert.equal(readFileSync(out, 'utf8'), text)
+  const plain = await runCommand(['directory', 'export', '--out', `${out}.2`, '--data-dir', dataDir])
+  assert.equal(plain.out, `1 company, 1 owner, 1 agent written to ${out}.2\n`)
 })

@@ -140,7 +140,7 @@ for (const how of ['is not there', 'is an empty directory'] as const) {
         `content ${sha('missing')} is known lost since ${since}, when it was missing: document 3 (nota.txt)`,
       ].sort(),
     )
-    assert.ok(notes.includes('1 contents of documents, 4 bytes'))
+    assert.ok(notes.includes('1 content of a document, 4 bytes'))
   })
 }
 
