@@ -1,6 +1,7 @@
-// Size and packages of the executable's first chunk, and that no module is in two chunks.
+// The build loads; size and packages of the executable's first chunk; no module is in two chunks.
 
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
@@ -26,6 +27,12 @@ test('the first chunk is at most 5 % larger than when it was measured', () => {
     size > 0 && size <= MEASURED.bytes * TOLERANCE,
     `${size} bytes, ${MEASURED.bytes} on ${MEASURED.on}: ${advice}`,
   )
+})
+
+test('build.mjs loads: its modules have what they import from the sources', () => {
+  const script = new URL('../build.mjs', import.meta.url).pathname
+  const packages = execFileSync(process.execPath, [script, '--missing'], { encoding: 'utf8' })
+  assert.match(packages, /^([a-z0-9.+-]+\n)*$/)
 })
 
 test('the first chunk has the packages of a start and no others', () => {

@@ -13,7 +13,7 @@ import {
 import { AppError, errorReason } from '../../runtime/errors.ts'
 import { hashFile } from '../../runtime/file-hash.ts'
 
-const SUMS = 'SHA256SUMS'
+export const SUMS = 'SHA256SUMS'
 const COMMENT = /^cambista (\d+\.\d+\.\d+[\w.-]*), commit ([0-9a-f]{40})$/
 const SUM = /^([0-9a-f]{64}) {2}([^/]+)$/
 
