@@ -6,6 +6,7 @@ import { spawnSync } from 'node:child_process'
 import {
   appendFileSync,
   copyFileSync,
+  existsSync,
   linkSync,
   mkdtempSync,
   openSync,
@@ -18,7 +19,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { after, type TestContext, test } from 'node:test'
 import { isCommentValid, isFileValid, parsePublicKey, parseSignature } from '../../src/formats/minisign.ts'
 import { directory, run } from '../e2e/executable.ts'
@@ -72,12 +73,12 @@ for (const name of ARTEFACTS) {
 
 const keys = mkdtempSync(join(tmpdir(), 'cambista-keys-'))
 after(() => rmSync(keys, { recursive: true }))
-test('the commands of README download and verify a release', (t) => {
+test('the commands of README download, verify and unpack a release', (t) => {
   const folder = directory(t)
   const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8')
   const blocks = [...readme.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = '']) => block)
   const block = blocks.find((one) => one.includes('minisign')) ?? ''
-  assert.equal(block.trim().split('\n').length, 3)
+  assert.equal(block.trim().split('\n').length, 4)
   copyFileSync(publicKey, join(folder, 'release.pub'))
   const env = { PATH: process.env.PATH, RELEASE: `file://${release}` }
   const runBlock = () => spawnSync('bash', ['-ec', block], { cwd: folder, encoding: 'utf8', env })
@@ -87,8 +88,12 @@ test('the commands of README download and verify a release', (t) => {
     whole.stdout,
     /Trusted comment: cambista \d\S+, commit [0-9a-f]{40}\ncambista-linux-x64\.tar\.xz: OK\n$/,
   )
+  const program = join(folder, 'cambista-linux-x64/cambista')
+  assert.ok(readFileSync(program).equals(readFileSync(join(release, 'cambista-linux-x64'))))
+  rmSync(dirname(program), { recursive: true })
   copyFileSync(secret.publicKey, join(folder, 'release.pub'))
   assert.notEqual(runBlock().status, 0)
+  assert.ok(!existsSync(program), 'nothing is unpacked')
 })
 
 const secret = makeMinisignKey('other')
