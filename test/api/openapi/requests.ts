@@ -29,7 +29,7 @@ const UUID = /\b[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}\b/g // the id of a claim,
 /** Values of answers that differ between servers. */
 const VOLATILE: Readonly<Record<string, readonly [pattern: RegExp, replacement: string][]>> = {
   status: [
-    [/"version":"[^"]+"/, '"version":"0.2.0"'],
+    [/"version":"[^"]+"/, '"version":"1.0.0"'],
     [/"free_bytes":\d+/, '"free_bytes":73177354240'],
   ],
   session: [[/"page":"[^"]+"/, `"page":"${EXAMPLE_CODE}"`]],
