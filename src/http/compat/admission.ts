@@ -38,6 +38,8 @@ const WRONG_PER_MINUTE = 20
 const TOO_MANY = 'Too many wrong keys: try again in a minute'
 const NO_KEY =
   'Missing key: send it in the header X-API-Key, in the path as /k/KEY, or in the query as key=KEY'
+/** Parameters of a key; `Token` is that of the bank's old service. */
+const PARAMETERS = [...KEY_NAMES, 'Token']
 /** Details of a 401 without any key: some services have another error for that. */
 export const NO_KEY_SENT = 'no key sent'
 
@@ -107,7 +109,7 @@ function readSecret(
   ] as const)
     if (secret) return { secret, place: `the header ${name}`, isHeader: true }
   const inBody = bodyKey ? { secret: bodyKey, place: 'the body' } : undefined
-  const key = keyInQuery(event, [...KEY_NAMES, 'Token']) ?? inBody ?? keyInPath(event)
+  const key = keyInQuery(event, PARAMETERS) ?? inBody ?? keyInPath(event)
   return key && { ...key, isHeader: false }
 }
 
