@@ -48,8 +48,9 @@ export async function recordAttempt(
   const { id, message_id, type } = message
   const about = { hook: hookId, message: message_id, type, ms }
   const tries = message.tries + 1
-  const delay = DELAYS_MS[message.tries]
   const isOld = now.getTime() - new Date(message.created_at).getTime() > OLDEST_MS
+  const delay = isOld || status === GONE ? undefined : DELAYS_MS[message.tries]
+  const due = (delay: number) => new Date(now.getTime() + delay).toISOString()
   const { hook, unsent } = await atomically(
     db,
     async (trx) => {
@@ -63,14 +64,11 @@ export async function recordAttempt(
         await updateHook(trx, hookId, { sent_at: at, ...repair })
         return { hook, unsent }
       }
-      if (status === GONE) {
-        unsent = await endMessages(trx, { hookId, id }, end)
-        unsent += await endMessages(trx, { hookId }, { ...end, tries: 0 })
-      } else if (delay !== undefined && !isOld) {
-        await updateMessageAttempt(trx, id, tries, new Date(now.getTime() + delay).toISOString())
-      } else {
-        unsent = await endMessages(trx, { hookId, id }, end)
-      }
+      if (delay === undefined) unsent = await endMessages(trx, { hookId, id }, end)
+      const isQueued =
+        delay === undefined ? unsent > 0 : await updateMessageAttempt(trx, id, tries, due(delay))
+      if (!isQueued) return { hook: undefined, unsent } // a late answer: its message ended, and may be queued again
+      if (status === GONE) unsent += await endMessages(trx, { hookId }, { ...end, tries: 0 })
       if (unsent > 0) await addGivenUp(trx, hookId, unsent)
       const failing_since = hook?.failing_since ?? at
       await updateHook(trx, hookId, { failing_since, failure, ...(status === GONE && { off_at: at }) })
@@ -78,14 +76,14 @@ export async function recordAttempt(
     },
     lock,
   )
-  if (!hook) return // deleted during the attempt, with its messages
   if (failure === undefined) {
     log.debug('hook told', { ...about, status })
-    if (hook.failing_since !== null && hook.off_at === null)
+    if (hook && hook.failing_since !== null && hook.off_at === null)
       log.info('hook works again', { hook: hookId, since: hook.failing_since })
     return
   }
   log.debug('hook not told', { ...about, try: tries, reason: failure })
+  if (!hook) return // deleted during the attempt, with its messages, or a late answer
   if (unsent > 0 && status !== GONE) log.warn('hook message given up', { ...about, tries, reason: failure })
   if (status === GONE) {
     if (hook.off_at === null) log.warn('hook is off', { hook: hookId, unsent, reason: failure })

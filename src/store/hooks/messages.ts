@@ -44,14 +44,15 @@ export async function findNextDue(
   return next
 }
 
-/** Records a failed attempt, and the due time of the next one. */
+/** Records a failed attempt, and the due time of the next one. Returns whether the message is queued. */
 export async function updateMessageAttempt(
   db: WriteDb,
   id: number,
   tries: number,
   dueAt: string,
-): Promise<void> {
-  await db.updateTable('hook_messages').set({ tries, due_at: dueAt }).where('id', '=', id).execute()
+): Promise<boolean> {
+  const query = db.updateTable('hook_messages').set({ tries, due_at: dueAt }).where('id', '=', id)
+  return (await query.executeTakeFirstOrThrow()).numUpdatedRows > 0n
 }
 
 /** Makes all queued messages of a hook due now. */

@@ -8,6 +8,7 @@ import {
   requeueDeliveries,
   selectDeliveries,
 } from '../../../../src/store/hooks/deliveries.ts'
+import { updateHook } from '../../../../src/store/hooks/hooks.ts'
 import type { WriteDb } from '../../../../src/store/tables.ts'
 import { hasReceived, openHookQueue } from '../../../support/hooks/queue.ts'
 import { startReceiver } from '../../../support/hooks/receiver.ts'
@@ -107,6 +108,37 @@ test('a message that arrives after a 410 to another is delivered, and the hook s
   answers[2]?.()
   await until(async () => (await queue.readHook(id)).given_up === 1)
   assert.ok(!queue.logLines.join('').includes('hook works again'))
+})
+
+test('a late 410 ends no message that was queued again meanwhile, and does not turn the hook off again', async (t) => {
+  const queue = await openHookQueue(t)
+  const { db, clock, logLines } = queue
+  const receiver = await startReceiver(t)
+  const { id } = await queue.createHook(receiver.url)
+  const answers: (() => void)[] = []
+  receiver.answer = (response) => answers.push(() => response.writeHead(410).end())
+  const recorded = (count: number) =>
+    until(() => logLines.filter((line) => line.includes('hook not told')).length === count)
+  await queue.queueDocuments(1, 1500) // three messages, sent at once
+  await hasReceived(receiver, 3)
+  answers[0]?.()
+  await recorded(1)
+  const since = new Date(0).toISOString()
+  assert.equal(
+    (await requeueDeliveries(db, { failedOnly: true, since }, clock.read().toISOString())).length,
+    3,
+  )
+  answers[1]?.()
+  await recorded(2)
+  assert.equal((await queue.readHook(id)).waiting, 3)
+  await updateHook(db, id, { off_at: null, failing_since: null, failure: null }) // as `hook test` does
+  answers[2]?.()
+  await recorded(3)
+  const { waiting, given_up, off_at, failing_since } = await queue.readHook(id)
+  assert.deepEqual(
+    { waiting, given_up, off_at, failing_since },
+    { waiting: 3, given_up: 3, off_at: null, failing_since: null },
+  )
 })
 
 test('deliveries leave by age and by number, in portions', async (t) => {
