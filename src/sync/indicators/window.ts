@@ -34,6 +34,7 @@ import {
   intersects,
   subtractInterval,
 } from '../../values/intervals.ts'
+import { countNoun } from '../../values/sizes.ts'
 import { compareRates, validateRows } from '../accept.ts'
 import { answeredDays, changeDays, reduceCoverage } from '../coverage.ts'
 import { errorFailure, type Problems } from '../problems.ts'
@@ -216,7 +217,7 @@ async function storeAnswer(
   reading.counts.unchanged += unchanged
   if (name.problem !== undefined) reading.problems.add({ message: name.problem }, code)
   if (rejected.length > 0) {
-    const message = `${code}: ${rejected.length} rows rejected, the first: ${rejected[0]}`
+    const message = `${code}: ${countNoun(rejected.length, 'row')} rejected, the first: ${rejected[0]}`
     const failure = { code: 'row_rejected', of: code, count: rejected.length } as const
     reading.problems.add({ message, failure }, code)
   }

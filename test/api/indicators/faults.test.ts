@@ -50,7 +50,7 @@ const FAULTS: [fault: string, answer: BankFault, message: RegExp, state: string]
   [
     'a text as value',
     { status: 200, body: series('423', TBP.name, '1,234.5') },
-    /^423: 1 rows rejected, the first: 423 on 2026-03-24: "1,234\.5" is not a decimal$/,
+    /^423: 1 row rejected, the first: 423 on 2026-03-24: "1,234\.5" is not a decimal$/,
     'active',
   ],
 ]

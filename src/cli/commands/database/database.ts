@@ -7,6 +7,7 @@ import { openBlobStore } from '../../../store/blobs/open.ts'
 import { countOrphans, deleteLosses } from '../../../store/documents/orphans.ts'
 import { atomically } from '../../../store/engine.ts'
 import type { StorageConfig } from '../../../store/storage-config.ts'
+import { countNoun } from '../../../values/sizes.ts'
 import { command, printResult } from '../../command.ts'
 import { flag } from '../../options/names.ts'
 import { STORAGE, STORAGE_WITH_BLOBS } from '../../options/storage.ts'
@@ -80,7 +81,7 @@ export const databaseAcceptLoss = command({
       const line =
         count === 0
           ? 'no contents were lost'
-          : `${count} contents (${bytes} bytes) are lost for good: the nodes remove them in time`
+          : `${countNoun(count, 'content is', 'contents are')} lost for good (${bytes} bytes): the nodes remove such contents in time`
       printResult(terminal, options, { contents: count, bytes }, [line])
     })
   },

@@ -167,7 +167,8 @@ async function reportLeftovers(
   }
   if (isBusy) {
     const count = young + suspects.temporary.length
-    if (count > 0) report.note(`${count} files seem to belong to uploads that are under way`)
+    if (count > 0)
+      report.note(`${countNoun(count, 'file seems', 'files seem')} to belong to uploads that are under way`)
     return
   }
   for (const { path } of suspects.temporary)

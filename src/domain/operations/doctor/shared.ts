@@ -173,7 +173,10 @@ async function examineContents(request: SharedRequest, report: Report): Promise<
   if (request.readAll) await readBlobs(request, faults)
   if (faults.size > 0) await request.beforeRecheck(signal)
   await reportFaults(request, faults, report)
-  if (unnamed > 0) report.note(`${unnamed} contents belong to no document: the nodes remove them in time`)
+  if (unnamed > 0)
+    report.note(
+      `${countNoun(unnamed, 'content belongs', 'contents belong')} to no document: the nodes remove such contents in time`,
+    )
   const how = request.readAll ? 'all read' : '--read-all reads them'
   report.note(`${countNoun(count, 'content of a document', 'contents of documents')}, ${how}`)
 }
@@ -191,7 +194,7 @@ function reportOrphans(losses: readonly LossTime[], orphans: readonly OrphanedBl
   const heal = 'an upload of the same bytes heals each'
   report.finding(
     'contents',
-    `the database failed over or went back (${times}): ${orphans.length} contents have no document; ${heal}; ${end}, and the nodes remove them in time`,
+    `the database failed over or went back (${times}): ${countNoun(orphans.length, 'content has', 'contents have')} no document; ${heal}; ${end}, and the nodes remove such contents in time`,
   )
   for (const { sha256, size, stored_at } of orphans) {
     const message = `content ${sha256} of ${size} bytes, stored ${stored_at}, has no document`

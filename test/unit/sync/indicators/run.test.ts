@@ -198,7 +198,7 @@ for (const [guess, text] of [
     desk.values['423'] = (day) => (day === '2026-03-20' ? text : day <= TODAY ? '4' : undefined)
     await desk.enable(['423'], NEWEST.from)
     const run = await desk.read({ isNewestOnly: true })
-    const problem = `423: 1 rows rejected, the first: 423 on 2026-03-20: "${text}" is not a decimal`
+    const problem = `423: 1 row rejected, the first: 423 on 2026-03-20: "${text}" is not a decimal`
     assert.deepEqual([run?.status, run?.message], ['parcial', problem])
     assert.equal((await desk.stored('423'))['2026-03-20'], undefined)
     const covered = (await selectIndicatorCoverage(desk.db)).get('423') ?? []
