@@ -42,9 +42,10 @@ async function startWithHook(t: Parameters<typeof startTestApp>[0], options: Tes
   return { app, receiver, hook, upload, metric }
 }
 
-async function allTriedTwice(db: WriteDb): Promise<boolean> {
+/** Returns whether the end of this many attempts is recorded for each message. */
+async function areTried(db: WriteDb, times: number): Promise<boolean> {
   const rows = await db.selectFrom('hook_messages').select('tries').execute()
-  return rows.every(({ tries }) => tries === 2)
+  return rows.every(({ tries }) => tries === times)
 }
 
 const receivedTypes = ({ received }: Receiver) => received.map(({ body }) => body.type)
@@ -86,10 +87,11 @@ test('a failing receiver is in the metrics; after its repair `hook test` deliver
   receiver.answer = (response) => response.writeHead(500).end()
   for (let at = 0; at < 5; at++) await upload(`text ${at}`)
   await arrives(receiver, 5)
-  await until(async () => (await metric('hooks_failing')) === 1)
-  assert.equal(await metric('hook_messages_waiting'), 5)
+  // The next attempt is 5 s after the record of the first one, which is later than its arrival.
+  await until(() => asOtherProcess(app, (db) => areTried(db, 1)))
+  assert.deepEqual([await metric('hooks_failing'), await metric('hook_messages_waiting')], [1, 5])
   app.clock.now = new Date(app.clock.now.getTime() + 5000)
-  await until(() => asOtherProcess(app, allTriedTwice)) // the next attempt is in a minute
+  await until(() => asOtherProcess(app, (db) => areTried(db, 2))) // the next attempt is in a minute
   receiver.answer = (response) => response.writeHead(204).end()
   assert.equal((await runCommand(['hook', 'test', '1', '--data-dir', app.dataDir])).code, 0)
   await until(async () => {
