@@ -197,8 +197,12 @@ test('hooks report outcomes, and whether there is a result', async (t) => {
   await post(app, `/api/v1/documents/${three.id}/release`, { claim_id: again.claim_id }, WORKER)
   await until(() => receiver.received.length >= 3)
   const of = (id: number, more = {}) => ({ company_id: 1, agent_id: 1, document_ids: [id], ...more })
+  // Hooks have no order: several messages are sent at once.
+  const messages = receiver.received.toSorted(
+    (left, right) => Number(left.body.data.document_ids) - Number(right.body.data.document_ids),
+  )
   assert.deepEqual(
-    receiver.received.map(({ path, body }) => [path, body.type, body.data]),
+    messages.map(({ path, body }) => [path, body.type, body.data]),
     [
       ['/hook', 'document.finished', of(one.id, { has_result: true })],
       ['/hook', 'document.failed', of(two.id)],
