@@ -19,6 +19,7 @@ import { openRandomStore } from '../../../support/rates/random-store.ts'
 import { send } from '../../support.ts'
 
 const STORES = scaled({ short: 3, long: 60 })
+const MOST_FURTHER_STORES = 20
 const SIDES = ['compra', 'venta'] as const
 
 type Side = (typeof SIDES)[number]
@@ -28,7 +29,8 @@ type Question = { app: TestApp; store: readonly PairSeries[]; quotes: string[]; 
 
 test(`the ECB's files have the rates of /convert, over ${STORES} random stores`, async (t) => {
   const counts = { rows: 0, rates: 0, refused: 0, cut: 0, leftOut: 0, recentRows: 0 }
-  for (let at = 0; at < STORES; at += 1) {
+  // Three stores may have a hole in their newest days, after which there is no rate.
+  for (let at = 0; at < STORES || (counts.rates === 0 && at < STORES + MOST_FURTHER_STORES); at += 1) {
     const random = createRandom(SEED + at)
     await t.test(`seed ${SEED + at}`, async (each) => {
       const { app, today } = await openRandomStore(each, random)
