@@ -9,7 +9,6 @@ import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { startBank } from '../src/demo/bank.ts'
 import { currentDay } from '../src/values/dates.ts'
-import { freePort } from './support/program.ts'
 import { temporaryDirectory } from './support/temporary.ts'
 import { runCommand, startCommand, until } from './support/terminal.ts'
 
@@ -19,12 +18,12 @@ const readme = readFileSync(join(import.meta.dirname, '../README.md'), 'utf8')
 test('README commands run in their order', async (t) => {
   const home = temporaryDirectory(t)
   const dataDir = join(home, 'data')
-  const port = await freePort()
+  let port = '0' // the server chooses one, which no other program can take before
   const today = currentDay(() => new Date())
   const bank = await startBank({ today: () => today })
   t.after(() => bank.close())
   const env = {
-    CAMBISTA_PORT: String(port),
+    CAMBISTA_PORT: port,
     CAMBISTA_BCCR_URL: bank.url,
     CAMBISTA_BCCR_PACE: '0',
     CAMBISTA_BACKFILL_FROM: `${Number(today.slice(0, 4)) - 1}-12-01`,
@@ -33,7 +32,7 @@ test('README commands run in their order', async (t) => {
   const lines = [...readme.matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, block = '']) => block.split('\n'))
   const commands = lines
     .filter((line) => /^((\.\/)?cambista|curl) /.test(line) && !line.includes('$RELEASE'))
-    .map((line) => line.replace(/\s+#.*$/, '').replaceAll('8080', String(port)))
+    .map((line) => line.replace(/\s+#.*$/, ''))
   assert.ok(commands.length >= 13, 'README lost its commands')
 
   let key = ''
@@ -43,7 +42,8 @@ test('README commands run in their order', async (t) => {
     await serveCommand?.ended
   }
   t.after(stop)
-  for (const line of commands) {
+  for (const command of commands) {
+    const line = command.replaceAll('8080', port)
     if (line.startsWith('curl ')) {
       const { stdout } = await run('bash', ['-c', line.replace('curl -s', 'curl -sf')], {
         env: { PATH: process.env.PATH, KEY: key },
@@ -60,6 +60,10 @@ test('README commands run in their order', async (t) => {
       .slice(1)
     if (words[0] === 'serve') {
       serveCommand = startCommand(words, env)
+      const findPort = () => /listening url=http:\/\/\S+:(\d+)/.exec(serveCommand?.printed.err ?? '')?.[1]
+      await until(() => findPort() !== undefined)
+      port = findPort() ?? port
+      env.CAMBISTA_PORT = port
       await until(async () => serveCommand?.printed.err.includes('sync finished') === true)
       continue
     }
