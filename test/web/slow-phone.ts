@@ -1,6 +1,7 @@
 // A slow phone: processor a quarter as fast, 1.6 Mbit/s down, 0.8 Mbit/s up, 150 ms round trip. Times are compared with
 // those of the reference page in the same run, since the machine may be busy.
 
+import assert from 'node:assert/strict'
 import type { Browser, Page } from 'puppeteer-core'
 import type { TestApp } from '../support/app.ts'
 import { openVisit, PHONE } from './support.ts'
@@ -31,16 +32,22 @@ export function describeTimes(times: Comparison): string {
   return `${own} ms, reference ${reference} ms, share ${share(times).toFixed(2)}`
 }
 
-/** Opens an origin on a slow phone in a new profile. @returns the milliseconds until its first text is painted */
+/** Opens a URL on a slow phone in a new profile. @returns the milliseconds until its first text is painted */
 export async function firstPaint(browser: Browser, app: TestApp, url: string): Promise<number> {
   const { page } = await openVisit(browser, app, {
-    ...{ url, language: 'es', viewport: PHONE, prepare: slowDown },
+    ...{ url, path: '', language: 'es', viewport: PHONE, prepare: slowDown },
   })
   const paint = await page.waitForFunction(
     () => performance.getEntriesByName('first-contentful-paint')[0]?.startTime,
     { polling: 100 },
   )
   const time = Number(await paint.jsonValue())
+  const statuses = await page.evaluate(() =>
+    performance
+      .getEntriesByType('navigation')
+      .map((one) => (one as PerformanceNavigationTiming).responseStatus),
+  )
+  assert.deepEqual(statuses, [200], url)
   await page.browserContext().close()
   return time
 }
