@@ -4,7 +4,13 @@
 import type { Log } from '../../runtime/log.ts'
 import { atomically, type Lock } from '../../store/engine.ts'
 import { confirmDelivery, endMessages } from '../../store/hooks/deliveries.ts'
-import { addGivenUp, findHook, type HookRow, updateHook } from '../../store/hooks/hooks.ts'
+import {
+  addGivenUp,
+  findHook,
+  type HookRow,
+  updateHook,
+  updateHookOfSecret,
+} from '../../store/hooks/hooks.ts'
 import { type MessageRow, updateMessageAttempt } from '../../store/hooks/messages.ts'
 import type { WriteDb } from '../../store/tables.ts'
 import type { Clock } from '../../values/dates.ts'
@@ -92,10 +98,15 @@ export async function recordAttempt(
   }
 }
 
-/** Marks a hook whose secret cannot be decrypted: its messages wait for a new secret. */
-export async function markUnreadable({ db, clock, log, lock }: SenderDeps, hook: HookRow): Promise<void> {
+/**
+ * Marks a hook whose secret cannot be decrypted: its messages wait for a new secret. Returns false for a hook that has
+ * a new one by now.
+ */
+export async function markUnreadable({ db, clock, log, lock }: SenderDeps, hook: HookRow): Promise<boolean> {
   const failing_since = hook.failing_since ?? clock().toISOString()
   const change = { failing_since, failure: UNREADABLE }
-  await atomically(db, (trx) => updateHook(trx, hook.id, change), lock)
-  log.warn('hook fails', { hook: hook.id, reason: UNREADABLE, hint: `cambista hook rotate ${hook.id}` })
+  const isMarked = await atomically(db, (trx) => updateHookOfSecret(trx, hook, change), lock)
+  if (isMarked)
+    log.warn('hook fails', { hook: hook.id, reason: UNREADABLE, hint: `cambista hook rotate ${hook.id}` })
+  return isMarked
 }

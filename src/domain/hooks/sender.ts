@@ -68,7 +68,7 @@ export function createSender(deps: SenderDeps, ended: () => void): Sender {
     const messages = await selectDueMessages(db, hook.id, due)
     if (messages.length === 0 && readable.has(hook.id)) return // an unreadable secret is reported once after the start, even without messages
     const secrets = signingSecrets(hook, unlessUnreadable(key), now)
-    if (!secrets && readable.get(hook.id) !== false) await markUnreadable(deps, hook)
+    if (!secrets && readable.get(hook.id) !== false && !(await markUnreadable(deps, hook))) return
     readable.set(hook.id, secrets !== undefined)
     if (!secrets) return
     if (!stop.signal.aborted) for (const message of messages) begin(lane, hook, message, secrets)

@@ -53,6 +53,16 @@ export async function updateHook(
   await db.updateTable('hooks').set(change).where('id', '=', id).execute()
 }
 
+/** Changes a hook, unless it has another secret by now. Returns whether it changed. */
+export async function updateHookOfSecret(
+  db: WriteDb,
+  { id, secret }: Pick<HookRow, 'id' | 'secret'>,
+  change: Partial<Pick<HookRow, 'failing_since' | 'failure'>>,
+): Promise<boolean> {
+  const query = db.updateTable('hooks').set(change).where('id', '=', id).where('secret', '=', secret)
+  return (await query.executeTakeFirstOrThrow()).numUpdatedRows > 0n
+}
+
 /** Adds to the number of messages that were given up. Negative: some of them arrived. */
 export async function addGivenUp(db: WriteDb, id: number, messages: number): Promise<void> {
   await db

@@ -1,9 +1,14 @@
 // Delivery of messages to receivers that answer, fail, are slow, or send odd answers.
 
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import { rotateHook } from '../../../../src/domain/hooks/hooks.ts'
+import { createSender } from '../../../../src/domain/hooks/sender.ts'
+import { createLog } from '../../../../src/runtime/log.ts'
+import { selectHooks } from '../../../../src/store/hooks/hooks.ts'
 import { hasReceived, openHookQueue } from '../../../support/hooks/queue.ts'
 import { startReceiver } from '../../../support/hooks/receiver.ts'
 import { until } from '../../../support/terminal.ts'
@@ -178,6 +183,30 @@ test('close() aborts attempts at once, and the next start repeats them', async (
   await hasReceived(receiver, 2)
   assert.equal(receiver.received[0]?.id, receiver.received[1]?.id)
   await until(async () => (await queue.readHook(id)).waiting === 0)
+})
+
+test('a secret that is renewed while the sender reads the former one is not reported as unreadable', async (t) => {
+  const queue = await openHookQueue(t)
+  await queue.hooks.close()
+  const { db, clock, logLines } = queue
+  const { id } = await queue.createHook('http://127.0.0.1:1/')
+  const [hook] = await selectHooks(db)
+  assert.ok(hook)
+  let rotation: Promise<unknown> | undefined
+  const key = () => {
+    rotation ??= rotateHook(db, randomBytes(32), hook, { overlapMs: 0, now: clock.read() })
+    return undefined
+  }
+  const log = createLog({ level: 'debug', format: 'json', write: (text) => logLines.push(text) })
+  const lock = {
+    ...{ check: async () => {}, outlivesHolderMs: 0, release: async () => {} },
+    lost: new AbortController().signal,
+  }
+  const sender = createSender({ db, key, clock: clock.read, log, lock }, () => {})
+  await sender.sendDue()
+  await rotation
+  const { failing_since, failure } = await queue.readHook(id)
+  assert.deepEqual({ failing_since, failure }, { failing_since: null, failure: null })
 })
 
 test('a message scheduled by a clock a year ahead is sent', async (t) => {
