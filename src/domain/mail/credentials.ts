@@ -56,11 +56,15 @@ export function createCredentialReader(
       log.warn('a new refresh token is not written to its file', { file, reason: errorReason(error) })
     }
   }
-  const renew = async (file: string, settings: OauthSettings, version: string, signal: AbortSignal) => {
+  const renew = async (file: string, text: string, version: string, signal: AbortSignal) => {
+    const settings = parseSettings(file, text)
     const newer = unwritten.get(file)
     const refresh_token = newer?.version === version ? newer.token : settings.refresh_token
     const { token, lifeMs, refreshToken } = await fetchToken(file, { ...settings, refresh_token }, signal)
-    if (refreshToken !== undefined) await storeRefreshToken(file, refreshToken)
+    const textNow = await readFile(file, 'utf8').catch(() => text) // a write of the token has the error
+    if (refreshToken !== undefined && findRefreshToken(textNow) === findRefreshToken(text))
+      await storeRefreshToken(file, refreshToken)
+    if (textNow !== text) return token // an operator has changed the file: its next token is of the new settings
     tokens.set(file, { token, endsAt: now() + lifeMs, version: await fileVersion(file) })
     return token
   }
@@ -72,11 +76,12 @@ export function createCredentialReader(
       const cached = tokens.get(file)
       if (cached && cached.version === version && now() < cached.endsAt - TOKEN_MARGIN_MS)
         return { user, accessToken: cached.token }
-      const settings = parseSettings(file, await readSecretFile(file))
+      const text = await readSecretFile(file)
+      const settings = parseSettings(file, text)
       if (settings.access_token_file !== undefined)
         return { user, accessToken: await readSecret(resolveSecretPath(file, settings.access_token_file)) }
       const renewal = pending.getOrInsertComputed(file, () =>
-        renew(file, settings, version, signal).finally(() => pending.delete(file)),
+        renew(file, text, version, signal).finally(() => pending.delete(file)),
       )
       return { user, accessToken: await renewal }
     },
@@ -221,6 +226,10 @@ function parseJson(text: string): unknown {
   } catch {
     return undefined // an answer that is no JSON has no fields
   }
+}
+
+function findRefreshToken(text: string): string | undefined {
+  return /^\s*refresh_token\s*=\s*(.*?)\s*$/m.exec(text)?.[1]
 }
 
 /** Replaces the refresh token in the file, by a rename, so that a crash leaves one of both files. */

@@ -16,12 +16,13 @@ const MINUTE = 60_000
 const NEVER = new AbortController().signal
 
 /** Starts a server of tokens that answers each request with the next answer, or the last one. */
-async function startTokenServer(t: TestContext, answers: Answer[]) {
+async function startTokenServer(t: TestContext, answers: Answer[], beforeAnswer = () => {}) {
   const requests: URLSearchParams[] = []
   const server = createServer(async (req, res) => {
     let text = ''
     for await (const chunk of req) text += chunk
     requests.push(new URLSearchParams(text))
+    beforeAnswer()
     const { status = 200, body } = answers[Math.min(requests.length, answers.length) - 1] as Answer
     res.writeHead(status).end(typeof body === 'string' ? body : JSON.stringify(body))
   })
@@ -122,6 +123,37 @@ test('a refresh token that cannot be written works until the file is another', a
     ['old', 'one', 'by the operator'],
   )
   assert.equal(warnings.length, 3)
+})
+
+test('a file that an operator changes during a request has no token of its answer, and is read next', async (t) => {
+  const answers = ['former', 'new'].map((name) => ({ body: { access_token: name, refresh_token: name } }))
+  const folder = temporaryDirectory(t)
+  const file = join(folder, 'secret')
+  const text = (token: string) => lines(url, `grant=refresh_token\nrefresh_token = ${token}`)
+  const { url, requests } = await startTokenServer(t, answers, () => {
+    if (requests.length === 1) writeFileSync(file, text('by the operator'))
+  })
+  const { read } = create()
+  writeFileSync(file, text('old'))
+  await read(file)
+  assert.equal(readFileSync(file, 'utf8'), text('by the operator'))
+  assert.deepEqual(await read(file), { user: 'ana', accessToken: 'new' })
+  assert.deepEqual(
+    requests.map((form) => form.get('refresh_token')),
+    ['old', 'by the operator'],
+  )
+})
+
+test('a new refresh token is written beside other changes of its file', async (t) => {
+  const body = { access_token: 'a', refresh_token: 'new' }
+  const folder = temporaryDirectory(t)
+  const file = join(folder, 'secret')
+  const text = (token: string, secret = 'hush') =>
+    lines(url, `grant=refresh_token\nrefresh_token = ${token}`).replace('hush', secret)
+  const { url } = await startTokenServer(t, [{ body }], () => writeFileSync(file, text('old', 'changed')))
+  writeFileSync(file, text('old'))
+  await create().read(file)
+  assert.equal(readFileSync(file, 'utf8'), text('new', 'changed'))
 })
 
 test('two mailboxes of one file fetch one token', async (t) => {
