@@ -171,7 +171,8 @@ export async function recordRound(
 /**
  * Records a round that failed, in the caller's transaction. The next one is 1, 2, 5, 10 or 30 minutes later.
  * `isRefused`: the server refused the credentials; the retry waits 30 minutes, lest the account be locked. `failure`: a
- * sentence without names of strangers. `reportNow` is true for the first failure and on each further day.
+ * sentence without names of strangers. `planned`: time of the round; the next one stays due if an operator has made it
+ * due since. `reportNow` is true for the first failure and on each further day.
  */
 export async function recordRoundFailure(
   trx: WriteDb,
@@ -181,17 +182,26 @@ export async function recordRoundFailure(
     failure,
     code = 'other',
     isRefused = false,
-  }: { now: Date; failure: string; code?: RoundFailureCode; isRefused?: boolean },
+    planned = null,
+  }: {
+    now: Date
+    failure: string
+    code?: RoundFailureCode
+    isRefused?: boolean
+    planned?: string | null
+  },
 ): Promise<{ failures: number; nextRound: string; reportNow: boolean }> {
   const before = await findMailbox(trx, id)
   const at = now.toISOString()
   const failures = (before?.failures ?? 0) + 1
   const minutes = isRefused ? LONGEST_RETRY_MINUTES : (RETRY_MINUTES[failures - 1] ?? LONGEST_RETRY_MINUTES)
-  const nextRound = addMs(now, minutes * MINUTE_MS)
+  const isDue = planned !== null && before?.next_round_at === null
+  const nextRound = isDue ? at : addMs(now, minutes * MINUTE_MS)
   const lastReport = before?.reported_at ?? null
   const reportNow = lastReport === null || dayOfInstant(lastReport) !== dayOfInstant(at)
   await updateMailbox(trx, id, {
-    ...{ last_round_at: at, failure, failure_code: code, failures, next_round_at: nextRound },
+    ...{ last_round_at: at, failure, failure_code: code, failures },
+    next_round_at: isDue ? null : nextRound,
     failing_since: before?.failing_since ?? at,
     reported_at: reportNow ? at : lastReport,
   })

@@ -109,11 +109,12 @@ async function recordFailure(
   const isRefused = isLoginRefused(error)
   const code = error instanceof RoundFailure ? error.code : 'other'
   const now = clock()
+  const { next_round_at: planned } = mailbox
   const { failures, nextRound, reportNow } = await atomically(
     db,
     async (trx) => {
       await requireSameMailbox(trx, mailbox)
-      const record = await recordRoundFailure(trx, id, { now, failure, code, isRefused })
+      const record = await recordRoundFailure(trx, id, { now, failure, code, isRefused, planned })
       if (record.reportNow)
         await queueEvent(trx, 'mail.failed', now.toISOString(), { mailbox_id: id, failure })
       return record

@@ -128,6 +128,19 @@ test('a mailbox is due unless it is paused or waits for its next round', async (
   assert.deepEqual([await pauseMailbox(db, 99, AT), await resumeMailbox(db, 99)], [undefined, undefined])
 })
 
+test('the round of a mailbox that an operator resumes during a failing round stays due', async (t) => {
+  const db = await openDirectory(t)
+  const id = await createMailbox(db, SETTINGS, AT)
+  const failure = { now: new Date(AT), failure: 'the server refused the password', isRefused: true }
+  await recordRoundFailure(db, id, failure)
+  const { next_round_at: planned = null } = (await findMailbox(db, id)) ?? {}
+  await pauseMailbox(db, id, AT)
+  await resumeMailbox(db, id)
+  assert.equal((await recordRoundFailure(db, id, { ...failure, planned })).nextRound, AT)
+  const row = await findMailbox(db, id)
+  assert.deepEqual([row?.next_round_at, row?.failures], [null, 2])
+})
+
 test('`recordRoundFailure` retries after 1, 2, 5, 10 and 30 minutes, and reports once a day', async (t) => {
   const db = await openDirectory(t)
   const id = await createMailbox(db, SETTINGS, AT)
