@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { type MailReader, type MailReaderLimits, openMailReader } from '../../../../src/domain/mail/reader.ts'
+import type { AppError } from '../../../../src/runtime/errors.ts'
 import { sampleInvoice } from '../../../support/documents/invoice-xml.ts'
 import { createMail, NL } from '../../../support/documents/mails.ts'
 import { HOSTILE_MAILS, slowMail } from '../../../support/mail/hostile-mails.ts'
@@ -53,10 +54,18 @@ for (const [name, { create, expected }] of Object.entries(HOSTILE_MAILS)) {
 }
 
 test('a mail that takes longer than the deadline is unreadable, and the next one is read', async (t) => {
-  const reader = open(t, { deadlineMs: 1500 })
-  assert.deepEqual(await read(reader, createMail([FE])), ['FE.xml'])
-  assert.equal(await read(reader, slowMail()), 'unreadable') // about 9 s
-  assert.deepEqual(await read(reader, createMail([FE])), ['FE.xml'])
+  // On a busy machine the thread may start, or read a short mail, after the deadline. Rounds go on until none did.
+  for (let roundsLeft = 20; ; roundsLeft--) {
+    const reader = open(t, { deadlineMs: 1500 })
+    const results: unknown[] = []
+    for (const mail of [createMail([FE]), slowMail(), createMail([FE])]) // the slow one takes about 9 s
+      results.push(await read(reader, mail).catch(({ code }: AppError) => code))
+    await reader.close()
+    const [first, slow, next] = results
+    const isLate = slow === 'failed' || [first, next].some((one) => one === 'failed' || one === 'unreadable')
+    if (isLate && roundsLeft > 0) continue
+    return assert.deepEqual(results, [['FE.xml'], 'unreadable', ['FE.xml']])
+  }
 })
 
 test('mails are read one at a time, and each has its own documents', async (t) => {
