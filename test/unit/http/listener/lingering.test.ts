@@ -9,6 +9,7 @@ import { limitConnections } from '../../../../src/http/listener/connections.ts'
 import { createLingering, type LingeringLimits } from '../../../../src/http/listener/lingering.ts'
 import { openListener } from '../../../../src/http/listener/listen.ts'
 import { RATES_ERRORS } from '../../../../src/http/rates/errors.ts'
+import { retryWhenStalled } from '../../../support/stalls.ts'
 import { until } from '../../../support/terminal.ts'
 
 const MiB = 1024 ** 2
@@ -104,7 +105,6 @@ test('a connection is cut after its time limit', async (t) => {
   const { url, sockets } = await serve(t, { ms: 1000 })
   const began = performance.now()
   await refuse(t, url)
-  assert.equal(sockets[0]?.destroyed, false)
   await until(() => sockets[0]?.destroyed === true)
   const ms = performance.now() - began
   assert.ok(ms >= 990, `${ms} ms`)
@@ -135,21 +135,23 @@ test('connections over the limit are cut at once, and slots are reused', async (
 })
 
 test('the connections together are read at the rate limit, and none is cut for it', async (t) => {
-  const rate = 4 * MiB
-  const { url, sockets } = await serve(t, { bytesPerSecond: rate })
-  const clients = [await refuse(t, url), await refuse(t, url), await refuse(t, url)]
-  const read = () => sockets.reduce((sum, { bytesRead }) => sum + bytesRead, 0)
-  const [before, began] = [read(), performance.now()]
-  const sending = clients.map((socket) => send(socket, 1024 * MiB))
-  await wait(1000)
-  const [bytes, seconds] = [read() - before, (performance.now() - began) / 1000]
-  // Each socket has read some bytes that are counted only when it continues.
-  const most = rate * (seconds + 0.1) + clients.length * 3 * 64 * 1024
-  assert.ok(bytes <= most, `${bytes} bytes in ${seconds} s`)
-  assert.ok(bytes > rate / 8, `${bytes} bytes in ${seconds} s`)
-  assert.ok(sockets.every(({ destroyed }) => !destroyed))
-  for (const socket of clients) socket.destroy()
-  await Promise.all(sending)
+  await retryWhenStalled(200, async () => {
+    const rate = 4 * MiB
+    const { url, sockets } = await serve(t, { bytesPerSecond: rate })
+    const clients = [await refuse(t, url), await refuse(t, url), await refuse(t, url)]
+    const read = () => sockets.reduce((sum, { bytesRead }) => sum + bytesRead, 0)
+    const [before, began] = [read(), performance.now()]
+    const sending = clients.map((socket) => send(socket, 1024 * MiB))
+    await wait(1000)
+    const [bytes, seconds] = [read() - before, (performance.now() - began) / 1000]
+    // Each socket has read some bytes that are counted only when it continues.
+    const most = rate * (seconds + 0.1) + clients.length * 3 * 64 * 1024
+    assert.ok(bytes <= most, `${bytes} bytes in ${seconds} s`)
+    assert.ok(bytes > rate / 8, `${bytes} bytes in ${seconds} s`)
+    assert.ok(sockets.every(({ destroyed }) => !destroyed))
+    for (const socket of clients) socket.destroy()
+    await Promise.all(sending)
+  })
 })
 
 test('close() waits for no lingering connection, and admits no more of them', async (t) => {
@@ -158,7 +160,7 @@ test('close() waits for no lingering connection, and admits no more of them', as
   assert.equal(sockets[0]?.destroyed, false)
   const began = performance.now()
   await close()
-  assert.ok(performance.now() - began < 1000)
+  assert.ok(performance.now() - began < WIDE.ms / 2)
   assert.equal(sockets[0]?.destroyed, true)
 })
 
