@@ -126,7 +126,9 @@ test('an answer that goes silent after its head is requested again, and given up
   failFirst(fakeBucket, 'ListObjectsV2', 1, { silentAt: 10 })
   assert.equal((await Array.fromAsync(blobs.list())).length, 1)
   failFirst(fakeBucket, 'ListMultipartUploads', 1, { silentAt: 10 })
-  assert.equal(await blobs.removeUnfinished(), 1, 'the upload of the silent answer')
+  const unfinished = fakeBucket.uploads.size // more than one after a stall of the machine
+  assert.ok(unfinished >= 1, 'the upload of the silent answer')
+  assert.equal(await blobs.removeUnfinished(), unfinished)
   // The retry gets NoSuchUpload, as after a lost answer.
   const before = fakeBucket.objects.size
   failFirst(fakeBucket, 'CompleteMultipartUpload', 1, { silentAt: 10 })
