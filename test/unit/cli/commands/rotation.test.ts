@@ -10,7 +10,7 @@ import { addDays, currentDay } from '../../../../src/values/dates.ts'
 import { startTestApp } from '../../../support/app.ts'
 import { COMPANY, makeDirectory, runJson } from '../../../support/company.ts'
 import { temporaryDatabase, temporaryDirectory } from '../../../support/temporary.ts'
-import { runCommand } from '../../../support/terminal.ts'
+import { runCommand, until } from '../../../support/terminal.ts'
 
 const today = () => currentDay(() => new Date())
 const CREATED = '2026-01-01T00:00:00Z'
@@ -37,15 +37,15 @@ test('`key rotate` prints a new secret of the same key, and the end of the forme
   assert.equal(end.code, 0, end.err)
   assert.match(end.out, /^cbk_[0-9A-Za-z]{36}\n$/)
   assert.notEqual(end.out.trim(), first.key)
-  const [, until = ''] =
+  const [, endsAt = ''] =
     /^Key 1 \(erp\) has a new secret.*\nThe one before goes on until (\S+),/.exec(end.err) ?? []
-  assert.ok(Math.abs(Date.parse(until) - before - 90 * 60_000) < 60_000, end.err)
+  assert.ok(Math.abs(Date.parse(endsAt) - before - 90 * 60_000) < 60_000, end.err)
 
   const listed = await runJson<(ApiKeyRow & { former?: unknown })[]>(dataDir, 'key', 'list')
   assert.deepEqual(listed.length, 1)
-  assert.deepEqual(listed[0]?.former, [{ ends_at: until, last_used_at: null }])
+  assert.deepEqual(listed[0]?.former, [{ ends_at: endsAt, last_used_at: null }])
   const { out } = await runCommand(['key', 'list', '--data-dir', dataDir])
-  assert.ok(out.includes(`active; its former secret until ${until}, last used never`), out)
+  assert.ok(out.includes(`active; its former secret until ${endsAt}, last used never`), out)
 
   const again = await runJson<Made>(dataDir, 'key', 'rotate', '1')
   assert.deepEqual([again.id, again.name, again.expires_at], [1, 'erp', null])
@@ -177,9 +177,7 @@ test('a server refuses a key after its last day in Costa Rica, to the millisecon
   await insertApiKey(db, { ...facts, expiresAt: '2026-03-24' })
   const status = async () =>
     (await fetch(`${app.url}/api/v1/providers`, { headers: { 'x-api-key': key } })).status
-  for (let tries = 0; (await status()) !== 200 && tries < 40; tries += 1) {
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
+  await until(async () => (await status()) === 200)
   clock.now = new Date('2026-03-25T05:59:59.999Z')
   assert.equal(await status(), 200)
   clock.now = new Date('2026-03-25T06:00:00Z')
@@ -203,9 +201,7 @@ test('a server accepts both secrets during the overlap, then the new one, and st
   await insertFormerSecret(db, { token_id: id, hash: hashOfSecret(former), ends_at, last_used_at: null })
   const status = async (token: string) =>
     (await fetch(`${app.url}/api/v1/documents`, { headers: { authorization: `Bearer ${token}` } })).status
-  for (let tries = 0; (await status(former)) !== 200 && tries < 40; tries += 1) {
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
+  await until(async () => (await status(former)) === 200)
   assert.deepEqual([await status(former), await status(current)], [200, 200])
   clock.now = new Date('2026-03-25T11:59:59.999Z')
   assert.deepEqual([await status(former), await status(current)], [200, 200])
@@ -227,9 +223,7 @@ test('a running server accepts the secret of `key rotate`, and refuses both afte
   const status = async ({ key }: Made) =>
     (await fetch(`${app.url}/api/v1/providers`, { headers: { 'x-api-key': key } })).status
   const waitForStatus = async (expected: number) => {
-    for (let tries = 0; (await status(next)) !== expected && tries < 40; tries += 1) {
-      await new Promise((resolve) => setTimeout(resolve, 50))
-    }
+    await until(async () => (await status(next)) === expected)
     return [await status(first), await status(next)]
   }
   assert.deepEqual(await waitForStatus(200), [200, 200])
