@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { currentDay } from '../../../../../src/values/dates.ts'
 import { temporaryDirectory } from '../../../../support/temporary.ts'
 import { runCommand } from '../../../../support/terminal.ts'
 
@@ -26,7 +27,7 @@ test('`indicator enable` takes codes and keys, and prints what they cost', async
   assert.match(out, /^777777 is enabled: its name comes with the first answer$/m)
   assert.match(out, /^Requests: 3 a day, 1 a week; .* until a year has no values/m)
   assert.match(out, /needs the bank's token \(--bccr-token-file\)/)
-  const year = new Date().getUTCFullYear()
+  const year = Number(currentDay(() => new Date()).slice(0, 4))
   const answer = await json('enable', '3149', '--from', `${year - 1}-12-31`)
   const cost = { requests_a_day: 1, requests_a_week: 0, history_requests: 2 }
   assert.deepEqual(answer, { enabled: ['3149'], ...cost })
