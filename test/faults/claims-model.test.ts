@@ -17,7 +17,7 @@ import {
   workUntilDone,
 } from '../support/documents/claim-workers.ts'
 import type { ServerProcessOptions } from '../support/documents/server-process.ts'
-import { type Program, startProgram } from '../support/program.ts'
+import { ownAddress, type Program, startProgram } from '../support/program.ts'
 import { createRandom } from '../support/rates/random-bank.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { figure, SEED, scaled } from './scale.ts'
@@ -28,7 +28,7 @@ const SPEED = 100
 const SERVER = join(import.meta.dirname, '../support/documents/server-process.ts')
 
 async function startServer(t: TestContext, dataDir: string, kills: number): Promise<[Program, string]> {
-  const options: ServerProcessOptions = { dataDir, leaseSpeed: SPEED, seed: SEED + kills }
+  const options: ServerProcessOptions = { dataDir, host: ownAddress(), leaseSpeed: SPEED, seed: SEED + kills }
   const program = startProgram(t, [JSON.stringify(options)], {}, [process.execPath, SERVER])
   const [, url = ''] = await program.waitForOutput(/(http:\S+)/)
   return [program, url]

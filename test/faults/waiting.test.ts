@@ -6,7 +6,7 @@ import { Agent, type ClientRequest, get } from 'node:http'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { CREATE, fillDatabase, TOKENS } from '../support/directory.ts'
-import { type Program, startProgram } from '../support/program.ts'
+import { ownAddress, type Program, startProgram } from '../support/program.ts'
 import { createRandom, type Random } from '../support/rates/random-bank.ts'
 import { readMemory } from '../support/resources.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
@@ -33,7 +33,8 @@ type RunningServer = { server: Program; url: string }
 type Row = { id: number; agent_id: number; company_id: number }
 
 async function serve(t: TestContext, dataDir: string, program = PROGRAM): Promise<RunningServer> {
-  const flags = ['--data-dir', dataDir, '--port', '0', '--no-scheduler', '--min-free', '0', '--metrics']
+  const address = ['--host', ownAddress(), '--port', '0']
+  const flags = ['--data-dir', dataDir, ...address, '--no-scheduler', '--min-free', '0', '--metrics']
   const server = startProgram(t, ['serve', ...flags], {}, program)
   const [, url = ''] = await server.waitForOutput(/listening url=(\S+)/)
   return { server, url }

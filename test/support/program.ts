@@ -52,6 +52,15 @@ export function startProgram(
   }
 }
 
+/**
+ * Returns a loopback address of this process alone. No other test can take a port there while a server is restarted,
+ * and answer its clients.
+ */
+export function ownAddress(): string {
+  const { pid } = process
+  return `127.${pid >> 16}.${(pid >> 8) & 255}.${pid & 255}`
+}
+
 /** Returns a port of 127.0.0.1 that nothing listens on. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')

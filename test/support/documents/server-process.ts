@@ -9,6 +9,8 @@ import { createRandom } from '../rates/random-bank.ts'
 
 export type ServerProcessOptions = {
   dataDir: string
+  /** Address to listen on; by default 127.0.0.1. */
+  host?: string
   /** Address of a PostgreSQL. */
   database?: string
   /** Factor of the speed of lease time: leases of seconds end in milliseconds. */
@@ -20,6 +22,7 @@ export type ServerProcessOptions = {
 
 const {
   dataDir,
+  host = '127.0.0.1',
   database,
   leaseSpeed = 1,
   seed,
@@ -37,7 +40,7 @@ if (seed !== undefined) {
 
 const app = await startApp(
   {
-    host: '127.0.0.1',
+    host,
     port: 0,
     dataDir,
     database,
