@@ -20,10 +20,14 @@ import type { ServerProcessOptions } from '../support/documents/server-process.t
 import { ownAddress, type Program, startProgram } from '../support/program.ts'
 import { createRandom } from '../support/rates/random-bank.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
+import { until } from '../support/terminal.ts'
 import { figure, SEED, scaled } from './scale.ts'
 
 const DOCUMENTS = scaled({ short: 150, long: 10_000 })
 const WORKERS = 16
+/** Least number of documents finished between two kills. Without it a slow machine never ends the test. */
+const LEAST_FINISHED = 10
+const LONGEST_LIFE_MS = 300_000
 const SPEED = 100
 const SERVER = join(import.meta.dirname, '../support/documents/server-process.ts')
 
@@ -46,6 +50,8 @@ test(`each of ${DOCUMENTS} documents gets one outcome from ${WORKERS} workers (s
   const world = createWorld({ url: () => url, leaseMs: (LEASE_SECONDS * 1000) / SPEED })
   const ids = await uploadDocuments(url, DOCUMENTS, random)
   const killServer = async () => {
+    const goal = kills === 0 ? 0 : world.counts.finished + LEAST_FINISHED
+    await until(() => world.isOver || world.counts.finished >= goal, LONGEST_LIFE_MS)
     await pause(random.int(200, 1500))
     if (world.isOver) return
     program.child.kill('SIGKILL')
