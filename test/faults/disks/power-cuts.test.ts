@@ -24,9 +24,10 @@ import { figure, LONG, PROGRAM, SEED, scaled } from '../scale.ts'
 
 const KILLS = scaled({ short: 3, long: 500 })
 const KILLS_PER_DIRECTORY = 20 // then a new data directory, because the history has been read
+const MOST_DIRECTORIES = Math.ceil(KILLS / KILLS_PER_DIRECTORY) + 4
 const CLIENTS = 4
 const MAX_BYTES = 1_500_000
-const ALIVE_MS = 500
+const ALIVE_MS = 500 // at most, from the first upload to a kill
 const RECHECKED_UPLOADS = 16
 
 type Content = { name: string; sha256: string; size: number }
@@ -50,11 +51,15 @@ test('a server that is killed at random moments loses no acknowledged upload', a
   t.after(() => bank.close())
   figure(t, 'seed', SEED)
   const totals: Totals = { kills: 0, acknowledged: 0, interrupted: 0, syncs: 0, rates: 0 }
-  // On a machine that pauses, kills interrupt few uploads, so there are more of them.
+  // On a slow machine the kills meet few uploads. Then servers of more directories live longer.
   const needsMoreKills = () =>
     totals.interrupted < KILLS || totals.acknowledged < KILLS || totals.syncs < (LONG ? KILLS / 10 : 1)
-  while (totals.kills < KILLS || (needsMoreKills() && totals.kills < 5 * KILLS))
-    await killRepeatedly(t, bank, random, totals)
+  let [directories, aliveMs] = [0, ALIVE_MS]
+  while (totals.kills < KILLS || (needsMoreKills() && directories < MOST_DIRECTORIES)) {
+    await killRepeatedly(t, bank, random, { totals, aliveMs })
+    directories += 1
+    if (totals.kills >= KILLS) aliveMs *= 2
+  }
   figure(t, 'kills', totals.kills)
   figure(t, 'uploads acknowledged, and cut off', `${totals.acknowledged}, ${totals.interrupted}`)
   figure(t, 'syncs cut off', totals.syncs)
@@ -67,7 +72,7 @@ async function killRepeatedly(
   t: TestContext,
   bank: Bank,
   random: () => number,
-  totals: Totals,
+  { totals, aliveMs }: { totals: Totals; aliveMs: number },
 ): Promise<void> {
   const dataDir = temporaryDirectory(t)
   await fillDatabase(dataDir)
@@ -93,7 +98,7 @@ async function killRepeatedly(
     const clients = Array.from({ length: CLIENTS }, (_, at) =>
       upload(url, `${kill}-${at}`, random, newUploads),
     )
-    await wait(random() ** 2 * ALIVE_MS)
+    await wait(random() ** 2 * aliveMs)
     for (const { child } of victims) child.kill('SIGKILL')
     await Promise.all([...victims.map(({ waitForExit }) => waitForExit()), ...clients])
     totals.kills += 1
