@@ -15,9 +15,13 @@ import { rawQuery as askWithin } from '../../src/store/postgres/raw-query.ts'
 import type { WriteDb } from '../../src/store/tables.ts'
 import { openNode } from '../support/postgres/database.ts'
 import { createPostgresSchema, queryOnce, schemaAddress, startPostgres } from '../support/postgres/server.ts'
+import { retryWhenStalled } from '../support/stalls.ts'
+import { until } from '../support/terminal.ts'
 
 const CREATED = { createdAt: '2026-03-24T12:00:00.000Z' }
 const key = (name: string) => ({ name, hash: name.padEnd(64, '-'), ...CREATED })
+// No stall of the machine lasts as long as such a lease.
+const RENEWED_OFTEN = { leaseTimes: { ttlMs: 120_000, renewMs: 100 } }
 const company = (code: string) => ({ name: code, code, created_at: CREATED.createdAt })
 
 test('twenty nodes that start at once on an empty database all find its schema', async (t) => {
@@ -80,25 +84,40 @@ test('only one of twenty `takeLock` calls gets the lease, and its release frees 
 
 test('a lease is renewed while all writers wait for the database', async (t) => {
   const url = await createPostgresSchema()
-  const short = { leaseTimes: { ttlMs: 900, renewMs: 300 } }
-  const [one, other] = [await openNode(t, url, short), await openNode(t, url, short)]
+  const [one, other] = [await openNode(t, url, RENEWED_OFTEN), await openNode(t, url)]
   const lock = await one.takeLock('sync')
   assert.ok(lock)
-  const crowd = Promise.all(Array.from({ length: 20 }, () => askWithin(one.db, 'select pg_sleep(0.5)')))
-  await wait(1500)
+  let [begun, isOver] = [0, false]
+  using _stop = {
+    [Symbol.dispose]() {
+      isOver = true // also when something was wrong
+    },
+  }
+  // Each transaction has its connection until the end, and those behind it wait for one.
+  const crowd = Promise.allSettled(
+    Array.from({ length: 20 }, () =>
+      one.db.transaction().execute(async (trx) => {
+        begun += 1
+        while (!isOver) await askWithin(trx, 'select pg_sleep(0.1)')
+      }),
+    ),
+  )
+  await until(() => begun === 5)
+  await waitForRenewal(url)
+  assert.equal(begun, 5, 'all connections for writes are in use')
   assert.equal(await other.takeLock('sync'), undefined)
   assert.equal(lock.lost.aborted, false)
+  isOver = true
   await crowd
   await lock.release()
 })
 
 test('the holder of an expired lease is busy, and its lock is lost', async (t) => {
   const url = await createPostgresSchema()
-  const leaseTimes = { ttlMs: 600, renewMs: 200 }
-  const [one, other] = [await openNode(t, url, { leaseTimes }), await openNode(t, url, { leaseTimes })]
+  const [one, other] = [await openNode(t, url, RENEWED_OFTEN), await openNode(t, url, RENEWED_OFTEN)]
   const old = await one.takeLock('sync')
   assert.ok(old)
-  await wait(1000)
+  await waitForRenewal(url)
   assert.equal(await other.takeLock('sync'), undefined, 'it is renewed')
   // Simulates a stopped process. A renewal in between is repeated away.
   const takeExpired = async () => {
@@ -111,7 +130,7 @@ test('the holder of an expired lease is busy, and its lock is lost', async (t) =
     one.db.transaction().execute((trx) => old.check(trx)),
     (error) => error instanceof AppError && error.code === 'busy',
   )
-  while (!old.lost.aborted) await wait(20)
+  await until(() => old.lost.aborted)
   await old.release()
   await other.db.transaction().execute((trx) => next.check(trx))
 })
@@ -145,13 +164,16 @@ test('`poll` of one node shows the kind of commits of another', async (t) => {
 })
 
 test('a poll counts its answer, though the process was busy for longer than its timeout', async (t) => {
-  const node = await openNode(t, await createPostgresSchema())
-  const poll = node.poll()
-  await new Promise(setImmediate) // sends it
-  const began = performance.now()
-  while (performance.now() - began < 2500);
-  assert.ok(await poll)
-  assert.equal(await node.isReady(), true)
+  // The connection of a poll has three seconds.
+  await retryWhenStalled(2900, async () => {
+    const node = await openNode(t, await createPostgresSchema())
+    const poll = node.poll()
+    await new Promise(setImmediate) // sends it
+    const began = performance.now()
+    while (performance.now() - began < 2500);
+    assert.ok(await poll)
+    assert.equal(await node.isReady(), true)
+  })
 })
 
 test("the time is the database's, and a clock that is far off is not ready", async (t) => {
@@ -295,7 +317,7 @@ test('a connection that breaks is an error of its query alone', async (t) => {
   await assert.rejects(insertApiKey(node.db, key('one')), (error) => isUnavailable(error))
   await assert.rejects(openNode(t, schemaAddress(server.url, 's')), /cannot open the database the socket of/)
   await server.start()
-  assert.equal(await node.isReady(), true)
+  await untilReady(node)
   await insertApiKey(node.db, key('one'))
   const leaving = await openNode(t, schemaAddress(server.url, 's'))
   const thaw = server.freeze()
@@ -306,8 +328,23 @@ test('a connection that breaks is an error of its query alone', async (t) => {
   await leaving.close()
   t.diagnostic(`a node left a frozen server after ${Math.round(performance.now() - closing)} ms`)
   thaw()
-  assert.equal(await node.isReady(), true)
+  await untilReady(node)
 })
+
+/** A server that has just started or resumed may need more than the second of a poll. */
+async function untilReady(node: Engine): Promise<void> {
+  await until(() => node.isReady().catch((error: unknown) => !isUnavailable(error)))
+}
+
+/** Waits until the lease of syncs is renewed once more. */
+async function waitForRenewal(url: string): Promise<void> {
+  const readEnd = async () => {
+    const [row] = await queryOnce(url, `select expires_at from leases where name = 'sync'`)
+    return Number(row?.expires_at)
+  }
+  const before = await readEnd()
+  await until(async () => (await readEnd()) > before)
+}
 
 function isUnavailable(error: unknown): boolean {
   const appError = storageError(error)
