@@ -53,14 +53,20 @@ function address(hosts: string, root = certificates.root): string {
 
 /** Starts a server with TLS on the loopback interface. @returns its port */
 async function startTlsServer(t: TestContext, certificate: 'names' | 'numbers'): Promise<number> {
-  const port = await freePort()
   const { dir } = certificates
-  const server = await startPostgres([
-    ...['listen_addresses=127.0.0.1', `port=${port}`, 'ssl=on'],
-    ...[`ssl_cert_file=${join(dir, certificate)}.crt`, `ssl_key_file=${join(dir, certificate)}.key`],
-  ])
-  t.after(() => server.close())
-  return port
+  for (let attemptsLeft = 2; ; attemptsLeft -= 1) {
+    const port = await freePort()
+    try {
+      const server = await startPostgres([
+        ...['listen_addresses=127.0.0.1', `port=${port}`, 'ssl=on'],
+        ...[`ssl_cert_file=${join(dir, certificate)}.crt`, `ssl_key_file=${join(dir, certificate)}.key`],
+      ])
+      t.after(() => server.close())
+      return port
+    } catch (error) {
+      if (attemptsLeft === 0) throw error // before that, another process may have taken the port
+    }
+  }
 }
 
 /** Makes two roots, and certificates of the first for the name and for the number of this machine. */
