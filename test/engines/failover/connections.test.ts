@@ -47,14 +47,14 @@ test('behind a pooler, no id is allocated on a later server or on its twin befor
 
   entry.lead(first)
   await waitForRefusal(node)
-  await node.poll()
+  await pollTwice(node)
   const later = await allocate(node)
   assert.ok(later > MILLION && lostId < MILLION, `${later} after ${lostId}`)
 
   entry.lead(second)
-  await other.poll().catch(() => other.poll()) // renews the twin: as many renewals, another epoch
+  await pollTwice(other) // renews the twin: as many renewals, another epoch
   await waitForRefusal(node)
-  await node.poll().catch(() => node.poll())
+  await pollTwice(node)
   assert.ok((await allocate(node)) > 2 * MILLION)
 })
 
@@ -67,7 +67,7 @@ test('after a renewal by another node, no connection to the former primary is us
   await waitUntilReplayed(primary, standby)
   await promote(standby) // the primary goes on
   entry.lead(standby)
-  await other.poll().catch(() => other.poll())
+  await pollTwice(other)
   const began = Promise.withResolvers<void>()
   const polled = Promise.withResolvers<void>()
   const running = atomically(node.db, async (trx) => {
@@ -79,7 +79,7 @@ test('after a renewal by another node, no connection to the former primary is us
   await began.promise
   ownEntry.leadNew(standby)
   await queryOnce(primary.url, END_POLLS)
-  await node.poll().catch(() => node.poll())
+  await pollTwice(node)
   polled.resolve()
   await assert.rejects(running, 'a transaction on the former primary')
   assert.ok((await allocate(node)) > MILLION)
@@ -89,14 +89,14 @@ test('after a base backup is put back, nothing that a node committed since its l
   const { primary, entry } = await startServers(t, 0)
   for (const { name, write } of WRITES) {
     const node = await openNode(t, entry.url)
-    await node.poll()
+    await pollTwice(node)
     const putBack = await makeBaseBackup(primary)
     const lostValue = await write(node)
     await putBack()
     entry.lead(primary)
     const again = await writeUntilRefused(node, write)
     assert.deepEqual(again, [], `${name}: accepted before the poll`)
-    await node.poll()
+    await pollTwice(node)
     const later = await write(node)
     assert.ok(later > lostValue + MILLION / 2, `${name}: ${later} after ${lostValue}`)
   }
@@ -132,6 +132,11 @@ const UNKNOWN = { timeline: undefined, serverId: undefined }
 
 function isUnavailable(error: unknown): boolean {
   return error instanceof AppError && error.code === 'unavailable'
+}
+
+/** Polls again after a failed poll: a connection may be new, and may take longer than a second. */
+async function pollTwice(node: Engine): Promise<void> {
+  await node.poll().catch(() => node.poll())
 }
 
 async function allocate({ db }: Engine): Promise<number> {
