@@ -12,7 +12,7 @@ import { openNode } from '../../support/postgres/database.ts'
 import { startPgbouncer } from '../../support/postgres/pgbouncer.ts'
 import { createPostgresDatabase, createPostgresSchema, queryOnce } from '../../support/postgres/server.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
-import { runCommand } from '../../support/terminal.ts'
+import { runCommand, until } from '../../support/terminal.ts'
 
 const HASHES = ['a', 'b'].map((digit) => digit.repeat(64)) as [string, string]
 
@@ -135,7 +135,13 @@ test('sessions that a pooler leaves open of stopped nodes end by the statement o
     assert.notEqual(statement, '', refused.err)
     if (address === url) await queryOnce(url, statement)
   }
-  assert.equal((await database(url, 'restored', '--blobs', folder, '--blobs-shared')).code, 3)
+  // The sessions end after the answer of that statement. Until then the command is refused.
+  await until(async () => {
+    const { code, err } = await database(url, 'restored', '--blobs', folder, '--blobs-shared')
+    if (code === 1) assert.match(err, /cambista uses this database/)
+    else assert.equal(code, 3, err)
+    return code === 3
+  })
 })
 
 test('sessions of another role count, without their host', async (t) => {
