@@ -20,7 +20,7 @@ const { atomically, engineSql } = await import('../../src/store/engine.ts')
 const { selectClaimable } = await import('../../src/store/documents/queue.ts')
 const { openNode, postgresAddress } = await import('../support/postgres/database.ts')
 const { queryOnce: ask } = await import('../support/postgres/server.ts')
-const { startProgram } = await import('../support/program.ts')
+const { ownAddress, startProgram } = await import('../support/program.ts')
 const { createRandom: randomOf } = await import('../support/rates/random-bank.ts')
 const { temporaryDirectory } = await import('../support/temporary.ts')
 const { until } = await import('../support/terminal.ts')
@@ -42,7 +42,7 @@ test(`each of ${DOCUMENTS} documents gets one outcome from ${WORKERS} workers of
   const random = randomOf(SEED)
   let kills = 0
   const start = async () => {
-    const options: ServerProcessOptions = { dataDir, database, seed: SEED + kills }
+    const options: ServerProcessOptions = { dataDir, host: ownAddress(), database, seed: SEED + kills }
     const program = startProgram(t, [JSON.stringify(options)], {}, [process.execPath, SERVER])
     const [, url = ''] = await program.waitForOutput(/(http:\S+)/)
     return { program, url }

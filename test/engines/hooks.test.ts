@@ -14,7 +14,7 @@ const { batch, CREATE, fillDatabase, pdf, TOKENS } = await import('../support/di
 const { startReceiver } = await import('../support/hooks/receiver.ts')
 const { postgresAddress } = await import('../support/postgres/database.ts')
 const { queryOnce: ask } = await import('../support/postgres/server.ts')
-const { startProgram } = await import('../support/program.ts')
+const { ownAddress, startProgram } = await import('../support/program.ts')
 const { createRandom: randomOf } = await import('../support/rates/random-bank.ts')
 const { temporaryDirectory } = await import('../support/temporary.ts')
 const { until } = await import('../support/terminal.ts')
@@ -121,7 +121,7 @@ async function startNodes(t: TestContext, receiver: Receiver) {
   await runJson(dataDir, 'hook', 'create', '--url', receiver.url, '--event', 'document.created')
   const nodes: Node[] = []
   const start = async (at: number) => {
-    const options: ServerProcessOptions = { dataDir, database, leaseTimes: LEASE_TIMES }
+    const options: ServerProcessOptions = { dataDir, host: ownAddress(), database, leaseTimes: LEASE_TIMES }
     const program = startProgram(t, [JSON.stringify(options)], {}, [process.execPath, SERVER])
     const [, url = ''] = await program.waitForOutput(/(http:\S+)/)
     nodes[at] = { program, url }

@@ -37,6 +37,10 @@ export function startProgram(
   child.stderr.on('data', (data) => {
     printed.err += data
   })
+  let isClosed = false // true after the last output, unlike an exit code
+  child.once('close', () => {
+    isClosed = true
+  })
   const end = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | string)
   return {
     child,
@@ -44,7 +48,7 @@ export function startProgram(
     waitForExit: () => end,
     async waitForOutput(text, withinMs) {
       const findMatch = () => text.exec(printed.out) ?? text.exec(printed.err)
-      await until(() => findMatch() !== null || child.exitCode !== null, withinMs)
+      await until(() => findMatch() !== null || isClosed, withinMs)
       const match = findMatch()
       if (!match) throw new Error(`it ended without saying ${text}: ${printed.out}${printed.err}`)
       return match
