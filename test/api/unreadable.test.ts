@@ -11,6 +11,7 @@ import { startTestApp, type TestApp } from '../support/app.ts'
 import { batch, CREATE, fillDatabase, pdf, TOKENS } from '../support/directory.ts'
 import { parseAnswers, type RawAnswer } from '../support/raw-requests.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
+import { until } from '../support/terminal.ts'
 
 const FIXTURES = join(import.meta.dirname, '../fixtures/tls')
 const TLS = { cert: join(FIXTURES, 'first.crt'), key: join(FIXTURES, 'first.key') }
@@ -36,6 +37,7 @@ function upload(head: string[] = [], body = JSON.stringify(batch(pdf()))): strin
 
 const lines = (...all: string[]) => `${all.join('\r\n')}\r\n\r\n`
 const LONG = 'a'.repeat(20_000)
+const FIRST_ANSWER = Symbol('wait for the first answer')
 
 type Shape = 'rates' | 'documents'
 const refused: [what: string, shape: Shape, status: number, ...packets: string[]][] = [
@@ -126,7 +128,7 @@ for (const [what, statuses, shape, ...packets] of pipelined) {
 
 test('the rest of a rejected body belongs to its request', async () => {
   const head = lines(`POST ${CREATE} HTTP/1.1`, 'Transfer-Encoding: chunked')
-  const [refusal, answer, ...others] = await send('plain', head, 'zz\r\n')
+  const [refusal, answer, ...others] = await send('plain', head, FIRST_ANSWER, 'zz\r\n')
   assert.equal(refusal?.status, 401)
   if (answer) isRefusal(answer, 400, 'documents')
   assert.deepEqual(others, [])
@@ -136,8 +138,11 @@ test('rejected requests are not logged as errors of the program', () => {
   for (const { logLines } of Object.values(apps)) assert.doesNotMatch(logLines.join(''), /"level":"error"/)
 })
 
-/** Sends packets apart, and returns the answers when the server has closed the connection. */
-async function send(listener: keyof typeof apps, ...packets: string[]): Promise<RawAnswer[]> {
+/** Sends packets apart, and returns the answers when the server has closed the connection. Waits at FIRST_ANSWER. */
+async function send(
+  listener: keyof typeof apps,
+  ...packets: (string | typeof FIRST_ANSWER)[]
+): Promise<RawAnswer[]> {
   const where = { host: '127.0.0.1', port: Number(new URL(apps[listener].app.url).port) }
   const socket =
     listener === 'plain' ? connect(where) : connectSecurely({ ...where, rejectUnauthorized: false })
@@ -146,6 +151,10 @@ async function send(listener: keyof typeof apps, ...packets: string[]): Promise<
   socket.on('error', () => {}) // the answers arrived before the reset
   const closing = new Promise((resolve) => socket.once('close', resolve))
   for (const [at, packet] of packets.entries()) {
+    if (packet === FIRST_ANSWER) {
+      await until(() => received.length > 0)
+      continue
+    }
     if (at > 0) await sleep(50)
     socket.write(packet, 'latin1')
   }
