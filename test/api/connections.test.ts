@@ -197,6 +197,5 @@ test('an idle connection retains no memory of an answered request', async (t) =>
   await wait(50)
   const before = answers()
   for (let at = 0; at < 10; at += 1) assert.equal(await isServed(await dial(t, app.url)), true)
-  await wait(50)
-  assert.equal(answers(), before)
+  await until(() => answers() <= before) // an answer is free some time after its end
 })

@@ -223,6 +223,7 @@ test('a hidden list waits for no documents until it is shown', async () => {
 test('a list that is opened in a hidden tab reads its documents and waits for no others', async () => {
   setHidden(true)
   await openList('')
+  await until(() => ids().length > 0)
   await delay(50)
   assert.deepEqual([ids().length, waits], [50, []])
 })
