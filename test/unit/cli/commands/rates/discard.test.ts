@@ -11,10 +11,13 @@ import { TEST_PROVIDERS } from '../../../../support/providers.ts'
 import { ofSqlite, temporaryDirectory, temporaryEngine } from '../../../../support/temporary.ts'
 import { runCommand } from '../../../../support/terminal.ts'
 
-const TOMORROW = addDays(
-  currentDay(() => new Date()),
-  1,
-)
+const dayIn = (days: number) =>
+  addDays(
+    currentDay(() => new Date()),
+    days,
+  )
+/** Day of the future, also when midnight passes meanwhile. */
+const LATER = dayIn(2)
 const FAR_DAY = '2901-01-01'
 
 async function openAppWithFutureValues(t: TestContext): Promise<TestApp> {
@@ -38,11 +41,11 @@ async function readFutureValues({ json }: TestApp): Promise<string[]> {
 
 test('`rates discard` removes values and covered days of the future, also in a running server', async (t) => {
   const app = await openAppWithFutureValues(t)
-  const end = await discard(app.dataDir, '--after', TOMORROW, '--yes')
+  const end = await discard(app.dataDir, '--after', LATER, '--yes')
   assert.equal(end.code, 0, end.err)
   assert.equal(
     end.out,
-    `removed 2 values and the covered days of 2 series after ${TOMORROW}, up to ${addDays(FAR_DAY, 1)}\n`,
+    `removed 2 values and the covered days of 2 series after ${LATER}, up to ${addDays(FAR_DAY, 1)}\n`,
   )
   assert.match(end.err, /rates discarded/)
   await withinASecond(async () => (await readFutureValues(app)).length === 0, 'the value is removed')
@@ -76,10 +79,10 @@ test('`rates discard` removes values and covered days of the future, also in a r
   const both = await runCommand(['revision', 'list', '--discarded', '--refined', ...at])
   assert.deepEqual([both.code, both.out], [2, ''])
 
-  const again = await discard(app.dataDir, '--after', TOMORROW, '--yes', '--json')
+  const again = await discard(app.dataDir, '--after', LATER, '--yes', '--json')
   assert.deepEqual(
     [again.code, JSON.parse(again.out)],
-    [0, { after: TOMORROW, values: 0, series: 0, last_day: null, discarded: false }],
+    [0, { after: LATER, values: 0, series: 0, last_day: null, discarded: false }],
   )
 })
 
@@ -92,13 +95,10 @@ test('`rates discard --after DATE` does not remove values on DATE or before', as
 test('`rates discard` without a DATE from tomorrow, or without --yes or a terminal, is wrong usage', async (t) => {
   const app = await openAppWithFutureValues(t)
   const cases: [words: string[], text: RegExp][] = [
-    [
-      ['--after', addDays(TOMORROW, -1), '--yes'],
-      new RegExp(`--after must be tomorrow, ${TOMORROW}, or a later day`),
-    ],
+    [['--after', dayIn(0), '--yes'], new RegExp(`--after must be tomorrow, ${dayIn(1)}, or a later day`)],
     [['--after', '2026-02-30', '--yes'], /--after must be/],
     [['--yes'], /--after is missing/],
-    [['--after', TOMORROW], /there is no terminal to confirm at: give --yes/],
+    [['--after', LATER], /there is no terminal to confirm at: give --yes/],
   ]
   for (const [words, text] of cases) {
     const end = await discard(app.dataDir, ...words)
@@ -114,7 +114,7 @@ test('`rates discard` on a terminal requires a yes', ofSqlite, async (t) => {
     const input = Object.assign(new PassThrough(), { isTTY: true })
     const printed = { out: '', err: '' }
     const stop = new AbortController()
-    const words = ['rates', 'discard', '--after', TOMORROW, '--data-dir', app.dataDir, '--json']
+    const words = ['rates', 'discard', '--after', LATER, '--data-dir', app.dataDir, '--json']
     const code = run(words, {
       env: {},
       out: (some) => {
@@ -152,14 +152,14 @@ test('`rates discard` is refused during a sync', async (t) => {
   const engine = await temporaryEngine(t, app.dataDir)
   const lock = await engine.takeLock('sync')
   assert.ok(lock)
-  const end = await discard(app.dataDir, '--after', TOMORROW, '--yes')
+  const end = await discard(app.dataDir, '--after', LATER, '--yes')
   assert.equal(end.code, 1)
   assert.match(end.err, /a sync is already running/)
   await lock.release()
-  assert.equal((await discard(app.dataDir, '--after', TOMORROW, '--yes')).code, 0)
+  assert.equal((await discard(app.dataDir, '--after', LATER, '--yes')).code, 0)
 })
 
 test('`rates discard` fails without a data directory', ofSqlite, async (t) => {
-  const end = await discard(`${temporaryDirectory(t)}/none`, '--after', TOMORROW, '--yes')
+  const end = await discard(`${temporaryDirectory(t)}/none`, '--after', LATER, '--yes')
   assert.equal(end.code, 1)
 })
