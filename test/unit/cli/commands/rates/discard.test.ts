@@ -11,13 +11,13 @@ import { TEST_PROVIDERS } from '../../../../support/providers.ts'
 import { ofSqlite, temporaryDirectory, temporaryEngine } from '../../../../support/temporary.ts'
 import { runCommand } from '../../../../support/terminal.ts'
 
-const dayIn = (days: number) =>
+const daysFromToday = (days: number) =>
   addDays(
     currentDay(() => new Date()),
     days,
   )
-/** Day of the future, also when midnight passes meanwhile. */
-const LATER = dayIn(2)
+/** Day of the future, also after the next midnight. */
+const LATER = daysFromToday(2)
 const FAR_DAY = '2901-01-01'
 
 async function openAppWithFutureValues(t: TestContext): Promise<TestApp> {
@@ -95,7 +95,10 @@ test('`rates discard --after DATE` does not remove values on DATE or before', as
 test('`rates discard` without a DATE from tomorrow, or without --yes or a terminal, is wrong usage', async (t) => {
   const app = await openAppWithFutureValues(t)
   const cases: [words: string[], text: RegExp][] = [
-    [['--after', dayIn(0), '--yes'], new RegExp(`--after must be tomorrow, ${dayIn(1)}, or a later day`)],
+    [
+      ['--after', daysFromToday(0), '--yes'],
+      new RegExp(`--after must be tomorrow, ${daysFromToday(1)}, or a later day`),
+    ],
     [['--after', '2026-02-30', '--yes'], /--after must be/],
     [['--yes'], /--after is missing/],
     [['--after', LATER], /there is no terminal to confirm at: give --yes/],
