@@ -76,7 +76,7 @@ export function createFormats(language: Language) {
       signDisplay: 'exceptZero',
     }),
     /** @param text hundredths */
-    percent: (text: string) => `${signedCents(text)} %`,
+    percent: (text: string) => `${signedCents(text)}\u00a0%`, // a line does not break before the sign
     /** Writes the difference of two cross rates with its sign. @param rate one of them */
     crossChange: (text: string, rate: string) => (isBelowTen(rate) ? signedSmall(text) : signedCents(text)),
     /** Labels an axis, the one float: no value of the bank. */

@@ -105,7 +105,7 @@ test('createFormats writes figures, days and currencies in the language', () => 
   assert.equal(es.signed('2.09'), '+2,09')
   assert.equal(en.signed('-2.1'), '-2.10')
   assert.equal(en.signed('0'), '0.00')
-  assert.equal(en.percent('1142.2'), '+1,142.20 %')
+  assert.equal(en.percent('1142.2'), '+1,142.20\u00a0%')
   assert.equal(es.longDay('2026-11-21'), 'Sábado, 21 de noviembre de 2026')
   assert.equal(en.longDay('2026-11-21'), 'Saturday, 21 November 2026')
   for (const formats of [es, en]) {

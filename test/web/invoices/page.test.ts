@@ -64,7 +64,7 @@ test('the row of an invoice has kind, issuer, date and total, and marks in words
   assert.deepEqual(await readRow(visit, ids.usd), [...invoice, 'Hacienda: rechazada', rate])
   assert.equal(
     await readTitle(visit, ids.usd),
-    'Tipo de cambio: no es la venta del BCCR (publicada 484,38 para el 24/03/2026; diferencia +1,00; +0,21 %)',
+    'Tipo de cambio: no es la venta del BCCR (publicada 484,38 para el 24/03/2026; diferencia +1,00; +0,21\u00a0%)',
   )
   assert.deepEqual(await readRow(visit, ids.copy), [
     ...invoice,

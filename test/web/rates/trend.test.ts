@@ -116,7 +116,7 @@ for (const [pair, names] of [
         ...[first, low, high].flatMap((point) => [figure(point), day(point.date)]),
         ...[crossFigure([over, under * BigInt(points.length)]), `${points.length} días`],
         ...[figure(last), day(last.date)],
-        `${change[0] > 0n ? '+' : ''}${percent} %`,
+        `${change[0] > 0n ? '+' : ''}${percent}\u00a0%`,
       ])
       assert.ok(readout.includes(figure(last)), readout)
     }
