@@ -159,7 +159,6 @@ function ReceivedList(
               {isFiltered ? searchOnText(props.received) : words.more}
             </button>
           )}
-          <span class="zone">{words.zone}</span>
         </p>
       )}
     </>

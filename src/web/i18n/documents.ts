@@ -78,7 +78,6 @@ export const DOCUMENTS = textTable({
       `${count} de ${all} documentos`,
       `${count} of ${all} documents`,
     ],
-    zone: ['Horas de Costa Rica (UTC−6)', 'Costa Rica time (UTC−6)'],
     fresh: (count: number) => [
       count === 1 ? 'Llegó un documento' : `Llegaron ${count} documentos`,
       count === 1 ? 'One document has arrived' : `${count} documents have arrived`,
