@@ -2,8 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+import { dirname, join } from 'node:path'
 import { test } from 'node:test'
+import { type Import, readSources } from './gate/imports.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 
@@ -124,10 +125,7 @@ const SHARED_NAMES: Readonly<Record<string, string>> = {
   atomically: 'the function, and that of an engine behind it',
 }
 
-type Import = { from: string; to: string; typeOnly: boolean }
-type Source = { path: string; text: string; lines: number; imports: Import[] }
-
-const sources = [...read('src'), ...read('bin')]
+const sources = [...readSources('src'), ...readSources('bin')]
 
 test('imports only go down the layers', () => {
   const wrong = locals().filter(({ from, to, typeOnly }) => {
@@ -245,7 +243,7 @@ test('only store/ and operations ask which engine is open', () => {
 })
 
 test('folders have at most 25 files', () => {
-  const folders = Map.groupBy([...sources, ...read('test')], ({ path }) => dirname(path))
+  const folders = Map.groupBy([...sources, ...readSources('test')], ({ path }) => dirname(path))
   assert.deepEqual(
     [...folders]
       .filter(([, files]) => files.length > 25)
@@ -256,7 +254,9 @@ test('folders have at most 25 files', () => {
 
 test('a file of at most 30 lines has a second reader', () => {
   const readers = Map.groupBy(
-    [...sources, ...read('test')].flatMap(({ path, imports }) => imports.map(({ to }) => ({ path, to }))),
+    [...sources, ...readSources('test')].flatMap(({ path, imports }) =>
+      imports.map(({ to }) => ({ path, to })),
+    ),
     ({ to }) => to,
   )
   const late = 'src/web/small-parts.ts' // its own chunk, loaded after the first screen
@@ -325,28 +325,6 @@ function findNames(declaration: RegExp): { name: string; paths: Set<string>; isE
 function listFolders(path: string): string[] {
   const entries = readdirSync(join(ROOT, path), { withFileTypes: true })
   return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
-}
-
-function read(folder: string): Source[] {
-  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => /\.tsx?$/.test(name) && !name.includes('node_modules')) // for test/clients
-    .map((name) => {
-      const path = join(folder, name)
-      const text = readFileSync(join(ROOT, path), 'utf8')
-      return { path, text, lines: text.split('\n').length - 1, imports: parseImports(path, text) }
-    })
-}
-
-function parseImports(path: string, text: string): Import[] {
-  const imports: Import[] = []
-  for (const match of text.matchAll(
-    /^(?:import|export)\s(type\s)?[^'"]*?from\s+'([^']+)'|^import\s+'([^']+)'|\bimport\(\s*'([^']+)'/gm,
-  )) {
-    const name = match[2] ?? match[3] ?? match[4] ?? ''
-    const to = name.startsWith('.') ? relative(ROOT, join(ROOT, dirname(path), name)) : name
-    imports.push({ from: path, to, typeOnly: match[1] !== undefined })
-  }
-  return imports
 }
 
 function locals(): Import[] {

@@ -1,5 +1,4 @@
-// Lists the tests that run a second time, on PostgreSQL: `node test/support/postgres/suites.ts` prints their files. A
-// single test that is about SQLite has `ofSqlite` (../temporary.ts).
+// Lists the tests that run a second time, on PostgreSQL. A single test that is about SQLite has `ofSqlite` (../temporary.ts).
 
 import { globSync } from 'node:fs'
 import { join } from 'node:path'
@@ -92,9 +91,4 @@ export function filesForPostgres(): string[] {
   return FOLDERS.flatMap((folder) => globSync(`${folder}/**/*.test.ts`, { cwd: TEST }))
     .filter((file) => !leftOut.some((name) => file.startsWith(name)))
     .sort()
-}
-
-if (import.meta.main) {
-  const files = filesForPostgres().map((file) => `test/${file}`)
-  process.stdout.write(`${files.join('\n')}\n`)
 }

@@ -1,9 +1,7 @@
 // Puts test files together into parts, a process each: to load the program takes longer than most files of tests.
-// `node test/support/parts.ts "test/*.test.ts"` writes a file for each part, which imports its test files. The output is
-// their paths, for `node --test`.
 
 import { createHash } from 'node:crypto'
-import { globSync, mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
@@ -25,26 +23,20 @@ export const ALONE: Record<string, string> = {
   'test/unit/web/documents/upload-queue.test.ts': 'imitates a browser of its own',
 }
 
-/** Writes the parts of these test files. Returns the paths for `node --test`, relative to the root. */
-export function writeParts(files: readonly string[]): string[] {
+/** Writes a file for each part, which imports its test files. Returns the parts with their files, relative to the root. */
+export function writeParts(files: readonly string[]): Map<string, string[]> {
   const together = files.filter((file) => !(file in ALONE))
   // Its own folder for each list: two lanes may run at once.
-  const folder = join(
-    'test/.parts',
-    createHash('sha256').update(together.join('\n')).digest('hex').slice(0, 8),
-  )
+  const hash = createHash('sha256').update(together.join('\n')).digest('hex').slice(0, 8)
+  const folder = join('test/.parts', hash)
   mkdirSync(join(ROOT, folder), { recursive: true })
-  const parts = Array.from({ length: Math.ceil(together.length / FILES_EACH) }, (_, at) => {
-    const path = join(folder, `part-${String(at + 1).padStart(2, '0')}.test.mjs`)
-    const imports = together.slice(at * FILES_EACH, (at + 1) * FILES_EACH)
-    const lines = imports.map((file) => `import ${JSON.stringify(pathToFileURL(join(ROOT, file)).href)}\n`)
+  const parts = new Map(files.filter((file) => file in ALONE).map((file) => [file, [file]]))
+  for (let at = 0; at < together.length; at += FILES_EACH) {
+    const members = together.slice(at, at + FILES_EACH)
+    const path = join(folder, `part-${String(parts.size + 1).padStart(2, '0')}.test.mjs`)
+    const lines = members.map((file) => `import ${JSON.stringify(pathToFileURL(join(ROOT, file)).href)}\n`)
     writeFileSync(join(ROOT, path), lines.join(''))
-    return path
-  })
-  return [...files.filter((file) => file in ALONE), ...parts]
-}
-
-if (import.meta.main) {
-  const files = globSync(process.argv.slice(2), { cwd: ROOT }).sort()
-  process.stdout.write(`${writeParts(files).join('\n')}\n`)
+    parts.set(path, members)
+  }
+  return parts
 }
