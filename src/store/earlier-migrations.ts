@@ -1,4 +1,4 @@
-// Migrations from schema 7 to 20, and the form of a migration; migrations.ts has the rules and the later ones.
+// Migrations from schema 12 to 20, and the form of a migration; migrations.ts has the rules and the later ones.
 
 export type Migration = {
   /** Two texts where the SQL of the engines differs. */
@@ -6,114 +6,6 @@ export type Migration = {
   /** Oldest schema whose programs work with the result; undefined: as before this entry. */
   oldest?: number
 }
-
-// SQLite changes a column only by a new table. Programs of the previous schema write rows that the new constraints
-// allow, and skip unknown kinds of revision.
-const DISCARDED_RATES = {
-  sqlite: `
-DROP INDEX rate_revisions_by_series;
-ALTER TABLE rate_revisions RENAME TO rate_revisions_before;
-CREATE TABLE rate_revisions (
-  id             INTEGER PRIMARY KEY AUTOINCREMENT,
-  series_id      INTEGER NOT NULL REFERENCES series (id),
-  rate_date      TEXT    NOT NULL,
-  kind           TEXT    NOT NULL CHECK (kind IN ('correction', 'refined', 'discarded')),
-  old_value      TEXT    NOT NULL,
-  old_rounded_to INTEGER,
-  old_stored_at  INTEGER,
-  new_value      TEXT,
-  replaced_at    TEXT    NOT NULL,
-  run_id         INTEGER REFERENCES sync_runs (id),
-  CONSTRAINT rate_revisions_new_value CHECK ((new_value IS NULL) = (kind = 'discarded')),
-  CONSTRAINT rate_revisions_run CHECK ((run_id IS NULL) = (kind = 'discarded'))
-) STRICT;
-INSERT INTO rate_revisions SELECT * FROM rate_revisions_before;
-DELETE FROM sqlite_sequence WHERE name = 'rate_revisions';
-UPDATE sqlite_sequence SET name = 'rate_revisions' WHERE name = 'rate_revisions_before';
-CREATE INDEX rate_revisions_by_series ON rate_revisions (series_id, rate_date);
-DROP TABLE rate_revisions_before;
-`,
-  postgres: `
-ALTER TABLE rate_revisions
-  DROP CONSTRAINT IF EXISTS rate_revisions_kind_check,
-  ADD CONSTRAINT rate_revisions_kind_check CHECK (kind IN ('correction', 'refined', 'discarded')),
-  ALTER COLUMN new_value DROP NOT NULL,
-  ALTER COLUMN run_id DROP NOT NULL,
-  DROP CONSTRAINT IF EXISTS rate_revisions_new_value,
-  ADD CONSTRAINT rate_revisions_new_value CHECK ((new_value IS NULL) = (kind = 'discarded')),
-  DROP CONSTRAINT IF EXISTS rate_revisions_run,
-  ADD CONSTRAINT rate_revisions_run CHECK ((run_id IS NULL) = (kind = 'discarded'));
-`,
-}
-
-// PostgreSQL has both tables already.
-const PAGE_SESSIONS = `
-CREATE TABLE page_sessions (
-  id        TEXT PRIMARY KEY,
-  page      TEXT NOT NULL,
-  key       TEXT,
-  token     TEXT,
-  opened_at TEXT NOT NULL,
-  used_at   TEXT NOT NULL
-) STRICT, WITHOUT ROWID;
-CREATE INDEX page_sessions_by_use ON page_sessions (used_at);
-CREATE TABLE page_tickets (
-  hash        TEXT PRIMARY KEY,
-  session_id  TEXT NOT NULL,
-  document_id INTEGER,
-  format      TEXT,
-  ends_at     TEXT NOT NULL
-) STRICT, WITHOUT ROWID;
-CREATE INDEX page_tickets_by_end ON page_tickets (ends_at);
-`
-
-// PostgreSQL has both since schema 7.
-const LEASES_IN_ROWS = `
-ALTER TABLE documents ADD COLUMN lease_ends INTEGER;
-CREATE INDEX documents_open ON documents (agent_id, id) WHERE state IN ('new', 'claimed');
-`
-
-// PostgreSQL has these since schema 7, except in databases that were made before the last of them was added.
-const CONTENTS = `
-ALTER TABLE meta ADD COLUMN contents_mark TEXT;
-ALTER TABLE meta ADD COLUMN contents_listed_at TEXT;
-CREATE TABLE contents (
-  sha256     TEXT    NOT NULL PRIMARY KEY CHECK (length(sha256) = 64),
-  object     TEXT,
-  size       INTEGER NOT NULL,
-  created_at TEXT    NOT NULL
-) STRICT, WITHOUT ROWID;
-CREATE UNIQUE INDEX contents_by_object ON contents (object) WHERE object IS NOT NULL;
-CREATE TABLE removed_objects (
-  object     TEXT NOT NULL PRIMARY KEY,
-  removed_at TEXT NOT NULL
-) STRICT, WITHOUT ROWID;
-CREATE INDEX removed_objects_by_age ON removed_objects (removed_at);
-`
-// The blobs of one machine are files: each row has one.
-const CONTENTS_OF_FILES = `
-INSERT INTO contents (sha256, object, size, created_at)
-  SELECT sha256, NULL, max(size), min(created_at) FROM attachments GROUP BY sha256;
-`
-
-const LOSSES = `
-CREATE TABLE losses (
-  lost_from TEXT NOT NULL,
-  lost_to   TEXT NOT NULL
-) STRICT;
-CREATE TABLE orphaned_contents (
-  object    TEXT    NOT NULL PRIMARY KEY,
-  sha256    TEXT    NOT NULL,
-  size      INTEGER NOT NULL,
-  stored_at TEXT    NOT NULL
-) STRICT, WITHOUT ROWID;
-`
-// A cluster records which server its rows come from (postgres/lineage.ts). A file has none.
-const LINEAGE = `
-ALTER TABLE meta ADD COLUMN timeline INTEGER;
-ALTER TABLE meta ADD COLUMN server_id TEXT;
-ALTER TABLE meta ADD COLUMN generation INTEGER NOT NULL DEFAULT 0;
-`
 
 // Sessions of persons, the reasons of their end, and the failures of runs by code.
 const NAMED_SESSIONS = `
@@ -228,11 +120,6 @@ CREATE INDEX upload_links_by_end ON upload_links (ends_at);
 `
 
 export const EARLIER_MIGRATIONS: readonly Migration[] = [
-  { sql: DISCARDED_RATES },
-  { sql: PAGE_SESSIONS },
-  { sql: LEASES_IN_ROWS },
-  { sql: { sqlite: CONTENTS + CONTENTS_OF_FILES, postgres: CONTENTS } },
-  { sql: { sqlite: LOSSES, postgres: LOSSES + LINEAGE } },
   { sql: NAMED_SESSIONS },
   { sql: DOCUMENT_COUNTS },
   { sql: RECORD_END },

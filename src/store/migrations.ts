@@ -1,5 +1,5 @@
 // Migrations of both engines. Append only: entry N takes schema FIRST_SCHEMA + N to the next one.
-// Databases of an earlier schema are rejected: an older build upgrades them first (manual, upgrades).
+// Databases of an earlier schema are rejected: 0.2.0 upgrades them first (manual, upgrades).
 //
 // An entry has the dialect of schema.sql, or a text for each engine. Its statements must be repeatable: PostgreSQL runs
 // them one by one, and the next node continues where one died. Nodes of the previous version run at the same time. An
@@ -11,8 +11,10 @@ import { EARLIER_MIGRATIONS, type Migration } from './earlier-migrations.ts'
 
 export type { Migration } from './earlier-migrations.ts'
 
-/** Oldest schema that is migrated, and the first one of PostgreSQL. */
-export const FIRST_SCHEMA = 7
+/** Oldest schema that is migrated: that of 0.2.0. */
+export const FIRST_SCHEMA = 12
+// Oldest schema whose programs work with FIRST_SCHEMA, as PostgreSQL has it since 0.2.0.
+const OLDEST_PROGRAM = 7
 
 // Indicators have tables of their own, and a revision of their own.
 const INDICATORS = `
@@ -219,6 +221,13 @@ export const SHARED_MIGRATIONS: readonly Migration[] = [
 ]
 
 export const SCHEMA_VERSION = schemaVersion(SHARED_MIGRATIONS)
+/** Newest schema of a release, which only a migration changes. */
+export const RELEASED_SCHEMA = 25
+
+/** The versions that can be opened, for an error. */
+export const KNOWN_SCHEMAS = `this program knows ${FIRST_SCHEMA} to ${SCHEMA_VERSION}`
+/** The release that upgrades the schemas before FIRST_SCHEMA, and the commit of its sources. */
+export const PREVIOUS_RELEASE = 'cambista 0.2.0 (its release, or commit 8eb66e7)'
 
 /** Schema version of a program with these migrations. */
 export function schemaVersion(migrations: readonly Migration[]): number {
@@ -227,5 +236,5 @@ export function schemaVersion(migrations: readonly Migration[]): number {
 
 /** Oldest schema whose programs work with the result of these migrations. */
 export function oldestProgram(migrations: readonly Migration[]): number {
-  return migrations.reduce((oldest, one) => one.oldest ?? oldest, FIRST_SCHEMA)
+  return migrations.reduce((oldest, one) => one.oldest ?? oldest, OLDEST_PROGRAM)
 }

@@ -53,7 +53,7 @@ test('`serve` upgrades a data directory of an older schema, and copies it before
   mkdirSync(dataDir, { mode: 0o700 })
   emptyOlderSchema(dataDir).close()
   const server = await serve(t, dataDir)
-  const copy = await server.says(/database upgraded from=7 to=\d+ copy=(\S+)/)
+  const copy = await server.says(/database upgraded from=12 to=\d+ copy=(\S+)/)
   assert.equal((await fetch(`${server.url}/readyz`)).status, 200)
   const before = new Sqlite(copy, { readonly: true })
   assert.equal(before.pragma('user_version', { simple: true }), OLDEST_SCHEMA)

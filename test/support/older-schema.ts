@@ -9,24 +9,27 @@ import { temporaryDirectory } from './temporary.ts'
 
 const FIXTURES = join(import.meta.dirname, '../fixtures')
 
-const WITH_FIXTURE: readonly number[] = readdirSync(FIXTURES)
+/** Versions of the schemas of releases, which have a fixture each, oldest first. */
+export const RELEASED_SCHEMAS: readonly number[] = readdirSync(FIXTURES)
   .flatMap((name) => /^schema-(\d+)\.sql$/.exec(name)?.[1] ?? [])
   .map(Number)
   .toSorted((one, other) => one - other)
 
-/** Versions of the older schemas that have a fixture, oldest first. */
-export const OLDER_SCHEMAS: readonly number[] = WITH_FIXTURE.filter((version) => version < SCHEMA_VERSION)
-
-/** The present schema once it is released, so that it changes only by a migration; else undefined. */
-export const RELEASED_SCHEMA = WITH_FIXTURE.find((version) => version === SCHEMA_VERSION)
+/** Versions of releases that are older than the present schema. */
+export const OLDER_SCHEMAS: readonly number[] = RELEASED_SCHEMAS.filter((version) => version < SCHEMA_VERSION)
 
 /** The oldest schema that is migrated. */
 export const OLDEST_SCHEMA = OLDER_SCHEMAS[0] ?? 0
 
+/** Returns the text of the schema of a release. */
+export function readOlderSchema(version: number): string {
+  return readFileSync(join(FIXTURES, `schema-${version}.sql`), 'utf8')
+}
+
 /** Creates a database of a schema that has a fixture, without rows. */
 export function emptyOlderSchema(dataDir: string, version = OLDEST_SCHEMA): Sqlite.Database {
   const sqlite = new Sqlite(join(dataDir, 'cambista.db'))
-  sqlite.exec(readFileSync(join(FIXTURES, `schema-${version}.sql`), 'utf8'))
+  sqlite.exec(readOlderSchema(version))
   sqlite.pragma(`application_id = ${0x63616d62}`)
   sqlite.pragma(`user_version = ${version}`)
   return sqlite

@@ -4,7 +4,14 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { AppError, errorCode } from '../../runtime/errors.ts'
 import { atomically } from '../engine.ts'
-import { type Migration, SHARED_MIGRATIONS, schemaVersion } from '../migrations.ts'
+import {
+  FIRST_SCHEMA,
+  KNOWN_SCHEMAS,
+  type Migration,
+  PREVIOUS_RELEASE,
+  SHARED_MIGRATIONS,
+  schemaVersion,
+} from '../migrations.ts'
 import type { ReadDb, WriteDb } from '../tables.ts'
 import { LEASE_TIMES, type LeaseTimes, takeLease } from './lease.ts'
 import { rawQuery } from './raw-query.ts'
@@ -14,8 +21,6 @@ import { migrationSteps, runStatement, type Step } from './steps.ts'
 const PATIENCE_MS = 60_000
 const FIRST_WAIT_MS = 50
 const LONGEST_WAIT_MS = 500
-// A schema without one of these columns is unfinished, or older than the column: missing parts are created.
-const COLUMNS = ['moving_from', 'contents_mark']
 // Errors of `if not exists` when another session creates the same table or row at the same time.
 const MADE_BY_OTHER = /^PG_(23505|42P07|42710)$/
 
@@ -25,6 +30,8 @@ export type Versions = {
   /** Epoch of the data directory that is being moved here; null: no move is running. */
   movingFrom: string | null
 }
+
+type MetaVersions = { schema_version?: number; oldest_program?: number; moving_from?: string | null }
 
 export type SchemaOptions = {
   migrations?: readonly Migration[]
@@ -40,22 +47,19 @@ export async function selectVersions(
   db: ReadDb,
   migrations = SHARED_MIGRATIONS,
 ): Promise<Versions | undefined> {
-  // Waiting nodes repeat this query: the views of information_schema take twenty times as long.
-  const columns = await rawQuery(
+  const table = await rawQuery(
     db,
-    `select 1 from pg_attribute where attrelid = to_regclass(format('%I.meta', current_schema()))
-     and attname = any($1) and not attisdropped`,
-    [COLUMNS],
+    `select 1 where to_regclass(format('%I.meta', current_schema())) is not null`,
   )
-  if (columns.rows.length < COLUMNS.length) return undefined
-  const { rows } = await rawQuery<{
-    schema_version: number
-    oldest_program: number
-    moving_from: string | null
-  }>(db, 'select schema_version, oldest_program, moving_from from meta')
-  const [row] = rows
-  if (!row) return undefined
-  const { schema_version: schema, oldest_program: oldest, moving_from: movingFrom } = row
+  if (table.rows.length === 0) return undefined
+  // The row is the last part of a new schema. As JSON it may lack columns: the earliest schemas do.
+  const { rows } = await rawQuery<{ meta: MetaVersions }>(db, 'select to_jsonb(meta) as meta from meta')
+  const {
+    schema_version: schema,
+    oldest_program: oldest,
+    moving_from: movingFrom = null,
+  } = rows[0]?.meta ?? {}
+  if (schema === undefined || oldest === undefined) return undefined
   const own = schemaVersion(migrations)
   return { schema, isKnown: schema === own || (schema > own && oldest <= own), movingFrom }
 }
@@ -121,11 +125,9 @@ async function refuseForeign(
     const advice = `which is newer than ${own}: use a newer cambista`
     throw new AppError('failed', `the database has schema ${versions.schema}, ${advice}`)
   }
-  if (versions && versions.schema < schemaVersion([])) {
-    throw new AppError(
-      'failed',
-      `the database has schema ${versions.schema}, which is older than ${schemaVersion([])}, the first of any PostgreSQL`,
-    )
+  if (versions && versions.schema < FIRST_SCHEMA) {
+    const advice = `upgrade it with ${PREVIOUS_RELEASE} first (cambista manual upgrades)`
+    throw new AppError('failed', `the database has schema ${versions.schema}, ${KNOWN_SCHEMAS}: ${advice}`)
   }
   if (versions) return
   const tables = await selectForeignTables(db)

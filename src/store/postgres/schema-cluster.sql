@@ -7,9 +7,6 @@ ALTER TABLE meta ADD COLUMN IF NOT EXISTS access_revision BIGINT NOT NULL DEFAUL
 ALTER TABLE meta ADD COLUMN IF NOT EXISTS documents_revision BIGINT NOT NULL DEFAULT 1;
 ALTER TABLE meta ADD COLUMN IF NOT EXISTS schema_version BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE meta ADD COLUMN IF NOT EXISTS oldest_program BIGINT NOT NULL DEFAULT 0;
--- Columns of schema.sql that older databases lack.
-ALTER TABLE meta ADD COLUMN IF NOT EXISTS contents_mark TEXT;
-ALTER TABLE meta ADD COLUMN IF NOT EXISTS contents_listed_at TEXT;
 -- Epoch of the data directory that is being moved here. No node starts before the end of the move.
 ALTER TABLE meta ADD COLUMN IF NOT EXISTS moving_from TEXT;
 

@@ -30,8 +30,8 @@ const WIDENS =
 const REMOVES = /^(DROP (TABLE|INDEX) |ALTER TABLE \w+ DROP COLUMN )/i
 
 /** Returns the statements of a new database, without the row of `meta`. */
-export function postgresSchema(): string[] {
-  return [...splitStatements(readAsset('schema.sql')), ...clusterSchema()]
+export function postgresSchema(text = readAsset('schema.sql')): string[] {
+  return [...splitStatements(text), ...clusterSchema()]
 }
 
 /** Returns the statements of a cluster's tables, which an upgrade repeats. */

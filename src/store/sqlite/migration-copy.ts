@@ -7,7 +7,7 @@ import { basename, dirname, join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { AppError, errorReason } from '../../runtime/errors.ts'
 import { flushNow } from '../../runtime/file-hash.ts'
-import { FIRST_SCHEMA, SCHEMA_VERSION } from '../migrations.ts'
+import { FIRST_SCHEMA, KNOWN_SCHEMAS, PREVIOUS_RELEASE, SCHEMA_VERSION } from '../migrations.ts'
 import { raiseCounters } from './id-counters.ts'
 import { nativeBinding } from './native.ts'
 import { deleteLinksAndSessions, endPauses, pauseMailboxes, renewEpoch } from './restored-database.ts'
@@ -51,9 +51,6 @@ export function copyBeforeMigration(path: string, version: number): string {
   }
 }
 
-/** The build that upgrades the schemas before FIRST_SCHEMA; no release did. */
-const PREVIOUS_BUILD = 'cambista 0.1.0 of commit 3109885 (2026-11-23)'
-
 /**
  * Rejects a database that this program cannot upgrade. Version 0 is a file without tables.
  * @throws AppError `failed`, with advice
@@ -61,9 +58,8 @@ const PREVIOUS_BUILD = 'cambista 0.1.0 of commit 3109885 (2026-11-23)'
 export function refuseSchema(path: string, version: number): void {
   if (version > SCHEMA_VERSION) throw newerSchema(path, version)
   if (version === 0 || version >= FIRST_SCHEMA) return
-  const range = `this program knows ${FIRST_SCHEMA} to ${SCHEMA_VERSION}`
-  const advice = `open or restore it with ${PREVIOUS_BUILD} first (cambista manual upgrades)`
-  throw new AppError('failed', `${path} has schema version ${version}, ${range}: ${advice}`)
+  const advice = `open or restore it with ${PREVIOUS_RELEASE} first (cambista manual upgrades)`
+  throw new AppError('failed', `${path} has schema version ${version}, ${KNOWN_SCHEMAS}: ${advice}`)
 }
 
 /** Error for a database that a newer version has upgraded, with the two possible solutions. */

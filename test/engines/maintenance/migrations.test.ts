@@ -4,12 +4,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
+import { planUpgrade } from '../../../src/domain/operations/move/upgrade.ts'
 import { insertApiKey } from '../../../src/store/access/api-keys.ts'
 import { atomically } from '../../../src/store/engine.ts'
 import { oldestProgram, SHARED_MIGRATIONS, schemaVersion } from '../../../src/store/migrations.ts'
 import { rawQuery } from '../../../src/store/postgres/raw-query.ts'
-import { clusterSchema, migrationStatements } from '../../../src/store/postgres/schema.ts'
+import { clusterSchema, migrationStatements, postgresSchema } from '../../../src/store/postgres/schema.ts'
 import { figure, SEED, scaled } from '../../faults/scale.ts'
+import { readOlderSchema } from '../../support/older-schema.ts'
 import { openNode } from '../../support/postgres/database.ts'
 import { startProxy } from '../../support/postgres/proxy.ts'
 import { createPostgresSchema, queryOnce } from '../../support/postgres/server.ts'
@@ -183,45 +185,45 @@ test('a start without migration names the command for it', async (t) => {
   assert.deepEqual(await versions(url), [{ schema_version: TODAY, oldest_program: OLDEST }])
 })
 
-test('upgrading schema 7 gives revisions the columns of a new database, and preserves rows and sessions', async (t) => {
-  const [url, fresh] = [await createPostgresSchema(), await createPostgresSchema()]
-  await (await openNode(t, url, { migrations: [] })).close()
+test('upgrading schema 12 makes the tables of a new database, and preserves rows and sessions', async (t) => {
+  const [url, fresh] = [await createOlderSchema(12), await createPostgresSchema()]
   await (await openNode(t, fresh)).close()
   await queryOnce(
     url,
-    `alter table rate_revisions drop constraint rate_revisions_new_value, drop constraint rate_revisions_run,
-       drop constraint rate_revisions_kind_check, alter column new_value set not null, alter column run_id set not null,
-       add constraint rate_revisions_kind_check check (kind in ('correction', 'refined'));
-     insert into providers (id, code, name, country) values (1, 'p', 'P', 'CR');
+    `insert into providers (id, code, name, country) values (1, 'p', 'P', 'CR');
      insert into series (id, provider_id, external_code, name, base_currency, quote_currency, rate_type)
        values (1, 1, '1', 'S', 'USD', 'CRC', 'venta');
-     insert into sync_runs (id, provider_id, trigger, status, started_at) values (5, 1, 'cli', 'ok', 'then');
-     insert into rate_revisions (series_id, rate_date, kind, old_value, new_value, replaced_at, run_id)
-       values (1, '2026-03-24', 'correction', '1', '2', 'then', 5);
+     insert into rates values (1, '2026-03-24', '496.44', null, 7);
      insert into page_sessions (id, page, opened_at, used_at) values ('a', 'p', 'then', 'then')`,
   )
-  const readSchema = (of: string) =>
-    queryOnce(
-      of,
-      `select conname as name, pg_get_constraintdef(oid) as text from pg_constraint
-         where conrelid = 'rate_revisions'::regclass and contype in ('c', 'f', 'p')
-       union all select column_name, is_nullable from information_schema.columns
-         where table_schema = current_schema() and table_name = 'rate_revisions' order by name, text`,
-    )
   assert.notDeepEqual(await readSchema(url), await readSchema(fresh))
-  const revisions = await queryOnce(url, 'select * from rate_revisions')
-  const session = await queryOnce(url, 'select * from page_sessions')
-  assert.deepEqual([revisions.length, session.length], [1, 1])
-  const old = await openNode(t, url, { migrations: [] })
+  const rates = await queryOnce(url, 'select * from rates')
   await openNode(t, url)
   assert.deepEqual(await versions(url), [{ schema_version: TODAY, oldest_program: OLDEST }])
-  assert.equal(await old.isReady(), true)
   assert.deepEqual(await readSchema(url), await readSchema(fresh))
-  assert.deepEqual(await queryOnce(url, 'select * from rate_revisions'), revisions)
-  assert.deepEqual(await queryOnce(url, 'select * from page_sessions'), session, 'nobody is signed out')
+  assert.deepEqual(await queryOnce(url, 'select * from rates'), rates)
+  assert.deepEqual(await queryOnce(url, 'select id, page from page_sessions'), [{ id: 'a', page: 'p' }])
   for (const one of SHARED_MIGRATIONS) for (const text of migrationStatements(one)) await queryOnce(url, text)
   assert.deepEqual(await readSchema(url), await readSchema(fresh), 'a statement may be said again')
 })
+
+for (let version = 7; version < 12; version++) {
+  test(`schema ${version} is refused and stays as it is: 0.2.0 upgrades it first`, async (t) => {
+    const url = await createOlderSchema(12)
+    await queryOnce(url, `update meta set schema_version = ${version}`)
+    // The first databases lacked these columns.
+    if (version === 7)
+      await queryOnce(url, 'alter table meta drop column contents_mark, drop column moving_from')
+    const before = await readSchema(url)
+    const message = `the database has schema ${version}, this program knows 12 to ${TODAY}: upgrade it with cambista 0.2.0 (its release, or commit 8eb66e7) first (cambista manual upgrades)`
+    for (const options of [{}, { migrate: false }]) {
+      await assert.rejects(openNode(t, url, options), { code: 'failed', message })
+    }
+    await assert.rejects(planUpgrade(url), { code: 'failed', message })
+    assert.deepEqual(await readSchema(url), before)
+    assert.deepEqual(await versions(url), [{ schema_version: version, oldest_program: OLDEST }])
+  })
+}
 
 test('statements that would break older nodes are rejected as migrations', () => {
   for (const sql of [
@@ -239,6 +241,27 @@ test('statements that would break older nodes are rejected as migrations', () =>
     assert.throws(() => migrationStatements({ sql }), TypeError, sql)
   }
 })
+
+/** Creates the tables that a release made, with their row of `meta`. */
+function createOlderSchema(version: number): Promise<string> {
+  const row = `insert into meta (id, data_revision, epoch, schema_version, oldest_program)
+    values (1, 1, 'e', ${version}, ${OLDEST})`
+  return createPostgresSchema([...postgresSchema(readOlderSchema(version)), row])
+}
+
+/** Lists columns, constraints and indices. */
+function readSchema(url: string): Promise<Record<string, unknown>[]> {
+  return queryOnce(
+    url,
+    `select table_name as "table", column_name as name, concat_ws(' ', data_type, is_nullable, column_default) as text
+       from information_schema.columns where table_schema = current_schema()
+     union all select conrelid::regclass::text, conname, pg_get_constraintdef(oid) from pg_constraint
+       where connamespace = current_schema()::regnamespace
+     union all select tablename, indexname, replace(indexdef, schemaname || '.', '') from pg_indexes
+       where schemaname = current_schema()
+     order by "table", name, text`,
+  )
+}
 
 function versions(url: string): Promise<Record<string, unknown>[]> {
   return queryOnce(url, 'select schema_version::int, oldest_program::int from meta')

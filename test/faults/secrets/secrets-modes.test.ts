@@ -82,7 +82,7 @@ for (const umask of LONG ? ['000', '077', '777'] : ['000']) {
       /^blobs$/,
       /^tmp$/,
       /^[0-9a-f]{64}$/,
-      /^cambista\.db\.v7-.*\.bak$/,
+      /^cambista\.db\.v12-.*\.bak$/,
       /^manifest\.json$/,
       /^README\.txt$/,
       /^factura\.pdf$/,

@@ -18,7 +18,7 @@ import { startProgram } from '../../../support/program.ts'
 import { temporaryDatabase, temporaryDirectory } from '../../../support/temporary.ts'
 import { runCommand } from '../../../support/terminal.ts'
 
-const COPY = /^cambista\.db\.v7-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ\.bak$/
+const COPY = /^cambista\.db\.v12-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ\.bak$/
 
 /** Makes a data directory of the oldest schema with `rates` rates. */
 function olderDirectory(t: TestContext, rates = 1): string {
@@ -84,7 +84,7 @@ test('the copy from before an upgrade reuses no id and no ETag', async (t) => {
   const copy = join(dataDir, listCopies(dataDir)[0] ?? '')
   for (const name of [
     'cambista.db.v999-2027-01-01T00-00-00Z.bak',
-    'cambista.db.v7-2025-01-01T00-00-00Z.bak',
+    'cambista.db.v12-2025-01-01T00-00-00Z.bak',
   ]) {
     writeFileSync(join(dataDir, name), 'of another upgrade')
   }
@@ -151,10 +151,10 @@ test('the copy has what is still in the -wal of a server that was killed', async
 
 test('an upgrade without a copy changes nothing', (t) => {
   const dataDir = olderDirectory(t)
-  mkdirSync(join(dataDir, 'cambista.db.v7-x.bak.partial')) // cannot be removed as a file
+  mkdirSync(join(dataDir, 'cambista.db.v12-x.bak.partial')) // cannot be removed as a file
   const refused = {
     code: 'failed',
-    message: /schema version 7 and cannot be copied .*; nothing was changed$/,
+    message: /schema version 12 and cannot be copied .*; nothing was changed$/,
   }
   assert.throws(() => openDatabase(dataDir), refused)
   assert.deepEqual(readState(join(dataDir, 'cambista.db')), {
@@ -205,7 +205,10 @@ test('an upgrade that is killed at any moment leaves the old or the new database
 
 test('commands print the path of the copy, and serve logs it', async (t) => {
   const one = await runCommand(['key', 'list', '--data-dir', olderDirectory(t)])
-  assert.match(one.err, /was of schema 7 and is of \d+ now; as it was it is in .*cambista\.db\.v7-.*\.bak\n/)
+  assert.match(
+    one.err,
+    /was of schema 12 and is of \d+ now; as it was it is in .*cambista\.db\.v12-.*\.bak\n/,
+  )
   const words = [
     'serve',
     '--port',
@@ -225,7 +228,7 @@ test('commands print the path of the copy, and serve logs it', async (t) => {
 
 test('an unfinished copy that a killed upgrade left is removed by the next', async (t) => {
   const dataDir = olderDirectory(t)
-  writeFileSync(join(dataDir, 'cambista.db.v7-2026-01-01T00-00-00Z.bak.partial'), 'half')
+  writeFileSync(join(dataDir, 'cambista.db.v12-2026-01-01T00-00-00Z.bak.partial'), 'half')
   await openDatabase(dataDir).destroy()
   assert.deepEqual(
     readdirSync(dataDir).filter((name) => name.includes('partial')),

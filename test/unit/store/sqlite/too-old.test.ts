@@ -18,7 +18,7 @@ import { runCommand } from '../../../support/terminal.ts'
 
 const TOO_OLD = FIRST_SCHEMA - 1
 const ADVICE =
-  'open or restore it with cambista 0.1.0 of commit 3109885 (2026-11-23) first (cambista manual upgrades)'
+  'open or restore it with cambista 0.2.0 (its release, or commit 8eb66e7) first (cambista manual upgrades)'
 
 const refusalMessage = (path: string, version = TOO_OLD) =>
   `${path} has schema version ${version}, this program knows ${FIRST_SCHEMA} to ${SCHEMA_VERSION}: ${ADVICE}`
@@ -108,7 +108,7 @@ test('`backup verify` and `backup restore` refuse a set whose schema is too old'
   assert.equal(verified.code, 1)
   assert.match(
     verified.out + verified.err,
-    /has schema version 6, this program knows 7 to \d+: open or restore it with/,
+    /has schema version 11, this program knows 12 to \d+: open or restore it with cambista 0\.2\.0 /,
   )
   const restored = join(source.home, 'restored')
   const end = await runCommand(['backup', 'restore', source.setDir, '--data-dir', restored])

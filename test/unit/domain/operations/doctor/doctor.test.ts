@@ -254,17 +254,17 @@ test('a newer schema, one too old, and the database of another program are findi
     (await look(source.dataDir)).lines.join(),
     /^database: .* has schema version 999, .*use a newer cambista$/,
   )
-  raw.pragma('user_version = 6')
+  raw.pragma('user_version = 11')
   assert.match(
     (await look(source.dataDir)).lines.join(),
-    /^database: .* has schema version 6, .*of commit 3109885/,
+    /^database: .* has schema version 11, .*with cambista 0\.2\.0 /,
   )
-  raw.pragma('user_version = 7')
+  raw.pragma('user_version = 12')
   const { lines, notes } = await look(source.dataDir)
   assert.deepEqual(lines, [])
   assert.match(
     notes,
-    new RegExp(`the schema is 7; the next start brings it to ${SCHEMA_VERSION}, after a copy`),
+    new RegExp(`the schema is 12; the next start brings it to ${SCHEMA_VERSION}, after a copy`),
   )
   raw.pragma('application_id = 7')
   assert.match((await look(source.dataDir)).lines.join(), /^database: .* is not a database of cambista$/)
