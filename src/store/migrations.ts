@@ -5,7 +5,7 @@
 // them one by one, and the next node continues where one died. Nodes of the previous version run at the same time. An
 // entry may therefore add tables, indices, columns that are NULL or have a default, and values of such columns. An
 // entry may also allow more values in a column. A later entry removes unused parts; its `oldest` is the oldest schema
-// that may still run then.
+// that may still run then. Entries after RELEASED_SCHEMA may change until their release (unreleased.ts).
 
 import { EARLIER_MIGRATIONS, type Migration } from './earlier-migrations.ts'
 

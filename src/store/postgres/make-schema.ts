@@ -13,10 +13,11 @@ import {
   schemaVersion,
 } from '../migrations.ts'
 import type { ReadDb, WriteDb } from '../tables.ts'
+import { buildFault, schemaHash } from '../unreleased.ts'
 import { LEASE_TIMES, type LeaseTimes, takeLease } from './lease.ts'
 import { rawQuery } from './raw-query.ts'
 import { leasesTable } from './schema.ts'
-import { migrationSteps, runStatement, type Step } from './steps.ts'
+import { migrationSteps, runStatement, type Step, schemaText } from './steps.ts'
 
 const PATIENCE_MS = 60_000
 const FIRST_WAIT_MS = 50
@@ -29,9 +30,16 @@ export type Versions = {
   isKnown: boolean
   /** Epoch of the data directory that is being moved here; null: no move is running. */
   movingFrom: string | null
+  /** Hash of the tables of an unreleased schema; null: it has none. */
+  hash: string | null
 }
 
-type MetaVersions = { schema_version?: number; oldest_program?: number; moving_from?: string | null }
+type MetaVersions = {
+  schema_version?: number
+  oldest_program?: number
+  moving_from?: string | null
+  schema_hash?: string | null
+}
 
 export type SchemaOptions = {
   migrations?: readonly Migration[]
@@ -54,14 +62,16 @@ export async function selectVersions(
   if (table.rows.length === 0) return undefined
   // The row is the last part of a new schema. As JSON it may lack columns: the earliest schemas do.
   const { rows } = await rawQuery<{ meta: MetaVersions }>(db, 'select to_jsonb(meta) as meta from meta')
-  const {
-    schema_version: schema,
-    oldest_program: oldest,
-    moving_from: movingFrom = null,
-  } = rows[0]?.meta ?? {}
+  const meta = rows[0]?.meta ?? {}
+  const { schema_version: schema, oldest_program: oldest, moving_from: movingFrom = null } = meta
   if (schema === undefined || oldest === undefined) return undefined
-  const own = schemaVersion(migrations)
-  return { schema, isKnown: schema === own || (schema > own && oldest <= own), movingFrom }
+  const own = schemaText(migrations)
+  const hash = meta.schema_hash ?? null
+  const isKnown =
+    schema === own.version
+      ? buildFault({ version: schema, hash }, own) === undefined
+      : schema > own.version && oldest <= own.version
+  return { schema, isKnown, movingFrom, hash }
 }
 
 /**
@@ -76,7 +86,10 @@ export async function makeSchema(db: WriteDb, changes: WriteDb, options: SchemaO
   while (true) {
     const versions = await selectVersions(db, migrations)
     refuseMoving(versions, movingFrom)
-    if (versions?.isKnown) return
+    if (versions?.isKnown) {
+      if (migrate) await clearSchemaHash(db, versions, migrations)
+      return
+    }
     await refuseForeign(db, versions, migrations)
     if (!migrate) throw migrationError(versions, migrations)
     await makeUnderLock(db, changes, options)
@@ -103,6 +116,17 @@ export async function pendingSteps(db: WriteDb, migrations = SHARED_MIGRATIONS):
   return versions ? steps : [{ statement: leasesTable() }, ...steps]
 }
 
+/** Makes a database of the build before a release one of the release. */
+async function clearSchemaHash(
+  db: WriteDb,
+  { schema, hash }: Versions,
+  migrations: readonly Migration[],
+): Promise<void> {
+  const own = schemaText(migrations)
+  if (hash === null || schema !== own.version || schemaHash(own) !== null) return
+  await rawQuery(db, 'update meta set schema_hash = null')
+}
+
 /** Selects tables of a schema without leases: those of another program. */
 async function selectForeignTables(db: ReadDb): Promise<string[]> {
   const { rows } = await rawQuery<{ relname: string }>(
@@ -125,6 +149,9 @@ async function refuseForeign(
     const advice = `which is newer than ${own}: use a newer cambista`
     throw new AppError('failed', `the database has schema ${versions.schema}, ${advice}`)
   }
+  const fault =
+    versions && buildFault({ version: versions.schema, hash: versions.hash }, schemaText(migrations))
+  if (fault) throw new AppError('failed', `the database has schema ${versions.schema}${fault}`)
   if (versions && versions.schema < FIRST_SCHEMA) {
     const advice = `upgrade it with ${PREVIOUS_RELEASE} first (cambista manual upgrades)`
     throw new AppError('failed', `the database has schema ${versions.schema}, ${KNOWN_SCHEMAS}: ${advice}`)

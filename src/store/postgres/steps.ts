@@ -7,6 +7,7 @@ import { errorCode } from '../../runtime/errors.ts'
 import { LOCK_NOT_AVAILABLE } from '../../runtime/storage-error.ts'
 import { type Migration, oldestProgram, schemaVersion } from '../migrations.ts'
 import type { WriteDb } from '../tables.ts'
+import { type SchemaText, schemaHash } from '../unreleased.ts'
 import { rawQuery } from './raw-query.ts'
 import { clusterSchema, migrationStatements, postgresSchema } from './schema.ts'
 
@@ -18,6 +19,11 @@ const LOCK_WAIT_MS = 200 // queries of other nodes queue behind the waiting stat
 const TRY_AGAIN_MS = 1000
 const INDEX = /^CREATE (?:UNIQUE )?INDEX (?=IF NOT EXISTS (\w+))/
 
+/** Returns the schema of a program with these migrations. */
+export function schemaText(migrations: readonly Migration[]): SchemaText {
+  return { version: schemaVersion(migrations), readText: () => postgresSchema().join(';\n') }
+}
+
 /**
  * Returns the steps from `schema` (undefined: an empty database) to the newest one. `movingFrom`: epoch of a data
  * directory that will be moved into the database.
@@ -27,22 +33,33 @@ export function migrationSteps(
   migrations: readonly Migration[],
   movingFrom?: string,
 ): Step[] {
+  const hash = schemaHash(schemaText(migrations))
+  const column =
+    hash === null ? [] : [{ statement: 'ALTER TABLE meta ADD COLUMN IF NOT EXISTS schema_hash TEXT' }]
   if (schema === undefined) {
     const moving = movingFrom === undefined ? 'null' : `'${movingFrom.replaceAll("'", "''")}'`
     const values = `1, 1, '${makeEpoch()}', ${schemaVersion(migrations)}, ${oldestProgram(migrations)}, ${moving}`
-    const row = `insert into meta (id, data_revision, epoch, schema_version, oldest_program, moving_from)
-  values (${values}) on conflict do nothing`
-    return [...postgresSchema().map((statement) => ({ statement })), { statement: row, ends: true }]
+    const [name, value] = hash === null ? ['', ''] : [', schema_hash', `, '${hash}'`]
+    const row = `insert into meta (id, data_revision, epoch, schema_version, oldest_program, moving_from${name})
+  values (${values}${value}) on conflict do nothing`
+    return [
+      ...postgresSchema().map((statement) => ({ statement })),
+      ...column,
+      { statement: row, ends: true },
+    ]
   }
   return migrations.flatMap((migration, at) => {
     const before = schemaVersion(migrations.slice(0, at))
     if (before < schema) return []
     const statements = migrationStatements(migration).map(createConcurrently)
     const oldest = oldestProgram(migrations.slice(0, at + 1))
-    const end = `update meta set schema_version = ${before + 1}, oldest_program = ${oldest} where schema_version = ${before}`
-    const ofCluster = at === migrations.length - 1 ? clusterSchema() : []
+    const isLast = at === migrations.length - 1
+    const mark = isLast && hash !== null ? `, schema_hash = '${hash}'` : ''
+    const end = `update meta set schema_version = ${before + 1}, oldest_program = ${oldest}${mark} where schema_version = ${before}`
+    const ofCluster = isLast ? clusterSchema() : []
     return [
       ...[...statements, ...ofCluster].map((statement) => ({ statement })),
+      ...(isLast ? column : []),
       { statement: end, ends: true } as const,
     ]
   })

@@ -134,7 +134,7 @@ function openRaw(path: string, { readonly = false, anyAge = false } = {}): RawDa
     if (sqlite.pragma('application_id', { simple: true }) !== APPLICATION_ID) {
       throw new AppError('failed', `${path} is not a database of cambista`)
     }
-    if (!anyAge || version > SCHEMA_VERSION) refuseSchema(path, version)
+    if (!anyAge || version > SCHEMA_VERSION) refuseSchema(path, sqlite)
     return raw
   } catch (thrown) {
     sqlite?.close()

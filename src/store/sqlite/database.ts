@@ -26,6 +26,7 @@ import type { ReadDb, WriteDb } from '../tables.ts'
 import { createSqliteDb, PATIENCE_MS, TRY_AGAIN_MS } from './driver.ts'
 import { copyBeforeMigration, refuseSchema } from './migration-copy.ts'
 import { nativeBinding } from './native.ts'
+import { dropSchemaHash, writeMark } from './schema-mark.ts'
 import { upgradeSchema } from './upgrade.ts'
 
 export const DATABASE_FILE = 'cambista.db'
@@ -71,6 +72,7 @@ export function openDatabase(dataDir: string, options: OpenOptions = {}): WriteD
     configure(sqlite, patienceMs)
     const upgrade = bringToSchema(sqlite, path, options.mayUpgrade)
     if (upgrade) options.onUpgrade?.(upgrade)
+    if (!options.onlyReads && (options.mayUpgrade?.() ?? true)) dropSchemaHash(sqlite)
     if (options.isMoving) sqlite.exec('begin immediate')
   } catch (thrown) {
     sqlite?.close()
@@ -114,11 +116,16 @@ export function openReads(dataDir: string): ReadConnection {
   const path = join(dataDir, DATABASE_FILE)
   const options = { fileMustExist: true, timeout: PATIENCE_MS, nativeBinding: nativeBinding(dataDir) }
   const sqlite = new Sqlite(path, options)
+  try {
+    refuseSchema(path, sqlite) // the first read opens the log and its index
+  } catch (error) {
+    sqlite.close()
+    throw error
+  }
   sqlite.pragma('query_only = ON')
   sqlite.pragma('trusted_schema = OFF')
   sqlite.pragma('cell_size_check = ON')
   sqlite.pragma('cache_size = -2000') // 2 MB are enough for look-ups of rows by id
-  sqlite.pragma('user_version') // the first read opens the log and its index
   return createSqliteDb(sqlite)
 }
 
@@ -136,6 +143,7 @@ export async function openStandaloneReads(dataDir: string): Promise<ReadConnecti
     if (await isReady(db)) return db
   } catch (error) {
     await db?.destroy()
+    if (error instanceof AppError) throw error
     throw new AppError('failed', `cannot read the database ${path}: ${errorReason(error)}`, { cause: error })
   }
   await db.destroy()
@@ -237,7 +245,7 @@ function refuseForeign(sqlite: Sqlite.Database, path: string): void {
   if (!isOurs && sqlite.prepare('select 1 from sqlite_schema limit 1').get()) {
     throw new AppError('failed', `${path} is a database of another program`)
   }
-  refuseSchema(path, readPragma(sqlite, 'user_version'))
+  refuseSchema(path, sqlite)
 }
 
 function configure(sqlite: Sqlite.Database, patienceMs: number): void {
@@ -280,12 +288,13 @@ function bringToSchema(
   return sqlite
     .transaction(() => {
       const version = readPragma(sqlite, 'user_version') // again, under the lock: another process may have upgraded
+      refuseSchema(path, sqlite)
       if (version === SCHEMA_VERSION) return undefined
       let upgrade: FileUpgrade | undefined
       if (version === 0) {
         sqlite.exec(readAsset('schema.sql'))
         sqlite.pragma(`application_id = ${APPLICATION_ID}`)
-        sqlite.pragma(`user_version = ${SCHEMA_VERSION}`)
+        writeMark(sqlite)
       } else {
         upgrade = { from: version, to: SCHEMA_VERSION, copy: copyBeforeMigration(path, version) }
         upgradeSchema(sqlite, version)

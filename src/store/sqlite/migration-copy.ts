@@ -8,9 +8,11 @@ import Sqlite from 'better-sqlite3'
 import { AppError, errorReason } from '../../runtime/errors.ts'
 import { flushNow } from '../../runtime/file-hash.ts'
 import { FIRST_SCHEMA, KNOWN_SCHEMAS, PREVIOUS_RELEASE, SCHEMA_VERSION } from '../migrations.ts'
+import { buildFault } from '../unreleased.ts'
 import { raiseCounters } from './id-counters.ts'
 import { nativeBinding } from './native.ts'
 import { deleteLinksAndSessions, endPauses, pauseMailboxes, renewEpoch } from './restored-database.ts'
+import { OWN_SCHEMA, readMark } from './schema-mark.ts'
 
 const COPY = /^cambista\.db\.v(\d+)-.*\.bak$/
 const COPY_NAME = /^.*-(\d{4}-\d\d-\d\dT\d\d)-(\d\d)-(\d\d)Z\.bak$/
@@ -52,11 +54,14 @@ export function copyBeforeMigration(path: string, version: number): string {
 }
 
 /**
- * Rejects a database that this program cannot upgrade. Version 0 is a file without tables.
+ * Rejects a database that this program cannot upgrade, or that another build made. Version 0 is a file without tables.
  * @throws AppError `failed`, with advice
  */
-export function refuseSchema(path: string, version: number): void {
+export function refuseSchema(path: string, sqlite: Sqlite.Database): void {
+  const { version, hash } = readMark(sqlite)
   if (version > SCHEMA_VERSION) throw newerSchema(path, version)
+  const fault = version > 0 && buildFault({ version, hash }, OWN_SCHEMA)
+  if (fault) throw new AppError('failed', `${path} has schema version ${version}${fault}`)
   if (version === 0 || version >= FIRST_SCHEMA) return
   const advice = `open or restore it with ${PREVIOUS_RELEASE} first (cambista manual upgrades)`
   throw new AppError('failed', `${path} has schema version ${version}, ${KNOWN_SCHEMAS}: ${advice}`)

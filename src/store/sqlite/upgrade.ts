@@ -2,8 +2,9 @@
 // databases, with the reasons; a test builds a database both ways and compares them.
 
 import type Sqlite from 'better-sqlite3'
-import { FIRST_SCHEMA, SCHEMA_VERSION, SHARED_MIGRATIONS } from '../migrations.ts'
+import { FIRST_SCHEMA, SHARED_MIGRATIONS } from '../migrations.ts'
 import { readCounters, restoreCounters } from './id-counters.ts'
+import { writeMark } from './schema-mark.ts'
 
 /** Runs the migrations that a database of this version lacks. */
 export function upgradeSchema(sqlite: Sqlite.Database, version: number): void {
@@ -12,5 +13,5 @@ export function upgradeSchema(sqlite: Sqlite.Database, version: number): void {
     sqlite.exec(typeof sql === 'string' ? sql : sql.sqlite)
   }
   restoreCounters(sqlite, counters)
-  sqlite.pragma(`user_version = ${SCHEMA_VERSION}`)
+  writeMark(sqlite)
 }
