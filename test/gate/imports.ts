@@ -1,4 +1,4 @@
-// Reads the sources of a folder with their imports: for the rules of the tree, and for the choice of tests.
+// Reads the sources of a folder with their imports. Rules of the tree and the choice of tests use them.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'

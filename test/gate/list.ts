@@ -1,5 +1,5 @@
-// The list of the gate: `.ci/run` runs these tests for each change, for the reasons given. rules.ts adds the tests of
-// the changed parts. `.ci/full` runs all.
+// The list of the gate: `.ci/run` runs these tests for each change. rules.ts adds the tests of the changed parts.
+// `.ci/full` runs all.
 
 import type { LaneName } from './lanes.ts'
 
