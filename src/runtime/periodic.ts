@@ -22,6 +22,8 @@ export type Periodic<Extra extends ExtraRun> = {
   nextRun(): Date | undefined
   /** Aborted by `close`. */
   readonly signal: AbortSignal
+  /** Resolves when no run is under way. */
+  idle(): Promise<void>
   /** Stops, and waits for the end of the current run. */
   close(): Promise<void>
 }
@@ -86,6 +88,7 @@ export function createPeriodic<Extra extends ExtraRun>({
     },
     nextRun: () => (extra && !(scheduled && scheduled <= extra.at) ? extra.at : scheduled),
     signal: stop.signal,
+    idle: async () => running,
     async close() {
       clearInterval(timer)
       stop.abort()

@@ -22,6 +22,8 @@ export type Scheduler = {
   start(): void
   /** Undefined: the cron pattern never matches. */
   nextRun(): Date | undefined
+  /** Resolves when no run is under way. */
+  idle(): Promise<void>
   /** Stops, and waits until an open run has closed its record. */
   close(): Promise<void>
 }
@@ -74,6 +76,7 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
       runs.runNow(next)
     },
     nextRun: () => runs.nextRun(),
+    idle: () => runs.idle(),
     close: () => runs.close(),
   }
 }

@@ -27,6 +27,8 @@ export type Schedulers = {
   tasks(): Promise<SyncTask[]>
   /** Starts and ends schedulers of optional providers that were enabled or disabled. */
   refresh(): Promise<void>
+  /** Resolves when the lead was decided, and no run or background work is queued or under way. */
+  idle(): Promise<void>
   /** Stops, and waits until an open run has closed its record. */
   close(): Promise<void>
 }
@@ -106,6 +108,10 @@ export function openSchedulers(
     async refresh() {
       await local?.refresh()
     },
+    async idle() {
+      await leader?.attempted
+      await local?.idle()
+    },
     async close() {
       state = 'stopped'
       firstAttempt.resolve()
@@ -158,7 +164,7 @@ function publishSchedules({ db }: SyncDeps, { tasks }: LocalSchedulers, lock: Lo
   }
 }
 
-type LocalSchedulers = { tasks(): SyncTask[]; refresh(): Promise<void>; close(): Promise<void> }
+type LocalSchedulers = Pick<Schedulers, 'refresh' | 'idle' | 'close'> & { tasks(): SyncTask[] }
 
 /** Starts the schedulers of the active providers in this process. */
 async function startSchedulers(
@@ -222,6 +228,11 @@ async function startSchedulers(
         return entry ? { ...entry.timetable, nextRun: entry.scheduler?.nextRun() } : []
       }),
     refresh: () => change(update),
+    async idle() {
+      await change(async () => {})
+      await Promise.all([...entries.values()].map(({ scheduler }) => scheduler?.idle()))
+      await background.idle() // a run may have begun some
+    },
     async close() {
       isClosed = true
       await Promise.all([...entries.values()].map(({ scheduler }) => scheduler?.close()))
@@ -275,6 +286,8 @@ function createBackground(deps: SyncDeps) {
     },
     /** Indicators alone: one was enabled, or their history may go on. */
     beginIndicators,
+    /** Resolves after the work so far. */
+    idle: () => enqueue(async () => {}),
     async close() {
       stop.abort()
       await enqueue(async () => {}) // after the current one

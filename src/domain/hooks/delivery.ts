@@ -13,6 +13,8 @@ export type Hooks = {
   start(): void
   /** Starts a delivery. Call it after each commit that may have queued a message or changed a hook. */
   wake(): void
+  /** Resolves when the lead was decided, and no delivery or attempt is under way. */
+  idle(): Promise<void>
   /** Aborts the attempts under way; the next start repeats them. */
   close(): Promise<void>
 }
@@ -55,6 +57,10 @@ export function openHooks(deps: HooksDeps): Hooks {
       })
     },
     wake: () => queue?.wake(),
+    async idle() {
+      await task?.attempted
+      await queue?.idle()
+    },
     async close() {
       await task?.close()
     },
@@ -109,6 +115,10 @@ function createQueue(deps: SenderDeps): Hooks {
       wake()
     },
     wake,
+    async idle() {
+      for (let attempts = sender.attempts(); delivery || attempts.length > 0; attempts = sender.attempts())
+        await Promise.all([delivery, ...attempts]) // each end of an attempt begins a delivery
+    },
     async close() {
       isOpen = false
       clearInterval(timer)

@@ -13,6 +13,8 @@ export type Sender = {
   sendDue(): Promise<void>
   /** Instant of the next due attempt; undefined: the next `wake` starts it. */
   nextDueTime(): Date | undefined
+  /** Attempts under way. */
+  attempts(): Promise<void>[]
   close(): Promise<void>
 }
 
@@ -28,6 +30,7 @@ export function createSender(deps: SenderDeps, ended: () => void): Sender {
   let next: Date | undefined
   let restEnd: Date | undefined
 
+  const attempts = () => [...lanes.values()].flatMap((lane) => [...lane.values()])
   const rest = () => {
     restEnd = new Date(clock().getTime() + REST_MS)
     next = restEnd
@@ -87,9 +90,10 @@ export function createSender(deps: SenderDeps, ended: () => void): Sender {
       if (!restEnd) next = nextDue === undefined ? undefined : new Date(nextDue)
     },
     nextDueTime: () => next,
+    attempts,
     async close() {
       stop.abort()
-      await Promise.all([...lanes.values()].flatMap((lane) => [...lane.values()]))
+      await Promise.all(attempts())
     },
   }
 }

@@ -29,6 +29,8 @@ const CLOCK_STEP_MS = 15 * 60_000
 export type Housekeeping = {
   /** Runs now, after any run in progress; deletes nothing for its age. */
   tidy(): void
+  /** Resolves after the runs so far. */
+  idle(): Promise<void>
   close(): Promise<void>
 }
 
@@ -68,6 +70,7 @@ export function startHousekeeping(deps: Deps): Housekeeping {
   }, HOUR_MS)
   return {
     tidy,
+    idle: () => running,
     async close() {
       clearInterval(timer)
       stop.abort()

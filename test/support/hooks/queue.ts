@@ -24,8 +24,8 @@ export type HookQueue = {
   createHook(url: string, ...events: HookEvent[]): Promise<{ id: number; secret: string }>
   /** Queues messages for documents as their upload does, in one transaction, and wakes the sender. */
   queueDocuments(id: number, count?: number): Promise<void>
-  /** Moves the clock, and wakes the sender as its own timer would. */
-  advance(ms: number): void
+  /** Moves the clock when nothing is sent, and wakes the sender as its own timer would. */
+  advance(ms: number): Promise<void>
   readHook(id: number): Promise<ListedHook>
   /** Starts another sender over the same queue, as after a restart. */
   restart(): Promise<void>
@@ -66,7 +66,8 @@ export async function openHookQueue(t: TestContext, { tryMs }: { tryMs?: number 
       await db.transaction().execute((trx) => queueDocuments(trx, upload))
       queue.hooks.wake()
     },
-    advance(ms) {
+    async advance(ms) {
+      await queue.hooks.idle()
       clock.now = new Date(clock.now.getTime() + ms)
       queue.hooks.wake()
     },

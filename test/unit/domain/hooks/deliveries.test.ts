@@ -29,7 +29,7 @@ test('a delivered message is stored with its body, and is sent again with the sa
   await queue.queueDocuments(41)
   await until(async () => (await queue.readHook(id)).failure === 'HTTP 500')
   assert.deepEqual(await deliveries(db), [])
-  queue.advance(5000)
+  await queue.advance(5000)
   await until(async () => (await deliveries(db)).length === 1)
   const [first] = receiver.received
   const ended_at = clock.read().toISOString()
@@ -43,7 +43,7 @@ test('a delivered message is stored with its body, and is sent again with the sa
     { id: 1, ...common, created_at, tries: 2, ended_at, status: 204, failure: null },
   ])
 
-  queue.advance(MINUTE)
+  await queue.advance(MINUTE)
   const now = clock.read().toISOString()
   assert.deepEqual(await requeueDeliveries(db, { id: 1, failedOnly: false }, now), [id])
   queue.hooks.wake()
@@ -69,7 +69,7 @@ test('messages that are given up are stored with the reason, also the waiting on
   assert.deepEqual(new Set(rows.map(({ failure }) => failure)), new Set(['HTTP 410']))
   assert.equal((await queue.readHook(id)).given_up, 6)
 
-  queue.advance(MINUTE)
+  await queue.advance(MINUTE)
   const since = clock.read().toISOString()
   const request = async (filter: object) =>
     (await requeueDeliveries(db, { failedOnly: true, ...filter }, since)).length

@@ -4,7 +4,6 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:net'
 import { test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import { rotateHook } from '../../../../src/domain/hooks/hooks.ts'
 import { createSender } from '../../../../src/domain/hooks/sender.ts'
 import { createLog } from '../../../../src/runtime/log.ts'
@@ -45,10 +44,10 @@ test('an attempt after a 500 has the same id, and a signature of its own time', 
   await queue.queueDocuments(41)
   await until(async () => (await queue.readHook(id)).failure === 'HTTP 500')
   assert.equal((await queue.readHook(id)).failing_since, queue.clock.read().toISOString())
-  queue.advance(4.9 * SECOND)
-  await pause(200)
+  await queue.advance(4.9 * SECOND)
+  await queue.hooks.idle()
   assert.equal(receiver.received.length, 1)
-  queue.advance(0.1 * SECOND)
+  await queue.advance(0.1 * SECOND)
   await hasReceived(receiver, 2)
   await until(async () => (await queue.readHook(id)).waiting === 0)
   const [first, second] = receiver.received
@@ -70,16 +69,16 @@ test('a message is dropped and logged after eight attempts at their times', asyn
     const due = new Date(queue.clock.now.getTime() + delay).toISOString()
     const planned = () => queue.db.selectFrom('hook_messages').select('due_at').executeTakeFirst()
     await until(async () => (await planned())?.due_at === due)
-    queue.advance(delay - 1)
-    await pause(20)
+    await queue.advance(delay - 1)
+    await queue.hooks.idle()
     assert.equal(receiver.received.length, at + 1, `not before ${delay} ms`)
-    queue.advance(1)
+    await queue.advance(1)
     await hasReceived(receiver, at + 2)
   }
   await until(async () => (await queue.readHook(id)).given_up === 1)
   assert.equal((await queue.readHook(id)).waiting, 0)
-  queue.advance(24 * HOUR)
-  await pause(50)
+  await queue.advance(24 * HOUR)
+  await queue.hooks.idle()
   assert.equal(receiver.received.length, 8)
   await until(() => queue.logLines.join('').includes('"hook message given up"'))
   assert.match(queue.logLines.join(''), /"event":"hook fails","hook":1,"reason":"HTTP 503"/)
@@ -95,8 +94,8 @@ test('a 410 disables a hook: its queue is dropped, and no message is sent any mo
   await until(async () => (await queue.readHook(id)).waiting === 0)
   await hasReceived(receiver, 3) // the first three messages are sent at once
   await queue.queueDocuments(5000)
-  queue.advance(HOUR)
-  await pause(50)
+  await queue.advance(HOUR)
+  await queue.hooks.idle()
   assert.equal(receiver.received.length, 3)
   assert.equal((await queue.readHook(id)).waiting, 0)
 })
@@ -112,10 +111,10 @@ test('a redirect is not followed; a closed or absent receiver is retried', async
     async () => (await queue.readHook(id)).failure === 'HTTP 307, a redirect, which is not followed',
   )
   receiver.answer = (response) => response.destroy()
-  queue.advance(5 * SECOND)
+  await queue.advance(5 * SECOND)
   await until(async () => /UND_ERR_SOCKET|ECONNRESET/.test((await queue.readHook(id)).failure ?? ''))
   await receiver.close()
-  queue.advance(MINUTE)
+  await queue.advance(MINUTE)
   await until(async () => (await queue.readHook(id)).failure === 'ECONNREFUSED')
   assert.deepEqual([other.received.length, (await queue.readHook(id)).waiting], [0, 1])
 })
@@ -173,9 +172,7 @@ test('close() aborts attempts at once, and the next start repeats them', async (
   const { id } = await queue.createHook(receiver.url)
   await queue.queueDocuments(41)
   await hasReceived(receiver, 1)
-  const start = performance.now()
-  await queue.hooks.close()
-  assert.ok(performance.now() - start < LONG_MS / 2)
+  await queue.hooks.close() // the attempt would last longer than this file may
   const tries = await queue.db.selectFrom('hook_messages').select('tries').execute()
   assert.deepEqual([tries, (await queue.readHook(id)).failing_since], [[{ tries: 0 }], null])
   receiver.answer = (response) => response.writeHead(200).end()
@@ -215,9 +212,11 @@ test('a message scheduled by a clock a year ahead is sent', async (t) => {
   receiver.answer = (response) => response.writeHead(500).end()
   const { id } = await queue.createHook(receiver.url)
   const now = queue.clock.now
+  await queue.hooks.idle()
   queue.clock.now = new Date(now.getTime() + 365 * 24 * HOUR)
   await queue.queueDocuments(41)
-  await until(async () => (await queue.readHook(id)).failure !== null)
+  await queue.hooks.idle()
+  assert.equal((await queue.readHook(id)).failure, 'HTTP 500')
   receiver.answer = (response) => response.writeHead(200).end()
   queue.clock.now = now
   queue.hooks.wake()

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { mock, type TestContext, test } from 'node:test'
-import { setTimeout as wait } from 'node:timers/promises'
 import { startHousekeeping } from '../../../../src/domain/operations/housekeeping.ts'
 import { createLog } from '../../../../src/runtime/log.ts'
 import { blobPath } from '../../../../src/store/blobs/commit.ts'
@@ -62,21 +61,23 @@ test('housekeeping deletes nothing that is old at its start, nor in an hour in w
   const start = () => startHousekeeping({ ...engine, clock: clock.read, log, ...days })
   const first = start()
   first.tidy()
+  await first.idle()
   clock.now = real
   passHours()
-  await wait(200)
+  await first.idle()
   await first.close()
   assert.equal((await eventTimes(db)).length, 2)
   const second = start()
   t.after(() => second.close())
-  clock.now = ahead
-  passHours()
-  clock.now = real
-  passHours()
-  await wait(200)
+  for (const time of [ahead, real]) {
+    await second.idle()
+    clock.now = time
+    passHours()
+  }
+  await second.idle()
   assert.equal((await eventTimes(db)).length, 2)
   passHours()
-  await until(async () => (await eventTimes(db)).length === 1)
+  await second.idle()
   assert.deepEqual(await eventTimes(db), [event.at])
 })
 
@@ -121,12 +122,14 @@ test('housekeeping removes events within a day after they expire, also after a f
     ...(await contents(t)),
   })
   t.after(() => housekeeping.close())
+  await housekeeping.idle()
   assert.equal((await eventTimes(db)).length, 1)
   await db.schema.alterTable('events').renameTo('elsewhere').execute()
   mock.timers.tick(DAY_MS)
   await until(() =>
     logged.some((line) => / warn +housekeeping failed: tried again in an hour reason=.*events/.test(line)),
   )
+  await housekeeping.idle()
   await db.schema.alterTable('elsewhere').renameTo('events').execute()
   clock.now = new Date(clock.now.getTime() + DAY_MS)
   mock.timers.tick(DAY_MS)
