@@ -1,5 +1,6 @@
 // Fake bank with a session, for the tests of providers.
 
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { TestContext } from 'node:test'
 import { type Bank, type BankOptions, startBank } from '../../../src/demo/bank.ts'
 import { openSession } from '../../../src/providers/bccr/bccr.ts'
@@ -30,6 +31,29 @@ export async function converse(
 
 export function ask(table: string, indicator: string | undefined, from: string, to: string): FetchRequest {
   return { table, indicator, window: { from, to } }
+}
+
+/**
+ * Stops the clock of the time-outs of requests. Returns a function that lets each expire which is under way.
+ * `isAtHeaders`: each expires by itself once the headers of its answer have arrived.
+ */
+export function mockTimeouts(t: TestContext, { isAtHeaders = false } = {}): () => void {
+  const timeouts: AbortController[] = []
+  // Not by t.mock.timers: those abort without a TimeoutError.
+  t.mock.method(AbortSignal, 'timeout', () => {
+    const timeout = new AbortController()
+    timeouts.push(timeout)
+    return timeout.signal
+  })
+  const expireAll = () => {
+    for (const timeout of timeouts.splice(0)) timeout.abort(new DOMException('late', 'TimeoutError'))
+  }
+  const expire = () => void setImmediate(expireAll)
+  if (isAtHeaders) {
+    subscribe('undici:request:headers', expire)
+    t.after(() => unsubscribe('undici:request:headers', expire))
+  }
+  return expire
 }
 
 /** Request for the week of most tests. */

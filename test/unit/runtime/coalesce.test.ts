@@ -1,22 +1,26 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setTimeout } from 'node:timers/promises'
 import { coalesce } from '../../../src/runtime/coalesce.ts'
+
+const HOUR_MS = 3_600_000
 
 test('a caller gets a run that begins after its call, and shares it with other callers', async () => {
   const callsAtStart: number[] = []
+  const [began, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   let calls = 0
   const runOnce = coalesce(async () => {
     callsAtStart.push(calls)
-    await setTimeout(20)
+    began.resolve()
+    await end.promise
   }, 5)
   const ask = () => {
     calls += 1
     return runOnce()
   }
   const first = Promise.all([ask(), ask(), ask()])
-  while (callsAtStart.length === 0) await setTimeout(1)
+  await began.promise
   const later = ask() // the first run is under way, and may have read earlier state
+  end.resolve()
   await first
   assert.deepEqual(callsAtStart.slice(0, 1), [3])
   await later
@@ -24,18 +28,17 @@ test('a caller gets a run that begins after its call, and shares it with other c
 })
 
 test('runs are at least the pause apart, however many callers there are', async () => {
-  const starts: number[] = []
-  const runPaced = coalesce(async () => void starts.push(performance.now()), 30)
-  const started = performance.now()
-  let calls = 0
-  while (starts.length < 6) {
-    calls += 2
-    await Promise.race([Promise.all([runPaced(), runPaced()]), setTimeout(5)])
-  }
-  assert.ok(calls > starts.length)
-  // Measured from the first run: the earlier of two may be late after a stall of the machine.
-  for (const [at, start] of starts.entries())
-    assert.ok(start - started >= 28 * at, `${at}: ${start - started} ms`)
+  const waits: number[] = []
+  let runs = 0
+  const sleep = async (ms: number) => void waits.push(ms)
+  const runPaced = coalesce(async () => void runs++, HOUR_MS, sleep) // a pause that no stall uses up
+  for (let turn = 0; turn < 4; turn += 1) await Promise.all([runPaced(), runPaced(), runPaced()])
+  const [first, ...others] = waits
+  assert.deepEqual([runs, first, others.length], [4, 0, 3])
+  assert.ok(
+    others.every((ms) => ms > HOUR_MS / 2 && ms <= HOUR_MS),
+    String(waits),
+  )
 })
 
 test('a failed run fails for all its callers, and the next one is started', async () => {

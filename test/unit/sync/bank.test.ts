@@ -8,21 +8,21 @@ import { bccr, openSession } from '../../../src/providers/bccr/bccr.ts'
 import { bccrCatalogue } from '../../../src/providers/bccr/catalogue.ts'
 import { selectRevisions } from '../../../src/store/rates/record.ts'
 import { type Desk, openDesk } from '../../support/rates/memory-bank.ts'
-import { retryWhenStalled } from '../../support/stalls.ts'
+import { mockTimeouts } from '../providers/support.ts'
 
 const TODAY = '2026-03-24'
 const HTML = { status: 200, body: '<html>En mantenimiento</html>', headers: { 'Content-Type': 'text/html' } }
 
-type WireOptions = Partial<BankOptions> & { ours?: string; timeoutMs?: number }
+type WireOptions = Partial<BankOptions> & { ours?: string }
 
 async function openWire(t: TestContext, options: WireOptions = {}) {
-  const { ours = 'secret-of-ours', timeoutMs = 60_000, ...bankOptions } = options
+  const { ours = 'secret-of-ours', ...bankOptions } = options
   const desk = await openDesk(t, { catalogue: bccrCatalogue, backfillFrom: '2026-02-01' })
   const bank: Bank = await startBank({ token: 'secret-of-ours', today: desk.clock.today, ...bankOptions })
   t.after(() => bank.close())
   desk.bank.provider = {
     ...bccr,
-    connect: (settings, signal) => openSession(settings, signal, { sleep: async () => {}, timeoutMs }),
+    connect: (settings, signal) => openSession(settings, signal, { sleep: async () => {} }),
   }
   const settings = { url: bank.url, token: ours, paceMs: 0, userAgent: 'test' }
   desk.deps.settings = () => settings
@@ -111,20 +111,22 @@ const SICK: [string, BankFault, RegExp][] = [
 for (const [what, fault, words] of SICK) {
   for (const failing of ['318', '520']) {
     test(`${what} for ${failing} is parcial, names it, and the rest is stored`, async (t) => {
-      const attempt = async () => {
-        const desk = await openWire(t, fault === 'hang' ? { timeoutMs: 200 } : {})
-        desk.wire.faults = ({ path }) => (path.includes(`/${failing}/`) ? fault : undefined)
-        const run = await desk.sync()
-        assert.equal(run.status, 'parcial')
-        assert.match(run.message ?? '', new RegExp(`^${failing}: `))
-        assert.match(run.message ?? '', words)
-        assert.equal(Object.keys(await desk.stored('EUR')).length > 0, failing === '318')
-        assert.equal(Object.keys(await desk.stored('CRC')).length > 0, failing === '520')
-        await keepsSecret(desk, 'secret-of-ours')
-        desk.wire.faults = undefined
-        assert.equal((await desk.sync()).status, 'ok')
+      const expire = mockTimeouts(t)
+      const desk = await openWire(t)
+      desk.wire.faults = ({ path }) => {
+        if (!path.includes(`/${failing}/`)) return undefined
+        if (fault === 'hang') expire()
+        return fault
       }
-      await (fault === 'hang' ? retryWhenStalled(100, attempt) : attempt())
+      const run = await desk.sync()
+      assert.equal(run.status, 'parcial')
+      assert.match(run.message ?? '', new RegExp(`^${failing}: `))
+      assert.match(run.message ?? '', words)
+      assert.equal(Object.keys(await desk.stored('EUR')).length > 0, failing === '318')
+      assert.equal(Object.keys(await desk.stored('CRC')).length > 0, failing === '520')
+      await keepsSecret(desk, 'secret-of-ours')
+      desk.wire.faults = undefined
+      assert.equal((await desk.sync()).status, 'ok')
     })
   }
 }

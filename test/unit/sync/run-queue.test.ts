@@ -10,7 +10,6 @@ import { createRunQueue, GAVE_WAY } from '../../../src/sync/run-queue.ts'
 import { openSchedulers } from '../../../src/sync/schedulers.ts'
 import { pruebas } from '../../support/pruebas/pruebas.ts'
 import { openDesk } from '../../support/rates/memory-bank.ts'
-import { until } from '../../support/terminal.ts'
 
 test('a required run comes before waiting optional ones, and aborts the current one of them', async () => {
   const { enqueue } = createRunQueue()
@@ -54,13 +53,13 @@ test('a source that never answers does not delay the scheduled sync of the bank'
     backfillFrom: '2026-03-20',
     now: '2026-03-24T10:00:00Z',
   })
-  let reads = 0
+  const silentRead = Promise.withResolvers<void>()
   const silent: Provider = {
     ...pruebas,
     isOptional: true,
     connect: (_settings, signal) => ({
       read() {
-        reads += 1
+        silentRead.resolve()
         return new Promise((_resolve, reject) =>
           signal.addEventListener('abort', () => reject(signal.reason)),
         )
@@ -75,14 +74,12 @@ test('a source that never answers does not delay the scheduled sync of the bank'
   })
   t.after(() => schedulers.close())
   schedulers.start()
-  await until(() => reads === 1)
+  await silentRead.promise
   const requests = bank.asked.length
   clock.now = new Date('2026-03-24T11:00:00Z') // 05:00 in Costa Rica
   const bankRuns = async () => (await selectRuns(db, { limit: 50 })).filter(({ provider_id: id }) => id === 1)
-  await until(async () => {
-    t.mock.timers.tick(1000) // again: the scheduler may still be ending the first run
-    return (await bankRuns()).filter(({ finished_at }) => finished_at).length === 2
-  })
+  t.mock.timers.tick(1000)
+  await schedulers.idle()
   const [scheduled] = await bankRuns()
   assert.deepEqual(
     [scheduled?.trigger, scheduled?.status, scheduled?.started_at],

@@ -9,12 +9,8 @@ import { ensureCatalogue } from '../../../src/sync/catalogue.ts'
 import { openSchedulers } from '../../../src/sync/schedulers.ts'
 import { pruebas } from '../../support/pruebas/pruebas.ts'
 import { openDesk } from '../../support/rates/memory-bank.ts'
-import { postgres } from '../../support/temporary.ts'
-import { until } from '../../support/terminal.ts'
 
 const MINUTE = 60_000
-/** Turns of 2 ms and a query without a run; PostgreSQL begins one later. */
-const QUIET_TURNS = postgres ? 100 : 30
 
 /** The bank on memory and another one, of which each may be down; 12:00 UTC is 06:00 and 14:00 there. */
 async function openTwo(t: TestContext) {
@@ -46,26 +42,14 @@ async function openTwo(t: TestContext) {
     syncCron: ({ settings }) => settings.schedule.fallback,
   })
   t.after(() => schedulers.close())
-  const settle = async () => {
-    for (let quiet = 0; quiet < QUIET_TURNS; quiet++) {
-      await new Promise((resolve) => setTimeout(resolve, 2))
-      const [last] = await selectRuns(db, { limit: 1 })
-      if (reading > 0 || last?.finished_at === null) quiet = 0
-    }
-  }
   return {
     ...desk,
     down,
     schedulers,
-    settle,
     /** Starts the schedulers. The first runs of both providers have ended when it returns. */
     async start() {
       schedulers.start()
-      await until(async () => {
-        const runs = (await selectRuns(db, { limit: 200 })).filter((run) => run.finished_at !== null)
-        return new Set(runs.map((run) => run.provider_id)).size === providers.length
-      })
-      await settle()
+      await schedulers.idle()
     },
     /** Returns the runs since the last call, oldest first: `provider trigger`. */
     async runs() {
@@ -80,7 +64,7 @@ async function openTwo(t: TestContext) {
     async setTime(instant: string) {
       clock.now = new Date(instant)
       t.mock.timers.tick(1000)
-      await settle()
+      await schedulers.idle()
     },
   }
 }
