@@ -66,7 +66,6 @@ export const LONG_ALONE: Record<string, string> = {
   'api/web/docs.test.ts': 'files of the page',
   'api/web/lifetimes.test.ts': 'a clock',
   'api/web/transport.test.ts': 'headers',
-  'unit/domain/rates/rate-cache-memory.test.ts': 'memory',
   'unit/sync/accept.test.ts': 'a function',
   'unit/sync/bank.test.ts': 'answers of a bank',
   'unit/sync/empty-tables.test.ts': 'days that a source leaves out',

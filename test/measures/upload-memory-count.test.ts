@@ -23,7 +23,7 @@ test('400,000 documents use as much memory as is counted', async (t) => {
 
 /** Measures one upload in a process of its own. */
 async function measure(t: TestContext): Promise<Measured> {
-  const program = join(import.meta.dirname, '../../../../support/documents/measure-upload.ts')
+  const program = join(import.meta.dirname, '../support/documents/measure-upload.ts')
   const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', ...V8_FLAGS, program])
   const measured = JSON.parse(stdout) as Measured
   const { count, held, grown, rssGrown, left } = measured

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import type { IncomingMessage } from 'node:http'
 import { test } from 'node:test'
-import { collectHeap } from '../../../../src/cli/commands/idle-collection.ts'
-import { parseNetworks } from '../../../../src/http/listener/networks.ts'
-import { resolveClient } from '../../../../src/http/listener/proxy.ts'
+import { collectHeap } from '../../src/cli/commands/idle-collection.ts'
+import { parseNetworks } from '../../src/http/listener/networks.ts'
+import { resolveClient } from '../../src/http/listener/proxy.ts'
 
 test('a stored address does not retain the memory of its header', () => {
   const proxies = parseNetworks('loopback')

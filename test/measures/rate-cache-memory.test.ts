@@ -5,12 +5,12 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
-import { temporaryDirectory } from '../../../support/temporary.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
 
 const LIMIT_MB = 60
 
 test('the columns of all currencies since 1983 take less than 60 MB', async (t) => {
-  const program = join(import.meta.dirname, '../../../support/rates/measure-rate-cache.ts')
+  const program = join(import.meta.dirname, '../support/rates/measure-rate-cache.ts')
   const { stdout } = await promisify(execFile)(process.execPath, [
     '--expose-gc',
     program,
