@@ -13,6 +13,7 @@ export const ALONE: Record<string, string> = {
   'test/api/documents/upload-memory.test.ts': 'measures memory',
   'test/api/raw.test.ts': 'has a hook after each test',
   'test/measures/client-addresses.test.ts': 'measures memory',
+  'test/measures/file-lock.test.ts': 'measures time',
   'test/measures/json-body.test.ts': 'measures memory',
   'test/measures/lingering.test.ts': 'measures time',
   'test/measures/linear-time.test.ts': 'measures time',

@@ -70,8 +70,8 @@ test('syncLine has percent, series, days and the time left', () => {
 
 /** Runs a sync of `days` with 2.5 s for each answer of the bank. Returns the lines on stderr. */
 async function printedBySync(t: TestContext, { interactive, days }: { interactive: boolean; days: number }) {
+  t.mock.timers.enable({ apis: ['Date'], now: Date.parse('2026-03-24T12:00:00Z') })
   const today = currentDay(() => new Date())
-  t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
   const bank = await startBank({
     today: () => today,
     token: 'secret',

@@ -4,6 +4,7 @@ import { type Bank, type BankOptions, startBank } from '../../../src/demo/bank.t
 import { wireNumber } from '../../../src/demo/bank-public.ts'
 import { groupedText } from '../../../src/demo/bank-site.ts'
 import { inventedValue } from '../../../src/demo/invented-rates.ts'
+import { until } from '../../support/terminal.ts'
 
 const TODAY = '2026-09-18' // a Friday
 const PUBLIC = 'Bccr.GE.SDDE.Publico.Indicadores.API'
@@ -144,7 +145,7 @@ test('fake bank records its requests', async (t) => {
 test('fake bank closes although a request hangs', async () => {
   const bank = await startBank({ today: () => TODAY, faults: () => 'hang' })
   const hanging = assert.rejects(get(bank, CSRF))
-  while (bank.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 1))
+  await until(() => bank.requests.length > 0)
   await bank.close()
   await hanging
 })

@@ -14,11 +14,11 @@ import { countLaterRates, discardRates } from '../../../src/sync/discard.ts'
 import { importRates } from '../../../src/sync/import/import.ts'
 import { addDays } from '../../../src/values/dates.ts'
 import { addInterval } from '../../../src/values/intervals.ts'
-import { withinASecond } from '../../api/support.ts'
 import { scaled } from '../../faults/scale.ts'
 import { fetchAnswer, type MemoryApp, startMemoryApp } from '../../support/rates/memory-app.ts'
 import { createRandom, type Random } from '../../support/rates/random-bank.ts'
 import { temporaryEngine } from '../../support/temporary.ts'
+import { until } from '../../support/terminal.ts'
 
 const TODAY = '2026-03-24'
 const TOMORROW = '2026-03-25'
@@ -232,5 +232,5 @@ async function changeData(app: MemoryApp, { db }: Engine, work: () => Promise<un
   const before = { tag: await tag(), ...(await revision()) }
   await work()
   if ((await revision()).data_revision === before.data_revision) return
-  await withinASecond(async () => (await tag()) !== before.tag, 'the change is seen')
+  await until(async () => (await tag()) !== before.tag)
 }

@@ -5,15 +5,16 @@ import { spawnSync } from 'node:child_process'
 import { chownSync, existsSync, mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
+import { setImmediate } from 'node:timers/promises'
 import { writeMovedNote } from '../../../../src/store/cluster/moved-note.ts'
 import { openSqliteEngine } from '../../../../src/store/sqlite/engine.ts'
-import { retryWhenStalled } from '../../../support/stalls.ts'
 import { temporaryDirectory } from '../../../support/temporary.ts'
 import { runCommand } from '../../../support/terminal.ts'
 
 const ROOT = join(import.meta.dirname, '../../../..')
 const NOBODY = 65534
+/** More readings of the clock than a command has that is not locked out. */
+const RETRIES = 100
 const PROGRAM = join(ROOT, 'bin/cambista.ts')
 const AS_NOBODY = { uid: NOBODY, gid: NOBODY, encoding: 'utf8' } as const
 
@@ -67,21 +68,20 @@ test('commands of each kind name the owner of a directory of another user', {
 })
 
 test('commands change nothing during a move, and one that waited for its end names the new place', async (t) => {
-  // A stall of seconds uses up the patience of a command.
-  await retryWhenStalled(1000, async () => {
-    const dataDir = temporaryDirectory(t)
-    const run = (line: string) => runCommand([...line.split(' '), '--data-dir', dataDir])
-    await run('key create erp')
-    const source = await openSqliteEngine(dataDir, { server: true, mustExist: true, isMoving: true })
-    t.after(() => source.close())
-    const refused = await run('key revoke erp')
-    assert.deepEqual([refused.code, refused.err], [1, 'cambista: database is locked\n'])
-    const waiting = run('key revoke erp')
-    await pause(1000)
-    await writeMovedNote(dataDir, { to: 'database', at: new Date(), epoch: 'e' })
-    await source.close()
-    const late = await waiting
-    assert.equal(late.code, 1)
-    assert.match(late.err, /are in database since .+Serve them with --database/)
-  })
+  const dataDir = temporaryDirectory(t)
+  const run = (line: string) => runCommand([...line.split(' '), '--data-dir', dataDir])
+  await run('key create erp')
+  const source = await openSqliteEngine(dataDir, { server: true, mustExist: true, isMoving: true })
+  t.after(() => source.close())
+  const refused = await run('key revoke erp')
+  assert.deepEqual([refused.code, refused.err], [1, 'cambista: database is locked\n'])
+  const { mock: clock } = t.mock.method(performance, 'now', () => 0) // the patience of the command never ends
+  const waiting = run('key revoke erp')
+  while (clock.callCount() < RETRIES) await setImmediate()
+  clock.restore()
+  await writeMovedNote(dataDir, { to: 'database', at: new Date(), epoch: 'e' })
+  await source.close()
+  const late = await waiting
+  assert.equal(late.code, 1)
+  assert.match(late.err, /are in database since .+Serve them with --database/)
 })

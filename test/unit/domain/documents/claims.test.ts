@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { setTimeout as pause, setImmediate } from 'node:timers/promises'
+import { setImmediate } from 'node:timers/promises'
 import { EVERYTHING } from '../../../../src/domain/documents/access.ts'
 import { createWaiters } from '../../../../src/domain/documents/arrivals.ts'
 import {
@@ -24,6 +24,7 @@ import { atomically } from '../../../../src/store/engine.ts'
 import { AGENT, makeDirectory, openTestBlobs, storeTexts } from '../../../support/company.ts'
 import { openLeaseTime } from '../../../support/documents/lease-time.ts'
 import { ofSqlite, openTestDatabase, postgres, temporaryDirectory } from '../../../support/temporary.ts'
+import { until } from '../../../support/terminal.ts'
 
 const WORKER = { tokenId: 1, name: 'lector', access: EVERYTHING }
 const YEARS_MS = 10 * 365 * 86_400_000
@@ -230,6 +231,5 @@ test('no timer runs while no worker waits', ofSqlite, async (t) => {
   const claiming = await begin()
   await claim(claiming, 3600)
   claiming.leases.wake()
-  await pause(20)
-  assert.equal(timers(), before)
+  await until(() => timers() === before)
 })

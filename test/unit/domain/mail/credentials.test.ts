@@ -165,14 +165,16 @@ test('two mailboxes of one file fetch one token', async (t) => {
 })
 
 test('a stop ends a request for a token', async (t) => {
-  const server = createServer((_, res) => void res.writeHead(200).write('{'))
+  const stop = new AbortController()
+  const server = createServer((_, res) => {
+    res.writeHead(200).write('{')
+    stop.abort(new Error('it stops'))
+  })
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
   t.after(() => server.close().closeAllConnections())
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
   const file = writeSecret(t, lines(url, 'grant=client_credentials'))
-  const stop = new AbortController()
   const reading = create().reader.read({ user_name: 'a', password_file: null, oauth_file: file }, stop.signal)
-  setTimeout(() => stop.abort(new Error('it stops')), 200)
   await assert.rejects(reading, /it stops/)
 })
 

@@ -4,17 +4,13 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { type MailReader, type MailReaderLimits, openMailReader } from '../../../../src/domain/mail/reader.ts'
-import type { AppError } from '../../../../src/runtime/errors.ts'
 import { sampleInvoice } from '../../../support/documents/invoice-xml.ts'
-import { createMail, NL } from '../../../support/documents/mails.ts'
+import { createMail } from '../../../support/documents/mails.ts'
 import { HOSTILE_MAILS, slowMail } from '../../../support/mail/hostile-mails.ts'
 import { until } from '../../../support/terminal.ts'
 
 const FE = { type: 'text/xml', disposition: 'attachment; filename=FE.xml', content: sampleInvoice() }
 const NEVER = new AbortController().signal
-const PDF = `Content-Type: application/pdf; name=a.pdf${NL}`
-const BASE64 = `Content-Transfer-Encoding: base64${NL}${NL}`
-const LINE = `${Buffer.alloc(57, '%PDF').toString('base64')}${NL}`
 /** The default deadline would decide on a busy machine. */
 const PATIENCE_MS = 300_000
 

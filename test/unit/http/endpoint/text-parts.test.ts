@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { encodeChunks, textParts, wholeOrParts } from '../../../../src/http/endpoint/text-parts.ts'
 import { createInterleaver } from '../../../../src/runtime/interleave.ts'
+import { passTurns } from '../../../support/turns.ts'
 
 const LINE = `${'x'.repeat(1000)}\n`
 
@@ -39,11 +40,11 @@ for (const gzip of [false, true]) {
     await chunks.next()
     const atFirst = progress.lines
     assert.ok(atFirst < 1000, `${atFirst} lines`)
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await isQuiet(progress)
     assert.ok(progress.lines < 1000, `${progress.lines} lines, and nobody asks`)
     await chunks.return()
     const atLast = progress.lines
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await isQuiet(progress)
     assert.equal(progress.lines, atLast)
   })
 
@@ -54,6 +55,14 @@ for (const gzip of [false, true]) {
     }
     await assert.rejects(Array.fromAsync(encodeChunks(broken(), createInterleaver(), { gzip })), TypeError)
   })
+}
+
+/** Waits until no line is generated in 50 turns. */
+async function isQuiet(progress: { lines: number }): Promise<void> {
+  for (let before = -1; before !== progress.lines; ) {
+    before = progress.lines
+    await passTurns()
+  }
 }
 
 /** Incompressible text of the length of each part. */

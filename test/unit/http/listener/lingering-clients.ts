@@ -18,7 +18,8 @@ const WIDE: LingeringLimits = {
   bytesPerSecond: 1024 * MiB,
 }
 
-export const requestHead = (length: number) => `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n\r\n`
+export const requestHead = (length: number) =>
+  `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n\r\n`
 
 /** A server that rejects each body; `others` overrides the remaining limits, `{}` uses the program's. */
 export async function serve(

@@ -2,11 +2,13 @@
 
 import assert from 'node:assert/strict'
 import { renameSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { connect } from 'node:tls'
 import { createSelfSigned } from '../../../../src/cli/commands/certificates/certificate.ts'
-import type { TlsFiles } from '../../../../src/http/listener/tls.ts'
+import { openTls, type TlsFiles } from '../../../../src/http/listener/tls.ts'
+import { createLog } from '../../../../src/runtime/log.ts'
 import { fixedClock, startTestApp, type TestApp, temporaryDirectory } from '../../../support/app.ts'
 import { runCommand, until } from '../../../support/terminal.ts'
 
@@ -97,19 +99,29 @@ test('each pair is renewed by itself, without a restart', async (t) => {
 
 test('each certificate is warned of daily in its last month', async (t) => {
   const clock = fixedClock('2125-11-01T00:00:00Z')
-  const app = await startTestApp(t, {
-    clock,
-    listen: { tls: [createPair(t, 'box.example.com'), createPair(t, 'gee.bccr.fi.cr')] },
-  })
-  const warnings = (event: string) =>
-    app.logLines.join('').split(`"level":"warn","event":"${event}"`).length - 1
-  const looked = () => new Promise((resolve) => setTimeout(resolve, 1500))
-  await looked()
+  let readings = 0
+  const read = () => {
+    readings += 1
+    return clock.read()
+  }
+  const lines: string[] = []
+  const log = createLog({ level: 'debug', format: 'json', write: (text) => lines.push(text) })
+  const pairs = [createPair(t, 'box.example.com'), createPair(t, 'gee.bccr.fi.cr')]
+  const tls = await openTls(pairs, log, read)
+  const following = tls.follow(createServer())
+  t.after(() => following.close())
+  const warnings = (event: string) => lines.join('').split(`"level":"warn","event":"${event}"`).length - 1
+  /** Waits for a whole check: each of them reads the clock for both pairs. */
+  const passCheck = () => {
+    const before = readings
+    return until(() => readings >= before + 4)
+  }
+  await passCheck()
   assert.equal(warnings('certificate ends soon'), 0)
   clock.now = new Date('2125-12-02T00:00:00Z')
 
   await until(() => warnings('certificate ends soon') === 2)
-  await looked()
+  await passCheck()
   assert.equal(warnings('certificate ends soon'), 2)
   clock.now = new Date('2125-12-03T00:00:00Z')
   await until(() => warnings('certificate ends soon') === 4)

@@ -4,6 +4,7 @@ import type { BankFault, BankRequest } from '../../../../src/demo/bank.ts'
 import { wireNumber } from '../../../../src/demo/bank-public.ts'
 import { inventedValue } from '../../../../src/demo/invented-rates.ts'
 import { bccr } from '../../../../src/providers/bccr/bccr.ts'
+import { passTurns } from '../../../support/turns.ts'
 import { ask, converse, requestedPaths, TOKEN, week } from '../support.ts'
 
 const isSite = ({ path }: BankRequest) => path.includes('SitioExterno')
@@ -136,7 +137,7 @@ test('bccr session sends one request at a time', async (t) => {
   let open = 0
   const faults = async (): Promise<BankFault> => {
     assert.equal(++open, 1)
-    await new Promise((resolve) => setTimeout(resolve, 5))
+    await passTurns()
     open--
     return 'pass'
   }

@@ -11,6 +11,7 @@ import { LONG } from '../../../faults/scale.ts'
 import { removeUnreferenced } from '../../../support/documents/sweep.ts'
 import { createFaultyFs } from '../../../support/faulty-fs.ts'
 import { listOpenFiles } from '../../../support/resources.ts'
+import { passTurns } from '../../../support/turns.ts'
 
 const KNOWN = Buffer.from('stored before')
 const LARGE = Buffer.alloc(1_300_000, 'three blocks of it ')
@@ -157,7 +158,7 @@ test('makes the writer of a fast body wait for a slow disk', async (t) => {
   const second = writer.write(block)?.then(() => {
     isWritten = true
   })
-  await new Promise((resolve) => setTimeout(resolve, 20))
+  await passTurns()
   assert.equal(isWritten, false)
   gate.resolve()
   await second

@@ -14,6 +14,7 @@ import {
   fileChunks,
 } from '../../../../src/store/blobs/chunks.ts'
 import { temporaryDirectory } from '../../../support/temporary.ts'
+import { until } from '../../../support/terminal.ts'
 
 const BYTES = randomBytes(1_000_000)
 
@@ -21,6 +22,7 @@ function begin(t: TestContext, range: ByteRange, pool = createReaderPool()) {
   const path = join(temporaryDirectory(t), 'file')
   writeFileSync(path, BYTES)
   let closeCount = 0
+  const reads: Promise<unknown>[] = []
   const openFile = async () => {
     const file = await open(path)
     const close = file.close.bind(file)
@@ -28,9 +30,15 @@ function begin(t: TestContext, range: ByteRange, pool = createReaderPool()) {
       closeCount++
       return close()
     }
-    return file
+    const read = file.read.bind(file) as (...words: unknown[]) => Promise<unknown>
+    const recorded = (...words: unknown[]) => {
+      const reading = read(...words)
+      reads.push(reading)
+      return reading
+    }
+    return Object.assign(file, { read: recorded as typeof file.read })
   }
-  return { chunks: fileChunks(openFile, range, pool), closeCount: () => closeCount }
+  return { chunks: fileChunks(openFile, range, pool), closeCount: () => closeCount, reads }
 }
 
 test('chunks contain every byte of a range, and the file is closed', async (t) => {
@@ -47,10 +55,12 @@ test('chunks contain every byte of a range, and the file is closed', async (t) =
 })
 
 test('a chunk is valid until the next one is requested', async (t) => {
-  const { chunks } = begin(t, { start: 0, end: 999_999 })
-  let at = 0
+  const { chunks, reads } = begin(t, { start: 0, end: 999_999 })
+  let [at, count] = [0, 0]
   for await (const chunk of chunks) {
-    await new Promise((resolve) => setTimeout(resolve, 20)) // time enough to read ahead
+    count += 1
+    if (at + chunk.length < 1_000_000) await until(() => reads.length > count) // it reads ahead
+    await Promise.all(reads)
     assert.equal(chunk.equals(BYTES.subarray(at, at + chunk.length)), true)
     at += chunk.length
   }

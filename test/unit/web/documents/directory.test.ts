@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
 import { until } from '../../../support/terminal.ts'
+import { settle } from './settle.ts'
 
 const localStorage = { getItem: () => null, setItem() {}, removeItem() {} }
 const document = Object.assign(new EventTarget(), { documentElement: { dataset: {} } })
@@ -11,7 +11,12 @@ Object.assign(globalThis, { localStorage, document, addEventListener() {} })
 
 // The page retries after 8 s.
 const { setTimeout } = globalThis
-const shortTimeout = (end: () => void, ms = 0) => setTimeout(end, ms >= 8000 ? 20 : ms)
+let retries = 0
+const shortTimeout = (end: () => void, ms = 0) => {
+  if (ms < 8000) return setTimeout(end, ms)
+  retries += 1
+  return setTimeout(end, 20)
+}
 Object.assign(globalThis, { setTimeout: shortTimeout })
 
 let status: number
@@ -77,10 +82,11 @@ test('the directory is loaded once a busy server answers, and survives its next 
 
 test('a refusal of the directory is not repeated', async () => {
   status = 403
+  const before = retries
   open(() => useDirectory(7))
   await until(() => result.failure !== undefined)
-  await delay(100)
-  assert.equal(paths.length, 3)
+  await settle()
+  assert.deepEqual([paths.length, retries - before], [3, 0])
 })
 
 test('names of agents are loaded once a busy server answers', async () => {
@@ -102,7 +108,7 @@ test('an unknown agent is requested once', async () => {
   await until(() => paths.length === 3)
   for (const ids of [[12], [12, 99], [12, 13]]) {
     setAgentIds(ids)
-    await delay(30)
+    await settle()
   }
   assert.equal(paths.length, 3)
 })

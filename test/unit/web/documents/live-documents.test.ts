@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { until } from '../../../support/terminal.ts'
+import { settle } from './settle.ts'
 
 type Row = { id: number; state: string; finished_at?: string; lease_until: string; created_at: string }
 
@@ -15,7 +16,8 @@ Object.assign(globalThis, { localStorage, document, addEventListener() {} })
 let lastNewId: number
 let newestId: number
 let paths: string[]
-let responseDelay = 1
+/** Delays the answers of lists. */
+let gate: Promise<void>
 let idInUse = 0
 /** End of all documents; undefined: they have none. */
 let finishTime: string | undefined
@@ -37,7 +39,7 @@ globalThis.fetch = async (input, options) => {
   const length = Math.min(Number(searchParams.get('limit')), before - 1)
   const documents = Array.from({ length }, (_, at) => row(before - 1 - at))
   const edge = before - length
-  await delay(responseDelay)
+  await gate
   return Response.json({ documents, next_before: edge, has_more: edge > 1 })
 }
 
@@ -54,7 +56,7 @@ beforeEach(() => {
   paths = []
   lastNewId = 300
   newestId = 300
-  responseDelay = 1
+  gate = Promise.resolve()
   idInUse = 0
   finishTime = undefined
   waits = []
@@ -101,7 +103,7 @@ test('loadMore requests a page once', async () => {
   live.loadMore()
   live.loadMore()
   await until(() => ids().length > 50)
-  await delay(50)
+  await settle()
   assert.deepEqual([ids().length, new Set(ids()).size, paths.length], [100, 100, 2])
   live.loadMore()
   await until(() => ids().length > 100)
@@ -112,12 +114,14 @@ test('loadMore beside a refresh leaves no gap', async () => {
   await openList('')
   live.loadMore()
   await until(() => ids().length === 100)
-  responseDelay = 100
+  const answers = Promise.withResolvers<void>()
+  gate = answers.promise
   refreshAll()
   await until(() => paths.length === 3)
   live.loadMore()
   assert.equal(paths.length, 4)
-  await delay(250)
+  answers.resolve()
+  await settle()
   assert.deepEqual([ids()[0], ids().at(-1)], [300, 301 - ids().length])
 })
 
@@ -182,26 +186,32 @@ test('a list that grows by arrivals has 500 rows, and as many as the user loads'
 
 test('an earlier answer does not replace a later one', async () => {
   await openList('')
-  responseDelay = 200
+  const earlier = Promise.withResolvers<void>()
+  gate = earlier.promise
   setSummary({ changed: 1, waiting: 300, working: 0 })
   await until(() => paths.length === 2)
   lastNewId = 299
-  responseDelay = 1
+  gate = Promise.resolve()
+  setSummary({ changed: 2, waiting: 299, working: 1 })
+  await settle()
+  assert.equal(paths.length, 2, 'two requests may overtake each other')
+  earlier.resolve()
   await until(() => {
     setSummary({ changed: 2, waiting: 299, working: 1 }) // as at each poll
     return live.documents[0].state === 'claimed'
   })
-  await delay(250)
+  await settle()
   assert.equal(live.documents[0].state, 'claimed')
 })
 
-test('the list of documents that are done today is empty after midnight', async () => {
-  finishTime = new Date().toISOString()
+test('the list of documents that are done today is empty after midnight', async (t) => {
+  finishTime = '2026-03-24T18:00:00.000Z'
+  t.mock.timers.enable({ apis: ['Date'], now: Date.parse(finishTime) })
   await openList('today')
   const figures = { changed: 1, waiting: 0, working: 0 }
   setSummary({ ...figures, done_today: 300 })
   await until(() => paths.length > 1)
-  await delay(50)
+  await settle()
   assert.ok(ids().length > 0)
   finishTime = '2020-01-01T00:00:00Z'
   setSummary({ ...figures, done_today: 0 })
@@ -213,7 +223,7 @@ test('a hidden list waits for no documents until it is shown', async () => {
   await until(() => openWaits === 1)
   setHidden(true)
   await until(() => openWaits === 0)
-  await delay(50)
+  await settle()
   assert.deepEqual([waits, live.failure], [[300], undefined])
   setHidden(false)
   await until(() => openWaits === 1)
@@ -224,6 +234,6 @@ test('a list that is opened in a hidden tab reads its documents and waits for no
   setHidden(true)
   await openList('')
   await until(() => ids().length > 0)
-  await delay(50)
+  await settle()
   assert.deepEqual([ids().length, waits], [50, []])
 })

@@ -5,11 +5,11 @@ import { PassThrough } from 'node:stream'
 import { type TestContext, test } from 'node:test'
 import { run } from '../../../../../src/main.ts'
 import { addDays, currentDay } from '../../../../../src/values/dates.ts'
-import { storeAsOtherProcess, withinASecond } from '../../../../api/support.ts'
+import { storeAsOtherProcess } from '../../../../api/support.ts'
 import { startTestApp, type TestApp } from '../../../../support/app.ts'
 import { TEST_PROVIDERS } from '../../../../support/providers.ts'
 import { ofSqlite, temporaryDirectory, temporaryEngine } from '../../../../support/temporary.ts'
-import { runCommand } from '../../../../support/terminal.ts'
+import { runCommand, until } from '../../../../support/terminal.ts'
 
 const daysFromToday = (days: number) =>
   addDays(
@@ -25,7 +25,7 @@ async function openAppWithFutureValues(t: TestContext): Promise<TestApp> {
   await app.sync()
   await storeAsOtherProcess(app, { series: 1, day: FAR_DAY, value: '1.5' })
   await storeAsOtherProcess(app, { series: 2, day: addDays(FAR_DAY, 1), value: '2.5' })
-  await withinASecond(async () => (await readFutureValues(app)).length === 1, 'the value is there')
+  await until(async () => (await readFutureValues(app)).length === 1)
   return app
 }
 
@@ -48,7 +48,7 @@ test('`rates discard` removes values and covered days of the future, also in a r
     `removed 2 values and the covered days of 2 series after ${LATER}, up to ${addDays(FAR_DAY, 1)}\n`,
   )
   assert.match(end.err, /rates discarded/)
-  await withinASecond(async () => (await readFutureValues(app)).length === 0, 'the value is removed')
+  await until(async () => (await readFutureValues(app)).length === 0)
   const at = ['--data-dir', app.dataDir]
   const listed = await runCommand(['revision', 'list', '--discarded', ...at, '--json'])
   const revisions = JSON.parse(listed.out) as Record<string, unknown>[]
@@ -108,7 +108,7 @@ test('`rates discard` without a DATE from tomorrow, or without --yes or a termin
     assert.equal(end.code, 2, end.err)
     assert.match(end.err, text)
   }
-  await withinASecond(async () => (await readFutureValues(app)).length === 1, 'a value was removed')
+  await until(async () => (await readFutureValues(app)).length === 1)
 })
 
 test('`rates discard` on a terminal requires a yes', ofSqlite, async (t) => {
@@ -147,7 +147,7 @@ test('`rates discard` on a terminal requires a yes', ofSqlite, async (t) => {
   assert.deepEqual(await readFutureValues(app), ['1.5'])
   const yes = await answer('sí\n')
   assert.deepEqual([yes.code, JSON.parse(yes.out).values], [0, 2])
-  await withinASecond(async () => (await readFutureValues(app)).length === 0, 'the value is removed')
+  await until(async () => (await readFutureValues(app)).length === 0)
 })
 
 test('`rates discard` is refused during a sync', async (t) => {

@@ -6,9 +6,9 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { inventedValue } from '../../../../../src/demo/invented-rates.ts'
-import { openApp, storeAsOtherProcess, withinASecond } from '../../../../api/support.ts'
+import { openApp, storeAsOtherProcess } from '../../../../api/support.ts'
 import { temporaryDirectory } from '../../../../support/app.ts'
-import { runCommand } from '../../../../support/terminal.ts'
+import { runCommand, until } from '../../../../support/terminal.ts'
 
 const HOLE = { from: '2025-11-01', to: '2026-01-10' }
 
@@ -168,10 +168,7 @@ for (const form of ['csv', 'ndjson']) {
     assert.equal(end.code, 0, end.err)
     assert.ok((await exportFile(`round-again.${form}`, box.dataDir)) === first, 'the same bytes')
     const all = await app.json<unknown[]>('/api/v1/rates')
-    await withinASecond(
-      async () => (await box.json<unknown[]>('/api/v1/rates')).length === all.length,
-      'the import is seen',
-    )
+    await until(async () => (await box.json<unknown[]>('/api/v1/rates')).length === all.length)
     for (const path of PATHS) {
       const [mine, theirs] = await Promise.all([app.get(path), box.get(path)])
       assert.deepEqual([theirs.status, await theirs.text()], [mine.status, await mine.text()], path)

@@ -25,6 +25,7 @@ import { ANA } from '../../../../support/company.ts'
 import { pruebas } from '../../../../support/pruebas/pruebas.ts'
 import { openDesk } from '../../../../support/rates/memory-bank.ts'
 import { fixedClock } from '../../../../support/temporary.ts'
+import { until } from '../../../../support/terminal.ts'
 
 const sha = (text: string) => hash('sha256', text)
 const HOLA = sha('hola')
@@ -184,7 +185,9 @@ test('beside uploads and deletions there are no findings', async (t) => {
     }
   })()
   for (let round = 0; round < 10; round++) {
-    assert.deepEqual((await look(source.dataDir, { beforeRecheck: () => wait(20) })).lines, [])
+    const before = n
+    const beforeRecheck = () => until(() => n > before)
+    assert.deepEqual((await look(source.dataDir, { beforeRecheck })).lines, [])
   }
   on = false
   await Promise.all([uploads, purges])
