@@ -107,9 +107,9 @@ async function recover(world: World): Promise<void> {
 }
 
 async function runAndCheck(world: World, range: Window | undefined): Promise<void> {
-  const { real, db, sync } = world
+  const { real, db, clock, sync } = world
   for (const series of await selectSeries(db)) {
-    await updateSeriesEnabled(db, series.id, real.enabled.has(series.external_code), Date.now())
+    await updateSeriesEnabled(db, series.id, real.enabled.has(series.external_code), clock.now.getTime())
   }
   real.answered.length = 0
   const before = await loadCoverage(world)

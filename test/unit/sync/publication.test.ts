@@ -156,7 +156,7 @@ test('`rates.published` has a day when its second side arrives', async (t) => {
 
 test('where one side is disabled the other is enough', async (t) => {
   const desk = await openHooked(t)
-  await updateSeriesEnabled(desk.db, 2, false, Date.now())
+  await updateSeriesEnabled(desk.db, 2, false, desk.clock.now.getTime())
   await desk.sync()
   const [message] = await takeMessages(desk)
   assert.deepEqual([message?.data.from, message?.data.to], [FLOOR, TOMORROW])

@@ -108,20 +108,20 @@ test('an answer without data is an answer', async (t) => {
 })
 
 test('a disabled provider is not read', async (t) => {
-  const { db, deps, bank } = await openDesk(t)
-  await updateProviderEnabled(db, 'bccr', false, Date.now())
+  const { db, deps, bank, clock } = await openDesk(t)
+  await updateProviderEnabled(db, 'bccr', false, clock.now.getTime())
   const request = { trigger: 'cli' as const, range: undefined, signal: new AbortController().signal }
   assert.deepEqual(await syncAll(deps, [bank.provider], request), [])
   assert.deepEqual([bank.asked.length, (await selectRuns(db, { limit: 9 })).length], [0, 0])
 })
 
 test('the dollar is current when every enabled side has its value of the day', async (t) => {
-  const { db, sync, bank, idOf } = await openDesk(t)
+  const { db, sync, bank, clock, idOf } = await openDesk(t)
   bank.publish['318'] = (day) => (day < TODAY ? '505' : undefined)
   const run = await sync()
   assert.deepEqual([run.status, run.current], ['ok', false])
   assert.equal(await hasBenchmark(db, bank.provider, nextDay(TODAY, -1)), true)
-  await updateSeriesEnabled(db, await idOf('CRC'), false, Date.now())
+  await updateSeriesEnabled(db, await idOf('CRC'), false, clock.now.getTime())
   assert.equal(await hasBenchmark(db, bank.provider, TODAY), true)
 })
 

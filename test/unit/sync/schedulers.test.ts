@@ -137,7 +137,7 @@ for (const [bad, good] of [
     const { db, start, down, runs, setTime, clock, logged } = await openTwo(t)
     down.add(bad)
     await start()
-    await updateProviderEnabled(db, bad, false, Date.now())
+    await updateProviderEnabled(db, bad, false, clock.now.getTime())
     const startMs = clock.now.getTime()
     for (let minutes = 15; minutes <= 135; minutes += 15) {
       await setTime(new Date(startMs + minutes * MINUTE).toISOString())

@@ -78,7 +78,6 @@ test('commands change nothing during a move, and one that waited for its end nam
   const { mock: clock } = t.mock.method(performance, 'now', () => 0) // the patience of the command never ends
   const waiting = run('key revoke erp')
   while (clock.callCount() < RETRIES) await setImmediate()
-  clock.restore()
   await writeMovedNote(dataDir, { to: 'database', at: new Date(), epoch: 'e' })
   await source.close()
   const late = await waiting
