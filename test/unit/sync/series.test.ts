@@ -107,7 +107,8 @@ test('a disabled series is not synced but served, and gets the missed days when 
   assert.ok(!bank.asked.some(({ indicator, window }) => indicator === '318' && window.to > TOMORROW))
   for (const currency of ['EUR', 'CRC']) assert.deepEqual(Object.keys(await stored(currency)), EVERY_DAY)
 
-  for (const currency of ['EUR', 'CRC']) await updateSeriesEnabled(db, await idOf(currency), true, clock.now.getTime())
+  for (const currency of ['EUR', 'CRC'])
+    await updateSeriesEnabled(db, await idOf(currency), true, clock.now.getTime())
   clock.now = new Date('2026-06-02T12:00:00Z')
   const run = await sync()
   assert.equal(run.status, 'ok')

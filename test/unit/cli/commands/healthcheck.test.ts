@@ -12,7 +12,7 @@ import { startTestApp, temporaryDirectory } from '../../../support/app.ts'
 import { freePort } from '../../../support/program.ts'
 import { TEST_PROVIDERS } from '../../../support/providers.ts'
 import { runCommand, startCommand, until } from '../../../support/terminal.ts'
-import { passTurns } from '../../../support/turns.ts'
+import { passTurns } from '../../turns.ts'
 
 const FIXTURES = join(import.meta.dirname, '../../../fixtures/tls')
 const TLS = { cert: join(FIXTURES, 'first.crt'), key: join(FIXTURES, 'first.key') }

@@ -4,7 +4,7 @@ import type { BankFault, BankRequest } from '../../../../src/demo/bank.ts'
 import { wireNumber } from '../../../../src/demo/bank-public.ts'
 import { inventedValue } from '../../../../src/demo/invented-rates.ts'
 import { bccr } from '../../../../src/providers/bccr/bccr.ts'
-import { passTurns } from '../../../support/turns.ts'
+import { passTurns } from '../../turns.ts'
 import { ask, converse, requestedPaths, TOKEN, week } from '../support.ts'
 
 const isSite = ({ path }: BankRequest) => path.includes('SitioExterno')

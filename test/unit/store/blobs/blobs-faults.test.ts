@@ -11,7 +11,7 @@ import { LONG } from '../../../faults/scale.ts'
 import { removeUnreferenced } from '../../../support/documents/sweep.ts'
 import { createFaultyFs } from '../../../support/faulty-fs.ts'
 import { listOpenFiles } from '../../../support/resources.ts'
-import { passTurns } from '../../../support/turns.ts'
+import { passTurns } from '../../turns.ts'
 
 const KNOWN = Buffer.from('stored before')
 const LARGE = Buffer.alloc(1_300_000, 'three blocks of it ')

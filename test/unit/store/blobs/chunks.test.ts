@@ -59,7 +59,7 @@ test('a chunk is valid until the next one is requested', async (t) => {
   let [at, count] = [0, 0]
   for await (const chunk of chunks) {
     count += 1
-    if (at + chunk.length < 1_000_000) await until(() => reads.length > count) // it reads ahead
+    if (at + chunk.length < 1_000_000) await until(() => reads.length > count) // the next chunk is being read
     await Promise.all(reads)
     assert.equal(chunk.equals(BYTES.subarray(at, at + chunk.length)), true)
     at += chunk.length

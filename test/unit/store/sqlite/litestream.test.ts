@@ -20,7 +20,7 @@ import { ensureCatalogue } from '../../../../src/sync/catalogue.ts'
 import { dayNumber, isoDate } from '../../../../src/values/dates.ts'
 import { TEST_PROVIDERS } from '../../../support/providers.ts'
 import { fixedClock, temporaryDatabase, temporaryDirectory } from '../../../support/temporary.ts'
-import { passTurns } from '../../../support/turns.ts'
+import { passTurns } from '../../turns.ts'
 
 async function pragma(db: WriteDb, name: string): Promise<unknown> {
   const { rows } = await sql<Record<string, unknown>>`pragma ${sql.raw(name)}`.execute(db)

@@ -15,7 +15,7 @@ import { takeFileLock } from '../../../../src/store/sqlite/lock.ts'
 import { startScript } from '../../../support/other-process.ts'
 import { temporaryDatabase, temporaryDirectory, temporaryEngine } from '../../../support/temporary.ts'
 import { until } from '../../../support/terminal.ts'
-import { passTurns } from '../../../support/turns.ts'
+import { passTurns } from '../../turns.ts'
 
 function locking(dataDir: string): string {
   return `

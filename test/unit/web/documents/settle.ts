@@ -1,6 +1,6 @@
 // Turns of a page that is rendered without a browser, to show that nothing happens.
 
-import { passTurns } from '../../../support/turns.ts'
+import { passTurns } from '../../turns.ts'
 
 const PREACT = 'preact' as string // without types of a browser
 const { options } = await import(`${PREACT}`)

@@ -2,7 +2,7 @@
 
 import { setImmediate } from 'node:timers/promises'
 
-/** Waits for so many turns that work which is not blocked would have gone on. */
+/** Waits for turns of the event loop. Work that is not blocked goes on in them. */
 export async function passTurns(count = 50): Promise<void> {
   for (let turn = 0; turn < count; turn++) await setImmediate()
 }
