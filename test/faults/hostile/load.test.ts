@@ -14,13 +14,13 @@ import { insertApiKey } from '../../../src/store/access/api-keys.ts'
 import { openDatabase } from '../../../src/store/sqlite/database.ts'
 import { addDays, currentDay, type IsoDate } from '../../../src/values/dates.ts'
 import { AT, fillDatabase, TOKENS } from '../../support/directory.ts'
-import type { Hostile, Kind, StatusCounts } from '../../support/hostile-clients.ts'
-import { type ProbeResult, startControl, startProbes, uploadDocument } from '../../support/probes.ts'
 import { startProgram } from '../../support/program.ts'
 import { readMemory } from '../../support/resources.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
 import { until } from '../../support/terminal.ts'
 import { figure, LONG, PROGRAM, scaled } from '../scale.ts'
+import type { Hostile, Kind, StatusCounts } from './hostile-clients.ts'
+import { type ProbeResult, startControl, startProbes, uploadDocument } from './probes.ts'
 
 const EACH = scaled({ short: 100, long: 1000 })
 const DROPPED = scaled({ short: 500, long: 10_000 })
@@ -130,7 +130,7 @@ async function startServer(t: TestContext) {
 }
 
 function startHostile(t: TestContext, order: Hostile): ChildProcess & { text: () => string } {
-  const script = join(import.meta.dirname, '../../support/hostile-clients.ts')
+  const script = join(import.meta.dirname, 'hostile-clients.ts')
   const child = spawn(process.execPath, [script, JSON.stringify(order)], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })

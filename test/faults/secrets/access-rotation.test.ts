@@ -8,6 +8,8 @@ import { ALLOWED } from '../../../src/domain/access/secrets.ts'
 import { fixedClock, startTestApp, type TestApp } from '../../support/app.ts'
 import { CREATE, fillDirectory } from '../../support/directory.ts'
 import { createRandom, type Random } from '../../support/rates/random-bank.ts'
+import { runCommand } from '../../support/terminal.ts'
+import { figure, LONG, SEED, scaled } from '../scale.ts'
 import {
   dayEnd,
   findHolder,
@@ -21,9 +23,7 @@ import {
   rotateHolder,
   type Secret,
   type SecretsModel,
-} from '../../support/secrets-model.ts'
-import { runCommand } from '../../support/terminal.ts'
-import { figure, LONG, SEED, scaled } from '../scale.ts'
+} from './secrets-model.ts'
 
 /** Seeds: the same ones each time, and new ones in the long version; or only CAMBISTA_SEED. */
 const ALONE = process.env.CAMBISTA_SEED !== undefined && !LONG

@@ -5,8 +5,8 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { batch, CREATE, TOKENS } from './directory.ts'
-import { startScript } from './other-process.ts'
+import { batch, CREATE, TOKENS } from '../../support/directory.ts'
+import { startScript } from '../../support/other-process.ts'
 
 const PROBE_EVERY_MS = 200
 const CONTROL = `import { createServer } from 'node:http'
