@@ -372,6 +372,19 @@ function packageName(name: string): string {
   return name.startsWith('@') ? name.split('/').slice(0, 2).join('/') : (name.split('/')[0] ?? name)
 }
 
+test('tests take random choices from the seed of the run, and fast-check through its door', () => {
+  const dice =
+    /\bMath\.random\b|\bnow\(\) %|\b[sS]eed\w* [=:] [^\n]*\bnow\(|\b(?:createRandom|configureGlobal)\([^\n]*\bnow\(/
+  const files = read('test').filter(({ path }) => !/^test\/(bench\/|architecture\.test\.ts)/.test(path))
+  const outside = files.filter(({ imports }) => imports.some(({ to }) => to === 'fast-check'))
+  const timed = files.filter(({ text }) => dice.test(text))
+  assert.ok(dice.test('const seed = Number(text ?? Date.now())'))
+  assert.deepEqual(
+    [outside, timed].map((wrong) => wrong.map(({ path }) => path)),
+    [['test/support/fast-check.ts'], []],
+  )
+})
+
 test('tests import providers from test/support/providers.ts, not from src/providers/list.ts', () => {
   const files = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' }).filter(
     (name) => name.endsWith('.ts') && !name.includes('node_modules'),

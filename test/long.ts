@@ -1,7 +1,8 @@
-// npm run test:long: the long forms of tests, one file at a time, for hours. A part of them:
-// npm run test:long -- test/faults/waiting.test.ts "test/engines/contents/*.test.ts"
+// npm run test:long: the long forms of tests, one file at a time, for hours. Each run draws a seed and prints it first:
+// CAMBISTA_SEED=17 npm run test:long -- test/faults/waiting.test.ts "test/engines/contents/*.test.ts" repeats a part.
 
 import { spawnSync } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -25,9 +26,11 @@ if (files.length === 0) {
   process.stderr.write(`test:long: no file matches ${patterns.join(' ')}\n`)
   process.exit(1)
 }
+const seed = process.env.CAMBISTA_SEED || String(randomInt(1_000_000))
+process.stdout.write(`CAMBISTA_SEED=${seed}\n`)
 const { status } = spawnSync(process.execPath, ['--test', ...OPTIONS, ...files], {
   cwd: ROOT,
-  env: { ...process.env, CAMBISTA_TORTURE: 'long' },
+  env: { ...process.env, CAMBISTA_TORTURE: 'long', CAMBISTA_SEED: seed },
   stdio: 'inherit',
 })
 process.exit(status ?? 1)

@@ -8,9 +8,10 @@ import { test } from 'node:test'
 import { createInvoiceReader } from '../../src/formats/invoices/invoice.ts'
 import { type InvoiceKind, KINDS } from '../../src/formats/invoices/kinds.ts'
 import { canonicalDecimal } from '../../src/values/decimal.ts'
-import { figure, SEED, scaled } from '../faults/scale.ts'
+import { figure, scaled } from '../faults/scale.ts'
 import { sampleInvoice, sampleMessage } from '../support/documents/invoice-xml.ts'
 import { createRandom, type Random } from '../support/rates/random-bank.ts'
+import { SEED } from '../support/seed.ts'
 
 type SecondReading = { clave: string[]; total: string[] } | null
 

@@ -24,7 +24,8 @@ const { ownAddress, startProgram } = await import('../support/program.ts')
 const { createRandom: randomOf } = await import('../support/rates/random-bank.ts')
 const { temporaryDirectory } = await import('../support/temporary.ts')
 const { until } = await import('../support/terminal.ts')
-const { figure, SEED, scaled } = await import('../faults/scale.ts')
+const { figure, scaled } = await import('../faults/scale.ts')
+const { SEED } = await import('../support/seed.ts')
 
 type TestApp = Awaited<ReturnType<typeof startTestApp>>
 type Claimed = { id: number; claim_id: string; attempts: number }
@@ -40,6 +41,7 @@ test(`each of ${DOCUMENTS} documents gets one outcome from ${WORKERS} workers of
   await fillDatabase(dataDir)
   const database = await withFastClock(await postgresAddress(dataDir))
   const random = randomOf(SEED)
+  const ways = randomOf(SEED + 1) // a generator of their own: requests do not change the faults
   let kills = 0
   const start = async () => {
     const options: ServerProcessOptions = { dataDir, host: ownAddress(), database, seed: SEED + kills }
@@ -50,7 +52,7 @@ test(`each of ${DOCUMENTS} documents gets one outcome from ${WORKERS} workers of
   const nodes = await Promise.all([start(), start()])
   const nodeUrl = (at: number) => nodes[at]?.url ?? ''
   const world = createWorld({
-    url: () => nodeUrl(Math.random() < 0.5 ? 0 : 1),
+    url: () => nodeUrl(ways.chance(0.5) ? 0 : 1),
     leaseMs: (LEASE_SECONDS * 1000) / SPEED,
   })
   const { db } = await openNode(t, database)

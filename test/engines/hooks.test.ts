@@ -2,6 +2,7 @@
 // is reported, and no message is delivered by two nodes at a time. A node with an expired lease delivers nothing.
 
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -18,7 +19,8 @@ const { ownAddress, startProgram } = await import('../support/program.ts')
 const { createRandom: randomOf } = await import('../support/rates/random-bank.ts')
 const { temporaryDirectory } = await import('../support/temporary.ts')
 const { until } = await import('../support/terminal.ts')
-const { figure, SEED, scaled } = await import('../faults/scale.ts')
+const { figure, scaled } = await import('../faults/scale.ts')
+const { SEED } = await import('../support/seed.ts')
 
 type Node = { program: Program; url: string }
 type Receiver = Awaited<ReturnType<typeof startReceiver>>
@@ -168,7 +170,7 @@ async function upload(node: Node | undefined): Promise<number[]> {
     const response = await fetch(`${node?.url}${CREATE}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${TOKENS.all}` },
-      body: JSON.stringify(batch(pdf(`text ${Math.random()}`))),
+      body: JSON.stringify(batch(pdf(`text ${randomUUID()}`))),
     })
     const { created_documents = [] } = (await response.json()) as { created_documents?: { id: number }[] }
     return created_documents.map(({ id }) => id)

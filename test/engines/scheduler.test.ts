@@ -11,6 +11,8 @@ const { startTestApp } = await import('../support/app.ts')
 const { postgresAddress, postgresDatabase } = await import('../support/postgres/database.ts')
 const { queryOnce: ask } = await import('../support/postgres/server.ts')
 const { startProxy } = await import('../support/postgres/proxy.ts')
+const { createRandom } = await import('../support/rates/random-bank.ts')
+const { SEED } = await import('../support/seed.ts')
 const { fixedClock, temporaryDirectory } = await import('../support/temporary.ts')
 const { until } = await import('../support/terminal.ts')
 
@@ -75,6 +77,7 @@ test('a due run happens once, whenever the node dies that has the scheduler', as
   assert.ok(one && other)
   await until(async () => (await runs()).some(({ finished_at }) => finished_at !== null))
   let [holder, waiting] = [one, other]
+  const random = createRandom(SEED)
   const day = (at: number, time: string) => new Date(Date.parse(`2026-03-25T${time}Z`) + at * 86_400_000)
   const whole = async (from: Date) =>
     (await runs()).filter(
@@ -87,7 +90,7 @@ test('a due run happens once, whenever the node dies that has the scheduler', as
     const takeOvers = waiting.hasIt()
     if (kind === 0) holder.cut(true) // before it is due
     clock.now = day(at, '11:00:30')
-    if (kind === 1) await wait(Math.random() * 1500) // somewhere in the run, or before it
+    if (kind === 1) await wait(random.next() * 1500) // somewhere in the run, or before it
     if (kind === 2) await until(async () => (await whole(dawn)).length === 1) // after it
     holder.cut(true)
     await until(() => waiting.hasIt() > takeOvers)

@@ -30,12 +30,12 @@ import {
   runSync,
 } from '../support/rates/rates-world.ts'
 import { FIRST_DAY } from '../support/rates/seeded-bank.ts'
+import { SEED } from '../support/seed.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
-import { LONG, SEED, scaled } from './scale.ts'
+import { scaled } from './scale.ts'
 
-const ALONE = process.env.CAMBISTA_SEED !== undefined && !LONG
-const FIXED = ALONE ? [] : Array.from({ length: scaled({ short: 6, long: 200 }) }, (_, seed) => seed)
-const FRESH = Array.from({ length: ALONE ? 1 : scaled({ short: 0, long: 200 }) }, (_, at) => SEED + at)
+const FIXED = Array.from({ length: scaled({ short: 6, long: 200 }) }, (_, seed) => seed)
+const FRESH = Array.from({ length: scaled({ short: 1, long: 200 }) }, (_, at) => SEED + at)
 
 const STEPS = 7
 const INSTANTS = 10

@@ -6,6 +6,7 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { updateMailbox } from '../../src/store/mail/mailboxes.ts'
 import { createRandom } from '../support/rates/random-bank.ts'
+import { SEED } from '../support/seed.ts'
 import { checkRestore } from '../support/soak/box/backups.ts'
 import { readMemoryHigh } from '../support/soak/box/box.ts'
 import { loseBank, slowDisk } from '../support/soak/box/disturbances.ts'
@@ -19,7 +20,7 @@ import { soakDay } from '../support/soak/clients.ts'
 import { type Bookkeeping, createBookkeeping } from '../support/soak/rates.ts'
 import { createSoak, fault, type Soak } from '../support/soak/world.ts'
 import { until } from '../support/terminal.ts'
-import { figure, LONG, SEED, scaled } from './scale.ts'
+import { figure, LONG, scaled } from './scale.ts'
 
 const SECONDS = Number(process.env.CAMBISTA_SOAK_SECONDS ?? scaled({ short: 10, long: 7200 }))
 const TENTH_MS = SECONDS * 100

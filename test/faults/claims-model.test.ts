@@ -19,9 +19,10 @@ import {
 import type { ServerProcessOptions } from '../support/documents/server-process.ts'
 import { ownAddress, type Program, startProgram } from '../support/program.ts'
 import { createRandom } from '../support/rates/random-bank.ts'
+import { SEED } from '../support/seed.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { until } from '../support/terminal.ts'
-import { figure, SEED, scaled } from './scale.ts'
+import { figure, scaled } from './scale.ts'
 
 const DOCUMENTS = scaled({ short: 150, long: 10_000 })
 const WORKERS = 16

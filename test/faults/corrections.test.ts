@@ -18,9 +18,10 @@ import { runJson } from '../support/company.ts'
 import { type Receiver, startReceiver } from '../support/hooks/receiver.ts'
 import { startProgram } from '../support/program.ts'
 import { createRandom, type Random } from '../support/rates/random-bank.ts'
+import { SEED } from '../support/seed.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { runCommand, until } from '../support/terminal.ts'
-import { figure, PROGRAM, SEED, scaled } from './scale.ts'
+import { figure, PROGRAM, scaled } from './scale.ts'
 
 const ROUNDS = scaled({ short: 4, long: 400 })
 const MOST_ROUNDS = ROUNDS + 40 // four rounds may have no kill by chance

@@ -13,9 +13,10 @@ import { batch, CREATE, fillDatabase, pdf, TOKENS } from '../support/directory.t
 import { type Receiver, startReceiver } from '../support/hooks/receiver.ts'
 import { type Program, startProgram } from '../support/program.ts'
 import { createRandom, type Random } from '../support/rates/random-bank.ts'
+import { SEED } from '../support/seed.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { until } from '../support/terminal.ts'
-import { figure, PROGRAM, SEED, scaled } from './scale.ts'
+import { figure, PROGRAM, scaled } from './scale.ts'
 
 const KILLS = scaled({ short: 2, long: 150 })
 const QUEUED = scaled({ short: 600, long: 10_000 })

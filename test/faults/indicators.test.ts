@@ -16,9 +16,10 @@ import { addDays, currentDay } from '../../src/values/dates.ts'
 import { startProgram } from '../support/program.ts'
 import { listDays } from '../support/rates/memory-bank.ts'
 import { createRandom } from '../support/rates/random-bank.ts'
+import { SEED } from '../support/seed.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { runCommand, until } from '../support/terminal.ts'
-import { figure, PROGRAM, SEED, scaled } from './scale.ts'
+import { figure, PROGRAM, scaled } from './scale.ts'
 
 const KILLS = scaled({ short: 3, long: 30 })
 const MOST_WINDOWS = 3 // before a kill

@@ -15,9 +15,10 @@ import { startScript } from '../bench/process.ts'
 import { CREATE, fillDatabase, TOKENS } from '../support/directory.ts'
 import { type Program, startProgram } from '../support/program.ts'
 import { createRandom } from '../support/rates/random-bank.ts'
+import { SEED } from '../support/seed.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { until } from '../support/terminal.ts'
-import { figure, LONG, PROGRAM, SEED, scaled } from './scale.ts'
+import { figure, LONG, PROGRAM, scaled } from './scale.ts'
 
 const MANY = scaled({ short: 1_000, long: 200_000 })
 const BAD = scaled({ short: 30_000, long: 1_500_000 })

@@ -20,7 +20,8 @@ import {
   STATS,
 } from '../support/rates/pair-answers.ts'
 import { createRandom, type Random } from '../support/rates/random-bank.ts'
-import { figure, SEED, scaled } from './scale.ts'
+import { SEED } from '../support/seed.ts'
+import { figure, scaled } from './scale.ts'
 
 const REQUESTS = scaled({ short: 200, long: 20_000 })
 const MOST_REQUESTS = REQUESTS * 5 // a case may be rare among the first by chance

@@ -14,8 +14,9 @@ import {
   type Shape,
   type ShapeQuestion,
 } from '../support/rates/shape-questions.ts'
+import { SEED } from '../support/seed.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
-import { figure, PROGRAM, SEED, scaled } from './scale.ts'
+import { figure, PROGRAM, scaled } from './scale.ts'
 
 const QUESTIONS = scaled({ short: 70, long: 5000 })
 const FIRST_DAY = '1983-01-03'

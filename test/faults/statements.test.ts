@@ -10,7 +10,8 @@ import { addDays } from '../../src/values/dates.ts'
 import { type MemoryApp, startMemoryApp } from '../support/rates/memory-app.ts'
 import { EUR, JPY } from '../support/rates/memory-bank.ts'
 import { createRandom } from '../support/rates/random-bank.ts'
-import { figure, SEED, scaled } from './scale.ts'
+import { SEED } from '../support/seed.ts'
+import { figure, scaled } from './scale.ts'
 
 const STATEMENTS = scaled({ short: 60, long: 1000 })
 const ROUNDS = scaled({ short: 6, long: 60 }) // syncs beside them

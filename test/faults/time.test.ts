@@ -7,8 +7,9 @@ import { createLog } from '../../src/runtime/log.ts'
 import { createScheduler } from '../../src/sync/scheduler.ts'
 import { openDesk } from '../support/rates/memory-bank.ts'
 import { createRandom, type Random } from '../support/rates/random-bank.ts'
+import { SEED } from '../support/seed.ts'
 import { fixedClock } from '../support/temporary.ts'
-import { figure, SEED, scaled } from './scale.ts'
+import { figure, scaled } from './scale.ts'
 
 const SECOND = 1000
 const MINUTE = 60 * SECOND

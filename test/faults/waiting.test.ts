@@ -9,9 +9,10 @@ import { CREATE, fillDatabase, TOKENS } from '../support/directory.ts'
 import { ownAddress, type Program, startProgram } from '../support/program.ts'
 import { createRandom, type Random } from '../support/rates/random-bank.ts'
 import { readMemory } from '../support/resources.ts'
+import { SEED } from '../support/seed.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { until } from '../support/terminal.ts'
-import { figure, PROGRAM, SEED, scaled } from './scale.ts'
+import { figure, PROGRAM, scaled } from './scale.ts'
 
 const INTERLEAVINGS = scaled({ short: 4, long: 100 })
 const ROUNDS = scaled({ short: 6, long: 101 })

@@ -17,9 +17,12 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { EXECUTABLE } from '../e2e/executable.ts'
+import { figure } from '../faults/scale.ts'
 import { startPostgres } from '../support/postgres/server.ts'
 import { freePort } from '../support/program.ts'
+import { createRandom } from '../support/rates/random-bank.ts'
 import { makeKeyPair, readSecretKey, signContent } from '../support/release/signing.ts'
+import { SEED } from '../support/seed.ts'
 import { until } from '../support/terminal.ts'
 import { bankSettings, useService } from './client.ts'
 import { buildNext, type NextBuild, ownVersion } from './packages.ts'
@@ -281,15 +284,17 @@ test(`\`upgrade\` that is killed at random leaves one version that answers, with
   const { root, next } = service
   makeRelease(root, readFileSync(next.executable), next.version)
   const ends = new Map<string, number>()
+  const random = createRandom(SEED)
+  figure(t, 'seed', SEED)
   await saveState(root)
   for (let kill = 0; kill < KILLS; kill++) {
     const work = startWork(t, service)
     await wait(300)
     const upgrade = root.start(...UPGRADE)
-    const delay = Math.random() * LONGEST_DELAY_MS
+    const delay = random.next() * LONGEST_DELAY_MS
     await Promise.race([wait(delay), once(upgrade, 'exit')])
     const isKilled = upgrade.kill('SIGKILL')
-    await wait(Math.random() * 300)
+    await wait(random.next() * 300)
     await root.run('systemctl', 'restart', 'cambista.service')
     await until(() => isReady(service), LONGEST_MS)
     const version = await findVersion(service)

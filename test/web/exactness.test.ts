@@ -9,9 +9,10 @@ import { promisify } from 'node:util'
 import type { HTTPRequest } from 'puppeteer-core'
 import { addDays } from '../../src/values/dates.ts'
 import { parseAmount } from '../../src/web/model/amount.ts'
-import { SEED, scaled } from '../faults/scale.ts'
+import { scaled } from '../faults/scale.ts'
 import { temporaryDirectory } from '../support/app.ts'
 import { createRandom } from '../support/rates/random-bank.ts'
+import { SEED } from '../support/seed.ts'
 import { until } from '../support/terminal.ts'
 import {
   chooseFile,

@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { scaled } from '../../faults/scale.ts'
+import { fc } from '../../support/fast-check.ts'
 import { ask, openShapes, readJson } from './support.ts'
 
 type Rate = { external_code: string; rate_date: string; value: string }

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { addDays, dayNumber, earliest, type IsoDate } from '../../../src/values/dates.ts'
-import { figure, SEED, scaled } from '../../faults/scale.ts'
+import { figure, scaled } from '../../faults/scale.ts'
 import type { TestApp } from '../../support/app.ts'
 import { listDays } from '../../support/rates/memory-bank.ts'
 import {
@@ -16,6 +16,7 @@ import {
 } from '../../support/rates/pair-answers.ts'
 import { createRandom, type Random } from '../../support/rates/random-bank.ts'
 import { openRandomStore } from '../../support/rates/random-store.ts'
+import { SEED } from '../../support/seed.ts'
 import { runCommand } from '../../support/terminal.ts'
 import { ask, printedNumber } from './support.ts'
 

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { addDays, dayNumber } from '../../../src/values/dates.ts'
 import { scaled } from '../../faults/scale.ts'
+import { fc } from '../../support/fast-check.ts'
 import { openApp } from '../support.ts'
 import { numberLiteral, TODAY } from './keyed-support.ts'
 

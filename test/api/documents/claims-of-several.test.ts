@@ -1,6 +1,7 @@
 // Claims of a worker for several agents of one company: one order by priority and age (decisions 3.16).
 
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { before, type TestContext, test } from 'node:test'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { AT, batch, CREATE, fillDirectory, pdf, post, read, TOKENS } from '../../support/directory.ts'
@@ -26,7 +27,7 @@ before(async (t) => {
 })
 
 async function upload(agent_id: number, priority = 0): Promise<number> {
-  const body = { ...batch(pdf(`text ${Math.random()}`)), agent_id }
+  const body = { ...batch(pdf(`text ${randomUUID()}`)), agent_id }
   const response = await post(app, CREATE, body, { 'x-cambista-priority': String(priority) })
   const { created_documents = [] } = (await response.json()) as { created_documents?: Row[] }
   return created_documents[0]?.id ?? assert.fail('not created')

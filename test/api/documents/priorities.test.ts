@@ -2,6 +2,7 @@
 // highest first, then the oldest (decisions 3.16).
 
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { before, type TestContext, test } from 'node:test'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { runJson } from '../../support/company.ts'
@@ -33,12 +34,12 @@ async function send(path: string, body: string | FormData, headers: Record<strin
 
 const text = { 'content-type': 'text/plain' }
 const sendRaw = (priority: number | undefined, headers: Record<string, string> = {}) =>
-  send(RAW + (priority === undefined ? '' : `&priority=${priority}`), `text ${Math.random()}`, {
+  send(RAW + (priority === undefined ? '' : `&priority=${priority}`), `text ${randomUUID()}`, {
     ...text,
     ...headers,
   })
 const sendJson = (headers: Record<string, string>, more = {}) =>
-  send(CREATE, JSON.stringify({ ...batch(pdf(`text ${Math.random()}`)), ...more }), headers)
+  send(CREATE, JSON.stringify({ ...batch(pdf(`text ${randomUUID()}`)), ...more }), headers)
 const newId = ({ body }: { body: Reply }) => body.created_documents?.[0]?.id ?? 0
 const showPriority = async (id: number) =>
   ((await (await read(app, `/api/v1/documents/${id}`)).json()) as Row).priority
@@ -52,7 +53,7 @@ function form(): FormData {
   const data = new FormData()
   for (const name of ['company_id', 'agent_id', 'owner_id']) data.set(name, '1')
   data.set('priority', '7')
-  data.set('file', new Blob([`text ${Math.random()}`], { type: 'text/plain' }), 'a.txt')
+  data.set('file', new Blob([`text ${randomUUID()}`], { type: 'text/plain' }), 'a.txt')
   return data
 }
 

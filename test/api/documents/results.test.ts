@@ -1,7 +1,7 @@
 // Results of workers: JSON to the letter, beside the outcome of a document (decisions 3.16).
 
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { before, type TestContext, test } from 'node:test'
 import { removeDocuments } from '../../../src/domain/documents/removal.ts'
 import { selectDocuments } from '../../../src/store/documents/documents.ts'
@@ -26,7 +26,7 @@ before(async (t) => {
 })
 
 async function claimNew(): Promise<Claim> {
-  const response = await post(app, CREATE, batch(pdf(`text ${Math.random()}`)))
+  const response = await post(app, CREATE, batch(pdf(`text ${randomUUID()}`)))
   const { created_documents } = (await response.json()) as { created_documents: { id: number }[] }
   const [document] = created_documents
   assert.ok(document)

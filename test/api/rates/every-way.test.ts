@@ -10,7 +10,7 @@ import { readDayRates } from '../../../src/web/api/responses.ts'
 import { MISSING_DATA } from '../../../src/web/i18n/missing-data.ts'
 import { inLanguage } from '../../../src/web/i18n/table.ts'
 import { mergeHoles } from '../../../src/web/model/holes.ts'
-import { figure, SEED, scaled } from '../../faults/scale.ts'
+import { figure, scaled } from '../../faults/scale.ts'
 import {
   DAY_REQUESTS,
   type Days,
@@ -40,6 +40,7 @@ import {
   type Question,
   questionPath,
 } from '../../support/rates/rates-answers.ts'
+import { SEED } from '../../support/seed.ts'
 import { type Answer, connect } from '../mcp/support.ts'
 
 const CURRENCIES = ['USD', 'CRC', 'EUR', 'JPY', 'AUD']

@@ -8,13 +8,14 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { selectDocuments } from '../../../src/store/documents/documents.ts'
 import { findMailbox, updateMailbox } from '../../../src/store/mail/mailboxes.ts'
 import { findDatabaseFaults } from '../../../src/store/sqlite/database-copy.ts'
-import { figure, SEED, scaled } from '../../faults/scale.ts'
+import { figure, scaled } from '../../faults/scale.ts'
 import { createClave, sampleInvoice } from '../../support/documents/invoice-xml.ts'
 import { createMail } from '../../support/documents/mails.ts'
 import { startDovecot } from '../../support/mail/dovecot.ts'
 import { type MailWorld, openMailWorld, startRound, untilRoundEnds } from '../../support/mail/mail-program.ts'
 import { startRelay } from '../../support/mail/relay.ts'
 import { createRandom } from '../../support/rates/random-bank.ts'
+import { SEED } from '../../support/seed.ts'
 
 const KILLS = scaled({ short: 10, long: 500 })
 const MAILS_EACH = 2

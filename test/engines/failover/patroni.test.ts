@@ -6,12 +6,13 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { figure, LONG, SEED } from '../../faults/scale.ts'
+import { figure, LONG } from '../../faults/scale.ts'
 import { startWorkload, type Workload } from '../../support/failover/workload.ts'
 import { type PatroniCluster, startPatroni } from '../../support/patroni/cluster.ts'
 import { type Member, type PatroniMode, TTL } from '../../support/patroni/settings.ts'
 import { type PoolMode, startPgbouncer } from '../../support/postgres/pgbouncer.ts'
 import { createRandom, type Random } from '../../support/rates/random-bank.ts'
+import { SEED } from '../../support/seed.ts'
 
 type Fault = 'switchover' | 'kill' | 'freeze' | 'cut'
 

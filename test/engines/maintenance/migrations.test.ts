@@ -10,11 +10,12 @@ import { atomically } from '../../../src/store/engine.ts'
 import { oldestProgram, SHARED_MIGRATIONS, schemaVersion } from '../../../src/store/migrations.ts'
 import { rawQuery } from '../../../src/store/postgres/raw-query.ts'
 import { clusterSchema, migrationStatements, postgresSchema } from '../../../src/store/postgres/schema.ts'
-import { figure, SEED, scaled } from '../../faults/scale.ts'
+import { figure, scaled } from '../../faults/scale.ts'
 import { readOlderSchema } from '../../support/older-schema.ts'
 import { openNode } from '../../support/postgres/database.ts'
 import { startProxy } from '../../support/postgres/proxy.ts'
 import { createPostgresSchema, queryOnce } from '../../support/postgres/server.ts'
+import { SEED } from '../../support/seed.ts'
 
 const [TODAY, NEXT, LATER] = [0, 1, 2].map((more) => schemaVersion(SHARED_MIGRATIONS) + more)
 const OLDEST = oldestProgram(SHARED_MIGRATIONS)

@@ -7,10 +7,11 @@ import { createHash } from 'node:crypto'
 import { before, type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { inParallel } from '../../../src/store/blobs/parallel.ts'
-import { figure, SEED, scaled } from '../../faults/scale.ts'
+import { figure, scaled } from '../../faults/scale.ts'
 import { batch, CREATE, fillDatabase, pdf, TOKENS } from '../../support/directory.ts'
 import { type Cluster, type Node, openCluster } from '../../support/postgres/nodes.ts'
 import { createRandom } from '../../support/rates/random-bank.ts'
+import { SEED } from '../../support/seed.ts'
 import { until } from '../../support/terminal.ts'
 
 const KEYS = scaled({ short: 60, long: 1000 })

@@ -22,7 +22,8 @@ import { batch, CREATE, fillDirectory, pdf, post, read } from '../../support/dir
 import { sendText, UPLOAD_FORM_NAMES } from '../../support/documents/ways.ts'
 import { startProgram } from '../../support/program.ts'
 import { createRandom } from '../../support/rates/random-bank.ts'
-import { figure, PROGRAM, SEED, scaled } from '../scale.ts'
+import { SEED } from '../../support/seed.ts'
+import { figure, PROGRAM, scaled } from '../scale.ts'
 
 const SMALL = randomBytes(3000)
 const LARGE = randomBytes(1_000_000)

@@ -12,9 +12,10 @@ import { findDatabaseFaults } from '../../../src/store/sqlite/database-copy.ts'
 import { startProgram } from '../../support/program.ts'
 import { largeExport } from '../../support/rates/large-export.ts'
 import { createRandom } from '../../support/rates/random-bank.ts'
+import { SEED } from '../../support/seed.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
 import { runCommand } from '../../support/terminal.ts'
-import { figure, PROGRAM, SEED, scaled } from '../scale.ts'
+import { figure, PROGRAM, scaled } from '../scale.ts'
 
 const KILLS = scaled({ short: 2, long: 20 })
 const DAYS = scaled({ short: 1000, long: 12_000 })

@@ -13,8 +13,9 @@ import { type BackupSource, openBackupSource } from '../../support/backups.ts'
 import { openTestBlobs, storeTexts } from '../../support/company.ts'
 import { startProgram } from '../../support/program.ts'
 import { createRandom } from '../../support/rates/random-bank.ts'
+import { SEED } from '../../support/seed.ts'
 import { runCommand } from '../../support/terminal.ts'
-import { figure, LONG, PROGRAM, SEED, scaled } from '../scale.ts'
+import { figure, LONG, PROGRAM, scaled } from '../scale.ts'
 
 const DOCUMENTS = 150
 const RESTORE_MS = 600 // a restore of them takes less

@@ -19,8 +19,9 @@ import { fillDatabase, TOKENS } from '../../support/directory.ts'
 import { UPLOAD_FORM_NAMES, UPLOAD_FORMS, type UploadRequest } from '../../support/documents/ways.ts'
 import { type Program, startProgram } from '../../support/program.ts'
 import { createRandom } from '../../support/rates/random-bank.ts'
+import { SEED } from '../../support/seed.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
-import { figure, LONG, PROGRAM, SEED, scaled } from '../scale.ts'
+import { figure, LONG, PROGRAM, scaled } from '../scale.ts'
 
 const KILLS = scaled({ short: 3, long: 500 })
 const KILLS_PER_DIRECTORY = 20 // then a new data directory, because the history has been read

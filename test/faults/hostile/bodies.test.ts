@@ -8,7 +8,6 @@ import { Agent, request } from 'node:http'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import fc from 'fast-check'
 import { createJsonScanner, type JsonListener } from '../../../src/formats/json/scanner.ts'
 import { createUtf8Check } from '../../../src/formats/json/utf8.ts'
 import { type JsonScalar, TOO_LONG } from '../../../src/formats/json/value.ts'
@@ -17,7 +16,9 @@ import { openApp } from '../../api/support.ts'
 import type { TestApp } from '../../support/app.ts'
 import { CREATE, fillDirectory, read, TOKENS } from '../../support/directory.ts'
 import * as model from '../../support/documents/upload-model.ts'
-import { figure, SEED, scaled } from '../scale.ts'
+import { fc } from '../../support/fast-check.ts'
+import { SEED } from '../../support/seed.ts'
+import { figure, scaled } from '../scale.ts'
 
 type BodyRequest = { body: Buffer; cuts: number; dice: model.Dice }
 type Row = { id: number; name: string; mimetype: string; size: number; sha256: string }

@@ -7,7 +7,8 @@ import { startTestApp } from '../../support/app.ts'
 import { fillDirectory, read, TOKENS } from '../../support/directory.ts'
 import { BOUNDARY, FORM_TYPE, formBody, part, SEND, UPLOAD_FORMS } from '../../support/documents/ways.ts'
 import { createRandom, type Random } from '../../support/rates/random-bank.ts'
-import { figure, SEED, scaled } from '../scale.ts'
+import { SEED } from '../../support/seed.ts'
+import { figure, scaled } from '../scale.ts'
 
 const FORMS = scaled({ short: 250, long: 100_000 })
 const AT_ONCE = 16

@@ -5,12 +5,13 @@ import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { countRows } from '../../../src/store/rows.ts'
 import { readAllPaths, readDescription } from '../../api/openapi/description.ts'
 import { asOtherProcess, openApp } from '../../api/support.ts'
 import { fillDirectory, TOKENS } from '../../support/directory.ts'
-import { figure, SEED, scaled } from '../scale.ts'
+import { fc } from '../../support/fast-check.ts'
+import { SEED } from '../../support/seed.ts'
+import { figure, scaled } from '../scale.ts'
 
 const RUNS = scaled({ short: 20, long: 3000 }) // per operation
 const STRANGE = [

@@ -13,8 +13,9 @@ import { addDays, currentDay } from '../../../src/values/dates.ts'
 import { startProgram } from '../../support/program.ts'
 import { createRandom, type Random } from '../../support/rates/random-bank.ts'
 import { readMemory } from '../../support/resources.ts'
+import { SEED } from '../../support/seed.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
-import { figure, PROGRAM, SEED, scaled } from '../scale.ts'
+import { figure, PROGRAM, scaled } from '../scale.ts'
 import { alterRequest } from './shape-mutations.ts'
 import {
   BANK_NETWORK,

@@ -16,7 +16,8 @@ import {
   startRawServer,
   uploadRequest,
 } from '../../support/raw-server.ts'
-import { figure, PROGRAM, SEED, scaled } from '../scale.ts'
+import { SEED } from '../../support/seed.ts'
+import { figure, PROGRAM, scaled } from '../scale.ts'
 
 const MUTATIONS = scaled({ short: 400, long: 200_000 })
 const AT_ONCE = 16

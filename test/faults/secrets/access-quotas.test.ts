@@ -10,12 +10,12 @@ import { startTestApp, type TestApp } from '../../support/app.ts'
 import { runJson } from '../../support/company.ts'
 import { CREATE, fillDirectory } from '../../support/directory.ts'
 import { createRandom, type Random } from '../../support/rates/random-bank.ts'
-import { figure, LONG, SEED, scaled } from '../scale.ts'
+import { SEED } from '../../support/seed.ts'
+import { figure, scaled } from '../scale.ts'
 
-/** Seeds: the same ones each time, and new ones in the long version; or only CAMBISTA_SEED. */
-const ALONE = process.env.CAMBISTA_SEED !== undefined && !LONG
-const FIXED = ALONE ? [] : [1, 2]
-const FRESH = Array.from({ length: ALONE ? 1 : scaled({ short: 0, long: 100 }) }, (_, at) => SEED + at)
+/** The same seeds in each run, and those that follow the seed of the run. */
+const FIXED = [1, 2]
+const FRESH = Array.from({ length: scaled({ short: 1, long: 100 }) }, (_, at) => SEED + at)
 const STEPS = 40
 const NAMES = ['erp', 'bot']
 

@@ -2,7 +2,7 @@
 // (decisions 3.1 to 3.5). Generates bodies too, in every notation of JSON.
 
 import { createHash } from 'node:crypto'
-import fc from 'fast-check'
+import { fc } from '../fast-check.ts'
 
 export type AcceptedDocument = { name: string; mimetype: string; bytes: Buffer }
 export type Fault = { index: number; field: string; message: string }

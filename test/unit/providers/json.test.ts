@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { parseSourceJson } from '../../../src/providers/json.ts'
 import { FetchFailure } from '../../../src/providers/provider.ts'
 import { scaled } from '../../faults/scale.ts'
+import { fc } from '../../support/fast-check.ts'
 
 /** Parses by JSON.parse with a reviver, each number as its text; undefined for invalid JSON. */
 function parseWithReviver(text: string): { document: unknown } | undefined {

@@ -13,7 +13,7 @@ import type { CoverageKind } from '../../../src/store/tables.ts'
 import { REREAD_DAYS } from '../../../src/sync/plan.ts'
 import { addDays, type IsoDate } from '../../../src/values/dates.ts'
 import { findInterval, type Interval } from '../../../src/values/intervals.ts'
-import { LONG, SEED, scaled } from '../../faults/scale.ts'
+import { scaled } from '../../faults/scale.ts'
 import { type Desk, listDays, openDesk } from '../../support/rates/memory-bank.ts'
 import {
   CODES,
@@ -23,12 +23,12 @@ import {
   type Random,
   type RandomBank,
 } from '../../support/rates/random-bank.ts'
+import { SEED } from '../../support/seed.ts'
 import { postgres } from '../../support/temporary.ts'
 
-/** The same seeds each time, and new ones. With CAMBISTA_SEED, that seed alone. */
-const ALONE = process.env.CAMBISTA_SEED !== undefined && !LONG
-const FIXED = ALONE ? [] : Array.from({ length: LONG ? 100 : 8 }, (_, seed) => seed)
-const FRESH = Array.from({ length: ALONE ? 1 : scaled({ short: 2, long: 300 }) }, (_, at) => SEED + at)
+/** The same seeds in each run, and those that follow the seed of the run. */
+const FIXED = Array.from({ length: scaled({ short: 8, long: 100 }) }, (_, seed) => seed)
+const FRESH = Array.from({ length: scaled({ short: 2, long: 300 }) }, (_, at) => SEED + at)
 const FEEDS = bccr.groups.map((group) => ({
   ...group,
   chunkDays: group.table === '1' ? 120 : 40,

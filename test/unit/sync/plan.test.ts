@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import {
   findBeginning,
   lastFinalDay,
@@ -11,6 +10,7 @@ import {
 } from '../../../src/sync/plan.ts'
 import { addDays } from '../../../src/values/dates.ts'
 import { addInterval, findGaps, type Interval, toIntervals } from '../../../src/values/intervals.ts'
+import { fc } from '../../support/fast-check.ts'
 import { listDays } from '../../support/rates/memory-bank.ts'
 
 const TOMORROW = '2026-03-25'

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import {
   applyRounding,
   boundedDecimal,
@@ -12,6 +11,7 @@ import {
   ratio,
   withinHalfUnit,
 } from '../../../src/values/decimal.ts'
+import { fc } from '../../support/fast-check.ts'
 import { formatFraction, inverted, parseFraction, rounded, times } from '../domain/support.ts'
 
 const canonical: [text: string, form: string | undefined][] = [

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { type Fraction, isLess, quotient, sum, toDecimal } from '../../../src/values/fraction.ts'
+import { fc } from '../../support/fast-check.ts'
 import { rounded } from '../domain/support.ts'
 
 const ties: [value: string, nearest: string][] = [

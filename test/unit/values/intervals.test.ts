@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { addDays, type IsoDate } from '../../../src/values/dates.ts'
 import {
   addInterval,
@@ -11,6 +10,7 @@ import {
   subtractInterval,
   toIntervals,
 } from '../../../src/values/intervals.ts'
+import { fc } from '../../support/fast-check.ts'
 
 const FIRST = '2026-01-01'
 const day = (at: number) => addDays(FIRST, at)

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { type AmountError, formatAmount, parseAmount } from '../../../src/web/model/amount.ts'
 import { createFormats } from '../../../src/web/model/formats.ts'
+import { fc } from '../../support/fast-check.ts'
 
 const CODES = new Set(['CRC', 'USD', 'EUR', 'GBP', 'JPY', 'CAD', 'MXN'])
 const read = (text: string) => parseAmount(text, CODES)

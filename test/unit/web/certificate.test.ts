@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import decodeQr from 'qr/decode.js'
 import { parseStatementLink } from '../../../src/domain/rates/statement/statement-link.ts'
 import {
@@ -17,6 +16,7 @@ import {
 } from '../../../src/web/model/certificate-link.ts'
 import { encodeFragment, FIRST_VIEW, parseFragment } from '../../../src/web/model/fragment.ts'
 import { qrCode, qrPath } from '../../../src/web/model/qr-code.ts'
+import { fc } from '../../support/fast-check.ts'
 
 const SHA256 = '9df22788dc422553bbc7bf146c59a07579eb5ee7e37254aa428c1a687de30ec4'
 const ISSUE = { asOf: '2026-11-23T05:52:10.000Z', sha256: SHA256 }

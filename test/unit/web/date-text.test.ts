@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { numericDay, readDate, stepDay } from '../../../src/web/model/date-text.ts'
 import { addDays } from '../../../src/web/model/days.ts'
+import { fc } from '../../support/fast-check.ts'
 
 const TODAY = '2026-11-22'
 const RANGE = { first: '1983-01-01', last: '2026-11-23' }

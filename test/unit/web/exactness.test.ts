@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { decimalText, divideRounded, parseScaled, subtract } from '../../../src/web/model/decimal.ts'
 import { significantDigits } from '../../../src/web/model/files/workbook.ts'
 import { createFormats } from '../../../src/web/model/formats.ts'
 import { computeStatistics } from '../../../src/web/model/statistics.ts'
+import { fc } from '../../support/fast-check.ts'
 
 const es = createFormats('es')
 const en = createFormats('en')

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import {
   applyFragment,
   encodeFragment,
@@ -10,6 +9,7 @@ import {
   SIDES,
   SPANS,
 } from '../../../src/web/model/fragment.ts'
+import { fc } from '../../support/fast-check.ts'
 
 test('encodeFragment writes no defaults', () => {
   assert.equal(encodeFragment(FIRST_VIEW), '#rates')

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { addDays, type IsoDate } from '../../../../src/values/dates.ts'
-import { LONG, SEED, scaled } from '../../../faults/scale.ts'
+import { LONG, scaled } from '../../../faults/scale.ts'
 import type { TestApp } from '../../../support/app.ts'
 import {
   expectedPoints,
@@ -16,6 +16,7 @@ import {
 } from '../../../support/rates/pair-answers.ts'
 import { createRandom } from '../../../support/rates/random-bank.ts'
 import { openRandomStore } from '../../../support/rates/random-store.ts'
+import { SEED } from '../../../support/seed.ts'
 import { send } from '../../support.ts'
 
 const STORES = scaled({ short: 3, long: 60 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { scaled } from '../../../faults/scale.ts'
+import { fc } from '../../../support/fast-check.ts'
 import { ask, convertUnit, openShapes, printedNumber, readJson, TODAY } from '../support.ts'
 
 const app = await openShapes()

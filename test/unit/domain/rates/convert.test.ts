@@ -2,13 +2,13 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { type Conversion, convert, findRoute, type Leg } from '../../../../src/domain/rates/convert.ts'
 import { byPair } from '../../../../src/domain/rates/rate-cache.ts'
 import { bccrCatalogue } from '../../../../src/providers/bccr/catalogue.ts'
 import type { RateType } from '../../../../src/providers/provider.ts'
 import type { SeriesRow } from '../../../../src/store/rates/series.ts'
 import { scaled } from '../../../faults/scale.ts'
+import { fc } from '../../../support/fast-check.ts'
 import {
   formatFraction,
   inverted,

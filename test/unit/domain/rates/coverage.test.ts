@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { toCoveredDays } from '../../../../src/domain/rates/column.ts'
 import { findHole, isCovered } from '../../../../src/domain/rates/coverage.ts'
 import { addDays, dayNumber, isoDate } from '../../../../src/values/dates.ts'
 import { toIntervals } from '../../../../src/values/intervals.ts'
+import { fc } from '../../../support/fast-check.ts'
 
 const FIRST = dayNumber('2026-01-01')
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { makeColumn, toCoveredDays } from '../../../../src/domain/rates/column.ts'
 import { UNKNOWN_DAYS } from '../../../../src/domain/rates/coverage.ts'
 import { EMPTY_DAYS, findHoles, findPairHoles, type SeriesDays } from '../../../../src/domain/rates/holes.ts'
 import { addDays, dayNumber, isoDate } from '../../../../src/values/dates.ts'
 import { type Interval, toIntervals } from '../../../../src/values/intervals.ts'
+import { fc } from '../../../support/fast-check.ts'
 import { holesOfPair } from '../../../support/rates/pair-answers.ts'
 
 const FIRST = dayNumber('2026-01-01')

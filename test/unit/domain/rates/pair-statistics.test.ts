@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Decimal } from 'decimal.js'
-import * as fc from 'fast-check'
 import { makeColumn, toCoveredDays } from '../../../../src/domain/rates/column.ts'
 import { pairStatistics } from '../../../../src/domain/rates/pair-history.ts'
 import type { RateSnapshot } from '../../../../src/domain/rates/rate-cache.ts'
@@ -11,6 +10,7 @@ import type { SeriesRow } from '../../../../src/store/rates/series.ts'
 import { isoDate } from '../../../../src/values/dates.ts'
 import { canonicalDecimal, fromUnits, toUnits } from '../../../../src/values/decimal.ts'
 import type { Interval } from '../../../../src/values/intervals.ts'
+import { fc } from '../../../support/fast-check.ts'
 
 const Exact = Decimal.clone({ precision: 250 })
 const To15 = Decimal.clone({ precision: 15, rounding: Decimal.ROUND_HALF_EVEN })

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { type Column, toCoveredDays } from '../../../../src/domain/rates/column.ts'
 import { latestOfPair, type PairSide, pointRange, rateOn } from '../../../../src/domain/rates/rates.ts'
 import type { SeriesRow } from '../../../../src/store/rates/series.ts'
 import { addDays, dayNumber, isoDate } from '../../../../src/values/dates.ts'
+import { fc } from '../../../support/fast-check.ts'
 import { makeSeries, makeTestColumn } from '../support.ts'
 
 // Thursday, Friday, Monday.

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { createBase64Decoder } from '../../../../src/formats/json/base64.ts'
 import { scaled } from '../../../faults/scale.ts'
+import { fc } from '../../../support/fast-check.ts'
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
 

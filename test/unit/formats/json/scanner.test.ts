@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { isDocuments, NESTED } from '../../../../src/domain/documents/upload.ts'
 import { createJsonScanner } from '../../../../src/formats/json/scanner.ts'
 import { TOO_LONG } from '../../../../src/formats/json/value.ts'
@@ -15,6 +14,7 @@ import {
   streamPieces,
   TRICKY,
 } from '../../../support/documents/uploads.ts'
+import { fc } from '../../../support/fast-check.ts'
 
 test('JSON scanner rejects a truncated body, at each byte, and leaves no blob', async () => {
   const body = Buffer.from(TRICKY.trimEnd())

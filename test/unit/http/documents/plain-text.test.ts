@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { plainText } from '../../../../src/http/documents/plain-text.ts'
+import { fc } from '../../../support/fast-check.ts'
 
 const cases: [string, string][] = [
   ['', ''],

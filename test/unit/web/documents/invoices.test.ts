@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import {
   claveGroups,
   type DocumentInvoice,
   isReadInvoice,
   readInvoiceSearch,
 } from '../../../../src/web/model/documents/invoices.ts'
+import { fc } from '../../../support/fast-check.ts'
 
 const CLAVE = '50624032600310112345600100001010000000043112345678'
 
