@@ -11,13 +11,14 @@ import { difference, findGaps, type Interval, subtractInterval } from '../../../
 import { scaled } from '../../faults/scale.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { listDays } from '../../support/rates/memory-bank.ts'
-import { createRandom } from '../../support/rates/random-bank.ts'
+import { createRandom, type Random } from '../../support/rates/random-bank.ts'
 import { SEED } from '../../support/seed.ts'
 import { fixedClock, type TestClock } from '../../support/temporary.ts'
 import { asOtherProcess } from '../support.ts'
 
 const DOLLAR = ['317', '318']
 const PARITIES = ['333', '325', '328', '326']
+const MOST_DRAWS = 100
 
 /** A value in place of the bank's, null for none; undefined: the usual value. */
 type Publication = (code: string, day: IsoDate) => string | null | undefined
@@ -167,6 +168,23 @@ async function liveThroughTwoDays(pair: Pair): Promise<void> {
   await checkEqual(pair)
 }
 
+/** Texts in place of the bank's values. On both days that are compared the dollar has a value; parities may be late. */
+function randomTexts(random: Random, yesterday: IsoDate): Map<string, string | null> {
+  for (let draw = 0; draw < MOST_DRAWS; draw += 1) {
+    const texts = new Map<string, string | null>()
+    for (const code of [...DOLLAR, ...PARITIES]) {
+      for (let hole = random.int(0, 6); hole > 0; hole--) {
+        const from = addDays(yesterday, -random.int(0, 420))
+        const text = random.chance(0.6) ? '-1' : null
+        for (const day of listDays(from, addDays(from, random.int(0, 12)))) texts.set(`${code} ${day}`, text)
+      }
+    }
+    const hasDollar = (day: IsoDate) => DOLLAR.some((code) => !texts.has(`${code} ${day}`))
+    if (hasDollar(yesterday) && hasDollar(addDays(yesterday, 1))) return texts
+  }
+  throw new Error(`${MOST_DRAWS} draws have no dollar on the two days`)
+}
+
 test('a second server skips holes, rejected rows and one-sided days of the first', async (t) => {
   const pair = await startPair(t, (yesterday) => {
     const ago = (days: number) => addDays(yesterday, -days)
@@ -189,15 +207,7 @@ for (const seed of [...Array(scaled({ short: 1, long: 20 })).keys()].map((at) =>
   test(`a second server has the days of the first, whatever that lacks (seed ${seed})`, async (t) => {
     const random = createRandom(seed)
     const pair = await startPair(t, (yesterday) => {
-      const texts = new Map<string, string | null>()
-      for (const code of [...DOLLAR, ...PARITIES]) {
-        for (let hole = random.int(0, 6); hole > 0; hole--) {
-          const from = addDays(yesterday, -random.int(0, 420))
-          const text = random.chance(0.6) ? '-1' : null
-          for (const day of listDays(from, addDays(from, random.int(0, 12))))
-            texts.set(`${code} ${day}`, text)
-        }
-      }
+      const texts = randomTexts(random, yesterday)
       return (code, day) => texts.get(`${code} ${day}`)
     })
     await liveThroughTwoDays(pair)

@@ -23,6 +23,7 @@ const COUNT = scaled({ short: 200, long: 1000 })
 const FIRST = '2025-12-01'
 const TODAY = '2026-03-24'
 const BATCH = 50
+const KINDS = ['venta', 'compra', 'previous_venta', null]
 
 const random = createRandom(SEED)
 /** Values of the days on which the bank publishes. */
@@ -77,7 +78,7 @@ async function readCheck(id: number | undefined): Promise<Check | undefined> {
 }
 
 test('the checks of random days and rates are those of exact fractions', async () => {
-  const orders = Array.from({ length: COUNT }, randomOrder)
+  const orders = drawOrders()
   const matches = new Map<unknown, number>()
   for (let at = 0; at < orders.length; at += BATCH) {
     const part = orders.slice(at, at + BATCH)
@@ -89,7 +90,7 @@ test('the checks of random days and rates are those of exact fractions', async (
       ids,
     )
     for (const [index, { id, invoice }] of documents.entries()) {
-      const order = part[index] ?? randomOrder()
+      const order = part[index] ?? assert.fail('a document of no order')
       const expectation = expectedCheck(order)
       assert.deepEqual(invoice?.rate_check, expectation, `${JSON.stringify(order)} ${SEED}`)
       if (index % 10 === 0) assert.deepEqual(await readCheck(id), expectation)
@@ -97,7 +98,7 @@ test('the checks of random days and rates are those of exact fractions', async (
       matches.set(key, (matches.get(key) ?? 0) + 1)
     }
   }
-  for (const kind of ['venta', 'compra', 'previous_venta', null])
+  for (const kind of KINDS)
     assert.ok((matches.get(kind) ?? 0) >= COUNT / 100, `${kind}: ${matches.get(kind)}`)
 })
 
@@ -162,6 +163,17 @@ test('a correction changes the check, and a hole takes its value away', async ()
 })
 
 type Order = { date: IsoDate; currency: string; rate: string }
+
+/** Draws orders, and further ones until each kind of match has one in a hundred. */
+function drawOrders(): Order[] {
+  const orders = Array.from({ length: COUNT }, randomOrder)
+  const isComplete = () => {
+    const kinds = Map.groupBy(orders, (order) => expectedCheck(order).matches)
+    return KINDS.every((kind) => (kinds.get(kind)?.length ?? 0) >= COUNT / 100)
+  }
+  while (!isComplete() && orders.length < 10 * COUNT) orders.push(randomOrder())
+  return orders
+}
 
 /** Mostly rates that a program may have: published ones, rounded, of another side or day; and some of no origin. */
 function randomOrder(): Order {

@@ -63,6 +63,7 @@ test(`${FORMS} altered forms store only bytes of the form (seed ${SEED})`, async
   await fillDirectory(app)
   const random = createRandom(SEED)
   const statuses = new Map<number, number>()
+  const isComplete = () => [200, 400].every((status) => (statuses.get(status) ?? 0) > FORMS / 10)
   const acknowledged = new Set<number>()
   const send = async (form: Buffer) => {
     const formText = JSON.stringify(form.toString('latin1'))
@@ -85,7 +86,7 @@ test(`${FORMS} altered forms store only bytes of the form (seed ${SEED})`, async
       assert.ok(form.includes(bounded), `document ${id} of ${formText}`)
     }
   }
-  for (let count = 0; count < FORMS; count += AT_ONCE) {
+  for (let count = 0; count < FORMS || (!isComplete() && count < 5 * FORMS); count += AT_ONCE) {
     const forms = Array.from({ length: AT_ONCE }, () => {
       let form = randomForm(random)
       for (let times = random.int(0, 3); times > 0; times--) form = alterForm(form, random)
@@ -105,6 +106,6 @@ test(`${FORMS} altered forms store only bytes of the form (seed ${SEED})`, async
     more = page.has_more
   }
   assert.deepEqual(storedIds, acknowledged)
-  assert.ok((statuses.get(200) ?? 0) > FORMS / 10 && (statuses.get(400) ?? 0) > FORMS / 10)
+  assert.ok(isComplete(), JSON.stringify([...statuses]))
   figure(t, 'answers', JSON.stringify([...statuses]))
 })

@@ -63,8 +63,9 @@ async function runSequence(t: TestContext, seed: number): Promise<void> {
     ...{ holders: [], secrets: [], random: createRandom(seed), app, story: [] },
     ...{ counts: { accepted: 0, rejected: 0 }, rejected: new Set() },
   }
+  const isComplete = () => world.counts.accepted >= 10 && world.counts.rejected >= 10
   try {
-    for (let step = 0; step < STEPS; step++) {
+    for (let step = 0; step < STEPS || (!isComplete() && step < 5 * STEPS); step++) {
       if (world.random.chance(0.05)) await restart(t, world)
       advanceClock(t, world)
       await tryAllSecrets(world)
@@ -77,7 +78,7 @@ async function runSequence(t: TestContext, seed: number): Promise<void> {
   } catch (error) {
     throw new Error(`seed ${seed}:\n${world.story.join('\n')}`, { cause: error })
   }
-  assert.ok(world.counts.accepted >= 10 && world.counts.rejected >= 10)
+  assert.ok(isComplete(), JSON.stringify(world.counts))
   figure(t, 'accepted', world.counts.accepted)
   figure(t, 'rejected', world.counts.rejected)
 }
