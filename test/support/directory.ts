@@ -146,3 +146,9 @@ export function batch(...documents: unknown[]): Record<string, unknown> {
 export function pdf(text = 'hola', name = 'factura.pdf') {
   return { name, mimetype: 'application/pdf', base64: Buffer.from(text).toString('base64') }
 }
+
+/** Requests that wait for a document. The app needs `listen: { metrics: 'local' }`. */
+export async function countWaits(app: TestApp): Promise<number> {
+  const metrics = await (await fetch(`${app.app.url}/metrics`)).text()
+  return Number(/^cambista_document_waits (\d+)$/m.exec(metrics)?.[1])
+}

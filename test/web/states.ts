@@ -629,7 +629,7 @@ export async function openState(visit: Visit, app: PageApp, state: State): Promi
 
 /** Waits until there is a screen, its text is stable, and nothing is loading. */
 export async function waitForIdle(page: Page): Promise<void> {
-  let previousText = ''
+  let [previousText, repeats] = ['', 0]
   await until(async () => {
     const [text, isBusy] = await page.evaluate(() => [
       document.body.textContent,
@@ -640,10 +640,9 @@ export async function waitForIdle(page: Page): Promise<void> {
           ),
         ].some((element) => element.checkVisibility()),
     ])
-    const isSame = previousText === text && text !== ''
+    repeats = previousText === text && text !== '' ? repeats + 1 : 0
     previousText = String(text)
-    if (!isSame) await new Promise((resolve) => setTimeout(resolve, 50))
-    return isSame && !isBusy
+    return repeats >= 3 && !isBusy // a query of `until` each 20 ms
   })
 }
 

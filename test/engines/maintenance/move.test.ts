@@ -7,7 +7,6 @@ import { once } from 'node:events'
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
 import { type MoveRequest, moveDataDir } from '../../../src/domain/operations/move/move.ts'
 import { readAsset } from '../../../src/runtime/assets.ts'
@@ -140,7 +139,7 @@ test('a move that is killed at any time goes on, and until its end the directory
   await assertMoved(t, { dataDir, folder, url, filled })
 })
 
-test('a large move that is killed at random moments ends with all rows and contents', async (t) => {
+test('a large move that is killed at random statements, or after them, ends with all rows and contents', async (t) => {
   const size = scaled({ short: 0.01, long: 1 })
   const { dataDir, folder, url, filled } = await prepared(t, {
     rates: size * 750_000,
@@ -148,21 +147,25 @@ test('a large move that is killed at random moments ends with all rows and conte
   })
   figure(t, 'seed', SEED)
   const random = createRandom(SEED)
+  const proxy = await startProxy(t, url)
   let kills = 0
   while (kills < scaled({ short: 3, long: 20 }) && !(await hasMoved(url))) {
-    const child = spawnMigrate({ dataDir, folder, url })
-    const exit = once(child, 'exit') // before the pause, since it may exit first
-    await pause(scaled({ short: random.int(100, 400), long: random.int(600, 5000) }))
-    child.kill('SIGKILL')
-    const [code] = await exit
+    const child = spawnMigrate({ dataDir, folder, url: proxy.url })
+    const last = random.int(1, scaled({ short: 2 * 60, long: 3000 }))
+    const delayMs = kills === 0 ? 0 : random.int(0, scaled({ short: 100, long: 3000 }))
+    let statements = 0
+    proxy.decide(() => {
+      statements += 1
+      if (statements === last) setTimeout(() => child.kill('SIGKILL'), delayMs)
+      return 'pass'
+    })
+    const [code] = await once(child, 'exit')
     if (code === null) kills += 1
     await takeable(url)
   }
   figure(t, 'kills', kills)
   assert.ok(kills > 0)
-  const startMs = performance.now()
   if (!(await hasMoved(url))) await move({ dataDir, folder, url })
-  figure(t, 'seconds of the last, whole one', ((performance.now() - startMs) / 1000).toFixed(1))
   await assertMoved(t, { dataDir, folder, url, filled })
 })
 

@@ -7,6 +7,7 @@ import { selectWrongSums } from '../../../src/store/documents/usage.ts'
 import type { WriteDb } from '../../../src/store/tables.ts'
 import { AT, batch, CREATE, pdf, TOKENS } from '../directory.ts'
 import { createRandom, type Random } from '../rates/random-bank.ts'
+import { until } from '../terminal.ts'
 import { type ClaimOrder, checkOrder, createClaimOrder, type Ranked, recordOrder } from './claim-order.ts'
 
 export const LEASE_SECONDS = 40
@@ -190,24 +191,24 @@ export async function insertAgents(db: WriteDb): Promise<void> {
  */
 export async function uploadDocuments(url: string, count: number, random: Random): Promise<number[]> {
   const ids: number[] = []
-  let refused = 0
   while (ids.length < count) {
     const documents = Array.from({ length: UPLOADED_AT_ONCE }, (_, at) => pdf(`${ids.length + at}`))
-    const response = await fetch(url + CREATE, {
+    const request = {
       method: 'POST',
       headers: {
         authorization: `Bearer ${TOKENS.all}`,
         'x-cambista-priority': String(random.chance(0.3) ? 0 : random.int(0, 9)),
       },
       body: JSON.stringify({ ...batch(...documents), agent_id: pickAgent(random) }),
-    })
-    const text = await response.text()
-    if (response.status === 503 && ++refused < 10) {
-      await pause(500)
-      continue
     }
-    assert.equal(response.status, 200, text)
-    const { created_documents } = JSON.parse(text) as { created_documents: { id: number }[] }
+    let answer = { status: 503, text: '' }
+    await until(async () => {
+      const response = await fetch(url + CREATE, request)
+      answer = { status: response.status, text: await response.text() }
+      return answer.status !== 503
+    })
+    assert.equal(answer.status, 200, answer.text)
+    const { created_documents } = JSON.parse(answer.text) as { created_documents: { id: number }[] }
     ids.push(...created_documents.map(({ id }) => id))
   }
   return ids
@@ -230,7 +231,7 @@ export async function workUntilDone(
     while (!world.isOver) await disturb()
   })()
   const completion = (async () => {
-    while (!world.isOver && !(await areDone(db))) await pause(100)
+    await until(async () => world.isOver || (await areDone(db)), Number.POSITIVE_INFINITY)
   })()
   await Promise.race([completion, failure])
   world.isOver = true

@@ -113,7 +113,7 @@ for (const [what, script, directive] of INJECTED) {
     await cdp.send('Runtime.evaluate', { expression, allowUnsafeEvalBlockedByCSP: false })
     const isBlocked = () => violations.slice(before).some((one) => new RegExp(`^(${directive})`).test(one))
     if (what !== 'a manifest')
-      await until(isBlocked, 20_000).catch(() => assert.fail(`${violations.slice(before)}`))
+      await until(isBlocked).catch(() => assert.fail(`${violations.slice(before)}`))
     assert.equal(await page.evaluate(() => 'taken' in window), false)
     assert.deepEqual(website.requests, [])
   })
