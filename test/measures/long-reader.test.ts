@@ -1,5 +1,5 @@
-// The schema upgrade of a cluster behind a transaction that reads for long: its statement waits for a lock in short
-// attempts. The share of time in which writes wait behind it is measured.
+// The schema upgrade of a cluster beside a transaction that reads for long. A statement waits for its lock in short
+// attempts. The test measures the share of time in which writes wait behind it.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

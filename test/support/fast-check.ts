@@ -10,7 +10,7 @@ fc.configureGlobal({ seed: SEED })
 export { fc }
 
 /** Checks a property, and again with further cases until these are complete. The caller asserts that they are. */
-export async function assertUntil<T>(
+export async function assertProperty<T>(
   property: fc.IRawProperty<T>,
   numRuns: number,
   isComplete: () => boolean,

@@ -16,7 +16,7 @@ import { openApp } from '../../api/support.ts'
 import type { TestApp } from '../../support/app.ts'
 import { CREATE, fillDirectory, read, TOKENS } from '../../support/directory.ts'
 import * as model from '../../support/documents/upload-model.ts'
-import { assertUntil, fc } from '../../support/fast-check.ts'
+import { assertProperty, fc } from '../../support/fast-check.ts'
 import { SEED } from '../../support/seed.ts'
 import { figure, scaled } from '../scale.ts'
 
@@ -39,7 +39,7 @@ test('a valid upload in any spelling and pieces is stored byte for byte', async 
     const body = model.encodeBody(model.buildUpload(draft, dice), dice, escaping)
     documents += await judge({ body, cuts, dice })
   })
-  await assertUntil(property, RUNS, () => documents > RUNS)
+  await assertProperty(property, RUNS, () => documents > RUNS)
   assert.ok(documents > RUNS)
   figure(t, `documents read back with seed ${SEED}`, documents)
 })
@@ -57,7 +57,7 @@ test('an upload with one error is rejected with that error', async (t) => {
     reasons.set(reason, (reasons.get(reason) ?? 0) + 1)
     await judge({ body, cuts, dice })
   })
-  await assertUntil(property, RUNS * 2, () => reasons.size >= 6)
+  await assertProperty(property, RUNS * 2, () => reasons.size >= 6)
   assert.ok(reasons.size >= 6, [...reasons.keys()].join())
   figure(t, `answers with seed ${SEED}`, JSON.stringify([...reasons]))
 })
@@ -151,7 +151,7 @@ test('the JSON reader accepts the same texts as JSON.parse, with equal values', 
     if (result) accepted++
   })
   const texts = scaled({ short: 2500, long: 200_000 })
-  await assertUntil(property, texts, () => accepted > texts / 4 && accepted < tried)
+  await assertProperty(property, texts, () => accepted > texts / 4 && accepted < tried)
   assert.ok(accepted > texts / 4 && accepted < tried)
   figure(t, `texts with seed ${SEED}, and taken of them`, `${tried}, ${accepted}`)
 })

@@ -112,8 +112,7 @@ for (const [what, script, directive] of INJECTED) {
     const expression = `setTimeout(() => { ${script} })`
     await cdp.send('Runtime.evaluate', { expression, allowUnsafeEvalBlockedByCSP: false })
     const isBlocked = () => violations.slice(before).some((one) => new RegExp(`^(${directive})`).test(one))
-    if (what !== 'a manifest')
-      await until(isBlocked).catch(() => assert.fail(`${violations.slice(before)}`))
+    if (what !== 'a manifest') await until(isBlocked).catch(() => assert.fail(`${violations.slice(before)}`))
     assert.equal(await page.evaluate(() => 'taken' in window), false)
     assert.deepEqual(website.requests, [])
   })
