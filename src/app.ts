@@ -12,7 +12,7 @@ import { createIndicatorReader, indicatorOrigin } from './domain/indicators/read
 import { startOlderDocuments } from './domain/invoices/older-documents.ts'
 import { startMailTask } from './domain/mail/task.ts'
 import { type BackupPlan, openNightlyBackup } from './domain/operations/backup/nightly.ts'
-import { watchDatabase } from './domain/operations/database-watch.ts'
+import { type Repeat, watchDatabase } from './domain/operations/database-watch.ts'
 import { startHousekeeping } from './domain/operations/housekeeping.ts'
 import { watchLineage } from './domain/operations/lineage-watch.ts'
 import { readSamples } from './domain/operations/sample-reads.ts'
@@ -84,6 +84,8 @@ export type AppOverrides = {
   patienceMs?: number
   /** Times of the leases of leader tasks. */
   leaseTimes?: LeaseTimes
+  /** Timer of the polls of the database; default four times a second. */
+  repeatPoll?: Repeat
   /** Time-out of a webhook delivery; default 10 seconds. */
   hookTryMs?: number
   /** Milliseconds between two reads of the mailboxes that are due; default 5 seconds. */
@@ -152,7 +154,7 @@ async function openApp(
   const migrate = config.migrate !== false && probation === undefined
   const unguarded = closeLater(await openEngine(config, { ...openOptions, migrate }))
   const { reads, clock, takeLock, findHolder } = unguarded
-  const database = closeLater(await watchDatabase(unguarded, config))
+  const database = closeLater(await watchDatabase(unguarded, { ...config, repeatPoll: overrides.repeatPoll }))
   const log = database.quiet(config.log)
   await ensureCatalogue(unguarded.db, providers, clock)
   await countUncounted(unguarded.db, clock)

@@ -4,15 +4,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { raiseRevision } from '../../src/store/meta.ts'
 import { updateSeriesEnabled } from '../../src/store/rates/series.ts'
-import {
-  asOtherProcess,
-  CACHED,
-  ENDPOINTS,
-  openApp,
-  PROBES,
-  storeAsOtherProcess,
-  withinASecond,
-} from './support.ts'
+import { until } from '../support/terminal.ts'
+import { asOtherProcess, CACHED, ENDPOINTS, openApp, PROBES, storeAsOtherProcess } from './support.ts'
 
 const app = await openApp()
 await app.sync()
@@ -117,7 +110,7 @@ test('the ETag changes when an old value is corrected, not when a sync finds not
   const before = await Promise.all(paths.map((path) => readEtag(path)))
   await storeAsOtherProcess(app, { series: 1, day: '2026-01-15', value: '444.44' })
   const hasChanged = async () => (await readEtag('/api/v1/rates')) !== before[0]
-  await withinASecond(hasChanged, 'the tag has changed')
+  await until(hasChanged)
   for (const [at, path] of paths.entries()) {
     assert.notEqual(await readEtag(path), before[at], path)
     assert.equal(await conditionalStatus(path, String(before[at])), 200, path)
@@ -134,14 +127,14 @@ test('the ETag changes when a series is disabled', async () => {
     await raiseRevision(db)
   })
   const hasChanged = async () => (await readEtag('/api/v1/series')) !== before
-  await withinASecond(hasChanged, 'the tag has changed')
+  await until(hasChanged)
 })
 
 test('the ETag changes with the epoch, which a restore renews', async () => {
   const before = await readEtag('/api/v1/rates?on=2026-03-24')
   await asOtherProcess(app, (db) => db.updateTable('meta').set({ epoch: 'another' }).execute())
   const hasChanged = async () => (await readEtag('/api/v1/rates?on=2026-03-24')) !== before
-  await withinASecond(hasChanged, 'the tag has changed')
+  await until(hasChanged)
 })
 
 test('the ETag changes on a new day only where the answer depends on today', async () => {
@@ -172,7 +165,7 @@ test('a repeated request has a corrected value', async () => {
   const path = '/api/v1/rates?on=2026-01-16&base=USD&quote=CRC'
   const before = await (await app.get(path)).text()
   await storeAsOtherProcess(app, { series: 1, day: '2026-01-16', value: '555.55' })
-  await withinASecond(async () => (await (await app.get(path)).text()) !== before, 'the answer has changed')
+  await until(async () => (await (await app.get(path)).text()) !== before)
   assert.match(await (await app.get(path)).text(), /"555\.55"/)
 })
 

@@ -1,4 +1,5 @@
-// Commits of another process are visible in the running server within one second (decisions 2.14).
+// Commits of another process are visible in the running server within one second (decisions 2.14). The first two tests
+// turn the timer of the polls; test/engines/change-counters.test.ts does it for two nodes.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -7,19 +8,49 @@ import { insertApiKey, revokeApiKey } from '../../src/store/access/api-keys.ts'
 import { raiseRevision } from '../../src/store/meta.ts'
 import { updateProviderEnabled } from '../../src/store/rates/providers.ts'
 import { closeRun, insertRun } from '../../src/store/rates/sync-runs.ts'
-import { asOtherProcess, openApp, send, storeAsOtherProcess, withinASecond } from './support.ts'
+import { startTestApp, type TestApp } from '../support/app.ts'
+import { until } from '../support/terminal.ts'
+import { stoppedTimer } from '../support/timer.ts'
+import { asOtherProcess, openApp, send, storeAsOtherProcess } from './support.ts'
 
 const NOW = '2026-03-24T12:00:00.000Z'
 const app = await openApp()
 await app.sync()
 
 type Latest = { rate_date: string; compra: string | null }
-const readCompra = async (day: string) => (await app.json<Latest>(`/api/v1/rates/latest?on=${day}`)).compra
+const readCompra = async (day: string, { json }: TestApp = app) =>
+  (await json<Latest>(`/api/v1/rates/latest?on=${day}`)).compra
+const keyStatus = async (key: string, { app: { url } } = app) =>
+  (await send(`${url}/api/v1/providers`, { headers: { 'X-API-Key': key } })).status
+
+test('one second of the timer is enough for a corrected value', async (t) => {
+  const timer = stoppedTimer()
+  const own = await startTestApp(t, { repeatPoll: timer.repeat })
+  await own.sync()
+  await storeAsOtherProcess(own, { series: 1, day: '2026-02-10', value: '412.34' })
+  assert.notEqual(await readCompra('2026-02-10', own), '412.34', 'before a poll')
+  timer.pass(1000)
+  await until(async () => (await readCompra('2026-02-10', own)) === '412.34')
+})
+
+test('one second of the timer is enough for the revocation of a key', async (t) => {
+  const timer = stoppedTimer()
+  const own = await startTestApp(t, { repeatPoll: timer.repeat })
+  const key = makeSecret('cbk_')
+  const id = await asOtherProcess(own, (db) =>
+    insertApiKey(db, { name: 'old', hash: hashOfSecret(key), createdAt: NOW }),
+  )
+  assert.equal(await keyStatus(key, own), 200, 'an unknown secret is looked up at once')
+  await asOtherProcess(own, (db) => revokeApiKey(db, id, NOW))
+  assert.equal(await keyStatus(key, own), 200, 'before a poll')
+  timer.pass(1000)
+  await until(async () => (await keyStatus(key, own)) === 401)
+})
 
 test('a corrected value is visible in every endpoint that has it', async () => {
   assert.notEqual(await readCompra('2026-02-10'), '412.34')
   await storeAsOtherProcess(app, { series: 1, day: '2026-02-10', value: '412.34' })
-  await withinASecond(async () => (await readCompra('2026-02-10')) === '412.34', 'the corrected value')
+  await until(async () => (await readCompra('2026-02-10')) === '412.34')
   const [rate] = await app.json<{ value: string }[]>('/api/v1/rates?on=2026-02-10')
   assert.equal(rate?.value, '412.34')
   const history = await app.json<{ points: { value: string }[] }>(
@@ -36,11 +67,11 @@ test('a new day is visible, and so is one older than all others', async () => {
   for (const day of ['2026-03-26', '2026-03-27']) {
     for (const series of [1, 2]) await storeAsOtherProcess(app, { series, day, value: '413' })
   }
-  await withinASecond(async () => (await readCompra('2026-03-28')) === '413', 'the new day')
+  await until(async () => (await readCompra('2026-03-28')) === '413')
   await storeAsOtherProcess(app, { series: 1, day: '1983-01-01', value: '40' })
   const first = async () =>
     (await app.json<{ first_data_date: string }[]>('/api/v1/series'))[0]?.first_data_date
-  await withinASecond(async () => (await first()) === '1983-01-01', 'the first date')
+  await until(async () => (await first()) === '1983-01-01')
   assert.equal(await readCompra('1983-01-01'), '40')
   const later = await app.get('/api/v1/rates/latest?on=1999-01-01')
   assert.equal(later.status, 404, 'the days between were never asked for')
@@ -50,33 +81,31 @@ test('the counts of the status include rows of another process', async () => {
   const rates = async () => (await app.json<{ rates: number }>('/api/v1/health')).rates
   const before = await rates()
   await storeAsOtherProcess(app, { series: 2, day: '1983-01-01', value: '41' })
-  await withinASecond(async () => (await rates()) === before + 1, 'one more rate')
+  await until(async () => (await rates()) === before + 1)
 })
 
 test('a new key is accepted and a revoked one rejected', async () => {
   const key = makeSecret('cbk_')
-  const ask = async () =>
-    (await send(`${app.app.url}/api/v1/providers`, { headers: { 'X-API-Key': key } })).status
-  assert.equal(await ask(), 401)
+  assert.equal(await keyStatus(key), 401)
   const id = await asOtherProcess(app, (db) =>
     insertApiKey(db, { name: 'new', hash: hashOfSecret(key), createdAt: NOW }),
   )
-  await withinASecond(async () => (await ask()) === 200, 'the new key')
+  await until(async () => (await keyStatus(key)) === 200)
   await asOtherProcess(app, (db) => revokeApiKey(db, id, NOW))
-  await withinASecond(async () => (await ask()) === 401, 'its revocation')
+  await until(async () => (await keyStatus(key)) === 401)
 })
 
 test('a disabled provider is visible', async () => {
   const enabled = async () => (await app.json<{ enabled: boolean }[]>('/api/v1/providers'))[0]?.enabled
   const set = (to: boolean) =>
     asOtherProcess(app, async (db) => {
-      await updateProviderEnabled(db, 'bccr', to, Date.now())
+      await updateProviderEnabled(db, 'bccr', to, Date.parse(NOW))
       await raiseRevision(db)
     })
   await set(false)
-  await withinASecond(async () => (await enabled()) === false, 'disabled')
+  await until(async () => (await enabled()) === false)
   await set(true)
-  await withinASecond(async () => (await enabled()) === true, 'enabled again')
+  await until(async () => (await enabled()) === true)
 })
 
 test('a run of another process is visible at once, open and closed', async () => {

@@ -173,15 +173,3 @@ export function roundDays(app: TestApp, { from, to }: Interval, codes: readonly 
     }),
   )
 }
-
-/**
- * Polls until `condition` is true, at most one second as the contract allows. The app runs in this process, so
- * each poll yields to it. Time in which the machine did not run does not count.
- */
-export async function withinASecond(condition: () => Promise<boolean>, what: string): Promise<void> {
-  for (let polls = 0; polls < 50; polls += 1) {
-    if (await condition()) return
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-  assert.fail(`not within a second: ${what}`)
-}

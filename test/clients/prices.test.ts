@@ -6,8 +6,9 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { type PriceFormat, priceLine } from '../../src/domain/rates/prices.ts'
 import { addDays } from '../../src/values/dates.ts'
-import { loseDays, withinASecond } from '../api/support.ts'
+import { loseDays } from '../api/support.ts'
 import { temporaryDirectory } from '../support/app.ts'
+import { until } from '../support/terminal.ts'
 import { KEY, openForClients, run, TODAY } from './support.ts'
 
 const FIRST = '2025-03-25'
@@ -101,7 +102,7 @@ test('over days that were not synchronized curl writes no file', async (t) => {
       () => false,
       () => true,
     )
-  await withinASecond(isLost, 'the days are lost')
+  await until(isLost)
   for (const format of ['ledger', 'beancount'] as const) {
     await assert.rejects(fetchPrices(`${file}2`, 'USD', format), /503/)
     assert.equal(existsSync(`${file}2`), false)

@@ -3,13 +3,18 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { type ChangedParts, watchDatabase } from '../../src/domain/operations/database-watch.ts'
 import { readAsset } from '../../src/runtime/assets.ts'
+import { createLog } from '../../src/runtime/log.ts'
 import { atomically, engineSql } from '../../src/store/engine.ts'
+import { raiseRevision } from '../../src/store/meta.ts'
 import { findCounters, pendingCounters, WATCHED_TABLES } from '../../src/store/postgres/change-counters.ts'
 import { rawQuery } from '../../src/store/postgres/raw-query.ts'
 import type { WriteDb } from '../../src/store/tables.ts'
 import { openNode } from '../support/postgres/database.ts'
 import { createPostgresSchema } from '../support/postgres/server.ts'
+import { until } from '../support/terminal.ts'
+import { stoppedTimer } from '../support/timer.ts'
 
 const AT = '2026-03-24T12:00:00.000Z'
 // A row of each watched table, after the rows that it references. `set`: a column that nodes cache.
@@ -166,6 +171,33 @@ for (const [table, name] of Object.entries(WATCHED_TABLES)) {
     assert.equal(await raised(() => rawQuery(db, `truncate ${table} cascade`)), true)
   })
 }
+
+test('one second of the timer is enough for a node to see the commits of another', async (t) => {
+  const url = await createPostgresSchema()
+  const [node, { db }] = [await openNode(t, url), await openNode(t, url)]
+  const timer = stoppedTimer()
+  const log = createLog({ level: 'debug', format: 'json', write: () => {} })
+  const watch = await watchDatabase(node, { log, staleForMs: 0, repeatPoll: timer.repeat })
+  t.after(() => watch.close())
+  const seen = new Set<string>()
+  watch.start(async (parts) => {
+    for (const part of ['data', 'access', 'documents'] as const) if (parts[part]) seen.add(part)
+  })
+  const commits: Record<keyof ChangedParts, () => Promise<unknown>> = {
+    data: () => raiseRevision(db),
+    access: () => rawQuery(db, `insert ${insertText('tokens', 1)}`),
+    documents: () => rawQuery(db, `insert ${insertText('hooks', 1)}`),
+  }
+  for (const [part, commit] of Object.entries(commits)) {
+    await commit()
+    seen.clear()
+    timer.pass(1000)
+    await until(() => {
+      if (watch.isAway()) timer.pass(1000) // the server stalled during the poll
+      return seen.has(part)
+    })
+  }
+})
 
 test('an upload raises `turn` alone, so that it never waits for the row of `meta`', async (t) => {
   const url = await createPostgresSchema()

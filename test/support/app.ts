@@ -7,6 +7,7 @@ import { type App, startApp } from '../../src/app.ts'
 import { type Bank, type BankOptions, startBank } from '../../src/demo/bank.ts'
 import { hashOfSecret, makeSecret } from '../../src/domain/access/secrets.ts'
 import type { BackupPlan } from '../../src/domain/operations/backup/nightly.ts'
+import type { Repeat } from '../../src/domain/operations/database-watch.ts'
 import type { UploadLimits } from '../../src/http/documents/uploads/receive.ts'
 import type { ServerOptions } from '../../src/http/server.ts'
 import type { Provider } from '../../src/providers/provider.ts'
@@ -66,6 +67,8 @@ export type TestAppOptions = {
   ticks?: () => number
   /** Milliseconds to wait for a database that another process locks. */
   patienceMs?: number
+  /** Timer of the polls of the database (timer.ts). */
+  repeatPoll?: Repeat
   /** Times of the leases of leader tasks. */
   leaseTimes?: LeaseTimes
   /** `null`: no key of hooks is configured. */
@@ -131,6 +134,7 @@ export async function startTestApp(t: TestContext, options: TestAppOptions = {})
       ...(options.blobFs && { blobFs: options.blobFs }),
       ...(options.patienceMs && { patienceMs: options.patienceMs }),
       ...(options.ticks && { ticks: options.ticks }),
+      ...(options.repeatPoll && { repeatPoll: options.repeatPoll }),
       ...(options.leaseTimes && { leaseTimes: options.leaseTimes }),
       ...(options.mailReadMs && { mailReadMs: options.mailReadMs }),
     },

@@ -3,8 +3,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'puppeteer-core'
-import { loseDays, withinASecond } from '../api/support.ts'
+import { loseDays } from '../api/support.ts'
 import { runJson } from '../support/company.ts'
+import { until } from '../support/terminal.ts'
 import { fill, waitForIdle } from './states.ts'
 import { createDocuments, enterSecret, openEngine, openPageApp, openVisit, waitForText } from './support.ts'
 
@@ -201,7 +202,7 @@ test('histories name the days that were never synchronized, and the table of cur
   await loseDays(holedApp, { from: '2026-11-01', to: '2026-11-01' })
   const history = '/api/v1/series/1/history?from=2026-10-01'
   const countHoles = async () => (await holedApp.json<{ holes?: unknown[] }>(history)).holes?.length
-  await withinASecond(async () => (await countHoles()) === 2, 'the days are lost')
+  await until(async () => (await countHoles()) === 2)
   const visit = await openVisit(browser, holedApp)
   const { page } = visit
   await enterSecret(visit, holedApp.key)

@@ -58,8 +58,13 @@ export type Watch = DatabaseState & {
   close(): Promise<void>
 }
 
+/** Calls a function each `ms` milliseconds, until the returned function is called. */
+export type Repeat = (work: () => void, ms: number) => () => void
+
 type Options = {
   log: Log
+  /** Timer of the polls; default `setInterval`. */
+  repeatPoll?: Repeat | undefined
   /** For how long what is in memory is believed while the database is away. */
   staleForMs: number
 }
@@ -71,7 +76,7 @@ const ALL: ChangedParts = { data: true, access: true, documents: true }
 
 export async function watchDatabase(
   engine: Pick<Engine, 'kind' | 'poll' | 'clock' | 'clockOffsetMs' | 'blocks' | 'waitingCommits'>,
-  { log, staleForMs }: Options,
+  { log, staleForMs, repeatPoll = repeatEvery }: Options,
 ): Promise<Watch> {
   const isShared = engine.kind !== 'sqlite'
   let lastCounters = await engine.poll()
@@ -172,7 +177,7 @@ export async function watchDatabase(
     currentPoll ??= pollOnce()
     return currentPoll
   }
-  const timer = setInterval(pollNow, POLL_EVERY_MS)
+  const stopPolls = repeatPoll(pollNow, POLL_EVERY_MS)
   const silentSeconds = () => (isShared && isAway ? (performance.now() - answeredAt) / 1000 : 0)
   const clockOffsetSeconds = () => engine.clockOffsetMs && engine.clockOffsetMs() / 1000
   // Checked without a failed poll too: a suspended process answers requests before it polls again.
@@ -214,10 +219,15 @@ export async function watchDatabase(
     async close() {
       isClosed = true
       await currentRead // polling continues: a failed poll ends code that waits for an unavailable database
-      clearInterval(timer)
+      stopPolls()
       await currentPoll
     },
   }
+}
+
+function repeatEvery(work: () => void, ms: number): () => void {
+  const timer = setInterval(work, ms)
+  return () => clearInterval(timer)
 }
 
 /**

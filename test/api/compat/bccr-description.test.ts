@@ -8,7 +8,8 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { parseNetworks } from '../../../src/http/listener/networks.ts'
 import { startTestApp } from '../../support/app.ts'
-import { send, withinASecond } from '../support.ts'
+import { until } from '../../support/terminal.ts'
+import { send } from '../support.ts'
 import { ASMX, getAsmx, openAsmx, parameters, SET_OPERATION, URL_KEY, XML_OPERATION } from './asmx.ts'
 
 const compat = { open: undefined, serveRounded: false }
@@ -132,7 +133,7 @@ test('a range with a rounded parity is an error, unless rounded values are serve
   assert.deepEqual([none.status, await none.text()], [500, sentence])
   const noted = () =>
     strict.logLines.join('').match(/"rounded values are not served".*"shape":"bccr"/g)?.length
-  await withinASecond(async () => noted() === 1, 'the rounded values are in the log')
+  await until(() => noted() === 1)
   const dollar = await getAsmx(strict, XML_OPERATION)
   assert.match(await dollar.text(), /658\.99000000/)
   assert.equal(dollar.headers.get('x-rounded-to'), null)

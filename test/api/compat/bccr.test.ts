@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { exchange, withinASecond } from '../support.ts'
+import { until } from '../../support/terminal.ts'
+import { exchange } from '../support.ts'
 import {
   ASMX,
   addKey,
@@ -205,11 +206,11 @@ test('an indicator that is not stored is logged once a day', async () => {
   const loggedLines = () => app.logLines.filter((line) => line.includes('"indicator":"3541"')).length
   const requestUnknown = () => getAsmx(app, XML_OPERATION, parameters({ Indicador: '3541' }))
   for (let times = 0; times < 3; times++) await requestUnknown()
-  await withinASecond(async () => loggedLines() > 0, 'the indicator is in the log')
+  await until(() => loggedLines() > 0)
   assert.equal(loggedLines(), 1)
   app.clock.now = new Date(app.clock.now.getTime() + 86_400_000)
   await requestUnknown()
-  await withinASecond(async () => loggedLines() === 2, 'the indicator is logged again on the next day')
+  await until(() => loggedLines() === 2)
 })
 
 test('a registered token of the bank is accepted from its network alone', async () => {

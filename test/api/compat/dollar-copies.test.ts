@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseNetworks } from '../../../src/http/listener/networks.ts'
-import { asOtherProcess, loseDays, openApp, send, storeAsOtherProcess, withinASecond } from '../support.ts'
+import { until } from '../../support/terminal.ts'
+import { asOtherProcess, loseDays, openApp, send, storeAsOtherProcess } from '../support.ts'
 import { addKey, URL_KEY } from './asmx.ts'
 import { ask, openShapes, readJson, type TestApp, TODAY } from './support.ts'
 
@@ -130,10 +131,7 @@ test('a row of tomorrow is not shown, and yesterday never has the date of today'
   const other = await openShapes()
   const yesterday = await other.json<Sides>('/api/v1/rates/latest?on=2026-03-23')
   await storeAsOtherProcess(other, { series: 2, day: '2026-03-25', value: '999.99' })
-  await withinASecond(
-    async () => (await other.json<Sides>('/api/v1/rates/latest?on=2026-03-25')).venta === '999.99',
-    'tomorrow is stored',
-  )
+  await until(async () => (await other.json<Sides>('/api/v1/rates/latest?on=2026-03-25')).venta === '999.99')
   assert.equal((await readJson<{ venta: number }>(other, '/tdc/tdc.json')).venta, Number(venta))
   await asOtherProcess(other, (db) =>
     db.deleteFrom('rates').where('series_id', '=', 2).where('rate_date', '>=', TODAY).execute(),
@@ -142,7 +140,7 @@ test('a row of tomorrow is not shown, and yesterday never has the date of today'
   await storeAsOtherProcess(other, { series: 1, day: TODAY, value: '500.01' })
   const expected = { compra: '500.01', venta: yesterday.venta, compra_date: TODAY, venta_date: '2026-03-23' }
   const body = async () => (await ask(other, '/tdc/tdc.json'))[1]
-  await withinASecond(async () => (await body()).includes('500.01'), 'the change is read')
+  await until(async () => (await body()).includes('500.01'))
   const { updated } = JSON.parse(await body())
   assert.equal(await body(), gometaBody(expected, updated))
   assert.ok(Math.abs(Date.parse(`${updated} GMT-0600`) - Date.now()) < 120_000, updated)
@@ -154,7 +152,7 @@ test('a side without values is a 404', async () => {
   await asOtherProcess(other, (db) => db.deleteFrom('rates').where('series_id', '=', 1).execute())
   await storeAsOtherProcess(other, { series: 2, day: TODAY, value: '500.02' })
   await loseDays(other, { from: '1983-01-01', to: TODAY }, ['317'])
-  await withinASecond(async () => (await ask(other, '/tdc/tdc.json'))[0] === 404, 'compra is gone')
+  await until(async () => (await ask(other, '/tdc/tdc.json'))[0] === 404)
   assert.equal(
     (await ask(other, '/tdc/tdc.json'))[1],
     `{"error":"no compra of USD/CRC is held on or before ${TODAY}"}`,
@@ -168,7 +166,7 @@ test('a hole is a 404 that names its days', async () => {
   await asOtherProcess(other, (db) => db.deleteFrom('rates').where('rate_date', '>=', '2026-03-20').execute())
   await storeAsOtherProcess(other, { series: 3, day: TODAY, value: '2' })
   const body = '{"error":"the days from 2026-03-20 to 2026-03-23 have not been synchronized"}'
-  await withinASecond(async () => (await ask(other, '/api'))[0] === 404, 'the days are lost')
+  await until(async () => (await ask(other, '/api'))[0] === 404)
   assert.deepEqual(await ask(other, '/tdc/tdc.json'), [404, body])
   assert.deepEqual(await ask(other, '/api'), [404, body])
   assert.deepEqual(await ask(other, '/api/22/3/2026'), [404, body.replace('2026-03-23', '2026-03-22')])

@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test'
 import { bccrIndicators } from '../../../src/providers/bccr/indicators/session.ts'
 import type { IsoDate } from '../../../src/values/dates.ts'
 import { type IndicatorApp, startIndicatorApp, TBP } from '../../support/rates/indicator-app.ts'
-import { withinASecond } from '../support.ts'
+import { until } from '../../support/terminal.ts'
 import { envelope, getAsmx, parameters, postSoap, SET_OPERATION, XML_OPERATION } from './asmx.ts'
 
 const API = '/SDDE/api/Bccr.GE.SDDE.Publico.Indicadores.API/indicadoresEconomicos'
@@ -124,7 +124,7 @@ test('a code that was never enabled is answered as before, and the log names the
   assert.match(await readAsmx(app, {}), /^200 .*&lt;Datos_de_INGC011_CAT_INDICADORECONOMIC \/&gt;/s)
   for (const shape of ['sdde', 'bccr']) {
     const line = `"shape":"${shape}","indicator":"423","advice":"cambista indicator enable 423"`
-    await withinASecond(async () => app.logLines.join('').includes(line), `the log has ${line}`)
+    await until(() => app.logLines.join('').includes(line))
   }
 })
 

@@ -3,7 +3,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { loseDays, withinASecond } from '../support.ts'
+import { until } from '../../support/terminal.ts'
+import { loseDays } from '../support.ts'
 import { addKey, envelope, parameters, postForm, postSoap, URL_KEY, XML_OPERATION } from './asmx.ts'
 import { openShapes } from './support.ts'
 
@@ -23,7 +24,7 @@ async function openHoled(codes: string[]) {
   const path = codes.includes('333') ? '/api/v1/history?base=EUR&quote=USD' : '/api/v1/series/1/history'
   const isLost = async () =>
     'holes' in (await app.json<object>(`${path}${path.includes('?') ? '&' : '?'}from=${HOLE.from}`))
-  await withinASecond(isLost, 'the days are lost')
+  await until(isLost)
   return app
 }
 
@@ -183,10 +184,7 @@ test('a range that would carry a value over the hole before it is an error', asy
   // 2026-03-07 is a Saturday: the euro has no value on it, and after the hole none before the 9th.
   await loseDays(euro, { from: '2026-03-05', to: '2026-03-06' }, ['333'])
   const weekend = '2026-03-07..2026-03-08'
-  await withinASecond(
-    async () => (await get(euro, `/v1/${weekend}?base=EUR&symbols=CRC`)).status === 503,
-    'the days are lost',
-  )
+  await until(async () => (await get(euro, `/v1/${weekend}?base=EUR&symbols=CRC`)).status === 503)
   const { body } = await get(euro, '/timeframe?start_date=2026-03-07&end_date=2026-03-08&currencies=EUR')
   assert.match(body, /"code":106.*have not been synchronized/)
   assert.equal((await get(euro, '/v1/2026-03-09..2026-03-10?base=EUR&symbols=CRC')).status, 200)
@@ -225,7 +223,7 @@ test('a one-day table names the currencies with a hole before their first value'
     '/v6/any/history/USD/2026/2/25',
   ]
   const leftOut = async (path: string) => (await get(app, path)).headers.get('x-left-out')
-  await withinASecond(async () => (await leftOut(tables[0] ?? '')) !== null, 'the days are lost')
+  await until(async () => (await leftOut(tables[0] ?? '')) !== null)
   for (const path of tables) assert.equal(await leftOut(path), 'EUR,JPY', path)
   const { status, headers, body } = await get(app, '/v2/rates?base=USD&quotes=EUR&date=2026-02-25')
   assert.deepEqual([status, body, headers.get('x-left-out')], [200, '[]', 'EUR'])

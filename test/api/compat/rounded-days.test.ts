@@ -3,7 +3,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { roundDays, send, withinASecond } from '../support.ts'
+import { until } from '../../support/terminal.ts'
+import { roundDays, send } from '../support.ts'
 import { ASMX, XML_OPERATION } from './asmx.ts'
 import { openShapes } from './support.ts'
 
@@ -21,7 +22,7 @@ async function openRounded(serveRounded: boolean) {
   await roundDays(server, ROUNDED, [EUR])
   const path = `/api/v1/convert?amount=1&from=EUR&to=USD&on=${ROUNDED.from}`
   const isRounded = async () => (await server.json<{ rounded_to?: number }>(path)).rounded_to === 2
-  await withinASecond(isRounded, 'the days are rounded')
+  await until(isRounded)
   return server
 }
 

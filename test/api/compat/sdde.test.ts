@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { withinASecond } from '../support.ts'
+import { until } from '../../support/terminal.ts'
 import { addKey, openAsmx, URL_KEY } from './asmx.ts'
 
 const app = await openAsmx()
@@ -57,7 +57,7 @@ test('no data is an empty answer; an indicator that is not stored is an error, a
       assert.equal(await read(`${API}/${path}/series?fechaInicio=${days}`), `200 ${NO_DATA}`)
   assert.equal(await read(`${API}/indicadoresEconomicos/3541/series?${DAYS}`), `400 ${INVALID}`)
   const noted = () => app.logLines.some((line) => /"shape":"sdde","indicator":"3541"/.test(line))
-  await withinASecond(async () => noted(), 'the indicator is in the log')
+  await until(() => noted())
 })
 
 test('a wrong request is a 400 in the form of the bank', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { loseDays, withinASecond } from '../support.ts'
+import { until } from '../../support/terminal.ts'
+import { loseDays } from '../support.ts'
 import { ask, openShapes } from './support.ts'
 
 const app = await openShapes()
@@ -160,7 +161,7 @@ test('a hole is a 404 with its days', async () => {
   const holed = await openShapes()
   await loseDays(holed, { from: '2026-02-20', to: '2026-03-04' }, ['318'])
   const path = '/compat/valor?fecha=2026-03-01'
-  await withinASecond(async () => (await ask(holed, path))[0] === 404, 'the days are lost')
+  await until(async () => (await ask(holed, path))[0] === 404)
   assert.deepEqual(await ask(holed, path), [
     404,
     'the days from 2026-02-20 to 2026-03-01 have not been synchronized',
@@ -171,7 +172,7 @@ test('a hole before the first value is a 404 with the day, and a day before a kn
   const holed = await openShapes()
   await loseDays(holed, { from: '2026-01-01', to: '2026-02-28' }, ['333'])
   const path = '/compat/valor?de=EUR&a=USD&fecha=2026-02-01'
-  await withinASecond(async () => (await ask(holed, path))[0] === 404, 'the days are lost')
+  await until(async () => (await ask(holed, path))[0] === 404)
   const words = (day: string) => `the days from ${day} to ${day} have not been synchronized`
   assert.deepEqual(await ask(holed, path), [404, words('2026-02-01')])
   // The dollar is published since 1983, and stored since 2026.

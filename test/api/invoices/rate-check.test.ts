@@ -11,8 +11,9 @@ import { type MemoryApp, startMemoryApp } from '../../support/rates/memory-app.t
 import { EUR, JPY, listDays } from '../../support/rates/memory-bank.ts'
 import { createRandom } from '../../support/rates/random-bank.ts'
 import { SEED } from '../../support/seed.ts'
+import { until } from '../../support/terminal.ts'
 import { inverted, parseFraction, rounded, times } from '../../unit/domain/support.ts'
-import { loseDays, withinASecond } from '../support.ts'
+import { loseDays } from '../support.ts'
 
 type Check = Record<string, unknown>
 type Invoice = { date: string; currency: string; exchange_rate: string; rate_check?: Check }
@@ -151,11 +152,11 @@ test('a correction changes the check, and a hole takes its value away', async ()
   const values = published.get(date)
   if (values) values.venta = '777.77'
   await app.sync({ from: date, to: date })
-  await withinASecond(async () => (await readCheck(id))?.published === '777.77', 'the correction is seen')
+  await until(async () => (await readCheck(id))?.published === '777.77')
   assert.deepEqual(await readCheck(id), expectedCheck({ date, currency: 'USD', rate: venta }))
 
   await loseDays(app, { from: date, to: date })
-  await withinASecond(async () => (await readCheck(id))?.published === null, 'the hole is seen')
+  await until(async () => (await readCheck(id))?.published === null)
   assert.deepEqual(await readCheck(id), {
     published: null,
     reason: `the days from ${date} to ${date} have not been synchronized`,

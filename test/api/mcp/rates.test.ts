@@ -3,7 +3,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { loseDays, openApp, withinASecond } from '../support.ts'
+import { until } from '../../support/terminal.ts'
+import { loseDays, openApp } from '../support.ts'
 import {
   call,
   callForError,
@@ -286,7 +287,7 @@ for (const era of Object.keys(ERAS) as Era[]) {
     await loseDays(late, { from: '2026-03-21', to: '2026-03-25' })
     const pair = { base: 'EUR', quote: 'USD' }
     const path = '/api/v1/rates/latest?base=EUR&quote=USD&on=2026-03-24&details=true'
-    await withinASecond(async () => (await late.json<Json>(path)).covered_to === FRIDAY, 'the days are lost')
+    await until(async () => (await late.json<Json>(path)).covered_to === FRIDAY)
     const client = await connect(t, era, { app: late })
     const rate = await call(client, 'get_rate', { ...pair, on: '2026-03-24' })
     const words = `of ${FRIDAY}, the last stored day on or before 2026-03-24 (days after ${FRIDAY} are not synchronized)`
@@ -303,7 +304,7 @@ for (const era of Object.keys(ERAS) as Era[]) {
     await holed.sync()
     await loseDays(holed, { from: '2025-03-10', to: '2025-03-24' })
     const path = '/api/v1/series/1/history?from=2025-03-10&to=2025-03-24'
-    await withinASecond(async () => (await holed.json<Json>(path)).count === 0, 'the days are lost')
+    await until(async () => (await holed.json<Json>(path)).count === 0)
     const client = await connect(t, era, { app: holed })
     const march = { from: '2025-03-01', to: '2025-03-31' }
     const holes = [{ from: '2025-03-10', to: '2025-03-24' }]

@@ -14,7 +14,7 @@ import { startTestApp, type TestApp } from '../../support/app.ts'
 import { olderSchema } from '../../support/older-schema.ts'
 import { fetchAnswer, startMemoryApp } from '../../support/rates/memory-app.ts'
 import { ofSqlite, temporaryDirectory, temporaryEngine } from '../../support/temporary.ts'
-import { withinASecond } from '../support.ts'
+import { until } from '../../support/terminal.ts'
 
 const MADE = '2026-03-24T12:00:00.000Z'
 const SYNCED = '2026-03-24T12:00:01.000Z' // after the last commit of a sync
@@ -48,7 +48,7 @@ async function importDays(
   const path = `/series/2/history?from=${covered.from}&to=${covered.to}`
   const isThere = async () =>
     ((await fetchAnswer(app, path)) as Series).points.some(({ value }) => value === '400')
-  await withinASecond(isThere, 'the import is seen')
+  await until(isThere)
 }
 
 async function readPoints(app: TestApp, asOf: string): Promise<string[]> {

@@ -7,7 +7,8 @@ import { raiseRevision } from '../../../src/store/meta.ts'
 import { updateSeriesEnabled } from '../../../src/store/rates/series.ts'
 import { fetchAnswer, type MemoryApp, startMemoryApp } from '../../support/rates/memory-app.ts'
 import { EUR } from '../../support/rates/memory-bank.ts'
-import { asOtherProcess, validationItems, withinASecond } from '../support.ts'
+import { until } from '../../support/terminal.ts'
+import { asOtherProcess, validationItems } from '../support.ts'
 
 const FIRST = '2026-03-24T12:00:00.000Z' // creation of the store, and its first sync
 const SECOND = '2026-03-27T12:00:00.000Z'
@@ -125,7 +126,7 @@ test('a side that was disabled later delays the other one before that', async (t
   const ask = async (asOf: string) => (await fetchAnswer(app, `/rates/latest?as_of=${asOf}`)) as Latest
   assert.equal((await ask(BEFORE_SECOND)).rate_date, '2026-03-23')
   const isSeen = async () => (await ask(AFTER_SECOND)).rate_date === '2026-03-24'
-  await withinASecond(isSeen, 'the series is disabled')
+  await until(isSeen)
   assert.equal((await ask(BEFORE_SECOND)).rate_date, '2026-03-23')
 })
 

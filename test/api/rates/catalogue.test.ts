@@ -5,7 +5,8 @@ import { test } from 'node:test'
 import { raiseRevision } from '../../../src/store/meta.ts'
 import { updateProviderEnabled } from '../../../src/store/rates/providers.ts'
 import { updateSeriesEnabled } from '../../../src/store/rates/series.ts'
-import { asOtherProcess, openApp, withinASecond } from '../support.ts'
+import { until } from '../../support/terminal.ts'
+import { asOtherProcess, openApp } from '../support.ts'
 
 type Series = {
   id: number
@@ -156,13 +157,13 @@ test('only_enabled leaves out disabled providers and series, in every spelling',
   })
   const all = async (path: string) => (await own.json<{ id: number; enabled: boolean }[]>(path)).length
   const one = async () => (await all('/api/v1/series?only_enabled=true')) === 46
-  await withinASecond(one, 'the series is disabled')
+  await until(one)
   await asOtherProcess(own, async (db) => {
     await updateProviderEnabled(db, 'bccr', false, Date.now())
     await raiseRevision(db)
   })
   const isDisabled = async () => (await all('/api/v1/providers?only_enabled=true')) === 0
-  await withinASecond(isDisabled, 'the provider is disabled')
+  await until(isDisabled)
   for (const [spellings, providers, series] of [
     [TRUE, 0, 0], // a series of a disabled provider is not synchronized either
     [FALSE, 1, 47],

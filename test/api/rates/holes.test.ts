@@ -5,7 +5,8 @@ import { test } from 'node:test'
 import { addDays } from '../../../src/values/dates.ts'
 import { startMemoryApp } from '../../support/rates/memory-app.ts'
 import { EUR } from '../../support/rates/memory-bank.ts'
-import { loseDays, openApp, withinASecond } from '../support.ts'
+import { until } from '../../support/terminal.ts'
+import { loseDays, openApp } from '../support.ts'
 
 const TODAY = '2026-03-24'
 const HOLE = { from: '2026-02-20', to: '2026-03-04' }
@@ -17,10 +18,9 @@ await whole.sync()
 const holed = await openApp()
 await holed.sync()
 await loseDays(holed, HOLE)
-await withinASecond(
+await until(
   async () =>
     (await holed.json<{ count: number }>(`${HISTORIES[0]}?from=${HOLE.from}&to=${HOLE.to}`)).count === 0,
-  'the days are lost',
 )
 
 const withQuery = (path: string, query: string) => `${path}${path.includes('?') ? '&' : '?'}${query}`
@@ -64,7 +64,7 @@ test('a hole before the range is in the history of a pair without a point on its
   const answer = () => app.json<{ count: number; holes?: unknown }>(path())
   assert.equal((await answer()).count, 2)
   await loseDays(app, days, ['333'])
-  await withinASecond(async () => (await answer()).count === 0, 'the days are lost')
+  await until(async () => (await answer()).count === 0)
   assert.deepEqual((await answer()).holes, [days])
   assert.equal((await app.get(path('.csv'))).headers.get('x-holes'), `${days.from}..${days.to}`)
   const prices = await app.get(path('.ledger'))
@@ -83,9 +83,8 @@ test('X-Holes has at most 20 intervals, then `more`', async () => {
     await loseDays(many, { from: day, to: day })
   }
   const path = '/api/v1/series/2/history'
-  await withinASecond(
+  await until(
     async () => (await many.json<{ holes?: unknown[] }>(`${path}?from=2026-01-01`)).holes?.length === 21,
-    'the days are lost',
   )
   const { headers } = await many.get(`${path}.csv?from=2026-01-01`)
   const intervals = (headers.get('x-holes') ?? '').split(', ')

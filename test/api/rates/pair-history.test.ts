@@ -10,7 +10,8 @@ import { markSeriesChanged } from '../../../src/store/rates/rates.ts'
 import { subtractInterval } from '../../../src/values/intervals.ts'
 import { startTestApp, type TestApp, type TestAppOptions } from '../../support/app.ts'
 import { STATS } from '../../support/rates/pair-answers.ts'
-import { asOtherProcess, errorDetail, openApp, validationItems, withinASecond } from '../support.ts'
+import { until } from '../../support/terminal.ts'
+import { asOtherProcess, errorDetail, openApp, validationItems } from '../support.ts'
 
 type Point = { date: string; rate_date: string; value: string; partial?: true; rounded_to?: number }
 type Figures = { stat: string; points: { date: string; partial?: true }[] }
@@ -210,7 +211,7 @@ test('no value is carried over a hole: such a day has no point, and its periods 
   assert.deepEqual(formatPoints(await ask(monthly, own)), ['2026-01-01 550', '2026-02-01 624'])
   // The euro's 25 January was not synchronized: the value of the 20th does not apply to 3 February.
   await uncover(own, EURO, '2026-01-25', '2026-01-25')
-  await withinASecond(async () => (await ask(query, own)).count === 3, 'the hole is seen')
+  await until(async () => (await ask(query, own)).count === 3)
   assert.deepEqual(formatPoints(await ask(query, own)), [
     '2026-01-20 550',
     '2026-02-10 612',

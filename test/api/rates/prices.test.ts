@@ -3,8 +3,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startTestApp } from '../../support/app.ts'
+import { until } from '../../support/terminal.ts'
 import { addKey, URL_KEY } from '../compat/asmx.ts'
-import { loseDays, openApp, send, validationItems, withinASecond } from '../support.ts'
+import { loseDays, openApp, send, validationItems } from '../support.ts'
 
 const app = await openApp({ listen: { compat: { open: undefined, serveRounded: false } } })
 await app.sync()
@@ -89,7 +90,7 @@ test('a range with days that were not synchronized is a 503 in plain text', asyn
   const read = (query: string, form = 'ledger') =>
     other.get(`/api/v1/history.${form}?base=USD&quote=CRC&${query}`)
   const hasHole = async () => (await read('from=2026-02-01')).status === 503
-  await withinASecond(hasHole, 'the days are lost')
+  await until(hasHole)
   for (const form of ['ledger', 'beancount']) {
     const response = await read('from=2026-02-01', form)
     assert.equal(await response.text(), 'the days from 2026-02-20 to 2026-03-04 have not been synchronized')

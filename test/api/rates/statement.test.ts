@@ -14,8 +14,9 @@ import { startTestApp, type TestApp } from '../../support/app.ts'
 import { type MemoryApp, startMemoryApp } from '../../support/rates/memory-app.ts'
 import { EUR, JPY } from '../../support/rates/memory-bank.ts'
 import { ofSqlite, temporaryDirectory } from '../../support/temporary.ts'
+import { until } from '../../support/terminal.ts'
 import { formatFraction, inverted, parseFraction, rounded, times } from '../../unit/domain/support.ts'
-import { asOtherProcess, validationItems, withinASecond } from '../support.ts'
+import { asOtherProcess, validationItems } from '../support.ts'
 
 type Leg = { pair: string; rate_type: string; rate_date: string; value: string; inverse: boolean }
 type Conversion = { rate: string; result: string; rate_type: string; legs: Leg[]; as_of: string }
@@ -237,7 +238,7 @@ test('where the answer of today is an error, a statement still matches, and has 
     await raiseRevision(db)
   })
   const isSeen = async () => (await app.get(`/api/v1/convert?${query}`)).status === 404
-  await withinASecond(isSeen, 'the hole')
+  await until(isSeen)
   const detail = 'the days from 2026-03-21 to 2026-03-21 have not been synchronized'
   assert.deepEqual(await verify(app, query, first), {
     ...{ ...first, matches: true, now: { result: null, detail, corrections: [] } },

@@ -6,7 +6,8 @@ import { test } from 'node:test'
 import { parseNetworks } from '../../../src/http/listener/networks.ts'
 import { startTestApp } from '../../support/app.ts'
 import { makeDirectory, runJson } from '../../support/company.ts'
-import { exchange, openApp, withinASecond } from '../support.ts'
+import { until } from '../../support/terminal.ts'
+import { exchange, openApp } from '../support.ts'
 import { type Answer, ask, makeToken, readDetail, signIn } from './support.ts'
 
 const app = await openApp({ listen: { hostNames: ['box', 'rates.example.com'], corsOrigins: ['*'] } })
@@ -220,7 +221,7 @@ test('a key that is revoked during a session opens nothing any more', async () =
   const session = await signIn(url, created.key)
   assert.equal((await session.ask('/api/v1/rates')).status, 200)
   await runJson(app.dataDir, 'key', 'revoke', 'brief')
-  await withinASecond(async () => (await session.ask('/api/v1/rates')).status === 401, 'revoked')
+  await until(async () => (await session.ask('/api/v1/rates')).status === 401)
   const state = JSON.parse((await session.ask('/session')).body)
   assert.partialDeepStrictEqual(state, {
     key: null,
@@ -235,7 +236,7 @@ test('a session ends when the secret that opened it is replaced', async () => {
   const session = await signIn(url, created.token)
   assert.equal((await session.ask('/api/v1/documents')).status, 200)
   await runJson(app.dataDir, 'token', 'rotate', 'stolen', '--overlap', '0')
-  await withinASecond(async () => (await session.ask('/api/v1/documents')).status === 401, 'rotated')
+  await until(async () => (await session.ask('/api/v1/documents')).status === 401)
 })
 
 test('a session of company 7 reads nothing of company 8', async () => {

@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { makeDirectory, runJson } from '../../support/company.ts'
-import { openApp, withinASecond } from '../support.ts'
+import { until } from '../../support/terminal.ts'
+import { openApp } from '../support.ts'
 import { ask, type Browser, makeToken, readDetail, signIn } from './support.ts'
 
 const app = await openApp({ now: '2026-11-20T18:00:00Z', backfillFrom: '2026-10-01' })
@@ -79,7 +80,7 @@ test('a session without a key gets no ticket, and a ticket ends with its session
   const brief = await signIn(url, key)
   const paths = [await createTicket('csv', brief), await createTicket('ndjson', brief)]
   await runJson(app.dataDir, 'key', 'revoke', 'brief')
-  await withinASecond(async () => (await brief.ask('/api/v1/rates')).status === 401, 'revoked')
+  await until(async () => (await brief.ask('/api/v1/rates')).status === 401)
   for (const one of paths) assert.equal((await ask(url + one)).status, 401)
 })
 

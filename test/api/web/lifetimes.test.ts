@@ -6,7 +6,7 @@ import { startTestApp, type TestApp, type TestAppOptions } from '../../support/a
 import { runJson } from '../../support/company.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
 import { until } from '../../support/terminal.ts'
-import { asOtherProcess, withinASecond } from '../support.ts'
+import { asOtherProcess } from '../support.ts'
 import { type Answer, ask, type Browser, openBrowser, readDetail, signIn } from './support.ts'
 
 const HOUR = 3_600_000
@@ -183,7 +183,7 @@ test('a session without a valid secret has ended as `withdrawn`', async (t) => {
     const { key } = await runJson<{ key: string }>(own.dataDir, 'key', 'create', name)
     const browser = await signIn(url, key)
     await runJson(own.dataDir, ...end)
-    await withinASecond(async () => !(await isOpen(browser)), name)
+    await until(async () => !(await isOpen(browser)))
     assert.deepEqual((await state(browser)).ended, { reason: 'withdrawn', remember: false })
   }
 })
@@ -195,7 +195,7 @@ test('a rotated key ends its sessions after the overlap', async (t) => {
   await runJson(own.dataDir, 'key', 'rotate', 'slow', '--overlap', '24h')
   assert.equal(await isOpen(browser), true)
   advance(25 * HOUR)
-  await withinASecond(async () => !(await isOpen(browser)), 'the former secret has ended')
+  await until(async () => !(await isOpen(browser)))
   assert.deepEqual((await state(browser)).ended, { reason: 'withdrawn', remember: true })
 })
 
@@ -208,7 +208,7 @@ test('a session of two secrets stays open while one of them is valid', async (t)
   )
   await browser.ask('/session', { json: { secret: token } })
   await runJson(own.dataDir, 'key', 'revoke', 'brief')
-  await withinASecond(async () => (await state(browser)).key === null, 'the key is gone')
+  await until(async () => (await state(browser)).key === null)
   const { token: facts, ended } = await state(browser)
   assert.deepEqual([facts.name, ended], ['scans', undefined])
 })

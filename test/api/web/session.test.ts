@@ -8,7 +8,7 @@ import { startTestApp, type TestApp } from '../../support/app.ts'
 import { makeDirectory, runJson } from '../../support/company.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
 import { until } from '../../support/terminal.ts'
-import { asOtherProcess, openApp, withinASecond } from '../support.ts'
+import { asOtherProcess, openApp } from '../support.ts'
 import { ask, type Browser, makeToken, readDetail, signIn } from './support.ts'
 
 const app = await openApp()
@@ -253,7 +253,7 @@ test('the last use of a session is stored once in ten minutes', async (t) => {
   assert.equal(await lastUse(), start.toISOString())
   own.clock.now = new Date(start.getTime() + 10 * 60_000)
   await browser.ask('/api/v1/rates')
-  await withinASecond(async () => (await lastUse()) === own.clock.now.toISOString(), 'the use is stored')
+  await until(async () => (await lastUse()) === own.clock.now.toISOString())
 })
 
 test('a session does not wait for a write transaction', async (t) => {

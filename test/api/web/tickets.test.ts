@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { makeDirectory, openTestBlobs, runJson, storeTexts } from '../../support/company.ts'
-import { asOtherProcess, openApp, withinASecond } from '../support.ts'
+import { until } from '../../support/terminal.ts'
+import { asOtherProcess, openApp } from '../support.ts'
 import { ask, type Browser, makeToken, readDetail, signIn } from './support.ts'
 
 const app = await openApp()
@@ -115,7 +116,7 @@ test('a ticket ends with its session, and with its token', async () => {
   const session = await signIn(url, brief.token)
   const paths = [await createTicket(pdf, session), await createTicket(pdf, session)]
   await runJson(app.dataDir, 'token', 'revoke', 'brief')
-  await withinASecond(async () => (await session.ask('/api/v1/documents')).status === 401, 'revoked')
+  await until(async () => (await session.ask('/api/v1/documents')).status === 401)
   for (const one of paths) assert.equal((await ask(url + one)).status, 401)
 })
 

@@ -8,9 +8,10 @@ import { markSeriesChanged, selectRatesOfSeries } from '../../../src/store/rates
 import { selectSeries } from '../../../src/store/rates/series.ts'
 import { addDays, type IsoDate } from '../../../src/values/dates.ts'
 import { subtractInterval } from '../../../src/values/intervals.ts'
-import { asOtherProcess, withinASecond } from '../../api/support.ts'
+import { asOtherProcess } from '../../api/support.ts'
 import { startTestApp, type TestApp } from '../app.ts'
 import { fixedClock } from '../temporary.ts'
+import { until } from '../terminal.ts'
 import { createMemoryBank, listDays, SMALL_CATALOGUE } from './memory-bank.ts'
 import type { Random } from './random-bank.ts'
 import type { ModelSeries, RatesModel } from './rates-model.ts'
@@ -42,7 +43,7 @@ export async function openRandomStore(t: TestContext, random: Random): Promise<R
   await asOtherProcess(app, (db) =>
     db.transaction().execute(async (trx) => markSeriesChanged(trx, [1], await raiseRevision(trx))),
   )
-  await withinASecond(async () => (await revision()) !== before, 'the store is read again')
+  await until(async () => (await revision()) !== before)
   return { app, model, today, first }
 }
 

@@ -8,7 +8,8 @@ import { test } from 'node:test'
 import { inflateRawSync } from 'node:zlib'
 import { fixedClock, startTestApp, temporaryDirectory } from '../../../support/app.ts'
 import { AUD, createMemoryBank, EUR, JPY, XDR } from '../../../support/rates/memory-bank.ts'
-import { loseDays, roundDays, send, withinASecond } from '../../support.ts'
+import { until } from '../../../support/terminal.ts'
+import { loseDays, roundDays, send } from '../../support.ts'
 import { ask, type TestApp } from '../support.ts'
 
 const ROOT = '/stats/eurofxref/eurofxref'
@@ -150,7 +151,7 @@ async function loseAndAwait(app: TestApp, days: { from: string; to: string }, co
   const { headers } = await app.get('/api/v1/rates')
   await loseDays(app, days, codes)
   const isLost = async () => (await app.get('/api/v1/rates')).headers.get('etag') !== headers.get('etag')
-  await withinASecond(isLost, 'the days are lost')
+  await until(isLost)
 }
 
 test('tipo selects the side of the dollar, and another value of it is 400 in plain text', async (t) => {
@@ -301,7 +302,7 @@ test('X-Rounded-To counts a value before the range only where it is carried into
     await roundDays(app, { from: '2026-03-20', to: '2026-03-20' }, [EUR])
     const path = '/api/v1/convert?amount=1&from=EUR&to=USD&on=2026-03-20'
     const isRounded = async () => 'rounded_to' in (await app.json<object>(path))
-    await withinASecond(isRounded, 'the day is rounded')
+    await until(isRounded)
     const { status, headers } = await send(`${app.app.url}${ROOT}-hist-90d.xml`)
     assert.deepEqual([status, headers['x-rounded-to']], [200, roundedTo], `${today} ${serveRounded}`)
     const history = await send(`${app.app.url}${ROOT}-hist.xml`)
