@@ -8,6 +8,7 @@ import { before, type TestContext, test } from 'node:test'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { batch, CREATE, fillDirectory, pdf, post, TOKENS } from '../support/directory.ts'
 import { parseAnswers } from '../support/raw-requests.ts'
+import { serverEnd } from '../support/server-ends.ts'
 import { until } from '../support/terminal.ts'
 
 const AUTH = `Host: a\r\nAuthorization: Bearer ${TOKENS.all}\r\n`
@@ -52,7 +53,8 @@ test('a download followed by garbage is complete, and the garbage is rejected af
   await until(() => received().length > 0)
   socket.pause()
   for (let block = 0; block < 5; block += 1) socket.write(`NONSENSE ${'x'.repeat(100_000)}\r\n\r\n`)
-  await new Promise((resolve) => setTimeout(resolve, 100))
+  const end = await serverEnd(socket)
+  await until(() => end.bytesRead > download().length)
   socket.resume()
   await until(closed)
   const [first, second, ...rest] = parseAnswers(received())
@@ -121,9 +123,10 @@ test('CONNECT behind a download cuts it, and adds nothing to it', async (t) => {
   const { socket, received, closed } = open(t)
   socket.pause() // most of it must be unsent when CONNECT arrives
   socket.write(download())
-  await new Promise((resolve) => setTimeout(resolve, 200))
+  const end = await serverEnd(socket)
+  await until(() => end.writableNeedDrain)
   socket.write(`CONNECT a:1 HTTP/1.1\r\n${AUTH}\r\n`)
-  await new Promise((resolve) => setTimeout(resolve, 100))
+  await until(() => end.destroyed)
   socket.resume()
   await until(closed)
   const head = received().indexOf('\r\n\r\n') + 4

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { afterEach, test } from 'node:test'
 import { startTestApp } from '../support/app.ts'
+import { serverEnd, untilRead } from '../support/server-ends.ts'
 import { until } from '../support/terminal.ts'
 import { exchange, openApp } from './support.ts'
 
@@ -75,10 +76,11 @@ for (const first of ['CONNECT a:1 HTTP/1.1', 'GARBAGE', `GET ${HEALTH} HTTP/1.1`
   test(`the server survives a client that disconnects after ${first}`, async () => {
     const socket = connect({ host: '127.0.0.1', port: Number(new URL(app.url).port) })
     await new Promise<void>((resolve) => socket.once('connect', resolve))
+    const end = await serverEnd(socket)
     socket.write(`${first}\r\n${KEY}\r\nHost: a\r\n\r\n`)
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    await untilRead(socket)
     socket.resetAndDestroy()
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    await until(() => end.destroyed)
   })
 }
 
