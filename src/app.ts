@@ -78,7 +78,7 @@ export type AppConfig = ServerOptions &
 export type AppOverrides = {
   clock?: Clock
   blobFs?: BlobFs
-  /** Returns milliseconds of a monotonic clock, for leases. */
+  /** Returns milliseconds of a monotonic clock, for leases and for summaries of the queue. */
   ticks?: () => number
   /** Limit of waiting for the database (`OpenOptions`). */
   patienceMs?: number
@@ -141,7 +141,7 @@ async function openApp(
     parts.adopt(part, async (one) => void (await one.close()))
 
   const onUpgrade = (upgrade: Upgrade) => config.log.warn('database upgraded', upgrade)
-  const { clock: ownClock, patienceMs, leaseTimes } = overrides
+  const { clock: ownClock, patienceMs, leaseTimes, ticks } = overrides
   let tidy = () => {} // the first run is at the start
   let isRenewed = false
   const onRenewal = (renewal: LineageRenewal) => {
@@ -159,7 +159,7 @@ async function openApp(
   await ensureCatalogue(unguarded.db, providers, clock)
   await countUncounted(unguarded.db, clock)
   const waiters = createWaiters()
-  const leases = closeLater(await openLeases(unguarded.db, waiters, { clock, ticks: overrides.ticks }))
+  const leases = closeLater(await openLeases(unguarded.db, waiters, { clock, ticks }))
   const guard = probation && guardWrites(unguarded.db)
   const engine = guard ? { ...unguarded, db: guard.db } : unguarded
   const { db } = engine
@@ -232,7 +232,7 @@ async function openApp(
           reading: historyProgress,
           hasSecondOpinion: !!secondOpinion,
         },
-        documents: { blobs, claiming, limits, turns, invoices, wakeHooks: hooks.wake },
+        documents: { blobs, claiming, limits, turns, invoices, wakeHooks: hooks.wake, ticks },
         samples: () => samples,
       },
       config,

@@ -57,6 +57,8 @@ export type ServerParts = {
   health: HealthQuery
   documents: Pick<UploadDeps, 'blobs' | 'limits' | 'turns' | 'invoices' | 'wakeHooks'> & {
     claiming: ClaimDeps
+    /** Monotonic milliseconds; default those of the process. */
+    ticks?: (() => number) | undefined
   }
   keyring: Keyring
   scheduler: Schedulers
@@ -97,7 +99,7 @@ export function createApis(
   const { database, health, keyring, scheduler, backups, samples, log } = parts
   const { db, reads, isReady } = parts.engine
   const { cache, past, indicators } = parts.rates
-  const { blobs, limits, turns, invoices, wakeHooks, claiming } = parts.documents
+  const { blobs, limits, turns, invoices, wakeHooks, claiming, ticks } = parts.documents
   const { waiters, clock } = claiming
   const names = { hostNames, proxies }
   const exports = createExports({ db: reads, cache })
@@ -108,7 +110,7 @@ export function createApis(
     ...{ db: reads, database, cache, past, indicators, exports, clock, log },
     ...{ keyring, findSession, admitOpenPage: openPage.admit, scheduler, backups },
   })
-  const summaries = createSummaries({ db: reads, leases: claiming.leases.sql, clock })
+  const summaries = createSummaries({ db: reads, leases: claiming.leases.sql, clock, ticks })
   const invoiceRates: InvoiceRates = { cache, clock, provider: DEFAULT_PROVIDER }
   const documents = documentsApi({
     ...{ db, reads, blobs, limits, turns, invoices, wakeHooks, claiming, summaries, invoiceRates },

@@ -63,7 +63,7 @@ export type TestAppOptions = {
   limits?: Partial<UploadLimits>
   blobFs?: BlobFs
   maxAttempts?: number
-  /** Monotonic milliseconds that leases are measured with, instead of those of the process. */
+  /** Monotonic milliseconds of leases and summaries, instead of those of the process. */
   ticks?: () => number
   /** Milliseconds to wait for a database that another process locks. */
   patienceMs?: number

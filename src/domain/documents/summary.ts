@@ -52,25 +52,33 @@ const SHARED_MS = 1000
 const MOST_FILTERS = 1000
 const MOST_AGENTS = 200
 
-type SummaryDeps = { db: ReadDb; leases: LeaseSql; clock: Clock }
+type SummaryDeps = {
+  db: ReadDb
+  leases: LeaseSql
+  clock: Clock
+  /** Monotonic milliseconds; default those of the process. */
+  ticks?: (() => number) | undefined
+}
 
 /** Returns the functions for summaries. Their answers are at most a second old. */
 export function createSummaries(deps: SummaryDeps): Summaries {
+  const { ticks = () => performance.now() } = deps
   return {
-    total: shareAnswers((filter) => readSummary(deps, filter)),
-    byAgent: shareAnswers((filter) => readAgentSummaries(deps, filter)),
+    total: shareAnswers((filter) => readSummary(deps, filter), ticks),
+    byAgent: shareAnswers((filter) => readAgentSummaries(deps, filter), ticks),
   }
 }
 
 /** Shares an answer among the requests of a filter for a second. */
 function shareAnswers<T>(
   query: (filter: AgentFilter) => Promise<T>,
+  ticks: () => number,
 ): (access: Access, filter: AgentFilter) => Promise<T> {
   const answers = new Map<string, { answer: Promise<T>; until: number }>()
   return (access, request) => {
     const filter = accessFilter(access, request)
     const key = `${filter.companyId} ${filter.agentId}`
-    const now = performance.now()
+    const now = ticks()
     const shared = answers.get(key)
     if (shared && now < shared.until) return shared.answer
     if (answers.size >= MOST_FILTERS) answers.clear()

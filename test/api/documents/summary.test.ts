@@ -8,7 +8,6 @@ import { startTestApp, type TestApp, temporaryDirectory } from '../../support/ap
 import { AT, batch, CREATE, fillDirectory, pdf, post, read, TOKENS } from '../../support/directory.ts'
 import { type LeaseTime, openLeaseTime } from '../../support/documents/lease-time.ts'
 import { openTestDatabase } from '../../support/temporary.ts'
-import { until } from '../../support/terminal.ts'
 
 type Claimed = { id: number; claim_id: string }
 type Summary = Record<string, number | string | null | object>
@@ -52,7 +51,7 @@ async function work(id: number, what: string, body: object, secret: string = TOK
 
 /** The summary of this moment: answers are shared for a second. */
 async function summary(query = '', secret: string = TOKENS.read): Promise<Summary> {
-  await new Promise((resolve) => setTimeout(resolve, 1000))
+  await time.pass(1)
   return latest(query, secret)
 }
 
@@ -216,7 +215,8 @@ test('`summary` with by=agent has the figures of each agent that the token may s
 })
 
 test('`summary` with by=agent has the 200 agents of the least ids, and `has_more` for others', async (t) => {
-  const many = await startTestApp(t, { now: NOW, listen: { metrics: 'local' } })
+  let ticks = 0
+  const many = await startTestApp(t, { now: NOW, ticks: () => ticks, listen: { metrics: 'local' } })
   await fillDirectory(many)
   const db = openTestDatabase(many.dataDir)
   const rows = Array.from({ length: 198 }, (_, at) => ({
@@ -233,7 +233,8 @@ test('`summary` with by=agent has the 200 agents of the least ids, and `has_more
   assert.deepEqual(await counts(), [200, 206, false, 200])
   await db.insertInto('agents').values(rows.slice(197)).execute()
   await db.destroy()
-  await new Promise((resolve) => setTimeout(resolve, 1000))
+  assert.deepEqual(await counts(), [200, 206, false, 200], 'for a second')
+  ticks += 1000
   assert.deepEqual(await counts(), [200, 206, true, 200])
 })
 
@@ -261,8 +262,7 @@ test('a deletion lowers the counters, and removes notes from the events', async 
 test('`summary` is shared for a second, and then has the change', async () => {
   const before = await summary()
   await upload({}, 'later.pdf')
-  await until(async () => {
-    const { changed } = (await (await read(app, '/api/v1/documents/summary')).json()) as Summary
-    return Number(changed) > Number(before.changed)
-  })
+  assert.deepEqual(await latest(''), before)
+  await time.pass(1)
+  assert.ok(Number((await latest('')).changed) > Number(before.changed))
 })
