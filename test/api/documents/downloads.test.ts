@@ -7,11 +7,11 @@ import * as nodeFs from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { setTimeout as wait } from 'node:timers/promises'
 import type { BlobFs } from '../../../src/store/blobs/folder.ts'
 import { startTestApp, type TestApp, type TestAppOptions } from '../../support/app.ts'
 import { batch, CREATE, fillDirectory, pdf, post, read, TOKENS } from '../../support/directory.ts'
 import { listOpenFiles } from '../../support/resources.ts'
+import { serverEnd } from '../../support/server-ends.ts'
 import { until } from '../../support/terminal.ts'
 import { asOtherProcess } from '../support.ts'
 
@@ -144,14 +144,10 @@ test('clients that disconnect in the middle leave no file open and no error', as
   assert.deepEqual(loggedErrors(app), [])
 })
 
-test('clients that do not read use little memory, and delay close() only briefly', async (t) => {
+test('clients that do not read delay close() only briefly', async (t) => {
   const { app, path } = await open(t, undefined, { connections: { connections: 100, unreadMs: 0 } })
-  const before = process.memoryUsage.rss()
   for (let client = 0; client < 40; client += 1) stuckClient(t, app, path)
   await until(() => openBlobs(app).length === 40)
-  await wait(500)
-  const rise = process.memoryUsage.rss() - before
-  assert.ok(rise < 100_000_000, `${Math.round(rise / 1e6)} MB for 40 clients`)
   t.mock.timers.enable({ apis: ['setTimeout'] })
   let isAppClosed = false
   app.app.close().then(() => {
@@ -167,7 +163,8 @@ test('clients that do not read use little memory, and delay close() only briefly
 test('a client that pauses and reads on gets every byte', async (t) => {
   const { app, path } = await open(t)
   const socket = stuckClient(t, app, path)
-  await wait(1000)
+  const end = await serverEnd(socket)
+  await until(() => end.writableNeedDrain)
   const pieces: Buffer[] = []
   socket.on('data', (piece: Buffer) => pieces.push(piece))
   socket.resume()

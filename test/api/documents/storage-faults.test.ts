@@ -208,8 +208,18 @@ test('close() waits for an upload whose client disconnected', async (t) => {
   const disconnect = new Promise((resolve) => client.once('close', resolve))
   client.socket?.resetAndDestroy()
   await disconnect
-  const closing = app.app.close()
-  setTimeout(gate.resolve, 200)
+  let isClosed = false
+  const closing = app.app.close().then(() => {
+    isClosed = true
+  })
+  const fails = () =>
+    fetch(`${app.app.url}/healthz`).then(
+      () => false,
+      () => true,
+    )
+  await until(fails) // the server listens no more
+  assert.equal(isClosed, false)
+  gate.resolve()
   await closing
   assert.equal(await countRows(failing), 1)
   assert.equal(listFiles(failing).length, 1)

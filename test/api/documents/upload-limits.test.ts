@@ -4,9 +4,8 @@ import { readdirSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { setTimeout as wait } from 'node:timers/promises'
 import type { UploadLimits } from '../../../src/http/documents/uploads/receive.ts'
-import { startTestApp, type TestApp } from '../../support/app.ts'
+import { startTestApp, type TestApp, type TestAppOptions } from '../../support/app.ts'
 import { batch, CREATE, fillDirectory, pdf, post, read, TOKENS } from '../../support/directory.ts'
 import {
   sampleDocument,
@@ -14,11 +13,14 @@ import {
   UPLOAD_FORMS,
   type UploadRequest,
 } from '../../support/documents/ways.ts'
-import { retryWhenStalled } from '../../support/stalls.ts'
 import { until } from '../../support/terminal.ts'
 
-async function open(t: TestContext, limits: Partial<UploadLimits>): Promise<TestApp> {
-  const app = await startTestApp(t, { limits })
+async function open(
+  t: TestContext,
+  limits: Partial<UploadLimits>,
+  listen: TestAppOptions['listen'] = {},
+): Promise<TestApp> {
+  const app = await startTestApp(t, { limits, listen })
   await fillDirectory(app)
   return app
 }
@@ -114,20 +116,6 @@ for (const way of UPLOAD_FORM_NAMES) {
     assert.equal((await sendSmall(app)).status, 200)
   })
 
-  test(`${way}: a client that is slow but steady is served`, async (t) => {
-    const app = await open(t, { idleMs: 400 })
-    const { body, ...target } = bodyOfSize(way, 8 * 16_384)
-    await retryWhenStalled(200, async () => {
-      const { client, answered } = begin(app, {}, target)
-      for (let at = 0; at < body.length; at += 16_384) {
-        client.write(body.subarray(at, at + 16_384))
-        await wait(100)
-      }
-      client.end()
-      assert.equal((await answered).status, 200)
-    })
-  })
-
   test(`${way}: a client that disconnects leaves nothing, and the server continues`, async (t) => {
     const app = await open(t, {})
     const framings: Record<string, number>[] = [{}, { 'content-length': large.body.length }]
@@ -209,10 +197,13 @@ test('uploads beyond the limit are a 503 with Retry-After', async (t) => {
 })
 
 test('uploads beyond the limit wait for a slot', async (t) => {
-  const app = await open(t, { maxUploads: 1 })
+  const app = await open(t, { maxUploads: 1 }, { metrics: 'local' })
   const first = await beginHalf(app)
   const waiting = post(app, CREATE, batch(pdf()))
-  assert.equal(await Promise.race([waiting, wait(100)]), undefined)
+  await until(async () => {
+    const metrics = await (await fetch(`${app.app.url}/metrics`)).text()
+    return metrics.includes('\ncambista_uploads_waiting 1\n')
+  })
   first.client.end(first.rest)
   assert.equal((await first.answered).status, 200)
   assert.equal((await waiting).status, 200)

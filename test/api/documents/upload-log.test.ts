@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { setTimeout as wait } from 'node:timers/promises'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { batch, CREATE, fillDirectory, pdf, post, TOKENS, tokenName } from '../../support/directory.ts'
 import { until } from '../../support/terminal.ts'
@@ -13,7 +12,12 @@ async function open(t: TestContext): Promise<TestApp> {
   return app
 }
 
-/** The lines of an event, without fields that change at each run. The server writes lines after its answer. */
+let markers = 0
+
+/**
+ * The lines of an event, without fields that change at each run. The server writes lines after its answer, and those of
+ * a later request after them.
+ */
 async function readLines(app: TestApp, event: string, least = 0): Promise<Record<string, unknown>[]> {
   const lines = () =>
     app.logLines
@@ -21,7 +25,9 @@ async function readLines(app: TestApp, event: string, least = 0): Promise<Record
       .map((line) => JSON.parse(line))
       .filter((line) => line.event === event)
   if (least > 0) await until(() => lines().length >= least)
-  await wait(20) // further ones would be a fault
+  const marker = `marker-${++markers}`
+  await app.get('/api/v1/providers', { 'x-request-id': marker })
+  await until(() => app.logLines.some((text) => text.includes(marker)))
   return lines().map(({ time: _, event: __, ...line }) => line)
 }
 

@@ -1,7 +1,6 @@
 // The page and its files as a browser requests them. test/unit/web has the tests of their content.
 
 import assert from 'node:assert/strict'
-import { connect } from 'node:net'
 import { test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { startTestApp } from '../../support/app.ts'
@@ -59,21 +58,6 @@ test('a file is compressed for clients that accept it, with the same content', a
     assert.notEqual(packed.headers.etag, plain.headers.etag)
     assert.deepEqual(gunzipSync(packed.bytes), plain.bytes)
   }
-})
-
-test('clients without gzip share the unpacked file, also those that read nothing', async (t) => {
-  const { body } = await send(`${app.url}/docs/reference`)
-  const [path = ''] = /\/page\/reference-[\w-]+\.js/.exec(body) ?? []
-  const { bytes } = await send(`${app.url}${path}`)
-  assert.ok(bytes.length > 1e6)
-  const socket = connect(Number(new URL(app.url).port), '127.0.0.1')
-  t.after(() => socket.destroy())
-  socket.pause()
-  const before = process.memoryUsage().arrayBuffers
-  socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`.repeat(30))
-  await new Promise((resolve) => setTimeout(resolve, 500))
-  const grown = process.memoryUsage().arrayBuffers - before
-  assert.ok(grown < 2 * bytes.length, `${grown} bytes`)
 })
 
 test('a browser that has cached the page gets 304', async () => {
