@@ -241,7 +241,11 @@ async function openApp(
   const readDollar = async () => {
     await cache.read((snapshot) => sidesOfProviders(snapshot, { clock, providers }))
   }
-  const readDollarAhead = () => readDollar().catch(() => {}) // a request reports the error
+  const readDollarAhead = () =>
+    readDollar().then(
+      () => log.debug('the dollar is read ahead'),
+      () => {}, // a request reports the error
+    )
   parts.adopt(setTimeout(readDollarAhead, READ_DOLLAR_AFTER_MS), clearTimeout)
   parts.defer(engine.publishServer(server.url, { minFree: limits.minFree, backup: config.backup }))
   const work = parts.use(new AsyncDisposableStack()) // tasks that write without a request

@@ -2,14 +2,15 @@
 // 1.8). Covers HTTP and TLS, and earlier requests on the connection.
 
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { before, type TestContext, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { connect as connectSecurely } from 'node:tls'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { batch, CREATE, fillDatabase, pdf, TOKENS } from '../support/directory.ts'
 import { parseAnswers, type RawAnswer } from '../support/raw-requests.ts'
+import { serverEnd } from '../support/server-ends.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { until } from '../support/terminal.ts'
 
@@ -138,7 +139,7 @@ test('rejected requests are not logged as errors of the program', () => {
   for (const { logLines } of Object.values(apps)) assert.doesNotMatch(logLines.join(''), /"level":"error"/)
 })
 
-/** Sends packets apart, and returns the answers when the server has closed the connection. Waits at FIRST_ANSWER. */
+/** Sends each packet when the server has read the one before, and returns the answers when the server has closed the connection. Waits at FIRST_ANSWER. */
 async function send(
   listener: keyof typeof apps,
   ...packets: (string | typeof FIRST_ANSWER)[]
@@ -150,13 +151,16 @@ async function send(
   socket.on('data', (block: Buffer) => received.push(block))
   socket.on('error', () => {}) // the answers arrived before the reset
   const closing = new Promise((resolve) => socket.once('close', resolve))
-  for (const [at, packet] of packets.entries()) {
+  await once(socket, listener === 'plain' ? 'connect' : 'secureConnect')
+  const end = await serverEnd(socket)
+  for (const packet of packets) {
     if (packet === FIRST_ANSWER) {
       await until(() => received.length > 0)
       continue
     }
-    if (at > 0) await sleep(50)
+    const bytesBefore = end.bytesRead
     socket.write(packet, 'latin1')
+    await until(() => end.destroyed || end.bytesRead >= bytesBefore + packet.length)
   }
   await closing
   return parseAnswers(Buffer.concat(received))

@@ -121,7 +121,9 @@ export async function startTestApp(t: TestContext, options: TestAppOptions = {})
       },
       backup: options.backup,
       probation: options.probation,
-      secondOpinion: options.opinionUrl ? { url: options.opinionUrl, userAgent: 'cambista/test' } : undefined,
+      secondOpinion: options.opinionUrl
+        ? { url: options.opinionUrl, userAgent: 'cambista/test', timeoutMs: 60_000 }
+        : undefined,
       staleForMs: options.staleForMs ?? 300_000,
       keepRemovedDays: 8,
       keepEvents: 730,

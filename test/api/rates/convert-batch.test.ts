@@ -3,10 +3,11 @@
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { inventedValue } from '../../../src/demo/invented-rates.ts'
 import { startTestApp } from '../../support/app.ts'
+import { untilRead } from '../../support/server-ends.ts'
 import { openApp } from '../support.ts'
 
 const app = await openApp({
@@ -199,7 +200,7 @@ test('a batch needs a key, and GET is a 405', async () => {
 test('a batch whose client disconnects releases its slot, in its body or in its answer', async () => {
   const body = `[${Array(10_000).fill('{"amount":1,"from":"USD","to":"CRC"}').join(',')}]`
   const head = `POST ${PATH} HTTP/1.1\r\nHost: a\r\nX-API-Key: ${app.key}\r\nContent-Length: ${body.length}\r\n\r\n`
-  await Promise.all(Array.from({ length: 10 }, () => sendAndLeave(head + body.slice(0, 5000), 200)))
+  await Promise.all(Array.from({ length: 10 }, () => sendAndLeave(head + body.slice(0, 5000), untilRead)))
   await Promise.all(Array.from({ length: 10 }, () => sendAndLeave(head + body)))
   const answers = await Promise.all(Array.from({ length: 12 }, () => post('[]')))
   assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
@@ -220,13 +221,13 @@ test('batches are answered while 10 clients send slowly, and 10 do not read', as
   assert.equal((await postBatch(body)).length, 10_000)
 })
 
-/** Sends bytes and disconnects when the answer begins, or after `afterMs`. */
-function sendAndLeave(bytes: string, afterMs?: number): Promise<void> {
+/** Sends bytes and disconnects when the answer begins, or after `wait`. */
+function sendAndLeave(bytes: string, wait?: (socket: Socket) => Promise<void>): Promise<void> {
   return new Promise((resolve) => {
     const socket = connect(Number(new URL(app.app.url).port), '127.0.0.1', () => socket.write(bytes))
     socket.on('close', () => resolve())
     socket.once('data', () => socket.destroy())
-    if (afterMs !== undefined) setTimeout(() => socket.destroy(), afterMs)
+    socket.once('connect', () => wait?.(socket).then(() => socket.destroy()))
   })
 }
 
