@@ -44,6 +44,10 @@ const SHAPES = [
   '/compat/valor?de=EUR',
 ]
 
+function isSynced(logLines: readonly string[], code: string): boolean {
+  return logLines.some((line) => line.includes('"sync finished"') && line.includes(`"provider":"${code}"`))
+}
+
 async function start(t: TestContext, options: TestAppOptions = {}) {
   const clock = options.clock ?? fixedClock(NOON)
   const source = await startPruebas(t, clock)
@@ -86,9 +90,7 @@ test('answers of a server with an optional provider that is off are those withou
 
 test('`provider enable` adds the row, the series and the scheduler of a running server', async (t) => {
   const { json, provider, logLines } = await start(t, { scheduler: true })
-  const isSynced = (code: string) =>
-    logLines.some((line) => line.includes('"sync finished"') && line.includes(`"provider":"${code}"`))
-  await until(() => isSynced('bccr'))
+  await until(() => isSynced(logLines, 'bccr'))
   assert.match(
     (await provider('list')).out,
     /^pruebas +Banco de Pruebas +FI +off +Source: Banco de Pruebas$/m,
@@ -105,7 +107,7 @@ test('`provider enable` adds the row, the series and the scheduler of a running 
         'pruebas requires a token, in the file of --pruebas-token-file (cambista manual sources)\n',
     ],
   )
-  await until(() => isSynced('pruebas'))
+  await until(() => isSynced(logLines, 'pruebas'))
   const providers = await json<Json[]>('/api/v1/providers')
   assert.deepEqual(
     providers.map(({ id, code, enabled }) => [id, code, enabled]),
@@ -130,10 +132,11 @@ test('`provider enable` adds the row, the series and the scheduler of a running 
 })
 
 test('`provider disable` ends the scheduler of an optional provider; its values are still answered', async (t) => {
-  const { json, get, provider, source, clock } = await start(t, { scheduler: true })
+  const { json, get, provider, source, clock, logLines } = await start(t, { scheduler: true })
   await provider('enable', 'pruebas')
   const hasValue = async () =>
     (await get('/api/v1/rates/latest?provider=pruebas&base=EUR&quote=USD')).status === 200
+  await until(() => ['bccr', 'pruebas'].every((code) => isSynced(logLines, code)))
   await until(hasValue)
   await provider('disable', 'pruebas')
   await until(async () => (await json<Tasks>('/api/v1/scheduler')).tasks.length === 1)

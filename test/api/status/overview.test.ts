@@ -121,6 +121,7 @@ test('the status after a sync and an upload has their numbers', async (t) => {
     { rate_type: 'venta', newest: '2026-03-25', age_days: -1 },
   ])
   assert.deepEqual(withoutFailures(answer), await app.json('/api/v1/sync/runs'))
+  app.bank.faults = () => 'hang' // the sync that is due then
   app.clock.now = new Date('2026-03-29T12:00:00Z')
   const later = await status(app)
   assert.equal(later.status, 'degraded')
