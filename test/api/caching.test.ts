@@ -123,7 +123,7 @@ test('the ETag changes when an old value is corrected, not when a sync finds not
 test('the ETag changes when a series is disabled', async () => {
   const before = await readEtag('/api/v1/series')
   await asOtherProcess(app, async (db) => {
-    await updateSeriesEnabled(db, 40, false, Date.now())
+    await updateSeriesEnabled(db, 40, false, app.clock.read().getTime())
     await raiseRevision(db)
   })
   const hasChanged = async () => (await readEtag('/api/v1/series')) !== before

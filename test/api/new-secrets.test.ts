@@ -150,7 +150,7 @@ test('wrong secrets cause at most 20 look-ups a second in all', async (t) => {
   }
   const began = performance.now()
   let requests = 0
-  while (counted.queries < 20 * 3 && performance.now() - began < 60_000) {
+  while (counted.queries < 20 * 3) {
     const lookups = Array.from({ length: 20 }, (_, at) => ask(at))
     requests += lookups.length
     for (const { status } of await Promise.allSettled(lookups)) assert.equal(status, 'rejected')

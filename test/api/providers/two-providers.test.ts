@@ -268,7 +268,7 @@ test('a disabled provider is neither synced nor a reason for bad health; its val
   source.isDown = true
   await syncBoth()
   assert.equal((await json<Health>('/api/v1/health')).status, 'degraded')
-  await asOtherProcess(both, (db) => updateProviderEnabled(db, 'pruebas', false, Date.now()))
+  await asOtherProcess(both, (db) => updateProviderEnabled(db, 'pruebas', false, both.clock.read().getTime()))
   const requestCount = source.tokens.length
   clock.now = new Date('2026-04-14T12:00:00Z')
   const ends = await syncBoth()

@@ -152,14 +152,14 @@ test('only_enabled leaves out disabled providers and series, in every spelling',
   const own = await openApp()
   await own.sync({ from: '2026-03-23', to: '2026-03-24' })
   await asOtherProcess(own, async (db) => {
-    await updateSeriesEnabled(db, 1, false, Date.now())
+    await updateSeriesEnabled(db, 1, false, own.clock.read().getTime())
     await raiseRevision(db)
   })
   const all = async (path: string) => (await own.json<{ id: number; enabled: boolean }[]>(path)).length
   const one = async () => (await all('/api/v1/series?only_enabled=true')) === 46
   await until(one)
   await asOtherProcess(own, async (db) => {
-    await updateProviderEnabled(db, 'bccr', false, Date.now())
+    await updateProviderEnabled(db, 'bccr', false, own.clock.read().getTime())
     await raiseRevision(db)
   })
   const isDisabled = async () => (await all('/api/v1/providers?only_enabled=true')) === 0
