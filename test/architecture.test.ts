@@ -375,7 +375,9 @@ function packageName(name: string): string {
 test('tests take random choices from the seed of the run, and fast-check through its door', () => {
   const dice =
     /\bMath\.random\b|\bnow\(\) %|\b[sS]eed\w* [=:] [^\n]*\bnow\(|\b(?:createRandom|configureGlobal)\([^\n]*\bnow\(/
-  const files = readSources('test').filter(({ path }) => !/^test\/(bench\/|architecture\.test\.ts)/.test(path))
+  const files = readSources('test').filter(
+    ({ path }) => !/^test\/(bench\/|architecture\.test\.ts)/.test(path),
+  )
   const outside = files.filter(({ imports }) => imports.some(({ to }) => to === 'fast-check'))
   const timed = files.filter(({ text }) => dice.test(text))
   assert.ok(dice.test('const seed = Number(text ?? Date.now())'))
