@@ -100,3 +100,11 @@ test('CONTRIBUTING has the gate and the full run, and the command of each lane',
   const rows = [...contributing.matchAll(/^\| `(npm [^`]+)` \|/gm)].map(([, command]) => command)
   for (const name of NAMES) assert.ok(rows.includes(LANES[name].command), name)
 })
+
+test('the workflow runs the gate on each push, with its base, and the full run nightly', () => {
+  const workflow = readFileSync(join(ROOT, '.github/workflows/ci.yml'), 'utf8')
+  const [, gate = '', full = ''] = workflow.split(/^ {2}(?:gate|full):$/m)
+  assert.match(workflow, /^ {2}push:$/m)
+  assert.match(gate, /fetch-depth: 0\n {6}- run: \.ci\/run\n[^]*CAMBISTA_BASE: \S/)
+  assert.match(full, /event_name == 'schedule'[^]*- run: \.ci\/full\n/)
+})

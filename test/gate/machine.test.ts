@@ -57,11 +57,11 @@ function countWaits(text: string): number {
 
 function countShortLimits(text: string): number {
   const limits = [
-    ...text.matchAll(/\buntil\([^\n]*, ([\d_]+)\)/g),
+    ...text.matchAll(/\buntil\([^\n]*, ([\d_]{3,})\)/g),
     ...text.matchAll(/\bAbortSignal\.timeout\(([\d_]+)\)/g),
     ...text.matchAll(/\btimeout: ([\d_]+)\b/g),
   ].map(([, digits = '']) => Number(digits.replaceAll('_', '')))
-  return limits.filter((ms) => ms < SHORTEST_LIMIT_MS).length + count(text, /\bretryWhenStalled\(/g)
+  return limits.filter((ms) => ms > 0 && ms < SHORTEST_LIMIT_MS).length + count(text, /\bretryWhenStalled\(/g)
 }
 
 function count(text: string, pattern: RegExp): number {
